@@ -5,8 +5,8 @@ import type { Logger } from 'pino';
 import { buildApp } from './app.ts';
 import type { AccessStores } from './auth/accessStores.ts';
 import { createClientDocuments } from './auth/clientDocuments.ts';
-import { createIntrospectionClient } from './auth/introspectionClient.ts';
-import { createOutsideFetch } from './auth/outsideFetch.ts';
+import { createGuardedFetch } from './auth/guardedFetch.ts';
+import { createIntrospectionClient } from './auth/introspection.ts';
 import { RemoteVerifier } from './auth/remoteVerifier.ts';
 import { TokenVerifier } from './auth/tokenVerifier.ts';
 import { type BaseUrl, parseBaseUrl } from './base/baseUrl.ts';
@@ -162,8 +162,8 @@ function signInOptions(
 ): SignInOptions {
   const { isLoopback } = baseUrl;
   const fetch = {
-    owner: createOutsideFetch(),
-    stranger: createOutsideFetch({ bounds: { lanes: 4, length: 8 } }),
+    owner: createGuardedFetch(),
+    stranger: createGuardedFetch({ bounds: { lanes: 4, length: 8 } }),
   };
   const documents = createClientDocuments({ fetch, now, isLoopback });
   // If strangers can read the page, it must not show the folders of this machine.

@@ -1,9 +1,9 @@
-import type { SlugRecords } from '../content/slugRegister.ts';
-import type { AccessDatabase } from './accessDatabase.ts';
+import { piecesOf } from '../base/piecesOf.ts';
+import type { SlugRecord, SlugRecords } from '../content/slugRegister.ts';
+import type { AccessDatabase, AccessStatement } from './accessDatabase.ts';
 import { type ClientStore, createClientStore } from './clientStore.ts';
 import { createOwnerStore, type OwnerStore } from './ownerStore.ts';
 import { createSignInStore, type SignInStore } from './signInStore.ts';
-import { createSlugStore } from './slugStore.ts';
 import { createTokenStore, type TokenStore } from './tokenStore.ts';
 
 /** What lasts, in one database: who may read, and the addresses of the documents. */
@@ -25,4 +25,29 @@ export function createAccessStores(database: AccessDatabase): AccessStores {
     slugs: createSlugStore(database),
     close: () => database.close(),
   };
+}
+
+/** Rows in one statement. */
+const width = 100;
+
+/** The slugs that files have, kept where they outlive the index: addresses are as lasting as tokens. */
+function createSlugStore(database: AccessDatabase): SlugRecords {
+  return {
+    all: () => database.rows<SlugRecord>('SELECT slug, path, gone FROM docs_slugs'),
+    async change(put, remove) {
+      await database.batch([...piecesOf(remove, width).map(removal), ...piecesOf(put, width).map(insertion)]);
+    },
+  };
+}
+
+function removal(slugs: readonly string[]): AccessStatement {
+  return [`DELETE FROM docs_slugs WHERE slug IN (${slugs.map(() => '?').join(', ')})`, ...slugs];
+}
+
+function insertion(records: readonly SlugRecord[]): AccessStatement {
+  return [
+    `INSERT INTO docs_slugs (slug, path, gone) VALUES ${records.map(() => '(?, ?, ?)').join(', ')}
+     ON CONFLICT (slug) DO UPDATE SET path = excluded.path, gone = excluded.gone`,
+    ...records.flatMap(({ slug, path, gone }) => [slug, path, gone]),
+  ];
 }

@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Scope } from './scope.ts';
 
 /** What a bearer of a token may do, and until when. */
 export interface Grant {
@@ -18,7 +17,7 @@ export interface Grant {
 }
 
 /** A secret that is shown once. Only its hash is kept. */
-export interface Secret {
+interface Secret {
   readonly text: string;
   readonly hash: string;
 }
@@ -43,7 +42,7 @@ export interface NewToken {
   readonly grant: Grant;
 }
 
-export interface TokenOptions {
+interface TokenOptions {
   readonly scopes: readonly Scope[];
   readonly me?: string;
   /** Milliseconds. Every token expires. */
@@ -64,4 +63,13 @@ export function createToken({ scopes, me, lifetime, now }: TokenOptions): NewTok
 
 export function createGrantId(): string {
   return randomBytes(6).toString('hex');
+}
+
+/** What a token allows. `read` and `draft` are this service's, the other two IndieAuth's. */
+export const scopes = ['read', 'draft', 'profile', 'email'] as const;
+
+export type Scope = (typeof scopes)[number];
+
+export function isScope(text: string): text is Scope {
+  return scopes.some((scope) => scope === text);
 }

@@ -1,22 +1,33 @@
-import { OutsideError } from './outsideError.ts';
+import { GuardedFetchError } from './guardedFetchError.ts';
 import { isLoopbackName } from './redirectUri.ts';
 
+/** Whether the text can be a `client_id` at all. */
+export function isClientId(id: string): boolean {
+  return /^[!-~]{1,1024}$/.test(id);
+}
+
+/** Other identifiers were issued here, by a registration. */
+export function isDocumentAddress(id: string): boolean {
+  return /^https?:\/\//i.test(id);
+}
+
 /** The address that is a client's identifier. */
-export interface ClientId {
+interface ClientId {
   readonly url: URL;
   /** It is on this machine, so nothing is fetched from it. */
   readonly isLoopback: boolean;
 }
 
 /** In characters. */
-const longest = 1_024;
+const longestId = 1_024;
 
 /**
  * Reads an identifier by the rules of IndieAuth (3.3) and of the draft "OAuth Client ID Metadata Document" (3). Throws
- * OutsideError. Identifiers are compared letter by letter, so one that could also be written differently is refused.
+ * GuardedFetchError. Identifiers are compared letter by letter, so one that could also be written differently is refused.
  */
 export function parseClientId(text: string): ClientId {
-  if (text.length > longest) throw refused(`The identifier of a client has at most ${longest} characters.`);
+  if (text.length > longestId)
+    throw refused(`The identifier of a client has at most ${longestId} characters.`);
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw refused(
@@ -30,6 +41,6 @@ export function parseClientId(text: string): ClientId {
   return { url, isLoopback: false };
 }
 
-function refused(message: string): OutsideError {
-  return new OutsideError('refused', message);
+function refused(message: string): GuardedFetchError {
+  return new GuardedFetchError('refused', message);
 }

@@ -1,4 +1,4 @@
-import { OutsideError } from './outsideError.ts';
+import { GuardedFetchError } from './guardedFetchError.ts';
 
 export interface FetchQueueOptions {
   /** How many may run at once, each for another host. */
@@ -35,7 +35,7 @@ export class FetchQueue {
 
   #wait(host: string, signal: AbortSignal): Promise<void> {
     if (this.#waiting.size >= this.#options.length)
-      throw new OutsideError('busy', 'Too many sign-ins are in progress. Try again in a moment.');
+      throw new GuardedFetchError('busy', 'Too many sign-ins are in progress. Try again in a moment.');
     return new Promise((resolve, reject) => {
       const giveUp = () => {
         this.#waiting.delete(waiter);

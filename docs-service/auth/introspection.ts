@@ -1,10 +1,134 @@
+import { constants, type FileHandle, open } from 'node:fs/promises';
+import { type Dispatcher, Pool } from 'undici';
+import { readBounded, TooLargeError } from '../../protocol/base/boundedBody.ts';
+import { isRecord } from '../../protocol/base/json.ts';
 import type { BaseUrl } from '../base/baseUrl.ts';
-import { isOwnResource } from './ownResource.ts';
+import { isScope, type Scope } from './accessToken.ts';
+import { isOwnResource } from './oauthRequest.ts';
 import { tryProfileUrl } from './profileUrl.ts';
-import { isScope, type Scope } from './scope.ts';
+
+interface IntrospectionClientOptions {
+  readonly address: URL;
+  /** The path of the file with the token for the endpoint. */
+  readonly tokenFile: string;
+  readonly warn: (message: string) => void;
+}
+
+/** Asks a server what a token allows. */
+export interface IntrospectionClient {
+  /** The body of the answer. Rejects if the server does not answer correctly. */
+  ask(token: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** Milliseconds for a question and its answer. */
+const deadline = 3_000;
+/** In bytes. */
+const largest = 64 * 1024;
+/** Requests that are open at once; those above the number of connections wait. */
+const [connections, mostOpen] = [16, 512];
+
+/** Reads the file at once, so that an error appears at the start, and again when its token is refused. */
+export async function createIntrospectionClient({
+  address,
+  tokenFile,
+  warn,
+}: IntrospectionClientOptions): Promise<IntrospectionClient> {
+  const first = await readIntrospectionToken(tokenFile);
+  if (first.isOpenToOthers)
+    warn(`All users of this machine can read ${tokenFile}. Run: chmod 600 ${tokenFile}`);
+  let own = first.text;
+  let open = 0;
+  const pool = new Pool(address.origin, { connections, allowH2: false, maxHeaderSize: 16 * 1024 });
+  const post = async (token: string) => {
+    const answer = await pool.request({
+      method: 'POST',
+      path: address.pathname + address.search,
+      headers: {
+        authorization: `Bearer ${own}`,
+        'content-type': 'application/x-www-form-urlencoded',
+        accept: 'application/json',
+        'accept-encoding': 'identity',
+        'user-agent': 'runner-docs',
+      },
+      body: new URLSearchParams({ token, token_type_hint: 'access_token' }).toString(),
+      signal: AbortSignal.timeout(deadline),
+    });
+    return { status: answer.statusCode, text: await readAnswer(answer) };
+  };
+  const ask = async (token: string) => {
+    const answer = await post(token);
+    if (answer.status !== 401 && answer.status !== 403) return textOf(answer);
+    const { text } = await readIntrospectionToken(tokenFile);
+    if (text === own) throw new Error(`it refuses the token in ${tokenFile}`);
+    own = text;
+    return textOf(await post(token));
+  };
+  return {
+    async ask(token) {
+      if (open >= mostOpen) throw new Error('too many tokens are being checked');
+      open++;
+      try {
+        return await ask(token);
+      } finally {
+        open--;
+      }
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+async function readAnswer({ headers, body }: Dispatcher.ResponseData): Promise<string> {
+  const bytes = await readBounded(body, largest).catch((error: unknown) => {
+    throw error instanceof TooLargeError
+      ? new Error(`its answer has more than ${largest / 1024} KiB`)
+      : error;
+  });
+  if (!/^(identity)?$/i.test(String(headers['content-encoding'] ?? '')))
+    throw new Error('its answer is compressed');
+  return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+}
+
+function textOf({ status, text }: { readonly status: number; readonly text: string }): string {
+  if (status === 200) return text;
+  throw new Error(`it answers with the status ${status}`);
+}
+
+/** In bytes. */
+const largestFile = 8_192;
+
+/** The token with which this service authenticates at the introspection server, from its file. */
+interface IntrospectionToken {
+  readonly text: string;
+  /** Other users of this machine may read the file. */
+  readonly isOpenToOthers: boolean;
+}
+
+/** Throws with a sentence that names the file, and contains nothing from it. */
+export async function readIntrospectionToken(path: string): Promise<IntrospectionToken> {
+  // A pipe must not make the service wait until somebody writes into it.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((cause: unknown) => {
+    throw new Error(`--introspection-token-file ${path} cannot be read.`, { cause });
+  });
+  try {
+    return await read(file, path);
+  } finally {
+    await file.close();
+  }
+}
+
+async function read(file: FileHandle, path: string): Promise<IntrospectionToken> {
+  const found = await file.stat();
+  if (!found.isFile()) throw new Error(`--introspection-token-file ${path} is not a regular file.`);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(largestFile + 1), 0, largestFile + 1, 0);
+  const text = buffer.subarray(0, bytesRead).toString('latin1').trim();
+  if (bytesRead > largestFile || !/^[!-~]+$/.test(text))
+    throw new Error(`--introspection-token-file ${path} must contain one token and nothing else.`);
+  return { text, isOpenToOthers: process.platform !== 'win32' && (found.mode & 0o004) !== 0 };
+}
 
 /** What the server that issued a token says about it (RFC 7662, 2.2, and IndieAuth, 6.1). */
-export type Introspection = { readonly isActive: false } | ActiveToken;
+type Introspection = { readonly isActive: false } | ActiveToken;
 
 export interface ActiveToken {
   readonly isActive: true;
@@ -54,8 +178,4 @@ function isForHere(audience: unknown, baseUrl: BaseUrl): boolean {
   if (audience === undefined || audience === null) return true;
   const list: readonly unknown[] = Array.isArray(audience) ? audience : [audience];
   return list.some((entry) => typeof entry === 'string' && isOwnResource(entry, baseUrl));
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,11 @@
 import pg from 'pg';
 import { inTransaction, toUnavailable } from '../base/postgresConnection.ts';
-import { type AccessDatabase, AccessUnavailableError, type AccessValue } from './accessDatabase.ts';
-import { accessMigrations } from './accessSchema.ts';
+import {
+  type AccessDatabase,
+  AccessUnavailableError,
+  type AccessValue,
+  accessMigrations,
+} from './accessDatabase.ts';
 
 /** Any number that all instances share: whoever changes the tables holds this lock. */
 const migrationLock = 7_310_004;

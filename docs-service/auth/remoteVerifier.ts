@@ -1,12 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { createSharedWork } from '../../protocol/base/sharedWork.ts';
 import type { BaseUrl } from '../base/baseUrl.ts';
 import { LruCache } from '../base/lruCache.ts';
 import { type Grant, hashSecret } from './accessToken.ts';
-import { ForeignProfile } from './foreignProfile.ts';
-import { type ActiveToken, parseIntrospection } from './introspection.ts';
-import type { IntrospectionClient } from './introspectionClient.ts';
+import { type ActiveToken, type IntrospectionClient, parseIntrospection } from './introspection.ts';
 
-export interface RemoteVerifierOptions {
+interface RemoteVerifierOptions {
   readonly client: IntrospectionClient;
   /** The profile URLs of those who may read. Anyone can run a server that issues tokens for anybody. */
   readonly allowed: readonly string[];
@@ -40,7 +39,8 @@ export class RemoteVerifier {
   readonly #options: RemoteVerifierOptions;
   readonly #good = new LruCache<Known>(capacity);
   readonly #bad = new LruCache<Known>(capacity);
-  readonly #asking = new Map<string, Promise<Verdict>>();
+  /** The questions that are open, by the hashes of their tokens. */
+  readonly #questions = createSharedWork<Verdict>();
   /** Without it, the name of a grant could reveal its token to somebody who knows many tokens. */
   readonly #salt = randomBytes(16);
   #isDown = false;
@@ -50,14 +50,14 @@ export class RemoteVerifier {
   }
 
   /**
-   * Undefined for a token that is not active, or that is for another service. Throws ForeignProfile for the token of
+   * Undefined for a token that is not active, or that is for another service. Throws ForeignProfileError for the token of
    * somebody who is not on the list. Rejects while the server does not answer.
    */
   async verify(token: string): Promise<Grant | undefined> {
     if (token.length > longest) return undefined;
     const hash = hashSecret(token);
-    const verdict = this.#find(hash) ?? (await this.#askOnce(token, hash));
-    if (verdict.kind === 'foreign') throw new ForeignProfile();
+    const verdict = this.#find(hash) ?? (await this.#questions.join(hash, () => this.#ask(token, hash)));
+    if (verdict.kind === 'foreign') throw new ForeignProfileError();
     if (verdict.kind === 'unknown' || verdict.grant.expires <= this.#options.now()) return undefined;
     return verdict.grant;
   }
@@ -71,14 +71,6 @@ export class RemoteVerifier {
     const now = this.#options.now();
     // A clock that is set back must not keep a revoked token alive.
     return known !== undefined && known.from <= now && now < known.until ? known.verdict : undefined;
-  }
-
-  #askOnce(token: string, hash: string): Promise<Verdict> {
-    const asking = this.#asking.get(hash);
-    if (asking !== undefined) return asking;
-    const own = this.#ask(token, hash).finally(() => this.#asking.delete(hash));
-    this.#asking.set(hash, own);
-    return own;
   }
 
   async #ask(token: string, hash: string): Promise<Verdict> {
@@ -131,4 +123,13 @@ function reasonOf(error: unknown): string {
   if (error instanceof SyntaxError || error instanceof TypeError) return 'its answer is not JSON';
   if (error instanceof DOMException) return 'it does not answer in time';
   return error instanceof Error ? error.message : 'it fails';
+}
+
+/** A valid token of a person who may not read here. */
+export class ForeignProfileError extends Error {
+  override readonly name = 'ForeignProfileError';
+
+  constructor() {
+    super('The token is valid, but it belongs to somebody who may not read here.');
+  }
 }

@@ -1,6 +1,5 @@
 import type { AccessDatabase, AccessStatement } from './accessDatabase.ts';
-import type { Grant } from './accessToken.ts';
-import { isScope, type Scope } from './scope.ts';
+import { type Grant, isScope, type Scope } from './accessToken.ts';
 
 /** The authorization codes and refresh tokens of clients, by their hashes. */
 export interface SignInStore {

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Database, isBusy, isUnwritable, type Statement } from '../base/sqliteDatabase.ts';
-import { type AccessDatabase, AccessUnavailableError } from './accessDatabase.ts';
-import { accessMigrations } from './accessSchema.ts';
+import { type AccessDatabase, AccessUnavailableError, accessMigrations } from './accessDatabase.ts';
 
 /** Milliseconds for which a statement is retried while another process writes, and between two tries. */
 const patience = 5_000;

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createGrantId, createSecret, hashSecret } from './accessToken.ts';
+import { createGrantId, createSecret, hashSecret, type Scope } from './accessToken.ts';
 import { OAuthError } from './oauthError.ts';
-import type { Scope } from './scope.ts';
 import type { Code, SignInStore } from './signInStore.ts';
 import type { TokenStore } from './tokenStore.ts';
 

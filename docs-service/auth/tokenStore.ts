@@ -1,6 +1,5 @@
 import type { AccessDatabase } from './accessDatabase.ts';
-import type { Grant, NewToken } from './accessToken.ts';
-import { isScope } from './scope.ts';
+import { type Grant, isScope, type NewToken } from './accessToken.ts';
 
 /** The grants, and the hashes of their access tokens. */
 export interface TokenStore {

@@ -1,9 +1,8 @@
 import { showLine } from '../../protocol/base/controlCharacters.ts';
-import { isDocumentAddress } from '../auth/clientFinder.ts';
-import { parseClientId } from '../auth/clientId.ts';
+import { isDocumentAddress, parseClientId } from '../auth/clientId.ts';
 import type { ClientStore } from '../auth/clientStore.ts';
+import { GuardedFetchError } from '../auth/guardedFetchError.ts';
 import type { OAuthClient } from '../auth/oauthClient.ts';
-import { OutsideError } from '../auth/outsideError.ts';
 import { redirectUriProblem } from '../auth/redirectUri.ts';
 import { UsageError } from '../base/usageError.ts';
 import { parsePlaces, placeOptions } from '../serveConfig.ts';
@@ -98,7 +97,7 @@ function checkId(id: string): void {
   try {
     parseClientId(id);
   } catch (error) {
-    if (!(error instanceof OutsideError)) throw error;
+    if (!(error instanceof GuardedFetchError)) throw error;
     throw new UsageError(`--client-id: ${error.message}`);
   }
 }

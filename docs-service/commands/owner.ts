@@ -1,6 +1,6 @@
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { Profile } from '../auth/ownerStore.ts';
-import { checkPassword, hashPassword } from '../auth/passwordHash.ts';
+import { checkPassword, hashPassword } from '../auth/passwords.ts';
 import { parseProfileUrl } from '../auth/profileUrl.ts';
 import { UsageError } from '../base/usageError.ts';
 import { parsePlaces, placeOptions } from '../serveConfig.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createToken } from '../auth/accessToken.ts';
-import { hashPassword } from '../auth/passwordHash.ts';
+import { hashPassword } from '../auth/passwords.ts';
 import type { OptionValues } from '../base/options.ts';
 import { UsageError } from '../base/usageError.ts';
 import type { Surroundings } from '../cli/surroundings.ts';

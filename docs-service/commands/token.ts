@@ -1,7 +1,6 @@
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import { createToken, type Grant } from '../auth/accessToken.ts';
+import { createToken, type Grant, isScope, type Scope, scopes } from '../auth/accessToken.ts';
 import { parseProfileUrl } from '../auth/profileUrl.ts';
-import { isScope, type Scope, scopes } from '../auth/scope.ts';
 import { parseDuration } from '../base/options.ts';
 import { UsageError } from '../base/usageError.ts';
 import { parsePlaces, placeOptions } from '../serveConfig.ts';

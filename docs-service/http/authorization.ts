@@ -1,8 +1,7 @@
 import bearerAuth from '@fastify/bearer-auth';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Grant } from '../auth/accessToken.ts';
-import { ForeignProfile } from '../auth/foreignProfile.ts';
-import type { Scope } from '../auth/scope.ts';
+import type { Grant, Scope } from '../auth/accessToken.ts';
+import { ForeignProfileError } from '../auth/remoteVerifier.ts';
 import type { BaseUrl } from '../base/baseUrl.ts';
 import { type Allowance, callerOf, RateLimiter } from '../base/rateLimiter.ts';
 import type { Limits } from '../serveConfig.ts';
@@ -87,7 +86,7 @@ export async function authorizeBearers(
     // Another scheme is not a token, and not a guess at one.
     if (!/^bearer +\S/i.test(request.headers.authorization ?? '')) throw tokenIsMissing(request, options);
     await verify(request, reply).catch((error: Error) => {
-      if (error instanceof ForeignProfile) throw new HttpProblem(403, error.message);
+      if (error instanceof ForeignProfileError) throw new HttpProblem(403, error.message);
       if (!isRefusal(error)) throw tokensUnavailable(error);
     });
     const { grant } = request;
@@ -110,7 +109,7 @@ export async function authorizeBearers(
       // While tokens cannot be checked, the last known state has to do.
       const current = await options
         .verify(token)
-        .catch((error: Error) => (error instanceof ForeignProfile ? undefined : grant));
+        .catch((error: Error) => (error instanceof ForeignProfileError ? undefined : grant));
       return current?.scopes.includes('read') ?? false;
     },
     countOwnerRequest: (reply) => count(requests, { caller: owner, what: 'requests', reply }),

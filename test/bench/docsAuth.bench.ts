@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Pool } from 'undici';
 import { createToken, type Grant, hashSecret } from '../../docs-service/auth/accessToken.ts';
-import { createIntrospectionClient } from '../../docs-service/auth/introspectionClient.ts';
+import { createIntrospectionClient } from '../../docs-service/auth/introspection.ts';
 import { RemoteVerifier } from '../../docs-service/auth/remoteVerifier.ts';
 import { TokenVerifier } from '../../docs-service/auth/tokenVerifier.ts';
 import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';

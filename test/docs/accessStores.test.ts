@@ -3,7 +3,7 @@ import pg from 'pg';
 import t, { type Test } from 'tap';
 import { type AccessStores, createAccessStores } from '../../docs-service/auth/accessStores.ts';
 import { createToken, type Grant } from '../../docs-service/auth/accessToken.ts';
-import { hashPassword, isPassword } from '../../docs-service/auth/passwordHash.ts';
+import { hashPassword, isPassword } from '../../docs-service/auth/passwords.ts';
 import { createPostgresAccess } from '../../docs-service/auth/postgresAccess.ts';
 import type { NewCode } from '../../docs-service/auth/signInStore.ts';
 import { createSqliteAccess } from '../../docs-service/auth/sqliteAccess.ts';

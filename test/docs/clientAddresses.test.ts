@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { tryClientName } from '../../docs-service/auth/clientName.ts';
-import type { OAuthClient } from '../../docs-service/auth/oauthClient.ts';
+import { type OAuthClient, tryClientName } from '../../docs-service/auth/oauthClient.ts';
 import { parseProfileUrl, tryProfileUrl } from '../../docs-service/auth/profileUrl.ts';
 import { isRedirectAllowed, redirectUriProblem } from '../../docs-service/auth/redirectUri.ts';
 import { UsageError } from '../../docs-service/base/usageError.ts';

@@ -1,7 +1,7 @@
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { createIntrospectionClient } from '../../docs-service/auth/introspectionClient.ts';
+import { createIntrospectionClient } from '../../docs-service/auth/introspection.ts';
 import { RemoteVerifier } from '../../docs-service/auth/remoteVerifier.ts';
 import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
 import { runDocs, serveDocs } from '../support/docsProcess.ts';

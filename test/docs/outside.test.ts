@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import ipaddr from 'ipaddr.js';
 import t, { type Test } from 'tap';
 import { createClientDocuments, type Requester } from '../../docs-service/auth/clientDocuments.ts';
-import { createOutsideFetch, type OutsideFetchOptions } from '../../docs-service/auth/outsideFetch.ts';
+import { createGuardedFetch, type GuardedFetchOptions } from '../../docs-service/auth/guardedFetch.ts';
 import { createDnsLookup, isPublicAddress } from '../../protocol/base/publicHosts.ts';
 import { createCertificate } from '../support/certificates.ts';
 import { failsWith } from '../support/failsWith.ts';
@@ -21,7 +21,7 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 interface Outside {
   readonly origin: string;
   readonly requests: IncomingMessage[];
-  readonly options: OutsideFetchOptions;
+  readonly options: GuardedFetchOptions;
 }
 
 /** A server that passes for one of the public network. */
@@ -109,7 +109,7 @@ t.test('which IP addresses are public', async (t) => {
 t.test('what is never asked, whatever its name leads to', async (t) => {
   let resolved = 0;
   const resolve = async () => [publicAddress, String(resolved++)];
-  const fetch = createOutsideFetch({ resolve });
+  const fetch = createGuardedFetch({ resolve });
   const addresses = [
     ...[
       'http://app.example.org/',
@@ -143,7 +143,11 @@ t.test('what is never asked, whatever its name leads to', async (t) => {
     ...['https://app.example.org:25/', 'https://app.example.org:0/', 'https://app..example.org/'],
   ];
   for (const address of addresses)
-    await t.rejects(fetch(new URL(address)), failsWith({ name: 'OutsideError', kind: 'refused' }), address);
+    await t.rejects(
+      fetch(new URL(address)),
+      failsWith({ name: 'GuardedFetchError', kind: 'refused' }),
+      address,
+    );
   t.equal(resolved, 0, 'no name was looked up');
 });
 
@@ -160,8 +164,8 @@ t.test('names that lead where nothing is asked', needs('openssl'), async (t) => 
   ];
   for (const { name, answers, kind } of cases) {
     const error = await t.rejects(
-      createOutsideFetch({ ...options, resolve: async () => answers })(new URL(origin)),
-      failsWith({ name: 'OutsideError', kind }),
+      createGuardedFetch({ ...options, resolve: async () => answers })(new URL(origin)),
+      failsWith({ name: 'GuardedFetchError', kind }),
       name,
     );
     t.notMatch(
@@ -224,7 +228,7 @@ t.test('names are looked up in the DNS, and nowhere else', async (t) => {
     asked.every((key) => key.startsWith('localhost.example.org ')),
     'no search domain is tried',
   );
-  const fetch = createOutsideFetch({ resolve: lookUp });
+  const fetch = createGuardedFetch({ resolve: lookUp });
   const mixed = fetch(new URL('https://mixed.example.org/'));
   await t.rejects(
     mixed,
@@ -241,7 +245,7 @@ t.test(
     const { origin, requests, options } = await serveOutside(t, json({ a: 1 }));
     const answers = [[publicAddress], ['127.0.0.1'], [secondAddress]];
     const reached: string[] = [];
-    const fetch = createOutsideFetch({
+    const fetch = createGuardedFetch({
       ...options,
       resolve: async () => answers.shift() ?? [],
       reach: (address) => {
@@ -272,7 +276,7 @@ t.test('what is sent along', needs('openssl'), async (t) => {
     process.env[name] = address;
     t.teardown(() => delete process.env[name]);
   }
-  const fetch = createOutsideFetch(options);
+  const fetch = createGuardedFetch(options);
   await fetch(new URL('/client.json?x=1', origin));
   await fetch(new URL('/client.json?x=1', origin));
   for (const { method, url, headers } of requests) {
@@ -367,8 +371,8 @@ t.test('answers that are no document', needs('openssl'), async (t) => {
   for (const { name, answer, message } of cases) {
     const { origin, options } = await serveOutside(t, answer);
     await t.rejects(
-      createOutsideFetch(options)(new URL(origin)),
-      failsWith({ name: 'OutsideError', message }),
+      createGuardedFetch(options)(new URL(origin)),
+      failsWith({ name: 'GuardedFetchError', message }),
       name,
     );
   }
@@ -389,7 +393,7 @@ t.test('answers that are one', needs('openssl'), async (t) => {
   ];
   for (const { name, answer, want } of cases) {
     const { origin, options } = await serveOutside(t, answer);
-    const { content } = await createOutsideFetch(options)(new URL(origin));
+    const { content } = await createGuardedFetch(options)(new URL(origin));
     if (want === undefined) t.pass(name);
     else t.strictSame(content, want, name);
   }
@@ -398,13 +402,13 @@ t.test('answers that are one', needs('openssl'), async (t) => {
 t.test('only a certificate for the name counts', needs('openssl'), async (t) => {
   const { origin, requests, options } = await serveOutside(t, json({}));
   const { ca: _ca, ...strangers } = options;
-  const unknown = createOutsideFetch(strangers)(new URL(origin));
+  const unknown = createGuardedFetch(strangers)(new URL(origin));
   await t.rejects(
     unknown,
     failsWith({ kind: 'unreachable', message: /certificate/ }),
     'one that nobody has signed',
   );
-  const wrong = createOutsideFetch(options)(new URL(origin.replace('app.', 'third.')));
+  const wrong = createGuardedFetch(options)(new URL(origin.replace('app.', 'third.')));
   await t.rejects(wrong, failsWith({ kind: 'unreachable', message: /certificate/ }), 'one for another name');
   t.equal(requests.length, 0);
 });
@@ -421,13 +425,13 @@ t.test('who takes too long', needs('openssl'), async (t) => {
   t.teardown(() => silent.close());
   const { origin, options } = await serveOutside(t, drip);
   const quick = { ...options, deadline: 400 };
-  await t.rejects(createOutsideFetch(quick)(new URL(origin)), late, 'a body drop by drop');
+  await t.rejects(createGuardedFetch(quick)(new URL(origin)), late, 'a body drop by drop');
   const port = (silent.address() as AddressInfo).port;
   const mute = new URL(`https://app.example.org:${port}`);
-  await t.rejects(createOutsideFetch(quick)(mute), late, 'a server that says nothing');
+  await t.rejects(createGuardedFetch(quick)(mute), late, 'a server that says nothing');
   const never = () => new Promise<never>(() => undefined);
   await t.rejects(
-    createOutsideFetch({ ...quick, resolve: never })(mute),
+    createGuardedFetch({ ...quick, resolve: never })(mute),
     late,
     'a name server that says nothing',
   );
@@ -441,7 +445,7 @@ t.test('one request at a time for a host, and a bounded number of all', needs('o
     arrived.shift()?.();
   });
   const next = () => new Promise<void>((resolve) => void arrived.push(resolve));
-  const fetch = createOutsideFetch({ ...options, deadline: 20_000 });
+  const fetch = createGuardedFetch({ ...options, deadline: 20_000 });
   const release = () => json({})(requests[0] as IncomingMessage, held.shift() as ServerResponse);
 
   const first = next();
@@ -465,7 +469,7 @@ t.test('one request at a time for a host, and a bounded number of all', needs('o
   const busy = next();
   const many = Array.from({ length: 34 }, () => fetch(new URL(origin)).catch((error: Error) => error));
   await busy;
-  t.match(await many[33], { name: 'OutsideError', kind: 'busy' }, 'a bounded number waits');
+  t.match(await many[33], { name: 'GuardedFetchError', kind: 'busy' }, 'a bounded number waits');
   for (let at = 0; at < 33; at++) {
     const following = next();
     release();
@@ -477,7 +481,7 @@ t.test('one request at a time for a host, and a bounded number of all', needs('o
     'and all that waited were answered',
   );
 
-  const brief = createOutsideFetch({ ...options, deadline: 300 });
+  const brief = createGuardedFetch({ ...options, deadline: 300 });
   const both = Promise.allSettled([brief(new URL(origin)), brief(new URL(origin))]);
   t.strictSame(
     (await both).map(({ status }) => status),
@@ -585,7 +589,7 @@ t.test('documents that are not valid', async (t) => {
   ];
   for (const { name, content } of cases) {
     const { find, asked } = documentsOf({ [clientId]: content });
-    const want = failsWith({ name: 'OutsideError', kind: 'invalid', message: /^The .*\.$/ });
+    const want = failsWith({ name: 'GuardedFetchError', kind: 'invalid', message: /^The .*\.$/ });
     await t.rejects(find(clientId), want, name);
     await t.rejects(find(clientId), want);
     t.equal(asked.length, 2, 'a failure is not remembered');
@@ -631,7 +635,8 @@ t.test('identifiers that are not asked', async (t) => {
       'https://127.1/',
     ],
   ];
-  for (const id of ids) await t.rejects(find(id), failsWith({ name: 'OutsideError', kind: 'refused' }), id);
+  for (const id of ids)
+    await t.rejects(find(id), failsWith({ name: 'GuardedFetchError', kind: 'refused' }), id);
   t.strictSame(asked, []);
 
   const here = documentsOf({}, { isLoopback: true });

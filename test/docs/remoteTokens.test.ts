@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { parseAuthConfig } from '../../docs-service/auth/authConfig.ts';
-import { parseIntrospection } from '../../docs-service/auth/introspection.ts';
-import { createIntrospectionClient } from '../../docs-service/auth/introspectionClient.ts';
-import { readIntrospectionToken } from '../../docs-service/auth/introspectionToken.ts';
+import {
+  createIntrospectionClient,
+  parseIntrospection,
+  readIntrospectionToken,
+} from '../../docs-service/auth/introspection.ts';
 import { RemoteVerifier } from '../../docs-service/auth/remoteVerifier.ts';
 import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
 import { UsageError } from '../../docs-service/base/usageError.ts';
@@ -71,7 +73,7 @@ t.test('what its answers mean', async (t) => {
   const { server, verify } = await openRemote(t);
   const later = start / 1_000 + 600;
   const good = { id: /./ };
-  const foreign = { name: 'ForeignProfile' };
+  const foreign = { name: 'ForeignProfileError' };
   const isAway = { message: /./ };
   const cases: readonly { name: string; answer: unknown; want: unknown }[] = [
     { name: 'active', answer: active, want: good },
@@ -150,7 +152,7 @@ t.test('what its answers mean', async (t) => {
     server.says(answer as Readonly<Record<string, unknown>> | string);
     const found = await verify(`token ${at}`).catch((error: Error) => error);
     if (want === isAway)
-      t.ok(found instanceof Error && found.name !== 'ForeignProfile', `${name}: it counts as away`);
+      t.ok(found instanceof Error && found.name !== 'ForeignProfileError', `${name}: it counts as away`);
     else if (want === undefined) t.equal(found, undefined, name);
     else t.match(found, want as object, name);
   }
@@ -198,7 +200,7 @@ t.test('answers are remembered', async (t) => {
   server.says({ ...active, me: 'https://eve.example.org/' });
   t.equal(await count('foreign'), 1);
   t.equal(await count('foreign'), 0, "somebody else's is remembered too");
-  await t.rejects(verify('foreign'), failsWith({ name: 'ForeignProfile' }));
+  await t.rejects(verify('foreign'), failsWith({ name: 'ForeignProfileError' }));
 
   server.says({ active: false });
   clock.now += 60_000;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { PasswordCheck } from '../../docs-service/auth/passwordCheck.ts';
+import { PasswordCheck } from '../../docs-service/auth/passwords.ts';
 import {
   answerOf,
   challenge,

@@ -3,10 +3,9 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 import { pino } from 'pino';
 import { type AppOptions, buildApp } from '../../docs-service/app.ts';
 import { type AccessStores, createAccessStores } from '../../docs-service/auth/accessStores.ts';
-import { createToken } from '../../docs-service/auth/accessToken.ts';
+import { createToken, type Scope } from '../../docs-service/auth/accessToken.ts';
 import { createClientDocuments } from '../../docs-service/auth/clientDocuments.ts';
-import { OutsideError } from '../../docs-service/auth/outsideError.ts';
-import type { Scope } from '../../docs-service/auth/scope.ts';
+import { GuardedFetchError } from '../../docs-service/auth/guardedFetchError.ts';
 import { createSqliteAccess } from '../../docs-service/auth/sqliteAccess.ts';
 import { TokenVerifier } from '../../docs-service/auth/tokenVerifier.ts';
 import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
@@ -119,7 +118,7 @@ export async function openTestApp(
 }
 
 function fetchNothing(): Promise<never> {
-  return Promise.reject(new OutsideError('refused', 'Nothing is fetched in this test.'));
+  return Promise.reject(new GuardedFetchError('refused', 'Nothing is fetched in this test.'));
 }
 
 function noting(renderer: Renderer, rendered: string[]): Renderer {

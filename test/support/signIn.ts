@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { LightMyRequestResponse } from 'fastify';
 import type { AppOptions } from '../../docs-service/app.ts';
-import { hashPassword } from '../../docs-service/auth/passwordHash.ts';
+import { hashPassword } from '../../docs-service/auth/passwords.ts';
 import { openTestApp, type TestApp } from './docsApp.ts';
 import { type BrowserPage, FormBrowser } from './formBrowser.ts';
 

@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { AccessStores } from '../../auth/accessStores.ts';
 import type { ClientDocuments } from '../../auth/clientDocuments.ts';
-import { createClientFinder } from '../../auth/clientFinder.ts';
-import { PasswordCheck } from '../../auth/passwordCheck.ts';
+import { PasswordCheck } from '../../auth/passwords.ts';
 import { TokenIssuer } from '../../auth/tokenIssuer.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
 import type { Authorization } from '../authorization.ts';
@@ -44,7 +43,6 @@ export async function addAuthorizationServer(
   const { clients, owners, signIns, tokens } = access;
   const sessions = await openOwnerSessions(app, { baseUrl, owners, now });
   const issuer = new TokenIssuer({ signIns, tokens, now });
-  const finder = createClientFinder(clients, documents);
   const passwords = new PasswordCheck({ owners, now, limit: passwordLimit });
   const shared = {
     baseUrl,
@@ -58,7 +56,7 @@ export async function addAuthorizationServer(
   };
   await app.register(createServerMetadata({ origin: baseUrl.origin, takesRegistrations }));
   await app.register(createSignInRoutes({ ...shared, passwords }));
-  await app.register(createAuthorizeRoutes({ ...shared, finder }));
+  await app.register(createAuthorizeRoutes({ ...shared, documents }));
   await app.register(createTokenRoutes(shared));
   if (takesRegistrations) await app.register(createRegisterRoute({ clients, now }));
   return sessions;

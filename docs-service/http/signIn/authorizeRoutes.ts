@@ -1,20 +1,20 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
-import { type AuthorizationRequest, parseAuthorizationRequest } from '../../auth/authorizationRequest.ts';
-import type { ClientFinder } from '../../auth/clientFinder.ts';
+import type { Scope } from '../../auth/accessToken.ts';
+import type { ClientDocuments } from '../../auth/clientDocuments.ts';
+import { isClientId, isDocumentAddress } from '../../auth/clientId.ts';
 import type { ClientStore } from '../../auth/clientStore.ts';
+import { GuardedFetchError } from '../../auth/guardedFetchError.ts';
 import type { OAuthClient } from '../../auth/oauthClient.ts';
 import { OAuthError } from '../../auth/oauthError.ts';
-import { OutsideError } from '../../auth/outsideError.ts';
+import { type AuthorizationRequest, Parameters, parseAuthorizationRequest } from '../../auth/oauthRequest.ts';
 import type { OwnerStore } from '../../auth/ownerStore.ts';
-import { Parameters } from '../../auth/parameters.ts';
 import {
   isLoopbackName,
   isLoopbackRedirect,
   isRedirectAllowed,
   redirectUriProblem,
 } from '../../auth/redirectUri.ts';
-import type { Scope } from '../../auth/scope.ts';
 import type { TokenIssuer } from '../../auth/tokenIssuer.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
 import { quoteForShell } from '../../base/shellQuote.ts';
@@ -29,7 +29,7 @@ import { meOf } from './tokenRoutes.ts';
 
 export interface AuthorizeRoutesOptions {
   readonly baseUrl: BaseUrl;
-  readonly finder: ClientFinder;
+  readonly documents: ClientDocuments;
   readonly clients: ClientStore;
   readonly owners: OwnerStore;
   readonly sessions: OwnerSessions;
@@ -171,13 +171,16 @@ async function readClient(parameters: Parameters, options: ReadOptions) {
 /** Undefined if a stranger must sign in first, because too much was looked up for strangers. */
 async function findClient(
   id: string,
-  { finder, solution, isOwner }: ReadOptions & { readonly solution: Solution },
+  { clients, documents, solution, isOwner }: ReadOptions & { readonly solution: Solution },
 ): Promise<OAuthClient | undefined> {
   try {
-    const found = await finder.find(id, isOwner ? 'owner' : 'stranger');
-    if (found !== undefined) return found;
+    // A client that the owner added takes precedence over its document.
+    const known = isClientId(id) ? await clients.find(id) : undefined;
+    if (known !== undefined) return known;
+    if (isClientId(id) && isDocumentAddress(id))
+      return await documents.find(id, isOwner ? 'owner' : 'stranger');
   } catch (cause) {
-    if (!(cause instanceof OutsideError)) throw cause;
+    if (!(cause instanceof GuardedFetchError)) throw cause;
     if (cause.kind === 'busy' && !isOwner) return undefined;
     throw new PageError('The app cannot be looked up', cause.message, { solution, cause });
   }

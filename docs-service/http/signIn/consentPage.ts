@@ -1,5 +1,5 @@
+import type { Scope } from '../../auth/accessToken.ts';
 import type { OAuthClient } from '../../auth/oauthClient.ts';
-import type { Scope } from '../../auth/scope.ts';
 import { escapeHtml } from '../pages.ts';
 import { card, foreign, notice } from './signInPages.ts';
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { OAuthError } from '../../auth/oauthError.ts';
-import { Parameters } from '../../auth/parameters.ts';
+import { Parameters } from '../../auth/oauthRequest.ts';
 
 /** In bytes. */
 const largest = 32_768;

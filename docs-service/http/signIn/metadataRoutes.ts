@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify';
-import { scopes } from '../../auth/scope.ts';
+import { scopes } from '../../auth/accessToken.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
 import { originOf } from '../resourceOrigin.ts';
 

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { OAuthError } from '../../auth/oauthError.ts';
+import { Parameters } from '../../auth/oauthRequest.ts';
 import type { OwnerStore } from '../../auth/ownerStore.ts';
-import { Parameters } from '../../auth/parameters.ts';
-import type { PasswordAnswer, PasswordCheck } from '../../auth/passwordCheck.ts';
+import type { PasswordAnswer, PasswordCheck } from '../../auth/passwords.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
 import { callerOf } from '../../base/rateLimiter.ts';
 import { formOf, queryOf, readForms } from './formBody.ts';

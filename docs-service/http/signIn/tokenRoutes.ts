@@ -1,11 +1,10 @@
 import type { FastifyPluginAsync } from 'fastify';
-import { checkResources } from '../../auth/authorizationRequest.ts';
-import { isClientId, isDocumentAddress } from '../../auth/clientFinder.ts';
+import type { Scope } from '../../auth/accessToken.ts';
+import { isClientId, isDocumentAddress } from '../../auth/clientId.ts';
 import type { ClientStore } from '../../auth/clientStore.ts';
 import { OAuthError } from '../../auth/oauthError.ts';
+import { checkResources, type Parameters } from '../../auth/oauthRequest.ts';
 import type { Owner, OwnerStore } from '../../auth/ownerStore.ts';
-import type { Parameters } from '../../auth/parameters.ts';
-import type { Scope } from '../../auth/scope.ts';
 import type { IssuedTokens, Redemption, TokenIssuer } from '../../auth/tokenIssuer.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
 import type { Authorization } from '../authorization.ts';

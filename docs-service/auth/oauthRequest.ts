@@ -1,8 +1,7 @@
+import { isLoopbackHost } from '../../protocol/base/loopback.ts';
 import type { BaseUrl } from '../base/baseUrl.ts';
+import { isScope, type Scope } from './accessToken.ts';
 import { OAuthError } from './oauthError.ts';
-import { isOwnResource } from './ownResource.ts';
-import type { Parameters } from './parameters.ts';
-import { isScope, type Scope } from './scope.ts';
 
 /** What a client asks of the owner, after its redirect address was checked. */
 export interface AuthorizationRequest {
@@ -52,4 +51,53 @@ function parseScopes(text: string | undefined, hasResource: boolean): readonly S
       'None of these scopes is known. The known scopes are read, draft, profile and email.',
     );
   return known;
+}
+
+/**
+ * The parameters of an OAuth request. A repeated parameter is an error (RFC 6749, 3.1), except `resource` (RFC 8707).
+ * An empty one counts as missing.
+ */
+export class Parameters {
+  readonly #values: URLSearchParams;
+  readonly #longest: number;
+
+  /** @param longest in characters, for each value */
+  constructor(text: string, { longest = 2_048 }: { readonly longest?: number } = {}) {
+    this.#values = new URLSearchParams(text);
+    this.#longest = longest;
+  }
+
+  /** Throws OAuthError if it is repeated or too long. */
+  tryGet(name: string): string | undefined {
+    const values = this.getAll(name);
+    if (values.length > 1) throw new OAuthError('invalid_request', `${name} was given twice.`);
+    return values[0];
+  }
+
+  /** Also throws OAuthError if it is missing. */
+  get(name: string): string {
+    const value = this.tryGet(name);
+    if (value === undefined) throw new OAuthError('invalid_request', `${name} is missing.`);
+    return value;
+  }
+
+  getAll(name: string): readonly string[] {
+    const values = this.#values.getAll(name).filter((value) => value !== '');
+    if (values.some((value) => value.length > this.#longest))
+      throw new OAuthError('invalid_request', `${name} is longer than ${this.#longest} characters.`);
+    return values;
+  }
+}
+
+/**
+ * Whether a `resource` (RFC 8707) names this service: its address or that of `/mcp`, with or without a final slash. On
+ * loopback, every loopback name with any port is the same machine, so that a container's port mapping works too.
+ */
+export function isOwnResource(resource: string, baseUrl: BaseUrl): boolean {
+  const url = URL.canParse(resource) ? new URL(resource) : undefined;
+  if (url === undefined || /[?#@\s]/.test(resource)) return false;
+  if (!['/', '/mcp', '/mcp/'].includes(url.pathname)) return false;
+  if (url.origin === baseUrl.origin) return true;
+  const { protocol } = new URL(baseUrl.origin);
+  return baseUrl.isLoopback && url.protocol === protocol && isLoopbackHost(url.hostname);
 }

@@ -1,4 +1,7 @@
+import { isIP } from 'node:net';
 import { Client, type Dispatcher } from 'undici';
+import { orAborted } from '../../protocol/base/abort.ts';
+import { readBounded, TooLargeError } from '../../protocol/base/boundedBody.ts';
 import {
   arePublic,
   createDnsLookup,
@@ -6,22 +9,20 @@ import {
   type LookUpAddresses,
 } from '../../protocol/base/publicHosts.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import { readBoundedBody } from './boundedBody.ts';
 import { FetchQueue, type FetchQueueOptions } from './fetchQueue.ts';
-import { OutsideError } from './outsideError.ts';
-import { outsideHostProblem } from './outsideHost.ts';
+import { GuardedFetchError } from './guardedFetchError.ts';
 
-export interface OutsideDocument {
+interface FetchedDocument {
   /** The parsed JSON; if a key occurs twice, the last one counts. */
   readonly content: unknown;
   /** The header, in lower case. */
   readonly cacheControl: string;
 }
 
-/** Fetches a JSON document from an address that somebody else has named. Throws OutsideError. */
-export type OutsideFetch = (address: URL) => Promise<OutsideDocument>;
+/** Fetches a JSON document from an address that somebody else has named. Throws GuardedFetchError. */
+export type GuardedFetch = (address: URL) => Promise<FetchedDocument>;
 
-export interface OutsideFetchOptions {
+export interface GuardedFetchOptions {
   /** How many fetches may run at once, and how many may wait. */
   readonly bounds?: FetchQueueOptions;
   // The rest is only for tests, which have no public network.
@@ -40,12 +41,12 @@ const largest = 64 * 1024;
 const usualDeadline = 5_000;
 const usualBounds = { lanes: 8, length: 32 };
 
-export function createOutsideFetch(options: OutsideFetchOptions = {}): OutsideFetch {
+export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFetch {
   const { resolve = createDnsLookup(), deadline = usualDeadline, bounds = usualBounds } = options;
   const queue = new FetchQueue(bounds);
   return async (address) => {
-    const problem = outsideHostProblem(address);
-    if (problem !== undefined) throw new OutsideError('refused', problem);
+    const problem = hostProblem(address);
+    if (problem !== undefined) throw new GuardedFetchError('refused', problem);
     const signal = AbortSignal.timeout(deadline);
     try {
       const leave = await queue.enter(address.hostname, signal);
@@ -60,15 +61,16 @@ export function createOutsideFetch(options: OutsideFetchOptions = {}): OutsideFe
         leave();
       }
     } catch (error) {
-      throw error instanceof OutsideError ? error : unreachable(address.hostname, error, signal);
+      throw toGuardedFetchError(address.hostname, error, signal);
     }
   };
 }
 
 function checkAddresses(hostname: string, addresses: readonly string[]): readonly string[] {
-  if (addresses.length === 0) throw new OutsideError('unreachable', `There is no server named ${hostname}.`);
+  if (addresses.length === 0)
+    throw new GuardedFetchError('unreachable', `There is no server named ${hostname}.`);
   if (arePublic(addresses)) return addresses;
-  throw new OutsideError(
+  throw new GuardedFetchError(
     'refused',
     `${hostname} is not on the public network, so nothing is fetched from it.`,
   );
@@ -77,11 +79,11 @@ function checkAddresses(hostname: string, addresses: readonly string[]): readonl
 interface Fetching {
   readonly addresses: readonly string[];
   readonly signal: AbortSignal;
-  readonly options: OutsideFetchOptions;
+  readonly options: GuardedFetchOptions;
 }
 
 /** One connection, only to the checked addresses, for this one request. No proxy is used. */
-async function fetchFrom(address: URL, { addresses, signal, options }: Fetching): Promise<OutsideDocument> {
+async function fetchFrom(address: URL, { addresses, signal, options }: Fetching): Promise<FetchedDocument> {
   const { ca, reach = (own) => own, deadline = usualDeadline } = options;
   const client = new Client(address.origin, {
     connect: withoutUndefined({
@@ -103,9 +105,7 @@ async function fetchFrom(address: URL, { addresses, signal, options }: Fetching)
       signal,
     });
     checkAnswer(address.hostname, answer);
-    const body = await readBoundedBody(answer.body, largest);
-    if (body === undefined) throw tooLarge(address.hostname);
-    const content = parseJson(address.hostname, body);
+    const content = parseJson(address.hostname, await readBounded(answer.body, largest));
     return { content, cacheControl: String(answer.headers['cache-control'] ?? '').toLowerCase() };
   } finally {
     // Nobody waits for a connection that is still being opened: it ends by itself.
@@ -114,7 +114,7 @@ async function fetchFrom(address: URL, { addresses, signal, options }: Fetching)
 }
 
 function checkAnswer(host: string, { statusCode, headers }: Dispatcher.ResponseData): void {
-  const invalid = (message: string) => new OutsideError('invalid', message);
+  const invalid = (message: string) => new GuardedFetchError('invalid', message);
   if (statusCode >= 300 && statusCode < 400)
     throw invalid(`${host} redirects to another address. The document must be at the address itself.`);
   if (statusCode !== 200)
@@ -127,33 +127,48 @@ function checkAnswer(host: string, { statusCode, headers }: Dispatcher.ResponseD
   if (Number(headers['content-length'] ?? 0) > largest) throw tooLarge(host);
 }
 
-function tooLarge(host: string): OutsideError {
-  return new OutsideError('invalid', `${host} answers with more than ${largest / 1024} KiB.`);
+function tooLarge(host: string): GuardedFetchError {
+  return new GuardedFetchError('invalid', `${host} answers with more than ${largest / 1024} KiB.`);
 }
 
 function parseJson(host: string, body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch {
-    throw new OutsideError('invalid', `${host} answers with something that is not valid JSON.`);
+    throw new GuardedFetchError('invalid', `${host} answers with something that is not valid JSON.`);
   }
 }
 
-/** The real reason is not shown: it contains addresses, and the other side may have made it up. */
-function unreachable(host: string, error: unknown, signal: AbortSignal): OutsideError {
+/** The reason of another error is not shown: it contains addresses, and the other side may have made it up. */
+function toGuardedFetchError(host: string, error: unknown, signal: AbortSignal): GuardedFetchError {
+  if (error instanceof GuardedFetchError) return error;
+  if (error instanceof TooLargeError) return tooLarge(host);
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (signal.aborted) return new OutsideError('unreachable', `${host} has not answered in time.`);
+  if (signal.aborted) return new GuardedFetchError('unreachable', `${host} has not answered in time.`);
   if (/CERT|SELF_SIGNED|ISSUER|ALTNAME|SIGNATURE/.test(code))
-    return new OutsideError('unreachable', `${host} has no trusted certificate for its name.`);
-  return new OutsideError('unreachable', `${host} cannot be reached, or does not speak HTTPS.`);
+    return new GuardedFetchError('unreachable', `${host} has no trusted certificate for its name.`);
+  return new GuardedFetchError('unreachable', `${host} cannot be reached, or does not speak HTTPS.`);
 }
 
-/** For work that cannot be aborted itself. */
-function orAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const giveUp = () => reject(signal.reason);
-    if (signal.aborted) giveUp();
-    signal.addEventListener('abort', giveUp, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
-  });
+/**
+ * Why nothing is fetched from an address, whatever its name resolves to; undefined if the name must be looked up first.
+ * The URL parser has already turned every other spelling of an IP address into the usual one.
+ */
+function hostProblem({ protocol, hostname, port, username, password }: URL): string | undefined {
+  if (protocol !== 'https:') return 'Documents are only fetched from addresses that begin with https://.';
+  if (username !== '' || password !== '') return 'An address with a user name or a password is not fetched.';
+  if (hostname.startsWith('[') || isIP(hostname) !== 0)
+    return 'Documents are only fetched from hosts with a name, not from IP addresses.';
+  if (!isPublicName(hostname))
+    return `${hostname} is not a name on the public network, so nothing is fetched from it.`;
+  // Ports below 1024 belong to other protocols; this service must not send requests to them for a stranger.
+  if (port !== '' && Number(port) < 1_024) return `Documents are not fetched from port ${port}.`;
+  return undefined;
+}
+
+/** Names of one label, and names below these, are only valid in the local network (RFC 6761, RFC 6762, RFC 8375). */
+function isPublicName(hostname: string): boolean {
+  const labels = hostname.split('.');
+  const isWhole = labels.length > 1 && labels.every((label) => /^[a-z0-9_-]{1,63}$/.test(label));
+  return isWhole && !/\.(localhost|local|internal|home\.arpa|onion|invalid)$/.test(hostname);
 }

@@ -2,17 +2,17 @@
  * Why something could not be fetched from another server. The message is a sentence for a page; it reveals nothing
  * about the network that this machine is in.
  */
-export class OutsideError extends Error {
-  override readonly name = 'OutsideError';
-  readonly kind: OutsideErrorKind;
+export class GuardedFetchError extends Error {
+  override readonly name = 'GuardedFetchError';
+  readonly kind: GuardedFetchErrorKind;
 
-  constructor(kind: OutsideErrorKind, message: string) {
+  constructor(kind: GuardedFetchErrorKind, message: string) {
     super(message);
     this.kind = kind;
   }
 }
 
-export type OutsideErrorKind =
+type GuardedFetchErrorKind =
   /** Nothing is fetched from such an address; no request was made. */
   | 'refused'
   /** The server does not answer, or not in time. */
