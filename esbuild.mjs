@@ -152,7 +152,7 @@ await build({
   outdir: 'dist',
   plugins: [
     inAscii,
-    ...['service', 'stdioLibrary', 'fontCoverage'].map((module) => loadedLater(module, './docs-service')),
+    ...['service', 'stdioService', 'fontCoverage'].map((module) => loadedLater(module, './docs-service')),
   ],
   banner: { js: '#!/usr/bin/env node' },
 });
@@ -162,7 +162,7 @@ await build({
   ...documentService,
   entryPoints: {
     service: 'docs-service/service.ts',
-    stdioLibrary: 'docs-service/mcp/stdioLibrary.ts',
+    stdioService: 'docs-service/stdioService.ts',
     fontCoverage: 'docs-service/formats/pdf/fontCoverage.ts',
     mcpProtocol: 'docs-service/mcp/mcpProtocol.ts',
     sanitisedMarkdown: 'docs-service/formats/markdown/sanitisedMarkdown.ts',

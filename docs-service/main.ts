@@ -1,6 +1,8 @@
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import { stackOf } from '../protocol/base/errorText.ts';
 import { runProgram } from './cli/program.ts';
-import { readLine } from './cli/readLine.ts';
 
 declare const RUNNER_VERSION: string;
 
@@ -43,6 +45,33 @@ async function main(): Promise<void> {
 
 /** One feature's failure never ends the service. */
 function reportDefect(error: unknown): void {
-  const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  process.stderr.write(`runner-docs: an internal error: ${what}\n`);
+  process.stderr.write(`runner-docs: an internal error: ${stackOf(error)}\n`);
+}
+
+/** In characters: nobody types a longer line on purpose. */
+const longest = 10_000;
+
+/** The first line of standard input, without its end. In a terminal, it asks for the line and does not show it. */
+async function readLine(question: string): Promise<string | undefined> {
+  const { stdin, stderr } = process;
+  const isTerminal = stdin.isTTY ?? false;
+  if (isTerminal) stderr.write(question);
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: stdin, output: silent, terminal: isTerminal });
+  try {
+    return await new Promise<string | undefined>((resolve, reject) => {
+      lines.once('line', resolve);
+      lines.once('close', () => resolve(undefined));
+      lines.once('SIGINT', () => reject(new Error('nothing was changed.')));
+      let length = 0;
+      stdin.on('data', (chunk: Buffer | string) => {
+        length += chunk.length;
+        if (length > longest) reject(new Error('the first line of standard input is too long.'));
+      });
+    });
+  } finally {
+    lines.close();
+    stdin.destroy();
+    if (isTerminal) stderr.write('\n');
+  }
 }

@@ -1,10 +1,9 @@
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { isLoopbackHost } from '../protocol/base/loopback.ts';
+import { dataHome } from '../protocol/base/userFolders.ts';
 import { type AuthConfig, authOptions, parseAuthConfig } from './auth/authConfig.ts';
 import { type BaseUrl, parseBaseUrl } from './base/baseUrl.ts';
-import { type OptionSpecs, type OptionValues, parseNumber } from './base/options.ts';
-import { UsageError } from './base/usageError.ts';
+import { type OptionSpecs, type OptionValues, parseNumber, UsageError } from './base/options.ts';
 import { parseNetwork } from './http/trustedProxies.ts';
 
 /** Where the data is: every command that touches the library or the tokens takes these. */
@@ -111,10 +110,9 @@ export function parsePlaces(
   const { database } = values;
   if (database !== undefined && !/^postgres(ql)?:\/\//.test(database))
     throw new UsageError('--database must begin with postgres:// (leave it out for SQLite).');
-  const shared = env['XDG_DATA_HOME'] || join(homedir(), '.local', 'share');
   return {
     content: resolve(values.content ?? 'content'),
-    data: resolve(values.data ?? join(shared, 'runner-docs')),
+    data: resolve(values.data ?? join(dataHome(env), 'runner-docs')),
     database,
   };
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { count } from '../protocol/base/text.ts';
 import { buildApp } from './app.ts';
 import type { AccessStores } from './auth/accessStores.ts';
 import { createClientDocuments } from './auth/clientDocuments.ts';
@@ -10,18 +11,15 @@ import { createIntrospectionClient } from './auth/introspection.ts';
 import { RemoteVerifier } from './auth/remoteVerifier.ts';
 import { TokenVerifier } from './auth/tokenVerifier.ts';
 import { type BaseUrl, parseBaseUrl } from './base/baseUrl.ts';
-import { count } from './base/count.ts';
 import { lockDataFolder, openDataFolder } from './base/dataFolder.ts';
 import { createLogger, type Log } from './base/log.ts';
-import { quoteForShell } from './base/shellQuote.ts';
-import { UsageError } from './base/usageError.ts';
-import { WriterTurn } from './base/writerTurn.ts';
+import { UsageError } from './base/options.ts';
+import { quoteForShell } from './base/text.ts';
+import type { ProgramContext } from './cli/command.ts';
 import { createProgressLine } from './cli/progressLine.ts';
-import type { Surroundings } from './cli/surroundings.ts';
 import { type ContentFolder, openContentFolder } from './content/contentFolder.ts';
 import { type ContentProblem, type ContentWarning, countWarnings, toSentence } from './content/document.ts';
-import { Library } from './content/library.ts';
-import { LibraryIndexer } from './content/libraryIndexer.ts';
+import type { WriterTurn } from './content/writerTurn.ts';
 import { fontsFingerprint, usualFontFolders } from './formats/pdf/fontFiles.ts';
 import { createRenderer } from './formats/renderer.ts';
 import { openRenditionCache } from './formats/renditionCache.ts';
@@ -30,6 +28,7 @@ import { linkAddress } from './http/documentView.ts';
 import { addressOf, listen } from './http/listener.ts';
 import type { SignInOptions } from './http/signIn/authorizationServer.ts';
 import { createProxyCheck } from './http/trustedProxies.ts';
+import { createTextRenderer, createWriterTurn } from './libraryParts.ts';
 import type { DocumentIndex } from './search/documentIndex.ts';
 import type { ServeConfig } from './serveConfig.ts';
 import { openStores, type Stores } from './stores.ts';
@@ -46,8 +45,6 @@ export interface Service {
 const cacheSize = 512 * 1024 * 1024;
 /** One PDF or book in 30 s and 1 GB. A reader whose turn does not come within that time gets "try again". */
 const fileBounds = { workers: 2, deadline: 30_000, memory: 1_024, queueLength: 16, patience: 30_000 };
-/** Markdown and HTML take milliseconds, except for documents that are made to take longer. */
-const textBounds = { workers: 1, deadline: 5_000, memory: 512, queueLength: 64, patience: 10_000 };
 /** With as many downloads as `authorization.ts` allows, these leave enough of the usual 1,024 descriptors. */
 const connectionBounds = { most: 512, mostOfOne: 256, longestStall: 60_000 };
 /** A request is small: the service is only read. */
@@ -59,13 +56,13 @@ const patience = 10_000;
 type OnClose = (closer: () => unknown) => void;
 
 /** Puts the service together and listens. If one part fails, everything that was started is released. */
-export async function startService(config: ServeConfig, surroundings: Surroundings): Promise<Service> {
+export async function startService(config: ServeConfig, context: ProgramContext): Promise<Service> {
   const closers: (() => unknown)[] = [];
   const close = async () => {
     for (const closer of closers.splice(0).reverse()) await closer();
   };
   try {
-    const started = await start(config, surroundings, (closer) => void closers.push(closer));
+    const started = await start(config, context, (closer) => void closers.push(closer));
     return { ...started, close };
   } catch (error) {
     await close();
@@ -75,10 +72,10 @@ export async function startService(config: ServeConfig, surroundings: Surroundin
 
 async function start(
   config: ServeConfig,
-  surroundings: Surroundings,
+  context: ProgramContext,
   onClose: OnClose,
 ): Promise<Omit<Service, 'close'>> {
-  const { note, isTerminal, now, version } = surroundings;
+  const { note, isTerminal, now, version } = context;
   const logger = createLogger({ level: config.logLevel, write: note, isForPeople: isTerminal });
   const folder = await openContentFolder(config.content);
   await checkFolders(config.fonts);
@@ -86,7 +83,7 @@ async function start(
   const lock = await lockDataFolder(config.data);
   onClose(() => lock.release());
   const log = (message: string) => logger.warn(message);
-  const stores = await openStores({ places: config, parts: surroundings.parts, log });
+  const stores = await openStores({ places: config, parts: context.parts, log });
   onClose(() => stores.close());
   const listener = await listen({
     host: config.host,
@@ -95,8 +92,8 @@ async function start(
   });
   onClose(() => listener.close(patience));
   const baseUrl = config.baseUrl ?? parseBaseUrl(addressOf(config.host, listener.port));
-  const parts = { config, surroundings, stores, folder, logger };
-  const turn = createTurn(parts);
+  const parts = { config, context, stores, folder, logger };
+  const turn = createLoggedTurn(parts);
   const renditions = await startRenditions({ ...parts, baseUrl, turn }, onClose);
   const { corsOrigins, trustProxy, limits } = config;
   const verifier = await createVerifier({ ...parts, baseUrl });
@@ -116,7 +113,7 @@ async function start(
     version,
     now,
     logger,
-    ending: surroundings.ending,
+    ending: context.ending,
   });
   onClose(() => app.close());
   if (config.metricsPort !== undefined) {
@@ -133,7 +130,7 @@ async function start(
 
 interface Parts {
   readonly config: ServeConfig;
-  readonly surroundings: Surroundings;
+  readonly context: ProgramContext;
   readonly stores: Stores;
   readonly folder: ContentFolder;
   readonly logger: Logger;
@@ -142,7 +139,7 @@ interface Parts {
 /** With another authorization server, only its tokens are valid. */
 async function createVerifier({
   config: { auth },
-  surroundings: { now },
+  context: { now },
   stores,
   baseUrl,
   logger,
@@ -184,26 +181,26 @@ interface RenditionParts {
 }
 
 async function startRenditions(
-  { config, surroundings, stores, folder, baseUrl, logger, turn }: Parts & RenditionParts,
+  { config, context, stores, folder, baseUrl, logger, turn }: Parts & RenditionParts,
   onClose: OnClose,
 ): Promise<Renditions> {
-  const worker = join(surroundings.parts, 'renderWorker.cjs');
+  const worker = join(context.parts, 'renderWorker.cjs');
   const cache = await openRenditionCache({
     folder: join(config.data, 'renditions'),
     capacity: cacheSize,
     onError: (error) => logger.warn(`A rendition could not be cached: ${error.message}`),
   });
-  const fonts = [join(surroundings.parts, 'fonts'), ...config.fonts, ...usualFontFolders()];
+  const fonts = [join(context.parts, 'fonts'), ...config.fonts, ...usualFontFolders()];
   const files = createRenderer({ worker, ...fileBounds });
   onClose(() => files.close());
-  const texts = createRenderer({ worker, ...textBounds });
+  const texts = createTextRenderer(context);
   onClose(() => texts.close());
   return createRenditions({
     index: stores.index,
     folder,
     files,
     texts,
-    now: surroundings.now,
+    now: context.now,
     cache,
     unchangedFiles: () => turn.unchangedFiles,
     version: createHash('sha256')
@@ -218,10 +215,10 @@ async function startRenditions(
 /** Warnings of one scan that are logged: a library that is new here may have thousands. */
 const mostLogged = 20;
 
-/** Keeps the index in step with the files, as soon as no other instance does. */
-function createTurn({ config, surroundings, stores, folder, logger }: Parts): WriterTurn {
-  const { now } = surroundings;
-  const onProgress = createProgressLine(surroundings, (text) => logger.info(text));
+/** Keeps the index in step with the files, and logs what is found in them. */
+function createLoggedTurn({ config, context, stores, folder, logger }: Parts): WriterTurn {
+  const { now } = context;
+  const onProgress = createProgressLine(context, (text) => logger.info(text));
   const onProblem = (problem: ContentProblem) => logger.warn(toSentence(problem));
   const onWarnings = (warnings: readonly ContentWarning[]) => {
     for (const warning of warnings.slice(0, mostLogged)) logger.warn(toSentence(warning));
@@ -230,22 +227,8 @@ function createTurn({ config, surroundings, stores, folder, logger }: Parts): Wr
       logger.warn(`There are ${count(more, 'further warning')}, which "runner-docs doctor" names.`);
   };
   const onError = (error: Error) => logger.error(error.message);
-  return new WriterTurn({
-    tryBecomeWriter: () => stores.tryBecomeWriter(),
-    openLibrary: async () => {
-      const indexer = await LibraryIndexer.create({
-        folder,
-        index: stores.index,
-        slugs: stores.access.slugs,
-        now,
-        onProgress,
-        onProblem,
-        onWarnings,
-      });
-      return new Library({ folder, indexer, rescan: config.rescan, onError });
-    },
-    onError,
-  });
+  const { rescan } = config;
+  return createWriterTurn({ folder, stores, rescan, now, onProgress, onProblem, onWarnings, onError });
 }
 
 function followLibrary(turn: WriterTurn, { stores, logger }: Parts, onClose: OnClose): Promise<void> {

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import type { AccessDatabase } from './auth/accessDatabase.ts';
 import { type AccessStores, createAccessStores } from './auth/accessStores.ts';
 import { createSqliteAccess } from './auth/sqliteAccess.ts';
-import { tryLock } from './base/dataFolder.ts';
+import { openDataFolder, tryLock } from './base/dataFolder.ts';
 import { isCorruption, openDatabase } from './base/sqliteDatabase.ts';
-import type { Surroundings } from './cli/surroundings.ts';
+import type { ProgramContext } from './cli/command.ts';
 import type { DocumentIndex, IndexWriter, WriterLease } from './search/documentIndex.ts';
 import { createSqliteIndex } from './search/sqlite/sqliteIndex.ts';
 import type { Places } from './serveConfig.ts';
@@ -19,7 +19,7 @@ export interface Stores {
   close(): Promise<void>;
 }
 
-export interface StoresOptions extends Pick<Surroundings, 'parts'> {
+interface StoresOptions extends Pick<ProgramContext, 'parts'> {
   readonly places: Places;
   readonly log: (message: string) => void;
 }
@@ -115,5 +115,19 @@ async function openPostgres(url: string, log: (message: string) => void): Promis
   } catch (error) {
     await index.close();
     throw error;
+  }
+}
+
+/** Runs a command on tokens, clients and the owner, even while the service runs. */
+export async function withAccess<Result>(
+  places: Places,
+  work: (access: AccessStores) => Promise<Result>,
+): Promise<Result> {
+  if (places.database === undefined) await openDataFolder(places.data);
+  const access = await openAccess(places);
+  try {
+    return await work(access);
+  } finally {
+    await access.close();
   }
 }

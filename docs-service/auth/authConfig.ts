@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { isLoopbackHost } from '../../protocol/base/loopback.ts';
-import type { OptionSpecs, OptionValues } from '../base/options.ts';
-import { UsageError } from '../base/usageError.ts';
+import { type OptionSpecs, type OptionValues, UsageError } from '../base/options.ts';
 import { parseProfileUrl } from './profileUrl.ts';
 
 export const authOptions = {

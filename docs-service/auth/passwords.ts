@@ -1,7 +1,7 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
+import { UsageError } from '../base/options.ts';
 import { RateLimiter } from '../base/rateLimiter.ts';
-import { UsageError } from '../base/usageError.ts';
 import type { OwnerStore } from './ownerStore.ts';
 
 export type PasswordAnswer =

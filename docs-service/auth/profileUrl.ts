@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { isLoopbackHost } from '../../protocol/base/loopback.ts';
-import { UsageError } from '../base/usageError.ts';
+import { UsageError } from '../base/options.ts';
 
 /** A profile URL from a flag, in the form in which profile URLs are compared. Throws UsageError. */
 export function parseProfileUrl(flag: string, text: string): string {

@@ -1,5 +1,5 @@
 import { isLoopbackHost } from '../../protocol/base/loopback.ts';
-import { UsageError } from './usageError.ts';
+import { UsageError } from './options.ts';
 
 /** The address that readers use, and its parts. */
 export interface BaseUrl {

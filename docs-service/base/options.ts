@@ -1,8 +1,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { UsageError } from './usageError.ts';
 
 /** One flag of a command. Each has a variable too: `--base-url` is `DOCS_BASE_URL`. */
-export interface OptionSpec {
+interface OptionSpec {
   readonly type: 'string' | 'boolean';
   /** May be given several times; in a variable, spaces separate its values. */
   readonly multiple?: true;
@@ -89,4 +88,14 @@ export function parseDuration(flag: string, value: string): number {
   const milliseconds = Number(count) * (units[unit] ?? Number.NaN);
   if (milliseconds > 0) return milliseconds;
   throw new UsageError(`--${flag} must be a time such as 12h or 30d, not "${value}".`);
+}
+
+/** A wrong command line, with a sentence that says what to type instead. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** By its name, because each bundle has a class of its own. */
+export function isUsageError(error: unknown): boolean {
+  return error instanceof Error && error.name === 'UsageError';
 }

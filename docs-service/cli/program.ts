@@ -1,19 +1,23 @@
 import { showControls } from '../../protocol/base/controlCharacters.ts';
-import { parseOptions } from '../base/options.ts';
-import { isUsageError, UsageError } from '../base/usageError.ts';
-import type { Command } from '../commands/command.ts';
-import { commands } from '../commands/commands.ts';
-import { commandHelp, programHelp } from './help.ts';
-import type { Surroundings } from './surroundings.ts';
+import { messageOf } from '../../protocol/base/errorText.ts';
+import { isUsageError, type OptionSpecs, parseOptions, UsageError } from '../base/options.ts';
+import { backupCommand } from '../commands/backup.ts';
+import { clientAddCommand, clientListCommand, clientRemoveCommand } from '../commands/client.ts';
+import { connectCommand } from '../commands/connect.ts';
+import { doctorCommand } from '../commands/doctor.ts';
+import { indexCommand } from '../commands/indexCommand.ts';
+import { ownerSetPasswordCommand, ownerSetProfileCommand } from '../commands/owner.ts';
+import { mcpCommand, serveCommand } from '../commands/serve.ts';
+import { tokenCreateCommand, tokenListCommand, tokenRevokeCommand } from '../commands/token.ts';
+import type { Command, ProgramContext } from './command.ts';
 
 /** The whole program except its process. Returns the exit code: 2 for a wrong command line, 1 for a failure. */
-export async function runProgram(args: readonly string[], given: Surroundings): Promise<number> {
-  const surroundings = withShownControls(given);
+export async function runProgram(args: readonly string[], given: ProgramContext): Promise<number> {
+  const context = withShownControls(given);
   try {
-    return await run(args, surroundings);
+    return await run(args, context);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    surroundings.note(`runner-docs: ${message}\n`);
+    context.note(`runner-docs: ${messageOf(error)}\n`);
     return isUsageError(error) ? 2 : 1;
   }
 }
@@ -22,18 +26,18 @@ export async function runProgram(args: readonly string[], given: Surroundings): 
  * The edge to the terminal and the log. Names of files and texts from them may have control characters, which a terminal
  * obeys; here they become visible. Only the line of progress may begin with a carriage return.
  */
-function withShownControls(surroundings: Surroundings): Surroundings {
+function withShownControls(context: ProgramContext): ProgramContext {
   const shown = (text: string) =>
     text.startsWith('\r') ? `\r${showControls(text.slice(1))}` : showControls(text);
   return {
-    ...surroundings,
-    print: (text) => surroundings.print(shown(text)),
-    note: (text) => surroundings.note(shown(text)),
+    ...context,
+    print: (text) => context.print(shown(text)),
+    note: (text) => context.note(shown(text)),
   };
 }
 
-async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
-  const { print, version, env } = surroundings;
+async function run(args: readonly string[], context: ProgramContext): Promise<number> {
+  const { print, version, env } = context;
   const [first = 'serve'] = args;
   const wantsHelp = args.includes('--help') || args.includes('-h');
   if (first === '--version') {
@@ -53,7 +57,7 @@ async function run(args: readonly string[], surroundings: Surroundings): Promise
   const { words } = commandLine;
   if (words.length !== command.words)
     throw new UsageError(`the command is "runner-docs ${command.usage}". Add --help for more.`);
-  return command.run(commandLine, surroundings);
+  return command.run(commandLine, context);
 }
 
 /** The command that the first words name, or `serve` if they are only flags. */
@@ -74,4 +78,52 @@ function chooseCommand(args: readonly string[]): {
   const hint = known.length === 0 ? [...table.keys()] : known;
   const typed = known.length === 0 ? first : args.slice(0, 2).join(' ');
   throw new UsageError(`there is no command "${typed}"; the commands are ${hint.join(', ')}.`);
+}
+
+/** Every command of `runner-docs`, by its words. Without a command, the first one runs. */
+export const commands = {
+  serve: serveCommand,
+  mcp: mcpCommand,
+  index: indexCommand,
+  'token create': tokenCreateCommand,
+  'token list': tokenListCommand,
+  'token revoke': tokenRevokeCommand,
+  'owner set-password': ownerSetPasswordCommand,
+  'owner set-profile': ownerSetProfileCommand,
+  'client add': clientAddCommand,
+  'client list': clientListCommand,
+  'client remove': clientRemoveCommand,
+  connect: connectCommand,
+  backup: backupCommand,
+  doctor: doctorCommand,
+} as const satisfies Readonly<Record<string, Pick<Command, 'usage' | 'summary' | 'options' | 'words'>>>;
+
+type Described = Pick<Command, 'usage' | 'summary' | 'options'>;
+
+function programHelp(version: string, all: readonly Described[]): string {
+  const rows = all.map(({ usage, summary }) => [`runner-docs ${usage}`, summary] as const);
+  return `runner-docs ${version}: documents for programs, readers and agents
+
+${columns(rows)}
+
+Each command has --help. Each flag has a variable too: --base-url is DOCS_BASE_URL.
+docs/DOCUMENTS.md explains everything: content, search, PDF and EPUB, hosting.
+`;
+}
+
+function commandHelp({ usage, summary, options }: Described): string {
+  const rows = Object.entries(options as OptionSpecs).map(
+    ([name, { value, help }]) => [`--${name}${value === undefined ? '' : ` ${value}`}`, help] as const,
+  );
+  return `runner-docs ${usage}
+
+${summary}
+
+${columns(rows)}
+`;
+}
+
+function columns(rows: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join('\n');
 }

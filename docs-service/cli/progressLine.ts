@@ -1,12 +1,12 @@
 import type { IndexProgress } from '../content/libraryIndexer.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { ProgramContext } from './command.ts';
 
 /** Milliseconds between two reports in a log; a person sees each step. */
 const period = 5_000;
 
 /** Shows the progress of indexing: one changing line for a person, and an occasional line in a log. */
 export function createProgressLine(
-  { isTerminal, note, now }: Pick<Surroundings, 'isTerminal' | 'note' | 'now'>,
+  { isTerminal, note, now }: Pick<ProgramContext, 'isTerminal' | 'note' | 'now'>,
   log: (text: string) => void,
 ): (progress: IndexProgress) => void {
   let last = now();

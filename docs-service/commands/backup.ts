@@ -1,8 +1,8 @@
 import { chmod, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Database, openDatabase } from '../base/sqliteDatabase.ts';
+import { defineCommand } from '../cli/command.ts';
 import { parsePlaces, placeOptions } from '../serveConfig.ts';
-import { defineCommand } from './command.ts';
 
 export const backupCommand = defineCommand({
   usage: 'backup FILE',

@@ -4,11 +4,11 @@ import type { ClientStore } from '../auth/clientStore.ts';
 import { GuardedFetchError } from '../auth/guardedFetchError.ts';
 import type { OAuthClient } from '../auth/oauthClient.ts';
 import { redirectUriProblem } from '../auth/redirectUri.ts';
-import { UsageError } from '../base/usageError.ts';
+import { UsageError } from '../base/options.ts';
+import { table } from '../base/text.ts';
+import { defineCommand } from '../cli/command.ts';
 import { parsePlaces, placeOptions } from '../serveConfig.ts';
-import { defineCommand } from './command.ts';
-import { table } from './table.ts';
-import { withAccess } from './withAccess.ts';
+import { withAccess } from '../stores.ts';
 
 const { data, database } = placeOptions;
 

@@ -1,39 +1,38 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { showLine } from '../../protocol/base/controlCharacters.ts';
+import { count } from '../../protocol/base/text.ts';
 import type { Owner } from '../auth/ownerStore.ts';
 import { parseBaseUrl } from '../base/baseUrl.ts';
-import { count } from '../base/count.ts';
 import { isOpenToOthers } from '../base/dataFolder.ts';
-import type { Surroundings } from '../cli/surroundings.ts';
+import { defineCommand, type ProgramContext } from '../cli/command.ts';
 import { openContentFolder } from '../content/contentFolder.ts';
 import { toSentence } from '../content/document.ts';
-import { type Finding, followDiscovery } from '../discovery/discovery.ts';
 import { metadataPath } from '../http/signIn/metadataRoutes.ts';
 import type { IndexSummary } from '../search/documentIndex.ts';
 import { type Places, parsePlaces, placeOptions, serveOptions } from '../serveConfig.ts';
 import { openStores, type Stores } from '../stores.ts';
-import { defineCommand } from './command.ts';
 import { connectCommand, usualOrigin } from './connect.ts';
+import { type Finding, fine, followDiscovery, wrong } from './discovery.ts';
 
 export const doctorCommand = defineCommand({
   usage: 'doctor',
   summary: 'Says what is wrong with the library and the service, and how to fix it.',
   words: 0,
   options: { ...placeOptions, 'base-url': connectCommand.options['base-url'], fonts: serveOptions.fonts },
-  async run({ values }, surroundings) {
-    const places = parsePlaces(values, surroundings.env);
+  async run({ values }, context) {
+    const places = parsePlaces(values, context.env);
     const named = values['base-url'];
     const { origin } = parseBaseUrl(named ?? usualOrigin);
     const findings = [
-      fine(`runner-docs ${surroundings.version} on Node ${process.versions.node}, ${engineOf(places)}`),
+      fine(`runner-docs ${context.version} on Node ${process.versions.node}, ${engineOf(places)}`),
       ...(await findInContent(places)),
-      ...(await findInData(places, { surroundings, origin })),
-      ...(await findFonts(values.fonts, surroundings)),
+      ...(await findInData(places, { context, origin })),
+      ...(await findFonts(values.fonts, context)),
       // It is no problem if no service runs.
-      ...(await followDiscovery({ origin, isNamed: named !== undefined, fetch, now: surroundings.now })),
+      ...(await followDiscovery({ origin, isNamed: named !== undefined, fetch, now: context.now })),
     ];
-    for (const finding of findings) surroundings.print(`${wordFor(finding)}  ${showLine(finding.text)}\n`);
+    for (const finding of findings) context.print(`${wordFor(finding)}  ${showLine(finding.text)}\n`);
     return findings.every(({ isFine }) => isFine) ? 0 : 1;
   },
 });
@@ -75,10 +74,10 @@ async function findInData(places: Places, examined: Examined): Promise<readonly 
   return [access, ...(await findInIndex(places, examined))];
 }
 
-async function findInIndex(places: Places, { surroundings, origin }: Examined): Promise<readonly Finding[]> {
+async function findInIndex(places: Places, { context, origin }: Examined): Promise<readonly Finding[]> {
   let stores: Stores | undefined;
   try {
-    stores = await openStores({ places, parts: surroundings.parts, log: surroundings.note });
+    stores = await openStores({ places, parts: context.parts, log: context.note });
     const { tokens, owners } = stores.access;
     return [
       ...findingsOf(await stores.index.summary()),
@@ -117,13 +116,13 @@ function findReaders(tokens: number, { me, password }: Owner, origin: string): r
 
 /** What the parts of an examination share. */
 interface Examined {
-  readonly surroundings: Surroundings;
+  readonly context: ProgramContext;
   /** Where the service answers. */
   readonly origin: string;
 }
 
 /** A library without such text needs no such font, so nothing here is a problem. */
-async function findFonts(named: readonly string[], { parts }: Surroundings): Promise<readonly Finding[]> {
+async function findFonts(named: readonly string[], { parts }: ProgramContext): Promise<readonly Finding[]> {
   const [{ fontCoverage }, { usualFontFolders }] = await Promise.all([
     import('../formats/pdf/fontCoverage.ts'),
     import('../formats/pdf/fontFiles.ts'),
@@ -137,12 +136,4 @@ async function findFonts(named: readonly string[], { parts }: Surroundings): Pro
       'More fonts: install them (on Debian fonts-noto-core and fonts-noto-cjk), or name a folder with --fonts.',
     ),
   ];
-}
-
-function fine(text: string): Finding {
-  return { isFine: true, text };
-}
-
-function wrong(text: string): Finding {
-  return { isFine: false, text };
 }

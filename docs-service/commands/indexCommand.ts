@@ -1,26 +1,26 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { showLine } from '../../protocol/base/controlCharacters.ts';
-import { count } from '../base/count.ts';
+import { count } from '../../protocol/base/text.ts';
 import { openDataFolder } from '../base/dataFolder.ts';
+import { defineCommand } from '../cli/command.ts';
 import { createProgressLine } from '../cli/progressLine.ts';
 import { openContentFolder } from '../content/contentFolder.ts';
 import { countWarnings, toSentence } from '../content/document.ts';
 import type { LibraryIndexer } from '../content/libraryIndexer.ts';
 import { parsePlaces, placeOptions } from '../serveConfig.ts';
 import { openStores } from '../stores.ts';
-import { defineCommand } from './command.ts';
 
 export const indexCommand = defineCommand({
   usage: 'index',
   summary: 'Updates the index and says what is wrong with the files. "serve" does the same all the time.',
   words: 0,
   options: placeOptions,
-  async run({ values }, surroundings) {
-    const { env, note, print, now, ending } = surroundings;
+  async run({ values }, context) {
+    const { env, note, print, now, ending } = context;
     const places = parsePlaces(values, env);
     const folder = await openContentFolder(places.content);
     await openDataFolder(places.data);
-    const stores = await openStores({ places, parts: surroundings.parts, log: note });
+    const stores = await openStores({ places, parts: context.parts, log: note });
     const lease = await stores.tryBecomeWriter();
     try {
       if (lease === undefined)
@@ -28,7 +28,7 @@ export const indexCommand = defineCommand({
           'Another process is updating the index: "serve" or another "index". Wait until it ends, or leave the work to it.',
         );
       const { index } = stores;
-      const progress = createProgressLine(surroundings, (text) => note(`${text}\n`));
+      const progress = createProgressLine(context, (text) => note(`${text}\n`));
       const { LibraryIndexer: Indexer } = await import('../content/libraryIndexer.ts');
       const indexer = await Indexer.create({
         folder,

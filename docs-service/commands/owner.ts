@@ -2,10 +2,10 @@ import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { Profile } from '../auth/ownerStore.ts';
 import { checkPassword, hashPassword } from '../auth/passwords.ts';
 import { parseProfileUrl } from '../auth/profileUrl.ts';
-import { UsageError } from '../base/usageError.ts';
+import { UsageError } from '../base/options.ts';
+import { defineCommand } from '../cli/command.ts';
 import { parsePlaces, placeOptions } from '../serveConfig.ts';
-import { defineCommand } from './command.ts';
-import { withAccess } from './withAccess.ts';
+import { withAccess } from '../stores.ts';
 
 const { data, database } = placeOptions;
 

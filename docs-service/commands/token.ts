@@ -1,12 +1,11 @@
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import { createToken, type Grant, isScope, type Scope, scopes } from '../auth/accessToken.ts';
 import { parseProfileUrl } from '../auth/profileUrl.ts';
-import { parseDuration } from '../base/options.ts';
-import { UsageError } from '../base/usageError.ts';
+import { parseDuration, UsageError } from '../base/options.ts';
+import { table } from '../base/text.ts';
+import { defineCommand } from '../cli/command.ts';
 import { parsePlaces, placeOptions } from '../serveConfig.ts';
-import { defineCommand } from './command.ts';
-import { table } from './table.ts';
-import { withAccess } from './withAccess.ts';
+import { withAccess } from '../stores.ts';
 
 const { data, database } = placeOptions;
 

@@ -77,52 +77,13 @@ interface Failure {
 }
 
 export function createRenditions(options: RenditionsOptions): Renditions {
-  const { index, folder, cache, unchangedFiles = () => undefined } = options;
+  const { index, folder, files, texts, unchangedFiles = () => undefined } = options;
   const content = folder.root;
   const { references, stampsOf, dependenciesOf } = createDependencies({ index, folder, unchangedFiles });
-  const failures = new LruCache<Failure>(rememberedFailures);
-  // The renderer shares one rendering among all callers that pass the same job object.
-  const jobs = new Map<string, RenderJob>();
-
-  const renderShared = async ({ job, subject }: Work, etag: string, signal: AbortSignal) => {
-    const shared = jobs.get(etag) ?? job;
-    jobs.set(etag, shared);
-    const renderer = job.kind === 'pdf' || job.kind === 'epub' ? options.files : options.texts;
-    try {
-      return await renderer.render(shared, signal);
-    } catch (error) {
-      // It would fail again, after as much work.
-      if (error instanceof Unrenderable)
-        failures.set(subject, { error, until: options.now() + failureLifetime }, 1);
-      throw error;
-    } finally {
-      jobs.delete(etag);
-    }
-  };
-
-  /** Throws if the subject could not be rendered a short time ago, before any file is looked at. */
-  const refuseFailed = (subject: string): void => {
-    const failure = failures.get(subject);
-    if (failure !== undefined && failure.until > options.now()) throw failure.error;
-  };
-
-  const renditionOf = (work: Work, inputs: readonly unknown[], mediaType: string): Rendition => {
-    const etag = etagOf([work.job.kind, options.version, ...inputs]);
-    return {
-      etag,
-      mediaType,
-      cachedSize: () => cache.sizeOf(etag),
-      openCached: () => cache.open(etag),
-      cached: () => cache.get(etag),
-      async render(signal) {
-        refuseFailed(work.subject);
-        const { bytes, notes } = await renderShared(work, etag, signal);
-        for (const note of notes) options.onNote(note);
-        await cache.put(etag, bytes);
-        return bytes;
-      },
-    };
-  };
+  const { renditionOf, textOf, refuseFailed } = createRenditionMaker({
+    ...options,
+    rendererOf: ({ kind }) => (kind === 'pdf' || kind === 'epub' ? files : texts),
+  });
 
   const linked = (document: Document, format: LinkingFormat) =>
     dependenciesOf({
@@ -138,11 +99,6 @@ export function createRenditions(options: RenditionsOptions): Renditions {
     const { targets, stamp } = await linked(document, form === 'page' ? 'html' : form);
     const job: RenderJob = { kind: 'html', form, document, content, targets };
     return renditionOf({ job, subject }, [form, identity(document), stamp], 'text/html; charset=utf-8');
-  };
-
-  const textOf = (kind: 'markdown' | 'parts', document: Document, mediaType: string): Rendition => {
-    const work = { job: { kind, document }, subject: subjectOf(kind, identity(document)) };
-    return renditionOf(work, [identity(document)], mediaType);
   };
 
   return {
@@ -176,6 +132,70 @@ export function createRenditions(options: RenditionsOptions): Renditions {
       );
     },
   };
+}
+
+/** For agents on standard input and output: what they read, without a cache on the disk. */
+export function createPartsRenditions(texts: Renderer, now: () => number): Pick<Renditions, 'parts'> {
+  const { textOf } = createRenditionMaker({ rendererOf: () => texts, now });
+  return { parts: async (document) => textOf('parts', document, 'application/json') };
+}
+
+interface MakerOptions
+  extends Pick<RenditionsOptions, 'now'>,
+    Partial<Pick<RenditionsOptions, 'cache' | 'version' | 'onNote'>> {
+  readonly rendererOf: (job: RenderJob) => Renderer;
+}
+
+/** Renders each work once for all who ask at the same time, and remembers for a while what cannot be rendered. */
+function createRenditionMaker({ rendererOf, cache, version, now, onNote }: MakerOptions) {
+  const failures = new LruCache<Failure>(rememberedFailures);
+  // The renderer shares one rendering among all callers that pass the same job object.
+  const jobs = new Map<string, RenderJob>();
+
+  const renderShared = async ({ job, subject }: Work, etag: string, signal: AbortSignal) => {
+    const shared = jobs.get(etag) ?? job;
+    jobs.set(etag, shared);
+    try {
+      return await rendererOf(job).render(shared, signal);
+    } catch (error) {
+      // It would fail again, after as much work.
+      if (error instanceof Unrenderable) failures.set(subject, { error, until: now() + failureLifetime }, 1);
+      throw error;
+    } finally {
+      jobs.delete(etag);
+    }
+  };
+
+  /** Throws if the subject could not be rendered a short time ago, before any file is looked at. */
+  const refuseFailed = (subject: string): void => {
+    const failure = failures.get(subject);
+    if (failure !== undefined && failure.until > now()) throw failure.error;
+  };
+
+  const renditionOf = (work: Work, inputs: readonly unknown[], mediaType: string): Rendition => {
+    const etag = etagOf([work.job.kind, version, ...inputs]);
+    return {
+      etag,
+      mediaType,
+      cachedSize: () => cache?.sizeOf(etag),
+      openCached: async () => cache?.open(etag),
+      cached: async () => cache?.get(etag),
+      async render(signal) {
+        refuseFailed(work.subject);
+        const { bytes, notes } = await renderShared(work, etag, signal);
+        for (const note of notes) onNote?.(note);
+        await cache?.put(etag, bytes);
+        return bytes;
+      },
+    };
+  };
+
+  const textOf = (kind: 'markdown' | 'parts', document: Document, mediaType: string): Rendition => {
+    const work = { job: { kind, document }, subject: subjectOf(kind, identity(document)) };
+    return renditionOf(work, [identity(document)], mediaType);
+  };
+
+  return { renditionOf, textOf, refuseFailed };
 }
 
 /** A job, and what it renders: the text that fails again, whatever its pictures are. */

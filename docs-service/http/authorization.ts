@@ -5,10 +5,9 @@ import { ForeignProfileError } from '../auth/remoteVerifier.ts';
 import type { BaseUrl } from '../base/baseUrl.ts';
 import { type Allowance, callerOf, RateLimiter } from '../base/rateLimiter.ts';
 import type { Limits } from '../serveConfig.ts';
-import { pathOf, unavailable } from './errors.ts';
+import { originOf } from './hosts.ts';
 import { OpenCount } from './openCount.ts';
-import { HttpProblem } from './problem.ts';
-import { originOf } from './resourceOrigin.ts';
+import { HttpProblem, pathOf, unavailable } from './problems.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

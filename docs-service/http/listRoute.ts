@@ -4,7 +4,6 @@ import { LruCache } from '../base/lruCache.ts';
 import type { DocumentFilter, DocumentIndex } from '../search/documentIndex.ts';
 import { createEtag, isNotModified, setValidators } from './conditional.ts';
 import { documentToView } from './documentView.ts';
-import { type PageParameters, pageLinks } from './pageLinks.ts';
 import { type ListParameters, usualLimit } from './schemas.ts';
 
 /** An answer that is ready to be sent. */
@@ -21,7 +20,7 @@ const cacheSize = 16_000_000;
 /** In characters. */
 const longestLink = 4_096;
 
-export interface ListRouteOptions {
+interface ListRouteOptions {
   readonly index: DocumentIndex;
   /** The address of the service, without a final slash. */
   readonly origin: string;
@@ -69,4 +68,27 @@ export function createListRoute({ index, origin }: ListRouteOptions) {
 
 function sizeOf(key: string, { body, link }: ListAnswer): number {
   return key.length + body.length + link.length;
+}
+
+/** The parameters of a page, with the defaults filled in. */
+type PageParameters = ListParameters & { readonly limit: number; readonly offset: number };
+
+/** The Link header of a page (RFC 8288): absolute, with every filter kept. */
+function pageLinks(address: string, parameters: PageParameters, total: number): string {
+  const { limit, offset } = parameters;
+  const last = total === 0 ? 0 : Math.floor((total - 1) / limit) * limit;
+  const links: [string, number][] = [['first', 0]];
+  if (offset > 0) links.push(['prev', Math.max(0, Math.min(offset - limit, last))]);
+  if (offset + limit < total) links.push(['next', offset + limit]);
+  links.push(['last', last]);
+  return links.map(([rel, at]) => `<${pageAddress(address, parameters, at)}>; rel="${rel}"`).join(', ');
+}
+
+function pageAddress(address: string, { type, tag, q, limit }: PageParameters, offset: number): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries({ type, tag, q }))
+    if (value !== undefined) search.set(name, value);
+  search.set('limit', String(limit));
+  search.set('offset', String(offset));
+  return `${address}?${search}`;
 }

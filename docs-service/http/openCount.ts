@@ -1,5 +1,4 @@
-import { unavailable } from './errors.ts';
-import { HttpProblem } from './problem.ts';
+import { HttpProblem, unavailable } from './problems.ts';
 
 export interface OpenCountOptions {
   /** What is counted, in the plural: `downloads`. */

@@ -3,10 +3,10 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Rendition } from '../formats/renditions.ts';
 import type { Authorization } from './authorization.ts';
-import { type ByteRange, tryRange } from './byteRange.ts';
 import { isNotModified, setValidators } from './conditional.ts';
+import { HttpProblem } from './problems.ts';
 
-export interface RenditionReplyOptions {
+interface RenditionReplyOptions {
   readonly authorization: Pick<Authorization, 'countRender' | 'countDownload'>;
   /** The name of the file, if it is one to save. Then its rendering counts, and a part of it can be requested. */
   readonly fileName?: string;
@@ -132,4 +132,30 @@ async function render(request: FastifyRequest, rendition: Rendition): Promise<Ui
 function disposition(name: string): string {
   const plain = name.replace(/[^\w.-]/g, '_');
   return `inline; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(name).replaceAll("'", '%27')}`;
+}
+
+interface ByteRange {
+  readonly first: number;
+  /** Inclusive. */
+  readonly last: number;
+}
+
+/**
+ * The one range that a GET asks for (RFC 9110, 14). Undefined if it asks for the whole or for several ranges, or has
+ * another version. Throws HttpProblem if there is no such range.
+ */
+function tryRange(request: FastifyRequest, length: number, etag: string): ByteRange | undefined {
+  const { range, 'if-range': ifRange } = request.headers;
+  if (request.method !== 'GET' || range === undefined || (ifRange !== undefined && ifRange !== etag))
+    return undefined;
+  const [, from, to] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range) ?? [];
+  if (from === undefined || to === undefined || (from === '' && to === '')) return undefined;
+  const found =
+    from === ''
+      ? { first: Math.max(0, length - Number(to)), last: length - 1 }
+      : { first: Number(from), last: Math.min(to === '' ? length - 1 : Number(to), length - 1) };
+  if (found.first <= found.last) return found;
+  throw new HttpProblem(416, `The file has ${length} bytes.`, {
+    headers: { 'content-range': `bytes */${length}` },
+  });
 }

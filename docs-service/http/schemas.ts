@@ -1,3 +1,5 @@
+import swagger from '@fastify/swagger';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 
 /** The schemas that validate requests, write answers, and define `openapi.json`. */
@@ -5,7 +7,7 @@ import { type Static, Type } from 'typebox';
 const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
   Type.Union([schema, Type.Null()]);
 
-export const tagSchema = Type.Object({ slug: Type.String(), title: Type.String() });
+const tagSchema = Type.Object({ slug: Type.String(), title: Type.String() });
 
 export const documentSchema = Type.Object(
   {
@@ -28,7 +30,7 @@ export const documentSchema = Type.Object(
   { $id: 'Document', description: 'The metadata of a document. A field without a value is null, or empty.' },
 );
 
-export const documentListSchema = Type.Object(
+const documentListSchema = Type.Object(
   {
     items: Type.Array(Type.Ref('Document')),
     total: Type.Integer({ minimum: 0, description: 'The number of documents on all pages.' }),
@@ -78,7 +80,7 @@ export const nameParameter = Type.Object({
   name: Type.String({ description: 'The name of the collection.' }),
 });
 
-export const problemSchema = Type.Object(
+const problemSchema = Type.Object(
   {
     type: Type.String(),
     title: Type.String(),
@@ -90,7 +92,7 @@ export const problemSchema = Type.Object(
   { $id: 'Problem', description: 'RFC 9457.' },
 );
 
-export const readinessSchema = Type.Object(
+const readinessSchema = Type.Object(
   {
     documents: Type.Integer({ description: 'The documents that a token with the scope read sees.' }),
     problems: Type.Integer({
@@ -110,4 +112,61 @@ export function problemResponses(...statuses: readonly number[]) {
   return Object.fromEntries(
     statuses.map((status) => [status, { description: descriptionOf(status), ...problem }]),
   );
+}
+
+/** Generates `openapi.json` from the schemas that validate requests. Must run before the routes. */
+export async function describeRoutes(
+  app: FastifyInstance,
+  { origin, version }: { readonly origin: string; readonly version: string },
+): Promise<void> {
+  for (const schema of [documentSchema, documentListSchema, problemSchema, readinessSchema])
+    app.addSchema(schema);
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'runner-docs',
+        version,
+        description:
+          'Documents and collections, for programs and readers. Every error is a problem (RFC 9457).',
+      },
+      servers: [{ url: origin }],
+      security: [{ bearer: [] }],
+      components: {
+        securitySchemes: {
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'A token with the scope `read`; `draft` shows drafts too.',
+          },
+        },
+      },
+    },
+    refResolver: {
+      buildLocalReference: (json, _base, _fragment, at) => String(json['$id'] ?? `schema-${at}`),
+    },
+  });
+}
+
+/** Converts digits in the query to numbers before validation. Anything else stays text, and is refused. */
+export function readNumbers(app: FastifyInstance): void {
+  app.addHook('preValidation', async (request) => {
+    const query = request.query as Record<string, unknown>;
+    for (const name of numbersOf(request)) {
+      const value = query[name];
+      if (typeof value === 'string' && /^-?\d+$/.test(value)) query[name] = Number(value);
+    }
+  });
+}
+
+/** The names of the numeric parameters, from the route's schema. */
+function numbersOf({ routeOptions }: FastifyRequest): readonly string[] {
+  const schema = routeOptions.schema?.querystring as QuerySchema | undefined;
+  return Object.entries(schema?.properties ?? {}).flatMap(([name, { type }]) =>
+    type === 'integer' ? [name] : [],
+  );
+}
+
+interface QuerySchema {
+  readonly properties?: Readonly<Record<string, { readonly type?: string }>>;
 }

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { UsageError } from '../base/usageError.ts';
+import { UsageError } from '../base/options.ts';
 
 /** The names that the library for X-Forwarded-For has for networks, and what they stand for. */
 const named: Readonly<Record<string, readonly string[]>> = {

@@ -1,4 +1,5 @@
 import { LruCache } from '../base/lruCache.ts';
+import { noSuchCollection, noSuchDocument } from '../base/notFound.ts';
 import type { Document, DocumentMetadata } from '../content/document.ts';
 import { findCollection, type LibraryCollection } from '../content/libraryCollections.ts';
 import { isSlug } from '../content/slug.ts';
@@ -21,14 +22,14 @@ export interface McpLibrary {
   notice(): Promise<string | undefined>;
 }
 
-export interface CountedCollection {
+interface CountedCollection {
   readonly name: string;
   readonly title: string;
   /** The number of its documents, without drafts. */
   readonly documents: number;
 }
 
-export interface McpLibraryOptions {
+interface McpLibraryOptions {
   readonly index: DocumentIndex;
   readonly renditions: Pick<Renditions, 'parts'>;
 }
@@ -110,4 +111,21 @@ async function countCollections(index: DocumentIndex): Promise<readonly CountedC
     counted.push({ name, title, documents });
   }
   return counted;
+}
+
+/** A sentence about a missing document, with slugs that resemble the wrong one. */
+export async function unknownDocument(library: McpLibrary, slug: string): Promise<string> {
+  const wrong = slug.slice(0, 100);
+  const near = wrong === '' ? [] : await library.index.nearSlugs(wrong, 3);
+  return withNotice(noSuchDocument(wrong, near, 'search_docs finds documents.'), await library.notice());
+}
+
+/** A sentence about a missing collection, with the first existing ones. */
+export async function unknownCollection(library: McpLibrary, name: string): Promise<string> {
+  const names = (await library.index.collections()).map((one) => one.name);
+  return withNotice(noSuchCollection(name, names), await library.notice());
+}
+
+function withNotice(sentence: string, notice: string | undefined): string {
+  return notice === undefined ? sentence : `${sentence} ${notice}`;
 }

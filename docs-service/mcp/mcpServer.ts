@@ -1,15 +1,12 @@
 import type { Server } from '@modelcontextprotocol/server';
-import type { McpContext } from './mcpContext.ts';
-import { McpFailures } from './mcpFailures.ts';
+import { type McpContext, McpFailures, mendSentErrors } from './mcpErrors.ts';
 import type { McpLibrary } from './mcpLibrary.ts';
+import type { McpProtocol } from './mcpProtocol.ts';
 import { answerPrompts } from './prompts.ts';
-import { answerResources } from './resourceHandlers.ts';
-import { mendSentErrors } from './sentErrors.ts';
-import { answerTools } from './toolHandlers.ts';
+import { answerResources } from './resources.ts';
+import { answerTools } from './tools.ts';
 
-export type McpProtocol = typeof import('./mcpProtocol.ts');
-
-export interface McpServerOptions {
+interface McpServerOptions {
   readonly protocol: McpProtocol;
   /** Resolves once the library can be queried; the server introduces itself before that. */
   readonly library: Promise<McpLibrary>;
@@ -66,3 +63,20 @@ const cacheHints = {
   'resources/list': fresh,
   'resources/read': fresh,
 } as const;
+
+/** Milliseconds between two notifications: while a library is indexed, it changes all the time. */
+const pause = 1_000;
+
+/** Calls `notify` soon after a change, once for several changes. */
+export function createListChangeNotifier(notify: () => void): { onDidChange(): void; dispose(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    onDidChange() {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        notify();
+      }, pause).unref();
+    },
+    dispose: () => clearTimeout(timer),
+  };
+}

@@ -1,4 +1,4 @@
-import type { McpContext } from './mcpContext.ts';
+import type { McpContext } from './mcpErrors.ts';
 
 /** A prompt that a person can choose in a client, as lists contain it. */
 export const answerPrompt = {

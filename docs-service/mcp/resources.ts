@@ -1,8 +1,59 @@
 import type { DocumentMetadata } from '../content/document.ts';
-import type { McpLibrary } from './mcpLibrary.ts';
+import type { McpContext } from './mcpErrors.ts';
+import { type McpLibrary, unknownCollection, unknownDocument } from './mcpLibrary.ts';
+import { answerPrompt, unknownPrompt } from './prompts.ts';
+
+/** Resources on a page of their list. */
+const pageSize = 100;
+/** What the protocol allows in one answer. */
+const mostSuggestions = 100;
+
+export function answerResources({ server, library, failures }: McpContext): void {
+  server.setRequestHandler('resources/templates/list', () => ({
+    resourceTemplates: resourceTemplates.map(({ kind: _kind, ...template }) => template),
+  }));
+  server.setRequestHandler('resources/list', ({ params }, { mcpReq: { signal } }) =>
+    failures.answer(signal, async () => {
+      const offset = params?.cursor === undefined ? 0 : tryOffset(params.cursor);
+      if (offset === undefined) throw failures.invalid('This list has no such cursor. Begin without one.');
+      const { resources, total } = await listResources(await library, { limit: pageSize, offset });
+      const next = offset + pageSize;
+      return { resources: [...resources], ...(next < total ? { nextCursor: createCursor(next) } : {}) };
+    }),
+  );
+  server.setRequestHandler('resources/read', ({ params: { uri } }, { mcpReq: { signal } }) =>
+    failures.answer(signal, async () => {
+      const name = tryResourceName(uri);
+      const known = await library;
+      const read = name === undefined ? undefined : await tryReadResource(known, name, signal);
+      if (read === undefined) throw failures.unknownResource(uri, await unknownResource(known, name));
+      return { contents: [{ uri, ...read }] };
+    }),
+  );
+  server.setRequestHandler('completion/complete', ({ params: { ref, argument } }, { mcpReq: { signal } }) =>
+    failures.answer(signal, async () => {
+      if (ref.type === 'ref/prompt' && ref.name !== answerPrompt.name)
+        throw failures.invalid(unknownPrompt(ref.name));
+      // A question can continue in any way.
+      if (ref.type === 'ref/prompt') return { completion: { values: [], hasMore: false } };
+      const template = resourceTemplates.find(({ uriTemplate }) => uriTemplate === ref.uri);
+      if (template === undefined) throw failures.invalid('There is no such resource template.');
+      const name = argument.value.slice(0, 100);
+      const found = await completeResource(await library, { kind: template.kind, name });
+      const values = found.slice(0, mostSuggestions);
+      return { completion: { values, hasMore: found.length > values.length } };
+    }),
+  );
+}
+
+async function unknownResource(library: McpLibrary, name: ResourceName | undefined): Promise<string> {
+  if (name === undefined)
+    return 'The addresses of resources here are docs://doc/{slug} and docs://collection/{name}.';
+  return name.kind === 'doc' ? unknownDocument(library, name.name) : unknownCollection(library, name.name);
+}
 
 /** A resource, as lists contain it. */
-export interface ListedResource {
+interface ListedResource {
   readonly uri: string;
   readonly name: string;
   readonly title: string;
@@ -11,14 +62,14 @@ export interface ListedResource {
 }
 
 /** The parts of a resource's address. */
-export interface ResourceName {
+interface ResourceName {
   readonly kind: 'doc' | 'collection';
   readonly name: string;
 }
 
 const mimeType = 'text/markdown';
 
-export const resourceTemplates = [
+const resourceTemplates = [
   {
     kind: 'doc',
     uriTemplate: 'docs://doc/{slug}',
@@ -38,7 +89,7 @@ export const resourceTemplates = [
 ] as const;
 
 /** Undefined if it is not the address of a document or a collection. */
-export function tryResourceName(uri: string): ResourceName | undefined {
+function tryResourceName(uri: string): ResourceName | undefined {
   const [, kind, name = ''] = /^docs:\/\/(doc|collection)\/([^/?#]{1,1000})$/.exec(uri) ?? [];
   if (kind !== 'doc' && kind !== 'collection') return undefined;
   try {
@@ -49,7 +100,7 @@ export function tryResourceName(uri: string): ResourceName | undefined {
 }
 
 /** One page of all resources: the collections by their names, then the documents, newest first. */
-export async function listResources(
+async function listResources(
   { index, drafts }: McpLibrary,
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): Promise<{ readonly resources: readonly ListedResource[]; readonly total: number }> {
@@ -76,7 +127,7 @@ function listedDocument({ slug, title, description }: DocumentMetadata): ListedR
 }
 
 /** The text of a resource; undefined if there is no resource with this name. */
-export async function tryReadResource(
+async function tryReadResource(
   library: McpLibrary,
   { kind, name }: ResourceName,
   signal: AbortSignal,
@@ -98,7 +149,7 @@ export async function tryReadResource(
 }
 
 /** Completions for the names of resources: slugs of documents, or names of collections. */
-export async function completeResource(
+async function completeResource(
   library: McpLibrary,
   { kind, name }: ResourceName,
 ): Promise<readonly string[]> {
@@ -116,4 +167,15 @@ function resourceUri(kind: ResourceName['kind'], name: string): string {
 
 function oneLine(title: string): string {
   return title.replace(/\s+/g, ' ').replace(/[[\]\\]/g, '\\$&');
+}
+
+/** Where the next page of a list begins, as an opaque text that clients only send back. */
+function createCursor(offset: number): string {
+  return Buffer.from(`offset ${offset}`).toString('base64url');
+}
+
+/** Undefined if it is not a cursor from `createCursor`. */
+function tryOffset(cursor: string): number | undefined {
+  const found = /^offset (\d{1,15})$/.exec(Buffer.from(cursor.slice(0, 100), 'base64url').toString());
+  return found ? Number(found[1]) : undefined;
 }

@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import { tagSchema } from '../http/schemas.ts';
 import type { DocumentFilter } from '../search/documentIndex.ts';
 import { defineTool } from './tool.ts';
 
@@ -52,7 +51,7 @@ export const searchDocs = defineTool({
         title: Type.String(),
         type: Type.Union([Type.String(), Type.Null()]),
         snippet: Type.String({ description: 'An excerpt in Markdown.' }),
-        tags: Type.Array(tagSchema),
+        tags: Type.Array(Type.Object({ slug: Type.String(), title: Type.String() })),
       }),
     ),
     total: Type.Integer({ description: 'How many documents were found, on all pages.' }),

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
-import type { McpProtocol } from './mcpFailures.ts';
+import type { McpProtocol } from './mcpProtocol.ts';
 
 export interface StdioConnectionOptions {
   readonly protocol: McpProtocol;

@@ -1,4 +1,6 @@
 import type { Static, TObject } from 'typebox';
+import { Value } from 'typebox/value';
+import { expectationOf } from '../../protocol/base/expectation.ts';
 import type { McpLibrary } from './mcpLibrary.ts';
 
 /** A tool that a model can call. */
@@ -23,4 +25,45 @@ export function defineTool<Input extends TObject, Output extends TObject>(
 /** A model's mistake, in a sentence that tells it what to do instead. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
+}
+
+/** Throws ToolError with a sentence for each of the first wrong arguments. */
+export function parseArguments<Input extends TObject>(input: Input, args: unknown): Static<Input> {
+  const given = args ?? {};
+  if (Value.Check(input, given)) return given;
+  const known = Object.keys(input.properties);
+  const sentences = Value.Errors(input, given).flatMap((error) => sentenceOf(error, known));
+  throw new ToolError([...new Set(sentences)].slice(0, most).join(' ') || 'The arguments are not valid.');
+}
+
+/** The most sentences in one error. */
+const most = 5;
+
+type ArgumentError = ReturnType<typeof Value.Errors>[number];
+
+function sentenceOf(error: ArgumentError, known: readonly string[]): string[] {
+  const name = `"${error.instancePath.slice(1, 50)}"`;
+  switch (error.keyword) {
+    case 'additionalProperties':
+      return error.params.additionalProperties.map(
+        (one) => `There is no argument "${one.slice(0, 50)}". ${knownSentence(known)}`,
+      );
+    case 'required':
+      return error.params.requiredProperties.map((one) => `The argument "${one}" is missing.`);
+    case 'type':
+      if (error.instancePath === '') return ['The arguments must be an object.'];
+      return [`${name} ${expectationOf({ keyword: 'type', type: String(error.params.type) })}.`];
+    case 'minLength':
+    case 'maxLength':
+    case 'minimum':
+    case 'maximum':
+      return [`${name} ${expectationOf({ keyword: error.keyword, limit: Number(error.params.limit) })}.`];
+    default:
+      // `additionalProperties` already names an unknown argument.
+      return [];
+  }
+}
+
+function knownSentence(known: readonly string[]): string {
+  return known.length === 0 ? 'It takes none.' : `There is ${known.join(', ')}.`;
 }

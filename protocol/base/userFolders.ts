@@ -30,6 +30,14 @@ export function cacheFolder(env: Environment, platform: NodeJS.Platform): string
   return folder && join(folder, 'runner');
 }
 
+/**
+ * The folder below which the user's programs keep data that cannot be made again, on every system. A relative path
+ * counts, because it always has: the data would not be found otherwise.
+ */
+export function dataHome(env: Environment): string {
+  return env['XDG_DATA_HOME'] || join(homedir(), '.local', 'share');
+}
+
 /** A relative path does not count (https://specifications.freedesktop.org/basedir-spec). */
 function absolute(path = ''): string | undefined {
   return isAbsolute(path) ? path : undefined;

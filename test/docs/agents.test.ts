@@ -4,9 +4,9 @@ import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { parse as parseYaml } from 'yaml';
-import { agentEntry, agents } from '../../docs-service/agents/agentEntry.ts';
 import { type OptionSpecs, parseOptions } from '../../docs-service/base/options.ts';
-import { commands } from '../../docs-service/commands/commands.ts';
+import { commands } from '../../docs-service/cli/program.ts';
+import { agentEntry, agents } from '../../docs-service/commands/connect.ts';
 import { runDocs, runnerDocsPath } from '../support/docsProcess.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 

@@ -3,7 +3,7 @@ import t from 'tap';
 import { type OAuthClient, tryClientName } from '../../docs-service/auth/oauthClient.ts';
 import { parseProfileUrl, tryProfileUrl } from '../../docs-service/auth/profileUrl.ts';
 import { isRedirectAllowed, redirectUriProblem } from '../../docs-service/auth/redirectUri.ts';
-import { UsageError } from '../../docs-service/base/usageError.ts';
+import { UsageError } from '../../docs-service/base/options.ts';
 
 const app: OAuthClient = {
   id: 'https://app.example.org/client.json',

@@ -3,9 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import t from 'tap';
-import { ask } from '../../docs-service/discovery/ask.ts';
-import { tryBearerChallenge } from '../../docs-service/discovery/challenge.ts';
-import { followDiscovery } from '../../docs-service/discovery/discovery.ts';
+import { followDiscovery } from '../../docs-service/commands/discovery.ts';
+import { ask, tryBearerChallenge } from '../../docs-service/commands/discoveryRequest.ts';
 
 const now = Date.parse('2026-11-22T12:00:00Z');
 const origin = 'https://docs.example.org';

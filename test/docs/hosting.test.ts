@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import { parse as parseYaml } from 'yaml';
 import { type OptionSpecs, parseOptions } from '../../docs-service/base/options.ts';
-import { commands } from '../../docs-service/commands/commands.ts';
+import { commands } from '../../docs-service/cli/program.ts';
 import { parseCollectionFile } from '../../docs-service/content/collectionFile.ts';
 import { parseDocumentFile } from '../../docs-service/content/documentFile.ts';
 import { parseServeConfig, serveOptions } from '../../docs-service/serveConfig.ts';

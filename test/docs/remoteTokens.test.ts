@@ -11,7 +11,7 @@ import {
 } from '../../docs-service/auth/introspection.ts';
 import { RemoteVerifier } from '../../docs-service/auth/remoteVerifier.ts';
 import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
-import { UsageError } from '../../docs-service/base/usageError.ts';
+import { UsageError } from '../../docs-service/base/options.ts';
 import { openTestApp } from '../support/docsApp.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { type IntrospectionAnswer, serveIntrospection } from '../support/introspectionServer.ts';

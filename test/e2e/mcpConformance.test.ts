@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import fastify from 'fastify';
 import t from 'tap';
 import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
-import { answerErrors } from '../../docs-service/http/errors.ts';
-import { checkHosts } from '../../docs-service/http/hostCheck.ts';
+import { checkHosts } from '../../docs-service/http/hosts.ts';
 import { mountMcp } from '../../docs-service/http/mcp/mcpRoute.ts';
-import { createFixtureServer, createSessions } from '../support/conformanceFixture.ts';
+import { answerErrors } from '../../docs-service/http/problems.ts';
+import { createFixtureHandler } from '../support/conformanceFixture.ts';
 import { openTestApp } from '../support/docsApp.ts';
 import { listenForMcp } from '../support/mcpClients.ts';
 import { runConformance, serveWithToken } from '../support/mcpTools.ts';
@@ -22,9 +22,7 @@ t.test('all that the suite requires, by fixtures at the mounted route', needs('m
   mountMcp(app, {
     authorization: { requireReader: async () => undefined, stillReads: async () => true },
     origin: 'http://127.0.0.1:4000',
-    createServer: createFixtureServer,
-    serveOlder: createSessions(),
-    onDidChange: () => ({ dispose: () => undefined }),
+    openHandler: async () => createFixtureHandler(),
     ending: undefined,
   });
   const url = String(await listenForMcp(app));

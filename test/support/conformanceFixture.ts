@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
+  createMcpHandler,
   createRequestStateCodec,
+  isLegacyRequest,
   type LegacyHttpHandler,
   MissingRequiredClientCapabilityError,
   ProtocolError,
@@ -10,9 +12,26 @@ import {
   type ServerContext,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import { listenerBounds, type McpHandler } from '../../docs-service/http/mcp/mcpRoute.ts';
+
+/**
+ * A server that has what the official conformance suite asks for by name. It asks its clients questions, for which those
+ * of 2025-11-25 and before need sessions; the product asks none, and so has no sessions.
+ */
+export function createFixtureHandler(): McpHandler {
+  const handler = createMcpHandler(createFixtureServer, { maxSubscriptions: listenerBounds.mostOfAll });
+  const serveOlder = createSessions();
+  return {
+    fetch: async (request, given) =>
+      (await isLegacyRequest(request, given?.parsedBody))
+        ? serveOlder(request, given)
+        : handler.fetch(request, given),
+    close: () => handler.close(),
+  };
+}
 
 /** Answers with what the official conformance suite asks a server for by name. */
-export function createFixtureServer(): Server {
+function createFixtureServer(): Server {
   const server = new Server(
     { name: 'fixture', version: '1.0.0' },
     {
@@ -62,7 +81,7 @@ export function createFixtureServer(): Server {
 }
 
 /** Serves the older revisions with sessions, which questions to the client need there. */
-export function createSessions(): LegacyHttpHandler {
+function createSessions(): LegacyHttpHandler {
   const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>();
   return async (request, options) => {
     const known = sessions.get(request.headers.get('mcp-session-id') ?? '');

@@ -1,40 +1,27 @@
-import type { LegacyHttpHandler, McpHttpHandler, McpServerFactory } from '@modelcontextprotocol/server';
+import type { McpHttpHandler } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { createChangeTeller } from '../../mcp/changeTeller.ts';
-import type { McpProtocol } from '../../mcp/mcpFailures.ts';
+import { isRecord } from '../../../protocol/base/json.ts';
 import type { Authorization } from '../authorization.ts';
 import { OpenCount } from '../openCount.ts';
-import { HttpProblem } from '../problem.ts';
+import { HttpProblem } from '../problems.ts';
 
 export interface McpRouteOptions {
   readonly authorization: Pick<Authorization, 'requireReader' | 'stillReads'>;
   /** The origin of the service; what a request says about its host decides nothing. */
   readonly origin: string;
-  /** A server for one request. */
-  readonly createServer: (request: McpRequest) => ReturnType<McpServerFactory>;
-  /** Calls back when something in the library has changed: clients of the revision 2026-07-28 may listen for it. */
-  readonly onDidChange: (listener: () => void) => { dispose(): void };
-  /**
-   * Answers clients of 2025-11-25 and before, for a server that asks its clients questions: those revisions need
-   * sessions for that. Without it, each of their requests gets its own server.
-   */
-  readonly serveOlder?: LegacyHttpHandler;
+  /** Called with the first request. Without sessions, each request gets its own server. */
+  readonly openHandler: () => Promise<McpHandler>;
   /** Aborted when the service shuts down, which listening clients would otherwise delay. */
   readonly ending: AbortSignal | undefined;
 }
 
-export interface McpRequest {
-  readonly protocol: McpProtocol;
-  /** `legacy` is 2025-11-25 and before, `modern` is 2026-07-28. */
-  readonly era: 'legacy' | 'modern';
-  /** Whether the bearer of the token sees drafts. */
-  readonly drafts: boolean;
-}
+/** Answers the requests of MCP. */
+export type McpHandler = Pick<McpHttpHandler, 'fetch' | 'close'>;
 
 /** Requests that are answered at once, including those of listening clients. */
 const mostRequests = 512;
 /** An agent has one stream, and each of its windows has one. */
-const listenerBounds = { what: 'streams', mostOfOne: 8, mostOfAll: 128 };
+export const listenerBounds = { what: 'streams', mostOfOne: 8, mostOfAll: 128 };
 /** Milliseconds after which a listening client must ask again, with a token that is still valid. */
 const longestAnswer = 600_000;
 /** Milliseconds between two checks of a listening client's token. */
@@ -45,8 +32,8 @@ const lookAtToken = 1_000;
  * message is read is a problem, as everywhere; after that, errors are those of JSON-RPC.
  */
 export function mountMcp(app: FastifyInstance, options: McpRouteOptions): void {
-  const { authorization, ending } = options;
-  let handler: Promise<McpHttpHandler> | undefined;
+  const { authorization, origin, ending } = options;
+  let handler: Promise<McpHandler> | undefined;
   const listeners = new OpenCount(listenerBounds);
   let open = 0;
   const end = async () => (await handler)?.close();
@@ -59,8 +46,8 @@ export function mountMcp(app: FastifyInstance, options: McpRouteOptions): void {
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     if (Array.isArray(request.body)) throw noBatches();
     if (open >= mostRequests || ending?.aborted) throw tooMany();
-    handler ??= createHandler(app, options);
-    const { fetch } = await handler;
+    handler ??= options.openHandler();
+    const mcp = await handler;
     const gone = whenGone(reply);
     open += 1;
     whenAborted(gone, () => void (open -= 1));
@@ -68,7 +55,7 @@ export function mountMcp(app: FastifyInstance, options: McpRouteOptions): void {
       whenAborted(gone, listeners.add(request.grant?.id ?? ''));
       endWithToken(gone, () => authorization.stillReads(request));
     }
-    const answered = await fetch(requestOf(request, options.origin, gone.signal), {
+    const answered = await mcp.fetch(requestOf(request, origin, gone.signal), {
       parsedBody: request.body,
       authInfo: authInfoOf(request),
     });
@@ -88,39 +75,9 @@ export function mountMcp(app: FastifyInstance, options: McpRouteOptions): void {
     );
 }
 
-/** The SDK is loaded with the first request. */
-async function createHandler(app: FastifyInstance, options: McpRouteOptions): Promise<McpHttpHandler> {
-  const protocol = await import('../../mcp/mcpProtocol.ts');
-  const handler = protocol.createMcpHandler(
-    ({ era, authInfo }) =>
-      options.createServer({ protocol, era, drafts: authInfo?.scopes.includes('draft') ?? false }),
-    { maxSubscriptions: listenerBounds.mostOfAll, onerror: (error) => app.log.debug({ err: error }, 'MCP') },
-  );
-  const { serveOlder } = options;
-  const teller = createChangeTeller(() => handler.notify.resourcesChanged());
-  const subscription = options.onDidChange(teller.onDidChange);
-  return {
-    ...handler,
-    fetch: async (request, given) =>
-      serveOlder !== undefined && (await protocol.isLegacyRequest(request, given?.parsedBody))
-        ? serveOlder(request, given)
-        : handler.fetch(request, given),
-    async close() {
-      subscription.dispose();
-      teller.dispose();
-      await handler.close();
-    },
-  };
-}
-
 /** Whether a message opens a stream that stays open. */
 function listens(message: unknown): boolean {
-  return (
-    typeof message === 'object' &&
-    message !== null &&
-    'method' in message &&
-    message.method === 'subscriptions/listen'
-  );
+  return isRecord(message) && message['method'] === 'subscriptions/listen';
 }
 
 /** Aborts when the answer is sent, has no reader any more, or took too long. */

@@ -1,11 +1,11 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { BaseUrl } from '../../base/baseUrl.ts';
 import type { Renditions } from '../../formats/renditions.ts';
 import { createMcpLibrary } from '../../mcp/mcpLibrary.ts';
-import { createMcpServer } from '../../mcp/mcpServer.ts';
+import { createListChangeNotifier, createMcpServer } from '../../mcp/mcpServer.ts';
 import type { DocumentIndex } from '../../search/documentIndex.ts';
 import type { Authorization } from '../authorization.ts';
-import { mountMcp } from './mcpRoute.ts';
+import { listenerBounds, type McpHandler, mountMcp } from './mcpRoute.ts';
 
 export interface MountedLibraryOptions {
   readonly index: DocumentIndex;
@@ -18,23 +18,43 @@ export interface MountedLibraryOptions {
 
 /** The library at `/mcp`. */
 export function mountLibrary(app: FastifyInstance, options: MountedLibraryOptions): void {
-  const { index, authorization, version, ending } = options;
-  const libraryFor = createMcpLibrary(options);
-  const onDefect = (error: Error) => app.log.error({ err: error }, 'a defect');
+  const { authorization, baseUrl, ending } = options;
   mountMcp(app, {
     authorization,
-    origin: options.baseUrl.origin,
+    origin: baseUrl.origin,
+    openHandler: () => openLibraryHandler(options, app.log),
     ending,
-    onDidChange: (listener) => index.onDidChange(listener),
-    createServer: ({ protocol, era, drafts }) =>
+  });
+}
+
+/** The SDK is loaded with the first request. */
+async function openLibraryHandler(
+  { index, renditions, version }: MountedLibraryOptions,
+  log: FastifyBaseLogger,
+): Promise<McpHandler> {
+  const protocol = await import('../../mcp/mcpProtocol.ts');
+  const libraryFor = createMcpLibrary({ index, renditions });
+  const handler = protocol.createMcpHandler(
+    ({ era, authInfo }) =>
       createMcpServer({
         protocol,
-        library: Promise.resolve(libraryFor({ drafts })),
+        library: Promise.resolve(libraryFor({ drafts: authInfo?.scopes.includes('draft') ?? false })),
         version,
         era,
         // Without sessions, only the newer revision can notify.
         canNotify: era === 'modern',
-        onDefect,
+        onDefect: (error) => log.error({ err: error }, 'a defect'),
       }),
-  });
+    { maxSubscriptions: listenerBounds.mostOfAll, onerror: (error) => log.debug({ err: error }, 'MCP') },
+  );
+  const notifier = createListChangeNotifier(() => handler.notify.resourcesChanged());
+  const subscription = index.onDidChange(notifier.onDidChange);
+  return {
+    fetch: (request, given) => handler.fetch(request, given),
+    async close() {
+      subscription.dispose();
+      notifier.dispose();
+      await handler.close();
+    },
+  };
 }

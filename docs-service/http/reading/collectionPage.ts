@@ -1,8 +1,7 @@
-import { count } from '../../base/count.ts';
+import { count } from '../../../protocol/base/text.ts';
 import type { LibraryCollection } from '../../content/libraryCollections.ts';
 import { escapeHtml, page } from '../pages.ts';
-import { documentItem } from './documentItem.ts';
-import { pager } from './pager.ts';
+import { documentItem, pager } from './documentList.ts';
 
 export interface CollectionView {
   readonly collection: LibraryCollection;

@@ -4,7 +4,7 @@ import { readingPath } from '../documentView.ts';
 import { escapeHtml, pageAround } from '../pages.ts';
 
 /** The collection that a reader came from. */
-export interface Surroundings {
+export interface Neighbours {
   readonly definition: CollectionDefinition;
   /** The position of the document in the collection, from 1. */
   readonly place: number;
@@ -16,7 +16,7 @@ export interface Surroundings {
 /** The HTML before and after the `<article>` of a document. */
 export function documentPage(
   document: DocumentMetadata,
-  surroundings: Surroundings | undefined,
+  around: Neighbours | undefined,
 ): { readonly before: string; readonly after: string } {
   const { before, after } = pageAround({
     title: `${document.title} · runner-docs`,
@@ -24,22 +24,22 @@ export function documentPage(
     isOwners: true,
   });
   return {
-    before: `${before}<div class="reader">\n${path(surroundings)}`,
-    after: `${surroundings === undefined ? '' : neighbours(surroundings)}</div>${after}`,
+    before: `${before}<div class="reader">\n${path(around)}`,
+    after: `${around === undefined ? '' : neighbours(around)}</div>${after}`,
   };
 }
 
-function path(surroundings: Surroundings | undefined): string {
+function path(around: Neighbours | undefined): string {
   const steps = ['<a href="/read">Library</a>'];
-  if (surroundings !== undefined) {
-    const { definition, place, size } = surroundings;
+  if (around !== undefined) {
+    const { definition, place, size } = around;
     const address = `/read/collections/${encodeURIComponent(definition.name)}`;
     steps.push(`<a href="${address}"><bdi>${escapeHtml(definition.title)}</bdi></a>`, `${place} of ${size}`);
   }
   return `<nav class="path" aria-label="Where this is"><p class="meta">${steps.join(' › ')}</p></nav>\n`;
 }
 
-function neighbours({ definition, previous, next }: Surroundings): string {
+function neighbours({ definition, previous, next }: Neighbours): string {
   const link = (document: DocumentMetadata | undefined, rel: 'prev' | 'next', text: string) =>
     document === undefined
       ? ''

@@ -1,13 +1,11 @@
-import { count } from '../../base/count.ts';
+import { count } from '../../../protocol/base/text.ts';
 import type { CollectionDefinition } from '../../content/collection.ts';
 import type { DocumentMetadata } from '../../content/document.ts';
 import type { SearchHit } from '../../search/documentIndex.ts';
 import { parseQuery } from '../../search/query.ts';
 import { escapeHtml, page } from '../pages.ts';
-import { documentItem } from './documentItem.ts';
+import { documentItem, type LibraryPlace, libraryAddress, pager } from './documentList.ts';
 import { markFound, snippetToHtml } from './foundText.ts';
-import { pager } from './pager.ts';
-import { type LibraryPlace, libraryAddress } from './readingAddress.ts';
 
 interface View {
   readonly filter: { readonly type?: string; readonly tag?: string };

@@ -8,19 +8,18 @@ import type { Renditions } from '../../formats/renditions.ts';
 import type { DocumentFilter, DocumentIndex } from '../../search/documentIndex.ts';
 import type { Authorization } from '../authorization.ts';
 import { createEtag, isNotModified, setValidators } from '../conditional.ts';
-import { answerError, loggedProblemOf } from '../errors.ts';
-import { createLookups } from '../lookups.ts';
-import type { OwnerSession } from '../ownerSession.ts';
-import { pageHeaders } from '../pages.ts';
-import { HttpProblem } from '../problem.ts';
+import { readingPath } from '../documentView.ts';
+import { createLookups, DocumentMissingError } from '../lookups.ts';
+import { escapeHtml, page, pageHeaders } from '../pages.ts';
+import { answerError, HttpProblem, loggedProblemOf } from '../problems.ts';
 import { sendRendition } from '../renditionReply.ts';
 import { nameParameter, slugParameter } from '../schemas.ts';
+import type { OwnerSession } from '../signIn/ownerSessions.ts';
 import { collectionPage } from './collectionPage.ts';
-import { documentPage, type Surroundings } from './documentPage.ts';
-import { errorPage } from './errorPage.ts';
+import { documentPage, type Neighbours } from './documentPage.ts';
 import { libraryPage, resultsPage } from './libraryPage.ts';
 
-export interface ReadingServices {
+interface ReadingServices {
   readonly index: DocumentIndex;
   readonly renditions: Renditions;
   readonly authorization: Authorization;
@@ -94,7 +93,7 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
         if (slug === '') return reply.redirect('/read', 303);
         const found = await document(slug);
         const article = await renditions.article(found);
-        const around = await surroundingsOf(slug, request.query.in);
+        const around = await neighboursOf(slug, request.query.in);
         const page = documentPage(found, around);
         const etag = createEtag(page.before, page.after, article.etag);
         reply.headers(pageHeaders());
@@ -141,7 +140,7 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
   };
 
   /** The documents before and after, if the reader came from a collection. */
-  async function surroundingsOf(slug: string, name: string | undefined): Promise<Surroundings | undefined> {
+  async function neighboursOf(slug: string, name: string | undefined): Promise<Neighbours | undefined> {
     const collection = name !== undefined && isSlug(name) ? await findCollection(index, name) : undefined;
     const at = collection?.documents.findIndex((one) => one.slug === slug) ?? -1;
     if (collection === undefined || at < 0) return undefined;
@@ -182,3 +181,34 @@ function answerWithPage(
     .type('text/html; charset=utf-8')
     .send(errorPage(problem));
 }
+
+/** A page for people about an error under `/read`. */
+function errorPage(problem: HttpProblem): string {
+  const title = titles[problem.status] ?? 'That did not work';
+  return page({
+    title: `${title} · runner-docs`,
+    hasSearch: true,
+    isOwners: true,
+    body: `<h1>${title}</h1>
+${problem instanceof DocumentMissingError ? missing(problem) : `<p class="lead">${escapeHtml(problem.message)}</p>`}
+<p><a href="/read">Go to the library</a></p>`,
+  });
+}
+
+function missing({ slug, near }: DocumentMissingError): string {
+  const sentence = `<p class="lead">There is no document “<bdi class="foreign">${escapeHtml(slug)}</bdi>” in this library.</p>`;
+  if (near.length === 0) return sentence;
+  const links = near.map((one) => `<li><a href="${readingPath(one)}">${escapeHtml(one)}</a></li>`);
+  return `${sentence}\n<p>Did you mean one of these?</p>\n<ul>${links.join('')}</ul>`;
+}
+
+const titles: Readonly<Record<number, string>> = {
+  400: 'This address is not valid',
+  403: 'This is not allowed',
+  404: 'Not found',
+  414: 'This address is too long',
+  416: 'The file has no such part',
+  422: 'This cannot be shown',
+  429: 'Too many requests',
+  503: 'Not available right now',
+};

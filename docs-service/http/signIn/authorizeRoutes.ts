@@ -17,13 +17,13 @@ import {
 } from '../../auth/redirectUri.ts';
 import type { TokenIssuer } from '../../auth/tokenIssuer.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
-import { quoteForShell } from '../../base/shellQuote.ts';
+import { quoteForShell } from '../../base/text.ts';
 import type { Authorization } from '../authorization.ts';
 import { type ConsentPage, consentPage } from './consentPage.ts';
 import { formOf, queryOf, readForms } from './formBody.ts';
 import { signInPaths } from './metadataRoutes.ts';
 import type { OwnerSessions } from './ownerSessions.ts';
-import { answerPageErrors, PageError, sendPage } from './pageErrors.ts';
+import { answerPageErrors, PageError, sendPage } from './signInErrors.ts';
 import type { Solution } from './signInPages.ts';
 import { meOf } from './tokenRoutes.ts';
 

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { scopes } from '../../auth/accessToken.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
-import { originOf } from '../resourceOrigin.ts';
+import { originOf } from '../hosts.ts';
 
 /** Where the owner answers clients, and where clients get and revoke their tokens. */
 export const signInPaths = {

@@ -5,11 +5,10 @@ import { createSecret, hashSecret } from '../../auth/accessToken.ts';
 import { Parameters } from '../../auth/oauthRequest.ts';
 import type { OwnerStore } from '../../auth/ownerStore.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
-import type { OwnerSession } from '../ownerSession.ts';
-import { HttpProblem } from '../problem.ts';
-import { originOf } from '../resourceOrigin.ts';
+import { originOf } from '../hosts.ts';
+import { HttpProblem } from '../problems.ts';
 
-export interface OwnerSessionsOptions {
+interface OwnerSessionsOptions {
   readonly baseUrl: BaseUrl;
   readonly owners: OwnerStore;
   /** Milliseconds since 1970. */
@@ -95,4 +94,13 @@ function cookiesOf({ host, origin }: BaseUrl) {
     name: (what: string) => (isSecure ? `__Host-docs_${what}` : `docs_${what}_${port}`),
     options: { path: '/', httpOnly: true, sameSite: 'lax', secure: isSecure } as const,
   };
+}
+
+/** What the owner's pages need to know about their reader. */
+export interface OwnerSession {
+  /**
+   * Lets a request with a session pass, and sends any other to the sign-in, which leads back to it. It resolves after
+   * that answer was sent (`await reply.redirect(…)`), so that nothing else answers.
+   */
+  requireOwner(request: FastifyRequest, reply: FastifyReply): Promise<void>;
 }

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyPluginAsync } from 'fastify';
+import { isRecord } from '../../../protocol/base/json.ts';
 import type { ClientStore } from '../../auth/clientStore.ts';
 import { type OAuthClient, tryClientName } from '../../auth/oauthClient.ts';
 import { OAuthError } from '../../auth/oauthError.ts';
 import { redirectUriProblem } from '../../auth/redirectUri.ts';
 import { callerOf, RateLimiter } from '../../base/rateLimiter.ts';
 import { signInPaths } from './metadataRoutes.ts';
-import { answerOAuthErrors } from './oauthErrors.ts';
+import { answerOAuthErrors } from './signInErrors.ts';
 
 interface RegisterRouteOptions {
   readonly clients: ClientStore;
@@ -63,9 +64,8 @@ const mostRedirects = 20;
  * what it says about secrets does not matter; the answer says so. Throws OAuthError.
  */
 function parseRegistration(body: unknown): OAuthClient {
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw new OAuthError('invalid_client_metadata', 'The body must be a JSON object.');
-  const { redirect_uris, client_name, client_uri } = body as Readonly<Record<string, unknown>>;
+  if (!isRecord(body)) throw new OAuthError('invalid_client_metadata', 'The body must be a JSON object.');
+  const { redirect_uris, client_name, client_uri } = body;
   return {
     id: `rdocs_client_${randomBytes(16).toString('base64url')}`,
     name: tryClientName(client_name),

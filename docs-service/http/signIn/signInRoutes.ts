@@ -7,7 +7,7 @@ import type { BaseUrl } from '../../base/baseUrl.ts';
 import { callerOf } from '../../base/rateLimiter.ts';
 import { formOf, queryOf, readForms } from './formBody.ts';
 import type { OwnerSessions } from './ownerSessions.ts';
-import { answerPageErrors, sendPage } from './pageErrors.ts';
+import { answerPageErrors, sendPage } from './signInErrors.ts';
 import { signedOutPage, signInPage, signOutPage } from './signInPages.ts';
 import { meOf } from './tokenRoutes.ts';
 

@@ -10,7 +10,7 @@ import type { BaseUrl } from '../../base/baseUrl.ts';
 import type { Authorization } from '../authorization.ts';
 import { formOf, readForms } from './formBody.ts';
 import { signInPaths } from './metadataRoutes.ts';
-import { answerOAuthErrors } from './oauthErrors.ts';
+import { answerOAuthErrors } from './signInErrors.ts';
 
 export interface TokenRoutesOptions {
   readonly baseUrl: BaseUrl;

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Library } from '../content/library.ts';
+import { linkedSignal } from '../../protocol/base/abort.ts';
 import type { WriterLease } from '../search/documentIndex.ts';
+import type { Library } from './library.ts';
 
-export interface WriterTurnOptions {
+interface WriterTurnOptions {
   /** Undefined if another instance is the writer. */
   readonly tryBecomeWriter: () => Promise<WriterLease | undefined>;
   readonly openLibrary: () => Promise<Library>;
@@ -62,13 +63,14 @@ export class WriterTurn {
 
   /** Follows the files until the lease is lost or the service ends. */
   async #write(lease: WriterLease, onFirst: () => void): Promise<void> {
-    const over = AbortSignal.any([lease.lost, this.#ending.signal]);
+    const over = linkedSignal(lease.lost, this.#ending.signal);
     try {
       this.#library = await this.#options.openLibrary();
-      const isOver = over.aborted ? Promise.resolve() : once(over, 'abort');
+      const isOver = over.signal.aborted ? Promise.resolve() : once(over.signal, 'abort');
       await Promise.race([this.#library.start().then(onFirst), isOver]);
       await isOver;
     } finally {
+      over.unlink();
       await this.#library?.close();
       this.#library = undefined;
       await lease.dispose();

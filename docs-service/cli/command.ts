@@ -1,7 +1,24 @@
 import type { Readable, Writable } from 'node:stream';
+import type { CommandLine, OptionSpecs } from '../base/options.ts';
+
+/** One command of the program, with its arguments. */
+export interface Command<Specs extends OptionSpecs = OptionSpecs> {
+  /** What is typed after `runner-docs`, with capitals for arguments: `token revoke ID`. */
+  readonly usage: string;
+  readonly summary: string;
+  readonly options: Specs;
+  /** The number of arguments; more are refused. */
+  readonly words: number;
+  run(commandLine: CommandLine<Specs>, context: ProgramContext): Promise<number>;
+}
+
+/** Derives the types of the values that a command gets from its options. */
+export function defineCommand<const Specs extends OptionSpecs>(command: Command<Specs>): Command<Specs> {
+  return command;
+}
 
 /** Everything that the program uses from its environment; handed in, so that tests can replace it. */
-export interface Surroundings {
+export interface ProgramContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly version: string;
   /** The file of the program itself. */

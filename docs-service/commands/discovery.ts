@@ -1,6 +1,6 @@
+import { isRecord, tryJson } from '../../protocol/base/json.ts';
 import { isLoopbackHost } from '../../protocol/base/loopback.ts';
-import { type Answer, ask, type Fetch } from './ask.ts';
-import { tryBearerChallenge } from './challenge.ts';
+import { type Answer, ask, type Fetch, tryBearerChallenge } from './discoveryRequest.ts';
 
 export interface Finding {
   readonly isFine: boolean;
@@ -10,7 +10,7 @@ export interface Finding {
   readonly text: string;
 }
 
-export interface DiscoveryOptions {
+interface DiscoveryOptions {
   /** The address that readers use, without a final slash. */
   readonly origin: string;
   /** Whether the user named this address: at the default address there may be another program. */
@@ -169,13 +169,8 @@ type Metadata = Readonly<Record<string, unknown>>;
 
 function toObject(answer: Answer): Metadata | undefined {
   if (answer.kind !== 'answer' || answer.status !== 200) return undefined;
-  try {
-    const value: unknown = JSON.parse(answer.text);
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? { ...value } : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = tryJson(answer.text);
+  return isRecord(value) ? value : undefined;
 }
 
 /** RFC 8414: between the host and the path. */
@@ -211,10 +206,10 @@ function shown(value: unknown): string {
   return text.replace(/[^\x21-\x7e]/g, '?').slice(0, 200);
 }
 
-function fine(text: string): Finding {
+export function fine(text: string): Finding {
   return { isFine: true, text };
 }
 
-function wrong(text: string): Finding {
+export function wrong(text: string): Finding {
   return { isFine: false, text };
 }

@@ -1,8 +1,7 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isLoopbackHost } from '../../protocol/base/loopback.ts';
 import { type BaseUrl, tryHostname } from '../base/baseUrl.ts';
-import { pathOf } from './errors.ts';
-import { HttpProblem } from './problem.ts';
+import { HttpProblem, pathOf } from './problems.ts';
 
 /** A load balancer probes these by any address. */
 const anyHost = new Set(['/healthz', '/readyz']);
@@ -36,4 +35,13 @@ function isOwnHost(header: string, baseUrl: BaseUrl): boolean {
 function isOwnOrigin(origin: string, baseUrl: BaseUrl): boolean {
   if (origin === baseUrl.origin) return true;
   return baseUrl.isLoopback && URL.canParse(origin) && isLoopbackHost(new URL(origin).hostname);
+}
+
+/**
+ * The address that the client uses. It is the base URL, or on loopback the name and port of the request: clients refuse
+ * a resource other than the one they asked. The Host header was checked before.
+ */
+export function originOf({ headers }: FastifyRequest, { origin, isLoopback }: BaseUrl): string {
+  if (!isLoopback || headers.host === undefined) return origin;
+  return `${new URL(origin).protocol}//${headers.host.toLowerCase()}`;
 }

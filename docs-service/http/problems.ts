@@ -1,9 +1,98 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { expectationOf } from '../../protocol/base/expectation.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import { AccessUnavailableError } from '../auth/accessDatabase.ts';
 import { RendererBusy } from '../formats/renderer.ts';
 import { Unrenderable } from '../formats/renderJob.ts';
 import { IndexUnavailableError, QueryError } from '../search/documentIndex.ts';
-import { DocumentMoved, HttpProblem, type ProblemError, sendProblem } from './problem.ts';
+
+/** RFC 9457. */
+interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  /** The requested path. */
+  readonly instance: string;
+  /** For a 400: which parameter is wrong, and why. */
+  readonly errors?: readonly ProblemError[];
+}
+
+interface ProblemError {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** The answer to a request that cannot be fulfilled. Its detail tells the caller what to do. */
+export class HttpProblem extends Error {
+  override readonly name = 'HttpProblem';
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly errors: readonly ProblemError[] | undefined;
+
+  constructor(
+    status: number,
+    detail: string,
+    more: {
+      readonly headers?: Record<string, string>;
+      readonly errors?: readonly ProblemError[];
+      readonly cause?: unknown;
+    } = {},
+  ) {
+    super(detail, { cause: more.cause });
+    this.status = status;
+    this.headers = more.headers ?? {};
+    this.errors = more.errors;
+  }
+}
+
+/** The document has another slug; `answerErrors` leads there on the same route. */
+export class DocumentMovedError extends Error {
+  override readonly name = 'DocumentMovedError';
+  readonly slug: string;
+
+  constructor(slug: string) {
+    super(`The document has the slug "${slug}".`);
+    this.slug = slug;
+  }
+}
+
+const titles: Readonly<Record<number, string>> = {
+  308: 'Permanent Redirect',
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  413: 'Content Too Large',
+  414: 'URI Too Long',
+  416: 'Range Not Satisfiable',
+  422: 'Unprocessable Content',
+  429: 'Too Many Requests',
+  431: 'Request Header Fields Too Large',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+};
+
+function sendProblem(reply: FastifyReply, problem: HttpProblem): FastifyReply {
+  const { status, message, headers, errors } = problem;
+  const body: Problem = withoutUndefined({
+    type: 'about:blank',
+    title: titles[status] ?? 'Error',
+    status,
+    detail: message,
+    instance: reply.request.url.split('?', 1)[0]?.slice(0, 2_048) ?? '',
+    errors,
+  });
+  // These headers were meant for the answer that could not be given.
+  for (const name of ['etag', 'content-disposition', 'accept-ranges']) reply.removeHeader(name);
+  return reply
+    .code(status)
+    .headers({ 'cache-control': 'no-store', ...headers })
+    .type('application/problem+json; charset=utf-8')
+    .serializer(JSON.stringify)
+    .send(body);
+}
 
 /** In characters, without the query. */
 const longestPath = 2_048;
@@ -31,7 +120,7 @@ export function answerError(
 
 /** The error as the caller gets it. An internal error is logged. */
 export function loggedProblemOf(error: FastifyError | HttpProblem, request: FastifyRequest): HttpProblem {
-  const problem = error instanceof DocumentMoved ? redirection(error, request) : problemOf(error);
+  const problem = error instanceof DocumentMovedError ? redirection(error, request) : problemOf(error);
   const isDefect = problem.status >= 500 && problem.status !== 503 && !request.raw.destroyed;
   if (isDefect) request.log.error({ err: error }, 'a defect');
   return problem;
@@ -39,7 +128,7 @@ export function loggedProblemOf(error: FastifyError | HttpProblem, request: Fast
 
 /** To the same route with the right slug. */
 function redirection(
-  { slug, message }: DocumentMoved,
+  { slug, message }: DocumentMovedError,
   { routeOptions, params, url }: FastifyRequest,
 ): HttpProblem {
   const values: Readonly<Record<string, unknown>> = { ...(params as object), slug };
@@ -58,7 +147,7 @@ export function pathOf(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? '';
 }
 
-export function problemOf(error: FastifyError | HttpProblem): HttpProblem {
+function problemOf(error: FastifyError | HttpProblem): HttpProblem {
   if (error instanceof HttpProblem) return error;
   if (error.validation !== undefined) return validationProblem(error);
   if (error instanceof QueryError)
@@ -86,21 +175,20 @@ function validationProblem(error: FastifyError): HttpProblem {
   const errors: ProblemError[] = (error.validation ?? []).map(
     ({ instancePath, keyword, message, params }) => ({
       path: instancePath.replace(/^\//, '').replaceAll('/', '.') || String(params['missingProperty'] ?? ''),
-      message: sentences[keyword]?.(params) ?? message ?? 'is not valid',
+      message:
+        keyword === 'type'
+          ? typeSentence(params['type'])
+          : (expectationOf({ keyword, limit: Number(params['limit']) }) ?? message ?? 'is not valid'),
     }),
   );
   const listed = errors.map(({ path, message }) => `${path} ${message}`).join('; ');
   return new HttpProblem(400, `The request is not valid: ${listed}.`, { errors });
 }
 
-/** The validator's keywords as sentences for people. */
-const sentences: Readonly<Record<string, (params: Readonly<Record<string, unknown>>) => string>> = {
-  type: ({ type }) => (type === 'string' ? 'must be given once' : 'must be one whole number'),
-  minLength: () => 'must not be empty',
-  maxLength: ({ limit }) => `must have at most ${limit} characters`,
-  minimum: ({ limit }) => `must be at least ${limit}`,
-  maximum: ({ limit }) => `must be at most ${limit}`,
-};
+/** The query has only texts and whole numbers. A text is of the wrong type only if it is given more than once. */
+function typeSentence(type: unknown): string {
+  return type === 'string' ? 'must be given once' : 'must be one whole number';
+}
 
 function sentence(message: string): string {
   return /[.!?]$/.test(message) ? message : `${message}.`;

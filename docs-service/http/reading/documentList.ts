@@ -3,9 +3,8 @@ import { htmlLanguage } from '../../formats/language.ts';
 import { dateElement } from '../../formats/markdown/dateElement.ts';
 import { readingPath } from '../documentView.ts';
 import { escapeHtml } from '../pages.ts';
-import { libraryAddress } from './readingAddress.ts';
 
-export interface ItemOptions {
+interface ItemOptions {
   /** As HTML; by default the title of the document. */
   readonly title?: string;
   /** As HTML, instead of the description. */
@@ -47,4 +46,43 @@ function chips({ type, tags }: DocumentMetadata, q: string | undefined): string 
       `<li><a class="chip" href="${escapeHtml(address)}"><bdi>${escapeHtml(text)}</bdi></a></li>`,
   );
   return `<ul class="chips" aria-label="Type and tags">${items.join('')}</ul>`;
+}
+
+interface PagerOptions {
+  /** Counted from 1. */
+  readonly page: number;
+  readonly pageSize: number;
+  readonly total: number;
+  readonly addressOf: (page: number) => string;
+}
+
+/** Links to the previous and the next page; empty if there is only one page. */
+export function pager({ page, pageSize, total, addressOf }: PagerOptions): string {
+  const last = Math.max(1, Math.ceil(total / pageSize));
+  if (last === 1 && page === 1) return '';
+  const link = (to: number, rel: string, text: string) =>
+    `<a class="button" rel="${rel}" href="${escapeHtml(addressOf(to))}">${text}</a>`;
+  const before = page > 1 ? link(Math.min(page - 1, last), 'prev', '← Previous') : '<span></span>';
+  const after = page < last ? link(page + 1, 'next', 'Next →') : '<span></span>';
+  const place = page <= last ? `<span class="meta">Page ${page} of ${last}</span>` : '';
+  return `<nav class="pager" aria-label="Pages">${before}${place}${after}</nav>`;
+}
+
+/** A page of the library, and what it is narrowed to. */
+export interface LibraryPlace {
+  readonly q?: string | undefined;
+  readonly type?: string | undefined;
+  /** The slug of a tag. */
+  readonly tag?: string | undefined;
+  /** Counted from 1. */
+  readonly page?: number | undefined;
+}
+
+/** The address of a page of the library, from the root of the service. */
+export function libraryAddress({ q, type, tag, page }: LibraryPlace): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries({ q, type, tag }))
+    if (value !== undefined) search.set(name, value);
+  if (page !== undefined && page > 1) search.set('page', String(page));
+  return search.size === 0 ? '/read' : `/read?${search}`;
 }

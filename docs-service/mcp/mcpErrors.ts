@@ -1,0 +1,136 @@
+import type { JSONRPCErrorResponse, JSONRPCMessage, Server } from '@modelcontextprotocol/server';
+import { expectationOf } from '../../protocol/base/expectation.ts';
+import { isRecord, tryJson } from '../../protocol/base/json.ts';
+import { RendererBusy } from '../formats/renderer.ts';
+import { Unrenderable } from '../formats/renderJob.ts';
+import { IndexUnavailableError, QueryError } from '../search/documentIndex.ts';
+import type { McpLibrary } from './mcpLibrary.ts';
+import type { McpProtocol } from './mcpProtocol.ts';
+import { ToolError } from './tool.ts';
+
+/** What the handlers of a server share. */
+export interface McpContext {
+  readonly server: Server;
+  readonly library: Promise<McpLibrary>;
+  readonly failures: McpFailures;
+}
+
+/** JSON-RPC 2.0, section 5.1. */
+const invalidParameters = -32_602;
+const internalError = -32_603;
+
+interface McpFailuresOptions {
+  readonly protocol: McpProtocol;
+  /** What went wrong here, and is no mistake of the client. */
+  readonly onDefect: (error: Error) => void;
+}
+
+/** What a client learns about a failure. */
+export class McpFailures {
+  readonly #protocol: McpProtocol;
+  readonly #onDefect: (error: Error) => void;
+
+  constructor({ protocol, onDefect }: McpFailuresOptions) {
+    this.#protocol = protocol;
+    this.#onDefect = onDefect;
+  }
+
+  /** A sentence for the client. An internal error goes only to the log. */
+  sentenceOf(error: unknown): string {
+    if (error instanceof ToolError || error instanceof QueryError || error instanceof Unrenderable)
+      return error.message;
+    if (error instanceof IndexUnavailableError) return 'The index does not answer. Try again in a moment.';
+    if (error instanceof RendererBusy) return 'Too many documents are being read. Try again in a moment.';
+    this.#onDefect(error instanceof Error ? error : new Error(String(error)));
+    return 'The service has failed. Its log has more.';
+  }
+
+  invalid(message: string): Error {
+    return new this.#protocol.ProtocolError(invalidParameters, message);
+  }
+
+  unknownResource(uri: string, message: string): Error {
+    return new this.#protocol.ProtocolError(invalidParameters, message, { uri: uri.slice(0, 1_000) });
+  }
+
+  /** Runs work that may fail, and throws only errors that a client may see. */
+  async answer<Answer>(signal: AbortSignal, work: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof this.#protocol.ProtocolError || signal.aborted) throw error;
+      throw new this.#protocol.ProtocolError(internalError, this.sentenceOf(error));
+    }
+  }
+}
+
+/** MCP up to 2025-11-25; since 2026-07-28 it is a wrong parameter. */
+const resourceNotFound = -32_002;
+
+/**
+ * Corrects the errors that the SDK sends. It treats parameters of a wrong type as an internal error, with the whole
+ * output of its validator. It also sends the newer revision's code to every client, but older clients have another code
+ * for an unknown resource.
+ */
+export function mendSentErrors(server: Server, era: 'legacy' | 'modern'): void {
+  const connect = server.connect.bind(server);
+  server.connect = async (transport) => {
+    const send = transport.send.bind(transport);
+    transport.send = (message, options) => send(mended(message, era), options);
+    await connect(transport);
+  };
+}
+
+function mended(message: JSONRPCMessage, era: 'legacy' | 'modern'): JSONRPCMessage {
+  if (!('error' in message)) return message;
+  const { error } = message;
+  const sentence = tryParameterSentence(error.message);
+  if (sentence !== undefined)
+    return { ...message, error: { ...error, code: invalidParameters, message: sentence } };
+  if (era === 'legacy' && namesResource(error))
+    return { ...message, error: { ...error, code: resourceNotFound } };
+  return message;
+}
+
+/** No other error of this server contains an address. */
+function namesResource({ data }: JSONRPCErrorResponse['error']): boolean {
+  return isRecord(data) && 'uri' in data;
+}
+
+/** The part of a finding of the SDK's validator that is read. */
+interface Issue {
+  readonly path: readonly (string | number)[];
+  readonly expected?: unknown;
+  readonly message?: unknown;
+}
+
+/** The number of parameters that one sentence names. */
+const most = 5;
+
+/** Sentences for a client instead of the findings of the SDK's validator; undefined for any other message. */
+function tryParameterSentence(message: string): string | undefined {
+  const issues = tryIssues(message);
+  if (issues === undefined) return undefined;
+  return [...new Set(issues.map(issueToSentence))].slice(0, most).join(' ');
+}
+
+/** The findings are a list in JSON, sometimes after a few words. */
+function tryIssues(message: string): readonly Issue[] | undefined {
+  const start = message.indexOf('[');
+  if (start < 0 || start > 100 || !message.endsWith(']')) return undefined;
+  const found = tryJson(message.slice(start));
+  return Array.isArray(found) && found.length > 0 && found.every(isIssue) ? found : undefined;
+}
+
+function isIssue(value: unknown): value is Issue {
+  return isRecord(value) && Array.isArray(value['path']);
+}
+
+function issueToSentence({ path, expected, message }: Issue): string {
+  const names = path[0] === 'params' ? path.slice(1) : path;
+  if (names.length === 0) return 'The parameters of this method must be an object.';
+  const name = `The parameter "${names.join('.').slice(0, 100)}"`;
+  if (/received undefined$/.test(String(message))) return `${name} is missing.`;
+  const isPlain = /^(string|number|boolean|object|record|array)$/.test(String(expected));
+  return `${name} ${isPlain ? expectationOf({ keyword: 'type', type: String(expected) }) : 'is not valid'}.`;
+}

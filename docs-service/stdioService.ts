@@ -1,0 +1,96 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Server } from '@modelcontextprotocol/server';
+import { openDataFolder } from './base/dataFolder.ts';
+import type { ProgramContext } from './cli/command.ts';
+import { type ContentFolder, openContentFolder } from './content/contentFolder.ts';
+import { createPartsRenditions } from './formats/renditions.ts';
+import { createTextRenderer, createWriterTurn } from './libraryParts.ts';
+import { createMcpLibrary } from './mcp/mcpLibrary.ts';
+import { createListChangeNotifier, createMcpServer } from './mcp/mcpServer.ts';
+import { createStdioConnection } from './mcp/stdioConnection.ts';
+import type { DocumentIndex } from './search/documentIndex.ts';
+import type { Places } from './serveConfig.ts';
+import { openStores } from './stores.ts';
+
+/** Milliseconds that the first request waits for a library that is small enough to be read meanwhile. */
+const firstLook = 1_000;
+/** Seconds between two scans of the whole folder. */
+const rescan = 60;
+
+/**
+ * Serves the library to the client on standard input and output, until its input ends. It introduces itself before the
+ * library is open, and serves what the index has while the index is being updated.
+ */
+export async function serveStdio(places: Places, context: ProgramContext): Promise<void> {
+  const { note, version, ending } = context;
+  const folder = await openContentFolder(places.content);
+  await openDataFolder(places.data);
+  const protocol = await import('./mcp/mcpProtocol.ts');
+  const opened = openLibrary(places, folder, context);
+  const library = opened.then(async ({ reader, whole }) => {
+    await Promise.race([whole, wait(firstLook)]);
+    return reader;
+  });
+  // Each request is answered with the error; people get it below.
+  library.catch(() => undefined);
+  const onDefect = (error: Error) => note(`runner-docs: ${error.stack ?? error.message}\n`);
+  const { transport, ended } = createStdioConnection({ protocol, ...context.protocolStreams() });
+  const served = protocol.serveStdio(
+    ({ era }) => {
+      const server = createMcpServer({ protocol, library, version, era, canNotify: true, onDefect });
+      notifyOfChanges(
+        server,
+        era,
+        opened.then(({ index }) => index),
+      );
+      return server;
+    },
+    { transport },
+  );
+  try {
+    const isEnding = new Promise<void>((resolve) => ending.addEventListener('abort', () => resolve()));
+    await Promise.race([ended, isEnding, opened.then(() => ended)]);
+  } finally {
+    await served.close();
+    const open = await opened.catch(() => undefined);
+    await open?.close();
+  }
+}
+
+async function openLibrary(places: Places, folder: ContentFolder, context: ProgramContext) {
+  const { parts, note, now } = context;
+  const stores = await openStores({ places, parts, log: (message) => note(`${message}\n`) });
+  const texts = createTextRenderer(context);
+  const { index } = stores;
+  const onError = (error: Error) => note(`runner-docs: ${error.message}\n`);
+  const turn = createWriterTurn({ folder, stores, rescan, now, onError });
+  return {
+    index,
+    /** Resolves when all files were scanned once, here or in another process. */
+    whole: turn.start(),
+    reader: createMcpLibrary({ index, renditions: createPartsRenditions(texts, now) })({ drafts: false }),
+    async close() {
+      await turn.close();
+      await texts.close();
+      await stores.close();
+    },
+  };
+}
+
+/** Notifies a client of 2025-11-25 once it is initialized, and one of 2026-07-28 once it listens. */
+function notifyOfChanges(server: Server, era: 'legacy' | 'modern', index: Promise<DocumentIndex>): void {
+  const notifier = createListChangeNotifier(() => {
+    if (server.transport !== undefined) void server.sendResourceListChanged().catch(() => undefined);
+  });
+  let subscription: { dispose(): void } | undefined;
+  const follow = async () => {
+    const known = await index.catch(() => undefined);
+    subscription = known?.onDidChange(notifier.onDidChange);
+  };
+  server.onclose = () => {
+    subscription?.dispose();
+    notifier.dispose();
+  };
+  if (era === 'modern') void follow();
+  else server.oninitialized = () => void follow();
+}
