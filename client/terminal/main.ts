@@ -1,68 +1,59 @@
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as waitFor } from 'node:timers/promises';
 import { cacheFolder } from '../../protocol/base/userFolders.ts';
+import type { StdioToolServer } from '../../protocol/messages/tools.ts';
+import type { Program } from './cli/command.ts';
 import { runProgram } from './cli/program.ts';
-import type { Surroundings } from './cli/streams.ts';
-import { openAddress } from './commands/openAddress.ts';
-import { spawnDaemon } from './daemon/daemonProcess.ts';
-import type { CodeColours } from './screen/codeFence.ts';
+import { openAddress } from './commands/toolServers.ts';
+import { spawnDaemon } from './daemon/daemon.ts';
+import { Output } from './screen/output.ts';
 
 declare const RUNNER_VERSION: string;
 
 void main();
 
-/** The pages that are installed with the program; a package for an editor has no document service. */
-function documents(): Pick<Surroundings, 'documents'> {
-  const program = join(__dirname, 'runner-docs.cjs');
-  if (!existsSync(program)) return {};
-  const cache = cacheFolder({ HOME: homedir(), ...process.env }, process.platform);
-  if (cache === undefined) return {};
-  const data = join(cache, 'docs');
-  const args = [program, 'mcp', '--content', join(__dirname, '..', 'docs'), '--data', data];
-  return { documents: { command: process.execPath, args } };
-}
-
 async function main(): Promise<void> {
-  const surroundings: Surroundings = {
-    stdin: process.stdin,
-    stdout: process.stdout,
-    stderr: process.stderr,
-    env: process.env,
-    cwd: process.cwd(),
+  const { stdin, stdout, stderr, env } = process;
+  const documents = documentServer();
+  const program: Program = {
     version: RUNNER_VERSION,
+    spawnDaemon: (flags) => spawnDaemon(join(__dirname, 'runnerd.cjs'), env, flags),
+    ...(documents ? { documents } : {}),
+    openAddress: (url) => openAddress(url, process.platform, env),
+  };
+  const terminal = {
+    stdin,
+    stdout: new Output(stdout, env),
+    stderr: new Output(stderr, env),
+    env,
+    cwd: process.cwd(),
     now: () => performance.now(),
-    patience: 2_000,
     today: () => new Date(),
-    ...documents(),
-    openAddress: (url) => openAddress(url, process.platform, process.env),
-    coloursFor,
-    spawnDaemon: (flags) => spawnDaemon(join(__dirname, 'runnerd.cjs'), process.env, flags),
+    patience: 2_000,
     suspend,
     onContinue: onSignal('SIGCONT'),
     onInterrupt: onSignal('SIGINT'),
   };
-  process.stdout.on('error', leaveWithoutOutput);
-  process.stderr.on('error', goOnWithoutRemarks);
-  const code = await runProgram(surroundings, process.argv.slice(2));
-  await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
+  stdout.on('error', endWithoutOutput);
+  stderr.on('error', ignoreClosedStderr);
+  const code = await runProgram(terminal, program, process.argv.slice(2));
+  await new Promise<void>((resolve) => stdout.write('', () => resolve()));
   process.exit(code);
 }
 
-/** The parsers of languages are loaded with the first code that an answer has; without them code has one colour. */
-function coloursFor(label: string): CodeColours | undefined {
-  try {
-    const load = createRequire(__filename);
-    const colours: typeof import('./screen/codeColours.ts') = load('./terminal/codeColours.cjs');
-    return colours.createCodeColours(label);
-  } catch {
-    return undefined;
-  }
+/** Serves the pages that are installed with the program. The package for an editor has no document service. */
+function documentServer(): StdioToolServer | undefined {
+  const program = join(__dirname, 'runner-docs.cjs');
+  const cache = cacheFolder({ HOME: homedir(), ...process.env }, process.platform);
+  if (!existsSync(program) || cache === undefined) return undefined;
+  const content = join(__dirname, '..', 'docs');
+  const args = [program, 'mcp', '--content', content, '--data', join(cache, 'docs')];
+  return { command: process.execPath, args };
 }
 
-/** Without a shell that could let it go on, nothing stops a process: then it goes on at once. */
+/** Without a shell that could continue it, the process is not stopped, and this returns at once. */
 async function suspend(): Promise<void> {
   if (process.platform !== 'win32') process.kill(0, 'SIGTSTP');
   await waitFor(stopDelay);
@@ -78,13 +69,13 @@ function onSignal(signal: NodeJS.Signals) {
   };
 }
 
-/** The exit code still tells what became of it, without a reader of the remarks. */
-function goOnWithoutRemarks(error: NodeJS.ErrnoException): void {
+/** The exit code still reports the result if nobody reads standard error. */
+function ignoreClosedStderr(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') process.exit(1);
 }
 
-/** A reader that went away, such as "head", is no error; a full disk is. */
-function leaveWithoutOutput(error: NodeJS.ErrnoException): void {
+/** A reader that has gone, such as "head", is not an error; a full disk is. */
+function endWithoutOutput(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit(0);
   process.stderr.write(`The output cannot be written: ${error.message}.\n`);
   process.exit(1);

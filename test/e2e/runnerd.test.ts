@@ -67,7 +67,7 @@ t.test(
     const home = mkdtempSync(join(tmpdir(), 'runner-home-'));
     t.teardown(() => rmSync(home, { recursive: true, force: true }));
     mkdirSync(join(home, 'runner'));
-    const mcpServers = { files: { command: 'x' }, off: { command: 'x', disabled: true }, wrong: null };
+    const mcpServers = { files: { command: 'x' }, off: { command: 'x', disabled: true }, wrong: 'x' };
     writeFileSync(join(home, 'runner', 'config.json'), JSON.stringify({ mcpServers }));
     const env = { ...process.env, XDG_CONFIG_HOME: home };
     const child = spawn(process.execPath, [runnerdPath, '--stdio'], { stdio: ['pipe', 'pipe', 'pipe'], env });

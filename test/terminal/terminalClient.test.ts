@@ -6,7 +6,6 @@ import fc from 'fast-check';
 import stringWidth from 'string-width';
 import t from 'tap';
 import { parseCommandLine } from '../../client/terminal/cli/commandLine.ts';
-import { nearest } from '../../client/terminal/cli/nearest.ts';
 import { modelsTable } from '../../client/terminal/commands/models.ts';
 import { AnswerClock, describeStats, describeUsage } from '../../client/terminal/conversation/answerStats.ts';
 import type { ChatSettings } from '../../client/terminal/conversation/chatSettings.ts';
@@ -20,15 +19,15 @@ import {
 import { type ConversationState, runSlashCommand } from '../../client/terminal/conversation/slashCommands.ts';
 import { forTerminal } from '../../client/terminal/daemon/advice.ts';
 import type { Daemon } from '../../client/terminal/daemon/daemon.ts';
-import { createAnswerPrinter } from '../../client/terminal/screen/answerPrinter.ts';
+import { createAnswerPrinter, createControlFilter } from '../../client/terminal/screen/answerPrinter.ts';
 import { createCodeColours } from '../../client/terminal/screen/codeColours.ts';
-import { readCodeStart } from '../../client/terminal/screen/codeFence.ts';
 import { columnsOf } from '../../client/terminal/screen/columns.ts';
-import { createControlFilter } from '../../client/terminal/screen/controlCharacters.ts';
 import { createMarkdownRenderer } from '../../client/terminal/screen/markdown.ts';
-import { createStyle } from '../../client/terminal/screen/style.ts';
+import { readCodeStart } from '../../client/terminal/screen/markdownBlock.ts';
+import { createStyle } from '../../client/terminal/screen/output.ts';
 import { WordWrap, wrapText } from '../../client/terminal/screen/wordWrap.ts';
 import { formatBytes } from '../../protocol/base/bytes.ts';
+import { nearestNames } from '../../protocol/base/editDistance.ts';
 import type { AdviceCode, Advised } from '../../protocol/messages/advice.ts';
 import { preferredModel } from '../../protocol/messages/choice.ts';
 import type { Model } from '../../protocol/messages/models.ts';
@@ -644,7 +643,7 @@ t.test('a model is chosen: loaded, else newest that can chat', async (t) => {
   await t.rejects(choose([embedder]), { message: /can chat/ });
   t.equal((findModel([model('qwen3:4b'), model('a:latest')], 'A') as Model).name, 'a:latest');
   t.match(findModel([model('qwen3:4b')], 'qwen3'), /Did you mean qwen3:4b\?/);
-  t.strictSame(nearest('modles', ['models', 'doctor', 'chat']), ['models']);
+  t.strictSame(nearestNames('modles', ['models', 'doctor', 'chat']), ['models']);
 });
 
 t.test('slash commands', async (t) => {

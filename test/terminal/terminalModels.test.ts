@@ -5,11 +5,11 @@ import { join, resolve } from 'node:path';
 import t from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
 import { parseCommandLine } from '../../client/terminal/cli/commandLine.ts';
-import { completionScripts } from '../../client/terminal/cli/completionScripts.ts';
-import { describeDiagnostics } from '../../client/terminal/commands/diagnostics.ts';
+import { completionScripts } from '../../client/terminal/cli/completion.ts';
+import { describeDiagnostics } from '../../client/terminal/commands/create.ts';
 import { describeLoaded } from '../../client/terminal/commands/loading.ts';
 import { columnsOf, cutTo } from '../../client/terminal/screen/columns.ts';
-import { createStyle } from '../../client/terminal/screen/style.ts';
+import { createStyle } from '../../client/terminal/screen/output.ts';
 import { formatShare } from '../../protocol/base/bytes.ts';
 import type { CatalogEntry, Model, ShowModelResult } from '../../protocol/messages/models.ts';
 import type { PartProgress, WorkProgress } from '../../protocol/messages/progress.ts';
@@ -879,7 +879,7 @@ t.test('the script for bash completes names with colons', async (t) => {
   const script = join(folder, 'completion.bash');
   const printed = startTerminal({ args: ['completion', 'bash'], input: '' });
   t.equal(await printed.ended, 0);
-  t.equal(printed.stdout.text(), completionScripts.get('bash'));
+  t.equal(printed.stdout.text(), completionScripts.bash);
   writeFileSync(script, printed.stdout.text());
   writeFileSync(
     join(bin, 'runner'),

@@ -6,9 +6,11 @@ import {
   StreamMessageReader,
   StreamMessageWriter,
 } from 'vscode-jsonrpc/node';
+import type { Program } from '../../client/terminal/cli/command.ts';
 import { runProgram } from '../../client/terminal/cli/program.ts';
-import type { Surroundings } from '../../client/terminal/cli/streams.ts';
-import type { DaemonProcess } from '../../client/terminal/daemon/daemonProcess.ts';
+import type { Terminal } from '../../client/terminal/cli/terminal.ts';
+import type { DaemonProcess } from '../../client/terminal/daemon/daemon.ts';
+import { Output } from '../../client/terminal/screen/output.ts';
 import { type ChatDelta, type ChatParams, chatDelta, chatRequest } from '../../protocol/messages/chat.ts';
 import { preferredModel } from '../../protocol/messages/choice.ts';
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
@@ -52,6 +54,8 @@ export interface PeerScript {
   readonly status?: Status;
   /** The user's configuration names the runner. */
   readonly isHostNamed?: boolean;
+  /** The tool servers in the user's configuration. */
+  readonly toolServers?: readonly string[];
   readonly chat?: (turn: Turn) => Promise<unknown>;
 }
 
@@ -90,8 +94,8 @@ function startPeer(script: PeerScript, started: Started[], flags: readonly strin
         problem: 'it is not an address',
       });
     }
-    const { isHostNamed = false } = script;
-    const capabilities = { experimental: { runner: { protocolVersion: 1, isHostNamed } } };
+    const { isHostNamed = false, toolServers = [] } = script;
+    const capabilities = { experimental: { runner: { protocolVersion: 1, isHostNamed, toolServers } } };
     return { capabilities, serverInfo: { name: 'runnerd', version: '9.9.9' } };
   });
   connection.onRequest(statusRequest.method, () => script.status ?? online);
@@ -129,6 +133,7 @@ export const offline: Status = {
   state: 'offline',
   kind: 'error',
   message: 'No runner answers at X. Start it.',
+  advice: { code: 'start-runner', problem: 'No runner answers at X.', text: 'Start it.' },
 };
 
 export interface TerminalOptions extends PeerScript {
@@ -169,19 +174,22 @@ export function startTerminal({
   const suspended: (() => void)[] = [];
   const opened: string[] = [];
   let clock = 0;
-  const surroundings: Surroundings = {
-    stdin,
-    stdout: stdout.stream,
-    stderr: stderr.stream,
-    env: { HOME: '/dev/null', ...env },
-    cwd: '/work/here',
+  const allEnv = { HOME: '/dev/null', ...env };
+  const program: Program = {
     version: '0.0.0',
     documents: { command: 'runner-docs' },
+    openAddress: (url) => void opened.push(url),
+    spawnDaemon: (flags) => startPeer(script, started, flags),
+  };
+  const terminal: Terminal = {
+    stdin,
+    stdout: new Output(stdout.stream, allEnv),
+    stderr: new Output(stderr.stream, allEnv),
+    env: allEnv,
+    cwd: '/work/here',
     now: () => (clock += 1000),
     ...(patience === undefined ? {} : { patience }),
     today: () => new Date('2026-11-21T12:00:00Z'),
-    openAddress: (url) => void opened.push(url),
-    spawnDaemon: (flags) => startPeer(script, started, flags),
     suspend: () => new Promise((resolve) => suspended.push(resolve)),
     onContinue(take) {
       continues.add(take);
@@ -193,7 +201,7 @@ export function startTerminal({
     },
   };
   return {
-    ended: runProgram(surroundings, args),
+    ended: runProgram(terminal, program, args),
     started,
     stdout,
     stderr,

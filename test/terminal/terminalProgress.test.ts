@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { columnsOf } from '../../client/terminal/screen/columns.ts';
-import { type BarRow, drawBars } from '../../client/terminal/screen/progressBar.ts';
-import { drawProgress } from '../../client/terminal/screen/progressDisplay.ts';
-import { ProgressTracker } from '../../client/terminal/screen/progressState.ts';
-import { SpeedMeter } from '../../client/terminal/screen/speedMeter.ts';
-import { createStyle } from '../../client/terminal/screen/style.ts';
+import { createStyle } from '../../client/terminal/screen/output.ts';
+import { type BarRow, drawBars, drawProgress } from '../../client/terminal/screen/progressBars.ts';
+import { ProgressTracker, SpeedMeter } from '../../client/terminal/screen/progressTracker.ts';
 import { formatShare } from '../../protocol/base/bytes.ts';
 import type { PartProgress, WorkProgress } from '../../protocol/messages/progress.ts';
 

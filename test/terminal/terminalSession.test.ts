@@ -4,12 +4,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
-import {
-  examineConfiguration,
-  examineModels,
-  examineProxy,
-} from '../../client/terminal/commands/findings.ts';
-import { openerOf } from '../../client/terminal/commands/openAddress.ts';
+import { examineConfiguration, examineModels, examineProxy } from '../../client/terminal/commands/doctor.ts';
+import { openerOf } from '../../client/terminal/commands/toolServers.ts';
 import { columnsOf } from '../../client/terminal/screen/columns.ts';
 import type { Advice } from '../../protocol/messages/advice.ts';
 import type { ChatResult, Message } from '../../protocol/messages/chat.ts';
@@ -736,7 +732,7 @@ t.test('doctor', async (t) => {
   t.equal(await ill.ended, 1);
   t.match(
     ill.stdout.text(),
-    /fail {2}server: No runner answers at X\. Start it\.\n {6}-> Start it there, or correct the address in --server\.\n/,
+    /fail {2}server: No runner answers at X\. Start it \(for example .*\), or name it with .*\.\n {6}-> Start it there, or correct the address in --server\.\n/,
   );
   const odd = startTerminal({ args: ['doctor', '--json'], input: '', env: { OLLAMA_HOST: 'a b' } });
   t.equal(await odd.ended, 1);
@@ -867,19 +863,7 @@ t.test('conversations are listed, shown and deleted', async (t) => {
     t.equal((await run(...args)).code, 2, args.join(' '));
 });
 
-mkdirSync(join(folder, 'tools', 'runner'), { recursive: true });
-writeFileSync(
-  join(folder, 'tools', 'runner', 'config.json'),
-  JSON.stringify({
-    mcpServers: { files: { command: 'x', disabled: false }, off: { command: 'x', disabled: true } },
-  }),
-);
-const withServers = { env: { XDG_CONFIG_HOME: join(folder, 'tools') }, models };
-mkdirSync(join(folder, 'ownDocs', 'runner'), { recursive: true });
-writeFileSync(
-  join(folder, 'ownDocs', 'runner', 'config.json'),
-  JSON.stringify({ mcpServers: { docs: { url: 'https://elsewhere.example/mcp' } } }),
-);
+const withServers = { toolServers: ['files'], models };
 const read = { id: 'c1', name: 'read', arguments: { path: 'a.txt' } };
 const readResult = { id: 'c1', name: 'read', server: 'files', isError: false };
 
@@ -1069,7 +1053,11 @@ t.test('a script names its tools and what they may do', async (t) => {
   const refused = startTerminal({ ...withServers, args: ['chat', '--tools', 'nobody', 'hi'], input: '' });
   t.equal(await refused.ended, 2);
   t.match(refused.stderr.text(), /There is no tool server "nobody"\. There are: docs, files\./);
-  t.strictSame(refused.started, [], 'nothing was started');
+  t.strictSame(
+    refused.started.map(({ flags }) => flags),
+    [[]],
+    'the daemon was only asked for the names',
+  );
   for (const allow of ['nobody', 'nobody/read']) {
     const mistyped = startTerminal({ ...withServers, args: ['chat', '--allow', allow, 'hi'], input: '' });
     t.equal(await mistyped.ended, 2, allow);
@@ -1098,7 +1086,7 @@ t.test('a script names its tools and what they may do', async (t) => {
     },
   });
   const own = startTerminal({
-    env: { XDG_CONFIG_HOME: join(folder, 'ownDocs') },
+    toolServers: ['docs'],
     models,
     args: ['chat', '--tools', 'docs', 'hi'],
     input: '',
@@ -1185,7 +1173,7 @@ t.test('on a narrow screen no word is parted, and no column is lost', async (t) 
     { args: ['cp', 'n'.repeat(40), 'x'], want: [/There is no model "n+"\. Installed: m:1b\.$/] },
   ];
   for (const { args, want } of cases) {
-    const env = { ...withServers.env, HOME: '/home/ada' };
+    const env = { HOME: '/home/ada' };
     const run = startTerminal({ args, env, isScreen: true, columns: 66, models, answers });
     await run.ended;
     const shown = run.stdout.plain() + run.stderr.plain();

@@ -1,25 +1,45 @@
+import type { StdioToolServer } from '../../../protocol/messages/tools.ts';
+import type { DaemonProcess } from '../daemon/daemon.ts';
 import type { CommandLine } from './commandLine.ts';
 import { commonFlags, type FlagName, flagOf } from './flags.ts';
-import type { Surroundings } from './streams.ts';
+import type { Terminal } from './terminal.ts';
 
-/** What the program can do for a word on its command line. */
+/** A command of the program. */
 export interface Command {
   readonly usage: string;
   readonly summary: string;
-  /** Under which title the help lists it; without one it is for programs and not listed. */
+  /** The title under which the help lists it. Commands for programs have none and are not listed. */
   readonly group?: 'Talking' | 'Models' | 'Memory' | 'This machine';
-  /** Other words for it, which people of other tools type. */
+  /** Other names, which people know from other tools. */
   readonly aliases?: readonly string[];
-  /** How many words it takes; without it none. */
+  /** How many words it takes. Absent: none. */
   readonly words?: WordCount;
-  /** Flags of its own, some with a meaning of their own. */
+  /** Its own flags, some with a summary of their own. */
   readonly flags?: readonly (FlagName | readonly [FlagName, string])[];
   /** For its help. */
   readonly examples?: readonly string[];
-  /** What it takes away cannot be had back: nobody is offered it for a mistyped word. */
+  /** Destructive: never suggested for a typo. */
   readonly isDestructive?: true;
   /** Returns the exit code. */
-  readonly run: (surroundings: Surroundings, commandLine: CommandLine) => Promise<number>;
+  readonly run: (context: CommandContext) => Promise<number>;
+}
+
+/** What a command is run with. */
+export interface CommandContext {
+  readonly terminal: Terminal;
+  readonly commandLine: CommandLine;
+  readonly program: Program;
+}
+
+/** What is installed. */
+export interface Program {
+  readonly version: string;
+  /** Starts `runnerd --stdio` with further flags. */
+  readonly spawnDaemon: (flags: readonly string[]) => DaemonProcess;
+  /** The tool server for the pages of Runner, if they are installed. */
+  readonly documents?: StdioToolServer;
+  /** Opens an address in the user's browser, if there is one. */
+  readonly openAddress?: (url: string) => void;
 }
 
 export interface WordCount {
@@ -27,23 +47,23 @@ export interface WordCount {
   readonly most: number;
   /** What a word is, such as `the name of a model`. */
   readonly meaning: string;
-  /** What a shell may offer for one. */
+  /** What a shell offers for the first word. */
   readonly offers?: Offered;
-  /** And for those behind the first. */
+  /** What a shell offers for the words after it. Absent: the same. */
   readonly further?: Offered;
 }
 
-/** Words, or the names of what there is. */
+/** Words, or the names of models or conversations. */
 export type Offered = 'models' | 'sessions' | readonly string[];
 
 export type Commands = ReadonlyMap<string, Command>;
 
-/** Those that people type. */
+/** The commands that people type. */
 export function listedCommands(commands: Commands): readonly (readonly [string, Command])[] {
   return [...commands].filter(([, { group }]) => group !== undefined);
 }
 
-/** The command that a word means. */
+/** The command with this name or alias. */
 export function findCommand(
   commands: Commands,
   word: string,
@@ -54,7 +74,7 @@ export function findCommand(
   return name === undefined || command === undefined ? undefined : { name, command };
 }
 
-/** The flags that it takes, its own first, each with what it means. */
+/** The flags that it takes, its own first, each with its summary. */
 export function flagsOf({ flags = [] }: Command): ReadonlyMap<FlagName, string> {
   return new Map(
     [...flags, ...commonFlags].map((flag): readonly [FlagName, string] =>

@@ -1,11 +1,20 @@
 import { parseArgs } from 'node:util';
+import { nearestNames } from '../../../protocol/base/editDistance.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { ChatParams } from '../../../protocol/messages/chat.ts';
-import { thinkWords } from '../conversation/thinkWords.ts';
 import { TerminalError } from './failure.ts';
-import { type FlagName, flagOf, flags, flagUsage, isFlag } from './flags.ts';
-import { parseContext, parseKeepAlive, parseOption, parseThink } from './flagValues.ts';
-import { nearest } from './nearest.ts';
+import {
+  type FlagName,
+  flagOf,
+  flags,
+  flagUsage,
+  isFlag,
+  parseContext,
+  parseKeepAlive,
+  parseOption,
+  parseThink,
+  thinkWords,
+} from './flags.ts';
 
 export interface CommandLine {
   readonly command: string;
@@ -64,11 +73,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   const all = (name: FlagName) => given.get(name) ?? [];
   const last = (name: FlagName) => all(name).at(-1);
   const is = (name: FlagName) => given.has(name);
-  const { think, context, keepAlive } = {
-    think: last('think'),
-    context: last('context'),
-    keepAlive: last('keep-alive'),
-  };
+  const [think, context, keepAlive] = [last('think'), last('context'), last('keep-alive')];
   return withoutUndefined({
     command,
     isCommandNamed: positionals.length > 0,
@@ -148,7 +153,7 @@ function valuesOf(name: FlagName, value: string | undefined, isInline: boolean):
 
 function unknownFlag(rawName: string): TerminalError {
   const long = /^--(.+)/.exec(rawName)?.[1];
-  const near = long === undefined ? undefined : nearest(long, Object.keys(flags), 1)[0];
+  const near = long === undefined ? undefined : nearestNames(long, Object.keys(flags), 1)[0];
   const hint = near === undefined ? '' : ` Did you mean --${near}?`;
   return new TerminalError('usage', `There is no flag ${rawName}.${hint} "runner --help" lists the flags.`);
 }

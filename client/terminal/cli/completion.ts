@@ -1,65 +1,56 @@
 import { formatBytes } from '../../../protocol/base/bytes.ts';
+import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
 import { listSessionsRequest } from '../../../protocol/messages/sessions.ts';
-import { describeCapabilities } from '../commands/modelDescription.ts';
-import { describeSession } from '../conversation/keptConversation.ts';
+import { describeSession } from '../conversation/session.ts';
 import { withDaemon } from '../daemon/connection.ts';
-import { showLine } from '../screen/controlCharacters.ts';
+import { describeCapabilities } from '../screen/modelDescription.ts';
 import {
   type Command,
+  type CommandContext,
   type Commands,
   findCommand,
   flagsOf,
   listedCommands,
   type Offered,
 } from './command.ts';
-import type { CommandLine } from './commandLine.ts';
 import { parseCommandLine } from './commandLine.ts';
-import { completionScripts } from './completionScripts.ts';
 import { TerminalError } from './failure.ts';
 import { type FlagName, flagOf, flagOfWord } from './flags.ts';
-import { type Surroundings, write, writeLine } from './streams.ts';
 
-/** Those that there is a script for. */
-export const shells: readonly string[] = [...completionScripts.keys()];
+/** The shells that have a script. */
+export const shells = ['bash', 'zsh', 'fish'] as const;
 
-/** Who presses Tab does not wait for a runner that is slow, in ms. */
+/** Nobody who presses Tab waits for a slow runner. In ms. */
 const timeouts = { connect: 500, list: 1_500 };
 
-/** @throws {TerminalError} of the kind `usage` for a shell that there is no script for. */
-export async function printCompletion(
-  { stdout }: Surroundings,
-  { words: [shell = ''] }: CommandLine,
-): Promise<number> {
-  const script = completionScripts.get(shell);
-  if (script === undefined)
-    throw new TerminalError('usage', `There is no completion for "${shell}", only for ${shells.join(', ')}.`);
-  await write(stdout, script);
+/** @throws {TerminalError} of the kind `usage` for a shell without a script. */
+export async function printCompletion({ terminal, commandLine }: CommandContext): Promise<number> {
+  const [word = ''] = commandLine.words;
+  const shell = shells.find((name) => name === word);
+  if (shell === undefined)
+    throw new TerminalError('usage', `There is no completion for "${word}", only for ${shells.join(', ')}.`);
+  await terminal.stdout.write(completionScripts[shell]);
   return 0;
 }
 
-/** What may stand in the place of the last of the words, one a line: the word, a tab, and what it means. */
-export async function printCandidates(
-  surroundings: Surroundings,
-  commands: Commands,
-  words: readonly string[],
-): Promise<number> {
+/** Prints the candidates for the last of the words, one a line: the word, a tab, and what it means. */
+export async function printCandidates(context: CommandContext, commands: Commands): Promise<number> {
+  const { terminal, commandLine } = context;
+  const { words } = commandLine;
   const [current = ''] = words.slice(-1);
   const offered = offersFor(commands, words.slice(0, -1), current);
-  const candidates = typeof offered === 'string' ? await namesOf[offered](surroundings, words) : offered;
+  const candidates = typeof offered === 'string' ? await namesOf[offered](context) : offered;
   for (const [candidate, meaning] of candidates)
     if (candidate.startsWith(current))
-      await writeLine(
-        surroundings.stdout,
-        showLine(candidate) + (meaning === '' ? '' : `\t${showLine(meaning)}`),
-      );
+      await terminal.stdout.writeLine(showLine(candidate) + (meaning === '' ? '' : `\t${showLine(meaning)}`));
   return 0;
 }
 
-/** A word, and what it means where that is known. */
+/** A word, and what it means or `''`. */
 type Candidate = readonly [word: string, meaning: string];
 
-/** By what stands before; `models` are the names of what is installed. */
+/** What can follow the words before. `models` means the names of installed models. */
 function offersFor(
   commands: Commands,
   before: readonly string[],
@@ -82,7 +73,7 @@ function candidatesOf(offered: Offered): 'models' | 'sessions' | readonly Candid
   return typeof offered === 'string' ? offered : offered.map((word) => [word, '']);
 }
 
-/** The flag that a word is, where a value follows it. */
+/** The flag that a word is, if its value is the next word. */
 function valueFlagOf(word: string): FlagName | undefined {
   const flag = word.includes('=') ? undefined : flagOfWord(word);
   if (flag === undefined) return undefined;
@@ -90,7 +81,7 @@ function valueFlagOf(word: string): FlagName | undefined {
   return value === undefined || bare !== undefined ? undefined : flag;
 }
 
-/** For the word behind so many others. */
+/** What a command offers for the word after `count` others. */
 function offersOf(command: Command | undefined, count: number): Offered {
   const { most = 0, offers = [], further = offers } = command?.words ?? {};
   if (count >= most) return [];
@@ -104,14 +95,11 @@ function positionalsOf(words: readonly string[]): readonly string[] {
   );
 }
 
-/** Silently nothing where there is no runner: this is in the middle of somebody's typing. */
-async function namesOfModels(
-  surroundings: Surroundings,
-  words: readonly string[],
-): Promise<readonly Candidate[]> {
+/** Nothing if there is no runner: an error would disturb what the user types. */
+async function namesOfModels(context: CommandContext): Promise<readonly Candidate[]> {
   try {
-    const commandLine = parseCommandLine(serverFlagOf(words.slice(0, -1)));
-    return await withDaemon(surroundings, { commandLine, timeouts }, async (daemon) => {
+    const commandLine = parseCommandLine(serverFlagOf(context.commandLine.words.slice(0, -1)));
+    return await withDaemon({ ...context, commandLine }, { timeouts }, async (daemon) => {
       const { models } = await daemon.request(listModelsRequest, {});
       return models.filter(({ name }) => isPlain(name)).map((model) => [model.name, describeBriefly(model)]);
     });
@@ -129,10 +117,10 @@ function describeBriefly(model: Model): string {
   return facts.filter((fact) => fact !== '').join(', ');
 }
 
-/** The same for conversations; no runner is asked for them. */
-async function idsOfSessions(surroundings: Surroundings): Promise<readonly Candidate[]> {
+/** The same for conversations, for which no runner is asked. */
+async function idsOfSessions(context: CommandContext): Promise<readonly Candidate[]> {
   try {
-    return await withDaemon(surroundings, { commandLine: parseCommandLine([]) }, async (daemon) => {
+    return await withDaemon({ ...context, commandLine: parseCommandLine([]) }, {}, async (daemon) => {
       const { sessions } = await daemon.request(listSessionsRequest, {});
       return sessions
         .filter(({ id }) => isPlain(id))
@@ -145,14 +133,86 @@ async function idsOfSessions(surroundings: Surroundings): Promise<readonly Candi
 
 const namesOf = { models: namesOfModels, sessions: idsOfSessions };
 
-/** The runner that these words name, as they do it. */
+/** The flags among these words that name the runner. */
 function serverFlagOf(words: readonly string[]): readonly string[] {
   const at = words.findLastIndex((word) => word === '--server' || word.startsWith('--server='));
   if (at < 0) return words.includes('--practice') ? ['--practice'] : [];
   return words[at] === '--server' ? words.slice(at, at + 2) : words.slice(at, at + 1);
 }
 
-/** Whether a shell reads it as one word: what a runner names so would be typed into a command line. */
+/** Whether a shell reads the name as one word, because it is inserted into a command line as it is. */
 function isPlain(name: string): boolean {
   return /^[\w.][\w./:@-]*$/.test(name);
 }
+
+/**
+ * What each shell reads in order to ask `runner __complete` for candidates. The last word that a shell passes is the one
+ * at the cursor.
+ */
+export const completionScripts: Readonly<Record<(typeof shells)[number], string>> = {
+  bash: `# Completion of runner for bash. In ~/.bashrc: source <(runner completion bash)
+_runner_complete() {
+  # COMP_WORDS is cut at each colon of a model's name, so the line itself is read.
+  local line=\${COMP_LINE:0:COMP_POINT} IFS=$' \\t\\n'
+  local -a words
+  read -ra words <<< "$line"
+  [[ $line == *[[:blank:]] ]] && words+=("")
+  local current=\${words[\${#words[@]}-1]} previous=
+  (( \${#words[@]} > 1 )) && previous=\${words[\${#words[@]}-2]}
+  COMPREPLY=()
+  if [[ $previous == -f || $previous == --file || $previous == --image ]]; then
+    compopt -o default 2> /dev/null
+    return
+  fi
+  # What is inserted takes the place of what stands behind the last break of the word.
+  local kept= break
+  for break in : =; do
+    [[ $COMP_WORDBREAKS == *$break* && $current == *$break* ]] || continue
+    local until=\${current%"$break"*}$break
+    (( \${#until} > \${#kept} )) && kept=$until
+  done
+  local candidate
+  while IFS= read -r candidate; do
+    # What it means stands behind a tab.
+    candidate=\${candidate%%$'\\t'*}
+    COMPREPLY+=("\${candidate#"$kept"}")
+  done < <(runner __complete -- "\${words[@]:1}" 2> /dev/null < /dev/null)
+}
+complete -F _runner_complete runner
+`,
+  zsh: `#compdef runner
+# Completion of runner for zsh. In ~/.zshrc, behind compinit: source <(runner completion zsh)
+_runner() {
+  local -a before candidates shown
+  local line
+  before=("\${(@Q)words[2,CURRENT-1]}")
+  if [[ "\${words[CURRENT-1]}" == (-f|--file|--image) ]]; then
+    _files
+    return
+  fi
+  for line in "\${(@f)$(runner __complete -- "\${before[@]}" "\${(Q)PREFIX}" 2> /dev/null < /dev/null)}"; do
+    [[ -n "$line" ]] || continue
+    # What it means stands behind a tab.
+    candidates+=("\${line%%$'\\t'*}")
+    shown+=("\${line/$'\\t'/  -- }")
+  done
+  compadd -l -d shown -- "\${candidates[@]}"
+}
+if [[ "\${funcstack[1]}" == _runner ]]; then
+  _runner "$@"
+else
+  compdef _runner runner
+fi
+`,
+  fish: `# Completion of runner for fish. Once: runner completion fish > ~/.config/fish/completions/runner.fish
+function __runner_complete
+    set -l before (commandline -opc)
+    set -e before[1]
+    set -l current (commandline -ct)
+    runner __complete -- $before "$current" 2> /dev/null < /dev/null
+end
+complete -c runner -f -a '(__runner_complete)'
+complete -c runner -s f -l file -r -F
+complete -c runner -l image -r -F
+`,
+};

@@ -1,10 +1,10 @@
+import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { Advice } from '../../../protocol/messages/advice.ts';
 import type { Message } from '../../../protocol/messages/chat.ts';
 import type { ErrorData, ErrorKind, InvalidParamsData } from '../../../protocol/messages/errors.ts';
 import type { ModelfileDiagnostic } from '../../../protocol/messages/modelfile.ts';
 import { forTerminal } from '../daemon/advice.ts';
-import { showLine } from '../screen/controlCharacters.ts';
 
 /** The kinds of the wire, and those that only a terminal can tell. */
 export type FailureKind =

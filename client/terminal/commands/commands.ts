@@ -1,19 +1,18 @@
 import type { Command, Commands, WordCount } from '../cli/command.ts';
 import { printCandidates, printCompletion, shells } from '../cli/completion.ts';
 import type { FlagName } from '../cli/flags.ts';
+import { showCatalog } from './catalog.ts';
 import { chat } from './chat.ts';
 import { copyModel, createModel } from './create.ts';
 import { runDoctor } from './doctor.ts';
-import { showLibrary } from './library.ts';
-import { listTools } from './listTools.ts';
 import { runModel, unloadModel } from './loading.ts';
 import { followLogs } from './logs.ts';
-import { mcpWords, runMcp } from './mcp.ts';
 import { showLoaded, showModels } from './models.ts';
 import { pullModel } from './pull.ts';
 import { removeModel } from './remove.ts';
 import { runSessions, sessionWords } from './sessions.ts';
 import { showModel } from './show.ts';
+import { listTools, mcpWords, runMcp } from './toolServers.ts';
 
 const anyWords = { least: 0, most: Number.POSITIVE_INFINITY };
 const oneModel: WordCount = { least: 1, most: 1, meaning: 'the name of a model', offers: 'models' };
@@ -35,7 +34,7 @@ const chatFlags: readonly FlagName[] = [
   'raw',
 ];
 
-/** What the program can do, in the order in which the help lists it. */
+/** All commands, in the order of the help. */
 export const commands: Commands = new Map<string, Command>([
   [
     'chat',
@@ -70,7 +69,9 @@ export const commands: Commands = new Map<string, Command>([
       summary: 'logs in to a tool server at an address, or out',
       group: 'Talking',
       words: {
-        ...{ least: 2, most: 2, meaning: '"login" or "logout", and the name of a tool server' },
+        least: 2,
+        most: 2,
+        meaning: '"login" or "logout", and the name of a tool server',
         offers: mcpWords,
       },
       flags: ['no-browser'],
@@ -105,7 +106,7 @@ export const commands: Commands = new Map<string, Command>([
       group: 'Models',
       words: { ...anyWords, meaning: 'what to look for' },
       flags: ['cloud', 'refresh'],
-      run: showLibrary,
+      run: showCatalog,
     },
   ],
   [
@@ -218,7 +219,7 @@ export const commands: Commands = new Map<string, Command>([
       usage: '__complete -- WORD...',
       summary: 'what may stand in the place of the last word',
       words: { ...anyWords, meaning: 'the words so far' },
-      run: (surroundings, { words }) => printCandidates(surroundings, commands, words),
+      run: (context) => printCandidates(context, commands),
     },
   ],
 ]);

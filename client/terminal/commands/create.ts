@@ -1,56 +1,49 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import type { ModelfileDiagnostic } from '../../../protocol/messages/modelfile.ts';
 import { createModelRequest } from '../../../protocol/messages/models.ts';
-import type { CommandLine } from '../cli/commandLine.ts';
+import type { CommandContext } from '../cli/command.ts';
 import { failureOf, TerminalError } from '../cli/failure.ts';
-import { readAll, type Surroundings, write } from '../cli/streams.ts';
+import { readAll } from '../cli/terminal.ts';
 import { chooseModel } from '../conversation/chooseModel.ts';
 import { withDaemon } from '../daemon/connection.ts';
-import { styleFor } from '../screen/style.ts';
-import { describeDiagnostics } from './diagnostics.ts';
-import { runWork } from './work.ts';
+import { columnsOf, cutTo } from '../screen/columns.ts';
+import type { Output, Style } from '../screen/output.ts';
+import { runWork } from './pull.ts';
 
 /** A Modelfile from standard input may have this many bytes. */
 const maxModelfile = 1024 * 1024;
 
 /** Creates a model from a Modelfile. */
-export async function createModel(surroundings: Surroundings, commandLine: CommandLine): Promise<number> {
+export async function createModel(context: CommandContext): Promise<number> {
+  const { terminal, commandLine } = context;
   const [model = ''] = commandLine.words;
-  const source = await readSource(surroundings, commandLine);
+  const source = await readSource(context);
   const { shown: _, ...where } = source;
-  return withDaemon(surroundings, { commandLine }, async (daemon) => {
+  return withDaemon(context, {}, async (daemon) => {
     try {
-      return await runWork(surroundings, daemon, {
-        request: createModelRequest,
-        params: { model, ...where },
-        json: commandLine.json,
-        done: 'Created',
-        stopped: 'Stopped.',
-      });
+      const work = { request: createModelRequest, params: { model, ...where } };
+      return await runWork(context, daemon, { ...work, done: 'Created', stopped: 'Stopped.' });
     } catch (error) {
-      if (!commandLine.json) await tellMistakes(surroundings, source, error);
+      if (!commandLine.json) await showMistakes(terminal.stderr, source, error);
       throw error;
     }
   });
 }
 
-/** Gives a model another name: the runner makes one from it, which takes no room. */
-export async function copyModel(surroundings: Surroundings, commandLine: CommandLine): Promise<number> {
-  const [from = '', model = ''] = commandLine.words;
-  return withDaemon(surroundings, { commandLine }, async (daemon) => {
-    // The name as the runner has it: a word of the command line goes into no Modelfile.
+/** Gives a model another name: the runner creates one from it, which takes no space. */
+export async function copyModel(context: CommandContext): Promise<number> {
+  const [from = '', model = ''] = context.commandLine.words;
+  return withDaemon(context, {}, async (daemon) => {
+    // The name as the runner has it: a word of the command line does not go into a Modelfile.
     const source = await chooseModel(daemon, from);
-    return runWork(surroundings, daemon, {
-      request: createModelRequest,
-      params: { model, text: `FROM ${source}\n` },
-      json: commandLine.json,
-      done: 'Created',
-      stopped: 'Stopped.',
-    });
+    const work = { request: createModelRequest, params: { model, text: `FROM ${source}\n` } };
+    return runWork(context, daemon, { ...work, done: 'Created', stopped: 'Stopped.' });
   });
 }
 
-/** As the request takes it: one of `path` and `text` is there. */
+/** As the request takes it: with either `path` or `text`. */
 interface ModelfileSource {
   /** The name that the user knows it by. */
   readonly shown: string;
@@ -58,31 +51,81 @@ interface ModelfileSource {
   readonly text?: string;
 }
 
-async function readSource(
-  { stdin }: Surroundings,
-  { files: [file = 'Modelfile', ...others] }: CommandLine,
-): Promise<ModelfileSource> {
+async function readSource({ terminal, commandLine }: CommandContext): Promise<ModelfileSource> {
+  const [file = 'Modelfile', ...others] = commandLine.files;
   if (others.length > 0)
     throw new TerminalError('usage', 'A model is made from one Modelfile: say --file once.');
-  if (file === '-') return { shown: '<stdin>', text: await readAll(stdin, maxModelfile) };
+  if (file === '-') return { shown: '<stdin>', text: await readAll(terminal, maxModelfile) };
   return { shown: file, path: resolve(file) };
 }
 
-/** What is wrong with a Modelfile, with its lines where they can be read. */
-async function tellMistakes(
-  { stderr, env }: Surroundings,
+/** Shows what is wrong with a Modelfile, with its lines if they can be read. */
+async function showMistakes(
+  stderr: Output,
   { shown, path = '', text }: ModelfileSource,
   error: unknown,
 ): Promise<void> {
   const { diagnostics } = failureOf(error);
   if (!diagnostics) return;
-  const source = text ?? (await readFile(path, 'utf8').catch(() => ''));
-  const width = stderr.isTTY ? stderr.columns || 80 : Number.POSITIVE_INFINITY;
-  const look = {
-    file: shown,
-    source: source.includes('\0') ? '' : source,
-    style: styleFor(stderr, env),
-    width,
-  };
-  await write(stderr, describeDiagnostics(diagnostics, look));
+  const content = text ?? (await readFile(path, 'utf8').catch(() => ''));
+  const source = content.includes('\0') ? '' : content;
+  const { style, width } = stderr;
+  await stderr.write(describeDiagnostics(diagnostics, { file: shown, source, style, width }));
+}
+
+/** More than this many are only counted. */
+const maxShown = 20;
+/** How many characters of a long line are shown before the mistake. */
+const before = 30;
+const maxWidth = 200;
+
+export interface DiagnosticsLook {
+  /** As the user named it. */
+  readonly file: string;
+  /** Empty if it cannot be read. */
+  readonly source: string;
+  readonly style: Style;
+  readonly width: number;
+}
+
+/** `FILE:LINE:COLUMN: message` for each, with its line and a mark below the mistake. */
+export function describeDiagnostics(
+  diagnostics: readonly ModelfileDiagnostic[],
+  look: DiagnosticsLook,
+): string {
+  const lines = look.source.split(/\r\n|\r|\n/);
+  const shown = diagnostics
+    .slice(0, maxShown)
+    .flatMap((diagnostic) => [
+      headOf(diagnostic, look),
+      ...markedLine(diagnostic, lines[diagnostic.range.start.line], look),
+    ]);
+  const more = diagnostics.length - maxShown;
+  return [...shown, ...(more > 0 ? [`… and ${more} more`] : [])].map((line) => `${line}\n`).join('');
+}
+
+function headOf({ range, message, severity }: ModelfileDiagnostic, { file, style }: DiagnosticsLook): string {
+  const place = `${showLine(file)}:${range.start.line + 1}:${range.start.character + 1}:`;
+  return `${style.bold(place)} ${severity === 1 ? '' : style.yellow('warning: ')}${showLine(message)}`;
+}
+
+/** Nothing if the line is not known. A long line is cut around the mistake. */
+function markedLine(
+  { range: { start, end } }: ModelfileDiagnostic,
+  line: string | undefined,
+  { style, width: available }: DiagnosticsLook,
+): readonly string[] {
+  if (line === undefined || line.trim() === '') return [];
+  const width = Math.max(1, Math.min(available - 1, maxWidth));
+  const from = columnsOf(showBlanks(line)) <= width ? 0 : Math.max(0, start.character - before);
+  const ends = end.line === start.line ? end.character : line.length;
+  const indent = columnsOf(showBlanks(line.slice(from, start.character)));
+  const marked = columnsOf(showBlanks(line.slice(start.character, ends)));
+  const mark = `^${'~'.repeat(Math.max(0, Math.min(marked, width - indent) - 1))}`;
+  return [cutTo(showBlanks(line.slice(from)), width), `${' '.repeat(indent)}${style.green(mark)}`];
+}
+
+/** Each tab becomes one blank, so that the mark is below the mistake. */
+function showBlanks(text: string): string {
+  return showLine(text.replaceAll('\t', ' '));
 }

@@ -1,50 +1,71 @@
-import { PassThrough } from 'node:stream';
+import { access, constants, stat } from 'node:fs/promises';
+import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import { messageOf } from '../../../protocol/base/errorText.ts';
+import { userConfigFile } from '../../../protocol/base/userFolders.ts';
+import { canChat } from '../../../protocol/messages/choice.ts';
 import { type LogParams, logNotification } from '../../../protocol/messages/log.ts';
-import { listModelsRequest } from '../../../protocol/messages/models.ts';
+import { listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
 import { statusRequest } from '../../../protocol/messages/status.ts';
 import { listToolsRequest } from '../../../protocol/messages/tools.ts';
-import type { CommandLine } from '../cli/commandLine.ts';
+import type { CommandContext } from '../cli/command.ts';
 import { failureOf } from '../cli/failure.ts';
-import { type Surroundings, writeLine, writeText } from '../cli/streams.ts';
 import { forTerminal } from '../daemon/advice.ts';
 import { connect, namedRunner } from '../daemon/connection.ts';
 import type { Daemon } from '../daemon/daemon.ts';
-import { showLine } from '../screen/controlCharacters.ts';
-import { styleFor } from '../screen/style.ts';
-import { examineConfiguration, examineModels, examineProxy, type Finding } from './findings.ts';
+import type { Output } from '../screen/output.ts';
 
-/** Looks at all that could be in the way. Returns 1 when something failed. */
-export async function runDoctor(surroundings: Surroundings, commandLine: CommandLine): Promise<number> {
+/** Checks everything that could go wrong. Returns 1 if something failed. */
+export async function runDoctor(context: CommandContext): Promise<number> {
+  const { terminal, commandLine } = context;
   let hasFailed = false;
-  for await (const finding of examine(surroundings, commandLine)) {
+  for await (const finding of examine(context)) {
     hasFailed ||= finding.state === 'fail';
-    await report(surroundings, commandLine, finding);
+    await report(terminal.stdout, finding, commandLine.json);
   }
   return hasFailed ? 1 : 0;
 }
 
-async function* examine(surroundings: Surroundings, commandLine: CommandLine): AsyncGenerator<Finding> {
-  yield { check: 'runner', state: 'ok', found: surroundings.version };
+/** One check, its result, and how to mend what is wrong. */
+export interface Finding {
+  readonly check: string;
+  readonly state: 'ok' | 'warn' | 'fail';
+  /** A sentence, a version or a path. */
+  readonly found: string;
+  readonly mend?: string;
+}
+
+async function report(stdout: Output, finding: Finding, json: boolean): Promise<void> {
+  if (json) return stdout.writeJson(finding);
+  const { style } = stdout;
+  const marks = { ok: style.green('ok  '), warn: style.yellow('warn'), fail: style.red('fail') };
+  const { check, state, found, mend } = finding;
+  await stdout.writeText(`${marks[state]}  ${showLine(`${check}: ${found}`)}`);
+  if (mend !== undefined) await stdout.writeText(`      -> ${showLine(mend)}`);
+}
+
+async function* examine(context: CommandContext): AsyncGenerator<Finding> {
+  const { terminal, program } = context;
+  yield { check: 'runner', state: 'ok', found: program.version };
   yield { check: 'node', state: 'ok', found: process.versions.node };
-  yield* examineProxy(surroundings.env);
-  const file = await examineConfiguration(surroundings.env);
-  const daemon = await tryDaemon(surroundings, commandLine);
+  yield* examineProxy(terminal.env);
+  const file = await examineConfiguration(terminal.env);
+  const daemon = await tryDaemon(context);
   if ('check' in daemon) return yield* [file, daemon];
-  // What the daemon has to say of its own start, such as of the user's configuration.
+  // What the daemon reports about its start, such as mistakes in the user's configuration.
   const warnings: LogParams[] = [];
   daemon.onNotification(logNotification, (line) => {
     if (line.level === 'warn' || line.level === 'error') warnings.push(line);
   });
   try {
     yield { check: 'runnerd', state: 'ok', found: daemon.version };
-    const namedBy = namedRunner(surroundings, commandLine)?.by;
+    const namedBy = namedRunner(context)?.by;
     yield* examineServer(daemon, namedBy ?? (daemon.isHostNamed ? 'your configuration' : undefined));
     yield* examineTools(daemon);
     const faults = warnings.filter(({ code }) => code === 'configuration');
     if (faults.length === 0 || file.state !== 'ok') yield file;
     for (const { message: found } of faults)
       yield { check: 'configuration', state: 'fail', found, mend: mendConfiguration };
-    // The status has named a token that is not sent.
+    // The status has reported a token that is not sent.
     for (const { code, message: found } of warnings)
       if (code !== 'configuration' && code !== 'token') yield { check: 'runnerd', state: 'warn', found };
     if (daemon.said() !== '') yield { check: 'runnerd', state: 'warn', found: daemon.said() };
@@ -55,11 +76,9 @@ async function* examine(surroundings: Surroundings, commandLine: CommandLine): A
 
 const mendConfiguration = 'Correct it there. The settings are in docs/PROTOCOL.md, under "initialize".';
 
-async function tryDaemon(surroundings: Surroundings, commandLine: CommandLine): Promise<Daemon | Finding> {
+async function tryDaemon(context: CommandContext): Promise<Daemon | Finding> {
   try {
-    // What is wrong with the configuration is a finding here.
-    const stderr = Object.assign(new PassThrough().resume(), { isTTY: false });
-    return await connect({ ...surroundings, stderr }, commandLine);
+    return await connect(context);
   } catch (error) {
     const { kind, message } = failureOf(error);
     return kind === 'daemon-failed' || kind === 'internal'
@@ -90,7 +109,7 @@ async function* examineServer(
     yield* examineModels(models);
   } catch (error) {
     const { kind, message, advice } = failureOf(error);
-    // The status before has said it.
+    // The status has reported it already.
     if (kind === 'unauthorized')
       return yield {
         check: 'token',
@@ -105,7 +124,7 @@ async function* examineServer(
 const mendToken =
   'In ~/.config/runner/config.json: { "auth": { "command": ["pass", "show", "NAME"] } }, or { "auth": { "file": "PATH" } }.';
 
-/** Each tool server is started and asked. */
+/** Starts each tool server and lists its tools. */
 async function* examineTools(daemon: Daemon): AsyncGenerator<Finding> {
   try {
     const { servers } = await daemon.request(listToolsRequest, {});
@@ -127,11 +146,64 @@ function describeTools(state: 'ready' | 'disabled', count: number): string {
   return `offers ${count === 1 ? 'one tool' : `${count} tools`}`;
 }
 
-async function report({ stdout, env }: Surroundings, { json }: CommandLine, finding: Finding): Promise<void> {
-  if (json) return writeLine(stdout, JSON.stringify(finding));
-  const style = styleFor(stdout, env);
-  const marks = { ok: style.green('ok  '), warn: style.yellow('warn'), fail: style.red('fail') };
-  const { check, state, found, mend } = finding;
-  await writeText(stdout, `${marks[state]}  ${showLine(`${check}: ${found}`)}`);
-  if (mend !== undefined) await writeText(stdout, `      -> ${showLine(mend)}`);
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Runner bypasses a proxy to reach a runner on this machine. Other clients of that runner may not. */
+export function* examineProxy(env: Environment): Generator<Finding> {
+  const names = ['HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'].filter((name) => env[name]);
+  if (names.length === 0) return;
+  const exceptions = env['NO_PROXY'] || env['no_proxy'] || '';
+  const found = `${names.join(' and ')} set; Runner goes past it`;
+  yield /\*|127\.0\.0\.1|localhost/.test(exceptions)
+    ? { check: 'proxy', state: 'ok', found: `${found}, and NO_PROXY names this machine` }
+    : {
+        check: 'proxy',
+        state: 'warn',
+        found: `${found}, but other clients of a runner on this machine may not`,
+        mend: 'Add 127.0.0.1,localhost to NO_PROXY.',
+      };
+}
+
+/**
+ * The permissions of the user's configuration. It says where secrets come from, so only its owner should read or change
+ * it. The daemon alone reads what is in it.
+ */
+export async function examineConfiguration(env: Environment): Promise<Finding> {
+  const check = 'configuration';
+  const path = userConfigFile(env);
+  const file = await stat(path).catch(() => undefined);
+  if (!file) return { check, state: 'ok', found: `none at ${path}; none is needed` };
+  const problem = await access(path, constants.R_OK).then(() => undefined, messageOf);
+  if (problem !== undefined)
+    return {
+      check,
+      state: 'fail',
+      found: `${path} cannot be read: ${problem}`,
+      mend: `Run: chmod u+r ${path}`,
+    };
+  const mend = `Run: chmod 600 ${path}`;
+  if (process.platform === 'win32' || (file.mode & 0o077) === 0) return { check, state: 'ok', found: path };
+  const verb = (file.mode & 0o022) === 0 ? 'read' : 'change';
+  return { check, state: 'warn', found: `others can ${verb} ${path}`, mend };
+}
+
+/** Whether an installed model can chat, and whether the context windows of the loaded ones are large enough. */
+export function* examineModels(models: readonly Model[]): Generator<Finding> {
+  const able = models.filter(canChat);
+  const loaded = models.filter(({ running }) => running);
+  const counts = `${models.length} installed, ${able.length} can chat, ${loaded.length} loaded`;
+  const mend = 'Pull one that can chat, for example with "runner pull qwen3:4b".';
+  yield able.length === 0
+    ? { check: 'models', state: 'fail', found: counts, mend }
+    : { check: 'models', state: 'ok', found: counts };
+  for (const { name, context } of loaded) {
+    const { allocated, maximum } = context;
+    if (allocated === undefined || maximum === undefined || allocated >= Math.min(8192, maximum)) continue;
+    yield {
+      check: 'context window',
+      state: 'warn',
+      found: `${name} has ${allocated} tokens of ${maximum}; longer prompts are refused`,
+      mend: 'Ask for more with "--context 8192", or for good with "contextLength": 8192 in ~/.config/runner/config.json.',
+    };
+  }
 }

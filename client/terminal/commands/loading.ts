@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import {
   type Model,
@@ -6,71 +7,73 @@ import {
   runModelRequest,
   stopModelRequest,
 } from '../../../protocol/messages/models.ts';
-import type { CommandLine } from '../cli/commandLine.ts';
+import type { CommandContext } from '../cli/command.ts';
 import { TerminalError } from '../cli/failure.ts';
 import { commonFlags } from '../cli/flags.ts';
-import { type Surroundings, write, writeLine, writeText } from '../cli/streams.ts';
+import { interruptible } from '../cli/signals.ts';
 import { orNearModels } from '../conversation/chooseModel.ts';
-import { interruptible } from '../conversation/interruptible.ts';
 import { withDaemon } from '../daemon/connection.ts';
-import { showLine } from '../screen/controlCharacters.ts';
-import { chat } from './chat.ts';
-import { describeContext, describeExpiry, describeMemory } from './modelDescription.ts';
-import { readPiped } from './oneAnswer.ts';
+import { describeContext, describeExpiry, describeMemory } from '../screen/modelDescription.ts';
+import type { Output } from '../screen/output.ts';
+import { chat, readPiped } from './chat.ts';
 
-/** Loads a model, or has it answer the words behind its name or what is piped in. */
-export async function runModel(surroundings: Surroundings, commandLine: CommandLine): Promise<number> {
-  const { given, words } = commandLine;
-  const [model = '', ...prompt] = words;
-  if (prompt.length > 0) return chat(surroundings, { ...commandLine, model, words: prompt });
-  const piped = await readPiped(surroundings);
+/** Loads a model, or lets it answer a prompt: the words after its name, or standard input. */
+export async function runModel(context: CommandContext): Promise<number> {
+  const { terminal, commandLine } = context;
+  const [model = '', ...prompt] = commandLine.words;
+  if (prompt.length > 0) return chat({ ...context, commandLine: { ...commandLine, model, words: prompt } });
+  const piped = await readPiped(terminal);
   if (piped !== '')
-    return chat({ ...surroundings, stdin: Readable.from([piped]) }, { ...commandLine, model, words: [] });
-  const wrong = [...given].find((flag) => flag !== 'keep-alive' && !commonFlags.includes(flag));
+    return chat({
+      ...context,
+      terminal: { ...terminal, stdin: Readable.from([Buffer.from(piped)]) },
+      commandLine: { ...commandLine, model, words: [] },
+    });
+  const wrong = [...commandLine.given].find((flag) => flag !== 'keep-alive' && !commonFlags.includes(flag));
   if (wrong !== undefined)
     throw new TerminalError(
       'usage',
       `--${wrong} is for an answer. Say: runner run ${showLine(model)} "PROMPT"`,
     );
-  return loadModel(surroundings, commandLine);
+  return loadModel(context, model);
 }
 
 /** Loads a model into memory. Ctrl-C cancels it. */
-async function loadModel(surroundings: Surroundings, commandLine: CommandLine): Promise<number> {
-  const { stdout, stderr, today } = surroundings;
-  const { words, keepAlive, json } = commandLine;
-  const [name = ''] = words;
+async function loadModel(context: CommandContext, name: string): Promise<number> {
+  const { stdout, stderr, today } = context.terminal;
+  const { keepAlive, json } = context.commandLine;
   const params = withoutUndefined<RunModelParams>({ model: name, keepAlive });
-  return withDaemon(surroundings, { commandLine }, async (daemon) => {
-    const outcome = await interruptible(surroundings, async (signal) => {
-      const endStatus = json ? undefined : await showStatus(surroundings, `Loading ${showLine(name)} …`);
+  return withDaemon(context, {}, async (daemon) => {
+    const outcome = await interruptible(context.terminal, async (signal) => {
+      const endStatus = json ? undefined : await showStatus(stderr, `Loading ${showLine(name)} …`);
       const request = daemon.request(runModelRequest, params, signal);
       return orNearModels(daemon, name, request).finally(endStatus);
     });
     if (outcome.kind === 'interrupted') {
-      await (json ? writeEvent(surroundings, 'cancelled', name) : writeLine(stderr, 'Stopped.'));
+      await (json ? stdout.writeJson({ event: 'cancelled', model: name }) : stderr.writeLine('Stopped.'));
       return 130;
     }
     const { model } = outcome.value;
     await (json
-      ? writeEvent(surroundings, 'done', model)
-      : writeText(stdout, showLine(describeLoaded(model, today()))));
+      ? stdout.writeJson({ event: 'done', model })
+      : stdout.writeText(showLine(describeLoaded(model, today()))));
     return 0;
   });
 }
 
 /** Unloads a model. */
-export async function unloadModel(surroundings: Surroundings, commandLine: CommandLine): Promise<number> {
-  const [model = ''] = commandLine.words;
-  return withDaemon(surroundings, { commandLine }, async (daemon) => {
+export async function unloadModel(context: CommandContext): Promise<number> {
+  const { stdout } = context.terminal;
+  const [model = ''] = context.commandLine.words;
+  return withDaemon(context, {}, async (daemon) => {
     await orNearModels(daemon, model, daemon.request(stopModelRequest, { model }));
-    if (commandLine.json) await writeEvent(surroundings, 'done', model);
-    else await writeLine(surroundings.stdout, `${showLine(model)} is unloaded.`);
+    if (context.commandLine.json) await stdout.writeJson({ event: 'done', model });
+    else await stdout.writeLine(`${showLine(model)} is unloaded.`);
     return 0;
   });
 }
 
-/** Of a runner that does not say what is loaded, only that it is. */
+/** Without details, if the runner does not say what is loaded. */
 export function describeLoaded(model: Model, today: Date): string {
   const { name, remote, running } = model;
   if (remote) return `${name} runs at ${remote.host}; there is nothing to load.`;
@@ -84,19 +87,12 @@ export function describeLoaded(model: Model, today: Date): string {
   return `${name} is loaded: ${facts.filter((fact) => fact !== '').join(', ')}.`;
 }
 
-async function writeEvent({ stdout }: Surroundings, event: string, model: Model | string): Promise<void> {
-  await writeLine(stdout, JSON.stringify({ event, model }));
-}
-
-/** A line that a terminal forgets again when the returned function is called. */
-async function showStatus(
-  { stderr, env }: Surroundings,
-  text: string,
-): Promise<(() => Promise<void>) | undefined> {
-  if (stderr.isTTY !== true || env['TERM'] === 'dumb') {
-    await writeLine(stderr, text);
+/** Shows a line. On a screen the returned function removes it. */
+async function showStatus(stderr: Output, text: string): Promise<(() => Promise<void>) | undefined> {
+  if (!stderr.isRedrawable) {
+    await stderr.writeLine(text);
     return undefined;
   }
-  await write(stderr, text);
-  return () => write(stderr, '\r\u001b[K');
+  await stderr.write(text);
+  return () => stderr.write('\r\u001b[K');
 }

@@ -1,45 +1,41 @@
 import { formatBytes } from '../../../protocol/base/bytes.ts';
+import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
-import type { CommandLine } from '../cli/commandLine.ts';
-import { type Surroundings, write, writeLine, writeText } from '../cli/streams.ts';
+import type { CommandContext } from '../cli/command.ts';
 import { withDaemon } from '../daemon/connection.ts';
-import { showLine } from '../screen/controlCharacters.ts';
-import { type Style, styleFor } from '../screen/style.ts';
-import { formatTable } from '../screen/table.ts';
 import {
   describeCapabilities,
   describeContext,
   describeExpiry,
   describeMemory,
   localTime,
-} from './modelDescription.ts';
+} from '../screen/modelDescription.ts';
+import type { Style } from '../screen/output.ts';
+import { formatTable } from '../screen/table.ts';
 
-/** What is installed: as a table, or one object a row. */
-export async function showModels(surroundings: Surroundings, commandLine: CommandLine): Promise<number> {
-  const { stdout, stderr, env } = surroundings;
-  return withDaemon(surroundings, { commandLine }, async (daemon) => {
+/** Lists the installed models: as a table, or one object a row. */
+export async function showModels(context: CommandContext): Promise<number> {
+  const { stdout, stderr } = context.terminal;
+  return withDaemon(context, {}, async (daemon) => {
     const { models, stale } = await daemon.request(listModelsRequest, { refresh: true });
-    if (stale) await writeLine(stderr, 'The runner does not answer; this is the last known list.');
-    if (commandLine.json) for (const model of models) await writeLine(stdout, JSON.stringify(model));
-    else if (models.length > 0) await write(stdout, modelsTable(models, styleFor(stdout, env)));
-    else await writeText(stderr, 'No model is installed. Pull one, for example with "runner pull qwen3:4b".');
+    if (stale) await stderr.writeLine('The runner does not answer; this is the last known list.');
+    if (context.commandLine.json) for (const model of models) await stdout.writeJson(model);
+    else if (models.length > 0) await stdout.write(modelsTable(models, stdout.style));
+    else await stderr.writeText('No model is installed. Pull one, for example with "runner pull qwen3:4b".');
     return 0;
   });
 }
 
-/** What is in memory, with the time until which it stays there. */
-export async function showLoaded(surroundings: Surroundings, commandLine: CommandLine): Promise<number> {
-  const { stdout, stderr, env, today } = surroundings;
-  return withDaemon(surroundings, { commandLine }, async (daemon) => {
+/** Lists the loaded models, and until when each stays loaded. */
+export async function showLoaded(context: CommandContext): Promise<number> {
+  const { stdout, stderr, today } = context.terminal;
+  return withDaemon(context, {}, async (daemon) => {
     const { models } = await daemon.request(listModelsRequest, { refresh: true });
     const loaded = models.filter(({ running }) => running);
-    if (commandLine.json) for (const model of loaded) await writeLine(stdout, JSON.stringify(model));
-    else if (loaded.length > 0) await write(stdout, loadedTable(loaded, styleFor(stdout, env), today()));
+    if (context.commandLine.json) for (const model of loaded) await stdout.writeJson(model);
+    else if (loaded.length > 0) await stdout.write(loadedTable(loaded, stdout.style, today()));
     else
-      await writeText(
-        stderr,
-        'No model is loaded. The first question loads one, and so does "runner run M".',
-      );
+      await stderr.writeText('No model is loaded. The first question loads one, and so does "runner run M".');
     return 0;
   });
 }
@@ -80,7 +76,7 @@ function rowOf(model: Model): readonly string[] {
   ];
 }
 
-/** Where the user is; empty where the runner does not say. */
+/** In the user's time zone; empty if the runner does not say. */
 function dayOf(date: string | undefined): string {
   const time = new Date(date ?? '');
   return Number.isNaN(time.getTime()) ? '' : localTime(time)[0];

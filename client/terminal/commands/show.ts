@@ -1,30 +1,34 @@
 import { formatBytes } from '../../../protocol/base/bytes.ts';
+import { showControls, showLine } from '../../../protocol/base/controlCharacters.ts';
 import { type Model, type ShowModelResult, showModelRequest } from '../../../protocol/messages/models.ts';
-import type { CommandLine } from '../cli/commandLine.ts';
-import { type Surroundings, write, writeLine } from '../cli/streams.ts';
+import type { CommandContext } from '../cli/command.ts';
 import { orNearModels } from '../conversation/chooseModel.ts';
 import { withDaemon } from '../daemon/connection.ts';
 import { columnsOf, cutTo, padEnd } from '../screen/columns.ts';
-import { createControlFilter, showLine } from '../screen/controlCharacters.ts';
-import { type Style, styleFor } from '../screen/style.ts';
-import { describeCapabilities, describeContext, describeExpiry, describeMemory } from './modelDescription.ts';
+import {
+  describeCapabilities,
+  describeContext,
+  describeExpiry,
+  describeMemory,
+} from '../screen/modelDescription.ts';
+import type { Style } from '../screen/output.ts';
 
-/** What is shown of a long text on a screen, in lines. */
+/** How many lines of a long text are shown on a screen. */
 const firstLines = 8;
 
 /** Everything about one model. */
-export async function showModel(surroundings: Surroundings, commandLine: CommandLine): Promise<number> {
-  const { stdout, env, today } = surroundings;
-  const [model = ''] = commandLine.words;
-  return withDaemon(surroundings, { commandLine }, async (daemon) => {
+export async function showModel(context: CommandContext): Promise<number> {
+  const { stdout, today } = context.terminal;
+  const [model = ''] = context.commandLine.words;
+  return withDaemon(context, {}, async (daemon) => {
     const result = await orNearModels(daemon, model, daemon.request(showModelRequest, { model }));
     const look = {
-      style: styleFor(stdout, env),
+      style: stdout.style,
       today: today(),
-      ...(stdout.isTTY ? { columns: stdout.columns || 80 } : {}),
+      ...(stdout.isScreen ? { columns: stdout.columns } : {}),
     };
-    if (commandLine.json) await writeLine(stdout, JSON.stringify(result));
-    else await write(stdout, describeModel(result, look));
+    if (context.commandLine.json) await stdout.writeJson(result);
+    else await stdout.write(describeModel(result, look));
     return 0;
   });
 }
@@ -32,7 +36,7 @@ export async function showModel(surroundings: Surroundings, commandLine: Command
 interface ModelLook {
   readonly style: Style;
   readonly today: Date;
-  /** Of a screen, where long texts are cut. */
+  /** The width of a screen, where long texts are cut. Absent elsewhere. */
   readonly columns?: number;
 }
 
@@ -69,7 +73,7 @@ function factsOf(model: Model, today: Date): readonly Fact[] {
   return facts.filter(([, value]) => value !== '');
 }
 
-/** Whether it is there, and was not said just before. */
+/** Whether it is known, and not the same as one before. */
 function isNews(text: string | undefined, index: number, all: readonly (string | undefined)[]): boolean {
   return text !== undefined && text !== '' && all.indexOf(text) === index;
 }
@@ -89,10 +93,11 @@ function section(title: string, text: string, { style }: ModelLook): string {
   return text === '' ? '' : `\n${style.bold(title)}\n${text}`;
 }
 
-/** Indented; on a screen its first lines, each as far as it fits. */
+/** Indented. On a screen only the first lines, each as far as it fits. */
 function showText(text: string | undefined, { style, columns }: ModelLook): string {
-  const filter = createControlFilter();
-  const lines = (filter.write(text ?? '') + filter.end()).trim().split('\n');
+  const lines = showControls(text ?? '')
+    .trim()
+    .split('\n');
   if (lines.join('') === '') return '';
   const shown = columns === undefined || lines.length <= firstLines + 1 ? lines : lines.slice(0, firstLines);
   const fitted = shown.map((line) => `  ${columns === undefined ? line : fit(line, columns - 3)}`.trimEnd());

@@ -1,31 +1,31 @@
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { ChatDelta, ChatResult } from '../../../protocol/messages/chat.ts';
 
-/** What one answer took. */
+/** What one answer cost in tokens and time. */
 export interface AnswerStats {
   readonly promptTokens: number;
   readonly completionTokens: number;
-  /** From the question to the first piece: to load the model and to read the prompt. */
+  /** From the prompt to the first piece, with loading the model and reading the prompt. */
   readonly firstPieceSeconds: number;
   /** From the first piece to the end, without the time that tools took. */
   readonly answerSeconds: number;
-  /** Absent of what came at once, and where it cannot be measured. */
+  /** Absent if the answer came at once, or the time cannot be measured. */
   readonly tokensPerSecond?: number;
-  /** Tokens of the window, where that is known. */
+  /** Tokens of the context window, if known. */
   readonly contextLength?: number;
-  /** How many of them are taken; absent of an answer with calls of tools, where nobody says. */
+  /** How many of them are in use. Absent for an answer with tool calls, where it is not known. */
   readonly windowTokens?: number;
 }
 
-/** Measures one answer, in ms of a clock. While tools run, and while a person is asked about them, it stands still. */
+/** Measures one answer, in ms. It pauses while tools run and while a person is asked about them. */
 export class AnswerClock {
   readonly #now: () => number;
   readonly #asked: number;
   #first: number | undefined;
-  /** Since when the model writes. */
+  /** The time since which the model writes. */
   #writingSince: number | undefined;
   #written = 0;
-  /** Of calls that came without a word before them nobody knows how long they were written. */
+  /** False if a round began with a call: how long that was written is not known. */
   #isAllMeasured = true;
   #isRoundMeasured = false;
 
@@ -77,7 +77,7 @@ function rounded(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-/** One line on an answer, with the model that gave it. */
+/** One line about an answer, with its model. */
 export function describeUsage(
   model: string,
   { finishReason }: Pick<ChatResult, 'finishReason'>,
@@ -93,7 +93,7 @@ export function describeUsage(
   return parts.join(' · ');
 }
 
-/** All that is known of an answer, a line each. */
+/** Everything about an answer, one fact a line. */
 export function describeStats(model: string, stats: AnswerStats): string {
   const { promptTokens, completionTokens, firstPieceSeconds, answerSeconds } = stats;
   const speed = stats.tokensPerSecond === undefined ? '' : `, ${stats.tokensPerSecond.toFixed(1)} a second`;
@@ -101,7 +101,7 @@ export function describeStats(model: string, stats: AnswerStats): string {
     `model         ${model}`,
     `first piece   after ${firstPieceSeconds.toFixed(1)} s, with loading the model and reading the prompt`,
   ];
-  // Of an answer that was cancelled the runner counts nothing, and some runners never count.
+  // A runner does not count a cancelled answer, and some runners never count.
   if (promptTokens + completionTokens === 0)
     return [...beginning, `answer        ${answerSeconds.toFixed(1)} s; its tokens were not counted`].join(
       '\n',

@@ -1,15 +1,14 @@
+import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import { nearestNames } from '../../../protocol/base/editDistance.ts';
 import { canChat } from '../../../protocol/messages/choice.ts';
 import { chatModelRequest, listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
 import { failureOf, TerminalError } from '../cli/failure.ts';
-import { nearest } from '../cli/nearest.ts';
 import type { Daemon } from '../daemon/daemon.ts';
-import { showLine } from '../screen/controlCharacters.ts';
 
 /**
- * The model to talk to: the one that was named, else the one that the daemon's rule finds, which is the same for every
- * client.
- * `onDidMiss` is told of a setting that names none.
- * @throws {TerminalError} with a sentence, when there is none.
+ * The model to talk to: the named one, or else the one that the daemon chooses, which is the same for every client.
+ * @param onDidMiss called with a sentence if the setting "chatModel" names a model that cannot answer.
+ * @throws {TerminalError} with a sentence, if there is no model.
  */
 export async function chooseModel(
   daemon: Daemon,
@@ -43,11 +42,11 @@ export async function chooseModel(
   );
 }
 
-/** The model that a name means; else a sentence with near names. */
+/** The model with this name, or else a sentence with similar names. */
 export function findModel(models: readonly Model[], text: string): Model | string {
   const found = models.find(({ name }) => fullName(name) === fullName(text));
   if (found) return found;
-  const near = nearest(
+  const near = nearestNames(
     text,
     models.map(({ name }) => name),
   );
@@ -55,7 +54,7 @@ export function findModel(models: readonly Model[], text: string): Model | strin
   return `There is no model "${showLine(text)}".${hint}`;
 }
 
-/** The same for the same model: with its tag, without the parts that go without saying. */
+/** The same text for the same model: with its tag, and without the parts that are implied. */
 function fullName(name: string): string {
   const short = name
     .toLowerCase()
@@ -66,7 +65,7 @@ function fullName(name: string): string {
   return /:[^/]*$/.test(short) ? short : `${short}:latest`;
 }
 
-/** The same error with near names in it, where a model that was named does not exist. */
+/** The same error, with similar names in it if the named model does not exist. */
 export async function withNearModels(daemon: Daemon, named: string, error: unknown): Promise<unknown> {
   if (failureOf(error).kind !== 'model-not-found') return error;
   try {
@@ -77,7 +76,7 @@ export async function withNearModels(daemon: Daemon, named: string, error: unkno
   }
 }
 
-/** Settles as `work` does; where the model that was named does not exist, the error has near names. */
+/** Settles as `work` does. If the named model does not exist, the error has similar names. */
 export async function orNearModels<T>(daemon: Daemon, named: string, work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -1,87 +1,83 @@
+import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import type { ChatDelta, ChatParams, Message } from '../../../protocol/messages/chat.ts';
 import type { ReadSessionResult } from '../../../protocol/messages/sessions.ts';
-import type { CommandLine } from '../cli/commandLine.ts';
-import { failureOf } from '../cli/failure.ts';
-import { type Surroundings, writeLine, writeText } from '../cli/streams.ts';
+import type { CommandContext } from '../cli/command.ts';
+import { failureOf, refusedParameter } from '../cli/failure.ts';
+import { createInterrupts, ForceQuitError, type Interrupts } from '../cli/signals.ts';
+import type { Terminal } from '../cli/terminal.ts';
 import type { Connection } from '../daemon/connection.ts';
-import { showLine } from '../screen/controlCharacters.ts';
-import { type Style, styleFor } from '../screen/style.ts';
-import { approveThrough } from './approval.ts';
+import { createAnswerPrinter } from '../screen/answerPrinter.ts';
+import { AnswerClock, describeUsage } from './answerStats.ts';
 import type { ChatSettings } from './chatSettings.ts';
-import { chooseModel } from './chooseModel.ts';
-import { type ConversationTurn, createConversationTurns } from './conversationTurn.ts';
+import { chooseModel, withNearModels } from './chooseModel.ts';
 import { appendHistory, formerHistoryPath, historyPath, readHistory } from './history.ts';
-import { createInterrupts, Insisted, type Interrupts } from './interrupts.ts';
-import { chooseModelOf } from './keptConversation.ts';
 import { createLineEditor, type LineEditor } from './lineEditor.ts';
 import { OpenConversation } from './openConversation.ts';
+import { chooseModelOf } from './session.ts';
 import { runSlashCommand } from './slashCommands.ts';
 import { docsServer, type ToolChoice } from './toolChoice.ts';
+import { type AskForTurn, approveThrough, createTurns } from './turn.ts';
+import { noteWaiting } from './waitingNote.ts';
 
 export interface ConversationOptions {
-  readonly commandLine: CommandLine;
   readonly connection: Connection;
-  /** The conversation that goes on. */
-  readonly kept: ReadSessionResult | undefined;
+  /** The conversation to continue. */
+  readonly session: ReadSessionResult | undefined;
   readonly tools: ToolChoice;
   readonly settings: ChatSettings;
 }
 
 /** Talks until the person leaves. Returns the exit code. */
 export async function converse(
-  surroundings: Surroundings,
-  { commandLine, connection, kept, tools, settings }: ConversationOptions,
+  { terminal, commandLine }: CommandContext,
+  { connection, session, tools, settings }: ConversationOptions,
 ): Promise<number> {
   const { daemon } = connection;
   const named = commandLine.model;
   const model =
-    named === undefined ? await chooseModelOf(surroundings, daemon, kept) : await chooseModel(daemon, named);
-  const path = historyPath(surroundings.env);
-  const editor = createLineEditor(surroundings, {
-    history: readHistory(path, formerHistoryPath(surroundings.env)),
+    named === undefined ? await chooseModelOf(terminal, daemon, session) : await chooseModel(daemon, named);
+  const path = historyPath(terminal.env);
+  const editor = createLineEditor(terminal, {
+    history: readHistory(path, formerHistoryPath(terminal.env)),
     onDidEnter: (entry) => appendHistory(path, entry),
   });
   try {
-    const conversation = new OpenConversation(surroundings, connection, { model, tools, settings });
-    if (kept) await conversation.goOn(kept);
-    await new Talk(surroundings, connection, { editor, conversation }).run();
+    const conversation = new OpenConversation(terminal, connection, { model, tools, settings });
+    if (session) await conversation.continue(session);
+    await new Prompt(terminal, connection, { editor, conversation }).run();
   } catch (error) {
-    if (!(error instanceof Insisted)) throw error;
-    await writeLine(surroundings.stdout, '');
+    if (!(error instanceof ForceQuitError)) throw error;
+    await terminal.stdout.writeLine('');
   } finally {
     editor.close();
   }
   return 0;
 }
 
-/** The talk at the prompt: entries become slash commands or turns. */
-class Talk {
-  readonly #surroundings: Surroundings;
+/** The prompt of a conversation: entries become slash commands or turns. */
+class Prompt {
+  readonly #terminal: Terminal;
   readonly #connection: Connection;
   readonly #editor: LineEditor;
-  readonly #style: Style;
   readonly #conversation: OpenConversation;
-  readonly #takeTurn: ConversationTurn;
+  readonly #ask: AskForTurn;
 
   constructor(
-    surroundings: Surroundings,
+    terminal: Terminal,
     connection: Connection,
     { editor, conversation }: { readonly editor: LineEditor; readonly conversation: OpenConversation },
   ) {
-    this.#surroundings = surroundings;
+    this.#terminal = terminal;
     this.#connection = connection;
     this.#editor = editor;
-    this.#style = styleFor(surroundings.stdout, surroundings.env);
     this.#conversation = conversation;
-    this.#takeTurn = createConversationTurns(surroundings, connection, {
-      approve: approveThrough(editor, surroundings.stdout),
-      onDidAnswer: (model, stats) => conversation.noteStats(model, stats),
-      onDidLoseSession: () => conversation.loseSession(),
-    });
+    this.#ask = createTurns(() => connection.daemon, approveThrough(editor, terminal.stdout));
   }
 
   async run(): Promise<void> {
+    const { style } = this.#terminal.stdout;
     const greeting = `Talking to ${showLine(this.#conversation.model)}.${this.#aboutTools()} /help lists the commands, Ctrl-D leaves.`;
-    await this.#say(this.#style.dim(greeting));
+    await this.#say(style.dim(greeting));
     for (;;) {
       const entry = await this.#editor.ask(this.#prompt());
       if (entry.kind === 'leave') return this.#say('');
@@ -96,7 +92,7 @@ class Talk {
     }
   }
 
-  /** What can be called, and that the project's own pages could be. */
+  /** Which tools can be called, and that Runner's own pages could be read. */
   #aboutTools(): string {
     const { knownTools, tools } = this.#conversation;
     const on = this.#conversation.hostedTools();
@@ -109,17 +105,18 @@ class Talk {
 
   /** The practice runner is named at every turn. */
   #prompt(): string {
-    const practice = this.#connection.isPractice ? this.#style.yellow('practice ') : '';
-    return `${practice}${this.#style.cyan(`${showLine(this.#conversation.model)} ›`)} `;
+    const { style } = this.#terminal.stdout;
+    const practice = this.#connection.isPractice ? style.yellow('practice ') : '';
+    return `${practice}${style.cyan(`${showLine(this.#conversation.model)} ›`)} `;
   }
 
-  /** Ctrl-C comes from the editor, and as a signal where the editor is closed. */
+  /** Ctrl-C comes from the editor, or as a signal if the editor is closed. */
   async #underInterrupts<T>(work: (interrupts: Interrupts) => Promise<T>): Promise<T> {
     const interrupts = createInterrupts();
     this.#editor.onInterrupt(interrupts.press);
-    const stopListening = this.#surroundings.onInterrupt(interrupts.press);
+    const stopListening = this.#terminal.onInterrupt(interrupts.press);
     try {
-      return await interrupts.orInsisted(work(interrupts));
+      return await interrupts.orForceQuit(work(interrupts));
     } finally {
       stopListening();
     }
@@ -132,18 +129,76 @@ class Talk {
       if (shown !== '') await this.#say(shown);
       return leave;
     } catch (error) {
-      await this.#say(this.#style.red(failureOf(error).message));
+      await this.#say(this.#terminal.stdout.style.red(failureOf(error).message));
       return false;
     }
   }
 
   async #turn(prompt: string, { signal }: Interrupts): Promise<boolean> {
     const turn = await this.#conversation.begin(prompt);
-    turn.end(await this.#takeTurn(turn.params, signal));
+    turn.end(await this.#showAnswer(turn.params, signal));
     return false;
   }
 
-  #say(text: string): Promise<void> {
-    return writeText(this.#surroundings.stdout, text);
+  /** Shows one answer as it arrives. Returns what the turn adds to the conversation, also if it fails. */
+  async #showAnswer(params: Omit<ChatParams, 'streamId'>, signal: AbortSignal): Promise<readonly Message[]> {
+    const { stdout, now } = this.#terminal;
+    const { style } = stdout;
+    const { model } = params;
+    const printer = createAnswerPrinter(style, stdout.columns);
+    await stdout.write('\n');
+    const clock = new AnswerClock(now);
+    const waiting = noteWaiting(this.#terminal, stdout, { daemon: this.#connection.daemon, model });
+    const take = async (delta: ChatDelta) => {
+      clock.note(delta);
+      await waiting.before(delta);
+      return stdout.write(printer.delta(delta));
+    };
+    try {
+      const result = await this.#ask(params, take, signal);
+      const stats = clock.stats(result);
+      await waiting.end();
+      await stdout.write(printer.end());
+      await this.#say(`${style.dim(describeUsage(showLine(model), result, stats))}\n`);
+      this.#conversation.noteStats(model, stats);
+      return result.messages ?? withoutEmpty(result.message);
+    } catch (error) {
+      await waiting.end();
+      // The user did not wait for the cancel, and is leaving.
+      if (signal.aborted && failureOf(error).kind === 'daemon-failed') return [];
+      await stdout.write(printer.end());
+      return this.#showFailure(model, error);
+    }
   }
+
+  /** Returns what had come of the answer. */
+  async #showFailure(model: string, cause: unknown): Promise<readonly Message[]> {
+    const error = await withNearModels(this.#connection.daemon, model, cause);
+    const { kind, message, partial, messages } = failureOf(error);
+    await this.#say(`${this.#terminal.stdout.style.red(message)}\n`);
+    // The session was deleted meanwhile: the next prompt begins another one, with all that was said.
+    if (refusedParameter(cause)?.path === 'session') this.#conversation.loseSession();
+    if (kind === 'daemon-failed') await this.#renewDaemon();
+    return messages ?? (partial ? withoutEmpty(partial) : []);
+  }
+
+  /** The conversation outlives its daemon. */
+  async #renewDaemon(): Promise<void> {
+    const { style } = this.#terminal.stdout;
+    try {
+      await this.#connection.renew();
+      await this.#terminal.stdout.writeLine(style.dim('It was started again: the conversation can go on.\n'));
+    } catch (error) {
+      await this.#say(`${style.red(failureOf(error).message)}\n`);
+    }
+  }
+
+  #say(text: string): Promise<void> {
+    return this.#terminal.stdout.writeText(text);
+  }
+}
+
+function withoutEmpty(message: Message): readonly Message[] {
+  const isEmpty = message.content === '' && !message.thinking && !message.toolCalls?.length;
+  return isEmpty ? [] : [message];
 }

@@ -14,9 +14,9 @@ import { stateFolder } from '../../../protocol/base/userFolders.ts';
 
 /** How many entries can be recalled. */
 export const historySize = 1000;
-/** When a conversation begins, a larger file becomes the older one of two, in bytes. */
+/** In bytes. A larger file becomes the older one of two when a conversation begins. */
 const maxFile = 256 * 1024;
-/** A longer entry is not kept, in characters. */
+/** In characters. A longer entry is not kept. */
 const maxEntry = 64 * 1024;
 
 export function historyPath(
@@ -44,13 +44,13 @@ export function readHistory(path: string, former = path): string[] {
 }
 
 /**
- * Adds an entry. Other terminals add theirs to the same file, so nothing in it is ever written again. Prompts are
- * private: only their owner can read the file. A folder that cannot be written loses the history alone.
+ * Adds an entry. Other terminals append to the same file, so the file is never rewritten. Prompts are private: only their
+ * owner can read the file. If the folder cannot be written, only the history is lost.
  */
 export function appendHistory(path: string, entry: string): void {
   if (entry.length > maxEntry) return;
   makeFolders(path);
-  // The mode of a file that is there already is not changed by writing it.
+  // Appending does not change the mode of an existing file.
   tryTo(() => chmodSync(path, 0o600));
   tryTo(() => appendFileSync(path, `${entry}\n`, { mode: 0o600 }));
 }
@@ -70,7 +70,7 @@ function entriesOf(path: string): readonly string[] {
   return text.split('\n').filter((line) => line !== '');
 }
 
-/** Entries that another terminal adds at the same moment are in one of the two files. */
+/** An entry that another terminal adds at the same moment is in one of the two files. */
 function makeRoom(path: string): void {
   const taken = `${path}.${process.pid}`;
   tryTo(() => {
@@ -96,7 +96,7 @@ function tryTo<T>(work: () => T): T | undefined {
   }
 }
 
-/** The outermost first, to be made one after another: on `/proc` and its like, Node's recursive `mkdir` never ends. */
+/** The outermost first. They are created one by one, because Node's recursive `mkdir` never ends on `/proc`. */
 function foldersOf(path: string): readonly string[] {
   const folder = dirname(path);
   return folder === path ? [] : [...foldersOf(folder), folder];

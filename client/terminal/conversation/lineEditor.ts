@@ -1,14 +1,15 @@
 import { createInterface, type Interface } from 'node:readline';
-import { goOnAfterStops } from '../cli/stops.ts';
-import type { Surroundings } from '../cli/streams.ts';
-import { entryOfLines, isOpenEntry, linesOfEntry, textOfEntry } from './entryLines.ts';
+import { Writable } from 'node:stream';
+import { resumeAfterSuspend } from '../cli/signals.ts';
+import type { Terminal } from '../cli/terminal.ts';
+import type { Output } from '../screen/output.ts';
 import { historySize } from './history.ts';
-import { MutedOutput } from './mutedOutput.ts';
+import { entryOfLines, isOpenEntry, linesOfEntry, textOfEntry } from './multilineEntry.ts';
 
-/** What a person did at the prompt. */
+/** What the person did at the prompt. */
 export type Entry = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'leave' };
 
-/** A prompt with history. While it is not asking, what is typed is kept for the next prompt, unseen until then. */
+/** A prompt with history. What is typed while nothing is asked stays hidden, and is kept for the next prompt. */
 export interface LineEditor {
   /**
    * The next prompt: a line, lines joined by a backslash at their end or by three quotes around them, or lines that
@@ -16,8 +17,8 @@ export interface LineEditor {
    */
   ask(prompt: string): Promise<Entry>;
   /**
-   * A question in the middle of a turn. What was typed before it is kept for the next prompt, also half a line, and the
-   * answer is no part of the history. Ctrl-C leaves it and interrupts; an aborted signal takes it back.
+   * A question in the middle of a turn. What was typed before it, also half a line, is kept for the next prompt, and the
+   * answer does not enter the history. Ctrl-C leaves the question and interrupts; an aborted signal withdraws it.
    */
   question(prompt: string, signal: AbortSignal): Promise<Entry>;
   /** Called at Ctrl-C while nothing is asked. */
@@ -28,22 +29,23 @@ export interface LineEditor {
 export interface LineEditorOptions {
   /** The entries that can be recalled, newest first. */
   readonly history?: string[];
-  /** Called at once with each new entry: a window that is closed ends the program without a word. */
+  /** Called at once with each new entry, because closing the window ends the program without notice. */
   readonly onDidEnter?: (entry: string) => void;
 }
 
-/** Where the terminal does not mark what is pasted, lines that arrive within this many ms of each other were. */
+/** If the terminal does not mark pasted text, lines that arrive within this many ms of each other count as pasted. */
 const pasteWindow = 15;
 const continuation = '… ';
-/** The terminal marks what is pasted from here on, and no longer (xterm's bracketed paste). */
-const markPastes = '\u001b[?2004h';
-const markPastesNoLonger = '\u001b[?2004l';
+/** Switch xterm's bracketed paste on and off: the terminal marks pasted text. */
+const beginPasteMarks = '\u001b[?2004h';
+const endPasteMarks = '\u001b[?2004l';
 
 export function createLineEditor(
-  surroundings: Surroundings,
+  terminal: Terminal,
   { history = [], onDidEnter = () => undefined }: LineEditorOptions = {},
 ): LineEditor {
-  const { stdin, stdout } = surroundings;
+  const { stdin } = terminal;
+  const stdout = terminal.stdout.stream;
   const output = new MutedOutput(stdout);
   const readline = createInterface({
     input: stdin,
@@ -60,20 +62,20 @@ export function createLineEditor(
   readline.on('history', (lines: string[]) => editor.noteHistory(lines));
   readline.on('line', (line) => editor.line(line));
   readline.on('SIGINT', () => editor.controlC());
-  const endStops = goOnAfterStops(surroundings, readline, {
-    beforeStop: () => void stdout.write(markPastesNoLonger),
-    afterStop: () => {
-      stdout.write(markPastes);
+  const endListening = resumeAfterSuspend(terminal, readline, {
+    beforeSuspend: () => void stdout.write(endPasteMarks),
+    afterResume: () => {
+      stdout.write(beginPasteMarks);
       editor.showAgain();
     },
   });
   readline.on('close', () => {
-    endStops();
+    endListening();
     stdin.off('keypress', onKeypress);
-    stdout.write(markPastesNoLonger);
+    stdout.write(endPasteMarks);
     editor.closed();
   });
-  stdout.write(markPastes);
+  stdout.write(beginPasteMarks);
   return editor;
 }
 
@@ -83,10 +85,10 @@ class Editor implements LineEditor {
   readonly #waiting: Entry[] = [];
   readonly #onDidEnter: (entry: string) => void;
   #history: readonly string[];
-  /** What readline recalls from. */
+  /** The list from which readline recalls. */
   #recalled: string[];
   #prompt = '';
-  /** The lines of an entry that goes on. */
+  /** The lines of an entry that is not finished. */
   #lines: string[] = [];
   #isPasting = false;
   #isQuestion = false;
@@ -117,7 +119,7 @@ class Editor implements LineEditor {
       return Promise.resolve(next);
     }
     this.#show([...this.#lines, '']);
-    // Whether a line that has just come ends its entry is not known yet.
+    // While the timer runs, it is not known whether the last line ends its entry.
     if (this.#timer === undefined) this.#promptAgain();
     return new Promise((resolve) => {
       this.#answer = resolve;
@@ -126,20 +128,20 @@ class Editor implements LineEditor {
 
   async question(prompt: string, signal: AbortSignal): Promise<Entry> {
     if (this.#isClosed) return { kind: 'leave' };
-    const putBack = this.#setAside();
-    const takeBack = () => this.#give({ kind: 'leave' });
-    signal.addEventListener('abort', takeBack, { once: true });
+    const restore = this.#setAside();
+    const withdraw = () => this.#give({ kind: 'leave' });
+    signal.addEventListener('abort', withdraw, { once: true });
     this.#isQuestion = true;
     try {
       return signal.aborted ? { kind: 'leave' } : await this.ask(prompt);
     } finally {
       this.#isQuestion = false;
-      signal.removeEventListener('abort', takeBack);
-      putBack();
+      signal.removeEventListener('abort', withdraw);
+      restore();
     }
   }
 
-  /** What was typed unseen answers no question. */
+  /** Hidden typing must not answer a question. Returns how to restore it. */
   #setAside(): () => void {
     if (this.#timer !== undefined) {
       clearTimeout(this.#timer);
@@ -154,14 +156,14 @@ class Editor implements LineEditor {
       if (this.#isClosed) return;
       this.#empty();
       this.#lines = lines;
-      // The part behind the cursor first, so that the cursor stands where it stood.
+      // The part after the cursor comes first, so that the cursor ends up where it was.
       this.#readline.write(line.slice(cursor));
       this.#readline.write(null, { ctrl: true, name: 'a' });
       this.#readline.write(line.slice(0, cursor));
     };
   }
 
-  /** Forgets the lines of an entry that goes on. */
+  /** Drops the unfinished entry. */
   #empty(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -178,7 +180,7 @@ class Editor implements LineEditor {
     this.#readline.close();
   }
 
-  /** The lines that readline adds are taken out again: an entry is remembered once it is whole. */
+  /** Removes the single lines that readline adds: an entry is remembered when it is complete. */
   noteHistory(lines: string[]): void {
     this.#recalled = lines;
     lines.splice(0, lines.length, ...this.#history);
@@ -219,7 +221,7 @@ class Editor implements LineEditor {
     this.#promptAgain();
   }
 
-  /** After others have written on the screen. */
+  /** After something else was written on the screen. */
   showAgain(): void {
     if (this.#answer && this.#timer === undefined) this.#readline.prompt(true);
   }
@@ -230,7 +232,7 @@ class Editor implements LineEditor {
     this.#give({ kind: 'leave' });
   }
 
-  /** The entry goes on where it says so, or where the rest of a paste stands in the line. */
+  /** The entry is not finished if it says so, or if the rest of a paste is still in the line. */
   #endEntry(): void {
     this.#timer = undefined;
     const lines = this.#lines;
@@ -253,9 +255,37 @@ class Editor implements LineEditor {
     this.#readline.prompt(true);
   }
 
-  /** Lines that were typed unseen, as if they had been typed at the prompt; the last is left to the editor. */
+  /** Shows hidden lines as if they had been typed at the prompt. The last one is left to the editor. */
   #show(lines: readonly string[]): void {
     for (const [index, line] of lines.slice(0, -1).entries())
       this.#output.write(`${index === 0 ? this.#prompt : continuation}${line}\n`);
+  }
+}
+
+/** Passes on what readline draws, except while an answer is being written. */
+class MutedOutput extends Writable {
+  /** Until the first prompt. */
+  isMuted = true;
+  readonly #target: Output['stream'];
+  readonly #resized = () => this.emit('resize');
+
+  constructor(target: Output['stream']) {
+    super();
+    this.#target = target;
+    target.on('resize', this.#resized);
+  }
+
+  get columns(): number {
+    return this.#target.columns ?? 80;
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    if (!this.isMuted) this.#target.write(chunk);
+    done();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#target.off('resize', this.#resized);
+    done(error);
   }
 }

@@ -1,3 +1,4 @@
+import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import type { ChatParams, Message } from '../../../protocol/messages/chat.ts';
 import { canChat } from '../../../protocol/messages/choice.ts';
 import { chooseChatModelRequest, listModelsRequest } from '../../../protocol/messages/models.ts';
@@ -10,16 +11,12 @@ import {
 } from '../../../protocol/messages/sessions.ts';
 import { listToolsRequest } from '../../../protocol/messages/tools.ts';
 import { failureOf } from '../cli/failure.ts';
-import { type Surroundings, write, writeText } from '../cli/streams.ts';
-import { toolsTable } from '../commands/listTools.ts';
-import { shownMessage } from '../commands/sessions.ts';
+import type { Terminal } from '../cli/terminal.ts';
 import type { Connection } from '../daemon/connection.ts';
-import { showLine } from '../screen/controlCharacters.ts';
-import { type Style, styleFor } from '../screen/style.ts';
-import { lookOf } from '../screen/table.ts';
+import { toolsTable } from '../screen/tools.ts';
 import { type AnswerStats, describeStats } from './answerStats.ts';
 import { type ChatSettings, promptMessage, settingsOfTurn } from './chatSettings.ts';
-import { chooseModelOf, describeSession, openKept } from './keptConversation.ts';
+import { chooseModelOf, describeSession, openSession, showMessage } from './session.ts';
 import type { ConversationState } from './slashCommands.ts';
 import type { ToolChoice } from './toolChoice.ts';
 
@@ -30,39 +27,37 @@ export interface Beginning {
 }
 
 export interface BegunTurn {
-  /** What is sent. */
+  /** The parameters of the request. */
   readonly params: Omit<ChatParams, 'streamId'>;
   /** Takes the messages that the turn added. */
   readonly end: (added: readonly Message[]) => void;
 }
 
-/** A conversation between its turns: what was said, what was chosen for it, and where it is kept. */
+/** A conversation between its turns: its messages, its settings, and its session on the disk. */
 export class OpenConversation implements ConversationState {
-  readonly #surroundings: Surroundings;
+  readonly #terminal: Terminal;
   readonly #connection: Connection;
-  readonly #style: Style;
   #messages: readonly Message[] = [];
-  /** As it is kept; it is created with the first prompt. */
+  /** Created with the first prompt. */
   #session: Session | undefined;
   #isKept = true;
-  #last: string | undefined;
+  #lastStats: string | undefined;
   model: string;
   readonly settings: ChatSettings;
   readonly knownTools: readonly string[];
-  /** Names of the tool servers that are on. */
+  /** Names of the tool servers that are switched on. */
   readonly tools: Set<string>;
 
-  constructor(surroundings: Surroundings, connection: Connection, { model, tools, settings }: Beginning) {
-    this.#surroundings = surroundings;
+  constructor(terminal: Terminal, connection: Connection, { model, tools, settings }: Beginning) {
+    this.#terminal = terminal;
     this.#connection = connection;
-    this.#style = styleFor(surroundings.stdout, surroundings.env);
     this.knownTools = tools.known;
     this.tools = new Set(tools.wanted ?? tools.own);
     this.model = model;
     this.settings = settings;
   }
 
-  /** A turn with this prompt. What is kept of the conversation is created with the first one. */
+  /** Begins a turn. The first one creates the session. */
   async begin(prompt: string): Promise<BegunTurn> {
     const messages: readonly Message[] = [...this.#messages, promptMessage(prompt, this.settings)];
     const kept = this.#session ?? (await this.#create());
@@ -72,7 +67,7 @@ export class OpenConversation implements ConversationState {
     return {
       params: { model: this.model, ...settingsOfTurn(this.settings, messages), ...session, ...hostedTools },
       end: (added) => {
-        // A question without an answer is forgotten: two in a row confuse models.
+        // A prompt without an answer is dropped, because two prompts in a row confuse models.
         if (added.length === 0) return;
         this.#messages = [...messages, ...added];
         Object.assign(this.settings, { attachments: [], images: [] });
@@ -85,10 +80,10 @@ export class OpenConversation implements ConversationState {
   }
 
   noteStats(model: string, stats: AnswerStats): void {
-    this.#last = describeStats(showLine(model), stats);
+    this.#lastStats = describeStats(showLine(model), stats);
   }
 
-  /** What is kept of it was deleted meanwhile: the next prompt begins another. */
+  /** The session was deleted meanwhile: the next prompt creates another one. */
   loseSession(): void {
     this.#session = undefined;
   }
@@ -108,9 +103,9 @@ export class OpenConversation implements ConversationState {
   }
 
   async change(id: string): Promise<void> {
-    const kept = await openKept(this.#connection.daemon, id);
-    await this.goOn(kept);
-    this.model = await chooseModelOf(this.#surroundings, this.#connection.daemon, kept);
+    const kept = await openSession(this.#connection.daemon, id);
+    await this.continue(kept);
+    this.model = await chooseModelOf(this.#terminal, this.#connection.daemon, kept);
   }
 
   async retitle(title: string): Promise<void> {
@@ -120,41 +115,43 @@ export class OpenConversation implements ConversationState {
     this.#session = (await this.#connection.daemon.request(updateSessionRequest, { id, title })).session;
   }
 
-  /** Shows how it ended. */
-  async goOn({ session, messages }: ReadSessionResult): Promise<void> {
+  /** Continues a conversation, and shows its last turn. */
+  async continue({ session, messages }: ReadSessionResult): Promise<void> {
     this.#session = session;
     this.#messages = messages;
-    await this.#say(`${this.#style.dim(`Going on with ${describeSession(session)}.`)}\n`);
+    await this.#say(`${this.#terminal.stdout.style.dim(`Going on with ${describeSession(session)}.`)}\n`);
     const last = messages.findLastIndex(({ role }) => role === 'user');
     for (const message of last === -1 ? [] : messages.slice(last))
-      await write(this.#surroundings.stdout, shownMessage(this.#surroundings, message));
+      await this.#terminal.stdout.write(showMessage(this.#terminal.stdout, message));
   }
 
-  /** A conversation that cannot be kept goes on all the same; that is said once. */
+  /** If the conversation cannot be kept, it still goes on; the user is told once. */
   async #create(params: { readonly title?: string } = {}): Promise<Session | undefined> {
     if (!this.#isKept) return undefined;
     try {
-      const { cwd } = this.#surroundings;
+      const { cwd } = this.#terminal;
       const request = this.#connection.daemon.request(createSessionRequest, { cwd, ...params });
       this.#session = (await request).session;
     } catch (error) {
       this.#isKept = false;
       if (failureOf(error).kind === 'not-supported')
-        await this.#say(this.#style.dim(`This conversation is not kept. ${failureOf(error).message}`));
+        await this.#say(
+          this.#terminal.stdout.style.dim(`This conversation is not kept. ${failureOf(error).message}`),
+        );
     }
     return this.#session;
   }
 
-  /** What is known of the last answer. */
+  /** About the last answer. */
   get stats(): string | undefined {
-    return this.#last;
+    return this.#lastStats;
   }
 
   get cwd(): string {
-    return this.#surroundings.cwd;
+    return this.#terminal.cwd;
   }
 
-  /** It answers now, and every client begins with it from now on. */
+  /** The model answers from now on, and every client begins with it. */
   async chooseModel(name: string): Promise<void> {
     this.model = name;
     await this.#connection.daemon.request(chooseChatModelRequest, { model: name });
@@ -167,11 +164,10 @@ export class OpenConversation implements ConversationState {
 
   async listTools() {
     const { servers } = await this.#connection.daemon.request(listToolsRequest, {});
-    const { stdout, env } = this.#surroundings;
-    return toolsTable(servers, lookOf(stdout, env), (name) => this.tools.has(name));
+    return toolsTable(servers, this.#terminal.stdout, (name) => this.tools.has(name));
   }
 
   #say(text: string): Promise<void> {
-    return writeText(this.#surroundings.stdout, text);
+    return this.#terminal.stdout.writeText(text);
   }
 }

@@ -1,11 +1,11 @@
+import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import { nearestNames } from '../../../protocol/base/editDistance.ts';
 import type { Model } from '../../../protocol/messages/models.ts';
 import type { Session } from '../../../protocol/messages/sessions.ts';
-import { nearest } from '../cli/nearest.ts';
-import { showLine } from '../screen/controlCharacters.ts';
+import { thinkWords } from '../cli/flags.ts';
 import type { ChatSettings } from './chatSettings.ts';
 import { findModel } from './chooseModel.ts';
-import { describeSession, titleOf } from './keptConversation.ts';
-import type { SlashResult } from './slashResult.ts';
+import { describeSession, titleOf } from './session.ts';
 import {
   attachFile,
   attachImage,
@@ -13,33 +13,33 @@ import {
   changeOption,
   changeSystem,
   changeThink,
+  type SlashResult,
 } from './slashSettings.ts';
-import { thinkWords } from './thinkWords.ts';
-import { noServer } from './toolChoice.ts';
+import { unknownServer } from './toolChoice.ts';
 
-/** What a slash command may look at and change. */
+/** What a slash command may read and change. */
 export interface ConversationState {
   readonly model: string;
   chooseModel(name: string): Promise<void>;
   readonly settings: ChatSettings;
-  /** From where files are named. */
+  /** The folder to which the names of files are relative. */
   readonly cwd: string;
   clear(): void;
-  /** What is known of the last answer. */
+  /** About the last answer. */
   readonly stats: string | undefined;
   models(): Promise<readonly Model[]>;
-  /** As it is kept; nothing before the first prompt. */
+  /** Undefined before the first prompt. */
   readonly session: Session | undefined;
-  /** Those that are kept, newest first. */
+  /** The kept conversations, newest first. */
   sessions(): Promise<readonly Session[]>;
-  /** Goes on with another. */
+  /** Continues another conversation. */
   change(id: string): Promise<void>;
   retitle(title: string): Promise<void>;
   /** Names of tool servers. */
   readonly knownTools: readonly string[];
-  /** Those that are on. */
+  /** Names of those that are switched on. */
   readonly tools: Set<string>;
-  /** A table of servers and tools; starts what is not there. */
+  /** A table of servers and tools. Starts the servers that do not run. */
   listTools(): Promise<string>;
 }
 
@@ -110,15 +110,15 @@ const otherNames: ReadonlyMap<string, string> = new Map([
   ['attach', 'file'],
 ]);
 
-/** What a mistyped word may be taken for: nothing that takes away what is on the screen. */
+/** What is suggested for a typo: nothing that ends the conversation. */
 const harmless: readonly string[] = [...commands.keys()].filter((name) => name !== 'clear' && name !== 'bye');
 
-/** Runs a line that begins with a slash; `//` begins a prompt with one slash, and is none. */
+/** Runs a line that begins with one slash. (`//` begins a prompt.) */
 export async function runSlashCommand(line: string, state: ConversationState): Promise<SlashResult> {
   const [, name = '', word = ''] = /^\/(\S*)\s*(.*)$/s.exec(line) ?? [];
   const command = commands.get(otherNames.get(name) ?? name);
   if (command) return command.run(state, word.trim());
-  const near = nearest(name, harmless, 1)[0];
+  const near = nearestNames(name, harmless, 1)[0];
   const hint = near === undefined ? '"/help" lists the commands.' : `Did you mean /${near}?`;
   return {
     text: `There is no command /${showLine(name)}. ${hint}\nTo begin a prompt with a slash, type two.`,
@@ -182,7 +182,7 @@ async function changeTools(state: ConversationState, words: string): Promise<Sla
   if (words === '')
     return { text: state.knownTools.length === 0 ? noTools : (await state.listTools()).trimEnd() };
   const [name = '', what = ''] = words.split(/\s+/);
-  if (!state.knownTools.includes(name)) return { text: noServer(name, state.knownTools) };
+  if (!state.knownTools.includes(name)) return { text: unknownServer(name, state.knownTools) };
   if (what === 'on') state.tools.add(name);
   else if (what === 'off') state.tools.delete(name);
   else return { text: `Say "/tools ${showLine(name)} on" or "/tools ${showLine(name)} off".` };

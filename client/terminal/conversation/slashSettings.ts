@@ -1,15 +1,19 @@
-import { numericOptions, parseContext, parseOption, parseThink } from '../cli/flagValues.ts';
-import { nearest } from '../cli/nearest.ts';
-import { showLine } from '../screen/controlCharacters.ts';
-import { readAttachment, readImage, readSystem } from './chatFiles.ts';
-import type { ChatSettings } from './chatSettings.ts';
-import type { SlashResult } from './slashResult.ts';
-import { thinkWordOf, thinkWords } from './thinkWords.ts';
+import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import { nearestNames } from '../../../protocol/base/editDistance.ts';
+import {
+  numericOptions,
+  parseContext,
+  parseOption,
+  parseThink,
+  thinkWordOf,
+  thinkWords,
+} from '../cli/flags.ts';
+import { type ChatSettings, readAttachment, readImage, readSystem } from './chatSettings.ts';
 
-/** What a person may change of the turns that follow. */
+/** What a person may change for the turns that follow. */
 interface Changeable {
   readonly settings: ChatSettings;
-  /** From where files are named. */
+  /** The folder to which the names of files are relative. */
   readonly cwd: string;
 }
 
@@ -36,7 +40,7 @@ export async function changeSystem({ settings, cwd }: Changeable, text: string):
   };
 }
 
-/** Also as people of other tools type it: `/set parameter NAME VALUE`, `/set system TEXT`, `/set nothink`. */
+/** Also takes what people know from other tools: `/set parameter NAME VALUE`, `/set system TEXT`, `/set nothink`. */
 export async function changeOption(state: Changeable, words: string): Promise<SlashResult> {
   const { settings } = state;
   const [, first = '', rest = ''] = /^(\S*)\s*(.*)$/s.exec(words.replace(/^parameter\s+/, '')) ?? [];
@@ -55,9 +59,9 @@ export async function changeOption(state: Changeable, words: string): Promise<Sl
     first.includes('=') ? `${first}${rest}` : `${first}=${rest.replace(/^=\s*/, '')}`,
   );
   settings.options = { ...settings.options, [name]: value };
-  // Another runner may have options that are not known here, so that none is refused.
+  // A runner may have options that are unknown here, so none is refused.
   const near =
-    numericOptions.includes(name) || name === 'stop' ? undefined : nearest(name, numericOptions, 1)[0];
+    numericOptions.includes(name) || name === 'stop' ? undefined : nearestNames(name, numericOptions, 1)[0];
   const hint = near === undefined ? '' : ` Did you mean ${near}?`;
   return { text: `${describeOption(settings, name)}${hint}` };
 }
@@ -99,7 +103,7 @@ export async function attachImage({ settings, cwd }: Changeable, word: string): 
   return { text: `${showLine(path)} goes along with the next prompt.` };
 }
 
-/** As a shell reads it, so that a name with blanks can be dragged here or pasted from there. */
+/** Reads quotes and escaped blanks as a shell does, because terminals insert dragged files that way. */
 function pathOfWord(word: string): string {
   const quoted = /^(["'])(.*)\1$/s.exec(word);
   return quoted?.[2] ?? word.replace(/\\ /g, ' ');
@@ -113,4 +117,10 @@ function describeAttached({ attachments, images }: ChatSettings): string {
   return all.length === 0
     ? 'Nothing goes along with the next prompt. Say which: /file FILE, or /image FILE.'
     : `With the next prompt go: ${all.join(', ')}.`;
+}
+
+/** The result of a slash command: what to show, and whether to leave. */
+export interface SlashResult {
+  readonly text: string;
+  readonly leave?: true;
 }

@@ -1,44 +1,46 @@
-import { readFileSync } from 'node:fs';
-import { userConfigFile } from '../../../protocol/base/userFolders.ts';
+import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import type { InitializationOptions } from '../../../protocol/messages/initialize.ts';
 import type { Approvals } from '../../../protocol/messages/tools.ts';
-import type { CommandLine } from '../cli/commandLine.ts';
+import type { CommandContext } from '../cli/command.ts';
 import { TerminalError } from '../cli/failure.ts';
-import type { Surroundings } from '../cli/streams.ts';
-import { showLine } from '../screen/controlCharacters.ts';
 
-/** The tool server of the project's own pages, which needs no entry. */
+/** The tool server for the pages of Runner, which needs no entry. */
 export const docsServer = 'docs';
 /** What it may do without a question: it reads pages that came with the program. */
 const docsTools = ['search_docs', 'get_doc_markdown', 'list_collections'];
 
-/** What `--tools` and `--allow` ask for, before any server is started. */
+/** What `--tools` and `--allow` ask for. */
 export interface ToolChoice {
-  /** For the daemon's start. */
+  /** For the start of the daemon. */
   readonly options: Pick<InitializationOptions, 'mcpServers' | 'approvals'>;
   /** Names of tool servers, in their order. */
   readonly known: readonly string[];
-  /** Those of `--tools`; undefined where nobody said. */
+  /** The servers of `--tools`; undefined without the flag. */
   readonly wanted: readonly string[] | undefined;
-  /** Those of the user's own file. */
+  /** The servers of the user's own configuration. */
   readonly own: readonly string[];
 }
 
 /**
  * Reads the flags.
- * @throws {TerminalError} of the kind `usage`, where a name is none of a tool server.
+ * @param toolServers the names in the user's own configuration; undefined until a daemon has named them. Then no name is
+ * refused.
+ * @throws {TerminalError} of the kind `usage`, if there is no tool server with such a name.
  */
-export function chooseTools(surroundings: Surroundings, { tools, allow }: CommandLine): ToolChoice {
-  const own = ownServers(surroundings.env);
-  const { documents } = surroundings;
-  // A server of the user's own that has the name of ours is not ours.
+export function chooseTools(
+  { commandLine: { tools, allow }, program: { documents } }: CommandContext,
+  toolServers?: readonly string[],
+): ToolChoice {
+  const own = toolServers ?? [];
+  // If the user has a server with the name of ours, it is not ours and gets none of its approvals.
   const isBuiltIn = documents !== undefined && !own.includes(docsServer);
   const known = [...new Set([...(documents ? [docsServer] : []), ...own])];
   const named = tools?.split(',').map((name) => name.trim());
-  const unknown = named?.find((name) => name !== 'all' && !known.includes(name));
-  const unknownAllowed = allow.map(serverOfAllowed).find((name) => !known.includes(name));
-  const wrong = unknown ?? unknownAllowed;
-  if (wrong !== undefined) throw new TerminalError('usage', noServer(wrong, known));
+  const wrong = [...(named ?? []).filter((name) => name !== 'all'), ...allow.map(serverOfAllowed)].find(
+    (name) => !known.includes(name),
+  );
+  if (toolServers !== undefined && wrong !== undefined)
+    throw new TerminalError('usage', unknownServer(wrong, known));
   return {
     options: {
       ...(documents ? { mcpServers: { [docsServer]: documents } } : {}),
@@ -50,7 +52,7 @@ export function chooseTools(surroundings: Surroundings, { tools, allow }: Comman
   };
 }
 
-export function noServer(name: string, known: readonly string[]): string {
+export function unknownServer(name: string, known: readonly string[]): string {
   const there = known.length === 0 ? 'There are none' : `There are: ${known.map(showLine).join(', ')}`;
   return `There is no tool server "${showLine(name)}". ${there}. Others are entered in "mcpServers" of ~/.config/runner/config.json.`;
 }
@@ -69,19 +71,4 @@ function approvalsOf(allow: readonly string[], builtIn: Approvals): Approvals {
 
 function serverOfAllowed(one: string): string {
   return one.split('/', 1)[0] ?? one;
-}
-
-/** Names alone, so that none need be started to know them. The daemon says what is wrong in the file. */
-function ownServers(env: Surroundings['env']): readonly string[] {
-  try {
-    const config: unknown = JSON.parse(readFileSync(userConfigFile(env), 'utf8'));
-    if (typeof config !== 'object' || config === null || !('mcpServers' in config)) return [];
-    return Object.entries(config.mcpServers ?? {}).flatMap(([name, entry]) => (isOff(entry) ? [] : [name]));
-  } catch {
-    return [];
-  }
-}
-
-function isOff(entry: unknown): boolean {
-  return typeof entry === 'object' && entry !== null && 'disabled' in entry && entry.disabled === true;
 }

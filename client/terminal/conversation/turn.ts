@@ -1,3 +1,4 @@
+import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import {
   type ChatDelta,
   type ChatParams,
@@ -5,34 +6,37 @@ import {
   chatDelta,
   chatRequest,
 } from '../../../protocol/messages/chat.ts';
-import { approveToolRequest } from '../../../protocol/messages/tools.ts';
+import {
+  type ApproveToolParams,
+  approveToolRequest,
+  type ToolDecision,
+} from '../../../protocol/messages/tools.ts';
+import { BackpressureQueue } from '../daemon/backpressureQueue.ts';
 import type { Daemon } from '../daemon/daemon.ts';
-import type { Approve } from './approval.ts';
-import { TakeQueue } from './takeQueue.ts';
+import type { Output } from '../screen/output.ts';
+import { describeArguments, isCallCut } from '../screen/tools.ts';
+import type { LineEditor } from './lineEditor.ts';
 
-/** Takes what comes; it is not called again before it has settled. */
-export type TakeDelta = (delta: ChatDelta) => Promise<void>;
-
-/** Asks for one answer. All deltas are taken, in order, before it settles, also when it fails. */
+/** Asks for one answer. All deltas are handled, one at a time, before it settles, also if it fails. */
 export type AskForTurn = (
   params: Omit<ChatParams, 'streamId'>,
-  take: TakeDelta,
+  take: (delta: ChatDelta) => Promise<void>,
   signal: AbortSignal,
 ) => Promise<ChatResult>;
 
-/** `daemon` is asked for at each turn: it may be another by then. */
+/** `daemon` is called at each turn, because the daemon may have been replaced. */
 export function createTurns(daemon: () => Daemon, approve: Approve): AskForTurn {
   let count = 0;
   return async (params, take, signal) => {
     const current = daemon();
     const streamId = `terminal-${count++}`;
-    const deltas = new TakeQueue(current, take);
+    const deltas = new BackpressureQueue(current, take);
     const stop = current.onNotification(chatDelta, (delta) => {
       if (delta.streamId === streamId) deltas.push(delta);
     });
     const stopAnswering = current.onRequest(approveToolRequest, async (question, asked) => {
-      // The call is on the screen before its question is.
-      await deltas.taken();
+      // The call must be on the screen before the question.
+      await deltas.settle();
       return { decision: await approve(question, asked) };
     });
     try {
@@ -40,7 +44,38 @@ export function createTurns(daemon: () => Daemon, approve: Approve): AskForTurn 
     } finally {
       stop();
       stopAnswering();
-      await deltas.taken();
+      await deltas.settle();
+    }
+  };
+}
+
+/** Asks a person before a call of a tool. An aborted signal withdraws the question. */
+export type Approve = (question: ApproveToolParams, signal: AbortSignal) => Promise<ToolDecision>;
+
+const decisions: ReadonlyMap<string, ToolDecision> = new Map([
+  ['y', 'once'],
+  ['yes', 'once'],
+  ['s', 'session'],
+  ['session', 'session'],
+  ['a', 'always'],
+  ['always', 'always'],
+  ['n', 'deny'],
+  ['no', 'deny'],
+]);
+
+/**
+ * Asks at the prompt: a letter or its whole word, and Enter. Anything else repeats the question. The arguments are shown
+ * if the line of the call leaves some of them out, or is not on this screen.
+ */
+export function approveThrough(editor: LineEditor, stdout: Output, isCallShown = true): Approve {
+  return async ({ toolCall, server }, signal) => {
+    if (!isCallShown || isCallCut(toolCall)) await stdout.writeLine(describeArguments(toolCall));
+    for (;;) {
+      const prompt = `allow ${showLine(toolCall.name)} of ${showLine(server)}? [y]es, for this [s]ession, [a]lways, [n]o `;
+      const entry = await editor.question(prompt, signal);
+      if (entry.kind === 'leave') return 'deny';
+      const decision = decisions.get(entry.text.trim().toLowerCase());
+      if (decision) return decision;
     }
   };
 }

@@ -3,7 +3,7 @@ import type { Advice, AdviceCode, Advised } from '../../../protocol/messages/adv
 const configuration = '~/.config/runner/config.json';
 const enlarge = 'set a larger window with "--context 8192", or "/context 8192" in a conversation';
 
-/** What somebody at a terminal can do next. */
+/** The daemon's advice, as what a user of the terminal can do. */
 const words: Readonly<Record<AdviceCode, (advice: Advice) => string>> = {
   'start-runner': () =>
     'Start it (for example with "ollama serve"), or name it with --server URL or OLLAMA_HOST.',
@@ -26,10 +26,10 @@ const words: Readonly<Record<AdviceCode, (advice: Advice) => string>> = {
     `Set "catalogUrl" in ${configuration} to where a catalog answers; installed models work without it.`,
 };
 
-/** A message of the daemon with advice that can be followed here. */
+/** A message of the daemon, with its advice in the words of the terminal. */
 export function forTerminal({ message, advice }: Advised): string {
   if (advice === undefined) return message;
-  // A newer daemon may have codes that have no words here.
+  // A newer daemon may have codes that are unknown here.
   const say: ((advice: Advice) => string) | undefined = words[advice.code];
   return say === undefined ? message : `${advice.problem} ${say(advice)}`;
 }

@@ -1,47 +1,47 @@
+import { isDeepStrictEqual } from 'node:util';
+import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import type { InitializationOptions } from '../../../protocol/messages/initialize.ts';
 import { logNotification } from '../../../protocol/messages/log.ts';
 import { type Status, statusRequest } from '../../../protocol/messages/status.ts';
 import type { ClientCapabilities } from '../../../protocol/messages/tools.ts';
-import type { CommandLine } from '../cli/commandLine.ts';
+import type { CommandContext } from '../cli/command.ts';
 import { refusedParameter, TerminalError } from '../cli/failure.ts';
-import { type Surroundings, writeLine, writeText } from '../cli/streams.ts';
-import { showLine } from '../screen/controlCharacters.ts';
-import { styleFor } from '../screen/style.ts';
+import type { Output } from '../screen/output.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
 
-/** A daemon, and whether the runner behind it is the practice runner. */
-export interface Connection {
-  readonly daemon: Daemon;
-  readonly isPractice: boolean;
-  /** Takes a new daemon in the place of one that died. */
-  renew(): Promise<void>;
+/** Has a daemon for as long as `use` takes. */
+export async function withDaemon<T>(
+  context: CommandContext,
+  options: InitializationOptions,
+  use: (daemon: Daemon) => Promise<T>,
+): Promise<T> {
+  const daemon = await connect(context, options);
+  reportFaults(context.terminal.stderr, daemon);
+  try {
+    return await use(daemon);
+  } finally {
+    await daemon.close();
+  }
 }
 
 /**
- * A daemon for the runner that the command line or the environment names, else for the default one. `OLLAMA_HOST` is
- * handed on like `--server`, so that one that cannot be read is told and never passed over for the default address.
+ * A daemon for the runner that the command line or the environment names, or else for the default one. `OLLAMA_HOST` is
+ * passed on like `--server`: if it cannot be read, that is an error, and the default address is not used instead.
  */
 export async function connect(
-  surroundings: Surroundings,
-  commandLine: CommandLine,
+  context: CommandContext,
   options: InitializationOptions = {},
   client?: ClientCapabilities,
 ): Promise<Daemon> {
-  if (commandLine.practice) {
-    const practice = await startPractice(surroundings, options, client);
-    sayFaults(surroundings, practice);
-    return practice;
-  }
-  const named = namedRunner(surroundings, commandLine);
+  const { commandLine, program } = context;
+  const named = commandLine.practice ? undefined : namedRunner(context);
+  const host = named === undefined ? {} : { host: named.host };
   try {
-    const host = named === undefined ? {} : { host: named.host };
-    const daemon = await startDaemon(
-      surroundings.spawnDaemon([]),
+    return await startDaemon(
+      program.spawnDaemon(commandLine.practice ? ['--practice'] : []),
       { logLevel: 'warn', ...options, ...host },
       client,
     );
-    sayFaults(surroundings, daemon);
-    return daemon;
   } catch (error) {
     const refused = refusedParameter(error);
     if (named === undefined || refused?.path !== 'initializationOptions.host') throw error;
@@ -53,67 +53,85 @@ export async function connect(
   }
 }
 
-/** The faults of the user's configuration, as the daemon finds them: in the same command's own words they would be lost. */
-function sayFaults({ stderr, env }: Surroundings, daemon: Daemon): void {
+/** Shows what the daemon finds wrong in the user's configuration. */
+function reportFaults(stderr: Output, daemon: Daemon): void {
   daemon.onNotification(logNotification, ({ code, message }) => {
-    if (code === 'configuration') void writeText(stderr, styleFor(stderr, env).yellow(showLine(message)));
+    if (code === 'configuration') void stderr.writeText(stderr.style.yellow(showLine(message)));
   });
 }
 
-/** Has a daemon for as long as `use` takes. */
-export async function withDaemon<T>(
-  surroundings: Surroundings,
-  { commandLine, ...options }: InitializationOptions & { readonly commandLine: CommandLine },
-  use: (daemon: Daemon) => Promise<T>,
-): Promise<T> {
-  const daemon = await connect(surroundings, commandLine, options);
-  try {
-    return await use(daemon);
-  } finally {
-    await daemon.close();
-  }
+interface NamedRunner {
+  readonly by: '--server' | 'OLLAMA_HOST';
+  readonly host: string;
 }
 
-export interface ChatOptions {
-  readonly options: InitializationOptions;
+/** The runner that the user named, and how. */
+export function namedRunner({ terminal, commandLine }: CommandContext): NamedRunner | undefined {
+  const { server } = commandLine;
+  if (server !== undefined) return { by: '--server', host: server };
+  const host = (terminal.env['OLLAMA_HOST'] ?? '').trim();
+  return host === '' ? undefined : { by: 'OLLAMA_HOST', host };
+}
+
+/** A daemon, and whether the runner behind it is the practice runner. */
+export interface Connection {
+  readonly daemon: Daemon;
+  readonly isPractice: boolean;
+  /** Replaces a daemon that died. */
+  renew(): Promise<void>;
+}
+
+export interface ChatConnectionOptions {
   readonly client: ClientCapabilities;
+  /** The options, given the user's own tool servers. They are undefined until a daemon has named them. */
+  readonly optionsFor: (toolServers?: readonly string[]) => InitializationOptions;
 }
 
 /**
- * A connection for chatting. Where nobody named a runner and none answers at the default address, the built-in
- * practice runner takes its place for people, and standard error says so. A script never takes its words for an answer.
+ * A connection for chatting. If nobody named a runner and none answers at the default address, the built-in practice
+ * runner answers people instead, and standard error says so. A script never gets its answers.
  */
 export async function connectForChat(
-  surroundings: Surroundings,
-  commandLine: CommandLine,
-  { options, client }: ChatOptions,
+  context: CommandContext,
+  options: ChatConnectionOptions,
 ): Promise<Connection> {
-  const start = () => connect(surroundings, commandLine, options, client);
-  const daemon = await start();
+  const { terminal, commandLine } = context;
   const { practice } = commandLine;
-  const isNamed = practice || daemon.isHostNamed || namedRunner(surroundings, commandLine) !== undefined;
+  const start = async () => {
+    const daemon = await connectWithTools(context, options);
+    reportFaults(terminal.stderr, daemon);
+    return daemon;
+  };
+  const daemon = await start();
+  const isNamed = practice || daemon.isHostNamed || namedRunner(context) !== undefined;
   if (isNamed) return createConnection(daemon, start, practice);
   const status = await daemon.request(statusRequest, {});
   if (status.state !== 'offline') return createConnection(daemon, start, false);
   await daemon.close();
-  if (!isForPeople(surroundings, commandLine)) throw noRunnerForScript(status);
-  for (const line of noRunner(status)) await writeLine(surroundings.stderr, line);
-  const practise = () => startPractice(surroundings, options, client);
+  if (!isForPeople(context)) throw noRunnerForScript(status);
+  for (const line of noRunner(status)) await terminal.stderr.writeLine(line);
+  // The first daemon has reported the faults of the configuration already.
+  const practise = () =>
+    connectWithTools({ ...context, commandLine: { ...commandLine, practice: true } }, options);
   return createConnection(await practise(), practise, true);
 }
 
-/** Who sees the answer on a screen, or only started the program to see what it does. */
-function isForPeople({ stdout }: Surroundings, { json, isCommandNamed }: CommandLine): boolean {
-  return !isCommandNamed || (stdout.isTTY === true && !json);
-}
-
-/** The faults of the user's configuration were said by the daemon before it, where there was one. */
-function startPractice(
-  surroundings: Surroundings,
-  options: InitializationOptions,
-  client?: ClientCapabilities,
+/** Starts the daemon again if the user's own tool servers change its options. Nothing has run by then. */
+async function connectWithTools(
+  context: CommandContext,
+  { client, optionsFor }: ChatConnectionOptions,
 ): Promise<Daemon> {
-  return startDaemon(surroundings.spawnDaemon(['--practice']), { logLevel: 'warn', ...options }, client);
+  const expected = optionsFor();
+  const daemon = await connect(context, expected, client);
+  try {
+    const options = optionsFor(daemon.toolServers);
+    if (isDeepStrictEqual(options, expected)) return daemon;
+    await daemon.close();
+    return await connect(context, options, client);
+  } catch (error) {
+    await daemon.close();
+    throw error;
+  }
 }
 
 function createConnection(first: Daemon, start: () => Promise<Daemon>, isPractice: boolean): Connection {
@@ -129,29 +147,22 @@ function createConnection(first: Daemon, start: () => Promise<Daemon>, isPractic
   };
 }
 
-interface NamedRunner {
-  readonly by: '--server' | 'OLLAMA_HOST';
-  readonly host: string;
-}
-
-/** The runner that somebody named, and how. */
-export function namedRunner({ env }: Surroundings, { server }: CommandLine): NamedRunner | undefined {
-  if (server !== undefined) return { by: '--server', host: server };
-  const host = (env['OLLAMA_HOST'] ?? '').trim();
-  return host === '' ? undefined : { by: 'OLLAMA_HOST', host };
+/** Whether the answer goes to a screen, or the program was only started to see what it does. */
+function isForPeople({ terminal, commandLine }: CommandContext): boolean {
+  return !commandLine.isCommandNamed || (terminal.stdout.isScreen && !commandLine.json);
 }
 
 function noRunnerForScript(status: Status): TerminalError {
   return new TerminalError(
     'server-unreachable',
-    `${firstSentence(status)}. Start one, or name yours with --server URL or OLLAMA_HOST. "runner chat --practice" tries Runner without one.`,
+    `${problemOf(status)} Start one, or name yours with --server URL or OLLAMA_HOST. "runner chat --practice" tries Runner without one.`,
   );
 }
 
 /** In lines that fit a narrow terminal. */
 function noRunner(status: Status): readonly string[] {
   return [
-    `${firstSentence(status)}.`,
+    problemOf(status),
     'So this is the practice runner, which is built in and no language model.',
     'To get a real one: install Ollama from https://ollama.com/download,',
     'then run "ollama pull qwen3:4b". If yours is elsewhere: set OLLAMA_HOST.',
@@ -160,6 +171,6 @@ function noRunner(status: Status): readonly string[] {
 }
 
 /** With the address that was tried. */
-function firstSentence({ kind, message }: Status): string {
-  return kind === 'error' ? (message.split('. ')[0] ?? message) : 'No runner answers';
+function problemOf({ message, advice }: Status): string {
+  return advice?.problem ?? message;
 }

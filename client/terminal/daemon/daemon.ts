@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
 import {
   type CancellationToken,
   CancellationTokenSource,
@@ -11,14 +14,15 @@ import type { NotificationMessage, RequestMessage } from '../../../protocol/mess
 import type { ClientCapabilities } from '../../../protocol/messages/tools.ts';
 import type { RunnerCapabilities } from '../../../protocol/messages/version.ts';
 import { TerminalError } from '../cli/failure.ts';
-import type { DaemonProcess } from './daemonProcess.ts';
 
 /** The terminal's end of the connection to `runnerd`. */
 export interface Daemon {
   readonly version: string;
-  /** Somebody named the address of its runner, be it in the user's configuration. */
+  /** Whether an option, the environment or the user's configuration names the address of its runner. */
   readonly isHostNamed: boolean;
-  /** Rejects with the daemon's error, or a sentence when the daemon is gone. An aborted signal cancels. */
+  /** Names of the tool servers in the user's own configuration. */
+  readonly toolServers: readonly string[];
+  /** Rejects with the daemon's error, or with a sentence if the daemon has ended. An aborted signal cancels. */
   request<P, R>(message: RequestMessage<P, R>, params: P, signal?: AbortSignal): Promise<R>;
   /** Takes notifications until the returned function is called. */
   onNotification<P>(message: NotificationMessage<P>, take: (params: P) => void): () => void;
@@ -30,15 +34,15 @@ export interface Daemon {
   /** Stops reading what the daemon sends, which makes it wait, until `resume`. */
   pause(): void;
   resume(): void;
-  /** What it said on standard error, the last of it. */
+  /** The end of what it wrote to standard error. */
   said(): string;
-  /** Never fulfilled; rejects with a sentence once the daemon is gone. */
+  /** Never fulfilled; rejects with a sentence when the daemon has ended. */
   readonly gone: Promise<never>;
-  /** Ends the daemon and waits until it is gone. */
+  /** Ends the daemon and waits for that. */
   close(): Promise<void>;
 }
 
-/** How long the daemon may take to end once it was told to, in ms. */
+/** How long the daemon may take to end after it was asked to, in ms. */
 const closeLimit = 1_000;
 
 interface Announced {
@@ -51,7 +55,7 @@ const initializeRequest: RequestMessage<object, Announced> = {
 };
 const shutdownRequest: RequestMessage<undefined, null> = { method: 'shutdown' };
 
-/** Connects to a daemon that was started, and says hello. On failure the process is ended. */
+/** Initializes a daemon that was spawned. On failure the process is ended. */
 export async function startDaemon(
   child: DaemonProcess,
   options: InitializationOptions,
@@ -59,7 +63,7 @@ export async function startDaemon(
 ): Promise<Daemon> {
   const connection = connect(child);
   const gone = whenGone(child);
-  // Nobody may be waiting when it ends as it should.
+  // Nobody may be waiting when it ends normally.
   gone.catch(() => undefined);
   const request = createRequest(connection, child, gone);
   const close = () => closeDaemon(connection, child, request);
@@ -72,9 +76,11 @@ export async function startDaemon(
       initializationOptions: options,
     });
     await connection.sendNotification('initialized', {});
+    const { isHostNamed = false, toolServers = [] } = capabilities?.experimental?.runner ?? {};
     return {
       version: serverInfo?.version ?? 'unknown',
-      isHostNamed: capabilities?.experimental?.runner?.isHostNamed === true,
+      isHostNamed,
+      toolServers,
       request,
       onNotification: ({ method }, take) => {
         const registered = connection.onNotification(method, (params) => take(params));
@@ -102,7 +108,7 @@ export async function startDaemon(
 
 function connect({ input, output }: DaemonProcess): MessageConnection {
   const connection = createMessageConnection(new StreamMessageReader(output), new StreamMessageWriter(input));
-  // A lost connection is told once, by the requests that wait for an answer.
+  // A lost connection is reported once, by the requests that wait for an answer.
   connection.onError(() => undefined);
   input.on('error', () => undefined);
   connection.listen();
@@ -133,13 +139,13 @@ function createRequest(
   };
 }
 
-/** Rejects, with what the daemon said last, when its process ends. */
+/** Rejects when the process ends, with the last that it wrote to standard error. */
 async function whenGone({ ended, said }: DaemonProcess): Promise<never> {
   const how = await ended;
   const lines = said()
     .split('\n')
     .filter((line) => line.trim() !== '');
-  // Of a stack trace, the line that names the error says most.
+  // In a stack trace, the line that names the error is the useful one.
   const reason = (lines.find((line) => /^\w*Error\b/.test(line)) ?? lines.at(-1) ?? '').trim().slice(0, 300);
   throw new TerminalError(
     'daemon-failed',
@@ -158,10 +164,61 @@ async function closeDaemon(
     await request(shutdownRequest, undefined);
     await connection.sendNotification('exit');
   } catch {
-    // It is gone or will not listen: the end of its input, or the limit, ends it.
+    // It has ended or does not answer. The end of its input ends it, or the time limit.
   }
   child.input.end();
   await child.ended;
   clearTimeout(limit);
   connection.dispose();
+}
+
+/** The process of a daemon, as the client sees it. */
+export interface DaemonProcess {
+  /** What the daemon reads. */
+  readonly input: Writable;
+  /** What the daemon writes. */
+  readonly output: Readable;
+  /** The end of what it wrote to standard error. */
+  readonly said: () => string;
+  /** Fulfilled when it has ended, with the reason, such as `exit code 1`. */
+  readonly ended: Promise<string>;
+  readonly kill: () => void;
+}
+
+/** How many characters of standard error are kept, in case the daemon dies. */
+const keptStderr = 4096;
+
+/**
+ * Starts `runnerd` from its path with this program's own runtime.
+ * @throws {TerminalError} when it is not there.
+ */
+export function spawnDaemon(
+  runnerd: string,
+  env: NodeJS.ProcessEnv,
+  flags: readonly string[],
+): DaemonProcess {
+  if (!existsSync(runnerd))
+    throw new TerminalError('daemon-failed', `${runnerd} is missing. Build it with "npm run build".`);
+  const child = spawn(process.execPath, [runnerd, '--stdio', ...flags], {
+    stdio: 'pipe',
+    env,
+    // In a process group of its own: Ctrl-C reaches only the client, which then cancels its requests.
+    detached: process.platform !== 'win32',
+    windowsHide: true,
+  });
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(-keptStderr);
+  });
+  const ended = new Promise<string>((resolve) => {
+    child.on('error', (error) => resolve(error.message));
+    child.on('close', (code, signal) => resolve(signal ?? `exit code ${code}`));
+  });
+  return {
+    input: child.stdin,
+    output: child.stdout,
+    said: () => said,
+    ended,
+    kill: () => child.kill('SIGKILL'),
+  };
 }

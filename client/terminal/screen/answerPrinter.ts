@@ -1,23 +1,25 @@
+import { createRequire } from 'node:module';
+import { showControls, showLine } from '../../../protocol/base/controlCharacters.ts';
 import type { ChatDelta } from '../../../protocol/messages/chat.ts';
-import { describeCall, describeResult } from '../conversation/toolLines.ts';
 import { forTerminal } from '../daemon/advice.ts';
-import type { ColoursFor } from './codeFence.ts';
-import { createControlFilter, showLine } from './controlCharacters.ts';
+import { withoutStyles } from './columns.ts';
 import { createMarkdownRenderer, type MarkdownRenderer } from './markdown.ts';
-import type { Style } from './style.ts';
+import type { CodeColours } from './markdownBlock.ts';
+import type { Style } from './output.ts';
+import { describeCall, describeResult } from './tools.ts';
 import { WordWrap, wrapText } from './wordWrap.ts';
 
-/** Turns the deltas of one answer into what a terminal shows. */
+/** Turns the deltas of one answer into text for the terminal. */
 export interface AnswerPrinter {
   delta(delta: ChatDelta): string;
-  /** Ends the last line of the answer, whatever became of it. */
+  /** Ends the last line of the answer, also if the answer was cut off. */
   end(): string;
 }
 
 /** Text is hard to read in longer lines. */
 const widest = 100;
 
-export function createAnswerPrinter(style: Style, columns: number, coloursFor?: ColoursFor): AnswerPrinter {
+export function createAnswerPrinter(style: Style, columns: number): AnswerPrinter {
   const width = Math.min(columns, widest);
   const filters = { text: createControlFilter(), thinking: createControlFilter() };
   const renderers = {
@@ -27,9 +29,9 @@ export function createAnswerPrinter(style: Style, columns: number, coloursFor?: 
   let section: 'none' | 'thinking' | 'text' = 'none';
   let isLineOpen = false;
 
-  /** Notes whether what is shown ends its line, whatever style it has. */
+  /** Remembers whether the text ends its line, apart from styles. */
   const show = (text: string) => {
-    const plain = text.replace(sgr, '');
+    const plain = withoutStyles(text);
     if (plain !== '') isLineOpen = !plain.endsWith('\n');
     return text;
   };
@@ -43,7 +45,7 @@ export function createAnswerPrinter(style: Style, columns: number, coloursFor?: 
   const enter = (next: 'thinking' | 'text') => {
     if (section === next) return '';
     const before = section === 'none' ? '' : `${leave()}\n`;
-    // Without a style, words tell where the thinking ends.
+    // Without styles, a word marks the end of the thinking.
     const header = next === 'thinking' ? 'thinking\n' : section === 'thinking' && !style.on ? 'answer\n' : '';
     section = next;
     return before + show(style.dim(header));
@@ -67,10 +69,22 @@ export function createAnswerPrinter(style: Style, columns: number, coloursFor?: 
   };
 }
 
-/** Sequences that set a style and show nothing. */
-const sgr = /\u001b\[[0-9;]*m/g;
+/**
+ * The parsers of languages are a bundle of their own, which is loaded with the first code. If it is missing, code has one
+ * colour.
+ */
+function coloursFor(label: string): CodeColours | undefined {
+  try {
+    const { createCodeColours }: typeof import('./codeColours.ts') = createRequire(__filename)(
+      './terminal/codeColours.cjs',
+    );
+    return createCodeColours(label);
+  } catch {
+    return undefined;
+  }
+}
 
-/** Thinking is running text: wrapped, dimmed, its Markdown left as it is. */
+/** Thinking is wrapped and dimmed, and its Markdown is left as it is. */
 function createThinkingRenderer(style: Style, width: number): MarkdownRenderer {
   const wrap = new WordWrap(width);
   const flush = () => {
@@ -84,5 +98,30 @@ function createThinkingRenderer(style: Style, width: number): MarkdownRenderer {
     },
     flush,
     end: flush,
+  };
+}
+
+/**
+ * Makes the text of a model safe to show: control characters become visible, and `\r\n` becomes `\n`. A carriage return
+ * at the end of a piece waits for the next piece, so that the result does not depend on how the text was cut.
+ */
+export interface ControlFilter {
+  write(text: string): string;
+  end(): string;
+}
+
+export function createControlFilter(): ControlFilter {
+  let held = '';
+  return {
+    write(text) {
+      const whole = held + text;
+      held = whole.endsWith('\r') ? '\r' : '';
+      return showControls(held === '' ? whole : whole.slice(0, -1));
+    },
+    end() {
+      const rest = showControls(held);
+      held = '';
+      return rest;
+    },
   };
 }

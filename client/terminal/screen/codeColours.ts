@@ -30,7 +30,7 @@ import { toml } from '@codemirror/legacy-modes/mode/toml';
 import { html, xml } from '@codemirror/legacy-modes/mode/xml';
 import { yaml } from '@codemirror/legacy-modes/mode/yaml';
 import { type StreamParser, StringStream } from '@codemirror/streamparser';
-import type { CodeColours } from './codeFence.ts';
+import type { CodeColours } from './markdownBlock.ts';
 
 /** Colours for the code of a fence with this label; undefined for a language that is not known. */
 export function createCodeColours(label: string): CodeColours | undefined {

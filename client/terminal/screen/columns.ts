@@ -3,16 +3,16 @@ import stringWidth from 'string-width';
 
 const ideograph = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303f]/u;
 
-/** Where one of these stands, characters are shown together with others, or not at all. */
+/** Characters that are shown together with others, or not at all. */
 const joined =
   /[\p{M}\p{Regional_Indicator}\p{Emoji_Modifier}\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cs}\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7ff]/u;
 /**
- * Runs of plain characters, and short pieces of others with the character that they may change. Measuring what is
- * joined takes time with the square of its length, so that no long text is measured whole.
+ * Runs of plain characters, and short pieces of other characters with the one that they may change. Measuring joined
+ * characters takes quadratic time, so a long text is never measured as a whole.
  */
 const pieces = /[\u0020-\u007e]+(?![^\u0020-\u007e])|[\u0020-\u007e]?[^\u0020-\u007e]{1,100}/gu;
 
-/** How many columns of a terminal a text takes; it has no control characters. */
+/** How many columns of a terminal a text takes. It must not have control characters. */
 export function columnsOf(text: string): number {
   if (isPlain(text)) return text.length;
   return (text.match(pieces) ?? []).reduce((columns, piece) => columns + columnsOfPiece(piece), 0);
@@ -30,12 +30,12 @@ export function isPlain(text: string): boolean {
   return /^[\u0020-\u007e]*$/.test(text);
 }
 
-/** Whether a character belongs to a script that is written without blanks: a line may be broken around it. */
+/** Whether a character belongs to a script without blanks, where a line may be broken anywhere. */
 export function isIdeograph(character: string): boolean {
   return character > '\u10ff' && ideograph.test(character);
 }
 
-/** As much of a text as fits, with an ellipsis where something is missing. What belongs together is not parted. */
+/** As much of a text as fits, with an ellipsis if it was cut. Joined characters stay together. */
 export function cutTo(text: string, columns: number): string {
   if (columns >= text.length * 2 || columnsOf(text) <= columns) return text;
   if (columns < 1) return '';
@@ -48,7 +48,7 @@ export function cutTo(text: string, columns: number): string {
   return `${kept}…`;
 }
 
-/** What takes one column has seldom more characters than this. */
+/** Characters that one column has at most, with rare exceptions. */
 const longest = 8;
 
 export function padEnd(text: string, columns: number): string {
@@ -57,4 +57,11 @@ export function padEnd(text: string, columns: number): string {
 
 export function padStart(text: string, columns: number): string {
   return ' '.repeat(Math.max(0, columns - columnsOf(text))) + text;
+}
+
+/** Matches sequences that set a style and show nothing. */
+export const styleSequence = /\u001b\[[0-9;]*m/g;
+
+export function withoutStyles(text: string): string {
+  return text.replace(styleSequence, '');
 }

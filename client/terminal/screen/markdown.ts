@@ -1,6 +1,14 @@
-import { type CodeColours, type CodeFence, type ColoursFor, readCodeStart } from './codeFence.ts';
 import { columnsOf } from './columns.ts';
-import { type BlockStart, mayBecomeMarker, readBlockStart, readWholeLine } from './markdownBlock.ts';
+import {
+  type BlockStart,
+  type CodeColours,
+  type CodeFence,
+  type ColoursFor,
+  mayBecomeMarker,
+  readBlockStart,
+  readCodeStart,
+  readWholeLine,
+} from './markdownBlock.ts';
 import { inlineEnd, inlineStep, newInline } from './markdownInline.ts';
 import { MarkdownTable } from './markdownTable.ts';
 import { WordWrap } from './wordWrap.ts';

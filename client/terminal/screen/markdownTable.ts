@@ -1,4 +1,4 @@
-import { columnsOf } from './columns.ts';
+import { columnsOf, styleSequence, withoutStyles } from './columns.ts';
 import { inlineEnd, inlineStep, newInline } from './markdownInline.ts';
 import { WordWrap } from './wordWrap.ts';
 
@@ -8,18 +8,18 @@ const reset = '\u001b[0m';
 const separator = ` ${dim}│${reset} `;
 const separatorColumns = 3;
 
-/** Rows that are held to measure them; further ones are shown as they come, as wide as these. */
+/** How many rows are held to measure them. Later rows are shown at once, with the same widths. */
 const mostHeld = 40;
 const mostColumns = 30;
-/** A column of a table that is too wide for the terminal is made no narrower than this. */
+/** The least width of a column in a table that is too wide for the terminal. */
 const narrowest = 8;
 
 type Alignment = 'left' | 'right' | 'center';
 
-/** A table while its rows come. What it shows are whole lines. */
+/** A table whose rows arrive one by one. It shows whole lines. */
 export class MarkdownTable {
   readonly #width: number;
-  /** As they were written, until it is clear that they are a table. */
+  /** The source of the first rows, until it is clear that they are a table. */
   #sources: string[] = [];
   #alignments: readonly Alignment[] | undefined;
   #rows: (readonly string[])[] = [];
@@ -36,7 +36,7 @@ export class MarkdownTable {
     return this.#widths !== undefined || this.#rows.length > mostHeld ? this.flush() : '';
   }
 
-  /** Shows what is held, because the table is at its end or something else is shown next. */
+  /** Shows what is held, because the table ends or something else is shown next. */
   flush(): string {
     const sources = this.#sources.map((source) => `${source}\n`).join('');
     this.#sources = [];
@@ -61,7 +61,7 @@ export class MarkdownTable {
       marks.length === head.length &&
       marks.length <= mostColumns &&
       marks.every((mark) => /^:?-+:?$/.test(mark));
-    // What was taken for the head may stand above it.
+    // The first row may be text above the table.
     if (!isTable) return `${this.#sources.shift()}\n`;
     this.#alignments = marks.map(alignmentOf);
     this.#rows = [head];
@@ -73,7 +73,7 @@ export class MarkdownTable {
     const count = this.#alignments?.length ?? 0;
     const rows = this.#rows.map((row) => fold(row, count));
     const natural = Array.from({ length: count }, (_, index) =>
-      Math.max(1, ...rows.map((row) => columnsOf(plain(renderCell(row[index] ?? '').join(''))))),
+      Math.max(1, ...rows.map((row) => columnsOf(withoutStyles(renderCell(row[index] ?? '').join(''))))),
     );
     return fitted(natural, this.#width - separatorColumns * (count - 1));
   }
@@ -89,14 +89,14 @@ export class MarkdownTable {
   }
 
   #padded(text: string, index: number): string {
-    const missing = Math.max(0, (this.#widths?.[index] ?? 0) - columnsOf(plain(text)));
+    const missing = Math.max(0, (this.#widths?.[index] ?? 0) - columnsOf(withoutStyles(text)));
     const alignment = this.#alignments?.[index];
     const before = alignment === 'right' ? missing : alignment === 'center' ? Math.floor(missing / 2) : 0;
     return ' '.repeat(before) + text + ' '.repeat(missing - before);
   }
 }
 
-/** A backslash before a bar makes it a part of the cell. */
+/** A bar after a backslash is part of the cell. */
 function cellsOf(source: string): readonly string[] {
   const inner = source.trim().replace(/^\|/, '');
   const cells = [''];
@@ -117,13 +117,13 @@ function alignmentOf(mark: string): Alignment {
   return mark.startsWith(':') ? 'center' : 'right';
 }
 
-/** As many cells as there are columns: what is beyond them stays in the last. */
+/** As many cells as columns. Further cells are joined into the last one. */
 function fold(row: readonly string[], count: number): readonly string[] {
   if (row.length <= count) return [...row, ...Array.from({ length: count - row.length }, () => '')];
   return [...row.slice(0, count - 1), row.slice(count - 1).join(' | ')];
 }
 
-/** The widest columns give way first. */
+/** Makes the widest columns narrower until the table fits. */
 function fitted(natural: readonly number[], available: number): readonly number[] {
   const total = (most: number) => natural.reduce((sum, width) => sum + Math.min(width, most), 0);
   let most = Math.max(...natural);
@@ -131,7 +131,7 @@ function fitted(natural: readonly number[], available: number): readonly number[
   return natural.map((width) => Math.min(width, most));
 }
 
-/** The lines of a cell; each begins and ends without a style that another one needs. */
+/** The lines of a cell. Each opens and closes its own styles. */
 function renderCell(text: string, width = Number.POSITIVE_INFINITY, style = ''): readonly string[] {
   const wrap = new WordWrap(width);
   const inline = newInline(style);
@@ -151,14 +151,8 @@ function renderCell(text: string, width = Number.POSITIVE_INFINITY, style = ''):
 }
 
 function styleAtEnd(text: string): string {
-  const all: readonly string[] = text.match(sgr) ?? [];
+  const all: readonly string[] = text.match(styleSequence) ?? [];
   return all.slice(all.lastIndexOf(reset) + 1).join('');
-}
-
-const sgr = /\u001b\[[0-9;]*m/g;
-
-function plain(text: string): string {
-  return text.replace(sgr, '');
 }
 
 function rule(widths: readonly number[]): string {

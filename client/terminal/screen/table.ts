@@ -1,21 +1,20 @@
-import type { Surroundings } from '../cli/streams.ts';
 import { columnsOf, cutTo, padEnd, padStart } from './columns.ts';
-import { type Style, styleFor } from './style.ts';
+import type { Style } from './output.ts';
 
 export interface Column {
   readonly title: string;
   readonly align?: 'right';
-  /** It gives way where the table is wider than the terminal, so that the columns behind it can be read too. */
+  /** It becomes narrower if the table is wider than the terminal, so that the columns after it can be read too. */
   readonly isFlexible?: boolean;
 }
 
 export interface TableLook {
   readonly style: Style;
-  /** Columns of the terminal, where lines are to be cut to it. */
+  /** Lines are cut to this many columns. */
   readonly width?: number;
 }
 
-/** Rows under titles, as wide as their widest cell. */
+/** Rows under titles. Each column is as wide as its widest cell. */
 export function formatTable(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
@@ -24,7 +23,7 @@ export function formatTable(
   const widths = columns.map(({ title }, index) =>
     Math.max(columnsOf(title), ...rows.map((row) => columnsOf(row[index] ?? ''))),
   );
-  giveWay(columns, widths, width - (columns.length - 1) * gap);
+  narrow(columns, widths, width - (columns.length - 1) * gap);
   const format = (cells: readonly string[]) => {
     const padded = columns.map(({ align }, index) =>
       (align === 'right' ? padStart : padEnd)(
@@ -38,12 +37,12 @@ export function formatTable(
   return [head, ...rows.map(format)].map((line) => `${line}\n`).join('');
 }
 
-/** Blanks between two columns, and what a flexible one keeps. */
+/** Blanks between two columns, and the least width of a flexible one. */
 const gap = 2;
 const leastFlexible = 12;
 
-/** The widest of those that may gives way first. */
-function giveWay(columns: readonly Column[], widths: number[], room: number): void {
+/** Makes flexible columns narrower until the table fits, the widest first. */
+function narrow(columns: readonly Column[], widths: number[], room: number): void {
   let excess = widths.reduce((sum, each) => sum + each, 0) - room;
   const flexible = columns.flatMap(({ isFlexible }, index) => (isFlexible ? [index] : []));
   while (excess-- > 0) {
@@ -52,10 +51,4 @@ function giveWay(columns: readonly Column[], widths: number[], room: number): vo
     if (index === undefined || widest <= leastFlexible) return;
     widths[index] = widest - 1;
   }
-}
-
-/** How a table looks on a stream: cut to a screen, and whole elsewhere. */
-export function lookOf(stream: Surroundings['stdout'], env: Surroundings['env']): TableLook {
-  const style = styleFor(stream, env);
-  return stream.isTTY ? { style, width: stream.columns || 80 } : { style };
 }

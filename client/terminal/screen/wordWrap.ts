@@ -1,27 +1,27 @@
-import { columnsOf, isIdeograph, isPlain } from './columns.ts';
+import { columnsOf, isIdeograph, isPlain, withoutStyles } from './columns.ts';
 
-/** Characters of a word that are held, however few columns they take. */
+/** The most characters of a word that are held, however few columns they take. */
 const mostHeld = 500;
 
 /**
- * Wraps running text at a width, a word at a time: a word is held until it ends, and the blanks before it with it, so
- * that none is left at the end of a line. Styles take no columns. A word that is wider than a line, such as a long
- * address, is passed on as it comes and never broken: it could not be copied otherwise.
+ * Wraps running text word by word. A word is held until it ends, with the blanks before it, so that no line ends with
+ * blanks. Styles take no columns. A word that is wider than a line, such as a long address, is passed on as it arrives and
+ * never broken, because a broken address could not be copied.
  */
 export class WordWrap {
   readonly #width: number;
   #out = '';
   #blanks = '';
-  /** The word that is held, with its styles and without, and the columns that it takes at most. */
+  /** The held word with styles and without, and an upper bound of its columns. */
   #word = '';
   #letters = '';
   #wordColumns = 0;
-  /** The beginning of the word has been passed on already. */
+  /** Whether the beginning of the word has been passed on already. */
   #isBegun = false;
   #column = 0;
   #hanging = '';
   #hangingColumns = 0;
-  /** The style that holds where the text is shown, and at the end of what is held. */
+  /** The style at the end of what is shown, and at the end of what is held. */
   #style = '';
   #nextStyle = '';
 
@@ -29,7 +29,7 @@ export class WordWrap {
     this.#width = width;
   }
 
-  /** Adds to the beginning of a line: `text` now, and `hanging` on each line that it is wrapped to. */
+  /** Adds `text` to the beginning of a line, and `hanging` to each line that it continues on. */
   lead(text: string, columns: number, hanging = text): void {
     this.#out += text;
     this.#column += columns;
@@ -54,7 +54,7 @@ export class WordWrap {
     }
   }
 
-  /** Whether the word takes a whole line. Together, characters may take less than each for itself. */
+  /** Whether the word takes a whole line. Joined characters may take fewer columns than their sum. */
   #isWide(): boolean {
     if (this.#wordColumns < this.#width) return false;
     this.#measure();
@@ -65,7 +65,7 @@ export class WordWrap {
     if (!isPlain(this.#letters)) this.#wordColumns = columnsOf(this.#letters);
   }
 
-  /** `sequence` sets the whole style: what held before does no longer. */
+  /** `sequence` replaces the style before it. */
   style(sequence: string): void {
     this.#word += sequence;
     this.#nextStyle = sequence;
@@ -87,7 +87,7 @@ export class WordWrap {
     this.#blanks = '';
   }
 
-  /** The word is at its end. */
+  /** Ends the word. */
   flush(): void {
     this.#measure();
     if (this.#wordColumns > 0) this.#place();
@@ -100,7 +100,7 @@ export class WordWrap {
     this.#isBegun = false;
   }
 
-  /** What is ready to be shown. */
+  /** Returns what is ready to be shown. */
   take(): string {
     const out = this.#out;
     this.#out = '';
@@ -111,7 +111,7 @@ export class WordWrap {
   #place(): void {
     const end = this.#column + this.#blanks.length + this.#wordColumns;
     if (!this.#isBegun && end > this.#width && this.#column > this.#hangingColumns) {
-      // What hangs may have a style of its own.
+      // The hanging text may have a style of its own.
       this.#out += `\n${this.#hanging}${this.#hanging === '' ? '' : this.#style}`;
       this.#column = this.#hangingColumns;
     } else {
@@ -123,8 +123,8 @@ export class WordWrap {
 }
 
 /**
- * A text in lines of so many columns. What a line is wrapped to stands under what follows its last gap of two blanks or
- * more, as in a list of commands; a gap after the end of a sentence is none. Sequences that set a style stay as they are.
+ * Wraps each line of a text. A wrapped line continues under the text after its last gap of two blanks or more, as in a
+ * list of commands. A gap after the end of a sentence does not count. Sequences that set a style stay as they are.
  */
 export function wrapText(text: string, width: number): string {
   return text
@@ -136,8 +136,8 @@ export function wrapText(text: string, width: number): string {
 function wrapLine(line: string, width: number): string {
   const wrap = new WordWrap(width);
   const lead = /^(?:.*[^\s.!?:;,])? {2,}(?=\S)/.exec(line)?.[0] ?? '';
-  const columns = columnsOf(lead.replace(sgr, ''));
-  // Beside a narrow column, the text would be hard to read.
+  const columns = columnsOf(withoutStyles(lead));
+  // In a narrow column, the text would be hard to read.
   if (columns <= width / 2) wrap.lead(lead, columns, ' '.repeat(columns));
   const rest = columns <= width / 2 ? line.slice(lead.length) : line;
   for (const [piece] of rest.matchAll(pieces))
@@ -146,6 +146,4 @@ function wrapLine(line: string, width: number): string {
   return wrap.take().replace(/ +$/gm, '');
 }
 
-/** Sequences that set a style and show nothing. */
-const sgr = /\u001b\[[0-9;]*m/g;
 const pieces = /\u001b\[[0-9;]*m|[\s\S]/gu;

@@ -3,19 +3,19 @@ import type { Model, RunningState } from '../../../protocol/messages/models.ts';
 import { capabilityWords, shortWords } from '../../shared/capabilityWords.ts';
 import { staysForGood } from '../../shared/expiry.ts';
 
-/** What it can do; what only a name suggests has a question mark. */
+/** What it can do. A question mark means that only its name suggests it. */
 export function describeCapabilities(model: Model): string {
   return capabilityWords(model, shortWords).join(' ');
 }
 
-/** Tokens allocated, or that will be, of those that the model was made for. */
+/** Tokens of the context window, and of the largest one that the model supports. */
 export function describeContext({ context: { allocated, configured, maximum } }: Model): string {
   const now = allocated ?? configured;
   if (now === undefined) return maximum === undefined ? '' : String(maximum);
   return maximum === undefined || maximum === now ? String(now) : `${now} of ${maximum}`;
 }
 
-/** How much of it is where, such as `4.1 GB, on the GPU`; empty where the runner does not say. */
+/** How much memory it takes and where, such as `4.1 GB, on the GPU`; empty if the runner does not say. */
 export function describeMemory({ size, sizeVram }: RunningState): string {
   if (size === 0) return '';
   const share = Math.round((sizeVram / size) * 100);
@@ -23,7 +23,7 @@ export function describeMemory({ size, sizeVram }: RunningState): string {
   return `${formatBytes(size)}, ${place}`;
 }
 
-/** Until when it stays loaded, such as `until 13:05`; empty where that cannot be said. */
+/** Until when it stays loaded, such as `until 13:05`; empty if that is unknown. */
 export function describeExpiry({ expiresAt }: RunningState, today: Date): string {
   const time = new Date(expiresAt);
   if (Number.isNaN(time.getTime())) return '';
@@ -32,7 +32,7 @@ export function describeExpiry({ expiresAt }: RunningState, today: Date): string
   return day === localTime(today)[0] ? `until ${hour}` : `until ${day} ${hour}`;
 }
 
-/** A day and a time of it where the user is, such as `2026-11-21` and `13:05`. */
+/** A day and a time in the user's time zone, such as `2026-11-21` and `13:05`. */
 export function localTime(time: Date): readonly [day: string, time: string] {
   const two = (number: number) => String(number).padStart(2, '0');
   return [

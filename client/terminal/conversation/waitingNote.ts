@@ -1,27 +1,27 @@
+import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import type { ChatDelta } from '../../../protocol/messages/chat.ts';
 import { listModelsRequest } from '../../../protocol/messages/models.ts';
-import { type Surroundings, write } from '../cli/streams.ts';
+import type { Terminal } from '../cli/terminal.ts';
 import type { Daemon } from '../daemon/daemon.ts';
-import { cutTo } from './columns.ts';
-import { showLine } from './controlCharacters.ts';
-import { styleFor } from './style.ts';
+import { cutTo } from '../screen/columns.ts';
+import type { Output } from '../screen/output.ts';
 
-/** Says on a screen what an answer waits for: a model that is loaded first, or one that reads a long prompt. */
+/** A note on the screen about what an answer waits for: a model that is being loaded, or that reads a long prompt. */
 export interface WaitingNote {
-  /** Takes the note back before the delta is shown. After a notice it comes again. */
+  /** Removes the note before the delta is shown. After a notice it comes back. */
   before(delta: ChatDelta): Promise<void>;
-  /** Takes the note back for good. */
+  /** Removes the note for good. */
   end(): Promise<void>;
 }
 
 const clearLine = '\r\u001b[K';
 
 export function noteWaiting(
-  { env, patience }: Surroundings,
-  stream: Surroundings['stdout'],
+  { patience }: Pick<Terminal, 'patience'>,
+  output: Output,
   { daemon, model }: { readonly daemon: Daemon; readonly model: string },
 ): WaitingNote {
-  let isOver = !stream.isTTY || env['TERM'] === 'dumb';
+  let isOver = !output.isRedrawable;
   let isShown = false;
   let reason = 'Waiting for';
   let timer: NodeJS.Timeout | undefined;
@@ -29,9 +29,9 @@ export function noteWaiting(
   const show = async () => {
     if (isOver || isShown) return;
     isShown = true;
-    // A note of several lines could not be taken back.
-    const note = cutTo(`${reason} ${showLine(model)} …`, (stream.columns || 80) - 1);
-    await write(stream, styleFor(stream, env).dim(note));
+    // A note of several lines could not be removed.
+    const note = cutTo(`${reason} ${showLine(model)} …`, output.columns - 1);
+    await output.write(output.style.dim(note));
   };
   const wait = () => {
     if (patience !== undefined && !isOver) timer = setTimeout(show, patience);
@@ -40,7 +40,7 @@ export function noteWaiting(
     clearTimeout(timer);
     const wasShown = isShown;
     isShown = false;
-    if (wasShown) await write(stream, clearLine);
+    if (wasShown) await output.write(clearLine);
   };
   const look = async () => {
     const { models } = await daemon.request(listModelsRequest, {});
@@ -51,7 +51,7 @@ export function noteWaiting(
   };
 
   wait();
-  // The answer itself says what is wrong with a runner.
+  // If the runner fails, the answer itself reports it.
   if (!isOver) look().catch(() => undefined);
   return {
     async before({ kind }) {

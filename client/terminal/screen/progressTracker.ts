@@ -1,26 +1,25 @@
 import type { PartProgress, WorkProgress } from '../../../protocol/messages/progress.ts';
-import { SpeedMeter } from './speedMeter.ts';
 
 export interface PartState extends PartProgress {
   /** Bytes a second. */
   readonly speed?: number;
 }
 
-/** What there is to draw. */
+/** What is drawn. */
 export interface ProgressState {
   readonly title: string;
   readonly message: string;
   readonly percentage?: number;
   readonly completed?: number;
   readonly total?: number;
-  /** Bytes a second, of all parts. */
+  /** Bytes a second, all parts together. */
   readonly speed?: number;
   readonly parts: readonly PartState[];
 }
 
 type Report = Extract<WorkProgress, { readonly kind: 'report' }>;
 
-/** Follows the reports of a piece of work, and measures how fast its parts are. */
+/** Follows the reports of a piece of work, and measures the speed of its parts. */
 export class ProgressTracker {
   #title = '';
   #report: Report = { kind: 'report', message: '' };
@@ -42,7 +41,7 @@ export class ProgressTracker {
     return { title: this.#title, ...report, ...this.#speed(parts, now), parts };
   }
 
-  /** That of the parts together: one that goes on where it was left raises what is completed, and not the speed. */
+  /** The sum of the parts: a part that is resumed raises what is completed, but not the speed. */
   #speed(parts: readonly PartState[], now: number): { readonly speed?: number } {
     const known = parts.flatMap(({ speed }) => (speed === undefined ? [] : [speed]));
     if (known.length > 0) return { speed: known.reduce((sum, speed) => sum + speed, 0) };
@@ -59,4 +58,41 @@ export class ProgressTracker {
 function speedOf(meter: SpeedMeter, now: number): { readonly speed?: number } {
   const speed = meter.speed(now);
   return speed === undefined ? {} : { speed };
+}
+
+/** The speed is the mean of this many ms. */
+const period = 5_000;
+/** Before this many ms the speed is unknown. */
+const least = 500;
+
+interface Sample {
+  readonly at: number;
+  readonly completed: number;
+}
+
+/** Measures how fast a number grows, from its values in the last seconds. */
+export class SpeedMeter {
+  #samples: Sample[] = [];
+
+  note(at: number, completed: number): void {
+    // A smaller value means that it began anew.
+    if (completed < (this.#samples.at(-1)?.completed ?? 0)) this.#samples = [];
+    this.#samples.push({ at, completed });
+    this.#forget(at);
+  }
+
+  /** Units a second; undefined if it is too early. */
+  speed(now: number): number | undefined {
+    this.#forget(now);
+    const [first] = this.#samples;
+    const last = this.#samples.at(-1);
+    if (!first || !last || now - first.at < least) return undefined;
+    return ((last.completed - first.completed) / (now - first.at)) * 1000;
+  }
+
+  /** The last sample stays, because it is valid until the next one. */
+  #forget(now: number): void {
+    const first = this.#samples.findIndex(({ at }) => now - at <= period);
+    this.#samples.splice(0, first < 0 ? this.#samples.length - 1 : first);
+  }
 }

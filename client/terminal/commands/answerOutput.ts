@@ -1,0 +1,125 @@
+import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import type { ChatDelta, ChatResult } from '../../../protocol/messages/chat.ts';
+import type { CommandLine } from '../cli/commandLine.ts';
+import type { Terminal } from '../cli/terminal.ts';
+import { type AnswerStats, describeUsage } from '../conversation/answerStats.ts';
+import { forTerminal } from '../daemon/advice.ts';
+import { type ControlFilter, createAnswerPrinter, createControlFilter } from '../screen/answerPrinter.ts';
+import type { Output } from '../screen/output.ts';
+import { describeCall, describeResult } from '../screen/tools.ts';
+
+/** Where the one answer of a command goes. */
+export interface AnswerOutput {
+  readonly take: (delta: ChatDelta) => Promise<void>;
+  readonly done: (result: ChatResult, model: string, stats: AnswerStats) => Promise<void>;
+  /** Called if the turn fails. What has come stays. */
+  readonly failed: () => Promise<void>;
+}
+
+export function createAnswerOutput(
+  terminal: Terminal,
+  { json, raw }: Pick<CommandLine, 'json' | 'raw'>,
+): AnswerOutput {
+  if (json) return jsonOutput(terminal);
+  return terminal.stdout.isScreen ? renderedOutput(terminal) : pipedOutput(terminal, raw);
+}
+
+/** One object a line. */
+function jsonOutput({ stdout }: Terminal): AnswerOutput {
+  return {
+    take: ({ streamId: _, seq: __, kind, ...rest }) =>
+      stdout.writeJson({ event: kind, ...('notice' in rest ? rest.notice : rest) }),
+    done: (result, model, stats) => stdout.writeJson({ event: 'done', ...result, model, stats }),
+    failed: async () => undefined,
+  };
+}
+
+/**
+ * For a pipe: the text of the answer, and an end to its last line. A pipe often leads to a terminal in the end, so
+ * control characters are made visible here too, unless `--raw` asks for them.
+ */
+function pipedOutput({ stdout, stderr }: Terminal, raw: boolean): AnswerOutput {
+  const filter = raw ? passOn : createControlFilter();
+  let isLineOpen = false;
+  const show = async (text: string) => {
+    if (text === '') return;
+    isLineOpen = !text.endsWith('\n');
+    await stdout.write(text);
+  };
+  const endLine = async () => {
+    await show(filter.end());
+    if (isLineOpen) await stdout.write('\n');
+    isLineOpen = false;
+  };
+  return {
+    async take(delta) {
+      if (isRemark(delta)) return showRemark(stderr, delta);
+      if (delta.kind === 'text') await show(filter.write(delta.text));
+    },
+    async done(result) {
+      await endLine();
+      await reportCut(stderr, result);
+    },
+    failed: endLine,
+  };
+}
+
+const passOn: ControlFilter = { write: (text) => text, end: () => '' };
+
+/** For a person: the rendered answer. The thinking is shown beside it if standard error is a screen too. */
+function renderedOutput({ stdout, stderr }: Terminal): AnswerOutput {
+  const answer = createAnswerPrinter(stdout.style, stdout.columns);
+  const thinking = createAnswerPrinter(stderr.style, stdout.columns);
+  let isThinking = false;
+  const endThinking = async () => {
+    if (isThinking) await stderr.writeLine(thinking.end());
+    isThinking = false;
+  };
+  const end = async () => {
+    await endThinking();
+    await stdout.write(answer.end());
+  };
+  return {
+    async take(delta) {
+      if (isRemark(delta)) {
+        await end();
+        await showRemark(stderr, delta);
+      } else if (delta.kind === 'text') {
+        await endThinking();
+        await stdout.write(answer.delta(delta));
+      } else if (stderr.isScreen) {
+        isThinking = true;
+        await stderr.write(thinking.delta(delta));
+      }
+    },
+    async done(result, model, stats) {
+      await end();
+      if (stderr.isScreen)
+        await stderr.writeText(stderr.style.dim(describeUsage(showLine(model), result, stats)));
+      else await reportCut(stderr, result);
+    },
+    failed: end,
+  };
+}
+
+type Remark = Extract<ChatDelta, { readonly kind: 'notice' | 'toolCall' | 'toolResult' }>;
+
+function isRemark(delta: ChatDelta): delta is Remark {
+  return delta.kind !== 'text' && delta.kind !== 'thinking';
+}
+
+/** Shows on standard error what is not part of the answer. */
+async function showRemark(stderr: Output, remark: Remark): Promise<void> {
+  const { style } = stderr;
+  if (remark.kind === 'toolResult') {
+    const lines = describeResult(remark.toolResult, stderr.columns);
+    return stderr.writeLine(lines.map(style.dim).join('\n'));
+  }
+  if (remark.kind === 'notice') return stderr.writeText(style.yellow(showLine(forTerminal(remark.notice))));
+  await stderr.writeLine(style.yellow(describeCall(remark.toolCall)));
+}
+
+async function reportCut(stderr: Output, { finishReason }: ChatResult): Promise<void> {
+  if (finishReason === 'length')
+    await stderr.writeLine('The answer was cut: it reached its limit of tokens.');
+}

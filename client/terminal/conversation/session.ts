@@ -1,0 +1,99 @@
+import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import { count } from '../../../protocol/base/text.ts';
+import {
+  listSessionsRequest,
+  type ReadSessionResult,
+  readSessionRequest,
+  type Session,
+  type SessionMessage,
+} from '../../../protocol/messages/sessions.ts';
+import type { CommandLine } from '../cli/commandLine.ts';
+import { failureOf, refusedParameter, TerminalError } from '../cli/failure.ts';
+import type { Terminal } from '../cli/terminal.ts';
+import type { Daemon } from '../daemon/daemon.ts';
+import { createAnswerPrinter } from '../screen/answerPrinter.ts';
+import { localTime } from '../screen/modelDescription.ts';
+import type { Output } from '../screen/output.ts';
+import { describeCall } from '../screen/tools.ts';
+import { chooseModel } from './chooseModel.ts';
+
+/**
+ * The conversation that the command line wants to continue; undefined if it names none.
+ * @throws {TerminalError} of the kind `usage`, if there is no such conversation.
+ */
+export async function findSession(
+  { cwd }: Terminal,
+  commandLine: CommandLine,
+  daemon: Daemon,
+): Promise<ReadSessionResult | undefined> {
+  if (commandLine.session !== undefined) return openSession(daemon, commandLine.session);
+  if (!commandLine.continue) return undefined;
+  const { sessions } = await daemon.request(listSessionsRequest, { cwd, limit: 1 });
+  if (sessions[0]) return openSession(daemon, sessions[0].id);
+  throw new TerminalError(
+    'usage',
+    'No conversation of this folder is kept. "runner sessions" lists those of all folders.',
+  );
+}
+
+/** @throws {TerminalError} of the kind `usage`, if there is none with this id. */
+export function openSession(daemon: Daemon, id: string): Promise<ReadSessionResult> {
+  return orUnknown(id, daemon.request(readSessionRequest, { id, open: true }));
+}
+
+/** Settles as the work does, with a sentence of its own if the daemon does not know the id. */
+export async function orUnknown<T>(id: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (refusedParameter(error)?.path !== 'id') throw error;
+    throw new TerminalError(
+      'usage',
+      `There is no conversation "${showLine(id)}". "runner sessions" lists them.`,
+    );
+  }
+}
+
+/** The model that answered last, if it is still installed; otherwise the one for a new conversation. */
+export async function chooseModelOf(
+  { stderr }: Terminal,
+  daemon: Daemon,
+  kept: ReadSessionResult | undefined,
+): Promise<string> {
+  const say = (sentence: string) => void stderr.writeText(sentence);
+  try {
+    return await chooseModel(daemon, kept?.session.model, say);
+  } catch (error) {
+    if (kept?.session.model === undefined || failureOf(error).kind !== 'model-not-found') throw error;
+    return chooseModel(daemon, undefined, say);
+  }
+}
+
+/** Such as `"Rivers", 3 turns, 2026-11-22 05:12`. */
+export function describeSession(session: Session): string {
+  return `"${titleOf(session)}", ${count(session.turns, 'turn')}, ${timeOf(session)}`;
+}
+
+export function titleOf({ title }: Session): string {
+  return title === '' ? '(no title yet)' : showLine(title);
+}
+
+/** In the user's time zone. */
+export function timeOf({ updatedAt }: Session): string {
+  const time = new Date(updatedAt);
+  return Number.isNaN(time.getTime()) ? showLine(updatedAt) : localTime(time).join(' ');
+}
+
+/** A message as a conversation shows it. */
+export function showMessage({ style, columns }: Output, message: SessionMessage): string {
+  const { role, content, thinking, toolCalls = [], partial } = message;
+  if (role === 'user')
+    return `${style.cyan('›')} ${style.bold(content.split('\n').map(showLine).join('\n  '))}\n\n`;
+  if (role !== 'assistant') return `${style.dim(showLine(`${role}: ${content}`).slice(0, 200))}\n`;
+  const printer = createAnswerPrinter(style, columns);
+  const piece = (kind: 'text' | 'thinking', text: string) =>
+    text === '' ? '' : printer.delta({ streamId: '', seq: 0, kind, text });
+  const answer = piece('thinking', thinking ?? '') + piece('text', content) + printer.end();
+  const calls = toolCalls.map((call) => `${style.cyan(describeCall(call))}\n`).join('');
+  return `${answer}${calls}${partial ? style.dim(`${partial}\n`) : ''}\n`;
+}

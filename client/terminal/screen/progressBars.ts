@@ -1,0 +1,169 @@
+import { formatBytes, formatShare } from '../../../protocol/base/bytes.ts';
+import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { columnsOf, cutTo, padEnd, padStart } from './columns.ts';
+import type { Style } from './output.ts';
+import type { PartState, ProgressState } from './progressTracker.ts';
+
+/** The size of a terminal. */
+export interface ScreenSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/**
+ * The lines on the screen: what is being done, a bar for each part, and one for all. They leave one row for the cursor,
+ * and one column, because some terminals wrap too early.
+ */
+export function drawProgress(
+  state: ProgressState,
+  { columns, rows }: ScreenSize,
+  style: Style,
+): readonly string[] {
+  const width = Math.max(1, columns - 1);
+  const height = Math.max(1, rows - 1);
+  const head = cutTo(showLine(headOf(state)), width);
+  const total = totalOf(state);
+  if (!total) return [head];
+  const { shown, summary } = fitParts(state.parts, height - 2);
+  const bars = drawBars([...shown.map(rowOf), total], width, style);
+  const lines = [
+    head,
+    ...(summary === '' ? [] : [style.dim(cutTo(summary, width))]),
+    ...bars.slice(0, shown.length),
+    ...bars.slice(-1),
+  ];
+  return lines.slice(-height);
+}
+
+function headOf({ title, message }: ProgressState): string {
+  return [title, message].filter((part) => part !== '').join(' · ');
+}
+
+function totalOf({ percentage, completed, total, speed }: ProgressState): BarRow | undefined {
+  if (percentage === undefined && !total) return undefined;
+  const share = percentage ?? percentageOf(completed, total);
+  return withoutUndefined({
+    name: 'total',
+    percentage: share,
+    ...(total && completed !== undefined ? { completed, total } : {}),
+    speed,
+  });
+}
+
+function rowOf(part: PartState): BarRow {
+  return { ...part, percentage: percentageOf(part.completed, part.total) };
+}
+
+function percentageOf(completed = 0, total = 0): number {
+  return total === 0 ? 100 : Math.min(100, Math.floor((completed / total) * 100));
+}
+
+interface FittedParts {
+  readonly shown: readonly PartState[];
+  /** About the parts that are not shown. */
+  readonly summary: string;
+}
+
+/** The parts that fit into the rows. Finished ones are left out first, the oldest before the others; then the newest. */
+function fitParts(parts: readonly PartState[], rows: number): FittedParts {
+  if (parts.length <= rows) return { shown: parts, summary: '' };
+  if (rows < 1) return { shown: [], summary: '' };
+  const spare = parts.length - (rows - 1);
+  const finished = parts.filter(isFinished).slice(0, spare);
+  const rest = parts.filter((part) => !finished.includes(part));
+  const shown = rest.slice(0, rows - 1);
+  const waiting = rest.length - shown.length;
+  const words = [
+    ...(finished.length > 0 ? [`${finished.length} finished`] : []),
+    ...(waiting > 0 ? [`${waiting} more under way`] : []),
+  ];
+  return { shown, summary: `… ${words.join(', ')}` };
+}
+
+function isFinished({ completed, total }: PartState): boolean {
+  return completed >= total;
+}
+
+/** One bar and the figures beside it. */
+export interface BarRow {
+  readonly name: string;
+  /** 0 to 100. */
+  readonly percentage: number;
+  /** Bytes. */
+  readonly completed?: number;
+  readonly total?: number;
+  /** Bytes a second. */
+  readonly speed?: number;
+}
+
+/** A figure, and its columns on every line, so that nothing moves when it changes. */
+interface Figure {
+  readonly columns: number;
+  readonly of: (row: BarRow) => string;
+}
+
+/** The most important first. The last ones are left out if there is no room. */
+const figures: readonly Figure[] = [
+  { columns: 5, of: ({ percentage }) => `${percentage} %` },
+  {
+    columns: 15,
+    of: ({ completed, total }) =>
+      completed === undefined || total === undefined ? '' : formatShare(completed, total),
+  },
+  { columns: 10, of: ({ speed, ...row }) => (isDone(row) || !speed ? '' : `${formatBytes(speed)}/s`) },
+  { columns: 8, of: describeTimeLeft },
+];
+
+const gap = '  ';
+const leastBar = 8;
+const mostBar = 40;
+const mostName = 20;
+
+/** A line for each row, of at most `width` columns. All have the same figures, and bars of the same length. */
+export function drawBars(rows: readonly BarRow[], width: number, style: Style): readonly string[] {
+  const names = rows.map(({ name }) => cutTo(showLine(name), Math.min(mostName, Math.floor(width / 3))));
+  const nameColumns = Math.max(0, ...names.map(columnsOf));
+  const room = width - nameColumns - gap.length;
+  const shown = figuresFor(room);
+  const bar = Math.min(mostBar, room - columnsOfFigures(shown) - gap.length);
+  return rows.map((row, index) => {
+    const name = padEnd(names[index] ?? '', nameColumns);
+    const cells = shown.map(({ columns, of }) => padStart(cutTo(of(row), columns), columns)).join(gap);
+    if (bar < leastBar) return cutTo(`${name}${gap}${cells}`.trimEnd(), width);
+    return `${name}${gap}${drawBar(row, bar, style)}${gap}${cells}`.trimEnd();
+  });
+}
+
+/** As many as leave room for a bar, and at least the first. */
+function figuresFor(room: number): readonly Figure[] {
+  for (let count = figures.length; count > 1; count--) {
+    const some = figures.slice(0, count);
+    if (room - columnsOfFigures(some) - gap.length >= leastBar) return some;
+  }
+  return figures.slice(0, 1);
+}
+
+function columnsOfFigures(some: readonly Figure[]): number {
+  return some.reduce((sum, { columns }) => sum + columns, gap.length * (some.length - 1));
+}
+
+function drawBar(row: BarRow, columns: number, style: Style): string {
+  const full = Math.round((Math.min(100, Math.max(0, row.percentage)) / 100) * columns);
+  const colour = isDone(row) ? style.green : style.cyan;
+  return colour('█'.repeat(full)) + style.dim('░'.repeat(columns - full));
+}
+
+function isDone({ percentage }: BarRow): boolean {
+  return percentage >= 100;
+}
+
+/** At the present speed, such as `1m 05s`. */
+function describeTimeLeft({ completed = 0, total = 0, speed = 0 }: BarRow): string {
+  if (completed >= total || speed <= 0) return '';
+  const seconds = Math.ceil((total - completed) / speed);
+  const two = (number: number) => String(Math.floor(number)).padStart(2, '0');
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m ${two(seconds % 60)}s`;
+  return seconds < 360_000 ? `${Math.floor(seconds / 3600)}h ${two((seconds % 3600) / 60)}m` : 'long';
+}

@@ -1,0 +1,73 @@
+import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import { cutText } from '../../../protocol/base/text.ts';
+import type { ToolCall, ToolResult } from '../../../protocol/messages/chat.ts';
+import type { ListedToolServer } from '../../../protocol/messages/tools.ts';
+import { cutTo } from './columns.ts';
+import type { Output } from './output.ts';
+import { formatTable } from './table.ts';
+import { wrapText } from './wordWrap.ts';
+
+/** How many lines of a result are shown, and how many of its characters are read for that. */
+const maxLines = 4;
+const maxLooked = 4_000;
+/** How many characters of a call its line shows, and how many of its arguments a question about it shows. */
+const maxCall = 500;
+const maxJudged = 4_000;
+
+export function describeCall({ name, arguments: given }: ToolCall): string {
+  return cutAndCounted(showLine(`tool call: ${name} ${JSON.stringify(given)}`), maxCall);
+}
+
+/** Whether {@link describeCall} leaves something out. */
+export function isCallCut({ name, arguments: given }: ToolCall): boolean {
+  return showLine(`tool call: ${name} ${JSON.stringify(given)}`).length > maxCall;
+}
+
+/** The arguments of a call, each in a line of its own. */
+export function describeArguments({ arguments: given }: ToolCall): string {
+  const lines = Object.entries(given).map(([name, value]) =>
+    showLine(`  ${JSON.stringify(name)}: ${JSON.stringify(value)}`),
+  );
+  return cutAndCounted(lines.join('\n'), maxJudged);
+}
+
+function cutAndCounted(text: string, limit: number): string {
+  const kept = cutText(text, limit);
+  const left = text.length - kept.length;
+  return left === 0 ? text : `${kept}… ${left} more ${left === 1 ? 'character' : 'characters'}`;
+}
+
+/** The first lines of a result. */
+export function describeResult({ content, isError }: ToolResult, width: number): readonly string[] {
+  const lines = content.trim().slice(0, maxLooked).split('\n');
+  const shown = lines.slice(0, maxLines).map((line) => cutTo(`  ${showLine(line)}`, Math.max(10, width - 1)));
+  const left = content.trim().split('\n').length - shown.length;
+  return [
+    ...(isError ? ['  it failed:'] : []),
+    ...shown,
+    ...(left > 0 ? [`  … ${left} more ${left === 1 ? 'line' : 'lines'}`] : []),
+  ];
+}
+
+/** A row for each tool. Below the table, why a server failed. */
+export function toolsTable(
+  servers: readonly ListedToolServer[],
+  output: Output,
+  isOn?: (server: string) => boolean,
+): string {
+  const rows = servers.flatMap(({ name, state: found, needsLogin, tools }) => {
+    const state = needsLogin ? 'needs login' : found;
+    const is = state !== 'ready' ? state : isOn === undefined ? state : isOn(name) ? 'on' : 'off';
+    const first = [showLine(name), is];
+    if (tools.length === 0) return [first];
+    return tools.map((tool, index) => [
+      ...(index === 0 ? first : ['', '']),
+      showLine(tool.name),
+      cutTo(showLine(tool.description.split('\n')[0] ?? ''), 70),
+    ]);
+  });
+  const columns = ['SERVER', 'STATE', 'TOOL', 'WHAT IT DOES'].map((title) => ({ title }));
+  const faults = servers.flatMap(({ message = '' }) => (message === '' ? [] : [`${showLine(message)}\n`]));
+  const below = faults.length === 0 ? '' : `\n${wrapText(faults.join(''), output.width)}`;
+  return formatTable(columns, rows, output) + below;
+}
