@@ -1,8 +1,8 @@
 import { formatBytes } from '../../../protocol/base/bytes.ts';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { deleteModelRequest, listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
-import { confirmDeletion } from '../cli/askYesNo.ts';
 import type { CommandContext } from '../cli/command.ts';
+import { confirmDeletion } from '../cli/confirmDeletion.ts';
 import { TerminalError } from '../cli/failure.ts';
 import { canAsk, type Terminal } from '../cli/terminal.ts';
 import { chooseModel, findModel, orNearModels } from '../conversation/chooseModel.ts';

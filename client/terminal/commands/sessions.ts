@@ -6,8 +6,8 @@ import {
   type Session,
   type SessionMessage,
 } from '../../../protocol/messages/sessions.ts';
-import { confirmDeletion } from '../cli/askYesNo.ts';
 import type { CommandContext } from '../cli/command.ts';
+import { confirmDeletion } from '../cli/confirmDeletion.ts';
 import { TerminalError } from '../cli/failure.ts';
 import { canAsk } from '../cli/terminal.ts';
 import { orUnknown, showMessage, timeOf, titleOf } from '../conversation/session.ts';

@@ -2,8 +2,16 @@ import { createInterface } from 'node:readline';
 import { resumeAfterSuspend } from './signals.ts';
 import type { Terminal } from './terminal.ts';
 
+/** Asks before something is deleted. Returns undefined if the user agrees, otherwise the exit code. */
+export async function confirmDeletion(terminal: Terminal, question: string): Promise<number | undefined> {
+  const answer = await askYesNo(terminal, question);
+  if (answer === 'yes') return undefined;
+  await terminal.stderr.writeLine('Nothing was deleted.');
+  return answer === 'no' ? 1 : 130;
+}
+
 /** Asks on the terminal. Ctrl-D means no. */
-export async function askYesNo(terminal: Terminal, question: string): Promise<'yes' | 'no' | 'interrupted'> {
+async function askYesNo(terminal: Terminal, question: string): Promise<'yes' | 'no' | 'interrupted'> {
   const { stdin, stderr } = terminal;
   const readline = createInterface({ input: stdin, output: stderr.stream, terminal: true, historySize: 0 });
   const endListening = resumeAfterSuspend(terminal, readline, { afterResume: () => readline.prompt(true) });
@@ -22,12 +30,4 @@ export async function askYesNo(terminal: Terminal, question: string): Promise<'y
     readline.removeAllListeners('close');
     readline.close();
   }
-}
-
-/** Asks before something is deleted. Returns undefined if the user agrees, else the exit code. */
-export async function confirmDeletion(terminal: Terminal, question: string): Promise<number | undefined> {
-  const answer = await askYesNo(terminal, question);
-  if (answer === 'yes') return undefined;
-  await terminal.stderr.writeLine('Nothing was deleted.');
-  return answer === 'no' ? 1 : 130;
 }
