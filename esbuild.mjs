@@ -107,13 +107,13 @@ await build({
     readSecrets: 'daemon/config/readSecrets.ts',
     libraryPage: 'daemon/catalog/libraryPage.ts',
     httpAgent: 'daemon/runner/httpAgent.ts',
-    toolHost: 'daemon/tools/toolHost.ts',
+    mcpRuntime: 'daemon/tools/mcpRuntime.ts',
   },
   outdir: 'dist/runnerd',
   // `initialize` is answered before the server is loaded, only `--acp` needs the SDK of its protocol, and no start needs the HTTP client, MCP or a reader of HTML.
   plugins: [
     inAscii,
-    ...['server', 'acpConnection', 'httpAgent', 'toolHost', 'libraryPage'].map((module) =>
+    ...['server', 'acpConnection', 'httpAgent', 'mcpRuntime', 'libraryPage'].map((module) =>
       loadedLater(module),
     ),
   ],

@@ -164,7 +164,7 @@ t.test('what speaks to tool servers is loaded when it is wanted', async (t) => {
   );
   t.ok(inside.length > 1);
   t.ok(inside.every(({ path }) => /^daemon\/tools\/(mcp|http|stdio|oauth\/)/.test(path)));
-  const atOnce = sources.filter(({ text }) => /^import (?!type )[^;]*\/toolHost\.ts'/m.test(text));
+  const atOnce = sources.filter(({ text }) => /^import (?!type )[^;]*\/mcpRuntime\.ts'/m.test(text));
   t.strictSame(atOnce, []);
 });
 

@@ -28,7 +28,7 @@ export interface ConnectionOptions {
   readonly trace?: (direction: 'in' | 'out', message: unknown) => void;
 }
 
-export interface WireError {
+interface WireError {
   readonly code: number;
   readonly message: string;
   readonly data?: unknown;

@@ -51,7 +51,7 @@ export interface Agent {
   close(): Promise<void>;
 }
 
-export interface AgentParts {
+interface AgentParts {
   readonly core: Pick<
     Core,
     | 'chat'

@@ -7,7 +7,7 @@ import type { Client } from './client.ts';
 import { endedCall, toolCallOf } from './toolCallUpdates.ts';
 
 /** A conversation that is continued. */
-export interface ResumedConversation {
+interface ResumedConversation {
   readonly id: string;
   readonly title: string;
   readonly model: string | undefined;
@@ -15,7 +15,7 @@ export interface ResumedConversation {
 }
 
 /** The conversations on the disk, in the protocol's types. An unknown id is an error at the parameter `sessionId`. */
-export interface KeptConversations {
+interface KeptConversations {
   /** The id of a new conversation. It is written with its first turn. */
   begin(cwd: string): Promise<string>;
   /** Locks the conversation for this process, and reads it. */

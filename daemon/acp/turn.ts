@@ -12,7 +12,7 @@ import { historyWith, type Session } from './sessions.ts';
 import type { RunningTools, SessionTools } from './sessionTools.ts';
 import type { UpdateSender } from './updateSender.ts';
 
-export interface TurnParts {
+interface TurnParts {
   readonly core: Pick<Core, 'chat' | 'recordTurns' | 'knowledge' | 'models' | 'servers'>;
   readonly tools: SessionTools;
   readonly ask: AskUser;

@@ -15,7 +15,7 @@ export interface UpdateSender {
   usage(usage: Usage, model: Model | undefined): Promise<void>;
 }
 
-export interface UpdateSenderOptions {
+interface UpdateSenderOptions {
   readonly update: (update: SessionUpdate) => Promise<void>;
   /** The client shows notices apart from the conversation. */
   readonly takesNotices: boolean;

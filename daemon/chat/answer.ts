@@ -22,7 +22,7 @@ const maxNodes = 100_000;
 /** How much of a line is read before everything else gets its turn, in characters. */
 const pieceLength = 64 * 1024;
 
-export interface AnswerOptions {
+interface AnswerOptions {
   readonly params: ChatParams;
   /** Whether the model is known to think. */
   readonly thinks: boolean;

@@ -26,7 +26,7 @@ import { noticesAbout, type PrivateFile, recipientOf, screenAttachments } from '
 import { PromptFit } from './promptFit.ts';
 import { type PromptSize, promptSizeOf, type TokenEstimate } from './tokenEstimate.ts';
 
-export interface ChatDependencies {
+interface ChatDependencies {
   readonly knowledge: ModelKnowledge;
   readonly toolSupport: ToolSupport;
   readonly estimate: TokenEstimate;

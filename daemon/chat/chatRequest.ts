@@ -42,7 +42,7 @@ export function neededCapabilities(params: ChatParams): readonly CapabilityName[
 }
 
 /** What is known about the model when its chat is planned. */
-export interface KnownAbilities {
+interface KnownAbilities {
   /** Undefined if not known: then images are sent. */
   readonly vision: boolean | undefined;
   readonly thinking: Capability;
@@ -112,7 +112,7 @@ function withoutImages({ images: _, ...message }: Message): Message {
 }
 
 /** The parts of a chat request that depend on the model's capabilities and on the configuration. */
-export interface DecidedParts {
+interface DecidedParts {
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
   readonly think?: ChatParams['think'];

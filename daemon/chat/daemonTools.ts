@@ -38,7 +38,7 @@ export interface DaemonTool extends Tool {
   call(given: ToolArguments, signal: AbortSignal): Promise<CallOutcome>;
 }
 
-export type ToolArguments = Readonly<Record<string, unknown>>;
+type ToolArguments = Readonly<Record<string, unknown>>;
 
 export interface CallOutcome {
   readonly content: string;

@@ -2,7 +2,7 @@ import type { ChatDelta, Notice, NoticeCode, ToolCall } from '../../protocol/mes
 import type { AdvisedMessage } from '../base/errors.ts';
 
 /** The content of one delta, before the delta is numbered. */
-export type DeltaContent =
+type DeltaContent =
   | { readonly kind: 'text' | 'thinking'; readonly text: string }
   | { readonly kind: 'toolCall'; readonly toolCall: ToolCall }
   | { readonly kind: 'notice'; readonly notice: Notice };

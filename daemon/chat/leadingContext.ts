@@ -60,10 +60,10 @@ function withAttachments({ attachments, ...message }: Message): Message {
 }
 
 /** The element around all attachments of one message. */
-export const attachmentsTag = 'attachments';
+const attachmentsTag = 'attachments';
 
 /** The attachments of one message as one block of context; undefined if there are none. */
-export function toAttachmentsBlock(attachments: readonly Attachment[] | undefined): LeadingBlock | undefined {
+function toAttachmentsBlock(attachments: readonly Attachment[] | undefined): LeadingBlock | undefined {
   if (!attachments?.length) return undefined;
   const inside = attachments.map(toElement).join('\n');
   return { name: attachmentsTag, text: `<${attachmentsTag}>\n${inside}\n</${attachmentsTag}>` };

@@ -4,7 +4,7 @@ import { type FindPrivacy, type Privacy, tryPathOf } from '../base/filePrivacy.t
 import type { ModelKnowledge } from '../models/knowledge.ts';
 import type { Server } from '../runner/client.ts';
 
-export interface Screened {
+interface Screened {
   readonly messages: readonly Message[];
   readonly privateFiles: readonly PrivateFile[];
 }

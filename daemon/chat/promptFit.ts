@@ -12,7 +12,7 @@ const nearlyFull = 0.9;
 /** No runner allocates fewer tokens than this. */
 const smallestWindow = 2048;
 
-export interface PromptFitOptions {
+interface PromptFitOptions {
   readonly client: RunnerClient;
   readonly model: string;
   readonly knowledge: ModelKnowledge;

@@ -6,7 +6,7 @@ import type { StatusMonitor } from '../status/status.ts';
 import type { Chat } from './chat.ts';
 import { chatParamsSchema } from './params.ts';
 
-export interface ChatParts {
+interface ChatParts {
   readonly chat: Chat;
   readonly servers: Servers;
   readonly status: StatusMonitor;

@@ -15,7 +15,7 @@ import type { Chat } from './chat.ts';
 import { type AskUser, type DaemonToolOffer, type DaemonTools, runCalls } from './daemonTools.ts';
 import type { SendDelta } from './deltas.ts';
 
-export interface ToolLoopDependencies {
+interface ToolLoopDependencies {
   /** One turn of the model, without the daemon's tools. */
   readonly chat: Chat;
   readonly tools: DaemonTools;

@@ -11,10 +11,10 @@ import { redactMessage } from '../config/messageRedaction.ts';
 import { openUserFile, type UserFileOptions } from '../config/userFile.ts';
 import { toResponseError } from '../rpc/endpoint.ts';
 import { createTrace } from '../rpc/trace.ts';
-import { createTools, type ToolsOptions } from '../tools/tools.ts';
+import { McpServers, type McpServersOptions } from '../tools/mcpServers.ts';
 import { type Core, type CoreOptions, createCore } from './core.ts';
 
-export interface AcpOptions extends Omit<CoreOptions, 'user'> {
+interface AcpOptions extends Omit<CoreOptions, 'user'> {
   readonly userFile: UserFileOptions;
   readonly input: Readable;
   readonly output: Writable;
@@ -29,7 +29,7 @@ export interface AcpOptions extends Omit<CoreOptions, 'user'> {
   readonly writeLog: (line: string) => void;
 }
 
-export interface AcpDaemon {
+interface AcpDaemon {
   readonly signal: AbortSignal;
   /** Removes secrets from text that does not go over the connection. */
   readonly redact: (text: string) => string;
@@ -46,7 +46,7 @@ export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
   const core = createCore({ ...options, user }, closed.signal);
   // Shared by all sessions, because only one may write to a file at a time.
   const stores = lazily(async () =>
-    (await import('../tools/toolStores.ts')).openToolStores({
+    (await import('../tools/mcpRuntime.ts')).openToolStores({
       ...options,
       userFolder: dirname(options.userFile.path),
     }),
@@ -84,13 +84,13 @@ export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
 
 /** The tool servers of one session: those that its client passed, and the user's own, which replace those of the same name. */
 function startTools(
-  options: AcpOptions & Required<Pick<ToolsOptions, 'openStores'>>,
+  options: AcpOptions & Required<Pick<McpServersOptions, 'openStores'>>,
   core: Core,
   { servers, cwd }: ClientTools,
 ): RunningTools {
   const { configuration, readUserConfig, secrets, headersFor, log } = core;
   const { platform, env, now, version, userFile, openStores } = options;
-  const tools = createTools({
+  const tools = new McpServers({
     settings: () => {
       const { timeouts } = configuration.current;
       return { mcpServers: servers, editorServers: servers, approvals: {}, timeouts };

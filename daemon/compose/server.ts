@@ -34,8 +34,8 @@ import { createTrace, type RequestId } from '../rpc/trace.ts';
 import { createWorks } from '../rpc/work.ts';
 import { serveSessions } from '../sessions/serveSessions.ts';
 import { serveStatus } from '../status/serveStatus.ts';
+import { McpServers } from '../tools/mcpServers.ts';
 import { createQuestions, serveTools } from '../tools/serveTools.ts';
-import { createTools } from '../tools/tools.ts';
 import { createCompletionEngine } from './completionEngine.ts';
 import { type Core, type CoreOptions, createCore } from './core.ts';
 
@@ -138,7 +138,7 @@ function createFeatures({ options, core, connection, sendLog, closed }: Ground) 
       const { createCatalog } = await import('../catalog/catalog.ts');
       return createCatalog({ settings, headersFor, now, log });
     }),
-    tools: createTools({
+    tools: new McpServers({
       ...{ settings, readUserConfig, userFolder, secrets, headersFor, log },
       ...{ platform, env, now, version },
     }),
@@ -190,7 +190,7 @@ function serve({ options, core, session, connection, endpoint, closed }: Ground,
   const questions = createQuestions(endpoint);
   const createId = () => createToolCallId(options.random);
   const chat = core.recordTurns(createToolLoop({ chat: oneAnswer, tools, ask: questions.ask, createId }));
-  serveChat(endpoint, { chat, servers, status, requireTools: tools.require });
+  serveChat(endpoint, { chat, servers, status, requireTools: (names) => tools.require(names) });
   serveSessions(endpoint, sessions);
   serveTools(endpoint, tools);
   completion.documents.listen(connection);

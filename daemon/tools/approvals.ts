@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
+import { dirname } from 'node:path';
+import * as z from 'zod/mini';
 import type { Approvals, ToolServers } from '../../protocol/messages/tools.ts';
-import type { KeptApprovals } from './keptApprovals.ts';
+import { createExclusiveWork } from '../base/exclusiveWork.ts';
+import { tryReadKept, writePrivateFile } from '../base/privateFile.ts';
 import { readServerEntry, type ServerEntry } from './serverEntry.ts';
 
 /** A tool as it is approved: whatever of this is different, it is another tool. */
-export interface ApprovedTool {
+interface ApprovedTool {
   readonly entry: ServerEntry;
   /** Where the entry starts, if that decides which program it is. */
   readonly folder: string | undefined;
@@ -67,4 +70,44 @@ function keyOf({ entry, folder, tool, fingerprint }: ApprovedTool): string {
   return createHash('sha256')
     .update(JSON.stringify([entry, folder, tool, fingerprint]))
     .digest('hex');
+}
+
+/** What the user always allows, in a file of the user's alone. A key stands for one tool of one entry. */
+export interface KeptApprovals {
+  has(key: string): Promise<boolean>;
+  /** @throws {Error} where it cannot be written. */
+  add(key: string): Promise<void>;
+  /** Waits for what is being written. */
+  close(): Promise<void>;
+}
+
+const maxBytes = 1024 * 1024;
+const maxKept = 5_000;
+/** Another process only reads and writes the file, in ms. */
+const longestTurn = 5_000;
+const keptSchema = z.object({ approved: z.array(z.string()) });
+
+/** Of two processes that write at once, each adds to what the other has written. */
+export function createKeptApprovals(path: string): KeptApprovals {
+  const writing = createExclusiveWork({
+    folder: dirname(path),
+    longest: longestTurn,
+    busy: () => new Error('another Runner process is writing the file. Allow the tool again'),
+  });
+  return {
+    has: async (key) => (await readKept(path)).includes(key),
+    add: (key) =>
+      writing.run('approvals', async () => {
+        const kept = await readKept(path);
+        if (kept.includes(key)) return;
+        const approved = [...kept, key].slice(-maxKept);
+        await writePrivateFile(path, JSON.stringify({ approved }, undefined, 1));
+      }),
+    close: writing.close,
+  };
+}
+
+/** A file that cannot be read allows nothing. */
+async function readKept(path: string): Promise<readonly string[]> {
+  return (await tryReadKept(path, { schema: keptSchema, maxBytes }))?.approved ?? [];
 }

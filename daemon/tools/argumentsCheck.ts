@@ -1,6 +1,6 @@
 import { createContext, Script } from 'node:vm';
 import { Errors } from 'typebox/schema';
-import { cutText } from './cutText.ts';
+import { cutText } from '../../protocol/base/text.ts';
 
 /** Of the arguments of a call as JSON; what models write is far below. */
 const maxArguments = 1024 * 1024;

@@ -1,7 +1,8 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { MessageTooLargeError, maxMessage } from './messageLines.ts';
+import { TooLargeError } from '../../protocol/base/boundedBody.ts';
+import { maxMessage } from './mcpClient.ts';
 
-export interface HttpTransportOptions {
+interface HttpTransportOptions {
   readonly url: string;
   /** Of the entry. */
   readonly headers: Readonly<Record<string, string>>;
@@ -12,22 +13,22 @@ export interface HttpTransportOptions {
   readonly now: () => number;
 }
 
-export interface LoginTokens {
+interface LoginTokens {
   /** Undefined without a login. */
   token(signal: AbortSignal): Promise<string | undefined>;
-  /** Another one than the server has refused; undefined where only a new login helps. */
+  /** A token other than the one that the server has refused; undefined if only a new login helps. */
   renew(refused: string, signal: AbortSignal): Promise<string | undefined>;
 }
 
-/** Only a login helps; the message is a clause. */
+/** The user has to log in. The message is a clause. */
 export class LoginNeededError extends Error {
   override readonly name = 'LoginNeededError';
 }
 
-/** Streams of a server may be opened so often in a minute, whatever it asks. */
+/** How many streams of a server are opened in a minute, however often it closes them. */
 const maxStreams = 30;
 
-/** Streamable HTTP to one origin and no other. What it answers is bounded. */
+/** Streamable HTTP to one origin and no other. Its answers are bounded. */
 export function createHttpTransport(options: HttpTransportOptions): StreamableHTTPClientTransport {
   return new StreamableHTTPClientTransport(new URL(options.url), { fetch: createOriginFetch(options) });
 }
@@ -54,7 +55,7 @@ function createOriginFetch({ url, headers: own, headersFor, login, now }: HttpTr
   };
 }
 
-/** With the token of the login; one that is refused is renewed once. */
+/** Sends a request with the token of the login. A token that is refused is renewed once. */
 async function sendLoggedIn(
   send: () => Promise<Response>,
   headers: Headers,
@@ -82,7 +83,7 @@ function lowerCased(headers: Readonly<Record<string, string>>): Record<string, s
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** The same answer, whose body, or each event of it, ends with an error when it is too large. */
+/** The same answer, whose body fails once it, or an event of its stream, is too large. */
 function bounded(response: Response): Response {
   if (!response.body) return response;
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
@@ -91,7 +92,7 @@ function bounded(response: Response): Response {
   return new Response(body, { status, statusText, headers });
 }
 
-/** Counts bytes, of events anew after each blank line. */
+/** Counts bytes; of a stream of events, from the last blank line on. */
 function limitBytes(perEvent: boolean): TransformStream<Uint8Array, Uint8Array> {
   let size = 0;
   let blankLine = 0;
@@ -104,7 +105,7 @@ function limitBytes(perEvent: boolean): TransformStream<Uint8Array, Uint8Array> 
           size = blankLine > 1 ? 0 : size + 1;
         }
       else size += chunk.length;
-      if (size > maxMessage) throw new MessageTooLargeError('It sent a message of more than 16 MB.');
+      if (size > maxMessage) throw new TooLargeError('It sent a message of more than 16 MB.');
       controller.enqueue(chunk);
     },
   });

@@ -1,55 +1,41 @@
+import { messageOf } from '../../protocol/base/errorText.ts';
 import type { Tool } from '../../protocol/messages/chat.ts';
 import type { Log } from '../base/log.ts';
-import type { DaemonTool, DaemonToolOffer } from '../chat/daemonTools.ts';
+import type { DaemonTool } from '../chat/daemonTools.ts';
 import type { ApprovalStore, NamedApprovals } from './approvals.ts';
 import type { ArgumentsCheck } from './argumentsCheck.ts';
-import type { ServerEntry } from './serverEntry.ts';
-import { decisiveFolder } from './startFolder.ts';
+import type { McpServer, ServerState } from './mcpServer.ts';
+import { decisiveFolder, type ServerEntry } from './serverEntry.ts';
 import type { ServerTool } from './toolList.ts';
-import { namesForModel } from './toolNames.ts';
-import { failedOutcome, readToolResult } from './toolResult.ts';
-import type { ToolServer } from './toolServer.ts';
-import { ToolServerError } from './toolServerError.ts';
 
-/** What a model is offered at most, the tools of the client among them. */
+/** A model is offered at most this many tools, those of the client among them. */
 const maxOffered = 128;
 
-/** What a server has now. */
-export interface ServerOffer {
-  readonly entry: ServerEntry;
-  /** Absent where it offers nothing. */
-  readonly server?: ToolServer;
-  readonly tools: readonly ServerTool[];
-}
-
-export interface OfferParts {
-  readonly options: {
-    /** What the user allows, as it is now. */
-    readonly approvals: () => NamedApprovals;
-    /** The workspace's root. */
-    readonly root: () => string | undefined;
-    readonly env: NodeJS.ProcessEnv;
-    readonly log: Log;
-  };
+interface OfferOptions {
   readonly approvals: ApprovalStore;
-  readonly check: ArgumentsCheck;
-  readonly sayOnce: (sentence: string) => void;
+  /** What the user allows by name, as it is now. */
+  readonly named: () => NamedApprovals;
+  readonly checkArguments: ArgumentsCheck;
+  /** The workspace's root. */
+  readonly root: string | undefined;
+  readonly env: NodeJS.ProcessEnv;
+  readonly log: Log;
+  readonly warnOnce: (sentence: string) => void;
 }
 
-/** In the order of the entries, and of each server's own list, so that the runner's cache stays warm. */
+/** The tools in the order of the entries, and of each server's own list, so that the runner's cache stays warm. */
 export function offeredTools(
-  states: readonly ServerOffer[],
+  states: readonly ServerState[],
   own: readonly Tool[],
-  { options, approvals, check, sayOnce }: OfferParts,
-): DaemonToolOffer['tools'] {
-  const place = { root: options.root(), env: options.env };
+  options: OfferOptions,
+): readonly DaemonTool[] {
   const all = states.flatMap(({ entry, server, tools }) => {
-    const folder = decisiveFolder(entry, place);
+    const folder = decisiveFolder(entry, options);
     return server ? tools.map((tool) => ({ entry, folder, server, tool })) : [];
   });
   const room = Math.max(0, maxOffered - own.length);
   if (all.length > room)
-    sayOnce(
+    options.warnOnce(
       `There are ${all.length + own.length} tools, but a model is offered at most ${maxOffered}: the last ${all.length - room} are left out. Switch off some tool servers.`,
     );
   const offered = all.slice(0, room);
@@ -57,38 +43,90 @@ export function offeredTools(
     offered.map(({ entry, tool }) => ({ server: entry.name, ownName: tool.name })),
     own.map(({ name }) => name),
   );
-  return offered.map(({ entry, folder, server, tool }, index): DaemonTool => {
-    const { title, description, inputSchema, annotations, fingerprint } = tool;
-    const approved = { entry, folder, tool: tool.name, fingerprint };
-    return {
-      name: names[index] ?? tool.name,
-      description,
-      inputSchema,
-      server: entry.name,
-      ...(title === undefined ? {} : { title }),
-      ...(annotations === undefined ? {} : { annotations }),
-      problemWith: (given) => check(inputSchema, given),
-      isApproved: () => approvals.isApproved(approved, options.approvals()),
-      async allow(decision) {
-        approvals.allowForSession(approved);
-        if (decision === 'always')
-          await approvals.allowAlways(approved).catch((error) => {
-            options.log.warn(
-              `Runner could not save that ${tool.name} is always allowed: ${String(error instanceof Error ? error.message : error)}`,
-            );
-          });
-      },
-      async call(given, signal) {
-        try {
-          return readToolResult(
-            await server.call({ name: tool.name, arguments: given, inputSchema }, signal),
-          );
-        } catch (error) {
-          signal.throwIfAborted();
-          if (!(error instanceof ToolServerError)) throw error;
-          return failedOutcome(error.message);
-        }
-      },
-    };
+  return offered.map((tool, index) => toDaemonTool(tool, names[index] ?? tool.tool.name, options));
+}
+
+interface Offered {
+  readonly entry: ServerEntry;
+  readonly folder: string | undefined;
+  readonly server: McpServer;
+  readonly tool: ServerTool;
+}
+
+function toDaemonTool(
+  { entry, folder, server, tool }: Offered,
+  name: string,
+  { approvals, named, checkArguments, log }: OfferOptions,
+): DaemonTool {
+  const { title, description, inputSchema, annotations, fingerprint } = tool;
+  const approved = { entry, folder, tool: tool.name, fingerprint };
+  return {
+    name,
+    description,
+    inputSchema,
+    server: entry.name,
+    ...(title === undefined ? {} : { title }),
+    ...(annotations === undefined ? {} : { annotations }),
+    problemWith: (given) => checkArguments(inputSchema, given),
+    isApproved: () => approvals.isApproved(approved, named()),
+    async allow(decision) {
+      approvals.allowForSession(approved);
+      if (decision === 'always')
+        await approvals.allowAlways(approved).catch((error) => {
+          log.warn(`Runner could not save that ${tool.name} is always allowed: ${messageOf(error)}`);
+        });
+    },
+    call: (given, signal) => server.call({ name: tool.name, arguments: given, inputSchema }, signal),
+  };
+}
+
+/** The most characters of a name that a model sees. */
+const longest = 64;
+
+interface NamedTool {
+  readonly server: string;
+  /** The server's own name for it. */
+  readonly ownName: string;
+}
+
+/**
+ * The names that a model sees, in the order of the tools: each matches `[A-Za-z0-9_-]{1,64}`, and no two are the same.
+ * If several tools have one name, or a name is taken, all of them become `server_tool`, so that no tool can pass for
+ * another.
+ */
+export function namesForModel(tools: readonly NamedTool[], taken: readonly string[]): readonly string[] {
+  const prefixed = new Set<number>();
+  const nameOf = (tool: NamedTool, index: number) =>
+    plainName(prefixed.has(index) ? `${tool.server}_${tool.ownName}` : tool.ownName);
+  // A prefixed name may be that of a third tool, which then gets a prefix too.
+  for (let before = -1; before !== prefixed.size; ) {
+    before = prefixed.size;
+    const clashing = clashesOf(tools.map(nameOf), taken);
+    for (const index of clashing) prefixed.add(index);
+  }
+  return numbered(tools.map(nameOf), taken);
+}
+
+function plainName(name: string): string {
+  return name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, longest) || '_';
+}
+
+function clashesOf(names: readonly string[], taken: readonly string[]): readonly number[] {
+  const count = new Map<string, number>(taken.map((name) => [name, 1]));
+  for (const name of names) count.set(name, (count.get(name) ?? 0) + 1);
+  return names.flatMap((name, index) => ((count.get(name) ?? 0) > 1 ? [index] : []));
+}
+
+/** Names that are still the same, cut or of one server, get a number. */
+function numbered(names: readonly string[], taken: readonly string[]): readonly string[] {
+  const used = new Set(taken);
+  return names.map((name) => {
+    let free = name;
+    for (let number = 2; used.has(free); number += 1) {
+      const end = `_${number}`;
+      free = name.slice(0, longest - end.length) + end;
+    }
+    used.add(free);
+    return free;
   });
 }

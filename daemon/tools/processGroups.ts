@@ -11,7 +11,7 @@ export interface ProcessGroups {
   close(): Promise<void>;
 }
 
-export interface ProcessGroupsOptions {
+interface ProcessGroupsOptions {
   readonly platform: NodeJS.Platform;
   readonly env: NodeJS.ProcessEnv;
 }

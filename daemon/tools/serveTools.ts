@@ -8,20 +8,22 @@ import {
 } from '../../protocol/messages/tools.ts';
 import type { AskUser } from '../chat/daemonTools.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
+import type { McpServers } from './mcpServers.ts';
 import { approveToolSchema, finishLoginSchema, listToolsSchema, loginSchema } from './params.ts';
-import type { Tools } from './tools.ts';
 
-export function serveTools(endpoint: Endpoint, tools: Tools): void {
+export function serveTools(endpoint: Endpoint, tools: McpServers): void {
   endpoint.onRequest(listToolsRequest, listToolsSchema, ({ servers }, signal) => tools.list(servers, signal));
-  endpoint.onRequest(loginRequest, loginSchema, tools.login);
-  endpoint.onRequest(finishLoginRequest, finishLoginSchema, tools.finishLogin);
-  endpoint.onRequest(logoutRequest, loginSchema, tools.logout);
+  endpoint.onRequest(loginRequest, loginSchema, (params, signal) => tools.login(params, signal));
+  endpoint.onRequest(finishLoginRequest, finishLoginSchema, (params, signal) =>
+    tools.finishLogin(params, signal),
+  );
+  endpoint.onRequest(logoutRequest, loginSchema, (params, signal) => tools.logout(params, signal));
 }
 
-/** Questions before calls, once it is known that the client answers them. */
-export interface Questions {
+/** Asks the user before a call, if the client has said that it answers such questions. */
+interface Questions {
   start(client: ClientCapabilities | undefined): void;
-  /** Undefined where nobody can be asked. */
+  /** Undefined if nobody can be asked. */
   readonly ask: () => AskUser | undefined;
 }
 

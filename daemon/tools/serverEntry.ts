@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
+import { isAbsolute, join, resolve } from 'node:path';
 import * as z from 'zod/mini';
 
-/** A tool server as it was entered, checked. */
+/** The checked entry of a tool server. */
 export type ServerEntry = { readonly name: string } & (
   | {
       readonly kind: 'stdio';
@@ -16,7 +18,7 @@ export type ServerEntry = { readonly name: string } & (
       readonly clientId?: string;
     }
   | { readonly kind: 'disabled' }
-  /** The problem is a sentence without anything of the entry's values. */
+  /** The problem is a sentence that quotes none of the entry's values. */
   | { readonly kind: 'wrong'; readonly problem: string }
 );
 
@@ -46,7 +48,7 @@ const http = z.object({
   clientId: z.exactOptional(text),
 });
 
-/** Reads an entry. What is wrong in it is said by the names of its keys alone: its values may be secrets. */
+/** Reads an entry. Problems name only its keys, because its values may be secrets. */
 export function readServerEntry(name: string, value: unknown): ServerEntry {
   if (!/^[\w.-]{1,64}$/.test(name))
     return wrong(name, 'A name has up to 64 letters, digits, ".", "_" and "-".');
@@ -90,4 +92,34 @@ function isHttpAddress(value: string): boolean {
   if (!URL.canParse(value)) return false;
   const { protocol, username, password } = new URL(value);
   return (protocol === 'http:' || protocol === 'https:') && username === '' && password === '';
+}
+
+type StdioServerEntry = Extract<ServerEntry, { readonly kind: 'stdio' }>;
+
+interface StartPlace {
+  /** The workspace's root. */
+  readonly root: string | undefined;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** The folder in which a program starts. */
+export function startFolder({ cwd }: StdioServerEntry, { root, env }: StartPlace): string {
+  return resolve(
+    cwd ?? [root, env['HOME']].find((folder) => folder !== undefined && existsSync(folder)) ?? '/',
+  );
+}
+
+/**
+ * The folder in which an entry starts, if the same entry may be another program in another folder: its command or an
+ * argument is a relative path, or the name of something in the folder. Otherwise undefined.
+ */
+export function decisiveFolder(entry: ServerEntry, place: StartPlace): string | undefined {
+  if (entry.kind !== 'stdio') return undefined;
+  const folder = startFolder(entry, place);
+  return [entry.command, ...entry.args].some((word) => isInFolder(word, folder)) ? folder : undefined;
+}
+
+function isInFolder(word: string, folder: string): boolean {
+  if (word === '' || isAbsolute(word)) return false;
+  return /[/\\]/.test(word) || existsSync(join(folder, word));
 }

@@ -1,13 +1,11 @@
 import type { Transport } from '@modelcontextprotocol/client';
+import { cutText } from '../../protocol/base/text.ts';
 import type { Log } from '../base/log.ts';
 import { LineLimit, plainText } from '../base/programOutput.ts';
-import { cutText } from './cutText.ts';
 import { createHttpTransport } from './httpTransport.ts';
-import { inheritedEnv } from './inheritedEnv.ts';
 import type { AccessTokens } from './oauth/accessTokens.ts';
 import type { ProcessGroups } from './processGroups.ts';
-import type { ServerEntry } from './serverEntry.ts';
-import { startFolder } from './startFolder.ts';
+import { type ServerEntry, startFolder } from './serverEntry.ts';
 import { StdioTransport } from './stdioTransport.ts';
 
 export type StartableEntry = Exclude<ServerEntry, { readonly kind: 'disabled' | 'wrong' }>;
@@ -16,18 +14,18 @@ export interface ServerTransportOptions {
   readonly entry: StartableEntry;
   readonly env: NodeJS.ProcessEnv;
   readonly platform: NodeJS.Platform;
-  /** Where it starts if its entry names no folder. */
+  /** The workspace's root, where the server starts if its entry names no folder. */
   readonly root: string | undefined;
   readonly groups: ProcessGroups;
   readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
   readonly tokens: AccessTokens;
-  /** Without secrets, those of its entry among them. */
+  /** Removes secrets, those of the entry among them. */
   readonly redact: (text: string) => string;
   readonly log: Log;
   readonly now: () => number;
 }
 
-/** A way to a server that was not started yet: a process, or an address. */
+/** A transport to the server's process or address, which was not started yet. */
 export function createServerTransport(options: ServerTransportOptions): Transport {
   const { entry, env, platform, groups, headersFor, now, log, tokens } = options;
   if (entry.kind === 'http') {
@@ -42,7 +40,10 @@ export function createServerTransport(options: ServerTransportOptions): Transpor
   let isNoisy = false;
   const errors = createErrorLog(options);
   return new StdioTransport({
-    ...{ command, args, platform, groups },
+    command,
+    args,
+    platform,
+    groups,
     cwd: startFolder(entry, options),
     env: { ...inheritedEnv(env, platform), ...entry.env },
     onErrorLine: errors.write,
@@ -57,12 +58,12 @@ export function createServerTransport(options: ServerTransportOptions): Transpor
   });
 }
 
-/** How a server has ended, as a clause, where it is a process that has. */
+/** How the process of a server has ended, as a clause; undefined while it runs, and for a server at an address. */
 export function howItEnded(transport: Transport | undefined): string | undefined {
   return transport instanceof StdioTransport ? transport.how : undefined;
 }
 
-/** Standard error is log, and a flood of it is counted. */
+/** Logs standard error. Of a flood, the lines are only counted. */
 function createErrorLog({ entry, log, redact, now }: ServerTransportOptions) {
   const limit = new LineLimit(now);
   let last: string | undefined;
@@ -79,5 +80,36 @@ function createErrorLog({ entry, log, redact, now }: ServerTransportOptions) {
   };
 }
 
-/** So much of a line that a server wrote stands in an error, in characters. */
+/** How much of a server's last line an error quotes, in characters. */
 const maxLastWords = 200;
+
+const inherited = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TERM', 'LANG', 'TMPDIR'];
+/** Programs on Windows do not start without these. */
+const inheritedOnWindows = [
+  'APPDATA',
+  'COMSPEC',
+  'HOMEDRIVE',
+  'HOMEPATH',
+  'LOCALAPPDATA',
+  'PATH',
+  'PATHEXT',
+  'PROCESSOR_ARCHITECTURE',
+  'PROGRAMDATA',
+  'PROGRAMFILES',
+  'PROGRAMFILES(X86)',
+  'SYSTEMDRIVE',
+  'SYSTEMROOT',
+  'TEMP',
+  'TMP',
+  'USERNAME',
+  'USERPROFILE',
+  'WINDIR',
+];
+
+/** What a tool server inherits of the daemon's environment: where things are and who the user is, but no secrets. */
+function inheritedEnv(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): NodeJS.ProcessEnv {
+  const names = new Set(platform === 'win32' ? [...inherited, ...inheritedOnWindows] : inherited);
+  const isInherited = (name: string) =>
+    names.has(platform === 'win32' ? name.toUpperCase() : name) || name.startsWith('LC_');
+  return Object.fromEntries(Object.entries(env).filter(([name]) => isInherited(name)));
+}

@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
 import { LineSplitter, type SplitLine } from '../../protocol/base/lineSplitter.ts';
 import { createYielder } from '../base/yielder.ts';
-import { MessageLines, MessageTooLargeError, maxMessage } from './messageLines.ts';
+import { maxMessage } from './mcpClient.ts';
 import type { ProcessGroups } from './processGroups.ts';
 
-export interface StdioTransportOptions {
+interface StdioTransportOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
@@ -16,20 +16,20 @@ export interface StdioTransportOptions {
   readonly onErrorLine: (line: string) => void;
   /** What it wrote last on its standard error, fit to be shown. */
   readonly lastWords: () => string | undefined;
-  /** A line of its standard output that is no message. */
+  /** A line of its standard output is not a message. */
   readonly onNoise: () => void;
 }
 
-/** How long the last lines of a server that has ended may take, in ms. */
+/** How long reading the last lines of a server that has ended may take, in ms. */
 const drainLimit = 100;
 /** How much of a line of its standard error is read, in bytes. */
 const maxErrorLine = 8192;
-/** A server that writes so many lines in a row that are no messages is none. */
+/** A program that writes this many lines in a row that are not messages is not an MCP server. */
 const maxNoise = 5_000;
 
 /**
- * A server as a process that leads a group of its own. The SDK's own transport ends the leader alone, and reads its
- * input in more than linear time.
+ * A server as a process that leads a process group of its own. The SDK's transport ends only the leader, and reads in
+ * more than linear time.
  */
 export class StdioTransport implements Transport {
   onclose?: () => void;
@@ -38,7 +38,7 @@ export class StdioTransport implements Transport {
   readonly #options: StdioTransportOptions;
   #child: ChildProcess | undefined;
   #end: Promise<void> | undefined;
-  /** How it ended, as a clause; undefined while it is there. */
+  /** How the server ended, as a clause; undefined while it runs. */
   #how: string | undefined;
   #hasSpoken = false;
   /** Lines since its last message. */
@@ -93,11 +93,8 @@ export class StdioTransport implements Transport {
   }
 
   #read(child: ChildProcess): void {
-    if (child.stdout)
-      this.#readMessages(child.stdout).catch((error) => {
-        // The other errors are those of a pipe whose process has ended.
-        if (error instanceof MessageTooLargeError) this.#finish('sent a message of more than 16 MB');
-      });
+    // It rejects if the process ends.
+    if (child.stdout) this.#readMessages(child.stdout).catch(() => undefined);
     const errorLines = new LineSplitter(maxErrorLine);
     const takeLine = ({ text }: SplitLine) => this.#options.onErrorLine(text.replace(/\r$/, ''));
     child.stderr?.on('data', (chunk: Buffer) => {
@@ -110,17 +107,24 @@ export class StdioTransport implements Transport {
     for (const pipe of child.stdio) pipe?.on('error', () => undefined);
   }
 
-  /** While others get their turn, the server waits. */
+  /** The server waits while other work gets its turn. */
   async #readMessages(output: AsyncIterable<Buffer>): Promise<void> {
-    const lines = new MessageLines();
+    const lines = new LineSplitter(maxMessage);
     const yieldNow = createYielder();
-    for await (const chunk of output)
-      for (const line of lines.endingIn(chunk)) {
+    for await (const chunk of output) {
+      for (const { text, isCut } of lines.push(chunk)) {
+        if (isCut) this.#finishTooLarge();
         if (this.#how !== undefined) return;
-        this.#take(line);
+        this.#take(text);
         const pause = yieldNow();
         if (pause) await pause;
       }
+      if (lines.pending > maxMessage) return this.#finishTooLarge();
+    }
+  }
+
+  #finishTooLarge(): void {
+    this.#finish('sent a message of more than 16 MB');
   }
 
   #take(line: string): void {
@@ -140,8 +144,8 @@ export class StdioTransport implements Transport {
   }
 
   /**
-   * A server that never said anything as a server has a reason, which is its last line. What it has forked may hold its
-   * pipes open, so reading that line has little time.
+   * If a program ends before its first message, its last line says why. Processes that it started may hold its pipes open,
+   * so reading that line has a time limit.
    */
   #finishExited(child: ChildProcess, status: string): void {
     const finish = () => {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { toUSVString } from 'node:util';
 import * as z from 'zod/mini';
+import { cutText } from '../../protocol/base/text.ts';
 import type { ListedTool, ToolAnnotations } from '../../protocol/messages/tools.ts';
 import { isNestedTooDeep } from '../base/nesting.ts';
 import { createYielder } from '../base/yielder.ts';
-import { cutText } from './cutText.ts';
 
 const maxTools = 1_000;
 const maxPages = 100;

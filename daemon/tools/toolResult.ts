@@ -1,9 +1,9 @@
 import { toUSVString } from 'node:util';
 import * as z from 'zod/mini';
-import { cutText } from './cutText.ts';
+import { cutText } from '../../protocol/base/text.ts';
 
 /** What a call has brought, as the model reads it. */
-export interface ToolOutcome {
+interface ToolOutcome {
   readonly content: string;
   readonly isError: boolean;
   /** Base64; sent to models that see. */

@@ -9,10 +9,9 @@ import { join } from 'node:path';
 import { methods, type NewSessionRequest } from '@agentclientprotocol/sdk';
 import fc from 'fast-check';
 import t from 'tap';
-import { createAccessTokens } from '../../daemon/tools/oauth/accessTokens.ts';
+import { createAccessTokens, toAccessToken } from '../../daemon/tools/oauth/accessTokens.ts';
 import { createLoginStore, type KeptLogin } from '../../daemon/tools/oauth/loginStore.ts';
 import { createOAuthFetch, requireSafeAddress } from '../../daemon/tools/oauth/oauthFetch.ts';
-import { toAccessToken } from '../../daemon/tools/oauth/tokens.ts';
 import {
   finishLoginRequest,
   listToolsRequest,

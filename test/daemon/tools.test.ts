@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { identityOf, identityToName } from '../../daemon/base/processLocks.ts';
 import { type DaemonTool, runCalls } from '../../daemon/chat/daemonTools.ts';
-import { createKeptApprovals } from '../../daemon/tools/keptApprovals.ts';
+import { createKeptApprovals } from '../../daemon/tools/approvals.ts';
 import { chatRequest } from '../../protocol/messages/chat.ts';
 import {
   listToolsRequest,

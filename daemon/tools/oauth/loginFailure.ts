@@ -1,7 +1,7 @@
 import { IssuerMismatchError, OAuthError } from '@modelcontextprotocol/client';
+import { cutText } from '../../../protocol/base/text.ts';
 import { RunnerError } from '../../base/errors.ts';
 import { plainText } from '../../base/programOutput.ts';
-import { cutText } from '../cutText.ts';
 
 /** Of what an authorization server says in its own words. */
 const maxSaid = 300;

@@ -3,6 +3,7 @@ import { request as openHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { withTimeLimit } from '../../../protocol/base/abort.ts';
+import { readBounded, TooLargeError } from '../../../protocol/base/boundedBody.ts';
 import { isLoopback } from '../../../protocol/base/loopback.ts';
 import {
   arePublic,
@@ -13,14 +14,14 @@ import {
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import { RunnerError } from '../../base/errors.ts';
 
-/** Of one answer, in bytes: metadata and tokens are far below. */
+/** Of one answer, in bytes. Metadata and tokens are far smaller. */
 const maxBody = 256 * 1024;
 /** For one answer as a whole, in ms. */
 const timeLimit = 10_000;
-/** In one login, or one renewal, whatever the metadata leads to. */
+/** How many requests one login or renewal may make, whatever the metadata says. */
 const maxRequests = 40;
 
-export interface OAuthFetchOptions {
+interface OAuthFetchOptions {
   /** The address of the tool server. */
   readonly server: string;
   readonly signal: AbortSignal;
@@ -37,10 +38,10 @@ interface Network {
 }
 
 /**
- * What the SDK's functions of OAuth fetch with. A tool server on this machine may lead to this machine, and to https
- * elsewhere. One elsewhere may lead to its own host and to https on the public network: so it cannot reach what listens
- * here, or in the network of this machine. No answer is large or late. The SDK follows redirects on the same origin,
- * and this none.
+ * The fetch of the SDK's OAuth functions. A tool server on this machine may lead to this machine, and to https
+ * elsewhere. Any other may lead to its own host, and to https on the public network, so that it cannot reach what listens
+ * on this machine or in its network. Answers are bounded in size and time. The SDK follows redirects on the same origin,
+ * and this fetch follows none.
  */
 export function createOAuthFetch({ server, signal, network }: OAuthFetchOptions): FetchLike {
   const isServerHere = isLoopback(server);
@@ -122,23 +123,27 @@ function unreachable({ origin }: URL, cause: unknown): RunnerError {
   return new RunnerError('bad-response', `${origin} cannot be reached${code}.`, { cause });
 }
 
-interface Way {
-  /** Absent where the machine's own names hold. */
+interface SocketOptions {
+  /** Absent if the machine resolves the name. */
   readonly lookup?: LookupFunction;
   readonly ca?: string;
 }
 
 /** One request by a connection of its own, without a proxy and without following redirects. */
-async function send(request: Request, way: Way): Promise<Response> {
+async function send(request: Request, socketOptions: SocketOptions): Promise<Response> {
   const { url, method, signal } = request;
   const body = Buffer.from(await request.arrayBuffer());
   const headers = { 'user-agent': 'runner', ...Object.fromEntries(request.headers) };
   const open = url.startsWith('https:') ? openHttps : openHttp;
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    const options = { method, headers, signal, agent: false, ...way };
+    const options = { method, headers, signal, agent: false, ...socketOptions };
     open(url, options, resolve).on('error', reject).end(body);
   });
-  const text = await readBounded(answer);
+  const answered = await readBounded(answer, maxBody).catch((error) => {
+    if (!(error instanceof TooLargeError)) throw error;
+    throw new RunnerError('bad-response', 'An answer of the login is larger than 256 KB.');
+  });
+  const text = answered.toString('utf8');
   return new Response(text === '' ? null : text, {
     status: answer.statusCode ?? 0,
     headers: Object.entries(answer.headersDistinct).map(([name, values = []]): [string, string] => [
@@ -146,16 +151,4 @@ async function send(request: Request, way: Way): Promise<Response> {
       values.join(', '),
     ]),
   });
-}
-
-async function readBounded(answer: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxBody)
-      throw new RunnerError('bad-response', 'An answer of the login is larger than 256 KB.');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

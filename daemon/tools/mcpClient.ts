@@ -1,0 +1,115 @@
+import {
+  Client,
+  type ClientOptions,
+  type JsonSchemaValidator,
+  ProtocolError,
+  SdkHttpError,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from '@modelcontextprotocol/client';
+import { withTimeLimit } from '../../protocol/base/abort.ts';
+
+/** The SDK's client once the server has answered its greeting, and the transport that it uses. */
+export interface McpClient {
+  readonly client: Client;
+  readonly transport: Transport;
+}
+
+interface McpClientOptions {
+  /** Opens a transport. It is called a second time if the server needs another greeting. */
+  readonly openTransport: () => Transport;
+  readonly version: string;
+  readonly onDidChangeTools: () => void;
+  readonly onDidEnd: () => void;
+}
+
+/** The SDK's own time limits are switched off, because ours hold. In ms, the most that a timer takes. */
+export const noTimeout = 2 ** 31 - 1;
+/** The largest message of a server, in bytes: a result is cut far below, and a page of tools may have some MB. */
+export const maxMessage = 16 * 1024 * 1024;
+/** How long a server has to end our session while the daemon closes, in ms. */
+const sessionEndTimeout = 1_000;
+const newerRevision = '2026-07-28';
+
+/**
+ * Greets a server as revision 2025-11-25 specifies and, if the server refuses that, as 2026-07-28 does. The SDK by itself
+ * would try the newer one first, but most servers know the older one, and some of them end at a request before
+ * `initialize`, or never answer it. Closing the transport ends the greeting.
+ * @throws {Error} what the SDK throws, once the transport is closed.
+ */
+export async function connectClient(options: McpClientOptions): Promise<McpClient> {
+  try {
+    return await greet(options, {});
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    return greet(options, {
+      versionNegotiation: { mode: { pin: newerRevision }, probe: { timeoutMs: noTimeout } },
+    }).catch(() => {
+      throw error;
+    });
+  }
+}
+
+async function greet(
+  { openTransport, version, onDidChangeTools, onDidEnd }: McpClientOptions,
+  negotiation: Pick<ClientOptions, 'versionNegotiation'>,
+): Promise<McpClient> {
+  const transport = openTransport();
+  const client = new Client(
+    { name: 'runner', version },
+    {
+      ...negotiation,
+      capabilities: {},
+      // Results are shown and never checked: the SDK would compile their schemas to code.
+      jsonSchemaValidator: { getValidator: acceptAnything },
+      // Nobody can be asked while a tool runs.
+      inputRequired: { autoFulfill: false },
+    },
+  );
+  client.setNotificationHandler('notifications/tools/list_changed', onDidChangeTools);
+  let isGreeted = false;
+  let hasEnded = false;
+  client.onclose = () => {
+    hasEnded = true;
+    if (isGreeted) onDidEnd();
+  };
+  try {
+    await client.connect(transport, { timeout: noTimeout });
+  } catch (error) {
+    await transport.close();
+    throw error;
+  }
+  isGreeted = true;
+  if (hasEnded) onDidEnd();
+  return { client, transport };
+}
+
+function acceptAnything<T>(): JsonSchemaValidator<T> {
+  return (input) => ({ valid: true, data: input as T, errorMessage: undefined });
+}
+
+/** The server answers, but does not know the greeting or this revision. */
+function isRefusal(error: unknown): boolean {
+  if (error instanceof ProtocolError) return true;
+  if (error instanceof SdkHttpError)
+    return error.status >= 400 && error.status < 500 && ![401, 403, 429].includes(error.status);
+  return error instanceof Error && error.message.startsWith("Server's protocol version is not supported");
+}
+
+/** MCP prescribes 404 for an unknown session. Many servers answer 400 instead, and mention the session. */
+export function isSessionUnknown(error: unknown, transport: Transport): boolean {
+  if (transport.sessionId === undefined || !(error instanceof SdkHttpError)) return false;
+  return error.status === 404 || (error.status === 400 && /session/i.test(error.message));
+}
+
+/** Also ends a session over HTTP at the server. One that does not answer in time will end it by itself. */
+export async function closeClient({ client, transport }: McpClient): Promise<void> {
+  if (transport instanceof StreamableHTTPClientTransport && transport.sessionId !== undefined) {
+    const reason = new Error('The session was not ended in time.');
+    const { signal } = new AbortController();
+    await withTimeLimit({ limit: sessionEndTimeout, reason, signal }, () =>
+      transport.terminateSession(),
+    ).catch(() => undefined);
+  }
+  await client.close();
+}

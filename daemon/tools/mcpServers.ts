@@ -1,0 +1,268 @@
+import type { Advised } from '../../protocol/messages/advice.ts';
+import type { Tool } from '../../protocol/messages/chat.ts';
+import type {
+  Approvals,
+  FinishLoginParams,
+  FinishLoginResult,
+  ListedTool,
+  ListedToolServer,
+  ListToolsResult,
+  LoginParams,
+  LoginResult,
+  LogoutResult,
+  ToolServers,
+} from '../../protocol/messages/tools.ts';
+import { InvalidParamsError } from '../base/errors.ts';
+import { createEmitter } from '../base/event.ts';
+import { lazily } from '../base/lazily.ts';
+import type { Log } from '../base/log.ts';
+import type { DaemonToolOffer, DaemonTools } from '../chat/daemonTools.ts';
+import type { SecretStore } from '../config/secrets.ts';
+import { emptyUserConfig, type UserConfig } from '../config/userFile.ts';
+import type { McpRuntime, McpRuntimeOptions, ToolStores } from './mcpRuntime.ts';
+import type { McpServer, ServerState } from './mcpServer.ts';
+import { offeredTools } from './offeredTools.ts';
+import { type HttpServerEntry, readServerEntry, type ServerEntry } from './serverEntry.ts';
+
+export interface McpServersOptions
+  extends Pick<
+    McpRuntimeOptions,
+    'env' | 'headersFor' | 'log' | 'now' | 'platform' | 'userFolder' | 'version'
+  > {
+  /** What the editor has passed, as it is now. */
+  readonly settings: () => {
+    readonly mcpServers: ToolServers;
+    /** Those of them that the editor itself gives, for which its approvals are meant. */
+    readonly editorServers: ToolServers;
+    readonly approvals: Approvals;
+    readonly timeouts: { readonly tool: number; readonly toolTotal: number };
+  };
+  /** What the user's own configuration says now. */
+  readonly readUserConfig: () => Promise<Pick<UserConfig, 'tools'>>;
+  readonly secrets: Pick<SecretStore, 'redact' | 'redaction'>;
+  readonly log: Log;
+  /** The stores, if several sets of servers share them. Their owner closes them after the sets. */
+  readonly openStores?: () => Promise<ToolStores>;
+}
+
+/**
+ * The MCP servers of the editor and of the user's own file. What speaks MCP is a bundle of its own: it is loaded, and a
+ * server is started, when a server is first needed.
+ */
+export class McpServers implements DaemonTools {
+  readonly #options: McpServersOptions;
+  readonly #runtime = lazily(() => this.#load());
+  readonly #changes = createEmitter<void>();
+  /** Servers that were used, with their entry as text: another entry is another server. */
+  readonly #known = new Map<string, { readonly entry: string; readonly server: McpServer }>();
+  readonly #closing = new Set<Promise<void>>();
+  readonly #warnings = new Set<string>();
+  #isLoaded = false;
+  #user = emptyUserConfig.tools;
+  #root: string | undefined;
+
+  constructor(options: McpServersOptions) {
+    this.#options = options;
+  }
+
+  /** A server started or ended, its tools changed, or a login began or ended. */
+  readonly onDidChange = this.#changes.event;
+
+  /** The editor's folder, where servers start that name none. */
+  start(root: string | undefined): void {
+    this.#root = root;
+  }
+
+  /** @throws {InvalidParamsError} if a name of `servers` is not that of a tool server. */
+  async list(servers: readonly string[] | undefined, signal: AbortSignal): Promise<ListToolsResult> {
+    await this.#readUser();
+    this.#check(servers ?? [], 'servers');
+    const states = await this.#statesOf(servers ?? 'all', signal);
+    return { servers: states.map(toListed) };
+  }
+
+  /** Reads the user's servers. @throws {InvalidParamsError} if a name is not that of a tool server. */
+  async require(hostedTools: 'all' | readonly string[]): Promise<void> {
+    await this.#readUser();
+    if (hostedTools !== 'all') this.#check(hostedTools, 'hostedTools');
+  }
+
+  async offer(
+    servers: 'all' | readonly string[],
+    own: readonly Tool[],
+    signal: AbortSignal,
+  ): Promise<DaemonToolOffer> {
+    const states = await this.#statesOf(servers, signal);
+    const problems = states.flatMap((state) => {
+      const isWanted = servers !== 'all' || state.entry.kind !== 'disabled';
+      return state.state === 'ready' || !isWanted ? [] : [problemOf(state)];
+    });
+    if (states.length === 0) return { tools: [], problems };
+    const { approvals, checkArguments } = await this.#runtime.get();
+    const { env, log, settings } = this.#options;
+    const tools = offeredTools(states, own, {
+      approvals,
+      // Servers of a workspace's settings are left out: an approval of their name is not meant for them.
+      named: () => ({
+        given: [this.#user.approvals, settings().approvals],
+        servers: { ...settings().editorServers, ...this.#user.mcpServers },
+      }),
+      checkArguments,
+      root: this.#root,
+      env,
+      log,
+      warnOnce: this.#warnOnce,
+    });
+    return { tools, problems };
+  }
+
+  /** Begins a login. @throws {InvalidParamsError} if the server is not one at an address. */
+  async login({ server }: LoginParams, signal: AbortSignal): Promise<LoginResult> {
+    const entry = await this.#httpEntry(server);
+    return (await this.#runtime.get()).logins.begin(entry, signal);
+  }
+
+  async finishLogin(
+    { server, redirectedTo }: FinishLoginParams,
+    signal: AbortSignal,
+  ): Promise<FinishLoginResult> {
+    return (await this.#runtime.get()).logins.finish(server, redirectedTo, signal);
+  }
+
+  async logout({ server }: LoginParams, signal: AbortSignal): Promise<LogoutResult> {
+    const entry = await this.#httpEntry(server);
+    return (await this.#runtime.get()).logins.end(entry, signal);
+  }
+
+  /** The settings may have changed: servers that are not entered any more are ended. */
+  update(): void {
+    const entries = this.#entries();
+    const current = new Map(entries.map((entry) => [entry.name, JSON.stringify(entry)]));
+    for (const [name, { entry }] of this.#known) if (current.get(name) !== entry) this.#end(name);
+    // Nobody is warned of servers that nothing has needed so far.
+    if (!this.#isLoaded) return;
+    for (const entry of entries)
+      if (entry.kind === 'wrong')
+        this.#warnOnce(`The tool server ${entry.name} is left out. ${entry.problem}`);
+  }
+
+  close(): Promise<void> {
+    return this.#runtime.close();
+  }
+
+  async #load(): Promise<McpRuntime> {
+    const { createMcpRuntime } = await import('./mcpRuntime.ts');
+    const { settings, secrets, openStores } = this.#options;
+    const runtime = createMcpRuntime({
+      ...this.#options,
+      stores: await openStores?.(),
+      redact: secrets.redact,
+      hide: this.#hide,
+      timeouts: () => settings().timeouts,
+      onDidChange: () => this.#changes.fire(),
+    });
+    this.#isLoaded = true;
+    const close = async () => {
+      for (const name of [...this.#known.keys()]) this.#end(name);
+      runtime.logins.close();
+      await Promise.all(this.#closing);
+      await runtime.close();
+    };
+    return { ...runtime, close };
+  }
+
+  readonly #hide = (secret: string) => this.#options.secrets.redaction.add(secret);
+
+  readonly #warnOnce = (sentence: string) => {
+    if (this.#warnings.has(sentence)) return;
+    this.#warnings.add(sentence);
+    this.#options.log.warn(sentence);
+  };
+
+  async #readUser(): Promise<void> {
+    this.#user = (await this.#options.readUserConfig()).tools;
+  }
+
+  /** In the order in which they were entered first. Values of headers are hidden from every message. */
+  #entries(): readonly ServerEntry[] {
+    const servers: Readonly<Record<string, unknown>> = {
+      ...this.#options.settings().mcpServers,
+      ...this.#user.mcpServers,
+    };
+    const entries = Object.entries(servers).map(([name, value]) => readServerEntry(name, value));
+    for (const entry of entries)
+      if (entry.kind === 'http') for (const value of Object.values(entry.headers)) this.#hide(value);
+    return entries;
+  }
+
+  #check(names: readonly string[], parameter: string): void {
+    const known = new Set(this.#entries().map(({ name }) => name));
+    const index = names.findIndex((name) => !known.has(name));
+    if (index !== -1)
+      throw new InvalidParamsError(
+        `${parameter}[${index}]`,
+        `there is no tool server "${names[index]}"${known.size === 0 ? '' : `; there are: ${[...known].slice(0, 50).join(', ')}`}`,
+      );
+  }
+
+  async #httpEntry(name: string): Promise<HttpServerEntry> {
+    await this.#readUser();
+    const entries = this.#entries();
+    const entry = entries.find((known) => known.name === name);
+    if (entry?.kind === 'http') return entry;
+    throw new InvalidParamsError('server', loginProblem(name, entry, entries));
+  }
+
+  async #statesOf(names: 'all' | readonly string[], signal: AbortSignal): Promise<readonly ServerState[]> {
+    if (this.#entries().length === 0) return [];
+    const runtime = await this.#runtime.get();
+    this.update();
+    const wanted = this.#entries().filter(({ name }) => names === 'all' || names.includes(name));
+    return Promise.all(wanted.map((entry) => this.#stateOf(entry, runtime, signal)));
+  }
+
+  async #stateOf(entry: ServerEntry, runtime: McpRuntime, signal: AbortSignal): Promise<ServerState> {
+    if (entry.kind === 'disabled') return { entry, state: 'disabled', tools: [] };
+    if (entry.kind === 'wrong') {
+      const message = `The entry of ${entry.name} is wrong. ${entry.problem}`;
+      return { entry, state: 'failed', message, tools: [] };
+    }
+    const found = this.#known.get(entry.name)?.server;
+    const server = found ?? runtime.createMcpServer(entry, this.#root);
+    if (!found) this.#known.set(entry.name, { entry: JSON.stringify(entry), server });
+    return server.state(signal);
+  }
+
+  #end(name: string): void {
+    const ended = this.#known.get(name)?.server.close();
+    this.#known.delete(name);
+    if (!ended) return;
+    const done = ended.catch(() => undefined).finally(() => this.#closing.delete(done));
+    this.#closing.add(done);
+  }
+}
+
+function loginProblem(name: string, entry: ServerEntry | undefined, all: readonly ServerEntry[]): string {
+  const web = all.filter(({ kind }) => kind === 'http').map((known) => known.name);
+  const hint = web.length === 0 ? '' : `; there are: ${web.slice(0, 50).join(', ')}`;
+  if (!entry) return `there is no tool server "${name}" at an address${hint}`;
+  if (entry.kind === 'disabled') return `the tool server "${name}" is disabled`;
+  if (entry.kind === 'wrong') return `the entry of "${name}" is wrong. ${entry.problem.replace(/\.$/, '')}`;
+  return `the tool server "${name}" is a program on this machine, which needs no login`;
+}
+
+function problemOf({ entry, message, advice }: ServerState): Advised {
+  const sentence = message ?? `The tool server ${entry.name} is disabled.`;
+  return advice === undefined ? { message: sentence } : { message: sentence, advice };
+}
+
+function toListed({ entry, state, message, advice, needsLogin, tools }: ServerState): ListedToolServer {
+  return {
+    name: entry.name,
+    state,
+    tools: tools.map(({ fingerprint: _, ...tool }): ListedTool => tool),
+    ...(message === undefined ? {} : { message }),
+    ...(advice === undefined ? {} : { advice }),
+    ...(needsLogin ? { needsLogin } : {}),
+  };
+}

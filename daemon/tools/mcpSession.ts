@@ -1,0 +1,218 @@
+import type { Transport } from '@modelcontextprotocol/client';
+import * as z from 'zod/mini';
+import { linkedSignal, orAborted, withTimeLimit } from '../../protocol/base/abort.ts';
+import { closeClient, connectClient, isSessionUnknown, type McpClient, noTimeout } from './mcpClient.ts';
+import { McpServerError, type ServerErrors } from './mcpServerError.ts';
+import { createServerTransport, howItEnded, type ServerTransportOptions } from './serverTransport.ts';
+import { readToolList, type ServerTool, type ToolPage } from './toolList.ts';
+
+export interface McpSessionOptions extends ServerTransportOptions {
+  readonly version: string;
+  /** In ms: between two signs of life of a call, and for the whole call; 0 is no limit. */
+  readonly timeouts: () => { readonly tool: number; readonly toolTotal: number };
+  readonly errors: ServerErrors;
+  /** The server has other tools. */
+  readonly onDidChange: () => void;
+  /** The server has ended; `how` is a clause. */
+  readonly onDidEnd: (session: McpSession, how: string) => void;
+}
+
+export interface ToolRequest {
+  /** The server's own name for the tool. */
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** As the server listed it: it may say that an argument also goes into a header. */
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+}
+
+/** How long a server has to confirm that it will report changes, in ms. Until then its list is asked for each time. */
+const listenTimeout = 10_000;
+const gone = 'is gone';
+
+/** Starts a server, greets it and lists its tools. An aborted signal ends it. @throws {McpServerError} */
+export async function startSession(options: McpSessionOptions, signal: AbortSignal): Promise<McpSession> {
+  const { version, errors, onDidEnd } = options;
+  let transport: Transport | undefined;
+  let ready: McpSession | undefined;
+  let hasEnded = false;
+  const stop = () => void transport?.close();
+  signal.addEventListener('abort', stop, { once: true });
+  const how = () => howItEnded(transport);
+  try {
+    const client = await connectClient({
+      openTransport: () => {
+        signal.throwIfAborted();
+        transport = createServerTransport(options);
+        return transport;
+      },
+      version,
+      onDidChangeTools: () => ready?.noteChange(),
+      onDidEnd: () => {
+        hasEnded = true;
+        if (ready) onDidEnd(ready, how() ?? gone);
+      },
+    });
+    const session = new McpSession(options, client);
+    try {
+      await session.listTools(signal);
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
+    if (hasEnded) throw errors.of(how() ?? gone);
+    ready = session;
+    return session;
+  } catch (error) {
+    if (error instanceof McpServerError) throw error;
+    const ended = how();
+    throw errors.from(error, ended === 'was ended' ? undefined : ended);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+/** A server that was started and greeted, from then to its end. */
+export class McpSession {
+  readonly startedAt: number;
+  readonly #options: McpSessionOptions;
+  readonly #mcp: McpClient;
+  /** The server speaks revision 2026-07-28. */
+  readonly #isNewer: boolean;
+  /** The server reports changes of its tools. Others may have other tools each time. */
+  #reportsChanges: boolean;
+  #tools: readonly ServerTool[] = [];
+  #hasChanged = false;
+
+  constructor(options: McpSessionOptions, mcp: McpClient) {
+    this.#options = options;
+    this.#mcp = mcp;
+    this.startedAt = options.now();
+    this.#isNewer = mcp.client.getProtocolEra() === 'modern';
+    const canReport = this.#capability?.listChanged === true;
+    this.#reportsChanges = canReport && !this.#isNewer;
+    if (canReport && this.#isNewer) void this.#listen();
+  }
+
+  /** As the server listed them last. */
+  get tools(): readonly ServerTool[] {
+    return this.#tools;
+  }
+
+  /** Whether the server may have other tools by now. */
+  get isStale(): boolean {
+    return this.#hasChanged || !this.#reportsChanges;
+  }
+
+  /** Asks the server for its tools. @throws {McpServerError} */
+  async listTools(signal: AbortSignal): Promise<readonly ServerTool[]> {
+    const { entry, log, redact } = this.#options;
+    this.#hasChanged = false;
+    try {
+      const listed = await readToolList(
+        (cursor) => this.#toolPage(cursor, signal),
+        (sentence) => log.warn(`Tool server ${entry.name}: ${redact(sentence)}`),
+      );
+      this.#tools = inKnownOrder(this.#tools, listed);
+      return this.#tools;
+    } catch (error) {
+      this.#hasChanged = true;
+      signal.throwIfAborted();
+      throw this.#errorOf(error);
+    }
+  }
+
+  /** The server's answer. @throws {McpServerError}, or the reason of an aborted signal. */
+  async call(request: ToolRequest, signal: AbortSignal): Promise<unknown> {
+    const { errors, timeouts } = this.#options;
+    const { tool, toolTotal } = timeouts();
+    const limit = toolTotal === 0 ? noTimeout : toolTotal;
+    const reason = errors.of(`did not finish the call within ${limit / 1_000} seconds`);
+    return withTimeLimit({ limit, reason, signal }, async (inTime) => {
+      const idle = linkedSignal(inTime);
+      const silent = errors.of(`said nothing for ${tool / 1_000} seconds`);
+      const startTimer = () => (tool === 0 ? undefined : setTimeout(() => idle.abort(silent), tool));
+      let timer = startTimer();
+      const onProgress = () => {
+        clearTimeout(timer);
+        timer = startTimer();
+      };
+      try {
+        return await orAborted(this.#request(request, onProgress, idle.signal), idle.signal);
+      } catch (error) {
+        idle.signal.throwIfAborted();
+        throw this.#errorOf(error);
+      } finally {
+        clearTimeout(timer);
+        idle.unlink();
+      }
+    });
+  }
+
+  noteChange(): void {
+    if (this.#hasChanged) return;
+    this.#hasChanged = true;
+    this.#options.onDidChange();
+  }
+
+  close(): Promise<void> {
+    return closeClient(this.#mcp);
+  }
+
+  get #capability() {
+    return this.#mcp.client.getServerCapabilities()?.tools;
+  }
+
+  async #toolPage(cursor: string | undefined, signal: AbortSignal): Promise<ToolPage> {
+    if (!this.#capability) return { tools: [] };
+    const params = cursor === undefined ? {} : { cursor };
+    const options = { signal, timeout: noTimeout };
+    return this.#mcp.client.request({ method: 'tools/list', params }, listResult, options);
+  }
+
+  /** An aborted signal is reported to the server. */
+  #request(
+    { name, arguments: given, inputSchema }: ToolRequest,
+    onprogress: () => void,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    const { client } = this.#mcp;
+    const params = { name, arguments: given };
+    const options = { signal, timeout: noTimeout, onprogress };
+    if (!this.#isNewer) return client.request({ method: 'tools/call', params }, callResult, options);
+    const toolDefinition = { name, inputSchema: { ...inputSchema, type: 'object' as const } };
+    return client.callTool(params, { ...options, toolDefinition });
+  }
+
+  /** By the newer revision, a server reports changes only while a client listens for them. */
+  async #listen(): Promise<void> {
+    try {
+      const { closed } = await this.#mcp.client.listen(
+        { toolsListChanged: true },
+        { timeout: listenTimeout },
+      );
+      this.#reportsChanges = true;
+      await closed;
+    } catch {
+      // Its list is asked for each time.
+    } finally {
+      this.#reportsChanges = false;
+    }
+  }
+
+  #errorOf(error: unknown): McpServerError {
+    const { transport } = this.#mcp;
+    return this.#options.errors.from(error, howItEnded(transport), {
+      isSessionUnknown: isSessionUnknown(error, transport),
+    });
+  }
+}
+
+const listResult = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.optional(z.string()) });
+const callResult = z.looseObject({});
+
+/** A server may list its tools in another order each time. A prompt that stays the same is not read again. */
+function inKnownOrder(known: readonly ServerTool[], now: readonly ServerTool[]): readonly ServerTool[] {
+  const places = new Map(known.map(({ name }, index) => [name, index]));
+  const placeOf = ({ name }: ServerTool) => places.get(name) ?? known.length;
+  return now.toSorted((a, b) => placeOf(a) - placeOf(b));
+}
