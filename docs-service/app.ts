@@ -95,8 +95,15 @@ function corsOptions(origins: readonly string[]) {
     methods: ['GET', 'HEAD', 'POST'],
     strictPreflight: false,
     allowedHeaders: [
-      ...['Authorization', 'Content-Type', 'If-None-Match', 'Range'],
-      ...['Mcp-Session-Id', 'Mcp-Protocol-Version', 'Mcp-Method', 'Mcp-Name', 'Last-Event-ID'],
+      'Authorization',
+      'Content-Type',
+      'If-None-Match',
+      'Range',
+      'Mcp-Session-Id',
+      'Mcp-Protocol-Version',
+      'Mcp-Method',
+      'Mcp-Name',
+      'Last-Event-ID',
     ],
     exposedHeaders: [
       'ETag',

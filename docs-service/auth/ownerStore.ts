@@ -61,7 +61,8 @@ export function createOwnerStore(database: AccessDatabase): OwnerStore {
           `INSERT INTO docs_owner (one, me, password, profile) VALUES (1, ?, ?, '{}')
            ON CONFLICT (one) DO UPDATE SET password = excluded.password, me = coalesce(excluded.me, docs_owner.me),
              epoch = docs_owner.epoch + 1`,
-          ...[me ?? null, password],
+          me ?? null,
+          password,
         ],
         ['DELETE FROM docs_sessions'],
         ['DELETE FROM docs_refresh_tokens'],
@@ -82,7 +83,8 @@ export function createOwnerStore(database: AccessDatabase): OwnerStore {
       const rows = await database.rows(
         `SELECT 1 AS found FROM docs_sessions
          WHERE hash = ? AND expires > ? AND epoch = coalesce((SELECT epoch FROM docs_owner), 0)`,
-        ...[hash, now],
+        hash,
+        now,
       );
       return rows.length > 0;
     },

@@ -75,7 +75,8 @@ export function createSignInStore(database: AccessDatabase): SignInStore {
     async useCode(hash, now) {
       const rows = await database.rows(
         'UPDATE docs_codes SET used = ? WHERE hash = ? AND used IS NULL RETURNING hash',
-        ...[now, hash],
+        now,
+        hash,
       );
       return rows.length > 0;
     },
@@ -92,7 +93,8 @@ export function createSignInStore(database: AccessDatabase): SignInStore {
     async rotate(hash, now) {
       await database.rows(
         'UPDATE docs_refresh_tokens SET rotated = ? WHERE hash = ? AND rotated IS NULL',
-        ...[now, hash],
+        now,
+        hash,
       );
     },
     addTokens: (tokens) => addTokens(database, tokens),
@@ -126,7 +128,9 @@ async function addTokens(
 ): Promise<boolean> {
   const alive = await database.rows(
     'UPDATE docs_grants SET expires = ?, last_used = ? WHERE id = ? RETURNING id',
-    ...[refresh.expires, now, grant],
+    refresh.expires,
+    now,
+    grant,
   );
   if (alive.length === 0) return false;
   await database.batch([
@@ -140,7 +144,9 @@ async function addTokens(
     [
       `INSERT INTO docs_refresh_tokens (hash, grant_id, expires)
        SELECT CAST(? AS TEXT), id, CAST(? AS BIGINT) FROM docs_grants WHERE id = ?`,
-      ...[refresh.hash, refresh.expires, grant],
+      refresh.hash,
+      refresh.expires,
+      grant,
     ],
     keepNewest('docs_access_tokens', grant),
     keepNewest('docs_refresh_tokens', grant),

@@ -62,7 +62,9 @@ export function createTokenStore(database: AccessDatabase): TokenStore {
           .sort(([one], [other]) => (one < other ? -1 : 1))
           .map(([id, at]) => [
             'UPDATE docs_grants SET last_used = ? WHERE id = ? AND (last_used IS NULL OR last_used < ?)',
-            ...[at, id, at],
+            at,
+            id,
+            at,
           ]),
       ),
   };

@@ -46,8 +46,10 @@ export const clientListCommand = defineCommand({
     const places = parsePlaces({ ...values, content: undefined }, env);
     const clients = await withAccess(places, (access) => access.clients.list());
     const rows = clients.map(({ id, source, name, redirectUris }) => [
-      ...[id, source === 'operator' ? 'added' : 'registered'],
-      ...[showLine(name ?? ''), redirectUris.join(' ')],
+      id,
+      source === 'operator' ? 'added' : 'registered',
+      showLine(name ?? ''),
+      redirectUris.join(' '),
     ]);
     if (rows.length > 0) print(table(['ID', 'HOW', 'NAME', 'REDIRECTS'], rows));
     return 0;

@@ -82,7 +82,11 @@ function grantTable(grants: readonly Grant[]): string {
   return table(
     ['ID', 'SCOPES', 'ME', 'CREATED', 'EXPIRES', 'LAST USED', 'CLIENT'],
     grants.map(({ id, scopes: granted, me, client, created, expires, lastUsed }) => [
-      ...[id, granted.join(' '), me ?? '', minute(created), minute(expires)],
+      id,
+      granted.join(' '),
+      me ?? '',
+      minute(created),
+      minute(expires),
       lastUsed === null ? 'never' : minute(lastUsed),
       client ?? '',
     ]),

@@ -12,45 +12,53 @@ import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 const newToken = () => createToken({ scopes: ['read'], lifetime: 60_000, now: Date.now() });
 
-t.test('while another process writes, the service answers', { timeout: 60_000 }, async (t) => {
-  const [content, data] = [await temporaryFolder(t, { 'one.md': '# One' }), await temporaryFolder(t)];
-  const service = await serveDocs(['--content', content, '--data', data]);
-  t.teardown(() => service.stop());
-  await service.whenReady();
-  const token = (await runDocs(['token', 'create', '--data', data])).stdout.trim();
-  const other = await openDatabase(join(data, 'access.db'));
-  t.teardown(() => other.close());
-  const register = () =>
-    fetch(`${service.origin}/register`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ client_name: 'x', redirect_uris: ['http://127.0.0.1/back'] }),
-    });
-  other.exec('BEGIN IMMEDIATE');
+t.test(
+  'the service keeps answering while another process writes to access.db',
+  { timeout: 60_000 },
+  async (t) => {
+    const [content, data] = [await temporaryFolder(t, { 'one.md': '# One' }), await temporaryFolder(t)];
+    const service = await serveDocs(['--content', content, '--data', data]);
+    t.teardown(() => service.stop());
+    await service.whenReady();
+    const token = (await runDocs(['token', 'create', '--data', data])).stdout.trim();
+    const other = await openDatabase(join(data, 'access.db'));
+    t.teardown(() => other.close());
+    const register = () =>
+      fetch(`${service.origin}/register`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ client_name: 'x', redirect_uris: ['http://127.0.0.1/back'] }),
+      });
+    other.exec('BEGIN IMMEDIATE');
 
-  const settled: string[] = [];
-  const noting = async (name: string, work: Promise<Response>) => {
-    const answer = await work;
-    settled.push(name);
-    return answer;
-  };
-  const refused = noting('register', register());
-  t.equal((await noting('healthz', fetch(`${service.origin}/healthz`))).status, 200);
-  t.equal((await noting('docs', service.get('/api/v1/docs', token))).status, 200, 'who reads is not held up');
-  const answer = await refused;
-  t.strictSame(settled, ['healthz', 'docs', 'register']);
-  t.equal(answer.status, 503);
-  t.match(answer.headers.get('retry-after'), /^\d+$/);
-  t.match(await answer.json(), { error: 'temporarily_unavailable', error_description: /Try again/ });
-  t.notMatch(service.stderr() + service.stdout(), /a defect/);
+    const settled: string[] = [];
+    const noting = async (name: string, work: Promise<Response>) => {
+      const answer = await work;
+      settled.push(name);
+      return answer;
+    };
+    const refused = noting('register', register());
+    t.equal((await noting('healthz', fetch(`${service.origin}/healthz`))).status, 200);
+    t.equal(
+      (await noting('docs', service.get('/api/v1/docs', token))).status,
+      200,
+      'who reads is not held up',
+    );
+    const answer = await refused;
+    t.strictSame(settled, ['healthz', 'docs', 'register']);
+    t.equal(answer.status, 503);
+    t.match(answer.headers.get('retry-after'), /^\d+$/);
+    t.match(await answer.json(), { error: 'temporarily_unavailable', error_description: /Try again/ });
+    t.notMatch(service.stderr() + service.stdout(), /a defect/);
 
-  const later = register();
-  t.equal((await fetch(`${service.origin}/healthz`)).status, 200);
-  other.exec('ROLLBACK');
-  t.equal((await later).status, 201, 'what waits is done when the other is done');
-});
+    const later = register();
+    t.equal((await fetch(`${service.origin}/healthz`)).status, 200);
+    other.exec('ROLLBACK');
+    t.equal((await later).status, 201, 'what waits is done when the other is done');
+  },
+);
 
-t.test('a full disk, and a file that may only be read', async (t) => {
+t.test('a full disk and a read-only file are reported, and reading goes on', async (t) => {
   const data = await temporaryFolder(t);
   const places = { content: data, data, database: undefined };
   await (await openAccess(places)).close();
@@ -69,7 +77,7 @@ t.test('a full disk, and a file that may only be read', async (t) => {
   }
 });
 
-t.test('the file is for its owner alone, whatever the umask', async (t) => {
+t.test('only its owner can read access.db, whatever the umask', async (t) => {
   const data = await temporaryFolder(t);
   const places = { content: data, data, database: undefined };
   const before = process.umask(0);
@@ -89,7 +97,7 @@ t.test('the file is for its owner alone, whatever the umask', async (t) => {
   await Promise.all([access.close(), again.close()]);
 });
 
-t.test('a file without its tables is damaged', async (t) => {
+t.test('a file without its tables counts as damaged', async (t) => {
   for (const sql of [
     'DROP TABLE docs_grants',
     'DROP TABLE docs_owner',

@@ -23,7 +23,7 @@ t.test('in SQLite', async (t) => {
   await holdsContract(t, async () => createAccessStores(createSqliteAccess(await openDatabase(file))));
 });
 
-t.test('a file of the first version is taken over, and one of a later version refused', async (t) => {
+t.test('a file of the first version is migrated, and a file of a later version is refused', async (t) => {
   const file = join(await temporaryFolder(t), 'access.db');
   const token = createToken({ scopes: ['read', 'draft'], me: 'https://example.org/', lifetime: 1_000, now });
   const old = await openDatabase(file);
@@ -59,7 +59,7 @@ t.test('in PostgreSQL', { ...needs('postgres'), timeout: 180_000 }, async (t) =>
     return createAccessStores(await createPostgresAccess(pool));
   });
 
-  t.test('tables of the first version are taken over, by two instances at once', async (t) => {
+  t.test('tables of the first version are migrated, even by two instances at once', async (t) => {
     const other = new pg.Pool({ connectionString: server.database('older'), max: 4 });
     const token = createToken({ scopes: ['read'], lifetime: 1_000, now });
     const { id, created, expires } = token.grant;
@@ -78,7 +78,7 @@ t.test('in PostgreSQL', { ...needs('postgres'), timeout: 180_000 }, async (t) =>
   });
 });
 
-t.test('a password is known by its hash in whichever form it was typed', async (t) => {
+t.test('a password matches its hash in every Unicode form', async (t) => {
   const hash = await hashPassword('pässword of the owner');
   t.ok(await isPassword('pa\u0308ssword of the owner', hash));
   t.notOk(await isPassword('passwort of the owner', hash));
@@ -91,7 +91,7 @@ async function holdsContract(t: Test, open: Open): Promise<void> {
   const [one, other] = [await open(), await open()];
   t.teardown(() => Promise.all([one.close(), other.close()]));
 
-  t.test('a token is seen and revoked by everybody', async (t) => {
+  t.test('a token that one instance creates or revokes is created or revoked for all', async (t) => {
     const token = createToken({ scopes: ['read', 'draft'], lifetime: 1_000, now });
     await one.tokens.add(token);
     t.same(await other.tokens.find(token.hash), token.grant);
@@ -103,7 +103,7 @@ async function holdsContract(t: Test, open: Open): Promise<void> {
     t.equal(await one.tokens.find(token.hash), undefined);
   });
 
-  t.test('slugs last, and each has one file', async (t) => {
+  t.test('slugs are kept, and each belongs to one file', async (t) => {
     const record = (slug: string, path: string, gone: number | null = null) => ({ slug, path, gone });
     const all = async () => [...(await other.slugs.all())].sort((a, b) => (a.slug < b.slug ? -1 : 1));
     const many = Array.from({ length: 250 }, (_, at) => record(`many-${at}`, `many/${at}.md`));
@@ -119,7 +119,7 @@ async function holdsContract(t: Test, open: Open): Promise<void> {
     t.strictSame(await all(), [record('a', path, now)]);
   });
 
-  t.test('of many that use a code at once, one does', async (t) => {
+  t.test('of many simultaneous uses of a code, one succeeds', async (t) => {
     const code = codeOf('c1');
     await one.signIns.addCode(code, now);
     const used = await Promise.all(
@@ -130,7 +130,7 @@ async function holdsContract(t: Test, open: Open): Promise<void> {
     t.equal(await one.signIns.useCode('unknown', now), false);
   });
 
-  t.test('what a client got ends with its grant, also what comes late', async (t) => {
+  t.test('all tokens of a client end with its grant, even those that are created late', async (t) => {
     const code = codeOf('c2');
     await one.signIns.addCode(code, now);
     t.notOk(
@@ -155,7 +155,7 @@ async function holdsContract(t: Test, open: Open): Promise<void> {
     t.equal(await other.signIns.findRefreshToken('a-refresh'), undefined);
   });
 
-  t.test('codes that nobody used go, and their grants with them', async (t) => {
+  t.test('unused codes are deleted together with their grants', async (t) => {
     const code = codeOf('c3');
     await one.signIns.addCode(code, now);
     await one.signIns.addCode(codeOf('c4', now + 2 * 86_400_000), now + 2 * 86_400_000);
@@ -163,7 +163,7 @@ async function holdsContract(t: Test, open: Open): Promise<void> {
     t.equal(await one.tokens.revoke(code.grant?.id ?? ''), false);
   });
 
-  t.test('clients', async (t) => {
+  t.test('clients are added, registered, found and removed', async (t) => {
     const client = {
       id: 'x',
       name: 'One',
@@ -188,7 +188,7 @@ async function holdsContract(t: Test, open: Open): Promise<void> {
     for (const id of kept) await one.clients.remove(id);
   });
 
-  t.test('the owner, and the sessions that a new password ends', async (t) => {
+  t.test('a new password of the owner ends the sessions', async (t) => {
     t.same(await one.owners.read(), { me: null, password: null, profile: {}, epoch: 0 });
     await one.owners.setProfile({ name: 'Ada' });
     await one.owners.setPassword({ password: 'hash', me: 'https://ada.example/' });
@@ -208,7 +208,7 @@ async function holdsContract(t: Test, open: Open): Promise<void> {
     t.notOk(await one.owners.hasSession('s', now), 'nor one whose password was checked before');
   });
 
-  t.test('what was under way while the password changed ends with it', async (t) => {
+  t.test('a sign-in that is in progress ends when the password changes', async (t) => {
     const { epoch } = await one.owners.read();
     const used = { ...codeOf('c5'), epoch };
     await one.signIns.addCode(used, now);
@@ -220,7 +220,7 @@ async function holdsContract(t: Test, open: Open): Promise<void> {
     t.equal(await other.signIns.findCode('c6'), undefined, 'a code that came later');
   });
 
-  t.test('a client that refreshes without end fills nothing', async (t) => {
+  t.test('a client that refreshes endlessly does not fill the database', async (t) => {
     const { epoch } = await one.owners.read();
     const code = { ...codeOf('c7'), epoch };
     await one.signIns.addCode(code, now);
@@ -238,7 +238,7 @@ async function holdsContract(t: Test, open: Open): Promise<void> {
     t.ok(await one.signIns.findRefreshToken('more-1009'));
   });
 
-  t.test('wrong passwords are counted over all instances', async (t) => {
+  t.test('wrong passwords are counted across all instances', async (t) => {
     const attempt = (id: string) => ({ id, address: '192.0.2.1', made: now });
     t.equal(await one.owners.noteAttempt(attempt('1'), now - 10), 1);
     t.equal(await other.owners.noteAttempt(attempt('2'), now - 10), 2);

@@ -21,7 +21,7 @@ function blocksOf(kind: string): readonly string[] {
 
 const usual = { kind: 'http', url: 'http://127.0.0.1:4000/mcp' } as const;
 
-t.test('each entry of the page is what connect prints', async (t) => {
+t.test('each entry in AGENTS.md is what connect prints', async (t) => {
   for (const agent of agents) {
     const [entry, ...more] = blocksOf(`entry ${agent}`);
     t.strictSame(more, []);
@@ -33,7 +33,7 @@ t.test('each entry of the page is what connect prints', async (t) => {
   }
 });
 
-t.test('each entry with a token is the other one and a header, and has no token in it', async (t) => {
+t.test('each entry with a token adds a header to the plain entry, and contains no token', async (t) => {
   for (const agent of ['cursor', 'zed', 'vscode'] as const) {
     const [block = ''] = blocksOf(`token ${agent}`);
     const { inputs, ...read } = JSON.parse(block);
@@ -56,7 +56,7 @@ t.test('each entry with a token is the other one and a header, and has no token 
   t.notMatch(page, /rdocs_\w/);
 });
 
-t.test('the commands of the page run', async (t) => {
+t.test('the commands in AGENTS.md run', async (t) => {
   const folder = await temporaryFolder(t, {
     'bin/runner-docs': `#!/bin/sh\nexec "${process.execPath}" "${runnerDocsPath}" "$@"\n`,
   });
@@ -85,7 +85,7 @@ t.test('the commands of the page run', async (t) => {
   t.match(stdout, /codex\/client\.json/);
 });
 
-t.test('runner-docs is called on the page as it can be', async (t) => {
+t.test('AGENTS.md calls runner-docs in a way that works', async (t) => {
   let seen = 0;
   for (const [, line = ''] of page.matchAll(/\brunner-docs ((?:[a-z]+)\b[^`\n]*)/g)) {
     const words = line.match(/"[^"]*"|[^\s"]+/g)?.map((word) => word.replaceAll('"', '')) ?? [];
@@ -105,7 +105,7 @@ t.test('runner-docs is called on the page as it can be', async (t) => {
     t.match(readFileSync(other, 'utf8'), 'AGENTS.md)', `${other} leads to it`);
 });
 
-t.test('connect by stdio names everything by its absolute path', async (t) => {
+t.test('connect --stdio prints absolute paths', async (t) => {
   const folder = await temporaryFolder(t, { "it's a folder/one.md": '# One' });
   const content = join(folder, "it's a folder");
   const places = ['--content', content, '--data', join(folder, 'data')];
@@ -140,7 +140,7 @@ t.test('connect by stdio names everything by its absolute path', async (t) => {
   t.match(missing, { code: 0, stderr: /There is no folder .*nowhere\. Name yours with --content/ });
 });
 
-t.test('connect refuses what it does not know', async (t) => {
+t.test('connect refuses unknown agents', async (t) => {
   t.match(await runDocs(['connect', 'emacs']), {
     code: 2,
     stdout: '',
@@ -153,7 +153,7 @@ t.test('connect refuses what it does not know', async (t) => {
   t.match(http, { code: 2, stdout: '', stderr: /must begin with https/ });
 });
 
-t.test('no path breaks out of an entry', async () => {
+t.test('special characters in a path stay inside the entry', async () => {
   const path = fc.string({ unit: 'grapheme', maxLength: 40 });
   fc.assert(
     fc.property(path, (text) => {

@@ -20,7 +20,7 @@ const app: OAuthClient = {
   source: 'document',
 };
 
-t.test('where a client may have browsers sent', async (t) => {
+t.test('which redirect addresses a client may use', async (t) => {
   const cases: readonly { name: string; uri: string; want: boolean }[] = [
     { name: 'its own origin', uri: 'https://app.example.org/any/path?query=1', want: true },
     { name: 'its own origin without a path', uri: 'https://app.example.org', want: true },
@@ -122,7 +122,7 @@ t.test('where a client may have browsers sent', async (t) => {
   t.notOk(isRedirectAllowed(local, 'http://localhost:5000/back'), 'and no other name');
 });
 
-t.test('what no client can publish', async (t) => {
+t.test('redirect addresses that are refused for every client', async (t) => {
   const hostile: OAuthClient = {
     ...app,
     redirectUris: [
@@ -152,7 +152,7 @@ t.test('what no client can publish', async (t) => {
   }
 });
 
-t.test('redirects, whatever is asked', async () => {
+t.test('any text is either refused as a redirect address or safe', async () => {
   const origins = [
     'https://app.example.org',
     'http://localhost',
@@ -249,7 +249,7 @@ t.test('profile URLs', async (t) => {
   );
 });
 
-t.test('names that clients give themselves', async (t) => {
+t.test('the names of clients lose characters that could mislead', async (t) => {
   const cases: readonly { name: string; text: unknown; want: string | null }[] = [
     { name: 'as it is', text: 'Claude Code', want: 'Claude Code' },
     { name: 'in any script', text: ' 読書  アプリ ', want: '読書 アプリ' },

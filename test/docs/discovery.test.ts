@@ -52,7 +52,7 @@ function fails(code: string): () => Response {
   };
 }
 
-t.test('a service that is well is found to be', async (t) => {
+t.test('no problem is found in a service that is set up correctly', async (t) => {
   t.strictSame(await follow({}), [
     { isFine: true, text: `Agents find the sign-in of ${origin}/mcp at ${origin}.` },
   ]);
@@ -181,12 +181,12 @@ for (const { name, site, want, isFine = false } of cases)
     t.equal(one?.isFine, isFine);
   });
 
-t.test('what answers at the usual address may be another program, which is no problem', async (t) => {
+t.test('another program at the default address is not a problem', async (t) => {
   const found = await follow({ mcp: () => new Response('', { status: 404 }) }, { isNamed: false });
   t.match(found, [{ isFine: true, text: /another program/ }]);
 });
 
-t.test('an answer is bounded in size and time, and no redirect is followed', async (t) => {
+t.test('answers are bounded in size and time, and no redirect is followed', async (t) => {
   const site = createServer((request, response) => {
     if (request.url === '/large') for (let count = 0; count < 64; count++) response.write('x'.repeat(4_096));
     if (request.url === '/large') response.end();
@@ -202,7 +202,7 @@ t.test('an answer is bounded in size and time, and no redirect is followed', asy
   t.match(await ask(`${base}/silent`, fetch), { kind: 'trouble', reason: /did not answer within 5 seconds/ });
 });
 
-t.test('challenges', async (t) => {
+t.test('the Bearer challenge is read from WWW-Authenticate', async (t) => {
   const read = (header: string) => {
     const found = tryBearerChallenge(header);
     return found && Object.fromEntries(found);

@@ -35,7 +35,7 @@ const files = {
   'collections/empty.yaml': 'docs: [secret]',
 };
 
-t.test('the list', async (t) => {
+t.test('the list of documents', async (t) => {
   const { get, createToken } = await openTestApp(t, files);
   const slugs = async (query: string, headers = {}) => {
     const { statusCode, json } = await get(`/api/v1/docs${query}`, { headers });
@@ -104,7 +104,7 @@ t.test('the list', async (t) => {
   t.equal((await get('/api/v1/docs?limit=100')).statusCode, 200);
 });
 
-t.test('parameters that cannot be are refused by name', async (t) => {
+t.test('invalid parameters are refused by name', async (t) => {
   const { get } = await openTestApp(t, files);
   const cases: readonly { query: string; path: string; message: RegExp }[] = [
     { query: 'limit=0', path: 'limit', message: /at least 1/ },
@@ -137,7 +137,7 @@ t.test('parameters that cannot be are refused by name', async (t) => {
   t.equal((await get('/api/v1/docs?limit=0&tag=')).json().errors.length, 2, 'all at once');
 });
 
-t.test('one document', async (t) => {
+t.test('the metadata of a document', async (t) => {
   const { get, content, indexer } = await openTestApp(t, files);
   const { json, headers } = await get('/api/v1/docs/first');
   t.match(json(), {
@@ -168,7 +168,7 @@ t.test('one document', async (t) => {
   t.equal(changed.statusCode, 200, 'the list has changed too');
 });
 
-t.test('what is not there', async (t) => {
+t.test('unknown documents, collections and addresses', async (t) => {
   const { get, app } = await openTestApp(t, files);
   const missing: readonly [string, RegExp][] = [
     ['/api/v1/docs/secnd', /no document "secnd"\. Did you mean "second"\?/],
@@ -269,7 +269,7 @@ t.test('files: Markdown, HTML, PDF and EPUB', async (t) => {
   t.match((await get('/api/v1/collections/empty.epub')).json(), { status: 422, detail: /no documents/ });
 });
 
-t.test('a picture that is replaced makes another PDF and EPUB', async (t) => {
+t.test('a PDF and an EPUB change when a picture is replaced', async (t) => {
   const { get, content } = await openTestApp(t, files);
   const etags = () =>
     Promise.all(
@@ -283,7 +283,7 @@ t.test('a picture that is replaced makes another PDF and EPUB', async (t) => {
   for (const [at, etag] of before.entries()) t.not(after[at], etag);
 });
 
-t.test('the same picture with another time is the same rendition', async (t) => {
+t.test('a new modification time of the same picture changes no rendition', async (t) => {
   const { get, content } = await openTestApp(t, { ...files, 'p.png': 'a' });
   const etag = async () => (await get('/api/v1/docs/first.html', { method: 'HEAD' })).headers['etag'];
   const before = await etag();
@@ -291,7 +291,7 @@ t.test('the same picture with another time is the same rendition', async (t) => 
   t.equal(await etag(), before, 'so instances with the same files agree');
 });
 
-t.test('what many ask for at once is rendered once', async (t) => {
+t.test('simultaneous requests for the same rendition share one rendering', async (t) => {
   const { get, rendered } = await openTestApp(t, files);
   const answers = await Promise.all(Array.from({ length: 10 }, () => get('/api/v1/docs/second.pdf')));
   t.ok(answers.every(({ statusCode }) => statusCode === 200));
@@ -299,27 +299,30 @@ t.test('what many ask for at once is rendered once', async (t) => {
   t.equal(new Set(answers.map(({ rawPayload }) => rawPayload.toString('base64'))).size, 1);
 });
 
-t.test('documents that cannot be rendered are a problem, and the next ones are none', async (t) => {
-  const { get, rendered } = await openTestApp(t, {
-    'quotes.md': `${'>'.repeat(5_000)} deep`,
-    'lists.md': Array.from({ length: 500 }, (_, at) => `${'  '.repeat(at)}- item`).join('\n'),
-    'good.md': '# Good',
-  });
-  for (const slug of ['quotes', 'lists'])
-    for (const format of ['pdf', 'html', 'md']) {
-      const answer = await get(`/api/v1/docs/${slug}.${format}`);
-      t.ok([200, 422].includes(answer.statusCode), `${slug}.${format}: ${answer.statusCode}`);
-      if (format !== 'pdf') continue;
-      t.match(answer.json(), { status: 422, detail: /nested|deep/i });
-      t.equal(answer.headers['etag'], undefined, 'no entity tag of a file that was never made');
-    }
-  const before = rendered.length;
-  t.equal((await get('/api/v1/docs/quotes.pdf')).statusCode, 422);
-  t.equal(rendered.length, before, 'and it is not tried again');
-  t.equal((await get('/api/v1/docs/good.pdf')).statusCode, 200);
-});
+t.test(
+  'a document that cannot be rendered is answered with a problem, and does not affect the next one',
+  async (t) => {
+    const { get, rendered } = await openTestApp(t, {
+      'quotes.md': `${'>'.repeat(5_000)} deep`,
+      'lists.md': Array.from({ length: 500 }, (_, at) => `${'  '.repeat(at)}- item`).join('\n'),
+      'good.md': '# Good',
+    });
+    for (const slug of ['quotes', 'lists'])
+      for (const format of ['pdf', 'html', 'md']) {
+        const answer = await get(`/api/v1/docs/${slug}.${format}`);
+        t.ok([200, 422].includes(answer.statusCode), `${slug}.${format}: ${answer.statusCode}`);
+        if (format !== 'pdf') continue;
+        t.match(answer.json(), { status: 422, detail: /nested|deep/i });
+        t.equal(answer.headers['etag'], undefined, 'no entity tag of a file that was never made');
+      }
+    const before = rendered.length;
+    t.equal((await get('/api/v1/docs/quotes.pdf')).statusCode, 422);
+    t.equal(rendered.length, before, 'and it is not tried again');
+    t.equal((await get('/api/v1/docs/good.pdf')).statusCode, 200);
+  },
+);
 
-t.test('links of the usual forms lead to their documents, and to no draft', async (t) => {
+t.test('links lead to documents in all usual forms, and never to drafts', async (t) => {
   const { get } = await openTestApp(t, {
     'one.md':
       '# One\n\n[a](/guides/install.md) [b](guides/install#Setup) [c](guides/) [d](guides/my%20file.md) [e](<guides/my file.md>) ' +
@@ -351,7 +354,7 @@ t.test('links of the usual forms lead to their documents, and to no draft', asyn
   t.match((await get('/readyz')).json(), { documents: 4, problems: 0, warnings: 2 });
 });
 
-t.test('many links do not hold up the service', async (t) => {
+t.test('a document with many links does not block the service', async (t) => {
   const { get } = await openTestApp(t, { 'links.md': '[a](b.md) '.repeat(500_000), 'one.md': '# One' });
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
@@ -386,14 +389,14 @@ t.test(
   },
 );
 
-t.test('what could not be rendered is refused before its files are looked at', async (t) => {
+t.test('a document that could not be rendered is refused before its files are read again', async (t) => {
   const { get, index } = await openTestApp(t, { 'deep.md': `[a](b.md)\n\n${'>'.repeat(5_000)} deep` });
   t.equal((await get('/api/v1/docs/deep.pdf')).statusCode, 422);
   Object.assign(index, { slugsOf: () => Promise.reject(new Error('looked')) });
   t.equal((await get('/api/v1/docs/deep.pdf')).statusCode, 422);
 });
 
-t.test('the files of a document are looked at once until one of them changes', async (t) => {
+t.test('the files of a document are read again only after one has changed', async (t) => {
   const folder = await openContentFolder(await temporaryFolder(t, { 'p.png': 'a' }));
   let looks = 0;
   let unchanged: object | undefined = {};
@@ -430,7 +433,7 @@ t.test('the files of a document are looked at once until one of them changes', a
   t.equal(looks, 5, 'each time while nobody watches the files');
 });
 
-t.test('who may read', async (t) => {
+t.test('reading needs a valid token with the scope read', async (t) => {
   let now = Date.now();
   const { get, app, createToken, access, log } = await openTestApp(t, files, { now: () => now });
   const ask = (authorization: string | undefined, url = '/api/v1/docs') =>
@@ -478,7 +481,7 @@ t.test('who may read', async (t) => {
   t.notMatch(log.join('\n'), /rdocs_/, 'no token in the log');
 });
 
-t.test('limits', async (t) => {
+t.test('requests, renders and wrong tokens are limited', async (t) => {
   let now = Date.now();
   const { app, get, createToken } = await openTestApp(t, files, {
     now: () => now,
@@ -543,7 +546,7 @@ async function largeRendition(t: Test) {
   return { path, rendition, openFiles: () => handles.filter(({ fd }) => fd !== -1).length };
 }
 
-t.test('a file is sent as it is taken, and only some at once', async (t) => {
+t.test('a large file is sent as fast as the client takes it, and only some are sent at once', async (t) => {
   const { path, rendition, openFiles } = await largeRendition(t);
   const service = await openTestApp(t, files);
   const { renditions } = service;
@@ -569,7 +572,7 @@ t.test('a file is sent as it is taken, and only some at once', async (t) => {
       10_000,
     );
 
-  t.test('in full, in part, and by name alone', async (t) => {
+  t.test('a file is sent in full, in part, or as headers alone', async (t) => {
     const token = await createToken();
     const whole = await ask(token);
     await unlink(path);
@@ -589,7 +592,7 @@ t.test('a file is sent as it is taken, and only some at once', async (t) => {
     wrong.response.resume();
     await none();
   });
-  t.test('32 for a token, 128 in all', async (t) => {
+  t.test('at most 32 downloads for a token, and 128 in all', async (t) => {
     const tokens = await Promise.all(Array.from({ length: 5 }, () => createToken()));
     const held = [];
     for (const token of tokens.slice(0, 4)) for (let at = 0; at < 32; at += 1) held.push(await ask(token));
@@ -647,7 +650,7 @@ async function whenReleased(socket: Socket): Promise<void> {
   );
 }
 
-t.test('a client that sends no whole request, and never ends, holds no connection', async (t) => {
+t.test('a client that never completes a request is disconnected', async (t) => {
   const { open } = await openListener(t, {}, async (request, response) => {
     if (request.url === '/body')
       await request
@@ -691,7 +694,7 @@ t.test('a client that sends no whole request, and never ends, holds no connectio
   );
 });
 
-t.test('a client that takes nothing is disconnected; a silent stream goes on', async (t) => {
+t.test('a client that takes nothing is disconnected, but a silent stream stays open', async (t) => {
   const streams: ServerResponse[] = [];
   const { open } = await openListener(t, { longestStall: 300 }, (request, response) => {
     if (request.url === '/stream') streams.push(response.writeHead(200));
@@ -715,7 +718,7 @@ t.test('a client that takes nothing is disconnected; a silent stream goes on', a
   listening.socket.destroy();
 });
 
-t.test('if there are too many connections, whoever keeps the service waiting makes room', async (t) => {
+t.test('with too many connections, the one that keeps the service waiting longest is closed', async (t) => {
   const waiting: ServerResponse[] = [];
   const isProxy = (address: string) => address === '127.0.0.9';
   const times = { headersTime: 60_000, requestTime: 60_000 };
@@ -758,7 +761,7 @@ t.test('if there are too many connections, whoever keeps the service waiting mak
   await answered(working);
 });
 
-t.test('only by its own name, and from its own pages', async (t) => {
+t.test('requests need a host name of the service, and an origin of its own', async (t) => {
   const { get } = await openTestApp(t, files, { corsOrigins: ['https://app.example.org'] });
   const cases: readonly [Record<string, string>, number][] = [
     [{ host: '127.0.0.1:4000' }, 200],
@@ -786,7 +789,7 @@ t.test('only by its own name, and from its own pages', async (t) => {
   t.match(preflight.headers['access-control-allow-headers'], /Authorization/);
 });
 
-t.test('behind a proxy the own name counts, with the usual port or without', async (t) => {
+t.test('behind a proxy, the public host name is accepted with and without the default port', async (t) => {
   const { get } = await openTestApp(t, files, { baseUrl: parseBaseUrl('https://docs.example.org') });
   const cases: readonly [string, number][] = [
     ['docs.example.org', 200],
@@ -799,7 +802,7 @@ t.test('behind a proxy the own name counts, with the usual port or without', asy
     t.equal((await get('/api/v1/docs', { headers: { host } })).statusCode, want, host);
 });
 
-t.test('the other names of a document lead to it, on every route', async (t) => {
+t.test('other names of a document redirect to it, on every route', async (t) => {
   const { get, createToken } = await openTestApp(t, {
     'guides/Größe.md': '# Größe\n\nWords.',
     'guides/draft.md': '---\ndraft: true\nslug: hidden\n---\n',
@@ -830,7 +833,7 @@ t.test('the other names of a document lead to it, on every route', async (t) => 
   );
 });
 
-t.test('which connections come from a proxy', async (t) => {
+t.test('which addresses count as a trusted proxy', async (t) => {
   const cases: readonly { proxies: readonly string[]; yes: readonly string[]; no: readonly string[] }[] = [
     { proxies: [], yes: [], no: ['127.0.0.1', '::1', ''] },
     { proxies: ['192.0.2.1'], yes: ['192.0.2.1', '::ffff:192.0.2.1'], no: ['192.0.2.2', '::1'] },
@@ -853,7 +856,7 @@ t.test('which connections come from a proxy', async (t) => {
   }
 });
 
-t.test('a clock that is set back takes nothing from anybody', async (t) => {
+t.test('a clock that is set back takes nothing from the limits of any caller', async (t) => {
   let now = 10_000_000;
   const limiter = new RateLimiter(2, () => now);
   t.ok(limiter.take('a').isAllowed);
@@ -862,7 +865,7 @@ t.test('a clock that is set back takes nothing from anybody', async (t) => {
   t.match(limiter.take('a'), { isAllowed: false, resetAfter: 30 });
 });
 
-t.test('whether it lives and can be read', async (t) => {
+t.test('/healthz and /readyz', async (t) => {
   const { get, index } = await openTestApp(t, {
     ...files,
     'bad.md': '---\ndate: x\n---\n',
@@ -889,7 +892,7 @@ t.test('whether it lives and can be read', async (t) => {
   t.equal(away.headers['retry-after'], '5');
 });
 
-t.test('a defect says nothing of itself to the client', async (t) => {
+t.test('an internal error is logged, and the client learns nothing about it', async (t) => {
   const { get, index, log } = await openTestApp(t, files);
   Object.assign(index, { list: () => Promise.reject(new Error('secret detail at /home/x')) });
   const answer = await get('/api/v1/docs');
@@ -898,7 +901,7 @@ t.test('a defect says nothing of itself to the client', async (t) => {
   t.match(log.join('\n'), /secret detail/);
 });
 
-t.test('the description is what the answers are', async (t) => {
+t.test('openapi.json describes the actual answers', async (t) => {
   const { get } = await openTestApp(t, files);
   const { json } = await get('/api/v1/openapi.json');
   const description = json();

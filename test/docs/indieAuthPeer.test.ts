@@ -12,7 +12,7 @@ import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 
 const me = 'https://ada.example.org/';
 
-t.test('an IndieAuth server that others wrote gives the tokens', needs('indieAuthPeer'), async (t) => {
+t.test('tokens from an independent IndieAuth server', needs('indieAuthPeer'), async (t) => {
   const peer = await startIndieAuthPeer(t);
   const wellKnown = `${peer.origin}/.well-known/oauth-authorization-server`;
   const metadata: ServerMetadata = await (await fetch(wellKnown)).json();

@@ -46,7 +46,7 @@ async function post(
   });
 }
 
-t.test('what a client is shown', async (t) => {
+t.test('what the server says about itself and its tools', async (t) => {
   const { url, createToken } = await openMcp(t);
   const client = await connectClient(t, url, await createToken());
   const instructions = client.getInstructions() ?? '';
@@ -78,7 +78,7 @@ t.test('what a client is shown', async (t) => {
   await t.rejects(client.callTool({ name: 'delete_docs' }), { code: -32_602, message: /There is no tool/ });
 });
 
-t.test('an excerpt is harmless by itself', async (t) => {
+t.test('an excerpt is sanitised on its own', async (t) => {
   const hostile = {
     'tag.md': 'needle <img src=x title="\n| a | b | c |\n|---|---|\n" onerror=alert(1)>',
     'link.md': '[needle](\n javascript:alert(1)\n)| a | b |\n|---|---|\n| ',
@@ -100,7 +100,7 @@ t.test('an excerpt is harmless by itself', async (t) => {
   t.equal(results.find(({ slug }) => slug === 'good')?.snippet, hostile['good.md']);
 });
 
-t.test('a document is read by each of its names', async (t) => {
+t.test('a document can be read by each of its names', async (t) => {
   const { url, createToken } = await openMcp(
     t,
     {},
@@ -192,7 +192,7 @@ t.test('the tools', async (t) => {
   t.equal(joined, files['long.md'], 'the pages make the whole');
 });
 
-t.test('wrong arguments are told in sentences', async (t) => {
+t.test('wrong arguments are explained in sentences', async (t) => {
   const { url, createToken } = await openMcp(t);
   const client = await connectClient(t, url, await createToken());
   const cases: readonly { name: string; tool: string; args: Record<string, unknown>; want: RegExp }[] = [
@@ -346,7 +346,7 @@ t.test('a list of many resources comes in pages', async (t) => {
   t.match(completion, { values: { length: 100 }, hasMore: true });
 });
 
-t.test('drafts are for who has the scope', async (t) => {
+t.test('drafts are visible only with the scope draft', async (t) => {
   const { url, createToken } = await openMcp(t);
   const client = await connectClient(t, url, await createToken(['read', 'draft']));
   const found = await client.callTool({ name: 'search_docs', arguments: { query: 'hush' } });
@@ -356,7 +356,7 @@ t.test('drafts are for who has the scope', async (t) => {
   t.match((await client.readResource({ uri: 'docs://doc/secret' })).contents, [{ text: 'Hush, words.\n' }]);
 });
 
-t.test('who listens hears that documents have changed', async (t) => {
+t.test('listening clients are notified when documents change', async (t) => {
   const { url, createToken, content, indexer } = await openMcp(t);
   const client = await connectNewerClient(t, url, await createToken());
   const heard = new Promise<void>((resolve) =>
@@ -380,7 +380,7 @@ const initialize = {
 };
 const list = { jsonrpc: '2.0', id: 2, method: 'tools/list', params: {} };
 
-t.test('what is wrong before a message is read is a problem', async (t) => {
+t.test('errors before a message is read are answered with a problem', async (t) => {
   const { url, createToken } = await openMcp(t);
   const token = await createToken();
   const profile = await createToken(['profile']);
@@ -412,7 +412,7 @@ t.test('what is wrong before a message is read is a problem', async (t) => {
   }
 });
 
-t.test('other methods find the sign-in first, also at the address with a slash', async (t) => {
+t.test('other methods are challenged before they are refused, also with a final slash', async (t) => {
   const { url, createToken } = await openMcp(t);
   const good = await createToken();
   const withSlash = new URL('/mcp/', url);
@@ -434,7 +434,7 @@ t.test('other methods find the sign-in first, also at the address with a slash',
   t.equal((await client.listTools()).tools.length, 3);
 });
 
-t.test('whatever is said of the host, nothing fails', async (t) => {
+t.test('no Host header makes a request fail', async (t) => {
   const { app, url, createToken, log } = await openMcp(t, { trustProxy: ['127.0.0.1'] });
   const token = await createToken();
   const cases: readonly { name: string; headers: Record<string, string>; want: number }[] = [
@@ -466,7 +466,7 @@ t.test('whatever is said of the host, nothing fails', async (t) => {
   t.notMatch(log.join(), /a defect/);
 });
 
-t.test('parameters of a wrong type are told in sentences, in both revisions', async (t) => {
+t.test('parameters of a wrong type are explained in sentences, in both revisions', async (t) => {
   const { url, createToken, log } = await openMcp(t);
   const token = await createToken();
   const cases: readonly { method: string; params: Record<string, unknown>; want: RegExp }[] = [
@@ -527,7 +527,7 @@ function errorIn(answer: string): unknown {
   return JSON.parse(answer.replace(/^event: message\ndata: /, '')).error;
 }
 
-t.test('streams end with their token, and one token has only some of them', async (t) => {
+t.test('streams end with their token, and their number for a token is limited', async (t) => {
   const { url, createToken, access } = await openMcp(t);
   const open = async (token: string) => post(url, token, listen, newerHeaders);
   const [token, short] = [await createToken(), await createToken(['read'], 2_000)];
@@ -579,7 +579,7 @@ async function until(isTrue: () => Promise<boolean>): Promise<void> {
   while (!(await isTrue())) await new Promise((resolve) => setImmediate(resolve));
 }
 
-t.test('messages that are no good', async (t) => {
+t.test('invalid messages are refused', async (t) => {
   const { url, createToken, log } = await openMcp(t);
   const token = await createToken();
   const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
@@ -620,7 +620,7 @@ function manyArguments(): string {
   return JSON.stringify(Object.fromEntries(Array.from({ length: 3_000 }, (_, at) => [`a${at}`, at])));
 }
 
-t.test('curl needs no more than a token', async (t) => {
+t.test('curl needs nothing but a token', async (t) => {
   const { url, createToken, log } = await openMcp(t);
   const token = await createToken();
   const answer = await post(url, token, initialize, { accept: '*/*' });
@@ -632,7 +632,7 @@ t.test('curl needs no more than a token', async (t) => {
   t.notMatch(log.join(), token, 'no token in the log');
 });
 
-t.test('REST and MCP count alike', async (t) => {
+t.test('REST and MCP requests count towards the same limit', async (t) => {
   const { url, createToken } = await openMcp(t, { limits: { requests: 4, renders: 9, authFailures: 9 } });
   const token = await createToken();
   const rest = () => fetch(new URL('/api/v1/docs', url), { headers: { authorization: `Bearer ${token}` } });
@@ -656,7 +656,7 @@ t.test('a library that is being read for the first time', async (t) => {
   t.match(await ask('get_doc_markdown', { slug: 'nothing' }), /no document .*still being built/);
 });
 
-t.test('what fails is told, and a defect goes to the log alone', async (t) => {
+t.test('failures are explained, and internal errors go only to the log', async (t) => {
   const test = await openMcp(t);
   const client = await connectClient(t, test.url, await test.createToken());
   const cases: readonly { error: Error; want: RegExp; isDefect: boolean }[] = [
@@ -687,7 +687,7 @@ function failWith({ index }: TestApp, error: Error): void {
   };
 }
 
-t.test('200 clients at the same time', async (t) => {
+t.test('200 simultaneous clients are served', async (t) => {
   const { url, createToken } = await openMcp(t);
   const token = await createToken();
   const answers = await Promise.all(
@@ -698,7 +698,7 @@ t.test('200 clients at the same time', async (t) => {
   t.ok(answers.every((one) => /total..:2/.test(one)));
 });
 
-t.test('the work of a client that goes away ends', async (t) => {
+t.test('work for a client ends when the client disconnects', async (t) => {
   const begun = new EventEmitter();
   const rendition: Rendition = {
     etag: '"1"',

@@ -106,7 +106,7 @@ t.test('which IP addresses are public', async (t) => {
   for (const { address, want } of cases) t.equal(isPublicAddress(address), want, address);
 });
 
-t.test('what is never asked, whatever its name leads to', async (t) => {
+t.test('addresses that are refused before any lookup', async (t) => {
   let resolved = 0;
   const resolve = async () => [publicAddress, String(resolved++)];
   const fetch = createGuardedFetch({ resolve });
@@ -151,7 +151,7 @@ t.test('what is never asked, whatever its name leads to', async (t) => {
   t.equal(resolved, 0, 'no name was looked up');
 });
 
-t.test('names that lead where nothing is asked', needs('openssl'), async (t) => {
+t.test('names that resolve to an address that is not public', needs('openssl'), async (t) => {
   const { origin, requests, options } = await serveOutside(t, json({}));
   const cases: readonly { name: string; answers: readonly string[]; kind: string }[] = [
     { name: 'this machine', answers: ['127.0.0.1'], kind: 'refused' },
@@ -177,7 +177,7 @@ t.test('names that lead where nothing is asked', needs('openssl'), async (t) => 
   t.equal(requests.length, 0, 'nobody was asked');
 });
 
-t.test('names are looked up in the DNS, and nowhere else', async (t) => {
+t.test('names are looked up only in the DNS', async (t) => {
   const asked: string[] = [];
   /** Answers of a name server by name and type, as bytes; what is not here does not exist. */
   const records: Readonly<Record<string, readonly string[]>> = {
@@ -265,7 +265,7 @@ t.test(
   },
 );
 
-t.test('what is sent along', needs('openssl'), async (t) => {
+t.test('which headers a request has', needs('openssl'), async (t) => {
   const { origin, requests, options } = await serveOutside(t, json({ a: 1 }, { 'set-cookie': 'a=b' }));
   const proxied: unknown[] = [];
   const proxy = createTcpServer((socket) => proxied.push(socket.destroy()));
@@ -293,7 +293,7 @@ t.test('what is sent along', needs('openssl'), async (t) => {
   t.equal(proxied.length, 0, 'no proxy is asked');
 });
 
-t.test('answers that are no document', needs('openssl'), async (t) => {
+t.test('answers that are not accepted as a document', needs('openssl'), async (t) => {
   const body = JSON.stringify({ a: 'x'.repeat(70_000) });
   const cases: readonly { name: string; answer: Answer; message: RegExp }[] = [
     ...[301, 302, 307, 308].map((status) => ({
@@ -378,7 +378,7 @@ t.test('answers that are no document', needs('openssl'), async (t) => {
   }
 });
 
-t.test('answers that are one', needs('openssl'), async (t) => {
+t.test('answers that are accepted as a document', needs('openssl'), async (t) => {
   const deep = '['.repeat(30_000) + ']'.repeat(30_000);
   const cases: readonly { name: string; answer: Answer; want?: unknown }[] = [
     { name: 'JSON', answer: json({ a: 'é' }), want: { a: 'é' } },
@@ -399,7 +399,7 @@ t.test('answers that are one', needs('openssl'), async (t) => {
   }
 });
 
-t.test('only a certificate for the name counts', needs('openssl'), async (t) => {
+t.test('the certificate must be valid for the name', needs('openssl'), async (t) => {
   const { origin, requests, options } = await serveOutside(t, json({}));
   const { ca: _ca, ...strangers } = options;
   const unknown = createGuardedFetch(strangers)(new URL(origin));
@@ -413,7 +413,7 @@ t.test('only a certificate for the name counts', needs('openssl'), async (t) => 
   t.equal(requests.length, 0);
 });
 
-t.test('who takes too long', needs('openssl'), async (t) => {
+t.test('a server that takes too long', needs('openssl'), async (t) => {
   const drip: Answer = (_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     const timer = setInterval(() => response.write(' '), 20);
@@ -437,7 +437,7 @@ t.test('who takes too long', needs('openssl'), async (t) => {
   );
 });
 
-t.test('one request at a time for a host, and a bounded number of all', needs('openssl'), async (t) => {
+t.test('one request at a time for each host, and a bounded number in all', needs('openssl'), async (t) => {
   const held: ServerResponse[] = [];
   const arrived: (() => void)[] = [];
   const { origin, requests, options } = await serveOutside(t, (_request, response) => {
@@ -507,7 +507,7 @@ function documentsOf(
   return { find, asked };
 }
 
-t.test('a client by its document', async (t) => {
+t.test('a client is read from its document', async (t) => {
   const found = async (document: Record<string, unknown>) =>
     documentsOf({ [clientId]: { client_id: clientId, ...document } }).find(clientId);
   t.strictSame(
@@ -563,7 +563,7 @@ t.test('a client by its document', async (t) => {
   );
 });
 
-t.test('documents that are not valid', async (t) => {
+t.test('invalid documents are refused', async (t) => {
   const cases: readonly { name: string; content: unknown }[] = [
     { name: 'about another client', content: { client_id: 'https://app.example.org/other.json' } },
     { name: 'about nobody', content: {} },
@@ -596,7 +596,7 @@ t.test('documents that are not valid', async (t) => {
   }
 });
 
-t.test('identifiers that are not asked', async (t) => {
+t.test('identifiers from which nothing is fetched', async (t) => {
   const { find, asked } = documentsOf({});
   const ids = [
     ...[
@@ -654,7 +654,7 @@ t.test('identifiers that are not asked', async (t) => {
   t.strictSame(here.asked, [], 'nothing on this machine is fetched');
 });
 
-t.test('how long a document is remembered', async (t) => {
+t.test('how long a document is cached', async (t) => {
   const [minute, hour] = [60_000, 3_600_000];
   const cases: readonly { cacheControl: string; want: number }[] = [
     { cacheControl: '', want: 5 * minute },
@@ -688,7 +688,7 @@ t.test('how long a document is remembered', async (t) => {
   }
 });
 
-t.test('many who ask for one client', async (t) => {
+t.test('simultaneous requests for one client share one fetch', async (t) => {
   const { find, asked } = documentsOf({ [clientId]: { client_id: clientId } });
   await Promise.all(Array.from({ length: 50 }, () => find(clientId)));
   t.equal(asked.length, 1, 'share one request');

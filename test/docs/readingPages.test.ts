@@ -251,7 +251,7 @@ t.test('a document', async (t) => {
   t.equal(hidden.json().total, 0, 'a draft is in no total of others');
 });
 
-t.test('what goes wrong is a page for a browser, and a problem for a program', async (t) => {
+t.test('errors are a page for a browser, and a problem for a program', async (t) => {
   const { browse } = await openReader(t);
   const cases: readonly { path: string; status: number; want: RegExp }[] = [
     { path: '/read/gudie', status: 404, want: /Did you mean one of these\?\s+guide/ },
@@ -282,7 +282,7 @@ t.test('what goes wrong is a page for a browser, and a problem for a program', a
   t.equal((await browse('/read/')).headers['location'], '/read');
 });
 
-t.test('the heading that became the title stands once', async (t) => {
+t.test('the heading that became the title appears once', async (t) => {
   const more = '\n\nWords.\n\n## A\n\n## B\n\n## C\n\n## D\n\n[up](#the-title)\n';
   const { browse, get } = await openReader(t, {
     'raw.md': `<h1 align="center">The <em>title</em></h1>\n${more}`,
@@ -308,7 +308,7 @@ t.test('the heading that became the title stands once', async (t) => {
   }
 });
 
-t.test('the other names of a document lead to its page', async (t) => {
+t.test('other names of a document redirect to its page', async (t) => {
   const { browse } = await openReader(t, { 'undici/README.md': '# undici' });
   for (const ending of ['', '.pdf', '.md']) {
     const { statusCode, headers } = await browse(`/read/undici-readme${ending}?in=book`);
@@ -320,7 +320,7 @@ t.test('the other names of a document lead to its page', async (t) => {
   t.equal((await browse('/read/undici')).statusCode, 200);
 });
 
-t.test('the owner has the limits of a token', async (t) => {
+t.test('the owner has the same limits as a token', async (t) => {
   const start = Date.now();
   const limits = { requests: 6, renders: 1, authFailures: 10 };
   const { browse } = await openReader(t, readingLibrary, { limits, now: () => start });
@@ -336,7 +336,7 @@ t.test('the owner has the limits of a token', async (t) => {
   t.match(request.headers['retry-after'], /^\d+$/);
 });
 
-t.test('HTML for programs is a page that stands alone', async (t) => {
+t.test('HTML for programs is a self-contained page', async (t) => {
   const { get } = await openReader(t);
   for (const slug of ['guide', 'hebrew', 'hostile', 'untitled', 'long']) {
     const { body, headers, statusCode } = await get(`/api/v1/docs/${slug}.html`);
@@ -361,7 +361,7 @@ t.test('HTML for programs is a page that stands alone', async (t) => {
   t.equal(leads('article'), '/read/%C3%A9');
 });
 
-t.test('found words are marked, and nothing is lost or becomes HTML', async (t) => {
+t.test('found words are marked, and no text is lost or becomes HTML', async (t) => {
   const mark = (text: string, query: string) => markFound(text, parseQuery(query));
   const cases: readonly { name: string; text: string; query: string; want: string }[] = [
     { name: 'a word', text: 'Local models', query: 'MODELS', want: 'Local <mark>models</mark>' },
@@ -414,7 +414,7 @@ t.test('found words are marked, and nothing is lost or becomes HTML', async (t) 
   );
 });
 
-t.test('the sign-in says who asks, and what is not sure of it', async (t) => {
+t.test('the consent page names the app, and says what is unverified', async (t) => {
   const textOf = (html: string) => parseHtml(html).text.replace(/\s+/g, ' ');
   const sample = (name: string) => signInSamples[name] ?? '';
   const boxes = (html: string) =>
@@ -507,7 +507,7 @@ function signedOut(): string {
   return signInSamples['signed-out'] ?? '';
 }
 
-t.test('what others have named cannot pretend to be the page', async (t) => {
+t.test('names from others cannot imitate the page', async (t) => {
   const cases: readonly { name: string; text: string; want: string }[] = [
     { name: 'a usual name', text: ' An  Editor ', want: 'An Editor' },
     { name: 'other scripts', text: '編集者 עורך', want: '編集者 עורך' },

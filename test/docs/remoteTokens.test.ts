@@ -42,7 +42,7 @@ async function openRemote(t: Test, base = 'https://docs.example.org') {
   return { server, verifier, clock, warnings, tokenFile, verify: (token: string) => verifier.verify(token) };
 }
 
-t.test('a token that the other server knows', async (t) => {
+t.test('a token that the introspection server accepts', async (t) => {
   const { server, verify } = await openRemote(t);
   server.says({ ...active, exp: start / 1_000 + 3_600, iat: start / 1_000 - 60 });
   const grant = await verify('their token&x=1');
@@ -69,7 +69,7 @@ t.test('a token that the other server knows', async (t) => {
   );
 });
 
-t.test('what its answers mean', async (t) => {
+t.test('how introspection answers are interpreted', async (t) => {
   const { server, verify } = await openRemote(t);
   const later = start / 1_000 + 600;
   const good = { id: /./ };
@@ -158,7 +158,7 @@ t.test('what its answers mean', async (t) => {
   }
 });
 
-t.test('on this machine any of its names is for here', async (t) => {
+t.test('on loopback, every loopback name counts as this service', async (t) => {
   const { server, verify } = await openRemote(t, 'http://127.0.0.1:4000');
   server.says({ ...active, resource: 'http://localhost:4000/mcp' });
   t.ok(await verify('one'));
@@ -166,7 +166,7 @@ t.test('on this machine any of its names is for here', async (t) => {
   t.notOk(await verify('two'));
 });
 
-t.test('answers are remembered', async (t) => {
+t.test('answers are cached', async (t) => {
   const { server, verify, clock } = await openRemote(t);
   const count = async (token: string) => {
     const before = server.asked.length;
@@ -212,7 +212,7 @@ t.test('answers are remembered', async (t) => {
   t.equal(await count('x'.repeat(5_000)), 0, 'what is too long to be a token is not asked about');
 });
 
-t.test('many who come with one token share one question', async (t) => {
+t.test('simultaneous requests with one token share one question', async (t) => {
   const { server, verify } = await openRemote(t);
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
@@ -229,7 +229,7 @@ t.test('many who come with one token share one question', async (t) => {
   t.equal(server.asked.length, 2);
 });
 
-t.test('a server that is away, and comes back', async (t) => {
+t.test('a server that goes down and comes back', async (t) => {
   const { server, verify, warnings, clock } = await openRemote(t);
   server.says(active);
   t.ok(await verify('known'));
@@ -246,7 +246,7 @@ t.test('a server that is away, and comes back', async (t) => {
   t.equal(warnings.length, 2);
 });
 
-t.test('while the server says nothing, every request is told soon to come again', async (t) => {
+t.test('while the server is silent, every request soon gets a 503', async (t) => {
   const { server, verifier } = await openRemote(t, 'http://127.0.0.1:4000');
   server.says(() => undefined);
   const { app } = await openTestApp(
@@ -268,7 +268,7 @@ t.test('while the server says nothing, every request is told soon to come again'
   }
 });
 
-t.test('answers that are none', async (t) => {
+t.test('invalid answers of the server', async (t) => {
   const { server, verify, warnings } = await openRemote(t);
   const cases: readonly { name: string; answer: IntrospectionAnswer; reason: RegExp }[] = [
     {
@@ -325,7 +325,7 @@ t.test('answers that are none', async (t) => {
   }
 });
 
-t.test('the token that it wants', async (t) => {
+t.test('the token that the server asks for', async (t) => {
   const { server, verify, warnings, tokenFile } = await openRemote(t);
   server.says(({ headers }, response) => {
     if (headers.authorization === 'Bearer fresh') response.end(JSON.stringify(active));
@@ -340,7 +340,7 @@ t.test('the token that it wants', async (t) => {
   t.ok(await verify('two'), 'and the file is not needed while it is good');
 });
 
-t.test('the file with it', async (t) => {
+t.test('the file that contains it', async (t) => {
   const folder = await temporaryFolder(t, {
     good: '  secret-token\r\n',
     empty: '\n',
@@ -372,7 +372,7 @@ t.test('the file with it', async (t) => {
   );
 });
 
-t.test('the flags for it', async (t) => {
+t.test('the flags of --auth remote', async (t) => {
   const all = {
     auth: 'remote',
     issuer: 'https://auth.example.org',
@@ -455,7 +455,7 @@ t.test('the flags for it', async (t) => {
   }
 });
 
-t.test('whatever it answers, only a whole and active answer counts', async () => {
+t.test('only a complete and active answer is accepted', async () => {
   const base = parseBaseUrl('https://docs.example.org');
   const value = fc.oneof(
     fc.jsonValue(),

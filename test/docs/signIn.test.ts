@@ -44,7 +44,7 @@ t.test(
   },
 );
 
-t.test('what a request for access must have', async (t) => {
+t.test('what an authorization request must contain', async (t) => {
   const { authorizeUrl, app, client } = await openSignInApp(t);
   const open = (url: string) => app.inject({ url, headers: { host: '127.0.0.1:4000' } });
   const pages = [
@@ -70,7 +70,7 @@ t.test('what a request for access must have', async (t) => {
       t.match(headers['content-type'], 'text/html');
       t.match(body, 'Nothing was allowed');
     });
-  t.test('client_id twice: a page', async (t) => {
+  t.test('client_id given twice is answered with a page', async (t) => {
     t.equal((await open(`${authorizeUrl()}&client_id=${client}`)).statusCode, 400);
   });
 
@@ -136,7 +136,7 @@ t.test('what a request for access must have', async (t) => {
     });
 });
 
-t.test('a code is good once, for a minute, for who asked for it', async (t) => {
+t.test('a code works once, within a minute, and only for its client', async (t) => {
   const app = await openSignInApp(t);
   const other = await app.app.inject({
     ...{ method: 'POST', url: '/register', headers: { host: '127.0.0.1:4000' } },
@@ -174,7 +174,7 @@ t.test('a code is good once, for a minute, for who asked for it', async (t) => {
       t.notMatch(refused.body, code);
     });
 
-  t.test('the same code twice ends what the first one gave', async (t) => {
+  t.test('using a code twice ends the tokens of the first use', async (t) => {
     const code = (await app.allow({}, browser)).get('code') ?? '';
     const { access_token, refresh_token } = (await app.redeem(code)).json();
     t.equal((await app.redeem(code)).json().error, 'invalid_grant');
@@ -187,13 +187,13 @@ t.test('a code is good once, for a minute, for who asked for it', async (t) => {
     t.equal(refreshed.json().error, 'invalid_grant');
   });
 
-  t.test('ten at once: one gets tokens, and they end', async (t) => {
+  t.test('of ten simultaneous uses one gets tokens, and they end', async (t) => {
     const code = (await app.allow({}, browser)).get('code') ?? '';
     const answers = await Promise.all(Array.from({ length: 10 }, () => app.redeem(code)));
     t.equal(answers.filter(({ statusCode }) => statusCode === 200).length, 1);
   });
 
-  t.test('after a minute', async (t) => {
+  t.test('a code expires after a minute', async (t) => {
     const code = (await app.allow({}, browser)).get('code') ?? '';
     app.setClock(app.now() + 60_000);
     t.equal((await app.redeem(code)).json().error, 'invalid_grant');
@@ -220,7 +220,7 @@ t.test('refresh tokens', async (t) => {
       ...changes,
     });
 
-  t.test('five processes of one client may refresh at once, and go on with what they got', async (t) => {
+  t.test('five processes of one client can refresh at once, and their tokens all work', async (t) => {
     const { refresh_token } = await begin();
     const answers = await Promise.all(Array.from({ length: 5 }, () => refresh(refresh_token)));
     for (const answer of answers) {
@@ -229,7 +229,7 @@ t.test('refresh tokens', async (t) => {
     }
   });
 
-  t.test('one that was replaced more than a minute ago ends the whole family', async (t) => {
+  t.test('a refresh token that was replaced more than a minute ago ends the grant', async (t) => {
     const { refresh_token } = await begin();
     const second = (await refresh(refresh_token)).json();
     app.setClock(app.now() + 59_000);
@@ -244,7 +244,7 @@ t.test('refresh tokens', async (t) => {
     t.equal(read.statusCode, 401);
   });
 
-  t.test('they live 30 days from their last use, and access tokens an hour', async (t) => {
+  t.test('refresh tokens last 30 days from their last use, and access tokens an hour', async (t) => {
     const first = await begin();
     app.setClock(app.now() + 3_600_000);
     const read = await app.get('/api/v1/docs', {
@@ -260,7 +260,7 @@ t.test('refresh tokens', async (t) => {
     t.equal((await refresh(second.json().refresh_token)).json().error, 'invalid_grant');
   });
 
-  t.test('a refresh may leave scopes out and add none', async (t) => {
+  t.test('a refresh can leave scopes out, but not add any', async (t) => {
     const { refresh_token } = await begin();
     const narrow = await refresh(refresh_token, { scope: 'read' });
     t.equal(narrow.json().scope, 'read');
@@ -280,7 +280,7 @@ t.test('refresh tokens', async (t) => {
     );
   });
 
-  t.test('a new password of the owner ends them', async (t) => {
+  t.test('a new password of the owner ends refresh tokens', async (t) => {
     const { refresh_token } = await begin();
     const { password } = await app.access.owners.read();
     await app.access.owners.setPassword({ password: password ?? '' });
@@ -299,13 +299,13 @@ t.test('scopes', async (t) => {
     const code = answerOf(await browser.submit({ decision: 'allow', scope: 'read' })).get('code') ?? '';
     t.equal((await app.redeem(code)).json().scope, 'read');
   });
-  t.test('and cannot be made to allow more', async (t) => {
+  t.test('a form cannot grant more scopes than the app asked for', async (t) => {
     await signIn(browser, app.authorizeUrl({ scope: 'read' }));
     const page = await browser.submit({ decision: 'allow', scope: 'draft' });
     t.match(page.body, 'Nothing is ticked');
     t.equal(answerOf(await browser.submit({ decision: 'cancel' })).get('error'), 'access_denied');
   });
-  t.test('no', async (t) => {
+  t.test('the owner refuses', async (t) => {
     await signIn(browser, app.authorizeUrl());
     const answer = answerOf(await browser.submit({ decision: 'cancel' }));
     t.equal(answer.get('error'), 'access_denied');
@@ -316,7 +316,7 @@ t.test('scopes', async (t) => {
       (await app.allow({ scope: undefined, resource: `${origin}/mcp` }, browser)).get('code') ?? '';
     t.equal((await app.redeem(code, { resource: `${origin}/mcp` })).json().scope, 'read');
   });
-  t.test('without both, a code says who the owner is and gives no token', async (t) => {
+  t.test('without a resource and a scope, a code identifies the owner and gives no token', async (t) => {
     const code = (await app.allow({ scope: undefined }, browser)).get('code') ?? '';
     t.match((await browser.open(app.authorizeUrl({ scope: undefined }))).body, 'cannot read anything');
     t.equal((await app.redeem(code)).json().error, 'invalid_scope');
@@ -331,7 +331,7 @@ t.test('scopes', async (t) => {
     const again = await app.post('/authorize', { code: another, ...fields });
     t.equal(again.json().error, 'invalid_grant');
   });
-  t.test('the profile, and the address of mail only where it was asked for', async (t) => {
+  t.test('the profile has the email address only if the app asked for it', async (t) => {
     await app.access.owners.setProfile({ name: 'Ada', email: 'ada@example.org' });
     const profile = { url: `${origin}/`, name: 'Ada' };
     const code = (await app.allow({ scope: 'profile' }, browser)).get('code') ?? '';
@@ -379,7 +379,7 @@ t.test('introspection', async (t) => {
   t.same((await ask(access_token, await app.createToken())).json(), { active: false });
 });
 
-t.test('who guesses tokens by asking about them is stopped', async (t) => {
+t.test('guessing tokens by introspection is limited', async (t) => {
   const app = await openSignInApp(t, { limits: { requests: 1_000, renders: 10, authFailures: 3 } });
   const requester = await app.createToken();
   const codes = [];
@@ -391,7 +391,7 @@ t.test('who guesses tokens by asking about them is stopped', async (t) => {
 t.test('the password', async (t) => {
   const app = await openSignInApp(t, { limits: { requests: 1_000, renders: 10, authFailures: 3 } });
 
-  t.test('opens a session that lasts a week, in a cookie that no script reads', async (t) => {
+  t.test('the right password opens a session of a week, in a cookie that scripts cannot read', async (t) => {
     const browser = app.openBrowser();
     await browser.open('/sign-in?to=/docs');
     t.match(browser.page.headers['content-security-policy'], "frame-ancestors 'none'");
@@ -409,7 +409,7 @@ t.test('the password', async (t) => {
     t.match((await browser.open('/sign-in?to=/docs')).body, 'type="password"');
   });
 
-  t.test('a wrong one', async (t) => {
+  t.test('a wrong password', async (t) => {
     const browser = app.openBrowser();
     await browser.open('/sign-in');
     const page = await browser.submit({ password: 'wrong horse battery staple' });
@@ -418,7 +418,7 @@ t.test('the password', async (t) => {
     t.notMatch(page.body, 'wrong horse');
   });
 
-  t.test('guesses at once, from one address, are as few as one after another', async (t) => {
+  t.test('simultaneous guesses from one address are limited like successive ones', async (t) => {
     app.setClock(app.now() + 120_000);
     const browsers = await Promise.all(
       Array.from({ length: 8 }, async () => {
@@ -456,7 +456,7 @@ t.test('the password', async (t) => {
       t.equal((await browser.submit({ password: ownerPassword, to })).status, 400);
     });
 
-  t.test('signing out ends the session, not only the cookie', async (t) => {
+  t.test('signing out ends the session as well as the cookie', async (t) => {
     const browser = app.openBrowser();
     await signIn(browser, app.authorizeUrl());
     const [, secret = ''] = [...browser.cookies].find(([name]) => name.includes('session')) ?? [];
@@ -515,7 +515,7 @@ t.test('forged forms and cookies', async (t) => {
   t.match((await browser.submit({ decision: 'allow' })).body, 'type="password"', 'the session has ended');
 });
 
-t.test('a page at another port of this machine cannot say yes for the owner', async (t) => {
+t.test('a page at another port of this machine cannot consent for the owner', async (t) => {
   const app = await openSignInApp(t);
   const browser = app.openBrowser();
   await signIn(browser, app.authorizeUrl());
@@ -612,7 +612,7 @@ t.test('registration', async (t) => {
       t.equal(answer.json().error, error);
       t.ok(answer.json().error_description);
     });
-  t.test('no JSON, and a body of another kind', async (t) => {
+  t.test('invalid JSON and other media types', async (t) => {
     const broken = await register({}, { payload: '{"redirect_uris":', remoteAddress: '192.0.5.1' });
     t.match(broken.json(), {
       error: 'invalid_client_metadata',
@@ -622,7 +622,7 @@ t.test('registration', async (t) => {
     const other = await app.app.inject({ method: 'POST', url: '/token', headers: xml, payload: '<a/>' });
     t.match([other.statusCode, other.json().error], [400, 'invalid_request']);
   });
-  t.test('a secret is not given out, and the answer says so', async (t) => {
+  t.test('no secret is issued, and the answer says so', async (t) => {
     const answer = await register({
       ...{ redirect_uris: ['cursor://anysphere.cursor-mcp/oauth/callback'] },
       ...{ token_endpoint_auth_method: 'client_secret_post', client_name: 'Na\u202eme' },
@@ -631,14 +631,14 @@ t.test('registration', async (t) => {
     t.match(answer.json(), { token_endpoint_auth_method: 'none', client_name: 'Name' });
     t.notOk('client_secret' in answer.json());
   });
-  t.test('ten a minute for an address', async (t) => {
+  t.test('ten registrations a minute for an address', async (t) => {
     const codes = [];
     const body = { redirect_uris: [redirectUri] };
     for (let at = 0; at < 11; at += 1)
       codes.push((await register(body, { remoteAddress: '192.0.4.1' })).statusCode);
     t.same(codes, [...Array(10).fill(201), 429]);
   });
-  t.test('strangers keep nobody from registering', async (t) => {
+  t.test('many registrations of strangers keep nobody from registering', async (t) => {
     const body = { redirect_uris: [redirectUri] };
     const codes = new Set<number>();
     for (let at = 0; at < 200; at += 1)
@@ -646,7 +646,7 @@ t.test('registration', async (t) => {
     codes.add((await register(body, { remoteAddress: '192.0.7.1' })).statusCode);
     t.same([...codes], [201]);
   });
-  t.test('a thousand are kept; one that the owner allowed something stays', async (t) => {
+  t.test('a thousand registrations are kept, and those with a grant stay', async (t) => {
     await app.allow();
     const { clients } = app.access;
     const make = (id: string) =>
@@ -713,7 +713,7 @@ t.test('a client that the owner added', async (t) => {
   t.equal(refreshed.json().error, 'invalid_grant', 'what it was allowed ends with it');
 });
 
-t.test('without an owner password the page says how to set one, and no password is right', async (t) => {
+t.test('until a password is set, the page says how to set one, and every password is wrong', async (t) => {
   const { openBrowser, authorizeUrl } = await openSignInApp(t, { hasPassword: false });
   const browser = openBrowser();
   const page = await browser.open(authorizeUrl());
@@ -721,7 +721,7 @@ t.test('without an owner password the page says how to set one, and no password 
   t.notMatch(page.body, '<form');
 });
 
-t.test('under another name of this machine, the metadata and the challenge name that one', async (t) => {
+t.test('under another name of this machine, the metadata and the challenge use that name', async (t) => {
   const { app } = await openSignInApp(t);
   const ask = (url: string) => app.inject({ url, headers: { host: 'localhost:4000' } });
   const challengeOf = String((await ask('/api/v1/docs')).headers['www-authenticate']);

@@ -126,7 +126,7 @@ const replays: readonly Replay[] = [
   },
 ];
 
-t.test('what each client sends', async (t) => {
+t.test('the recorded requests of each client', async (t) => {
   const docs = await openOwnedDocs(t);
   const server = await discover(docs.origin);
   const browser = docs.openBrowser();
@@ -153,7 +153,7 @@ t.test('what each client sends', async (t) => {
         t.equal(status, 200, JSON.stringify(body));
         t.match(body, { token_type: 'Bearer', scope: 'read', expires_in: 3_600 });
         t.equal((await docs.service.get('/api/v1/docs', body['access_token'] ?? '')).status, 200);
-        await t.test('five refreshes at once, each of which goes on', async (t) => {
+        await t.test('five simultaneous refreshes all succeed', async (t) => {
           const refresh = { grant_type: 'refresh_token', client_id: id, resource: docs.origin + resource };
           const asked = { ...refresh, refresh_token: body['refresh_token'] ?? '' };
           const answers = await Promise.all(
@@ -170,28 +170,31 @@ t.test('what each client sends', async (t) => {
       }
     });
 
-  t.test('OpenCode sends another address than it publishes: refused, and mended by client add', async (t) => {
-    const id = await register(server, {
-      redirect_uris: ['http://127.0.0.1:19876/callback'],
-      ...publicClient,
-    });
-    const url = (client: string) =>
-      withQuery(server.authorization_endpoint, {
-        ...{ response_type: 'code', client_id: client, state: 's' },
-        redirect_uri: 'http://127.0.0.1:19876/mcp/oauth/callback',
-        ...{ code_challenge: proof().challenge, code_challenge_method: 'S256', scope: 'read' },
+  t.test(
+    'OpenCode sends another redirect address than it publishes: it is refused until client add',
+    async (t) => {
+      const id = await register(server, {
+        redirect_uris: ['http://127.0.0.1:19876/callback'],
+        ...publicClient,
       });
-    const page = await browser.open(url(id));
-    t.equal(page.status, 400);
-    t.equal(page.headers['location'], undefined);
-    const own = 'https://opencode.ai/oauth/client.json';
-    await add(docs, { id: own, redirects: ['http://127.0.0.1:19876/mcp/oauth/callback'] });
-    const { answer } = await docs.allow(url(own), browser);
-    t.ok(answer.get('code'));
-  });
+      const url = (client: string) =>
+        withQuery(server.authorization_endpoint, {
+          ...{ response_type: 'code', client_id: client, state: 's' },
+          redirect_uri: 'http://127.0.0.1:19876/mcp/oauth/callback',
+          ...{ code_challenge: proof().challenge, code_challenge_method: 'S256', scope: 'read' },
+        });
+      const page = await browser.open(url(id));
+      t.equal(page.status, 400);
+      t.equal(page.headers['location'], undefined);
+      const own = 'https://opencode.ai/oauth/client.json';
+      await add(docs, { id: own, redirects: ['http://127.0.0.1:19876/mcp/oauth/callback'] });
+      const { answer } = await docs.allow(url(own), browser);
+      t.ok(answer.get('code'));
+    },
+  );
 });
 
-t.test('the official SDK, which knows only the address', async (t) => {
+t.test('the official SDK signs in with nothing but the address', async (t) => {
   const docs = await openOwnedDocs(t);
   const state = randomBytes(16).toString('base64url');
   const client = createSdkClient(state);
@@ -232,7 +235,7 @@ t.test('the official SDK, which knows only the address', async (t) => {
     'revoking ends both, and nothing is left to renew them with',
   );
 
-  await t.test('without a state, as it is unless a program adds one', async (t) => {
+  await t.test('the SDK sends no state by default', async (t) => {
     const plain = createSdkClient();
     const { peer, answer } = await signInSdk(t, docs, plain);
     t.equal(plain.sentTo().searchParams.has('state'), false, 'it sends none');
@@ -241,7 +244,7 @@ t.test('the official SDK, which knows only the address', async (t) => {
     t.equal((await peer.listTools()).tools.length, 3);
   });
 
-  await t.test('without a state, the owner can still refuse', async (t) => {
+  await t.test('the owner can refuse a request without a state', async (t) => {
     const plain = createSdkClient();
     const { transport, connected } = connectSdk(t, docs, plain);
     await t.rejects(connected, { message: 'Unauthorized' });
@@ -253,7 +256,7 @@ t.test('the official SDK, which knows only the address', async (t) => {
   });
 });
 
-t.test('an OAuth library that others wrote', async (t) => {
+t.test('an independent OAuth library', async (t) => {
   const docs = await openOwnedDocs(t);
   const insecure = { [oauth.allowInsecureRequests]: true } as const;
   const issuer = new URL(docs.origin);

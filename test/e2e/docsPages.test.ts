@@ -53,7 +53,7 @@ t.test('the pages in a browser', needs('chromium'), async (t) => {
       t.same(complaints, [], 'nothing was refused, and nothing ran');
     });
 
-  t.test('without JavaScript and without a mouse', async (t) => {
+  t.test('the pages work without JavaScript and without a mouse', async (t) => {
     const page = await openPage(t, browser, {
       base,
       cookie,
@@ -98,7 +98,7 @@ t.test('the pages in a browser', needs('chromium'), async (t) => {
     t.pass('long code scrolls by keys');
   });
 
-  t.test('the consent by keys alone', async (t) => {
+  t.test('the consent page works with the keyboard alone', async (t) => {
     const page = await openPage(t, browser, {
       base,
       cookie,
@@ -119,7 +119,7 @@ t.test('the pages in a browser', needs('chromium'), async (t) => {
     t.equal(sent, 'request=request-1&csrf=csrf-1&scope=read&scope=profile&decision=allow');
   });
 
-  t.test('on paper', async (t) => {
+  t.test('the pages print well', async (t) => {
     const page = await openPage(t, browser, { base, cookie, options: { viewport: desk } });
     await page.goto(`${base}/read/guide?in=handbook`);
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' });

@@ -16,7 +16,7 @@ const files = {
   'collections/book.yaml': 'docs: [one]',
 };
 
-t.test('a library from the first command to the last', async (t) => {
+t.test('a whole session, from the first command to the last', async (t) => {
   const content = await temporaryFolder(t, files);
   const data = join(await temporaryFolder(t), 'data');
   const places = ['--content', content, '--data', data];
@@ -90,7 +90,7 @@ t.test('a library from the first command to the last', async (t) => {
   for (const name of readdirSync(data)) t.notMatch(name, /\.part$/);
 });
 
-t.test('answers that are under way are finished when the service ends', async (t) => {
+t.test('answers in progress are finished when the service ends', async (t) => {
   const content = await temporaryFolder(t, {
     'long.md': `# Long\n\n${'Many words in a row. '.repeat(1_000)}`,
   });
@@ -114,7 +114,7 @@ t.test('answers that are under way are finished when the service ends', async (t
   t.equal(await stopped, 0);
 });
 
-t.test('nobody who reads the log is no reason to end', async (t) => {
+t.test('the service goes on when nobody reads its log', async (t) => {
   const content = await temporaryFolder(t, files);
   const service = await serveDocs(['--content', content, '--data', await temporaryFolder(t)]);
   t.teardown(() => service.stop());
@@ -128,7 +128,7 @@ t.test('nobody who reads the log is no reason to end', async (t) => {
   t.equal(await service.stop(), 0);
 });
 
-t.test('a folder of something else is not taken for the data', async (t) => {
+t.test('a folder with other files is refused as the data folder', async (t) => {
   const shared = await temporaryFolder(t, { 'other.txt': 'x' });
   chmodSync(shared, 0o755);
   t.match(await runDocs(['token', 'create', '--data', shared]), {
@@ -144,7 +144,7 @@ t.test('a folder of something else is not taken for the data', async (t) => {
   t.match(await runDocs(['token', 'list', '--data', damaged]), { code: 1, stderr: /access\.db is damaged/ });
 });
 
-t.test('what is no request of HTTP gets a problem too', async (t) => {
+t.test('input that is not HTTP is answered with a problem', async (t) => {
   const service = await serveDocs([
     '--content',
     await temporaryFolder(t, files),
@@ -166,7 +166,7 @@ t.test('what is no request of HTTP gets a problem too', async (t) => {
   }
 });
 
-t.test('the sample is in hand at once', needs('bash', 'curl'), async (t) => {
+t.test('serve --sample is ready at once', needs('bash', 'curl'), async (t) => {
   const service = await serveDocs(['--sample']);
   t.teardown(() => service.stop());
   await poll(
@@ -193,7 +193,7 @@ t.test('the sample is in hand at once', needs('bash', 'curl'), async (t) => {
   t.strictSame(readdirSync(folder).sort(), ['chat.pdf', 'handbook.epub']);
 });
 
-t.test('what is typed wrong is answered with what to type', async (t) => {
+t.test('a wrong command line is answered with what to type', async (t) => {
   const cases: readonly { args: readonly string[]; env?: Record<string, string>; want: RegExp }[] = [
     { args: ['serv'], want: /there is no command "serv"; the commands are serve/ },
     { args: ['token'], want: /the commands are token create, token list, token revoke/ },

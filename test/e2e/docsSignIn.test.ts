@@ -14,7 +14,7 @@ const redirectUri = 'http://localhost:8787/callback';
 
 t.setTimeout(180_000);
 
-t.test('the owner sets a password, lets a client in, and ends it', async (t) => {
+t.test('the owner sets a password, allows a client, and revokes it', async (t) => {
   const content = await temporaryFolder(t, { 'one.md': '# One' });
   const data = join(await temporaryFolder(t), 'data');
   const setPassword = (input: string | undefined, more: readonly string[] = []) =>

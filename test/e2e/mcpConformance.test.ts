@@ -13,37 +13,41 @@ import { runConformance, serveWithToken } from '../support/mcpTools.ts';
 import { needs, places } from '../support/parts.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 
-t.test('all that the suite requires, by fixtures at the mounted route', needs('mcpTools'), async (t) => {
-  const app = fastify();
-  t.teardown(() => app.close());
-  app.decorateRequest('grant', null);
-  answerErrors(app);
-  checkHosts(app, parseBaseUrl('http://127.0.0.1:4000'), []);
-  mountMcp(app, {
-    authorization: { requireReader: async () => undefined, stillReads: async () => true },
-    origin: 'http://127.0.0.1:4000',
-    openHandler: async () => createFixtureHandler(),
-    ending: undefined,
-  });
-  const url = String(await listenForMcp(app));
-  for (const revision of ['2025-11-25', '2026-07-28']) {
-    const results = await temporaryFolder(t);
-    const { code, output } = await runConformance([
-      ...['server', '--url', url, '--requirements', revision, '-o', results],
-    ]);
-    t.comment(`${revision}\n${output.slice(output.lastIndexOf('SUMMARY') - 20)}`);
-    t.equal(code, 0, `nothing fails unexpectedly in ${revision}`);
-    const required = requiredScenarios(
-      await readFile(
-        join(places.mcpModules, `@modelcontextprotocol/conformance/requirements/${revision}.yaml`),
-        'utf8',
-      ),
-    );
-    t.ok(required.length >= 30);
-    const missing = required.filter((name) => !new RegExp(`✓ ${name}:`).test(output));
-    t.strictSame(missing, [], `all ${required.length} required scenarios of ${revision} pass`);
-  }
-});
+t.test(
+  'fixtures at the mounted route pass everything that the suite requires',
+  needs('mcpTools'),
+  async (t) => {
+    const app = fastify();
+    t.teardown(() => app.close());
+    app.decorateRequest('grant', null);
+    answerErrors(app);
+    checkHosts(app, parseBaseUrl('http://127.0.0.1:4000'), []);
+    mountMcp(app, {
+      authorization: { requireReader: async () => undefined, stillReads: async () => true },
+      origin: 'http://127.0.0.1:4000',
+      openHandler: async () => createFixtureHandler(),
+      ending: undefined,
+    });
+    const url = String(await listenForMcp(app));
+    for (const revision of ['2025-11-25', '2026-07-28']) {
+      const results = await temporaryFolder(t);
+      const { code, output } = await runConformance([
+        ...['server', '--url', url, '--requirements', revision, '-o', results],
+      ]);
+      t.comment(`${revision}\n${output.slice(output.lastIndexOf('SUMMARY') - 20)}`);
+      t.equal(code, 0, `nothing fails unexpectedly in ${revision}`);
+      const required = requiredScenarios(
+        await readFile(
+          join(places.mcpModules, `@modelcontextprotocol/conformance/requirements/${revision}.yaml`),
+          'utf8',
+        ),
+      );
+      t.ok(required.length >= 30);
+      const missing = required.filter((name) => !new RegExp(`✓ ${name}:`).test(output));
+      t.strictSame(missing, [], `all ${required.length} required scenarios of ${revision} pass`);
+    }
+  },
+);
 
 /** The names under `server:`. */
 function requiredScenarios(yaml: string): readonly string[] {
@@ -51,7 +55,7 @@ function requiredScenarios(yaml: string): readonly string[] {
   return [...list.matchAll(/- (\S+)/g)].map(([, name = '']) => name);
 }
 
-t.test('the library itself, in what needs no fixtures', needs('mcpTools'), async (t) => {
+t.test('the library passes what needs no fixtures', needs('mcpTools'), async (t) => {
   const { app, createToken } = await openTestApp(t, {
     'one.md': '# One\n',
     'collections/c.yaml': 'docs: [one]',

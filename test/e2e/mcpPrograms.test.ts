@@ -37,7 +37,7 @@ const initialize = message(1, 'initialize', {
 const search = (id: number) =>
   message(id, 'tools/call', { name: 'search_docs', arguments: { query: 'words' } });
 
-t.test('an agent starts the program and reads', async (t) => {
+t.test('an agent starts the program and reads documents', async (t) => {
   const { content, args } = await places(t);
   const client = new Client({ name: 'test', version: '1.0.0' });
   await client.connect(
@@ -84,7 +84,7 @@ t.test('an agent starts the program and reads', async (t) => {
   await subscription.close();
 });
 
-t.test('standard output has the protocol alone, and the end of the input is the end', async (t) => {
+t.test('standard output carries only the protocol, and the program ends with its input', async (t) => {
   const { args } = await places(t, { ...files, 'bad.md': '---\ndate: x\n---\n' });
   const child = spawn(process.execPath, [runnerDocsPath, 'mcp', ...args], { stdio: 'pipe' });
   let output = '';
@@ -108,7 +108,7 @@ t.test('standard output has the protocol alone, and the end of the input is the 
   }
 });
 
-t.test('it says who it is within a second, however large the library is', async (t) => {
+t.test('initialize is answered within a second, however large the library is', async (t) => {
   const many = Object.fromEntries(
     Array.from({ length: 4_000 }, (_, at) => [
       `f${at % 40}/n${at}.md`,
@@ -134,7 +134,7 @@ t.test('it says who it is within a second, however large the library is', async 
   t.equal(code, 0, 'a signal ends it');
 });
 
-t.test('beside serve on the same data', async (t) => {
+t.test('the program runs beside serve on the same data', async (t) => {
   const { content, data, args } = await places(t);
   const service = await serveDocs(args);
   t.teardown(() => service.stop());
