@@ -25,26 +25,6 @@ export interface AuthorizationOptions {
   readonly now: () => number;
 }
 
-export interface Authorization {
-  /** Lets a request with any valid token pass, and counts it. Throws HttpProblem. */
-  requireBearer(request: FastifyRequest, reply: FastifyReply): Promise<void>;
-  /** Lets a request with a token for the scope `read` pass, and counts it. Throws HttpProblem. */
-  requireReader(request: FastifyRequest, reply: FastifyReply): Promise<void>;
-  /** Whether the token of an accepted request may still read; not counted. */
-  stillReads(request: FastifyRequest): Promise<boolean>;
-  /** Counts a request of the owner in a browser. Throws HttpProblem if there were too many. */
-  countOwnerRequest(reply: FastifyReply): void;
-  /** Counts a render. Throws HttpProblem if there were too many. */
-  countRender(request: FastifyRequest, reply: FastifyReply): void;
-  /** Counts a download until the returned function is called. Throws HttpProblem if there are too many. */
-  countDownload(request: FastifyRequest): () => void;
-  /** Counts a request of a client without a token, each kind separately. Throws HttpProblem if there were too many. */
-  countSignIn(what: 'authorize' | 'token' | 'revoke', address: string): void;
-  /** Looks up a token from somebody else. An unknown token counts as a guess. Throws HttpProblem. */
-  findToken(token: string, request: FastifyRequest): Promise<Grant | undefined>;
-  scopeIsMissing(scope: Scope, request: FastifyRequest): HttpProblem;
-}
-
 /** Counts as one caller, however many browsers there are. No token has such an id. */
 const owner = 'owner';
 
@@ -56,11 +36,6 @@ export async function authorizeBearers(
   app: FastifyInstance,
   options: AuthorizationOptions,
 ): Promise<Authorization> {
-  const requests = new RateLimiter(options.limits.requests, options.now);
-  const renders = new RateLimiter(options.limits.renders, options.now);
-  const failures = new RateLimiter(options.limits.authFailures, options.now);
-  const signIns = new RateLimiter(options.limits.requests, options.now);
-  const downloads = new OpenCount(downloadBounds);
   app.decorateRequest('grant', null);
   await app.register(bearerAuth, {
     keys: [],
@@ -73,63 +48,111 @@ export async function authorizeBearers(
       return request.grant !== null;
     },
   });
-  const verify = (request: FastifyRequest, reply: FastifyReply) =>
-    new Promise<void>((resolve, reject) =>
-      app.verifyBearerAuth?.(request, reply, (error) => (error ? reject(error) : resolve())),
-    );
-  const fail = (request: FastifyRequest, refusal: HttpProblem) => {
-    const allowance = failures.take(callerOf(request.ip));
-    return allowance.isAllowed ? refusal : tooManyFailures(allowance);
-  };
-  const requireBearer = async (request: FastifyRequest, reply: FastifyReply) => {
+  return new Authorization(app, options);
+}
+
+/** What the bearer of a token may do, and how often. */
+export class Authorization {
+  readonly #app: FastifyInstance;
+  readonly #options: AuthorizationOptions;
+  readonly #requests: RateLimiter;
+  readonly #renders: RateLimiter;
+  readonly #failures: RateLimiter;
+  readonly #signIns: RateLimiter;
+  readonly #downloads = new OpenCount(downloadBounds);
+
+  constructor(app: FastifyInstance, options: AuthorizationOptions) {
+    const { limits, now } = options;
+    this.#app = app;
+    this.#options = options;
+    this.#requests = new RateLimiter(limits.requests, now);
+    this.#renders = new RateLimiter(limits.renders, now);
+    this.#failures = new RateLimiter(limits.authFailures, now);
+    this.#signIns = new RateLimiter(limits.requests, now);
+  }
+
+  /** Lets a request with any valid token pass, and counts it. A hook. Throws HttpProblem. */
+  readonly requireBearer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     // Another scheme is not a token, and not a guess at one.
-    if (!/^bearer +\S/i.test(request.headers.authorization ?? '')) throw tokenIsMissing(request, options);
-    await verify(request, reply).catch((error: Error) => {
+    if (!/^bearer +\S/i.test(request.headers.authorization ?? ''))
+      throw tokenIsMissing(request, this.#options);
+    await this.#verify(request, reply).catch((error: Error) => {
       if (error instanceof ForeignProfileError) throw new HttpProblem(403, error.message);
       if (!isRefusal(error)) throw tokensUnavailable(error);
     });
     const { grant } = request;
-    if (grant === null) throw fail(request, tokenIsWrong(request, options.baseUrl));
-    count(requests, { caller: grant.id, what: 'requests', reply });
+    if (grant === null) {
+      this.#countFailure(request);
+      throw tokenIsWrong(request, this.#options.baseUrl);
+    }
+    count(this.#requests, { caller: grant.id, what: 'requests', reply });
   };
-  const scopeIsMissing = (scope: Scope, request: FastifyRequest) =>
-    new HttpProblem(403, `The token has no scope "${scope}".`, {
-      headers: challenge(request, options.baseUrl, { error: 'insufficient_scope', scope }),
+
+  /** Lets a request with a token for the scope `read` pass, and counts it. A hook. Throws HttpProblem. */
+  readonly requireReader = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    await this.requireBearer(request, reply);
+    if (!request.grant?.scopes.includes('read')) throw this.scopeIsMissing('read', request);
+  };
+
+  /** Whether the token of an accepted request may still read; not counted. */
+  async stillReads({ grant, headers }: FastifyRequest): Promise<boolean> {
+    if (grant === null || grant.expires <= this.#options.now()) return false;
+    const [, token = ''] = /^bearer +(\S+)/i.exec(headers.authorization ?? '') ?? [];
+    // While tokens cannot be checked, the last known state has to do.
+    const current = await this.#options
+      .verify(token)
+      .catch((error: Error) => (error instanceof ForeignProfileError ? undefined : grant));
+    return current?.scopes.includes('read') ?? false;
+  }
+
+  /** Counts a request of the owner in a browser. Throws HttpProblem if there were too many. */
+  countOwnerRequest(reply: FastifyReply): void {
+    count(this.#requests, { caller: owner, what: 'requests', reply });
+  }
+
+  /** Counts a render. Throws HttpProblem if there were too many. */
+  countRender(request: FastifyRequest, reply: FastifyReply): void {
+    count(this.#renders, { caller: request.grant?.id ?? owner, what: 'renders', reply });
+  }
+
+  /** Counts a download until the returned function is called. Throws HttpProblem if there are too many. */
+  countDownload(request: FastifyRequest): () => void {
+    return this.#downloads.add(request.grant?.id ?? owner);
+  }
+
+  /** Counts a request of a client without a token, each kind separately. Throws HttpProblem if there were too many. */
+  countSignIn(what: 'authorize' | 'token' | 'revoke', address: string): void {
+    const { isAllowed, resetAfter } = this.#signIns.take(`${what} ${callerOf(address)}`);
+    if (!isAllowed) throw tooMany(`More than ${this.#signIns.limit} requests a minute.`, resetAfter);
+  }
+
+  /** Looks up a token from somebody else. An unknown token counts as a guess. Throws HttpProblem. */
+  async findToken(token: string, request: FastifyRequest): Promise<Grant | undefined> {
+    const grant = await this.#options.verify(token).catch((error: Error) => {
+      throw tokensUnavailable(error);
     });
-  return {
-    requireBearer,
-    async requireReader(request, reply) {
-      await requireBearer(request, reply);
-      if (!request.grant?.scopes.includes('read')) throw scopeIsMissing('read', request);
-    },
-    async stillReads({ grant, headers }) {
-      if (grant === null || grant.expires <= options.now()) return false;
-      const [, token = ''] = /^bearer +(\S+)/i.exec(headers.authorization ?? '') ?? [];
-      // While tokens cannot be checked, the last known state has to do.
-      const current = await options
-        .verify(token)
-        .catch((error: Error) => (error instanceof ForeignProfileError ? undefined : grant));
-      return current?.scopes.includes('read') ?? false;
-    },
-    countOwnerRequest: (reply) => count(requests, { caller: owner, what: 'requests', reply }),
-    countRender: (request, reply) =>
-      count(renders, { caller: request.grant?.id ?? owner, what: 'renders', reply }),
-    countDownload: (request) => downloads.add(request.grant?.id ?? owner),
-    countSignIn(what, address) {
-      const { isAllowed, resetAfter } = signIns.take(`${what} ${callerOf(address)}`);
-      if (!isAllowed) throw tooMany(`More than ${signIns.limit} requests a minute.`, resetAfter);
-    },
-    async findToken(token, request) {
-      const grant = await options.verify(token).catch((error: Error) => {
-        throw tokensUnavailable(error);
-      });
-      if (grant !== undefined) return grant;
-      const allowance = failures.take(callerOf(request.ip));
-      if (!allowance.isAllowed) throw tooManyFailures(allowance);
-      return undefined;
-    },
-    scopeIsMissing,
-  };
+    if (grant === undefined) this.#countFailure(request);
+    return grant;
+  }
+
+  scopeIsMissing(scope: Scope, request: FastifyRequest): HttpProblem {
+    return new HttpProblem(403, `The token has no scope "${scope}".`, {
+      headers: challenge(request, this.#options.baseUrl, { error: 'insufficient_scope', scope }),
+    });
+  }
+
+  #verify(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    return new Promise((resolve, reject) =>
+      this.#app.verifyBearerAuth?.(request, reply, (error) => (error ? reject(error) : resolve())),
+    );
+  }
+
+  /** After some wrong tokens, guesses from this address get no answer. */
+  #countFailure({ ip }: FastifyRequest): void {
+    const { isAllowed, resetAfter } = this.#failures.take(callerOf(ip));
+    if (!isAllowed)
+      throw tooMany('Too many wrong tokens came from this address. A good one still works.', resetAfter);
+  }
 }
 
 /** Whether the token is at fault. The code of an error is a number if it is a `DOMException`, such as a timeout. */
@@ -166,11 +189,6 @@ function tokenIsWrong(request: FastifyRequest, baseUrl: BaseUrl): HttpProblem {
   return new HttpProblem(401, 'The token is unknown, was revoked or has expired.', {
     headers: challenge(request, baseUrl, { error: 'invalid_token' }),
   });
-}
-
-/** After some wrong tokens, guesses from this address get no answer. */
-function tooManyFailures({ resetAfter }: Allowance): HttpProblem {
-  return tooMany('Too many wrong tokens came from this address. A good one still works.', resetAfter);
 }
 
 function tooMany(sentence: string, resetAfter: number): HttpProblem {
