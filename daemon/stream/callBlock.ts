@@ -1,3 +1,4 @@
+import { readCallMark } from './callMarks.ts';
 import {
   closeBrace,
   closeBracket,
@@ -8,19 +9,18 @@ import {
   openBracket,
   tick,
 } from './characters.ts';
-import { missingArguments } from './coerce.ts';
 import type { ElementForm } from './families.ts';
 import type { CallContext, FoundMark, WrittenCall } from './forms/call.ts';
-import { readCallMark } from './forms/callMark.ts';
 import { readElementCall } from './forms/elementCall.ts';
 import { readNamedCall, readPrefixedCall } from './forms/namedCall.ts';
 import { readObjectCall, readRestOfList } from './forms/objectCall.ts';
 import { readPythonList } from './forms/pythonCall.ts';
+import { missingArguments } from './offeredTools.ts';
 import {
+  NotACallError,
   over,
   peek,
   type Reading,
-  Refusal,
   type Source,
   skipBlanks,
   takeBlanks,
@@ -114,7 +114,7 @@ class BlockReader {
     try {
       yield* this.#readNext();
     } catch (error) {
-      const isCut = error instanceof Refusal && error.reason === 'cut';
+      const isCut = error instanceof NotACallError && error.reason === 'cut';
       if (!isCut || this.#calls.length === 0 || this.#start.proof !== 'tag') throw error;
       this.isOver = true;
     }
@@ -139,12 +139,12 @@ class BlockReader {
 
   /** Decides, after all calls are read, whether they were meant and where they end. */
   *finish(): Reading<Block> {
-    if (this.#calls.length === 0) throw new Refusal(this.#source.code === over ? 'cut' : 'mention');
-    if (this.#mustBeAlone && (yield* skipBlanks(this.#source)) !== over) throw new Refusal('mention');
-    if (this.#start.proof === 'close' && !this.#isClosed) throw new Refusal('mention');
+    if (this.#calls.length === 0) throw new NotACallError(this.#source.code === over ? 'cut' : 'mention');
+    if (this.#mustBeAlone && (yield* skipBlanks(this.#source)) !== over) throw new NotACallError('mention');
+    if (this.#start.proof === 'close' && !this.#isClosed) throw new NotACallError('mention');
     const bare = this.#calls.filter(({ isArgumentFree }) => isArgumentFree);
     const empty = this.#start.beginsLine ? [] : this.#calls.filter(({ isEmpty }) => isEmpty);
-    if (![...bare, ...empty].every((call) => this.#isMeant(call))) throw new Refusal('mention');
+    if (![...bare, ...empty].every((call) => this.#isMeant(call))) throw new NotACallError('mention');
     if (bare.length > 0) yield* this.#expectLineEnd();
     return { calls: this.#calls, end: this.#end };
   }
@@ -156,8 +156,8 @@ class BlockReader {
   }
 
   *#readMark(code: number): Reading<void> {
-    const { token, text, offset, isStray } = yield* readCallMark(this.#source, this.#context);
-    if (isStray && this.#calls.length === 0) throw new Refusal('mention');
+    const { token, text, offset, isStray } = yield* readCallMark(this.#source, this.#context.marks);
+    if (isStray && this.#calls.length === 0) throw new NotACallError('mention');
     if (isStray) this.#end = offset + (token === undefined && text === '' ? 1 : 0);
     if (token !== undefined) return yield* this.#takeMark({ token, text, offset });
     if (isStray && text === '') return;
@@ -205,7 +205,7 @@ class BlockReader {
   }
 
   #close({ offset }: FoundMark): void {
-    if (this.#calls.length === 0) throw new Refusal('mention', offset);
+    if (this.#calls.length === 0) throw new NotACallError('mention', offset);
     this.#end = this.#source.offset;
     this.#isClosed = true;
     this.#depth--;
@@ -226,13 +226,13 @@ class BlockReader {
 
   /** The text here is not part of the calls. */
   #stop(at?: number): void {
-    if (this.#calls.length === 0) throw new Refusal('mention', at);
-    if (this.#mustBeAlone) throw new Refusal('mention');
+    if (this.#calls.length === 0) throw new NotACallError('mention', at);
+    if (this.#mustBeAlone) throw new NotACallError('mention');
     this.isOver = true;
   }
 
   *#readFirst(): Reading<void> {
-    if (this.#start.word !== undefined) throw new Refusal('mention');
+    if (this.#start.word !== undefined) throw new NotACallError('mention');
     yield* this.readCall(() => readNamedCall(this.#source, this.#context));
   }
 
@@ -243,7 +243,7 @@ class BlockReader {
     try {
       yield* this.readCall(() => readNamedCall(this.#source, this.#context));
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof NotACallError)) throw error;
       this.#context.pending = this.#context.endAt = undefined;
       this.#end = before;
       this.#stop();
@@ -254,7 +254,7 @@ class BlockReader {
     const source = this.#source;
     const ticks = (yield* takeWord(source, (code) => code !== tick, longestFence)).length;
     if (this.#fence > 0) {
-      if (this.#calls.length === 0 || ticks < this.#fence) throw new Refusal('mention');
+      if (this.#calls.length === 0 || ticks < this.#fence) throw new NotACallError('mention');
       this.#fence = 0;
       this.#end = source.offset;
       return;
@@ -265,7 +265,7 @@ class BlockReader {
       (code) => code === newline || code === openBrace || code === less,
       longestFence,
     );
-    if (ticks < 3 || !fenceNames.test(name.trim())) throw new Refusal('mention');
+    if (ticks < 3 || !fenceNames.test(name.trim())) throw new NotACallError('mention');
     if (callFences.test(name.trim())) this.#context.isTagged = true;
     this.#isFenced = true;
     this.#fence = ticks;
@@ -287,14 +287,31 @@ class BlockReader {
 
   /** A bare name in its tag is a mention if it is part of a sentence. */
   *#expectLineEnd(): Reading<void> {
-    if (!this.#start.beginsLine) throw new Refusal('mention');
+    if (!this.#start.beginsLine) throw new NotACallError('mention');
     if (this.#end < this.#source.offset) return;
     const blanks = yield* takeBlanks(this.#source);
     if (this.#source.code === over || blanks.includes('\n') || !isBlankless(this.#source.code)) return;
-    throw new Refusal('mention');
+    throw new NotACallError('mention');
   }
 }
 
 function isBlankless(code: number): boolean {
   return !isBlank(code) && code !== less && code !== openBracket;
+}
+
+/** The start of what may be calls, and what came before it. */
+export interface CallStart {
+  /** The blanks that were withheld before it. */
+  readonly lead: string;
+  /** The tag or mark with which it began. */
+  readonly opening: string;
+  readonly close: string;
+  readonly start: BlockStart;
+  /** Calls here may be quoted in a sentence: they stand within a line, or begin with a word. */
+  readonly mayBeQuoted?: true;
+}
+
+/** The start of a reply that may consist only of calls. */
+export function bareCall(lead: string): CallStart {
+  return { lead, opening: '', close: '', start: { wrapped: false, proof: 'alone', beginsLine: true } };
 }

@@ -1,6 +1,7 @@
-import { type CallTag, type ElementForm, pairForm, separators } from './families.ts';
-import { Marks } from './marks.ts';
+import { closeBracket } from './characters.ts';
+import { type CallTag, type ElementForm, pairForm, separators, tagPrefix } from './families.ts';
 import type { StreamProfile } from './profile.ts';
+import { NotACallError, peek, type Reading, type Source } from './source.ts';
 
 /** What a mark among calls means. */
 export type CallToken =
@@ -17,7 +18,9 @@ const known = new WeakMap<StreamProfile['callTags'], Marks<CallToken>>();
 
 /** All marks that may occur among the calls of a model. */
 export function callMarksOf(profile: StreamProfile): Marks<CallToken> {
-  const marks = known.get(profile.callTags) ?? createCallMarks(profile);
+  const found = known.get(profile.callTags);
+  if (found !== undefined) return found;
+  const marks = createCallMarks(profile);
   known.set(profile.callTags, marks);
   return marks;
 }
@@ -45,4 +48,84 @@ function createCallMarks({ callTags, elements, ends }: StreamProfile): Marks<Cal
   add('[ARGS]', { kind: 'arguments' });
   add('[CALL_ID]', { kind: 'callId' });
   return new Marks(tokens);
+}
+
+/** Literals with a meaning, which are found character by character. None of them is the beginning of another. */
+export class Marks<Token> {
+  readonly #prefixes = new Map<string, Token | undefined>();
+
+  constructor(tokens: Iterable<readonly [literal: string, token: Token]>) {
+    for (const [literal, token] of tokens) {
+      for (let length = 1; length < literal.length; length++) {
+        const prefix = literal.slice(0, length);
+        if (!this.#prefixes.has(prefix)) this.#prefixes.set(prefix, undefined);
+      }
+      this.#prefixes.set(literal, token);
+    }
+  }
+
+  /** Whether a literal equals this text or begins with it. */
+  fits(text: string): boolean {
+    return this.#prefixes.has(text);
+  }
+
+  get(text: string): Token | undefined {
+    return this.#prefixes.get(text);
+  }
+}
+
+/** What was read at a place: a mark, or characters that are not a mark. */
+export interface Read<Token> {
+  readonly token: Token | undefined;
+  readonly text: string;
+}
+
+/**
+ * Reads the mark that may begin here; `begun` was already read. If there is no mark, at least one character is read.
+ */
+export function* readMark<Token>(source: Source, marks: Marks<Token>, begun = ''): Reading<Read<Token>> {
+  let text = begun;
+  for (;;) {
+    while (source.isDry) yield;
+    const longer = text + source.character;
+    if (source.character === '' || !marks.fits(longer)) {
+      if (text === '' && source.character !== '') {
+        source.at++;
+        return { token: undefined, text: longer };
+      }
+      return { token: undefined, text };
+    }
+    source.at++;
+    text = longer;
+    const token = marks.get(text);
+    if (token !== undefined) return { token, text };
+  }
+}
+
+/** A mark between calls, or characters that are not a mark. */
+interface CallMark {
+  readonly token: CallToken | undefined;
+  readonly text: string;
+  /** The offset at which it begins. */
+  readonly offset: number;
+  /** Whether a bracket that closes nothing came before it. */
+  readonly isStray: boolean;
+}
+
+/** Reads the mark that may follow between calls, with the prefix or the stray bracket before it. */
+export function* readCallMark(source: Source, marks: Marks<CallToken>): Reading<CallMark> {
+  const { offset } = source;
+  if (source.code !== closeBracket) return { ...(yield* readMark(source, marks)), offset, isStray: false };
+  source.at++;
+  if ((yield* peek(source)) !== tagPrefix.charCodeAt(1))
+    return { token: undefined, text: '', offset, isStray: true };
+  source.at++;
+  if ((yield* peek(source)) !== closeBracket)
+    return { ...(yield* readMark(source, marks, '<')), offset: offset + 1, isStray: true };
+  for (const character of tagPrefix.slice(2)) {
+    yield* peek(source);
+    if (source.character !== character) throw new NotACallError('mention');
+    source.at++;
+  }
+  return { ...(yield* readMark(source, marks)), offset, isStray: false };
 }

@@ -1,13 +1,16 @@
-import { judgeCalls } from './callJudge.ts';
-import { type BlockResult, CallReader } from './callReader.ts';
-import type { CallStart } from './callStart.ts';
+import { type Block, type CallStart, readBlock } from './callBlock.ts';
+import { callMarksOf } from './callMarks.ts';
+import type { ToolCall } from './events.ts';
+import type { CallContext, WrittenCall } from './forms/call.ts';
 import { LongText } from './longText.ts';
-import type { Mode, Scan } from './scan.ts';
+import { coerceArguments, missingArguments, type OfferedTools } from './offeredTools.ts';
+import type { Mode, Reply } from './reply.ts';
 import { Sentence, type Verdict } from './sentence.ts';
+import { NotACallError, type Reading, type RefusalReason, Source } from './source.ts';
 
 /** Withholds text that may be tool calls until that is decided. Text that is not a call is given back. */
 export class CallMode implements Mode {
-  readonly #scan: Scan;
+  readonly #reply: Reply;
   #start: CallStart | undefined;
   #reader: CallReader | undefined;
   /** The text after the opening, from earlier pieces. */
@@ -18,28 +21,28 @@ export class CallMode implements Mode {
   /** What the last calls were, and where that was. */
   #judged: { readonly verdict: Verdict; readonly at: number } | undefined;
 
-  constructor(scan: Scan) {
-    this.#scan = scan;
+  constructor(reply: Reply) {
+    this.#reply = reply;
   }
 
-  begin(start: CallStart): void {
+  begin(start: CallStart): this {
     this.#start = start;
     this.#held = new LongText();
     this.#found = undefined;
-    const { tools, callMarks } = this.#scan;
-    this.#reader = new CallReader({ tools, marks: callMarks, close: start.close, start: start.start });
+    this.#reader = new CallReader(this.#reply, start);
+    return this;
   }
 
   read(text: string, from: number): number {
     if (this.#found !== undefined) return this.#readOn(this.#found, text, from);
     const result = this.#reader?.read(text, from);
     if (result === undefined) {
-      this.#scan.steps += text.length - from;
+      this.#reply.visit(text.length - from);
       this.#held.add(text.slice(from));
       return text.length;
     }
     const before = this.#held.length;
-    this.#scan.steps += Math.abs(result.end - before) + 1;
+    this.#reply.visit(Math.abs(result.end - before) + 1);
     const next = from + Math.max(0, result.end - before);
     this.#held.add(text.slice(from, next));
     if (!this.#mayBeMention(result)) this.#take(result);
@@ -62,16 +65,16 @@ export class CallMode implements Mode {
   /** Reads one more piece after calls that may be quoted. */
   #readOn(result: BlockResult, text: string, from: number): number {
     const { verdict, end } = this.#judge(text, from);
-    this.#scan.steps += end - from + 1;
+    this.#reply.visit(end - from + 1);
     this.#held.add(text.slice(from, end));
     this.#settle(result, verdict);
     return end;
   }
 
   #decide(result: BlockResult, ahead: string): void {
-    const { line } = this.#scan.sink;
+    const { line } = this.#reply.sink;
     this.#found = result;
-    this.#scan.steps += line.length;
+    this.#reply.visit(line.length);
     this.#sentence = new Sentence(line, this.#earlier(line));
     const isClosed = this.#sentence.isClosedBy(this.#held.toString().charAt(result.end - 1));
     this.#settle(result, isClosed ? 'mention' : this.#judge(ahead, 0).verdict);
@@ -79,7 +82,7 @@ export class CallMode implements Mode {
 
   /** What the calls before these were, if they stand in the same sentence. */
   #earlier(line: string): Verdict {
-    const { sink } = this.#scan;
+    const { sink } = this.#reply;
     if (this.#judged === undefined) return 'unknown';
     const since = sink.length - this.#judged.at;
     const between = line.slice(Math.max(0, line.length - since));
@@ -110,16 +113,16 @@ export class CallMode implements Mode {
     if (result.kind === 'calls') this.#report(result, own);
     else this.#refuse(result, own);
     if (result.kind === 'calls' || isQuoted) this.#remember(isQuoted ? 'mention' : 'meant');
-    if (rest !== '') this.#scan.replay(rest);
+    if (rest !== '') this.#reply.replay(rest);
   }
 
   #remember(verdict: Verdict): void {
-    this.#judged = { verdict, at: this.#scan.sink.length };
+    this.#judged = { verdict, at: this.#reply.sink.length };
   }
 
   #report({ block }: BlockResult & { readonly kind: 'calls' }, body: string): void {
     const { lead = '', opening = '' } = this.#start ?? {};
-    const { sink, tools } = this.#scan;
+    const { sink, tools } = this.#reply;
     const { calls, missing } = judgeCalls(block.calls, tools);
     sink.markup(lead);
     for (const [index, call] of calls.entries())
@@ -128,15 +131,15 @@ export class CallMode implements Mode {
       const message = `The model left out the argument ${name}, which the tool requires.`;
       sink.add({ type: 'warning', code: 'missing-argument', message });
     }
-    this.#scan.toLead(true);
+    this.#reply.enter({ mode: 'lead', afterCall: true });
   }
 
   #refuse({ reason, begun }: BlockResult & { readonly kind: 'refused' }, body: string): void {
     const { lead = '', opening = '', start } = this.#start ?? {};
     if (start?.proof === 'tag') this.#warnOfTagged(reason, begun);
     else if (reason === 'malformed') this.#warn('malformed-tool-call', 'cannot be read');
-    this.#scan.giveBack(lead + opening + body);
-    this.#scan.toProse();
+    this.#reply.giveBack(lead + opening + body);
+    this.#reply.enterProse();
   }
 
   #warnOfTagged(reason: string, begun: boolean): void {
@@ -147,6 +150,83 @@ export class CallMode implements Mode {
 
   #warn(code: 'unknown-tool' | 'unclosed-tool-call' | 'malformed-tool-call', what: string): void {
     const message = `The model wrote a tool call that ${what}; it is shown as text.`;
-    this.#scan.sink.add({ type: 'warning', code, message });
+    this.#reply.sink.add({ type: 'warning', code, message });
+  }
+}
+
+/**
+ * The calls to report, and the required arguments that they left out. Each name becomes the tool's own, and bare words
+ * get the types in the tool's schema.
+ */
+function judgeCalls(written: readonly WrittenCall[], tools: OfferedTools) {
+  const calls: ToolCall[] = [];
+  const missing: string[] = [];
+  for (const { name, arguments: given, words } of written) {
+    const tool = tools.find(name);
+    if (tool === undefined) continue;
+    const values = words === undefined ? { ...given } : coerceArguments(given, words, tool.inputSchema);
+    missing.push(...missingArguments(values, tool.inputSchema).map((key) => `${tool.name}.${key}`));
+    calls.push({ name: tool.name, arguments: values });
+  }
+  return { calls, missing };
+}
+
+/**
+ * The outcome of reading a block. `end` is the offset after the block, or after the part of a mention that was read.
+ */
+type BlockResult =
+  | { readonly kind: 'calls'; readonly block: Block; readonly end: number }
+  | {
+      readonly kind: 'refused';
+      readonly reason: RefusalReason;
+      readonly end: number;
+      readonly begun: boolean;
+    };
+
+/** Drives the reading of one block of calls, piece by piece. */
+class CallReader {
+  readonly #source: Source;
+  readonly #context: CallContext;
+  readonly #reading: Reading<Block>;
+
+  constructor({ tools, profile }: Pick<Reply, 'profile' | 'tools'>, { close, start }: CallStart) {
+    this.#source = new Source(close);
+    this.#context = {
+      tools,
+      marks: callMarksOf(profile),
+      isTagged: start.proof === 'tag',
+      begun: false,
+      pending: undefined,
+      endAt: undefined,
+    };
+    this.#reading = readBlock(this.#source, this.#context, start);
+  }
+
+  /** Reads the rest of a piece. A result may come before the end of the piece. */
+  read(text: string, from: number): BlockResult | undefined {
+    this.#source.feed(text, from);
+    return this.#resume();
+  }
+
+  /** The reply is over. */
+  finish(): BlockResult {
+    this.#source.feed('', 0);
+    this.#source.ended = true;
+    return this.#resume() ?? this.#refused('cut');
+  }
+
+  #resume(): BlockResult | undefined {
+    try {
+      const step = this.#reading.next();
+      if (step.done) return { kind: 'calls', block: step.value, end: step.value.end };
+      return this.#source.isLost ? this.#refused('malformed') : undefined;
+    } catch (error) {
+      if (error instanceof NotACallError) return this.#refused(error.reason, error.at);
+      throw error;
+    }
+  }
+
+  #refused(reason: RefusalReason, end = this.#source.offset): BlockResult {
+    return { kind: 'refused', reason, end, begun: this.#context.begun };
   }
 }

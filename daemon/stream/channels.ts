@@ -1,9 +1,8 @@
-import { isBlank, less } from './characters.ts';
-import { isRecord } from './coerce.ts';
+import { backslash, doubleQuote, isBlank, less } from './characters.ts';
 import { tryParseValue } from './forms/values.ts';
 import { LongText } from './longText.ts';
-import { OpenString } from './openString.ts';
-import type { Mode, Scan } from './scan.ts';
+import { isRecord } from './offeredTools.ts';
+import type { Mode, Reply } from './reply.ts';
 
 /** The tags of the harmony format. In it, a reply is a sequence of messages, each with a header and a channel. */
 const tags = [
@@ -28,7 +27,7 @@ type Body = 'thinking' | 'text' | { readonly tool: string };
  * in channels.
  */
 export class Channels implements Mode {
-  readonly #scan: Scan;
+  readonly #reply: Reply;
   /** The text that may be a tag. */
   #tag = '';
   /** The current header as it came; undefined outside of a header. */
@@ -46,24 +45,25 @@ export class Channels implements Mode {
   /** Whether the header of the message was shown as text: then its end tag is shown too. */
   #isShownWhole = false;
 
-  constructor(scan: Scan) {
-    this.#scan = scan;
+  constructor(reply: Reply) {
+    this.#reply = reply;
   }
 
-  begin(header: string): void {
+  begin(header: string): this {
     const isWhole = header.endsWith('<|message|>');
     this.#tag = '';
     this.#isLeft = false;
     this.#header = isWhole ? undefined : header;
     this.#body = isWhole ? 'text' : undefined;
-    if (isWhole) this.#scan.sink.markup(header);
+    if (isWhole) this.#reply.sink.markup(header);
+    return this;
   }
 
   read(text: string, from: number): number {
     let at = from;
     while (at < text.length) {
       const next = this.#tag === '' ? this.#readRun(text, at) : this.#readTag(text, at);
-      this.#scan.steps += next - at + 1;
+      this.#reply.visit(next - at + 1);
       at = next;
       // What a call gave back may have ended the channels.
       if (this.#isLeft) return at;
@@ -75,7 +75,7 @@ export class Channels implements Mode {
   finish(): void {
     this.#put(this.#tag);
     this.#tag = '';
-    if (this.#header !== undefined) this.#scan.giveBack(this.#header);
+    if (this.#header !== undefined) this.#reply.giveBack(this.#header);
     else if (typeof this.#body === 'object' && !this.#tryAgain('')) this.#endCall(this.#body.tool, '');
   }
 
@@ -112,7 +112,7 @@ export class Channels implements Mode {
       this.#end('');
       this.#header = tag;
     } else if (this.#body === undefined) {
-      this.#scan.sink.markup(tag);
+      this.#reply.sink.markup(tag);
     } else if (tag === '<|message|>' || tag === '<|constrain|>') {
       this.#put(tag);
     } else if (!this.#tryAgain(tag)) this.#end(tag);
@@ -140,12 +140,12 @@ export class Channels implements Mode {
     this.#source = new LongText(text.slice(0, first));
     this.#firstTagInString = undefined;
     this.#tagsInStrings = mostTagsInStrings;
-    this.#scan.replay(text.slice(first));
+    this.#reply.replay(text.slice(first));
     return true;
   }
 
   #readArguments(): unknown {
-    this.#scan.steps += this.#source.length;
+    this.#reply.visit(this.#source.length);
     const given = this.#source.toString().slice(this.#argumentsStart).trim();
     return given === '' ? {} : given.endsWith('}') ? tryParseValue(given) : undefined;
   }
@@ -162,7 +162,7 @@ export class Channels implements Mode {
       this.#openString = new OpenString();
       this.#tagsInStrings = 0;
       this.#firstTagInString = undefined;
-    } else this.#scan.sink.markup(header);
+    } else this.#reply.sink.markup(header);
   }
 
   /**
@@ -171,7 +171,7 @@ export class Channels implements Mode {
    */
   #bodyOf(header: string): Body | undefined {
     const recipient = recipientOf(header);
-    const tool = recipient === undefined ? undefined : this.#scan.tools.find(recipient)?.name;
+    const tool = recipient === undefined ? undefined : this.#reply.tools.find(recipient)?.name;
     const isHeader = headerPattern.test(header);
     if (tool !== undefined && isHeader) return { tool };
     if (isHeader && (recipient === undefined || isRole(recipient)))
@@ -194,7 +194,7 @@ export class Channels implements Mode {
 
   #warnOfUnknown(name: string): void {
     const message = `The model called ${JSON.stringify(name)}, a tool that was not offered; it is shown as text.`;
-    this.#scan.sink.add({ type: 'warning', code: 'unknown-tool', message });
+    this.#reply.sink.add({ type: 'warning', code: 'unknown-tool', message });
   }
 
   /** Adds text to the current header or message, or puts it between two messages. */
@@ -210,31 +210,31 @@ export class Channels implements Mode {
   }
 
   #think(text: string): void {
-    this.#scan.sink.thinking(text);
-    if (this.#scan.tools.offered) this.#scan.thoughts.read(text);
+    this.#reply.sink.thinking(text);
+    if (this.#reply.tools.offered) this.#reply.thoughts.read(text);
   }
 
   /** White space between messages has no meaning. Text without a header is the answer. */
   #putBetween(text: string): void {
     let at = 0;
     while (at < text.length && isBlank(text.charCodeAt(at))) at++;
-    this.#scan.sink.markup(text.slice(0, at));
+    this.#reply.sink.markup(text.slice(0, at));
     if (at === text.length) return;
     this.#body = 'text';
     this.#show(text.slice(at));
   }
 
   #show(text: string): void {
-    this.#scan.shown = true;
-    this.#scan.giveBack(text);
+    this.#reply.noteText();
+    this.#reply.giveBack(text);
   }
 
   #end(tag: string): void {
     if (typeof this.#body === 'object') this.#endCall(this.#body.tool, tag);
     else if (this.#isShownWhole) this.#show(tag);
-    else this.#scan.sink.markup(tag);
+    else this.#reply.sink.markup(tag);
     this.#isShownWhole = false;
-    this.#scan.thought ||= this.#body === 'thinking';
+    if (this.#body === 'thinking') this.#reply.noteThought();
     this.#body = undefined;
   }
 
@@ -242,20 +242,20 @@ export class Channels implements Mode {
     const given = this.#readArguments();
     const source = this.#source.toString();
     if (isRecord(given)) {
-      this.#scan.sink.add({ type: 'toolCall', call: { name, arguments: given }, text: source + tag });
-      this.#scan.called = true;
+      this.#reply.sink.add({ type: 'toolCall', call: { name, arguments: given }, text: source + tag });
+      this.#reply.noteCall();
       return;
     }
     const message = 'The model wrote a tool call that cannot be read; it is shown as text.';
-    this.#scan.sink.add({ type: 'warning', code: 'malformed-tool-call', message });
+    this.#reply.sink.add({ type: 'warning', code: 'malformed-tool-call', message });
     this.#show(source + tag);
   }
 
   #refuse(at: number): number {
-    this.#scan.giveBack((this.#header ?? '') + this.#tag);
+    this.#reply.giveBack((this.#header ?? '') + this.#tag);
     this.#header = undefined;
     this.#isLeft = true;
-    this.#scan.toProse();
+    this.#reply.enterProse();
     return at;
   }
 }
@@ -275,4 +275,19 @@ function isRole(name: string): boolean {
 
 function isEnd(tag: string): boolean {
   return tag === '<|end|>' || tag === '<|call|>' || tag === '<|return|>';
+}
+
+/** Tells, piece by piece, whether the start of a JSON text ends within a string. */
+class OpenString {
+  isOpen = false;
+  #isEscaped = false;
+
+  add(piece: string): void {
+    for (let at = 0; at < piece.length; at++) {
+      const code = piece.charCodeAt(at);
+      if (this.#isEscaped) this.#isEscaped = false;
+      else if (code === doubleQuote) this.isOpen = !this.isOpen;
+      else if (code === backslash && this.isOpen) this.#isEscaped = true;
+    }
+  }
 }

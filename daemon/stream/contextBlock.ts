@@ -1,15 +1,14 @@
-import { BlockReader } from './blockReader.ts';
 import { EchoSearch } from './echoes.ts';
+import { BlockReader, MarkReader } from './elementEnd.ts';
 import { LongText } from './longText.ts';
-import { MarkReader } from './markReader.ts';
-import { endedBy, type Mode, type OpenBlock, type Scan } from './scan.ts';
+import { endedBy, type Mode, type OpenBlock, type Reply } from './reply.ts';
 
 /**
  * Withholds a block as long as its content may be an echo of what was sent. An echo is removed. Otherwise the content
  * is read as if it had not been withheld.
  */
 export class ContextBlock implements Mode {
-  readonly #scan: Scan;
+  readonly #reply: Reply;
   #block: OpenBlock = { name: '', lead: '', tag: '', beginsLine: true, dropsTag: false };
   #held = new LongText();
   #reader: BlockReader | MarkReader = new BlockReader('');
@@ -19,24 +18,25 @@ export class ContextBlock implements Mode {
   /** How often the text of the block was read before. */
   #readings = 0;
 
-  constructor(scan: Scan) {
-    this.#scan = scan;
-    this.#search = new EchoSearch(scan.echoes);
+  constructor(reply: Reply) {
+    this.#reply = reply;
+    this.#search = new EchoSearch(reply.echoes);
   }
 
-  begin(block: OpenBlock): void {
+  begin(block: OpenBlock): this {
     this.#block = block;
     this.#held = new LongText();
     this.#reader = block.close === undefined ? new BlockReader(block.name) : new MarkReader(block.close);
-    this.#search = new EchoSearch(this.#scan.echoes);
+    this.#search = new EchoSearch(this.#reply.echoes);
     this.#undecided = '';
-    this.#readings = this.#scan.readings;
+    this.#readings = this.#reply.readings;
+    return this;
   }
 
   read(text: string, from: number): number {
     for (let at = from; at < text.length; at++) {
       const character = text.charAt(at);
-      this.#scan.steps++;
+      this.#reply.visit(1);
       this.#held.add(character);
       const isClosed = this.#reader.read(character, 0) >= 0;
       if (!isClosed && this.#mayBeEcho(character)) continue;
@@ -49,7 +49,7 @@ export class ContextBlock implements Mode {
 
   finish(reason: string): void {
     const { name, close } = this.#block;
-    this.#scan.sink.add({
+    this.#reply.sink.add({
       type: 'warning',
       code: 'unclosed-context',
       message: `${endedBy(reason)} inside ${close === undefined ? `<${name}>` : name}, which never closed; it is shown as text.`,
@@ -64,24 +64,24 @@ export class ContextBlock implements Mode {
     if (decided === 0) return true;
     const content = this.#undecided.slice(0, decided);
     this.#undecided = this.#undecided.slice(decided);
-    const before = this.#scan.echoes.steps;
+    const before = this.#reply.echoes.steps;
     const isEcho = this.#search.add(content);
-    this.#scan.steps += this.#scan.echoes.steps - before;
+    this.#reply.visit(this.#reply.echoes.steps - before);
     return isEcho;
   }
 
   #remove(): void {
     const { name, lead, tag, beginsLine } = this.#block;
-    this.#scan.sink.markup(lead);
-    this.#scan.sink.add({ type: 'context', name, text: tag + this.#held.toString() });
+    this.#reply.sink.markup(lead);
+    this.#reply.sink.add({ type: 'context', name, text: tag + this.#held.toString() });
     this.#held = new LongText();
-    this.#scan.toAfterContext(beginsLine);
+    this.#reply.enterAfterContext(beginsLine);
   }
 
   #release(): void {
     const held = this.#held.toString();
     this.#held = new LongText();
-    this.#scan.toContent(this.#block);
-    this.#scan.readAgain(held, this.#readings + 1);
+    this.#reply.enterContent(this.#block);
+    this.#reply.readAgain(held, this.#readings + 1);
   }
 }

@@ -11,19 +11,19 @@ export type StreamEvent =
   | WarningEvent;
 
 /** A piece of the answer, which can be shown at once. */
-export interface TextEvent {
+interface TextEvent {
   readonly type: 'text';
   readonly text: string;
 }
 
 /** A piece of the model's thinking, without the tags around it. */
-export interface ThinkingEvent {
+interface ThinkingEvent {
   readonly type: 'thinking';
   readonly text: string;
 }
 
 /** A whole context block that the model echoed, unchanged. It is not part of the answer. */
-export interface ContextEvent {
+interface ContextEvent {
   readonly type: 'context';
   readonly name: string;
   readonly text: string;
@@ -51,7 +51,7 @@ export interface ToolCall {
 }
 
 /** Tags and the white space that belongs to them. They are never shown. */
-export interface MarkupEvent {
+interface MarkupEvent {
   readonly type: 'markup';
   readonly text: string;
 }
@@ -63,7 +63,7 @@ export interface WarningEvent {
   readonly message: string;
 }
 
-export type WarningCode =
+type WarningCode =
   | 'unclosed-thinking'
   | 'unclosed-context'
   | 'unclosed-tool-call'
@@ -74,3 +74,80 @@ export type WarningCode =
 
 /** Why a stream ended, in the runner's words or our own. */
 export type StreamEnd = 'stop' | 'length' | 'cancelled' | 'error' | (string & {});
+
+/** So many of the last pieces of text are kept, and so many characters of the current line are told. */
+const kept = 256;
+
+type RunningKind = 'text' | 'thinking' | 'markup';
+
+/** Collects the events of one push. Neighbouring events of one kind become one event. */
+export class EventSink {
+  #events: StreamEvent[] = [];
+  /** The event that may still grow. */
+  #kind: RunningKind = 'text';
+  #running = '';
+  /** The code of the last character of text. */
+  last = 0;
+  /** The length of the text. */
+  length = 0;
+  readonly #pieces: string[] = Array.from({ length: kept }, () => '');
+  #next = 0;
+
+  text(text: string): void {
+    if (text === '') return;
+    this.keep(text);
+    this.#add('text', text);
+  }
+
+  /** Keeps a piece of text. Pieces are not joined before somebody asks, because most replies have no calls. */
+  keep(piece: string): void {
+    this.last = piece.charCodeAt(piece.length - 1);
+    this.length += piece.length;
+    this.#pieces[this.#next] = piece;
+    this.#next = (this.#next + 1) % kept;
+  }
+
+  /** The end of the current line of text. */
+  get line(): string {
+    let line = '';
+    let isWhole = false;
+    for (let back = 1; back <= kept && line.length < kept && !isWhole; back++) {
+      const piece = (this.#pieces[(this.#next - back + kept) % kept] ?? '').slice(-kept);
+      isWhole = piece.includes('\n');
+      line = piece + line;
+    }
+    return line.slice(line.lastIndexOf('\n') + 1).slice(-kept);
+  }
+
+  thinking(text: string): void {
+    this.#add('thinking', text);
+  }
+
+  markup(text: string): void {
+    this.#add('markup', text);
+  }
+
+  add(event: StreamEvent): void {
+    this.#close();
+    this.#events.push(event);
+  }
+
+  take(): StreamEvent[] {
+    this.#close();
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
+
+  #add(kind: RunningKind, text: string): void {
+    if (this.#kind !== kind) this.#close();
+    this.#kind = kind;
+    this.#running = this.#running === '' ? text : this.#running + text;
+  }
+
+  #close(): void {
+    if (this.#running === '') return;
+    this.#events.push({ type: this.#kind, text: this.#running });
+    this.#running = '';
+  }
+}

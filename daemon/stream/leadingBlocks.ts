@@ -1,7 +1,6 @@
-import { BlockReader } from './blockReader.ts';
 import { isBlank, less, skipBlanks } from './characters.ts';
+import { BlockReader, TagEnd } from './elementEnd.ts';
 import { endsName } from './openings.ts';
-import { TagEnd } from './tagEnd.ts';
 
 /** A whole block before the user's words. */
 export interface LeadingBlock {

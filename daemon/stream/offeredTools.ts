@@ -1,3 +1,5 @@
+import { tryParseValue } from './forms/values.ts';
+
 /** What the parser needs to know about a tool in the request. */
 export interface ToolShape {
   readonly name: string;
@@ -46,4 +48,90 @@ export class OfferedTools {
 
 function spellingOf(name: string): string {
   return name.replace(/^functions?[.:/]/, '').replace(/[^\p{L}\p{N}]+/gu, '_');
+}
+
+type Parser = (text: string) => unknown;
+
+/** Reads a word as a value of a schema's type; undefined if it is not one. */
+const parsers: Record<string, Parser> = {
+  integer: (text) => (/^[-+]?\d+$/.test(text) ? Number(text) : undefined),
+  number: (text) => (text !== '' && Number.isFinite(Number(text)) ? Number(text) : undefined),
+  boolean: (text) => ({ true: true, false: false })[text.toLowerCase()],
+  null: (text) => (/^(?:null|none)$/i.test(text) ? null : undefined),
+  array: (text) => arrayOf(tryParseValue(text)),
+  object: (text) => (isRecord(tryParseValue(text)) ? tryParseValue(text) : undefined),
+};
+
+/** Wider types come last: with integer or string, `"5"` is a number. */
+const order = ['null', 'boolean', 'integer', 'number', 'array', 'object'];
+
+/**
+ * Gives arguments that are bare words (values of elements), or lists and objects of them, the types in the tool's
+ * schema. A word that is not a value of its type stays text: the tool itself can best say what is wrong with it.
+ */
+export function coerceArguments(
+  given: Readonly<Record<string, unknown>>,
+  words: ReadonlySet<string>,
+  inputSchema: unknown,
+): Record<string, unknown> {
+  const properties = isRecord(inputSchema) ? inputSchema['properties'] : undefined;
+  if (!isRecord(properties)) return { ...given };
+  const known: KnownTypes = new WeakMap();
+  return Object.fromEntries(
+    Object.entries(given).map(([key, word]) => [
+      key,
+      words.has(key) && Object.hasOwn(properties, key) ? coerceAll(word, properties[key], known) : word,
+    ]),
+  );
+}
+
+/** The types of each schema of a call, because one schema may be that of many words. */
+type KnownTypes = WeakMap<object, ReadonlySet<string>>;
+
+function coerceAll(value: unknown, schema: unknown, known: KnownTypes): unknown {
+  if (typeof value === 'string') return coerce(value, schema, known);
+  if (!isRecord(schema)) return value;
+  if (Array.isArray(value)) return value.map((item) => coerceAll(item, schema['items'], known));
+  if (!isRecord(value)) return value;
+  const properties = isRecord(schema['properties']) ? schema['properties'] : {};
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => {
+      const own = Object.hasOwn(properties, key) ? properties[key] : schema['additionalProperties'];
+      return [key, coerceAll(part, own, known)];
+    }),
+  );
+}
+
+/** The names of arguments that a schema requires and a call lacks. */
+export function missingArguments(given: Record<string, unknown>, inputSchema: unknown): string[] {
+  const required = isRecord(inputSchema) ? inputSchema['required'] : undefined;
+  if (!Array.isArray(required)) return [];
+  return required.filter((name): name is string => typeof name === 'string' && !Object.hasOwn(given, name));
+}
+
+function coerce(word: string, schema: unknown, known: KnownTypes): unknown {
+  if (!isRecord(schema)) return word;
+  const types = known.get(schema) ?? typesOf(schema, 0);
+  known.set(schema, types);
+  const trimmed = word.trim();
+  for (const type of order) {
+    const value = types.has(type) ? parsers[type]?.(trimmed) : undefined;
+    if (value !== undefined) return value;
+  }
+  return word;
+}
+
+function typesOf(schema: unknown, depth: number): Set<string> {
+  if (!isRecord(schema) || depth > 8) return new Set();
+  const own = [schema['type']].flat().filter((type) => typeof type === 'string');
+  const choices = [schema['anyOf'], schema['oneOf']].filter(Array.isArray).flat();
+  return new Set([...own, ...choices.flatMap((choice) => [...typesOf(choice, depth + 1)])]);
+}
+
+function arrayOf(value: unknown): unknown[] | undefined {
+  return Array.isArray(value) ? value : undefined;
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

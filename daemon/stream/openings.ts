@@ -31,7 +31,7 @@ export type CallOpening =
 /** What the characters at a place are: an opening, the beginning of one, or neither. */
 export type Match = Opening | 'more' | 'none';
 
-export interface OpeningNames {
+interface OpeningNames {
   readonly profile: StreamProfile;
   readonly contextTags: readonly string[];
   readonly dropContextTags: boolean;

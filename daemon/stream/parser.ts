@@ -1,21 +1,14 @@
-import { Blanks, LineRest } from './afterTag.ts';
-import { type CallToken, callMarksOf } from './callMarks.ts';
+import { Blanks, EndToken, Lead, LineRest } from './blankModes.ts';
 import { CallMode } from './callMode.ts';
-import type { CallStart } from './callStart.ts';
 import { Channels } from './channels.ts';
-import { CodeTracker } from './codeTracker.ts';
 import { ContextBlock } from './contextBlock.ts';
 import { Echoes } from './echoes.ts';
-import { EndToken } from './endToken.ts';
-import { EventSink } from './eventSink.ts';
 import type { StreamEnd, StreamEvent } from './events.ts';
-import { Lead } from './lead.ts';
-import type { Marks } from './marks.ts';
 import { OfferedTools, type ToolShape } from './offeredTools.ts';
 import { Openings } from './openings.ts';
 import { defaultProfile, type StreamProfile } from './profile.ts';
 import { Prose } from './prose.ts';
-import type { Mode, OpenBlock, Scan, TagPlace, ThinkingEnd } from './scan.ts';
+import { type Mode, type NextMode, Reply, type ReplyReader } from './reply.ts';
 import { Tag } from './tag.ts';
 import { Thinking } from './thinking.ts';
 import { Thoughts } from './thoughts.ts';
@@ -49,60 +42,64 @@ export interface StreamParserOptions {
   readonly dropContextTags?: boolean;
 }
 
-/** A text within several blocks is read so often at most. Blocks that are even deeper are text. */
-const mostReadings = 8;
-
 export function createStreamParser(options: StreamParserOptions = {}): StreamParser {
   return new Parser(options);
 }
 
-class Parser implements StreamParser, Scan {
-  readonly sink = new EventSink();
-  readonly code = new CodeTracker();
-  readonly openings: Openings;
-  readonly profile: StreamProfile;
-  readonly tools: OfferedTools;
-  readonly echoes: Echoes;
-  shown = false;
-  called = false;
-  thought = false;
-  nested = 0;
-  mentions = 0;
-  answerClose = '';
-  readonly thoughts: Thoughts;
-  #callMarks: Marks<CallToken> | undefined;
-  steps = 0;
-  readings = 0;
-  #replayed = false;
-  readonly #lead = new Lead(this);
-  readonly #prose = new Prose(this);
-  readonly #tag = new Tag(this);
-  readonly #thinking = new Thinking(this);
-  readonly #blanks = new Blanks(this);
-  readonly #lineRest = new LineRest(this);
+class Parser implements StreamParser, ReplyReader {
+  readonly #reply: Reply;
+  readonly #lead: Lead;
+  readonly #prose: Prose;
+  readonly #tag: Tag;
+  readonly #thinking: Thinking;
+  readonly #blanks: Blanks;
+  readonly #lineRest: LineRest;
   readonly #block: ContextBlock;
-  readonly #call = new CallMode(this);
-  readonly #endToken = new EndToken(this);
-  readonly #channels = new Channels(this);
-  #mode: Mode = this.#lead;
+  readonly #call: CallMode;
+  readonly #endToken: EndToken;
+  readonly #channels: Channels;
+  #mode: Mode;
+  #hasReplayed = false;
 
   constructor(options: StreamParserOptions) {
-    const { profile = defaultProfile, tools = [], contextTags = [], dropContextTags = false } = options;
-    this.profile = profile;
-    this.tools = new OfferedTools(tools);
-    this.echoes = new Echoes(options.sent ?? []);
-    this.#block = new ContextBlock(this);
-    const withCalls = this.tools.offered;
-    this.openings = new Openings({ profile, contextTags, dropContextTags, withCalls });
-    this.thoughts = new Thoughts(() => createStreamParser({ tools, profile: thoughtProfile(profile) }));
+    const {
+      profile = defaultProfile,
+      tools: shapes = [],
+      contextTags = [],
+      dropContextTags = false,
+    } = options;
+    const tools = new OfferedTools(shapes);
+    const reply = new Reply(
+      {
+        profile,
+        tools,
+        openings: new Openings({ profile, contextTags, dropContextTags, withCalls: tools.offered }),
+        echoes: new Echoes(options.sent ?? []),
+        thoughts: new Thoughts(() => createStreamParser({ tools: shapes, profile: thoughtProfile(profile) })),
+      },
+      this,
+    );
+    this.#reply = reply;
+    this.#lead = new Lead(reply);
+    this.#prose = new Prose(reply);
+    this.#tag = new Tag(reply);
+    this.#thinking = new Thinking(reply);
+    this.#blanks = new Blanks(reply);
+    this.#lineRest = new LineRest(reply);
+    this.#block = new ContextBlock(reply);
+    this.#call = new CallMode(reply);
+    this.#endToken = new EndToken(reply);
+    this.#channels = new Channels(reply);
+    this.#mode = this.#lead;
     if (options.startsInThinking)
-      this.toThinking({ names: profile.thinkingTags.map((name) => name.toLowerCase()) });
+      this.begin({
+        mode: 'thinking',
+        end: { names: profile.thinkingTags.map((name) => name.toLowerCase()) },
+      });
   }
 
-  /** Created with the first calls, because most replies have none. */
-  get callMarks(): Marks<CallToken> {
-    this.#callMarks ??= callMarksOf(this.profile);
-    return this.#callMarks;
+  get steps(): number {
+    return this.#reply.steps;
   }
 
   push(chunk: string): StreamEvent[] {
@@ -110,15 +107,16 @@ class Parser implements StreamParser, Scan {
     if (this.#mode === this.#prose && this.#prose.isPlain(chunk)) return [{ type: 'text', text: chunk }];
     if (this.#mode === this.#thinking && this.#thinking.isPlain(chunk))
       return [{ type: 'thinking', text: chunk }];
-    this.#read(chunk);
-    return this.sink.take();
+    this.read(chunk);
+    return this.#reply.sink.take();
   }
 
   pushThinking(chunk: string): StreamEvent[] {
     if (chunk === '') return [];
+    const { steps, tools, thoughts } = this.#reply;
     // A runner that separates the thinking leaves none in the text.
-    if (this.steps === 0) this.toLead(false);
-    if (this.tools.offered) this.thoughts.read(chunk);
+    if (steps === 0) this.begin({ mode: 'lead', afterCall: false });
+    if (tools.offered) thoughts.read(chunk);
     return [{ type: 'thinking', text: chunk }];
   }
 
@@ -129,112 +127,54 @@ class Parser implements StreamParser, Scan {
     let mode: Mode;
     do {
       mode = this.#mode;
-      this.#replayed = false;
+      this.#hasReplayed = false;
       mode.finish(reason);
-    } while (this.#mode !== mode || this.#replayed);
+    } while (this.#mode !== mode || this.#hasReplayed);
     this.#recover();
-    return this.sink.take();
+    return this.#reply.sink.take();
   }
 
-  /** Calls at the end of the thinking count if the model said nothing else. */
+  /** Calls at the end of the thinking count if the model wrote nothing else. */
   #recover(): void {
-    if (this.shown || this.called) return;
-    for (const call of this.thoughts.finish())
-      this.sink.add({ type: 'toolCall', call, text: '', fromThinking: true });
+    const { shown, called, thoughts, sink } = this.#reply;
+    if (shown || called) return;
+    for (const call of thoughts.finish()) sink.add({ type: 'toolCall', call, text: '', fromThinking: true });
   }
 
-  #read(text: string): void {
+  read(text: string): void {
+    this.#hasReplayed = true;
     let at = 0;
     while (at < text.length) at = this.#mode.read(text, at);
   }
 
-  replay(text: string): void {
-    this.#replayed = true;
-    this.#read(text);
+  begin(next: NextMode): void {
+    this.#mode = this.#begun(next);
   }
 
-  readAgain(text: string, readings: number): void {
-    const before = this.readings;
-    this.readings = readings;
-    this.replay(text);
-    this.readings = before;
-  }
-
-  giveBack(text: string): void {
-    this.steps += text.length;
-    this.sink.text(text);
-    if (text.length === 1) this.code.step(text.charCodeAt(0));
-    else this.code.track(text);
-  }
-
-  toProse(): void {
-    this.shown = true;
-    this.#mode = this.#prose;
-  }
-
-  toLead(afterCall: boolean): void {
-    this.called ||= afterCall;
-    this.#lead.begin(afterCall);
-    this.#mode = this.#lead;
-  }
-
-  toTag(lead: string, place: TagPlace): void {
-    this.#tag.begin(lead, place);
-    this.#mode = this.#tag;
-  }
-
-  toThinking(end: ThinkingEnd): void {
-    this.#thinking.begin(end);
-    this.#mode = this.#thinking;
-  }
-
-  toBlanks(): void {
-    this.#mode = this.#blanks;
-  }
-
-  /** Before the answer, all white space after a block is dropped with it, so that thinking may still open. */
-  toLineRest(after: 'thinking' | 'context'): void {
-    if (!this.shown) return this.toBlanks();
-    this.#lineRest.begin(after);
-    this.#mode = this.#lineRest;
-  }
-
-  toBlock(block: OpenBlock): void {
-    if (this.readings === mostReadings) return this.toContent(block);
-    this.#block.begin(block);
-    this.#mode = this.#block;
-  }
-
-  /** In the middle of an answer the lines around a dropped tag stay separate. */
-  toContent({ lead, tag, beginsLine, dropsTag }: OpenBlock): void {
-    if (dropsTag && !this.shown) this.sink.markup(lead);
-    else this.giveBack(lead);
-    if (dropsTag) {
-      this.sink.markup(tag);
-      return this.toAfterContext(beginsLine);
+  #begun(next: NextMode): Mode {
+    switch (next.mode) {
+      case 'prose':
+        return this.#prose;
+      case 'lead':
+        if (next.afterCall) this.#reply.noteCall();
+        return this.#lead.begin(next.afterCall);
+      case 'tag':
+        return this.#tag.begin(next.lead, next.place);
+      case 'thinking':
+        return this.#thinking.begin(next.end);
+      case 'blanks':
+        return this.#blanks;
+      case 'lineRest':
+        return this.#lineRest.begin(next.after);
+      case 'block':
+        return this.#block.begin(next.block);
+      case 'call':
+        return this.#call.begin(next.start);
+      case 'end':
+        return this.#endToken.begin(next.token);
+      case 'channels':
+        return this.#channels.begin(next.header);
     }
-    this.giveBack(tag);
-    this.toProse();
-  }
-
-  toAfterContext(beginsLine: boolean): void {
-    if (beginsLine) this.toLineRest('context');
-    else this.toProse();
-  }
-
-  toCall(start: CallStart): void {
-    this.#call.begin(start);
-    this.#mode = this.#call;
-  }
-
-  toEnd(token: string): void {
-    this.#endToken.begin(token);
-    this.#mode = this.#endToken;
-  }
-
-  toChannels(header: string): void {
-    this.#channels.begin(header);
-    this.#mode = this.#channels;
   }
 }
 
@@ -251,4 +191,19 @@ function thoughtProfile(profile: StreamProfile): StreamProfile {
     resultTags: [],
     resultMarks: [],
   };
+}
+
+/**
+ * A whole text without the thinking at its beginning, in any form that a stream may have. The first remaining line
+ * keeps its indentation, and everything after it is unchanged. If the thinking never ends, nothing is left.
+ */
+export function afterLeadingThinking(text: string): string {
+  const parser = createStreamParser({ profile: { ...defaultProfile, callTags: [] } });
+  const events = [...parser.push(text), ...parser.finish()];
+  const first = events.findIndex(({ type }) => type === 'text');
+  const before = first < 0 ? events : events.slice(0, first);
+  let start = before.reduce((length, event) => length + ('text' in event ? event.text.length : 0), 0);
+  if (first < 0) return '';
+  while (start > 0 && (text[start - 1] === ' ' || text[start - 1] === '\t')) start--;
+  return text.slice(start);
 }

@@ -1,36 +1,36 @@
 import { less, openBrace, tick } from './characters.ts';
 import { anywhere } from './openings.ts';
-import type { Mode, Scan } from './scan.ts';
+import type { Mode, NextMode, Reply } from './reply.ts';
 
-const atLineStart = { beginsLine: true };
-const inLine = { beginsLine: false };
+const tagAtLineStart: NextMode = { mode: 'tag', lead: '', place: { beginsLine: true } };
+const tagInLine: NextMode = { mode: 'tag', lead: '', place: { beginsLine: false } };
 
 /** The answer itself. All of it streams at once, up to a `<` outside code that may begin a tag. */
 export class Prose implements Mode {
-  readonly #scan: Scan;
+  readonly #reply: Reply;
 
-  constructor(scan: Scan) {
-    this.#scan = scan;
+  constructor(reply: Reply) {
+    this.#reply = reply;
   }
 
   /**
    * Whether a chunk is text that changes no state, so that it need not be read further. Most chunks of an answer are.
    */
   isPlain(chunk: string): boolean {
-    const scan = this.#scan;
-    if (scan.code.busy) return false;
-    const { stops } = scan.openings;
+    const reply = this.#reply;
+    if (reply.code.busy) return false;
+    const { stops } = reply.openings;
     for (let at = 0; at < chunk.length; at++) {
       const character = chunk.charCodeAt(at);
       if (character <= tick && stops[character] === 1) return false;
     }
-    scan.sink.keep(chunk);
-    scan.steps += chunk.length;
+    reply.sink.keep(chunk);
+    reply.visit(chunk.length);
     return true;
   }
 
   read(text: string, from: number): number {
-    const { code, sink, openings } = this.#scan;
+    const { code, sink, openings } = this.#reply;
     const { begins, stops } = openings;
     const { length } = text;
     let busy = code.busy;
@@ -48,7 +48,7 @@ export class Prose implements Mode {
       code.step(character);
       busy = code.busy;
     }
-    this.#scan.steps += at - from;
+    this.#reply.visit(at - from);
     sink.text(from === 0 && at === length ? text : text.slice(from, at));
     if (at < length) this.#leave(text.charCodeAt(at));
     return at;
@@ -60,33 +60,36 @@ export class Prose implements Mode {
 
   /** A brace does not begin a tag, but a call without its open tag may begin a line with it. */
   #leave(character: number): void {
-    const { beginsLine } = this.#scan.code;
-    if (character !== openBrace) return this.#scan.toTag('', beginsLine ? atLineStart : inLine);
-    this.#scan.toCall({
-      lead: '',
-      opening: '',
-      close: '',
-      start: { wrapped: false, proof: 'close', beginsLine },
+    const { beginsLine } = this.#reply.code;
+    if (character !== openBrace) return this.#reply.enter(beginsLine ? tagAtLineStart : tagInLine);
+    this.#reply.enter({
+      mode: 'call',
+      start: {
+        lead: '',
+        opening: '',
+        close: '',
+        start: { wrapped: false, proof: 'close', beginsLine },
+      },
     });
   }
 
   #mayBegin(character: number, text: string, at: number): boolean {
-    const { code, openings, profile } = this.#scan;
+    const { code, openings, profile } = this.#reply;
     code.settle();
     if (code.inside || code.isQuote || code.isCodeLine) return false;
     if (character === openBrace) return profile.bareCalls && code.beginsLine;
     const match = openings.match(text, at, code.beginsLine);
-    this.#scan.steps += match === 'none' ? 2 : openings.longest;
+    this.#reply.visit(match === 'none' ? 2 : openings.longest);
     return match !== 'none';
   }
 
   #mayBeTag(text: string, at: number): boolean {
-    const { code, openings } = this.#scan;
+    const { code, openings } = this.#reply;
     if (at + 1 < text.length && !openings.mayFollow(text.charCodeAt(at + 1))) return false;
     code.settle();
     if (code.inside) return false;
     const match = openings.match(text, at, code.beginsLine);
-    this.#scan.steps += match === 'none' ? 2 : openings.longest;
+    this.#reply.visit(match === 'none' ? 2 : openings.longest);
     return match !== 'none';
   }
 }

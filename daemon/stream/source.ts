@@ -22,8 +22,11 @@ const mostParts = 50_000;
 /** Why the text is not a call. `mention`: it did not even begin like a call. */
 export type RefusalReason = 'mention' | 'unknown' | 'malformed' | 'cut';
 
-/** Readers throw this, and the code that drives them always catches it. */
-export class Refusal {
+/**
+ * What a form throws at text that is not a call. The code that drives the forms always catches it, so it needs no stack
+ * and is not an `Error`.
+ */
+export class NotACallError {
   readonly reason: RefusalReason;
   /** The offset at which the text that is not a call begins, if that is not the current offset. */
   readonly at: number | undefined;
@@ -86,7 +89,7 @@ export class Source {
   /** Counts one more object, list, entry, parameter or call. */
   countPart(): void {
     this.#parts++;
-    if (this.#parts > mostParts) throw new Refusal('malformed');
+    if (this.#parts > mostParts) throw new NotACallError('malformed');
   }
 
   feed(text: string, from: number): void {
@@ -181,6 +184,6 @@ export function* takeWord(
     if (source.code === over || isStop(source.code)) return word;
     word += source.character;
     source.at++;
-    if (word.length > longest) throw new Refusal('mention');
+    if (word.length > longest) throw new NotACallError('mention');
   }
 }

@@ -1,9 +1,8 @@
 /** The part of the stream parsing library that other rooms use. */
 export type { StreamEvent, ToolCallEvent, WarningEvent } from './events.ts';
 export { type LeadingBlock, takeLeadingBlocks } from './leadingBlocks.ts';
-export { afterLeadingThinking } from './leadingThinking.ts';
 export { LongText } from './longText.ts';
 export { OfferedTools, type ToolShape } from './offeredTools.ts';
-export { createStreamParser } from './parser.ts';
+export { afterLeadingThinking, createStreamParser } from './parser.ts';
 export { profileForModel } from './profile.ts';
 export { createThinkingQuote, stripThinkingQuotes } from './thinkingQuote.ts';

@@ -1,16 +1,16 @@
-import { bareCall } from './callStart.ts';
+import { bareCall, type CallStart } from './callBlock.ts';
 import { greater, isBlank, less, newline } from './characters.ts';
+import { TagEnd } from './elementEnd.ts';
 import type { ThinkingMarks } from './families.ts';
 import type { CallOpening, ContextOpening, Opening } from './openings.ts';
-import type { Mode, OpenBlock, Scan, TagPlace } from './scan.ts';
-import { TagEnd } from './tagEnd.ts';
+import type { Mode, OpenBlock, Reply, TagPlace } from './reply.ts';
 
 /** `</think` with its blanks may have this length. Longer text is prose. */
 const longestClose = 64;
 
 /** Withholds text that may be a tag until that is decided. At most one tag of a stream waits here. */
 export class Tag implements Mode {
-  readonly #scan: Scan;
+  readonly #reply: Reply;
   #lead = '';
   #held = '';
   #beginsLine = false;
@@ -20,11 +20,11 @@ export class Tag implements Mode {
   #end = new TagEnd();
   #closed = false;
 
-  constructor(scan: Scan) {
-    this.#scan = scan;
+  constructor(reply: Reply) {
+    this.#reply = reply;
   }
 
-  begin(lead: string, { beginsLine, afterCall = false, mayBeCall = false }: TagPlace): void {
+  begin(lead: string, { beginsLine, afterCall = false, mayBeCall = false }: TagPlace): this {
     this.#lead = lead;
     this.#held = '';
     this.#beginsLine = beginsLine;
@@ -32,6 +32,7 @@ export class Tag implements Mode {
     this.#mayBeCall = mayBeCall;
     this.#opening = undefined;
     this.#closed = false;
+    return this;
   }
 
   read(text: string, from: number): number {
@@ -42,22 +43,22 @@ export class Tag implements Mode {
   }
 
   finish(): void {
-    if (this.#closed && this.#scan.mentions === 0) this.#acceptClose();
-    else this.#scan.giveBack(this.#lead + this.#held);
+    if (this.#closed && !this.#reply.hasMention) this.#acceptClose();
+    else this.#reply.giveBack(this.#lead + this.#held);
   }
 
   #readName(text: string, from: number): number {
-    const { openings } = this.#scan;
+    const { openings } = this.#reply;
     if (this.#held === '<' && !openings.mayFollow(text.charCodeAt(from))) return this.#refuseName(from);
     if (this.#held === '' && from === text.length - 1 && text.charCodeAt(from) === less) {
       // Only the `<` itself has come.
       this.#held = '<';
-      this.#scan.steps++;
+      this.#reply.visit(1);
       return text.length;
     }
     const piece = this.#held + text.slice(from, from + openings.longest);
     const match = openings.match(piece, 0, this.#beginsLine);
-    this.#scan.steps += piece.length;
+    this.#reply.visit(piece.length);
     if (match === 'none') return this.#refuseName(from);
     if (match === 'more') {
       this.#held = piece;
@@ -76,11 +77,11 @@ export class Tag implements Mode {
       case 'element':
         return this.#takeCall(opening);
       case 'channel':
-        return this.#scan.shown ? this.#refuseAll() : this.#scan.toChannels(this.#lead + opening.literal);
+        return this.#takeChannel(this.#lead + opening.literal);
       case 'answer':
         return this.#takeAnswer(opening.marks.close);
       case 'answerClose':
-        return opening.literal === this.#scan.answerClose ? this.#drop() : this.#refuseAll();
+        return opening.literal === this.#reply.answerClose ? this.#drop() : this.#refuseAll();
       case 'callClose':
         return this.#afterCall ? this.#takeAfterCall() : this.#refuseAll();
       case 'end':
@@ -100,9 +101,15 @@ export class Tag implements Mode {
     }
   }
 
+  /** Only a reply that begins in channels is in channels. */
+  #takeChannel(header: string): void {
+    if (this.#reply.shown) this.#refuseAll();
+    else this.#reply.enter({ mode: 'channels', header });
+  }
+
   /** A thinking tag in prose is a mention, and prose closes it too. */
   #takeMention(): void {
-    this.#scan.mentions++;
+    this.#reply.noteMention();
     this.#refuseAll();
   }
 
@@ -112,13 +119,13 @@ export class Tag implements Mode {
   }
 
   #takeCall(opening: CallOpening): void {
-    const { code, shown } = this.#scan;
+    const { code, shown } = this.#reply;
     if (shown && !this.#afterCall && (code.isQuote || code.isCodeLine)) return this.#refuseAll();
     const isTag = opening.kind === 'call';
     const isInLine = shown && !this.#afterCall && !this.#beginsLine;
     // A word without a tag is the weakest proof, also where it begins a line.
     const mayBeQuoted = isInLine || (isTag && opening.tag.isPrefix === true);
-    this.#scan.toCall({
+    const start: CallStart = {
       lead: this.#lead,
       opening: opening.literal,
       close: isTag ? opening.tag.close : opening.form.callClose,
@@ -130,42 +137,43 @@ export class Tag implements Mode {
         ...(isTag && opening.tag.lineStart ? { word: opening.tag.isPrefix ? 'prefix' : 'mark' } : {}),
       },
       ...(mayBeQuoted ? { mayBeQuoted } : {}),
-    });
+    };
+    this.#reply.enter({ mode: 'call', start });
   }
 
   /** Marks around the answer are removed if nothing of the answer came before them. */
   #takeAnswer(close: string): void {
-    if (this.#scan.shown || this.#afterCall) return this.#refuseAll();
-    this.#scan.answerClose = close;
-    this.#scan.sink.markup(this.#lead + this.#held);
-    this.#scan.toBlanks();
+    if (this.#reply.shown || this.#afterCall) return this.#refuseAll();
+    this.#reply.openAnswer(close);
+    this.#reply.sink.markup(this.#lead + this.#held);
+    this.#reply.enter({ mode: 'blanks' });
   }
 
   #drop(): void {
-    this.#scan.giveBack(this.#lead);
-    this.#scan.sink.markup(this.#held);
-    this.#scan.answerClose = '';
-    this.#scan.toProse();
+    this.#reply.giveBack(this.#lead);
+    this.#reply.sink.markup(this.#held);
+    this.#reply.closeAnswer();
+    this.#reply.enterProse();
   }
 
   /** An extra close tag, or the end of a turn, right after a call. */
   #takeAfterCall(): void {
-    this.#scan.sink.markup(this.#lead + this.#held);
-    this.#scan.toLead(true);
+    this.#reply.sink.markup(this.#lead + this.#held);
+    this.#reply.enter({ mode: 'lead', afterCall: true });
   }
 
   #takeEnd(): void {
     if (this.#afterCall) return this.#takeAfterCall();
-    const { lead, last } = { lead: this.#lead, last: this.#scan.sink.last };
+    const { lead, last } = { lead: this.#lead, last: this.#reply.sink.last };
     // After a blank within a line, the token is part of a sentence.
-    if (this.#scan.shown && !this.#beginsLine && isBlank(last)) return this.#refuseAll();
-    this.#scan.toEnd(lead + this.#held);
+    if (this.#reply.shown && !this.#beginsLine && isBlank(last)) return this.#refuseAll();
+    this.#reply.enter({ mode: 'end', token: lead + this.#held });
   }
 
   #takeContext(opening: ContextOpening): void {
     if (this.#isCodeLine()) this.#refuseAll();
     else if (opening.close === undefined) this.#wait(opening);
-    else this.#scan.toBlock(this.#blockOf(opening));
+    else this.#reply.enterBlock(this.#blockOf(opening));
   }
 
   #blockOf({ name, close, dropsTag }: Omit<ContextOpening, 'kind' | 'literal'>): OpenBlock {
@@ -174,20 +182,21 @@ export class Tag implements Mode {
   }
 
   #isCodeLine(): boolean {
-    return this.#scan.shown && !this.#afterCall && this.#scan.code.isCodeLine;
+    return this.#reply.shown && !this.#afterCall && this.#reply.code.isCodeLine;
   }
 
   #takeThinking({ close, label }: ThinkingMarks): void {
-    if (this.#scan.shown) this.#scan.giveBack(this.#lead);
-    else this.#scan.sink.markup(this.#lead);
-    this.#scan.sink.markup(this.#held);
-    this.#scan.toThinking({ names: [], mark: close, ...(label === undefined ? {} : { label }) });
+    if (this.#reply.shown) this.#reply.giveBack(this.#lead);
+    else this.#reply.sink.markup(this.#lead);
+    this.#reply.sink.markup(this.#held);
+    const end = { names: [], mark: close, ...(label === undefined ? {} : { label }) };
+    this.#reply.enter({ mode: 'thinking', end });
   }
 
   #takeMarkClose(opening: Opening): void {
     this.#opening = opening;
-    if (this.#scan.mentions > 0) {
-      this.#scan.mentions--;
+    if (this.#reply.hasMention) {
+      this.#reply.closeMention();
       return this.#refuseAll();
     }
     if (this.#beginsLine) this.#acceptClose();
@@ -203,7 +212,7 @@ export class Tag implements Mode {
    * profile allows it.
    */
   #mayThink(): boolean {
-    const { profile, shown, thought } = this.#scan;
+    const { profile, shown, thought } = this.#reply;
     if (profile.thinkingOpens === 'lineStart' && this.#beginsLine) return true;
     if (!thought) return !shown;
     if (profile.thinkingReopens === 'lineStart') return this.#beginsLine;
@@ -213,7 +222,7 @@ export class Tag implements Mode {
   #readAttributes(text: string, from: number): number {
     const at = this.#end.read(text, from);
     const next = at < 0 ? text.length : at;
-    this.#scan.steps += next - from + 1;
+    this.#reply.visit(next - from + 1);
     this.#held += text.slice(from, next);
     if (at >= 0 && this.#end.failed) return this.#refuse(next);
     if (at >= 0) this.#acceptOpen();
@@ -221,20 +230,20 @@ export class Tag implements Mode {
   }
 
   #acceptOpen(): void {
-    const { sink } = this.#scan;
+    const { sink } = this.#reply;
     const opening = this.#opening;
     if (opening?.kind === 'context') {
       const block = this.#blockOf(opening);
-      return this.#end.selfClosing ? this.#scan.toContent(block) : this.#scan.toBlock(block);
+      return this.#end.selfClosing ? this.#reply.enterContent(block) : this.#reply.enterBlock(block);
     }
     if (opening?.kind === 'contextClose')
-      return this.#scan.toContent(this.#blockOf({ name: opening.name, dropsTag: true }));
+      return this.#reply.enterContent(this.#blockOf({ name: opening.name, dropsTag: true }));
     // In the middle of an answer the lines around the block stay separate.
-    if (this.#scan.shown) this.#scan.giveBack(this.#lead);
+    if (this.#reply.shown) this.#reply.giveBack(this.#lead);
     else sink.markup(this.#lead);
     sink.markup(this.#held);
-    if (opening?.kind !== 'thinking' || this.#end.selfClosing) return this.#scan.toLineRest('thinking');
-    this.#scan.toThinking({ names: [opening.name] });
+    if (opening?.kind !== 'thinking' || this.#end.selfClosing) return this.#reply.enterLineRest('thinking');
+    this.#reply.enter({ mode: 'thinking', end: { names: [opening.name] } });
   }
 
   /**
@@ -245,16 +254,16 @@ export class Tag implements Mode {
   #readClose(text: string, from: number): number {
     for (let at = from; at < text.length; at++) {
       const code = text.charCodeAt(at);
-      this.#scan.steps++;
+      this.#reply.visit(1);
       if (this.#closed) {
-        const isMention = this.#scan.nested === 0 && code !== newline && code !== 13;
+        const isMention = !this.#reply.hasNested && code !== newline && code !== 13;
         if (isMention) return this.#refuseClose(at);
         this.#acceptClose();
         return at;
       }
       if (code === greater) {
         this.#held += '>';
-        if (this.#scan.mentions > 0) return this.#refuseClose(at + 1);
+        if (this.#reply.hasMention) return this.#refuseClose(at + 1);
         if (this.#beginsLine) {
           this.#acceptClose();
           return at + 1;
@@ -267,17 +276,17 @@ export class Tag implements Mode {
   }
 
   #acceptClose(): void {
-    const { sink } = this.#scan;
-    if (this.#scan.nested > 0) this.#scan.nested--;
+    const { sink } = this.#reply;
+    if (this.#reply.hasNested) this.#reply.closeNested();
     else this.#warnOfStray();
     sink.markup(this.#lead + this.#held);
-    this.#scan.thought = true;
-    if (this.#beginsLine) this.#scan.toBlanks();
-    else this.#scan.toProse();
+    this.#reply.noteThought();
+    if (this.#beginsLine) this.#reply.enter({ mode: 'blanks' });
+    else this.#reply.enterProse();
   }
 
   #warnOfStray(): void {
-    this.#scan.sink.add({
+    this.#reply.sink.add({
       type: 'warning',
       code: 'stray-thinking-close',
       message: `${this.#held} came without its opening tag; the text before it may have been thinking.`,
@@ -285,7 +294,7 @@ export class Tag implements Mode {
   }
 
   #refuseClose(next: number): number {
-    if (this.#scan.mentions > 0) this.#scan.mentions--;
+    this.#reply.closeMention();
     return this.#refuse(next);
   }
 
@@ -293,20 +302,20 @@ export class Tag implements Mode {
   #refuseName(next: number): number {
     const held = this.#held;
     if (this.#mayBeCall && held !== '' && !held.startsWith('<')) {
-      this.#scan.toCall(bareCall(this.#lead));
-      this.#scan.replay(held);
+      this.#reply.enter({ mode: 'call', start: bareCall(this.#lead) });
+      this.#reply.replay(held);
       return next;
     }
     if (!mayHoldOpening(held)) return this.#refuse(next);
     this.#held = held.slice(0, 1);
     this.#refuse(next);
-    if (held.length > 1) this.#scan.replay(held.slice(1));
+    if (held.length > 1) this.#reply.replay(held.slice(1));
     return next;
   }
 
   #refuse(next: number): number {
-    this.#scan.giveBack(this.#lead === '' ? this.#held : this.#lead + this.#held);
-    this.#scan.toProse();
+    this.#reply.giveBack(this.#lead === '' ? this.#held : this.#lead + this.#held);
+    this.#reply.enterProse();
     return next;
   }
 }

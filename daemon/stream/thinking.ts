@@ -9,7 +9,7 @@ import {
   slash,
   tick,
 } from './characters.ts';
-import { endedBy, type Mode, type Scan, type ThinkingEnd } from './scan.ts';
+import { endedBy, type Mode, type Reply, type ThinkingEnd } from './reply.ts';
 
 /** The longest tag. With more blanks the text is thinking. */
 const longestTag = 64;
@@ -20,7 +20,7 @@ const longestTag = 64;
  * nothing. Only a close tag between single ticks, as in a quotation, is a mention.
  */
 export class Thinking implements Mode {
-  readonly #scan: Scan;
+  readonly #reply: Reply;
   #end: ThinkingEnd = { names: [] };
   /** The first character of a close tag. */
   #first = '<';
@@ -29,29 +29,30 @@ export class Thinking implements Mode {
   #isEmpty = true;
   #afterTick = false;
 
-  constructor(scan: Scan) {
-    this.#scan = scan;
+  constructor(reply: Reply) {
+    this.#reply = reply;
   }
 
-  begin(end: ThinkingEnd): void {
+  begin(end: ThinkingEnd): this {
     this.#end = end;
     this.#first = end.mark?.charAt(0) ?? '<';
     this.#held = '';
     this.#atStart = true;
     this.#isEmpty = true;
     this.#afterTick = false;
+    return this;
   }
 
   /** Whether a chunk is thinking that changes no state, so that it need not be read further. */
   isPlain(chunk: string): boolean {
-    if (this.#held !== '' || this.#atStart || this.#scan.thoughts.isReading) return false;
+    if (this.#held !== '' || this.#atStart || this.#reply.thoughts.isReading) return false;
     const first = this.#first.charCodeAt(0);
     for (let at = 0; at < chunk.length; at++) {
       const code = chunk.charCodeAt(at);
       if (code === less || code === openBracket || code === closeBracket || code === first) return false;
     }
     this.#afterTick = chunk.charCodeAt(chunk.length - 1) === tick;
-    this.#scan.steps += chunk.length;
+    this.#reply.visit(chunk.length);
     return true;
   }
 
@@ -60,7 +61,7 @@ export class Thinking implements Mode {
     if (this.#held !== '') return this.#readTag(text, from);
     const found = text.indexOf(this.#first, from);
     const at = found < 0 ? text.length : found;
-    this.#scan.steps += at - from + 1;
+    this.#reply.visit(at - from + 1);
     if (at > from) this.#afterTick = text.charCodeAt(at - 1) === tick;
     this.#think(from === 0 && found < 0 ? text : text.slice(from, at));
     if (found < 0) return at;
@@ -73,7 +74,7 @@ export class Thinking implements Mode {
     if (whole) return this.#close();
     this.#think(this.#held);
     this.#held = '';
-    this.#scan.sink.add({
+    this.#reply.sink.add({
       type: 'warning',
       code: 'unclosed-thinking',
       message: `${endedBy(reason)} while the model was still thinking; there may be no answer.`,
@@ -82,20 +83,20 @@ export class Thinking implements Mode {
 
   #think(text: string): void {
     if (text !== '') this.#isEmpty = false;
-    this.#scan.sink.thinking(text);
-    const { thoughts, tools } = this.#scan;
+    this.#reply.sink.thinking(text);
+    const { thoughts, tools } = this.#reply;
     if (!tools.offered) return;
     const before = thoughts.steps;
     thoughts.read(text);
-    this.#scan.steps += thoughts.steps - before;
+    this.#reply.visit(thoughts.steps - before);
   }
 
   /** Drops the blanks after the tag, and the name of a channel on a line of its own. */
   #readStart(text: string, from: number): number {
     if (this.#held !== '') return this.#readLabel(text, from);
     const at = skipBlanks(text, from);
-    this.#scan.steps += at - from + 1;
-    this.#scan.sink.markup(text.slice(from, at));
+    this.#reply.visit(at - from + 1);
+    this.#reply.sink.markup(text.slice(from, at));
     if (at === text.length) return at;
     if (this.#end.label?.startsWith(text.charAt(at)) !== true) {
       this.#atStart = false;
@@ -107,7 +108,7 @@ export class Thinking implements Mode {
 
   #readLabel(text: string, from: number): number {
     const { label = '' } = this.#end;
-    this.#scan.steps++;
+    this.#reply.visit(1);
     const longer = this.#held + text.charAt(from);
     if (label.startsWith(longer)) {
       this.#held = longer;
@@ -115,7 +116,7 @@ export class Thinking implements Mode {
     }
     const code = text.charCodeAt(from);
     if (this.#held === label && (code === newline || text.charAt(from) === this.#first)) {
-      this.#scan.sink.markup(this.#held);
+      this.#reply.sink.markup(this.#held);
       this.#held = '';
       return from;
     }
@@ -131,7 +132,7 @@ export class Thinking implements Mode {
     while (at < text.length) {
       const code = text.charCodeAt(at);
       const length = closeLength(this.#held, this.#end);
-      this.#scan.steps += this.#held.length;
+      this.#reply.visit(this.#held.length);
       if (length > 0) return this.#decide(code, at);
       if (!this.#mayBeTag() || this.#beginsAnew(text.charAt(at))) return this.#refuse(at);
       this.#held += text[at++];
@@ -151,9 +152,9 @@ export class Thinking implements Mode {
 
   /** An open tag inside. At the very beginning it only repeats the tag, or the template, that opened the thinking. */
   #nest(next: number): number {
-    this.#scan.nested++;
+    this.#reply.noteNested();
     if (!this.#isEmpty) return this.#refuse(next);
-    this.#scan.sink.markup(this.#held);
+    this.#reply.sink.markup(this.#held);
     this.#held = '';
     this.#atStart = true;
     return next;
@@ -183,10 +184,10 @@ export class Thinking implements Mode {
   }
 
   #close(): void {
-    this.#scan.sink.markup(this.#held);
-    this.#scan.thought = true;
+    this.#reply.sink.markup(this.#held);
+    this.#reply.noteThought();
     this.#held = '';
-    this.#scan.toLineRest('thinking');
+    this.#reply.enterLineRest('thinking');
   }
 }
 

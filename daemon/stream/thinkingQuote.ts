@@ -4,7 +4,7 @@ const opening = '> <details><summary>Thinking</summary>\n>\n> ';
 const closing = '\n>\n> </details>\n\n';
 
 /** Turns alternating thinking and text into one Markdown text. Each call returns what to append now. */
-export interface ThinkingQuote {
+interface ThinkingQuote {
   thinking(text: string): string;
   text(text: string): string;
   finish(): string;

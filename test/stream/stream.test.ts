@@ -1,6 +1,7 @@
 import t from 'tap';
 import { isBlank } from '../../daemon/stream/characters.ts';
 import { CodeTracker } from '../../daemon/stream/codeTracker.ts';
+import { TagEnd } from '../../daemon/stream/elementEnd.ts';
 import type { StreamParserOptions } from '../../daemon/stream/parser.ts';
 import { interleavedProfile, profileForModel, type StreamProfile } from '../../daemon/stream/profile.ts';
 import {
@@ -10,7 +11,6 @@ import {
   stripThinkingQuotes,
   takeLeadingBlocks,
 } from '../../daemon/stream/stream.ts';
-import { TagEnd } from '../../daemon/stream/tagEnd.ts';
 
 const weather = {
   name: 'get_weather',

@@ -1,5 +1,4 @@
-import type { CallToken } from '../callMarks.ts';
-import type { Marks } from '../marks.ts';
+import type { CallToken, Marks } from '../callMarks.ts';
 import type { OfferedTools } from '../offeredTools.ts';
 
 /** A call as it was written. */

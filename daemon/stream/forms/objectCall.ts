@@ -8,10 +8,9 @@ import {
   openBracket,
   singleQuote,
 } from '../characters.ts';
-import { isRecord } from '../coerce.ts';
-import { over, peek, type Reading, Refusal, type Source, skipBlanks } from '../source.ts';
+import { isRecord } from '../offeredTools.ts';
+import { NotACallError, over, peek, type Reading, type Source, skipBlanks } from '../source.ts';
 import type { CallContext, WrittenCall } from './call.ts';
-import { isDefinition } from './definition.ts';
 import {
   expect,
   jsonStyle,
@@ -72,9 +71,9 @@ export function* readObjectCall(source: Source, context: CallContext, depth = 0)
     if (code === comma) {
       source.at++;
       code = yield* skipBlanks(source);
-    } else if (code !== closeBrace) throw new Refusal(code === over ? 'cut' : 'malformed');
+    } else if (code !== closeBrace) throw new NotACallError(code === over ? 'cut' : 'malformed');
     if (found.name !== undefined && keys.size > 1 && isNamedByKey(found.name, keys, context))
-      throw new Refusal('malformed');
+      throw new NotACallError('malformed');
   }
   source.at++;
   return callsOf(found, context);
@@ -87,7 +86,7 @@ function styleOf({ isTagged }: CallContext): ValueStyle {
 
 /** `{{…}}`: a template has doubled the braces. */
 function* readDoubled(source: Source, context: CallContext, depth: number): Reading<WrittenCall[]> {
-  if (depth >= deepest) throw new Refusal('mention');
+  if (depth >= deepest) throw new NotACallError('mention');
   const calls = yield* readObjectCall(source, context, depth + 1);
   yield* expect(source, closeBrace);
   return calls;
@@ -133,7 +132,7 @@ function* readName(source: Source, context: CallContext, found: Found): Reading<
   const name = yield* readString(source, jsonStyle, longestName);
   if (found.name !== undefined) throw foreign(found, context);
   context.begun = true;
-  if (context.tools.find(name) === undefined) throw new Refusal('unknown');
+  if (context.tools.find(name) === undefined) throw new NotACallError('unknown');
   found.name = name;
 }
 
@@ -143,7 +142,7 @@ function* readArguments(
   context: CallContext,
   { name }: Found,
 ): Reading<Readonly<Record<string, unknown>>> {
-  const wrong = new Refusal(name === undefined ? 'mention' : 'malformed');
+  const wrong = new NotACallError(name === undefined ? 'mention' : 'malformed');
   if (source.code === openBrace) return yield* readObject(source, styleOf(context));
   if (source.code === openBracket) throw wrong;
   const isString = source.code === doubleQuote || source.code === singleQuote;
@@ -154,7 +153,7 @@ function* readArguments(
   return given;
 }
 
-function* readArgumentString(source: Source, wrong: Refusal): Reading<string> {
+function* readArgumentString(source: Source, wrong: NotACallError): Reading<string> {
   const quote = source.code;
   source.at++;
   if (!mayBeginObject(yield* peek(source), quote)) throw wrong;
@@ -186,23 +185,23 @@ function isMinor(key: string, value: unknown): boolean {
   return true;
 }
 
-function foreign({ name }: Found, { isTagged }: CallContext): Refusal {
-  return new Refusal(isTagged && name !== undefined ? 'malformed' : 'mention');
+function foreign({ name }: Found, { isTagged }: CallContext): NotACallError {
+  return new NotACallError(isTagged && name !== undefined ? 'malformed' : 'mention');
 }
 
 function callsOf({ name, given, nested, isPython }: Found, context: CallContext): WrittenCall[] {
   if (nested !== undefined) {
-    if (name !== undefined || given !== undefined) throw new Refusal('malformed');
+    if (name !== undefined || given !== undefined) throw new NotACallError('malformed');
     return nested;
   }
-  if (name === undefined) throw new Refusal('mention');
+  if (name === undefined) throw new NotACallError('mention');
   if (given === undefined) {
     // A Python dictionary with only a name is an answer.
-    if (isPython && !context.isTagged) throw new Refusal('mention');
+    if (isPython && !context.isTagged) throw new NotACallError('mention');
     return [{ name, arguments: {}, isArgumentFree: true }];
   }
   if (isDefinition(given, context.tools.find(name)?.inputSchema))
-    throw new Refusal(context.isTagged ? 'malformed' : 'mention');
+    throw new NotACallError(context.isTagged ? 'malformed' : 'mention');
   return [{ name, arguments: given }];
 }
 
@@ -211,7 +210,7 @@ export function* readRestOfList(source: Source, context: CallContext, depth = 0)
   const calls: WrittenCall[] = [];
   for (let code = yield* skipBlanks(source); code !== closeBracket || calls.length === 0; ) {
     if (code !== openBrace)
-      throw new Refusal(code === over ? 'cut' : calls.length > 0 ? 'malformed' : 'mention');
+      throw new NotACallError(code === over ? 'cut' : calls.length > 0 ? 'malformed' : 'mention');
     source.countPart();
     calls.push(...(yield* readObjectCall(source, context, depth)));
     code = yield* skipBlanks(source);
@@ -222,8 +221,45 @@ export function* readRestOfList(source: Source, context: CallContext, depth = 0)
       // The model forgot the bracket, but each of its calls is whole.
       return calls;
     } else if (code !== closeBracket && code !== openBrace)
-      throw new Refusal(code === over ? 'cut' : 'malformed');
+      throw new NotACallError(code === over ? 'cut' : 'malformed');
   }
   source.at++;
   return calls;
+}
+
+const schemaTypes = /^(?:string|number|integer|boolean|array|object|null)$/;
+const schemaWords =
+  /^(?:type|title|description|enum|const|default|examples?|format|pattern|items|properties|required|nullable|additionalProperties|minimum|maximum|minLength|maxLength|minItems|maxItems|anyOf|oneOf)$/;
+/** Beside these, a schema may accept parameters that it does not declare by name. */
+const openWords = ['anyOf', 'oneOf', 'allOf', '$ref', 'additionalProperties', 'patternProperties', 'if'];
+
+/**
+ * Whether the schema of a tool stands in place of its arguments, or the schema of each argument in place of its value:
+ * then the tool is described, not called.
+ */
+export function isDefinition(given: Readonly<Record<string, unknown>>, inputSchema: unknown): boolean {
+  const declared =
+    isRecord(inputSchema) && isRecord(inputSchema['properties']) ? inputSchema['properties'] : undefined;
+  const own = declared ?? {};
+  if (isRecord(given['properties']) && !Object.hasOwn(own, 'properties')) {
+    const isWritten = given['type'] === 'object' || Array.isArray(given['required']);
+    if (isWritten || (declared !== undefined && !isOpen(inputSchema))) return true;
+  }
+  const entries = Object.entries(given);
+  return entries.length > 0 && entries.every(([key, value]) => isSchema(value) && isPlain(own[key]));
+}
+
+function isOpen(schema: unknown): boolean {
+  return isRecord(schema) && openWords.some((word) => Object.hasOwn(schema, word) && schema[word] !== false);
+}
+
+function isSchema(value: unknown): boolean {
+  if (!isRecord(value) || typeof value['type'] !== 'string' || !schemaTypes.test(value['type'])) return false;
+  return Object.keys(value).every((key) => schemaWords.test(key));
+}
+
+/** Whether a parameter is declared with values that are no objects. */
+function isPlain(declared: unknown): boolean {
+  const type = isRecord(declared) ? declared['type'] : undefined;
+  return typeof type === 'string' && type !== 'object' && type !== 'array';
 }

@@ -1,6 +1,6 @@
 import { greater, less } from '../characters.ts';
 import type { ElementForm } from '../families.ts';
-import { over, type Reading, Refusal, type Source } from '../source.ts';
+import { NotACallError, over, type Reading, type Source } from '../source.ts';
 
 const longestTitle = 256;
 
@@ -12,7 +12,7 @@ export interface Title {
 }
 
 /** The text between the start of a tag and its end. `isOpen` means that a value began instead of the end. */
-export interface RawTitle {
+interface RawTitle {
   readonly raw: string;
   readonly isOpen: boolean;
 }
@@ -21,14 +21,14 @@ export function* readTitle(source: Source, { tagEnd, valueOpen }: ElementForm): 
   let title = '';
   for (;;) {
     while (source.isDry) yield;
-    if (source.code === over) throw new Refusal('cut');
-    if (source.code === less && tagEnd.charCodeAt(0) === greater) throw new Refusal('mention');
+    if (source.code === over) throw new NotACallError('cut');
+    if (source.code === less && tagEnd.charCodeAt(0) === greater) throw new NotACallError('mention');
     title += source.character;
     source.at++;
     if (title.endsWith(tagEnd)) return { raw: title.slice(0, -tagEnd.length), isOpen: false };
     if (valueOpen !== undefined && title.endsWith(valueOpen))
       return { raw: title.slice(0, -valueOpen.length), isOpen: true };
-    if (title.length > longestTitle) throw new Refusal('mention');
+    if (title.length > longestTitle) throw new NotACallError('mention');
   }
 }
 

@@ -1,12 +1,12 @@
+import { readMark } from '../callMarks.ts';
 import { greater, isBlank, less, openBrace, openBracket } from '../characters.ts';
 import type { ElementForm } from '../families.ts';
 import { LongText } from '../longText.ts';
-import { readMark } from '../marks.ts';
-import { over, peek, type Reading, Refusal, type Source, takeBlanks } from '../source.ts';
+import { NotACallError, over, peek, type Reading, type Source, takeBlanks } from '../source.ts';
 import type { CallContext, FoundMark } from './call.ts';
 import { titleOf } from './title.ts';
 
-export interface VerbatimForm {
+interface VerbatimForm {
   readonly form: ElementForm;
   readonly close: string;
   /** Whether a parameter of this name may come next. */
@@ -75,7 +75,7 @@ function* takeSection(source: Source, value: Value): Reading<void> {
   let last = '';
   for (;;) {
     while (source.isDry) yield;
-    if (source.code === over) throw new Refusal('malformed');
+    if (source.code === over) throw new NotACallError('malformed');
     const text = source.takeUntil((code) => code === greater);
     value.add(text);
     last = (last + text).slice(1 - sectionClose.length);
@@ -123,7 +123,7 @@ class Value {
 
   atTheEnd(): VerbatimEnd {
     const candidate = this.#candidate();
-    if (candidate === undefined) throw new Refusal('cut');
+    if (candidate === undefined) throw new NotACallError('cut');
     return this.#endAt(candidate);
   }
 
@@ -213,7 +213,7 @@ class Value {
   /** The only place where the value may have ended. With two places it is ambiguous. */
   #candidate(): Candidate | undefined {
     if (this.#hasNested || this.#isAmbiguous || (this.#early !== undefined && this.#late !== undefined))
-      throw new Refusal('malformed');
+      throw new NotACallError('malformed');
     return this.#early ?? this.#late;
   }
 

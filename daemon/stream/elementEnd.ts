@@ -1,6 +1,5 @@
-import { less, slash } from './characters.ts';
+import { doubleQuote, greater, less, singleQuote, slash } from './characters.ts';
 import { endsName } from './openings.ts';
-import { TagEnd } from './tagEnd.ts';
 
 /** Which tag the characters so far may be. After the `<` alone it is undecided. */
 type Candidate = 'none' | 'either' | 'open' | 'close';
@@ -75,5 +74,71 @@ export class BlockReader {
     this.#candidate = 'none';
     this.#inTag = undefined;
     this.begun = 0;
+  }
+}
+
+/** Finds the end of a block that is closed by the first close mark. */
+export class MarkReader {
+  readonly #close: string;
+  #matched = '';
+
+  constructor(close: string) {
+    this.#close = close;
+  }
+
+  /** How many of the last characters may be the beginning of the mark. */
+  get begun(): number {
+    return this.#matched.length;
+  }
+
+  /** The index after the mark, or -1 if the mark has not come in this text. */
+  read(text: string, from: number): number {
+    for (let at = from; at < text.length; at++) {
+      const longer = this.#matched + text.charAt(at);
+      // The first character of a mark does not occur again in the mark.
+      if (this.#close.startsWith(longer)) this.#matched = longer;
+      else this.#matched = this.#close.startsWith(text.charAt(at)) ? text.charAt(at) : '';
+      if (this.#matched.length === this.#close.length) return at + 1;
+    }
+    return -1;
+  }
+}
+
+/** Longer text is not a tag. Paths in attributes fit, and an unclosed quote does not withhold a whole answer. */
+const longestTag = 4096;
+
+/** Reads the attributes of a tag up to the `>` that ends it. Quoted values may contain `>` and `<`. */
+export class TagEnd {
+  /** True if the characters turned out not to be a tag. */
+  failed = false;
+  selfClosing = false;
+  #quote = 0;
+  #last = 0;
+  #length = 0;
+
+  /** The index after the tag, or the index of the character that refutes it (`failed`), or -1 if more is needed. */
+  read(text: string, from: number): number {
+    for (let at = from; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (++this.#length > longestTag || (code === less && this.#quote === 0)) {
+        this.failed = true;
+        return at;
+      }
+      if (code === greater && this.#quote === 0) {
+        this.selfClosing = this.#last === slash;
+        return at + 1;
+      }
+      this.#step(code);
+    }
+    return -1;
+  }
+
+  #step(code: number): void {
+    this.#last = code;
+    if (this.#quote !== 0) {
+      if (code === this.#quote) this.#quote = 0;
+    } else if (code === doubleQuote || code === singleQuote) {
+      this.#quote = code;
+    }
   }
 }

@@ -1,0 +1,189 @@
+import { bareCall } from './callBlock.ts';
+import { isBlank, newline, openBrace, openBracket, skipBlanks, tick } from './characters.ts';
+import type { Mode, Reply } from './reply.ts';
+
+/**
+ * The state before the answer, or right after a tool call. Blanks are withheld until it is known whether they belong to
+ * a tag or are text. Here thinking may open in every profile. A reply can be a bare tool call only if it begins here,
+ * before the answer.
+ */
+export class Lead implements Mode {
+  readonly #reply: Reply;
+  #blanks = '';
+  #afterCall = false;
+
+  constructor(reply: Reply) {
+    this.#reply = reply;
+  }
+
+  begin(afterCall: boolean): this {
+    this.#blanks = '';
+    this.#afterCall = afterCall;
+    return this;
+  }
+
+  read(text: string, from: number): number {
+    const reply = this.#reply;
+    const at = skipBlanks(text, from);
+    this.#blanks += text.slice(from, at);
+    reply.visit(at - from + 1);
+    if (at < text.length) this.#leave(text, at);
+    return at;
+  }
+
+  /** White space after the last call belongs to the call. A reply of only white space is text. */
+  finish(): void {
+    if (this.#afterCall) this.#reply.sink.markup(this.#blanks);
+    else this.#reply.giveBack(this.#blanks);
+    this.#blanks = '';
+  }
+
+  #leave(text: string, at: number): void {
+    const reply = this.#reply;
+    const code = text.charCodeAt(at);
+    const isCode = !this.#afterCall && indentation(this.#blanks) >= codeIndent;
+    const beginsLine = !this.#afterCall || this.#blanks.includes('\n');
+    const mayBeCall = !isCode && !reply.shown && this.#mayBeCall(code, text.charAt(at));
+    if (!isCode && reply.openings.match(text, at, true) !== 'none')
+      reply.enter({
+        mode: 'tag',
+        lead: this.#blanks,
+        place: { beginsLine: beginsLine || !reply.shown, afterCall: this.#afterCall, mayBeCall },
+      });
+    else if (mayBeCall) reply.enter({ mode: 'call', start: bareCall(this.#blanks) });
+    else {
+      reply.giveBack(this.#blanks);
+      reply.enterProse();
+    }
+  }
+
+  /** A reply that consists only of calls may begin with a brace, a bracket, a fence or the name of a tool. */
+  #mayBeCall(code: number, character: string): boolean {
+    const { tools, profile } = this.#reply;
+    if (!tools.offered || !profile.bareCalls) return false;
+    return code === openBrace || code === openBracket || code === tick || tools.mayBecome(character);
+  }
+}
+
+/** A line with this indentation, in columns, is code. */
+const codeIndent = 4;
+
+function indentation(blanks: string): number {
+  const line = blanks.slice(blanks.lastIndexOf('\n') + 1);
+  return line.includes('\t') ? codeIndent : line.length;
+}
+
+/** Drops the white space after a tag, however it is cut. */
+export class Blanks implements Mode {
+  readonly #reply: Reply;
+
+  constructor(reply: Reply) {
+    this.#reply = reply;
+  }
+
+  read(text: string, from: number): number {
+    const reply = this.#reply;
+    const at = skipBlanks(text, from);
+    reply.visit(at - from + 1);
+    reply.sink.markup(text.slice(from, at));
+    if (at === text.length) return at;
+    if (reply.shown) {
+      reply.code.step(newline);
+      reply.enterProse();
+    } else reply.enter({ mode: 'lead', afterCall: false });
+    return at;
+  }
+
+  finish(): void {
+    // All white space was dropped, and nothing is withheld.
+  }
+}
+
+/**
+ * The state after a block in the middle of an answer. If the rest of the block's line is blank, it is dropped with the
+ * block, so that the lines around it keep their indentation and the blank lines between them. But if blanks before the
+ * block were already shown, the line end stays: otherwise they would indent the next line. Text after thinking on the
+ * same line begins that line. After a context block the whole line stays.
+ */
+export class LineRest implements Mode {
+  readonly #reply: Reply;
+  #after: 'thinking' | 'context' = 'context';
+  #held = '';
+
+  constructor(reply: Reply) {
+    this.#reply = reply;
+  }
+
+  begin(after: 'thinking' | 'context'): this {
+    this.#after = after;
+    this.#held = '';
+    return this;
+  }
+
+  read(text: string, from: number): number {
+    for (let at = from; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      this.#reply.visit(1);
+      if (code === newline) {
+        this.#endLine();
+        return at + 1;
+      }
+      if (!isBlank(code)) {
+        if (this.#after === 'thinking') this.#reply.sink.markup(this.#held);
+        else this.#reply.giveBack(this.#held);
+        this.#reply.enterProse();
+        return at;
+      }
+      this.#held += text[at];
+    }
+    return text.length;
+  }
+
+  finish(): void {
+    this.#reply.sink.markup(this.#held);
+    this.#held = '';
+  }
+
+  #endLine(): void {
+    const { code, sink } = this.#reply;
+    if (code.isIndented) this.#reply.giveBack(`${this.#held}\n`);
+    else {
+      sink.markup(`${this.#held}\n`);
+      code.step(newline);
+    }
+    this.#reply.enterProse();
+  }
+}
+
+/** Withholds a token that ends a turn. If only blanks follow it, it is not part of the answer. */
+export class EndToken implements Mode {
+  readonly #reply: Reply;
+  #held = '';
+
+  constructor(reply: Reply) {
+    this.#reply = reply;
+  }
+
+  begin(token: string): this {
+    this.#held = token;
+    return this;
+  }
+
+  read(text: string, from: number): number {
+    for (let at = from; at < text.length; at++) {
+      this.#reply.visit(1);
+      if (!isBlank(text.charCodeAt(at))) {
+        this.#reply.giveBack(this.#held);
+        this.#reply.enterProse();
+        return at;
+      }
+      this.#held += text.charAt(at);
+    }
+    return text.length;
+  }
+
+  finish(): void {
+    this.#reply.sink.markup(this.#held);
+    this.#held = '';
+  }
+}

@@ -1,0 +1,267 @@
+import type { CallStart } from './callBlock.ts';
+import { CodeTracker } from './codeTracker.ts';
+import type { Echoes } from './echoes.ts';
+import { EventSink } from './events.ts';
+import type { OfferedTools } from './offeredTools.ts';
+import type { Openings } from './openings.ts';
+import type { StreamProfile } from './profile.ts';
+import type { Thoughts } from './thoughts.ts';
+
+/**
+ * One state of the parser. A mode reads every character once, and keeps what it withholds itself. So the result cannot
+ * depend on how the input was cut.
+ */
+export interface Mode {
+  /** Reads `text` from `from` on, and returns the index of the first character that it leaves to the next mode. */
+  read(text: string, from: number): number;
+  /** Ends the stream: gives back everything that is withheld, and reports what was left open. */
+  finish(reason: string): void;
+}
+
+/** The mode that reads next, and how it begins. */
+export type NextMode =
+  /** The answer itself. */
+  | { readonly mode: 'prose' }
+  /** Before the answer, or right after a tool call. Blanks are withheld until it is known what follows. */
+  | { readonly mode: 'lead'; readonly afterCall: boolean }
+  /** At a character that may begin a tag. `lead` holds the blanks that are withheld before it. */
+  | { readonly mode: 'tag'; readonly lead: string; readonly place: TagPlace }
+  | { readonly mode: 'thinking'; readonly end: ThinkingEnd }
+  /** After a tag. The white space after it is dropped. */
+  | { readonly mode: 'blanks' }
+  /** After such a block. If nothing else is on its line, the line is dropped with it. */
+  | { readonly mode: 'lineRest'; readonly after: 'thinking' | 'context' }
+  /** Inside a block that may be an echo. */
+  | { readonly mode: 'block'; readonly block: OpenBlock }
+  /** At text that may be tool calls. */
+  | { readonly mode: 'call'; readonly start: CallStart }
+  /** At a token that ends a turn if nothing follows it. */
+  | { readonly mode: 'end'; readonly token: string }
+  /** The reply is in channels. `header` is its beginning. */
+  | { readonly mode: 'channels'; readonly header: string };
+
+/** Where a tag stands. */
+export interface TagPlace {
+  readonly beginsLine: boolean;
+  /** True right after a tool call. */
+  readonly afterCall?: boolean;
+  /** If it is not a tag, it may be a reply that consists only of calls. */
+  readonly mayBeCall?: boolean;
+}
+
+/** What closes thinking: an element with one of these names, or a mark. */
+export interface ThinkingEnd {
+  readonly names: readonly string[];
+  readonly mark?: string;
+  /** A word that may be on the first line and is not part of the thinking. */
+  readonly label?: string;
+}
+
+/** A tag of a context block, and what is known of the block. */
+export interface OpenBlock {
+  readonly name: string;
+  /** The mark that closes it, if it is not an element. */
+  readonly close?: string;
+  /** The blanks that are withheld before the tag. */
+  readonly lead: string;
+  readonly tag: string;
+  readonly beginsLine: boolean;
+  /** Whether the tag is not shown even if the content is. */
+  readonly dropsTag: boolean;
+}
+
+/** What the modes of one stream use and never change. */
+interface ReplyOptions {
+  readonly profile: StreamProfile;
+  readonly openings: Openings;
+  readonly tools: OfferedTools;
+  /** What the chat sent, which the model may echo. */
+  readonly echoes: Echoes;
+  /** Searches the model's thinking for calls. */
+  readonly thoughts: Thoughts;
+}
+
+/** How a reply hands its text to the modes. The parser does. */
+export interface ReplyReader {
+  begin(next: NextMode): void;
+  /** Reads text in the current mode. */
+  read(text: string): void;
+}
+
+/** A text is read at most this often because of the blocks around it. Blocks that are even deeper are text. */
+const mostReadings = 8;
+
+const prose: NextMode = { mode: 'prose' };
+
+/** What is known of one reply so far, and its way from mode to mode. */
+export class Reply {
+  readonly profile: StreamProfile;
+  readonly openings: Openings;
+  readonly tools: OfferedTools;
+  readonly echoes: Echoes;
+  readonly thoughts: Thoughts;
+  readonly sink = new EventSink();
+  readonly code = new CodeTracker();
+  readonly #reader: ReplyReader;
+  #shown = false;
+  #called = false;
+  #thought = false;
+  #nested = 0;
+  #mentions = 0;
+  #answerClose = '';
+  #steps = 0;
+  #readings = 0;
+
+  constructor({ profile, openings, tools, echoes, thoughts }: ReplyOptions, reader: ReplyReader) {
+    this.profile = profile;
+    this.openings = openings;
+    this.tools = tools;
+    this.echoes = echoes;
+    this.thoughts = thoughts;
+    this.#reader = reader;
+  }
+
+  /** Whether a part of the answer was shown. */
+  get shown(): boolean {
+    return this.#shown;
+  }
+
+  /** Whether a call was reported. */
+  get called(): boolean {
+    return this.#called;
+  }
+
+  /** Whether a thinking block was completed. */
+  get thought(): boolean {
+    return this.#thought;
+  }
+
+  /** The mark that closes the answer, or nothing if no mark has opened it. */
+  get answerClose(): string {
+    return this.#answerClose;
+  }
+
+  /** Whether a thinking tag in prose was only a mention, so that its close tag is prose too. */
+  get hasMention(): boolean {
+    return this.#mentions > 0;
+  }
+
+  /** Whether thinking held a thinking tag, whose close tag may come after the thinking. */
+  get hasNested(): boolean {
+    return this.#nested > 0;
+  }
+
+  /** The number of characters visited, for the tests that the work is linear. */
+  get steps(): number {
+    return this.#steps;
+  }
+
+  /** How often the text that is read now was read before, because a block that held it is no echo. */
+  get readings(): number {
+    return this.#readings;
+  }
+
+  visit(characters: number): void {
+    this.#steps += characters;
+  }
+
+  noteText(): void {
+    this.#shown = true;
+  }
+
+  noteCall(): void {
+    this.#called = true;
+  }
+
+  noteThought(): void {
+    this.#thought = true;
+  }
+
+  noteMention(): void {
+    this.#mentions++;
+  }
+
+  /** The close tag of a mention, if there was one. */
+  closeMention(): void {
+    if (this.#mentions > 0) this.#mentions--;
+  }
+
+  noteNested(): void {
+    this.#nested++;
+  }
+
+  closeNested(): void {
+    this.#nested--;
+  }
+
+  openAnswer(close: string): void {
+    this.#answerClose = close;
+  }
+
+  closeAnswer(): void {
+    this.#answerClose = '';
+  }
+
+  /** Reports withheld `text` as plain text after all. */
+  giveBack(text: string): void {
+    this.#steps += text.length;
+    this.sink.text(text);
+    if (text.length === 1) this.code.step(text.charCodeAt(0));
+    else this.code.track(text);
+  }
+
+  /** Reads `text` again in the current mode, because an earlier mode read too far. */
+  replay(text: string): void {
+    this.#reader.read(text);
+  }
+
+  /** Reads the text of a block that is no echo; it was read `readings` times before. */
+  readAgain(text: string, readings: number): void {
+    const before = this.#readings;
+    this.#readings = readings;
+    this.#reader.read(text);
+    this.#readings = before;
+  }
+
+  enter(next: NextMode): void {
+    this.#reader.begin(next);
+  }
+
+  enterProse(): void {
+    this.#shown = true;
+    this.#reader.begin(prose);
+  }
+
+  /** Before the answer, all white space after a block is dropped with it, so that thinking may still open. */
+  enterLineRest(after: 'thinking' | 'context'): void {
+    this.enter(this.#shown ? { mode: 'lineRest', after } : { mode: 'blanks' });
+  }
+
+  enterBlock(block: OpenBlock): void {
+    if (this.#readings === mostReadings) this.enterContent(block);
+    else this.enter({ mode: 'block', block });
+  }
+
+  /** After the tag of a block that is no echo. In the middle of an answer the lines around a dropped tag stay separate. */
+  enterContent({ lead, tag, beginsLine, dropsTag }: OpenBlock): void {
+    if (dropsTag && !this.#shown) this.sink.markup(lead);
+    else this.giveBack(lead);
+    if (dropsTag) {
+      this.sink.markup(tag);
+      return this.enterAfterContext(beginsLine);
+    }
+    this.giveBack(tag);
+    this.enterProse();
+  }
+
+  /** After something that is not shown. If it began its line and nothing else is on it, the line goes with it. */
+  enterAfterContext(beginsLine: boolean): void {
+    if (beginsLine) this.enterLineRest('context');
+    else this.enterProse();
+  }
+}
+
+/** The words in a warning for why a stream ended. */
+export function endedBy(reason: string): string {
+  return reason === 'stop' ? 'The reply ended' : `The reply ended (${reason})`;
+}
