@@ -541,9 +541,9 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
     const parts = await editor.evaluate(sendRequest, { model: 'plain:1b', image: pixel, tools: true });
     const texts = parts.filter(({ kind }) => kind === 'text').map(({ value }) => value);
     t.equal(texts.join(''), 'Blind.', 'a program reads what the model said');
-    const told = await editor.evaluate(({ seen }) => seen.notifications);
-    t.equal(told.filter((sentence) => /image/.test(sentence)).length, 1);
-    t.equal(told.filter((sentence) => /tools/.test(sentence)).length, 1);
+    const shown = await editor.evaluate(({ seen }) => seen.notifications);
+    t.equal(shown.filter((sentence) => /image/.test(sentence)).length, 1);
+    t.equal(shown.filter((sentence) => /tools/.test(sentence)).length, 1);
     t.notMatch(JSON.stringify(lastBody()), /images|"tools"/);
   });
 

@@ -23,8 +23,8 @@ t.test("the document service for the editor's agents", parts, async (t) => {
     await startServers(editor);
     t.strictSame(await editor.evaluate(docsTools), []);
     void run(editor, 'runner.setDocsToken');
-    const [told] = await editor.until(({ seen }) => seen.notifications, { fits: (all) => all.length > 0 });
-    t.match(told, /^Set runner\.docsUrl first/);
+    const [shown] = await editor.until(({ seen }) => seen.notifications, { fits: (all) => all.length > 0 });
+    t.match(shown, /^Set runner\.docsUrl first/);
   });
 
   await t.test('a wrong address is reported', async (t) => {
@@ -76,11 +76,11 @@ t.test("the document service for the editor's agents", parts, async (t) => {
     mine.tokens.clear();
     mine.tokens.add('rdocs_new-one');
     const before = mine.asked.length;
-    const told = () => editor.evaluate(refusals, mine.url);
+    const shown = () => editor.evaluate(refusals, mine.url);
     await restart(editor);
-    await poll(told, (all) => all.length === 1, 20_000);
+    await poll(shown, (all) => all.length === 1, 20_000);
     await restart(editor);
-    t.equal((await told()).length, 1);
+    t.equal((await shown()).length, 1);
     t.notOk(
       mine.asked.slice(before).some(({ message }) => message === 'initialize'),
       'the server is not started with it',

@@ -190,7 +190,7 @@ t.test('the care of models in a real VS Code', parts, async (t) => {
       await answerBox(page, 'nonsense:1b');
     };
     await pull();
-    const told = () =>
+    const shown = () =>
       editor.evaluate(({ seen }) => seen.notifications.filter((text) => text.includes('nonsense')));
     const [sentence = ''] = await editor.until(
       ({ seen }) => seen.notifications.filter((text) => text.includes('nonsense')),
@@ -201,7 +201,7 @@ t.test('the care of models in a real VS Code', parts, async (t) => {
     const log = await editor.until(({ seen }) => seen.log.filter(({ level }) => level === 'error'), {
       fits: (lines) => lines.length === 2,
     });
-    t.strictSame(await told(), [sentence]);
+    t.strictSame(await shown(), [sentence]);
     t.equal(
       log[0]?.message.split(sentence).length,
       2,
@@ -361,11 +361,11 @@ t.test('the care of models in a real VS Code', parts, async (t) => {
       appendFileSync(`${folder}/server.log`, 'the first line of its log\n');
     });
     t.equal(before, undefined);
-    const told = ({ seen }: Host<undefined>) =>
+    const shown = ({ seen }: Host<undefined>) =>
       seen.log.filter(({ message }) => /log of the runner|^runner: /i.test(message));
-    t.strictSame(await editor.evaluate(told), []);
+    t.strictSame(await editor.evaluate(shown), []);
     await setting(editor, 'streamLogs', true);
-    const lines = await editor.until(told, {
+    const lines = await editor.until(shown, {
       fits: (found) => found.some(({ message }) => message === 'runner: the first line of its log'),
     });
     t.ok(lines.some(({ message }) => /^The log of the runner comes from .*server\.log\.$/.test(message)));

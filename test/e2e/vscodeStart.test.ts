@@ -304,16 +304,16 @@ t.test('wrong settings, and changed settings', parts, async (t) => {
   t.teardown(() => Promise.all([editor.close(), first.close(), second.close(), third.close()]));
 
   await t.test('a wrong setting is reported once by name, and questions get the same error', async (t) => {
-    await editor.until(({ seen }) => seen.notifications, { fits: (told) => told.length > 0 });
+    await editor.until(({ seen }) => seen.notifications, { fits: (shown) => shown.length > 0 });
     await ask(editor, '@runner hello');
     t.ok(await transcript(editor, /The daemon of Runner does not start/));
-    const told = await editor.evaluate(({ seen }) => seen.notifications);
-    t.equal(told.length, 1);
-    t.match(told[0], /^Starting the daemon: .*keepAlive/);
+    const shown = await editor.evaluate(({ seen }) => seen.notifications);
+    t.equal(shown.length, 1);
+    t.match(shown[0], /^Starting the daemon: .*keepAlive/);
     await editor.page.locator('.statusbar-item').getByText('Runner: offline').waitFor();
     await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.doctor'));
     const page = await editor.until(({ seen }) => seen.panels.get('runner.doctor')?.webview.html);
-    t.match(page, /To mend:.* does not start\. .*keepAlive/);
+    t.match(page, /To fix:.* does not start\. .*keepAlive/);
     t.match(page, /command:runner\.openSetting[^>]*>Open the Setting</);
   });
 

@@ -99,7 +99,7 @@ t.test('rows appear as each server answers, and only the newest load counts', as
   });
   const seen = () => store.outcomes.map(({ name, rows, failure }) => [name, rows.length, failure?.sentence]);
   t.ok(store.isStale);
-  t.equal(answers.length, 0, 'it asks only when it is told to');
+  t.equal(answers.length, 0, 'it asks only on a load');
 
   const first = store.load();
   t.notOk(store.isStale);
@@ -132,11 +132,11 @@ t.test('rows appear as each server answers, and only the newest load counts', as
 
 t.test('a countdown has a timer only while an end is ahead', async (t) => {
   const clock = handClock();
-  const told: string[] = [];
+  const events: string[] = [];
   const countdown = createCountdown({
     clock,
-    onTick: () => told.push('tick'),
-    onEnd: () => told.push('end'),
+    onTick: () => events.push('tick'),
+    onEnd: () => events.push('end'),
   });
   countdown.follow([], true);
   t.equal(clock.next, undefined);
@@ -144,30 +144,30 @@ t.test('a countdown has a timer only while an end is ahead', async (t) => {
   t.equal(clock.next, undefined, 'what has ended is not waited for');
 
   countdown.follow([clock.now() + 100_000, clock.now() + 100_000], true);
-  t.equal(clock.next, 30_000, 'minutes are told until the last one');
+  t.equal(clock.next, 30_000, 'it ticks by minutes until the last one');
   clock.turn();
   t.equal(clock.next, 8_000);
   clock.turn();
   t.equal(clock.next, 1_000, 'then seconds');
   for (let second = 0; second < 62; second++) clock.turn();
-  t.equal(told.filter((what) => what === 'end').length, 1, 'two ends at once are told once');
-  t.equal(told.length, 64);
+  t.equal(events.filter((what) => what === 'end').length, 1, 'two ends at once are reported once');
+  t.equal(events.length, 64);
   t.equal(clock.next, undefined);
 
-  told.length = 0;
+  events.length = 0;
   countdown.follow([clock.now() + 5_000, clock.now() + 9_000], false);
   t.equal(clock.next, 5_000, 'unwatched, only the end is waited for');
   clock.turn();
-  t.strictSame(told, ['end']);
+  t.strictSame(events, ['end']);
   t.equal(clock.next, 4_000);
   countdown.dispose();
   t.equal(clock.next, undefined);
 
-  told.length = 0;
+  events.length = 0;
   countdown.follow([clock.now() + 5_400_000], false);
   t.equal(clock.next, 3_600_000, 'the timers of the runtime do not take months');
   clock.turn();
-  t.strictSame(told, []);
+  t.strictSame(events, []);
   t.equal(clock.next, 1_800_000);
   countdown.follow([clock.now() + 62_000], true);
   t.equal(clock.next, 1_000);
@@ -237,8 +237,8 @@ t.test('the filter box', async (t) => {
 t.test('pulls in progress', async (t) => {
   const waiting: (() => void)[] = [];
   const pulls = createRunningPulls((_, work) => waiting.push(work));
-  const told: (RunningPull | undefined)[] = [];
-  const listening = pulls.onDidChange((pull) => told.push(pull));
+  const events: (RunningPull | undefined)[] = [];
+  const listening = pulls.onDidChange((pull) => events.push(pull));
   let cancelled = 0;
   const report = pulls.begin({ model: 'm', server: 'box', cancel: () => cancelled++ });
   const [pull] = pulls.current;
@@ -246,9 +246,9 @@ t.test('pulls in progress', async (t) => {
   report.report({ percentage: 5, message: 'Downloading' });
   report.report({ percentage: 5, message: 'Downloading' });
   report.report({ message: 'Checking' });
-  t.equal(told.length, 1, 'what comes fast is told together');
+  t.equal(events.length, 1, 'changes in quick succession are reported together');
   for (const work of waiting.splice(0)) work();
-  t.equal(told.length, 2);
+  t.equal(events.length, 2);
   report.report({ percentage: 7, message: 'Checking' });
   for (const work of waiting.splice(0)) work();
   t.match(pull, { percentage: 7, message: 'Checking' });
@@ -260,13 +260,13 @@ t.test('pulls in progress', async (t) => {
   t.strictSame(waiting, []);
   t.strictSame(pulls.current, []);
   t.strictSame(
-    told.map((of) => of === pull),
+    events.map((of) => of === pull),
     [false, true, true, false],
     'all of it as one begins or ends, else that one',
   );
   listening.dispose();
   pulls.begin({ model: 'n', cancel: () => undefined });
-  t.equal(told.length, 4);
+  t.equal(events.length, 4);
 });
 
 t.test('a row is selected as soon as possible, and only once', async (t) => {

@@ -255,7 +255,7 @@ function manifest(): {
   return JSON.parse(readFileSync('package.json', 'utf8'));
 }
 
-/** A keeper of daemons that start, fail and end as they are told. */
+/** A keeper of daemons that start, fail and end on command. */
 function keep() {
   const clock = handClock();
   const starts: { start: () => void; fail: () => void; end: () => void }[] = [];
@@ -310,7 +310,7 @@ t.test('a daemon that ends is restarted after growing waits', async (t) => {
 });
 
 t.test(
-  'a daemon that does not start: nobody waits for it, and it is tried at once when that is mended',
+  'a daemon that does not start keeps no caller waiting, and starts at once when asked to',
   async (t) => {
     const { keeper, clock, starts, seen, begin, settled } = keep();
     await settled();
@@ -655,7 +655,7 @@ t.test('the follow-ups after an answer', async (t) => {
   const again = await offeredAfter({ ended: 'failed', prompt: '' });
   t.match(again, [{ command: undefined, label: 'Try Again' }], 'the editor adds the command of the question');
   const [{ prompt = '' } = {}] = again ?? [];
-  t.ok(isTriedAgain(prompt), 'it can be told from the same words that are typed once more');
+  t.ok(isTriedAgain(prompt), 'it differs from the same words typed again');
   t.equal(withoutRetryMark(prompt), '');
   t.notOk(isTriedAgain(withoutRetryMark(prompt)));
   t.strictSame(await offeredAfter({ ended: 'failed', prompt }), again, 'the mark is there once');

@@ -29,16 +29,7 @@ export function registerAddressCommands(
     'runner.setServerAddress': (row) => setRunnerAddress(daemon, serverOfRow(row)),
   };
   return vscode.Disposable.from(
-    ...Object.entries(commands).map(([id, work]) =>
-      vscode.commands.registerCommand(id, async (argument?: unknown) => {
-        try {
-          return await work(argument);
-        } catch (error) {
-          reporter.report(error, { showToUser: true });
-          return false;
-        }
-      }),
-    ),
+    ...Object.entries(commands).map(([id, run]) => reporter.registerCommand(id, run)),
   );
 }
 

@@ -30,15 +30,14 @@ export function registerAskCommands({ models, ask, reporter }: AskCommandsDepend
       { provideCodeActions: toActions },
       { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] },
     ),
-    vscode.commands.registerCommand(
+    reporter.registerCommand(
       'runner.writeCommitMessage',
-      async (provider?: { readonly rootUri?: vscode.Uri }) => {
-        try {
-          await writeCommitMessage({ models, ask }, provider?.rootUri);
-        } catch (error) {
-          reporter.report(error, { during: 'Writing the commit message', showToUser: true });
-        }
-      },
+      (provider) =>
+        writeCommitMessage(
+          { models, ask },
+          (provider as { readonly rootUri?: vscode.Uri } | undefined)?.rootUri,
+        ),
+      'Writing the commit message',
     ),
   );
 }

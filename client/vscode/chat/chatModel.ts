@@ -4,6 +4,7 @@ import { defaultServerName } from '../../../protocol/messages/initialize.ts';
 import { chatModelRequest, chooseChatModelRequest } from '../../../protocol/messages/models.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { pickModel } from '../models/modelPicker.ts';
+import type { ModelRow } from '../models/modelRow.ts';
 import { chatModel, updateSetting } from '../settings.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
 import type { Consent } from './consent.ts';
@@ -78,49 +79,36 @@ export function registerChatModelCommands(
   models: ChatModels,
   reporter: ErrorReporter,
 ): vscode.Disposable {
-  const reported = (work: (argument: unknown) => Promise<void>) => async (argument: unknown) => {
-    try {
-      await work(argument);
-    } catch (error) {
-      reporter.report(error, { during: 'Choosing a model', showToUser: true });
-    }
+  const during = 'Choosing a model';
+  const chooseModel = async () => {
+    const current = chatModel();
+    const model = await pickModel(daemon, {
+      title: 'Which Model Answers in the Chat?',
+      fits: (one) => canChat(one) && one.server === defaultServerName,
+      remark: ({ name, capabilities }) =>
+        [capabilities.tools.value === false ? 'without tools' : '', name === current ? 'now' : '']
+          .filter(Boolean)
+          .join(' · '),
+      none: 'There is no model that can chat. Pull one, such as qwen3:4b.',
+    });
+    if (model) await models.choose(model.name);
+  };
+  const chatWith = async (row: unknown) => {
+    const { model, server = defaultServerName } = row as ModelRow;
+    const isHere = server === defaultServerName;
+    const named = { name: model, server };
+    if (!(await models.mayAnswer(named))) return;
+    if (isHere) await models.choose(model);
+    else if (!(await leavesItToPicker(named))) return;
+    await vscode.commands.executeCommand('workbench.action.chat.open', {
+      query: '@runner ',
+      isPartialQuery: true,
+      ...(isHere ? {} : { modelSelector: { vendor, id: `${server}/${model}` } }),
+    });
   };
   return vscode.Disposable.from(
-    vscode.commands.registerCommand(
-      'runner.chooseChatModel',
-      reported(async () => {
-        const current = chatModel();
-        const model = await pickModel(daemon, {
-          title: 'Which Model Answers in the Chat?',
-          fits: (one) => canChat(one) && one.server === defaultServerName,
-          remark: ({ name, capabilities }) =>
-            [capabilities.tools.value === false ? 'without tools' : '', name === current ? 'now' : '']
-              .filter(Boolean)
-              .join(' · '),
-          none: 'There is no model that can chat. Pull one, such as qwen3:4b.',
-        });
-        if (model) await models.choose(model.name);
-      }),
-    ),
-    vscode.commands.registerCommand(
-      'runner.chatWithModel',
-      reported(async (row) => {
-        const { model, server = defaultServerName } = row as {
-          readonly model: string;
-          readonly server?: string;
-        };
-        const isHere = server === defaultServerName;
-        const named = { name: model, server };
-        if (!(await models.mayAnswer(named))) return;
-        if (isHere) await models.choose(model);
-        else if (!(await leavesItToPicker(named))) return;
-        await vscode.commands.executeCommand('workbench.action.chat.open', {
-          query: '@runner ',
-          isPartialQuery: true,
-          ...(isHere ? {} : { modelSelector: { vendor, id: `${server}/${model}` } }),
-        });
-      }),
-    ),
+    reporter.registerCommand('runner.chooseChatModel', chooseModel, during),
+    reporter.registerCommand('runner.chatWithModel', chatWith, during),
   );
 }
 

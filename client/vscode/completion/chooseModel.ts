@@ -25,23 +25,18 @@ export function registerChooseCompletionModel(
     await updateSetting('completionModel', model);
     vscode.window.setStatusBarMessage(`${model} completes as you type`, 5_000);
   };
-  const onRow = vscode.commands.registerCommand('runner.completeWithModel', (row: unknown) =>
-    useRow(row).catch((error) => reporter.report(error, { during: 'Choosing a model', showToUser: true })),
+  const choose = async () => {
+    const { models } = await daemon.request(listModelsRequest, { refresh: true });
+    const items = itemsOf(models, completionModel());
+    const title = 'Which Model Completes as You Type?';
+    const chosen = await vscode.window.showQuickPick(items, { title });
+    if (chosen) await updateSetting('completionModel', chosen.model);
+  };
+  const during = 'Choosing a model';
+  return vscode.Disposable.from(
+    reporter.registerCommand('runner.completeWithModel', useRow, during),
+    reporter.registerCommand('runner.chooseCompletionModel', choose, during),
   );
-  const choosing = vscode.commands.registerCommand('runner.chooseCompletionModel', async () => {
-    try {
-      const { models } = await daemon.request(listModelsRequest, { refresh: true });
-      const items = itemsOf(models, completionModel());
-      const chosen = await vscode.window.showQuickPick(items, {
-        title: 'Which Model Completes as You Type?',
-      });
-      if (!chosen) return;
-      await updateSetting('completionModel', chosen.model);
-    } catch (error) {
-      reporter.report(error, { during: 'Choosing a model', showToUser: true });
-    }
-  });
-  return vscode.Disposable.from(onRow, choosing);
 }
 
 async function isSure(model: string): Promise<boolean> {

@@ -21,17 +21,9 @@ export function registerModelfileCommands({
   reporter,
   sidebar,
 }: ModelfileCommandsDependencies): vscode.Disposable {
-  const guarded = (id: string, work: (argument?: unknown) => Promise<void>) =>
-    vscode.commands.registerCommand(id, async (argument?: unknown) => {
-      try {
-        await work(argument);
-      } catch (error) {
-        reporter.report(error, { showToUser: true });
-      }
-    });
   return vscode.Disposable.from(
-    guarded('runner.createModel', (argument) => createModel({ daemon, sidebar }, argument)),
-    guarded('runner.newModelfile', (argument) => newModelfile(daemon, modelOf(argument))),
+    reporter.registerCommand('runner.createModel', (argument) => createModel({ daemon, sidebar }, argument)),
+    reporter.registerCommand('runner.newModelfile', (argument) => newModelfile(daemon, modelOf(argument))),
   );
 }
 

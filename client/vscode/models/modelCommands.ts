@@ -40,34 +40,26 @@ export function registerModelCommands(dependencies: ModelCommandsDependencies): 
   const { daemon, reporter, sidebar } = dependencies;
   const details = createWebPage('runner.model');
   const commands = tableOf(dependencies, (page) => details.show(page));
-  const attempt = async (run: RowCommand['run'], row: ModelRow): Promise<unknown> => {
-    try {
-      return await run(row);
-    } catch (error) {
-      reporter.report(error, { showToUser: true, again: () => attempt(run, row) });
-      return false;
-    }
-  };
-  const reported = async (work: () => Promise<unknown>): Promise<unknown> => {
+  const attempt = async (work: () => Promise<unknown>): Promise<unknown> => {
     try {
       return await work();
     } catch (error) {
-      reporter.report(error, { showToUser: true, again: () => reported(work) });
+      reporter.report(error, { showToUser: true, again: () => attempt(work) });
       return false;
     }
   };
   const onRow = ({ onRow: id, run }: RowCommand) =>
     vscode.commands.registerCommand(id, async (argument: unknown) => {
       const row = isRow(argument) ? argument : await sidebar.selected(viewOf(argument));
-      return row && worksOn(id, row) && attempt(run, row);
+      return row && worksOn(id, row) && attempt(() => run(row));
     });
   const inPalette = ({ inPalette: id, title = '', fits, run }: RowCommand) =>
     id === undefined
       ? []
       : vscode.commands.registerCommand(id, () =>
-          reported(async () => {
+          attempt(async () => {
             const model = await pickModel(daemon, { title, ...(fits && { fits }) });
-            return model && attempt(run, { model: model.name, server: model.server });
+            return model && attempt(() => run({ model: model.name, server: model.server }));
           }),
         );
   void offerInterrupted(dependencies);
@@ -78,7 +70,7 @@ export function registerModelCommands(dependencies: ModelCommandsDependencies): 
       startPull(dependencies, isRow(argument) ? argument : undefined),
     ),
     vscode.commands.registerCommand('runner.stopOtherModels', (row: Partial<ModelRow> = {}) =>
-      reported(() => unloadOthers(daemon, row)),
+      attempt(() => unloadOthers(daemon, row)),
     ),
     vscode.commands.registerCommand('runner.cancelPull', (row?: RunningPull) => row?.cancel()),
   );

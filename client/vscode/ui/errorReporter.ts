@@ -18,6 +18,8 @@ export interface ReportOptions {
 /** Reports errors: the whole error to the log, and, if wanted, a sentence to the user, once. */
 export interface ErrorReporter {
   report(error: unknown, options?: ReportOptions): void;
+  /** Registers a command whose errors the user sees. After an error, its result is false. */
+  registerCommand(id: string, run: (argument?: unknown) => unknown, during?: string): vscode.Disposable;
 }
 
 export function createErrorReporter(log: vscode.LogOutputChannel): ErrorReporter {
@@ -33,20 +35,30 @@ export function createErrorReporter(log: vscode.LogOutputChannel): ErrorReporter
     const isDone = await vscode.commands.executeCommand(chosen.command, ...(chosen.arguments ?? []));
     if (chosen.isBeforeRetry && isDone !== false) await again?.();
   };
+  const report: ErrorReporter['report'] = (error, { during, showToUser = false, again, remedies } = {}) => {
+    const prefix = during === undefined ? '' : `${during}: `;
+    log.error(prefix + stackOf(error));
+    const sentence = prefix + messageOf(error);
+    if (!showToUser || sentence === shown) return;
+    const failure = errorDataOf(error);
+    const own = remedies ?? openNamedSetting(error) ?? remediesFor(failure);
+    // A remedy that leads to another try needs no button for that beside it.
+    const isRetried = own.some(({ isBeforeRetry }) => isBeforeRetry);
+    const canRetry = again !== undefined && failure?.retryable === true && !isRetried;
+    const buttons = canRetry ? [tryAgain, ...own] : own;
+    void show(sentence, buttons, again).catch((reason) => log.error(stackOf(reason)));
+  };
   return {
-    report(error, { during, showToUser = false, again, remedies } = {}) {
-      const prefix = during === undefined ? '' : `${during}: `;
-      log.error(prefix + stackOf(error));
-      const sentence = prefix + messageOf(error);
-      if (!showToUser || sentence === shown) return;
-      const failure = errorDataOf(error);
-      const own = remedies ?? openNamedSetting(error) ?? remediesFor(failure);
-      // A remedy that leads to another try needs no button for that beside it.
-      const isRetried = own.some(({ isBeforeRetry }) => isBeforeRetry);
-      const canRetry = again !== undefined && failure?.retryable === true && !isRetried;
-      const buttons = canRetry ? [tryAgain, ...own] : own;
-      void show(sentence, buttons, again).catch((reason) => log.error(stackOf(reason)));
-    },
+    report,
+    registerCommand: (id, run, during) =>
+      vscode.commands.registerCommand(id, async (argument?: unknown) => {
+        try {
+          return await run(argument);
+        } catch (error) {
+          report(error, { showToUser: true, ...(during !== undefined && { during }) });
+          return false;
+        }
+      }),
   };
 }
 

@@ -57,7 +57,7 @@ function sectionToHtml({ heading, lines = [], facts = [], code }: Section): stri
 /** Screen readers do not read the mark, so `bad` is also said in words. */
 function lineToHtml({ state, text, links = [] }: Line): string {
   const mark = state === undefined ? '•' : state === 'good' ? '✓' : '✗';
-  const said = state === 'bad' ? 'To mend: ' : '';
+  const said = state === 'bad' ? 'To fix: ' : '';
   const actions = links.map(
     (link) => `<a href="${escapeMarkup(toUri(link))}">${escapeMarkup(link.title)}</a>`,
   );

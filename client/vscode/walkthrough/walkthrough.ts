@@ -65,7 +65,7 @@ const builtInChat = 'GitHub.copilot-chat';
 
 /** Enables the editor's own chat, so that messages without `@runner` reach the runner's models too. */
 export function registerEnableChat(reporter: ErrorReporter): vscode.Disposable {
-  return vscode.commands.registerCommand('runner.enableChat', async () => {
+  const enable = async () => {
     const action = 'Enable';
     const detail =
       'It works with your local models, without a sign-in. It is not part of Runner, and Runner does not control what else it sends. You can disable it again in the Extensions view.';
@@ -75,11 +75,8 @@ export function registerEnableChat(reporter: ErrorReporter): vscode.Disposable {
       action,
     );
     if (answer !== action) return;
-    try {
-      const install = 'workbench.extensions.installExtension';
-      await vscode.commands.executeCommand(install, builtInChat, { enable: true });
-    } catch (error) {
-      reporter.report(error, { during: 'Enabling the chat', showToUser: true });
-    }
-  });
+    const install = 'workbench.extensions.installExtension';
+    await vscode.commands.executeCommand(install, builtInChat, { enable: true });
+  };
+  return reporter.registerCommand('runner.enableChat', enable, 'Enabling the chat');
 }
