@@ -109,7 +109,7 @@ t.test('the command line', async (t) => {
     t.throws(() => parseCommandLine(args), { kind: 'usage', message }, args.join(' '));
 });
 
-t.test('a model is found by any name that means it', async (t) => {
+t.test('a model is found by any form of its name', async (t) => {
   const models = [model('qwen3:4b'), model('hf.co/Acme/Tiny:Q4')];
   for (const name of [
     'QWEN3:4b',
@@ -406,7 +406,7 @@ t.test('the beginning of a line of code', async (t) => {
   );
 });
 
-t.test('what is held of a text does not grow with it', async (t) => {
+t.test('the renderer holds a bounded part of a text', async (t) => {
   // What is shown at once need not be looked at again: so the work is in proportion to the length.
   for (const unit of ['[**`', '[a](', 'word ', ' ', 'a', '``` x\n', '> > - ', '日', '|a', '| a |\n', '~~']) {
     const renderer = createMarkdownRenderer(80);
@@ -421,7 +421,7 @@ t.test('what is held of a text does not grow with it', async (t) => {
   }
 });
 
-t.test('an answer cannot drive the terminal', async (t) => {
+t.test('an answer cannot send control sequences to the terminal', async (t) => {
   const filter = createControlFilter();
   const shown =
     filter.write('a\u001b[31mb\u0007\u0008\u009bc\u202ed\u2066\r') +
@@ -440,7 +440,7 @@ t.test('an answer cannot drive the terminal', async (t) => {
   t.pass();
 });
 
-t.test('an answer is printed with its thinking apart', async (t) => {
+t.test('an answer is printed with its thinking above it', async (t) => {
   const pieces = [
     { kind: 'thinking', text: 'hm\n' },
     { kind: 'thinking', text: 'so' },
@@ -459,7 +459,7 @@ t.test('an answer is printed with its thinking apart', async (t) => {
   t.equal(print(false), `thinking\nhm\nso\n\nanswer\nThe **answer**\n${rest}`);
 });
 
-t.test('the advice of the daemon can be followed at a terminal', async (t) => {
+t.test("the daemon's advice is in the words of the terminal", async (t) => {
   const window = 'set a larger window with "--context 8192", or "/context 8192" in a conversation';
   const cases: readonly (readonly [AdviceCode, string])[] = [
     ['check-address', 'Check the address in --server or OLLAMA_HOST.'],
@@ -491,7 +491,7 @@ t.test('the advice of the daemon can be followed at a terminal', async (t) => {
   );
 });
 
-t.test('what an answer took is told in a line', async (t) => {
+t.test('the statistics of an answer are one line', async (t) => {
   const result = {
     finishReason: 'length',
     usage: { promptTokens: 3, completionTokens: 20, contextLength: 4096 },
@@ -792,7 +792,7 @@ t.test('history is private, bounded and in order', async (t) => {
   t.pass('a folder that cannot be written is no failure');
 });
 
-t.test('a history of an earlier version moves to where the conversations are', async (t) => {
+t.test('a history of an earlier version moves to the state folder', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'runner-history-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const env = { HOME: folder };
@@ -806,7 +806,7 @@ t.test('a history of an earlier version moves to where the conversations are', a
   t.strictSame(readHistory(path, former), ['a new line', 'an old line'], 'what is there is not replaced');
 });
 
-t.test('a history that grows takes bounded room and loses nothing that can be recalled', async (t) => {
+t.test('a growing history takes bounded space and keeps every entry that can be recalled', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'runner-history-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, 'history');

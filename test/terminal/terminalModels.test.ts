@@ -213,7 +213,7 @@ License
   );
 });
 
-t.test('models: the list of now, or the last that is known', async (t) => {
+t.test('models: the current list, or the last known one', async (t) => {
   const asked: unknown[] = [];
   const list = (result: object) => ({
     'runner/models/list': ({ params }: Asked) => {
@@ -254,7 +254,7 @@ t.test('models: the list of now, or the last that is known', async (t) => {
   t.strictSame(asked, Array(cases.length).fill({ refresh: true }));
 });
 
-t.test('ps: what is in memory', async (t) => {
+t.test('ps: the models in memory', async (t) => {
   const loaded = models.filter(({ running }) => running).slice(0, 1);
   for (const { name, listed, args, out, error } of [
     { name: 'nothing', listed: [], args: [], out: /^$/, error: /^No model is loaded\. / },
@@ -270,7 +270,7 @@ t.test('ps: what is in memory', async (t) => {
   t.equal(loaded.length, 1);
 });
 
-t.test('a model that does not exist is told with near names', async (t) => {
+t.test('an unknown model is reported with similar names', async (t) => {
   for (const [command, method] of [
     ['show', 'show'],
     ['run', 'run'],
@@ -351,7 +351,7 @@ t.test('library', async (t) => {
   t.equal(none.stderr.text(), 'The catalog has nothing for "x␛".\n');
 });
 
-t.test('pull in a script tells each tenth and each new message once', async (t) => {
+t.test('pull in a script prints each tenth and each new message once', async (t) => {
   const answers = { 'runner/models/pull': work(pullReports) };
   const run = startTerminal({ args: ['pull', 'qwen3:4b'], input: '', answers });
   t.equal(await run.ended, 0);
@@ -478,7 +478,7 @@ t.test('a second Ctrl-C leaves at once', async (t) => {
   }
 });
 
-t.test('a screen that became narrower is drawn anew', async (t) => {
+t.test('a screen that became narrower is redrawn', async (t) => {
   const run = startTerminal({
     args: ['pull', 'm'],
     isScreen: true,
@@ -581,7 +581,7 @@ The Modelfile has a mistake.
   t.match(gone.stderr.text(), /^not\/there:2:1: "PARMA" is not a command\.\nnot\/there:3:9/);
 });
 
-t.test('mistakes in long lines and many of them', async (t) => {
+t.test('mistakes in long lines, and many mistakes', async (t) => {
   const source = `${'x'.repeat(500)}WRONG${'y'.repeat(500)}`;
   const mistake = {
     range: { start: { line: 0, character: 500 }, end: { line: 0, character: 505 } },
@@ -678,7 +678,7 @@ t.test('how a model is loaded', async (t) => {
   for (const { more, want } of cases) t.equal(describeLoaded(model('m', more), today), want);
 });
 
-t.test('rm asks, and takes no for an answer', async (t) => {
+t.test('rm asks first, and a no deletes nothing', async (t) => {
   let asked: unknown[] = [];
   const listed: unknown[] = [];
   const answers = {
@@ -794,7 +794,7 @@ t.test('logs', async (t) => {
   t.match(dying.stderr.text(), /ended unexpectedly/);
 });
 
-t.test('a slow reader of the logs holds the daemon back', async (t) => {
+t.test('a slow reader of the logs pauses the daemon', async (t) => {
   const count = 400;
   const run = startTerminal({
     args: ['logs'],
@@ -911,7 +911,7 @@ t.test('the script for bash completes names with colons', async (t) => {
   t.strictSame(complete('runner create x -f Mod', ' :='), [''], 'a file is left to bash');
 });
 
-t.test('a text is cut where it fits', async (t) => {
+t.test('a text is cut to its columns', async (t) => {
   t.strictSame(
     [
       cutTo('abc', 3),

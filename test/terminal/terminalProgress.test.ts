@@ -7,7 +7,7 @@ import { ProgressTracker, SpeedMeter } from '../../client/terminal/screen/progre
 import { formatShare } from '../../protocol/base/bytes.ts';
 import type { PartProgress, WorkProgress } from '../../protocol/messages/progress.ts';
 
-t.test('what is drawn of the progress', async (t) => {
+t.test('how progress is drawn', async (t) => {
   const style = createStyle(false);
   const part = (name: string, completed: number, total: number, speed?: number) => ({
     name,
@@ -84,7 +84,7 @@ t.test('what is drawn of the progress', async (t) => {
   );
 });
 
-t.test('a figure is shown where it leaves room for a bar of eight', async (t) => {
+t.test('a figure is shown if it leaves eight columns for the bar', async (t) => {
   const row = { name: 'a', percentage: 50, completed: 500e6, total: 1e9, speed: 10e6 };
   const [share, speed] = ['0.5 of 1.0 GB', '10.0 MB/s'];
   const cases = [
@@ -138,7 +138,7 @@ t.test('a figure is shown where it leaves room for a bar of eight', async (t) =>
   t.match(drawBars([{ ...row, completed: 1e9 }], 100, createStyle(false))[0], /MB\/s$/, 'nothing is left');
 });
 
-t.test('how fast it is', async (t) => {
+t.test('the speed of a download', async (t) => {
   const meter = new SpeedMeter();
   meter.note(0, 1e9);
   t.equal(meter.speed(100), undefined, 'what was there before counts for nothing');
@@ -174,7 +174,7 @@ t.test('how fast it is', async (t) => {
   t.equal(whole.state(2000).speed, undefined, 'with one it is that of the part, which is not known yet');
 });
 
-t.test('what is drawn fits the screen, whatever is told', async (t) => {
+t.test('progress fits the screen, whatever the daemon reports', async (t) => {
   const bytes = fc.oneof(
     fc.nat(2000),
     fc.integer({ min: 0, max: 4e15 }),

@@ -80,7 +80,7 @@ t.test('an answer in a script is its text, and the rest goes to standard error',
   );
 });
 
-t.test('what the flags say reaches the turn', async (t) => {
+t.test('the flags reach the turn', async (t) => {
   const file = (name: string, content: string | Buffer) => {
     writeFileSync(join(folder, name), content);
     return join(folder, name);
@@ -152,7 +152,7 @@ t.test('what the flags say reaches the turn', async (t) => {
   );
 });
 
-t.test('the last line of an answer ends once, wherever it goes', async (t) => {
+t.test('the last line of an answer ends exactly once, on a screen and in a pipe', async (t) => {
   const text = (said: string): Piece => ({ kind: 'text', text: said });
   const call: Piece = { kind: 'toolCall', toolCall };
   const cases: readonly {
@@ -191,7 +191,7 @@ t.test('the last line of an answer ends once, wherever it goes', async (t) => {
   t.equal(half.stdout.plain(), 'half\n', 'what had come stays');
 });
 
-t.test('a model cannot drive the terminal behind a pipe, unless somebody wants it', async (t) => {
+t.test('a model cannot send control sequences through a pipe, except with --raw', async (t) => {
   const chat = async ({ send }: Turn) => {
     await send({ kind: 'text', text: 'a\u001b[2J\u009b\r' });
     await send({ kind: 'text', text: '\nb\tc\u0007' });
@@ -344,7 +344,7 @@ t.test('an error is a sentence, an exit code and the last event', async (t) => {
   }
 });
 
-t.test('nothing is sent elsewhere before somebody names a model that runs there', async (t) => {
+t.test('nothing is sent to another machine unless the user names a model that runs there', async (t) => {
   const cloudy = models.map((model) => ({ ...model, remote: { host: 'https://ollama.com', model: 'c' } }));
   const asked: string[] = [];
   const chat = async (turn: Turn) => {
@@ -360,7 +360,7 @@ t.test('nothing is sent elsewhere before somebody names a model that runs there'
   t.strictSame(asked, ['m:1b']);
 });
 
-t.test('a model that does not exist is told with those that do', async (t) => {
+t.test('an unknown model is reported with the installed ones', async (t) => {
   const chat = async () => {
     throw new ResponseError(-33004, 'It is not installed.', { kind: 'model-not-found', retryable: false });
   };
@@ -369,7 +369,7 @@ t.test('a model that does not exist is told with those that do', async (t) => {
   t.equal(run.stderr.text(), 'There is no model "m". Did you mean m:1b? Installed: m:1b.\n');
 });
 
-t.test('an interrupt cuts the answer; a second does not wait', async (t) => {
+t.test('Ctrl-C cuts the answer; a second Ctrl-C does not wait', async (t) => {
   const cut = startTerminal({ args: ['chat', 'go'], input: '', models, chat: sayUntilCancelled });
   await cut.stdout.until(/begun/);
   cut.interrupt();
@@ -387,7 +387,7 @@ t.test('an interrupt cuts the answer; a second does not wait', async (t) => {
   t.equal(stuck.stdout.text(), 'begun \n');
 });
 
-t.test('a slow reader of standard output holds the daemon back', async (t) => {
+t.test('a slow reader of standard output pauses the daemon', async (t) => {
   const count = 400;
   const run = startTerminal({
     args: ['chat', 'go'],
@@ -416,7 +416,7 @@ t.test('a slow reader of standard output holds the daemon back', async (t) => {
   );
 });
 
-t.test('the practice runner serves only where nobody named one and none answers', async (t) => {
+t.test('the practice runner serves only if nobody named a runner and none answers', async (t) => {
   const practice = startTerminal({ args: [], input: 'hello', status: offline, models, chat: say });
   t.equal(await practice.ended, 0, 'whoever starts the program without a command sees something');
   t.strictSame(
@@ -496,7 +496,7 @@ t.test('the practice runner serves only where nobody named one and none answers'
   t.equal(strange.stderr.text(), 'The parameter "initializationOptions.logLevel" is not valid.\n');
 });
 
-t.test('a conversation goes on through a cancel, an error and the death of the daemon', async (t) => {
+t.test('a conversation survives a cancel, an error and the death of the daemon', async (t) => {
   const asked: (readonly Message[])[] = [];
   const run = startTerminal({
     isScreen: true,
@@ -658,7 +658,7 @@ t.test('Ctrl-Z and back', async (t) => {
   t.equal(await run.ended, 0);
 });
 
-t.test('a conversation with a runner that was named and does not answer does not begin', async (t) => {
+t.test('no conversation begins if the named runner does not answer', async (t) => {
   const run = startTerminal({ args: ['--server', 'http://x', '--model', 'gone'], isScreen: true, models });
   t.equal(await run.ended, 1);
   t.match(run.stderr.text(), /no model "gone".*Installed: m:1b/);
@@ -739,7 +739,7 @@ t.test('doctor', async (t) => {
   t.match(odd.stdout.events().at(-1), { check: 'address', state: 'fail', found: /OLLAMA_HOST/ });
 });
 
-t.test('what the doctor finds', async (t) => {
+t.test('the findings of the doctor', async (t) => {
   t.strictSame([...examineProxy({})], []);
   t.match([...examineProxy({ HTTP_PROXY: 'http://p' })], [{ state: 'warn', mend: /NO_PROXY/ }]);
   t.match([...examineProxy({ http_proxy: 'http://p', no_proxy: 'localhost' })], [{ state: 'ok' }]);
@@ -803,7 +803,7 @@ function keeper() {
   return { asked, answers };
 }
 
-t.test('a conversation goes on with the last of the folder, or with a named one', async (t) => {
+t.test('--continue and --session continue a conversation', async (t) => {
   for (const flags of [['--continue'], ['--session', rivers.id]]) {
     const { asked, answers } = keeper();
     let chat: unknown;
@@ -882,7 +882,7 @@ async function callOnce({ send, approve, params }: Turn): Promise<ChatResult> {
   return resultOf(`You said ${decision}.`, { messages: params.messages.length === 1 ? messages : [] });
 }
 
-t.test('a conversation asks before a call, and shows what came of it', async (t) => {
+t.test('a conversation asks before a call, and shows its result', async (t) => {
   const asked: Turn['params'][] = [];
   const run = startTerminal({
     ...withServers,
@@ -924,7 +924,7 @@ t.test('a conversation asks before a call, and shows what came of it', async (t)
   t.equal(await run.ended, 0);
 });
 
-t.test('a call is allowed only by a word that was meant for it', async (t) => {
+t.test('only an answer to the question allows a call', async (t) => {
   let call: () => void = () => undefined;
   const run = startTerminal({
     ...withServers,
@@ -964,7 +964,7 @@ t.test('a call is allowed only by a word that was meant for it', async (t) => {
   t.equal(await run.ended, 0);
 });
 
-t.test('what was typed for the shell allows no call of a single answer', async (t) => {
+t.test('typing ahead for the shell does not allow a call', async (t) => {
   const run = startTerminal({
     ...withServers,
     isScreen: true,
@@ -984,7 +984,7 @@ t.test('what was typed for the shell allows no call of a single answer', async (
   t.notMatch(run.stdout.plain(), /apt|half/);
 });
 
-t.test('what is allowed is seen, or it is said how much is not', async (t) => {
+t.test('a question shows the arguments, or how much of them is cut', async (t) => {
   const content = `${'\u{1f600}'.repeat(1_000)}END`;
   for (const { name, args, want } of [
     {
@@ -1149,7 +1149,7 @@ t.test('tools are listed, and the doctor tries each server', async (t) => {
   );
 });
 
-t.test('on a narrow screen no word is parted, and no column is lost', async (t) => {
+t.test('on a narrow screen no word is split, and no column is lost', async (t) => {
   const message = 'The tool server gone cannot be started: its command is not there.';
   const tool = { name: 'read', description: `Reads a file ${'and more '.repeat(9)}`, inputSchema: {} };
   const servers = [
@@ -1192,7 +1192,7 @@ t.test('on a narrow screen no word is parted, and no column is lost', async (t) 
   }
 });
 
-t.test('a word that fits nowhere is refused before anything is asked', async (t) => {
+t.test('a wrong word or value is refused with one sentence', async (t) => {
   const refused = (why: string) => () =>
     new ResponseError(-32602, `The parameter "server" is not valid: ${why}.`, {
       path: 'server',
@@ -1217,7 +1217,7 @@ t.test('a word that fits nowhere is refused before anything is asked', async (t)
   }
 });
 
-t.test('a login shows its address, opens it at a terminal, and takes what was pasted', async (t) => {
+t.test('a login shows its address, opens it at a terminal, and takes a pasted address', async (t) => {
   const login = { url: 'https://login.example/?a=1', redirectUrl: 'http://127.0.0.1:5/callback' };
   const finishing = (scope?: string) => {
     let finish: (result: object) => void = () => undefined;
@@ -1275,7 +1275,7 @@ t.test('a login shows its address, opens it at a terminal, and takes what was pa
   t.strictSame(script.opened, []);
 });
 
-t.test('a logout says what became of the login, and other words are refused', async (t) => {
+t.test('a logout reports whether the login was revoked, and other words are refused', async (t) => {
   for (const { result, says } of [
     { result: { wasLoggedIn: false, isRevoked: false }, says: /You were not logged in to web/ },
     { result: { wasLoggedIn: true, isRevoked: true }, says: /and its login is revoked/ },
@@ -1293,7 +1293,7 @@ t.test('a logout says what became of the login, and other words are refused', as
   }
 });
 
-t.test('a browser is started by its arguments, and only where there is a screen', (t) => {
+t.test('the browser is started without a shell, and only if there is a screen', (t) => {
   const url = 'https://login.example/?a=1&b=%22$(x)';
   for (const { platform, env, want } of [
     { platform: 'linux', env: { DISPLAY: ':0' }, want: ['xdg-open', url] },

@@ -18,7 +18,7 @@ import {
 
 export interface CommandLine {
   readonly command: string;
-  /** Somebody typed it. */
+  /** Whether the user typed the command. */
   readonly isCommandNamed: boolean;
   /** The words after the command. */
   readonly words: readonly string[];
@@ -26,37 +26,37 @@ export interface CommandLine {
   readonly given: ReadonlySet<FlagName>;
   readonly server?: string;
   readonly model?: string;
-  /** Or `@` and the path of a file with it. */
+  /** The system prompt, or `@` and the path of a file that has it. */
   readonly system?: string;
   readonly think?: ChatParams['think'];
-  /** Tokens of the window. */
+  /** Tokens of the context window. */
   readonly context?: number;
-  /** The runner's own. */
+  /** The runner's own options. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** Names of tool servers with commas between them, or `all`. */
+  /** Names of tool servers, separated by commas, or `all`. */
   readonly tools?: string;
-  /** `SERVER` or `SERVER/TOOL`, each to be run without a question. */
+  /** `SERVER` or `SERVER/TOOL`: tools that run without a question. */
   readonly allow: readonly string[];
-  /** Paths of texts, or of a Modelfile; `-` is standard input. */
+  /** Paths of texts, or of a Modelfile. `-` means standard input. */
   readonly files: readonly string[];
   /** Paths of pictures. */
   readonly images: readonly string[];
   /** Seconds, or a duration such as `10m`. */
   readonly keepAlive?: string;
-  /** The id of a conversation to go on with. */
+  /** The id of a conversation to continue. */
   readonly session?: string;
-  /** Goes on with the last conversation of this folder. */
+  /** Continues the last conversation of this folder. */
   readonly continue: boolean;
   readonly raw: boolean;
   readonly all: boolean;
   readonly markdown: boolean;
   readonly json: boolean;
-  /** Whatever would be asked is answered with yes. */
+  /** Answers every question with yes. */
   readonly yes: boolean;
   readonly cloud: boolean;
   /** The built-in practice runner answers. */
   readonly practice: boolean;
-  /** A login only shows its address. */
+  /** A login only shows its address, and opens no browser. */
   readonly noBrowser: boolean;
   readonly refresh: boolean;
   readonly help: boolean;
@@ -64,7 +64,7 @@ export interface CommandLine {
 }
 
 /**
- * Reads the arguments; without a command it is `chat`.
+ * Reads the arguments. Without a command, it is `chat`.
  * @throws {TerminalError} of the kind `usage`.
  */
 export function parseCommandLine(args: readonly string[]): CommandLine {
@@ -108,7 +108,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
 
 interface ReadTokens {
   readonly positionals: readonly string[];
-  /** The values of each flag that was typed; of a switch none. */
+  /** The values of each flag that was typed. A switch has none. */
   readonly given: ReadonlyMap<FlagName, readonly string[]>;
 }
 
@@ -125,7 +125,7 @@ function readTokens(args: readonly string[]): ReadTokens {
   return { positionals, given };
 }
 
-/** A flag that may come without a value has the one that it means then, unless one of its own words follows. */
+/** Gives a bare `--think` its value, unless one of its own words follows. */
 function withBareValues(args: readonly string[]): string[] {
   const end = args.indexOf('--');
   return args.flatMap((arg, index) => {

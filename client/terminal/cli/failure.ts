@@ -1,4 +1,5 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import { messageOf } from '../../../protocol/base/errorText.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { Advice } from '../../../protocol/messages/advice.ts';
 import type { Message } from '../../../protocol/messages/chat.ts';
@@ -6,30 +7,30 @@ import type { ErrorData, ErrorKind, InvalidParamsData } from '../../../protocol/
 import type { ModelfileDiagnostic } from '../../../protocol/messages/modelfile.ts';
 import { forTerminal } from '../daemon/advice.ts';
 
-/** The kinds of the wire, and those that only a terminal can tell. */
+/** The kinds of errors on the wire, and those that only the terminal has. */
 export type FailureKind =
   | ErrorKind
-  /** The words of the command line, or what was piped in, are not as they must be: exit code 2. */
+  /** The command line or standard input is wrong. Exit code 2. */
   | 'usage'
-  /** `runnerd` could not be started, or ended before it was told to. */
+  /** `runnerd` could not be started, or ended unexpectedly. */
   | 'daemon-failed'
-  /** A defect of ours. */
+  /** A bug in Runner. */
   | 'internal';
 
-/** An error as the terminal tells it. */
+/** An error as the terminal reports it. */
 export interface Failure {
   readonly kind: FailureKind;
   readonly message: string;
   readonly retryable: boolean;
   readonly advice?: Advice;
   readonly partial?: Message;
-  /** With tools: all that the turn had added. */
+  /** With tools: all messages that the turn had added. */
   readonly messages?: readonly Message[];
-  /** Of a Modelfile with mistakes. */
+  /** The mistakes in a Modelfile. */
   readonly diagnostics?: readonly ModelfileDiagnostic[];
 }
 
-/** An error that never was on the wire. Its message is a sentence for the user. */
+/** An error that did not come over the wire. Its message is a sentence for the user. */
 export class TerminalError extends Error {
   override readonly name = 'TerminalError';
   readonly kind: FailureKind;
@@ -40,14 +41,13 @@ export class TerminalError extends Error {
   }
 }
 
-/** What the daemon said of a failure, or what became of the daemon. */
+/** What to report about an error of the daemon or of the terminal itself. */
 export function failureOf(error: unknown): Failure {
   const data = wireDataOf(error);
-  const said = error instanceof Error ? error.message : String(error);
   const local = error instanceof TerminalError ? error.kind : 'internal';
   return withoutUndefined({
     kind: data?.kind ?? (isInvalidParams(error) ? 'invalid-request' : local),
-    message: showLine(forTerminal(withoutUndefined({ message: said, advice: data?.advice }))),
+    message: showLine(forTerminal(withoutUndefined({ message: messageOf(error), advice: data?.advice }))),
     advice: data?.advice,
     retryable: data?.retryable ?? false,
     partial: data?.partial as Message | undefined,
@@ -56,7 +56,7 @@ export function failureOf(error: unknown): Failure {
   });
 }
 
-/** The parameter that the daemon refused, such as `initializationOptions.host`, and why. */
+/** The parameter that the daemon refused, such as `initializationOptions.host`, and the reason. */
 export function refusedParameter(error: unknown): InvalidParamsData | undefined {
   const data = dataOf(error);
   return isInvalidParams(error) && typeof data?.['path'] === 'string'

@@ -2,7 +2,7 @@ import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import type { ChatParams } from '../../../protocol/messages/chat.ts';
 import { TerminalError } from './failure.ts';
 
-/** How much a thinking model thinks, as people say it; undefined leaves it to the model. */
+/** The words for how much a thinking model thinks. Undefined leaves it to the model. */
 export const thinkWords: ReadonlyMap<string, ChatParams['think']> = new Map<string, ChatParams['think']>([
   ['on', true],
   ['off', false],
@@ -18,16 +18,16 @@ interface Flag {
   readonly type: 'string' | 'boolean';
   readonly short?: string;
   readonly multiple?: true;
-  /** What stands for its value in the help. */
+  /** The placeholder for its value in the help. */
   readonly value?: string;
-  /** What it means without a value, where it may come without. */
+  /** The value that it has if none is given. Absent: it needs one. */
   readonly bare?: string;
   readonly summary: string;
-  /** What a shell may offer for its value. */
+  /** What a shell offers for its value. */
   readonly offers?: 'models' | 'sessions' | 'files' | readonly string[];
 }
 
-/** In the order in which the help lists them. */
+/** In the order of the help. */
 export const flags = {
   model: {
     type: 'string',
@@ -100,7 +100,7 @@ export const flags = {
 
 export type FlagName = keyof typeof flags;
 
-/** What every command takes. */
+/** The flags that every command takes. */
 export const commonFlags: readonly FlagName[] = ['server', 'practice', 'json', 'help', 'version'];
 
 export function flagOf(name: FlagName): Flag {
@@ -111,14 +111,14 @@ export function isFlag(name: string): name is FlagName {
   return Object.hasOwn(flags, name);
 }
 
-/** As it is typed at the least, such as `--model M`. */
+/** Its shortest form, such as `--model M`. */
 export function flagUsage(name: FlagName): string {
   const { value, bare } = flagOf(name);
   if (value === undefined) return `--${name}`;
   return bare === undefined ? `--${name} ${value}` : `--${name} [${value}]`;
 }
 
-/** The flag that a word of the command line stands for; undefined where it is none. */
+/** The flag that a word of the command line is; undefined if it is not a flag. */
 export function flagOfWord(word: string): FlagName | undefined {
   const [, long, short] = /^(?:--([^=]+)|-(.))/.exec(word) ?? [];
   if (long !== undefined) return isFlag(long) ? long : undefined;
@@ -127,7 +127,7 @@ export function flagOfWord(word: string): FlagName | undefined {
 
 const flagNames = Object.keys(flags).filter(isFlag);
 
-/** @throws {TerminalError} of the kind `usage`, as the others here. */
+/** @throws {TerminalError} of the kind `usage`, as the functions below. */
 export function parseThink(word: string): ChatParams['think'] {
   if (thinkWords.has(word)) return thinkWords.get(word);
   if (word === 'true' || word === 'false') return word === 'true';
@@ -146,7 +146,7 @@ export function parseContext(word: string): number {
   );
 }
 
-/** Seconds, or a duration such as `10m`; it stays the text that it is. */
+/** Seconds, or a duration such as `10m`. It is only checked. */
 export function parseKeepAlive(word: string): string {
   if (/^-?\d+$|^-?(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+$/.test(word)) return word;
   throw new TerminalError(
@@ -155,7 +155,7 @@ export function parseKeepAlive(word: string): string {
   );
 }
 
-/** `NAME=VALUE`; a value is a number, `true`, `false`, a JSON list, or else text. */
+/** `NAME=VALUE`. The value is a number, `true`, `false`, a JSON list or string, or else text. */
 export function parseOption(text: string): readonly [name: string, value: unknown] {
   const [, name, value = ''] = /^([A-Za-z_][\w.]*)\s*=(.*)$/s.exec(text) ?? [];
   if (name !== undefined && value.trim() !== '') return [name, valueOfOption(name, value.trim())];
@@ -165,7 +165,7 @@ export function parseOption(text: string): readonly [name: string, value: unknow
   );
 }
 
-/** Options of the runner that are numbers, as people set them. */
+/** The runner's options that are numbers. */
 export const numericOptions: readonly string[] = [
   'temperature',
   'top_k',
@@ -184,7 +184,7 @@ export const numericOptions: readonly string[] = [
   'frequency_penalty',
 ];
 
-/** The runner would refuse the whole prompt for the wrong type. */
+/** Checks the type, because the runner refuses the whole prompt if it is wrong. */
 function valueOfOption(name: string, text: string): unknown {
   const value = optionValue(text);
   if (name === 'stop') return Array.isArray(value) ? value : [text];

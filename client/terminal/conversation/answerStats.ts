@@ -34,7 +34,7 @@ export class AnswerClock {
     this.#asked = now();
   }
 
-  /** A piece has come. */
+  /** Called for each piece. */
   note({ kind }: Pick<ChatDelta, 'kind'>): void {
     if (kind === 'notice') return;
     if (kind === 'toolResult') {
@@ -61,7 +61,7 @@ export class AnswerClock {
     this.#pause(end);
     const { promptTokens, completionTokens } = usage;
     const hasSpeed = this.#isAllMeasured && this.#written > 50 && completionTokens > 1;
-    // With calls, the prompt is that of the last round, and the answer the sum of all.
+    // With calls, the prompt tokens are those of the last round, and the answer tokens are a sum.
     const hasCalls = messages.some(({ toolCalls = [] }) => toolCalls.length > 0);
     return withoutUndefined({
       ...usage,

@@ -33,8 +33,8 @@ export function formerHistoryPath(env: Readonly<Record<string, string | undefine
 }
 
 /**
- * The entries of earlier conversations in any terminal, newest first, as readline wants them. A file at the former
- * place moves to the new one, if there is none.
+ * The entries of earlier conversations in any terminal, newest first, as readline wants them. A file at the former path
+ * moves to the new one, unless there is one already.
  */
 export function readHistory(path: string, former = path): string[] {
   if (former !== path && !existsSync(path)) move(former, path);
@@ -77,7 +77,7 @@ function makeRoom(path: string): void {
     if (statSync(path).size <= maxFile) return;
     renameSync(path, taken);
     if (statSync(taken).size > maxFile) return renameSync(taken, olderThan(path));
-    // Another terminal was faster: this is what has come since.
+    // Another terminal has moved the file already. This one has only the entries since then.
     appendFileSync(path, readFileSync(taken), { mode: 0o600 });
     unlinkSync(taken);
   });
@@ -87,7 +87,7 @@ function olderThan(path: string): string {
   return `${path}.old`;
 }
 
-/** The result of the work; undefined where the file system refuses it. */
+/** The result of the work; undefined if the file system refuses it. */
 function tryTo<T>(work: () => T): T | undefined {
   try {
     return work();

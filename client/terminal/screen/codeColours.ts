@@ -32,14 +32,14 @@ import { yaml } from '@codemirror/legacy-modes/mode/yaml';
 import { type StreamParser, StringStream } from '@codemirror/streamparser';
 import type { CodeColours } from './markdownBlock.ts';
 
-/** Colours for the code of a fence with this label; undefined for a language that is not known. */
+/** Colours for the code of a fence with this label; undefined if the language is unknown. */
 export function createCodeColours(label: string): CodeColours | undefined {
   const parser = languages.get(/^[\w+#-]*/.exec(label.trim().toLowerCase())?.[0] ?? '');
   return parser === undefined ? undefined : createColours(parser);
 }
 
 const tabSize = 4;
-/** A parser may look again without going on, to change its state; not for ever. */
+/** How often a parser may change its state without reading on. */
 const mostLooks = 10;
 
 function createColours<S>(parser: StreamParser<S>): CodeColours {
@@ -51,7 +51,7 @@ function createColours<S>(parser: StreamParser<S>): CodeColours {
       try {
         return colourLine(parser, state, text);
       } catch {
-        // What a model writes need not be what its fence says.
+        // The code of a model need not be in the language of its fence.
         isBroken = true;
         return text;
       }
@@ -80,7 +80,7 @@ function nextToken<S>(parser: StreamParser<S>, state: S, stream: StringStream): 
   return '';
 }
 
-/** Colours that can be read on a dark and on a light background; the rest of the code has the terminal's own. */
+/** Colours that are readable on dark and light backgrounds. Other code has the terminal's own colour. */
 const colours: ReadonlyMap<string, number> = new Map([
   ['keyword', 35],
   ['string', 32],
@@ -104,7 +104,7 @@ const colours: ReadonlyMap<string, number> = new Map([
   ['meta', 36],
 ]);
 
-/** A token may have several names, each with modifiers behind a dot. */
+/** A token may have several names, each with modifiers after a dot. */
 function colourOf(style: string, text: string): string {
   const names = style.split(/\s+/).map((name) => name.split('.')[0] ?? '');
   const colour = names.map((name) => colours.get(name)).find((found) => found !== undefined);
@@ -113,7 +113,7 @@ function colourOf(style: string, text: string): string {
 
 type AnyParser = Parameters<typeof createColours<unknown>>[0];
 
-/** By the words that stand behind a fence. */
+/** By the labels of fences. */
 const languages: ReadonlyMap<string, AnyParser> = new Map(
   (
     [

@@ -13,11 +13,11 @@ import { inlineEnd, inlineStep, newInline } from './markdownInline.ts';
 import { MarkdownTable } from './markdownTable.ts';
 import { WordWrap } from './wordWrap.ts';
 
-/** Renders Markdown for a terminal while it comes; the result does not depend on how the text was cut. */
+/** Renders Markdown for a terminal while it arrives. The result does not depend on how the text was cut. */
 export interface MarkdownRenderer {
-  /** What can be shown now: all but the current word and a marker that is not decided yet. */
+  /** Returns what can be shown now: everything except the current word and what may still become a marker. */
   write(text: string): string;
-  /** The current word too, because something else is shown next. */
+  /** Returns the current word too, because something else is shown next. */
   flush(): string;
   end(): string;
 }
@@ -28,11 +28,11 @@ const cyan = '\u001b[36m';
 const reset = '\u001b[0m';
 const bar = `${reset}${dim}│${reset} `;
 const ruleWidth = 40;
-/** Characters of a line of code that wait for its end, and its colours; and of a row of a table. */
+/** The most characters that are held of a line of code, until it is coloured, and of a row of a table. */
 const longestCode = 1_000;
 const longestRow = 4_000;
 
-/** Without styles the Markdown itself is the most readable: it is wrapped, and its markers stay. */
+/** Without styles the Markdown itself is most readable: it is wrapped, and its markers stay. */
 export function createMarkdownRenderer(
   width: number,
   isStyled = true,
@@ -47,20 +47,20 @@ class Renderer implements MarkdownRenderer {
   readonly #isStyled: boolean;
   readonly #coloursFor: ColoursFor;
   #line: 'undecided' | 'text' | 'verbatim' | 'code' | 'row' = 'undecided';
-  /** The beginning of a line, while it may become a marker. */
+  /** The beginning of a line that may still become a marker. */
   #held = '';
-  /** How many quotes' bars the line has had. */
+  /** The number of quote bars in the line so far. */
   #depth = 0;
-  /** The line has an item's marker; the line may belong to an item above. */
+  /** Whether the line has the marker of a list item, and whether it may belong to an item above. */
   #isItem = false;
   #isInList = false;
   #fence: CodeFence | undefined;
   #colours: CodeColours | undefined;
-  /** Of a line that waits for its colours, or of a row for its end. */
+  /** The held part of a line of code or of a row. */
   #whole = '';
   #table: MarkdownTable | undefined;
   #inline = newInline();
-  /** The first half of a character that was cut in two. */
+  /** The first half of a surrogate pair that was cut. */
   #half = '';
 
   constructor(width: number, isStyled: boolean, coloursFor: ColoursFor) {
@@ -127,10 +127,10 @@ class Renderer implements MarkdownRenderer {
     this.#inline = newInline();
   }
 
-  /** Decides a beginning that was held, and closes what is open within the line. */
+  /** Decides what the held beginning is, and closes what is open in the line. */
   #closeLine(): void {
     if (this.#line === 'undecided' && this.#fence) this.#beginCode(this.#fence, true);
-    // Not `else`: the line may just have left the fence. Not `if`: an item may hold another marker.
+    // Not `else`, because the line may just have left the fence. Not `if`, because an item may contain another marker.
     while (this.#line === 'undecided' && !this.#fence && this.#held !== '') {
       const held = this.#takeHeld();
       this.#begin(readWholeLine(held) ?? readBlockStart(held, this.#isInList), held);
@@ -140,7 +140,7 @@ class Renderer implements MarkdownRenderer {
     inlineEnd(this.#inline, this.#wrap);
   }
 
-  /** What follows a quote's or an item's marker begins like a line of its own. */
+  /** The text after the marker of a quote or an item begins like a line of its own. */
   #begin(start: BlockStart, source: string): void {
     if (start.kind !== 'row' || !this.#isTableRow()) this.#endTable();
     switch (start.kind) {
@@ -192,7 +192,7 @@ class Renderer implements MarkdownRenderer {
     this.#steps(rest);
   }
 
-  /** Code is shown from the left edge, so that it can be copied as it is. */
+  /** Code begins at the left edge, so that it can be copied as it is. */
   #openFence({ indent, mark, label }: BlockStart & { kind: 'fence' }): void {
     this.#fence = { mark, indent: indent.length, depth: this.#depth };
     this.#colours = this.#isStyled ? this.#coloursFor(label) : undefined;
@@ -219,11 +219,11 @@ class Renderer implements MarkdownRenderer {
     }
   }
 
-  /** A line of code waits for its end: what its beginning means may be told there. */
+  /** A line of code is held to its end, because its end may decide the colours of its beginning. */
   #codeStep(character: string): void {
     this.#whole += character;
     if (this.#whole.length < longestCode) return;
-    // The colours of what follows would be wrong.
+    // The colours of the following lines would be wrong.
     this.#wrap.raw(cyan + this.#whole);
     this.#whole = '';
     this.#colours = undefined;
@@ -234,7 +234,7 @@ class Renderer implements MarkdownRenderer {
     this.#whole = '';
   }
 
-  /** Within quotes and items a table stays as it is. */
+  /** In quotes and items a table stays as it is. */
   #isTableRow(): boolean {
     return this.#isStyled && this.#depth === 0 && !this.#isItem;
   }

@@ -1,4 +1,4 @@
-/** What a line, or what is left of it after a quote's or an item's marker, begins with. */
+/** How a line begins, or the rest of a line after the marker of a quote or an item. */
 export type BlockStart =
   | { readonly kind: 'text' | 'verbatim' | 'row'; readonly indent: string; readonly rest: string }
   | { readonly kind: 'heading' | 'quote'; readonly rest: string }
@@ -6,7 +6,7 @@ export type BlockStart =
   | { readonly kind: 'fence'; readonly indent: string; readonly mark: string; readonly label: string }
   | { readonly kind: 'rule' };
 
-/** The longest beginning of a line that may still become a marker, without and with the label of a fence. */
+/** The longest beginning that may still become a marker, without and with the label of a fence. */
 const longestMarker = 24;
 const longestFence = 200;
 
@@ -15,20 +15,20 @@ const fence = /^(\s*)(`{3,}|~{3,})([^`]*)$/;
 const undecided =
   /^\s*(?:#{0,6}|[-*+]|\d{1,9}[.)]?|`{1,2}|~{1,2}|>)$|^\s*([-*_])(?:\s*\1)*\s*$|^\s*(?:`{3,}|~{3,})[^`]*$/;
 
-/** Whether further characters can make, or belong to, a marker. */
+/** Whether more characters can make the text a marker, or belong to one. */
 export function mayBecomeMarker(text: string): boolean {
   const longest = /^\s*(?:```|~~~)/.test(text) ? longestFence : longestMarker;
   return text.length < longest && undecided.test(text);
 }
 
-/** Whether the whole of a line is a marker, which its end alone can tell. */
+/** The marker that a whole line is, if it is one. */
 export function readWholeLine(text: string): BlockStart | undefined {
   const [, indent = '', mark, label = ''] = fence.exec(text) ?? [];
   if (mark !== undefined) return { kind: 'fence', indent, mark, label };
   return rule.test(text) ? { kind: 'rule' } : undefined;
 }
 
-/** In a list, indented text belongs to its item; elsewhere it is code. */
+/** Indented text belongs to the item in a list, and is code elsewhere. */
 export function readBlockStart(text: string, isInList: boolean): BlockStart {
   const [, indent = '', body = ''] = /^(\s*)(.*)$/s.exec(text) ?? [];
   const item = /^([-*+]|\d{1,9}[.)]) (.*)$/s.exec(body);
@@ -41,31 +41,31 @@ export function readBlockStart(text: string, isInList: boolean): BlockStart {
   return { kind: body.startsWith('|') ? 'row' : 'text', indent, rest: body };
 }
 
-/** Colours code while its lines come. */
+/** Colours code line by line. */
 export interface CodeColours {
-  /** A whole line, without its end, with styles in it that end within it. */
+  /** Takes a whole line without its line feed. Each style in the result ends within the line. */
   line(text: string): string;
 }
 
-/** Colours for the code of a fence with this label, where its language is known. */
+/** Colours for the code of a fence with this label, if its language is known. */
 export type ColoursFor = (label: string) => CodeColours | undefined;
 
 /** A fence that is open. */
 export interface CodeFence {
-  /** Such as three ticks. */
+  /** Such as three backticks. */
   readonly mark: string;
-  /** Blanks before it: as many are not part of the code's lines. */
+  /** Blanks before it. As many are removed from each line of code. */
   readonly indent: number;
-  /** Within how many quotes it stands. */
+  /** The number of quotes around it. */
   readonly depth: number;
 }
 
-/** What the beginning of a line within a fence is; `undecided` waits for the next character. */
+/** How a line inside a fence begins. `undecided` waits for the next character. */
 export type CodeStart =
   | { readonly kind: 'undecided' | 'left' | 'closed' }
   | { readonly kind: 'quote' | 'code'; readonly rest: string };
 
-/** How far the line has come: its beginning after `depth` quotes' bars, and whether it ends there. */
+/** The beginning of a line after `depth` quote bars, and whether the line ends there. */
 export interface CodeLine {
   readonly text: string;
   readonly depth: number;
@@ -76,7 +76,7 @@ export function readCodeStart(fence: CodeFence, line: CodeLine): CodeStart {
   return line.depth < fence.depth ? readQuote(line) : readCode(fence, line);
 }
 
-/** A line without the quote's bar leaves the quote and the fence with it. */
+/** A line without the quote bar leaves the quote, and the fence with it. */
 function readQuote({ text, isWhole }: CodeLine): CodeStart {
   const quote = /^\s*>( ?)(.*)$/s.exec(text);
   if (quote) {

@@ -1,22 +1,22 @@
 import { isIdeograph } from './columns.ts';
 import type { WordWrap } from './wordWrap.ts';
 
-/** What is open within a line. */
+/** What is open in a line. */
 export interface InlineState {
   bold: boolean;
   italic: boolean;
   struck: boolean;
-  /** Length of the run of ticks that opened code; 0 is none. */
+  /** The length of the run of backticks that opened code; 0 if no code is open. */
   code: number;
   /** The style of the whole line, such as a heading's. */
   lineStyle: string;
-  /** A marker that the next character decides: a run of `*`, of `~` or of ticks, or a backslash. */
+  /** A marker that the next character decides: a run of `*`, `~` or backticks, or a backslash. */
   held: string;
   link: Link | undefined;
   previous: string;
 }
 
-/** `[text](address)`, as far as it has come. */
+/** As much of `[text](address)` as has arrived. */
 interface Link {
   readonly part: 'text' | 'between' | 'address';
   readonly text: string;
@@ -24,11 +24,11 @@ interface Link {
 }
 
 const reset = '\u001b[0m';
-/** What is longer is shown as it was written, so that no more than this is ever held. */
+/** Longer links and runs are shown as they were written, so that no more than this is held. */
 const longestLink = 400;
 const longestRun = 50;
 const escapable = /[\\`*_[\]()#+.!<>|~-]/;
-/** Before these a star is one of a glob, a product or the end of a clause, and opens nothing. */
+/** Before these characters a star opens nothing: it belongs to a glob or a product, or ends a clause. */
 const neverEmphasised = /[\s*/.,;:=)\]}|<>]/;
 
 export function newInline(lineStyle = ''): InlineState {
@@ -62,7 +62,7 @@ export function inlineStep(state: InlineState, character: string, wrap: WordWrap
   else state.held = character;
 }
 
-/** At the end of a line what is held is decided, and what is open is closed. */
+/** At the end of a line, decides what is held and closes what is open. */
 export function inlineEnd(state: InlineState, wrap: WordWrap): void {
   if (state.link) giveUpLink(state, state.link, wrap);
   resolveHeld(state, ' ', wrap);
@@ -70,13 +70,13 @@ export function inlineEnd(state: InlineState, wrap: WordWrap): void {
     wrap.style(reset);
 }
 
-/** So many are no marker. */
+/** A run of this length is not a marker. */
 function resolveLongRun(state: InlineState, wrap: WordWrap): void {
   putAll(state, state.held, wrap);
   state.held = '';
 }
 
-/** Decides the marker that is held by the character after it. */
+/** Decides the held marker by the character after it. */
 function resolveHeld(state: InlineState, next: string, wrap: WordWrap): void {
   const marker = state.held;
   state.held = '';
@@ -87,7 +87,7 @@ function resolveHeld(state: InlineState, next: string, wrap: WordWrap): void {
   restyle(state, wrap);
 }
 
-/** Whether a run of stars opened or closed what it stands for; else it is text. */
+/** Whether a run of stars opens or closes emphasis. Otherwise it is text. */
 function turnEmphasis(state: InlineState, marker: string, next: string): boolean {
   if (marker[0] !== '*' || marker.length > 3) return false;
   const isInWord = /[\p{L}\p{N}]/u.test(state.previous) && !isIdeograph(state.previous);
@@ -102,7 +102,7 @@ function turnEmphasis(state: InlineState, marker: string, next: string): boolean
   return true;
 }
 
-/** Two tildes strike out what stands between them and their like. */
+/** Whether two tildes open or close struck text. */
 function turnStruck(state: InlineState, marker: string, next: string): boolean {
   if (marker !== '~~') return false;
   if (state.struck ? /\s/.test(state.previous) : /\s/.test(next)) return false;
@@ -117,7 +117,7 @@ function tick(state: InlineState, marker: string, wrap: WordWrap): void {
   restyle(state, wrap);
 }
 
-/** A link is shown as its text and its address, once it is whole. */
+/** A link is shown as its text and its address when it is complete. */
 function stepLink(
   state: InlineState,
   { link, character }: { link: Link; character: string },
@@ -147,7 +147,7 @@ function showLink(state: InlineState, { text, address }: Link, wrap: WordWrap): 
   putAll(state, `(${address})`, wrap);
 }
 
-/** It is none: what was held is text. It has no further bracket that could open one, so this is done once. */
+/** It is not a link: what was held is text. That text has no other opening bracket, so this happens once. */
 function giveUpLink(state: InlineState, { part, text, address }: Link, wrap: WordWrap): void {
   state.link = undefined;
   put(state, '[', wrap);
