@@ -6,7 +6,7 @@ import { RunnerError } from '../base/errors.ts';
 import type { FindPrivacy } from '../base/filePrivacy.ts';
 import { createYielder } from '../base/yielder.ts';
 import type { StreamRedaction } from '../config/redaction.ts';
-import { type ModelKnowledge, modelId } from '../models/knowledge.ts';
+import { type ModelCapabilities, modelId } from '../models/modelCapabilities.ts';
 import { parseModelName } from '../models/name.ts';
 import type { ToolSupport, ToolVerdict } from '../models/toolSupport.ts';
 import type { RunnerClient } from '../runner/client.ts';
@@ -27,7 +27,7 @@ import { PromptFit } from './promptFit.ts';
 import { type PromptSize, promptSizeOf, type TokenEstimate } from './tokenEstimate.ts';
 
 interface ChatDependencies {
-  readonly knowledge: ModelKnowledge;
+  readonly knowledge: ModelCapabilities;
   readonly toolSupport: ToolSupport;
   readonly estimate: TokenEstimate;
   /** Asks the runner for these capabilities if they are not known. They may stay unknown. */

@@ -3,7 +3,7 @@ import type { ChatParams, Message, NoticeCode, Tool, ToolCall } from '../../prot
 import { contextTags } from '../../protocol/messages/contextTags.ts';
 import type { Capability, CapabilityName } from '../../protocol/messages/models.ts';
 import type { ChatRequestBody } from '../runner/client.ts';
-import { keepAliveToWire } from '../runner/keepAlive.ts';
+import { keepAliveToWire } from '../runner/wire.ts';
 import { stripThinkingQuotes } from './formatting.ts';
 import { placeContext } from './leadingContext.ts';
 

@@ -1,7 +1,7 @@
 import { isLoopback } from '../../protocol/base/loopback.ts';
 import type { Attachment, Message, Notice } from '../../protocol/messages/chat.ts';
 import { type FindPrivacy, type Privacy, tryPathOf } from '../base/filePrivacy.ts';
-import type { ModelKnowledge } from '../models/knowledge.ts';
+import type { ModelCapabilities } from '../models/modelCapabilities.ts';
 import type { Server } from '../runner/client.ts';
 
 interface Screened {
@@ -52,7 +52,7 @@ export async function screenAttachments(
 export function recipientOf(
   server: Server,
   model: string,
-  knowledge: Pick<ModelKnowledge, 'isRemote'>,
+  knowledge: Pick<ModelCapabilities, 'isRemote'>,
 ): string {
   if (knowledge.isRemote(server, model)) return `${model}, which runs elsewhere,`;
   return isLoopback(server.url) ? model : `${model} at ${server.url}`;

@@ -1,7 +1,7 @@
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { NoticeCode } from '../../protocol/messages/chat.ts';
 import { type AdvisedMessage, advise, RunnerError } from '../base/errors.ts';
-import type { ModelKnowledge } from '../models/knowledge.ts';
+import type { ModelCapabilities } from '../models/modelCapabilities.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import type { PromptSize } from './tokenEstimate.ts';
 
@@ -15,7 +15,7 @@ const smallestWindow = 2048;
 interface PromptFitOptions {
   readonly client: RunnerClient;
   readonly model: string;
-  readonly knowledge: ModelKnowledge;
+  readonly knowledge: ModelCapabilities;
   /** `num_ctx` of the request or the configuration. */
   readonly asked?: number;
   readonly size: PromptSize;

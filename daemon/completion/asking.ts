@@ -1,6 +1,6 @@
 import type { CapabilityName } from '../../protocol/messages/models.ts';
 import { RunnerError } from '../base/errors.ts';
-import { type ModelKnowledge, modelId } from '../models/knowledge.ts';
+import { type ModelCapabilities, modelId } from '../models/modelCapabilities.ts';
 import { parseModelName } from '../models/name.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import { answerContextOf } from './answerContext.ts';
@@ -15,7 +15,7 @@ export interface AskingDependencies {
   /** The runner that answers completions. */
   readonly client: () => RunnerClient;
   readonly settings: () => AskingSettings;
-  readonly knowledge: ModelKnowledge;
+  readonly knowledge: ModelCapabilities;
   /** Asks the runner for these capabilities if they are not known. They may stay unknown. */
   readonly learn: (
     client: RunnerClient,

@@ -1,7 +1,7 @@
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { Capability } from '../../protocol/messages/models.ts';
 import type { GenerateRequestBody } from '../runner/client.ts';
-import { keepAliveToWire } from '../runner/keepAlive.ts';
+import { keepAliveToWire } from '../runner/wire.ts';
 import type { CursorContext } from './cursorContext.ts';
 import { type FillInTheMiddle, fillInTheMiddleOf } from './families.ts';
 

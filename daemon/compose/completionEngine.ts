@@ -48,7 +48,7 @@ export function createCompletionEngine({ core, now, wait, closed }: EngineOption
     client: () => servers.client(),
     settings,
     knowledge,
-    learn: models.learn,
+    learn: (...asked) => models.learn(...asked),
     neighbours: createNeighbours({ documents: open, whyNotSendable, exclude }),
   });
   const warming = createWarming({

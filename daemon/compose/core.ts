@@ -8,13 +8,10 @@ import { createWordsRedaction, redactMessage } from '../config/messageRedaction.
 import { createSecretReading, type SecretSources } from '../config/secretReading.ts';
 import { createSecretStore, type SecretStore } from '../config/secrets.ts';
 import type { UserConfig, UserFile } from '../config/userFile.ts';
-import { type ChatModels, createChatModels } from '../models/chatModel.ts';
-import { createChatModelChoices } from '../models/chatModelChoices.ts';
-import { createModelKnowledge, type ModelKnowledge } from '../models/knowledge.ts';
-import { createModelChanges, type ModelChanges } from '../models/modelChanges.ts';
-import { createModels, type Models } from '../models/models.ts';
-import { createToolRefusals, type ToolRefusals } from '../models/toolRefusals.ts';
-import { createToolSupport } from '../models/toolSupport.ts';
+import { type ChatModels, createChatModelChoices, createChatModels } from '../models/chatModel.ts';
+import { ModelCapabilities } from '../models/modelCapabilities.ts';
+import { createModelChanges, type ModelChanges, Models } from '../models/models.ts';
+import { createToolRefusals, createToolSupport, type ToolRefusals } from '../models/toolSupport.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import { createServers, type Servers } from '../runner/servers.ts';
 import { createLazySessions, type LazySessions } from '../sessions/lazySessions.ts';
@@ -22,23 +19,23 @@ import { recordTurns } from '../sessions/recordedChat.ts';
 import { createStatus, type StatusMonitor } from '../status/status.ts';
 
 export interface CoreOptions {
-  /** The address of the runner where the editor names none; `OLLAMA_HOST`, or the practice runner's. */
+  /** The address of the runner if the editor names none: `OLLAMA_HOST`, or the practice runner's. */
   readonly host?: string;
-  /** The user's own configuration, which holds where neither the editor nor the environment says otherwise. */
+  /** The user's own configuration. It applies unless the editor or the environment says otherwise. */
   readonly user: UserFile;
-  /** Reads the secrets from wherever they come, once the address is known; requests wait until it settles. */
+  /** Reads the secrets from their source once the address is known. Requests wait until it settles. */
   readonly readSecrets: (sources: SecretSources) => Promise<void>;
-  /** Where conversations are kept; absent keeps none. */
+  /** Where conversations are kept. If it is absent, none is kept. */
   readonly sessionsFolder?: string;
-  /** Where the chat models are kept that the user chose last; absent keeps them for the daemon's life. */
+  /** The file with the chat models that the user chose last. If it is absent, they last only as long as the daemon. */
   readonly chatModelFile?: string;
   readonly now: () => number;
   readonly random: () => number;
 }
 
 /**
- * All that is true about the runners, over no connection in particular. What its parts tell of their own accord are
- * events; each adapter says them in the words of its protocol.
+ * Everything about the runners, independent of any connection. What its parts report without being asked is an event;
+ * each adapter sends it in the form of its protocol.
  */
 export interface Core {
   readonly configuration: ConfigurationStore;
@@ -46,7 +43,7 @@ export interface Core {
   readonly log: WrittenLog;
   readonly servers: Servers;
   readonly status: StatusMonitor;
-  readonly knowledge: ModelKnowledge;
+  readonly knowledge: ModelCapabilities;
   readonly models: Models;
   readonly chatModels: ChatModels;
   readonly findPrivacy: FindPrivacy;
@@ -78,16 +75,18 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
   const { redact } = secrets;
   const log = createLog({ level: () => settings().logLevel, redact });
   const reading = createSecretReading({
-    ...{ store: secrets, userFile: options.user, log },
+    store: secrets,
+    userFile: options.user,
+    log,
     read: (url) => options.readSecrets({ store: secrets, url, auth, log }),
   });
   const { headersFor, runnerHeadersFor, whyWithheld } = reading;
   const servers = createServers({ settings, headersFor: runnerHeadersFor, whyWithheld, redact });
   const status = createStatus({ client: () => servers.client(), whyWithheld, closed });
-  const knowledge = createModelKnowledge();
+  const knowledge = new ModelCapabilities();
   const toolSupport = createToolSupport();
   const toolRefusals = createToolRefusals({ toolSupport, knowledge });
-  const models = createModels(knowledge, options.now);
+  const models = new Models(knowledge, options.now);
   const choices = createChatModelChoices(options.chatModelFile, log);
   const modelChanges = createModelChanges(closed);
   const warnOfConfiguration = (faults: readonly string[]) => {
@@ -100,7 +99,10 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
   };
   const { sessionsFolder: folder, now, random } = options;
   const sessions = createLazySessions({
-    ...{ settings, now, random, closed },
+    settings,
+    now,
+    random,
+    closed,
     ...(folder === undefined ? {} : { folder }),
     redact: (value) => redactMessage(value, secrets.redaction),
     userSettings: async () => (await readUserConfig()).sessions,
@@ -112,7 +114,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     knowledge,
     toolSupport,
     estimate: createTokenEstimate(),
-    learn: models.learn,
+    learn: (...asked) => models.learn(...asked),
     defaults: settings,
     createId: () => createToolCallId(options.random),
     createRedaction: () => createWordsRedaction(secrets.redaction),
@@ -121,7 +123,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
   servers.onDidAnswer(status.answered);
   status.onDidReturn(modelChanges.note);
   knowledge.onDidLoad(modelChanges.note);
-  // Who was refused may be let in now, and may see other models.
+  // A runner that refused requests may accept them now, and may list other models.
   reading.onDidChange(() => {
     modelChanges.note();
     status.check(servers.client(), closed).catch((error) => log.debug(`The check ended: ${error}`));
@@ -135,7 +137,12 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     status,
     knowledge,
     models,
-    chatModels: createChatModels({ models, settings, choices, isRemote: knowledge.isRemote }),
+    chatModels: createChatModels({
+      models,
+      settings,
+      choices,
+      isRemote: (server, model) => knowledge.isRemote(server, model),
+    }),
     modelChanges,
     toolRefusals,
     chat,

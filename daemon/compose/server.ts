@@ -103,7 +103,13 @@ function connect(options: ServerOptions, core: Core, closing: AbortController): 
   const trace = traceFile === undefined ? () => undefined : createTrace(traceFile, secrets.redact, now);
   const { redaction } = secrets;
   const connection = createFrameConnection({
-    ...{ input, output, session, redaction, trace, answered, onLost },
+    input,
+    output,
+    session,
+    redaction,
+    trace,
+    answered,
+    onLost,
     beforeExit: core.sessions.close,
   });
   const endpoint = createEndpoint({ connection, log, closed, onFailure: status.failed });
@@ -139,8 +145,16 @@ function createFeatures({ options, core, connection, sendLog, closed }: Ground) 
       return createCatalog({ settings, headersFor, now, log });
     }),
     tools: new McpServers({
-      ...{ settings, readUserConfig, userFolder, secrets, headersFor, log },
-      ...{ platform, env, now, version },
+      settings,
+      readUserConfig,
+      userFolder,
+      secrets,
+      headersFor,
+      log,
+      platform,
+      env,
+      now,
+      version,
     }),
     logs: lazily(async () => {
       const { createServerLogs } = await import('../logs/serverLogs.ts');
@@ -181,7 +195,7 @@ function serve({ options, core, session, connection, endpoint, closed }: Ground,
     ...serveModels(endpoint, { models, chatModels, lifecycle, pulls, servers, works, loadOptions: settings }),
     ...serveCompletion(endpoint, { ...completion, status, log, settings }),
   ]);
-  serveCatalog(endpoint, { catalog, servers, installed: models.names });
+  serveCatalog(endpoint, { catalog, servers, installed: (...asked) => models.names(...asked) });
   serveModelfile(endpoint, { servers, works, onDidChange: noteModels });
   const oneAnswer: Chat = (...turn) => {
     completion.giveWay();

@@ -2,18 +2,25 @@ import { dirname } from 'node:path';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { CreateModelParams } from '../../protocol/messages/models.ts';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
-import { createDownloadProgress } from '../models/downloadProgress.ts';
 import { parseModelName } from '../models/name.ts';
+import { createDownloadProgress } from '../models/pulls.ts';
 import type { Report, WorkState } from '../rpc/work.ts';
-import type { RunnerClient } from '../runner/client.ts';
-import { createBody } from './createBody.ts';
-import { hasErrors, type Modelfile, readModelfile, toDiagnostics } from './modelfile.ts';
-import { maxModelfileBytes, readModelfileText } from './modelfileText.ts';
-import type { Problem } from './parser.ts';
-import { type ModelSources, resolveSources } from './resolve.ts';
-import { createUploads } from './uploads.ts';
+import type { CreateRequestBody, RunnerClient } from '../runner/client.ts';
+import { tryParameterValue } from './checks.ts';
+import {
+  hasErrors,
+  type Modelfile,
+  maxModelfileBytes,
+  readModelfile,
+  readModelfileText,
+  toDiagnostics,
+} from './modelfile.ts';
+import { type ModelSources, resolveSources } from './modelSources.ts';
+import type { Command, Problem } from './parser.ts';
+import { createUploads, type Digests } from './uploads.ts';
+import { parameterWords } from './vocabulary.ts';
 
-export interface CreateWatch {
+interface CreateWatch {
   readonly report: Report;
   readonly signal: AbortSignal;
 }
@@ -96,4 +103,77 @@ function unknownBase(error: RunnerError, from = 'a model'): RunnerError {
     `The Modelfile starts from ${from}, which is neither installed nor in the registry. Check the name after FROM.`,
     { details: error.details, cause: error },
   );
+}
+
+interface BodyOptions {
+  readonly model: string;
+  readonly commands: readonly Command[];
+  readonly from?: string;
+  readonly files: Digests;
+  readonly adapters: Digests;
+  readonly drafts: Digests;
+}
+
+/** The commands that set one field of the request. The last of several counts. */
+const fields: ReadonlyMap<string, string> = new Map([
+  ['template', 'template'],
+  ['system', 'system'],
+  ['renderer', 'renderer'],
+  ['parser', 'parser'],
+]);
+
+/** The body of `/api/create` for commands without mistakes. */
+export function createBody({
+  model,
+  commands,
+  from,
+  files,
+  adapters,
+  drafts,
+}: BodyOptions): CreateRequestBody {
+  const valuesOf = (name: string) =>
+    commands.filter((command) => command.name === name).map(({ args }) => args);
+  const single = [...fields].flatMap(([name, field]) => {
+    const last = valuesOf(name).at(-1);
+    return last ? [[field, last[0].text] as const] : [];
+  });
+  const requires = valuesOf('requires').at(-1)?.[0].text.replace(/^v/, '');
+  const license = valuesOf('license').map(([{ text }]) => text);
+  const messages = valuesOf('message').map(([role, content]) => ({
+    role: role.text,
+    content: content?.text ?? '',
+  }));
+  const parameters = parametersOf(
+    valuesOf('parameter').map(([name, value]) => [name.text, value?.text ?? '']),
+  );
+  return withoutUndefined({
+    model,
+    from,
+    ...withEntries({ files, adapters, draft_files: drafts, parameters }),
+    ...Object.fromEntries(single),
+    requires,
+    ...(license.length === 0 ? {} : { license }),
+    ...(messages.length === 0 ? {} : { messages }),
+  });
+}
+
+/** The values in their types. A list parameter keeps all of its values, the others only the last one. */
+function parametersOf(pairs: readonly (readonly [string, string])[]): Readonly<Record<string, unknown>> {
+  const parameters = new Map<string, unknown>();
+  const lists = new Map<string, unknown[]>();
+  for (const [name, text] of pairs) {
+    const word = parameterWords.get(name);
+    // Unknown names were reported as problems before; deprecated ones are left out.
+    if (!word) continue;
+    const value = tryParameterValue(word.type, text);
+    const list = lists.get(name) ?? [];
+    list.push(value);
+    lists.set(name, list);
+    parameters.set(name, word.isList ? list : value);
+  }
+  return Object.fromEntries(parameters);
+}
+
+function withEntries(records: Readonly<Record<string, object>>): object {
+  return Object.fromEntries(Object.entries(records).filter(([, record]) => Object.keys(record).length > 0));
 }

@@ -16,12 +16,9 @@ import type { Log } from '../base/log.ts';
 import { documentPositionSchema } from '../rpc/documentPosition.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import { ConnectionError } from '../rpc/languageServer.ts';
-import { completionsAt } from './completion.ts';
-import { hoverAt } from './hover.ts';
-import { markupFormats, plainFormats } from './markup.ts';
-import { readDocument, toDiagnostics } from './modelfile.ts';
-import { maxModelfileBytes } from './modelfileText.ts';
-import { resolveSources } from './resolve.ts';
+import { completionsAt, hoverAt, markupFormats, plainFormats } from './editorHelp.ts';
+import { maxModelfileBytes, readDocument, toDiagnostics } from './modelfile.ts';
+import { resolveSources } from './modelSources.ts';
 
 export interface ModelfileLanguageOptions {
   readonly documents: TextDocuments<TextDocument>;

@@ -1,4 +1,3 @@
-import { isBlank, isGap, isLineEnd, isSpace, printable } from './characters.ts';
 import { commandWords, messageRoles } from './vocabulary.ts';
 
 /** A range of the text, in UTF-16 units from its start. */
@@ -243,4 +242,44 @@ function unknownCommand(word: string): string {
 
 function shown(text: string): string {
   return text.length > 40 ? `${text.slice(0, 40)}…` : text;
+}
+
+/** Removes invisible characters from a bare value, as the runner's own reader does. */
+function printable(text: string): string {
+  return /^[\x20-\x7e\t]*$/.test(text) ? text : text.replace(/[^\S \t]|(?!\t)\p{C}/gu, '').trim();
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09;
+}
+
+function isLineEnd(code: number): boolean {
+  return code === 0x0a || code === 0x0d;
+}
+
+/** Whether a character is trimmed from the ends of values. */
+export function isSpace(code: number): boolean {
+  return (
+    (code >= 0x09 && code <= 0x0d) ||
+    code === 0x20 ||
+    code === 0x85 ||
+    code === 0xa0 ||
+    code === 0x1680 ||
+    (code >= 0x2000 && code <= 0x200a) ||
+    code === 0x2028 ||
+    code === 0x2029 ||
+    code === 0x202f ||
+    code === 0x205f ||
+    code === 0x3000
+  );
+}
+
+/**
+ * Whether a character may stand before a command or a value without meaning: blanks, and the invisible characters of
+ * pasted text.
+ */
+export function isGap(code: number): boolean {
+  const isInvisible =
+    (code >= 0x200b && code <= 0x200f) || code === 0x2060 || code === 0xfeff || code === 0xad;
+  return isInvisible || (isSpace(code) && !isLineEnd(code));
 }

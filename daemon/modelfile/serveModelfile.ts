@@ -8,8 +8,7 @@ import type { Works } from '../rpc/work.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import type { Servers } from '../runner/servers.ts';
 import { createModel } from './create.ts';
-import { readModelfile, toParseResult } from './modelfile.ts';
-import { maxModelfileBytes } from './modelfileText.ts';
+import { maxModelfileBytes, readModelfile, toParseResult } from './modelfile.ts';
 
 export interface ModelfileDependencies {
   readonly servers: Servers;

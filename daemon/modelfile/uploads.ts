@@ -1,16 +1,19 @@
 import { createHash } from 'node:crypto';
 import { type Readable, Transform } from 'node:stream';
 import { formatShare } from '../../protocol/base/bytes.ts';
+import { messageOf } from '../../protocol/base/errorText.ts';
 import type { PartProgress } from '../../protocol/messages/progress.ts';
 import { RunnerError } from '../base/errors.ts';
 import { openRegularFile } from '../base/regularFile.ts';
 import type { Report } from '../rpc/work.ts';
 import type { RunnerClient } from '../runner/client.ts';
-import type { Digests } from './createBody.ts';
-import type { ModelFile } from './paths.ts';
+import type { ModelFile } from './modelSources.ts';
 
 /** How much one read from the disk takes: enough to be fast, and little enough to keep the event loop free. */
 const pieceSize = 512 * 1024;
+
+/** The digests of files, by their relative names: `sha256:` and 64 hexadecimal digits. */
+export type Digests = Readonly<Record<string, string>>;
 
 /**
  * Uploads files to the runner. Each file is read once for its digest, and once more, as a stream, if the runner does
@@ -147,7 +150,7 @@ class UploadProgress {
 }
 
 function unreadable(path: string, cause: unknown): RunnerError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return new RunnerError(
     'invalid-request',
     `${path} cannot be read: ${reason}. Check that the file exists and is readable.`,

@@ -1,7 +1,9 @@
+import * as z from 'zod/mini';
 import { canChat } from '../../protocol/messages/choice.ts';
 import type { ChatModelResult, Model } from '../../protocol/messages/models.ts';
+import type { Log } from '../base/log.ts';
+import { tryReadKept, writePrivateFile } from '../base/privateFile.ts';
 import type { RunnerClient, Server } from '../runner/client.ts';
-import type { ChatModelChoices } from './chatModelChoices.ts';
 import type { Models } from './models.ts';
 import { modelKey, parseModelName } from './name.ts';
 
@@ -19,7 +21,7 @@ export interface ChatModels {
   choose(client: RunnerClient, model: string): Promise<void>;
 }
 
-export interface ChatModelsOptions {
+interface ChatModelsOptions {
   readonly models: Models;
   readonly settings: () => { readonly chatModel?: string; readonly completionModel?: string };
   readonly choices: ChatModelChoices;
@@ -77,4 +79,46 @@ function inOrder(able: readonly Model[], completionModel: string): readonly Mode
     return running ? 0 : 1;
   };
   return able.filter(({ remote }) => !remote).sort((a, b) => rankOf(a) - rankOf(b));
+}
+
+/** The model that the user chose last for each runner, shared by every client and every daemon. */
+interface ChatModelChoices {
+  /** Undefined if nothing was chosen, or if nothing can be read. */
+  last(url: string): Promise<string | undefined>;
+  /** If it cannot be written, the choice applies as long as this daemon runs. */
+  keep(url: string, model: string): Promise<void>;
+}
+
+const maxBytes = 64 * 1024;
+/** For how many runners a choice is kept. The oldest choice makes room. */
+const maxKept = 32;
+
+const keptSchema = z.object({ chosen: z.array(z.object({ url: z.string(), model: z.string() })) });
+type Choice = z.infer<typeof keptSchema>['chosen'][number];
+
+/** Without a `path` the choices last only as long as this daemon. */
+export function createChatModelChoices(path: string | undefined, log: Log): ChatModelChoices {
+  const unwritten = new Map<string, string>();
+  return {
+    async last(url) {
+      if (path === undefined || unwritten.has(url)) return unwritten.get(url);
+      return (await readKept(path)).find((choice) => choice.url === url)?.model;
+    },
+    async keep(url, model) {
+      unwritten.set(url, model);
+      if (path === undefined) return;
+      try {
+        const others = (await readKept(path)).filter((choice) => choice.url !== url);
+        const chosen = [...others, { url, model }].slice(-maxKept);
+        await writePrivateFile(path, `${JSON.stringify({ chosen }, undefined, 1)}\n`);
+        unwritten.delete(url);
+      } catch (error) {
+        log.warn(`The choice of ${model} could not be saved for the next time: ${String(error)}`);
+      }
+    },
+  };
+}
+
+async function readKept(path: string): Promise<readonly Choice[]> {
+  return (await tryReadKept(path, { schema: keptSchema, maxBytes }))?.chosen ?? [];
 }

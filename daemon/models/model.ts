@@ -2,11 +2,11 @@ import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { Model, ParameterValue } from '../../protocol/messages/models.ts';
 import type { Server } from '../runner/client.ts';
 import type { WireModel, WireShow } from '../runner/wire.ts';
-import { familyOf } from './family.ts';
-import type { ModelKnowledge } from './knowledge.ts';
+import type { ModelCapabilities } from './modelCapabilities.ts';
+import { familyOf } from './name.ts';
 
 /** A model in the protocol's form: what the runner says, our family, and what is known about it. */
-export function toModel(wire: WireModel, server: Server, knowledge: ModelKnowledge): Model {
+export function toModel(wire: WireModel, server: Server, knowledge: ModelCapabilities): Model {
   const { name, size, digest, modifiedAt, family, parameterSize, quantization } = wire;
   const details = {
     family: family ?? '',

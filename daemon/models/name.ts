@@ -2,7 +2,7 @@ import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import { RunnerError } from '../base/errors.ts';
 
 /** The parts of `[scheme://][host/][namespace/]model[:tag]`, as they were written. */
-export interface ModelName {
+interface ModelName {
   readonly host?: string;
   readonly namespace?: string;
   readonly model: string;
@@ -81,4 +81,33 @@ function splitTag(text: string): { path: string; tag?: string } {
   const colon = text.lastIndexOf(':');
   if (colon === -1 || colon < text.lastIndexOf('/')) return { path: text };
   return { path: text.slice(0, colon), tag: text.slice(colon + 1) };
+}
+
+/** Names whose first part says too little. The whole name is the family. */
+const wholeNames = ['gpt-oss', 'open-orca'];
+
+/**
+ * The family of a model: the model part of its name, up to the first hyphen and without the version. `llama3.2` and
+ * `llama-guard` are `llama`; `qwen2.5vl` is `qwen`. A family is never a single character: `r1` stays `r1`, `x-large`
+ * and `3-mini` keep their second part, and a model called `x` keeps its tag.
+ */
+export function familyOf(name: string): string {
+  const model = modelPartOf(name).toLowerCase();
+  const whole = wholeNames.find((known) => model === known || model.startsWith(`${known}-`));
+  if (whole !== undefined) return whole;
+  const [prefix = model] = /^[^-]+/.exec(model) ?? [];
+  const letters = /^[^\W\d]+/.exec(prefix)?.[0] ?? '';
+  const [longer = ''] = /^[^-]+-+[^-]+/.exec(model) ?? [];
+  const candidates = [letters, prefix, longer, model, name.split('/').at(-1) ?? ''];
+  return candidates.find(isFamily) ?? `${model}:latest`;
+}
+
+/** A single character says nothing. */
+function isFamily(text: string): boolean {
+  return [...text].length > 1;
+}
+
+/** A server may list a name that the grammar refuses; it gets a family all the same. */
+function modelPartOf(name: string): string {
+  return tryModelName(name)?.model ?? name.split('/').at(-1)?.split(':')[0] ?? name;
 }

@@ -1,7 +1,9 @@
 import { orAborted } from '../../protocol/base/abort.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import type { ToolRefusal } from '../../protocol/messages/tools.ts';
 import { createEmitter, type Event } from '../base/event.ts';
 import type { Server } from '../runner/client.ts';
-import { modelId } from './knowledge.ts';
+import { type ModelCapabilities, modelId } from './modelCapabilities.ts';
 
 type ToolState = 'untested' | 'enabled' | 'disabled';
 
@@ -34,11 +36,11 @@ export interface ToolSupport {
 }
 
 /** A request with tools showed whether they work. */
-export interface ToolDecision extends RefusedModel {
+interface ToolDecision extends RefusedModel {
   readonly works: boolean;
 }
 
-export interface RefusedModel {
+interface RefusedModel {
   readonly server: Server;
   readonly model: string;
 }
@@ -99,6 +101,48 @@ export function createToolSupport(): ToolSupport {
       const isRefusal = models.get(id)?.state === 'disabled';
       models.delete(id);
       return isRefusal;
+    },
+  };
+}
+
+/** The models that refuse tools. They are passed from one daemon of the editor's session to the next. */
+export interface ToolRefusals {
+  /** All refusals, whenever one is added or removed. */
+  readonly onDidChange: Event<readonly ToolRefusal[]>;
+  /** Restores what an earlier daemon of the session learnt. */
+  restore(refusals: readonly ToolRefusal[]): void;
+}
+
+interface ToolRefusalsOptions {
+  readonly toolSupport: ToolSupport;
+  readonly knowledge: ModelCapabilities;
+}
+
+export function createToolRefusals({ toolSupport, knowledge }: ToolRefusalsOptions): ToolRefusals {
+  const changed = createEmitter<readonly ToolRefusal[]>();
+  const toRefusal = ({ server, model }: RefusedModel): ToolRefusal => {
+    const digest = knowledge.digest(server, model);
+    return withoutUndefined({ url: server.url, model, digest });
+  };
+  const publish = () => changed.fire(toolSupport.refused.map(toRefusal));
+
+  toolSupport.onDidDecide(({ server, model, works }) => {
+    knowledge.observe(server, model, { capability: 'tools', value: works });
+    if (!works) publish();
+  });
+  knowledge.onDidReplace((id) => {
+    if (toolSupport.forget(id)) publish();
+  });
+
+  return {
+    onDidChange: changed.event,
+    restore(refusals) {
+      for (const { url, model, digest } of refusals) {
+        const server = { name: url, url };
+        if (digest !== undefined) knowledge.learnDigest(server, model, digest);
+        toolSupport.refuse(server, model);
+        knowledge.observe(server, model, { capability: 'tools', value: false });
+      }
     },
   };
 }

@@ -1,5 +1,3 @@
-import { endsInOpenThinking } from './templateEnd.ts';
-
 /**
  * Whether a model's prompts have turns: `none` if its template only continues a text or fills a hole in it. `unknown` is
  * a model without a template: it may have been trained to chat all the same.
@@ -55,4 +53,101 @@ function isRenderedOtherwise(show: Readonly<Record<string, unknown>>): boolean {
   if (typeof modelfile === 'string' && /^RENDERER /m.test(modelfile)) return true;
   if (typeof info === 'object' && info !== null && 'tokenizer.chat_template' in info) return true;
   return Array.isArray(capabilities) && capabilities.some((name) => name === 'tools' || name === 'thinking');
+}
+
+/**
+ * What a chat template writes last before the answer of the model, as far as its text shows that. Templates are of two
+ * kinds: the runner's own, in Go's language, and those inside model files, in Jinja.
+ */
+function endsInOpenThinking(template: string): boolean {
+  const end = template.includes('{%') ? endOfJinja(template) : endOfGo(template);
+  return /<(?:think|thinking|thought|reasoning)>$/i.test(end);
+}
+
+/** Longer than any tag. */
+const longestEnd = 64;
+/** No template nests so deeply, or has so long a condition that decides how it ends, in characters. */
+const deepest = 50;
+const longestAction = 500;
+/** What stands for output that only a request decides. */
+const unknown = '?';
+
+/** A block of a Go template: the text before it, and what the branch that is taken has written last. */
+interface Block {
+  readonly before: string;
+  isTaken: boolean;
+  taken: string | undefined;
+}
+
+/** Follows the branches that are taken when a user's message is answered, in a chat without anything else. */
+function endOfGo(template: string): string {
+  const blocks: Block[] = [];
+  const [text = '', ...pieces] = template.split('{{');
+  let end = afterText('', text);
+  for (const piece of pieces) {
+    const close = piece.indexOf('}}');
+    if (close < 0 || blocks.length > deepest) return unknown;
+    const action = piece.slice(0, Math.min(close, longestAction)).replace(/^-|-$/g, '').trim();
+    // The runner cuts the prompt where the answer of the model belongs.
+    if (/^\.Response\b/.test(action) && blocks.every((block) => block.isTaken)) return end;
+    end = afterText(afterAction(end, action, blocks), piece.slice(close + 2));
+  }
+  return end;
+}
+
+function afterText(end: string, text: string): string {
+  const visible = text.trimEnd();
+  return visible === '' ? end : visible.slice(-longestEnd);
+}
+
+function afterAction(end: string, action: string, blocks: Block[]): string {
+  const [, word = '', rest = ''] = /^(\w+)(?:\s+([\s\S]*))?$/.exec(action) ?? [];
+  const block = blocks.at(-1);
+  if (word === 'if' || word === 'range' || word === 'with') {
+    blocks.push({ before: end, isTaken: isTaken(rest), taken: undefined });
+    return end;
+  }
+  if (word === 'else' && block) {
+    leaveBranch(block, end);
+    block.isTaken = block.taken === undefined && isTaken(rest.replace(/^if\s+/, ''));
+    return block.before;
+  }
+  if (word === 'end' && block) {
+    leaveBranch(block, end);
+    blocks.pop();
+    return block.taken ?? block.before;
+  }
+  const isSilent =
+    action === '' || /^\/\*|^\$\w*\s*:?=|^(?:break|continue|define|template|block)\b/.test(action);
+  return isSilent ? end : unknown;
+}
+
+function leaveBranch(block: Block, end: string): void {
+  if (block.isTaken) block.taken = end;
+}
+
+/** Whether a branch is taken: `think` is not set, the last message is a user's, and there are no tools. */
+function isTaken(condition: string): boolean {
+  const negated = /^\(?not\s+([\s\S]*)$/.exec(condition)?.[1];
+  if (negated !== undefined) return !isTaken(negated);
+  if (/\.(?:\w*Think\w*|Tools|ToolCalls|Suffix|Images)\b/.test(condition)) return false;
+  if (/\beq \S*\.Role "(?!user")/.test(condition)) return /"user"/.test(condition);
+  return !/\bne \S*\.Role "user"/.test(condition);
+}
+
+/** The end of the literal that is the last output of a Jinja template. */
+function endOfJinja(template: string): string {
+  let rest = template.trimEnd();
+  while (rest.endsWith('%}')) rest = rest.slice(0, Math.max(0, rest.lastIndexOf('{%'))).trimEnd();
+  const start = rest.lastIndexOf('{{');
+  if (!rest.endsWith('}}') || start < 0) return rest.slice(-longestEnd);
+  const before = rest.slice(0, start).trimEnd();
+  const statement = before.endsWith('%}') ? before.slice(Math.max(0, before.lastIndexOf('{%'))) : '';
+  // Only a request decides a condition on thinking.
+  if (/^\{%[-+]?\s*(?:el)?if\b.*think/i.test(statement)) return unknown;
+  const literal = rest
+    .slice(start + 2, -2)
+    .replace(/-$/, '')
+    .trim();
+  return literal.slice(-longestEnd).replace(/(?:\\n|\s)*['"]$/, '');
 }

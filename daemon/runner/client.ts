@@ -1,13 +1,12 @@
 import type { Readable } from 'node:stream';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import { RunnerError } from '../base/errors.ts';
-import { failureOfErrorLine } from './failure.ts';
-import { keepAliveToWire } from './keepAlive.ts';
-import type { Subject } from './subject.ts';
+import { failureOfErrorLine, type Subject } from './failure.ts';
 import type { Transport } from './transport.ts';
 import {
   type ChatLine,
   type GenerateLine,
+  keepAliveToWire,
   parseChatLine,
   parseGenerateLine,
   parseModels,

@@ -1,7 +1,8 @@
-import { advise, RunnerError, sayAfter } from '../base/errors.ts';
+import { tryJson } from '../../protocol/base/json.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { type AdvisedMessage, advise, type ErrorDetails, RunnerError, sayAfter } from '../base/errors.ts';
 import { isNestedTooDeep } from '../base/nesting.ts';
 import { failureOfDownload } from './downloadFailure.ts';
-import { detailsOf, type Subject } from './subject.ts';
 
 /** What is known about an answer that is a failure. */
 export interface FailedAnswer {
@@ -164,7 +165,7 @@ function runnerFailed(text: string): RunnerError {
     .replace(/\s+/g, ' ')
     .trim()
     .replace(/\.$/, '');
-  return new RunnerError('runner-failed', `The runner failed: ${reason}. ${wayOut(text)}`, {
+  return new RunnerError('runner-failed', `The runner failed: ${reason}. ${remedyFor(text)}`, {
     details: isOutOfMemory(text) ? { outOfMemory: true } : {},
   });
 }
@@ -173,7 +174,7 @@ function isOutOfMemory(text: string): boolean {
   return /resource limitations|out of memory|unable to allocate|requires more system memory/i.test(text);
 }
 
-function wayOut(text: string): string {
+function remedyFor(text: string): string {
   if (isOutOfMemory(text)) {
     return 'Stop other models or choose a smaller one, and ask again.';
   }
@@ -195,7 +196,7 @@ interface ErrorBody {
 
 /** Reads the runner's `{ error, signin_url? }`. The `error` may itself be the JSON text of an inner error. */
 function parseErrorBody(body: string, { redact }: Subject): ErrorBody | undefined {
-  const value = tryJson(body);
+  const value = jsonOf(body);
   if (typeof value !== 'object' || value === null || !('error' in value)) return undefined;
   const signin = 'signin_url' in value && typeof value.signin_url === 'string' ? value.signin_url : undefined;
   const error = redact(innerText(value.error)).slice(0, maxErrorText);
@@ -203,7 +204,7 @@ function parseErrorBody(body: string, { redact }: Subject): ErrorBody | undefine
 }
 
 function innerText(error: unknown): string {
-  const inner = typeof error === 'string' ? (error.startsWith('{') ? tryJson(error) : undefined) : error;
+  const inner = typeof error === 'string' ? (error.startsWith('{') ? jsonOf(error) : undefined) : error;
   if (typeof inner === 'object' && inner !== null) {
     if ('error' in inner) return innerText(inner.error);
     if ('message' in inner && typeof inner.message === 'string') return inner.message;
@@ -212,11 +213,26 @@ function innerText(error: unknown): string {
 }
 
 /** JSON that is nested too deep counts as no JSON. */
-function tryJson(text: string): unknown {
-  if (isNestedTooDeep(text)) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+function jsonOf(text: string): unknown {
+  return isNestedTooDeep(text) ? undefined : tryJson(text);
+}
+
+/** What a request was about. */
+export interface Subject {
+  /** The runner's base address, for the error message. */
+  readonly url: string;
+  readonly server: string;
+  readonly model?: string;
+  /**
+   * Removes secrets from what the runner said. It is applied before the text is cut, because half a secret is not
+   * recognised.
+   */
+  readonly redact: (text: string) => string;
+  /** Why the runner does not get its token; undefined if none is withheld. */
+  readonly whyWithheld?: () => AdvisedMessage | undefined;
+}
+
+/** The details that an error has about it. */
+export function detailsOf({ server, model }: Subject): ErrorDetails {
+  return withoutUndefined({ server, model });
 }

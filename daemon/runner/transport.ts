@@ -6,10 +6,8 @@ import type { RunnerTimeouts } from '../../protocol/messages/initialize.ts';
 import { type AdvisedMessage, advise, RunnerError } from '../base/errors.ts';
 import { readRegularFile } from '../base/regularFile.ts';
 import { failureOfConnection, stoppedSending } from './connectionFailure.ts';
-import { type FailedAnswer, failureOfAnswer } from './failure.ts';
-import { withoutContinue } from './interimAnswers.ts';
+import { type FailedAnswer, failureOfAnswer, type Subject } from './failure.ts';
 import { readJsonLines, refuseExcess } from './jsonLines.ts';
-import type { Subject } from './subject.ts';
 
 /** How much of an error answer is read: enough for any sentence. */
 const maxErrorBytes = 64 * 1024;
@@ -201,7 +199,7 @@ function tooSlow({ url, server, model }: Subject): RunnerError {
 
 /** Undici takes longer to load than everything else together, so it is loaded on first use. */
 async function openAgent({ caFile, timeouts }: TransportOptions): Promise<Agent> {
-  const { HttpAgent, buildConnector } = await import('./httpAgent.ts');
+  const { HttpAgent, buildConnector, withoutContinue } = await import('./httpAgent.ts');
   const ca = caFile === undefined ? undefined : await readCertificates(caFile);
   const connect = buildConnector({ timeout: timeouts.connect, ...(ca && { ca }) });
   return new HttpAgent({

@@ -1,3 +1,4 @@
+import { isRecord } from '../../protocol/base/json.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import { advise, RunnerError } from '../base/errors.ts';
 import { opensThinking, type Turns, turnsOf } from './chatTemplate.ts';
@@ -252,10 +253,6 @@ function wrongShape(): RunnerError {
   );
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function asString(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
@@ -270,4 +267,9 @@ function asBytes(value: unknown): number | undefined {
 
 function stringsOf(value: unknown): readonly string[] | undefined {
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : undefined;
+}
+
+/** `keep_alive` in a form that the runner accepts. Numbers are seconds, and the runner refuses text without a unit. */
+export function keepAliveToWire(keepAlive: string | number): string | number {
+  return typeof keepAlive === 'string' && /^-?\d+$/.test(keepAlive) ? Number(keepAlive) : keepAlive;
 }

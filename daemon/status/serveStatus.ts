@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { withTimeLimit } from '../../protocol/base/abort.ts';
+import { messageOf } from '../../protocol/base/errorText.ts';
 import { parseAddress } from '../../protocol/messages/address.ts';
 import { type ProbeParams, probeRequest, statusRequest } from '../../protocol/messages/status.ts';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
@@ -45,6 +46,6 @@ function readAddress(text: string): string {
   try {
     return parseAddress(text);
   } catch (error) {
-    throw new InvalidParamsError('url', error instanceof Error ? error.message : String(error));
+    throw new InvalidParamsError('url', messageOf(error));
   }
 }

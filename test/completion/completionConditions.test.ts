@@ -10,7 +10,7 @@ import { createCompletion } from '../../daemon/completion/completion.ts';
 import { cursorContextAt } from '../../daemon/completion/cursorContext.ts';
 import { SupersededError } from '../../daemon/completion/inFlight.ts';
 import { createAcceptances } from '../../daemon/completion/suggestions.ts';
-import { createModelKnowledge } from '../../daemon/models/knowledge.ts';
+import { ModelCapabilities } from '../../daemon/models/modelCapabilities.ts';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
 import { createRunnerClient } from '../../daemon/runner/client.ts';
 import {
@@ -599,7 +599,7 @@ function completionOf(document: TextDocument, model: string) {
     ask: createAsking({
       client: () => client,
       settings: () => ({}),
-      knowledge: createModelKnowledge(),
+      knowledge: new ModelCapabilities(),
       learn: async () => undefined,
       neighbours: { textFor: async () => '' },
     }).ask,

@@ -9,7 +9,7 @@ import { createTokenEstimate } from '../../daemon/chat/tokenEstimate.ts';
 import { createCore } from '../../daemon/compose/core.ts';
 import { createRedaction } from '../../daemon/config/redaction.ts';
 import { openUserFile } from '../../daemon/config/userFile.ts';
-import { modelId } from '../../daemon/models/knowledge.ts';
+import { modelId } from '../../daemon/models/modelCapabilities.ts';
 import { createToolSupport } from '../../daemon/models/toolSupport.ts';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
 import type { RunnerClient } from '../../daemon/runner/client.ts';
@@ -432,10 +432,13 @@ t.test('the guard of images asks the map of vision, by the identifier of the mod
   const messages = [{ role: 'user' as const, content: 'what is this?', images: ['AAAA'] }];
   const ask = async (model: string, vision: ReadonlyMap<string, boolean>) => {
     const chat = createChat({
-      knowledge: { ...core.knowledge, visionByModelId: vision },
+      knowledge: Object.defineProperty(core.knowledge, 'visionByModelId', {
+        value: vision,
+        configurable: true,
+      }),
       toolSupport: createToolSupport(),
       estimate: createTokenEstimate(),
-      learn: core.models.learn,
+      learn: (...asked) => core.models.learn(...asked),
       defaults: () => ({}),
       createId: () => 'call_1',
       createRedaction: () => createRedaction().stream(16),
@@ -444,6 +447,7 @@ t.test('the guard of images asks the map of vision, by the identifier of the mod
     runner.say('ok');
     const params = { streamId: '1', model, messages };
     const { notices } = await chat(client, params, async () => undefined, new AbortController().signal);
+    Reflect.deleteProperty(core.knowledge, 'visionByModelId');
     return [JSON.stringify(lastBody(runner)).includes('AAAA'), notices.map(({ code }) => code)];
   };
   t.strictSame(await ask('seer', new Map([[modelId(client.server, 'seer'), false]])), [

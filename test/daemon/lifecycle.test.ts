@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
-import { createDownloadProgress } from '../../daemon/models/downloadProgress.ts';
-import { createModelKnowledge } from '../../daemon/models/knowledge.ts';
 import { createLifecycle } from '../../daemon/models/lifecycle.ts';
-import { createModels } from '../../daemon/models/models.ts';
+import { ModelCapabilities } from '../../daemon/models/modelCapabilities.ts';
+import { Models } from '../../daemon/models/models.ts';
+import { createDownloadProgress } from '../../daemon/models/pulls.ts';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
 import { createRunnerClient } from '../../daemon/runner/client.ts';
 import { failureOfDownload } from '../../daemon/runner/downloadFailure.ts';
@@ -148,9 +148,9 @@ t.test('a model that stays loaded is told after the limit', async (t) => {
   });
   t.teardown(transport.close);
   const client = createRunnerClient(server, transport);
-  const knowledge = createModelKnowledge();
+  const knowledge = new ModelCapabilities();
   const lifecycle = createLifecycle({
-    models: createModels(knowledge, Date.now),
+    models: new Models(knowledge, Date.now),
     onDidChange: () => undefined,
     now: Date.now,
     unloadLimit: 250,

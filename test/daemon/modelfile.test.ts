@@ -14,14 +14,16 @@ import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
 import type { CompletionItem, Hover, PublishDiagnosticsParams } from 'vscode-languageserver/node';
-import { isGap, isSpace } from '../../daemon/modelfile/characters.ts';
 import { tryParameterValue } from '../../daemon/modelfile/checks.ts';
-import { createBody } from '../../daemon/modelfile/createBody.ts';
-import { readModelfile, toParseResult } from '../../daemon/modelfile/modelfile.ts';
-import { decodeModelfile } from '../../daemon/modelfile/modelfileText.ts';
-import { parseModelfile } from '../../daemon/modelfile/parser.ts';
-import { expandPath, findModelFiles, looksLikePath } from '../../daemon/modelfile/paths.ts';
-import { resolveSources } from '../../daemon/modelfile/resolve.ts';
+import { createBody } from '../../daemon/modelfile/create.ts';
+import { decodeModelfile, readModelfile, toParseResult } from '../../daemon/modelfile/modelfile.ts';
+import {
+  expandPath,
+  findModelFiles,
+  looksLikePath,
+  resolveSources,
+} from '../../daemon/modelfile/modelSources.ts';
+import { isGap, isSpace, parseModelfile } from '../../daemon/modelfile/parser.ts';
 import { commandWords, messageRoles, parameterWords } from '../../daemon/modelfile/vocabulary.ts';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
 import { type ModelfileDiagnostic, parseModelfileRequest } from '../../protocol/messages/modelfile.ts';

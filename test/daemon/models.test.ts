@@ -4,13 +4,11 @@ import fc from 'fast-check';
 import t from 'tap';
 import { RunnerError } from '../../daemon/base/errors.ts';
 import type { Log } from '../../daemon/base/log.ts';
-import { createChatModels } from '../../daemon/models/chatModel.ts';
-import { createChatModelChoices } from '../../daemon/models/chatModelChoices.ts';
-import { familyOf } from '../../daemon/models/family.ts';
-import { createModelKnowledge, modelId } from '../../daemon/models/knowledge.ts';
+import { createChatModelChoices, createChatModels } from '../../daemon/models/chatModel.ts';
 import { parseParameters, toModel } from '../../daemon/models/model.ts';
-import { createModels } from '../../daemon/models/models.ts';
-import { modelKey, parseModelName } from '../../daemon/models/name.ts';
+import { ModelCapabilities, modelId } from '../../daemon/models/modelCapabilities.ts';
+import { Models } from '../../daemon/models/models.ts';
+import { familyOf, modelKey, parseModelName } from '../../daemon/models/name.ts';
 import { isThinkingName, THINKING_MODEL_PATTERN } from '../../daemon/models/thinking.ts';
 import { createToolSupport } from '../../daemon/models/toolSupport.ts';
 import { opensThinking, type Turns, turnsOf } from '../../daemon/runner/chatTemplate.ts';
@@ -146,7 +144,7 @@ t.test('a name tells a thinking model only where it is one', async (t) => {
 
 t.test('what a model can do says where it was learnt, and is dropped with its digest', async (t) => {
   const replaced: string[] = [];
-  const knowledge = createModelKnowledge();
+  const knowledge = new ModelCapabilities();
   knowledge.onDidReplace((id) => replaced.push(id));
   const is = (name: 'tools' | 'thinking' | 'vision', value: boolean | 'unknown', from: string) =>
     t.strictSame(
@@ -181,7 +179,7 @@ t.test('what a model can do says where it was learnt, and is dropped with its di
 });
 
 t.test('a model thinks that is reported to, was seen to, or is named so', async (t) => {
-  const knowledge = createModelKnowledge();
+  const knowledge = new ModelCapabilities();
   const thinks = (name: string) => knowledge.thinks(server, name);
   t.notOk(thinks('m'));
   t.ok(thinks('kimi-k2'));
@@ -204,7 +202,7 @@ t.test('a model thinks that is reported to, was seen to, or is named so', async 
 
 t.test('a window is forgotten when its model is unloaded, and that is told', async (t) => {
   let loaded = 0;
-  const knowledge = createModelKnowledge();
+  const knowledge = new ModelCapabilities();
   knowledge.onDidLoad(() => loaded++);
   knowledge.learnShown(server, 'm', {
     maximumContext: 131072,
@@ -222,7 +220,7 @@ t.test('a window is forgotten when its model is unloaded, and that is told', asy
 });
 
 t.test('of a runner that names other models each time only the newest are kept', async (t) => {
-  const knowledge = createModelKnowledge();
+  const knowledge = new ModelCapabilities();
   const server = { name: 'default', url: 'http://box' };
   const listed = (from: number) =>
     Array.from({ length: 10_000 }, (_, n) => ({ name: `m${from + n}`, capabilities: ['vision'] }));
@@ -349,7 +347,7 @@ t.test('a list is asked for again after two seconds, on demand, and once it is a
     { name: 'b:latest', capabilities: ['embedding'] },
   ]);
   const { client, state, take } = runner;
-  const models = createModels(createModelKnowledge(), () => time);
+  const models = new Models(new ModelCapabilities(), () => time);
   const { signal } = new AbortController();
   const list = async (refresh = false) => {
     const { models: found, ...rest } = await models.list(client, { refresh }, signal);
@@ -380,7 +378,7 @@ t.test('a list is asked for again after two seconds, on demand, and once it is a
   t.strictSame(await models.names(client, signal), []);
   state.failure = new Error('a fault of ours');
   await t.rejects(models.names(client, signal), { message: 'a fault of ours' });
-  const unknown = createModels(createModelKnowledge(), () => time);
+  const unknown = new Models(new ModelCapabilities(), () => time);
   unknown.forgetList(client);
   state.failure = failure('server-unreachable');
   await t.rejects(
@@ -401,7 +399,7 @@ t.test('a list is asked for again after two seconds, on demand, and once it is a
 t.test('a server that does not list what its models can do is asked one by one, and once', async (t) => {
   const many = Array.from({ length: 70 }, (_, n) => ({ name: `m${n}:latest`, digest: `${n}` }));
   const { client, state, take } = runnerWith([{ name: 'told:latest', capabilities: [] }, ...many]);
-  const models = createModels(createModelKnowledge(), Date.now);
+  const models = new Models(new ModelCapabilities(), Date.now);
   const { signal } = new AbortController();
   await models.list(client, { refresh: true }, signal);
   const asked = take().filter((what) => what.startsWith('show'));
@@ -424,7 +422,7 @@ t.test('a model has the details of which the runner says at least one', async (t
     { name: 'a quantization', said: { quantization: 'Q4_0' }, want: { ...none, quantization: 'Q4_0' } },
   ];
   for (const { name, said, want } of cases)
-    t.strictSame(toModel({ name: 'a:latest', ...said }, server, createModelKnowledge()).details, want, name);
+    t.strictSame(toModel({ name: 'a:latest', ...said }, server, new ModelCapabilities()).details, want, name);
 });
 
 t.test('models of one second go by their names', async (t) => {
@@ -439,7 +437,7 @@ t.test('models of one second go by their names', async (t) => {
     at('c:1b', '2026-01-02T00:00:00.100Z'),
     at('a:1b', '2026-01-02T00:00:00.500Z'),
   ]);
-  const models = createModels(createModelKnowledge(), Date.now);
+  const models = new Models(new ModelCapabilities(), Date.now);
   t.strictSame(await models.names(client, new AbortController().signal), [
     ...['a:1b', 'b:1b', 'c:1b'],
     ...['old:1b', 'undated:1b'],
@@ -549,11 +547,15 @@ t.test('which model answers where nobody says so', async (t) => {
       const { client, state } = runnerWith(installed.filter((model) => only?.includes(model.name) ?? true));
       state.running = running.map((loaded) => ({ name: loaded }));
       state.turns = { 'base:1b': 'none', 'bare:1b': 'unknown' };
-      const knowledge = createModelKnowledge();
+      const knowledge = new ModelCapabilities();
       const choices = createChatModelChoices(undefined, quiet);
-      const models = createModels(knowledge, Date.now);
-      const isRemote = knowledge.isRemote;
-      const chat = createChatModels({ models, settings: () => settings, choices, isRemote });
+      const models = new Models(knowledge, Date.now);
+      const chat = createChatModels({
+        models,
+        settings: () => settings,
+        choices,
+        isRemote: (server, model) => knowledge.isRemote(server, model),
+      });
       const { signal } = new AbortController();
       await models.list(client, { refresh: true }, signal);
       if (chosen !== undefined) await chat.choose(client, chosen);
@@ -688,7 +690,7 @@ t.test('a model is found and shown by its name', async (t) => {
     { name: 'b:latest', digest: 'b', capabilities: ['embedding'] },
   ];
   const { client, state, take } = runnerWith(listed);
-  const models = createModels(createModelKnowledge(), Date.now);
+  const models = new Models(new ModelCapabilities(), Date.now);
   const { signal } = new AbortController();
   t.match(await models.find(client, 'B', signal), { name: 'b:latest', digest: 'b' });
   await t.rejects(models.find(client, 'c', signal), failsWith({ kind: 'model-not-found' }));

@@ -10,8 +10,8 @@ import fc from 'fast-check';
 import t from 'tap';
 import { RunnerError } from '../../daemon/base/errors.ts';
 import { excessOf, maxNodes, nodesIn } from '../../daemon/base/nesting.ts';
-import { createModelKnowledge } from '../../daemon/models/knowledge.ts';
-import { createModels } from '../../daemon/models/models.ts';
+import { ModelCapabilities } from '../../daemon/models/modelCapabilities.ts';
+import { Models } from '../../daemon/models/models.ts';
 import { createRunnerClient } from '../../daemon/runner/client.ts';
 import { failureOfConnection } from '../../daemon/runner/connectionFailure.ts';
 import { failureOfAnswer, failureOfErrorLine } from '../../daemon/runner/failure.ts';
@@ -425,8 +425,8 @@ t.test('a list has no more models than anybody has, and says how many it left ou
   const { models, leftOut } = await client.tags(signal);
   t.strictSame([models.length, leftOut], [10_000, 3]);
   t.equal((await client.ps(signal)).length, 10_000);
-  const knowledge = createModelKnowledge();
-  const listed = await createModels(knowledge, Date.now).list(client, { refresh: true }, signal);
+  const knowledge = new ModelCapabilities();
+  const listed = await new Models(knowledge, Date.now).list(client, { refresh: true }, signal);
   t.equal(listed.leftOut, 3, 'and whoever asked is told');
 });
 

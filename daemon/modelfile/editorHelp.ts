@@ -1,11 +1,47 @@
-import type { CompletionItem, MarkupKind, Position } from 'vscode-languageserver/node';
+import type {
+  ClientCapabilities,
+  CompletionItem,
+  Hover,
+  MarkupContent,
+  MarkupKind,
+  Position,
+} from 'vscode-languageserver/node';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import { CompletionItemKind } from '../rpc/languageServer.ts';
-import { toMarkup } from './markup.ts';
-import { parseModelfile } from './parser.ts';
+import { type Command, parseModelfile, type Span } from './parser.ts';
 import { commandWords, messageRoles, parameterWords } from './vocabulary.ts';
 
-export interface CompletionSources {
+/** Explains the command or the parameter under the cursor. */
+export function hoverAt(document: TextDocument, position: Position, format: MarkupKind): Hover | undefined {
+  const offset = document.offsetAt(position);
+  const { commands } = parseModelfile(document.getText());
+  const command = commands.find((candidate) => isIn(candidate, offset));
+  const found = command && aboutAt(command, offset);
+  if (!found) return undefined;
+  const { start, end } = found.span;
+  return {
+    contents: toMarkup(found.about, format),
+    range: { start: document.positionAt(start), end: document.positionAt(end) },
+  };
+}
+
+function aboutAt(command: Command, offset: number): { span: Span; about: string } | undefined {
+  const { name, word, args } = command;
+  const [first] = args;
+  if (isIn(word, offset)) {
+    const about = commandWords.get(name)?.about;
+    return about === undefined ? undefined : { span: word, about: `**${name.toUpperCase()}** ${about}` };
+  }
+  if (name !== 'parameter' || !isIn(first, offset)) return undefined;
+  const known = parameterWords.get(first.text);
+  return known && { span: first, about: `**${first.text}** (${known.type}) ${known.about}` };
+}
+
+function isIn({ start, end }: Span, offset: number): boolean {
+  return offset >= start && offset <= end;
+}
+
+interface CompletionSources {
   /** Returns the names of the installed models. It is called only where they fit. */
   readonly installed: () => Promise<readonly string[]>;
   readonly format: MarkupKind;
@@ -64,4 +100,27 @@ function words(labels: readonly string[]): readonly CompletionItem[] {
 
 function modelItems(names: readonly string[]): readonly CompletionItem[] {
   return names.map((label) => ({ label, kind: CompletionItemKind.Reference }));
+}
+
+/** The formats in which an editor shows explanations; plain text unless it announced more. */
+interface MarkupFormats {
+  readonly hover: MarkupKind;
+  readonly documentation: MarkupKind;
+}
+
+export const plainFormats: MarkupFormats = { hover: 'plaintext', documentation: 'plaintext' };
+
+/** The first format that the editor announced, which is the one that it prefers. */
+export function markupFormats({ textDocument }: ClientCapabilities): MarkupFormats {
+  return {
+    hover: textDocument?.hover?.contentFormat?.[0] ?? 'plaintext',
+    documentation: textDocument?.completion?.completionItem?.documentationFormat?.[0] ?? 'plaintext',
+  };
+}
+
+/** Converts our own Markdown, which has only bold words and code. */
+function toMarkup(markdown: string, kind: MarkupKind): MarkupContent {
+  return kind === 'markdown'
+    ? { kind, value: markdown }
+    : { kind: 'plaintext', value: markdown.replaceAll('**', '').replaceAll('`', '') };
 }

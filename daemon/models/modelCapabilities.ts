@@ -1,0 +1,260 @@
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import type { Capability, CapabilityName, ContextLength } from '../../protocol/messages/models.ts';
+import { createEmitter, type Event } from '../base/event.ts';
+import type { Turns } from '../runner/chatTemplate.ts';
+import type { Server } from '../runner/client.ts';
+import type { WireModel, WireShow } from '../runner/wire.ts';
+import { modelKey } from './name.ts';
+import { isThinkingName } from './thinking.ts';
+
+/** How many models something is kept about. A runner may name different models each time. */
+const maxKnown = 20_000;
+
+/** The identifier of a model across servers. */
+export function modelId(server: Server, model: string): string {
+  return `${server.url} ${modelKey(model)}`;
+}
+
+/**
+ * What each model can do, how large its window is, and how the daemon learnt that. There is one for each daemon; it
+ * lives as long as the session.
+ */
+export class ModelCapabilities {
+  readonly #known = new Map<string, Known>();
+  /** The models that were loaded, by the server's address. */
+  readonly #loaded = new Map<string, string>();
+  /** Identifiers by names as they are written: a name is read once, however often a list has it. */
+  readonly #ids = new Map<string, string>();
+  readonly #visionByModelId = new Map<string, boolean>();
+  readonly #replaced = createEmitter<string>();
+  readonly #otherLoaded = createEmitter<Server>();
+
+  /** The digest of the model with this identifier changed. Everything else that is kept about it is stale. */
+  get onDidReplace(): Event<string> {
+    return this.#replaced.event;
+  }
+
+  /** The server has other models loaded than when it was last asked. */
+  get onDidLoad(): Event<Server> {
+    return this.#otherLoaded.event;
+  }
+
+  /**
+   * Whether each model has vision, if that is known. The key is the model's identifier: the server's address, a blank,
+   * the model's key.
+   */
+  get visionByModelId(): ReadonlyMap<string, boolean> {
+    return this.#visionByModelId;
+  }
+
+  learnListed(server: Server, models: readonly WireModel[]): void {
+    for (const model of models) {
+      const id = this.#idOf(server, model.name);
+      const found = this.#entryWithDigest(id, model.digest);
+      if (model.capabilities) found.listed = new Set(model.capabilities);
+      found.isRemote = model.remoteHost !== undefined;
+      if (model.maximumContext) found.maximumContext = model.maximumContext;
+      this.#noteVision(found, id, model.name);
+    }
+  }
+
+  learnRunning(server: Server, models: readonly WireModel[]): void {
+    const running = new Set(models.map(({ name }) => this.#idOf(server, name)));
+    for (const [id, found] of this.#known)
+      if (id.startsWith(`${server.url} `) && !running.has(id)) delete found.allocatedContext;
+    for (const { name, digest, allocatedContext } of models)
+      if (allocatedContext)
+        this.#entryWithDigest(this.#idOf(server, name), digest).allocatedContext = allocatedContext;
+    const before = this.#loaded.get(server.url);
+    const now = [...running].sort().join('\n');
+    this.#loaded.set(server.url, now);
+    if (before !== undefined && before !== now) this.#otherLoaded.fire(server);
+  }
+
+  learnShown(server: Server, model: string, show: WireShow): void {
+    const id = this.#idOf(server, model);
+    const found = this.#entryAt(id);
+    found.isShown = true;
+    if (show.capabilities) found.shown = new Set(show.capabilities);
+    if (show.turns) found.turns = show.turns;
+    found.opensThinking = show.opensThinking === true;
+    if (show.remoteHost !== undefined) found.isRemote = true;
+    if (show.maximumContext) found.maximumContext = show.maximumContext;
+    const configured = /^num_ctx\s+(\d+)\s*$/m.exec(show.parameters ?? '')?.[1];
+    if (configured) found.modelfileContext = Number(configured);
+    this.#noteVision(found, id, model);
+  }
+
+  /** Records the digest that the model had when something was learnt about it earlier. */
+  learnDigest(server: Server, model: string, digest: string): void {
+    this.#entryWithDigest(this.#idOf(server, model), digest);
+  }
+
+  digest(server: Server, model: string): string | undefined {
+    return this.#entry(server, model).digest;
+  }
+
+  /** Records that the model did or refused something. */
+  observe(server: Server, model: string, observation: { capability: CapabilityName; value: boolean }): void {
+    const id = this.#idOf(server, model);
+    const found = this.#entryAt(id);
+    found.observed.set(observation.capability, observation.value);
+    if (observation.capability === 'vision') this.#noteVision(found, id, model);
+  }
+
+  /** Records that an answer of the model had thinking, either separate or as tags in its text. */
+  noteThought(server: Server, model: string): void {
+    this.#entry(server, model).hasThought = true;
+  }
+
+  /** Records whether an answer of the model has begun inside thinking. */
+  noteStart(server: Server, model: string, inThinking: boolean): void {
+    this.#entry(server, model).hasBegunInThinking = inThinking;
+  }
+
+  /** Whether answers of the model begin inside thinking: its template opens it, or an earlier answer showed it. */
+  startsInThinking(server: Server, model: string): boolean {
+    const { opensThinking, hasBegunInThinking } = this.#entry(server, model);
+    return opensThinking === true || hasBegunInThinking === true;
+  }
+
+  /**
+   * Whether the output of the model is read as that of a thinking model: because its server reports it, because it was
+   * observed, or because of its name. A runner that refuses requests for thinking does not change how the model writes.
+   */
+  thinks(server: Server, model: string): boolean {
+    const found = this.#entry(server, model);
+    const { value } = capabilityOf(found, model, 'thinking');
+    return found.hasThought === true || value === true || isThinkingName(model);
+  }
+
+  capability(server: Server, model: string, name: CapabilityName): Capability {
+    return capabilityOf(this.#entry(server, model), model, name);
+  }
+
+  /** Everything that a list says about a model. */
+  about(server: Server, model: string): ModelAbilities {
+    const found = this.#entry(server, model);
+    const capabilities = {
+      completion: capabilityOf(found, model, 'completion'),
+      tools: capabilityOf(found, model, 'tools'),
+      vision: capabilityOf(found, model, 'vision'),
+      thinking: capabilityOf(found, model, 'thinking'),
+      insert: capabilityOf(found, model, 'insert'),
+      embedding: capabilityOf(found, model, 'embedding'),
+    };
+    return { capabilities, context: contextOf(found) };
+  }
+
+  context(server: Server, model: string): ContextLength {
+    return contextOf(this.#entry(server, model));
+  }
+
+  /** Whether its server is known to forward its requests to another host. */
+  isRemote(server: Server, model: string): boolean {
+    return this.#entry(server, model).isRemote === true;
+  }
+
+  /** Whether its prompts have turns; undefined if that was not asked. */
+  turns(server: Server, model: string): Turns | undefined {
+    return this.#entry(server, model).turns;
+  }
+
+  /** Whether `show` has been asked since the model's digest last changed. */
+  isShown(server: Server, model: string): boolean {
+    return this.#entry(server, model).isShown === true;
+  }
+
+  #idOf(server: Server, model: string): string {
+    const written = `${server.url} ${model}`;
+    const found = this.#ids.get(written);
+    if (found !== undefined) return found;
+    if (this.#ids.size >= maxKnown) this.#ids.clear();
+    const id = modelId(server, model);
+    this.#ids.set(written, id);
+    return id;
+  }
+
+  #entry(server: Server, model: string): Known {
+    return this.#entryAt(this.#idOf(server, model));
+  }
+
+  #entryAt(id: string): Known {
+    const found = this.#known.get(id);
+    if (found) return found;
+    const fresh: Known = { observed: new Map() };
+    this.#known.set(id, fresh);
+    if (this.#known.size > maxKnown) this.#forgetOldest();
+    return fresh;
+  }
+
+  #forgetOldest(): void {
+    const [oldest] = this.#known.keys();
+    if (oldest === undefined) return;
+    this.#known.delete(oldest);
+    this.#visionByModelId.delete(oldest);
+  }
+
+  /** The entry for a digest. Another digest means another model, and nothing that was known applies to it. */
+  #entryWithDigest(id: string, digest: string | undefined): Known {
+    const found = this.#entryAt(id);
+    if (digest === undefined || found.digest === digest) return found;
+    if (found.digest === undefined) return Object.assign(found, { digest });
+    const fresh: Known = { digest, observed: new Map() };
+    this.#known.set(id, fresh);
+    this.#visionByModelId.delete(id);
+    this.#replaced.fire(id);
+    return fresh;
+  }
+
+  #noteVision(found: Known, id: string, model: string): void {
+    const { value } = capabilityOf(found, model, 'vision');
+    if (value !== 'unknown') this.#visionByModelId.set(id, value);
+  }
+}
+
+interface ModelAbilities {
+  readonly capabilities: Readonly<Record<CapabilityName, Capability>>;
+  readonly context: ContextLength;
+}
+
+/** What is known about one model of one server. A new digest discards it. */
+interface Known {
+  digest?: string;
+  /** From `show`, which is complete: the model lacks what it does not name. */
+  shown?: ReadonlySet<string>;
+  /** `show` was asked. On old servers even its answer has no capabilities. */
+  isShown?: boolean;
+  /** From the list, which may be incomplete: the model has what it names. */
+  listed?: ReadonlySet<string>;
+  readonly observed: Map<CapabilityName, boolean>;
+  /** One of its answers had thinking. */
+  hasThought?: boolean;
+  /** Its template opens thinking. */
+  opensThinking?: boolean;
+  /** An answer closed thinking that it had not opened, and none since then has shown otherwise. */
+  hasBegunInThinking?: boolean;
+  isRemote?: boolean;
+  turns?: Turns;
+  maximumContext?: number;
+  allocatedContext?: number;
+  modelfileContext?: number;
+}
+
+/** An observation overrides what the server says, and that overrides what the name suggests. */
+function capabilityOf({ observed, shown, listed }: Known, model: string, name: CapabilityName): Capability {
+  const seen = observed.get(name);
+  if (seen !== undefined) return { value: seen, from: 'observed' };
+  if (shown) return { value: shown.has(name), from: 'server' };
+  if (listed?.has(name)) return { value: true, from: 'server' };
+  if (name === 'thinking' && isThinkingName(model)) return { value: true, from: 'name' };
+  return { value: 'unknown', from: 'server' };
+}
+
+function contextOf({ allocatedContext, modelfileContext, maximumContext }: Known): ContextLength {
+  return withoutUndefined({
+    allocated: allocatedContext,
+    configured: modelfileContext,
+    maximum: maximumContext,
+  });
+}
