@@ -6,28 +6,28 @@ import { createExclusiveWork } from '../base/exclusiveWork.ts';
 import { tryReadKept, writePrivateFile } from '../base/privateFile.ts';
 import { readServerEntry, type ServerEntry } from './serverEntry.ts';
 
-/** A tool as it is approved: whatever of this is different, it is another tool. */
+/** What an approval is for. If any of this differs, it is another tool. */
 interface ApprovedTool {
   readonly entry: ServerEntry;
-  /** Where the entry starts, if that decides which program it is. */
+  /** The folder in which the entry starts, if that decides which program it is. */
   readonly folder: string | undefined;
   /** The server's own name for it. */
   readonly tool: string;
   readonly fingerprint: string;
 }
 
-/** What somebody allows by names of servers, and the entries that have these names there: no other entry is meant. */
+/** What is allowed by the names of servers. Only the entries that have these names in `servers` are meant. */
 export interface NamedApprovals {
   readonly given: readonly Approvals[];
   readonly servers: ToolServers;
 }
 
-/** What was allowed, for this daemon's life or until the tool changes. */
+/** What the user has allowed, for the life of this daemon or until the tool changes. */
 export interface ApprovalStore {
   /** Whether the user has allowed the tool by configuration, for the session or for always. */
   isApproved(tool: ApprovedTool, configured: NamedApprovals): Promise<boolean>;
   allowForSession(tool: ApprovedTool): void;
-  /** Keeps it in the user's own folder. @throws {Error} where that cannot be written. */
+  /** Keeps the approval in the user's own folder. @throws {Error} if that cannot be written. */
   allowAlways(tool: ApprovedTool): Promise<void>;
 }
 
@@ -65,29 +65,29 @@ function isSame(one: ServerEntry, other: ServerEntry): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** A digest of the whole entry: another command, argument, variable, address or header is another server. */
+/** Covers the whole entry: another command, argument, variable, address or header is another server. */
 function keyOf({ entry, folder, tool, fingerprint }: ApprovedTool): string {
   return createHash('sha256')
     .update(JSON.stringify([entry, folder, tool, fingerprint]))
     .digest('hex');
 }
 
-/** What the user always allows, in a file of the user's alone. A key stands for one tool of one entry. */
+/** What the user always allows, in a private file. A key stands for one tool of one entry. */
 export interface KeptApprovals {
   has(key: string): Promise<boolean>;
-  /** @throws {Error} where it cannot be written. */
+  /** @throws {Error} if the file cannot be written. */
   add(key: string): Promise<void>;
-  /** Waits for what is being written. */
+  /** Waits until everything is written. */
   close(): Promise<void>;
 }
 
 const maxBytes = 1024 * 1024;
 const maxKept = 5_000;
-/** Another process only reads and writes the file, in ms. */
+/** How long another process may take to read and write the file, in ms. */
 const longestTurn = 5_000;
 const keptSchema = z.object({ approved: z.array(z.string()) });
 
-/** Of two processes that write at once, each adds to what the other has written. */
+/** If two processes write at once, each adds to what the other has written. */
 export function createKeptApprovals(path: string): KeptApprovals {
   const writing = createExclusiveWork({
     folder: dirname(path),

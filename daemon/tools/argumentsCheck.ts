@@ -2,21 +2,21 @@ import { createContext, Script } from 'node:vm';
 import { Errors } from 'typebox/schema';
 import { cutText } from '../../protocol/base/text.ts';
 
-/** Of the arguments of a call as JSON; what models write is far below. */
+/** Of the arguments of a call as JSON, in characters. Models write far less. */
 const maxArguments = 1024 * 1024;
-/** In ms. A schema comes from outside, and its patterns and references may take for ever. */
+/** In ms. A schema comes from a server, and its patterns and references may take very long. */
 const timeLimit = 250;
 const maxProblems = 5;
 
-/** What is wrong with the arguments of a call, as a sentence that the model reads; undefined where nothing is. */
+/** A sentence for the model that says what is wrong with the arguments of a call; undefined if they are right. */
 export type ArgumentsCheck = (
   schema: Readonly<Record<string, unknown>>,
   given: Readonly<Record<string, unknown>>,
 ) => string | undefined;
 
 /**
- * The validator interprets schemas and compiles none. Node's `vm` is here for its time limit alone, which also stops a
- * regular expression: the script calls back, and no code from outside is run.
+ * The validator interprets schemas and never compiles them. Node's `vm` is used only for its time limit, which also stops
+ * a regular expression. Its script calls our function, and no foreign code runs.
  */
 export function createArgumentsCheck(): ArgumentsCheck {
   const box: { run: () => unknown } = { run: () => undefined };
@@ -35,7 +35,7 @@ export function createArgumentsCheck(): ArgumentsCheck {
     } catch (error) {
       return isTimeout(error)
         ? 'The arguments could not be checked against the schema of the tool in time, so the tool was not called.'
-        : // A schema that cannot be read is the server's fault; it checks for itself what it gets.
+        : // A schema that cannot be read is the server's fault. The server checks the arguments itself.
           undefined;
     }
   };
@@ -50,7 +50,7 @@ function problemsOf(schema: object, given: object): string | undefined {
   return `The arguments do not match the schema of the tool: ${cutText(problems.join('; '), 1_000)}.`;
 }
 
-/** It is an error of the other context, so that its class says nothing. */
+/** The error is from the other context, so `instanceof` does not work. */
 function isTimeout(error: unknown): boolean {
   return (
     typeof error === 'object' &&

@@ -1,6 +1,6 @@
 /**
- * Stands in the bundle for what the SDK's client has for each platform: without it, a validator of JSON schemas that is
- * never asked, since what tools give back is not checked, would be a quarter of it.
+ * Replaces the platform module of the SDK's client in the bundle. The SDK's own has a JSON Schema validator that would be
+ * a quarter of the bundle and is never used, because results of tools are not checked.
  */
 export class DefaultJsonSchemaValidator {
   getValidator() {

@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Ends processes with all that they have started. */
+/** Ends processes together with all processes that they have started. */
 export interface ProcessGroups {
-  /** The child leads a group of its own from now on: it is ended with this process, however that ends. */
+  /** Watches a child that leads a process group. The group ends with this process, however that ends. */
   add(child: ChildProcess): void;
-  /** Asks the whole group to end, and kills what is still there after a second. Settles when it is gone. */
+  /** Asks the whole group to end, and kills it after a second. Settles when the group has ended. */
   end(child: ChildProcess): Promise<void>;
-  /** Ends all that are left. */
+  /** Ends all groups. */
   close(): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ interface ProcessGroupsOptions {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** How long a group has to end by itself, and how often it is looked for, in ms. */
+/** How long a group has to end by itself, and how often that is checked, in ms. */
 const killAfter = 1_000;
 const lookEvery = 20;
 
@@ -63,7 +63,7 @@ export function createProcessGroups({ platform, env }: ProcessGroupsOptions): Pr
   };
 }
 
-/** Whether a process of the group is there, the leader or another. */
+/** Whether any process of the group still runs. */
 function isThere(pid: number, platform: NodeJS.Platform): boolean {
   try {
     process.kill(platform === 'win32' ? pid : -pid, 0);
@@ -77,7 +77,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // The group is gone.
+    // The group has ended.
   }
 }
 
@@ -95,8 +95,8 @@ interface Guard {
 }
 
 /**
- * A shell that waits for the end of its input, which comes with the end of this process, also when that is killed: then
- * it kills the groups that are left. It knows numbers and nothing else.
+ * A shell whose input ends with this process, even if this process is killed. It then kills the groups that are left. It
+ * is given only process ids.
  */
 const guardScript = `
 groups=' '
@@ -115,7 +115,7 @@ function createGuard(env: NodeJS.ProcessEnv): Guard {
   let shell: ChildProcess | undefined;
   const start = () => {
     const child = spawn('/bin/sh', ['-c', guardScript], {
-      // Signals for our group, such as Ctrl-C, are not for it.
+      // It must not receive the signals of our group, such as Ctrl-C.
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
       env: { PATH: env['PATH'] ?? '/usr/bin:/bin' },

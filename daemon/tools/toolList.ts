@@ -14,11 +14,11 @@ const maxDescription = 1_024;
 const maxSchema = 32 * 1024;
 /** Of all schemas of a server. */
 const maxSchemas = 8 * 1024 * 1024;
-/** So many sentences are said of a list, and how many more there would be. */
+/** At most this many remarks about a list are logged, and then the number of the others. */
 const maxSaid = 5;
 
 export interface ServerTool extends ListedTool {
-  /** Of all that the server says of it, uncut: if any of that changes, it is another tool. */
+  /** Of the server's whole description of the tool, uncut. If it changes, it is another tool. */
   readonly fingerprint: string;
 }
 
@@ -42,7 +42,7 @@ const annotationsSchema = z.object({
   openWorldHint: z.exactOptional(z.boolean()),
 });
 
-/** Reads the tools of a server page by page, within bounds. What is cut or left out is said, each in a sentence. */
+/** Reads the tools of a server page by page, within bounds. Each cut or omission is reported in a sentence. */
 export async function readToolList(
   page: (cursor: string | undefined) => Promise<ToolPage>,
   say: (sentence: string) => void,
@@ -128,7 +128,7 @@ class BoundedList {
   }
 }
 
-/** What is known of annotations, and nothing else of them. */
+/** Only the annotations that Runner knows. */
 function tryAnnotations(value: unknown): ToolAnnotations | undefined {
   const parsed = annotationsSchema.safeParse(value);
   return parsed.success && Object.keys(parsed.data).length > 0 ? parsed.data : undefined;
@@ -138,7 +138,7 @@ function withCutTitle({ title, ...hints }: ToolAnnotations): ToolAnnotations {
   return title === undefined ? hints : { title: cutText(toUSVString(title), maxName), ...hints };
 }
 
-/** The order of keys says nothing, and a server may change it. */
+/** The order of keys does not count, because a server may change it. */
 function fingerprintOf(description: readonly unknown[]): string {
   const canonical = JSON.stringify(description, (_, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -2,15 +2,15 @@ import { toUSVString } from 'node:util';
 import * as z from 'zod/mini';
 import { cutText } from '../../protocol/base/text.ts';
 
-/** What a call has brought, as the model reads it. */
+/** The result of a call, as the model reads it. */
 interface ToolOutcome {
   readonly content: string;
   readonly isError: boolean;
-  /** Base64; sent to models that see. */
+  /** Base64; sent to models with vision. */
   readonly images?: readonly string[];
 }
 
-/** Of the text, with the note on what is left out. */
+/** Of the text, in characters, with the note on what is left out. */
 const maxLength = 32_000;
 const maxImages = 8;
 /** Characters of base64, of all images of a result. */
@@ -37,7 +37,7 @@ const result = z.object({
   isError: z.optional(z.boolean()),
 });
 
-/** Reads what a server has answered: texts, links, images and structured content, and nothing else of it. */
+/** Reads the texts, links, images and structured content of a server's answer, and nothing else. */
 export function readToolResult(answer: unknown): ToolOutcome {
   const parsed = result.safeParse(answer);
   if (!parsed.success)
@@ -92,7 +92,7 @@ function toJson(value: unknown): string {
   }
 }
 
-/** At most 32,000 characters; what is left out is said at the end. */
+/** At most 32,000 characters. A note at the end says how much is left out. */
 function boundedContent(text: string): string {
   if (text.length <= maxLength) return text;
   const note = (left: number) => `\n[${left.toLocaleString('en-US')} characters are left out here.]`;

@@ -372,7 +372,7 @@ t.test('a session that is closed and resumed while its turn ends keeps its serve
   t.equal(started.length, 2);
 });
 
-t.test('over HTTP with headers; servers that cannot be spoken to; models without tools', async (t) => {
+t.test('over HTTP with headers; servers with other transports; models without tools', async (t) => {
   const { runner, acp, server, open, ask } = await start(t);
   const remote = await startMcpStandIn('a-token-of-the-editor');
   t.teardown(() => remote.close());

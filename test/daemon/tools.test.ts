@@ -25,7 +25,7 @@ import {
 } from '../support/toolDaemon.ts';
 import { poll } from '../support/waiting.ts';
 
-t.test('a call of a hosted tool is run, and the model answers with what it has brought', async (t) => {
+t.test('a call of an MCP tool is run, and the model answers with its result', async (t) => {
   const { runner, recorded, ask } = await startWithTools(t, ['good']);
   runner.toolCalls([echo('hi')], { text: 'Let me see.' });
   runner.say('It says hi.');
@@ -437,7 +437,7 @@ t.test('"always" adds to what another process writes at the same time', async (t
   t.strictSame(await readdir(folder), ['approvals.json']);
 });
 
-t.test('calls of the client end the turn, and hosted ones beside them are answered', async (t) => {
+t.test('calls of client tools end the turn, and calls of MCP tools beside them are answered', async (t) => {
   const { runner, ask } = await startWithTools(t, ['good']);
   runner.toolCalls([echo('x', 'a'), { id: 'b', name: 'mine', arguments: {} }]);
   const { result } = await ask({

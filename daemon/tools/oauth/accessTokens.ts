@@ -6,17 +6,17 @@ import { codeOf, loginFailure } from './loginFailure.ts';
 import type { KeptLogin, LoginStore } from './loginStore.ts';
 import { createOAuthFetch } from './oauthFetch.ts';
 
-/** Access tokens of the servers that the user has logged in to, in memory alone. */
+/** Access tokens of the servers that the user has logged in to. They are kept only in memory. */
 export interface AccessTokens {
-  /** Undefined without a login. @throws {RunnerError} where it cannot be renewed now. */
+  /** Undefined without a login. @throws {RunnerError} if the token cannot be renewed now. */
   tokenFor(entry: HttpServerEntry, signal: AbortSignal): Promise<string | undefined>;
-  /** Another one than the server has refused; undefined where only a new login helps. */
+  /** A token other than the one that the server has refused; undefined if only a new login helps. */
   renew(entry: HttpServerEntry, refused: string, signal: AbortSignal): Promise<string | undefined>;
 }
 
 interface AccessTokensOptions {
   readonly store: LoginStore;
-  /** Takes a secret out of all that is said from now on. */
+  /** Removes a secret from every message from now on. */
   readonly hide: (secret: string) => void;
   readonly warn: (sentence: string) => void;
   readonly now: () => number;
@@ -26,12 +26,12 @@ export function createAccessTokens({ store, hide, warn, now }: AccessTokensOptio
   const known = new Map<string, KnownToken>();
   /** Logins that could not be written, by the refresh token that the file still has. */
   const unkept = new Map<string, KeptLogin>();
-  /** Undefined where the token is of a login that has gone, or is another's. */
+  /** Undefined if the token is of a login that has ended, or of another one. */
   const knownOf = (entry: HttpServerEntry, login: KeptLogin) => {
     const token = known.get(keyOf(entry));
     return token && token.loginId === login.id && isFresh(token, now()) ? token.text : undefined;
   };
-  /** Another process may have logged out, or in as somebody else: the file says what holds. */
+  /** Another process may have logged out, or in as somebody else, so the file decides. */
   const currentLogin = async (entry: HttpServerEntry) => {
     const login = await loginOf(store, entry);
     if (!login) known.delete(keyOf(entry));
@@ -44,7 +44,7 @@ export function createAccessTokens({ store, hide, warn, now }: AccessTokensOptio
         const login = await currentLogin(entry);
         if (!login) return undefined;
         const other = knownOf(entry, login);
-        // Somebody else here was refused, too, and has been given another one meanwhile.
+        // Another request was refused too, and has already obtained a new token.
         if (other !== undefined && other !== refused) return other;
         for (const secret of [login.refreshToken, login.client.client_secret]) if (secret) hide(secret);
         const token = await tokenOf(login);
@@ -60,7 +60,7 @@ export function createAccessTokens({ store, hide, warn, now }: AccessTokensOptio
     const { accessToken: text, expiresAt = 0 } = login;
     return text !== undefined && isFresh({ text, expiresAt }, now()) ? { text, expiresAt } : undefined;
   };
-  /** What was used may be good no more: the new one is kept before it is needed. */
+  /** The old token may be invalid once it was used, so the new one is saved before it is needed. */
   const keepRefreshToken = async (login: KeptLogin, used: string) => {
     try {
       await store.write(login);
@@ -76,10 +76,14 @@ export function createAccessTokens({ store, hide, warn, now }: AccessTokensOptio
     const login = unkept.get(used) ?? kept;
     const { metadata, client, resource, refreshToken = used } = login;
     try {
-      // The request has a time limit of its own. Its caller may leave: what the answer brings is needed all the same.
+      // The request has its own time limit. It goes on if the caller aborts, because the new token must not be lost.
       const fetchFn = createOAuthFetch({ server: login.server, signal: new AbortController().signal });
       const tokens = await refreshAuthorization(metadata.issuer, {
-        ...{ metadata, clientInformation: client, refreshToken, resource, fetchFn },
+        metadata,
+        clientInformation: client,
+        refreshToken,
+        resource,
+        fetchFn,
       });
       const token = toAccessToken(tokens, now());
       if (tokens.refresh_token) {
@@ -98,7 +102,7 @@ export function createAccessTokens({ store, hide, warn, now }: AccessTokensOptio
     async tokenFor(entry, signal) {
       if (!canHaveToken(entry.url)) return undefined;
       const login = await currentLogin(entry);
-      // Most servers want no login, and none of them needs a turn of its own.
+      // Most servers need no login, and then no lock is taken.
       return login && (knownOf(entry, login) ?? obtain(entry, undefined, signal));
     },
     async renew(entry, refused, signal) {
@@ -121,7 +125,7 @@ export function canHaveToken(url: string): boolean {
   return url.startsWith('https:') || isLoopback(url);
 }
 
-/** The login of this entry: where it names another client than the login has, the login is another's. */
+/** The login of this entry. If the entry names another client than the login has, it is not its login. */
 async function loginOf(
   store: LoginStore,
   { url, clientId }: HttpServerEntry,
@@ -131,17 +135,17 @@ async function loginOf(
   return isOurs ? login : undefined;
 }
 
-/** The authorization server says that this login has ended, or that we are unknown to it. */
+/** Whether the authorization server says that the login has ended, or that it does not know this client. */
 function isOver(error: unknown): boolean {
   return (
     error instanceof OAuthError && /^(invalid_grant|invalid_client|unauthorized_client)$/.test(error.code)
   );
 }
 
-/** An access token is renewed so long before it expires, in ms. */
+/** How long before it expires an access token is renewed, in ms. */
 const margin = 30_000;
 const maxLength = 32_768;
-/** What a token lasts that does not say so, in ms: until the server refuses it. */
+/** For a token without a lifetime, in ms: it is used until the server refuses it. */
 const maxLifetime = 365 * 24 * 3_600_000;
 
 interface AccessToken {
@@ -151,14 +155,14 @@ interface AccessToken {
 }
 
 /**
- * An access token that can stand in a header, and how long it is good.
- * @throws {RunnerError} where the answer is none that can be used; it never quotes it.
+ * An access token that can be sent in a header, and how long it is valid.
+ * @throws {RunnerError} if it cannot be used. The message never quotes it.
  */
 export function toAccessToken(tokens: OAuthTokens, now: number): AccessToken {
   const { access_token: text, token_type: type, expires_in: seconds } = tokens;
   if (type.toLowerCase() !== 'bearer' || !isTokenText(text) || !isTokenText(tokens.refresh_token ?? 'none'))
     throw new RunnerError('bad-response', 'The login returned a token of a type that Runner cannot use.');
-  // Neither a negative one counts nor one that is no number.
+  // A lifetime that is negative or not a number does not count.
   const lifetime =
     seconds !== undefined && seconds > 0 ? Math.min(seconds * 1_000, maxLifetime) : maxLifetime;
   return { text, expiresAt: now + lifetime };

@@ -12,7 +12,7 @@ import { RunnerError } from '../../base/errors.ts';
 import type { HttpServerEntry } from '../serverEntry.ts';
 import { requireSafeAddress } from './oauthFetch.ts';
 
-/** Who lets users in to a tool server, and what for. */
+/** The authorization server of a tool server, and what its tokens are for. */
 export interface Authority {
   readonly metadata: AuthorizationServerMetadata;
   /** What the token is for (RFC 8707). */
@@ -26,10 +26,10 @@ const maxScopes = 32;
 const maxScopeLength = 1_000;
 
 /**
- * Finds it by the ways of MCP: the challenge of the server, the metadata of the resource (RFC 9728), the metadata of the
- * authorization server (RFC 8414, or OpenID's). The SDK finds and reads the documents, and compares the issuer. What it
- * does not check is checked here: the resource's metadata is at the server's own origin, PKCE with S256 is there, and all
- * addresses are ones that secrets may be sent to.
+ * Finds it as MCP specifies: from the server's challenge, the metadata of the resource (RFC 9728), and the metadata of
+ * the authorization server (RFC 8414, or OpenID's). The SDK finds and reads the documents, and compares the issuer. This
+ * function checks what the SDK does not: the resource's metadata is at the server's own origin, PKCE with S256 is
+ * supported, and secrets may be sent to every address.
  * @throws {RunnerError}
  */
 export async function findAuthority(
@@ -54,11 +54,11 @@ export async function findAuthority(
 }
 
 interface Challenge extends ReturnType<typeof extractWWWAuthenticateParams> {
-  /** It takes who has no token. */
+  /** The server accepts requests without a token. */
   readonly isOpen: boolean;
 }
 
-/** What the server says to who has no token. Its answer may be a stream, of which nothing is read. */
+/** How the server answers a request without a token. The answer may be a stream, so its body is not read. */
 async function challengeOf(
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -92,7 +92,7 @@ const greeting = {
   clientInfo: { name: 'runner', version: '1' },
 };
 
-/** Undefined where the server publishes none. */
+/** Undefined if the server publishes none. */
 async function resourceMetadata(url: string, named: URL | undefined, fetch: FetchLike) {
   if (named && named.origin !== new URL(url).origin)
     throw unusable('is described at an origin other than its server, which Runner does not contact');
@@ -108,7 +108,7 @@ async function resourceMetadata(url: string, named: URL | undefined, fetch: Fetc
   }
 }
 
-/** Scopes as RFC 6749 has them (3.3), not too many. A long-lived login is asked for where that has a scope of its own. */
+/** Valid scopes (RFC 6749, 3.3), within bounds. If a long-lived login has a scope of its own, it is asked for too. */
 function boundedScope(
   text: string | undefined,
   { scopes_supported: supported = [] }: AuthorizationServerMetadata,

@@ -18,7 +18,7 @@ import type { KeptLogin } from './loginStore.ts';
 import type { LoopbackRedirect } from './loopbackRedirect.ts';
 import { createOAuthFetch } from './oauthFetch.ts';
 
-/** What is known when the browser comes back. */
+/** An authorization that has begun: what is needed when the browser comes back. */
 export interface Begun {
   readonly entry: HttpServerEntry;
   readonly authority: Authority;
@@ -43,7 +43,11 @@ export async function beginAuthorization(
   const { address: redirectUrl } = redirect;
   const client = await identifyClient({ metadata, clientId: entry.clientId, redirectUrl, scope, fetch });
   const { authorizationUrl, codeVerifier } = await startAuthorization(metadata.issuer, {
-    ...{ metadata, clientInformation: client, redirectUrl, state, resource },
+    metadata,
+    clientInformation: client,
+    redirectUrl,
+    state,
+    resource,
     ...(scope === undefined ? {} : { scope }),
   });
   return { url: authorizationUrl.href, begun: { entry, authority, client, codeVerifier, redirectUrl } };
@@ -62,7 +66,10 @@ export async function redeemCode(begun: Begun, { answer, now, signal }: RedeemOp
   const { entry, authority, client, codeVerifier, redirectUrl } = begun;
   const { metadata, resource } = authority;
   const issued = await exchangeAuthorization(metadata.issuer, {
-    ...{ metadata, clientInformation: client, codeVerifier, resource },
+    metadata,
+    clientInformation: client,
+    codeVerifier,
+    resource,
     ...codeOf(answer, authority),
     redirectUri: redirectUrl,
     fetchFn: createOAuthFetch({ server: entry.url, signal }),
@@ -70,7 +77,12 @@ export async function redeemCode(begun: Begun, { answer, now, signal }: RedeemOp
   const { text, expiresAt } = toAccessToken(issued, now);
   const { refresh_token: refreshToken, scope } = issued;
   return {
-    ...{ version: 1, id: randomUUID(), server: entry.url, metadata, client, resource },
+    version: 1,
+    id: randomUUID(),
+    server: entry.url,
+    metadata,
+    client,
+    resource,
     isClientNamed: entry.clientId !== undefined,
     ...(scope === undefined ? {} : { scope }),
     ...(refreshToken === undefined ? { accessToken: text, expiresAt } : { refreshToken }),
@@ -101,8 +113,8 @@ interface ClientIdentityOptions {
 }
 
 /**
- * Who we are to an authorization server: what the entry says; else what a registration makes us, where that is offered;
- * else the address of the redirect itself, as IndieAuth has it for programs on the same machine.
+ * Our client id at an authorization server: the one of the entry, or one by registration if that is offered, or else the
+ * address of the redirect, as IndieAuth specifies for programs on the same machine.
  * @throws {RunnerError}
  */
 async function identifyClient(options: ClientIdentityOptions): Promise<OAuthClientInformationMixed> {

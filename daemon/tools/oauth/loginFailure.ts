@@ -3,10 +3,10 @@ import { cutText } from '../../../protocol/base/text.ts';
 import { RunnerError } from '../../base/errors.ts';
 import { plainText } from '../../base/programOutput.ts';
 
-/** Of what an authorization server says in its own words. */
-const maxSaid = 300;
+/** How much an error quotes of an authorization server's own words, in characters. */
+const maxQuoted = 300;
 
-/** What went wrong in a login, as a sentence. Nothing of a token is in it: what came in is quoted only where it is an error. */
+/** What went wrong in a login, as a sentence. It quotes only error messages, so it never holds a token. */
 export function loginFailure(error: unknown, issuer: string): RunnerError {
   if (error instanceof RunnerError) return error;
   const { origin } = new URL(issuer);
@@ -23,13 +23,13 @@ export function loginFailure(error: unknown, issuer: string): RunnerError {
   });
 }
 
-/** `code` and `description` are as RFC 6749 has them (4.1.2.1, 5.2), from outside. */
+/** `code` and `description` are the server's (RFC 6749, 4.1.2.1 and 5.2). */
 export function refusedLogin(origin: string, code: string, description?: string): RunnerError {
-  const said = [code, description].flatMap((text) => (text ? [cutText(plainText(text), maxSaid)] : []));
+  const said = [code, description].flatMap((text) => (text ? [cutText(plainText(text), maxQuoted)] : []));
   return new RunnerError('unauthorized', `${origin} refused the login: ${[...new Set(said)].join(': ')}.`);
 }
 
-/** Of an error of the system, such as ENOSPC. */
+/** The code of a system error, such as ENOSPC. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'an unknown error';
 }

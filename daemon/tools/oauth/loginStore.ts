@@ -8,11 +8,11 @@ import { makePrivateFolder, tryReadKept, writePrivateFile } from '../../base/pri
 
 const keptSchema = z.object({
   version: z.literal(1),
-  /** The same through all renewals: another one is another login. Those of earlier versions have none. */
+  /** Stays the same through all renewals. Logins of earlier versions have none. */
   id: z.optional(z.string()),
   /** The address of the tool server. */
   server: z.string(),
-  /** Of the authorization server: tokens go to these addresses and to no others, whatever its metadata says later. */
+  /** Of the authorization server. Tokens go only to these addresses, whatever its metadata says later. */
   metadata: z.object({
     issuer: z.string(),
     authorization_endpoint: z.string(),
@@ -26,12 +26,12 @@ const keptSchema = z.object({
     client_secret: z.optional(z.string()),
     token_endpoint_auth_method: z.optional(z.string()),
   }),
-  /** The entry named the client: with another one in the entry it is another login. */
+  /** The entry named the client. If it names another one, it is another login. */
   isClientNamed: z.boolean(),
   resource: z.string(),
   scope: z.optional(z.string()),
   refreshToken: z.optional(z.string()),
-  /** Kept only where there is no refresh token. */
+  /** Kept only without a refresh token. */
   accessToken: z.optional(z.string()),
   /** In ms since 1970, of the access token that is kept. */
   expiresAt: z.optional(z.number()),
@@ -39,24 +39,24 @@ const keptSchema = z.object({
 
 export type KeptLogin = z.infer<typeof keptSchema>;
 
-/** Logins, each in a file of the user's alone. */
+/** Logins, each in a private file. */
 export interface LoginStore {
-  /** Undefined where there is none, or none that can be read. */
+  /** Undefined if there is none that can be read. */
   read(server: string): Promise<KeptLogin | undefined>;
   /**
-   * Runs work while nobody else runs work on the same login: a refresh token may be good for one use. The signal ends the
-   * waiting alone; work that was begun ends by itself.
+   * Runs work alone on a login, because a refresh token may be valid for one use only. The signal ends only the waiting.
+   * Work that has begun is not interrupted.
    */
   alone<T>(server: string, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
-  /** Whole or not at all. @throws {Error} where it cannot be written. */
+  /** Atomic. @throws {Error} if it cannot be written. */
   write(login: KeptLogin): Promise<void>;
   remove(server: string): Promise<void>;
-  /** Waits for work that was begun. */
+  /** Waits for work that has begun. */
   close(): Promise<void>;
 }
 
 const maxBytes = 256 * 1024;
-/** Longer than the requests that somebody else may have under way, in ms. */
+/** Longer than the requests of another process may take, in ms. */
 const longestTurn = 45_000;
 
 export function createLoginStore(folder: string): LoginStore {
@@ -75,7 +75,7 @@ export function createLoginStore(folder: string): LoginStore {
     async write(login) {
       await makePrivateFolder(folder);
       await chmod(folder, 0o700);
-      // What else the authorization server says of itself is not needed again.
+      // The schema drops the metadata that is not needed again.
       const text = `${JSON.stringify(keptSchema.parse(login), undefined, 1)}\n`;
       await writePrivateFile(pathOf(login.server), text, { isSynced: true });
     },

@@ -14,9 +14,9 @@ import { createOAuthFetch } from './oauthFetch.ts';
 
 /** Logging in to tool servers, and out. */
 export interface Logins {
-  /** Ends one that was begun before. @throws {RunnerError} */
+  /** Ends an earlier login to the same server. @throws {RunnerError} */
   begin(entry: HttpServerEntry, signal: AbortSignal): Promise<LoginResult>;
-  /** Waits for the browser, or takes what it was sent to. An aborted signal ends the login. @throws {RunnerError} */
+  /** Waits for the browser, or takes the address that it was sent to. An aborted signal ends the login. @throws {RunnerError} */
   finish(name: string, redirectedTo: string | undefined, signal: AbortSignal): Promise<FinishLoginResult>;
   end(entry: HttpServerEntry, signal: AbortSignal): Promise<LogoutResult>;
   close(): void;
@@ -26,7 +26,7 @@ interface LoginsOptions {
   readonly store: LoginStore;
   readonly hide: (secret: string) => void;
   readonly now: () => number;
-  /** A login has come or gone. */
+  /** A login has begun or ended. */
   readonly onDidChange: () => void;
 }
 
@@ -86,7 +86,7 @@ export function createLogins({ store, hide, now, onDidChange }: LoginsOptions): 
         const done = redirect.answer
           .then((answer) => complete(begun, answer, ended.signal))
           .finally(() => setImmediate(end));
-        // It may end before anybody waits for it.
+        // It may fail before anybody waits for it.
         done.catch(() => undefined);
         pending.set(entry.name, { redirect, done, end });
         return { url, redirectUrl: redirect.address };
@@ -134,7 +134,7 @@ function requireTokenAddress(url: string): void {
     );
 }
 
-/** Tells the authorization server that a login has ended (RFC 7009). False where it does not offer that, or did not confirm it. */
+/** Revokes the tokens of a login that has ended (RFC 7009). False if the server does not offer that or did not confirm it. */
 export async function revoke(login: KeptLogin, signal: AbortSignal): Promise<boolean> {
   const { metadata, refreshToken, accessToken, server } = login;
   const token = refreshToken ?? accessToken;

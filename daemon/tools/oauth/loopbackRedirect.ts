@@ -9,7 +9,7 @@ export interface LoopbackRedirect {
   readonly address: string;
   /** The parameters of the first request that has the state. */
   readonly answer: Promise<URLSearchParams>;
-  /** Takes the address that a browser on another machine was sent to. @throws {InvalidParamsError} where it is another. */
+  /** Takes the address that a browser on another machine was sent to. @throws {InvalidParamsError} if it is not this login's. */
   takeAddress(text: string): void;
   close(): void;
 }
@@ -17,7 +17,7 @@ export interface LoopbackRedirect {
 const path = '/callback';
 const maxAddress = 8_192;
 
-/** `state` is known to us and to the authorization server alone: what comes without it is not for us. */
+/** Only we and the authorization server know `state`. A request without it is refused. */
 export async function openLoopbackRedirect(state: string): Promise<LoopbackRedirect> {
   let resolve: (parameters: URLSearchParams) => void = () => undefined;
   let reject: (error: Error) => void = () => undefined;
@@ -55,13 +55,13 @@ export async function openLoopbackRedirect(state: string): Promise<LoopbackRedir
     close() {
       reject(new RunnerError('timeout', 'The login ended before the browser returned. Start it again.'));
       server.close();
-      // The page of the answer may be on its way.
+      // The page may still be on its way to the browser.
       setTimeout(() => server.closeAllConnections(), 500).unref();
     },
   };
 }
 
-/** Of a request to this very address by this very name: a page elsewhere may have its own name lead here. */
+/** Only of a request whose host is exactly this address, because another name may also lead here (DNS rebinding). */
 function parametersOf(
   { method, url = '', headers: { host } }: IncomingMessage,
   address: string,

@@ -31,7 +31,7 @@ interface OAuthFetchOptions {
 
 interface Network {
   readonly resolve: LookUpAddresses;
-  /** Where a checked IP address is reached instead. */
+  /** The address at which a checked IP address is reached instead. */
   readonly reach?: (address: string) => string;
   /** Certificates to trust, as PEM. */
   readonly ca?: string;
@@ -79,8 +79,8 @@ export function createOAuthFetch({ server, signal, network }: OAuthFetchOptions)
 }
 
 /**
- * An address that secrets may be sent to, or a browser.
- * @throws {RunnerError} where it is none.
+ * An address to which secrets, or a browser, may be sent.
+ * @throws {RunnerError} if it is not one.
  */
 export function requireSafeAddress(address: string | URL, isServerHere: boolean): URL {
   const url = URL.canParse(String(address)) ? new URL(address) : undefined;
@@ -94,7 +94,7 @@ function isWeb({ protocol, href }: URL, isServerHere: boolean): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isServerHere && isLoopback(href));
 }
 
-/** Loopback in all its spellings: the unspecified address reaches it too, and so does an IPv4 address within IPv6. */
+/** Loopback in every spelling. The unspecified address and an IPv4 address within IPv6 reach it too. */
 function isThisMachine({ href, hostname }: URL): boolean {
   return (
     isLoopback(href) ||
