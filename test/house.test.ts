@@ -363,6 +363,17 @@ t.test('the lock file has the packages of every platform', async (t) => {
   t.strictSame(missing, []);
 });
 
+t.test('docs/ARCHITECTURE.md names files that exist', async (t) => {
+  const paths = ['client', 'daemon', 'docs-service', 'protocol', 'test', '.ci'].flatMap((room) =>
+    readdirSync(room, { recursive: true }).map((name) => join(room, String(name))),
+  );
+  const page = readFileSync('docs/ARCHITECTURE.md', 'utf8');
+  const named = [...page.matchAll(/`([\w.-][\w./-]*\.(?:ts|mjs|lua|md))`/g)].map(([, name = '']) => name);
+  t.ok(named.length > 50);
+  const missing = named.filter((name) => !paths.some((path) => path === name || path.endsWith(`/${name}`)));
+  t.strictSame(missing, []);
+});
+
 t.test('pages link to what is there', async (t) => {
   const pages = [
     'README.md',
