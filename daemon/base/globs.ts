@@ -9,7 +9,7 @@ export type Excludes = (path: string) => boolean;
  * Libraries turn a glob into a regular expression, which backtracks: `*a*a*a*a*a*ab` and a name of 100 letters keep
  * picomatch 4 busy for more than a second, and each further `*a` multiplies that time. Here each part of a glob visits
  * each place in a path at most twice. The settings bound the length of globs (`daemon/config/settingSchemas.ts`), and
- * `privateFiles.ts` bounds the length of paths.
+ * `filePrivacy.ts` bounds the length of paths.
  */
 export function createExcludes(globs: readonly string[]): Excludes {
   const parts = globs.map((glob) => glob.trim()).flatMap((glob) => (glob === '' ? [] : [compileGlob(glob)]));
