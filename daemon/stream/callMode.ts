@@ -18,7 +18,7 @@ export class CallMode implements Mode {
   /** Calls that may be quoted in a sentence. What follows them decides. */
   #found: BlockResult | undefined;
   #sentence: Sentence | undefined;
-  /** What the last calls were, and where that was. */
+  /** Whether the last calls were meant, and the length of the text up to them. */
   #judged: { readonly verdict: Verdict; readonly at: number } | undefined;
 
   constructor(reply: Reply) {

@@ -75,7 +75,7 @@ type WarningCode =
 /** Why a stream ended, in the runner's words or our own. */
 export type StreamEnd = 'stop' | 'length' | 'cancelled' | 'error' | (string & {});
 
-/** So many of the last pieces of text are kept, and so many characters of the current line are told. */
+/** How many of the last pieces of text are kept, and how many characters of the current line `line` returns at most. */
 const kept = 256;
 
 type RunningKind = 'text' | 'thinking' | 'markup';

@@ -29,7 +29,7 @@ export type NextMode =
   | { readonly mode: 'thinking'; readonly end: ThinkingEnd }
   /** After a tag. The white space after it is dropped. */
   | { readonly mode: 'blanks' }
-  /** After such a block. If nothing else is on its line, the line is dropped with it. */
+  /** After a block of thinking or context. If nothing else is on its line, the line is dropped with it. */
   | { readonly mode: 'lineRest'; readonly after: 'thinking' | 'context' }
   /** Inside a block that may be an echo. */
   | { readonly mode: 'block'; readonly block: OpenBlock }
@@ -81,7 +81,7 @@ interface ReplyOptions {
   readonly thoughts: Thoughts;
 }
 
-/** How a reply hands its text to the modes. The parser does. */
+/** Reads text with the current mode, and changes the mode. The parser implements it. */
 export interface ReplyReader {
   begin(next: NextMode): void;
   /** Reads text in the current mode. */
@@ -93,7 +93,7 @@ const mostReadings = 8;
 
 const prose: NextMode = { mode: 'prose' };
 
-/** What is known of one reply so far, and its way from mode to mode. */
+/** What is known of one reply so far. Modes change it only by its methods, and enter the next mode by `enter`. */
 export class Reply {
   readonly profile: StreamProfile;
   readonly openings: Openings;
