@@ -3,6 +3,7 @@ import { isLoopbackHost } from '../protocol/base/loopback.ts';
 import { dataHome } from '../protocol/base/userFolders.ts';
 import { type AuthConfig, authOptions, parseAuthConfig } from './auth/authConfig.ts';
 import { type BaseUrl, parseBaseUrl } from './base/baseUrl.ts';
+import type { LogLevel } from './base/log.ts';
 import { type OptionSpecs, type OptionValues, parseNumber, UsageError } from './base/options.ts';
 import { parseNetwork } from './http/trustedProxies.ts';
 
@@ -99,8 +100,6 @@ export interface Places {
   /** The address of a PostgreSQL database; undefined for SQLite. */
   readonly database: string | undefined;
 }
-
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** Throws UsageError. */
 export function parsePlaces(

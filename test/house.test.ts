@@ -99,6 +99,26 @@ const rules: readonly { name: string; room: RegExp; never: RegExp }[] = [
     never: /^docs-service\/(http|auth|commands)\//,
   },
   {
+    name: 'who may read is decided without the library, its search and its formats',
+    room: /^docs-service\/auth\//,
+    never: /^docs-service\/(?!auth\/|base\/|content\/slugRegister\.ts)/,
+  },
+  {
+    name: 'what agents can ask is independent of HTTP, which mounts it',
+    room: /^docs-service\/mcp\//,
+    never: /^docs-service\/(http|auth|commands)\//,
+  },
+  {
+    name: 'what every room of a program uses knows none of them',
+    room: /^(daemon|docs-service)\/base\//,
+    never: /^(daemon|docs-service)\/(?!base\/)/,
+  },
+  {
+    name: 'tools know nothing of the logs of runners',
+    room: /^daemon\/tools\//,
+    never: /^daemon\/logs\//,
+  },
+  {
     name: 'only the app and its routes know Fastify',
     room: /^docs-service\/(?!http\/|app\.ts)/,
     never: /^@?fastify/,
@@ -123,6 +143,44 @@ t.test('the rooms import only whom they may', async (t) => {
     );
     t.strictSame(broken, [], name);
   }
+});
+
+t.test('only composition roots create what a room of the daemon offers to others', async (t) => {
+  /** What lives no longer than the request, the client or the server for which it is created. */
+  const shortLived = new Set([
+    'createDownloadProgress',
+    'createRedaction',
+    'createToolLoop',
+    'createTransport',
+  ]);
+  const rooms = sources.filter(({ path }) => /^daemon\/(?!base|compose|stream)\w+\//.test(path));
+  const creators = rooms.flatMap(({ path, text }) =>
+    [...text.matchAll(/^export (?:async )?function (create[A-Z]\w+)/gm)].map(([, name = '']) => ({
+      path,
+      name,
+    })),
+  );
+  t.ok(creators.length > 40, 'they were found');
+  const elsewhere = rooms.flatMap(({ path, imports, text }) =>
+    creators
+      .filter((creator) => imports.includes(creator.path) && roomOf(creator.path) !== roomOf(path))
+      .filter(
+        ({ name }) =>
+          !shortLived.has(name) && new RegExp(`^import (?!type )[^;]*\\b${name}\\b`, 'm').test(text),
+      )
+      .map(({ name }) => `${path}: ${name}`),
+  );
+  t.strictSame(elsewhere, []);
+});
+
+t.test("the user's configuration is read by one file", async (t) => {
+  const knowing = sources.filter(({ text }) => /^import [^;]*\buserConfigFile\b/m.test(text));
+  t.strictSame(
+    knowing.map(({ path }) => path).sort(),
+    ['client/terminal/commands/doctor.ts', 'daemon/main.ts'],
+    'the doctor looks at its permissions, and the daemon hands its path to daemon/config/userFile.ts',
+  );
+  for (const { path, text } of knowing) t.notMatch(text, /\breadFile(Sync)?\b/, path);
 });
 
 t.test('nothing imports itself over others, neither file nor room', async (t) => {

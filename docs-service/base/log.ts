@@ -1,6 +1,7 @@
 import { type Logger, pino } from 'pino';
 import { escapeControlsInJson, showLine } from '../../protocol/base/controlCharacters.ts';
-import type { LogLevel } from '../serveConfig.ts';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 
