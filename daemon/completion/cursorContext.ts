@@ -1,4 +1,5 @@
-import type { SelectedCompletionInfo, TextPosition } from '../../protocol/messages/completion.ts';
+import type { SelectedCompletionInfo } from '../../protocol/messages/completion.ts';
+import type { TextPosition } from '../../protocol/messages/messageTypes.ts';
 
 /** The part of a document's interface that is used. All offsets count UTF-16 units. `TextDocument` has it. */
 export interface TextSource {

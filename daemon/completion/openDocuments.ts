@@ -1,5 +1,5 @@
 import { TextDocument, type TextDocumentContentChangeEvent } from 'vscode-languageserver-textdocument';
-import type { TextPosition } from '../../protocol/messages/completion.ts';
+import type { TextPosition } from '../../protocol/messages/messageTypes.ts';
 import { TextDocuments } from '../rpc/languageServer.ts';
 import { positionAfter, type TextSource } from './cursorContext.ts';
 

@@ -1,5 +1,5 @@
 import { messageOf } from '../../protocol/base/errorText.ts';
-import type { TextPosition } from '../../protocol/messages/completion.ts';
+import type { TextPosition } from '../../protocol/messages/messageTypes.ts';
 import type { Model } from '../../protocol/messages/models.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';

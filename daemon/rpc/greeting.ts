@@ -7,7 +7,7 @@ import type {
   TextDocumentSyncKind,
 } from 'vscode-languageserver/node';
 import { completionAcceptedCommand, lifecycleCommands } from '../../protocol/messages/completion.ts';
-import { protocolVersion, type RunnerCapabilities } from '../../protocol/messages/version.ts';
+import { protocolVersion, type RunnerCapabilities } from '../../protocol/messages/initialize.ts';
 
 interface Greeter {
   readonly version: string;

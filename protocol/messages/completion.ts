@@ -1,15 +1,4 @@
-import type { RequestMessage } from './messageTypes.ts';
-
-/** As in LSP: both count from 0, characters in UTF-16 code units. */
-export interface TextPosition {
-  readonly line: number;
-  readonly character: number;
-}
-
-export interface TextRange {
-  readonly start: TextPosition;
-  readonly end: TextPosition;
-}
+import type { RequestMessage, TextPosition, TextRange } from './messageTypes.ts';
 
 /** As in LSP: the item that is selected in the editor's own list of completions, and what it would replace. */
 export interface SelectedCompletionInfo {

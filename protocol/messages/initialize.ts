@@ -115,3 +115,21 @@ export interface TrustParams {
 
 /** Client to daemon: the user now trusts the workspace, or no longer trusts it. */
 export const trustDidChange: NotificationMessage<TrustParams> = { method: 'runner/trust/didChange' };
+
+/** The version of all messages in this folder, announced as `capabilities.experimental.runner.protocolVersion`. */
+export const protocolVersion = 1;
+
+/** What `runnerd` adds to the `initialize` result under `capabilities.experimental.runner`. */
+export interface RunnerCapabilities {
+  readonly protocolVersion: number;
+  /**
+   * True if an option, the environment or the user's configuration names the runner's address; otherwise the default
+   * address is used.
+   */
+  readonly isHostNamed?: boolean;
+  /**
+   * Names of the tool servers in the user's own configuration, in their order, without the disabled ones. Empty if the
+   * client has settings of its own.
+   */
+  readonly toolServers?: readonly string[];
+}

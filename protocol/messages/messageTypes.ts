@@ -27,3 +27,14 @@ export interface WorkDoneParams {
   /** Without it the daemon makes a token, if the editor has `window.workDoneProgress`. */
   readonly workDoneToken?: ProgressToken;
 }
+
+/** As in LSP: both count from 0, characters in UTF-16 code units. */
+export interface TextPosition {
+  readonly line: number;
+  readonly character: number;
+}
+
+export interface TextRange {
+  readonly start: TextPosition;
+  readonly end: TextPosition;
+}

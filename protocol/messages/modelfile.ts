@@ -1,25 +1,14 @@
-import type { RequestMessage } from './messageTypes.ts';
-
-/** As in LSP: lines and UTF-16 code units, from 0. */
-export interface Position {
-  readonly line: number;
-  readonly character: number;
-}
-
-export interface Range {
-  readonly start: Position;
-  readonly end: Position;
-}
+import type { RequestMessage, TextRange } from './messageTypes.ts';
 
 export interface ModelfileCommand {
   /** In lower case, such as `parameter`. */
   readonly command: string;
   readonly args: readonly string[];
-  readonly range: Range;
+  readonly range: TextRange;
 }
 
 export interface ModelfileDiagnostic {
-  readonly range: Range;
+  readonly range: TextRange;
   readonly message: string;
   /** As in LSP: 1 error, 2 warning, 3 information, 4 hint. */
   readonly severity: 1 | 2 | 3 | 4;

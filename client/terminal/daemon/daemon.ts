@@ -9,10 +9,9 @@ import {
   StreamMessageReader,
   StreamMessageWriter,
 } from 'vscode-jsonrpc/node';
-import type { InitializationOptions } from '../../../protocol/messages/initialize.ts';
+import type { InitializationOptions, RunnerCapabilities } from '../../../protocol/messages/initialize.ts';
 import type { NotificationMessage, RequestMessage } from '../../../protocol/messages/messageTypes.ts';
 import type { ClientCapabilities } from '../../../protocol/messages/tools.ts';
-import type { RunnerCapabilities } from '../../../protocol/messages/version.ts';
 import { TerminalError } from '../cli/failure.ts';
 
 /** The terminal's end of the connection to `runnerd`. */

@@ -1,6 +1,9 @@
 import * as vscode from 'vscode';
-import type { TextPosition, TextRange } from '../../../protocol/messages/completion.ts';
-import type { NotificationMessage } from '../../../protocol/messages/messageTypes.ts';
+import type {
+  NotificationMessage,
+  TextPosition,
+  TextRange,
+} from '../../../protocol/messages/messageTypes.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 
 /** Schemes of documents that people edit, so not of the chat's input, an output channel or an old revision. */
