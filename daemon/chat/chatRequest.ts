@@ -1,6 +1,12 @@
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import type { ChatParams, Message, NoticeCode, Tool, ToolCall } from '../../protocol/messages/chat.ts';
-import { contextTags } from '../../protocol/messages/chat.ts';
+import {
+  type ChatParams,
+  contextTags,
+  type Message,
+  type NoticeCode,
+  type Tool,
+  type ToolCall,
+} from '../../protocol/messages/chat.ts';
 import type { Capability, CapabilityName } from '../../protocol/messages/models.ts';
 import type { ChatRequestBody } from '../runner/client.ts';
 import { keepAliveToWire } from '../runner/wire.ts';
