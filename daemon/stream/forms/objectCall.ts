@@ -237,7 +237,7 @@ const openWords = ['anyOf', 'oneOf', 'allOf', '$ref', 'additionalProperties', 'p
  * Whether the schema of a tool stands in place of its arguments, or the schema of each argument in place of its value:
  * then the tool is described, not called.
  */
-export function isDefinition(given: Readonly<Record<string, unknown>>, inputSchema: unknown): boolean {
+function isDefinition(given: Readonly<Record<string, unknown>>, inputSchema: unknown): boolean {
   const declared =
     isRecord(inputSchema) && isRecord(inputSchema['properties']) ? inputSchema['properties'] : undefined;
   const own = declared ?? {};

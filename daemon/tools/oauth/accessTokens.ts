@@ -168,7 +168,7 @@ export function toAccessToken(tokens: OAuthTokens, now: number): AccessToken {
   return { text, expiresAt: now + lifetime };
 }
 
-export function isFresh({ expiresAt }: AccessToken, now: number): boolean {
+function isFresh({ expiresAt }: AccessToken, now: number): boolean {
   return now < expiresAt - margin;
 }
 

@@ -135,7 +135,7 @@ function requireTokenAddress(url: string): void {
 }
 
 /** Revokes the tokens of a login that has ended (RFC 7009). False if the server does not offer that or did not confirm it. */
-export async function revoke(login: KeptLogin, signal: AbortSignal): Promise<boolean> {
+async function revoke(login: KeptLogin, signal: AbortSignal): Promise<boolean> {
   const { metadata, refreshToken, accessToken, server } = login;
   const token = refreshToken ?? accessToken;
   if (metadata.revocation_endpoint === undefined || token === undefined) return false;
