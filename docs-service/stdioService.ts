@@ -3,7 +3,7 @@ import type { Server } from '@modelcontextprotocol/server';
 import { openDataFolder } from './base/dataFolder.ts';
 import type { ProgramContext } from './cli/command.ts';
 import { type ContentFolder, openContentFolder } from './content/contentFolder.ts';
-import { createPartsRenditions } from './formats/renditions.ts';
+import { createMarkdownRenditions } from './formats/renditions.ts';
 import { createTextRenderer, createWriterTurn } from './libraryParts.ts';
 import { createMcpLibrary } from './mcp/mcpLibrary.ts';
 import { createListChangeNotifier, createMcpServer } from './mcp/mcpServer.ts';
@@ -68,7 +68,9 @@ async function openLibrary(places: Places, folder: ContentFolder, context: Progr
     index,
     /** Resolves when all files were scanned once, here or in another process. */
     whole: turn.start(),
-    reader: createMcpLibrary({ index, renditions: createPartsRenditions(texts, now) })({ drafts: false }),
+    reader: createMcpLibrary({ index, renditions: createMarkdownRenditions({ renderer: texts, now }) })({
+      drafts: false,
+    }),
     async close() {
       await turn.close();
       await texts.close();

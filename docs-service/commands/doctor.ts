@@ -90,9 +90,9 @@ async function findInIndex(places: Places, { context, origin }: Examined): Promi
   }
 }
 
-function findingsOf({ documents, problems, warnings, whole }: IndexSummary): readonly Finding[] {
+function findingsOf({ documents, problems, warnings, isComplete }: IndexSummary): readonly Finding[] {
   return [
-    whole
+    isComplete
       ? fine(`${count(documents, 'document')} can be read.`)
       : wrong('The index is not complete yet. Wait for "serve", or run "runner-docs index".'),
     ...problems.map((problem) => wrong(toSentence(problem))),

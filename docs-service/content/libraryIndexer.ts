@@ -66,9 +66,9 @@ export class LibraryIndexer {
   /** The last full scan found nothing. */
   #wasEmpty = false;
   #appliedShelf = '';
-  #whole = false;
-  /** The birth of the index that `#known` describes. */
-  #birth = '';
+  #isComplete = false;
+  /** The id of the index that `#known` describes. */
+  #indexId = '';
   #waitingSince: number | undefined;
   /** The index did not take the last changes, so `#known` may be ahead of it. */
   #ahead = false;
@@ -92,12 +92,12 @@ export class LibraryIndexer {
     this.#known.clear();
     this.#served.clear();
     this.#appliedShelf = '';
-    const { birth, whole, files } = await this.#options.index.files();
+    const { indexId, isComplete, files } = await this.#options.index.files();
     for (const file of files) this.#known.put(this.#isNamedAsRecorded(file) ? file : { ...file, size: -1 });
     for (const slug of this.#known.slugs()) this.#served.set(slug, this.#known.winner(slug) ?? '');
     this.#links.recall((await this.#options.index.summary()).warnings);
-    this.#birth = birth;
-    this.#whole = whole;
+    this.#indexId = indexId;
+    this.#isComplete = isComplete;
     this.#ahead = false;
   }
 
@@ -115,8 +115,8 @@ export class LibraryIndexer {
   onDidLoseIndex(listener: () => void): { dispose(): void } {
     const { index } = this.#options;
     return index.onDidChange(() => {
-      void index.birth().then(
-        (birth) => birth !== this.#birth && listener(),
+      void index.indexId().then(
+        (indexId) => indexId !== this.#indexId && listener(),
         () => undefined,
       );
     });
@@ -127,9 +127,9 @@ export class LibraryIndexer {
    * incomplete, or is not the same one as before.
    */
   async sync(folders?: readonly string[], signal?: AbortSignal): Promise<SyncResult> {
-    const isRecalled = this.#ahead || (await this.#options.index.birth()) !== this.#birth;
+    const isRecalled = this.#ahead || (await this.#options.index.indexId()) !== this.#indexId;
     if (isRecalled) await this.#recall();
-    const scan = await this.#scan(isRecalled || !this.#whole ? undefined : folders);
+    const scan = await this.#scan(isRecalled || !this.#isComplete ? undefined : folders);
     if (this.#waitsFor(scan)) return { changed: 0, unsettled: [...scan.keys()] };
     this.#ahead = true;
     const { changed, gone, unsettled } = this.#compare(scan);
@@ -207,7 +207,7 @@ export class LibraryIndexer {
 
   /** While the first index is built, there is no earlier state that could stay as it was. */
   #view(): FolderView {
-    return { known: this.#known, now: this.#options.now(), areAllSettled: !this.#whole };
+    return { known: this.#known, now: this.#options.now(), areAllSettled: !this.#isComplete };
   }
 
   async #apply(files: readonly FoundFile[], gone: readonly IndexedFile[]): Promise<void> {
@@ -230,7 +230,7 @@ export class LibraryIndexer {
     const rivals = this.#settleRivals(slugs);
     const paths = new Set([...present.map(({ file }) => file.path), ...named.displaced, ...rivals]);
     const putFiles = [...paths].map((path) => this.#known.get(path)).filter((file) => file !== undefined);
-    await this.#options.index.apply({ birth: this.#birth, put, remove, putFiles, removeFiles });
+    await this.#options.index.apply({ indexId: this.#indexId, put, remove, putFiles, removeFiles });
     for (const { path, problem } of putFiles) this.#say(path, problem);
     for (const path of removeFiles) this.#say(path, null);
   }
@@ -288,7 +288,7 @@ export class LibraryIndexer {
   async #applyLinks(signal?: AbortSignal): Promise<void> {
     const report = await this.#links.tryReport(this.#known, signal);
     if (report === undefined) return;
-    await this.#options.index.apply({ birth: this.#birth, linkWarnings: report.warnings });
+    await this.#options.index.apply({ indexId: this.#indexId, linkWarnings: report.warnings });
     this.#newWarnings.push(...report.added);
   }
 
@@ -297,10 +297,15 @@ export class LibraryIndexer {
     const { collections, problems }: Shelf = await this.#shelf.load(this.#options.index);
     const collectionProblems = [...problems, ...[...this.#folderProblems.values()].flat()];
     const shelf = JSON.stringify([collections, collectionProblems]);
-    if (shelf === this.#appliedShelf && this.#whole) return;
-    await this.#options.index.apply({ birth: this.#birth, collections, collectionProblems, whole: true });
+    if (shelf === this.#appliedShelf && this.#isComplete) return;
+    await this.#options.index.apply({
+      indexId: this.#indexId,
+      collections,
+      collectionProblems,
+      isComplete: true,
+    });
     this.#appliedShelf = shelf;
-    this.#whole = true;
+    this.#isComplete = true;
     const before = this.#saidOfShelf;
     this.#saidOfShelf = new Set(collectionProblems.map(keyOf));
     for (const problem of collectionProblems)

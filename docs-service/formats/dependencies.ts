@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { LruCache } from '../base/lruCache.ts';
 import type { ContentFolder } from '../content/contentFolder.ts';
 import type { Document } from '../content/document.ts';
+import { type InsideTarget, resolveLink } from '../content/links.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
-import { createPictureStamps } from './pictureStamps.ts';
-import { createReferenceFinder, type References } from './references.ts';
+import { UnrenderableError } from './renderJob.ts';
 
 /** What the rendition of a document depends on beside its text. */
 export interface Dependencies {
@@ -31,12 +33,12 @@ export interface Dependent {
   readonly pictures: readonly string[];
 }
 
-/** The number of references in the cache. */
+/** How many references are cached, here and in the finder. */
 const remembered = 200_000;
 
 /**
  * Looks the dependencies of a document up once, for everybody who asks at the same time, and again only after a file or
- * the index has changed. Rejects with `Unrenderable` for too many references.
+ * the index has changed. Rejects with `UnrenderableError` for too many references.
  */
 export function createDependencies({ index, folder, unchangedFiles }: DependencyOptions) {
   const references = createReferenceFinder();
@@ -78,4 +80,110 @@ export function createDependencies({ index, folder, unchangedFiles }: Dependency
     return found;
   };
   return { references, stampsOf, dependenciesOf };
+}
+
+/** The number of pictures in the cache. */
+const rememberedPictures = 20_000;
+
+/**
+ * Distinguishes the versions of a picture by its bytes, so that instances with the same files agree. An unchanged file
+ * is not read again.
+ */
+function createPictureStamps(
+  folder: ContentFolder,
+): (paths: readonly string[]) => Promise<readonly string[]> {
+  const hashes = new LruCache<string>(rememberedPictures);
+  const stampOf = async (path: string): Promise<string> => {
+    const found = await stat(join(folder.root, path)).catch(() => undefined);
+    if (found === undefined) return `${path}:gone`;
+    const look = `${path}:${found.size}:${found.mtimeMs}`;
+    const known = hashes.get(look);
+    if (known !== undefined) return known;
+    // A file outside the library is never shown.
+    const stamp = await folder.read(path).then(
+      (bytes) => `${path}:${createHash('sha256').update(bytes).digest('hex')}`,
+      () => `${path}:none`,
+    );
+    hashes.set(look, stamp, 1);
+    return stamp;
+  };
+  return async (paths) => {
+    const stamps: string[] = [];
+    for (const path of paths) stamps.push(await stampOf(path));
+    return stamps;
+  };
+}
+
+/** What a document may link to or show, as paths from the content folder. */
+interface References {
+  readonly documents: readonly string[];
+  readonly assets: readonly string[];
+}
+
+/** At most this many matches of a pattern are examined, so that no document holds up the service. */
+const most = 20_000;
+
+/** Each file costs a look at the disk or at the index. */
+const mostFiles = 2_000;
+
+/**
+ * Everywhere that Markdown or raw HTML may have an address: too many are better than too few. Each match is bounded.
+ */
+const patterns = [
+  /\]\([ \t\n]{0,10}<?([^)\s>]{1,2048})/g,
+  /\]\([ \t\n]{0,10}([^()\s<>]{0,2048}\([^()\s<>]{0,2048}\)[^()\s<>]{0,2048})/g,
+  /\]\([ \t\n]{0,10}<([^<>\n]{1,2048})>/g,
+  /^ {0,3}\[[^\]\n]{1,999}\]:[ \t\n]{0,10}<([^<>\n]{1,2048})>/gm,
+  /^ {0,3}\[[^\]\n]{1,999}\]:[ \t\n]{0,10}<?([^\s>]{1,2048})/gm,
+  /\b(?:src|href)=["']?([^"'\s>]{1,2048})/gi,
+  /\b(?:src|href)=["']([^"'<>\n]{1,2048})["']/gi,
+];
+
+/** Reads each version of a document once. Throws `UnrenderableError` if the document refers to too many files. */
+function createReferenceFinder(): (document: Document) => References {
+  const known = new LruCache<References | UnrenderableError>(remembered);
+  return ({ body, path, contentHash }) => {
+    const key = `${contentHash} ${path}`;
+    const found = known.get(key) ?? findReferences(body, path);
+    if (found instanceof UnrenderableError) {
+      known.set(key, found, 1);
+      throw found;
+    }
+    known.set(key, found, found.documents.length + found.assets.length + 1);
+    return found;
+  };
+}
+
+/** Finds, in one pass and without parsing the Markdown, what the rendering of a document can depend on. */
+function findReferences(body: string, path: string): References | UnrenderableError {
+  const targets = new Map<string, InsideTarget>();
+  for (const href of hrefs(body)) {
+    const target = resolveLink(href, path);
+    if (target.kind === 'inside') targets.set(`${target.path} ${target.documents.length}`, target);
+    if (targets.size > mostFiles) {
+      return new UnrenderableError(
+        `The document refers to more than ${mostFiles.toLocaleString('en')} files. Split it into several documents.`,
+      );
+    }
+  }
+  const inside = [...targets.values()];
+  const documents = new Set(inside.flatMap((target) => target.documents));
+  const assets = inside.map((target) => target.path).filter((path) => path !== '' && !documents.has(path));
+  return { documents: [...documents].sort(), assets: assets.sort() };
+}
+
+/** Marked leaves out the backslash before a sign. */
+const escapes = /\\([!-/:-@[-`{-~])/g;
+
+/** Each address once, as Marked returns it. */
+function hrefs(body: string): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const pattern of patterns) {
+    let matches = 0;
+    for (const [, href = ''] of body.matchAll(pattern)) {
+      found.add(href.includes('\\') ? href.replace(escapes, '$1') : href);
+      if (++matches === most) break;
+    }
+  }
+  return found;
 }

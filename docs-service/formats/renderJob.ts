@@ -54,6 +54,6 @@ export interface Rendered {
 }
 
 /** A document that cannot be rendered within its bounds, with a sentence that says which. */
-export class Unrenderable extends Error {
-  override readonly name = 'Unrenderable';
+export class UnrenderableError extends Error {
+  override readonly name = 'UnrenderableError';
 }

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import type { RenderAnswer } from './renderer.ts';
-import { type Rendered, type RenderJob, Unrenderable } from './renderJob.ts';
+import { type Rendered, type RenderJob, UnrenderableError } from './renderJob.ts';
 
 parentPort?.on('message', async (job: RenderJob) => {
   const answer = await answerTo(job);
@@ -14,7 +14,7 @@ async function answerTo(job: RenderJob): Promise<RenderAnswer> {
     return { rendered: { bytes: new Uint8Array(bytes), notes } };
   } catch (error) {
     const { name, message } = error instanceof Error ? error : new Error(String(error));
-    return { failure: { name: error instanceof Unrenderable ? 'Unrenderable' : name, message } };
+    return { failure: { name: error instanceof UnrenderableError ? 'UnrenderableError' : name, message } };
   }
 }
 

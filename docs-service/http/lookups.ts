@@ -68,7 +68,8 @@ export function createLookups(index: DocumentIndex): Lookups {
 
   /** A missing document may be in a file that was not read yet. */
   async function refuseUntilWhole(): Promise<void> {
-    const { whole } = await index.summary();
-    if (!whole) throw unavailable('The library is being read for the first time. Try again in a moment.');
+    const { isComplete } = await index.summary();
+    if (!isComplete)
+      throw unavailable('The library is being read for the first time. Try again in a moment.');
   }
 }

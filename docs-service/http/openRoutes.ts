@@ -82,7 +82,7 @@ export function createStatusRoutes(index: DocumentIndex): FastifyPluginAsyncType
           problems: summary?.problems.length ?? 0,
           warnings: countWarnings(summary?.warnings ?? []),
         };
-        return summary?.whole ? reply.send(body) : reply.code(503).header('retry-after', '5').send(body);
+        return summary?.isComplete ? reply.send(body) : reply.code(503).header('retry-after', '5').send(body);
       },
     );
   };

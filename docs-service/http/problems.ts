@@ -2,8 +2,8 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { expectationOf } from '../../protocol/base/expectation.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import { AccessUnavailableError } from '../auth/accessDatabase.ts';
-import { RendererBusy } from '../formats/renderer.ts';
-import { Unrenderable } from '../formats/renderJob.ts';
+import { RendererBusyError } from '../formats/renderer.ts';
+import { UnrenderableError } from '../formats/renderJob.ts';
 import { IndexUnavailableError, QueryError } from '../search/documentIndex.ts';
 
 /** RFC 9457. */
@@ -156,8 +156,8 @@ function problemOf(error: FastifyError | HttpProblem): HttpProblem {
     return unavailable('Tokens and sign-ins cannot be kept right now. Try again in a moment.', error);
   if (error instanceof IndexUnavailableError)
     return unavailable('The index does not answer. Try again in a moment.', error);
-  if (error instanceof Unrenderable) return new HttpProblem(422, error.message, { cause: error });
-  if (error instanceof RendererBusy)
+  if (error instanceof UnrenderableError) return new HttpProblem(422, error.message, { cause: error });
+  if (error instanceof RendererBusyError)
     return unavailable('Too much is being rendered right now. Try again in a moment.', error);
   const status = error.statusCode ?? 500;
   if (error.code === 'FST_ERR_BAD_URL')

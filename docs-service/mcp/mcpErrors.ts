@@ -1,8 +1,8 @@
 import type { JSONRPCErrorResponse, JSONRPCMessage, Server } from '@modelcontextprotocol/server';
 import { expectationOf } from '../../protocol/base/expectation.ts';
 import { isRecord, tryJson } from '../../protocol/base/json.ts';
-import { RendererBusy } from '../formats/renderer.ts';
-import { Unrenderable } from '../formats/renderJob.ts';
+import { RendererBusyError } from '../formats/renderer.ts';
+import { UnrenderableError } from '../formats/renderJob.ts';
 import { IndexUnavailableError, QueryError } from '../search/documentIndex.ts';
 import type { McpLibrary } from './mcpLibrary.ts';
 import type { McpProtocol } from './mcpProtocol.ts';
@@ -37,10 +37,11 @@ export class McpFailures {
 
   /** A sentence for the client. An internal error goes only to the log. */
   sentenceOf(error: unknown): string {
-    if (error instanceof ToolError || error instanceof QueryError || error instanceof Unrenderable)
+    if (error instanceof ToolError || error instanceof QueryError || error instanceof UnrenderableError)
       return error.message;
     if (error instanceof IndexUnavailableError) return 'The index does not answer. Try again in a moment.';
-    if (error instanceof RendererBusy) return 'Too many documents are being read. Try again in a moment.';
+    if (error instanceof RendererBusyError)
+      return 'Too many documents are being read. Try again in a moment.';
     this.#onDefect(error instanceof Error ? error : new Error(String(error)));
     return 'The service has failed. Its log has more.';
   }

@@ -44,7 +44,7 @@ export function createMcpLibrary({
 }: McpLibraryOptions): (reader: { readonly drafts: boolean }) => McpLibrary {
   const texts = new LruCache<DocumentParts>(capacity);
   const counted = untilChange(index, () => countCollections(index));
-  const whole = untilChange(index, async () => (await index.summary()).whole);
+  const isComplete = untilChange(index, async () => (await index.summary()).isComplete);
 
   const parts = async (document: Document, signal: AbortSignal) => {
     const rendition = await renditions.parts(document);
@@ -65,7 +65,7 @@ export function createMcpLibrary({
     },
     collection: async (name) => (isSlug(name) ? findCollection(index, name) : undefined),
     countedCollections: counted,
-    notice: async () => ((await whole()) ? undefined : indexing),
+    notice: async () => ((await isComplete()) ? undefined : indexing),
   });
 }
 

@@ -92,7 +92,7 @@ async function harmless(excerpt: string): Promise<string> {
   try {
     return sanitiseMarkdown(excerpt);
   } catch (error) {
-    if (error instanceof Error && error.name === 'Unrenderable') return '';
+    if (error instanceof Error && error.name === 'UnrenderableError') return '';
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 /** One state of the library. */
 export interface LibraryState {
-  /** The birth of the store: a rebuilt store has another one. */
-  readonly birth: string;
+  /** A rebuilt index has another one. */
+  readonly indexId: string;
   /** How many changes readers have seen since then. */
   readonly changes: number;
 }
@@ -27,7 +27,7 @@ export function createChanges(): Changes {
       return { dispose: () => listeners.delete(listener) };
     },
     onState: (state) => {
-      if (latest?.birth === state.birth && state.changes <= latest.changes) return;
+      if (latest?.indexId === state.indexId && state.changes <= latest.changes) return;
       const isFirst = latest === undefined;
       latest = state;
       generation++;

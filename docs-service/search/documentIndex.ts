@@ -48,8 +48,8 @@ export interface DocumentIndex {
 export interface IndexWriter {
   /** The files that the index was built from, so that only changed files are read again. */
   files(): Promise<IndexedFiles>;
-  /** Identifies this index. A rebuilt index has another birth, and is empty. */
-  birth(): Promise<string>;
+  /** Identifies this index. A rebuilt index has another id, and is empty. */
+  indexId(): Promise<string>;
   /**
    * All or nothing, in one transaction; readers see the state before or after it. Many documents are passed in pieces
    * of about 500, so that the next change does not wait long.
@@ -121,13 +121,13 @@ export interface IndexSummary {
   /** By path and line. */
   readonly warnings: readonly ContentWarning[];
   /** Whether all files were read at least once since the index was created. */
-  readonly whole: boolean;
+  readonly isComplete: boolean;
 }
 
 /** The files that the index was built from, in one state of it. */
 export interface IndexedFiles {
-  readonly birth: string;
-  readonly whole: boolean;
+  readonly indexId: string;
+  readonly isComplete: boolean;
   /** In the order of their paths. */
   readonly files: readonly IndexedFile[];
 }
@@ -159,7 +159,7 @@ export interface IndexChanges {
    * The index that the changes are for. If it is another one, `apply` rejects with `IndexUnavailableError` and changes
    * nothing.
    */
-  readonly birth?: string;
+  readonly indexId?: string;
   /** New or changed documents; each replaces the one with its slug. */
   readonly put?: readonly Document[];
   /** Slugs of documents that are gone. Applied before `put`. */
@@ -173,7 +173,7 @@ export interface IndexChanges {
   /** Warnings that depend on other files, such as links that lead nowhere. All of them; they replace the previous ones. */
   readonly linkWarnings?: readonly ContentWarning[];
   /** From now on, the index is complete. */
-  readonly whole?: true;
+  readonly isComplete?: true;
 }
 
 /** The index cannot be used right now. The caller may try again. */

@@ -1,13 +1,13 @@
 import type { Query } from './query.ts';
 
 /**
- * How well documents answer a query, by BM25, from a few figures beside the index: the length of a document, and the
+ * How well documents answer a query, by BM25, from a few statistics beside the index: the length of a document, and the
  * counts of words that occur more than once. Both engines give the same scores. They need not read the texts of all
  * candidates, nor count the documents of a common word, before they rank some.
  */
 
-/** The figures from which a document is scored. */
-export function documentFigures({ title, text }: ScoredTokens): string {
+/** The term statistics from which a document is scored. */
+export function documentTermStats({ title, text }: ScoredTokens): string {
   const counts = new Map<string, number>();
   for (const tokens of [title, text])
     for (const token of tokens) counts.set(token, (counts.get(token) ?? 0) + 1);
@@ -46,22 +46,22 @@ export function scoredWords({ all }: Query): readonly number[] {
   return [...new Set(all.flatMap(({ tokens }) => tokens.map(wordHash)))];
 }
 
-/** A function of a document's figures: the higher, the better. */
-export function createScore({ all }: Query, sample: Sample): (figures: string) => number {
+/** A function of a document's term statistics: the higher, the better. */
+export function createScore({ all }: Query, sample: Sample): (termStats: string) => number {
   const usualLength = sample.documents === 0 ? lengthWithoutSample : sample.length / sample.documents;
   const clauses = all.map(({ tokens, prefix }) => {
     const whole = prefix ? tokens.slice(0, -1) : tokens;
     return { keys: whole.map(wordKey), weight: weightOf(tokens, sample), isBeginning: prefix };
   });
-  return (figures) => {
-    const space = figures.indexOf(' ');
-    const length = Number.parseInt(figures.slice(0, space), 36);
+  return (termStats) => {
+    const space = termStats.indexOf(' ');
+    const length = Number.parseInt(termStats.slice(0, space), 36);
     const room = saturation * (1 - lengthShare + (lengthShare * length) / Math.max(1, usualLength));
     let score = 0;
     for (const { keys, weight, isBeginning } of clauses) {
       // A phrase occurs at most as often as the rarest of its words; the count of beginnings is not known.
       let count = isBeginning ? 1 : mostCounted;
-      for (const key of keys) count = Math.min(count, countOf(key, figures, space));
+      for (const key of keys) count = Math.min(count, countOf(key, termStats, space));
       score += (weight * count) / (count + room);
     }
     return score;
@@ -93,9 +93,9 @@ function countMark(count: number): string {
   return countMarks[Math.min(count, mostCounted) - 2] ?? '';
 }
 
-function countOf(key: string, figures: string, from: number): number {
-  const at = figures.indexOf(key, from);
-  return at < 0 ? 1 : countMarks.indexOf(figures[at + key.length] ?? '') + 2;
+function countOf(key: string, termStats: string, from: number): number {
+  const at = termStats.indexOf(key, from);
+  return at < 0 ? 1 : countMarks.indexOf(termStats[at + key.length] ?? '') + 2;
 }
 
 function wordKey(token: string): string {

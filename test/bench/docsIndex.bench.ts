@@ -79,7 +79,7 @@ async function fill(index: Index, synthesis: Synthesis): Promise<void> {
     );
     await index.apply({ put });
   }
-  await index.apply({ whole: true });
+  await index.apply({ isComplete: true });
   const seconds = (performance.now() - begun) / 1_000;
   figures.row(
     `${count} documents from scratch`,

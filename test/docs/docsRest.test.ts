@@ -15,7 +15,7 @@ import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
 import { RateLimiter } from '../../docs-service/base/rateLimiter.ts';
 import { openContentFolder } from '../../docs-service/content/contentFolder.ts';
 import { createDependencies } from '../../docs-service/formats/dependencies.ts';
-import type { Rendition } from '../../docs-service/formats/renditions.ts';
+import type { Rendition } from '../../docs-service/formats/rendition.ts';
 import { type ListenerBounds, listen } from '../../docs-service/http/listener.ts';
 import { createProxyCheck } from '../../docs-service/http/trustedProxies.ts';
 import { IndexUnavailableError } from '../../docs-service/search/documentIndex.ts';
@@ -879,8 +879,10 @@ t.test('/healthz and /readyz', async (t) => {
   );
   const summary = index.summary;
   t.teardown(() => Object.assign(index, { summary }));
-  Object.assign(index, { summary: async () => ({ documents: 0, problems: [], warnings: [], whole: false }) });
-  t.equal((await get('/readyz')).statusCode, 503, 'the first index is not whole');
+  Object.assign(index, {
+    summary: async () => ({ documents: 0, problems: [], warnings: [], isComplete: false }),
+  });
+  t.equal((await get('/readyz')).statusCode, 503, 'the first index is not complete');
   t.match((await get('/api/v1/docs/none')).json(), { status: 503, detail: /first time/ });
   Object.assign(index, {
     summary: () => Promise.reject(new IndexUnavailableError('away')),

@@ -80,9 +80,9 @@ t.test('files become documents, and bad ones are named and stop nobody', async (
     'unclear',
   ]);
   t.match(await index.read('same'), { title: 'First', path: 'a/same.md' });
-  const { documents, problems: kept, whole } = await index.summary();
+  const { documents, problems: kept, isComplete } = await index.summary();
   t.equal(documents, 6, 'drafts do not count');
-  t.equal(whole, true);
+  t.equal(isComplete, true);
   const wanted: readonly [string, RegExp][] = [
     ['b/same.md', /Another file has the slug "same": a\/same\.md/],
     ['bad.md', /"lang" must be a language/],
@@ -630,8 +630,8 @@ t.test('an index that is deleted while it is used is filled again', async (t) =>
   const { content, index, indexer } = library;
   await indexer.sync();
   const isThere = async () => {
-    const { whole, documents } = await index.summary();
-    return [whole, documents, (await index.collections()).length];
+    const { isComplete, documents } = await index.summary();
+    return [isComplete, documents, (await index.collections()).length];
   };
   t.strictSame(await isThere(), [true, 2, 1]);
   const deleteIndex = () => {
@@ -725,7 +725,7 @@ t.test('a content folder that is empty at once is looked at again before the lib
   await t.rejects(indexer.sync(), { message }, 'it was back meanwhile');
   await indexer.sync();
   t.strictSame(await library.slugs(), []);
-  t.equal((await library.index.summary()).whole, true);
+  t.equal((await library.index.summary()).isComplete, true);
   await indexer.sync();
 });
 

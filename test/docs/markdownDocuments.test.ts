@@ -145,7 +145,8 @@ t.test('a document is parsed in bounds or refused with a sentence', async (t) =>
   ];
   for (const { name, source, want } of cases) {
     await t.test(name, async (t) => {
-      if (want) t.throws(() => parseMarkdown(source), failsWith({ name: 'Unrenderable', message: want }));
+      if (want)
+        t.throws(() => parseMarkdown(source), failsWith({ name: 'UnrenderableError', message: want }));
       else t.doesNotThrow(() => parseMarkdown(source));
     });
   }

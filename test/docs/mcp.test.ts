@@ -1,8 +1,9 @@
 import { EventEmitter, once } from 'node:events';
 import t from 'tap';
-import { RendererBusy } from '../../docs-service/formats/renderer.ts';
-import { Unrenderable } from '../../docs-service/formats/renderJob.ts';
-import type { Rendition, Renditions } from '../../docs-service/formats/renditions.ts';
+import { RendererBusyError } from '../../docs-service/formats/renderer.ts';
+import { UnrenderableError } from '../../docs-service/formats/renderJob.ts';
+import type { Rendition } from '../../docs-service/formats/rendition.ts';
+import type { Renditions } from '../../docs-service/formats/renditions.ts';
 import { IndexUnavailableError } from '../../docs-service/search/documentIndex.ts';
 import { openTestApp, type TestApp } from '../support/docsApp.ts';
 import { markdownReaders, unlistedIn } from '../support/markdownReaders.ts';
@@ -647,7 +648,7 @@ t.test('REST and MCP requests count towards the same limit', async (t) => {
 
 t.test('a library that is being read for the first time', async (t) => {
   const { url, createToken, index } = await openMcp(t);
-  index.summary = async () => ({ documents: 0, problems: [], warnings: [], whole: false });
+  index.summary = async () => ({ documents: 0, problems: [], warnings: [], isComplete: false });
   const client = await connectClient(t, url, await createToken());
   const ask = async (name: string, args = {}) =>
     textOf(await client.callTool({ name, arguments: args })).text;
@@ -661,8 +662,8 @@ t.test('failures are explained, and internal errors go only to the log', async (
   const client = await connectClient(t, test.url, await test.createToken());
   const cases: readonly { error: Error; want: RegExp; isDefect: boolean }[] = [
     { error: new IndexUnavailableError('disk'), want: /index does not answer\. Try again/, isDefect: false },
-    { error: new RendererBusy('busy'), want: /Too many documents are being read/, isDefect: false },
-    { error: new Unrenderable('It is too long.'), want: /It is too long\./, isDefect: false },
+    { error: new RendererBusyError('busy'), want: /Too many documents are being read/, isDefect: false },
+    { error: new UnrenderableError('It is too long.'), want: /It is too long\./, isDefect: false },
     { error: new Error('secret detail'), want: /^The service has failed/, isDefect: true },
   ];
   for (const { error, want, isDefect } of cases) {

@@ -10,7 +10,7 @@ import t from 'tap';
 import { fontsFingerprint, usualFontFolders } from '../../docs-service/formats/pdf/fontFiles.ts';
 import { createPdf } from '../../docs-service/formats/pdf/pdf.ts';
 import { isSvgInBounds } from '../../docs-service/formats/pdf/svgBounds.ts';
-import { Unrenderable } from '../../docs-service/formats/renderJob.ts';
+import { UnrenderableError } from '../../docs-service/formats/renderJob.ts';
 import { markdownText } from '../support/markdownTexts.ts';
 import { needs } from '../support/parts.ts';
 import { ownFonts, pagesOf, pdfJob, poppler, textOf } from '../support/pdfFiles.ts';
@@ -145,7 +145,7 @@ t.test('hostile documents are rendered whole or refused with a sentence', parts,
     );
   }
   for (const body of ['>'.repeat(5000), '[a](https://x.y/) '.repeat(100_000), 'a\n\n'.repeat(120_000)])
-    await t.rejects(createPdf(pdfJob(body)), Unrenderable);
+    await t.rejects(createPdf(pdfJob(body)), UnrenderableError);
 });
 
 t.test('nothing of a long cell, header or heading is lost', parts, async (t) => {

@@ -170,13 +170,13 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
     );
     await t.rejects(index.summary(), { name: 'IndexUnavailableError' });
     t.equal((await index.summary()).documents, 0);
-    await index.apply({ put: [documentOf('a', { body: 'apple' })], whole: true });
-    const birth = await index.birth();
+    await index.apply({ put: [documentOf('a', { body: 'apple' })], isComplete: true });
+    const indexId = await index.indexId();
     await index.pool.query('DROP TABLE docs_documents');
-    const apply = () => index.apply({ birth, put: [documentOf('a')], whole: true });
+    const apply = () => index.apply({ indexId, put: [documentOf('a')], isComplete: true });
     await t.rejects(apply(), { name: 'IndexUnavailableError', message: /deleted/ });
     await t.rejects(apply(), { name: 'IndexUnavailableError', message: /being rebuilt/ });
-    t.strictSame(await index.summary(), { documents: 0, problems: [], warnings: [], whole: false });
+    t.strictSame(await index.summary(), { documents: 0, problems: [], warnings: [], isComplete: false });
     await index.close();
   });
 
@@ -192,10 +192,10 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
     });
     const library = new Library({ folder, indexer, rescan: 3_600, onError: ignore });
     await library.start();
-    t.match(await index.summary(), { documents: 2, whole: true });
+    t.match(await index.summary(), { documents: 2, isComplete: true });
     const filled = new Promise<void>((resolve, reject) => {
       index.onDidChange(() => {
-        void index.summary().then(({ whole }) => whole && resolve(), reject);
+        void index.summary().then(({ isComplete }) => isComplete && resolve(), reject);
       });
     });
     await index.pool.query(
@@ -204,7 +204,7 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
     await t.rejects(index.summary(), { name: 'IndexUnavailableError' });
     await index.summary();
     await filled;
-    t.match(await index.summary(), { documents: 2, whole: true });
+    t.match(await index.summary(), { documents: 2, isComplete: true });
     await library.close();
     await index.close();
   });

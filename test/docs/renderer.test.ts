@@ -1,9 +1,15 @@
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { createRenderer, RendererBusy, type RendererOptions } from '../../docs-service/formats/renderer.ts';
+import {
+  createRenderer,
+  RendererBusyError,
+  type RendererOptions,
+} from '../../docs-service/formats/renderer.ts';
 import type { HtmlJob, MarkdownJob } from '../../docs-service/formats/renderJob.ts';
 import { openRenditionCache } from '../../docs-service/formats/renditionCache.ts';
+import { createMarkdownRenditions } from '../../docs-service/formats/renditions.ts';
 import { documentOf, epubJob } from '../support/documents.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
@@ -58,7 +64,7 @@ t.test('a hostile document is refused with a sentence, and the next one is rende
     'a_'.repeat(500_000),
     'lorem ipsum '.repeat(800_000),
   ]) {
-    await t.rejects(renderer.render(htmlJob(body)), failsWith({ name: 'Unrenderable', message: /\.$/ }));
+    await t.rejects(renderer.render(htmlJob(body)), failsWith({ name: 'UnrenderableError', message: /\.$/ }));
     t.ok((await renderer.render(small())).bytes.length > 0);
   }
 });
@@ -67,30 +73,56 @@ t.test(
   'a job over its deadline or its memory ends with its worker, and the next one is rendered',
   async (t) => {
     const late = rendererFor(t, { deadline: 500 });
-    await t.rejects(late.render(long()), failsWith({ name: 'Unrenderable', message: /more than 0\.5 s/ }));
+    await t.rejects(
+      late.render(long()),
+      failsWith({ name: 'UnrenderableError', message: /more than 0\.5 s/ }),
+    );
     const tight = rendererFor(t, { memory: 80 });
-    await t.rejects(tight.render(long()), failsWith({ name: 'Unrenderable', message: /more than 80 MB/ }));
+    await t.rejects(
+      tight.render(long()),
+      failsWith({ name: 'UnrenderableError', message: /more than 80 MB/ }),
+    );
     t.ok((await tight.render(small())).bytes.length > 0);
   },
 );
 
-t.test('a full queue refuses, and an abort of all who wait makes room', async (t) => {
+t.test('a full queue refuses, and an abort makes room', async (t) => {
   const renderer = rendererFor(t, { queueLength: 1, patience: 60_000 });
-  const [first, second] = [new AbortController(), new AbortController()];
-  const [running, waiting] = [long(), small()];
-  const outcomes = [
-    t.rejects(renderer.render(running, first.signal), failsWith({ name: 'AbortError' })),
-    t.rejects(renderer.render(running, second.signal), failsWith({ name: 'AbortError' })),
-  ];
-  const queued = renderer.render(waiting);
-  await t.rejects(renderer.render(small()), RendererBusy);
-  first.abort();
-  await t.rejects(renderer.render(small()), failsWith({ name: 'RendererBusy' }), 'one of two still waits');
-  second.abort();
-  await Promise.all(outcomes);
+  const leaving = new AbortController();
+  const outcome = t.rejects(renderer.render(long(), leaving.signal), failsWith({ name: 'AbortError' }));
+  const queued = renderer.render(small());
+  await t.rejects(renderer.render(small()), RendererBusyError);
+  leaving.abort();
+  await outcome;
   t.ok((await queued).bytes.length > 0);
   await t.rejects(renderer.render(small(), AbortSignal.abort()), failsWith({ name: 'AbortError' }));
 });
+
+t.test(
+  'callers of the same rendition share one rendering, which ends when all of them have left',
+  async (t) => {
+    const renderer = rendererFor(t, { queueLength: 1, patience: 60_000 });
+    const renditions = createMarkdownRenditions({ renderer, now: Date.now });
+    const rendition = await renditions.parts(documentOf('long', '- a *b* `c` [d](e)\n'.repeat(300_000)));
+    const [first, second] = [new AbortController(), new AbortController()];
+    const outcomes = [
+      t.rejects(rendition.render(first.signal), failsWith({ name: 'AbortError' })),
+      t.rejects(rendition.render(second.signal), failsWith({ name: 'AbortError' })),
+    ];
+    await setImmediate();
+    const queued = renderer.render(small());
+    await t.rejects(renderer.render(small()), RendererBusyError);
+    first.abort();
+    await t.rejects(
+      renderer.render(small()),
+      failsWith({ name: 'RendererBusyError' }),
+      'one of two still waits',
+    );
+    second.abort();
+    await Promise.all(outcomes);
+    t.ok((await queued).bytes.length > 0);
+  },
+);
 
 t.test('closing ends what runs and what waits', async (t) => {
   const renderer = rendererFor(t);

@@ -48,7 +48,7 @@ t.test('the file of SQLite', async (t) => {
     database.close();
     for (const file of [damaged, foreign]) {
       const index = openSqlite(file);
-      t.strictSame(await index.summary(), { documents: 0, problems: [], warnings: [], whole: false });
+      t.strictSame(await index.summary(), { documents: 0, problems: [], warnings: [], isComplete: false });
       await index.apply({ put });
       t.strictSame(await found(index, 'apple'), ['a']);
       await index.close();
@@ -68,16 +68,16 @@ t.test('the file of SQLite', async (t) => {
   t.test('may be deleted while it is open', async (t) => {
     const file = newFile();
     const index = openSqlite(file);
-    await index.apply({ put, whole: true });
-    const { birth } = await index.files();
+    await index.apply({ put, isComplete: true });
+    const { indexId } = await index.files();
     const changed = new Promise<void>((resolve) => index.onDidChange(resolve));
     for (const ending of ['', '-wal', '-shm']) rmSync(file + ending, { force: true });
     await changed;
     t.equal((await index.summary()).documents, 0);
-    t.match(await index.files(), { whole: false, files: [] });
-    t.not(await index.birth(), birth);
-    await t.rejects(index.apply({ birth, whole: true }), { name: 'IndexUnavailableError' });
-    t.equal((await index.summary()).whole, false);
+    t.match(await index.files(), { isComplete: false, files: [] });
+    t.not(await index.indexId(), indexId);
+    await t.rejects(index.apply({ indexId, isComplete: true }), { name: 'IndexUnavailableError' });
+    t.equal((await index.summary()).isComplete, false);
     await index.apply({ put });
     t.strictSame(await found(index, 'apple'), ['a']);
     await index.close();

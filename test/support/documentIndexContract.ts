@@ -303,11 +303,11 @@ export function documentIndexContract(t: Test, open: () => Promise<WritableIndex
   });
 
   on('collections, problems and files are kept', async (t, index) => {
-    t.strictSame(await index.summary(), { documents: 0, problems: [], warnings: [], whole: false });
+    t.strictSame(await index.summary(), { documents: 0, problems: [], warnings: [], isComplete: false });
     const empty = await index.files();
-    const { birth } = empty;
-    t.strictSame(empty, { birth, whole: false, files: [] });
-    t.equal(await index.birth(), birth);
+    const { indexId } = empty;
+    t.strictSame(empty, { indexId, isComplete: false, files: [] });
+    t.equal(await index.indexId(), indexId);
     t.strictSame(await index.collections(), []);
     const file = (path: string, problem: string | null = null) => ({
       path,
@@ -333,10 +333,14 @@ export function documentIndexContract(t: Test, open: () => Promise<WritableIndex
       putFiles: [file('b'), file('a', 'It is bad.')],
       collections: [collection('z'), collection('a')],
       collectionProblems: [{ path: 'c.yaml', message: 'No such slug.' }],
-      whole: true,
+      isComplete: true,
     });
-    t.strictSame(await index.files(), { birth, whole: true, files: [file('a', 'It is bad.'), file('b')] });
-    const other = index.apply({ birth: 'another', removeFiles: ['a'], collections: [] });
+    t.strictSame(await index.files(), {
+      indexId,
+      isComplete: true,
+      files: [file('a', 'It is bad.'), file('b')],
+    });
+    const other = index.apply({ indexId: 'another', removeFiles: ['a'], collections: [] });
     await t.rejects(other, { name: 'IndexUnavailableError', message: /being rebuilt/ });
     t.strictSame(await index.collections(), [collection('a'), collection('z')]);
     t.strictSame(await index.summary(), {
@@ -346,9 +350,9 @@ export function documentIndexContract(t: Test, open: () => Promise<WritableIndex
         { path: 'c.yaml', message: 'No such slug.' },
       ],
       warnings: [],
-      whole: true,
+      isComplete: true,
     });
-    await index.apply({ birth, putFiles: [file('a')], removeFiles: ['b'], collectionProblems: [] });
+    await index.apply({ indexId, putFiles: [file('a')], removeFiles: ['b'], collectionProblems: [] });
     t.strictSame((await index.files()).files, [file('a')]);
     t.strictSame((await index.summary()).problems, []);
   });
@@ -384,7 +388,7 @@ export function documentIndexContract(t: Test, open: () => Promise<WritableIndex
   });
 
   on('the generation grows with what readers can see, and with nothing else', async (t, index) => {
-    await index.apply({ put: [documentOf('a')], whole: true });
+    await index.apply({ put: [documentOf('a')], isComplete: true });
     const file = {
       path: 'a.md',
       size: 1,
@@ -398,7 +402,7 @@ export function documentIndexContract(t: Test, open: () => Promise<WritableIndex
     let calls = 0;
     const listening = index.onDidChange(() => calls++);
     const before = index.generation;
-    await index.apply({ putFiles: [file], put: [], remove: ['nothing'], whole: true });
+    await index.apply({ putFiles: [file], put: [], remove: ['nothing'], isComplete: true });
     await index.summary();
     t.equal(index.generation, before, 'a file that was read again');
     await index.apply({ putFiles: [{ ...file, problem: 'bad' }] });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Document } from '../../content/document.ts';
 import { languageOf } from '../language.ts';
 import { visibleText } from '../markdown/xmlText.ts';
-import { type EpubJob, type Rendered, Unrenderable } from '../renderJob.ts';
+import { type EpubJob, type Rendered, UnrenderableError } from '../renderJob.ts';
 import { Book } from './book.ts';
 import type { BookDescription } from './bookDescription.ts';
 import { BookPictures } from './bookPictures.ts';
@@ -16,7 +16,7 @@ import { createCover } from './cover.ts';
 export async function createEpub(job: EpubJob): Promise<Rendered> {
   const documents = withoutRepeats(job.documents);
   if (documents.reduce((length, { body }) => length + body.length, 0) > maxLength) {
-    throw new Unrenderable(
+    throw new UnrenderableError(
       'The documents of the collection have more than 100 MB. Split it into several collections.',
     );
   }

@@ -1,6 +1,6 @@
 import type { Token, TokensList } from 'marked';
 import { Lexer, Tokenizer, type Tokens } from 'marked';
-import { Unrenderable } from '../renderJob.ts';
+import { UnrenderableError } from '../renderJob.ts';
 
 /**
  * Marked's lexer with bounds on what a hostile document can make it do. Marked is linear for what people write. But it
@@ -16,7 +16,9 @@ export class BoundedLexer extends Lexer {
   override blockTokens(source: string, tokens?: TokensList, clipped?: boolean): TokensList;
   override blockTokens(source: string, tokens?: Token[], clipped?: boolean): Token[] {
     if (this.#blockDepth > maxBlockDepth) {
-      throw new Unrenderable(`Quotes and lists are nested more than ${maxBlockDepth} deep. Nest them less.`);
+      throw new UnrenderableError(
+        `Quotes and lists are nested more than ${maxBlockDepth} deep. Nest them less.`,
+      );
     }
     this.#blockDepth += 1;
     const result = super.blockTokens(source, tokens, clipped);
@@ -27,7 +29,7 @@ export class BoundedLexer extends Lexer {
   override inlineTokens(source: string, tokens?: Token[]): Token[] {
     if (this.#inlineDepth === 0) this.#countSpanWork(source);
     if (this.#inlineDepth > maxInlineDepth) {
-      throw new Unrenderable(
+      throw new UnrenderableError(
         `Emphasis and links are nested more than ${maxInlineDepth} deep. Nest them less.`,
       );
     }
@@ -42,7 +44,7 @@ export class BoundedLexer extends Lexer {
     const marks = source.match(/[*_~[`<]+/g)?.length ?? 0;
     this.#spanWork += marks * source.length;
     if (this.#spanWork > maxSpanWork) {
-      throw new Unrenderable(
+      throw new UnrenderableError(
         'A paragraph has too many marks such as * and _ for its length. Split it into shorter paragraphs.',
       );
     }
@@ -57,7 +59,7 @@ export class BoundedTokenizer extends Tokenizer {
   override table(source: string): Tokens.Table | undefined {
     const columns = tryColumns(source);
     if (columns && columns * rowsOf(source, Math.ceil(maxCells / columns)) >= maxCells) {
-      throw new Unrenderable(
+      throw new UnrenderableError(
         `A table has more than ${maxCells.toLocaleString('en')} cells. Split it into smaller tables.`,
       );
     }

@@ -1,7 +1,7 @@
 import GithubSlugger from 'github-slugger';
 import { Marked, type Token, type Tokens, type TokensList } from 'marked';
 import { plainText, withoutIllegalCharacters } from '../../search/plainText.ts';
-import { Unrenderable } from '../renderJob.ts';
+import { UnrenderableError } from '../renderJob.ts';
 import { BoundedLexer, BoundedTokenizer } from './boundedLexer.ts';
 import { type FootnoteDefinition, footnoteExtensions, isFootnoteReference } from './footnotes.ts';
 import { withRawHeading } from './rawHeadingTokens.ts';
@@ -43,7 +43,7 @@ export interface FootnoteMark {
 }
 
 /**
- * Throws `Unrenderable` for a document that is out of bounds. Its time is proportional to the length of the document.
+ * Throws `UnrenderableError` for a document that is out of bounds. Its time is proportional to the length of the document.
  * Characters that no XML document may contain are left out.
  */
 export function parseMarkdown(source: string): MarkdownDocument {
@@ -65,7 +65,7 @@ export function lexPlain(source: string): TokensList {
 /** Each text gets its own instance of Marked, because anyone can change the one that Marked exports. */
 function lex(source: string, { defaults }: Marked): TokensList {
   if (source.length > maxLength) {
-    throw new Unrenderable('The document is longer than 10 MB. Split it into several documents.');
+    throw new UnrenderableError('The document is longer than 10 MB. Split it into several documents.');
   }
   return withinStack(() => new BoundedLexer({ ...defaults, tokenizer: new BoundedTokenizer() }).lex(source));
 }
@@ -76,7 +76,7 @@ export function withinStack<Result>(read: () => Result): Result {
     return read();
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new Unrenderable('The document has a line or a paragraph of megabytes. Split it.', {
+    throw new UnrenderableError('The document has a line or a paragraph of megabytes. Split it.', {
       cause: error,
     });
   }
@@ -122,7 +122,9 @@ class Survey {
   #walk(tokens: readonly Token[]): void {
     this.#tokens += tokens.length;
     if (this.#tokens > maxTokens) {
-      throw new Unrenderable('The document has more than 4 million parts. Split it into several documents.');
+      throw new UnrenderableError(
+        'The document has more than 4 million parts. Split it into several documents.',
+      );
     }
     for (const token of tokens) this.#visit(token);
   }
@@ -151,7 +153,7 @@ class Survey {
   #countAddress({ href, title }: Tokens.Link): void {
     this.#addressSpace -= href.length + (title?.length ?? 0);
     if (this.#addressSpace < 0) {
-      throw new Unrenderable('A long link is used too often in the document. Use it less often.');
+      throw new UnrenderableError('A long link is used too often in the document. Use it less often.');
     }
   }
 }

@@ -24,7 +24,7 @@ export interface MarkdownSection {
   readonly end: number;
 }
 
-/** Its time is proportional to the length of the text. Throws `Unrenderable` for a text that is out of bounds. */
+/** Its time is proportional to the length of the text. Throws `UnrenderableError` for a text that is out of bounds. */
 export function markdownParts(text: string): MarkdownParts {
   const document = parseMarkdown(text);
   const placed = placeTokens(text, document.tokens);

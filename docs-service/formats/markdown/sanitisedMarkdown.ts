@@ -6,7 +6,7 @@ import { HtmlSanitiser } from './rawHtml.ts';
 
 /**
  * The Markdown as it was written, but with raw HTML sanitised, and with links that may run something leading nowhere.
- * Everything else stays byte for byte, and so does a document that was sanitised before. Throws `Unrenderable` out of
+ * Everything else stays byte for byte, and so does a document that was sanitised before. Throws `UnrenderableError` out of
  * bounds.
  *
  * The text is read as Marked reads it, with footnotes and without, and edited there. Readers of other people then read

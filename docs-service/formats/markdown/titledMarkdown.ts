@@ -10,7 +10,7 @@ export function startsWithTitle({ tokens, headings, headingOf }: MarkdownDocumen
 
 /**
  * The Markdown of a document whose first heading, if it has the text of the title, stands at the beginning as a
- * first-level heading, wherever it was: so the title is set once. Throws `Unrenderable`.
+ * first-level heading, wherever it was: so the title is set once. Throws `UnrenderableError`.
  */
 export function parseTitled({ body, title }: Pick<Document, 'body' | 'title'>): MarkdownDocument {
   const document = parseMarkdown(body);

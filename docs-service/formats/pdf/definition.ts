@@ -4,7 +4,7 @@ import type { Document } from '../../content/document.ts';
 import { resolveLink } from '../../content/links.ts';
 import type { Heading, MarkdownDocument } from '../markdown/markdown.ts';
 import { isTitle } from '../markdown/titledMarkdown.ts';
-import { Unrenderable } from '../renderJob.ts';
+import { UnrenderableError } from '../renderJob.ts';
 import { arrange } from './arrange.ts';
 import { blocksOf } from './blocks.ts';
 import { Bookmarks } from './bookmarks.ts';
@@ -75,7 +75,7 @@ const maxPages = 3000;
 
 function checkLength(height: number): void {
   if (height <= maxPages * textHeight) return;
-  throw new Unrenderable(
+  throw new UnrenderableError(
     `As a PDF the document would have more than ${maxPages.toLocaleString('en')} pages. Split it into several documents.`,
   );
 }

@@ -1,7 +1,7 @@
 import pdfmake from 'pdfmake';
 import type { MarkdownDocument } from '../markdown/markdown.ts';
 import { parseTitled } from '../markdown/titledMarkdown.ts';
-import { type PdfJob, type Rendered, Unrenderable } from '../renderJob.ts';
+import { type PdfJob, type Rendered, UnrenderableError } from '../renderJob.ts';
 import { documentDefinition } from './definition.ts';
 import { regionOf } from './fallbackFonts.ts';
 import { createFontBook, type FontBook } from './fontBook.ts';
@@ -12,7 +12,7 @@ import { Typesetter } from './typesetter.ts';
 /**
  * Renders a document as a PDF. The same document with the same fonts always gives the same bytes, on every machine. It
  * reads only fonts in the folders of the job and pictures in the content folder, and fetches nothing. Throws
- * `Unrenderable` for a document that is out of bounds.
+ * `UnrenderableError` for a document that is out of bounds.
  */
 export async function createPdf(job: PdfJob): Promise<Rendered> {
   const markdown = parseTitled(job.document);
@@ -21,7 +21,7 @@ export async function createPdf(job: PdfJob): Promise<Rendered> {
   try {
     return await render(attempt, pictures);
   } catch (error) {
-    if (error instanceof Unrenderable) throw error;
+    if (error instanceof UnrenderableError) throw error;
     const excluded = pictures.size > 0 ? await damagedPictures(attempt, pictures) : new Set<string>();
     const note = `The document was rendered without the parts on which the first attempt failed: ${messageOf(error)}`;
     const rendered = await render(

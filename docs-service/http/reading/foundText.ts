@@ -1,6 +1,6 @@
 import type { Token, Tokens } from 'marked';
 import { lexPlain } from '../../formats/markdown/markdown.ts';
-import { Unrenderable } from '../../formats/renderJob.ts';
+import { UnrenderableError } from '../../formats/renderJob.ts';
 import { plainText } from '../../search/plainText.ts';
 import type { Query } from '../../search/query.ts';
 import { hits } from '../../search/snippet.ts';
@@ -52,7 +52,7 @@ function blocksOf(snippet: string): readonly Token[] {
   try {
     return lexPlain(snippet).filter(({ type }) => !['space', 'def'].includes(type));
   } catch (error) {
-    if (error instanceof Unrenderable) return [];
+    if (error instanceof UnrenderableError) return [];
     throw error;
   }
 }

@@ -20,7 +20,7 @@ export interface LibraryView extends View {
   readonly items: readonly DocumentMetadata[];
   readonly collections: readonly CollectionDefinition[];
   /** False while the library is read for the first time. */
-  readonly whole: boolean;
+  readonly isComplete: boolean;
 }
 
 export interface ResultsView extends View {
@@ -31,9 +31,9 @@ export interface ResultsView extends View {
 
 /** All documents, or those of one type or tag, the newest first; and the collections. */
 export function libraryPage(view: LibraryView): string {
-  const { items, collections, total, filter, whole } = view;
+  const { items, collections, total, filter, isComplete } = view;
   const isAll = filter.type === undefined && filter.tag === undefined;
-  const making = whole
+  const making = isComplete
     ? ''
     : '<div class="notice" role="status"><p>The library is being read for the first time. Load this page again in a moment to see all of it.</p></div>\n';
   const books = collections.length === 0 ? '' : bookShelf(collections);

@@ -72,8 +72,8 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
         const found = await index.list(asked);
         const isFront = page === 1 && Object.keys(filter).length === 0;
         const collections = isFront ? await index.collections() : [];
-        const { whole } = await index.summary();
-        return sendPage(request, reply, libraryPage({ ...view, ...found, collections, whole }));
+        const { isComplete } = await index.summary();
+        return sendPage(request, reply, libraryPage({ ...view, ...found, collections, isComplete }));
       }
       const found = await index.search({ ...asked, text: q });
       return sendPage(request, reply, resultsPage({ ...view, ...found, text: q }));

@@ -2,7 +2,7 @@ import type { Document } from '../../content/document.ts';
 import { documentToRecord } from '../documentRecord.ts';
 import { type DocumentTokens, documentMarks, headingBreak } from '../documentTokens.ts';
 import { reversed } from '../nearSlugs.ts';
-import { documentFigures } from '../relevance.ts';
+import { documentTermStats } from '../relevance.ts';
 
 /** The columns of `docs_documents` with their types, in the order of `documentToRow`. */
 export const documentColumns: Readonly<Record<string, string>> = {
@@ -13,7 +13,7 @@ export const documentColumns: Readonly<Record<string, string>> = {
   short: 'text',
   long: 'text',
   draft: 'boolean',
-  figures: 'text',
+  term_stats: 'text',
   metadata: 'text',
   body: 'text',
   words: 'tsvector',
@@ -32,7 +32,7 @@ export function documentToRow(document: Document, tokens: DocumentTokens): reado
     short,
     long,
     draft,
-    documentFigures(tokens),
+    documentTermStats(tokens),
     metadata,
     body,
     wordVector(tokens, documentMarks(tokens, { slug, type, tags, draft })),

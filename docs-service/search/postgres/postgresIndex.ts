@@ -10,7 +10,7 @@ import {
 import { listenForChanges } from './changeListener.ts';
 import * as reader from './postgresReader.ts';
 import { searchDocuments } from './postgresSearch.ts';
-import { applyChanges, readBirth, readFiles } from './postgresWriter.ts';
+import { applyChanges, readFiles, readIndexId } from './postgresWriter.ts';
 import { migrate, schemaVersion } from './schema.ts';
 import { tryTakeLease } from './writerLease.ts';
 
@@ -74,7 +74,7 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
     collections: () => reading(reader.readCollections),
     summary: () => reading(reader.summaryOf),
     files: () => reading(readFiles),
-    birth: () => reading(readBirth),
+    indexId: () => reading(readIndexId),
     apply: async (wanted) => {
       await ready.run();
       await inTransaction(pool, { Unavailable: IndexUnavailableError }, (client) =>
@@ -97,7 +97,7 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
 
 /** The state comes first: reading it begins the snapshot. */
 const beginReading = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
-  SELECT name, value FROM docs_meta WHERE name IN ('version', 'birth', 'changes')`;
+  SELECT name, value FROM docs_meta WHERE name IN ('version', 'indexId', 'changes')`;
 
 function parseState(found: pg.QueryResult | undefined): {
   readonly version: string;
@@ -106,7 +106,7 @@ function parseState(found: pg.QueryResult | undefined): {
   const values = new Map<string, string>((found?.rows ?? []).map(({ name, value }) => [name, value]));
   return {
     version: values.get('version') ?? '',
-    state: { birth: values.get('birth') ?? '', changes: Number(values.get('changes') ?? 0) },
+    state: { indexId: values.get('indexId') ?? '', changes: Number(values.get('changes') ?? 0) },
   };
 }
 

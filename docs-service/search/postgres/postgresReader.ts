@@ -130,12 +130,12 @@ export async function summaryOf(client: Client): Promise<IndexSummary> {
   const warned = await client.query<WarnedFile>(
     'SELECT path, warnings FROM docs_files WHERE warnings IS NOT NULL',
   );
-  const whole = await client.query("SELECT 1 FROM docs_meta WHERE name = 'whole'");
+  const isComplete = await client.query("SELECT 1 FROM docs_meta WHERE name = 'isComplete'");
   return {
     documents: all?.visible ?? 0,
     problems: [...problems.rows, ...(await metaOf<ContentProblem>(client, 'collectionProblems'))],
     warnings: joinWarnings(warned.rows, await metaOf<ContentWarning>(client, 'linkWarnings')),
-    whole: whole.rows.length > 0,
+    isComplete: isComplete.rows.length > 0,
   };
 }
 

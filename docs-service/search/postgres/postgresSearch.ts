@@ -10,8 +10,8 @@ import { searchCondition } from './tsQuery.ts';
 
 type Client = pg.ClientBase;
 
-/** Figures by slug. */
-type Figures = Map<string, string>;
+/** By slug. */
+type TermStats = Map<string, string>;
 
 /** Must run in a transaction that sees one state. It reads the text only of documents on the page. */
 export async function searchDocuments(client: Client, asked: SearchQuery): Promise<SearchPage> {
@@ -19,11 +19,11 @@ export async function searchDocuments(client: Client, asked: SearchQuery): Promi
   if (isEmptyQuery(query)) return { items: [], total: 0, approximate: false };
   // Rows are narrow and words are not. The planner does not know that, and would read the words of every row.
   await client.query("SET LOCAL enable_seqscan = off; SET LOCAL work_mem = '32MB'");
-  const figures: Figures = new Map();
-  const { tiers, count } = await findTiers(client, { query, asked, figures });
+  const termStats: TermStats = new Map();
+  const { tiers, count } = await findTiers(client, { query, asked, termStats });
   const sample = await readSample(client, query);
   const slugs = partsOfPage(tiers, asked).flatMap(({ tier, found, from, to }) =>
-    (tier ? ranked(query, { found, figures, sample }) : found).slice(from, to),
+    (tier ? ranked(query, { found, termStats, sample }) : found).slice(from, to),
   );
   return {
     items: await hitsOf(client, slugs, query),
@@ -34,31 +34,31 @@ export async function searchDocuments(client: Client, asked: SearchQuery): Promi
 interface Asking {
   readonly query: Query;
   readonly asked: SearchQuery;
-  /** Filled with the figures of the found documents. */
-  readonly figures: Figures;
+  /** Filled with the term statistics of the found documents. */
+  readonly termStats: TermStats;
 }
 
-async function findTiers(client: Client, { query, asked, figures }: Asking): Promise<FoundTiers<string>> {
+async function findTiers(client: Client, { query, asked, termStats }: Asking): Promise<FoundTiers<string>> {
   const asking = askTiers<string>(query, asked);
   let step = asking.next();
   while (!step.done) {
     const { sql, values } = foundIn(query, asked, step.value);
     const { rows } = await client.query<{ found: string | null }>(
-      `SELECT string_agg(figures || ' ' || slug, E'\\n' ORDER BY slug) AS found FROM (${sql}) AS found`,
+      `SELECT string_agg(term_stats || ' ' || slug, E'\\n' ORDER BY slug) AS found FROM (${sql}) AS found`,
       [...values],
     );
-    step = asking.next(slugsIn(rows[0]?.found ?? '', figures));
+    step = asking.next(slugsIn(rows[0]?.found ?? '', termStats));
   }
   return step.value;
 }
 
 /** Many rows cost more than one text that contains them all. */
-function slugsIn(found: string, figures: Figures): readonly string[] {
+function slugsIn(found: string, termStats: TermStats): readonly string[] {
   return found.split('\n').flatMap((row) => {
     const end = row.indexOf(' ', row.indexOf(' ') + 1);
     const slug = row.slice(end + 1);
     if (slug === '') return [];
-    figures.set(slug, row.slice(0, end));
+    termStats.set(slug, row.slice(0, end));
     return [slug];
   });
 }
@@ -80,25 +80,25 @@ function foundIn(query: Query, asked: SearchQuery, tier: Tier | undefined, isOrd
   const { words, texts, values } = searchCondition(query, asked, tier === 'text' ? undefined : tier);
   const order = isOrdered ? 'ORDER BY slug' : '';
   const looked = texts === '' ? '' : ', words, title_words, heading_words, all_words';
-  const matching = `SELECT slug, figures${looked} FROM docs_documents WHERE ${words} OFFSET 0`;
+  const matching = `SELECT slug, term_stats${looked} FROM docs_documents WHERE ${words} OFFSET 0`;
   const sql =
     texts === ''
-      ? `SELECT slug, figures FROM (${matching}) AS matching ${order} LIMIT ${mostFound}`
-      : `SELECT slug, figures FROM (SELECT * FROM (${matching}) AS matching ${order} OFFSET 0) AS ordered
+      ? `SELECT slug, term_stats FROM (${matching}) AS matching ${order} LIMIT ${mostFound}`
+      : `SELECT slug, term_stats FROM (SELECT * FROM (${matching}) AS matching ${order} OFFSET 0) AS ordered
          WHERE ${texts} LIMIT ${mostFound}`;
   return { sql, values };
 }
 
 interface Ranking {
   readonly found: readonly string[];
-  readonly figures: Figures;
+  readonly termStats: TermStats;
   readonly sample: Sample;
 }
 
 /** The best first; equal ones keep their order. */
-function ranked(query: Query, { found, figures, sample }: Ranking): readonly string[] {
+function ranked(query: Query, { found, termStats, sample }: Ranking): readonly string[] {
   const score = createScore(query, sample);
-  const scores = new Map(found.map((slug) => [slug, score(figures.get(slug) ?? '')]));
+  const scores = new Map(found.map((slug) => [slug, score(termStats.get(slug) ?? '')]));
   return found.toSorted((one, other) => (scores.get(other) ?? 0) - (scores.get(one) ?? 0));
 }
 

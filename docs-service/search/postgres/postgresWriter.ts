@@ -30,14 +30,14 @@ interface FileRow {
 export async function readFiles(client: Client): Promise<IndexedFiles> {
   const files = await readRows(client);
   return {
-    birth: await readBirth(client),
-    whole: (await tryReadMeta(client, 'whole')) !== undefined,
+    indexId: await readIndexId(client),
+    isComplete: (await tryReadMeta(client, 'isComplete')) !== undefined,
     files,
   };
 }
 
-export async function readBirth(client: Client): Promise<string> {
-  return (await tryReadMeta(client, 'birth')) ?? '';
+export async function readIndexId(client: Client): Promise<string> {
+  return (await tryReadMeta(client, 'indexId')) ?? '';
 }
 
 async function tryReadMeta(client: Client, name: string): Promise<string | undefined> {
@@ -65,7 +65,8 @@ export async function applyChanges(client: Client, changes: IndexChanges): Promi
   // Longer than for readers: nobody waits for this, and a piece may have hundreds of documents.
   await client.query("SET LOCAL statement_timeout = '120s'");
   await client.query('SELECT pg_advisory_xact_lock($1)', [locks.writing]);
-  if (changes.birth !== undefined && changes.birth !== (await readBirth(client))) throw indexIsAnother();
+  if (changes.indexId !== undefined && changes.indexId !== (await readIndexId(client)))
+    throw indexIsAnother();
   const seen = [
     await changeDocuments(client, changes),
     await removeFiles(client, changes.removeFiles ?? []),
@@ -74,7 +75,7 @@ export async function applyChanges(client: Client, changes: IndexChanges): Promi
     changes.collectionProblems &&
       (await setMeta(client, 'collectionProblems', JSON.stringify(changes.collectionProblems))),
     changes.linkWarnings && (await setMeta(client, 'linkWarnings', JSON.stringify(changes.linkWarnings))),
-    changes.whole && (await setMeta(client, 'whole', 'true')),
+    changes.isComplete && (await setMeta(client, 'isComplete', 'true')),
   ];
   if (seen.includes(true)) await announce(client);
 }

@@ -4,7 +4,7 @@ import { analyserRules } from '../analyser.ts';
 import { IndexUnavailableError } from '../documentIndex.ts';
 
 /** Grows with every change of the tables. */
-export const schemaVersion = `6 ${analyserRules}`;
+export const schemaVersion = `7 ${analyserRules}`;
 
 /** Advisory locks of this program. Any numbers will do, as long as nobody else in this database uses them. */
 export const locks = { schema: 7_310_001, writing: 7_310_002, lease: 7_310_003 };
@@ -27,7 +27,7 @@ export async function migrate(pool: pg.Pool): Promise<void> {
        SELECT path, -1, -1, '', slug, false FROM unnest($1::text[], $2::text[]) AS named (path, slug)`,
       [named.map(({ path }) => path), named.map(({ slug }) => slug)],
     );
-    await client.query("INSERT INTO docs_meta VALUES ('version', $1), ('birth', $2)", [
+    await client.query("INSERT INTO docs_meta VALUES ('version', $1), ('indexId', $2)", [
       schemaVersion,
       `${Date.now()} ${Math.random()}`,
     ]);
@@ -70,7 +70,7 @@ CREATE TABLE docs_documents (
   long text NOT NULL,
   draft boolean NOT NULL,
   -- What documents are ranked by; relevance.ts has it.
-  figures text NOT NULL,
+  term_stats text NOT NULL,
   metadata text NOT NULL,
   body text NOT NULL,
   words tsvector NOT NULL,
@@ -81,7 +81,7 @@ CREATE TABLE docs_documents (
 ) WITH (toast_tuple_target = 256);
 -- To look a phrase up in these is faster where they are not compressed.
 ALTER TABLE docs_documents ALTER title_words SET STORAGE EXTERNAL, ALTER heading_words SET STORAGE EXTERNAL,
-  ALTER all_words SET STORAGE EXTERNAL, ALTER figures SET STORAGE MAIN;
+  ALTER all_words SET STORAGE EXTERNAL, ALTER term_stats SET STORAGE MAIN;
 CREATE INDEX ON docs_documents (reversed);
 -- A path may be longer than an entry of a tree.
 CREATE INDEX ON docs_documents USING hash (path);

@@ -88,7 +88,7 @@ function identityOf(file: string): number | undefined {
 }
 
 function isWriting(method: string): boolean {
-  return method === 'files' || method === 'birth' || method === 'apply';
+  return method === 'files' || method === 'indexId' || method === 'apply';
 }
 
 function call(target: object, method: string, parameters: readonly unknown[]): unknown {

@@ -29,7 +29,7 @@ export function isCurrent(database: Database): boolean {
 }
 
 /** Grows with every change of the tables. */
-const schemaVersion = 6;
+const schemaVersion = 7;
 
 /** SQLite stores a number of 31 bits for this. */
 const version =
@@ -56,7 +56,7 @@ function makeSchema(database: Database): void {
   for (const { name } of tables.all()) database.exec(`DROP TABLE IF EXISTS "${name.replaceAll('"', '""')}"`);
   database.exec(schema);
   database.exec(`PRAGMA user_version = ${version}`);
-  database.prepare("INSERT INTO meta VALUES ('birth', ?)").run(`${Date.now()} ${Math.random()}`);
+  database.prepare("INSERT INTO meta VALUES ('indexId', ?)").run(`${Date.now()} ${Math.random()}`);
   const insert = database.prepare(
     "INSERT INTO files (path, size, modified, content_hash, slug, names_slug) VALUES (?, -1, -1, '', ?, 0)",
   );
@@ -73,14 +73,14 @@ function namedFiles(database: Database): readonly { readonly path: string; reado
 }
 
 const schema = `
--- The JSON of all collections, of their problems and of the warnings about links, whether the index is whole, the birth of the file, and
--- how many changes readers have seen.
+-- The JSON of all collections, of their problems and of the warnings about links, whether the index is complete,
+-- its id, and how many changes readers have seen.
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 
 CREATE TABLE documents (
   key INTEGER PRIMARY KEY,
   -- Ascends with the slug, and is the row of the document in \`words\`, so that what is found comes ordered by slug.
-  label INTEGER UNIQUE,
+  sort_key INTEGER UNIQUE,
   slug TEXT NOT NULL UNIQUE,
   reversed TEXT NOT NULL,
   path TEXT NOT NULL,
@@ -119,7 +119,7 @@ CREATE VIRTUAL TABLE words USING fts5(
   title, text, marks, content = '', contentless_delete = 1, tokenize = 'ascii'
 );
 -- What documents are ranked by, and how common words are; \`relevance.ts\` has both.
-CREATE TABLE figures (label INTEGER PRIMARY KEY, figures TEXT NOT NULL);
+CREATE TABLE term_stats (sort_key INTEGER PRIMARY KEY, stats TEXT NOT NULL);
 CREATE TABLE sample (word INTEGER PRIMARY KEY, count INTEGER NOT NULL);
 
 CREATE TABLE files (

@@ -10,16 +10,16 @@ import { ftsQuery } from './ftsQuery.ts';
 
 /**
  * Searches in bounded time. FTS5 finds at most `mostFound` documents of a tier. Only the tiers on the page are ranked,
- * by figures beside the index. FTS5's own rank would first count all documents of each word.
+ * by term statistics beside the index. FTS5's own rank would first count all documents of each word.
  */
 export function createSearcher(database: Database): (asked: SearchQuery) => SearchPage {
   const find = createFinder(database);
   const rank = createRanking(database);
-  const byLabel = database.prepare<{ metadata: string; body: string }>(
-    'SELECT metadata, body FROM documents JOIN bodies USING (key) WHERE label = ?',
+  const bySortKey = database.prepare<{ metadata: string; body: string }>(
+    'SELECT metadata, body FROM documents JOIN bodies USING (key) WHERE sort_key = ?',
   );
-  const hit = (label: number, query: Query) =>
-    byLabel.all(label).map(({ metadata, body }) => ({
+  const hit = (sortKey: number, query: Query) =>
+    bySortKey.all(sortKey).map(({ metadata, body }) => ({
       document: parseMetadata(metadata),
       snippet: snippet(body, query),
     }));
@@ -27,23 +27,23 @@ export function createSearcher(database: Database): (asked: SearchQuery) => Sear
     const query = parseQuery(asked.text);
     if (isEmptyQuery(query)) return { items: [], total: 0, approximate: false };
     const { tiers, count } = find.tiers(query, asked);
-    const labels = partsOfPage(tiers, asked).flatMap(({ tier, found, from, to }) =>
+    const sortKeys = partsOfPage(tiers, asked).flatMap(({ tier, found, from, to }) =>
       (tier && found.length > 1 ? rank(query, found) : found).slice(from, to),
     );
-    const items = labels.flatMap((label) => hit(label, query));
+    const items = sortKeys.flatMap((sortKey) => hit(sortKey, query));
     return { items, ...totalOf(count ?? find.count(query, asked)) };
   };
 }
 
-/** Separate rows cost more than finding them, so many labels come in one text. */
+/** Separate rows cost more than finding them, so many keys come in one text. */
 function createFinder(database: Database) {
-  const some = `SELECT rowid AS label FROM words WHERE words MATCH ? ORDER BY rowid LIMIT ${mostFound}`;
-  const labels = database.prepare<{ labels: string }>(
-    `SELECT json_group_array(label) AS labels FROM (${some})`,
+  const some = `SELECT rowid AS sort_key FROM words WHERE words MATCH ? ORDER BY rowid LIMIT ${mostFound}`;
+  const sortKeys = database.prepare<{ keys: string }>(
+    `SELECT json_group_array(sort_key) AS keys FROM (${some})`,
   );
   const count = database.prepare<{ count: number }>(`SELECT count(*) AS count FROM (${some})`);
   const find = (match: string): readonly number[] =>
-    (JSON.parse(labels.get(match)?.labels ?? '[]') as number[]).sort((one, other) => one - other);
+    (JSON.parse(sortKeys.get(match)?.keys ?? '[]') as number[]).sort((one, other) => one - other);
   return {
     tiers: (query: Query, asked: SearchQuery): FoundTiers<number> => {
       const asking = askTiers<number>(query, asked);
@@ -61,20 +61,20 @@ function placeOf(tier: Tier | undefined): 'title' | 'heading' | undefined {
 
 /** The best first; equal ones keep their order. */
 function createRanking(database: Database) {
-  const figures = database.prepare<{ rows: string }>(
-    `SELECT group_concat(label || ' ' || figures, char(10)) AS rows FROM figures
-     WHERE label IN (SELECT value FROM json_each(?))`,
+  const stats = database.prepare<{ rows: string }>(
+    `SELECT group_concat(sort_key || ' ' || stats, char(10)) AS rows FROM term_stats
+     WHERE sort_key IN (SELECT value FROM json_each(?))`,
   );
   const sampled = database.prepare<SampleRow>(
     'SELECT word, count FROM sample WHERE word IN (SELECT value FROM json_each(?))',
   );
-  return (query: Query, labels: readonly number[]): readonly number[] => {
+  return (query: Query, sortKeys: readonly number[]): readonly number[] => {
     const score = createScore(query, rowsToSample(sampled.all(JSON.stringify(sampleRowsOf(query)))));
     const scores = new Map<number, number>();
-    for (const row of (figures.get(JSON.stringify(labels))?.rows ?? '').split('\n')) {
+    for (const row of (stats.get(JSON.stringify(sortKeys))?.rows ?? '').split('\n')) {
       const space = row.indexOf(' ');
       scores.set(Number(row.slice(0, space)), score(row.slice(space + 1)));
     }
-    return labels.toSorted((one, other) => (scores.get(other) ?? 0) - (scores.get(one) ?? 0));
+    return sortKeys.toSorted((one, other) => (scores.get(other) ?? 0) - (scores.get(one) ?? 0));
   };
 }

@@ -42,9 +42,9 @@ export function createSqliteIndex(options: SqliteIndexOptions): DocumentIndex & 
       refuseIfReadOnly();
       return writer.call('files');
     },
-    birth: async () => {
+    indexId: async () => {
       refuseIfReadOnly();
-      return writer.call('birth');
+      return writer.call('indexId');
     },
     apply: async (wanted) => {
       refuseIfReadOnly();

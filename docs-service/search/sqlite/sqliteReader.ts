@@ -31,10 +31,10 @@ export function createSqliteReader(database: Database) {
       documents: documents.visible(),
       problems: [...documents.problems(), ...metaJson<ContentProblem>('collectionProblems')],
       warnings: joinWarnings(documents.warned(), metaJson<ContentWarning>('linkWarnings')),
-      whole: meta.get('whole') !== undefined,
+      isComplete: meta.get('isComplete') !== undefined,
     }),
     state: (): LibraryState => ({
-      birth: meta.get('birth')?.value ?? '',
+      indexId: meta.get('indexId')?.value ?? '',
       changes: Number(meta.get('changes')?.value ?? 0),
     }),
   };
@@ -137,7 +137,7 @@ function createNearReader(database: Database) {
   ];
   const [bySlug, byEnd] = [sided('slug'), sided('reversed')];
   const byParts = database.prepare<{ slug: string }>(
-    `SELECT slug FROM documents WHERE label IN
+    `SELECT slug FROM documents WHERE sort_key IN
      (SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid LIMIT ${mostNeighbours})`,
   );
   return (slug: string, limit: number): readonly string[] => {

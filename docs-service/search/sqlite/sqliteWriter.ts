@@ -7,14 +7,14 @@ import { isSampled } from '../relevance.ts';
 import { createSampleChanges } from '../sampleCounts.ts';
 import { scopeNames } from '../scopes.ts';
 import { linksToJson, parseLinks, parseWarnings, warningsToJson } from '../warnings.ts';
-import { compareSlugs, labelSlugs } from './slugLabels.ts';
+import { assignSortKeys, compareSlugs } from './sortKeys.ts';
 import { createWordParts } from './wordParts.ts';
 import { createWords, tokensOf } from './wordTables.ts';
 
 /** Changes the index. Every call is one transaction. */
 export interface SqliteWriter {
   files(): IndexedFiles;
-  birth(): string;
+  indexId(): string;
   apply(changes: IndexChanges): void;
 }
 
@@ -23,9 +23,9 @@ export function createSqliteWriter(database: Database): SqliteWriter {
   const documents = createDocumentTables(database);
   const files = createFileTable(database);
   const meta = createMeta(database);
-  const birth = () => meta.get('birth') ?? '';
+  const indexId = () => meta.get('indexId') ?? '';
   const apply = (changes: IndexChanges) => {
-    if (changes.birth !== undefined && changes.birth !== birth()) throw indexIsAnother();
+    if (changes.indexId !== undefined && changes.indexId !== indexId()) throw indexIsAnother();
     documents.begin();
     const seen = [
       documents.remove(changes.remove ?? []),
@@ -40,44 +40,46 @@ export function createSqliteWriter(database: Database): SqliteWriter {
         ),
       changes.linkWarnings !== undefined &&
         meta.set('linkWarnings', JSON.stringify(changes.linkWarnings satisfies readonly ContentWarning[])),
-      changes.whole === true && meta.set('whole', 'true'),
+      changes.isComplete === true && meta.set('isComplete', 'true'),
     ];
     documents.finish();
     if (seen.includes(true)) meta.set('changes', String(Number(meta.get('changes') ?? 0) + 1));
   };
-  const isWhole = () => meta.get('whole') !== undefined;
+  const isComplete = () => meta.get('isComplete') !== undefined;
   return {
     files: () =>
       database.snapshot(() => ({
-        birth: birth(),
-        whole: isWhole(),
+        indexId: indexId(),
+        isComplete: isComplete(),
         files: files.all(),
       })),
-    birth,
+    indexId,
     apply: (changes) => {
-      const wasWhole = isWhole();
-      parts.prepare(wasWhole);
+      const wasComplete = isComplete();
+      parts.prepare(wasComplete);
       database.transaction(() => apply(changes));
-      if (!wasWhole && isWhole()) parts.join();
+      if (!wasComplete && isComplete()) parts.join();
     },
   };
 }
 
 interface StoredDocument {
   readonly key: number;
-  readonly label: number;
+  readonly sortKey: number;
   readonly metadata: string;
 }
 
 /** Each of its calls returns whether readers can see a difference. */
 function createDocumentTables(database: Database) {
-  const find = database.prepare<StoredDocument>('SELECT key, label, metadata FROM documents WHERE slug = ?');
+  const find = database.prepare<StoredDocument>(
+    'SELECT key, sort_key AS sortKey, metadata FROM documents WHERE slug = ?',
+  );
   const words = createWords(database);
   const listing = createListing(database);
   const sample = createSampleTable(database);
   const remove = removal(database);
   const insert = database.prepare(
-    'INSERT INTO documents (key, label, slug, reversed, path, own, short, long, draft, metadata) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    'INSERT INTO documents (key, sort_key, slug, reversed, path, own, short, long, draft, metadata) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   );
   const insertBody = database.prepare('INSERT INTO bodies VALUES (?, ?)');
   const newKey = database.prepare<{ key: number }>('SELECT coalesce(max(key), 0) + 1 AS key FROM documents');
@@ -86,30 +88,30 @@ function createDocumentTables(database: Database) {
     const old = find.get(slug);
     if (!old) return undefined;
     if (isSampled(slug)) sample.count(words.tokensOf(old.key), -1);
-    words.remove(old.label);
+    words.remove(old.sortKey);
     listing.remove(parseMetadata(old.metadata));
     remove(old.key);
     return old;
   };
   const store = (
     record: DocumentRecord,
-    { key, label }: { readonly key: number; readonly label: number },
+    { key, sortKey }: { readonly key: number; readonly sortKey: number },
   ) => {
     const { slug, path, own, short, long, metadata, body, draft } = record;
-    insert.run(key, label, slug, reversed(slug), path, own, short, long, Number(draft), metadata);
+    insert.run(key, sortKey, slug, reversed(slug), path, own, short, long, Number(draft), metadata);
     insertBody.run(key, body);
     const tokens = tokensOf(record);
-    words.add(label, record, tokens);
+    words.add(sortKey, record, tokens);
     if (isSampled(slug)) sample.count(tokens, 1);
     listing.add(key, record);
   };
   const add = (records: readonly DocumentRecord[]) => {
     const bySlug = new Map(records.map((record) => [record.slug, record]));
-    for (const { added, moved } of labelSlugs(database, [...bySlug.keys()].sort(compareSlugs))) {
+    for (const { added, moved } of assignSortKeys(database, [...bySlug.keys()].sort(compareSlugs))) {
       words.move(moved);
-      for (const { slug, label } of added) {
+      for (const { slug, sortKey } of added) {
         const record = bySlug.get(slug);
-        if (record) store(record, { label, key: newKey.get()?.key ?? 1 });
+        if (record) store(record, { sortKey, key: newKey.get()?.key ?? 1 });
       }
     }
   };

@@ -20,13 +20,13 @@ export function createWordParts(database: Database) {
   let isPrepared = false;
   return {
     /** Before the first change, because a process that only reads must write nothing. */
-    prepare: (isWhole: boolean) => {
+    prepare: (isComplete: boolean) => {
       if (isPrepared) return;
       isPrepared = true;
       // A piece of some hundred documents becomes one part of the index.
       set('hashsize', 16_000_000);
       // While the index is built, parts are joined later, because all of them are joined in the end.
-      set('automerge', isWhole ? usualParts : mostParts);
+      set('automerge', isComplete ? usualParts : mostParts);
     },
     /** Joins all parts into one, in short transactions, so that readers can go on. */
     join: () => {

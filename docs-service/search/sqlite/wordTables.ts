@@ -1,28 +1,28 @@
 import type { Database } from '../../base/sqliteDatabase.ts';
 import { type DocumentRecord, documentToRecord, parseMetadata } from '../documentRecord.ts';
 import { type DocumentTokens, documentMarks, documentTokens } from '../documentTokens.ts';
-import { documentFigures } from '../relevance.ts';
-import type { Labelling } from './slugLabels.ts';
+import { documentTermStats } from '../relevance.ts';
+import type { SortKeyChange } from './sortKeys.ts';
 
-/** The search index and the ranking figures, by label. */
+/** The search index and the term statistics, by sort key. */
 export function createWords(database: Database) {
   const insert = database.prepare('INSERT INTO words (rowid, title, text, marks) VALUES (?, ?, ?, ?)');
-  const insertFigures = database.prepare('INSERT INTO figures VALUES (?, ?)');
+  const insertStats = database.prepare('INSERT INTO term_stats VALUES (?, ?)');
   const removals = [
     database.prepare('DELETE FROM words WHERE rowid = ?'),
-    database.prepare('DELETE FROM figures WHERE label = ?'),
+    database.prepare('DELETE FROM term_stats WHERE sort_key = ?'),
   ];
-  const relabel = database.prepare('UPDATE documents SET label = ? WHERE key = ?');
+  const setSortKey = database.prepare('UPDATE documents SET sort_key = ? WHERE key = ?');
   const stored = database.prepare<{ metadata: string; body: string }>(
     'SELECT metadata, body FROM documents JOIN bodies USING (key) WHERE key = ?',
   );
-  const add = (label: number, record: WordSource, tokens: DocumentTokens) => {
+  const add = (sortKey: number, record: WordSource, tokens: DocumentTokens) => {
     const marks = documentMarks(tokens, record);
-    insert.run(label, tokens.title.join(' '), tokens.text.join(' '), marks.join(' '));
-    insertFigures.run(label, documentFigures(tokens));
+    insert.run(sortKey, tokens.title.join(' '), tokens.text.join(' '), marks.join(' '));
+    insertStats.run(sortKey, documentTermStats(tokens));
   };
-  const remove = (label: number) => {
-    for (const statement of removals) statement.run(label);
+  const remove = (sortKey: number) => {
+    for (const statement of removals) statement.run(sortKey);
   };
   return {
     add,
@@ -31,14 +31,14 @@ export function createWords(database: Database) {
       const row = stored.get(key);
       return row ? tokensOf(row) : { title: [], headings: [], text: [] };
     },
-    move: (moved: Labelling['moved']) => {
+    move: (moved: SortKeyChange['moved']) => {
       for (const { key, from } of moved) {
         remove(from);
-        relabel.run(null, key);
+        setSortKey.run(null, key);
       }
       for (const { key, to } of moved) {
         const row = stored.get(key);
-        relabel.run(to, key);
+        setSortKey.run(to, key);
         if (row) add(to, wordSource(row), tokensOf(row));
       }
     },

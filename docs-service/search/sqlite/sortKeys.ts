@@ -4,30 +4,30 @@ import type { Database } from '../../base/sqliteDatabase.ts';
 interface Place {
   readonly key: number;
   readonly slug: string;
-  readonly label: number;
+  readonly sortKey: number;
 }
 
-/** Adjacent slugs, with the label of each. */
-export interface Labelling {
+/** Adjacent slugs, with the sort key of each. */
+export interface SortKeyChange {
   /** New slugs. */
-  readonly added: readonly { readonly slug: string; readonly label: number }[];
+  readonly added: readonly { readonly slug: string; readonly sortKey: number }[];
   /** Documents that must make room. */
   readonly moved: readonly { readonly key: number; readonly from: number; readonly to: number }[];
 }
 
 /**
- * Labels for new slugs, so that labels ascend with slugs. There is room between two labels; when it is used up, the
- * neighbours move, as few of them as leave room for more. `slugs` ascend, and none of them exists yet. Each labelling
+ * Sort keys for new slugs, so that they ascend with slugs. There is room between two keys; when it is used up, the
+ * neighbours move, as few of them as leave room for more. `slugs` ascend, and none of them exists yet. Each sortKeyChange
  * must be carried out before the next is requested.
  */
-export function* labelSlugs(database: Database, slugs: readonly string[]): Generator<Labelling> {
+export function* assignSortKeys(database: Database, slugs: readonly string[]): Generator<SortKeyChange> {
   const neighbours = createNeighbours(database);
   for (let first = 0; first < slugs.length; ) {
     const from = slugs[first] ?? '';
     const [next] = neighbours.after(from, 1);
     const more = next ? slugs.slice(first).findIndex((slug) => compareSlugs(slug, next.slug) > 0) : -1;
     const added = more < 0 ? slugs.slice(first) : slugs.slice(first, first + more);
-    yield labelling(added, neighbours);
+    yield sortKeyChange(added, neighbours);
     first += added.length;
   }
 }
@@ -40,7 +40,7 @@ export function compareSlugs(one: string, other: string): number {
 type Neighbours = ReturnType<typeof createNeighbours>;
 
 function createNeighbours(database: Database) {
-  const columns = 'SELECT key, slug, label FROM documents WHERE';
+  const columns = 'SELECT key, slug, sort_key AS sortKey FROM documents WHERE';
   const before = database.prepare<Place>(`${columns} slug < ? ORDER BY slug DESC LIMIT ?`);
   const after = database.prepare<Place>(`${columns} slug > ? ORDER BY slug LIMIT ?`);
   return {
@@ -55,17 +55,17 @@ const usualDistance = 2 ** 20;
 /** If neighbours move, this is the room that is left on average. */
 const leastDistance = 2 ** 8;
 
-function labelling(added: readonly string[], neighbours: Neighbours): Labelling {
+function sortKeyChange(added: readonly string[], neighbours: Neighbours): SortKeyChange {
   const [first = '', last = ''] = [added[0], added.at(-1)];
   // 0 neighbours move at first, then 16 on each side, then twice as many each time.
   for (let count = 0; ; count = Math.max(16, count * 2)) {
     const before = neighbours.before(first, count + 1);
     const after = neighbours.after(last, count + 1);
-    const [low, high] = [before[count]?.label, after[count]?.label];
+    const [low, high] = [before[count]?.sortKey, after[count]?.sortKey];
     const [left, right] = [before.slice(0, count).reverse(), after.slice(0, count)];
     const distance = count === 0 ? 1 : leastDistance;
-    const labels = spread(left.length + added.length + right.length, { low, high, distance });
-    if (labels) return split(labels, { left, added, right });
+    const sortKeys = spread(left.length + added.length + right.length, { low, high, distance });
+    if (sortKeys) return split(sortKeys, { left, added, right });
   }
 }
 
@@ -90,21 +90,21 @@ function series(first: number, step: number, count: number): readonly number[] {
 }
 
 function split(
-  labels: readonly number[],
+  sortKeys: readonly number[],
   {
     left,
     added,
     right,
   }: { readonly left: readonly Place[]; readonly added: readonly string[]; readonly right: readonly Place[] },
-): Labelling {
-  const at = (index: number) => labels[index] ?? 0;
-  const moved = [...left, ...right].map(({ key, label }, index) => ({
+): SortKeyChange {
+  const at = (index: number) => sortKeys[index] ?? 0;
+  const moved = [...left, ...right].map(({ key, sortKey }, index) => ({
     key,
-    from: label,
+    from: sortKey,
     to: at(index < left.length ? index : index + added.length),
   }));
   return {
-    added: added.map((slug, index) => ({ slug, label: at(left.length + index) })),
+    added: added.map((slug, index) => ({ slug, sortKey: at(left.length + index) })),
     moved: moved.filter(({ from, to }) => from !== to),
   };
 }

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { createSharedWork } from '../../protocol/base/sharedWork.ts';
+import { LruCache } from '../base/lruCache.ts';
+import type { Document } from '../content/document.ts';
+import type { Renderer } from './renderer.ts';
+import { type RenderJob, UnrenderableError } from './renderJob.ts';
+import type { RenditionCache } from './renditionCache.ts';
+
+/** A document or a collection in one format. Its entity tag is known before anything is rendered. */
+export interface Rendition {
+  /** Strong, with its quotes: it changes with everything that the bytes depend on. */
+  readonly etag: string;
+  readonly mediaType: string;
+  /** In bytes; undefined if it is not in the cache. */
+  cachedSize(): number | undefined;
+  /** The file in the cache, which the caller closes. */
+  openCached(): Promise<FileHandle | undefined>;
+  cached(): Promise<Uint8Array | undefined>;
+  /** @throws {UnrenderableError} @throws {RendererBusyError} */
+  render(signal: AbortSignal): Promise<Uint8Array>;
+}
+
+export interface RenditionMakerOptions {
+  readonly renderer: Renderer;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Without a cache, each caller keeps what it needs. */
+  readonly cache?: RenditionCache;
+  /** Changes with every version of the code that renders, because a cache outlives the process. */
+  readonly version?: string;
+  /** Called with something that a reader of the rendition should know, such as a picture that was left out. */
+  readonly onNote?: (note: string) => void;
+}
+
+/** What a rendition is made from. */
+export interface RenditionSource {
+  readonly job: RenderJob;
+  /** From `subjectOf`: what fails again while it stays the same, whatever its pictures are. */
+  readonly subject: string;
+  /** Everything else that the bytes depend on. */
+  readonly inputs: readonly unknown[];
+  readonly mediaType: string;
+}
+
+/** Milliseconds for which an unrenderable document is not tried again, unless it changes. */
+const failureLifetime = 300_000;
+const rememberedFailures = 1_000;
+
+/** Makes renditions that share one rendering among simultaneous callers, and remembers what cannot be rendered. */
+export class RenditionMaker {
+  readonly #options: RenditionMakerOptions;
+  readonly #running = createSharedWork<Uint8Array>();
+  readonly #failures = new LruCache<{ readonly error: UnrenderableError; readonly until: number }>(
+    rememberedFailures,
+  );
+
+  constructor(options: RenditionMakerOptions) {
+    this.#options = options;
+  }
+
+  /** Throws if the subject could not be rendered a short time ago. Callers ask before they look at any file. */
+  refuseFailed(subject: string): void {
+    const failure = this.#failures.get(subject);
+    if (failure !== undefined && failure.until > this.#options.now()) throw failure.error;
+  }
+
+  make(source: RenditionSource): Rendition {
+    const { cache, version } = this.#options;
+    const etag = `"${digestOf([source.job.kind, version, ...source.inputs]).slice(0, 32)}"`;
+    return {
+      etag,
+      mediaType: source.mediaType,
+      cachedSize: () => cache?.sizeOf(etag),
+      openCached: async () => cache?.open(etag),
+      cached: async () => cache?.get(etag),
+      render: async (signal) => {
+        this.refuseFailed(source.subject);
+        return this.#running.join(etag, (ended) => this.#render(source, etag, ended), { signal });
+      },
+    };
+  }
+
+  async #render({ job, subject }: RenditionSource, etag: string, signal: AbortSignal): Promise<Uint8Array> {
+    const { renderer, cache, now, onNote } = this.#options;
+    try {
+      const { bytes, notes } = await renderer.render(job, signal);
+      for (const note of notes) onNote?.(note);
+      await cache?.put(etag, bytes);
+      return bytes;
+    } catch (error) {
+      // It would fail again, after as much work.
+      if (error instanceof UnrenderableError)
+        this.#failures.set(subject, { error, until: now() + failureLifetime }, 1);
+      throw error;
+    }
+  }
+}
+
+/** Identifies the text of a rendition in one format. */
+export function subjectOf(format: string, text: readonly unknown[]): string {
+  return digestOf([format, ...text]);
+}
+
+/** What the rendition of a document depends on, links and pictures apart. */
+export function identityOf({ path, slug, contentHash }: Document): readonly string[] {
+  return [path, slug, contentHash];
+}
+
+function digestOf(inputs: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(inputs)).digest('base64url');
+}
