@@ -34,7 +34,7 @@ async function render(job: RenderJob): Promise<Rendered> {
       return createMarkdown(job);
     }
     case 'parts': {
-      const { createParts } = await import('./markdown/partsFormat.ts');
+      const { createParts } = await import('./markdown/markdownFormat.ts');
       return createParts(job);
     }
     case 'pdf': {

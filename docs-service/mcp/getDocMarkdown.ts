@@ -1,8 +1,7 @@
 import { slug } from 'github-slugger';
 import { Type } from 'typebox';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import type { MarkdownSection } from '../formats/markdown/markdownParts.ts';
-import type { DocumentParts } from '../formats/markdown/partsReader.ts';
+import type { DocumentParts, MarkdownSection } from '../formats/markdown/partsReader.ts';
 import { nearestSlugs } from '../search/nearSlugs.ts';
 import { isWithinCharacter, pageOf } from './markdownPage.ts';
 import { unknownDocument } from './mcpLibrary.ts';

@@ -1,7 +1,6 @@
 import { EPub } from 'epub-gen-memory';
-import type { BookContents } from './bookContents.ts';
 import { navigationDocument, ncxDocument } from './navigation.ts';
-import { packageDocument } from './package.ts';
+import { type BookContents, packageDocument } from './package.ts';
 import { styleSheet } from './styleSheet.ts';
 
 /**

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { escapeXml } from '../markdown/xmlText.ts';
-import type { BookDescription } from './bookDescription.ts';
 import type { BookPictures } from './bookPictures.ts';
-import { xhtmlPage } from './xhtmlPage.ts';
+import { type BookDescription, xhtmlPage } from './xhtmlPage.ts';
 
 export interface Cover {
   readonly file: string;

@@ -4,10 +4,10 @@ import { languageOf } from '../language.ts';
 import { visibleText } from '../markdown/xmlText.ts';
 import { type EpubJob, type Rendered, UnrenderableError } from '../renderJob.ts';
 import { Book } from './book.ts';
-import type { BookDescription } from './bookDescription.ts';
 import { BookPictures } from './bookPictures.ts';
 import { type Chapter, ChapterWriter } from './chapter.ts';
 import { createCover } from './cover.ts';
+import type { BookDescription } from './xhtmlPage.ts';
 
 /**
  * A collection as an EPUB 3 book. The same job gives the same bytes on every machine. It reads only pictures inside the

@@ -1,8 +1,7 @@
 import type { Heading } from '../markdown/markdown.ts';
 import { escapeXml } from '../markdown/xmlText.ts';
-import type { BookDescription } from './bookDescription.ts';
 import type { Chapter } from './chapter.ts';
-import { xhtmlPage } from './xhtmlPage.ts';
+import { type BookDescription, xhtmlPage } from './xhtmlPage.ts';
 
 /** An entry of the contents: a chapter, or one of its headings of the first three levels. */
 interface Entry {

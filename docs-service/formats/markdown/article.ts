@@ -1,9 +1,7 @@
 import type { Document, Tag } from '../../content/document.ts';
 import { htmlLanguage } from '../language.ts';
-import { dateElement } from './dateElement.ts';
-import type { Heading, MarkdownDocument } from './markdown.ts';
-import { startsWithTitle } from './titledMarkdown.ts';
-import { escapeXml, visibleText } from './xmlText.ts';
+import { type Heading, type MarkdownDocument, startsWithTitle } from './markdown.ts';
+import { dateElement, escapeXml, visibleText } from './xmlText.ts';
 
 export interface Article {
   readonly document: Document;

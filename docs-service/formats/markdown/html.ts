@@ -1,7 +1,6 @@
 import type { Token, Tokens } from 'marked';
 import { decodeEntities, plainText } from '../../search/plainText.ts';
-import { BlockScope } from './blockScope.ts';
-import { InlineScope, pictureTag } from './inlineScope.ts';
+import { BlockScope, InlineScope, pictureTag } from './htmlScopes.ts';
 import type { Footnote, MarkdownDocument } from './markdown.ts';
 import { HtmlSanitiser } from './rawHtml.ts';
 import type { References } from './references.ts';

@@ -5,8 +5,8 @@ import { plainArticle, readingArticle } from './article.ts';
 import { articleStyle } from './articleStyle.ts';
 import { readAsset } from './assets.ts';
 import { idsOf, markdownToHtml } from './html.ts';
+import { parseTitled } from './markdown.ts';
 import { createReferences, type ShownPicture } from './references.ts';
-import { parseTitled } from './titledMarkdown.ts';
 import { escapeXml, visibleText } from './xmlText.ts';
 
 /**

@@ -1,11 +1,21 @@
-import type { MarkdownSection } from './markdownParts.ts';
-
 /** A document that is read in parts; `MarkdownParts` explains the fields. */
 export interface DocumentParts {
   readonly markdown: string;
   readonly sections: readonly MarkdownSection[];
   readonly blocks: Uint32Array;
   readonly lines: Uint32Array;
+}
+
+/** A heading outside of quotes and lists, with everything up to the next heading of its depth or above. */
+export interface MarkdownSection {
+  /** 1 to 6. */
+  readonly depth: number;
+  /** Without its marks. */
+  readonly text: string;
+  /** As GitHub makes it, unique in the document. */
+  readonly id: string;
+  readonly start: number;
+  readonly end: number;
 }
 
 /** The places are the bytes of a `Uint32Array` in Base64. */

@@ -1,8 +1,7 @@
 import type { Token, Tokens } from 'marked';
-import { escapeActiveTags, isHarmlessAddress, isHarmlessHtml } from './harmlessHtml.ts';
 import { childrenOf, lexPlain, lexWithFootnotes, withinStack } from './markdown.ts';
 import { type MarkdownReader, markdownReaders } from './markdownReaders.ts';
-import { HtmlSanitiser } from './rawHtml.ts';
+import { escapeActiveTags, HtmlSanitiser, isHarmlessAddress, isHarmlessHtml } from './rawHtml.ts';
 
 /**
  * The Markdown as it was written, but with raw HTML sanitised, and with links that may run something leading nowhere.

@@ -1,14 +1,12 @@
 import type { Token, Tokens } from 'marked';
-import { arrange, type Block } from './arrange.ts';
+import type { Footnote } from '../markdown/markdown.ts';
 import { codeBlock } from './codeBlock.ts';
 import { directionOf } from './directions.ts';
-import { htmlParagraphs, inlinePieces } from './inlines.ts';
+import { htmlParagraphs, inlinePieces, type Mark, type Piece, type TextPiece } from './inlines.ts';
+import { arrange, type Block, heightOf, indented, indentWithin, type Scope } from './layout.ts';
 import { listBlock } from './lists.ts';
-import { fromPageMargin } from './pageMargin.ts';
-import { paragraphNodes, textNodes } from './paragraphs.ts';
-import type { Mark, Piece, TextPiece } from './pieces.ts';
-import { heightOf, indented, indentWithin, type Scope } from './scope.ts';
-import { colors, headingStyle, quoteIndent, quoteLayout } from './style.ts';
+import { fromPageMargin, hang, paragraphNodes, textNodes } from './paragraphs.ts';
+import { colors, headingStyle, quoteIndent, quoteLayout, sizes } from './style.ts';
 import { tableBlocks } from './tables.ts';
 
 export function blocksOf(tokens: readonly Token[], scope: Scope): Block[] {
@@ -131,4 +129,38 @@ function withoutStart(pieces: readonly Piece[], start: string): Piece[] {
 function ruleBlock(width: number): Block {
   const line = { type: 'line', x1: 0, y1: 0, x2: width, y2: 0, lineWidth: 0.6, lineColor: colors.rule };
   return { node: { canvas: [line] }, lead: 1, height: 1, before: 14, after: 14 };
+}
+
+/** The footnotes after a short rule at the end of the document, each with a link back to its reference. */
+export function notesBlocks(footnotes: readonly Footnote[], scope: Scope): Block[] {
+  if (footnotes.length === 0) return [];
+  const rule = { type: 'line', x1: 0, y1: 0, x2: 110, y2: 0, lineWidth: 0.6, lineColor: colors.strongRule };
+  const line = { node: { canvas: [rule] }, lead: 24, height: 1, before: 26, after: 8 };
+  const look = { ...scope.look, fontSize: sizes.note };
+  return [line, ...footnotes.map((footnote) => noteBlock(footnote, { ...indented(scope, indent), look }))];
+}
+
+const indent = 20;
+
+function noteBlock({ number, tokens }: Footnote, scope: Scope): Block {
+  const id = { id: `note:${number}` };
+  const mark = { destination: `note-mark:${number}` } as const;
+  const runs = scope.type.runs([{ kind: 'text', text: `${number}.\u00a0\u00a0`, mark }], sizes.note);
+  const { whole } = scope.type.width([{ kind: 'text', text: `${number}.\u00a0\u00a0`, mark }], sizes.note);
+  const blocks = blocksOf(tokens, scope);
+  const [first, ...rest] = blocks;
+  const opens = first && Array.isArray(first.node['text']) && !first.isHeading;
+  const opening = opens ? first.node : { text: [{ text: ' ' }], fontSize: sizes.note };
+  const placed = { lead: 12, height: 12, before: 0, after: 2, ...(opens ? first : {}) };
+  const all = [
+    { ...placed, node: { ...hang(opening, runs, { width: whole }), ...id } },
+    ...(opens ? rest : blocks),
+  ];
+  return {
+    node: { stack: [{ stack: arrange(all), marginLeft: indent }] },
+    lead: placed.lead,
+    height: heightOf(all),
+    before: 2.5,
+    after: 2.5,
+  };
 }

@@ -1,6 +1,5 @@
-import type { Block } from './arrange.ts';
-import { fromPageMargin } from './pageMargin.ts';
-import type { Setting } from './paragraphs.ts';
+import type { Block } from './layout.ts';
+import { fromPageMargin, type Setting } from './paragraphs.ts';
 import { codeLayout, codePadding, sizes } from './style.ts';
 
 /** Code on a light background, line by line. A line that is too long continues below, further in. */

@@ -2,24 +2,19 @@ import type { Token } from 'marked';
 import type { TDocumentDefinitions } from 'pdfmake/interfaces';
 import type { Document } from '../../content/document.ts';
 import { resolveLink } from '../../content/links.ts';
-import type { Heading, MarkdownDocument } from '../markdown/markdown.ts';
-import { isTitle } from '../markdown/titledMarkdown.ts';
+import { type Heading, isTitle, type MarkdownDocument } from '../markdown/markdown.ts';
 import { UnrenderableError } from '../renderJob.ts';
-import { arrange } from './arrange.ts';
-import { blocksOf } from './blocks.ts';
-import { Bookmarks } from './bookmarks.ts';
-import { contentsNodes } from './contents.ts';
-import { directionOfDocument } from './directions.ts';
-import { notesBlocks } from './notes.ts';
-import { directedText } from './paragraphs.ts';
+import { blocksOf, notesBlocks } from './blocks.ts';
+import { Bookmarks, contentsNodes } from './contents.ts';
+import { directionOfDocument, markedLeftToRight } from './directions.ts';
+import type { InlineContext, Mark } from './inlines.ts';
+import { arrange, heightOf, type Scope } from './layout.ts';
+import { directedText, type TextLook } from './paragraphs.ts';
 import type { Pictures } from './pictures.ts';
-import type { InlineContext, Mark } from './pieces.ts';
-import { heightOf, type Scope } from './scope.ts';
 import { colors, lineHeight, page, sizes, textHeight, textWidth } from './style.ts';
-import { coverNodes, titleNodes } from './titleBlock.ts';
 import type { Typesetter } from './typesetter.ts';
 
-export interface DefinitionInput {
+interface DefinitionInput {
   readonly document: Document;
   readonly markdown: MarkdownDocument;
   readonly targets: Readonly<Record<string, string>>;
@@ -162,4 +157,56 @@ function runningLines(document: Document, type: Typesetter) {
 function shortened(text: string, length: number): string {
   const signs = [...text];
   return signs.length <= length ? text : `${signs.slice(0, length - 1).join('')}…`;
+}
+
+/** Title, description, authors and date over a rule. */
+function titleNodes(document: Document, type: Typesetter, id: string | undefined): Record<string, unknown>[] {
+  const direction = directionOfDocument(document);
+  const text = (content: string, look: TextLook, mark: Mark = {}) => ({
+    ...directedText([{ kind: 'text', text: content, mark }], { type, width: textWidth, look }, direction),
+    ...look,
+  });
+  const { title, description } = document;
+  const date = dateLine(document);
+  const byline = [document.authors.join(', '), date && markedLeftToRight(date)].filter(Boolean).join('  ·  ');
+  const rule = { type: 'line', x1: 0, y1: 0, x2: textWidth, y2: 0, lineWidth: 0.8, lineColor: colors.rule };
+  return [
+    { ...text(title, { fontSize: 25 }, { bold: true }), lineHeight: 1.06, ...(id ? { id } : {}) },
+    ...(description
+      ? [{ ...text(description, { fontSize: 12, color: colors.quiet }), margin: [0, 7, 0, 0] }]
+      : []),
+    ...(byline ? [{ ...text(byline, { fontSize: 9, color: colors.faint }), margin: [0, 9, 0, 0] }] : []),
+    { canvas: [rule], margin: [0, 13, 0, 16] },
+  ];
+}
+
+/** The cover picture from the front matter, above the title, which stays on the same page. */
+function coverNodes({ cover }: Document, pictures: Pictures): Record<string, unknown>[] {
+  const box = { width: textWidth, height: textHeight * coverShare };
+  const picture = cover === null ? undefined : pictures.placeFile(cover, box);
+  if (!picture) return [];
+  const { node, width, height } = picture;
+  return [{ ...node, width, height, margin: [0, 0, 0, 20] }];
+}
+
+/** As a share of the page's height. */
+const coverShare = 0.45;
+
+/** The date in the style of the document's language; the date of its last change if there is one. */
+function dateLine({ date, updated, lang }: Document): string {
+  const text = updated ?? date;
+  const time = text ? new Date(text) : undefined;
+  if (!text || !time || Number.isNaN(time.getTime())) return '';
+  const [year, month, day] = text.slice(0, 10).split('-').map(Number);
+  if (!year || !month || !day) return text.slice(0, 10);
+  return inWords(Date.UTC(year, month - 1, day), lang);
+}
+
+function inWords(time: number, lang: string | null): string {
+  try {
+    return new Intl.DateTimeFormat(lang ?? 'en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(time);
+  } catch {
+    // This Node does not know the language.
+    return new Date(time).toISOString().slice(0, 10);
+  }
 }

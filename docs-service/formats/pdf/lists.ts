@@ -1,9 +1,8 @@
 import type { Token, Tokens } from 'marked';
 import type { Direction } from '../language.ts';
-import { arrange, type Block } from './arrange.ts';
 import { directionOf, inOrder } from './directions.ts';
+import { arrange, type Block, heightOf, indented, indentWithin, type Scope, twoLines } from './layout.ts';
 import { hang } from './paragraphs.ts';
-import { heightOf, indented, indentWithin, type Scope, twoLines } from './scope.ts';
 import { colors } from './style.ts';
 import type { Run } from './typesetter.ts';
 

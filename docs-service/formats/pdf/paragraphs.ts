@@ -1,9 +1,7 @@
 import type { Direction } from '../language.ts';
-import { directionOfPieces } from './directions.ts';
-import { fromPageMargin } from './pageMargin.ts';
+import { directionOfPieces, orderedLines } from './directions.ts';
+import type { ImagePiece, Mark, Piece, TextPiece } from './inlines.ts';
 import type { Pictures, PlacedPicture } from './pictures.ts';
-import type { ImagePiece, Mark, Piece, TextPiece } from './pieces.ts';
-import { orderedLines } from './rightToLeft.ts';
 import { colors, pitch } from './style.ts';
 import type { Run, Typesetter } from './typesetter.ts';
 
@@ -172,4 +170,19 @@ function pictureNode({ node, width, height }: PlacedPicture): Placed {
   const options = { imageCallback: () => '', warningCallback: () => undefined };
   const shown = 'svg' in node ? { ...node, options } : node;
   return { node: { ...shown, width, height, color: colors.text }, height, lead: height };
+}
+
+/**
+ * Within an indent, PDFMake forgets the indent when a table or a row of columns continues on the next page, and sets
+ * the rest too wide. It remembers only the table's own margin, so the table gets the whole indent as its own.
+ * @param indent points from the margin of the page; 0 within another table, whose margin it remembers
+ * @param shift points that the node stands further right
+ */
+export function fromPageMargin(
+  node: Record<string, unknown>,
+  indent: number,
+  shift = 0,
+): Record<string, unknown> {
+  if (indent === 0 && shift === 0) return node;
+  return { stack: [{ stack: [{ ...node, margin: [indent + shift, 0, 0, 0] }], marginLeft: -indent }] };
 }

@@ -1,10 +1,10 @@
 import pdfmake from 'pdfmake';
-import type { MarkdownDocument } from '../markdown/markdown.ts';
-import { parseTitled } from '../markdown/titledMarkdown.ts';
+import { messageOf } from '../../../protocol/base/errorText.ts';
+import { cutText } from '../../../protocol/base/text.ts';
+import { type MarkdownDocument, parseTitled } from '../markdown/markdown.ts';
 import { type PdfJob, type Rendered, UnrenderableError } from '../renderJob.ts';
 import { documentDefinition } from './definition.ts';
-import { regionOf } from './fallbackFonts.ts';
-import { createFontBook, type FontBook } from './fontBook.ts';
+import { createFontBook, type FontBook, regionOf } from './fontBook.ts';
 import { Pictures } from './pictures.ts';
 import { changePrinter } from './printer.ts';
 import { Typesetter } from './typesetter.ts';
@@ -23,7 +23,7 @@ export async function createPdf(job: PdfJob): Promise<Rendered> {
   } catch (error) {
     if (error instanceof UnrenderableError) throw error;
     const excluded = pictures.size > 0 ? await damagedPictures(attempt, pictures) : new Set<string>();
-    const note = `The document was rendered without the parts on which the first attempt failed: ${messageOf(error)}`;
+    const note = `The document was rendered without the parts on which the first attempt failed: ${cutText(messageOf(error), 200)}`;
     const rendered = await render(
       { ...attempt, book: createFontBook(job.fonts, 'own alone'), excluded },
       pictures,
@@ -120,8 +120,4 @@ async function damagedPictures({ job, book }: Attempt, paths: ReadonlySet<string
     }
   }
   return damaged;
-}
-
-function messageOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).slice(0, 200);
 }

@@ -1,12 +1,8 @@
 import type { Tokens } from 'marked';
-import type { Block } from './arrange.ts';
-import { type ColumnNeed, columnWidths } from './columnWidths.ts';
 import { directionOf, inOrder } from './directions.ts';
-import { inlinePieces } from './inlines.ts';
-import { fromPageMargin } from './pageMargin.ts';
-import { type Placed, paragraphNodes, type TextLook } from './paragraphs.ts';
-import type { Mark, Piece, TextPiece } from './pieces.ts';
-import type { Scope } from './scope.ts';
+import { inlinePieces, type Mark, type Piece, type TextPiece } from './inlines.ts';
+import type { Block, Scope } from './layout.ts';
+import { fromPageMargin, type Placed, paragraphNodes, type TextLook } from './paragraphs.ts';
 import { pitch, sizes, tableLayout, tablePadding, textHeight } from './style.ts';
 
 /** A table, or several below each other if it has more columns than fit on the page. */
@@ -118,4 +114,65 @@ function cellOf(nodes: readonly Placed[]): { node: Record<string, unknown>; heig
   const [first] = nodes;
   if (!first) return { node: { text: '' }, height };
   return { node: nodes.length === 1 ? first.node : { stack: nodes.map(({ node }) => node) }, height };
+}
+
+/** In points. */
+interface ColumnNeed {
+  /** The width of the longest part that is not broken. */
+  readonly part: number;
+  /** The width of the longest word. */
+  readonly word: number;
+  /** The width of the longest line without breaks. */
+  readonly whole: number;
+}
+
+/**
+ * Widths for the columns of a table, which together take at most the room. A table that fits keeps its widths, and is
+ * stretched if it nearly fills the room. Otherwise each column gets what its longest word needs, or its longest part if
+ * words take too much, and the rest goes to the columns with the most text.
+ */
+function columnWidths(needs: readonly ColumnNeed[], room: number): number[] {
+  const whole = sum(needs.map((need) => need.whole));
+  if (whole <= room) {
+    const factor = whole > room * 0.55 ? room / whole : Math.min(1.35, room / whole);
+    return needs.map((need) => need.whole * factor);
+  }
+  const words = needs.map((need) => Math.min(need.word, room * 0.4));
+  if (sum(words) <= room * 0.85) return grown(needs, words, room);
+  const parts = needs.map((need) => Math.min(need.part, room * 0.5));
+  return sum(parts) >= room ? shrunk(parts, room) : grown(needs, parts, room);
+}
+
+/** Narrow columns keep their width, and the widest are cut to one width. */
+function shrunk(least: readonly number[], room: number): number[] {
+  let limit = room;
+  let left = room;
+  const sorted = [...least].sort((a, b) => a - b);
+  for (const [index, width] of sorted.entries()) {
+    limit = left / (sorted.length - index);
+    if (width > limit) break;
+    left -= width;
+  }
+  return least.map((width) => Math.min(width, limit));
+}
+
+/** The rest is shared in proportion to the root of what each column still needs, so long ones do not take it all. */
+function grown(needs: readonly ColumnNeed[], least: readonly number[], room: number): number[] {
+  const widths = [...least];
+  for (let round = 0; round < 8; round++) {
+    const left = room - sum(widths);
+    if (left < 0.5) break;
+    const wants = needs.map((need, index) => Math.max(0, need.whole - (widths[index] ?? 0)) ** 0.75);
+    const total = sum(wants);
+    if (total === 0) break;
+    for (const [index, want] of wants.entries()) {
+      const width = widths[index] ?? 0;
+      widths[index] = Math.min(Math.max(width, needs[index]?.whole ?? 0), width + (left * want) / total);
+    }
+  }
+  return widths;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }

@@ -1,9 +1,8 @@
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import { breakable } from './breakable.ts';
-import type { Region } from './fallbackFonts.ts';
-import type { BaseFont, FontBook } from './fontBook.ts';
-import type { Mark, TextPiece } from './pieces.ts';
-import { plainSigns, signsOf } from './signs.ts';
+import type { BaseFont, FontBook, Region } from './fontBook.ts';
+import { glyphsOf, plainGlyphs } from './glyphs.ts';
+import type { Mark, TextPiece } from './inlines.ts';
 import { colors, inlineCodeScale, sizes } from './style.ts';
 
 /** A stretch of text in one font and one style, in PDFMake's form. */
@@ -33,7 +32,7 @@ export interface TextWidth {
   readonly whole: number;
 }
 
-/** Sets text in fonts that have its signs, and records which signs it used and missed. */
+/** Sets text in fonts that have its characters, and records which fonts it used and which characters it missed. */
 export class Typesetter {
   readonly families = new Set<string>(['Text', 'Code']);
   readonly missing = new Set<number>();
@@ -78,7 +77,7 @@ export class Typesetter {
     let [part, word, line] = [0, 0, 0];
     for (const { text, mark } of pieces) {
       const size = fontSize * (mark.code ? inlineCodeScale : 1) * (mark.bold ? 1.03 : 1);
-      for (const stretch of breakable(plainSigns(text), mark.code === true)) {
+      for (const stretch of breakable(plainGlyphs(text), mark.code === true)) {
         if (stretch === '') part = 0;
         for (const character of stretch) {
           if (character === '\n') line = 0;
@@ -96,7 +95,7 @@ export class Typesetter {
     return width;
   }
 
-  /** The signs that no font has, for the author. */
+  /** The characters that no font has, for the author. */
   notes(): readonly string[] {
     const names = [...this.missing].slice(0, 20).map(hexadecimal);
     if (names.length === 0) return [];
@@ -124,25 +123,25 @@ export class Typesetter {
     return id && first ? [{ ...first, id }, ...runs.slice(1)] : runs;
   }
 
-  /** Cuts a text where its font changes. A part without a family is one sign that no font has. */
+  /** Cuts a text where its font changes. A part without a family is one character that no font has. */
   #split(text: string, base: BaseFont): { text: string; family: string | undefined }[] {
     if (/^[\n -~]*$/.test(text)) return text ? [{ text, family: base }] : [];
     const parts: { text: string; family: string | undefined }[] = [];
-    for (const { text: sign, alternative } of signsOf(text)) {
-      const family = this.#family(sign, base) ?? (alternative ? this.#family(alternative, base) : undefined);
-      const shown = alternative && this.#family(sign, base) === undefined && family ? alternative : sign;
+    for (const { text: glyph, alternative } of glyphsOf(text)) {
+      const family = this.#family(glyph, base) ?? (alternative ? this.#family(alternative, base) : undefined);
+      const shown = alternative && this.#family(glyph, base) === undefined && family ? alternative : glyph;
       const last = parts.at(-1);
       if (last && last.family === family && family !== undefined) last.text += shown;
       else parts.push({ text: shown, family });
-      if (family === undefined) this.missing.add(sign.codePointAt(0) ?? 0);
+      if (family === undefined) this.missing.add(glyph.codePointAt(0) ?? 0);
       else this.families.add(family);
     }
     return parts;
   }
 
-  #family(sign: string, base: BaseFont): string | undefined {
-    if (sign === '\n' || sign === ' ') return base;
-    return this.#book.familyFor(sign.codePointAt(0) ?? 0, base, this.#region);
+  #family(glyph: string, base: BaseFont): string | undefined {
+    if (glyph === '\n' || glyph === ' ') return base;
+    return this.#book.familyFor(glyph.codePointAt(0) ?? 0, base, this.#region);
   }
 
   #advance(character: string, base: BaseFont): number {
@@ -159,8 +158,8 @@ export class Typesetter {
     return family === undefined ? 1.6 : this.#book.advance(codePoint, family);
   }
 
-  #substitute(sign: string, fontSize: number): Run {
-    const text = hexadecimal(sign.codePointAt(0) ?? 0);
+  #substitute(glyph: string, fontSize: number): Run {
+    const text = hexadecimal(glyph.codePointAt(0) ?? 0);
     return { text, font: 'Code', fontSize: fontSize * 0.62, background: '#e6e9ee', color: colors.quiet };
   }
 }

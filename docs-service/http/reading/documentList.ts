@@ -1,6 +1,6 @@
 import type { DocumentMetadata } from '../../content/document.ts';
 import { htmlLanguage } from '../../formats/language.ts';
-import { dateElement } from '../../formats/markdown/dateElement.ts';
+import { dateElement } from '../../formats/markdown/xmlText.ts';
 import { readingPath } from '../documentView.ts';
 import { escapeHtml } from '../pages.ts';
 

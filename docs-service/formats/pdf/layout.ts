@@ -1,5 +1,8 @@
-import type { Placed } from './paragraphs.ts';
-import { textHeight } from './style.ts';
+import type { Direction } from '../language.ts';
+import type { Heading, MarkdownDocument } from '../markdown/markdown.ts';
+import type { InlineContext } from './inlines.ts';
+import type { Placed, Setting } from './paragraphs.ts';
+import { pitch, textHeight } from './style.ts';
 
 /** A block with its margins. Between two blocks, the larger margin counts. */
 export interface Block extends Placed {
@@ -61,4 +64,38 @@ function headingNode(headings: readonly Block[], { gap, room }: { gap: number; r
     return { ...node, margin: [0, gapBefore(headings, index), 0, last ? room : 0] };
   });
   return { unbreakable: true, stack, margin: [0, gap, 0, 0] };
+}
+
+/** Where tokens stand, and all that is known of their document. */
+export interface Scope extends Setting {
+  readonly document: MarkdownDocument;
+  readonly inline: InlineContext;
+  /** How many lists it stands in. */
+  readonly listDepth?: number;
+  /** Whether it stands in the table that a quote is set as. */
+  readonly inTable?: boolean;
+  /** In how many quotes. */
+  readonly quoteDepth?: number;
+  /** Is told of each heading that gets a place in the document. It answers with what makes it a bookmark. */
+  readonly placeHeading: (heading: Heading) => Record<string, unknown>;
+}
+
+/** Inside of quotes and lists text is narrower, but never too narrow to be read. */
+export function indented(scope: Scope, indent: number, direction: Direction = 'ltr'): Scope {
+  const width = scope.width - indent;
+  if (direction === 'rtl') return { ...scope, width };
+  return { ...scope, width, indent: scope.inTable ? 0 : scope.indent + indent };
+}
+
+export function indentWithin(scope: Scope, indent: number): number {
+  return scope.width - indent < 150 ? 0 : indent;
+}
+
+export function heightOf(blocks: readonly Block[]): number {
+  return blocks.reduce((sum, { height, before, after }) => sum + height + Math.max(before, after), 0);
+}
+
+/** How much a page must have left for a block of text to begin on it. */
+export function twoLines(fontSize: number): number {
+  return 2.2 * pitch(fontSize);
 }

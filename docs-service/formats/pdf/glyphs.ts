@@ -1,21 +1,21 @@
-/** A sign as it is looked up in fonts, and a plainer one with the same meaning. */
-export interface Sign {
+/** A character as it is looked up in fonts, and a plainer one with the same meaning. */
+interface Glyph {
   readonly text: string;
   readonly alternative?: string;
 }
 
-/** Cuts a text into signs, without characters that only change the sign before them or print nothing. */
-export function signsOf(text: string): Sign[] {
-  const signs: Sign[] = [];
-  for (const character of plainSigns(text)) {
+/** Splits a text into glyphs, without characters that only change the one before them or print nothing. */
+export function glyphsOf(text: string): Glyph[] {
+  const glyphs: Glyph[] = [];
+  for (const character of plainGlyphs(text)) {
     const alternative = alternatives.get(character) ?? regionalLetter(character);
-    signs.push(alternative ? { text: character, alternative } : { text: character });
+    glyphs.push(alternative ? { text: character, alternative } : { text: character });
   }
-  return signs;
+  return glyphs;
 }
 
 /** Composed, without variation selectors, joiners, direction marks, soft hyphens and colours of skin. */
-export function plainSigns(text: string): string {
+export function plainGlyphs(text: string): string {
   if (/^[\n -~]*$/.test(text)) return text;
   return text.normalize('NFC').replace(unprinted, '').replace(spaces, ' ');
 }
@@ -23,7 +23,7 @@ export function plainSigns(text: string): string {
 const unprinted = /[\p{Default_Ignorable_Code_Point}\p{Emoji_Modifier}]/gu;
 const spaces = /[\t\u2000-\u200a\u202f\u205f\u3000]/g;
 
-/** Emoji for which most machines have no font without colours, and signs that the program's own fonts have. */
+/** Emoji for which most machines have no font without colours, and characters that the program's own fonts have. */
 const alternatives: ReadonlyMap<string, string> = new Map([
   ['✅', '✔'],
   ['☑', '✔'],
