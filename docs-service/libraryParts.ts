@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { ProgramContext } from './cli/command.ts';
 import type { ContentFolder } from './content/contentFolder.ts';
-import { Library } from './content/library.ts';
-import { LibraryIndexer, type LibraryIndexerOptions } from './content/libraryIndexer.ts';
-import { WriterTurn } from './content/writerTurn.ts';
 import { createRenderer, type Renderer } from './formats/renderer.ts';
+import { Library } from './library/library.ts';
+import { LibraryIndexer, type LibraryIndexerOptions } from './library/libraryIndexer.ts';
+import { WriterTurn } from './library/writerTurn.ts';
 import type { Stores } from './stores.ts';
 
 /** What `serve` and `mcp` both consist of. */

@@ -90,8 +90,18 @@ const rules: readonly { name: string; room: RegExp; never: RegExp }[] = [
   },
   {
     name: 'the library knows nothing of who asks for it',
-    room: /^docs-service\/(content|search)\//,
+    room: /^docs-service\/(content|search|library)\//,
     never: /^docs-service\/(http|auth|formats|commands)\//,
+  },
+  {
+    name: 'the files of the library know nothing of its index',
+    room: /^docs-service\/content\//,
+    never: /^docs-service\/(search|library)\//,
+  },
+  {
+    name: 'the index knows nothing of the indexer',
+    room: /^docs-service\/search\//,
+    never: /^docs-service\/library\//,
   },
   {
     name: 'formats know nothing of who asks for them',

@@ -1,5 +1,5 @@
 import { piecesOf } from '../base/piecesOf.ts';
-import type { SlugRecord, SlugRecords } from '../content/slugRegister.ts';
+import type { SlugRecord, SlugRecords } from '../library/slugRegister.ts';
 import type { AccessDatabase, AccessStatement } from './accessDatabase.ts';
 import { type ClientStore, createClientStore } from './clientStore.ts';
 import { createOwnerStore, type OwnerStore } from './ownerStore.ts';

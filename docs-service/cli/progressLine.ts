@@ -1,4 +1,4 @@
-import type { IndexProgress } from '../content/libraryIndexer.ts';
+import type { IndexProgress } from '../library/libraryIndexer.ts';
 import type { ProgramContext } from './command.ts';
 
 /** Milliseconds between two reports in a log; a person sees each step. */

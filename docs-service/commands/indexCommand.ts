@@ -6,7 +6,7 @@ import { defineCommand } from '../cli/command.ts';
 import { createProgressLine } from '../cli/progressLine.ts';
 import { openContentFolder } from '../content/contentFolder.ts';
 import { countWarnings, toSentence } from '../content/document.ts';
-import type { LibraryIndexer } from '../content/libraryIndexer.ts';
+import type { LibraryIndexer } from '../library/libraryIndexer.ts';
 import { parsePlaces, placeOptions } from '../serveConfig.ts';
 import { openStores } from '../stores.ts';
 
@@ -29,7 +29,7 @@ export const indexCommand = defineCommand({
         );
       const { index } = stores;
       const progress = createProgressLine(context, (text) => note(`${text}\n`));
-      const { LibraryIndexer: Indexer } = await import('../content/libraryIndexer.ts');
+      const { LibraryIndexer: Indexer } = await import('../library/libraryIndexer.ts');
       const indexer = await Indexer.create({
         folder,
         index,

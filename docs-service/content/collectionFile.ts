@@ -1,12 +1,34 @@
 import { basename, extname } from 'node:path/posix';
 import { z } from 'zod';
-import type { CollectionDefinition } from './collection.ts';
-import { ContentError } from './contentError.ts';
+import { ContentError } from './document.ts';
 import { decodeUtf8 } from './documentFile.ts';
 import { author, contentPath, description, language, parseFields, slug, text } from './fields.ts';
-import { takePlainSlugs } from './plainSlugs.ts';
 import { isSlug, trySlug } from './slug.ts';
 import { parseYamlMap } from './yamlMap.ts';
+
+/** The order of a collection's documents. `listed` is the order of `docs`, and for a query the same as `-date`. */
+type CollectionOrder = 'date' | '-date' | 'title' | 'listed';
+
+/** The content of `collections/*.yaml`, checked. The documents are looked up when they are needed. */
+export interface CollectionDefinition {
+  /** Names the collection in addresses: `isSlug` holds for it, and it is unique in the library. */
+  readonly name: string;
+  readonly title: string;
+  /** Slugs in order, or a query for the documents. */
+  readonly docs: readonly string[] | CollectionQuery;
+  readonly order: CollectionOrder;
+  readonly author: string | null;
+  readonly lang: string | null;
+  /** A picture, as a path from the content folder. */
+  readonly cover: string | null;
+  readonly description: string | null;
+}
+
+interface CollectionQuery {
+  readonly type?: string;
+  /** The slug of a tag. */
+  readonly tag?: string;
+}
 
 /** In bytes: a few thousand slugs. */
 const longest = 65_536;
@@ -96,3 +118,37 @@ function tryProblemOfSlugs(written: unknown): string | undefined {
 function textOf(written: unknown): string {
   return typeof written === 'string' ? written.trim() : '';
 }
+
+interface PlainSlugs {
+  readonly slugs: readonly string[];
+  /** The file without the slugs. */
+  readonly rest: string;
+  /** Maps a line of the rest to its line in the file; both are counted from 1. */
+  readonly lineInFile: (line: number) => number;
+}
+
+/**
+ * The usual list of a collection: "docs:" and then one "- slug" a line. Only this list makes a file long, and it needs
+ * no YAML parser. Any other list stays in the rest.
+ */
+function takePlainSlugs(text: string): PlainSlugs {
+  const lines = text.split(/\r?\n/);
+  const key = lines.findIndex((line) => /^docs:[ \t]*(?:#.*)?$/.test(line));
+  const slugs: string[] = [];
+  let end = key + 1;
+  for (; key >= 0 && end < lines.length; end++) {
+    const slug = itemForm.exec(lines[end] ?? '')?.[1];
+    if (slug !== undefined) slugs.push(slug);
+    else if (!/^[ \t]*(?:#.*)?$/.test(lines[end] ?? '')) break;
+  }
+  if (slugs.length === 0 || /^[ \t-]/.test(lines[end] ?? ''))
+    return { slugs: [], rest: text, lineInFile: (line) => line };
+  return {
+    slugs,
+    rest: [...lines.slice(0, key), ...lines.slice(end)].join('\n'),
+    lineInFile: (line) => (line <= key ? line : line + end - key),
+  };
+}
+
+/** None of its characters has a meaning in YAML. */
+const itemForm = /^[ \t]*-[ \t]+([^\s#'"&*!|>%@`[\]{},?:-][^\s#'"&*!|>%@`[\]{},?:]*)[ \t]*(?:[ \t]#.*)?$/;

@@ -1,10 +1,7 @@
-import type { Dirent } from 'node:fs';
-import { constants } from 'node:fs';
+import { constants, type Dirent, readlinkSync, realpathSync } from 'node:fs';
 import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { ContentError } from './contentError.ts';
-import type { ContentProblem } from './document.ts';
-import { isOpenedAt } from './openedFile.ts';
+import { ContentError, type ContentProblem } from './document.ts';
 
 /** In bytes. A larger file is left out. */
 export const largestFile = 10 * 1024 * 1024;
@@ -189,4 +186,24 @@ function isGone({ code }: NodeJS.ErrnoException): boolean {
 function nowhereIsUndefined(error: NodeJS.ErrnoException): undefined {
   if (isGone(error) || error.code === 'ELOOP') return undefined;
   throw error;
+}
+
+/**
+ * Whether an open file is the one at this path. A path that was checked before may lead elsewhere when it is opened,
+ * because somebody has put a symbolic link into it; the open file is always the one that will be read.
+ * @param path without symbolic links, as it was checked
+ */
+export function isOpenedAt(descriptor: number, path: string): boolean {
+  const opened = openedPath(descriptor) ?? realpathSync(path);
+  // An editor may have replaced the file by now.
+  return opened === path || opened === `${path} (deleted)`;
+}
+
+/** Undefined on systems that do not say it. */
+function openedPath(descriptor: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`);
+  } catch {
+    return undefined;
+  }
 }

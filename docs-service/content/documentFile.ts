@@ -1,17 +1,14 @@
 import { createHash } from 'node:crypto';
 import { basename, extname } from 'node:path/posix';
 import { z } from 'zod';
-import type { FileWarning } from '../search/documentIndex.ts';
-import { tryFirstHeading } from '../search/headings.ts';
-import { ContentError } from './contentError.ts';
-import type { Document, Tag } from './document.ts';
+import type { FileWarning } from './document.ts';
+import { ContentError, type Document, type Tag } from './document.ts';
 import { author, contentPath, description, language, parseFields, slug, text } from './fields.ts';
 import { parseFrontMatter } from './frontMatter.ts';
-import { tryPathSlugs } from './pathSlugs.ts';
-import { trySlug } from './slug.ts';
-import { readDate } from './writtenDate.ts';
+import { tryFirstHeading } from './headings.ts';
+import { tryPathSlugs, trySlug } from './slug.ts';
 import { type FileLinks, findWrittenLinks } from './writtenLinks.ts';
-import { readDraft, type WrittenValue } from './writtenValue.ts';
+import { readDate, readDraft, type WrittenValue } from './writtenValue.ts';
 
 /** In characters: a later heading is not the title. */
 const farthestHeading = 65_536;

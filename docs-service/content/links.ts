@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
-import { decodeEntities } from '../search/plainText.ts';
-import { folderPagePaths } from './folderPage.ts';
+import { decodeEntities } from './plainText.ts';
+import { folderPagePaths } from './slug.ts';
 
 /** Where a link or a picture of a document leads. */
 export type LinkTarget =

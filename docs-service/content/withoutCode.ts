@@ -1,4 +1,4 @@
-import { markdownLines } from '../search/markdownLines.ts';
+import { markdownLines } from './markdownLines.ts';
 
 /**
  * A Markdown text with spaces in place of its code, its comments and its scripts, so that every character stays in its

@@ -1,8 +1,8 @@
 import GithubSlugger from 'github-slugger';
 import { Lexer } from 'marked';
-import { decodeEntities, plainText } from '../search/plainText.ts';
-import { textOfHeading, tryRawHeading } from '../search/rawHeading.ts';
 import { resolveLink } from './links.ts';
+import { decodeEntities, plainText } from './plainText.ts';
+import { textOfHeading, tryRawHeading } from './rawHeading.ts';
 import { withoutCode } from './withoutCode.ts';
 
 /** What the check of links needs of a file. It is kept in the index, so that an unchanged file is not read again. */

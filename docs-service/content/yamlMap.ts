@@ -1,5 +1,5 @@
 import { Composer, type Document, isAlias, isScalar, Lexer, Parser, visit } from 'yaml';
-import { ContentError } from './contentError.ts';
+import { ContentError } from './document.ts';
 
 /**
  * The most pieces that a text may have: keys, values, marks, line ends, spaces between them. The parser needs about 15

@@ -1,4 +1,4 @@
-import type { CollectionDefinition } from '../content/collection.ts';
+import type { CollectionDefinition } from '../content/collectionFile.ts';
 import type { Document } from '../content/document.ts';
 
 /** The work for a render worker. It is cloned into the worker, so it contains only data. */

@@ -1,6 +1,6 @@
 import type { ContentFolder } from '../content/contentFolder.ts';
 import type { Document } from '../content/document.ts';
-import type { LibraryCollection } from '../content/libraryCollections.ts';
+import type { LibraryCollection } from '../library/libraryCollections.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 import { createDependencies } from './dependencies.ts';
 import type { Renderer } from './renderer.ts';

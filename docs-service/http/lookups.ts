@@ -1,8 +1,8 @@
 import { createSharedWork } from '../../protocol/base/sharedWork.ts';
 import { noSuchCollection, noSuchDocument } from '../base/notFound.ts';
 import type { Document, DocumentMetadata } from '../content/document.ts';
-import { findCollection, type LibraryCollection } from '../content/libraryCollections.ts';
 import { isSlug } from '../content/slug.ts';
+import { findCollection, type LibraryCollection } from '../library/libraryCollections.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 import { DocumentMovedError, HttpProblem, unavailable } from './problems.ts';
 

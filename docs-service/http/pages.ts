@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { withoutIllegalCharacters } from '../search/plainText.ts';
+import { withoutIllegalCharacters } from '../content/plainText.ts';
 import { pageStyle } from './pageStyle.ts';
 
 /** Escapes text for HTML, also for attributes. */

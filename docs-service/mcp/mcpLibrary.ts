@@ -1,10 +1,10 @@
 import { LruCache } from '../base/lruCache.ts';
 import { noSuchCollection, noSuchDocument } from '../base/notFound.ts';
 import type { Document, DocumentMetadata } from '../content/document.ts';
-import { findCollection, type LibraryCollection } from '../content/libraryCollections.ts';
 import { isSlug } from '../content/slug.ts';
 import { type DocumentParts, readParts } from '../formats/markdown/partsReader.ts';
 import type { Renditions } from '../formats/renditions.ts';
+import { findCollection, type LibraryCollection } from '../library/libraryCollections.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 
 /** The library as one reader sees it. */

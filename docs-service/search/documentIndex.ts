@@ -1,6 +1,12 @@
 import { UnavailableError } from '../base/unavailableError.ts';
-import type { CollectionDefinition } from '../content/collection.ts';
-import type { ContentProblem, ContentWarning, Document, DocumentMetadata } from '../content/document.ts';
+import type { CollectionDefinition } from '../content/collectionFile.ts';
+import type {
+  ContentProblem,
+  ContentWarning,
+  Document,
+  DocumentMetadata,
+  FileWarning,
+} from '../content/document.ts';
 import type { FileLinks } from '../content/writtenLinks.ts';
 
 /**
@@ -150,9 +156,6 @@ export interface IndexedFile {
   /** Absent if the file is no document. */
   readonly links?: FileLinks;
 }
-
-/** A warning whose file is known. */
-export type FileWarning = Omit<ContentWarning, 'path'>;
 
 export interface IndexChanges {
   /**

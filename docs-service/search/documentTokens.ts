@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { headingsOf } from '../content/headings.ts';
 import { analyse, firstLetter, isUnspaced, words } from './analyser.ts';
 import type { DocumentFilter } from './documentIndex.ts';
-import { headingsOf } from './headings.ts';
 import type { Clause } from './query.ts';
 import { withoutScripts } from './withoutScripts.ts';
 

@@ -1,3 +1,4 @@
+import { editDistance } from '../../protocol/base/editDistance.ts';
 import { analyse } from './analyser.ts';
 
 /** The slugs of a few candidates that resemble a wrong one, the nearest first. */
@@ -34,35 +35,12 @@ const farthest = 0.5;
 /** From 0, for the same slug or the same words in another order, to 1. */
 function distance(one: string, other: string): number {
   const length = Math.max(one.length, other.length, 1);
-  const asWritten = edits(one, other);
+  const asWritten = editDistance(one, other);
   // The same words in another order are near, but not as near as a typing mistake.
-  const asWords = edits(inWordOrder(one), inWordOrder(other)) + 1;
+  const asWords = editDistance(inWordOrder(one), inWordOrder(other)) + 1;
   return Math.min(asWritten, asWords) / length;
 }
 
 function inWordOrder(slug: string): string {
   return analyse(slug).sort().join('-');
-}
-
-/** How many characters are inserted, deleted, replaced, or swapped with the next one. */
-function edits(one: string, other: string): number {
-  let [twoBack, oneBack]: [number[], number[]] = [
-    [],
-    Array.from({ length: other.length + 1 }, (_, index) => index),
-  ];
-  for (let row = 1; row <= one.length; row++) {
-    const current = [row];
-    for (let column = 1; column <= other.length; column++) {
-      const isSame = one[row - 1] === other[column - 1];
-      const isSwapped = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
-      current[column] = Math.min(
-        (oneBack[column] ?? 0) + 1,
-        (current[column - 1] ?? 0) + 1,
-        (oneBack[column - 1] ?? 0) + (isSame ? 0 : 1),
-        row > 1 && column > 1 && isSwapped ? (twoBack[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
-      );
-    }
-    [twoBack, oneBack] = [oneBack, current];
-  }
-  return oneBack[other.length] ?? 0;
 }

@@ -1,5 +1,5 @@
+import { markdownLines } from '../content/markdownLines.ts';
 import { words } from './analyser.ts';
-import { markdownLines } from './markdownLines.ts';
 import type { Clause, Query } from './query.ts';
 import { withoutScripts } from './withoutScripts.ts';
 

@@ -5,10 +5,10 @@ import fc from 'fast-check';
 import type { Token } from 'marked';
 import t from 'tap';
 import { parseCollectionFile } from '../../docs-service/content/collectionFile.ts';
+import { isOpenedAt } from '../../docs-service/content/contentFolder.ts';
 import { parseDocumentFile } from '../../docs-service/content/documentFile.ts';
 import { parseFrontMatter } from '../../docs-service/content/frontMatter.ts';
 import { resolveLink } from '../../docs-service/content/links.ts';
-import { isOpenedAt } from '../../docs-service/content/openedFile.ts';
 import { isSlug, trySlug } from '../../docs-service/content/slug.ts';
 import { findWrittenLinks } from '../../docs-service/content/writtenLinks.ts';
 import {

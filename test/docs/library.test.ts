@@ -11,9 +11,9 @@ import { createLogger } from '../../docs-service/base/log.ts';
 import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
 import { runProgram } from '../../docs-service/cli/program.ts';
 import { countWarnings } from '../../docs-service/content/document.ts';
-import { findCollection } from '../../docs-service/content/libraryCollections.ts';
-import { LibraryWatcher } from '../../docs-service/content/libraryWatcher.ts';
-import { SlugRegister } from '../../docs-service/content/slugRegister.ts';
+import { findCollection } from '../../docs-service/library/libraryCollections.ts';
+import { LibraryWatcher } from '../../docs-service/library/libraryWatcher.ts';
+import { SlugRegister } from '../../docs-service/library/slugRegister.ts';
 import {
   createSlugRecords,
   followTestLibrary,

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { headingsOf, tryFirstHeading } from '../../docs-service/content/headings.ts';
+import { markdownLines } from '../../docs-service/content/markdownLines.ts';
 import { analyse, isUnspaced, longestToken, words } from '../../docs-service/search/analyser.ts';
 import { QueryError } from '../../docs-service/search/documentIndex.ts';
 import { documentTokens } from '../../docs-service/search/documentTokens.ts';
-import { headingsOf, tryFirstHeading } from '../../docs-service/search/headings.ts';
-import { markdownLines } from '../../docs-service/search/markdownLines.ts';
 import { type Clause, parseQuery } from '../../docs-service/search/query.ts';
 import { longestSnippet, snippet } from '../../docs-service/search/snippet.ts';
 import { withoutScripts } from '../../docs-service/search/withoutScripts.ts';

@@ -1,9 +1,9 @@
 import { join, resolve } from 'node:path';
 import { type ContentFolder, openContentFolder } from '../../docs-service/content/contentFolder.ts';
 import type { ContentProblem, ContentWarning } from '../../docs-service/content/document.ts';
-import { Library } from '../../docs-service/content/library.ts';
-import { LibraryIndexer } from '../../docs-service/content/libraryIndexer.ts';
-import type { SlugRecord, SlugRecords } from '../../docs-service/content/slugRegister.ts';
+import { Library } from '../../docs-service/library/library.ts';
+import { LibraryIndexer } from '../../docs-service/library/libraryIndexer.ts';
+import type { SlugRecord, SlugRecords } from '../../docs-service/library/slugRegister.ts';
 import type { DocumentIndex, IndexWriter } from '../../docs-service/search/documentIndex.ts';
 import { createSqliteIndex } from '../../docs-service/search/sqlite/sqliteIndex.ts';
 import { temporaryFolder } from './temporaryFolder.ts';

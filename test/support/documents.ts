@@ -1,4 +1,4 @@
-import type { CollectionDefinition } from '../../docs-service/content/collection.ts';
+import type { CollectionDefinition } from '../../docs-service/content/collectionFile.ts';
 import type { Document } from '../../docs-service/content/document.ts';
 import type { EpubJob } from '../../docs-service/formats/renderJob.ts';
 

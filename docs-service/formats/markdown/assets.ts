@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { join, sep } from 'node:path';
-import { isOpenedAt } from '../../content/openedFile.ts';
+import { isOpenedAt } from '../../content/contentFolder.ts';
 import { sanitiseSvg } from './svg.ts';
 
 /** A picture in the content folder, or a sentence that says why there is none. */

@@ -1,5 +1,5 @@
 import type { Token, Tokens } from 'marked';
-import { decodeEntities, plainText } from '../../search/plainText.ts';
+import { decodeEntities, plainText } from '../../content/plainText.ts';
 import { BlockScope, InlineScope, pictureTag } from './htmlScopes.ts';
 import type { Footnote, MarkdownDocument } from './markdown.ts';
 import { HtmlSanitiser } from './rawHtml.ts';

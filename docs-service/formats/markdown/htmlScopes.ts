@@ -1,4 +1,4 @@
-import { decodeEntities } from '../../search/plainText.ts';
+import { decodeEntities } from '../../content/plainText.ts';
 import type { HtmlPart } from './rawHtml.ts';
 import type { References } from './references.ts';
 import { escapeXml } from './xmlText.ts';

@@ -1,7 +1,7 @@
 import GithubSlugger from 'github-slugger';
 import { Marked, type Token, type Tokens, type TokensList } from 'marked';
 import type { Document } from '../../content/document.ts';
-import { plainText, withoutIllegalCharacters } from '../../search/plainText.ts';
+import { plainText, withoutIllegalCharacters } from '../../content/plainText.ts';
 import { UnrenderableError } from '../renderJob.ts';
 import { BoundedLexer, BoundedTokenizer } from './boundedLexer.ts';
 import { type FootnoteDefinition, footnoteExtensions, isFootnoteReference } from './footnotes.ts';

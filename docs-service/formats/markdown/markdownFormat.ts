@@ -1,6 +1,6 @@
 import type { Token } from 'marked';
-import { markdownLines } from '../../search/markdownLines.ts';
-import { withoutIllegalCharacters } from '../../search/plainText.ts';
+import { markdownLines } from '../../content/markdownLines.ts';
+import { withoutIllegalCharacters } from '../../content/plainText.ts';
 import type { MarkdownJob, PartsJob, Rendered } from '../renderJob.ts';
 import { type MarkdownDocument, parseMarkdown } from './markdown.ts';
 import type { EncodedParts, MarkdownSection } from './partsReader.ts';

@@ -1,5 +1,5 @@
 import type { Token, Tokens } from 'marked';
-import { isTextless, type RawHeading, type RawPiece, tryRawHeading } from '../../search/rawHeading.ts';
+import { isTextless, type RawHeading, type RawPiece, tryRawHeading } from '../../content/rawHeading.ts';
 
 /**
  * The tokens of a text. If it begins with a heading in raw HTML, that becomes a heading like any other, so that it

@@ -1,6 +1,6 @@
 import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2';
 import sanitizeHtml from 'sanitize-html';
-import { decodeEntities } from '../../search/plainText.ts';
+import { decodeEntities } from '../../content/plainText.ts';
 
 /** A part of sanitised raw HTML. Comments, scripts and everything that is not allowed have no part. */
 export type HtmlPart = HtmlPlace &

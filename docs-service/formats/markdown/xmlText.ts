@@ -1,4 +1,4 @@
-import { withoutIllegalCharacters } from '../../search/plainText.ts';
+import { withoutIllegalCharacters } from '../../content/plainText.ts';
 
 /** A text of one line as a reader sees it; empty if nothing of it is visible. */
 export function visibleText(text: string): string {

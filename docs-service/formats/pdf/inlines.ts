@@ -1,6 +1,6 @@
 import { Parser } from 'htmlparser2';
 import type { Token, Tokens } from 'marked';
-import { decodeEntities } from '../../search/plainText.ts';
+import { decodeEntities } from '../../content/plainText.ts';
 import { isFootnoteReference } from '../markdown/footnotes.ts';
 
 /** How a piece of text is set. Where it leads is either an address or a place in the document. */

@@ -1,5 +1,5 @@
 import { count } from '../../../protocol/base/text.ts';
-import type { LibraryCollection } from '../../content/libraryCollections.ts';
+import type { LibraryCollection } from '../../library/libraryCollections.ts';
 import { escapeHtml, page } from '../pages.ts';
 import { documentItem, pager } from './documentList.ts';
 

@@ -1,4 +1,4 @@
-import type { CollectionDefinition } from '../../content/collection.ts';
+import type { CollectionDefinition } from '../../content/collectionFile.ts';
 import type { DocumentMetadata } from '../../content/document.ts';
 import { readingPath } from '../documentView.ts';
 import { escapeHtml, pageAround } from '../pages.ts';

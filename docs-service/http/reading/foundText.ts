@@ -1,7 +1,7 @@
 import type { Token, Tokens } from 'marked';
+import { plainText } from '../../content/plainText.ts';
 import { lexPlain } from '../../formats/markdown/markdown.ts';
 import { UnrenderableError } from '../../formats/renderJob.ts';
-import { plainText } from '../../search/plainText.ts';
 import type { Query } from '../../search/query.ts';
 import { hits } from '../../search/snippet.ts';
 import { escapeHtml } from '../pages.ts';

@@ -1,5 +1,5 @@
 import { count } from '../../../protocol/base/text.ts';
-import type { CollectionDefinition } from '../../content/collection.ts';
+import type { CollectionDefinition } from '../../content/collectionFile.ts';
 import type { DocumentMetadata } from '../../content/document.ts';
 import type { SearchHit } from '../../search/documentIndex.ts';
 import { parseQuery } from '../../search/query.ts';

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import type { DocumentMetadata } from '../../content/document.ts';
 import type { DocumentFilter, ListQuery } from '../documentIndex.ts';
-import { documentToRecord } from '../documentRecord.ts';
-import { scopeName, scopeNames } from '../scopes.ts';
+import { documentToRecord, scopeName, scopeNames } from '../documentRecord.ts';
 
 /** How the lists change in one transaction. */
 export interface ListingChanges {

@@ -1,5 +1,10 @@
-import type pg from 'pg';
-import { createPool, inTransaction, toUnavailable } from '../../base/postgresConnection.ts';
+import pg from 'pg';
+import {
+  connectionOptions,
+  createPool,
+  inTransaction,
+  toUnavailable,
+} from '../../base/postgresConnection.ts';
 import { createChanges, type LibraryState } from '../changes.ts';
 import {
   type DocumentIndex,
@@ -7,20 +12,18 @@ import {
   type IndexWriter,
   type WriterLease,
 } from '../documentIndex.ts';
-import { listenForChanges } from './changeListener.ts';
 import * as reader from './postgresReader.ts';
 import { searchDocuments } from './postgresSearch.ts';
-import { applyChanges, readFiles, readIndexId } from './postgresWriter.ts';
-import { migrate, schemaVersion } from './schema.ts';
-import { tryTakeLease } from './writerLease.ts';
+import { applyChanges, changeChannel, readFiles, readIndexId } from './postgresWriter.ts';
+import { locks, migrate, schemaVersion } from './schema.ts';
 
-export interface PostgresIndexOptions {
+interface PostgresIndexOptions {
   /** Without a password. */
   readonly url: string;
   readonly log: (message: string) => void;
 }
 
-export interface PostgresIndex extends DocumentIndex, IndexWriter {
+interface PostgresIndex extends DocumentIndex, IndexWriter {
   /** For other data in the same database. It ends with `close`. */
   readonly pool: pg.Pool;
   /** The right to call `apply`, if no other instance has it. */
@@ -130,4 +133,78 @@ function createOnce(work: () => Promise<void>) {
     }
   };
   return { run, forget };
+}
+
+/**
+ * Calls `onChange` whenever another connection has changed the index, and whenever such a change may have been missed.
+ * A broken connection is replaced, at most once a second.
+ */
+function listenForChanges(url: string, onChange: () => void): { close(): Promise<void> } {
+  let isClosed = false;
+  let client: pg.Client | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  const again = (broken: pg.Client) => {
+    if (isClosed || client !== broken) return;
+    client = undefined;
+    end(broken);
+    timer = setTimeout(connect, betweenAttempts);
+    timer.unref();
+  };
+  const connect = async () => {
+    const made = new pg.Client(connectionOptions(url));
+    client = made;
+    made.on('error', () => again(made));
+    made.on('end', () => again(made));
+    made.on('notification', onChange);
+    try {
+      await made.connect();
+      await made.query(`LISTEN ${changeChannel}`);
+      onChange();
+    } catch {
+      again(made);
+    }
+  };
+  void connect();
+  return {
+    close: async () => {
+      isClosed = true;
+      clearTimeout(timer);
+      await client?.end().catch(() => undefined);
+    },
+  };
+}
+
+/** In ms. */
+const betweenAttempts = 1_000;
+
+function end(client: pg.Client): void {
+  client.end().catch(() => undefined);
+}
+
+/**
+ * The lease, if nobody else has it. It is a lock that ends with its connection. The server checks every few seconds
+ * whether this end still exists, so that another instance can take over within 10 s. Ask again every few seconds.
+ */
+async function tryTakeLease(url: string): Promise<WriterLease | undefined> {
+  const client = new pg.Client(connectionOptions(url));
+  const lost = new AbortController();
+  client.on('error', () => lost.abort());
+  client.on('end', () => lost.abort());
+  const end = () => client.end().catch(() => undefined);
+  try {
+    await client.connect();
+    await client.query(
+      'SET tcp_keepalives_idle = 3; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 2',
+    );
+    const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [
+      locks.lease,
+    ]);
+    if (rows[0]?.taken) return { lost: lost.signal, dispose: end };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  await end();
+  return undefined;
 }

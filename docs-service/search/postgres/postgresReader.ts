@@ -1,12 +1,10 @@
 import type pg from 'pg';
-import type { CollectionDefinition } from '../../content/collection.ts';
+import type { CollectionDefinition } from '../../content/collectionFile.ts';
 import type { ContentProblem, ContentWarning, Document } from '../../content/document.ts';
 import type { DocumentPage, IndexSummary, ListQuery, LocatedMetadata, Selection } from '../documentIndex.ts';
-import { parseMetadata, storable } from '../documentRecord.ts';
+import { inOrder, joinWarnings, parseMetadata, storable, type WarnedFile } from '../documentRecord.ts';
 import { slugMark } from '../documentTokens.ts';
 import { mostNeighbours, nearestSlugs, reversed, slugParts } from '../nearSlugs.ts';
-import { inOrder } from '../selection.ts';
-import { joinWarnings, type WarnedFile } from '../warnings.ts';
 import { slugsOfPage, tryFindScope } from './listing.ts';
 
 type Client = pg.ClientBase;

@@ -1,11 +1,16 @@
 import type pg from 'pg';
 import type { Document } from '../../content/document.ts';
 import { type IndexChanges, type IndexedFile, type IndexedFiles, indexIsAnother } from '../documentIndex.ts';
-import { parseMetadata, storable } from '../documentRecord.ts';
+import {
+  linksToJson,
+  parseLinks,
+  parseMetadata,
+  parseWarnings,
+  storable,
+  warningsToJson,
+} from '../documentRecord.ts';
 import { documentTokens } from '../documentTokens.ts';
-import { isSampled } from '../relevance.ts';
-import { createSampleChanges, type SampleChanges } from '../sampleCounts.ts';
-import { linksToJson, parseLinks, parseWarnings, warningsToJson } from '../warnings.ts';
+import { createSampleChanges, isSampled, type SampleChanges } from '../relevance.ts';
 import { documentColumns, documentToRow } from './documentRow.ts';
 import { createListingChanges, type ListingChanges } from './listing.ts';
 import { locks } from './schema.ts';

@@ -1,15 +1,11 @@
 import type { Database } from '../../base/sqliteDatabase.ts';
-import type { CollectionDefinition } from '../../content/collection.ts';
+import type { CollectionDefinition } from '../../content/collectionFile.ts';
 import type { ContentProblem, ContentWarning, Document } from '../../content/document.ts';
 import type { LibraryState } from '../changes.ts';
 import type { DocumentPage, IndexSummary, ListQuery, LocatedMetadata, Selection } from '../documentIndex.ts';
-import { parseMetadata } from '../documentRecord.ts';
+import { inOrder, joinWarnings, parseMetadata, scopeName, type WarnedFile } from '../documentRecord.ts';
 import { mostNeighbours, nearestSlugs, reversed, slugParts } from '../nearSlugs.ts';
-import { scopeName } from '../scopes.ts';
-import { inOrder } from '../selection.ts';
-import { joinWarnings, type WarnedFile } from '../warnings.ts';
-import { slugQuery } from './ftsQuery.ts';
-import { createSearcher } from './searcher.ts';
+import { createSearcher, slugQuery } from './searcher.ts';
 
 /** The reading part of `DocumentIndex` on one thread. Every call must run in a snapshot of the database. */
 export type SqliteReader = ReturnType<typeof createSqliteReader>;

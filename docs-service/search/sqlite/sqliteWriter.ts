@@ -1,15 +1,20 @@
 import type { Database, Statement } from '../../base/sqliteDatabase.ts';
 import type { ContentProblem, ContentWarning, DocumentMetadata } from '../../content/document.ts';
 import { type IndexChanges, type IndexedFile, type IndexedFiles, indexIsAnother } from '../documentIndex.ts';
-import { type DocumentRecord, documentToRecord, parseMetadata } from '../documentRecord.ts';
+import {
+  type DocumentRecord,
+  documentToRecord,
+  linksToJson,
+  parseLinks,
+  parseMetadata,
+  parseWarnings,
+  scopeNames,
+  warningsToJson,
+} from '../documentRecord.ts';
 import { reversed } from '../nearSlugs.ts';
-import { isSampled } from '../relevance.ts';
-import { createSampleChanges } from '../sampleCounts.ts';
-import { scopeNames } from '../scopes.ts';
-import { linksToJson, parseLinks, parseWarnings, warningsToJson } from '../warnings.ts';
+import { createSampleChanges, isSampled } from '../relevance.ts';
 import { assignSortKeys, compareSlugs } from './sortKeys.ts';
-import { createWordParts } from './wordParts.ts';
-import { createWords, tokensOf } from './wordTables.ts';
+import { createWordParts, createWords, tokensOf } from './wordTables.ts';
 
 /** Changes the index. Every call is one transaction. */
 export interface SqliteWriter {

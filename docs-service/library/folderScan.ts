@@ -1,8 +1,38 @@
+import {
+  type ContentFolder,
+  type FoundFile,
+  type FoundFolder,
+  isCollection,
+} from '../content/contentFolder.ts';
+import { nearestFirst } from '../content/slug.ts';
 import type { IndexedFile } from '../search/documentIndex.ts';
-import { type FoundFile, type FoundFolder, isCollection } from './contentFolder.ts';
-import type { FolderScan } from './folderScan.ts';
 import type { KnownFiles } from './knownFiles.ts';
-import { nearestFirst } from './pathSlugs.ts';
+
+/** How many folders are listed at once. */
+const width = 8;
+
+/** The content of the scanned folders; `undefined` for one that is gone. */
+export type FolderScan = ReadonlyMap<string, FoundFolder | undefined>;
+
+/** Scans some folders, and all their subfolders that `descend` accepts. */
+export async function scanFolders(
+  folder: ContentFolder,
+  starts: readonly string[],
+  descend: (folder: string) => boolean,
+): Promise<FolderScan> {
+  const found = new Map<string, FoundFolder | undefined>();
+  const next = [...new Set(starts)];
+  while (next.length > 0) {
+    const now = next.splice(0, width);
+    const listings = await Promise.all(now.map((path) => folder.list(path)));
+    for (const [at, path] of now.entries()) {
+      const listing = listings[at];
+      found.set(path, listing);
+      for (const child of listing?.folders ?? []) if (!found.has(child) && descend(child)) next.push(child);
+    }
+  }
+  return found;
+}
 
 /** What the folders are compared with. */
 export interface FolderView {

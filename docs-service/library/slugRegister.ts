@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type PathSlugs, tryPathSlugs, withEnding } from './pathSlugs.ts';
+import { type PathSlugs, tryPathSlugs, withEnding } from '../content/slug.ts';
 
 /** Where the register lasts, even if the index is deleted. */
 export interface SlugRecords {

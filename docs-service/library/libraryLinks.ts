@@ -1,8 +1,8 @@
 import { dirname } from 'node:path/posix';
-import { type ContentWarning, keyOf } from './document.ts';
+import { type ContentWarning, keyOf } from '../content/document.ts';
+import { checkLinks } from '../content/linkCheck.ts';
 import type { FolderScan } from './folderScan.ts';
 import type { KnownFiles } from './knownFiles.ts';
-import { checkLinks } from './linkCheck.ts';
 
 export interface LinkReport {
   readonly warnings: readonly ContentWarning[];

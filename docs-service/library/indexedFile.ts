@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
+import { type ContentFolder, type FoundFile, largestFile } from '../content/contentFolder.ts';
+import { ContentError, type Document } from '../content/document.ts';
+import { parseDocumentFile } from '../content/documentFile.ts';
 import type { IndexedFile } from '../search/documentIndex.ts';
-import { ContentError } from './contentError.ts';
-import { type ContentFolder, type FoundFile, largestFile } from './contentFolder.ts';
-import type { Document } from './document.ts';
-import { parseDocumentFile } from './documentFile.ts';
 
 /** File systems count time in steps of up to two seconds: a younger file may change again and look the same. */
 const coarsest = 2_000;

@@ -1,8 +1,36 @@
-import type { DocumentIndex } from '../search/documentIndex.ts';
-import type { CollectionDefinition } from './collection.ts';
-import { type ParsedCollection, parseCollectionFile } from './collectionFile.ts';
-import { byPath, type ContentFolder, type FoundFile, isCollection } from './contentFolder.ts';
-import type { ContentProblem } from './document.ts';
+import {
+  type CollectionDefinition,
+  type ParsedCollection,
+  parseCollectionFile,
+} from '../content/collectionFile.ts';
+import { byPath, type ContentFolder, type FoundFile, isCollection } from '../content/contentFolder.ts';
+import type { ContentProblem } from '../content/document.ts';
+import type { DocumentIndex, LocatedMetadata } from '../search/documentIndex.ts';
+import { inOrder } from '../search/documentRecord.ts';
+
+/** A collection with its documents in order, drafts left out. */
+export interface LibraryCollection {
+  readonly definition: CollectionDefinition;
+  readonly documents: readonly LocatedMetadata[];
+}
+
+export async function findCollection(
+  index: DocumentIndex,
+  name: string,
+): Promise<LibraryCollection | undefined> {
+  const definition = (await index.collections()).find((one) => one.name === name);
+  if (definition === undefined) return undefined;
+  return { definition, documents: (await documentsOf(index, definition)).filter(({ draft }) => !draft) };
+}
+
+async function documentsOf(
+  index: DocumentIndex,
+  { docs, order }: CollectionDefinition,
+): Promise<readonly LocatedMetadata[]> {
+  if (!('length' in docs)) return index.select({ ...docs, order: order === 'listed' ? '-date' : order });
+  const listed = await index.metadataOf([...new Set(docs)]);
+  return order === 'listed' ? listed : inOrder(listed, order);
+}
 
 export interface Shelf {
   readonly collections: readonly CollectionDefinition[];

@@ -1,5 +1,5 @@
 import { UnavailableError } from '../base/unavailableError.ts';
-import type { ContentFolder } from './contentFolder.ts';
+import type { ContentFolder } from '../content/contentFolder.ts';
 import type { LibraryIndexer } from './libraryIndexer.ts';
 import { LibraryWatcher } from './libraryWatcher.ts';
 

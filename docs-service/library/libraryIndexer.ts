@@ -1,13 +1,19 @@
 import { piecesOf } from '../base/piecesOf.ts';
+import type { ContentFolder, FoundFile } from '../content/contentFolder.ts';
+import { type ContentProblem, type ContentWarning, type Document, keyOf } from '../content/document.ts';
 import type { DocumentIndex, IndexedFile, IndexWriter } from '../search/documentIndex.ts';
-import { CollectionShelf, type Shelf } from './collectionShelf.ts';
-import type { ContentFolder, FoundFile } from './contentFolder.ts';
-import { type ContentProblem, type ContentWarning, type Document, keyOf } from './document.ts';
 import { nameFiles } from './fileNaming.ts';
-import { type Comparison, compareFolders, type FolderView, hasUnsettled } from './folderComparison.ts';
-import { type FolderScan, scanFolders } from './folderScan.ts';
+import {
+  type Comparison,
+  compareFolders,
+  type FolderScan,
+  type FolderView,
+  hasUnsettled,
+  scanFolders,
+} from './folderScan.ts';
 import { tryReadFile } from './indexedFile.ts';
 import { KnownFiles } from './knownFiles.ts';
+import { CollectionShelf, type Shelf } from './libraryCollections.ts';
 import { LibraryLinks } from './libraryLinks.ts';
 import { type SlugRecords, SlugRegister } from './slugRegister.ts';
 
