@@ -30,7 +30,7 @@ export interface DocumentIndex {
   /** The slugs of the documents at these paths; without drafts and missing documents. */
   slugsOf(paths: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /**
-   * The slugs of the documents to which these other names lead (see `content/pathSlugs.ts`): for each name the document
+   * The slugs of the documents to which these other names lead (see `content/slug.ts`): for each name the document
    * that has it as its long form, or else the one nearest to the content folder that has it as its short form, or else
    * the first by path whose file has this name.
    */
@@ -86,7 +86,7 @@ export interface Paging {
 export type ListQuery = DocumentFilter & Paging;
 
 export type SearchQuery = ListQuery & {
-  /** As the reader wrote it; `index/query.ts` has its grammar. */
+  /** As the reader wrote it; `query.ts` has its grammar. */
   readonly text: string;
 };
 
