@@ -1,6 +1,5 @@
 import type { SessionConfigOption, SetSessionConfigOptionRequest } from '@agentclientprotocol/sdk';
-import { canChat } from '../../protocol/messages/choice.ts';
-import type { ChatModelResult, Model } from '../../protocol/messages/models.ts';
+import { type ChatModelResult, canChat, type Model } from '../../protocol/messages/models.ts';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import type { Core } from '../compose/core.ts';
 import type { Update } from './client.ts';

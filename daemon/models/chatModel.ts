@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { canChat } from '../../protocol/messages/choice.ts';
-import type { ChatModelResult, Model } from '../../protocol/messages/models.ts';
+import { type ChatModelResult, canChat, type Model } from '../../protocol/messages/models.ts';
 import type { Log } from '../base/log.ts';
 import { tryReadKept, writePrivateFile } from '../base/privateFile.ts';
 import type { RunnerClient, Server } from '../runner/client.ts';

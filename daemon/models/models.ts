@@ -1,10 +1,10 @@
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import { canChat } from '../../protocol/messages/choice.ts';
-import type {
-  CapabilityName,
-  ListModelsResult,
-  Model,
-  ShowModelResult,
+import {
+  type CapabilityName,
+  canChat,
+  type ListModelsResult,
+  type Model,
+  type ShowModelResult,
 } from '../../protocol/messages/models.ts';
 import { RunnerError } from '../base/errors.ts';
 import { createEmitter, type Event } from '../base/event.ts';

@@ -29,8 +29,7 @@ import { WordWrap, wrapText } from '../../client/terminal/screen/wordWrap.ts';
 import { formatBytes } from '../../protocol/base/bytes.ts';
 import { nearestNames } from '../../protocol/base/editDistance.ts';
 import type { AdviceCode, Advised } from '../../protocol/messages/advice.ts';
-import { preferredModel } from '../../protocol/messages/choice.ts';
-import type { Model } from '../../protocol/messages/models.ts';
+import { type Model, preferredModel } from '../../protocol/messages/models.ts';
 import { pictures } from '../support/pictures.ts';
 
 const unknown = { value: 'unknown', from: 'server' } as const;

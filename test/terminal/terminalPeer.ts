@@ -12,9 +12,13 @@ import type { Terminal } from '../../client/terminal/cli/terminal.ts';
 import type { DaemonProcess } from '../../client/terminal/daemon/daemon.ts';
 import { Output } from '../../client/terminal/screen/output.ts';
 import { type ChatDelta, type ChatParams, chatDelta, chatRequest } from '../../protocol/messages/chat.ts';
-import { preferredModel } from '../../protocol/messages/choice.ts';
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
-import { chatModelRequest, listModelsRequest, type Model } from '../../protocol/messages/models.ts';
+import {
+  chatModelRequest,
+  listModelsRequest,
+  type Model,
+  preferredModel,
+} from '../../protocol/messages/models.ts';
 import { type Status, statusRequest } from '../../protocol/messages/status.ts';
 import {
   type ApproveToolParams,

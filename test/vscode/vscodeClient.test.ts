@@ -38,9 +38,8 @@ import { firstSentence, plain, toQuote, withoutIcons } from '../../client/vscode
 import { messageOf, stackOf } from '../../protocol/base/errorText.ts';
 import { cutText } from '../../protocol/base/text.ts';
 import { type Advice, type AdviceCode, adviceCodes } from '../../protocol/messages/advice.ts';
-import { canChat, preferredModel } from '../../protocol/messages/choice.ts';
 import { type ErrorData, type ErrorKind, errorCodes } from '../../protocol/messages/errors.ts';
-import type { Model } from '../../protocol/messages/models.ts';
+import { canChat, type Model, preferredModel } from '../../protocol/messages/models.ts';
 import { handClock } from '../support/handClock.ts';
 import { modelLike as model, no, unknown, yes } from '../support/modelLike.ts';
 

@@ -1,7 +1,11 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { nearestNames } from '../../../protocol/base/editDistance.ts';
-import { canChat } from '../../../protocol/messages/choice.ts';
-import { chatModelRequest, listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
+import {
+  canChat,
+  chatModelRequest,
+  listModelsRequest,
+  type Model,
+} from '../../../protocol/messages/models.ts';
 import { failureOf, TerminalError } from '../cli/failure.ts';
 import type { Daemon } from '../daemon/daemon.ts';
 

@@ -1,7 +1,6 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import type { ChatParams, Message } from '../../../protocol/messages/chat.ts';
-import { canChat } from '../../../protocol/messages/choice.ts';
-import { chooseChatModelRequest, listModelsRequest } from '../../../protocol/messages/models.ts';
+import { canChat, chooseChatModelRequest, listModelsRequest } from '../../../protocol/messages/models.ts';
 import {
   createSessionRequest,
   listSessionsRequest,

@@ -1,7 +1,6 @@
 import { formatBytes } from '../../../protocol/base/bytes.ts';
 import type { Model, RunningState } from '../../../protocol/messages/models.ts';
-import { capabilityWords, shortWords } from '../../shared/capabilityWords.ts';
-import { staysForGood } from '../../shared/expiry.ts';
+import { capabilityWords, shortWords, staysForGood } from '../../shared/modelWords.ts';
 
 /** What it can do. A question mark means that only its name suggests it. */
 export function describeCapabilities(model: Model): string {

@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
-import { canChat } from '../../../protocol/messages/choice.ts';
 import { defaultServerName } from '../../../protocol/messages/initialize.ts';
-import { chatModelRequest, chooseChatModelRequest } from '../../../protocol/messages/models.ts';
+import { canChat, chatModelRequest, chooseChatModelRequest } from '../../../protocol/messages/models.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { pickModel } from '../models/modelPicker.ts';
 import type { ModelRow } from '../models/modelRow.ts';

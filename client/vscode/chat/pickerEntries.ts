@@ -1,7 +1,6 @@
 import type { LanguageModelChatInformation } from 'vscode';
-import { canChat } from '../../../protocol/messages/choice.ts';
 import { defaultServerName } from '../../../protocol/messages/initialize.ts';
-import type { Model } from '../../../protocol/messages/models.ts';
+import { canChat, type Model } from '../../../protocol/messages/models.ts';
 import { type ContextSizing, contextSizeOf, describeContext } from '../convert/contextSizes.ts';
 
 /** A model in the editor's picker, with what a request for it needs. */

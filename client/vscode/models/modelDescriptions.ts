@@ -1,7 +1,6 @@
 import { formatBytes } from '../../../protocol/base/bytes.ts';
-import { canChat } from '../../../protocol/messages/choice.ts';
-import type { Model, ShowModelResult } from '../../../protocol/messages/models.ts';
-import { shortWordOf } from '../../shared/capabilityWords.ts';
+import { canChat, type Model, type ShowModelResult } from '../../../protocol/messages/models.ts';
+import { shortWordOf } from '../../shared/modelWords.ts';
 import { describeContext } from '../convert/contextSizes.ts';
 import type { Page, Section } from '../ui/page.ts';
 import { paramsOf } from './modelRow.ts';

@@ -1,8 +1,7 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../../protocol/base/errorText.ts';
-import { canChat } from '../../../protocol/messages/choice.ts';
 import { defaultServerName } from '../../../protocol/messages/initialize.ts';
-import { listModelsRequest } from '../../../protocol/messages/models.ts';
+import { canChat, listModelsRequest } from '../../../protocol/messages/models.ts';
 import { statusRequest } from '../../../protocol/messages/status.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';

@@ -1,5 +1,5 @@
 import type { QuickPick, QuickPickItem } from 'vscode';
-import { shortWordOf } from '../../shared/capabilityWords.ts';
+import { shortWordOf } from '../../shared/modelWords.ts';
 
 /** A row must match all parts of a filter. */
 export interface Filter {

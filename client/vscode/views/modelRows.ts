@@ -1,8 +1,7 @@
 import { formatBytes } from '../../../protocol/base/bytes.ts';
 import { defaultServerName } from '../../../protocol/messages/initialize.ts';
 import type { CatalogEntry, Model } from '../../../protocol/messages/models.ts';
-import { capabilityWords, shortWordOf, shortWords } from '../../shared/capabilityWords.ts';
-import { staysForGood } from '../../shared/expiry.ts';
+import { capabilityWords, shortWordOf, shortWords, staysForGood } from '../../shared/modelWords.ts';
 import { describeContext, inTokens } from '../convert/contextSizes.ts';
 import type { RunningPull } from '../models/pulls.ts';
 import { escapeMarkdown } from '../ui/safeText.ts';
