@@ -1,6 +1,6 @@
 import { piecesOf } from '../base/piecesOf.ts';
 import type { ContentFolder, FoundFile } from '../content/contentFolder.ts';
-import { type ContentProblem, type ContentWarning, type Document, keyOf } from '../content/document.ts';
+import type { ContentProblem, Document } from '../content/document.ts';
 import type { DocumentIndex, IndexedFile, IndexWriter } from '../search/documentIndex.ts';
 import { nameFiles } from './fileNaming.ts';
 import {
@@ -15,9 +15,10 @@ import { tryReadFile } from './indexedFile.ts';
 import { KnownFiles } from './knownFiles.ts';
 import { CollectionShelf, type Shelf } from './libraryCollections.ts';
 import { LibraryLinks } from './libraryLinks.ts';
+import { type ReportListeners, Reports } from './reports.ts';
 import { type SlugRecords, SlugRegister } from './slugRegister.ts';
 
-export interface LibraryIndexerOptions {
+export interface LibraryIndexerOptions extends ReportListeners {
   readonly folder: ContentFolder;
   readonly index: DocumentIndex & IndexWriter;
   /** Where the slugs of the files last. */
@@ -25,10 +26,6 @@ export interface LibraryIndexerOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly onProgress?: (progress: IndexProgress) => void;
-  /** A file is not served as it is. Called once for each new or changed problem. */
-  readonly onProblem?: (problem: ContentProblem) => void;
-  /** Called with the new warnings of one sync. */
-  readonly onWarnings?: (warnings: readonly ContentWarning[]) => void;
 }
 
 export interface IndexProgress {
@@ -63,12 +60,7 @@ export class LibraryIndexer {
   readonly #folderProblems = new Map<string, readonly ContentProblem[]>();
   /** The path that is served for each slug. */
   readonly #served = new Map<string, string>();
-  /** The reported problems of files, by their paths. */
-  readonly #said = new Map<string, string>();
-  /** The reported problems of collections and folders. */
-  #saidOfShelf: ReadonlySet<string> = new Set();
-  /** The warnings that this sync has found, and that were not there before. */
-  #newWarnings: ContentWarning[] = [];
+  readonly #reports: Reports;
   /** The last full scan found nothing. */
   #wasEmpty = false;
   #appliedShelf = '';
@@ -85,6 +77,7 @@ export class LibraryIndexer {
     this.#options = options;
     this.#register = register;
     this.#shelf = new CollectionShelf(options.folder);
+    this.#reports = new Reports(options);
   }
 
   /** Starts with the files that the index was built from. */
@@ -154,7 +147,7 @@ export class LibraryIndexer {
     await this.#applyLinks(signal);
     await this.#applyShelf();
     this.#ahead = false;
-    this.#sayWarnings();
+    this.#reports.flushWarnings();
     return { changed: changed.length + gone.length, unsettled };
   }
 
@@ -222,7 +215,8 @@ export class LibraryIndexer {
     const lost = files.filter((_, at) => read[at] === undefined).map(({ path }) => path);
     const removeFiles = [...gone.map(({ path }) => path), ...lost];
     const present = read.filter((one) => one !== undefined);
-    for (const { file } of present) this.#noteWarnings(file);
+    // The files are still known as they were before.
+    for (const { file } of present) this.#reports.addFileWarnings(file, this.#known.get(file.path));
     const named = nameFiles(
       { read: present, removed: removeFiles },
       { known: this.#known, register: this.#register },
@@ -237,8 +231,8 @@ export class LibraryIndexer {
     const paths = new Set([...present.map(({ file }) => file.path), ...named.displaced, ...rivals]);
     const putFiles = [...paths].map((path) => this.#known.get(path)).filter((file) => file !== undefined);
     await this.#options.index.apply({ indexId: this.#indexId, put, remove, putFiles, removeFiles });
-    for (const { path, problem } of putFiles) this.#say(path, problem);
-    for (const path of removeFiles) this.#say(path, null);
+    for (const { path, problem } of putFiles) this.#reports.setFileProblem(path, problem);
+    for (const path of removeFiles) this.#reports.setFileProblem(path, null);
   }
 
   #read(found: FoundFile, known?: IndexedFile) {
@@ -295,7 +289,7 @@ export class LibraryIndexer {
     const report = await this.#links.tryReport(this.#known, signal);
     if (report === undefined) return;
     await this.#options.index.apply({ indexId: this.#indexId, linkWarnings: report.warnings });
-    this.#newWarnings.push(...report.added);
+    this.#reports.addWarnings(report.added);
   }
 
   /** Applies the collections if they, or documents that they name, have changed. */
@@ -312,32 +306,7 @@ export class LibraryIndexer {
     });
     this.#appliedShelf = shelf;
     this.#isComplete = true;
-    const before = this.#saidOfShelf;
-    this.#saidOfShelf = new Set(collectionProblems.map(keyOf));
-    for (const problem of collectionProblems)
-      if (!before.has(keyOf(problem))) this.#options.onProblem?.(problem);
-  }
-
-  /** A warning that only moved to another line is not new. Must be called while the file is known as it was before. */
-  #noteWarnings({ path, warnings }: IndexedFile): void {
-    const before = new Set(this.#known.get(path)?.warnings.map(({ message }) => message));
-    for (const warning of warnings)
-      if (!before.has(warning.message)) this.#newWarnings.push({ path, ...warning });
-  }
-
-  #sayWarnings(): void {
-    const warnings = this.#newWarnings;
-    this.#newWarnings = [];
-    if (warnings.length > 0) this.#options.onWarnings?.(warnings);
-  }
-
-  #say(path: string, message: string | null): void {
-    if (message === (this.#said.get(path) ?? null)) return;
-    if (message === null) this.#said.delete(path);
-    else {
-      this.#said.set(path, message);
-      this.#options.onProblem?.({ path, message });
-    }
+    this.#reports.setCollectionProblems(collectionProblems);
   }
 }
 

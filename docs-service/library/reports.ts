@@ -1,0 +1,60 @@
+import { type ContentProblem, type ContentWarning, keyOf } from '../content/document.ts';
+import type { IndexedFile } from '../search/documentIndex.ts';
+
+export interface ReportListeners {
+  /** A file is not served as it is. Called once for each new or changed problem. */
+  readonly onProblem?: (problem: ContentProblem) => void;
+  /** Called with the new warnings of one sync. */
+  readonly onWarnings?: (warnings: readonly ContentWarning[]) => void;
+}
+
+/** What is wrong with the files of a library. Each problem and each warning is reported once. */
+export class Reports {
+  readonly #listeners: ReportListeners;
+  /** The reported problems of files, by their paths. */
+  readonly #fileProblems = new Map<string, string>();
+  /** The keys of the reported problems of collections and folders. */
+  #collectionProblems: ReadonlySet<string> = new Set();
+  /** The warnings of this sync that were not there before. */
+  #newWarnings: ContentWarning[] = [];
+
+  constructor(listeners: ReportListeners) {
+    this.#listeners = listeners;
+  }
+
+  /** The problem that a file has now; null if it has none. */
+  setFileProblem(path: string, message: string | null): void {
+    if (message === (this.#fileProblems.get(path) ?? null)) return;
+    if (message === null) this.#fileProblems.delete(path);
+    else {
+      this.#fileProblems.set(path, message);
+      this.#listeners.onProblem?.({ path, message });
+    }
+  }
+
+  /** The problems that collections and folders have now. */
+  setCollectionProblems(problems: readonly ContentProblem[]): void {
+    const before = this.#collectionProblems;
+    this.#collectionProblems = new Set(problems.map(keyOf));
+    for (const problem of problems) if (!before.has(keyOf(problem))) this.#listeners.onProblem?.(problem);
+  }
+
+  /** The warnings about a file. One that only moved to another line is not new. */
+  addFileWarnings({ path, warnings }: IndexedFile, before: IndexedFile | undefined): void {
+    const known = new Set(before?.warnings.map(({ message }) => message));
+    this.addWarnings(
+      warnings.filter(({ message }) => !known.has(message)).map((warning) => ({ path, ...warning })),
+    );
+  }
+
+  addWarnings(warnings: readonly ContentWarning[]): void {
+    this.#newWarnings.push(...warnings);
+  }
+
+  /** Reports the warnings at the end of a sync. */
+  flushWarnings(): void {
+    const warnings = this.#newWarnings;
+    this.#newWarnings = [];
+    if (warnings.length > 0) this.#listeners.onWarnings?.(warnings);
+  }
+}
