@@ -1,5 +1,5 @@
 // Makes a clone ready to run: installs the packages and builds the programs, each only when something changed.
-// Everything is told on standard error, so that what a program prints can be piped on.
+// Everything is reported on standard error, so that what a program prints can be piped on.
 // Who only runs the programs gets only what they are built of; the tools of tests, checks and packing come with
 // --tools, and --tests builds the tests too.
 // Usage: node .ci/prepare.mjs [--tools] [--tests]

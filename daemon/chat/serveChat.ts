@@ -16,7 +16,7 @@ interface ChatParts {
 
 /**
  * Answers the request for a turn and sends its deltas. Two turns must not have the same `streamId`, because a client
- * could not tell them apart.
+ * could not distinguish them.
  */
 export function serveChat(endpoint: Endpoint, { chat, servers, status, requireTools }: ChatParts): void {
   const streams = new Set<string>();

@@ -56,7 +56,7 @@ export interface Core {
   readonly sessions: LazySessions;
   /** What the user's own configuration says now; what cannot be used of it is logged, each fault once. */
   readonly readUserConfig: () => Promise<UserConfig>;
-  /** Logs what was wrong before anybody could be told. */
+  /** Logs what was wrong before a client could read the log. */
   readonly warnOfStart: () => void;
   readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
   /** The models of this server are others now. */
@@ -65,7 +65,7 @@ export interface Core {
   start(): void;
 }
 
-/** `closed` is aborted when nobody is there to be told any more. */
+/** `closed` is aborted when the client is gone. */
 export function createCore(options: CoreOptions, closed: AbortSignal): Core {
   const { settings: usual, auth, problems: unusable } = options.user.atStart;
   const { host, problem } = readHost(options.host);

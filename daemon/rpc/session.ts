@@ -59,7 +59,7 @@ export interface SessionDependencies extends ConfigurationDependencies {
   readonly version: string;
   /** Names of the tool servers that the user has entered and not disabled. */
   readonly toolServers: readonly string[];
-  /** Logs what was wrong before the editor could be told. It is called once the editor is ready. */
+  /** Logs what was wrong before the editor could take messages. Called once the editor is ready. */
   readonly warnOfStart: () => void;
   /** Ends everything that would outlive the process. */
   readonly onShutdown: () => Promise<void>;

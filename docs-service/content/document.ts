@@ -56,7 +56,7 @@ export function toSentence(found: ContentProblem | ContentWarning): string {
   return `${found.path}${line}: ${found.message}`;
 }
 
-/** What tells a problem or a warning from others, wherever its line is now. */
+/** Identifies a problem or a warning, whatever its line is now. */
 export function keyOf({ path, message }: ContentProblem): string {
   return JSON.stringify([path, message]);
 }

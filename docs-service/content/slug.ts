@@ -53,7 +53,7 @@ function joined(parts: readonly string[]): string {
   return slug.length <= longest ? slug : joined(parts.slice(1));
 }
 
-/** The slug with something after it that tells it from equal ones. */
+/** The slug with a suffix that makes it unique. */
 export function withEnding(slug: string, ending: string): string {
   const start = slug.slice(0, longest - ending.length - 1).replace(/[-\p{Surrogate}]+$/u, '');
   return `${start}-${ending}`;

@@ -23,7 +23,7 @@ interface ProblemError {
   readonly message: string;
 }
 
-/** The answer to a request that cannot be fulfilled. Its detail tells the caller what to do. */
+/** The answer to a request that cannot be fulfilled. Its detail says what to do. */
 export class HttpProblem extends Error {
   override readonly name = 'HttpProblem';
   readonly status: number;

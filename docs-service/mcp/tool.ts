@@ -22,7 +22,7 @@ export function defineTool<Input extends TObject, Output extends TObject>(
   return tool;
 }
 
-/** A model's mistake, in a sentence that tells it what to do instead. */
+/** A model's mistake, with a sentence that says what to do instead. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
 }

@@ -124,7 +124,7 @@ export class OpenConversation implements ConversationState {
       await this.#terminal.stdout.write(showMessage(this.#terminal.stdout, message));
   }
 
-  /** If the conversation cannot be kept, it still goes on; the user is told once. */
+  /** If the conversation cannot be kept, it still goes on, with one note to the user. */
   async #create(params: { readonly title?: string } = {}): Promise<Session | undefined> {
     if (!this.#isKept) return undefined;
     try {

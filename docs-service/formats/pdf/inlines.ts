@@ -39,7 +39,7 @@ export interface ImagePiece {
 
 export type Piece = TextPiece | ImagePiece;
 
-/** What the tokens alone do not tell. */
+/** What the tokens alone do not say. */
 export interface InlineContext {
   /** Where a link leads; nothing where it may not be followed. */
   readonly linkOf: (href: string) => Pick<Mark, 'link' | 'destination'>;

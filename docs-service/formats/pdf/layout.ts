@@ -76,7 +76,7 @@ export interface Scope extends Setting {
   readonly inTable?: boolean;
   /** In how many quotes. */
   readonly quoteDepth?: number;
-  /** Is told of each heading that gets a place in the document. It answers with what makes it a bookmark. */
+  /** Called for each heading that gets a place in the document. Returns what makes it a bookmark. */
   readonly placeHeading: (heading: Heading) => Record<string, unknown>;
 }
 
