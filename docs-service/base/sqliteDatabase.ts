@@ -1,3 +1,5 @@
+import { setTimeout as waitFor } from 'node:timers/promises';
+
 /** The part of SQLite that this program needs, over the engine that this Node has. All of it is synchronous. */
 export interface Database {
   exec(sql: string): void;
@@ -40,7 +42,7 @@ export async function openDatabase(
     engine.exec(`PRAGMA busy_timeout = ${wait}`);
     // Both only work in a file that has no table yet.
     if (isLarge) engine.exec('PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL');
-    if (journal === 'wal') engine.exec('PRAGMA journal_mode = WAL');
+    if (journal === 'wal') await switchToWal(engine, wait);
     engine.exec('PRAGMA synchronous = NORMAL');
     engine.exec('PRAGMA foreign_keys = ON');
   } catch (error) {
@@ -48,6 +50,25 @@ export async function openDatabase(
     throw error;
   }
   return engineToDatabase(engine);
+}
+
+/** In ms. */
+const retryInterval = 10;
+
+/**
+ * Several connections may open a new file at once. Only one of them can switch it, and SQLite does not make the others
+ * wait: the busy timeout does not apply to this statement.
+ */
+async function switchToWal(engine: Engine, wait: number): Promise<void> {
+  const begun = performance.now();
+  for (;;) {
+    try {
+      return engine.exec('PRAGMA journal_mode = WAL');
+    } catch (error) {
+      if (!isBusy(error) || performance.now() - begun > wait) throw error;
+    }
+    await waitFor(retryInterval);
+  }
 }
 
 /** Whether SQLite cannot use the file, so that it must be created again. */

@@ -166,3 +166,20 @@ t.test('SQLite of a newer Node', onNewerNode, async (t) => {
   t.match(output, /^ok \d+ - SQLite/m);
   t.equal(Buffer.concat(warned).toString(), '', 'without a warning');
 });
+
+t.test(
+  'a new file that another connection is writing to is opened once that connection is done',
+  async (t) => {
+    const file = newFile();
+    const first = await openDatabase(file, { journal: 'delete' });
+    first.exec('BEGIN IMMEDIATE');
+    const opening = openDatabase(file);
+    // Once one that was begun later is open, it has tried.
+    (await openDatabase(newFile())).close();
+    first.exec('COMMIT');
+    const second = await opening;
+    t.strictSame(second.prepare('PRAGMA journal_mode').get(), { journal_mode: 'wal' });
+    first.close();
+    second.close();
+  },
+);
