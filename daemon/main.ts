@@ -9,7 +9,7 @@ declare const RUNNER_VERSION: string;
 
 const minimumMajor = 20;
 
-/** By then a daemon has started and answered its editor's first requests, in ms. */
+/** The time by which a daemon has started and answered its editor's first requests, in ms. */
 const startTime = 3_000;
 
 const help = `runnerd ${RUNNER_VERSION}: the daemon that editors share

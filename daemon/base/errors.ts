@@ -105,7 +105,7 @@ export function advise(problem: string, code: keyof typeof texts): AdvisedMessag
   return withAdvice({ code, problem, text: texts[code] });
 }
 
-/** The same advice, about a problem that is said first. */
+/** Puts another problem in front of the one that the advice is about. */
 export function sayAfter(problem: string, { advice }: AdvisedMessage): AdvisedMessage {
   return withAdvice({ ...advice, problem: `${problem} ${advice.problem}` });
 }

@@ -1,4 +1,7 @@
-/** Finding context blocks in text, and formatting an answer. All of it belongs to the stream library. */
+/**
+ * Finding context blocks in text, and formatting an answer. The module is prescribed by the specification (stream 2),
+ * and only re-exports the stream library.
+ */
 export {
   createThinkingQuote,
   type LeadingBlock,

@@ -1,4 +1,7 @@
-/** Finding thinking, echoed context and tool calls in streamed text. All of it belongs to the stream library. */
+/**
+ * Finding thinking, echoed context and tool calls in streamed text. The module is prescribed by the specification
+ * (stream 2), and only re-exports the stream library.
+ */
 export {
   afterLeadingThinking,
   createStreamParser,

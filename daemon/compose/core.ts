@@ -49,9 +49,9 @@ export interface Core {
   readonly findPrivacy: FindPrivacy;
   readonly modelChanges: ModelChanges;
   readonly toolRefusals: ToolRefusals;
-  /** Where it names a conversation that is kept, what the turn adds is appended to it. */
+  /** One turn of a model. It keeps nothing; see `recordTurns`. */
   readonly chat: Chat;
-  /** The same chat; the turns of one that names a conversation are kept in it. */
+  /** The same chat, which appends each turn to the conversation that it names. */
   readonly recordTurns: (chat: Chat) => Chat;
   readonly sessions: LazySessions;
   /** What the user's own configuration says now; what cannot be used of it is logged, each fault once. */
@@ -59,7 +59,7 @@ export interface Core {
   /** Logs what was wrong before a client could read the log. */
   readonly warnOfStart: () => void;
   readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
-  /** The models of this server are others now. */
+  /** Called when the list of models of this server has changed. */
   readonly noteModels: (client: RunnerClient) => void;
   /** The configuration is known: the secrets are read. */
   start(): void;

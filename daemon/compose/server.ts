@@ -64,11 +64,11 @@ export function startServer(options: ServerOptions): Daemon {
   // Every request that is under way listens to it.
   setMaxListeners(0, closed.signal);
   const core = createCore(options, closed.signal);
-  const ground = connect(options, core, closed);
-  const features = createFeatures(ground);
-  const served = serve(ground, features);
-  subscribe(ground, { ...features, ...served });
-  ground.connection.listen();
+  const context = connect(options, core, closed);
+  const features = createFeatures(context);
+  const served = serve(context, features);
+  subscribe(context, { ...features, ...served });
+  context.connection.listen();
   return {
     redact: core.secrets.redact,
     async close() {
@@ -80,8 +80,8 @@ export function startServer(options: ServerOptions): Daemon {
   };
 }
 
-/** What every feature stands on. */
-interface Ground {
+/** What every feature is given. */
+interface ServerContext {
   readonly options: ServerOptions;
   readonly core: Core;
   readonly session: Session;
@@ -94,7 +94,7 @@ interface Ground {
   readonly closed: AbortSignal;
 }
 
-function connect(options: ServerOptions, core: Core, closing: AbortController): Ground {
+function connect(options: ServerOptions, core: Core, closing: AbortController): ServerContext {
   const { secrets, log, status } = core;
   const { input, output, traceFile, now, answered } = options;
   const { signal: closed } = closing;
@@ -113,7 +113,7 @@ function connect(options: ServerOptions, core: Core, closing: AbortController): 
     beforeExit: core.sessions.close,
   });
   const endpoint = createEndpoint({ connection, log, closed, onFailure: status.failed });
-  const publish: Ground['publish'] = (message, params) => {
+  const publish: ServerContext['publish'] = (message, params) => {
     endpoint.notify(message, params).catch(onLost);
   };
   const sendLog = createLogOutbox((line) => endpoint.notify(logNotification, line), onLost);
@@ -122,8 +122,8 @@ function connect(options: ServerOptions, core: Core, closing: AbortController): 
 
 type Features = ReturnType<typeof createFeatures>;
 
-/** What the core has no need of. */
-function createFeatures({ options, core, connection, sendLog, closed }: Ground) {
+/** The features that only this server has; ACP does without them. */
+function createFeatures({ options, core, connection, sendLog, closed }: ServerContext) {
   const { configuration, log, headersFor, models, noteModels, secrets, readUserConfig } = core;
   const { platform, env, now, wait, version } = options;
   const userFolder = dirname(options.user.path);
@@ -166,7 +166,7 @@ function createFeatures({ options, core, connection, sendLog, closed }: Ground) 
 type Served = ReturnType<typeof serve>;
 
 /** Who answers what. */
-function serve({ options, core, session, connection, endpoint, closed }: Ground, features: Features) {
+function serve({ options, core, session, connection, endpoint, closed }: ServerContext, features: Features) {
   const { configuration, servers, status, models, chatModels, noteModels, sessions, log } = core;
   const { completion, lifecycle, pulls, works, catalog, logs, tools, settings } = features;
   const reader = createSettingsReader(log);
@@ -213,8 +213,8 @@ function serve({ options, core, session, connection, endpoint, closed }: Ground,
   return { ...begun, modelfileLanguage, onDidChangeSettings: served.onDidChange, followLogs, questions };
 }
 
-/** What follows from what. */
-function subscribe({ core, session, publish, sendLog }: Ground, parts: Features & Served): void {
+/** Connects events with their effects. */
+function subscribe({ core, session, publish, sendLog }: ServerContext, parts: Features & Served): void {
   const { status } = core;
   core.log.onDidWrite((line) => {
     if (session.isReady()) sendLog({ ...line, source: 'daemon' });

@@ -7,15 +7,15 @@ import {
   type Timeouts,
 } from '../../protocol/messages/initialize.ts';
 import type { Server } from '../runner/client.ts';
-import { isHarmless, type Settled, settings, withDefaults } from './settings.ts';
+import { isHarmless, type ResolvedSettings, settings, withDefaults } from './settings.ts';
 
 /** The current settings, with every default filled in. */
-interface Configuration extends Omit<Settled, 'host' | 'caFile' | 'servers' | 'timeouts'> {
+interface Configuration extends Omit<ResolvedSettings, 'host' | 'caFile' | 'servers' | 'timeouts'> {
   /** The server at `host` comes first. */
   readonly servers: readonly Server[];
   readonly timeouts: Required<Timeouts>;
   /** The entries of `mcpServers` that come from the editor itself. */
-  readonly editorServers: Settled['mcpServers'];
+  readonly editorServers: ResolvedSettings['mcpServers'];
   /** Whether an option, the environment or the user's configuration names the address of the first server. */
   readonly isHostNamed: boolean;
 }

@@ -173,7 +173,7 @@ export const settings = {
 } as const satisfies SettingsTable;
 
 /** With every default filled in. */
-export type Settled = {
+export type ResolvedSettings = {
   readonly [K in Defaulted]: Required<InitializationOptions>[K];
 } & { readonly [K in Exclude<keyof InitializationOptions, Defaulted>]?: InitializationOptions[K] };
 
@@ -189,8 +189,8 @@ const defaults = Object.fromEntries(
   rows.flatMap(([name, row]) => (row.default === undefined ? [] : [[name, row.default]])),
 );
 
-export function withDefaults(options: InitializationOptions): Settled {
-  return { ...defaults, ...options } as Settled;
+export function withDefaults(options: InitializationOptions): ResolvedSettings {
+  return { ...defaults, ...options } as ResolvedSettings;
 }
 
 /** Whether a setting may change after startup. */

@@ -100,7 +100,7 @@ export const emptyUserConfig: UserConfig = {
   problems: [],
 };
 
-/** A file of which nothing counts. It may have said that no conversation is to be kept. */
+/** A file that cannot be used. It may have said that no conversation is to be kept. */
 export function unusableUserConfig(problem: string): UserConfig {
   return {
     ...emptyUserConfig,

@@ -32,7 +32,7 @@ function createCallMarks({ callTags, elements, ends }: StreamProfile): Marks<Cal
   };
   for (const end of ends) add(end, { kind: 'end' });
   for (const tag of callTags) {
-    // A prefix is read separately.
+    // Open tags that begin with another character are found only by `Openings`, where a block begins.
     if (/^[<[]/.test(tag.open)) add(tag.open, { kind: 'open', tag });
     add(tag.close, { kind: 'close' });
   }

@@ -6,7 +6,7 @@ import { createExclusiveWork } from '../base/exclusiveWork.ts';
 import { tryReadKept, writePrivateFile } from '../base/privateFile.ts';
 import { readServerEntry, type ServerEntry } from './serverEntry.ts';
 
-/** What an approval is for. If any of this differs, it is another tool. */
+/** What an approval is for. If any of this changes, earlier approvals no longer count. */
 interface ApprovedTool {
   readonly entry: ServerEntry;
   /** The folder in which the entry starts, if that decides which program it is. */

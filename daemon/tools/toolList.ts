@@ -18,7 +18,7 @@ const maxSchemas = 8 * 1024 * 1024;
 const maxSaid = 5;
 
 export interface ServerTool extends ListedTool {
-  /** Of the server's whole description of the tool, uncut. If it changes, it is another tool. */
+  /** A hash of the server's whole description of the tool, uncut. If it changes, earlier approvals no longer count. */
   readonly fingerprint: string;
 }
 

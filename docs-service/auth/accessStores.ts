@@ -6,7 +6,7 @@ import { createOwnerStore, type OwnerStore } from './ownerStore.ts';
 import { createSignInStore, type SignInStore } from './signInStore.ts';
 import { createTokenStore, type TokenStore } from './tokenStore.ts';
 
-/** What lasts, in one database: who may read, and the addresses of the documents. */
+/** The stores that outlive the index, in one database: who may read, and the addresses of the documents. */
 export interface AccessStores {
   readonly tokens: TokenStore;
   readonly signIns: SignInStore;

@@ -9,7 +9,7 @@ import { refusedParameter, TerminalError } from '../cli/failure.ts';
 import type { Output } from '../screen/output.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
 
-/** Has a daemon for as long as `use` takes. */
+/** Starts a daemon, passes it to `use`, and closes it afterwards. */
 export async function withDaemon<T>(
   context: CommandContext,
   options: InitializationOptions,
