@@ -425,6 +425,12 @@ t.test('what can go wrong with a pull', async (t) => {
       says: /disk of the runner is full/,
     },
     {
+      name: 'a quota of the disk',
+      error: 'write /models/blobs/sha256-aa-partial: disk quota exceeded',
+      code: -33009,
+      says: /disk of the runner is full/,
+    },
+    {
       name: 'retries',
       error: 'max retries exceeded: unexpected EOF',
       code: -33009,
