@@ -4,7 +4,7 @@ import type { ContentFolder } from './content/contentFolder.ts';
 import { createRenderer, type Renderer } from './formats/renderer.ts';
 import { Library } from './library/library.ts';
 import { LibraryIndexer, type LibraryIndexerOptions } from './library/libraryIndexer.ts';
-import { WriterTurn } from './library/writerTurn.ts';
+import { WriterElection } from './library/writerElection.ts';
 import type { Stores } from './stores.ts';
 
 /** What `serve` and `mcp` both consist of. */
@@ -26,8 +26,14 @@ export interface FollowOptions
 }
 
 /** Keeps the index in step with the files, as soon as no other instance or process does. */
-export function createWriterTurn({ folder, stores, rescan, onError, ...options }: FollowOptions): WriterTurn {
-  return new WriterTurn({
+export function createWriterElection({
+  folder,
+  stores,
+  rescan,
+  onError,
+  ...options
+}: FollowOptions): WriterElection {
+  return new WriterElection({
     tryBecomeWriter: () => stores.tryBecomeWriter(),
     openLibrary: async () => {
       const { index, access } = stores;

@@ -27,8 +27,8 @@ import { linkAddress } from './http/documentView.ts';
 import { addressOf, listen } from './http/listener.ts';
 import type { SignInOptions } from './http/signIn/authorizationServer.ts';
 import { createProxyCheck } from './http/trustedProxies.ts';
-import type { WriterTurn } from './library/writerTurn.ts';
-import { createTextRenderer, createWriterTurn } from './libraryParts.ts';
+import type { WriterElection } from './library/writerElection.ts';
+import { createTextRenderer, createWriterElection } from './libraryParts.ts';
 import type { DocumentIndex } from './search/documentIndex.ts';
 import type { ServeConfig } from './serveConfig.ts';
 import { openStores, type Stores } from './stores.ts';
@@ -177,7 +177,7 @@ async function checkFolders(folders: readonly string[]): Promise<void> {
 
 interface RenditionParts {
   readonly baseUrl: BaseUrl;
-  readonly turn: WriterTurn;
+  readonly turn: WriterElection;
 }
 
 async function startRenditions(
@@ -216,7 +216,7 @@ async function startRenditions(
 const mostLogged = 20;
 
 /** Keeps the index in step with the files, and logs what is found in them. */
-function createLoggedTurn({ config, context, stores, folder, logger }: Parts): WriterTurn {
+function createLoggedTurn({ config, context, stores, folder, logger }: Parts): WriterElection {
   const { now } = context;
   const onProgress = createProgressLine(context, (text) => logger.info(text));
   const onProblem = (problem: ContentProblem) => logger.warn(toSentence(problem));
@@ -228,10 +228,10 @@ function createLoggedTurn({ config, context, stores, folder, logger }: Parts): W
   };
   const onError = (error: Error) => logger.error(error.message);
   const { rescan } = config;
-  return createWriterTurn({ folder, stores, rescan, now, onProgress, onProblem, onWarnings, onError });
+  return createWriterElection({ folder, stores, rescan, now, onProgress, onProblem, onWarnings, onError });
 }
 
-function followLibrary(turn: WriterTurn, { stores, logger }: Parts, onClose: OnClose): Promise<void> {
+function followLibrary(turn: WriterElection, { stores, logger }: Parts, onClose: OnClose): Promise<void> {
   onClose(() => turn.close());
   const rescan = () => turn.lookAtAll();
   process.on('SIGHUP', rescan);

@@ -4,7 +4,7 @@ import { openDataFolder } from './base/dataFolder.ts';
 import type { ProgramContext } from './cli/command.ts';
 import { type ContentFolder, openContentFolder } from './content/contentFolder.ts';
 import { createMarkdownRenditions } from './formats/renditions.ts';
-import { createTextRenderer, createWriterTurn } from './libraryParts.ts';
+import { createTextRenderer, createWriterElection } from './libraryParts.ts';
 import { createMcpLibrary } from './mcp/mcpLibrary.ts';
 import { createListChangeNotifier, createMcpServer } from './mcp/mcpServer.ts';
 import { createStdioConnection } from './mcp/stdioConnection.ts';
@@ -63,7 +63,7 @@ async function openLibrary(places: Places, folder: ContentFolder, context: Progr
   const texts = createTextRenderer(context);
   const { index } = stores;
   const onError = (error: Error) => note(`runner-docs: ${error.message}\n`);
-  const turn = createWriterTurn({ folder, stores, rescan, now, onError });
+  const turn = createWriterElection({ folder, stores, rescan, now, onError });
   return {
     index,
     /** Resolves when all files were scanned once, here or in another process. */

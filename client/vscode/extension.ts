@@ -1,14 +1,14 @@
 import * as vscode from 'vscode';
 import { statusRequest } from '../../protocol/messages/status.ts';
 import { registerAddressCommands } from './address/addressCommands.ts';
+import { createChatModels, registerChatModelCommands, vendor } from './chat/answeringModel.ts';
 import { registerAskCommands } from './chat/askCommands.ts';
-import { createChatModels, registerChatModelCommands, vendor } from './chat/chatModel.ts';
+import { createTurns } from './chat/chatRequests.ts';
 import { createConsent, withConsent } from './chat/consent.ts';
 import { registerContextLength } from './chat/contextLength.ts';
 import { OfferedModels } from './chat/offeredModels.ts';
 import { registerParticipant } from './chat/participant.ts';
 import { registerProvider } from './chat/provider.ts';
-import { createTurns } from './chat/turn.ts';
 import { systemClock } from './clock.ts';
 import { registerChooseCompletionModel } from './completion/chooseModel.ts';
 import { createCompletionSwitch } from './completion/completionSwitch.ts';

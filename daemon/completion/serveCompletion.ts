@@ -7,8 +7,8 @@ import {
 } from '../../protocol/messages/completion.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
-import { type Commands, commandOf } from '../rpc/commands.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
+import { type Commands, commandOf } from '../rpc/executeCommand.ts';
 import { takesRegistration } from '../rpc/greeting.ts';
 import type { StatusMonitor } from '../status/status.ts';
 import type { Complete, Outcome } from './completion.ts';

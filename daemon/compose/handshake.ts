@@ -8,9 +8,9 @@ import { withoutUnset } from '../config/settingsReader.ts';
 import { enabledServers, openUserFile, type UserConfig, type UserFileOptions } from '../config/userFile.ts';
 import { peekMessage } from '../rpc/firstMessage.ts';
 import { greetingTo } from '../rpc/greeting.ts';
-import type { Daemon, ServerOptions } from './server.ts';
+import type { Daemon, StdioServerOptions } from './server.ts';
 
-export interface DaemonOptions extends Omit<ServerOptions, 'user' | 'answered'> {
+export interface DaemonOptions extends Omit<StdioServerOptions, 'user' | 'answered'> {
   readonly userFile: UserFileOptions;
 }
 
@@ -27,14 +27,14 @@ export async function startDaemon({ userFile, ...options }: DaemonOptions): Prom
   if (result) await writeAnswer(output, { jsonrpc: '2.0', id: request.id, result });
   const { startServer } = await import('./server.ts');
   return startServer(
-    withoutUndefined<ServerOptions>({ ...options, user, answered: result && (request.id ?? undefined) }),
+    withoutUndefined<StdioServerOptions>({ ...options, user, answered: result && (request.id ?? undefined) }),
   );
 }
 
 /** The answer to `initialize`; undefined if anything about the request is wrong. */
 function tryAnswer(
   { method, params }: RequestMessage,
-  { host, version }: Pick<ServerOptions, 'host' | 'version'>,
+  { host, version }: Pick<StdioServerOptions, 'host' | 'version'>,
   { settings, tools }: UserConfig,
 ) {
   const { capabilities, initializationOptions } = (params ?? {}) as Partial<InitializeParams>;

@@ -25,13 +25,13 @@ import { serveModelfile } from '../modelfile/serveModelfile.ts';
 import { createLifecycle } from '../models/lifecycle.ts';
 import { createPulls } from '../models/pulls.ts';
 import { serveModels } from '../models/serveModels.ts';
-import { serveCommands } from '../rpc/commands.ts';
 import { createEndpoint, type Endpoint } from '../rpc/endpoint.ts';
+import { serveCommands } from '../rpc/executeCommand.ts';
 import { createFrameConnection } from '../rpc/frameConnection.ts';
 import { createLogOutbox } from '../rpc/logOutbox.ts';
 import { createSession, type Session, serveConfiguration, serveSession } from '../rpc/session.ts';
 import { createTrace, type RequestId } from '../rpc/trace.ts';
-import { createWorks } from '../rpc/work.ts';
+import { createWorks } from '../rpc/workDoneProgress.ts';
 import { serveSessions } from '../sessions/serveSessions.ts';
 import { serveStatus } from '../status/serveStatus.ts';
 import { McpServers } from '../tools/mcpServers.ts';
@@ -39,7 +39,7 @@ import { createQuestions, serveTools } from '../tools/serveTools.ts';
 import { createCompletionEngine } from './completionEngine.ts';
 import { type Core, type CoreOptions, createCore } from './core.ts';
 
-export interface ServerOptions extends CoreOptions {
+export interface StdioServerOptions extends CoreOptions {
   readonly input: Readable;
   readonly output: Writable;
   readonly version: string;
@@ -59,7 +59,7 @@ export interface Daemon {
 }
 
 /** The daemon over one connection: what there is, and who answers what. It lives until its input ends. */
-export function startServer(options: ServerOptions): Daemon {
+export function startServer(options: StdioServerOptions): Daemon {
   const closed = new AbortController();
   // Every request that is under way listens to it.
   setMaxListeners(0, closed.signal);
@@ -82,7 +82,7 @@ export function startServer(options: ServerOptions): Daemon {
 
 /** What every feature is given. */
 interface ServerContext {
-  readonly options: ServerOptions;
+  readonly options: StdioServerOptions;
   readonly core: Core;
   readonly session: Session;
   readonly connection: Connection;
@@ -94,7 +94,7 @@ interface ServerContext {
   readonly closed: AbortSignal;
 }
 
-function connect(options: ServerOptions, core: Core, closing: AbortController): ServerContext {
+function connect(options: StdioServerOptions, core: Core, closing: AbortController): ServerContext {
   const { secrets, log, status } = core;
   const { input, output, traceFile, now, answered } = options;
   const { signal: closed } = closing;

@@ -4,7 +4,7 @@ import type { CreateModelParams } from '../../protocol/messages/models.ts';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import { parseModelName } from '../models/name.ts';
 import { createDownloadProgress } from '../models/pulls.ts';
-import type { Report, WorkState } from '../rpc/work.ts';
+import type { Report, WorkState } from '../rpc/workDoneProgress.ts';
 import type { CreateRequestBody, RunnerClient } from '../runner/client.ts';
 import { tryParameterValue } from './checks.ts';
 import {

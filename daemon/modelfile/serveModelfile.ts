@@ -4,7 +4,7 @@ import { createModelRequest } from '../../protocol/messages/models.ts';
 import { exact } from '../base/validate.ts';
 import { createParamsSchema } from '../models/params.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
-import type { Works } from '../rpc/work.ts';
+import type { Works } from '../rpc/workDoneProgress.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import type { Servers } from '../runner/servers.ts';
 import { createModel } from './create.ts';

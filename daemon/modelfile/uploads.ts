@@ -5,7 +5,7 @@ import { messageOf } from '../../protocol/base/errorText.ts';
 import type { PartProgress } from '../../protocol/messages/progress.ts';
 import { RunnerError } from '../base/errors.ts';
 import { openRegularFile } from '../base/regularFile.ts';
-import type { Report } from '../rpc/work.ts';
+import type { Report } from '../rpc/workDoneProgress.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import type { ModelFile } from './modelSources.ts';
 

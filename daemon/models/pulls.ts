@@ -1,7 +1,7 @@
 import { formatShare } from '../../protocol/base/bytes.ts';
 import { createSharedWork } from '../../protocol/base/sharedWork.ts';
 import type { PartProgress } from '../../protocol/messages/progress.ts';
-import type { Report, WorkState } from '../rpc/work.ts';
+import type { Report, WorkState } from '../rpc/workDoneProgress.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import type { WorkLine } from '../runner/wire.ts';
 import { modelId } from './modelCapabilities.ts';

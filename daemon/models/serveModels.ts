@@ -14,9 +14,9 @@ import {
   showModelRequest,
   stopModelRequest,
 } from '../../protocol/messages/models.ts';
-import { type Commands, commandOf } from '../rpc/commands.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
-import type { Works } from '../rpc/work.ts';
+import { type Commands, commandOf } from '../rpc/executeCommand.ts';
+import type { Works } from '../rpc/workDoneProgress.ts';
 import type { LoadOptions } from '../runner/client.ts';
 import type { Servers } from '../runner/servers.ts';
 import type { ChatModels } from './chatModel.ts';

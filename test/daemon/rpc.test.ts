@@ -22,7 +22,7 @@ import { createDeltaPump } from '../../daemon/chat/deltas.ts';
 import { compileCacheFolder } from '../../daemon/compose/compileCache.ts';
 import { ErrorOutput } from '../../daemon/compose/errorOutput.ts';
 import { startDaemon } from '../../daemon/compose/handshake.ts';
-import { type Daemon, type ServerOptions, startServer } from '../../daemon/compose/server.ts';
+import { type Daemon, type StdioServerOptions, startServer } from '../../daemon/compose/server.ts';
 import { createConfiguration } from '../../daemon/config/configuration.ts';
 import { createSecretStore, parseSecretLine } from '../../daemon/config/secrets.ts';
 import { schemaFor } from '../../daemon/config/settings.ts';
@@ -41,7 +41,7 @@ import { FrameReader } from '../../daemon/rpc/frameReader.ts';
 import type { FrameProblem } from '../../daemon/rpc/incoming.ts';
 import { createLogOutbox } from '../../daemon/rpc/logOutbox.ts';
 import { createSession } from '../../daemon/rpc/session.ts';
-import { createWorks, type Report } from '../../daemon/rpc/work.ts';
+import { createWorks, type Report } from '../../daemon/rpc/workDoneProgress.ts';
 import { orAborted } from '../../protocol/base/abort.ts';
 import { cacheFolder, stateFolder, userConfigFile } from '../../protocol/base/userFolders.ts';
 import type { ChatDelta } from '../../protocol/messages/chat.ts';
@@ -378,7 +378,7 @@ t.test('initialize is answered once, before the server is loaded, as the server 
 /** What a daemon answers to these bytes, and whether it had answered before it went on to read. */
 async function answersTo(
   bytes: string,
-  start: (options: Omit<ServerOptions, 'user'>) => Promise<Daemon>,
+  start: (options: Omit<StdioServerOptions, 'user'>) => Promise<Daemon>,
 ): Promise<{ answers: readonly unknown[]; isFirstAlone: boolean }> {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const answers: unknown[] = [];

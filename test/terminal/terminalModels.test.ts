@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import t from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
 import { parseCommandLine } from '../../client/terminal/cli/commandLine.ts';
-import { completionScripts } from '../../client/terminal/cli/completion.ts';
+import { completionScripts } from '../../client/terminal/cli/shellCompletion.ts';
 import { describeDiagnostics } from '../../client/terminal/commands/create.ts';
 import { describeLoaded } from '../../client/terminal/commands/loading.ts';
 import { columnsOf, cutTo } from '../../client/terminal/screen/columns.ts';

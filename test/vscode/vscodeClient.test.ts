@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import t from 'tap';
 import type { CancellationToken, InputBox, Uri } from 'vscode';
 import { adviseOnAddress, askForAddress } from '../../client/vscode/address/addressBox.ts';
+import { createTurns } from '../../client/vscode/chat/chatRequests.ts';
 import {
   type Change,
   changesIn,
@@ -21,7 +22,6 @@ import {
   withoutRetryMark,
   withPrompt,
 } from '../../client/vscode/chat/question.ts';
-import { createTurns } from '../../client/vscode/chat/turn.ts';
 import { createSnooze, createSwitchCommands } from '../../client/vscode/completion/snooze.ts';
 import {
   contextSizeOf,

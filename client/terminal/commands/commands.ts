@@ -1,6 +1,6 @@
 import type { Command, Commands, WordCount } from '../cli/command.ts';
-import { printCandidates, printCompletion, shells } from '../cli/completion.ts';
 import type { FlagName } from '../cli/flags.ts';
+import { printCandidates, printCompletion, shells } from '../cli/shellCompletion.ts';
 import { showCatalog } from './catalog.ts';
 import { chat } from './chat.ts';
 import { copyModel, createModel } from './create.ts';

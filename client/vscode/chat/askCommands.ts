@@ -3,10 +3,10 @@ import type { ChatDelta } from '../../../protocol/messages/chat.ts';
 import { documentSchemes } from '../completion/documentSync.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { plain } from '../ui/safeText.ts';
-import type { ChatModels } from './chatModel.ts';
+import type { ChatModels } from './answeringModel.ts';
+import type { AskForTurn } from './chatRequests.ts';
 import { changesIn, commitPrompt, type Repository, repositoryAt, writeInto } from './commitMessage.ts';
 import { type PromptName, prompts } from './question.ts';
-import type { AskForTurn } from './turn.ts';
 
 export interface AskCommandsDependencies {
   readonly models: ChatModels;

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { createSharedWork } from '../../../protocol/base/sharedWork.ts';
 import type { Model } from '../../../protocol/messages/models.ts';
-import type { AskForTurn } from './turn.ts';
+import type { AskForTurn } from './chatRequests.ts';
 
 /** Whether prompts may go to a remote model. The user is asked once for each model and host. */
 export interface Consent extends vscode.Disposable {

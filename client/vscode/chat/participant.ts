@@ -15,13 +15,13 @@ import {
 } from '../ui/remedies.ts';
 import { plain } from '../ui/safeText.ts';
 import { stepDone } from '../walkthrough/stepKeys.ts';
+import type { ChatModels } from './answeringModel.ts';
 import { registerThinkingPage, toAside } from './answerWriter.ts';
-import type { ChatModels } from './chatModel.ts';
+import type { AskForTurn } from './chatRequests.ts';
 import { followUps, type TurnMetadata } from './finishedTurn.ts';
 import type { OfferedModels } from './offeredModels.ts';
 import { findNamedModel } from './question.ts';
-import { answerWithTools, type Turn } from './toolRounds.ts';
-import type { AskForTurn } from './turn.ts';
+import { answerWithTools, type Turn } from './toolLoop.ts';
 
 export interface ParticipantOptions {
   readonly offered: OfferedModels;

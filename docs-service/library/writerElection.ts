@@ -4,7 +4,7 @@ import { linkedSignal } from '../../protocol/base/abort.ts';
 import type { WriterLease } from '../search/documentIndex.ts';
 import type { Library } from './library.ts';
 
-interface WriterTurnOptions {
+interface WriterElectionOptions {
   /** Undefined if another instance is the writer. */
   readonly tryBecomeWriter: () => Promise<WriterLease | undefined>;
   readonly openLibrary: () => Promise<Library>;
@@ -15,13 +15,13 @@ interface WriterTurnOptions {
 const period = 3_000;
 
 /** Of all instances on one database, one at a time follows the files. This waits for its turn, again and again. */
-export class WriterTurn {
-  readonly #options: WriterTurnOptions;
+export class WriterElection {
+  readonly #options: WriterElectionOptions;
   readonly #ending = new AbortController();
   #library: Library | undefined;
   #running: Promise<void> | undefined;
 
-  constructor(options: WriterTurnOptions) {
+  constructor(options: WriterElectionOptions) {
     this.#options = options;
   }
 
