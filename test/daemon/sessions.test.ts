@@ -101,13 +101,13 @@ t.test(
     const first = await start(t, here);
     let changes = 0;
     first.daemon.on(sessionsDidChange, () => void (changes += 1));
-    const { id, ...begun } = await first.create({ cwd: '/work/place' });
-    t.match(begun, { title: '', cwd: '/work/place', turns: 0, createdAt: /Z$/, updatedAt: /Z$/ });
+    const { id, ...begun } = await first.create({ cwd: '/projects/place' });
+    t.match(begun, { title: '', cwd: '/projects/place', turns: 0, createdAt: /Z$/, updatedAt: /Z$/ });
     const question = user('\n  What is blue?\nSay it.');
     here.runner.think('Hm.', 'The sky.');
     const { result } = await first.chat(id, [question]);
     const [session] = (await first.list()).sessions;
-    t.match(session, { id, title: 'What is blue?', cwd: '/work/place', model, turns: 1 });
+    t.match(session, { id, title: 'What is blue?', cwd: '/projects/place', model, turns: 1 });
     t.ok(changes >= 2, 'both were told');
     await first.daemon.close();
 

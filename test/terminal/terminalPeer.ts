@@ -190,7 +190,7 @@ export function startTerminal({
     stdout: new Output(stdout.stream, allEnv),
     stderr: new Output(stderr.stream, allEnv),
     env: allEnv,
-    cwd: '/work/here',
+    cwd: '/projects/here',
     now: () => (clock += 1000),
     ...(patience === undefined ? {} : { patience }),
     today: () => new Date('2026-11-21T12:00:00Z'),

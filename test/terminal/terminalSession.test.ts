@@ -769,7 +769,7 @@ t.test('the findings of the doctor', async (t) => {
 const rivers = {
   id: '20261122-aaaaaaaa',
   title: 'Rivers\u001b[2J',
-  cwd: '/work/here',
+  cwd: '/projects/here',
   model: 'm:1b',
   createdAt: '2026-11-22T05:00:00Z',
   updatedAt: '2026-11-22T05:00:00Z',
@@ -831,7 +831,7 @@ t.test('--continue and --session continue a conversation', async (t) => {
     run.type('Anew\r');
     await run.stdout.until(/20 tokens.*20 tokens/s);
     t.match(chat, { messages: [{ content: 'Anew' }] });
-    t.match(asked.at(-1), ['create', { cwd: '/work/here' }]);
+    t.match(asked.at(-1), ['create', { cwd: '/projects/here' }]);
     run.type('\u0004');
     t.equal(await run.ended, 0);
   }
@@ -848,7 +848,7 @@ t.test('conversations are listed, shown and deleted', async (t) => {
     const code = await terminal.ended;
     return { code, out: terminal.stdout.text(), err: terminal.stderr.text(), asked };
   };
-  t.match((await run()).out, /^ID .*\n20261122-aaaaaaaa .* 1 .*Rivers␛\[2J +\/work\/here\n$/);
+  t.match((await run()).out, /^ID .*\n20261122-aaaaaaaa .* 1 .*Rivers␛\[2J +\/projects\/here\n$/);
   t.match((await run('big', 'rivers')).asked, [['list', { query: 'big rivers' }]]);
   t.same(JSON.parse((await run('--json')).out), rivers);
   t.equal(
