@@ -5,12 +5,7 @@ import { PassThrough } from 'node:stream';
 import { mock } from 'node:test';
 import fc from 'fast-check';
 import t from 'tap';
-import {
-  createMessageConnection,
-  type Message,
-  StreamMessageReader,
-  StreamMessageWriter,
-} from 'vscode-jsonrpc/node';
+import { createMessageConnection, type Message, StreamMessageWriter } from 'vscode-jsonrpc/node';
 import type { Connection } from 'vscode-languageserver/node';
 import * as z from 'zod/mini';
 import { readMessageLines } from '../../daemon/acp/acpConnection.ts';
@@ -1187,7 +1182,7 @@ t.test('messages that LSP does not have fail the tests that see them', async (t)
   for (const { name, ...given } of cases) {
     const { asks, answer, says, want } = { asks: '', answer: {}, says: undefined, want: undefined, ...given };
     const [toClient, toDaemon] = [new PassThrough(), new PassThrough()];
-    const client = connectClient(new StreamMessageReader(toClient), new StreamMessageWriter(toDaemon));
+    const client = connectClient(toClient, toDaemon);
     const send = (message: object) => toClient.write(frame(JSON.stringify({ jsonrpc: '2.0', ...message })));
     if (asks !== '') {
       const answered = client.connection.sendRequest(asks).catch(() => undefined);

@@ -1,3 +1,4 @@
+import type { Readable, Writable } from 'node:stream';
 import {
   CancellationTokenSource,
   createMessageConnection,
@@ -5,6 +6,8 @@ import {
   type MessageConnection,
   type MessageReader,
   type MessageWriter,
+  StreamMessageReader,
+  StreamMessageWriter,
 } from 'vscode-jsonrpc/node';
 import {
   type ChatDelta,
@@ -43,7 +46,10 @@ export interface ConnectedClient extends Omit<DaemonClient, 'close'> {
   disconnect(): void;
 }
 
-export function connectClient(reader: MessageReader, writer: MessageWriter): ConnectedClient {
+export function connectClient(fromDaemon: Readable, toDaemon: Writable): ConnectedClient {
+  const reader = new StreamMessageReader(fromDaemon);
+  // Otherwise half a message from a daemon that was killed would keep the test alive for good.
+  reader.partialMessageTimeout = 0;
   const model = createLspModel();
   const problems: string[] = [];
   const connection = createMessageConnection(
@@ -51,7 +57,7 @@ export function connectClient(reader: MessageReader, writer: MessageWriter): Con
       const problem = model.fromServer(message);
       if (problem !== undefined) problems.push(problem);
     }),
-    seenWriter(writer, model.fromClient),
+    seenWriter(new StreamMessageWriter(toDaemon), model.fromClient),
   );
   const logs: LogParams[] = [];
   const streams = new Map<string, (delta: ChatDelta) => void>();

@@ -1,6 +1,5 @@
 import { Transform } from 'node:stream';
 import { setTimeout as waitFor } from 'node:timers/promises';
-import { StreamMessageReader, StreamMessageWriter } from 'vscode-jsonrpc/node';
 import type { InitializeResult, ServerCapabilities } from 'vscode-languageserver/node';
 import { startDaemon } from '../../daemon/compose/handshake.ts';
 import { userConfigFile } from '../../protocol/base/userFolders.ts';
@@ -53,7 +52,7 @@ export async function startPair(options: InitializationOptions, pair: PairOption
     wait,
     random: Math.random,
   });
-  const client = connectClient(new StreamMessageReader(toClient), new StreamMessageWriter(toDaemon));
+  const client = connectClient(toClient, toDaemon);
   client.connection.onRequest('workspace/configuration', () => [settings]);
   for (const [method, answer] of Object.entries(answers)) client.connection.onRequest(method, answer);
   const { capabilities: announced } = await client.connection.sendRequest<InitializeResult>('initialize', {

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { StreamMessageReader, StreamMessageWriter } from 'vscode-jsonrpc/node';
 import type { RunnerOptions } from '../../protocol/messages/initialize.ts';
 import { connectClient, type DaemonClient } from './daemonClient.ts';
 
@@ -43,7 +42,7 @@ export async function startDaemonProcess(
   const secretsPipe = child.stdio[3];
   if (secrets !== undefined && secretsPipe && 'write' in secretsPipe) secretsPipe.write(secrets);
   if (!child.stdout || !child.stdin) throw new Error('The daemon has no pipes.');
-  const client = connectClient(new StreamMessageReader(child.stdout), new StreamMessageWriter(child.stdin));
+  const client = connectClient(child.stdout, child.stdin);
   await client.connection.sendRequest('initialize', {
     processId: process.pid,
     rootUri: null,
