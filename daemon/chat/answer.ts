@@ -15,11 +15,11 @@ import { OfferedTools, type ToolCallEvent, toolShapes } from './toolUtilities.ts
 
 /** An answer that never ends is stopped at this length: text, thinking and tool calls together, in characters. */
 const maxAnswer = 4 * 1024 * 1024;
-/** No turn needs more, and each call takes memory beyond its characters. */
+/** More calls than any turn needs. Each one takes memory beyond its characters. */
 const maxCalls = 1_000;
 /** Objects, lists and keys in the arguments of all calls. */
 const maxNodes = 100_000;
-/** How much of a line is read before everything else gets its turn, in characters. */
+/** Characters of a line that are read before other work gets its turn. */
 const pieceLength = 64 * 1024;
 
 interface AnswerOptions {
@@ -184,7 +184,7 @@ export class Answer {
 
   #call({ id, name, arguments: given }: WireToolCall): void {
     if (this.#toolCalls.length === maxCalls) {
-      // Releasing the withheld text at the end may yield more calls.
+      // Releasing the withheld text at the end may find more calls.
       if (this.#isOver) return;
       throw tooLong(`${maxCalls.toLocaleString('en')} tool calls`);
     }
@@ -212,7 +212,7 @@ export class Answer {
     if (this.#nodes > maxNodes) throw tooLong(`${maxNodes.toLocaleString('en')} arguments`);
   }
 
-  /** A reply that begins in thinking and never closes it was the answer. What was shown as thinking stays so. */
+  /** A reply that begins in thinking and never closes it was the answer. What was shown as thinking is not taken back. */
   #answerWithThoughts(): void {
     const { startsInThinking } = this.#options;
     if (!startsInThinking || !this.#isUnclosed || this.#hasText || this.hasToolCalls) return;

@@ -63,9 +63,9 @@ export interface RunOptions {
   readonly onResult: (result: ToolResult) => Promise<void>;
 }
 
-/** A model that makes more calls at once is in a loop. */
+/** A model that makes more calls at once is caught in a loop. */
 const maxCalls = 32;
-/** How many tool names a model gets to see when it has called an unknown tool. */
+/** The most tool names that are listed for a model that has called an unknown tool. */
 const maxNamed = 20;
 
 /**

@@ -19,8 +19,8 @@ export interface PrivateFile {
 }
 
 /**
- * Leaves out the text of private files that a client added by itself. What the user named stays. Every attachment comes
- * here, so clients need not know which files are private.
+ * Leaves out the text of private files that a client added by itself. What the user named stays. Every attachment
+ * passes here, so clients need not know which files are private.
  */
 export async function screenAttachments(
   messages: readonly Message[],
@@ -66,8 +66,8 @@ async function privacyOf({ path, uris = [] }: Attachment, find: FindPrivacy): Pr
 }
 
 /**
- * The user hears of each file once in a conversation. A file that the user attached is sent whatever else is left out.
- * `recipient` says who gets it.
+ * The user is notified of each file once in a conversation. A file that the user attached is sent even if others are
+ * left out. `recipient` names who receives it.
  */
 export function noticesAbout(found: readonly PrivateFile[], recipient: string): readonly Notice[] {
   const known = new Set(
@@ -107,7 +107,7 @@ function noticeOf(code: Notice['code'], files: readonly PrivateFile[], fate: Sen
   return sentences.length === 0 ? [] : [{ code, message: sentences.join(' ') }];
 }
 
-/** How many names a notice has at most. */
+/** The most names in one notice. */
 const maxNames = 5;
 
 function listOf(paths: readonly string[]): string {

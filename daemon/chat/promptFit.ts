@@ -53,7 +53,7 @@ export class PromptFit {
     notice('context-nearly-full', message);
   }
 
-  /** Is called once the model is loaded. The answer does not wait for it: the warning is sent as soon as possible. */
+  /** Called once the model is loaded. The answer does not wait for it; the warning is sent as soon as possible. */
   async learn(): Promise<void> {
     const { needed, signal } = this.#options;
     const learnt = this.#learn(windowWithin.answer);
@@ -106,7 +106,7 @@ function withFigures(
   window: number | undefined,
 ): RunnerError {
   const { allocated = window } = error.details;
-  // An estimate that fits into the window must be wrong, because the runner has counted.
+  // The runner has counted, so an estimate that fits into the window must be wrong.
   const { needed = Math.max(estimated, (allocated ?? 0) + 1) } = error.details;
   const holds =
     allocated === undefined ? 'the context window is smaller' : `the context window holds ${allocated}`;

@@ -27,7 +27,7 @@ export function createTokenEstimate(): TokenEstimate {
     estimate: (id, { characters, images }) =>
       Math.ceil(characters / (ratios.get(id) ?? usualRatio)) + images * tokensPerImage,
     calibrate(id, { characters, images }, tokens) {
-      // Short prompts are mostly template, and images hide the share of the text, so neither says much.
+      // Short prompts are mostly template, and the share of the text is unknown beside images, so neither is used.
       if (images > 0 || tokens < 50) return;
       const measured = Math.min(Math.max(characters / tokens, 0.5), 12);
       const before = ratios.get(id);

@@ -28,7 +28,7 @@ export interface ModelfileLanguageOptions {
 }
 
 export interface ModelfileLanguage {
-  /** From now on texts have the format that this editor reads. */
+  /** Explanations have the format that this editor reads from now on. */
   start(editor: ClientCapabilities): void;
 }
 

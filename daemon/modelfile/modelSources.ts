@@ -54,7 +54,7 @@ export async function resolveSources(
   return withoutUndefined({ from, files, adapters, drafts, problems });
 }
 
-/** No model is made from more, and each one costs a disk access. */
+/** More sources than any model is made from. Each one costs a disk access. */
 const maxSources = 64;
 
 type Meant =

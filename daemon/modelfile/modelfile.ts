@@ -63,7 +63,7 @@ function firstLineOf(document: TextDocument): Span {
   return { start: 0, end: line.length };
 }
 
-/** A Modelfile is text that somebody wrote. A larger file is something else. */
+/** A Modelfile is written by hand, so a larger file is something else. */
 export const maxModelfileBytes = 16 * 1024 * 1024;
 
 /**

@@ -68,7 +68,7 @@ class Parser {
     return { commands: this.#commands, problems: this.#problems, isCut: this.#isCut };
   }
 
-  /** Nobody writes so many commands. The rest is not read. */
+  /** Whether there are more commands than anybody writes. The rest is not read. */
   #isTooLong(): boolean {
     if (this.#commands.length < maxCommands) return false;
     this.#isCut = true;

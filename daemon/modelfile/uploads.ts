@@ -9,7 +9,7 @@ import type { Report } from '../rpc/workDoneProgress.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import type { ModelFile } from './modelSources.ts';
 
-/** How much one read from the disk takes: enough to be fast, and little enough to keep the event loop free. */
+/** Bytes of one read from the disk: enough to be fast, and few enough to keep the event loop free. */
 const pieceSize = 512 * 1024;
 
 /** The digests of files, by their relative names: `sha256:` and 64 hexadecimal digits. */

@@ -32,7 +32,7 @@ function templateInFile(info: object): unknown {
   return 'tokenizer.chat_template' in info ? info['tokenizer.chat_template'] : undefined;
 }
 
-/** A longer template than this many characters has turns. */
+/** A template that is longer than this, in characters, is taken to have turns. */
 const maxBareLength = 2_000;
 
 function turnsIn(template: string): Turns {
@@ -66,10 +66,10 @@ function endsInOpenThinking(template: string): boolean {
 
 /** Longer than any tag. */
 const longestEnd = 64;
-/** No template nests so deeply, or has so long a condition that decides how it ends, in characters. */
+/** Limits that no template reaches: the depth of its blocks, and the characters of a condition that decides its end. */
 const deepest = 50;
 const longestAction = 500;
-/** What stands for output that only a request decides. */
+/** Stands for output that depends on the request. */
 const unknown = '?';
 
 /** A block of a Go template: the text before it, and what the branch that is taken has written last. */
@@ -143,7 +143,7 @@ function endOfJinja(template: string): string {
   if (!rest.endsWith('}}') || start < 0) return rest.slice(-longestEnd);
   const before = rest.slice(0, start).trimEnd();
   const statement = before.endsWith('%}') ? before.slice(Math.max(0, before.lastIndexOf('{%'))) : '';
-  // Only a request decides a condition on thinking.
+  // A condition on thinking depends on the request.
   if (/^\{%[-+]?\s*(?:el)?if\b.*think/i.test(statement)) return unknown;
   const literal = rest
     .slice(start + 2, -2)

@@ -14,7 +14,7 @@ export interface FailedAnswer {
   readonly body: string;
 }
 
-/** How much of a runner's own sentence is kept, in characters. */
+/** The most characters that are kept of a runner's own sentence. */
 const maxErrorText = 2_000;
 
 const contextTexts =
@@ -77,8 +77,8 @@ function contextExceeded(text: string): RunnerError {
 }
 
 /**
- * Several missing capabilities are separated by newlines. `tools` takes precedence, because the daemon acts on it. Other
- * words are what an engine or a driver lacks, and not what another model would have.
+ * Several missing capabilities are separated by newlines. `tools` takes precedence, because the daemon acts on it. Any
+ * other word names something that the engine or the driver lacks, so another model would not help.
  */
 function capabilityInText(text: string): string | undefined {
   const list = /does not support ([\s\S]*)$/i
@@ -232,7 +232,7 @@ export interface Subject {
   readonly whyWithheld?: () => AdvisedMessage | undefined;
 }
 
-/** The details that an error has about it. */
+/** The details that an error carries about its subject. */
 export function detailsOf({ server, model }: Subject): ErrorDetails {
   return withoutUndefined({ server, model });
 }

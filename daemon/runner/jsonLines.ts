@@ -7,13 +7,13 @@ import { createYielder } from '../base/yielder.ts';
 const maxLineBytes = 8 * 1024 * 1024;
 /** The limit of a whole stream. The longest accepted answer has fewer bytes, even if each line holds one character. */
 const maxStreamBytes = 2 * 1024 * 1024 * 1024;
-/** A long line takes its time. So much more of one, in characters, shows that its runner goes on. */
+/** After this many more characters of an unfinished line, an empty batch reports that the runner is still sending. */
 const lineStep = 1024 * 1024;
 
 /**
  * Reads newline-delimited JSON in linear time; each read of the socket that ends a line is one batch. Characters that
- * are split between reads are joined, invalid UTF-8 becomes U+FFFD, and blank lines are skipped. An empty batch stands for
- * each megabyte of a line that has not ended. It decodes each read as a whole, because a chat has a line for each token;
+ * are split between reads are joined, invalid UTF-8 becomes U+FFFD, and blank lines are skipped. An empty batch
+ * stands for each megabyte of a line that has not ended. It decodes each read as a whole, because a chat has a line for each token;
  * the splitter of `protocol/base` would make a buffer and a string of each line.
  * @throws {RunnerError} `bad-response` at a line that is not JSON or exceeds a limit, and when the stream exceeds its
  * limit.

@@ -9,9 +9,9 @@ import { failureOfConnection, stoppedSending } from './connectionFailure.ts';
 import { type FailedAnswer, failureOfAnswer, type Subject } from './failure.ts';
 import { readJsonLines, refuseExcess } from './jsonLines.ts';
 
-/** How much of an error answer is read: enough for any sentence. */
+/** The most bytes that are read of an error answer: enough for any sentence. */
 const maxErrorBytes = 64 * 1024;
-/** How much of a whole answer is read: enough for ten thousand models, and for all licences of any model. */
+/** The most bytes of a whole answer: enough for ten thousand models, and for all licences of any model. */
 const maxBytes = 16 * 1024 * 1024;
 
 export interface TransportOptions {
@@ -103,7 +103,7 @@ export function createTransport(options: TransportOptions): Transport {
     throw failureOfAnswer(failed, subject);
   }
 
-  /** A short answer has a deadline as a whole. Otherwise an answer that arrives byte by byte would never end. */
+  /** A short answer has a deadline as a whole. Without it, an answer that arrives byte by byte would never end. */
   function text(request: TransportRequest): Promise<TextAnswer> {
     if (request.wait !== undefined && request.wait !== 'list') return whole(request);
     const { connect: connecting, list } = options.timeouts;
@@ -268,7 +268,7 @@ function release(body: Dispatcher.ResponseData['body'], signal: AbortSignal): vo
     return;
   }
   const timer = setTimeout(() => body.destroy(), 100);
-  // To close a body before its end is an error of the body, which nobody waits for.
+  // Closing a body before its end makes it emit an error that nobody waits for.
   body.on('error', () => undefined);
   body.on('close', () => clearTimeout(timer)).resume();
 }

@@ -58,11 +58,11 @@ export interface WireList {
   readonly leftOut: number;
 }
 
-/** Nobody has installed more models than this. What a list has beyond them is left out. */
+/** More models than anybody has installed. Entries of a list beyond it are left out. */
 const maxModels = 10_000;
-/** No model has a longer name: the grammar allows fewer characters. */
+/** More characters than the grammar allows in the name of a model. */
 const maxNameLength = 1_000;
-/** The most characters of a model's parameters. No Modelfile comes near it. */
+/** The most characters of a model's parameters, far more than any Modelfile has. */
 const maxParameters = 1024 * 1024;
 
 export interface WireShow {

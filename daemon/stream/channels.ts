@@ -40,7 +40,7 @@ export class Channels implements Mode {
   /** How many tags in the current arguments came within a string, and where the first of them begins. */
   #tagsInStrings = 0;
   #firstTagInString: number | undefined;
-  /** Whether the rest of the reply is prose. */
+  /** Whether the reply has left its channels, so that the rest is prose. */
   #isLeft = false;
   /** Whether the header of the message was shown as text: then its end tag is shown too. */
   #isShownWhole = false;
@@ -129,8 +129,8 @@ export class Channels implements Mode {
   }
 
   /**
-   * If the arguments cannot be read, a string in them did not end: then all from the first tag in a string is read once
-   * more, and tags have their meaning.
+   * If the arguments cannot be read, a string in them did not end. Then everything from the first tag in a string is
+   * read again, and tags have their meaning.
    */
   #tryAgain(tag: string): boolean {
     const first = this.#firstTagInString;
@@ -277,7 +277,7 @@ function isEnd(tag: string): boolean {
   return tag === '<|end|>' || tag === '<|call|>' || tag === '<|return|>';
 }
 
-/** Tells, piece by piece, whether the start of a JSON text ends within a string. */
+/** Finds, piece by piece, whether the start of a JSON text ends within a string. */
 class OpenString {
   isOpen = false;
   #isEscaped = false;

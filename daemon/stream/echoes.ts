@@ -1,14 +1,14 @@
 import { isBlank } from './characters.ts';
 
 /**
- * How many times an answer may have all that was sent searched. No honest answer has so many passages that might be
- * echoes, and without a limit an answer full of them would take quadratic time.
+ * The most searches of everything that was sent, for one answer. Ordinary answers have fewer passages that might be
+ * echoes. Without a limit, an answer full of them would take quadratic time.
  */
 const mostSearches = 64;
 
 /**
- * What a chat sent, in which the echoes of an answer are found. White space does not count. The texts are joined when
- * the first search begins, because most answers have none.
+ * Finds echoes: passages of an answer that repeat what the chat sent. White space does not count. The texts are joined
+ * when the first search begins, because most answers need none.
  */
 export class Echoes {
   readonly #sent: readonly string[];
@@ -22,7 +22,7 @@ export class Echoes {
     this.#sent = sent;
   }
 
-  /** No white space is ever looked for, so an echo never goes from one text to the next. */
+  /** The texts are joined by white space, which is never searched for, so no echo spans two texts. */
   get text(): string {
     if (this.#text === undefined) {
       this.#text = this.#sent.map((one) => one.replace(/[\s\u0085]+/g, '')).join('\n');

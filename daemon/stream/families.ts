@@ -1,4 +1,4 @@
-/** A tag around tool calls. Its content may be in any form. */
+/** A tag around tool calls, whose content may have any form. */
 export interface CallTag {
   readonly open: string;
   /** Empty if nothing closes it. */

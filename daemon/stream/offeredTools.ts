@@ -6,7 +6,7 @@ export interface ToolShape {
   readonly inputSchema?: unknown;
 }
 
-/** The tools of one request, which can be found by the names that models make of theirs. */
+/** The tools of one request, found by the names that models write for them. */
 export class OfferedTools {
   readonly offered: boolean;
   readonly #byName = new Map<string, ToolShape>();
@@ -67,7 +67,7 @@ const order = ['null', 'boolean', 'integer', 'number', 'array', 'object'];
 
 /**
  * Gives arguments that are bare words (values of elements), or lists and objects of them, the types in the tool's
- * schema. A word that is not a value of its type stays text: the tool itself can best say what is wrong with it.
+ * schema. A word that is not a value of its type stays text, because the tool itself can best explain what is wrong with it.
  */
 export function coerceArguments(
   given: Readonly<Record<string, unknown>>,
@@ -85,7 +85,7 @@ export function coerceArguments(
   );
 }
 
-/** The types of each schema of a call, because one schema may be that of many words. */
+/** The types of each schema of a call. They are kept, because many words may share a schema. */
 type KnownTypes = WeakMap<object, ReadonlySet<string>>;
 
 function coerceAll(value: unknown, schema: unknown, known: KnownTypes): unknown {

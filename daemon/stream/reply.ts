@@ -88,7 +88,7 @@ export interface ReplyReader {
   read(text: string): void;
 }
 
-/** A text is read at most this often because of the blocks around it. Blocks that are even deeper are text. */
+/** Nested blocks that turn out to be no echoes are read again: at most this often. Deeper blocks are text. */
 const mostReadings = 8;
 
 const prose: NextMode = { mode: 'prose' };

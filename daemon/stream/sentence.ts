@@ -3,7 +3,7 @@ import { isBlank, newline } from './characters.ts';
 /** What calls within a line are: a mention, meant, or not decided yet. */
 export type Verdict = 'mention' | 'meant' | 'unknown';
 
-/** Openers and closers of quotes and brackets. One mark may be both, and languages turn quotes around. */
+/** Openers and closers of quotes and brackets. One mark may be both, because languages use quotes in opposite directions. */
 const closersOf: Readonly<Record<string, string>> = {
   '(': ')',
   '[': ']',
@@ -38,7 +38,7 @@ const closeOpeners: Readonly<Record<string, string>> = {
 const ends = /[.:!?…。．：！？\p{Extended_Pictographic}]\p{M}?$/u;
 /** A dot after a single letter, as in "e.g.", ends no sentence. */
 const abbreviation = /(?:^|[^\p{L}\p{N}])\p{L}\.$/u;
-/** What introduces an example, up to a colon. A model that means a call does not write these. */
+/** Words that introduce an example, up to a colon. A model that means a call does not write them. */
 const introduction =
   /(?:\b(?:examples?|for instance|e\.g\.?|such as|like (?:this|so|that)|as follows|syntax|(?:this|following|exact|correct|right) format|looks like|wrote|written|typed|beispiel|par exemple|por ejemplo|ejemplo)\b|例如|比如|例えば)[^.:!?]{0,80}[:：]$/iu;
 const continuers = /[\p{Ll}\p{Lo}\p{Lm}–—]/u;
@@ -81,7 +81,7 @@ export class Sentence {
     this.#earlier = earlier;
   }
 
-  /** Whether this last character of the calls closes a bracket right before them: they take one that is too many. */
+  /** Whether this last character of the calls closes a bracket right before them, and so is not part of them. */
   isClosedBy(last: string): boolean {
     return this.#open.isRightBefore && this.#open.closers.includes(last);
   }
@@ -141,7 +141,7 @@ function openIn(before: string): Open {
   };
 }
 
-/** Marks that may also be apostrophes, inches or faces open nothing where they are likely those. */
+/** A mark opens nothing where it is likely to be an apostrophe, an inch sign or part of a face. */
 function mayOpen(text: string, at: number): boolean {
   const character = text.charAt(at);
   if (at === text.length - 1) return true;

@@ -10,7 +10,7 @@ export type Reading<Value> = Generator<undefined, Value, undefined>;
 /** The value of `code` when the reply is over. */
 export const over = -1;
 
-/** A value that contains the close tag of its call may go on for this many characters. After that it is not a value. */
+/** The most characters by which a value may continue after the close tag of its call. Beyond that it is not a value. */
 const longestDoubt = 4096;
 
 /**

@@ -123,7 +123,7 @@ export class Tag implements Mode {
     if (shown && !this.#afterCall && (code.isQuote || code.isCodeLine)) return this.#refuseAll();
     const isTag = opening.kind === 'call';
     const isInLine = shown && !this.#afterCall && !this.#beginsLine;
-    // A word without a tag is the weakest proof, also where it begins a line.
+    // A word without a tag is the weakest proof, even at the beginning of a line.
     const mayBeQuoted = isInLine || (isTag && opening.tag.isPrefix === true);
     const start: CallStart = {
       lead: this.#lead,

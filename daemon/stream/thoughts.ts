@@ -8,8 +8,8 @@ interface ThoughtParser {
 }
 
 /**
- * Searches the model's thinking for calls. A call there is only a thought, unless it is the last thing that the model
- * writes: a model that forgets to end its thinking before a call has no answer, and its call would be lost.
+ * Searches the model's thinking for calls. A call there does not count, unless it is the last thing that the model
+ * writes: if a model forgets to end its thinking before a call, there is no answer and the call would be lost.
  */
 export class Thoughts {
   readonly #createParser: () => ThoughtParser;

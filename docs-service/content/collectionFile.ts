@@ -128,7 +128,7 @@ interface PlainSlugs {
 }
 
 /**
- * The usual list of a collection: "docs:" and then one "- slug" a line. Only this list makes a file long, and it needs
+ * The usual list of a collection: "docs:" and then one "- slug" a line. Only this list can make a file long, and it needs
  * no YAML parser. Any other list stays in the rest.
  */
 function takePlainSlugs(text: string): PlainSlugs {

@@ -199,7 +199,7 @@ export function isOpenedAt(descriptor: number, path: string): boolean {
   return opened === path || opened === `${path} (deleted)`;
 }
 
-/** Undefined on systems that do not say it. */
+/** Undefined on systems that do not report it. */
 function openedPath(descriptor: number): string | undefined {
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`);

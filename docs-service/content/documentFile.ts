@@ -46,7 +46,7 @@ export function parseDocumentFile(path: string, bytes: Uint8Array): ParsedDocume
       authors: fields.authors ?? [],
       description: fields.description ?? null,
       cover: cover.data ?? null,
-      // Nobody should read by mistake what may not be ready.
+      // A document that may not be ready must not be published by mistake.
       draft: read.draft.value || unclear !== null,
       contentHash: createHash('sha256').update(bytes).digest('hex'),
     },
@@ -62,7 +62,7 @@ export function parseDocumentFile(path: string, bytes: Uint8Array): ParsedDocume
 
 type WrittenValues = Readonly<Record<string, WrittenValue<unknown>>>;
 
-/** Null if it is clear what all of them mean. */
+/** Null if the meaning of all values is clear. */
 function unclearIn(values: WrittenValues): string | null {
   const sentences = Object.entries(values).flatMap(([key, { problem }]) =>
     problem === undefined ? [] : [`"${key}" ${problem}`],

@@ -27,7 +27,7 @@ const mostOfLibrary = 2_000;
 /** Milliseconds after which other work has its turn. */
 const slice = 10;
 
-/** What leads nowhere: links, anchors and pictures. Its time is proportional to the number of links. */
+/** Finds links, anchors and pictures that lead nowhere, in time proportional to the number of links. */
 export async function checkLinks(
   library: LinkedLibrary,
   signal?: AbortSignal,

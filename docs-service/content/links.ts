@@ -76,15 +76,14 @@ function insideTarget(address: string, from: string): LinkTarget {
   return { kind: 'inside', path, documents, fragment };
 }
 
-/** A name without an ending may leave out that of a document, or be a folder. */
+/** A name without an extension may be a document whose extension was left out, or a folder. */
 function documentsAt(path: string): readonly string[] {
   if (/\.(md|markdown)$/i.test(path)) return [path];
   return /\.[a-z]\w*$/i.test(path) ? [] : [`${path}.md`, `${path}.markdown`, ...folderPagePaths(path)];
 }
 
 /**
- * The path from the content folder, from which `/` leads on too. Undefined if it leads out of the folder or is not a
- * path.
+ * The path from the content folder, where `/` starts too. Undefined if it leads out of the folder or is not a path.
  */
 function tryPath(file: string, from: string): string | undefined {
   const parts = file.split('/').map(tryDecode);

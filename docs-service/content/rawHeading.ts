@@ -13,9 +13,9 @@ export interface RawPiece {
   readonly raw: string;
 }
 
-/** Only so much of a text is examined. */
+/** The part of a text that is examined, in UTF-16 units. */
 const farthest = 65_536;
-/** A longer one is no heading. */
+/** The longest heading, in UTF-16 units. */
 const longest = 2_000;
 
 /** Comments, and elements that put a heading in its place or show a picture. */
@@ -26,7 +26,7 @@ const opening = /^<h([1-6])(?:\s[^<>]*)?>/i;
 /** The heading with which a text of Markdown or HTML begins; at most comments and pictures are before it. */
 export function tryRawHeading(text: string): RawHeading | undefined {
   const beginning = text.slice(0, farthest);
-  // Four blanks would make it code.
+  // Four spaces of indentation would make it code.
   if (!/^(?:[ \t]*\r?\n)* {0,3}</.test(beginning)) return undefined;
   const start = textless.exec(beginning)?.[0].length ?? 0;
   const [tag, depth] = opening.exec(beginning.slice(start)) ?? [];

@@ -69,7 +69,7 @@ export function nearestFirst<File extends { readonly path: string }>(
     .map(({ file }) => file);
 }
 
-/** Two files may both be able to be the page of their folder. */
+/** Two files may both qualify as the page of their folder. */
 function placeOf(path: string): string {
   const rank = tryFolderPageRank(path);
   return rank === undefined ? path : `${dirname(path)}/\0${String.fromCharCode(rank)}`;

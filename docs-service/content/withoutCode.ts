@@ -37,7 +37,7 @@ function indentOf(line: string): number {
   return blank.replaceAll('\t', '    ').length;
 }
 
-/** What is between two marks: runs of equally many backticks, or a tag and its end. */
+/** Removes what is between two marks: runs of equally many backticks, or a tag and its end. */
 function withoutInlineCode(text: string): string {
   const marks = /\\.|`+|<!--|<(pre|script|style)\b/gis;
   const closings = new Closings(text);
@@ -74,7 +74,7 @@ class Closings {
   after(place: number, closing: string): number | undefined {
     const ends = this.#ends.get(closing) ?? this.#find(closing);
     this.#ends.set(closing, ends);
-    // They are asked for in ascending order. The list is reversed, so that what lies behind is dropped from its end.
+    // Places come in ascending order. The list is reversed, so that marks before them are dropped from its end.
     for (let end = ends.at(-1); end !== undefined; end = ends.at(-1)) {
       if (end - closing.length >= place) return this.#isReachable(place, end, closing) ? end : undefined;
       ends.pop();

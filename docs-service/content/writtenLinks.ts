@@ -21,9 +21,9 @@ export interface WrittenLink {
   readonly isPicture?: true;
 }
 
-/** In characters. What follows is not checked, so that no file holds up the others. */
+/** In characters. Text beyond it is not checked, so that no file delays the others. */
 const longestText = 1_000_000;
-/** Of a file, with those that lead elsewhere. */
+/** The most places in a file, including those that lead elsewhere. */
 const mostPlaces = 20_000;
 /** Further links are not checked, as in a document that refers to too many files. */
 const mostLinks = 2_000;
@@ -83,7 +83,7 @@ function markdownPlaces(prose: string): readonly Place[] {
   });
   const places: Place[] = [];
   const open: { readonly at: number; readonly isPicture: boolean }[] = [];
-  /** No link is within another: up to here, the open brackets have one in them. */
+  /** Links do not nest: this many of the open brackets already contain one. */
   let taken = 0;
   const marks = /\\.|!?\[|\]|\n[ \t]*\n/gs;
   for (let mark = marks.exec(text); mark !== null && places.length < mostPlaces; mark = marks.exec(text)) {

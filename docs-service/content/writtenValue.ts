@@ -1,13 +1,13 @@
-/** A value of the front matter, which is read even if it is not written as it should be. */
+/** A value of the front matter. It is read even if it is not written as it should be. */
 export interface WrittenValue<Value> {
   readonly value: Value;
   /** How it was read. */
   readonly warning?: string;
-  /** What it must be, because it is not clear what it means. */
+  /** What the author must write instead, if its meaning is not clear. */
   readonly problem?: string;
 }
 
-/** What is not clear counts as a draft. */
+/** A value whose meaning is not clear counts as a draft. */
 export function readDraft(written: unknown): WrittenValue<boolean> {
   if (typeof written === 'boolean') return { value: written };
   if (written === null || written === undefined) return { value: false };

@@ -23,7 +23,7 @@ export interface DependencyOptions {
   readonly unchangedFiles: () => object | undefined;
 }
 
-/** What is looked up of one document in one format. */
+/** One document in one format, whose dependencies are looked up. */
 export interface Dependent {
   readonly document: Document;
   /** Distinguishes the lookups of a document. */
@@ -37,8 +37,8 @@ export interface Dependent {
 const remembered = 200_000;
 
 /**
- * Looks the dependencies of a document up once, for everybody who asks at the same time, and again only after a file or
- * the index has changed. Rejects with `UnrenderableError` for too many references.
+ * Looks up the dependencies of a document once for all simultaneous callers, and again only after a file or the index
+ * has changed. Rejects with `UnrenderableError` for too many references.
  */
 export function createDependencies({ index, folder, unchangedFiles }: DependencyOptions) {
   const references = createReferenceFinder();
@@ -75,7 +75,7 @@ export function createDependencies({ index, folder, unchangedFiles }: Dependency
       if (known.get(key)?.found === found) known.delete(key);
     };
     known.set(key, { generation, files, found }, referred.documents.length + referred.assets.length + 1);
-    // Without a watcher nobody would notice that a picture has changed.
+    // Without a watcher, a changed picture would go unnoticed.
     void found.then(() => files === undefined && forget(), forget);
     return found;
   };
@@ -127,7 +127,7 @@ const most = 20_000;
 const mostFiles = 2_000;
 
 /**
- * Everywhere that Markdown or raw HTML may have an address: too many are better than too few. Each match is bounded.
+ * Every place where Markdown or raw HTML may have an address; too many matches are better than too few. Each is bounded.
  */
 const patterns = [
   /\]\([ \t\n]{0,10}<?([^)\s>]{1,2048})/g,

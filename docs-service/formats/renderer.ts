@@ -101,7 +101,7 @@ class WorkerPool implements Renderer {
     if (this.#isClosed) throw new RendererBusyError(shuttingDown);
     const isFree = this.#slots.some((slot) => !slot.task);
     if (!isFree && this.#queue.length >= this.#options.queueLength) throw new RendererBusyError(busy);
-    // Its caller does not wait longer for a worker.
+    // The longest that its caller waits for a worker.
     task.patience = setTimeout(() => this.#cancel(task, new RendererBusyError(busy)), this.#options.patience);
     this.#queue.push(task);
     this.#startNext();

@@ -36,7 +36,7 @@ export interface RenditionMakerOptions {
 /** What a rendition is made from. */
 export interface RenditionSource {
   readonly job: RenderJob;
-  /** From `subjectOf`: what fails again while it stays the same, whatever its pictures are. */
+  /** From `subjectOf`. A rendering that failed fails again while this stays the same, whatever the pictures are. */
   readonly subject: string;
   /** Everything else that the bytes depend on. */
   readonly inputs: readonly unknown[];

@@ -19,7 +19,7 @@ export interface RenditionCacheOptions {
   readonly onError: (error: Error) => void;
 }
 
-/** Milliseconds: how exactly the next start knows when a file was last used. */
+/** In milliseconds: how precisely the time of last use is kept for the next start. */
 const precision = 60_000;
 
 /** Keeps rendered files across restarts. Its folder may be deleted at any time. */
@@ -55,7 +55,7 @@ export async function openRenditionCache(options: RenditionCacheOptions): Promis
     total += bytes.length;
     await evict();
   };
-  // Whoever waited for the same rendering waits for the same file.
+  // Callers that waited for the same rendering also wait for the same file.
   const writing = new Map<string, Promise<void>>();
   const put = async (key: string, bytes: Uint8Array) => {
     const file = fileOf(key);

@@ -68,7 +68,7 @@ function markdownRenditions(texts: RenditionMaker): MarkdownRenditions {
   };
 }
 
-/** Each format looks up what it depends on beside the text, so that its entity tag changes with it. */
+/** Each format looks up what it depends on besides the text, so that its entity tag changes with that. */
 export function createRenditions(options: RenditionsOptions): Renditions {
   const { index, folder, fonts, unchangedFiles = () => undefined } = options;
   const content = folder.root;

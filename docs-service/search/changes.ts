@@ -12,7 +12,7 @@ export interface Changes {
   onDidChange(listener: () => void): { dispose(): void };
   /** The state that an answer was read from. Answers may arrive in another order than they were read. */
   onState(state: LibraryState): void;
-  /** Nobody is called from now on. */
+  /** No listener is called from now on. */
   clear(): void;
 }
 

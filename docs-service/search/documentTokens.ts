@@ -26,7 +26,7 @@ export const headingBreak = '¦';
 const beginningMark = '»';
 /** Beginnings up to this length have an entry of their own; a longer one has fewer words. In code points. */
 const longestBeginning = 3;
-/** Every document has it, for queries of exclusions alone. */
+/** A facet of every document, for queries that have only exclusions. */
 export const anyFacet = '§any';
 export const draftFacet = '§draft';
 
@@ -64,7 +64,7 @@ function taken(text: string, budget: Budget, mark: string): readonly string[] {
   return tokens;
 }
 
-/** The marks beside the plain words of a document: its words by their place, their beginnings, and its facets. */
+/** The entries besides the plain words of a document: its words by their place, their beginnings, and its facets. */
 export function documentMarks(
   { title, headings, text }: DocumentTokens,
   document: FacetedDocument,

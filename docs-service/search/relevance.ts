@@ -24,7 +24,7 @@ interface ScoredTokens {
   readonly text: readonly string[];
 }
 
-/** One document of this many is in the sample for how common words are. */
+/** One document in this many is in the sample that shows how common words are. */
 const sampledOf = 16;
 
 /** Whether this document is in the sample. Few are, so that a change of one costs little. */
@@ -41,7 +41,7 @@ export interface Sample {
   readonly having: ReadonlyMap<number, number>;
 }
 
-/** The words that a sample is asked for. */
+/** The words whose frequency the sample must give. */
 function scoredWords({ all }: Query): readonly number[] {
   return [...new Set(all.flatMap(({ tokens }) => tokens.map(wordHash)))];
 }
@@ -85,7 +85,7 @@ function weightOf(tokens: readonly string[], { documents, having }: Sample): num
 /** In a longer text, only the most frequent words are counted. */
 const mostRepeated = 500;
 const keyDigits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-/** For 2, 3, and so on. No key contains one of these, so a key is only found where it begins. */
+/** They stand for 2, 3, and so on. No key contains one of them, so a search for a key finds only its beginning. */
 const countMarks = '!#$%&()*+,./:;<=>?@[]^{|}~';
 const mostCounted = countMarks.length + 1;
 

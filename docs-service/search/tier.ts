@@ -7,7 +7,7 @@ export type Tier = 'title' | 'heading' | 'text';
 /** At most this many candidates are counted or ranked. */
 const mostCandidates = 2_000;
 
-/** The number that is requested: one more than is kept, to see whether there are more. */
+/** The number that is requested: one more than is kept, which shows whether there are more. */
 export const mostFound = mostCandidates + 1;
 
 /** The documents of one tier, by slug. A query of exclusions alone finds documents in no tier. */

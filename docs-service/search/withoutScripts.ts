@@ -1,6 +1,6 @@
 /**
- * A Markdown text without scripts, styles and comments, because no reader sees them; their line ends stay, and so does
- * code. In one pass: what was searched for an end is not searched again.
+ * A Markdown text without scripts, styles and comments, because no reader sees them. Their line ends stay, and so does
+ * code. It takes one pass: a part that was searched for an end is not searched again.
  */
 export function withoutScripts(text: string): string {
   const ends = new Ends(text);

@@ -138,7 +138,7 @@ interface OwnElement {
 }
 
 /**
- * Reads a parameter that is an element with its own name. `<param>` and `<parameter>` without a name are none, unless
+ * Reads a parameter that is an element with its own name. `<param>` and `<parameter>` without a name are not, unless
  * the tool has such a parameter.
  */
 function* readElement(source: Source, mark: FoundMark, { given, properties }: OwnElement): Reading<Next> {

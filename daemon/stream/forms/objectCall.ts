@@ -27,7 +27,7 @@ const bareKeyStyle: ValueStyle = { bareKeys: true };
 const comma = 44;
 const colon = 58;
 const backslash = 92;
-/** A string of this length is neither a key of a call nor a tool's name. */
+/** A longer string is neither a key of a call nor a tool's name. */
 const longestName = 256;
 /** Wrappers around a call may nest. */
 const deepest = 4;
@@ -258,7 +258,7 @@ function isSchema(value: unknown): boolean {
   return Object.keys(value).every((key) => schemaWords.test(key));
 }
 
-/** Whether a parameter is declared with values that are no objects. */
+/** Whether a parameter is declared with values that are not objects. */
 function isPlain(declared: unknown): boolean {
   const type = isRecord(declared) ? declared['type'] : undefined;
   return typeof type === 'string' && type !== 'object' && type !== 'array';

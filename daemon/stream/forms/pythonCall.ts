@@ -60,7 +60,7 @@ export function* readPythonList(source: Source, context: CallContext, begun: str
   return calls;
 }
 
-/** Names of tools have no such characters. */
+/** Whether a character cannot be part of the name of a tool. */
 function endsName(code: number): boolean {
   return code <= 32 || code === openParenthesis || code === comma || code === closeBracket || code === 60;
 }

@@ -136,7 +136,7 @@ export function* expect(source: Source, code: number): Reading<void> {
   source.at++;
 }
 
-/** A value that is cut off is distinguished from one that is wrong. */
+/** Distinguishes a value that is cut off from one that is wrong. */
 function refuse(source: Source): never {
   throw new NotACallError(source.code === over ? 'cut' : 'malformed');
 }

@@ -4,8 +4,9 @@ import { type BookContents, packageDocument } from './package.ts';
 import { styleSheet } from './styleSheet.ts';
 
 /**
- * The library packs the book, and everything that it would read or fetch is replaced. Its own steps accept any address
- * in a chapter, even of a local file, write random ids and the time of day, and lose attributes of ordinary Markdown.
+ * Of epub-gen-memory, only the zip file with its `mimetype` entry and the order of the steps are used. The steps are
+ * replaced: its own would fetch any address in a chapter, even that of a local file, write random ids and the time of
+ * day, and drop attributes of ordinary Markdown.
  */
 export class Book extends EPub {
   readonly #contents: BookContents;

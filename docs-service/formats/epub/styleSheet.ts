@@ -1,6 +1,6 @@
 /**
- * Small, and without colours for text and paper, so that night mode and e-ink keep theirs. The grey of the lines shows
- * on both.
+ * Sets no colours for text and paper, so that night mode and e-ink readers keep theirs. The grey of the lines is
+ * visible on both.
  */
 export const styleSheet = `body {
   margin: 0 3%;

@@ -36,7 +36,7 @@ export function readAsset(contentFolder: string, path: string): Asset {
 
 /** 10 MB, the same as for documents. */
 const maxBytes = 10_000_000;
-/** More than any camera of today takes; a reader unpacks a pixel into four bytes. */
+/** More than the pictures of any current camera have. A reader unpacks a pixel into four bytes. */
 const maxPixels = 100_000_000;
 
 function pictureOf(bytes: Uint8Array, path: string): Asset {

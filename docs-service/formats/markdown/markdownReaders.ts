@@ -12,8 +12,8 @@ export interface PrintedBlock {
 export type MarkdownReader = (text: string) => Iterable<PrintedBlock>;
 
 /**
- * Readers that others use, exactly as they are published; all of them print raw HTML as it is. Marked reads as GitHub
- * does, as chats do, and without tables.
+ * Markdown readers that other programs use, exactly as they are published; all of them print raw HTML as it is. Marked
+ * has three modes: as on GitHub, as in chats, and without tables.
  */
 export const markdownReaders: readonly MarkdownReader[] = [
   (text) => readByMarked(text, {}),

@@ -157,7 +157,7 @@ function attributesOf(tag: string): Map<string, string> {
 
 /**
  * Whether HTML that a reader made of Markdown has only elements, attributes and schemes that are allowed. The HTML is
- * held against the one form that a harmless tag has, and never parsed. So nobody can find more in it than this does.
+ * compared with the one form that a harmless tag has, and never parsed, so no other parser can find more in it.
  */
 export function isHarmlessHtml(html: string): boolean {
   for (const [, name, attributes] of html.matchAll(tag)) if (!isHarmlessTag(name, attributes)) return false;
@@ -211,7 +211,7 @@ function isAllowed(name: string, key: string): boolean {
   return allowedAttributes[name]?.includes(key) ?? false;
 }
 
-/** What readers print by themselves, and no author may write. */
+/** Attributes that readers print by themselves and that no author may write. */
 const printed: Readonly<Record<string, RegExp>> = {
   'code class': /^language-/,
   'input type': /^checkbox$/,

@@ -4,11 +4,11 @@ import { type MarkdownReader, markdownReaders } from './markdownReaders.ts';
 import { escapeActiveTags, HtmlSanitiser, isHarmlessAddress, isHarmlessHtml } from './rawHtml.ts';
 
 /**
- * The Markdown as it was written, but with raw HTML sanitised, and with links that may run something leading nowhere.
- * Everything else stays byte for byte, and so does a document that was sanitised before. Throws `UnrenderableError` out of
- * bounds.
+ * The Markdown as it was written, but with raw HTML sanitised, and without the addresses of links that may run something.
+ * Everything else stays byte for byte, and so does a document that was sanitised before. Throws `UnrenderableError` for a
+ * document that is out of bounds.
  *
- * The text is read as Marked reads it, with footnotes and without, and edited there. Readers of other people then read
+ * The text is read as Marked reads it, with footnotes and without, and edited there. Other Markdown readers then read
  * the result, and every block that is still active in one of them is disarmed. This is repeated until nothing is left
  * to change, because a tag that is removed can turn the text around it into new Markdown.
  */
@@ -23,7 +23,7 @@ export function sanitiseMarkdown(source: string): string {
 const maxRounds = 8;
 
 function untilStable(source: string): string {
-  // Without these two there is no tag, no link and no picture.
+  // A text without these two characters has no tag, no link and no picture.
   if (!/[<[]/.test(source)) return source;
   let text = source;
   for (let round = 0; round < maxRounds; round += 1) {
@@ -36,7 +36,7 @@ function untilStable(source: string): string {
   return disarm(text);
 }
 
-/** Escapes what a reader finds active: in its block the tags that may be it, or else every mark. */
+/** Escapes what a reader finds active: the tags in its block that may be the cause, or else every mark. */
 function disarmActive(text: string, reader: MarkdownReader): string {
   const lines = text.split('\n');
   for (const { html, first, end } of reader(text)) {

@@ -66,7 +66,7 @@ function headingNode(headings: readonly Block[], { gap, room }: { gap: number; r
   return { unbreakable: true, stack, margin: [0, gap, 0, 0] };
 }
 
-/** Where tokens stand, and all that is known of their document. */
+/** Where tokens are set, and what is known of their document. */
 export interface Scope extends Setting {
   readonly document: MarkdownDocument;
   readonly inline: InlineContext;

@@ -9,7 +9,7 @@ import type { Run } from './typesetter.ts';
 /** Sets what stands in an item. */
 type BlocksOf = (tokens: readonly Token[], scope: Scope) => readonly Block[];
 
-/** A list. Its signs hang beside the text, on the line of the text itself, so no page separates them. */
+/** A list. Its signs hang beside the text, on the same line, so no page break separates them. */
 export function listBlock(list: Tokens.List, scope: Scope, blocksOf: BlocksOf): Block {
   const direction = directionOf(list.raw);
   const markers = markersOf(list, scope, direction);

@@ -115,7 +115,7 @@ async function damagedPictures({ job, book }: Attempt, paths: ReadonlySet<string
     try {
       await print(definition as Parameters<typeof print>[0], book, new Set(['Text', 'Code']));
     } catch {
-      // Whatever the reason, the document is better without it.
+      // Whatever the reason, the picture is left out.
       damaged.add(path);
     }
   }

@@ -138,7 +138,7 @@ function tryOpaquePng(bytes: Uint8Array): Buffer | undefined {
     layOnWhite(picture.data);
     return PNG.sync.write(picture, { colorType: 2, inputHasAlpha: true, filterType: 4 });
   } catch {
-    // An author could do nothing with the decoder's message about damaged bytes.
+    // The decoder's message about damaged bytes would not help an author.
     return undefined;
   }
 }

@@ -31,7 +31,7 @@ export const metrics = { ascent: 0.928, descent: 0.244 } as const;
 
 export const sizes = { body: 10.2, table: 9.2, code: 8.4, note: 8.8 } as const;
 
-/** In running text, code has a wider font, so it is set a little smaller to look as large. */
+/** The code font is wider than the text font, so code within text is set a little smaller to look the same size. */
 export const inlineCodeScale = 0.9;
 
 /** By level, from 1. */

@@ -57,7 +57,7 @@ function tableBlock(table: Tokens.Table, chosen: readonly number[], scope: Scope
 
 const padding = 2 * tablePadding.y + 1;
 
-/** A row that does not fit on a page must be divided; if that is forbidden, it is lost. */
+/** A row that does not fit on a page must be divided. PDFMake would drop it if that were forbidden. */
 function breaking(heights: readonly number[], hasHeader: boolean): Record<string, unknown> {
   const most = heights.reduce((highest, height) => Math.max(highest, height), 0);
   const dontBreakRows = most < textHeight * 0.3;
@@ -76,7 +76,7 @@ function piecesOf(table: Tokens.Table, columns: readonly number[], { inline }: S
   return [row(table.header, { bold: true }), ...table.rows.map((cells) => row(cells, {}))];
 }
 
-/** Smaller letters, if words would have to be cut. */
+/** Uses smaller letters if words would have to be cut. */
 function fittingWidths(rows: readonly Piece[][][], room: number, { type }: Scope) {
   const count = rows[0]?.length ?? 0;
   const needs = Array.from({ length: count }, () => ({ part: 0, word: 0, whole: 0 }));
@@ -156,7 +156,7 @@ function shrunk(least: readonly number[], room: number): number[] {
   return least.map((width) => Math.min(width, limit));
 }
 
-/** The rest is shared in proportion to the root of what each column still needs, so long ones do not take it all. */
+/** Shares the rest in proportion to the square root of what each column still needs, so that long ones do not take it all. */
 function grown(needs: readonly ColumnNeed[], least: readonly number[], room: number): number[] {
   const widths = [...least];
   for (let round = 0; round < 8; round++) {

@@ -23,7 +23,7 @@ type TermStats = Map<string, string>;
 export async function searchDocuments(client: Client, asked: SearchQuery): Promise<SearchPage> {
   const query = parseQuery(asked.text);
   if (isEmptyQuery(query)) return { items: [], total: 0, approximate: false };
-  // Rows are narrow and words are not. The planner does not know that, and would read the words of every row.
+  // Rows are narrow, but their words are long. The planner does not know that, and would read the words of every row.
   await client.query("SET LOCAL enable_seqscan = off; SET LOCAL work_mem = '32MB'");
   const termStats: TermStats = new Map();
   const { tiers, count } = await findTiers(client, { query, asked, termStats });

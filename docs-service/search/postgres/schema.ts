@@ -16,7 +16,7 @@ export async function migrate(pool: pg.Pool): Promise<void> {
     const { rows } = await client.query<{ made: number }>(
       `SELECT num_nonnulls(${tables.map((name) => `to_regclass('${name}')`).join(', ')}) AS made`,
     );
-    // If only some were dropped, the others are of no use.
+    // If some of the tables were dropped, the others are useless.
     const version = rows[0]?.made === tables.length ? await versionOf(client) : undefined;
     if (version === schemaVersion) return;
     await client.query("SET LOCAL statement_timeout = '120s'");

@@ -95,7 +95,7 @@ function createIndexFile(file: string): IndexFile {
     opened = undefined;
   };
   const open = async (): Promise<Opened> => {
-    // Whoever deleted the file wants another one.
+    // A deleted file is replaced with a new one.
     if (opened && identityOf(file) !== opened.identity) close();
     if (opened) return opened;
     const database = await openIndex(file);

@@ -17,8 +17,8 @@ export interface SortKeyChange {
 
 /**
  * Sort keys for new slugs, so that they ascend with slugs. There is room between two keys; when it is used up, the
- * neighbours move, as few of them as leave room for more. `slugs` ascend, and none of them exists yet. Each sortKeyChange
- * must be carried out before the next is requested.
+ * neighbours move, as few of them as leave room for more. `slugs` ascend, and none of them exists yet. Each change must
+ * be carried out before the next is requested.
  */
 export function* assignSortKeys(database: Database, slugs: readonly string[]): Generator<SortKeyChange> {
   const neighbours = createNeighbours(database);

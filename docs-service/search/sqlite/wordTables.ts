@@ -91,7 +91,7 @@ export function createWordParts(database: Database) {
         set('merge', pages);
         if (total() - before < 2) break;
       }
-      // Both the parts and the whole took room for a moment.
+      // For a moment, both the parts and the whole took room.
       shrink();
     },
   };
