@@ -26,8 +26,10 @@ const folder = await mkdtemp(join(tmpdir(), 'runner-docs-bench-'));
 await mkdir(join(folder, 'content'));
 for (let at = 0; at < documents; at++) await writeFile(join(folder, 'content', `n${at}.md`), documentOf(at));
 const data = join(folder, 'data');
+// The agents stand for many people, who come through a proxy: one address alone may not have 400 connections.
 const service = await serveDocs([
   ...['--content', join(folder, 'content'), '--data', data, '--limit-requests', '1000000'],
+  ...['--trust-proxy', 'loopback'],
 ]);
 await service.whenReady();
 const token = (await runDocs(['token', 'create', '--data', data])).stdout.trim();
