@@ -1,38 +1,66 @@
 // Runs every gate and the tests. The last line counts what passed and failed: each gate and each assertion is one.
-// Tests that need a program or an editor which is missing are left out, and listed with what installs it; --left-out
-// then runs those tests alone, once everything is installed, and counts both runs.
-// With --unit, no gate runs, and of the tests only those that start no program that was built: the inner loop.
-// Usage: node .ci/check.mjs [--unit | --left-out | test files in .tap-build]
+// Tests that need a program or an editor which is missing are left out, and listed with what installs it.
+// Usage: node .ci/check.mjs [mode]
+//   --unit        no gates, and only the tests that start no built program: the inner loop
+//   --newer-node  after a run of everything: the units and the built programs on the Node that runs this
+//   --left-out    after a run of everything: only the tests that were left out, now that all is installed
+// The last two add to the counts of the run before them.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-
-const bin = (name) => `node_modules/.bin/${name}`;
+import { runTestFiles } from './testFiles.mjs';
 
 /** Folders whose tests run in process. */
 const unitFolders = ['acp', 'completion', 'daemon', 'practice', 'stream', 'terminal', 'vscode'];
+/** Tests that start the built programs, and need nothing else but Node. */
+const programTests = ['docsService', 'runnerd', 'terminal'];
 
 const gates = [
-  ['format and lint', bin('biome'), ['ci', '--error-on-warnings', '.']],
+  ['format and lint', 'node_modules/.bin/biome', ['ci', '--error-on-warnings', '.']],
   ['types', process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.']],
-  ['unused code', bin('knip'), ['--no-progress', '--no-config-hints']],
+  ['unused code', 'node_modules/.bin/knip', ['--no-progress', '--no-config-hints']],
 ];
 
 /** What the last run of everything counted, and which tests it left out. */
 const record = 'node_modules/.runner/checked.json';
 const missingList = resolve('node_modules/.runner/missing.jsonl');
 
+const modes = {
+  '--unit': () => runTests(unitTests()),
+  '--newer-node': () => runTests([...unitTests(), ...programTests.map(built)]),
+  '--left-out': runLeftOut,
+};
 const [mode] = process.argv.slice(2);
-const last = mode === '--left-out' ? JSON.parse(readFileSync(record, 'utf8')) : undefined;
-const counts = { passed: last?.passed ?? 0, failed: last?.failed ?? 0 };
+if (mode !== undefined && !(mode in modes)) {
+  console.error(`There is no mode ${mode}. Modes: ${Object.keys(modes).join(', ')}.`);
+  process.exit(2);
+}
+const adds = mode === '--newer-node' || mode === '--left-out';
+const before = adds ? JSON.parse(readFileSync(record, 'utf8')) : { passed: 0, failed: 0, leftOut: [] };
+const counts = { passed: before.passed, failed: before.failed };
 
-if (mode !== '--unit' && !last) await runGates();
-const leftOut = await runTests();
-if (mode === undefined) writeFileSync(record, JSON.stringify({ ...counts, leftOut }));
-if (leftOut.length > 0) console.log(`\n${tableOf(leftOut)}\n`);
-if (last && leftOut.length > 0) counts.failed++;
+const leftOut = await (mode === undefined ? runEverything() : modes[mode]());
+if (mode === undefined) save({ ...counts, leftOut });
+if (mode === '--newer-node') save({ ...before, ...counts });
+else if (leftOut.length > 0) console.log(`\n${tableOf(leftOut)}\n`);
 console.log(`${counts.passed} passed, ${counts.failed} failed`);
 process.exitCode = counts.failed === 0 ? 0 : 1;
+
+async function runEverything() {
+  const files = readdirSync('.tap-build').filter((name) => name.endsWith('.test.mjs'));
+  const [missing] = await Promise.all([runTests(files.map((name) => `.tap-build/${name}`)), runGates()]);
+  return missing;
+}
+
+/** Whatever is still missing counts as a failure. */
+async function runLeftOut() {
+  const parts = [...new Set(before.leftOut.map(({ part }) => part))];
+  const files = [...new Set(before.leftOut.map(({ file }) => `.tap-build/${file}`))];
+  const only = { RUNNER_TEST_LEFT_OUT: parts.join(), TAP_ONLY: '1', TAP_FILTER_QUIETLY: '1' };
+  const missing = await runTests(files, only);
+  if (missing.length > 0) counts.failed++;
+  return missing;
+}
 
 async function runGates() {
   for (const [name, command, args] of gates) {
@@ -44,35 +72,28 @@ async function runGates() {
 }
 
 /** Counts the assertions. Returns the parts that were missing, as `test/support/parts.ts` lists them. */
-async function runTests() {
-  const files = chosenFiles();
-  if (last && files.length === 0) return [];
+async function runTests(files, env = {}) {
   mkdirSync('node_modules/.runner', { recursive: true });
   rmSync(missingList, { force: true });
-  const env = { ...process.env, RUNNER_TEST_MISSING_LIST: missingList };
-  if (last) {
-    env.RUNNER_TEST_LEFT_OUT = [...new Set(last.leftOut.map(({ part }) => part))].join();
-    Object.assign(env, { TAP_ONLY: '1', TAP_FILTER_QUIETLY: '1' });
-  }
-  const args = ['--reporter=base', '--no-color', ...files];
-  const { code, output } = await run(bin('tap'), args, { env, show: process.stdout });
-  const summary = /# \{ total: .*\}/.exec(output)?.[0] ?? '';
-  const count = (key) => Number(new RegExp(`${key}: (\\d+)`).exec(summary)?.[1] ?? 0);
-  counts.passed += count('pass');
-  counts.failed += Math.max(count('fail'), code === 0 ? 0 : 1);
+  const all = { ...process.env, RUNNER_TEST_MISSING_LIST: missingList, ...env };
+  const { passed, failed } = await runTestFiles(files, { env: all });
+  counts.passed += passed;
+  counts.failed += failed;
   if (!existsSync(missingList)) return [];
   return readFileSync(missingList, 'utf8').trim().split('\n').map(JSON.parse);
 }
 
-/** None means all. */
-function chosenFiles() {
-  const built = (name) => `.tap-build/${name}`;
-  if (last) return [...new Set(last.leftOut.map(({ file }) => built(file)))];
-  if (mode !== '--unit') return process.argv.slice(2);
+function unitTests() {
   const names = unitFolders.flatMap((folder) => readdirSync(`test/${folder}`));
-  return names
-    .filter((name) => name.endsWith('.test.ts'))
-    .map((name) => built(name.replace(/\.ts$/, '.mjs')));
+  return names.filter((name) => name.endsWith('.test.ts')).map((name) => built(name.replace('.test.ts', '')));
+}
+
+function built(name) {
+  return `.tap-build/${name}.test.mjs`;
+}
+
+function save(counted) {
+  writeFileSync(record, JSON.stringify(counted));
 }
 
 /** A line for each thing to install, with the test files that lack it. */
@@ -90,16 +111,14 @@ function tableOf(rows) {
   ].join('\n');
 }
 
-/** Runs a program to its end; its output is kept, and shown as it comes where a stream is given. */
-function run(command, args, { env = process.env, show } = {}) {
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
+/** Runs a program to its end. */
+function run(command, args) {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
+  for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text) => {
       output += text;
-      show?.write(text);
     });
-  }
   return new Promise((resolve) => {
     child.on('error', (error) => resolve({ code: 1, output: error.message }));
     child.on('close', (code) => resolve({ code, output }));
