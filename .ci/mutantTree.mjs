@@ -1,0 +1,189 @@
+// A private copy of the tree with mutants in it, all built at once and each behind a switch, in the tests, the programs
+// and the workers alike. A test file then runs with one of them turned on, or shows which of them it reaches.
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+
+/** Makes the copy in a temporary folder. `end` removes it, and ends the processes that are left in it. */
+export function createMutantTree(mutants) {
+  const folder = mkdtempSync(join(tmpdir(), 'mutants-'));
+  // A database runs as another user.
+  chmodSync(folder, 0o755);
+  const [tree, types] = [copyTree(join(folder, 'tree')), copyTree(join(folder, 'types'))];
+  plantSwitch(folder, tree);
+  for (const path of new Set(mutants.map(({ path }) => path))) {
+    const inFile = mutants.filter((mutant) => mutant.path === path);
+    writeFileSync(join(tree, path), withMutants(readFileSync(path, 'utf8'), { path, inFile }));
+  }
+  call(process.execPath, ['esbuild.mjs', '--tests'], tree);
+  return {
+    testFiles: () => testFilesIn(tree),
+    probe: (test, seconds) => probe(folder, { test, seconds }),
+    run: (test, mutant, seconds) => run(folder, { test, active: mutant.id, seconds }),
+    isRefusedByTypes: (mutant) => isRefusedByTypes(types, mutant),
+    end() {
+      endProcessesOf(folder);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What the file has instead of the mutant's place. */
+function withMutants(text, { path, inFile }) {
+  const byPlace = [...inFile].sort((one, other) => other.start - one.start);
+  for (const { id, start, end, was, becomes } of byPlace) {
+    const planted =
+      becomes === ';'
+        ? `{ if (!isMutant('${id}')) ${was} }`
+        : `(isMutant('${id}') ? (${becomes}) : (${was}))`;
+    text = text.slice(0, start) + planted + text.slice(end);
+  }
+  // In the first line, so that the numbers of lines stay.
+  return `import { isMutant } from '${relative(dirname(path), 'mutantSwitch.mjs')}'; ${text}`;
+}
+
+/** Each process reads once which mutant is on. While it is `probe`, it notes which are reached: often, more often. */
+function plantSwitch(folder, tree) {
+  const text = `
+    import { appendFileSync, readFileSync } from 'node:fs';
+    const active = readFileSync(${JSON.stringify(join(folder, 'active'))}, 'utf8');
+    const counts = {};
+    export function isMutant(id) {
+      if (active !== 'probe') return active === id;
+      const count = (counts[id] = (counts[id] ?? 0) + 1);
+      if ((count & (count - 1)) === 0) appendFileSync(${JSON.stringify(join(folder, 'reached'))}, id + '\\n');
+      return false;
+    }`;
+  writeFileSync(join(tree, 'mutantSwitch.mjs'), text);
+}
+
+function copyTree(to) {
+  const args = ['ls-files', '-co', '--exclude-standard', '-z'];
+  const paths = spawnSync('git', args, { encoding: 'utf8' }).stdout.split('\0');
+  for (const path of paths) if (path !== '' && existsSync(path)) cpSync(path, join(to, path));
+  symlinkSync(resolve('node_modules'), join(to, 'node_modules'));
+  return to;
+}
+
+/** The test files, each with the mutants that it bundles or that are in a program that it starts. */
+function testFilesIn(tree) {
+  const inPrograms = programs.map(({ files, name }) => {
+    const built = readdirSync(join(tree, 'dist'), { recursive: true }).filter((path) => files.test(path));
+    return { name, ids: built.flatMap((path) => idsIn(readFileSync(join(tree, 'dist', path), 'utf8'))) };
+  });
+  return readdirSync('test', { recursive: true })
+    .filter((path) => path.endsWith('.test.ts'))
+    .map((path) => {
+      const built = join('.tap-build', basename(path).replace(/\.ts$/, '.mjs'));
+      const text = readFileSync(join(tree, built), 'utf8');
+      const started = inPrograms.filter(({ name }) => name.test(text)).flatMap(({ ids }) => ids);
+      return { path: join('test', path), built, mayReach: new Set([...idsIn(text), ...started]) };
+    });
+}
+
+/** What is built, and how a test names it that starts it: the extension is packed first. */
+const programs = [
+  { files: /^(?:docs-service|runner-docs).*\.cjs$/, name: /runner-docs\.cjs|dist\/docs-service/ },
+  { files: /^(?:runnerd|terminal).*\.cjs$/, name: /runnerd\.cjs|terminal\.cjs|package\.mjs/ },
+  { files: /^(?:extension|languageClient)\.cjs$/, name: /package\.mjs/ },
+];
+
+function idsIn(text) {
+  return [...text.matchAll(/isMutant\d*\(["'](\d+)["']\)/g)].map(([, id]) => id);
+}
+
+/** Runs it without a mutant. `reached` has how much each mutant is used, by its id. */
+async function probe(folder, { test, seconds }) {
+  writeFileSync(join(folder, 'reached'), '');
+  const ran = await run(folder, { test, active: 'probe', seconds });
+  const reached = {};
+  for (const [id] of readFileSync(join(folder, 'reached'), 'utf8').matchAll(/\d+/g))
+    reached[id] = (reached[id] ?? 0) + 1;
+  return { ...ran, reached };
+}
+
+/** Runs it alone up to its first failure. `failure` is undefined if it passes. */
+async function run(folder, { test, active, seconds }) {
+  const temporary = join(folder, 'tmp');
+  mkdirSync(temporary, { mode: 0o755 });
+  writeFileSync(join(folder, 'active'), active);
+  const output = join(folder, 'output');
+  const out = openSync(output, 'w');
+  const started = Date.now();
+  const env = { ...process.env, TMPDIR: temporary, TAP_BAIL: '1', TAP_TIMEOUT: String(seconds) };
+  const child = spawn(process.execPath, [test.built], {
+    ...{ cwd: join(folder, 'tree'), env, detached: true, stdio: ['ignore', out, 'ignore'] },
+  });
+  const limit = setTimeout(() => end(-child.pid), (seconds + 5) * 1000);
+  const code = await new Promise((resolve) => child.on('exit', resolve));
+  clearTimeout(limit);
+  closeSync(out);
+  end(-child.pid);
+  endProcessesOf(folder);
+  rmSync(temporary, { recursive: true, force: true });
+  const failure = code === 0 ? undefined : firstFailure(readFileSync(output, 'utf8'));
+  return { failure, seconds: (Date.now() - started) / 1000 };
+}
+
+function firstFailure(output) {
+  const [before, name] = output.split(/^ *not ok \d+ - (.*?)(?: #.*)?$/m);
+  if (name === undefined) return 'took too long, or ended early';
+  const [, group] = /# Subtest: (.*)$/m.exec(before.slice(before.lastIndexOf('# Subtest: '))) ?? [];
+  return group && group !== name ? `${group}: ${name}` : name;
+}
+
+/** Programs that a test started in a group of their own, and did not end since it was ended itself. */
+function endProcessesOf(folder) {
+  if (!existsSync('/proc/self')) return;
+  for (const id of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    const has = (name) => readIfThere(`/proc/${id}/${name}`).includes(folder);
+    if (Number(id) !== process.pid && (has('cmdline') || has('environ'))) end(Number(id));
+  }
+}
+
+function readIfThere(path) {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+/** A process, or its group if the number is negative; it may have ended. */
+function end(id) {
+  try {
+    process.kill(id, 'SIGKILL');
+  } catch {
+    return;
+  }
+}
+
+function isRefusedByTypes(tree, { path, start, end, becomes }) {
+  const file = join(tree, path);
+  const text = readFileSync(file, 'utf8');
+  writeFileSync(file, text.slice(0, start) + becomes + text.slice(end));
+  // The folder of packages, where the record would be, is that of the user's tree.
+  const args = ['node_modules/typescript/bin/tsc', '-p', '.', '--tsBuildInfoFile', 'types.json'];
+  const { status } = spawnSync(process.execPath, args, { cwd: tree });
+  writeFileSync(file, text);
+  return status !== 0;
+}
+
+function call(command, args, cwd) {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${args.join(' ')} failed.\n${stdout}${stderr}`);
+}

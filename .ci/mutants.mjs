@@ -1,0 +1,186 @@
+// Draws mutants of the product, small changes that should break it, and shows which of them no test notices. A first run
+// of each test file shows the mutants that it reaches; then each mutant is turned on alone, and the files that reach it
+// run, the nearest and quickest first, until one fails or takes too long. Those of whole programs run last. What the
+// types refuse is dead as well: they are a gate.
+// Usage: node .ci/mutants.mjs [--rooms daemon,client] [--count 60] [--seed N] [--list] [--unit]
+//   --list only lists what would be drawn; --unit leaves out the tests in test/e2e.
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { mutantsOf } from './mutantSites.mjs';
+import { createMutantTree } from './mutantTree.mjs';
+
+/** How long a test file may take without a mutant, in seconds, and at least with one. */
+const [longest, patience] = [1200, 90];
+
+/** The folders of tests that are about the code of each room, rather than only bundle it. */
+const nearFolders = {
+  client: ['terminal', 'vscode'],
+  daemon: ['acp', 'completion', 'daemon', 'practice', 'stream'],
+  protocol: ['base.test.ts', 'daemon'],
+  'docs-service': ['docs'],
+};
+
+const { values } = parseArgs({
+  options: {
+    rooms: { type: 'string', default: 'daemon,client,protocol,docs-service' },
+    count: { type: 'string', default: '60' },
+    seed: { type: 'string', default: String(Date.now() % 100_000) },
+    list: { type: 'boolean', default: false },
+    unit: { type: 'boolean', default: false },
+  },
+});
+const mutants = draw(values.rooms.split(','), Number(values.count), randomFrom(Number(values.seed)));
+console.log(`${mutants.length} mutants of ${values.rooms}, drawn with --seed ${values.seed}`);
+if (values.list) for (const mutant of mutants) console.log(describe(mutant));
+else await judge();
+
+async function judge() {
+  const tree = createMutantTree(mutants);
+  const stop = () => {
+    tree.end();
+    process.exit(130);
+  };
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  try {
+    const tests = tree.testFiles();
+    await judgeByTests(tree, tests.filter(isNear));
+    await judgeByTests(
+      tree,
+      tests.filter((test) => isUnit(test) && !isNear(test)),
+    );
+    for (const mutant of alive()) if (tree.isRefusedByTypes(mutant)) bury(mutant, 'the types');
+    if (!values.unit)
+      await judgeByTests(
+        tree,
+        tests.filter((test) => !isUnit(test)),
+      );
+  } finally {
+    tree.end();
+  }
+  report();
+}
+
+function isNear({ path, mayReach }) {
+  const [, folder] = path.split('/');
+  return alive().some(({ id, room }) => mayReach.has(id) && nearFolders[room.split('/')[0]].includes(folder));
+}
+
+function isUnit({ path }) {
+  return !path.startsWith('test/e2e/');
+}
+
+async function judgeByTests(tree, tests) {
+  const probed = [];
+  for (const test of tests.filter(({ mayReach }) => alive().some(({ id }) => mayReach.has(id)))) {
+    const probe = await tree.probe(test, longest);
+    const { failure, seconds, reached } = probe;
+    if (failure !== undefined)
+      console.log(`left out: ${test.path}, which fails without a mutant: ${failure}`);
+    else console.log(`${test.path}: ${Math.round(seconds)} s, reaches ${Object.keys(reached).length}`);
+    if (failure === undefined) probed.push({ ...test, ...probe });
+  }
+  for (const mutant of alive()) {
+    const reaching = probed.filter(({ reached }) => mutant.id in reached);
+    const nearness = ({ reached, seconds }) => reached[mutant.id] / seconds;
+    reaching.sort((one, other) => nearness(other) - nearness(one));
+    mutant.reachedBy.push(...reaching.map(({ path }) => path));
+    await judgeOne(tree, mutant, reaching);
+  }
+}
+
+async function judgeOne(tree, mutant, tests) {
+  for (const test of tests) {
+    const { failure } = await tree.run(test, mutant, Math.ceil(Math.max(patience, test.seconds * 4)));
+    if (failure !== undefined) return bury(mutant, `${test.path}: ${failure}`);
+  }
+}
+
+function alive() {
+  return mutants.filter(({ killer }) => killer === undefined);
+}
+
+function bury(mutant, killer) {
+  mutant.killer = killer;
+  console.log(`died: ${mutant.path}:${mutant.line} (${mutant.kind}), by ${killer}`);
+}
+
+function report() {
+  for (const mutant of alive()) {
+    const reachedBy = mutant.reachedBy.map((path) => path.replace(/^test\/|\.test\.ts$/g, '')).join(', ');
+    console.log(`\nsurvived: ${describe(mutant)}\n  reached by: ${reachedBy || 'no test'}`);
+  }
+  console.log('');
+  for (const room of new Set(mutants.map(({ room }) => room)))
+    console.log(`${room}: ${scoreOf(mutants.filter((mutant) => mutant.room === room))}`);
+  console.log(`in all: ${scoreOf(mutants)}`);
+}
+
+function scoreOf(some) {
+  const dead = some.filter(({ killer }) => killer !== undefined).length;
+  return `${dead} of ${some.length} died (${Math.floor((100 * dead) / some.length)} %)`;
+}
+
+function describe({ path, line, kind, diff }) {
+  return `${path}:${line} (${kind})\n${diff}`;
+}
+
+/** The lines as they were and as they are. */
+function diffOf({ start, end, becomes }, text) {
+  const [from, to] = [text.lastIndexOf('\n', start - 1) + 1, text.indexOf('\n', end)];
+  const lines = (sign, some) => some.replace(/^\s*/gm, `  ${sign} `);
+  const changed = text.slice(from, start) + becomes + text.slice(end, to);
+  return `${lines('-', text.slice(from, to))}\n${lines('+', changed)}`;
+}
+
+/** Spread over the rooms by their lines, and in each over the kinds of mutants. No two overlap. */
+function draw(tops, count, random) {
+  const rooms = roomsOf(tops);
+  const lines = [...rooms.values()].reduce((sum, room) => sum + room.lines, 0);
+  const drawn = [];
+  let due = 0;
+  for (const [name, room] of rooms) {
+    due += (count * room.lines) / lines;
+    const all = room.files.flatMap(({ path, text }) => mutantsOf(path, text));
+    while (drawn.length < Math.round(due) && all.length > 0) {
+      const kinds = [...new Set(all.map(({ kind }) => kind))];
+      const kind = kinds[random(kinds.length)];
+      const ofKind = all.filter((mutant) => mutant.kind === kind);
+      const [mutant] = all.splice(all.indexOf(ofKind[random(ofKind.length)]), 1);
+      if (drawn.some((other) => overlaps(mutant, other))) continue;
+      const { text } = room.files.find(({ path }) => path === mutant.path);
+      const id = String(drawn.length + 1);
+      drawn.push({ ...mutant, id, room: name, diff: diffOf(mutant, text), reachedBy: [] });
+    }
+  }
+  return drawn;
+}
+
+function overlaps(one, other) {
+  return one.path === other.path && one.start < other.end && other.start < one.end;
+}
+
+/** The folders of the first and second level, with their files and lines. */
+function roomsOf(tops) {
+  const rooms = new Map();
+  const paths = tops.flatMap((top) => readdirSync(top, { recursive: true }).map((path) => join(top, path)));
+  for (const path of paths.filter((path) => path.endsWith('.ts')).sort()) {
+    const name = dirname(path).split('/').slice(0, 2).join('/');
+    const room = rooms.get(name) ?? { files: [], lines: 0 };
+    const text = readFileSync(path, 'utf8');
+    room.files.push({ path, text });
+    room.lines += text.split('\n').length;
+    rooms.set(name, room);
+  }
+  return rooms;
+}
+
+/** Whole numbers below a limit, the same for the same seed (mulberry32). */
+function randomFrom(seed) {
+  return (limit) => {
+    seed = (seed + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * limit);
+  };
+}
