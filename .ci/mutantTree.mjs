@@ -56,16 +56,16 @@ function withMutants(text, { path, inFile }) {
   return `import { isMutant } from '${relative(dirname(path), 'mutantSwitch.mjs')}'; ${text}`;
 }
 
-/** Each process reads once which mutant is on. While it is `probe`, it notes which are reached: often, more often. */
+/** Each process reads once which mutant is on. While it is `probe`, it notes which are reached. */
 function plantSwitch(folder, tree) {
   const text = `
     import { appendFileSync, readFileSync } from 'node:fs';
     const active = readFileSync(${JSON.stringify(join(folder, 'active'))}, 'utf8');
-    const counts = {};
+    const reached = new Set();
     export function isMutant(id) {
       if (active !== 'probe') return active === id;
-      const count = (counts[id] = (counts[id] ?? 0) + 1);
-      if ((count & (count - 1)) === 0) appendFileSync(${JSON.stringify(join(folder, 'reached'))}, id + '\\n');
+      if (!reached.has(id)) appendFileSync(${JSON.stringify(join(folder, 'reached'))}, id + '\\n');
+      reached.add(id);
       return false;
     }`;
   writeFileSync(join(tree, 'mutantSwitch.mjs'), text);
@@ -79,21 +79,28 @@ function copyTree(to) {
   return to;
 }
 
-/** The test files, each with the mutants that it bundles or that are in a program that it starts. */
+/**
+ * The test files, each with the mutants that it bundles and those in programs that it starts. What bundles least comes
+ * first: it is about that code, and quick.
+ */
 function testFilesIn(tree) {
   const inPrograms = programs.map(({ files, name }) => {
     const built = readdirSync(join(tree, 'dist'), { recursive: true }).filter((path) => files.test(path));
     return { name, ids: built.flatMap((path) => idsIn(readFileSync(join(tree, 'dist', path), 'utf8'))) };
   });
   return readdirSync('test', { recursive: true })
-    .filter((path) => path.endsWith('.test.ts'))
+    .filter((path) => path.endsWith('.test.ts') && !readsSources.test(path))
     .map((path) => {
       const built = join('.tap-build', basename(path).replace(/\.ts$/, '.mjs'));
       const text = readFileSync(join(tree, built), 'utf8');
       const started = inPrograms.filter(({ name }) => name.test(text)).flatMap(({ ids }) => ids);
-      return { path: join('test', path), built, mayReach: new Set([...idsIn(text), ...started]) };
-    });
+      return { path: join('test', path), built, size: text.length, bundled: idsIn(text), started };
+    })
+    .sort((one, other) => one.size - other.size);
 }
+
+/** These read the sources, which are not as they were. */
+const readsSources = /^(?:house|settings|specification)\.test\.ts$/;
 
 /** What is built, and how a test names it that starts it: the extension is packed first. */
 const programs = [
@@ -106,14 +113,11 @@ function idsIn(text) {
   return [...text.matchAll(/isMutant\d*\(["'](\d+)["']\)/g)].map(([, id]) => id);
 }
 
-/** Runs it without a mutant. `reached` has how much each mutant is used, by its id. */
+/** Runs it without a mutant. `reached` has the ids of the mutants that it uses. */
 async function probe(folder, { test, seconds }) {
   writeFileSync(join(folder, 'reached'), '');
   const ran = await run(folder, { test, active: 'probe', seconds });
-  const reached = {};
-  for (const [id] of readFileSync(join(folder, 'reached'), 'utf8').matchAll(/\d+/g))
-    reached[id] = (reached[id] ?? 0) + 1;
-  return { ...ran, reached };
+  return { ...ran, reached: new Set(readFileSync(join(folder, 'reached'), 'utf8').split('\n')) };
 }
 
 /** Runs it alone up to its first failure. `failure` is undefined if it passes. */

@@ -1,9 +1,9 @@
-// Draws mutants of the product, small changes that should break it, and shows which of them no test notices. A first run
-// of each test file shows the mutants that it reaches; then each mutant is turned on alone, and the files that reach it
-// run, the nearest and quickest first, until one fails or takes too long. Those of whole programs run last. What the
-// types refuse is dead as well: they are a gate.
-// Usage: node .ci/mutants.mjs [--rooms daemon,client] [--count 60] [--seed N] [--list] [--unit]
-//   --list only lists what would be drawn; --unit leaves out the tests in test/e2e.
+// Draws mutants of the product, small changes that should break it, and shows which of them no test notices. Each is
+// turned on alone, and the test files that reach it run, until one fails or takes too long: those about its room first,
+// the smallest before the others, and those of whole programs last. What the types refuse is dead as well: they are a
+// gate.
+// Usage: node .ci/mutants.mjs [--rooms daemon,client] [--count 60] [--seed N] [--list] [--near]
+//   --list only lists what would be drawn; --near runs only the tests about a mutant's room.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -27,7 +27,7 @@ const { values } = parseArgs({
     count: { type: 'string', default: '60' },
     seed: { type: 'string', default: String(Date.now() % 100_000) },
     list: { type: 'boolean', default: false },
-    unit: { type: 'boolean', default: false },
+    near: { type: 'boolean', default: false },
   },
 });
 const mutants = draw(values.rooms.split(','), Number(values.count), randomFrom(Number(values.seed)));
@@ -43,57 +43,46 @@ async function judge() {
   };
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
-    const tests = tree.testFiles();
-    await judgeByTests(tree, tests.filter(isNear));
-    await judgeByTests(
-      tree,
-      tests.filter((test) => isUnit(test) && !isNear(test)),
-    );
+    const judgeOne = judgeWith(tree);
+    for (const mutant of mutants) await judgeOne(mutant, 'near');
     for (const mutant of alive()) if (tree.isRefusedByTypes(mutant)) bury(mutant, 'the types');
-    if (!values.unit)
-      await judgeByTests(
-        tree,
-        tests.filter((test) => !isUnit(test)),
-      );
+    if (!values.near) for (const mutant of alive()) await judgeOne(mutant, 'far');
   } finally {
     tree.end();
   }
   report();
 }
 
-function isNear({ path, mayReach }) {
-  const [, folder] = path.split('/');
-  return alive().some(({ id, room }) => mayReach.has(id) && nearFolders[room.split('/')[0]].includes(folder));
+function judgeWith(tree) {
+  const tests = tree.testFiles();
+  const probes = new Map();
+  /** What a test file reaches. One that fails without a mutant proves nothing. */
+  const probe = async (test) => {
+    const { failure, seconds, reached } = await tree.probe(test, longest);
+    if (failure === undefined) return { seconds, reached };
+    console.log(`left out: ${test.path}, which fails without a mutant: ${failure}`);
+    return { seconds, reached: new Set() };
+  };
+  return async (mutant, distance) => {
+    for (const test of testsFor(mutant, tests)[distance]) {
+      if (!probes.has(test)) probes.set(test, await probe(test));
+      const { seconds, reached } = probes.get(test);
+      if (!reached.has(mutant.id)) continue;
+      mutant.reachedBy.push(test.path);
+      const { failure } = await tree.run(test, mutant, Math.ceil(Math.max(patience, seconds * 4)));
+      if (failure !== undefined) return bury(mutant, `${test.path}: ${failure}`);
+    }
+    console.log(`alive after the ${distance} tests: ${describe(mutant)}`);
+  };
 }
 
-function isUnit({ path }) {
-  return !path.startsWith('test/e2e/');
-}
-
-async function judgeByTests(tree, tests) {
-  const probed = [];
-  for (const test of tests.filter(({ mayReach }) => alive().some(({ id }) => mayReach.has(id)))) {
-    const probe = await tree.probe(test, longest);
-    const { failure, seconds, reached } = probe;
-    if (failure !== undefined)
-      console.log(`left out: ${test.path}, which fails without a mutant: ${failure}`);
-    else console.log(`${test.path}: ${Math.round(seconds)} s, reaches ${Object.keys(reached).length}`);
-    if (failure === undefined) probed.push({ ...test, ...probe });
-  }
-  for (const mutant of alive()) {
-    const reaching = probed.filter(({ reached }) => mutant.id in reached);
-    const nearness = ({ reached, seconds }) => reached[mutant.id] / seconds;
-    reaching.sort((one, other) => nearness(other) - nearness(one));
-    mutant.reachedBy.push(...reaching.map(({ path }) => path));
-    await judgeOne(tree, mutant, reaching);
-  }
-}
-
-async function judgeOne(tree, mutant, tests) {
-  for (const test of tests) {
-    const { failure } = await tree.run(test, mutant, Math.ceil(Math.max(patience, test.seconds * 4)));
-    if (failure !== undefined) return bury(mutant, `${test.path}: ${failure}`);
-  }
+/** The near ones are about the mutant's room and bundle it; of the others, whole programs come last. */
+function testsFor({ id, room }, tests) {
+  const folders = nearFolders[room.split('/')[0]];
+  const bundling = tests.filter(({ bundled }) => bundled.includes(id));
+  const near = bundling.filter(({ path }) => folders.includes(path.split('/')[1]));
+  const starting = tests.filter((test) => test.started.includes(id) && !bundling.includes(test));
+  return { near, far: [...bundling.filter((test) => !near.includes(test)), ...starting] };
 }
 
 function alive() {

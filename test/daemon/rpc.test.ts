@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
 import { mock } from 'node:test';
 import fc from 'fast-check';
 import t from 'tap';
@@ -506,6 +506,12 @@ t.test('standard error that nobody reads does not grow', async (t) => {
   output.write('after\n');
   await new Promise(setImmediate);
   t.match(said, /… [\d]+ messages left out because nobody read them\nafter/);
+
+  const stuck = new Writable({ write: () => undefined });
+  const unread = new ErrorOutput(() => stuck);
+  const kibibyte = `${'x'.repeat(1_023)}\n`;
+  for (let n = 0; n < 1_100; n++) unread.write(kibibyte);
+  t.equal(stuck.writableLength, 1_025 * 1_024, 'lines are left out once more than a mebibyte waits');
 });
 
 t.test('of the states between two reports the newest is told, and nothing after the end', async (t) => {
@@ -698,6 +704,8 @@ t.test('a parameter that is wrong is named', async (t) => {
   ];
   for (const [options, path] of cases)
     t.throws(() => validate(schemaFor(options), options), failsWith({ path }), path);
+  const most = { exclude: ['b'.repeat(1_000), ...Array(900).fill('0123456789')] };
+  t.strictSame(validate(schemaFor(most), most), most, 'as many and as long globs as there may be');
   const given = { keepAlive: '10m', unknown: 1 };
   t.strictSame(validate(schemaFor(given), given), { keepAlive: '10m' });
 });

@@ -116,6 +116,9 @@ t.test('a server that writes what is no message on and on is ended, and others a
     { name: 'blank', state: 'failed', message: `The tool server blank ${ended}.` },
     { name: 'good', state: 'ready' },
   ]);
+  const noisy = daemon.logs.filter(({ message }) => message.includes('something other than messages'));
+  t.match(noisy, [{ message: /babbling/ }]);
+  t.equal(noisy.length, 1, 'blank lines are not worth a warning');
 });
 
 t.test('what a server is given is in no log, no error and no answer of ours', async (t) => {

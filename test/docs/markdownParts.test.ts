@@ -52,6 +52,17 @@ t.test('pages joined are the whole, whatever the text and the size', (t) => {
   t.end();
 });
 
+t.test('only the place between two halves is within a character', (t) => {
+  const text = 'a😀b';
+  t.same(
+    [0, 1, 2, 3, 4].map((at) => isWithinCharacter(text, at)),
+    [false, false, true, false, false],
+  );
+  t.notOk(isWithinCharacter('\ud83da', 1), 'a first half alone');
+  t.notOk(isWithinCharacter('a\ude00', 1), 'a second half alone');
+  t.end();
+});
+
 t.test('a code fence that fits on a page is never cut, and no block is', (t) => {
   const longest = 130;
   fc.assert(

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync, utimesSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -149,6 +150,26 @@ t.test('the folder of renditions may be deleted while it is used', async (t) => 
   await cache.put('a', Buffer.from('one'));
   t.equal(String(await cache.get('a')), 'one');
   t.strictSame(errors, []);
+});
+
+t.test('after a restart, the rendition that was used least recently makes room first', async (t) => {
+  const texts = ['one', 'two', 'six'];
+  const options = { capacity: 9, onError: (error: Error) => t.fail(error.message) };
+  for (const oldest of texts) {
+    const folder = join(await temporaryFolder(t), 'renditions');
+    const before = await openRenditionCache({ ...options, folder });
+    for (const text of texts) await before.put(text, Buffer.from(text));
+    for (const name of readdirSync(folder)) {
+      const seconds = readFileSync(join(folder, name), 'utf8') === oldest ? 1 : 2;
+      utimesSync(join(folder, name), seconds, seconds);
+    }
+    const after = await openRenditionCache({ ...options, folder });
+    await after.put('new', Buffer.from('new'));
+    t.same(
+      texts.filter((text) => after.sizeOf(text) === undefined),
+      [oldest],
+    );
+  }
 });
 
 t.test('a rendition that is written or deleted just now', async (t) => {

@@ -70,6 +70,10 @@ t.test('what an authorization request must contain', async (t) => {
       t.match(headers['content-type'], 'text/html');
       t.match(body, 'Nothing was allowed');
     });
+  t.test('another resource beside this one is refused, back at the client', async (t) => {
+    const url = `${authorizeUrl({ resource: `${origin}/mcp` })}&resource=https://elsewhere.example/mcp`;
+    t.match((await open(url)).headers.location, 'error=invalid_target');
+  });
   t.test('client_id given twice is answered with a page', async (t) => {
     t.equal((await open(`${authorizeUrl()}&client_id=${client}`)).statusCode, 400);
   });

@@ -35,7 +35,9 @@ t.test('a whole session, from the first command to the last', async (t) => {
   const epub = Buffer.from(await (await service.get('/api/v1/collections/book.epub', token)).arrayBuffer());
   t.equal(epub.subarray(0, 2).toString(), 'PK');
 
+  t.equal((await service.get('/nowhere', token)).status, 404);
   const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  t.match(metrics, /runner_docs_requests_total\{route="none",status="404"\} 1/);
   t.match(metrics, /runner_docs_requests_total\{route="\/api\/v1\/docs",status="200"\} 1/);
   t.match(metrics, /runner_docs_documents 1\n/);
   t.notMatch(metrics, /"one"|docs\/one/, 'no document is named');

@@ -325,6 +325,27 @@ t.test('a prompt that does not fit is refused only on request', async (t) => {
   t.equal(countTokens('12345'), 2);
 });
 
+t.test('only texts can be embedded', async (t) => {
+  const { standIn } = await start(t);
+  const embed = async (fields: object) => {
+    const body = JSON.stringify({ model: 'practice', ...fields });
+    const response = await fetch(`${standIn.url}/api/embed`, { method: 'POST', body });
+    return { status: response.status, ...((await response.json()) as { embeddings?: number[][] }) };
+  };
+  const { embeddings = [] } = await embed({ input: ['one', 'two'], dimensions: 1_000 });
+  t.same(
+    embeddings.map(({ length }) => length),
+    [320, 320],
+    'a vector has no more dimensions than the model',
+  );
+  t.same(
+    (await embed({ input: 'one', dimensions: 8 })).embeddings?.map(({ length }) => length),
+    [8],
+  );
+  for (const input of [7, ['one', 7]])
+    t.match(await embed({ input }), { status: 400, error: 'invalid input type' });
+});
+
 t.test('pages of other origins and foreign host names are refused', async (t) => {
   const { standIn } = await start(t);
   const statusOf = (headers: Record<string, string>) =>

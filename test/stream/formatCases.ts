@@ -293,6 +293,26 @@ const xmlCases: readonly FormatCase[] = [
   ],
 ];
 
+/** Models mix up the words for a tool's name and for its arguments. */
+const keyCases: readonly FormatCase[] = [
+  ...['name', 'tool', 'tool_name', 'function_name', 'function'].map(
+    (key): FormatCase => [
+      'hermes',
+      `the name under the key ${key}`,
+      `<tool_call>{"${key}": "get_weather", "arguments": {"city": "Köln"}}</tool_call>`,
+      [cologne],
+    ],
+  ),
+  ...['arguments', 'parameters', 'args', 'input'].map(
+    (key): FormatCase => [
+      'hermes',
+      `the arguments under the key ${key}`,
+      `<tool_call>{"name": "get_weather", "${key}": {"city": "Köln"}}</tool_call>`,
+      [cologne],
+    ],
+  ),
+];
+
 const droppedCases: readonly FormatCase[] = [
   text(
     'hermes',
@@ -1292,6 +1312,7 @@ const examinedCases: readonly FormatCase[] = [
 export const formatCases: readonly FormatCase[] = [
   ...glmCases,
   ...xmlCases,
+  ...keyCases,
   ...droppedCases,
   ...withheldCases,
   ...missedCases,

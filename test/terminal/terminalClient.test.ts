@@ -88,6 +88,9 @@ t.test('the command line', async (t) => {
     [['-v'], { version: true, isCommandNamed: false }],
   ];
   for (const [args, want] of [...cases, ...more]) t.match(parseCommandLine(args), want, args.join(' '));
+  const levels = { on: true, off: false, low: 'low', medium: 'medium', high: 'high', max: 'max' };
+  for (const [word, think] of Object.entries(levels))
+    t.equal(parseCommandLine(['chat', `--think=${word}`]).think, think, word);
   const wrong: readonly (readonly [readonly string[], string])[] = [
     [['--jsn'], 'There is no flag --jsn. Did you mean --json? "runner --help" lists the flags.'],
     [['--model'], '--model needs a value: --model M'],
@@ -178,6 +181,11 @@ t.test('Markdown is rendered', async (t) => {
       name: 'a link',
       input: '[the page](https://x.org/a) and [https://y.org](https://y.org)',
       want: 'the page (https://x.org/a) and \nhttps://y.org',
+    },
+    {
+      name: 'a backslash before a letter, and more stars than mark anything',
+      input: 'C:\\temp \\*a\\* ****b****',
+      want: 'C:\\temp *a* ****b****',
     },
     { name: 'brackets that are no link', input: 'a[0] [x] [y](', want: 'a[0] [x] [y](' },
     {

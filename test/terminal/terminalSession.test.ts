@@ -857,6 +857,21 @@ t.test('conversations are listed, shown and deleted', async (t) => {
   );
   const markdown = (await run('show', rivers.id, '--markdown')).out;
   t.match(markdown, '## You\n\nWhich?\n\n## m:1b\n\n> hm\n\nThe **Rhine**.\n\n*Cancelled.*\n');
+  const call = {
+    role: 'assistant',
+    content: '',
+    toolCalls: [{ name: 'write', arguments: { text: '````' } }],
+  };
+  const fenced = startTerminal({
+    args: ['sessions', 'show', rivers.id, '--markdown'],
+    input: '',
+    answers: {
+      ...keeper().answers,
+      'runner/sessions/read': () => ({ session: rivers, messages: [call] }),
+    },
+  });
+  await fenced.ended;
+  t.match(fenced.stdout.text(), /^`{5}text\nwrite \{[^`]*````[^`]*\}\n`{5}$/m, 'a fence holds other fences');
   t.equal((await run('rm', rivers.id)).out, 'Rivers␛[2J is deleted.\n');
   t.match((await run('rm', '--all', '--yes')).asked.at(-1), ['delete', { id: rivers.id }]);
   for (const args of [['show'], ['rm'], ['rm', '--all'], ['rm', rivers.id, 'x'], ['show', 'nope']])
