@@ -21,14 +21,12 @@ const tests = process.argv.includes('--tests');
 // Who has the tools keeps them.
 const tools = tests || process.argv.includes('--tools') || existsSync(join(stampFolder, 'tools'));
 // The lock file repeats what package.json depends on; the rest of package.json needs no new packages.
-const lock = ['package-lock.json', '.npmrc', '.taprc'];
+const lock = ['package-lock.json', '.npmrc'];
 const sources = ['client', 'daemon', 'protocol', 'docs-service', 'esbuild.mjs', 'package.json'];
 
 step(tools ? 'tools' : 'packages', lock, () => {
   console.error('Installing the packages of the lock file (once) …');
   run('npm', ['ci', ...(tools ? [] : ['--omit=dev']), '--no-audit', '--no-fund', '--loglevel=error']);
-  // The test runner is compiled for its plugins; without them its files start faster.
-  if (tools) run('npx', ['tap', 'build']);
 });
 // What was built may have been deleted by hand.
 if (!existsSync('dist/runnerd.cjs') || !existsSync('dist/runner-docs.cjs')) {
