@@ -12,6 +12,8 @@ interface IntrospectionClientOptions {
   /** The path of the file with the token for the endpoint. */
   readonly tokenFile: string;
   readonly warn: (message: string) => void;
+  /** Aborts after so many milliseconds. */
+  readonly startTimer?: (milliseconds: number) => AbortSignal;
 }
 
 /** Asks a server what a token allows. */
@@ -33,6 +35,7 @@ export async function createIntrospectionClient({
   address,
   tokenFile,
   warn,
+  startTimer = (milliseconds) => AbortSignal.timeout(milliseconds),
 }: IntrospectionClientOptions): Promise<IntrospectionClient> {
   const first = await readIntrospectionToken(tokenFile);
   if (first.isOpenToOthers)
@@ -52,7 +55,7 @@ export async function createIntrospectionClient({
         'user-agent': 'runner-docs',
       },
       body: new URLSearchParams({ token, token_type_hint: 'access_token' }).toString(),
-      signal: AbortSignal.timeout(deadline),
+      signal: startTimer(deadline),
     });
     return { status: answer.statusCode, text: await readAnswer(answer) };
   };

@@ -8,11 +8,19 @@ const pause = 25;
 /** Milliseconds that closing waits for others. */
 const closing = 1_000;
 
+interface Clock {
+  /** In milliseconds. */
+  readonly now: () => number;
+  readonly wait: (milliseconds: number) => Promise<unknown>;
+}
+
+const realClock: Clock = { now: () => performance.now(), wait };
+
 /**
  * `access.db`. A statement takes some microseconds there, so it needs no thread of its own. While another process has
  * the file locked, everything else continues.
  */
-export function createSqliteAccess(database: Database): AccessDatabase {
+export function createSqliteAccess(database: Database, clock = realClock): AccessDatabase {
   migrate(database);
   // SQLite itself would wait on the thread that answers all requests.
   database.exec('PRAGMA busy_timeout = 0');
@@ -25,9 +33,9 @@ export function createSqliteAccess(database: Database): AccessDatabase {
   return {
     // The caller knows the type of the rows.
     rows: <Row>(text: string, ...values: readonly (string | number | null)[]) =>
-      withPatience(() => prepared(text).all(...values) as readonly Row[]),
+      withPatience(clock, () => prepared(text).all(...values) as readonly Row[]),
     batch: (all) =>
-      withPatience(() =>
+      withPatience(clock, () =>
         database.transaction(() => {
           for (const [text, ...values] of all) prepared(text).run(...values);
         }),
@@ -47,17 +55,17 @@ export function createSqliteAccess(database: Database): AccessDatabase {
 }
 
 /** A failed statement has changed nothing, so it can be tried again. */
-async function withPatience<Result>(work: () => Result): Promise<Result> {
-  const end = performance.now() + patience;
+async function withPatience<Result>(clock: Clock, work: () => Result): Promise<Result> {
+  const end = clock.now() + patience;
   for (;;) {
     try {
       return work();
     } catch (error) {
       if (isUnwritable(error)) throw unavailable(`it cannot be written: ${error.message}`, error);
       if (!isBusy(error)) throw error;
-      if (performance.now() > end) throw unavailable('another process has it locked', error);
+      if (clock.now() > end) throw unavailable('another process has it locked', error);
     }
-    await wait(pause);
+    await clock.wait(pause);
   }
 }
 

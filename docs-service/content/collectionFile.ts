@@ -1,5 +1,5 @@
 import { basename, extname } from 'node:path/posix';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ContentError } from './document.ts';
 import { decodeUtf8 } from './documentFile.ts';
 import { author, contentPath, description, language, parseFields, slug, text } from './fields.ts';

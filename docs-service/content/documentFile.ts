@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { basename, extname } from 'node:path/posix';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { FileWarning } from './document.ts';
 import { ContentError, type Document, type Tag } from './document.ts';
 import { author, contentPath, description, language, parseFields, slug, text } from './fields.ts';

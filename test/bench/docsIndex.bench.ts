@@ -54,8 +54,8 @@ async function shared(synthesis: Synthesis): Promise<void> {
   const bin = tryFindPostgres();
   figures.section(`PostgreSQL, ${count} documents`);
   if (!bin) return figures.row('all of it', 'left out: PostgreSQL is not installed');
-  const server = startPostgres(bin);
-  const url = server.database('bench');
+  const server = await startPostgres(bin);
+  const url = await server.database();
   const index = createPostgresIndex({ url, log: console.log });
   await fill(index, synthesis);
   await index.pool.query('VACUUM ANALYZE docs_documents');
@@ -68,7 +68,7 @@ async function shared(synthesis: Synthesis): Promise<void> {
   await change(again, synthesis);
   memory();
   await again.close();
-  server.remove();
+  await server.remove();
 }
 
 async function fill(index: Index, synthesis: Synthesis): Promise<void> {

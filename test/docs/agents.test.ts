@@ -7,7 +7,8 @@ import { parse as parseYaml } from 'yaml';
 import { type OptionSpecs, parseOptions } from '../../docs-service/base/options.ts';
 import { commands } from '../../docs-service/cli/program.ts';
 import { agentEntry, agents } from '../../docs-service/commands/connect.ts';
-import { runDocs, runnerDocsPath } from '../support/docsProcess.ts';
+import { callDocs } from '../support/docsCommand.ts';
+import { runnerDocsPath } from '../support/docsProcess.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 const page = readFileSync('docs/AGENTS.md', 'utf8');
@@ -25,7 +26,7 @@ t.test('each entry in AGENTS.md is what connect prints', async (t) => {
   for (const agent of agents) {
     const [entry, ...more] = blocksOf(`entry ${agent}`);
     t.strictSame(more, []);
-    const { code, stdout, stderr } = await runDocs(['connect', agent]);
+    const { code, stdout, stderr } = await callDocs(['connect', agent]);
     t.equal(code, 0, stderr);
     t.equal(stdout, entry, agent);
     t.ok(stderr.length > 40, 'and standard error says what to do with it');
@@ -111,7 +112,7 @@ t.test('connect --stdio prints absolute paths', async (t) => {
   const places = ['--content', content, '--data', join(folder, 'data')];
   const want = [runnerDocsPath, 'mcp', '--content', resolve(content), '--data', join(folder, 'data')];
   for (const agent of agents) {
-    const { code, stdout, stderr } = await runDocs(['connect', agent, '--stdio', ...places]);
+    const { code, stdout, stderr } = await callDocs(['connect', agent, '--stdio', ...places]);
     t.equal(code, 0, stderr);
     t.notMatch(stderr, 'There is no folder');
     if (agent === 'claude') {
@@ -136,20 +137,20 @@ t.test('connect --stdio prints absolute paths', async (t) => {
       t.match(servers?.['runner-docs'], { command: process.execPath, args: want });
     }
   }
-  const missing = await runDocs(['connect', 'zed', '--stdio', '--content', join(folder, 'nowhere')]);
+  const missing = await callDocs(['connect', 'zed', '--stdio', '--content', join(folder, 'nowhere')]);
   t.match(missing, { code: 0, stderr: /There is no folder .*nowhere\. Name yours with --content/ });
 });
 
 t.test('connect refuses unknown agents', async (t) => {
-  t.match(await runDocs(['connect', 'emacs']), {
+  t.match(await callDocs(['connect', 'emacs']), {
     code: 2,
     stdout: '',
     stderr: /the agents are claude, cursor, vscode/,
   });
-  t.match(await runDocs(['connect']), { code: 2, stdout: '' });
-  const below = await runDocs(['connect', 'codex', '--base-url', 'http://docs.localhost:4000']);
+  t.match(await callDocs(['connect']), { code: 2, stdout: '' });
+  const below = await callDocs(['connect', 'codex', '--base-url', 'http://docs.localhost:4000']);
   t.match(below.stdout, 'http://docs.localhost:4000/mcp', 'a name below localhost is this machine');
-  const http = await runDocs(['connect', 'codex', '--base-url', 'http://docs.example.org']);
+  const http = await callDocs(['connect', 'codex', '--base-url', 'http://docs.example.org']);
   t.match(http, { code: 2, stdout: '', stderr: /must begin with https/ });
 });
 
@@ -160,7 +161,8 @@ t.test('special characters in a path stay inside the entry', async () => {
       const reach = { kind: 'stdio', command: '/usr/bin/node', args: [text] } as const;
       const { mcpServers } = JSON.parse(agentEntry('cursor', reach).entry);
       const lines = agentEntry('codex', reach).entry.split('\n');
-      const [, value = ''] = /^args = \[(.*)\]$/.exec(lines[2] ?? '') ?? [];
+      // Line ends of Unicode may stand in the text, and a dot alone matches none of them.
+      const [, value = ''] = /^args = \[(.*)\]$/s.exec(lines[2] ?? '') ?? [];
       return mcpServers['runner-docs'].args[0] === text && lines.length === 3 && JSON.parse(value) === text;
     }),
   );

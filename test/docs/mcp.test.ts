@@ -5,7 +5,7 @@ import { UnrenderableError } from '../../docs-service/formats/renderJob.ts';
 import type { Rendition } from '../../docs-service/formats/rendition.ts';
 import type { Renditions } from '../../docs-service/formats/renditions.ts';
 import { IndexUnavailableError } from '../../docs-service/search/documentIndex.ts';
-import { openTestApp, type TestApp } from '../support/docsApp.ts';
+import { openTestApp } from '../support/docsApp.ts';
 import { markdownReaders, unlistedIn } from '../support/markdownReaders.ts';
 import { connectClient, connectNewerClient, listenForMcp, textOf } from '../support/mcpClients.ts';
 import { writeFiles } from '../support/temporaryFolder.ts';
@@ -28,6 +28,28 @@ async function openMcp(t: Options[0], overrides: Options[2] = {}, more: Options[
   return { ...test, url: await listenForMcp(test.app) };
 }
 
+/** For all tests that only read. No wrong token of theirs counts against another. */
+const shared = await openMcp(t, { limits: { requests: 10_000, renders: 10_000, authFailures: 1_000 } });
+
+const hostile = {
+  'tag.md': 'needle <img src=x title="\n| a | b | c |\n|---|---|\n" onerror=alert(1)>',
+  'link.md': '[needle](\n javascript:alert(1)\n)| a | b |\n|---|---|\n| ',
+  'fence.md': `\`\`\`\n${'code '.repeat(100)}\n<img src=x onerror=alert(1)> needle\n\`\`\``,
+  'deep.md': `${'>'.repeat(200)} needle <b>`,
+  'good.md': 'A [needle](first.md) in `Map<string>`.',
+};
+
+/** For tests of these files, and for those that change something. */
+const other = await openMcp(
+  t,
+  { trustProxy: ['127.0.0.1'] },
+  {
+    ...hostile,
+    'guides/README.md': '# Guides\n',
+    'guides/secret.md': '---\nslug: hidden\ndraft: true\n---\n',
+  },
+);
+
 /** Sends one message as a program does that knows no SDK. */
 async function post(
   url: URL,
@@ -48,7 +70,7 @@ async function post(
 }
 
 t.test('what the server says about itself and its tools', async (t) => {
-  const { url, createToken } = await openMcp(t);
+  const { url, createToken } = shared;
   const client = await connectClient(t, url, await createToken());
   const instructions = client.getInstructions() ?? '';
   t.match(instructions, /search_docs.*get_doc_markdown.*list_collections/s);
@@ -80,14 +102,7 @@ t.test('what the server says about itself and its tools', async (t) => {
 });
 
 t.test('an excerpt is sanitised on its own', async (t) => {
-  const hostile = {
-    'tag.md': 'needle <img src=x title="\n| a | b | c |\n|---|---|\n" onerror=alert(1)>',
-    'link.md': '[needle](\n javascript:alert(1)\n)| a | b |\n|---|---|\n| ',
-    'fence.md': `\`\`\`\n${'code '.repeat(100)}\n<img src=x onerror=alert(1)> needle\n\`\`\``,
-    'deep.md': `${'>'.repeat(200)} needle <b>`,
-    'good.md': 'A [needle](first.md) in `Map<string>`.',
-  };
-  const { url, createToken } = await openMcp(t, {}, hostile);
+  const { url, createToken } = other;
   const client = await connectClient(t, url, await createToken());
   const { structuredContent } = await client.callTool({
     name: 'search_docs',
@@ -102,14 +117,7 @@ t.test('an excerpt is sanitised on its own', async (t) => {
 });
 
 t.test('a document can be read by each of its names', async (t) => {
-  const { url, createToken } = await openMcp(
-    t,
-    {},
-    {
-      'guides/README.md': '# Guides\n',
-      'guides/secret.md': '---\nslug: hidden\ndraft: true\n---\n',
-    },
-  );
+  const { url, createToken } = other;
   const client = await connectClient(t, url, await createToken());
   const { structuredContent } = await client.callTool({
     name: 'get_doc_markdown',
@@ -127,7 +135,7 @@ t.test('a document can be read by each of its names', async (t) => {
 });
 
 t.test('the tools', async (t) => {
-  const { url, createToken } = await openMcp(t);
+  const { url, createToken } = shared;
   const client = await connectClient(t, url, await createToken());
   const newer = await connectNewerClient(t, url, await createToken());
   const call = async (name: string, args: Record<string, unknown> = {}) => {
@@ -194,7 +202,7 @@ t.test('the tools', async (t) => {
 });
 
 t.test('wrong arguments are explained in sentences', async (t) => {
-  const { url, createToken } = await openMcp(t);
+  const { url, createToken } = shared;
   const client = await connectClient(t, url, await createToken());
   const cases: readonly { name: string; tool: string; args: Record<string, unknown>; want: RegExp }[] = [
     { name: 'none', tool: 'search_docs', args: {}, want: /"query" is missing/ },
@@ -269,7 +277,7 @@ t.test('wrong arguments are explained in sentences', async (t) => {
 });
 
 t.test('resources', async (t) => {
-  const { url, createToken } = await openMcp(t);
+  const { url, createToken } = shared;
   const client = await connectClient(t, url, await createToken());
   const newer = await connectNewerClient(t, url, await createToken());
   const { resourceTemplates } = await client.listResourceTemplates();
@@ -348,7 +356,7 @@ t.test('a list of many resources comes in pages', async (t) => {
 });
 
 t.test('drafts are visible only with the scope draft', async (t) => {
-  const { url, createToken } = await openMcp(t);
+  const { url, createToken } = shared;
   const client = await connectClient(t, url, await createToken(['read', 'draft']));
   const found = await client.callTool({ name: 'search_docs', arguments: { query: 'hush' } });
   t.match(found.structuredContent, { total: 1, results: [{ slug: 'secret' }] });
@@ -358,7 +366,7 @@ t.test('drafts are visible only with the scope draft', async (t) => {
 });
 
 t.test('listening clients are notified when documents change', async (t) => {
-  const { url, createToken, content, indexer } = await openMcp(t);
+  const { url, createToken, content, indexer } = other;
   const client = await connectNewerClient(t, url, await createToken());
   const heard = new Promise<void>((resolve) =>
     client.setNotificationHandler('notifications/resources/list_changed', () => resolve()),
@@ -382,7 +390,7 @@ const initialize = {
 const list = { jsonrpc: '2.0', id: 2, method: 'tools/list', params: {} };
 
 t.test('errors before a message is read are answered with a problem', async (t) => {
-  const { url, createToken } = await openMcp(t);
+  const { url, createToken } = shared;
   const token = await createToken();
   const profile = await createToken(['profile']);
   const cases: readonly {
@@ -414,7 +422,7 @@ t.test('errors before a message is read are answered with a problem', async (t) 
 });
 
 t.test('other methods are challenged before they are refused, also with a final slash', async (t) => {
-  const { url, createToken } = await openMcp(t);
+  const { url, createToken } = shared;
   const good = await createToken();
   const withSlash = new URL('/mcp/', url);
   for (const address of [url, withSlash])
@@ -436,7 +444,7 @@ t.test('other methods are challenged before they are refused, also with a final 
 });
 
 t.test('no Host header makes a request fail', async (t) => {
-  const { app, url, createToken, log } = await openMcp(t, { trustProxy: ['127.0.0.1'] });
+  const { app, url, createToken, log } = other;
   const token = await createToken();
   const cases: readonly { name: string; headers: Record<string, string>; want: number }[] = [
     { name: 'a port that cannot be', headers: { host: 'localhost:99999' }, want: 403 },
@@ -468,7 +476,7 @@ t.test('no Host header makes a request fail', async (t) => {
 });
 
 t.test('parameters of a wrong type are explained in sentences, in both revisions', async (t) => {
-  const { url, createToken, log } = await openMcp(t);
+  const { url, createToken, log } = shared;
   const token = await createToken();
   const cases: readonly { method: string; params: Record<string, unknown>; want: RegExp }[] = [
     { method: 'resources/read', params: { uri: 5 }, want: /^The parameter "uri" must be a text\.$/ },
@@ -529,7 +537,7 @@ function errorIn(answer: string): unknown {
 }
 
 t.test('streams end with their token, and their number for a token is limited', async (t) => {
-  const { url, createToken, access } = await openMcp(t);
+  const { url, createToken, access } = other;
   const open = async (token: string) => post(url, token, listen, newerHeaders);
   const [token, short] = [await createToken(), await createToken(['read'], 2_000)];
   const streams = await Promise.all(Array.from({ length: 8 }, () => open(token)));
@@ -540,8 +548,8 @@ t.test('streams end with their token, and their number for a token is limited', 
   const ninth = await open(token);
   t.equal(ninth.status, 429);
   t.match(await ninth.json(), { detail: /at most 8 streams/ });
-  const other = await open(short);
-  t.equal(other.status, 200, 'another token has its own');
+  const brief = await open(short);
+  t.equal(brief.status, 200, 'another token has its own');
   await streams[0]?.body?.cancel();
   await until(async () => {
     const again = await open(token);
@@ -549,7 +557,7 @@ t.test('streams end with their token, and their number for a token is limited', 
     else await again.body?.cancel();
     return again.status === 200;
   });
-  await ended(other);
+  await ended(brief);
   t.equal((await open(short)).status, 401, 'the stream ended as the token had expired');
   for (const { id } of await access.tokens.list()) await access.tokens.revoke(id);
   await Promise.all(streams.map(ended));
@@ -581,7 +589,7 @@ async function until(isTrue: () => Promise<boolean>): Promise<void> {
 }
 
 t.test('invalid messages are refused', async (t) => {
-  const { url, createToken, log } = await openMcp(t);
+  const { url, createToken, log } = shared;
   const token = await createToken();
   const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
   const cases: readonly { name: string; body: unknown; headers?: Record<string, string>; want: RegExp }[] = [
@@ -622,7 +630,7 @@ function manyArguments(): string {
 }
 
 t.test('curl needs nothing but a token', async (t) => {
-  const { url, createToken, log } = await openMcp(t);
+  const { url, createToken, log } = shared;
   const token = await createToken();
   const answer = await post(url, token, initialize, { accept: '*/*' });
   t.equal(answer.status, 200);
@@ -647,7 +655,9 @@ t.test('REST and MCP requests count towards the same limit', async (t) => {
 });
 
 t.test('a library that is being read for the first time', async (t) => {
-  const { url, createToken, index } = await openMcp(t);
+  const { url, createToken, index } = other;
+  const { summary } = index;
+  t.teardown(() => Object.assign(index, { summary }));
   index.summary = async () => ({ documents: 0, problems: [], warnings: [], isComplete: false });
   const client = await connectClient(t, url, await createToken());
   const ask = async (name: string, args = {}) =>
@@ -658,8 +668,9 @@ t.test('a library that is being read for the first time', async (t) => {
 });
 
 t.test('failures are explained, and internal errors go only to the log', async (t) => {
-  const test = await openMcp(t);
-  const client = await connectClient(t, test.url, await test.createToken());
+  const { read } = other.index;
+  t.teardown(() => Object.assign(other.index, { read }));
+  const client = await connectClient(t, other.url, await other.createToken());
   const cases: readonly { error: Error; want: RegExp; isDefect: boolean }[] = [
     { error: new IndexUnavailableError('disk'), want: /index does not answer\. Try again/, isDefect: false },
     { error: new RendererBusyError('busy'), want: /Too many documents are being read/, isDefect: false },
@@ -667,7 +678,9 @@ t.test('failures are explained, and internal errors go only to the log', async (
     { error: new Error('secret detail'), want: /^The service has failed/, isDefect: true },
   ];
   for (const { error, want, isDefect } of cases) {
-    failWith(test, error);
+    other.index.read = async () => {
+      throw error;
+    };
     const { text, isError } = textOf(
       await client.callTool({ name: 'get_doc_markdown', arguments: { slug: 'first' } }),
     );
@@ -675,24 +688,18 @@ t.test('failures are explained, and internal errors go only to the log', async (
     t.match(text, want);
     await t.rejects(client.readResource({ uri: 'docs://doc/first' }), { code: -32_603 });
     t.equal(
-      test.log.some((line) => line.includes(error.message)),
+      other.log.some((line) => line.includes(error.message)),
       isDefect,
       error.message,
     );
   }
 });
 
-function failWith({ index }: TestApp, error: Error): void {
-  index.read = async () => {
-    throw error;
-  };
-}
-
-t.test('200 simultaneous clients are served', async (t) => {
-  const { url, createToken } = await openMcp(t);
+t.test('100 simultaneous clients are served', async (t) => {
+  const { url, createToken } = shared;
   const token = await createToken();
   const answers = await Promise.all(
-    Array.from({ length: 200 }, (_, at) =>
+    Array.from({ length: 100 }, (_, at) =>
       post(url, token, call(`{"query":"words","limit":${(at % 50) + 1}}`)).then((one) => one.text()),
     ),
   );

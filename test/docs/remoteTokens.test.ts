@@ -31,7 +31,19 @@ async function openRemote(t: Test, base = 'https://docs.example.org') {
   const warnings: string[] = [];
   const warn = (message: string) => void warnings.push(message);
   const clock = { now: start };
-  const client = await createIntrospectionClient({ address: server.address, tokenFile, warn });
+  let timers: AbortController[] = [];
+  const startTimer = (milliseconds: number) => {
+    t.equal(milliseconds, 3_000, 'a question has three seconds');
+    const timer = new AbortController();
+    timers.push(timer);
+    return timer.signal;
+  };
+  /** The time of all questions that are open is over. */
+  const endTimers = () => {
+    for (const timer of timers) timer.abort(new DOMException('', 'TimeoutError'));
+    timers = [];
+  };
+  const client = await createIntrospectionClient({ address: server.address, tokenFile, warn, startTimer });
   const verifier = new RemoteVerifier({
     ...{ client, warn },
     allowed: [me, 'https://example.net/ben'],
@@ -39,7 +51,8 @@ async function openRemote(t: Test, base = 'https://docs.example.org') {
     now: () => clock.now,
   });
   t.teardown(() => verifier.close());
-  return { server, verifier, clock, warnings, tokenFile, verify: (token: string) => verifier.verify(token) };
+  const verify = (token: string) => verifier.verify(token);
+  return { server, verifier, clock, endTimers, warnings, tokenFile, verify };
 }
 
 t.test('a token that the introspection server accepts', async (t) => {
@@ -247,8 +260,8 @@ t.test('a server that goes down and comes back', async (t) => {
 });
 
 t.test('while the server is silent, every request soon gets a 503', async (t) => {
-  const { server, verifier } = await openRemote(t, 'http://127.0.0.1:4000');
-  server.says(() => undefined);
+  const { server, verifier, endTimers } = await openRemote(t, 'http://127.0.0.1:4000');
+  server.says(endTimers);
   const { app } = await openTestApp(
     t,
     { 'one.md': '# One' },
@@ -269,7 +282,7 @@ t.test('while the server is silent, every request soon gets a 503', async (t) =>
 });
 
 t.test('invalid answers of the server', async (t) => {
-  const { server, verify, warnings } = await openRemote(t);
+  const { server, verify, endTimers, warnings } = await openRemote(t);
   const cases: readonly { name: string; answer: IntrospectionAnswer; reason: RegExp }[] = [
     {
       name: 'a redirect',
@@ -305,12 +318,13 @@ t.test('invalid answers of the server', async (t) => {
       answer: (_asked, response) => response.end(Buffer.from([0xff, 0xfe])),
       reason: /not JSON/,
     },
-    { name: 'silence', answer: () => undefined, reason: /in time/ },
+    { name: 'silence', answer: endTimers, reason: /in time/ },
     {
       name: 'a drop at a time',
       answer: (_asked, response) => {
-        const timer = setInterval(() => response.write(' '), 50);
-        response.on('close', () => clearInterval(timer));
+        let drops = 0;
+        const more = () => void (++drops < 100 ? response.write(' ', more) : endTimers());
+        more();
       },
       reason: /in time/,
     },

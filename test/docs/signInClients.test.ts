@@ -6,10 +6,10 @@ import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprot
 import * as oauth from 'oauth4webapi';
 import t, { type Test } from 'tap';
 import { runDocs } from '../support/docsProcess.ts';
+import { answerOf, signIn } from '../support/formBrowser.ts';
 import { runConformance } from '../support/mcpTools.ts';
 import { type OwnedDocs, openOwnedDocs } from '../support/ownedDocs.ts';
 import { needs } from '../support/parts.ts';
-import { answerOf, signIn } from '../support/signIn.ts';
 import { poll } from '../support/waiting.ts';
 
 /** What a client sends, by its source or by reports of its users, from July to November 2026. */

@@ -4,9 +4,9 @@ import { chmodSync, cpSync, readdirSync, statSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { callDocs } from '../support/docsCommand.ts';
 import { runDocs, runnerDocsPath, serveDocs } from '../support/docsProcess.ts';
 import { needs, places } from '../support/parts.ts';
-import { startPostgres, tryFindPostgres } from '../support/postgres.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { poll } from '../support/waiting.ts';
 
@@ -42,12 +42,12 @@ t.test('a whole session, from the first command to the last', async (t) => {
   t.match(metrics, /runner_docs_documents 1\n/);
   t.notMatch(metrics, /"one"|docs\/one/, 'no document is named');
 
-  const second = await runDocs(['serve', '--port', '0', ...places]);
+  const second = await callDocs(['serve', '--port', '0', ...places]);
   t.match(second, {
     code: 1,
     stderr: new RegExp(`process ${service.child.pid} already serves from ${data}`),
   });
-  t.match(await runDocs(['index', ...places]), { code: 1, stderr: /is updating the index/ });
+  t.match(await callDocs(['index', ...places]), { code: 1, stderr: /is updating the index/ });
 
   await writeFiles(content, {
     'two.md': '---\ndate: 2026/01/02\n---\n# Two',
@@ -70,7 +70,7 @@ t.test('a whole session, from the first command to the last', async (t) => {
   const backup = join(data, '..', 'backup.db');
   t.match(await runDocs(['backup', backup, '--data', data]), { code: 0 });
   t.equal(statSync(backup).mode & 0o777, 0o600);
-  t.match(await runDocs(['backup', backup, '--data', data]), { code: 1, stderr: /exists already/ });
+  t.match(await callDocs(['backup', backup, '--data', data]), { code: 1, stderr: /exists already/ });
 
   const list = await runDocs(['token', 'list', '--data', data]);
   const id = /^[0-9a-f]{12}/m.exec(list.stdout)?.[0] ?? '';
@@ -81,7 +81,7 @@ t.test('a whole session, from the first command to the last', async (t) => {
     ({ status }) => status === 401,
     1_500,
   );
-  t.match(await runDocs(['token', 'revoke', id, '--data', data]), {
+  t.match(await callDocs(['token', 'revoke', id, '--data', data]), {
     code: 1,
     stderr: /no token with the id/,
   });
@@ -133,17 +133,17 @@ t.test('the service goes on when nobody reads its log', async (t) => {
 t.test('a folder with other files is refused as the data folder', async (t) => {
   const shared = await temporaryFolder(t, { 'other.txt': 'x' });
   chmodSync(shared, 0o755);
-  t.match(await runDocs(['token', 'create', '--data', shared]), {
+  t.match(await callDocs(['token', 'create', '--data', shared]), {
     code: 1,
     stderr: /Choose a folder of its own/,
   });
   t.equal(statSync(shared).mode & 0o777, 0o755, 'and its modes stay');
   const file = join(shared, 'other.txt');
-  t.match(await runDocs(['token', 'create', '--data', file]), { code: 1, stderr: /is a file/ });
+  t.match(await callDocs(['token', 'create', '--data', file]), { code: 1, stderr: /is a file/ });
   const damaged = await temporaryFolder(t, {
     'access.db': 'no database at all, but long enough to look like one'.repeat(200),
   });
-  t.match(await runDocs(['token', 'list', '--data', damaged]), { code: 1, stderr: /access\.db is damaged/ });
+  t.match(await callDocs(['token', 'list', '--data', damaged]), { code: 1, stderr: /access\.db is damaged/ });
 });
 
 t.test('input that is not HTTP is answered with a problem', async (t) => {
@@ -216,8 +216,8 @@ t.test('a wrong command line is answered with what to type', async (t) => {
     },
   ];
   for (const { args, env = {}, want } of cases)
-    t.match(await runDocs(args, { env }), { code: 2, stdout: '', stderr: want }, args.join(' '));
-  t.match(await runDocs(['serve', '--content', '/nonexistent', '--data', await temporaryFolder(t)]), {
+    t.match(await callDocs(args, { env }), { code: 2, stdout: '', stderr: want }, args.join(' '));
+  t.match(await callDocs(['serve', '--content', '/nonexistent', '--data', await temporaryFolder(t)]), {
     code: 1,
     stderr: /content folder \/nonexistent does not exist/,
   });
@@ -225,13 +225,15 @@ t.test('a wrong command line is answered with what to type', async (t) => {
     ['token', 'list'],
     ['connect', 'codex', '--stdio'],
   ])
-    t.match(await runDocs([...args, '--database', 'postgres://a:secret@localhost/b']), {
+    t.match(await callDocs([...args, '--database', 'postgres://a:secret@localhost/b']), {
       code: 1,
       stdout: '',
       stderr: /^(?!.*secret).*PGPASSFILE/s,
     });
-  for (const args of [['--help'], ['serve', '--help'], ['--version']])
-    t.match(await runDocs(args), { code: 0, stderr: '' });
+  for (const args of [['--help'], ['serve', '--help']])
+    t.match(await callDocs(args), { code: 0, stderr: '' });
+  t.match(await runDocs(['--version']), { code: 0, stdout: /^\d+\.\d+\.\d+\n$/, stderr: '' });
+  t.match(await runDocs(['serv']), { code: 2, stdout: '', stderr: /there is no command "serv"/ });
 });
 
 /** Copies the program to another place, and asks it there for a document and its PDF. */
@@ -265,77 +267,6 @@ t.test('the program can be moved with the folder beside it: on Node 24 that is a
 
 t.test('the program can be moved: before Node 24 it needs the package libsql', (t) =>
   tryMoved(t, process.execPath, ['libsql', '@libsql', '@neon-rs']),
-);
-
-t.test(
-  'several instances on PostgreSQL: one indexes, and another takes over',
-  needs('postgres'),
-  async (t) => {
-    const server = startPostgres(tryFindPostgres() ?? '');
-    t.teardown(() => server.remove());
-    const database = server.database('library');
-    const content = await temporaryFolder(t, files);
-    const flags = async () => [
-      '--content',
-      content,
-      '--data',
-      await temporaryFolder(t),
-      '--database',
-      database,
-    ];
-    const first = await serveDocs(await flags());
-    t.teardown(() => first.stop());
-    await first.whenReady();
-    const second = await serveDocs(await flags());
-    t.teardown(() => second.stop());
-    const token = (
-      await runDocs(['token', 'create', '--database', database, '--data', await temporaryFolder(t)])
-    ).stdout.trim();
-    for (const service of [first, second])
-      t.equal((await service.get('/api/v1/docs/one', token)).status, 200);
-
-    await writeFiles(content, { 'two.md': '# Two' });
-    await poll(
-      () => second.get('/api/v1/docs/two', token),
-      ({ status }) => status === 200,
-      10_000,
-    );
-    first.child.kill('SIGKILL');
-    await once(first.child, 'close');
-    await writeFiles(content, { 'three.md': '# Three' });
-    await poll(
-      () => second.get('/api/v1/docs/three', token),
-      ({ status }) => status === 200,
-      12_000,
-    );
-
-    const list = await runDocs(['token', 'list', '--database', database]);
-    const id = /^[0-9a-f]{12}/m.exec(list.stdout)?.[0] ?? '';
-    t.match(await runDocs(['token', 'revoke', id, '--database', database]), { code: 0 });
-    await poll(
-      () => second.get('/api/v1/docs', token),
-      ({ status }) => status === 401,
-      1_500,
-    );
-    t.match(await runDocs(['backup', 'x.db', '--database', database]), { code: 1, stderr: /pg_dump/ });
-
-    server.stop();
-    const away = await poll(
-      () => second.get('/api/v1/docs', token),
-      ({ status }) => status === 503,
-      15_000,
-    );
-    t.match(away.headers.get('retry-after'), /\d/);
-    t.equal((await fetch(`${second.origin}/readyz`)).status, 503);
-    t.equal((await fetch(`${second.origin}/healthz`)).status, 200, 'the process lives');
-    server.start();
-    await poll(
-      () => fetch(`${second.origin}/readyz`),
-      ({ status }) => status === 200,
-      20_000,
-    );
-    t.equal(await second.stop(), 0);
-  },
 );
 
 async function freePort(): Promise<number> {

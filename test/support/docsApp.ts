@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
 import { type AppOptions, buildApp } from '../../docs-service/app.ts';
+import type { AccessDatabase } from '../../docs-service/auth/accessDatabase.ts';
 import { type AccessStores, createAccessStores } from '../../docs-service/auth/accessStores.ts';
 import { createToken, type Scope } from '../../docs-service/auth/accessToken.ts';
 import { createClientDocuments } from '../../docs-service/auth/clientDocuments.ts';
@@ -37,16 +38,23 @@ export interface TestApp extends TestLibrary {
 
 const origin = 'http://127.0.0.1:4000';
 
+export interface TestAppOptions extends Partial<AppOptions> {
+  /** Where tokens and clients are kept; a file of its own where it is left out. */
+  readonly accessDatabase?: AccessDatabase;
+}
+
 /** The whole service but its socket, on a real library, index, renderer and store of tokens. */
 export async function openTestApp(
   t: Teardown,
   files: Readonly<Record<string, string | Uint8Array>>,
-  overrides: Partial<AppOptions> = {},
+  { accessDatabase, ...overrides }: TestAppOptions = {},
 ): Promise<TestApp> {
   const library = await openTestLibrary(t, files);
   await library.indexer.sync();
   const data = await temporaryFolder(t);
-  const access = createAccessStores(createSqliteAccess(await openDatabase(join(data, 'access.db'))));
+  const access = createAccessStores(
+    accessDatabase ?? createSqliteAccess(await openDatabase(join(data, 'access.db'))),
+  );
   t.teardown(() => access.close());
   const now = overrides.now ?? Date.now;
   const verifier = new TokenVerifier({

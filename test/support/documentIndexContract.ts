@@ -37,8 +37,18 @@ export async function found(
 const tag = (slug: string) => ({ slug, title: slug.toUpperCase() });
 
 /** What every engine does alike. `open` makes an empty index. */
-export function documentIndexContract(t: Test, open: () => Promise<WritableIndex>): void {
-  const on = (name: string, work: (t: Test, index: WritableIndex) => Promise<void>) =>
+export async function documentIndexContract(t: Test, open: () => Promise<WritableIndex>): Promise<void> {
+  type Work = (t: Test, index: WritableIndex) => Promise<void>;
+  const shared = await open();
+  t.teardown(() => shared.close());
+  /** On an index in which there is nothing any more, because a new one for each test takes most of the time. */
+  const on = (name: string, work: Work) =>
+    t.test(name, async (t) => {
+      await work(t, shared);
+      await empty(shared);
+    });
+  /** On an index in which there never was anything. */
+  const onNew = (name: string, work: Work) =>
     t.test(name, async (t) => {
       const index = await open();
       t.teardown(() => index.close());
@@ -267,7 +277,7 @@ export function documentIndexContract(t: Test, open: () => Promise<WritableIndex
     t.strictSame(await found(index, 'common rare'), ['much-common', 'much-rare']);
   });
 
-  on('a search stops at 2,000 candidates, taken by tier and then by slug', async (t, index) => {
+  onNew('a search stops at 2,000 candidates, taken by tier and then by slug', async (t, index) => {
     const slug = (number: number) => `doc-${String(number).padStart(4, '0')}`;
     // They do not come in the order of their slugs.
     const numbers = Array.from({ length: 2_100 }, (_, at) => (at * 1_103) % 2_100);
@@ -302,7 +312,7 @@ export function documentIndexContract(t: Test, open: () => Promise<WritableIndex
     t.notOk(seen.has(slug(2_000)), 'the last by slug are left out');
   });
 
-  on('collections, problems and files are kept', async (t, index) => {
+  onNew('collections, problems and files are kept', async (t, index) => {
     t.strictSame(await index.summary(), { documents: 0, problems: [], warnings: [], isComplete: false });
     const empty = await index.files();
     const { indexId } = empty;
@@ -519,6 +529,16 @@ export function documentIndexContract(t: Test, open: () => Promise<WritableIndex
       50,
       'nothing of a change that failed',
     );
+  });
+}
+
+async function empty(index: WritableIndex): Promise<void> {
+  const { files } = await index.files();
+  const { items } = await index.list({ drafts: true, limit: 1_000, offset: 0 });
+  await index.apply({
+    remove: items.map(({ slug }) => slug),
+    removeFiles: files.map(({ path }) => path),
+    ...{ collections: [], collectionProblems: [], linkWarnings: [] },
   });
 }
 

@@ -93,6 +93,36 @@ export class FormBrowser {
   }
 }
 
+export const ownerPassword = 'correct horse battery staple';
+
+/** Opens a page, past the password where it is asked for. */
+export async function signIn(browser: FormBrowser, url: string): Promise<BrowserPage> {
+  const page = await browser.open(url);
+  return page.url.includes('/sign-in') ? browser.submit({ password: ownerPassword }) : page;
+}
+
+/** The parameters that a browser is sent back to the client with. */
+export function answerOf({ status, headers, body }: BrowserPage): URLSearchParams {
+  const { location } = headers;
+  if (typeof location !== 'string') throw new Error(`${status}, and no redirect: ${body}`);
+  return new URL(location).searchParams;
+}
+
+/** A browser with no cookies, for a service that listens there. */
+export function openFormBrowser(origin: string): FormBrowser {
+  return new FormBrowser(origin, async ({ method, url, headers: { host, ...headers }, payload }) => {
+    const response = await fetch(new URL(url, origin), {
+      ...{ method, headers, redirect: 'manual' },
+      ...(payload === undefined ? {} : { body: payload }),
+    });
+    return {
+      status: response.status,
+      headers: { ...Object.fromEntries(response.headers), 'set-cookie': response.headers.getSetCookie() },
+      body: await response.text(),
+    };
+  });
+}
+
 function tryFindForm(html: string): Form | undefined {
   let action: string | undefined;
   let isOpen = true;

@@ -31,6 +31,8 @@ settings.configure(
         "django.contrib.auth.middleware.AuthenticationMiddleware",
         "django.contrib.messages.middleware.MessageMiddleware",
     ],
+    # Nobody guesses passwords here, and a slow hash for each sign-in takes a second.
+    PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
     ROOT_URLCONF=__name__,
     SECRET_KEY="for tests alone",
     SITE_ID=1,

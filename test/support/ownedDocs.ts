@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { type DocsService, runDocs, runnerDocsPath, serveDocs } from './docsProcess.ts';
-import { FormBrowser } from './formBrowser.ts';
-import { answerOf, ownerPassword, signIn } from './signIn.ts';
+import { answerOf, type FormBrowser, openFormBrowser, ownerPassword, signIn } from './formBrowser.ts';
 import { temporaryFolder } from './temporaryFolder.ts';
 
 interface Teardown {
@@ -49,18 +48,4 @@ export async function openOwnedDocs(t: Teardown, flags: readonly string[] = []):
       return (await runDocs(['token', 'create', ...data])).stdout.trim();
     },
   };
-}
-
-function openFormBrowser(origin: string): FormBrowser {
-  return new FormBrowser(origin, async ({ method, url, headers: { host, ...headers }, payload }) => {
-    const response = await fetch(new URL(url, origin), {
-      ...{ method, headers, redirect: 'manual' },
-      ...(payload === undefined ? {} : { body: payload }),
-    });
-    return {
-      status: response.status,
-      headers: { ...Object.fromEntries(response.headers), 'set-cookie': response.headers.getSetCookie() },
-      body: await response.text(),
-    };
-  });
 }

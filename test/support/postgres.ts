@@ -1,18 +1,23 @@
-import { spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import pg from 'pg';
 
-/** A PostgreSQL of its own, in a folder of its own, that listens on a socket there and nowhere else. */
+/**
+ * A PostgreSQL of its own, in a folder of its own, that listens on a socket there and nowhere else. It ends, and its
+ * folder goes, with the process that started it, even if that process is killed.
+ */
 export interface PostgresServer {
-  /** The address of a database on it; every name is another one. */
-  database(name: string): string;
-  /** Runs SQL in the database that every cluster has. */
-  run(sql: string): void;
+  /** The address of a new database. */
+  database(): Promise<string>;
   /** Ends all connections at once, as a crash does. */
-  stop(): void;
-  start(): void;
-  remove(): void;
+  stop(): Promise<void>;
+  start(): Promise<void>;
+  remove(): Promise<void>;
 }
 
 /** Where Debian has the programs of PostgreSQL, or undefined where it is not installed. */
@@ -24,66 +29,76 @@ export function tryFindPostgres(): string | undefined {
   return versions.map((version) => join(root, version, 'bin')).find((bin) => existsSync(join(bin, 'initdb')));
 }
 
-export function startPostgres(bin: string): PostgresServer {
+export async function startPostgres(bin: string): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'runner-pg-'));
   const cluster = join(folder, 'cluster');
-  if (isRoot()) chownToPostgres(folder);
-  const start = () => {
-    const flags = `-k ${folder} -c listen_addresses= -c fsync=off -c max_connections=60`;
-    runAs(join(bin, 'pg_ctl'), ['-D', cluster, '-o', flags, '-l', join(folder, 'log'), '-w', 'start']);
+  // The server refuses to run as root.
+  const user = isRoot() ? { uid: idOfPostgres('-u'), gid: idOfPostgres('-g') } : {};
+  if (isRoot()) chownSync(folder, user.uid ?? 0, user.gid ?? 0);
+  const create = ['-D', cluster, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '-N'];
+  await promisify(execFile)(join(bin, 'initdb'), create, { ...user, cwd: folder });
+  const settings = ['listen_addresses=', 'fsync=off', 'max_connections=60'];
+  const flags = ['-D', cluster, '-k', folder, ...settings.flatMap((setting) => ['-c', setting])];
+  let shell: ChildProcess | undefined;
+  let made = 0;
+  const start = async () => {
+    const given = ['-c', guard, 'sh', folder, join(bin, 'postgres'), ...flags];
+    shell = spawn('sh', given, { ...user, cwd: folder, stdio: ['pipe', 'ignore', 'pipe'] });
+    await untilReady(shell);
   };
-  const stop = () => runAs(join(bin, 'pg_ctl'), ['-D', cluster, '-m', 'immediate', '-w', 'stop']);
-  const run = (sql: string) =>
-    runAs(join(bin, 'psql'), ['-X', '-q', '-h', folder, '-U', 'postgres', '-d', 'postgres', '-c', sql]);
-  runAs(join(bin, 'initdb'), [
-    '-D',
-    cluster,
-    '-U',
-    'postgres',
-    '-A',
-    'trust',
-    '-E',
-    'UTF8',
-    '--locale=C.UTF-8',
-    '-N',
-  ]);
-  start();
+  const end = async (word: string) => {
+    if (!shell || shell.exitCode !== null) return;
+    shell.stdin?.end(word);
+    await once(shell, 'close');
+  };
+  await start();
   return {
-    database: (name) => {
-      run(`CREATE DATABASE "${name}"`);
+    async database() {
+      const client = new pg.Client({ host: folder, user: 'postgres', database: 'postgres' });
+      await client.connect();
+      const name = `test-${made++}`;
+      await client.query(`CREATE DATABASE "${name}"`);
+      await client.end();
       return `postgres:///${name}?host=${folder}&user=postgres`;
     },
-    run,
-    stop,
+    stop: () => end('stop\n'),
     start,
-    remove: () => {
-      stop();
+    async remove() {
+      await end('');
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * Runs the server until standard input has a line or ends. If it ends without one, which is also the case when the test
+ * was killed, the folder goes too.
+ */
+const guard = `folder=$1; shift
+exec 3<&0
+("$@" </dev/null 3<&-; echo 'The server has ended.' >&2) &
+read -r word <&3
+kill -QUIT "$(head -n 1 "$folder/cluster/postmaster.pid")"
+wait
+[ -n "$word" ] || { cd / && rm -rf "$folder"; }`;
+
+/** Reads on to the end, so that the server can always write. */
+async function untilReady({ stderr }: ChildProcess): Promise<void> {
+  if (!stderr) throw new Error('The log of PostgreSQL is not read.');
+  const lines: string[] = [];
+  await new Promise<void>((resolve, reject) => {
+    createInterface(stderr).on('line', (line) => {
+      lines.push(line);
+      if (line.includes('ready to accept connections')) resolve();
+      if (line === 'The server has ended.') reject(new Error(lines.join('\n')));
+    });
+  });
 }
 
 function isRoot(): boolean {
   return userInfo().uid === 0;
 }
 
-/** The server refuses to run as root. */
-function runAs(program: string, parameters: readonly string[]): void {
-  const [command, ...rest] = isRoot()
-    ? ['runuser', '-u', 'postgres', '--', program, ...parameters]
-    : [program, ...parameters];
-  const { status, stderr, error } = spawnSync(command ?? program, rest, {
-    cwd: tmpdir(),
-    encoding: 'utf8',
-    // The server keeps the standard output that it is started with.
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  if (status !== 0) throw new Error(`${program} failed: ${error?.message ?? stderr}`);
-}
-
-function chownToPostgres(folder: string): void {
-  const [uid, gid] = ['-u', '-g'].map((flag) =>
-    Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout.trim()),
-  );
-  chownSync(folder, uid ?? 0, gid ?? 0);
+function idOfPostgres(flag: '-u' | '-g'): number {
+  return Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
 }

@@ -1,7 +1,7 @@
 /** A clock that stands still until the test lets time pass. */
 export interface VirtualClock {
   readonly now: () => number;
-  readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+  readonly wait: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
   /** Ends all waits that are due by then. */
   pass(milliseconds: number): void;
   /** How many wait. */
@@ -19,10 +19,10 @@ export function createVirtualClock(): VirtualClock {
         waits.add(one);
         const stop = () => {
           waits.delete(one);
-          reject(signal.reason);
+          reject(signal?.reason);
         };
-        if (signal.aborted) stop();
-        else signal.addEventListener('abort', stop, { once: true });
+        if (signal?.aborted) stop();
+        else signal?.addEventListener('abort', stop, { once: true });
       }),
     pass(milliseconds) {
       now += milliseconds;
