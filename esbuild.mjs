@@ -64,6 +64,10 @@ const editorAsItIs = {
     })),
 };
 
+// A bundle that is no longer made must not be packed.
+for (const folder of ['docs-service', 'runnerd', 'terminal'])
+  rmSync(`dist/${folder}`, { recursive: true, force: true });
+
 await build({
   ...shared,
   entryPoints: {
