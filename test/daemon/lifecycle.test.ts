@@ -66,31 +66,34 @@ function nextChange(daemon: DaemonClient): Promise<void> {
   return new Promise((resolve) => daemon.on(modelsDidChange, () => resolve()));
 }
 
-t.test('run loads, stop unloads by the specified call first and then by what the server knows', async (t) => {
-  const { runner, daemon } = await setUp(t, { unloadTakes: 250 });
-  const loaded = nextChange(daemon);
-  const { model } = await daemon.request(runModelRequest, { model: 'Plain', keepAlive: '10m' });
-  await loaded;
-  t.equal(model.name, 'plain:latest');
-  t.ok(model.running && Date.parse(model.running.expiresAt) > Date.now() + 500_000);
-  t.match(runner.bodies('/api/chat'), [{ model: 'Plain', messages: [], keep_alive: '10m', stream: false }]);
+t.test(
+  'run loads, and stop unloads by the specified call, or else by one that the server supports',
+  async (t) => {
+    const { runner, daemon } = await setUp(t, { unloadTakes: 250 });
+    const loaded = nextChange(daemon);
+    const { model } = await daemon.request(runModelRequest, { model: 'Plain', keepAlive: '10m' });
+    await loaded;
+    t.equal(model.name, 'plain:latest');
+    t.ok(model.running && Date.parse(model.running.expiresAt) > Date.now() + 500_000);
+    t.match(runner.bodies('/api/chat'), [{ model: 'Plain', messages: [], keep_alive: '10m', stream: false }]);
 
-  const unloaded = nextChange(daemon);
-  t.strictSame(await daemon.request(stopModelRequest, { model: 'plain' }), {});
-  await unloaded;
-  t.strictSame((await daemon.request(runningModelsRequest, {})).models, [], 'it is gone when stop answers');
-  const stop = pathsOf(runner).filter((line) => line.startsWith('DELETE') || line.endsWith('/api/chat'));
-  t.strictSame(stop, ['POST /api/chat', 'DELETE /api/ps/plain%3Alatest', 'POST /api/chat']);
-  t.match(runner.bodies('/api/chat').at(-1), { model: 'plain:latest', messages: [], keep_alive: 0 });
+    const unloaded = nextChange(daemon);
+    t.strictSame(await daemon.request(stopModelRequest, { model: 'plain' }), {});
+    await unloaded;
+    t.strictSame((await daemon.request(runningModelsRequest, {})).models, [], 'it is gone when stop answers');
+    const stop = pathsOf(runner).filter((line) => line.startsWith('DELETE') || line.endsWith('/api/chat'));
+    t.strictSame(stop, ['POST /api/chat', 'DELETE /api/ps/plain%3Alatest', 'POST /api/chat']);
+    t.match(runner.bodies('/api/chat').at(-1), { model: 'plain:latest', messages: [], keep_alive: 0 });
 
-  await daemon.request(runModelRequest, { model: 'hf.co/acme/tiny-gguf:q4_k_m' });
-  await daemon.request(stopModelRequest, { model: 'HF.co/Acme/Tiny-GGUF:Q4_K_M' });
-  t.equal(
-    pathsOf(runner).filter((line) => line.startsWith('DELETE')).length,
-    1,
-    'that it is no route is remembered',
-  );
-});
+    await daemon.request(runModelRequest, { model: 'hf.co/acme/tiny-gguf:q4_k_m' });
+    await daemon.request(stopModelRequest, { model: 'HF.co/Acme/Tiny-GGUF:Q4_K_M' });
+    t.equal(
+      pathsOf(runner).filter((line) => line.startsWith('DELETE')).length,
+      1,
+      'that it is no route is remembered',
+    );
+  },
+);
 
 t.test('a server that knows the specified call is not asked again', async (t) => {
   const { runner, daemon } = await setUp(t, { stopRoute: true });
@@ -135,7 +138,7 @@ t.test('an answer to the specified call that is a page or another status', async
   await t.rejects(daemon.request(stopModelRequest, { model: 'plain' }), failsWith({ code: -33003 }));
 });
 
-t.test('a model that stays loaded is told after the limit', async (t) => {
+t.test('a model that stays loaded is reported after the limit', async (t) => {
   const runner = await startStandIn({ models, unloadTakes: 60_000 });
   t.teardown(runner.close);
   const timeouts = { connect: 1_000, list: 1_000, firstByte: 1_000, idle: 1_000 };
@@ -188,7 +191,7 @@ t.test('models that embed, and models of another host', async (t) => {
   );
 });
 
-t.test('the window and the time to live that are configured hold for a load', async (t) => {
+t.test('a load has the configured window and time to live', async (t) => {
   const { runner, daemon } = await startDaemonWithRunner(
     t,
     { keepAlive: '30', contextLength: 2048 },
@@ -242,7 +245,7 @@ t.test('a server that answers unknown routes with JSON', async (t) => {
   t.notOk(left.some(({ name }) => ['plain:latest', 'embedder:latest'].includes(name)));
 });
 
-t.test('names outside of the grammar, and what else is wrong, reach no server', async (t) => {
+t.test('invalid names and other wrong parameters reach no server', async (t) => {
   const { runner, daemon } = await setUp(t);
   const requests = [pullModelRequest, runModelRequest, stopModelRequest, deleteModelRequest];
   for (const request of requests) {
@@ -275,7 +278,7 @@ t.test('names outside of the grammar, and what else is wrong, reach no server', 
   );
 });
 
-t.test('a pull tells how far it is: never backwards, never more than ten times a second', async (t) => {
+t.test('a pull reports its progress: never backwards, at most ten times a second', async (t) => {
   const { daemon } = await setUp(t, { pullStep: 12 });
   const progress = watchProgress(daemon);
   const times: number[] = [];
@@ -313,7 +316,7 @@ t.test('a pull tells how far it is: never backwards, never more than ten times a
   t.ok(list.some(({ name }: Model) => name === 'guest:latest'));
 });
 
-t.test('two pulls of one model share one download, and leave it one by one', async (t) => {
+t.test('two pulls of one model share one download, and can be cancelled separately', async (t) => {
   const { runner, daemon } = await setUp(t, { pullStep: 5 });
   const progress = watchProgress(daemon);
   const [first, second] = [new AbortController(), new AbortController()];
@@ -351,7 +354,7 @@ t.test('two pulls of one model share one download, and leave it one by one', asy
   await again;
 });
 
-t.test('both kinds of tokens cancel, and an editor that makes none is not asked', async (t) => {
+t.test('both kinds of tokens cancel, and an editor without them is not asked', async (t) => {
   const { runner, daemon } = await setUp(t, { pullStep: 5 }, { window: { workDoneProgress: true } });
   const made: (string | number)[] = [];
   daemon.connection.onRequest('window/workDoneProgress/create', ({ token }) => {
@@ -381,7 +384,7 @@ t.test('both kinds of tokens cancel, and an editor that makes none is not asked'
   t.equal(seen.size, 0);
 });
 
-t.test('a token that other work has is refused', async (t) => {
+t.test('a token that is already in use is refused', async (t) => {
   const { runner, daemon } = await setUp(t, { pullStep: 5 });
   const first = new AbortController();
   const pulled = daemon
@@ -396,7 +399,7 @@ t.test('a token that other work has is refused', async (t) => {
   t.equal(await pulled, -32800);
 });
 
-t.test('what can go wrong with a pull', async (t) => {
+t.test('the failures of a pull', async (t) => {
   const begin = { status: 'pulling manifest' };
   const cases = [
     {
@@ -482,7 +485,7 @@ t.test('what can go wrong with a pull', async (t) => {
   );
 });
 
-t.test('progress goes by digest, and can go backwards', async (t) => {
+t.test('progress of each digest, which can go backwards', async (t) => {
   const read = createDownloadProgress();
   const layer = (digest: string, completed: number | undefined, total = 100) =>
     read({
@@ -534,7 +537,7 @@ t.test('progress goes by digest, and can go backwards', async (t) => {
   t.equal(last.parts?.length, 64);
 });
 
-t.test('what a server says of its work has no secret, no end and no figure that is none', async (t) => {
+t.test('progress of a server is redacted, bounded and checked', async (t) => {
   const runner = await startStandIn({ models, catalog });
   const secret = 'sk-very-secret-123456';
   const daemon = await startPair({ host: runner.url }, { secrets: [{ origin: runner.url, secret }] });
@@ -569,7 +572,7 @@ t.test('what a server says of its work has no secret, no end and no figure that 
   t.match(refused, { data: { kind: 'unauthorized', signinUrl: 'https://ollama.com/?key=***' } });
 });
 
-t.test('a cancel is heard while the editor still thinks about the token', async (t) => {
+t.test('a cancel counts even before the editor has confirmed the token', async (t) => {
   const { runner, daemon } = await setUp(t, { pullStep: 5 }, { window: { workDoneProgress: true } });
   const asked = new Promise<string>((resolve) => {
     daemon.connection.onRequest('window/workDoneProgress/create', async ({ token }) => {
@@ -617,7 +620,7 @@ t.test('the lifecycle as commands', async (t) => {
   );
 });
 
-t.test('a chat that loads a model is a change, and so is an unload that is noticed', async (t) => {
+t.test('a load by a chat, and an unload that is noticed, are changes', async (t) => {
   const { runner, daemon } = await setUp(t, { unloadTakes: 0 });
   await daemon.request(listModelsRequest, {});
   const loaded = nextChange(daemon);
@@ -633,7 +636,7 @@ t.test('a chat that loads a model is a change, and so is an unload that is notic
   await unloaded;
 });
 
-t.test('a failure that is no download is none of its sentences', async (t) => {
+t.test('a failure that is not a download gets no sentence about downloads', async (t) => {
   t.equal(failureOfDownload('template error: unauthorized', {}), undefined);
   t.equal(failureOfDownload('open /x: file does not exist', {}), undefined);
 });

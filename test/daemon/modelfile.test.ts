@@ -192,7 +192,7 @@ t.test('a Modelfile is read by the grammar', async (t) => {
   }
 });
 
-t.test('blanks are those of the runner, and before a word also what nobody sees', async (t) => {
+t.test('blanks are those of the runner, and before a word also invisible characters', async (t) => {
   const codes = Array.from({ length: 0x10000 }, (_, code) => code);
   const hex = (of: (code: number) => boolean) => codes.filter(of).map((code) => code.toString(16));
   const blanks = '9 a b c d 20 85 a0 1680 2000 2001 2002 2003 2004 2005 2006 2007 2008 2009 200a';
@@ -206,7 +206,7 @@ t.test('blanks are those of the runner, and before a word also what nobody sees'
   );
 });
 
-t.test('what is wrong has its place', async (t) => {
+t.test('each mistake has its position', async (t) => {
   const commands =
     'FROM, PARAMETER, TEMPLATE, SYSTEM, ADAPTER, DRAFT, RENDERER, PARSER, LICENSE, MESSAGE, REQUIRES';
   const noFrom = 'error There is no FROM line: it says which model to start from, such as "FROM qwen3:4b".';
@@ -330,7 +330,7 @@ t.test('parameters have types', async (t) => {
   for (const [type, text, want] of cases) t.equal(tryParameterValue(type, text), want, `${type} ${text}`);
 });
 
-t.test('the colours of the editors know the same words, and no others', async (t) => {
+t.test('syntax colours have the same words as the parser, and no others', async (t) => {
   const neovim = readFileSync('client/neovim/syntax/modelfile.vim', 'utf8');
   const vscode = readFileSync('client/vscode/modelfile/modelfile.tmLanguage.json', 'utf8');
   /** All words of all places that the pattern finds. */
@@ -346,7 +346,7 @@ t.test('the colours of the editors know the same words, and no others', async (t
   t.strictSame(wordsIn(vscode, /\((system\|[\w|]+)\)\\\\b/g), roles);
 });
 
-t.test('any text is read, in a time that grows with its length', async (t) => {
+t.test('any text is read in linear time', async (t) => {
   const pieces = [
     'FROM a\n',
     'SYSTEM ',
@@ -404,7 +404,7 @@ t.test('any text is read, in a time that grows with its length', async (t) => {
   }
 });
 
-t.test('a file is decoded by its mark', async (t) => {
+t.test('a file is decoded by its byte-order mark', async (t) => {
   const text = 'FROM a\nSYSTEM 日本 𝄞';
   const utf16 = Buffer.from(`\ufeff${text}`, 'utf16le');
   t.equal(decodeModelfile(Buffer.from(text)), text);
@@ -437,7 +437,7 @@ t.test('paths', async (t) => {
   for (const value of ['a', 'a:b', 'hf.co/a/b-GGUF:Q4', 'llama3.2']) t.notOk(looksLikePath(value), value);
 });
 
-t.test('a folder gives its weights and what belongs to them', async (t) => {
+t.test('a folder gives its weights and the files that belong to them', async (t) => {
   for (const name of [
     'model-1.safetensors',
     'model-2.safetensors',
@@ -507,7 +507,7 @@ t.test('a folder gives its weights and what belongs to them', async (t) => {
   t.match(await names('many'), { problem: /too many files/ }, 'one more that is hidden');
 });
 
-t.test('links are followed only inside of the folder of the Modelfile', async (t) => {
+t.test('links are followed only inside the folder of the Modelfile', async (t) => {
   const home = join(folder, 'closed');
   write('closed/inside/m.gguf', 'x');
   write('open/m.gguf', 'x');
@@ -644,7 +644,7 @@ t.test('a model is created from another, and from text', async (t) => {
   t.match(runner.bodies('/api/create').at(-1), { system: '日本' });
 });
 
-t.test('mistakes are told before anything is sent', async (t) => {
+t.test('mistakes are reported before anything is sent', async (t) => {
   const { runner, daemon } = await setUp(t);
   const create = (params: object) =>
     daemon.connection.sendRequest<unknown>(createModelRequest.method, { model: 'x', ...params });
@@ -695,7 +695,7 @@ t.test('mistakes are told before anything is sent', async (t) => {
   t.match(runner.bodies('/api/create').at(-1), { system: 'end' }, 'ten megabytes are read');
 });
 
-t.test('what the runner refuses, and a cancel', async (t) => {
+t.test('refusals of the runner, and a cancel', async (t) => {
   const { runner, daemon } = await setUp(t);
   await t.rejects(
     daemon.request(createModelRequest, { model: 'x', text: 'FROM nothing:1b' }),
@@ -791,7 +791,7 @@ function openDocument(daemon: DaemonClient, document: { uri: string; languageId?
   return { told, seen };
 }
 
-t.test('an editor is told of mistakes while they are typed', async (t) => {
+t.test('mistakes are published while the user types', async (t) => {
   const { daemon } = await setUp(t);
   const uri = pathToFileURL(join(folder, 'editor', 'Modelfile')).href;
   write('editor/there.gguf', 'x');
@@ -878,7 +878,7 @@ t.test('hover and completion', async (t) => {
   t.strictSame(await labels(1, 19), []);
 });
 
-t.test('parameters of hover and completion that are wrong have a path', async (t) => {
+t.test('wrong parameters of hover and completion are named by their path', async (t) => {
   const { daemon } = await setUp(t);
   const textDocument = { uri: 'untitled:m' };
   const position = { line: 0, character: 0 };
@@ -899,7 +899,7 @@ t.test('parameters of hover and completion that are wrong have a path', async (t
       );
 });
 
-t.test('hover and completion speak as the editor reads', async (t) => {
+t.test('hover and completion have the format that the editor reads', async (t) => {
   const cases: readonly { name: string; formats: readonly string[] | undefined; kind: string }[] = [
     { name: 'an editor that says nothing', formats: undefined, kind: 'plaintext' },
     { name: 'plain text alone', formats: ['plaintext'], kind: 'plaintext' },

@@ -61,7 +61,7 @@ t.test('a model name follows the grammar', async (t) => {
     t.throws(() => parseModelName(name), failsWith({ kind: 'invalid-request' }), JSON.stringify(name));
 });
 
-t.test('the same model has the same key, however it is written', async (t) => {
+t.test('every spelling of a model has the same key', async (t) => {
   for (const same of [
     ['llama3.2', 'Llama3.2:latest', 'library/llama3.2', 'registry.ollama.ai/library/llama3.2:LATEST'],
     ['user/model', 'USER/model:latest'],
@@ -112,7 +112,7 @@ t.test('the family is the prefix of the model part', async (t) => {
   );
 });
 
-t.test('a name tells a thinking model only where it is one', async (t) => {
+t.test('only the names of thinking models suggest thinking', async (t) => {
   /** For each word of the pattern a name that no other word of it is in. */
   const words: readonly (readonly [word: string, name: string])[] = [
     ['think', 'some-thinker:7b'],
@@ -142,7 +142,7 @@ t.test('a name tells a thinking model only where it is one', async (t) => {
     t.notOk(isThinkingName(name), name);
 });
 
-t.test('what a model can do says where it was learnt, and is dropped with its digest', async (t) => {
+t.test('a capability has its source, and is forgotten when the digest changes', async (t) => {
   const replaced: string[] = [];
   const knowledge = new ModelCapabilities();
   knowledge.onDidReplace((id) => replaced.push(id));
@@ -178,7 +178,7 @@ t.test('what a model can do says where it was learnt, and is dropped with its di
   });
 });
 
-t.test('a model thinks that is reported to, was seen to, or is named so', async (t) => {
+t.test('a model thinks if the runner reports it, an answer showed it, or its name says so', async (t) => {
   const knowledge = new ModelCapabilities();
   const thinks = (name: string) => knowledge.thinks(server, name);
   t.notOk(thinks('m'));
@@ -200,7 +200,7 @@ t.test('a model thinks that is reported to, was seen to, or is named so', async 
   t.notOk(thinks('m'), 'another digest is another model');
 });
 
-t.test('a window is forgotten when its model is unloaded, and that is told', async (t) => {
+t.test('a window is forgotten when its model is unloaded, which is reported', async (t) => {
   let loaded = 0;
   const knowledge = new ModelCapabilities();
   knowledge.onDidLoad(() => loaded++);
@@ -219,7 +219,7 @@ t.test('a window is forgotten when its model is unloaded, and that is told', asy
   t.equal(loaded, 2);
 });
 
-t.test('of a runner that names other models each time only the newest are kept', async (t) => {
+t.test('only the newest models are kept of a runner that names other models each time', async (t) => {
   const knowledge = new ModelCapabilities();
   const server = { name: 'default', url: 'http://box' };
   const listed = (from: number) =>
@@ -340,7 +340,7 @@ function runnerWith(listed: readonly WireModel[]) {
 const failure = (kind: 'server-unreachable' | 'not-supported' | 'unauthorized') =>
   new RunnerError(kind, kind);
 
-t.test('a list is asked for again after two seconds, on demand, and once it is another one', async (t) => {
+t.test('a list is requested again after two seconds, on demand, and after a change', async (t) => {
   let time = 10_000;
   const runner = runnerWith([
     { name: 'a:latest', capabilities: ['completion'] },
@@ -396,7 +396,7 @@ t.test('a list is asked for again after two seconds, on demand, and once it is a
   await t.rejects(list(true), failsWith({ kind: 'unauthorized' }));
 });
 
-t.test('a server that does not list what its models can do is asked one by one, and once', async (t) => {
+t.test('a server that lists no capabilities is asked about each model, once', async (t) => {
   const many = Array.from({ length: 70 }, (_, n) => ({ name: `m${n}:latest`, digest: `${n}` }));
   const { client, state, take } = runnerWith([{ name: 'told:latest', capabilities: [] }, ...many]);
   const models = new Models(new ModelCapabilities(), Date.now);
@@ -412,7 +412,7 @@ t.test('a server that does not list what its models can do is asked one by one, 
   t.strictSame(take(), ['ps', 'tags']);
 });
 
-t.test('a model has the details of which the runner says at least one', async (t) => {
+t.test('a model has details if the runner reports at least one', async (t) => {
   const none = { family: '', parameterSize: '', quantization: '' };
   const cases: readonly { name: string; said: Partial<WireModel>; want: Model['details'] }[] = [
     { name: 'nothing', said: {}, want: undefined },
@@ -425,7 +425,7 @@ t.test('a model has the details of which the runner says at least one', async (t
     t.strictSame(toModel({ name: 'a:latest', ...said }, server, new ModelCapabilities()).details, want, name);
 });
 
-t.test('models of one second go by their names', async (t) => {
+t.test('models of the same second are sorted by name', async (t) => {
   const at = (name: string, modifiedAt?: string) => ({
     ...{ name, capabilities: ['completion'] },
     ...(modifiedAt === undefined ? {} : { modifiedAt }),
@@ -444,7 +444,7 @@ t.test('models of one second go by their names', async (t) => {
   ]);
 });
 
-t.test('which model answers where nobody says so', async (t) => {
+t.test('which model answers if nobody names one', async (t) => {
   const chats = { capabilities: ['completion'] };
   const installed: readonly WireModel[] = [
     { name: 'embeds:1b', capabilities: ['embedding'], modifiedAt: '2026-01-09T00:00:00Z' },
@@ -659,7 +659,7 @@ t.test('an open thinking tag at the end of a template', async (t) => {
   t.ok(performance.now() - start < 5_000, 'in linear time');
 });
 
-t.test('what was chosen last is kept for every daemon, and a broken file chooses nothing', async (t) => {
+t.test('the last choice is kept for every daemon, and a broken file counts as none', async (t) => {
   const folder = t.testdir({ broken: '{', other: '{"chosen":[{"url":1}]}', directory: {} });
   const path = join(folder, 'state', 'chatModel.json');
   const [here, there] = [createChatModelChoices(path, quiet), createChatModelChoices(path, quiet)];

@@ -85,7 +85,7 @@ t.test('frames come out the same however they are cut', async (t) => {
   );
 });
 
-t.test('what is no frame is told, and reading goes on', async (t) => {
+t.test('bytes that are not a frame are reported, and reading goes on', async (t) => {
   const good = frame(note(1));
   const cases = [
     { name: 'a line of text', bytes: `hello\n${good}`, codes: [] },
@@ -147,7 +147,7 @@ t.test('what is no frame is told, and reading goes on', async (t) => {
   }
 });
 
-t.test('a header that does not end is dropped, but not the next one that begins at its end', async (t) => {
+t.test('an endless header is dropped, but not the next one that begins at its end', async (t) => {
   const good = frame(note(1));
   const largest = 8 * 1024;
   const noise = (bytes: number) => `${'x'.repeat(bytes - 1)}\n`;
@@ -290,7 +290,7 @@ t.test('before initialize and after shutdown every request is refused', async (t
     await t.rejects(client.sendRequest(method, late), { code: -32600 }, `${method} after`);
 });
 
-t.test('what is cancelled before it begins is not sent, and its error is no defect', async (t) => {
+t.test('a request that was cancelled before it began is not sent, and is no internal error', async (t) => {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const { redaction } = createSecretStore();
   const nothing = () => undefined;
@@ -320,7 +320,7 @@ t.test('what is cancelled before it begins is not sent, and its error is no defe
   t.strictSame(unhandled, []);
 });
 
-t.test('initialize is answered once, before the server is loaded, as the server would', async (t) => {
+t.test('initialize is answered once, before the server is loaded, with the same answer', async (t) => {
   const introduce = (id: string | number, params: object) =>
     frame(
       JSON.stringify({
@@ -397,7 +397,7 @@ async function answersTo(
   return { answers, isFirstAlone };
 }
 
-t.test('looking at the first message takes nothing out of the stream, however it is cut', async (t) => {
+t.test('peeking at the first message leaves the stream unchanged, however it is cut', async (t) => {
   const text = frame(note(1)) + frame(note(2));
   for (const bytes of [
     text,
@@ -423,7 +423,7 @@ t.test('looking at the first message takes nothing out of the stream, however it
     }
 });
 
-t.test('a message beyond the limit is refused without being kept', async (t) => {
+t.test('a message above the limit is refused and not kept in memory', async (t) => {
   const input = new PassThrough();
   const problems: FrameProblem[] = [];
   const messages: Message[] = [];
@@ -451,7 +451,7 @@ t.test('a message beyond the limit is refused without being kept', async (t) => 
   ]);
 });
 
-t.test('a line that is too long is refused without being kept, and the next one is read', async (t) => {
+t.test('a line that is too long is refused and not kept in memory, and the next one is read', async (t) => {
   const input = new PassThrough();
   const problems: FrameProblem[] = [];
   const lines = readMessageLines(input, { onProblem: (problem) => problems.push(problem), limit: 100 });
@@ -469,7 +469,7 @@ t.test('a line that is too long is refused without being kept, and the next one 
   );
 });
 
-t.test('a client that does not read its log is sent no more of it', async (t) => {
+t.test('a client that does not read its log gets no more of it', async (t) => {
   const sent: string[] = [];
   let release: () => void = () => undefined;
   const written = new Promise<void>((resolve) => (release = resolve));
@@ -492,7 +492,7 @@ t.test('a client that does not read its log is sent no more of it', async (t) =>
   t.equal(sent.length, 1_002, 'what was left out is told once');
 });
 
-t.test('standard error that nobody reads does not grow', async (t) => {
+t.test('standard error that nobody reads takes a bounded amount of memory', async (t) => {
   const target = new PassThrough();
   const output = new ErrorOutput(() => target);
   const line = `${'x'.repeat(999)}\n`;
@@ -514,7 +514,7 @@ t.test('standard error that nobody reads does not grow', async (t) => {
   t.equal(stuck.writableLength, 1_025 * 1_024, 'lines are left out once more than a mebibyte waits');
 });
 
-t.test('of the states between two reports the newest is told, and nothing after the end', async (t) => {
+t.test('only the newest state between two reports is sent, and none after the end', async (t) => {
   mock.timers.enable({ apis: ['setTimeout'] });
   t.teardown(() => mock.timers.reset());
   const told: WorkProgress[] = [];
@@ -646,7 +646,7 @@ t.test('deltas keep order and text, with one unwritten', async (t) => {
   );
 });
 
-t.test('a full buffer holds the reader back, and a client that is gone is an error', async (t) => {
+t.test('a full buffer pauses the reader, and a lost client is an error', async (t) => {
   let release: (() => void) | undefined;
   const pump = createDeltaPump('s', () => new Promise((resolve) => (release = resolve)));
   pump.push({ kind: 'text', text: 'a' });
@@ -670,7 +670,7 @@ t.test('a full buffer holds the reader back, and a client that is gone is an err
   await t.rejects(gone.ready(), { message: 'gone' });
 });
 
-t.test('a parameter that is wrong is named', async (t) => {
+t.test('a wrong parameter is named', async (t) => {
   const cases: readonly (readonly [options: object, path: string])[] = [
     [{ host: 5 }, 'host'],
     [{ host: 'ftp://x' }, 'host'],
@@ -719,7 +719,7 @@ function readSettings() {
   return { said, ...reader };
 }
 
-t.test('null is the default again, and an absent key keeps its value', async (t) => {
+t.test('null restores the default, and an absent key keeps its value', async (t) => {
   const { start, change, ready, said } = readSettings();
   ready();
   const configuration = createConfiguration('http://environment:1');
@@ -756,7 +756,7 @@ t.test('null is the default again, and an absent key keeps its value', async (t)
   t.strictSame(said, []);
 });
 
-t.test('of changed settings each counts for itself, and what nobody knows is told once', async (t) => {
+t.test('each changed setting counts by itself, and an unknown one is reported once', async (t) => {
   const { start, change, ready, said } = readSettings();
   t.strictSame(start({ hots: 'x', timeouts: { conect: 1 } }), { timeouts: {} });
   t.strictSame(said, [], 'before anybody hears it, nothing is said');
@@ -850,7 +850,7 @@ t.test(
   },
 );
 
-t.test("the user's own configuration need not be there; one that cannot be read is told", async (t) => {
+t.test("the user's own configuration is optional; an unreadable one is reported", async (t) => {
   const folder = await temporaryFolder(t);
   writeFileSync(join(folder, 'file'), '{"keepAlive": 5}');
   const cases: readonly { name: string; path: string; want: UserConfig }[] = [
@@ -871,7 +871,7 @@ t.test("the user's own configuration need not be there; one that cannot be read 
     t.strictSame((await openUserFile({ path, clientHasSettings: false })).atStart, want, name);
 });
 
-t.test("what of the user's own configuration cannot be used is named, and the rest counts", async (t) => {
+t.test("unusable entries of the user's own configuration are named, and the rest counts", async (t) => {
   const read = (text: string, clientHasSettings = false) =>
     parseUserConfig(text, { path: '/c', clientHasSettings });
   t.strictSame(read('{}'), emptyUserConfig);
@@ -958,7 +958,7 @@ function rest({ host: _, servers: __, caFile: ___, ...settings }: RunnerOptions)
   return settings;
 }
 
-t.test('a client that sends the settings of the user alone is taken at its word', async (t) => {
+t.test("a client that sends only the user's settings is trusted", async (t) => {
   const configuration = createConfiguration('http://environment:1');
   const { start, change } = readSettings();
   configuration.start(start({ host: 'http://mine:1', trusted: false, sendsUserSettings: true }));
@@ -968,7 +968,7 @@ t.test('a client that sends the settings of the user alone is taken at its word'
   t.match(configuration.current, { trusted: false, servers: [{ url: 'http://environment:1' }] });
 });
 
-t.test('a secret goes to its origin, and shows nowhere', async (t) => {
+t.test('a secret is sent to its origin, and appears nowhere else', async (t) => {
   const store = createSecretStore();
   store.set({ origin: 'https://box:8443', secret: 'planted-token', headers: { 'X-Key': 'planted-header' } });
   store.set({ origin: 'http://127.0.0.1:1', secret: 'loop-token' });
@@ -1013,7 +1013,7 @@ t.test('a secret goes to its origin, and shows nowhere', async (t) => {
   }
 });
 
-t.test('a secret line that is wrong is refused without being quoted', async (t) => {
+t.test('a wrong secret line is refused without being quoted', async (t) => {
   for (const line of [
     '{"origin":"x","secret":"planted"}',
     '{"origin":"http://a"}',
@@ -1030,7 +1030,7 @@ t.test('a secret line that is wrong is refused without being quoted', async (t) 
   }
 });
 
-t.test('one listener that throws keeps an event from no other, nor from whoever fires it', async (t) => {
+t.test('a listener that throws does not affect other listeners or the caller', async (t) => {
   const later = t.capture(globalThis, 'queueMicrotask', () => undefined);
   const { event, fire } = createEmitter<number>();
   const heard: string[] = [];
@@ -1045,7 +1045,7 @@ t.test('one listener that throws keeps an event from no other, nor from whoever 
   t.throws(() => report?.(), /a defect/, 'it is reported all the same');
 });
 
-t.test('where the files of the user are', async (t) => {
+t.test("the paths of the user's files", async (t) => {
   const home = { HOME: '/h' };
   const windows = { LOCALAPPDATA: '/l' };
   t.equal(userConfigFile(home), '/h/.config/runner/config.json');
@@ -1075,7 +1075,7 @@ t.test('where the files of the user are', async (t) => {
   t.equal(userConfigFile({ ...home, XDG_CONFIG_HOME: 'of/a/workspace' }), '/h/.config/runner/config.json');
 });
 
-t.test('what Node compiles is kept in the cache of the user, and nowhere else', async (t) => {
+t.test("Node's compile cache is in the user's cache folder, and nowhere else", async (t) => {
   const home = t.testdir({ Local: {} });
   const folder = (platform: NodeJS.Platform, env: NodeJS.ProcessEnv) => compileCacheFolder({ platform, env });
   const ownFolder = join('runner', 'compiled');
@@ -1112,7 +1112,7 @@ t.test(
   },
 );
 
-t.test('the log has four levels and no secret', async (t) => {
+t.test('the log has four levels and no secrets', async (t) => {
   const lines: string[] = [];
   const log = createLog({
     level: () => 'warn',
@@ -1135,7 +1135,7 @@ function messageOf(work: () => unknown): string {
   }
 }
 
-t.test('messages that LSP does not have fail the tests that see them', async (t) => {
+t.test('a message that is not in LSP fails the test', async (t) => {
   const cases = [
     { name: 'a hover', asks: 'textDocument/hover', answer: { result: { contents: 'text' } } },
     { name: 'an empty answer', asks: 'shutdown', answer: { result: null } },

@@ -63,7 +63,7 @@ t.test('an address is read as OLLAMA_HOST is', async (t) => {
     t.throws(() => parseAddress(text), TypeError, text);
 });
 
-t.test('loopback is told from what leaves the machine', async (t) => {
+t.test('loopback addresses are recognised', async (t) => {
   for (const url of [
     'http://127.0.0.1:1',
     'http://127.9.9.9',
@@ -364,7 +364,7 @@ t.test('only lines, and each megabyte of a long one, are batches', async (t) => 
   t.strictSame(await sizes(`"${part}`, `"\n"${part}`, `${part}"\n`), [1, 1], 'the next line counts anew');
 });
 
-t.test('a line of 40 MB is refused while it comes', async (t) => {
+t.test('a line of 40 MB is refused while it arrives', async (t) => {
   let given = 0;
   async function* endless() {
     for (let n = 0; n < 40; n++) {
@@ -376,7 +376,7 @@ t.test('a line of 40 MB is refused while it comes', async (t) => {
   t.ok(given < 12, `${given} MB were read`);
 });
 
-t.test('a stream without an end is stopped', async (t) => {
+t.test('an endless stream is stopped', async (t) => {
   async function* endless() {
     for (;;) yield Buffer.from('{}\n'.repeat(1_000));
   }
@@ -386,7 +386,7 @@ t.test('a stream without an end is stopped', async (t) => {
   );
 });
 
-t.test('what is in JSON is counted before anything is made of it', async (t) => {
+t.test('the parts of JSON are counted before it is parsed', async (t) => {
   const countNodes = (value: unknown): number => {
     if (typeof value !== 'object' || value === null) return 0;
     const keys = Array.isArray(value) ? 0 : Object.keys(value).length;
@@ -411,7 +411,7 @@ t.test('what is in JSON is counted before anything is made of it', async (t) => 
   for (const { name, text, want } of cases) t.equal(excessOf(text), want, name);
 });
 
-t.test('a list has no more models than anybody has, and says how many it left out', async (t) => {
+t.test('a list of models is bounded, and reports how many are left out', async (t) => {
   const names = Array.from({ length: 10_003 }, (_, index) => ({ name: `m${index}` }));
   const server = createHttpServer((_request, response) => response.end(JSON.stringify({ models: names })));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -430,7 +430,7 @@ t.test('a list has no more models than anybody has, and says how many it left ou
   t.equal(listed.leftOut, 3, 'and whoever asked is told');
 });
 
-t.test('every recorded exchange comes out of the client as it should', async (t) => {
+t.test('the client reads every recorded exchange correctly', async (t) => {
   const outcomes: Record<string, unknown> = {};
   for (const recording of readRecordings()) outcomes[recording.file] = await replay(recording);
   t.equal(Object.keys(outcomes).length, 118);
@@ -509,7 +509,7 @@ async function summaryOf(
     : summary;
 }
 
-t.test('of an answer only what is of its type is taken', async (t) => {
+t.test('fields of an answer with a wrong type are left out', async (t) => {
   const chat = {
     content: '',
     thinking: '',
@@ -643,7 +643,7 @@ t.test('of an answer only what is of its type is taken', async (t) => {
   t.throws(() => parseModels({ models: {} }), failsWith({ kind: 'bad-response' }));
 });
 
-t.test('what answers but is no runner is told apart', async (t) => {
+t.test('an answer that is not from a runner is recognised', async (t) => {
   const cases: readonly { name: string; listener: RequestListener; kind: string }[] = [
     {
       name: 'a page with status 200',
@@ -703,7 +703,7 @@ t.test('what answers but is no runner is told apart', async (t) => {
   );
 });
 
-t.test('of a refusal 64 KB are read', async (t) => {
+t.test('at most 64 KB of a refusal are read', async (t) => {
   const refusal = (bytes: number) => `{"error":"no","rest":"${'x'.repeat(bytes - 24)}"}`;
   const server = createHttpServer(({ url }, response) =>
     response.writeHead(400).end(refusal(url === '/api/tags' ? 65_536 : 65_537)),
@@ -720,22 +720,26 @@ t.test('of a refusal 64 KB are read', async (t) => {
   await closeServer(server);
 });
 
-t.test('a CA file that is no file holds nothing up', { skip: process.platform === 'win32' }, async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'runner-ca-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  const pipe = join(folder, 'pipe');
-  execFileSync('mkfifo', [pipe]);
-  const large = join(folder, 'large');
-  writeFileSync(large, Buffer.alloc(1024 * 1024 + 1));
-  for (const caFile of [pipe, large, '/dev/zero', folder]) {
-    const transport = transportTo('https://127.0.0.1:1', { caFile });
-    const client = createRunnerClient({ name: 'default', url: 'https://127.0.0.1:1' }, transport);
-    await t.rejects(client.version(new AbortController().signal), { message: /CA file/ }, caFile);
-    await transport.close();
-  }
-});
+t.test(
+  'a CA file that is not a regular file does not block',
+  { skip: process.platform === 'win32' },
+  async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'runner-ca-'));
+    t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const large = join(folder, 'large');
+    writeFileSync(large, Buffer.alloc(1024 * 1024 + 1));
+    for (const caFile of [pipe, large, '/dev/zero', folder]) {
+      const transport = transportTo('https://127.0.0.1:1', { caFile });
+      const client = createRunnerClient({ name: 'default', url: 'https://127.0.0.1:1' }, transport);
+      await t.rejects(client.version(new AbortController().signal), { message: /CA file/ }, caFile);
+      await transport.close();
+    }
+  },
+);
 
-t.test('a whole answer has a deadline, however its bytes come', async (t) => {
+t.test('a whole answer has a deadline, however its bytes arrive', async (t) => {
   const server = createHttpServer((request, response) => {
     const isRefused = request.url === '/api/generate';
     request.resume();
@@ -772,7 +776,7 @@ t.test('a whole answer has a deadline, however its bytes come', async (t) => {
   );
 });
 
-t.test('how deep JSON may nest', async (t) => {
+t.test('the depth limit of JSON', async (t) => {
   const nested = (levels: number) => `${'{"a":['.repeat(levels / 2)}"]"${']}'.repeat(levels / 2)}`;
   t.equal(excessOf(nested(512)), undefined);
   t.equal(excessOf(nested(514)), 'deep');
@@ -816,7 +820,7 @@ function portOfNet(server: NetServer): number {
   return typeof address === 'object' && address ? address.port : 0;
 }
 
-t.test('the head of an answer has a deadline, however its bytes come', async (t) => {
+t.test('the head of an answer has a deadline, however its bytes arrive', async (t) => {
   const sockets = new Set<Socket>();
   const server = createNetServer((socket) => {
     sockets.add(socket.on('error', () => undefined));
@@ -846,7 +850,7 @@ t.test('the head of an answer has a deadline, however its bytes come', async (t)
   );
 });
 
-t.test('a stream ends when no line comes in time, whatever else comes', async (t) => {
+t.test('a stream ends if no line arrives in time, even if blanks do', async (t) => {
   const line = '{"message":{"content":"a"},"done":false}\n';
   let piece = '';
   let pieces = 0;
@@ -894,7 +898,7 @@ t.test('a stream ends when no line comes in time, whatever else comes', async (t
   t.pass('the time of who reads slowly does not count');
 });
 
-t.test('a server may say that a request goes on, in whatever pieces', async (t) => {
+t.test('100 Continue is skipped, however it is cut', async (t) => {
   const interim = 'HTTP/1.1 100 Continue\r\n\r\n';
   const named = 'HTTP/1.1 100 Continue\r\nx-so: HTTP/1.1 100\r\n\r\n';
   const body = JSON.stringify({ version: interim });
@@ -933,7 +937,7 @@ t.test('a server may say that a request goes on, in whatever pieces', async (t) 
   t.equal(closed, 0, 'no connection is closed');
 });
 
-t.test('what speaks no HTTP is a bad response', async (t) => {
+t.test('a server that does not speak HTTP is a bad response', async (t) => {
   const server = createNetServer((socket) => socket.end('SSH-2.0-OpenSSH_9\r\n'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const transport = transportTo(`http://127.0.0.1:${portOfNet(server)}`);

@@ -26,7 +26,7 @@ const token = fc
     (text) => text.trim().length >= 8 && !text.includes('*') && !'the runner says'.includes(text.trim()),
   );
 
-t.test('a planted token leaves in no form and under no key', (t) => {
+t.test('no form of a planted token leaves, under any key', (t) => {
   fc.assert(
     fc.property(token, fc.array(token, { maxLength: 3 }), fc.string(), (planted, others, around) => {
       const redaction = createRedaction();
@@ -73,7 +73,7 @@ const pieces = (text: string) =>
 const base64Of = (text: string, before: number, encoding: 'base64' | 'base64url') =>
   Buffer.concat([Buffer.alloc(before, 'x'), Buffer.from(`${text}!`)]).toString(encoding);
 
-t.test('a token in a stream is withheld until it is whole, however the stream is cut', (t) => {
+t.test('a token in a stream is withheld until it is complete, however the stream is cut', (t) => {
   const long = token.filter((text) => text.trim().length >= 16);
   const parts = fc.tuple(
     fc.array(long, { minLength: 1, maxLength: 3 }),
@@ -111,7 +111,7 @@ t.test('a token in a stream is withheld until it is whole, however the stream is
   t.end();
 });
 
-t.test('a stream without a token is as it was, and nothing of it is withheld', (t) => {
+t.test('a stream without a token is unchanged, and nothing stays withheld', (t) => {
   fc.assert(
     fc.property(
       token.filter((text) => text.length >= 16),
@@ -154,7 +154,7 @@ t.test('base64 is found wherever the token begins, and short words in a stream s
   t.end();
 });
 
-t.test('the longest secret is taken out whole, also where a text was cut', (t) => {
+t.test('the longest secret is removed in full, even where a text was cut', (t) => {
   const redaction = createRedaction();
   for (const text of ['abcd-old', 'abcd-old-and-new', 'new-and-overlapping']) redaction.add(text);
   t.equal(redaction.redact('see abcd-old-and-new.'), 'see ***.', 'an old one that begins a new one');
@@ -180,7 +180,7 @@ t.test('the longest secret is taken out whole, also where a text was cut', (t) =
   t.end();
 });
 
-t.test('redaction reads a text once, whatever is in it', (t) => {
+t.test('redaction takes linear time for any text', (t) => {
   const redaction = createRedaction();
   redaction.add('a.a.a.a.a.a.a.b');
   // Were any of these read again from each of its places, the test would not end.
@@ -196,7 +196,7 @@ t.test('redaction reads a text once, whatever is in it', (t) => {
   t.end();
 });
 
-t.test('what a model wrote keeps the words that are short tokens', (t) => {
+t.test('short tokens that may be words stay in the text of a model', (t) => {
   const redaction = createRedaction();
   for (const text of ['ollama', 'a-token-of-real-length']) redaction.add(text);
   const result = {
@@ -264,28 +264,31 @@ t.test(
   },
 );
 
-t.test('a token goes over plain http only where its line says so, and never on', async (t) => {
-  const one = await startElsewhere(t);
-  const { origin } = new URL(one.url);
-  const line = { origin, secret: 'a-token-for-elsewhere', allowPlainHttp: true };
-  const allowed = await startPair({ host: one.url }, { secrets: [line] });
-  t.teardown(allowed.close);
-  t.match(await allowed.request(statusRequest, {}), { state: 'online', kind: 'ok' });
-  t.same(await allowed.request(listModelsRequest, {}), { models: [] });
-  t.ok(one.seen.every((header) => header === 'Bearer a-token-for-elsewhere'));
-  t.notMatch(JSON.stringify(allowed.logs), /plain http/);
+t.test(
+  'a token is sent over plain http only if its line allows that, and never through a redirect',
+  async (t) => {
+    const one = await startElsewhere(t);
+    const { origin } = new URL(one.url);
+    const line = { origin, secret: 'a-token-for-elsewhere', allowPlainHttp: true };
+    const allowed = await startPair({ host: one.url }, { secrets: [line] });
+    t.teardown(allowed.close);
+    t.match(await allowed.request(statusRequest, {}), { state: 'online', kind: 'ok' });
+    t.same(await allowed.request(listModelsRequest, {}), { models: [] });
+    t.ok(one.seen.every((header) => header === 'Bearer a-token-for-elsewhere'));
+    t.notMatch(JSON.stringify(allowed.logs), /plain http/);
 
-  const other = await startElsewhere(t);
-  const leading = await startElsewhere(t, `${other.url}/api/version`);
-  const led = { ...line, origin: new URL(leading.url).origin };
-  const daemon = await startPair({ host: leading.url }, { secrets: [led] });
-  t.teardown(daemon.close);
-  t.match(await daemon.request(statusRequest, {}), { message: /redirect.*not followed/ });
-  t.ok(leading.seen.includes('Bearer a-token-for-elsewhere'));
-  t.same(other.seen, [], 'a redirect gets nothing');
-});
+    const other = await startElsewhere(t);
+    const leading = await startElsewhere(t, `${other.url}/api/version`);
+    const led = { ...line, origin: new URL(leading.url).origin };
+    const daemon = await startPair({ host: leading.url }, { secrets: [led] });
+    t.teardown(daemon.close);
+    t.match(await daemon.request(statusRequest, {}), { message: /redirect.*not followed/ });
+    t.ok(leading.seen.includes('Bearer a-token-for-elsewhere'));
+    t.same(other.seen, [], 'a redirect gets nothing');
+  },
+);
 
-t.test('no setting of a client or a workspace lets a token go over plain http', async (t) => {
+t.test('no setting of a client or a workspace allows plain http for a token', async (t) => {
   const { seen, url } = await startElsewhere(t);
   const { origin } = new URL(url);
   const auth = [{ origin, command: ['true'], allowPlainHttp: true }];
@@ -303,7 +306,7 @@ t.test('no setting of a client or a workspace lets a token go over plain http', 
   t.ok(seen.length > 0 && seen.every((header) => header === undefined));
 });
 
-t.test('a runner that echoes the token shows it by no status, list or error', async (t) => {
+t.test('a token that a runner echoes is in no status, list or error', async (t) => {
   const secret = 'to"ken\\of <any> kind';
   let status = 401;
   const server = createServer((request, response) => {
@@ -331,7 +334,7 @@ t.test('a runner that echoes the token shows it by no status, list or error', as
   t.notMatch(all, /ken.{1,8}of/, 'in no form');
 });
 
-t.test('an address is tried before it is set, with the token of its own origin alone', async (t) => {
+t.test('an address is tried before it is set, only with the token of its own origin', async (t) => {
   const asked: unknown[] = [];
   const start = async (answer: RequestListener) => {
     const server = createServer((request, response) => {

@@ -180,7 +180,7 @@ t.test('dates in other usual forms are read, with a warning', async (t) => {
   }
 });
 
-t.test('what else a draft may be written as is read, with a warning', async (t) => {
+t.test('other spellings of draft are read, with a warning', async (t) => {
   const cases = { yes: true, On: true, '"true"': true, 1: true, no: false, off: false, 0: false };
   for (const [written, want] of Object.entries(cases)) {
     const { document, problem, warnings } = parse(`---\n# A comment\ndraft: ${written}\n---\n`);
@@ -194,7 +194,7 @@ t.test('what else a draft may be written as is read, with a warning', async (t) 
   );
 });
 
-t.test('a document is a draft while it is not clear what its date or draft means', async (t) => {
+t.test('a document is a draft while the meaning of its date or draft is unclear', async (t) => {
   const cases: Readonly<Record<string, RegExp>> = {
     'date: 2026-02-30': /"date" must be a date that exists, such as 2026-11-21/,
     'date: 2026-02-03T25:00Z': /"date" must be a date that exists/,
@@ -221,7 +221,7 @@ t.test('a document is a draft while it is not clear what its date or draft means
   t.ok(performance.now() - start < 1_000, 'a long value takes no time');
 });
 
-t.test('what cannot be read is refused with a sentence that names the key', async (t) => {
+t.test('an unreadable value is refused with a sentence that names the key', async (t) => {
   const cases: readonly { name: string; text: string; want: RegExp }[] = [
     { name: 'an unclosed front matter', text: '---\ntitle: A\n# B', want: /no closing line/ },
     { name: 'YAML that is none', text: '---\ntitle: [A\n---\n', want: /not valid YAML/ },
@@ -373,7 +373,7 @@ t.test('any text can be read or is refused, and nothing of it is lost', async (t
   t.pass();
 });
 
-t.test('what a slug is made of can be an address', async (t) => {
+t.test('every slug can be an address', async (t) => {
   const cases: readonly [string, string | undefined][] = [
     ['How to begin?', 'how-to-begin'],
     ['Ünïcode & Co.', 'ünïcode-co'],
@@ -506,7 +506,7 @@ t.test('the anchors of a file are those of its headings and of its raw HTML', (t
   t.end();
 });
 
-t.test('finding links takes linear time, whatever the text, and has bounds', (t) => {
+t.test('finding links takes linear time for any text, and is bounded', (t) => {
   const pieces = [
     '[',
     '![',
@@ -537,7 +537,7 @@ t.test('finding links takes linear time, whatever the text, and has bounds', (t)
   t.end();
 });
 
-t.test('links are found as Marked finds them, in the documentation of others and in this one', async (t) => {
+t.test('the same links are found as by Marked, in these pages and those of other projects', async (t) => {
   const folders = ['docs', 'node_modules/fastify', 'node_modules/undici', 'node_modules/pino'];
   const paths = folders.flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })

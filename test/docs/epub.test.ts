@@ -24,7 +24,7 @@ async function bookOf(job: EpubJob, nameToCheck?: string) {
   return { bytes, notes, files: filesOf(bytes) };
 }
 
-t.test('the heading that became the title begins its chapter, and stands once', async (t) => {
+t.test('the heading that became the title begins its chapter, and appears once', async (t) => {
   const documents = [
     documentOf('raw', '<h1 align="center">\n  <a href="x"><b>Fast</b></a>\n</h1>\n\n## Server', {
       title: 'Fast',
@@ -102,7 +102,7 @@ t.test('a book has its chapters, their links, and nested contents', async (t) =>
   );
 });
 
-t.test('the cover is the picture of the collection, or is made of its title', async (t) => {
+t.test('the cover is the picture of the collection, or is drawn from its title', async (t) => {
   const content = t.testdir({ covers: { 'c.gif': pictures.gif, 'bad.png': 'no picture' } });
   const drawn = await bookOf(
     epubJob(content, [], { title: 'Über 漢字 <&> '.repeat(20), author: 'Ä & B' }),
@@ -125,7 +125,7 @@ t.test('the cover is the picture of the collection, or is made of its title', as
   t.match(bad.notes, [/covers\/bad\.png is not a picture/]);
 });
 
-t.test('nothing outside of the content folder is read, and nothing is fetched', async (t) => {
+t.test('nothing outside the content folder is read, and nothing is fetched', async (t) => {
   let hits = 0;
   const canary = createServer((_, response) => {
     hits += 1;
@@ -165,7 +165,7 @@ t.test('nothing outside of the content folder is read, and nothing is fetched', 
   t.equal(hits, 0);
 });
 
-t.test('the same book has the same bytes, in another place of the world too', async (t) => {
+t.test('the same book has the same bytes, in every time zone', async (t) => {
   const content = t.testdir({ 'a.png': pictures.png });
   const job = epubJob(content, [documentOf('a', '# A\n\n![x](a.png)', { updated: '2026-03-29T02:30:00' })]);
   const first = await createEpub(job);
@@ -194,7 +194,7 @@ worker.on('message', ({ rendered, failure }) => {
 worker.postMessage(JSON.parse(require('node:fs').readFileSync(job, 'utf8')));
 `;
 
-t.test("the project's own pages, hostile pages and pages made by chance become a book", async (t) => {
+t.test("the project's own pages, hostile pages and random pages become a book", async (t) => {
   const content = t.testdir({});
   cpSync('docs', content, { recursive: true });
   const own = readdirSync('docs')

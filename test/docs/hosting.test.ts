@@ -126,7 +126,7 @@ t.test('npm run docs serves these pages, and nothing is wrong with them', async 
   t.equal(Buffer.from(await pdf.arrayBuffer()).toString('latin1', 0, 5), '%PDF-');
 });
 
-t.test('front matter of the page', async (t) => {
+t.test("the page's examples of front matter", async (t) => {
   const rows = tableBelow('| key | type | default | example |');
   const document = (text: string) => parseDocumentFile('some/File name.md', Buffer.from(text));
   const { path, body, contentHash, ...known } = document('').document;
@@ -144,7 +144,7 @@ t.test('front matter of the page', async (t) => {
   t.match(parseDocumentFile('Some File.md', Buffer.from('')).document, { slug: 'some-file' });
 });
 
-t.test('collections of the page', async (t) => {
+t.test("the page's examples of collections", async (t) => {
   const keys = tableBelow('| key | meaning | default |').map(([key]) => plain(key));
   const [example = ''] = blocksOf('yaml');
   const { collection, problem } = parseCollectionFile('collections/a.yaml', Buffer.from(example));
@@ -154,7 +154,7 @@ t.test('collections of the page', async (t) => {
   t.notOk(Object.values(collection).includes(null), 'each key of the example says something');
 });
 
-t.test('the table of flags has every flag as it is, and no other', async (t) => {
+t.test('the table of flags is complete and correct', async (t) => {
   const rows = tableBelow('| flag | variable | meaning | default |').map((row) => row.map(plain));
   const wanted = Object.entries(serveOptions as OptionSpecs).map(([name, { value, help, multiple }]) => ({
     flag: value === undefined ? `--${name}` : `--${name} ${value}`,
@@ -186,7 +186,7 @@ t.test('the table of limits has the defaults of the flags', async (t) => {
   }
 });
 
-t.test('runner-docs is called nowhere with a command or a flag that it does not have', async (t) => {
+t.test('no page calls runner-docs with an unknown command or flag', async (t) => {
   const files = readdirSync(hosting);
   const texts = [page, readFileSync('README.md', 'utf8'), ...files.map(fileOf)];
   let seen = 0;
@@ -205,7 +205,7 @@ t.test('runner-docs is called nowhere with a command or a flag that it does not 
   t.ok(seen > 10, `${seen} calls were found`);
 });
 
-t.test('the image is built of what there is', async (t) => {
+t.test('the Dockerfile copies files that exist', async (t) => {
   const text = fileOf('Dockerfile').replaceAll('\\\n', ' ');
   const copies = [...text.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, list = '']) =>
     list.split(' '),
@@ -246,7 +246,7 @@ t.test('the image is built of what there is', async (t) => {
   t.equal(await isHealthy(String(await freePort())), 1);
 });
 
-t.test('the compose files name what there is', async (t) => {
+t.test('the compose files name files that exist', async (t) => {
   const variables: Record<string, string> = {
     DOCS_DOMAIN: 'docs.example.org',
     DATABASE_PASSWORD: 'secret',
@@ -292,14 +292,14 @@ t.test('the compose files name what there is', async (t) => {
     t.match(fileOf('compose.postgres.yaml'), new RegExp(`^      ${name}: `, 'm'), name);
 });
 
-t.test('the unit of systemd sets what the service reads', async (t) => {
+t.test('the systemd unit sets variables that the service reads', async (t) => {
   const unit = fileOf('runner-docs.service');
   const [, pairs = ''] = /^Environment=(.*)$/m.exec(unit) ?? [];
   parseEnvironment(t, Object.fromEntries(pairs.split(' ').map((pair) => pair.split('='))));
   t.notMatch(unit, /^MemoryDenyWriteExecute/m, 'Node compiles as it runs');
 });
 
-t.test('systemd finds no mistake in its unit', needs('systemd'), async (t) => {
+t.test('systemd accepts the unit', needs('systemd'), async (t) => {
   const unit = fileOf('runner-docs.service');
   const verify = async (text: string) => {
     // The program and its user need not be on this machine.

@@ -35,7 +35,7 @@ const quietSurroundings = {
   protocolStreams: () => ({ input: Readable.from([]), output: new PassThrough() }),
 };
 
-t.test('files become documents, and bad ones are named and stop nobody', async (t) => {
+t.test('files become documents, and bad ones are reported without affecting the others', async (t) => {
   const outside = await temporaryFolder(t, { 'secret.md': '# Secret' });
   const library = await openTestLibrary(t, {
     'one.md': '# One',
@@ -112,7 +112,7 @@ t.test('files become documents, and bad ones are named and stop nobody', async (
   t.match(await findCollection(index, 'book'), { documents: [{ slug: 'two' }, { slug: 'one' }] });
 });
 
-t.test('collections have their documents in the order that they ask for', async (t) => {
+t.test('collections have their documents in the configured order', async (t) => {
   const { index, indexer } = await openTestLibrary(t, {
     'a.md': '---\ntitle: Zebra\ndate: 2026-01-01\ntype: guide\ntags: [news]\n---\n',
     'b.md': '---\ntitle: Apple\ndate: 2026-03-01T00:00:00+02:00\ntype: guide\n---\n',
@@ -143,7 +143,7 @@ t.test('collections have their documents in the order that they ask for', async 
   }
 });
 
-t.test('a look reads only what changed', async (t) => {
+t.test('a scan reads only changed files', async (t) => {
   const library = await openTestLibrary(t, { 'one.md': '# One', 'two.md': '# Two' });
   const { content, index, indexer } = library;
   t.equal((await indexer.sync()).changed, 2);
@@ -157,7 +157,7 @@ t.test('a look reads only what changed', async (t) => {
   t.match(await index.read('one'), { title: 'Uno' });
 });
 
-t.test('a warning is told once, and stays while its file does', async (t) => {
+t.test('a warning is logged once, and stays while its file does', async (t) => {
   const file = join(await temporaryFolder(t), 'index.db');
   const library = await openTestLibrary(
     t,
@@ -184,7 +184,7 @@ t.test('a warning is told once, and stays while its file does', async (t) => {
   t.strictSame((await again.index.summary()).warnings, []);
 });
 
-t.test('what leads nowhere is a warning as long as it does', async (t) => {
+t.test('a broken link is a warning as long as it is broken', async (t) => {
   const file = join(await temporaryFolder(t), 'index.db');
   const one = [
     '---',
@@ -258,7 +258,7 @@ t.test('what leads nowhere is a warning as long as it does', async (t) => {
     ]);
   });
 
-  await t.test('after a restart too, and nothing is told twice', async (t) => {
+  await t.test('after a restart too, and nothing is logged twice', async (t) => {
     const before = await now();
     await index.close();
     const again = await openTestLibrary(t, {}, { file, content });
@@ -271,7 +271,7 @@ t.test('what leads nowhere is a warning as long as it does', async (t) => {
   });
 });
 
-t.test('of many broken links of a file, the first are named and the rest are counted', async (t) => {
+t.test('the first broken links of a file are named, and the rest are counted', async (t) => {
   const { index, indexer } = await openTestLibrary(t, { 'one.md': '[x](x.md)\n'.repeat(100) });
   await indexer.sync();
   const { warnings } = await index.summary();
@@ -284,7 +284,7 @@ t.test('of many broken links of a file, the first are named and the rest are cou
   t.equal(countWarnings(warnings), 100);
 });
 
-t.test('an index that was made before is gone on with', async (t) => {
+t.test('an existing index is updated', async (t) => {
   const file = join(await temporaryFolder(t), 'index.db');
   const named = (title: string) => `---\nslug: same\n---\n# ${title}`;
   const files = { 'a/one.md': named('First'), 'b/one.md': named('Second'), 'bad.md': '---\nslug: No\n---\n' };
@@ -354,7 +354,7 @@ t.test('every file has an address, the nearest to the content folder the shortes
   t.strictSame((await library.index.summary()).problems, []);
 });
 
-t.test('the documentation of three other projects is served whole', async (t) => {
+t.test('the documentation of three other projects is served in full', async (t) => {
   const content = await temporaryFolder(t);
   for (const name of ['fastify', 'pino', 'undici'])
     for (const part of ['docs', 'README.md'])
@@ -372,7 +372,7 @@ t.test('the documentation of three other projects is served whole', async (t) =>
   );
 });
 
-t.test('no new file takes an address over', async (t) => {
+t.test('no new file takes over an address', async (t) => {
   const library = await openTestLibrary(t, { 'b/errors.md': '# B', 'guides/README.md': '# Guides' });
   const { content, index, indexer } = library;
   const named = async (name: string) => (await index.slugsNamed([name], { drafts: true })).get(name);
@@ -417,7 +417,7 @@ t.test('no new file takes an address over', async (t) => {
   t.match(await index.read('errors'), { path: 'z/errors.md' }, 'it moves with its file');
 });
 
-t.test('a slug that a front matter names wins', async (t) => {
+t.test('a slug in front matter wins', async (t) => {
   const library = await openTestLibrary(t, { 'errors.md': '# Errors', 'b/errors.md': '# B' });
   const { content, index, indexer } = library;
   await indexer.sync();
@@ -467,7 +467,7 @@ t.test('slugs outlive the index', async (t) => {
   );
 });
 
-t.test('files that are gone are not recorded without an end', async (t) => {
+t.test('the record of files that are gone is bounded', async (t) => {
   const records = createSlugRecords();
   let now = 0;
   const register = await SlugRegister.load(records, () => ++now);
@@ -533,7 +533,7 @@ t.test('the slugs of an index of an older version are kept', async (t) => {
   t.match(await library.index.summary(), { documents: 5, problems: [] });
 });
 
-t.test('whatever happens to the files, the index becomes what a new one would be', async (t) => {
+t.test('after any changes of files, the index equals a new one', async (t) => {
   const names = ['a.md', 'x/README.md', 'x/a.md', 'x.md', 'y/x/a.md', 'collections/k.yaml'];
   const texts = [
     '# One',
@@ -598,7 +598,7 @@ t.test('whatever happens to the files, the index becomes what a new one would be
   );
 });
 
-t.test('changes are followed while they happen', async (t) => {
+t.test('changes appear in the index while the library is watched', async (t) => {
   const library = await openTestLibrary(t, { 'one.md': '# One' }, { now: Date.now });
   const { content, index } = library;
   const { until, errors } = await followTestLibrary(t, library);
@@ -680,7 +680,7 @@ t.test('hundreds of files become visible in one step', async (t) => {
   );
 });
 
-t.test('a file that is being written stays as it was until it has come to rest', async (t) => {
+t.test('a file that is being written stays as it was until the writing ends', async (t) => {
   let now = Date.now();
   const library = await openTestLibrary(t, { 'one.md': '---\ntitle: Whole\n---\nText' }, { now: () => now });
   const { content, index, indexer } = library;
@@ -696,7 +696,7 @@ t.test('a file that is being written stays as it was until it has come to rest',
   t.match(await index.read('one'), { title: 'New' });
 });
 
-t.test('a content folder that is away for a while is no empty library', async (t) => {
+t.test('a content folder that is missing for a while does not empty the library', async (t) => {
   const library = await openTestLibrary(t, { 'one.md': '# One' });
   const { content, indexer } = library;
   await indexer.sync();
@@ -709,25 +709,28 @@ t.test('a content folder that is away for a while is no empty library', async (t
   t.strictSame(await library.slugs(), ['one']);
 });
 
-t.test('a content folder that is empty at once is looked at again before the library is', async (t) => {
-  const library = await openTestLibrary(t, { 'one.md': '# One' });
-  const { content, indexer } = library;
-  await indexer.sync();
-  const message = /The content folder is empty/;
-  await rm(join(content, 'one.md'));
-  await t.rejects(indexer.sync(['']), { message });
-  await t.rejects(indexer.sync(), { message });
-  await t.rejects(indexer.sync(['']), { message }, 'a look at some folders does not confirm it');
-  t.strictSame(await library.slugs(), ['one']);
-  await writeFiles(content, { 'one.md': '# One' });
-  await indexer.sync();
-  await rm(join(content, 'one.md'));
-  await t.rejects(indexer.sync(), { message }, 'it was back meanwhile');
-  await indexer.sync();
-  t.strictSame(await library.slugs(), []);
-  t.equal((await library.index.summary()).isComplete, true);
-  await indexer.sync();
-});
+t.test(
+  'a content folder that is suddenly empty is scanned again before the library is emptied',
+  async (t) => {
+    const library = await openTestLibrary(t, { 'one.md': '# One' });
+    const { content, indexer } = library;
+    await indexer.sync();
+    const message = /The content folder is empty/;
+    await rm(join(content, 'one.md'));
+    await t.rejects(indexer.sync(['']), { message });
+    await t.rejects(indexer.sync(), { message });
+    await t.rejects(indexer.sync(['']), { message }, 'a look at some folders does not confirm it');
+    t.strictSame(await library.slugs(), ['one']);
+    await writeFiles(content, { 'one.md': '# One' });
+    await indexer.sync();
+    await rm(join(content, 'one.md'));
+    await t.rejects(indexer.sync(), { message }, 'it was back meanwhile');
+    await indexer.sync();
+    t.strictSame(await library.slugs(), []);
+    t.equal((await library.index.summary()).isComplete, true);
+    await indexer.sync();
+  },
+);
 
 t.test('a file that vanishes before it is read is gone, without a problem', async (t) => {
   const library = await openTestLibrary(t, { 'one.md': '# One', 'two.md': '# Two' });
@@ -742,7 +745,7 @@ t.test('a file that vanishes before it is read is gone, without a problem', asyn
   t.strictSame((await library.index.summary()).problems, []);
 });
 
-t.test('each problem is told once, and again when it has come back', async (t) => {
+t.test('each problem is logged once, and again if it comes back', async (t) => {
   const collection = { 'collections/all.yaml': 'docs: [one, draft, gone]' };
   const library = await openTestLibrary(t, { 'draft.md': '---\ndraft: true\n---\n', ...collection });
   const { content, indexer, problems } = library;
@@ -758,7 +761,7 @@ t.test('each problem is told once, and again when it has come back', async (t) =
   t.equal(problems.length, 5);
 });
 
-t.test('a folder that takes the place of another is followed', async (t) => {
+t.test('a folder that replaces another is watched', async (t) => {
   const files = { 'guide/deep/one.md': '# One', 'guide/two.md': '# Two' };
   const library = await openTestLibrary(t, files, { now: Date.now });
   const { content, index } = library;
@@ -784,7 +787,7 @@ t.test('a folder that takes the place of another is followed', async (t) => {
   t.strictSame(errors, []);
 });
 
-t.test('a folder that cannot be watched keeps nobody from the others', async (t) => {
+t.test('a folder that cannot be watched does not affect the others', async (t) => {
   const root = await temporaryFolder(t, { 'good/one.md': '# One' });
   const failures: Error[] = [];
   const changed = new Promise<readonly string[]>((resolve) => {
@@ -801,7 +804,7 @@ t.test('a folder that cannot be watched keeps nobody from the others', async (t)
   t.strictSame(failures, []);
 });
 
-t.test('a document that moves to another folder in two steps is never away', async (t) => {
+t.test('a document that moves to another folder in two steps is never missing', async (t) => {
   let now = Date.now() + 3_600_000;
   const files = { 'a/flip.md': '# One', 'b/other.md': '# B' };
   const library = await openTestLibrary(t, files, { now: () => now });
@@ -831,7 +834,7 @@ t.test('a document that moves to another folder in two steps is never away', asy
   t.notOk(seen.includes(undefined));
 });
 
-t.test('"index" waits for files that are being written, and names what is missing', async (t) => {
+t.test('"index" waits for files that are being written, and names incomplete ones', async (t) => {
   const content = await temporaryFolder(t, { 'one.md': '# One' });
   const data = await temporaryFolder(t);
   let now = Date.now() + 3_600_000;
@@ -864,7 +867,7 @@ t.test('"index" waits for files that are being written, and names what is missin
   await lock?.release();
 });
 
-t.test('no name of a file and no key reaches the terminal or the log as a command to it', async (t) => {
+t.test('control characters in file names and keys never reach the terminal or the log', async (t) => {
   const content = await temporaryFolder(t, {
     'evil\u001b]0;PWNED\u0007\u009b2J\u202e.md': '---\ntitle: [\n---\n',
     'line\nfine: 0 problems.md': '---\n"\\e[2Jkey": 1\n"\\e[2Jkey": 2\n---\n',

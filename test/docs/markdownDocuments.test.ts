@@ -44,7 +44,7 @@ t.test('headings have the ids of GitHub, each once', async (t) => {
   ]);
 });
 
-t.test('a heading in raw HTML that begins a page is a heading like others', async (t) => {
+t.test('a heading in raw HTML at the beginning of a page is a heading like any other', async (t) => {
   const picture = '<a href="https://example.org/"><img src="../a.png" alt="A picture"></a>';
   const cases: readonly { name: string; source: string; headings: readonly string[]; html: RegExp }[] = [
     {
@@ -109,7 +109,7 @@ t.test('footnotes are numbered in the order of their first references', async (t
   );
 });
 
-t.test('a document is parsed in bounds or refused with a sentence', async (t) => {
+t.test('a document is parsed within bounds, or refused with a sentence', async (t) => {
   const nested = (depth: number) =>
     Array.from({ length: depth }, (_, at) => `${'  '.repeat(at)}- a`).join('\n');
   const chain = Array.from({ length: 5000 }, (_, at) => `[^${at}]: x[^${at + 1}]`).join('\n');
@@ -238,7 +238,7 @@ function file(path: string, fragment: string | null = null) {
   return { kind: 'inside', path, documents: [path], fragment };
 }
 
-t.test('pictures are what they are, and are inside of the content folder', async (t) => {
+t.test('the type of a picture comes from its bytes, and its file is inside the content folder', async (t) => {
   const content = join(t.testdir({ content: { sub: {} }, outside: {} }), 'content');
   const put = (name: string, bytes: string | Uint8Array) => writeFileSync(join(content, name), bytes);
   for (const [type, bytes] of Object.entries(pictures)) put(`real.${type}`, bytes);
@@ -278,7 +278,7 @@ t.test('pictures are what they are, and are inside of the content folder', async
     t.match(readAsset(content, path), { kind: 'problem', message }, JSON.stringify(path));
 });
 
-t.test('an SVG is written anew without what could act', async (t) => {
+t.test('an SVG is rewritten without active parts', async (t) => {
   const content = t.testdir({});
   const read = (svg: string) => {
     writeFileSync(join(content, 'a.svg'), svg);
@@ -418,7 +418,7 @@ t.test(
   },
 );
 
-t.test('the Markdown of a document is sanitised where it is raw HTML and nowhere else', async (t) => {
+t.test('only the raw HTML of Markdown is sanitised', async (t) => {
   const cases: readonly { name: string; source: string; want: string }[] = [
     {
       name: 'plain',
@@ -509,7 +509,7 @@ t.test('the Markdown of a document is sanitised where it is raw HTML and nowhere
   }
 });
 
-t.test('sanitised Markdown is safe, and stays as it is', async () => {
+t.test('sanitised Markdown is safe, and sanitising it again changes nothing', async () => {
   fc.assert(
     fc.property(markdownText, (source) => {
       const sanitised = sanitiseMarkdown(source);
@@ -531,7 +531,7 @@ t.test('no reader finds an element, an attribute or a scheme that is not listed'
   );
 });
 
-t.test('nothing in the pages of well-meaning people is disarmed', async (t) => {
+t.test('nothing in ordinary pages is disarmed', async (t) => {
   const escapes = (text: string) => text.match(/&lt;|&#91;/g)?.length ?? 0;
   const pages = ['docs', 'node_modules/fastify/docs/Reference', 'node_modules/pino/docs'].flatMap((folder) =>
     readdirSync(folder)

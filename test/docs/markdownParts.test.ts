@@ -36,7 +36,7 @@ const block = fc.oneof(
 );
 const document = fc.array(block, { maxLength: 30 }).map((blocks) => blocks.join('\n'));
 
-t.test('pages joined are the whole, whatever the text and the size', (t) => {
+t.test('joined pages are the whole text, for any text and size', (t) => {
   fc.assert(
     fc.property(fc.oneof(markdownText, document), fc.integer({ min: 1, max: 400 }), (markdown, maxChars) => {
       const pages = pagesOf(partsOf(markdown), maxChars);

@@ -109,7 +109,7 @@ t.test('no heading stands alone at the end of a page', parts, async (t) => {
   }
 });
 
-t.test('tables repeat their header, keep to the page and align', parts, async (t) => {
+t.test('tables repeat their header, fit the page and align', parts, async (t) => {
   const rows = Array.from(
     { length: 120 },
     (_, n) => `| row ${n} | \`runner.some.very.long.setting${n}\` | ${n} |`,
@@ -140,40 +140,44 @@ t.test('however many columns and however long their words, nothing leaves the pa
   }
 });
 
-t.test('links lead out, into the document and to other documents, and nowhere else', parts, async (t) => {
-  const body = [
-    '[out here in the text](https://example.com/a?b=c)',
-    '[in](#target) [other](other.md#part) [unknown](unknown.md) [script](javascript:alert(1)) [file](file:///etc/passwd)',
-    '[bare and](/sub/page#Part) [a folder](sub/) <a href="sub/my%20file.md">raw and</a> [pointed](<sub/my file.md>)',
-    '## Target',
-  ].join('\n\n');
-  const other = 'http://127.0.0.1:4000/read/other';
-  const job = pdfJob(
-    body,
-    {},
-    {
-      targets: {
-        'other.md': other,
-        'sub/page.md': `${other}-1`,
-        'sub/index.md': `${other}-2`,
-        'sub/my file.md': `${other}-3`,
+t.test(
+  'links lead to other sites, into the document and to other documents, and nowhere else',
+  parts,
+  async (t) => {
+    const body = [
+      '[out here in the text](https://example.com/a?b=c)',
+      '[in](#target) [other](other.md#part) [unknown](unknown.md) [script](javascript:alert(1)) [file](file:///etc/passwd)',
+      '[bare and](/sub/page#Part) [a folder](sub/) <a href="sub/my%20file.md">raw and</a> [pointed](<sub/my file.md>)',
+      '## Target',
+    ].join('\n\n');
+    const other = 'http://127.0.0.1:4000/read/other';
+    const job = pdfJob(
+      body,
+      {},
+      {
+        targets: {
+          'other.md': other,
+          'sub/page.md': `${other}-1`,
+          'sub/index.md': `${other}-2`,
+          'sub/my file.md': `${other}-3`,
+        },
       },
-    },
-  );
-  const { bytes } = await createPdf(job);
-  const urls = poppler('pdfinfo', bytes, ['-url'])
-    .split('\n')
-    .flatMap((line) => /(\S+:\S+)$/.exec(line)?.[1] ?? []);
-  const inside = ['#part', '-1#part', '-2', '-3', '-3'].map((end) => `${other}${end}`);
-  t.same(urls, ['https://example.com/a?b=c', ...inside], 'one area for each');
-  t.equal(
-    Buffer.from(bytes)
-      .toString('latin1')
-      .match(/\/S \/GoTo/g)?.length,
-    1,
-  );
-  t.match(textOf(bytes), /in other unknown script file/);
-});
+    );
+    const { bytes } = await createPdf(job);
+    const urls = poppler('pdfinfo', bytes, ['-url'])
+      .split('\n')
+      .flatMap((line) => /(\S+:\S+)$/.exec(line)?.[1] ?? []);
+    const inside = ['#part', '-1#part', '-2', '-3', '-3'].map((end) => `${other}${end}`);
+    t.same(urls, ['https://example.com/a?b=c', ...inside], 'one area for each');
+    t.equal(
+      Buffer.from(bytes)
+        .toString('latin1')
+        .match(/\/S \/GoTo/g)?.length,
+      1,
+    );
+    t.match(textOf(bytes), /in other unknown script file/);
+  },
+);
 
 t.test('lists, tasks, quotes and footnotes', parts, async (t) => {
   const body =
@@ -184,7 +188,7 @@ t.test('lists, tasks, quotes and footnotes', parts, async (t) => {
   t.match(text, /1\. The note\.\s+2\. Another\./);
 });
 
-t.test('the cover stands over the title, whatever it is', parts, async (t) => {
+t.test('the cover of any format is above the title', parts, async (t) => {
   const content = t.testdir({ pictures: {}, 'no-picture.png': 'text' });
   writeFileSync(join(content, 'pictures/cover.png'), pictures.png);
   // The document lies deeper: a cover counts from the content folder all the same.
@@ -204,7 +208,7 @@ t.test('the cover stands over the title, whatever it is', parts, async (t) => {
   }
 });
 
-t.test('pictures are shown in their formats, and others by what they are called', parts, async (t) => {
+t.test('pictures of supported formats are shown, and others by their descriptions', parts, async (t) => {
   const content = t.testdir({ pictures: {} });
   for (const [type, bytes] of Object.entries(pictures))
     writeFileSync(join(content, `pictures/a.${type}`), bytes);
@@ -243,7 +247,7 @@ t.test(
   },
 );
 
-t.test('what no font has is shown by its number and noted', parts, async (t) => {
+t.test('a character that no font has is shown by its number, with a note', parts, async (t) => {
   const { bytes, notes } = await createPdf(pdfJob('Before 𐎀 after, ✅ 🇩🇪 and 中.'));
   t.match(textOf(bytes), /Before U\+10380 after, ✔ DE and U\+4E2D\./);
   t.same(notes, ['No font has U+10380, U+4E2D. Their numbers are shown in their place.']);
@@ -262,7 +266,7 @@ t.test('Chinese, Japanese and Korean', needs('poppler', 'notoCjk'), async (t) =>
   }
 });
 
-t.test('text from right to left stands in its order', needs('poppler', 'dejaVu'), async (t) => {
+t.test('right-to-left text is in its order', needs('poppler', 'dejaVu'), async (t) => {
   const fonts = [...pdfJob('').fonts, places.dejaVu];
   const author = 'דוד כהן';
   const cases = [
@@ -341,7 +345,7 @@ t.test('text from right to left stands in its order', needs('poppler', 'dejaVu')
     const { bytes } = await createPdf(pdfJob('', { title: 'x', authors: [author], date: null }, { fonts }));
     t.notMatch(poppler('pdftotext', bytes, []), '·');
   });
-  t.test('what is from right to left stands at the right', async (t) => {
+  t.test('right-to-left text is set at the right', async (t) => {
     const document = { title: 'מדריך מהיר', description: 'מילים', lang: null };
     const { bytes } = await createPdf(pdfJob('- פריט', document, { fonts }));
     const boxes = poppler('pdftotext', bytes, ['-bbox']);
@@ -352,7 +356,7 @@ t.test('text from right to left stands in its order', needs('poppler', 'dejaVu')
   });
 });
 
-t.test('after a table in a list that goes over a page, text keeps to the page', parts, async (t) => {
+t.test('after a table in a list that spans two pages, text stays on the page', parts, async (t) => {
   const code = Array.from({ length: 90 }, (_, n) => `    line ${n}`).join('\n');
   const body = `1. one\n\n   \`\`\`\n${code}\n   \`\`\`\n\n   ${'words that fill lines '.repeat(60)}\n`;
   const html = poppler('pdftohtml', (await createPdf(pdfJob(body))).bytes);
@@ -362,7 +366,7 @@ t.test('after a table in a list that goes over a page, text keeps to the page', 
   t.ok(Math.max(...ends) <= 792, `${Math.max(...ends)}`);
 });
 
-t.test('long paragraphs and blocks of code go on over pages whole', parts, async (t) => {
+t.test('long paragraphs and code blocks continue across pages without loss', parts, async (t) => {
   const words = Array.from({ length: 6000 }, (_, n) => `w${n}`);
   const code = Array.from({ length: 300 }, (_, n) => `c${n}`);
   const { bytes } = await createPdf(pdfJob(`${words.join(' ')}\n\n\`\`\`\n${code.join('\n')}\n\`\`\`\n`));

@@ -69,7 +69,7 @@ t.test(
   },
 );
 
-t.test('nothing is fetched, and nothing outside of the content folder is read', parts, async (t) => {
+t.test('nothing is fetched, and nothing outside the content folder is read', parts, async (t) => {
   let hits = 0;
   const server = createServer((_request, response) => {
     hits += 1;
@@ -106,7 +106,7 @@ t.test('nothing is fetched, and nothing outside of the content folder is read', 
   t.equal(poppler('pdfimages', bytes, ['-list']).trim().split('\n').length, 2, 'no picture but none');
 });
 
-t.test('hostile documents are rendered whole or refused with a sentence', parts, async (t) => {
+t.test('hostile documents are rendered in full, or refused with a sentence', parts, async (t) => {
   const row = (cells: number) => `|${' x |'.repeat(cells)}\n`;
   const cases = {
     'a table of 10,000 rows': { body: `${row(3)}${'|---|---|---|\n'}${row(3).repeat(10_000)}`, pages: 200 },
@@ -197,7 +197,7 @@ function bomb(): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect id="g0" width="1" height="1"/>${groups.join('')}<use href="#g30"/></svg>`;
 }
 
-t.test('an SVG whose parts multiply is out of bounds', (t) => {
+t.test('an SVG whose parts multiply exceeds the bounds', (t) => {
   t.equal(isSvgInBounds(bomb()), false);
   t.equal(isSvgInBounds('<svg><defs><path id="a"/></defs><use href="#a"/><use href="#a"/></svg>'), true);
   t.end();

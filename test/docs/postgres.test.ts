@@ -139,7 +139,7 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
     await Promise.all([one.close(), other.close()]);
   });
 
-  t.test('while it is away calls fail, and later they work again', async (t) => {
+  t.test('calls fail while the database is down, and work again afterwards', async (t) => {
     const index = await open();
     await index.apply({ put: [documentOf('a', { body: 'apple' })] });
     await server.stop();
@@ -156,7 +156,7 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
     await index.close();
   });
 
-  t.test('tables that somebody dropped, or of another version, are made anew', async (t) => {
+  t.test('dropped tables, and those of another version, are created again', async (t) => {
     const url = await server.database();
     const index = openAt(url);
     await index.apply({ put: [documentOf('a', { body: 'apple' })] });
@@ -185,7 +185,7 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
     await index.close();
   });
 
-  t.test('tables that somebody drops while a library is followed are filled again', async (t) => {
+  t.test('tables that are dropped while a library is watched are filled again', async (t) => {
     const content = await temporaryFolder(t, { 'one.md': '# One', 'deep/two.md': '# Two' });
     const index = await open();
     const folder = await openContentFolder(content);

@@ -172,7 +172,7 @@ t.test('after a restart, the rendition that was used least recently makes room f
   }
 });
 
-t.test('a rendition that is written or deleted just now', async (t) => {
+t.test('a rendition that is written or deleted at the same time', async (t) => {
   const folder = join(await temporaryFolder(t), 'renditions');
   const errors: Error[] = [];
   const cache = await openRenditionCache({ folder, capacity: 10, onError: (error) => errors.push(error) });

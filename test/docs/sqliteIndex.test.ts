@@ -39,7 +39,7 @@ t.test('the file of SQLite', async (t) => {
     await second.close();
   });
 
-  t.test('is made anew where it is damaged or of another version', async (t) => {
+  t.test('is replaced if it is damaged or of another version', async (t) => {
     const damaged = newFile();
     writeFileSync(damaged, 'no database '.repeat(1_000));
     const foreign = newFile();
@@ -83,7 +83,7 @@ t.test('the file of SQLite', async (t) => {
     await index.close();
   });
 
-  t.test('tells of the changes of another process', async (t) => {
+  t.test('reports the changes of another process', async (t) => {
     const file = newFile();
     const [one, other] = [openSqlite(file), openSqlite(file)];
     t.equal((await other.summary()).documents, 0);
@@ -100,7 +100,7 @@ t.test('the file of SQLite', async (t) => {
     await Promise.all([one.close(), other.close()]);
   });
 
-  t.test('is read on when a worker has died', async (t) => {
+  t.test('can still be read after a worker has died', async (t) => {
     const fragile = join(folder, 'fragile.cjs');
     writeFileSync(
       fragile,
@@ -120,13 +120,13 @@ t.test('the file of SQLite', async (t) => {
     await index.close();
   });
 
-  t.test('that cannot be made is an error of each call', async (t) => {
+  t.test('is an error of each call if it cannot be created', async (t) => {
     const index = openSqlite(join(folder, 'no', 'such', 'folder.db'));
     await t.rejects(index.summary(), { name: 'IndexUnavailableError' });
     await index.close();
   });
 
-  t.test('keeps its order in whatever order slugs come', async (t) => {
+  t.test('keeps its order, whatever the order of new slugs', async (t) => {
     const index = openSqlite();
     // Each of them is put before all of those that came before it but the first.
     for (let from = 0; from < 300; from += 3)

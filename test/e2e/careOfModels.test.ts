@@ -45,7 +45,7 @@ async function startPractice(): Promise<{ url: string; child: ChildProcess }> {
   return { url, child };
 }
 
-t.test('a model from its pull to its end, in the terminal', async (t) => {
+t.test('the life of a model in the terminal, from pull to delete', async (t) => {
   const { url, child } = await startPractice();
   t.teardown(async () => {
     child.kill();

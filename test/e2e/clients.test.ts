@@ -51,7 +51,7 @@ t.test('the page of examples has every message', async (t) => {
   );
 });
 
-t.test('each example is what the daemon takes and answers', async (t) => {
+t.test('the daemon accepts each example and returns its result', async (t) => {
   const runner = await startStandIn({ models, catalog });
   const peer = await startAuthorizationPeer(t);
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'runner-clients-')));

@@ -25,7 +25,7 @@ t.test('the pages in a browser', needs('chromium'), async (t) => {
   t.teardown(() => browser.close());
 
   for (const { name, options } of looks)
-    t.test(`${name}: nothing is cut off, and whoever cannot see reads all of it`, async (t) => {
+    t.test(`${name}: nothing is cut off, and screen readers can read everything`, async (t) => {
       const page = await openPage(t, browser, { base, cookie, options });
       const complaints: string[] = [];
       page.on('console', (message) => {

@@ -47,7 +47,7 @@ t.test(
   },
 );
 
-t.test('pytest-lsp takes every message of the language server', parts, async (t) => {
+t.test('pytest-lsp accepts every message of the language server', parts, async (t) => {
   const runner = await startStandIn();
   t.teardown(() => runner.close());
   const client = resolve('test/support/lspClient.py');

@@ -55,7 +55,7 @@ function requiredScenarios(yaml: string): readonly string[] {
   return [...list.matchAll(/- (\S+)/g)].map(([, name = '']) => name);
 }
 
-t.test('the library passes what needs no fixtures', needs('mcpTools'), async (t) => {
+t.test('the library passes every scenario that needs no fixtures', needs('mcpTools'), async (t) => {
   const { app, createToken } = await openTestApp(t, {
     'one.md': '# One\n',
     'collections/c.yaml': 'docs: [one]',

@@ -507,7 +507,7 @@ t.test('the chat', parts, async (t) => {
   });
 });
 
-t.test('the care of models', parts, async (t) => {
+t.test('managing models', parts, async (t) => {
   t.test('a pull shows its progress, and a cancelled one is closed at the runner', async (t) => {
     const before = `
       _G.progress = {}

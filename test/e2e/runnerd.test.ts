@@ -28,7 +28,7 @@ async function startRunner(answer: (request: IncomingMessage, response: ServerRe
 const line = (content: string) =>
   `${JSON.stringify({ model: 'm', message: { role: 'assistant', content }, done: false })}\n`;
 
-t.test('an error of a part that is loaded later is told as what it is', async (t) => {
+t.test('an error of a part that is loaded later keeps its kind', async (t) => {
   const { url } = await startRunner((_request, response) => response.writeHead(404).end());
   const daemon = await startDaemonProcess({ mcpServers: { web: { url: `${url}/mcp` } } });
   t.teardown(() => daemon.close());
@@ -186,7 +186,7 @@ t.test(
   },
 );
 
-t.test('a closed standard error stops nothing', async (t) => {
+t.test('the daemon works with a closed standard error', async (t) => {
   const daemon = await startDaemonProcess({ host: 'http://127.0.0.1:9', logLevel: 'debug' });
   daemon.child.stderr?.destroy();
   for (const params of [undefined, null, [], 5, { id: null }, { id: {} }]) {
@@ -455,7 +455,7 @@ t.test("only an entry of the user's file that names the origin sends a token ove
   }
 });
 
-t.test("the user's own configuration has settings, and says what of it cannot be used", async (t) => {
+t.test("the settings of the user's own configuration count, and unusable ones are reported", async (t) => {
   const home = mkdtempSync(join(tmpdir(), 'runner-home-'));
   t.teardown(() => rmSync(home, { recursive: true, force: true }));
   const path = join(home, 'runner', 'config.json');

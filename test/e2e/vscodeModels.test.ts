@@ -31,7 +31,7 @@ const catalog = [
   { name: 'qwen3:4b', capabilities: ['completion', 'tools'] as const, size: 2.6e9 },
 ];
 
-t.test('the care of models in a real VS Code', parts, async (t) => {
+t.test('managing models in a real VS Code', parts, async (t) => {
   // Models of one second are listed by their names, so a test lets a second pass between two pulls.
   let passed = 0;
   const clock = { ...systemClock, now: () => systemClock.now() + passed };
