@@ -87,6 +87,15 @@ t.test('each test that is named is there', async (t) => {
     for (const { file, name } of tests) t.ok(titlesOf(file).has(name), `${key}: ${file}: ${name}`);
 });
 
+t.test('the tests of the invariants in docs/ARCHITECTURE.md exist', async (t) => {
+  const text = readFileSync('docs/ARCHITECTURE.md', 'utf8');
+  const tests = [...text.matchAll(/`test\/[\w/]+\.test\.ts`: .+?(?=<br>| \|$)/gm)].map(([one]) =>
+    readTest(one),
+  );
+  t.ok(tests.length > 40);
+  for (const { file, name } of tests) t.ok(titlesOf(file).has(name), `${file}: ${name}`);
+});
+
 function numbered(name: string, count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => `${name} ${index + 1}`);
 }
