@@ -287,13 +287,13 @@ t.test('a second setup', parts, async (t) => {
   });
 
   t.test('corrects options that the daemon refused, which are reported once', async (t) => {
-    const setup = { contextLength: -1, completionModel: 'practice' };
+    const setup = { caFile: 'ca.pem', completionModel: 'practice' };
     const { runner, neovim } = await start(t, { setup, files: { 'sum.lua': '\n', 'other.py': '\n' } });
     const [refused] = await neovim.until<readonly string[]>('return _G.told', ({ length }) => length > 0);
-    t.match(refused, /^Runner: The option contextLength is wrong: /);
+    t.match(refused, /^Runner: The option caFile is wrong: /);
     await neovim.lua("vim.cmd.edit('other.py')");
     await neovim.lua("vim.cmd.RunnerChat('hello')");
-    await neovim.until<string>(text, (now) => now.includes('**Error:** The option contextLength is wrong'));
+    await neovim.until<string>(text, (now) => now.includes('**Error:** The option caFile is wrong'));
     t.match(await neovim.lua(text), /## You\n\nhello$/);
     t.strictSame(await neovim.told(), [refused]);
     t.equal(await neovim.lua('return #vim.api.nvim_get_proc_children(vim.fn.getpid())'), 0);
@@ -652,6 +652,10 @@ t.test('the health check, the help, and an unknown option', parts, async (t) => 
   // Said at once, and the daemon that runs keeps what it has.
   for (const [setup, problem] of [
     [{ contextLength: 'x' }, 'contextLength is wrong: it must be a whole number, not "x".'],
+    [{ contextLength: -1 }, 'contextLength is wrong: it must be at least 0, not -1.'],
+    [{ sessionDays: -5 }, 'sessionDays is wrong: it must be at least 1, not -5.'],
+    [{ sessionDays: 40_000 }, 'sessionDays is wrong: it must be at most 36500, not 40000.'],
+    [{ timeouts: { list: -1 } }, 'timeouts.list is wrong: it must be at least 0, not -1.'],
     [{ exclude: 'x' }, 'exclude is wrong: it must be a list, not "x".'],
     [{ keepAlive: true }, 'keepAlive is wrong: it must be a number or a text, not true.'],
     [

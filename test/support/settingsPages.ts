@@ -10,6 +10,7 @@ export interface ValueSchema {
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean | ValueSchema;
   readonly minimum?: number;
+  readonly maximum?: number;
   readonly default?: unknown;
 }
 
@@ -39,8 +40,12 @@ interface JsonSchema extends ValueSchema {
   readonly anyOf?: readonly JsonSchema[];
 }
 
+/** Every whole number has a limit in JSON Schema, the largest safe integer, which is of no interest here. */
+const largest = 2 ** 31;
+
 function simplified(schema: JsonSchema): ValueSchema {
-  const { anyOf, items, properties, required, additionalProperties, minimum, enum: choices } = schema;
+  const { anyOf, items, properties, required, additionalProperties, enum: choices } = schema;
+  const { minimum, maximum } = schema;
   const types = [
     ...new Set(anyOf ? anyOf.map(({ type }) => String(type)) : [String(schema.type ?? 'object')]),
   ].sort();
@@ -54,7 +59,8 @@ function simplified(schema: JsonSchema): ValueSchema {
       ? { additionalProperties: simplified(additionalProperties) }
       : {}),
     ...(required && required.length > 0 ? { required } : {}),
-    ...(minimum !== undefined && minimum > -(2 ** 31) ? { minimum } : {}),
+    ...(minimum !== undefined && minimum > -largest ? { minimum } : {}),
+    ...(maximum !== undefined && maximum < largest ? { maximum } : {}),
   };
 }
 
@@ -142,10 +148,12 @@ export function luaModule(own: readonly SettingName[]): string {
 }
 
 function luaSchemaOf(schema: ValueSchema): string {
-  const { type, enum: choices, items, properties, required, additionalProperties } = schema;
+  const { type, enum: choices, items, properties, required, additionalProperties, minimum, maximum } = schema;
   const fields = [
     ...(type === undefined ? [] : [`type = ${typeof type === 'string' ? `'${type}'` : luaTexts(type)}`]),
     ...(choices ? [`enum = ${luaTexts(choices)}`] : []),
+    ...(minimum === undefined ? [] : [`minimum = ${minimum}`]),
+    ...(maximum === undefined ? [] : [`maximum = ${maximum}`]),
     ...(items ? [`items = ${luaSchemaOf(items)}`] : []),
     ...(properties
       ? [

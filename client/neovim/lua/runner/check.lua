@@ -4,6 +4,8 @@ local M = {}
 ---@class runner.Schema
 ---@field type string|string[]
 ---@field enum? string[]
+---@field minimum? number
+---@field maximum? number
 ---@field items? runner.Schema
 ---@field properties? table<string, runner.Schema>
 ---@field required? string[]
@@ -110,11 +112,25 @@ local function find_inside(path, value, schema)
   end
 end
 
+---@param path string
+---@param value number
+---@param schema runner.Schema
+---@return string? path, string? reason
+local function outside(path, value, schema)
+  if schema.minimum and value < schema.minimum then
+    return path, ('it must be at least %d, not %s.'):format(schema.minimum, value)
+  elseif schema.maximum and value > schema.maximum then
+    return path, ('it must be at most %d, not %s.'):format(schema.maximum, value)
+  end
+end
+
 function find(path, value, schema)
   if not schema.type and not schema.enum then
     return nil
   elseif not fits(value, schema) then
     return path, ('it must be %s, not %s.'):format(wanted(schema), shown(value))
+  elseif type(value) == 'number' then
+    return outside(path, value, schema)
   elseif type(value) == 'table' then
     return find_inside(path, value, schema)
   end
