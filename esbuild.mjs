@@ -109,7 +109,7 @@ await build({
     acpConnection: 'daemon/acp/acpConnection.ts',
     practiceRunner: 'daemon/practice/practiceRunner.ts',
     readSecrets: 'daemon/config/readSecrets.ts',
-    libraryPage: 'daemon/catalog/libraryPage.ts',
+    ollamaLibrary: 'daemon/catalog/ollamaLibrary.ts',
     httpAgent: 'daemon/runner/httpAgent.ts',
     mcpRuntime: 'daemon/tools/mcpRuntime.ts',
   },
@@ -117,7 +117,7 @@ await build({
   // `initialize` is answered before the server is loaded, only `--acp` needs the SDK of its protocol, and no start needs the HTTP client, MCP or a reader of HTML.
   plugins: [
     inAscii,
-    ...['server', 'acpConnection', 'httpAgent', 'mcpRuntime', 'libraryPage'].map((module) =>
+    ...['server', 'acpConnection', 'httpAgent', 'mcpRuntime', 'ollamaLibrary'].map((module) =>
       loadedLater(module),
     ),
   ],

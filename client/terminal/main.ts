@@ -5,8 +5,8 @@ import { setTimeout as waitFor } from 'node:timers/promises';
 import { cacheFolder } from '../../protocol/base/userFolders.ts';
 import type { StdioToolServer } from '../../protocol/messages/tools.ts';
 import type { Program } from './cli/command.ts';
+import { openAddress } from './cli/openAddress.ts';
 import { runProgram } from './cli/program.ts';
-import { openAddress } from './commands/toolServers.ts';
 import { spawnDaemon } from './daemon/daemon.ts';
 import { Output } from './screen/output.ts';
 

@@ -121,8 +121,8 @@ function saysNothing(contentType: string): boolean {
 }
 
 async function modelsOfPage(text: string, base: string, signal: AbortSignal) {
-  const { readLibraryPage } = await import('./libraryPage.ts');
-  const models = await readLibraryPage(text, `${base}/library`, signal);
+  const { readOllamaLibrary } = await import('./ollamaLibrary.ts');
+  const models = await readOllamaLibrary(text, `${base}/library`, signal);
   if (models.length === 0) throw noModels(base);
   return models;
 }

@@ -8,7 +8,8 @@ import { FrameReader } from './frameReader.ts';
 import type { FrameProblem } from './incoming.ts';
 import { createConnection } from './languageServer.ts';
 import type { Session } from './session.ts';
-import { type RequestId, type Trace, TracedWriter } from './trace.ts';
+import type { Trace } from './trace.ts';
+import { type RequestId, TracedWriter } from './tracedWriter.ts';
 
 interface FrameConnectionOptions {
   readonly input: Readable;

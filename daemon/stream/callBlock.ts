@@ -17,7 +17,7 @@ import { readObjectCall, readRestOfList } from './forms/objectCall.ts';
 import { readPythonList } from './forms/pythonCall.ts';
 import { missingArguments } from './offeredTools.ts';
 import {
-  NotACallError,
+  CallRefusal,
   over,
   peek,
   type Reading,
@@ -114,7 +114,7 @@ class BlockReader {
     try {
       yield* this.#readNext();
     } catch (error) {
-      const isCut = error instanceof NotACallError && error.reason === 'cut';
+      const isCut = error instanceof CallRefusal && error.reason === 'cut';
       if (!isCut || this.#calls.length === 0 || this.#start.proof !== 'tag') throw error;
       this.isOver = true;
     }
@@ -139,12 +139,12 @@ class BlockReader {
 
   /** Decides, after all calls are read, whether they were meant and where they end. */
   *finish(): Reading<Block> {
-    if (this.#calls.length === 0) throw new NotACallError(this.#source.code === over ? 'cut' : 'mention');
-    if (this.#mustBeAlone && (yield* skipBlanks(this.#source)) !== over) throw new NotACallError('mention');
-    if (this.#start.proof === 'close' && !this.#isClosed) throw new NotACallError('mention');
+    if (this.#calls.length === 0) throw new CallRefusal(this.#source.code === over ? 'cut' : 'mention');
+    if (this.#mustBeAlone && (yield* skipBlanks(this.#source)) !== over) throw new CallRefusal('mention');
+    if (this.#start.proof === 'close' && !this.#isClosed) throw new CallRefusal('mention');
     const bare = this.#calls.filter(({ isArgumentFree }) => isArgumentFree);
     const empty = this.#start.beginsLine ? [] : this.#calls.filter(({ isEmpty }) => isEmpty);
-    if (![...bare, ...empty].every((call) => this.#isMeant(call))) throw new NotACallError('mention');
+    if (![...bare, ...empty].every((call) => this.#isMeant(call))) throw new CallRefusal('mention');
     if (bare.length > 0) yield* this.#expectLineEnd();
     return { calls: this.#calls, end: this.#end };
   }
@@ -157,7 +157,7 @@ class BlockReader {
 
   *#readMark(code: number): Reading<void> {
     const { token, text, offset, isStray } = yield* readCallMark(this.#source, this.#context.marks);
-    if (isStray && this.#calls.length === 0) throw new NotACallError('mention');
+    if (isStray && this.#calls.length === 0) throw new CallRefusal('mention');
     if (isStray) this.#end = offset + (token === undefined && text === '' ? 1 : 0);
     if (token !== undefined) return yield* this.#takeMark({ token, text, offset });
     if (isStray && text === '') return;
@@ -205,7 +205,7 @@ class BlockReader {
   }
 
   #close({ offset }: FoundMark): void {
-    if (this.#calls.length === 0) throw new NotACallError('mention', offset);
+    if (this.#calls.length === 0) throw new CallRefusal('mention', offset);
     this.#end = this.#source.offset;
     this.#isClosed = true;
     this.#depth--;
@@ -226,13 +226,13 @@ class BlockReader {
 
   /** The text here is not part of the calls. */
   #stop(at?: number): void {
-    if (this.#calls.length === 0) throw new NotACallError('mention', at);
-    if (this.#mustBeAlone) throw new NotACallError('mention');
+    if (this.#calls.length === 0) throw new CallRefusal('mention', at);
+    if (this.#mustBeAlone) throw new CallRefusal('mention');
     this.isOver = true;
   }
 
   *#readFirst(): Reading<void> {
-    if (this.#start.word !== undefined) throw new NotACallError('mention');
+    if (this.#start.word !== undefined) throw new CallRefusal('mention');
     yield* this.readCall(() => readNamedCall(this.#source, this.#context));
   }
 
@@ -243,7 +243,7 @@ class BlockReader {
     try {
       yield* this.readCall(() => readNamedCall(this.#source, this.#context));
     } catch (error) {
-      if (!(error instanceof NotACallError)) throw error;
+      if (!(error instanceof CallRefusal)) throw error;
       this.#context.pending = this.#context.endAt = undefined;
       this.#end = before;
       this.#stop();
@@ -254,7 +254,7 @@ class BlockReader {
     const source = this.#source;
     const ticks = (yield* takeWord(source, (code) => code !== tick, longestFence)).length;
     if (this.#fence > 0) {
-      if (this.#calls.length === 0 || ticks < this.#fence) throw new NotACallError('mention');
+      if (this.#calls.length === 0 || ticks < this.#fence) throw new CallRefusal('mention');
       this.#fence = 0;
       this.#end = source.offset;
       return;
@@ -265,7 +265,7 @@ class BlockReader {
       (code) => code === newline || code === openBrace || code === less,
       longestFence,
     );
-    if (ticks < 3 || !fenceNames.test(name.trim())) throw new NotACallError('mention');
+    if (ticks < 3 || !fenceNames.test(name.trim())) throw new CallRefusal('mention');
     if (callFences.test(name.trim())) this.#context.isTagged = true;
     this.#isFenced = true;
     this.#fence = ticks;
@@ -287,11 +287,11 @@ class BlockReader {
 
   /** A bare name in its tag is a mention if it is part of a sentence. */
   *#expectLineEnd(): Reading<void> {
-    if (!this.#start.beginsLine) throw new NotACallError('mention');
+    if (!this.#start.beginsLine) throw new CallRefusal('mention');
     if (this.#end < this.#source.offset) return;
     const blanks = yield* takeBlanks(this.#source);
     if (this.#source.code === over || blanks.includes('\n') || !isBlankless(this.#source.code)) return;
-    throw new NotACallError('mention');
+    throw new CallRefusal('mention');
   }
 }
 

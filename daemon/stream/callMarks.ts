@@ -1,7 +1,7 @@
 import { closeBracket } from './characters.ts';
 import { type CallTag, type ElementForm, pairForm, separators, tagPrefix } from './families.ts';
 import type { StreamProfile } from './profile.ts';
-import { NotACallError, peek, type Reading, type Source } from './source.ts';
+import { CallRefusal, peek, type Reading, type Source } from './source.ts';
 
 /** What a mark among calls means. */
 export type CallToken =
@@ -124,7 +124,7 @@ export function* readCallMark(source: Source, marks: Marks<CallToken>): Reading<
     return { ...(yield* readMark(source, marks, '<')), offset: offset + 1, isStray: true };
   for (const character of tagPrefix.slice(2)) {
     yield* peek(source);
-    if (source.character !== character) throw new NotACallError('mention');
+    if (source.character !== character) throw new CallRefusal('mention');
     source.at++;
   }
   return { ...(yield* readMark(source, marks)), offset, isStray: false };

@@ -6,7 +6,7 @@ import { LongText } from './longText.ts';
 import { coerceArguments, missingArguments, type OfferedTools } from './offeredTools.ts';
 import type { Mode, Reply } from './reply.ts';
 import { Sentence, type Verdict } from './sentence.ts';
-import { NotACallError, type Reading, type RefusalReason, Source } from './source.ts';
+import { CallRefusal, type Reading, type RefusalReason, Source } from './source.ts';
 
 /** Withholds text that may be tool calls until that is decided. Text that is not a call is given back. */
 export class CallMode implements Mode {
@@ -221,7 +221,7 @@ class CallReader {
       if (step.done) return { kind: 'calls', block: step.value, end: step.value.end };
       return this.#source.isLost ? this.#refused('malformed') : undefined;
     } catch (error) {
-      if (error instanceof NotACallError) return this.#refused(error.reason, error.at);
+      if (error instanceof CallRefusal) return this.#refused(error.reason, error.at);
       throw error;
     }
   }

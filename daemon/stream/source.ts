@@ -23,10 +23,10 @@ const mostParts = 50_000;
 export type RefusalReason = 'mention' | 'unknown' | 'malformed' | 'cut';
 
 /**
- * What a form throws at text that is not a call. The code that drives the forms always catches it, so it needs no stack
+ * Thrown by a form at text that is not a call. The code that drives the forms always catches it, so it needs no stack
  * and is not an `Error`.
  */
-export class NotACallError {
+export class CallRefusal {
   readonly reason: RefusalReason;
   /** The offset at which the text that is not a call begins, if that is not the current offset. */
   readonly at: number | undefined;
@@ -89,7 +89,7 @@ export class Source {
   /** Counts one more object, list, entry, parameter or call. */
   countPart(): void {
     this.#parts++;
-    if (this.#parts > mostParts) throw new NotACallError('malformed');
+    if (this.#parts > mostParts) throw new CallRefusal('malformed');
   }
 
   feed(text: string, from: number): void {
@@ -184,6 +184,6 @@ export function* takeWord(
     if (source.code === over || isStop(source.code)) return word;
     word += source.character;
     source.at++;
-    if (word.length > longest) throw new NotACallError('mention');
+    if (word.length > longest) throw new CallRefusal('mention');
   }
 }

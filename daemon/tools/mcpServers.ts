@@ -21,8 +21,8 @@ import type { SecretStore } from '../config/secrets.ts';
 import { emptyUserConfig, type UserConfig } from '../config/userFile.ts';
 import type { McpRuntime, McpRuntimeOptions, ToolStores } from './mcpRuntime.ts';
 import type { McpServer, ServerState } from './mcpServer.ts';
-import { offeredTools } from './offeredTools.ts';
 import { type HttpServerEntry, readServerEntry, type ServerEntry } from './serverEntry.ts';
+import { offerTools } from './toolOffer.ts';
 
 export interface McpServersOptions
   extends Pick<
@@ -100,7 +100,7 @@ export class McpServers implements DaemonTools {
     if (states.length === 0) return { tools: [], problems };
     const { approvals, checkArguments } = await this.#runtime.get();
     const { env, log, settings } = this.#options;
-    const tools = offeredTools(states, own, {
+    const tools = offerTools(states, own, {
       approvals,
       // Servers of a workspace's settings are left out: an approval of their name is not meant for them.
       named: () => ({

@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import type { Test } from 'tap';
 import t from 'tap';
 import { type CatalogOptions, createCatalog } from '../../daemon/catalog/catalog.ts';
-import { readPieces } from '../../daemon/catalog/libraryPage.ts';
+import { readPieces } from '../../daemon/catalog/ollamaLibrary.ts';
 import { cloudRequest, libraryRequest } from '../../protocol/messages/models.ts';
 import { startDaemonWithRunner } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import type { InvalidParamsData } from '../../../protocol/messages/errors.ts';
@@ -165,32 +164,4 @@ function logoutSentence(
   return isRevoked
     ? `You are logged out of ${server}, and its login is revoked.`
     : `You are logged out of ${server}: the login is forgotten here. The server did not confirm that it has ended.`;
-}
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Opens an address in the user's browser, where there is one on this machine. What comes of it is not known. */
-export function openAddress(url: string, platform: NodeJS.Platform, env: Environment): void {
-  const opener = openerOf(url, platform, env);
-  if (!opener) return;
-  const [command, ...args] = opener;
-  const child = spawn(command, args, { detached: true, stdio: 'ignore', windowsHide: true });
-  child.on('error', () => undefined);
-  child.unref();
-}
-
-/**
- * The program and its arguments; no shell reads the address. Undefined without a screen, where `xdg-open` might start a
- * browser in the terminal itself.
- */
-export function openerOf(
-  url: string,
-  platform: NodeJS.Platform,
-  env: Environment,
-): readonly [string, ...string[]] | undefined {
-  if (!/^https?:\/\//.test(url) || env['SSH_CONNECTION']) return undefined;
-  if (platform === 'darwin') return ['open', url];
-  // What `start` does, without the shell that `start` is a word of.
-  if (platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler', url];
-  return env['DISPLAY'] || env['WAYLAND_DISPLAY'] ? ['xdg-open', url] : undefined;
 }

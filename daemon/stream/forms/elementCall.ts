@@ -2,7 +2,7 @@ import { readCallMark, readMark } from '../callMarks.ts';
 import { newline, openBrace } from '../characters.ts';
 import type { ElementForm } from '../families.ts';
 import { isRecord } from '../offeredTools.ts';
-import { NotACallError, over, type Reading, type Source, skipBlanks } from '../source.ts';
+import { CallRefusal, over, type Reading, type Source, skipBlanks } from '../source.ts';
 import type { CallContext, FoundMark, WrittenCall } from './call.ts';
 import { readElementValue } from './elementValue.ts';
 import { readTitle, titleOf } from './title.ts';
@@ -19,8 +19,8 @@ export function* readElementCall(
   form: ElementForm,
 ): Reading<WrittenCall> {
   const title = titleOf((yield* readTitle(source, form)).raw);
-  if (title === undefined) throw new NotACallError('mention');
-  if (context.tools.find(title.name) === undefined) throw new NotACallError('unknown');
+  if (title === undefined) throw new CallRefusal('mention');
+  if (context.tools.find(title.name) === undefined) throw new CallRefusal('unknown');
   context.begun = true;
   if ((yield* skipBlanks(source)) === openBrace)
     return yield* readBody(source, context, { name: title.name, form });
@@ -66,12 +66,12 @@ export function* readParameters(source: Source, context: CallContext, called: Ca
     mark ??= yield* nextMark(source, context);
     source.countPart();
     if (mark === undefined) {
-      if (given.values.size === 0) throw new NotACallError('cut');
+      if (given.values.size === 0) throw new CallRefusal('cut');
       break;
     }
     if (mark.token.kind === 'callClose' && mark.text === form.callClose) break;
     if (mark.token.kind !== 'parameter' && mark.token.kind !== 'element') {
-      if (!mayEndCall(mark)) throw new NotACallError('malformed');
+      if (!mayEndCall(mark)) throw new CallRefusal('malformed');
       context.pending = mark;
       break;
     }
@@ -114,13 +114,13 @@ function* readParameter(
   context: CallContext,
   { mark, given, called }: Parameter,
 ): Reading<Next> {
-  if (mark.token.kind !== 'parameter') throw new NotACallError('malformed');
+  if (mark.token.kind !== 'parameter') throw new CallRefusal('malformed');
   const { close } = mark.token;
   const form = called.form.parameters.some(({ open }) => open === mark.text) ? called.form : mark.token.form;
   const { values, words } = given;
   const read = mark.title === undefined ? yield* readTitle(source, form) : { raw: mark.title, isOpen: false };
   const title = titleOf(read.raw);
-  if (title === undefined || values.has(title.name)) throw new NotACallError('malformed');
+  if (title === undefined || values.has(title.name)) throw new CallRefusal('malformed');
   if (form.valueOpen !== undefined && !read.isOpen) yield* readLiteral(source, form.valueOpen);
   const properties = propertiesOf(context.tools.find(called.name)?.inputSchema);
   const isNext = (key: string) => key !== title.name && Object.hasOwn(properties, key) && !values.has(key);
@@ -144,7 +144,7 @@ interface OwnElement {
 function* readElement(source: Source, mark: FoundMark, { given, properties }: OwnElement): Reading<Next> {
   const { values, words } = given;
   const isNameless = nameless.test(mark.text) && !Object.hasOwn(properties, mark.text);
-  if (isNameless || values.has(mark.text)) throw new NotACallError('malformed');
+  if (isNameless || values.has(mark.text)) throw new CallRefusal('malformed');
   const value = yield* readElementValue(source, mark.text);
   values.set(mark.text, value);
   words.add(mark.text);
@@ -155,7 +155,7 @@ function* readElement(source: Source, mark: FoundMark, { given, properties }: Ow
 function* nextMark(source: Source, context: CallContext): Reading<FoundMark | undefined> {
   if ((yield* skipBlanks(source)) === over) return undefined;
   const { token, text, offset, isStray } = yield* readCallMark(source, context.marks);
-  if (isStray) throw new NotACallError('malformed');
+  if (isStray) throw new CallRefusal('malformed');
   if (token !== undefined) return { token, text, offset };
   return { token: { kind: 'element' }, text: yield* readElementName(source, text), offset };
 }
@@ -165,11 +165,11 @@ function* readElementName(source: Source, begun: string): Reading<string> {
   let tag = begun;
   for (;;) {
     while (source.isDry) yield;
-    if (source.code === over) throw new NotACallError('cut');
+    if (source.code === over) throw new CallRefusal('cut');
     tag += source.character;
     source.at++;
     if (tag.length > longestName || !/^<[\p{L}_]?[\p{L}\p{N}_.:-]*>?$/u.test(tag))
-      throw new NotACallError('malformed');
+      throw new CallRefusal('malformed');
     if (tag.endsWith('>')) return tag.slice(1, -1);
   }
 }
@@ -178,7 +178,7 @@ function* readLiteral(source: Source, literal: string): Reading<void> {
   yield* skipBlanks(source);
   for (const character of literal) {
     while (source.isDry) yield;
-    if (source.character !== character) throw new NotACallError(source.code === over ? 'cut' : 'malformed');
+    if (source.character !== character) throw new CallRefusal(source.code === over ? 'cut' : 'malformed');
     source.at++;
   }
 }

@@ -1,7 +1,7 @@
 import { less } from '../characters.ts';
 import { tagPrefix } from '../families.ts';
 import { LongText } from '../longText.ts';
-import { NotACallError, over, type Reading, type Source } from '../source.ts';
+import { CallRefusal, over, type Reading, type Source } from '../source.ts';
 
 const longestTag = 256;
 /** The same depth as for other values. */
@@ -23,7 +23,7 @@ export function* readElementValue(source: Source, name: string): Reading<unknown
   };
   for (;;) {
     while (source.isDry) yield;
-    if (source.code === over) throw new NotACallError('cut');
+    if (source.code === over) throw new CallRefusal('cut');
     add(source.takeUntil((code) => code === less));
     if (source.isDry || source.code === over) continue;
     const tag = yield* readTag(source);
@@ -60,7 +60,7 @@ function parsedValue(text: string, source: Source): unknown {
     source.countPart();
     take(piece, open);
   }
-  if (open.length !== 1) throw new NotACallError('malformed');
+  if (open.length !== 1) throw new CallRefusal('malformed');
   return finished(top);
 }
 
@@ -68,13 +68,13 @@ function parsedValue(text: string, source: Source): unknown {
 function take(piece: string, open: Element[]): void {
   const tag = /^<(\/?)([^<>/\s]+)>/.exec(piece);
   const last = open.at(-1);
-  if (last === undefined) throw new NotACallError('malformed');
-  if (open.length > deepest) throw new NotACallError('malformed');
+  if (last === undefined) throw new CallRefusal('malformed');
+  if (open.length > deepest) throw new CallRefusal('malformed');
   if (tag === null) last.text += piece;
   else if (tag[1] === '') open.push({ name: tag[2] ?? '', children: [], text: piece.slice(tag[0].length) });
   else {
     const parent = open.at(-2);
-    if (last.name !== tag[2] || parent === undefined) throw new NotACallError('malformed');
+    if (last.name !== tag[2] || parent === undefined) throw new CallRefusal('malformed');
     open.pop();
     parent.children.push([last.name, finished(last)]);
     parent.text += piece.slice(tag[0].length);
@@ -87,7 +87,7 @@ function take(piece: string, open: Element[]): void {
  */
 function finished({ children, text }: Element): unknown {
   if (children.length === 0) return text;
-  if (text.trim() !== '') throw new NotACallError('malformed');
+  if (text.trim() !== '') throw new CallRefusal('malformed');
   if (children.every(([name]) => name === 'item')) return children.map(([, value]) => value);
   const values = new Map<string, unknown[]>();
   for (const [name, value] of children) {

@@ -1,15 +1,7 @@
 import { readMark } from '../callMarks.ts';
 import { isBlank, less, openBrace, openBracket, tick } from '../characters.ts';
 import { pairForm } from '../families.ts';
-import {
-  NotACallError,
-  over,
-  type Reading,
-  type Source,
-  skipBlanks,
-  takeBlanks,
-  takeWord,
-} from '../source.ts';
+import { CallRefusal, over, type Reading, type Source, skipBlanks, takeBlanks, takeWord } from '../source.ts';
 import type { CallContext, FoundMark, WrittenCall } from './call.ts';
 import { readElementCall, readParameters } from './elementCall.ts';
 import { readPythonCall } from './pythonCall.ts';
@@ -25,9 +17,9 @@ const longestName = 256;
 export function* readNamedCall(source: Source, context: CallContext): Reading<WrittenCall> {
   const word = yield* takeWord(source, endsName, longestName);
   const { code } = source;
-  if (word === '') throw new NotACallError(code === over ? 'cut' : 'mention');
+  if (word === '') throw new CallRefusal(code === over ? 'cut' : 'mention');
   // Without a tag, a call with parentheses is code or part of a sentence.
-  if (code === openParenthesis && !context.isTagged) throw new NotACallError('mention');
+  if (code === openParenthesis && !context.isTagged) throw new CallRefusal('mention');
   if (code === openParenthesis) return yield* readPythonCall(source, context, word);
   const colon = /^:?call:/.exec(word)?.[0];
   if (code === openBrace && colon !== undefined)
@@ -35,7 +27,7 @@ export function* readNamedCall(source: Source, context: CallContext): Reading<Wr
   if (word === 'function' && context.isTagged && context.tools.find(word) === undefined)
     return yield* readAfterKind(source, context);
   const name = nameOf(word, context);
-  if (name === undefined && !context.isTagged) throw new NotACallError('mention');
+  if (name === undefined && !context.isTagged) throw new CallRefusal('mention');
   return yield* readAfterName(source, context, { name, isBroken: isBlank(code) });
 }
 
@@ -53,7 +45,7 @@ function nameOf(word: string, { tools }: CallContext): string | undefined {
 /** Reads a separator and a call after the word `function`. */
 function* readAfterKind(source: Source, context: CallContext): Reading<WrittenCall> {
   const { token } = source.code === less ? yield* readMark(source, context.marks) : { token: undefined };
-  if (token?.kind !== 'separator') throw new NotACallError('mention');
+  if (token?.kind !== 'separator') throw new CallRefusal('mention');
   context.begun = true;
   const code = yield* skipBlanks(source);
   if (code !== less) {
@@ -61,7 +53,7 @@ function* readAfterKind(source: Source, context: CallContext): Reading<WrittenCa
     return yield* readAfterName(source, context, { name, isBroken: true });
   }
   const read = yield* readMark(source, context.marks);
-  if (read.token?.kind !== 'call') throw new NotACallError('malformed');
+  if (read.token?.kind !== 'call') throw new CallRefusal('malformed');
   return yield* readElementCall(source, context, read.token.form);
 }
 
@@ -73,7 +65,7 @@ interface Named {
 }
 
 function* readAfterName(source: Source, context: CallContext, named: Named): Reading<WrittenCall> {
-  if (named.name === undefined && named.isBroken) throw new NotACallError('mention');
+  if (named.name === undefined && named.isBroken) throw new CallRefusal('mention');
   const blanks = yield* takeBlanks(source);
   const { code } = source;
   // Without a tag, the object must follow at once or on the next line.
@@ -86,14 +78,14 @@ function* readAfterName(source: Source, context: CallContext, named: Named): Rea
 
 /** A name with nothing after it. */
 function alone({ name }: Named, code: number): WrittenCall {
-  if (name === undefined || code !== over) throw new NotACallError('mention');
+  if (name === undefined || code !== over) throw new CallRefusal('mention');
   return { name, arguments: {}, isArgumentFree: true };
 }
 
 function* readAfterMark(source: Source, context: CallContext, named: Named): Reading<WrittenCall> {
   const { offset } = source;
   const { token, text } = yield* readMark(source, context.marks);
-  if (token === undefined) throw new NotACallError('mention', offset);
+  if (token === undefined) throw new CallRefusal('mention', offset);
   const mark: FoundMark = { token, text, offset };
   if (token.kind === 'parameter' && token.form === pairForm) {
     begin(context, named);
@@ -110,7 +102,7 @@ function* readAfterMark(source: Source, context: CallContext, named: Named): Rea
     return yield* readAfterSeparator(source, context, known(named));
   }
   const isOver = token.kind === 'close' || token.kind === 'end';
-  if (named.name === undefined || !isOver || !context.isTagged) throw new NotACallError('mention', offset);
+  if (named.name === undefined || !isOver || !context.isTagged) throw new CallRefusal('mention', offset);
   context.pending = mark;
   return { name: named.name, arguments: {}, isArgumentFree: true };
 }
@@ -119,11 +111,11 @@ function begin(context: CallContext, { name }: Named): void {
   context.begun = true;
   // A mark that occurs only in calls shows that a call was meant.
   context.isTagged = true;
-  if (name === undefined) throw new NotACallError('unknown');
+  if (name === undefined) throw new CallRefusal('unknown');
 }
 
 function known({ name }: Named): string {
-  if (name === undefined) throw new NotACallError('unknown');
+  if (name === undefined) throw new CallRefusal('unknown');
   return name;
 }
 
@@ -131,18 +123,18 @@ function* readAfterSeparator(source: Source, context: CallContext, name: string)
   const code = yield* skipBlanks(source);
   if (code === openBrace) return yield* readArguments(source, context, { name, isBroken: false });
   if (code === tick) return yield* readFenced(source, context, { name, isBroken: false });
-  if (code !== less) throw new NotACallError(code === over ? 'cut' : 'malformed');
+  if (code !== less) throw new CallRefusal(code === over ? 'cut' : 'malformed');
   const { offset } = source;
   const { token, text } = yield* readMark(source, context.marks);
   if (token?.kind === 'parameter')
     return yield* readParameters(source, context, { name, form: pairForm, first: { token, text, offset } });
-  if (token?.kind !== 'close') throw new NotACallError('malformed');
+  if (token?.kind !== 'close') throw new CallRefusal('malformed');
   context.pending = { token, text, offset };
   return { name, arguments: {} };
 }
 
 function* readArguments(source: Source, context: CallContext, { name }: Named): Reading<WrittenCall> {
-  if (name === undefined) throw new NotACallError('unknown');
+  if (name === undefined) throw new CallRefusal('unknown');
   context.begun = true;
   const given = yield* readObject(source, jsonStyle);
   source.settle();
@@ -152,7 +144,7 @@ function* readArguments(source: Source, context: CallContext, { name }: Named): 
 /** Reads an object in a fence of its own. */
 function* readFenced(source: Source, context: CallContext, named: Named): Reading<WrittenCall> {
   yield* takeWord(source, (code) => code === 10 || code === openBrace || code === less, 40);
-  if ((yield* skipBlanks(source)) !== openBrace) throw new NotACallError('mention');
+  if ((yield* skipBlanks(source)) !== openBrace) throw new CallRefusal('mention');
   const call = yield* readArguments(source, context, named);
   if ((yield* skipBlanks(source)) === tick) yield* takeWord(source, (code) => code !== tick, longestName);
   return call;
@@ -161,13 +153,13 @@ function* readFenced(source: Source, context: CallContext, named: Named): Readin
 /** Reads the rest of `call:name{…}` after its first colon. */
 export function* readPrefixedCall(source: Source, context: CallContext): Reading<WrittenCall> {
   const name = yield* takeWord(source, endsName, longestName);
-  if (source.code !== openBrace) throw new NotACallError('mention');
+  if (source.code !== openBrace) throw new CallRefusal('mention');
   return yield* readColonCall(source, context, name);
 }
 
 function* readColonCall(source: Source, context: CallContext, name: string): Reading<WrittenCall> {
-  if (!context.isTagged) throw new NotACallError('mention');
-  if (context.tools.find(name) === undefined) throw new NotACallError('unknown');
+  if (!context.isTagged) throw new CallRefusal('mention');
+  if (context.tools.find(name) === undefined) throw new CallRefusal('unknown');
   context.begun = true;
   const given = yield* readObject(source, colonStyle);
   source.settle();

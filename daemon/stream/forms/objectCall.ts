@@ -9,7 +9,7 @@ import {
   singleQuote,
 } from '../characters.ts';
 import { isRecord } from '../offeredTools.ts';
-import { NotACallError, over, peek, type Reading, type Source, skipBlanks } from '../source.ts';
+import { CallRefusal, over, peek, type Reading, type Source, skipBlanks } from '../source.ts';
 import type { CallContext, WrittenCall } from './call.ts';
 import {
   expect,
@@ -71,9 +71,9 @@ export function* readObjectCall(source: Source, context: CallContext, depth = 0)
     if (code === comma) {
       source.at++;
       code = yield* skipBlanks(source);
-    } else if (code !== closeBrace) throw new NotACallError(code === over ? 'cut' : 'malformed');
+    } else if (code !== closeBrace) throw new CallRefusal(code === over ? 'cut' : 'malformed');
     if (found.name !== undefined && keys.size > 1 && isNamedByKey(found.name, keys, context))
-      throw new NotACallError('malformed');
+      throw new CallRefusal('malformed');
   }
   source.at++;
   return callsOf(found, context);
@@ -86,7 +86,7 @@ function styleOf({ isTagged }: CallContext): ValueStyle {
 
 /** `{{…}}`: a template has doubled the braces. */
 function* readDoubled(source: Source, context: CallContext, depth: number): Reading<WrittenCall[]> {
-  if (depth >= deepest) throw new NotACallError('mention');
+  if (depth >= deepest) throw new CallRefusal('mention');
   const calls = yield* readObjectCall(source, context, depth + 1);
   yield* expect(source, closeBrace);
   return calls;
@@ -132,7 +132,7 @@ function* readName(source: Source, context: CallContext, found: Found): Reading<
   const name = yield* readString(source, jsonStyle, longestName);
   if (found.name !== undefined) throw foreign(found, context);
   context.begun = true;
-  if (context.tools.find(name) === undefined) throw new NotACallError('unknown');
+  if (context.tools.find(name) === undefined) throw new CallRefusal('unknown');
   found.name = name;
 }
 
@@ -142,7 +142,7 @@ function* readArguments(
   context: CallContext,
   { name }: Found,
 ): Reading<Readonly<Record<string, unknown>>> {
-  const wrong = new NotACallError(name === undefined ? 'mention' : 'malformed');
+  const wrong = new CallRefusal(name === undefined ? 'mention' : 'malformed');
   if (source.code === openBrace) return yield* readObject(source, styleOf(context));
   if (source.code === openBracket) throw wrong;
   const isString = source.code === doubleQuote || source.code === singleQuote;
@@ -153,7 +153,7 @@ function* readArguments(
   return given;
 }
 
-function* readArgumentString(source: Source, wrong: NotACallError): Reading<string> {
+function* readArgumentString(source: Source, wrong: CallRefusal): Reading<string> {
   const quote = source.code;
   source.at++;
   if (!mayBeginObject(yield* peek(source), quote)) throw wrong;
@@ -185,23 +185,23 @@ function isMinor(key: string, value: unknown): boolean {
   return true;
 }
 
-function foreign({ name }: Found, { isTagged }: CallContext): NotACallError {
-  return new NotACallError(isTagged && name !== undefined ? 'malformed' : 'mention');
+function foreign({ name }: Found, { isTagged }: CallContext): CallRefusal {
+  return new CallRefusal(isTagged && name !== undefined ? 'malformed' : 'mention');
 }
 
 function callsOf({ name, given, nested, isPython }: Found, context: CallContext): WrittenCall[] {
   if (nested !== undefined) {
-    if (name !== undefined || given !== undefined) throw new NotACallError('malformed');
+    if (name !== undefined || given !== undefined) throw new CallRefusal('malformed');
     return nested;
   }
-  if (name === undefined) throw new NotACallError('mention');
+  if (name === undefined) throw new CallRefusal('mention');
   if (given === undefined) {
     // A Python dictionary with only a name is an answer.
-    if (isPython && !context.isTagged) throw new NotACallError('mention');
+    if (isPython && !context.isTagged) throw new CallRefusal('mention');
     return [{ name, arguments: {}, isArgumentFree: true }];
   }
   if (isDefinition(given, context.tools.find(name)?.inputSchema))
-    throw new NotACallError(context.isTagged ? 'malformed' : 'mention');
+    throw new CallRefusal(context.isTagged ? 'malformed' : 'mention');
   return [{ name, arguments: given }];
 }
 
@@ -210,7 +210,7 @@ export function* readRestOfList(source: Source, context: CallContext, depth = 0)
   const calls: WrittenCall[] = [];
   for (let code = yield* skipBlanks(source); code !== closeBracket || calls.length === 0; ) {
     if (code !== openBrace)
-      throw new NotACallError(code === over ? 'cut' : calls.length > 0 ? 'malformed' : 'mention');
+      throw new CallRefusal(code === over ? 'cut' : calls.length > 0 ? 'malformed' : 'mention');
     source.countPart();
     calls.push(...(yield* readObjectCall(source, context, depth)));
     code = yield* skipBlanks(source);
@@ -221,7 +221,7 @@ export function* readRestOfList(source: Source, context: CallContext, depth = 0)
       // The model forgot the bracket, but each of its calls is whole.
       return calls;
     } else if (code !== closeBracket && code !== openBrace)
-      throw new NotACallError(code === over ? 'cut' : 'malformed');
+      throw new CallRefusal(code === over ? 'cut' : 'malformed');
   }
   source.at++;
   return calls;

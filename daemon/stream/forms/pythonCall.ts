@@ -1,5 +1,5 @@
 import { closeBracket, less } from '../characters.ts';
-import { NotACallError, over, type Reading, type Source, skipBlanks, takeWord } from '../source.ts';
+import { CallRefusal, over, type Reading, type Source, skipBlanks, takeWord } from '../source.ts';
 import type { CallContext, WrittenCall } from './call.ts';
 import { expect, pythonStyle, readKey, readValue } from './values.ts';
 
@@ -13,20 +13,20 @@ const longestName = 256;
 export function* readPythonCall(source: Source, context: CallContext, name: string): Reading<WrittenCall> {
   // The runner's own tools are written as methods.
   const bare = context.tools.find(name) === undefined ? name.replace(/\.call$/, '') : name;
-  if (context.tools.find(bare) === undefined) throw new NotACallError('unknown');
+  if (context.tools.find(bare) === undefined) throw new CallRefusal('unknown');
   context.begun = true;
   source.at++;
   const given = new Map<string, unknown>();
   for (let code = yield* skipBlanks(source); code !== closeParenthesis; ) {
     const key = yield* readKey(source, pythonStyle);
     yield* expect(source, equals);
-    if (given.has(key)) throw new NotACallError('malformed');
+    if (given.has(key)) throw new CallRefusal('malformed');
     given.set(key, yield* readValue(source, pythonStyle));
     code = yield* skipBlanks(source);
     if (code === comma) {
       source.at++;
       code = yield* skipBlanks(source);
-    } else if (code !== closeParenthesis) throw new NotACallError(code === over ? 'cut' : 'malformed');
+    } else if (code !== closeParenthesis) throw new CallRefusal(code === over ? 'cut' : 'malformed');
   }
   source.at++;
   return {
@@ -42,7 +42,7 @@ export function* readPythonList(source: Source, context: CallContext, begun: str
   let name = begun;
   for (;;) {
     name += yield* takeWord(source, endsName, longestName);
-    if (source.code !== openParenthesis) throw new NotACallError(calls.length > 0 ? 'malformed' : 'mention');
+    if (source.code !== openParenthesis) throw new CallRefusal(calls.length > 0 ? 'malformed' : 'mention');
     source.countPart();
     calls.push(yield* readPythonCall(source, context, name));
     let code = yield* skipBlanks(source);
@@ -53,7 +53,7 @@ export function* readPythonList(source: Source, context: CallContext, begun: str
     if (code === closeBracket) break;
     // The model forgot the bracket, but each of its calls is whole.
     if (context.isTagged && (code === over || code === less)) return calls;
-    if (code === over) throw new NotACallError('cut');
+    if (code === over) throw new CallRefusal('cut');
     name = '';
   }
   source.at++;

@@ -1,6 +1,6 @@
 import { greater, less } from '../characters.ts';
 import type { ElementForm } from '../families.ts';
-import { NotACallError, over, type Reading, type Source } from '../source.ts';
+import { CallRefusal, over, type Reading, type Source } from '../source.ts';
 
 const longestTitle = 256;
 
@@ -21,14 +21,14 @@ export function* readTitle(source: Source, { tagEnd, valueOpen }: ElementForm): 
   let title = '';
   for (;;) {
     while (source.isDry) yield;
-    if (source.code === over) throw new NotACallError('cut');
-    if (source.code === less && tagEnd.charCodeAt(0) === greater) throw new NotACallError('mention');
+    if (source.code === over) throw new CallRefusal('cut');
+    if (source.code === less && tagEnd.charCodeAt(0) === greater) throw new CallRefusal('mention');
     title += source.character;
     source.at++;
     if (title.endsWith(tagEnd)) return { raw: title.slice(0, -tagEnd.length), isOpen: false };
     if (valueOpen !== undefined && title.endsWith(valueOpen))
       return { raw: title.slice(0, -valueOpen.length), isOpen: true };
-    if (title.length > longestTitle) throw new NotACallError('mention');
+    if (title.length > longestTitle) throw new CallRefusal('mention');
   }
 }
 

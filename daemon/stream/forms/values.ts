@@ -11,7 +11,7 @@ import {
   singleQuote,
 } from '../characters.ts';
 import { LongText } from '../longText.ts';
-import { NotACallError, over, peek, type Reading, Source, skipBlanks, takeBlanks } from '../source.ts';
+import { CallRefusal, over, peek, type Reading, Source, skipBlanks, takeBlanks } from '../source.ts';
 
 /** How a form writes its values. */
 export interface ValueStyle {
@@ -50,7 +50,7 @@ const stringMarks = new Marks([
 ]);
 
 export function* readValue(source: Source, style: ValueStyle, depth = 0): Reading<unknown> {
-  if (depth > deepest) throw new NotACallError('malformed');
+  if (depth > deepest) throw new CallRefusal('malformed');
   const code = yield* skipBlanks(source);
   if (code === doubleQuote || code === singleQuote) return yield* readString(source, style);
   if (code === openBracket || (code === openParenthesis && style.python))
@@ -77,7 +77,7 @@ export function* readObject(
     }
     const key = yield* readKey(source, style);
     yield* expect(source, colon);
-    if (entries.has(key)) throw new NotACallError('malformed');
+    if (entries.has(key)) throw new CallRefusal('malformed');
     source.countPart();
     entries.set(key, yield* readValue(source, style, depth + 1));
     code = yield* skipBlanks(source);
@@ -138,7 +138,7 @@ export function* expect(source: Source, code: number): Reading<void> {
 
 /** Distinguishes a value that is cut off from one that is wrong. */
 function refuse(source: Source): never {
-  throw new NotACallError(source.code === over ? 'cut' : 'malformed');
+  throw new CallRefusal(source.code === over ? 'cut' : 'malformed');
 }
 
 /**
@@ -166,9 +166,9 @@ export function* readStringAfter(
   for (;;) {
     while (source.isDry) yield;
     raw.add(source.takeUntil((code) => code === quote || code === backslash));
-    if (raw.length > longest) throw new NotACallError('mention');
+    if (raw.length > longest) throw new CallRefusal('mention');
     if (source.isDry) continue;
-    if (source.code === over) throw new NotACallError('cut');
+    if (source.code === over) throw new CallRefusal('cut');
     if (source.code === quote) {
       source.at++;
       const blanks = yield* takeBlanks(source);
@@ -235,7 +235,7 @@ function* readMarked(source: Source): Reading<string> {
   const value = new LongText();
   for (;;) {
     while (source.isDry) yield;
-    if (source.code === over) throw new NotACallError('cut');
+    if (source.code === over) throw new CallRefusal('cut');
     value.add(source.takeUntil((code) => code === less));
     if (source.isDry || source.code === over) continue;
     const read = yield* readMark(source, stringMarks);
@@ -261,7 +261,7 @@ function* takeWord(source: Source, style: ValueStyle): Reading<string> {
   for (;;) {
     while (source.isDry) yield;
     word += source.takeUntil((code) => endsWord(code) || (!style.bareWords && isBlank(code)));
-    if (word.length > longest) throw new NotACallError('malformed');
+    if (word.length > longest) throw new CallRefusal('malformed');
     if (!source.isDry) return word;
   }
 }
@@ -288,7 +288,7 @@ export function tryParseValue(text: string, style: ValueStyle = jsonStyle): unkn
     const read = readValue(source, style).next();
     return read.done && skipBlanks(source).next().value === over ? read.value : undefined;
   } catch (error) {
-    if (error instanceof NotACallError) return undefined;
+    if (error instanceof CallRefusal) return undefined;
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import { readMark } from '../callMarks.ts';
 import { greater, isBlank, less, openBrace, openBracket } from '../characters.ts';
 import type { ElementForm } from '../families.ts';
 import { LongText } from '../longText.ts';
-import { NotACallError, over, peek, type Reading, type Source, takeBlanks } from '../source.ts';
+import { CallRefusal, over, peek, type Reading, type Source, takeBlanks } from '../source.ts';
 import type { CallContext, FoundMark } from './call.ts';
 import { titleOf } from './title.ts';
 
@@ -75,7 +75,7 @@ function* takeSection(source: Source, value: Value): Reading<void> {
   let last = '';
   for (;;) {
     while (source.isDry) yield;
-    if (source.code === over) throw new NotACallError('malformed');
+    if (source.code === over) throw new CallRefusal('malformed');
     const text = source.takeUntil((code) => code === greater);
     value.add(text);
     last = (last + text).slice(1 - sectionClose.length);
@@ -123,7 +123,7 @@ class Value {
 
   atTheEnd(): VerbatimEnd {
     const candidate = this.#candidate();
-    if (candidate === undefined) throw new NotACallError('cut');
+    if (candidate === undefined) throw new CallRefusal('cut');
     return this.#endAt(candidate);
   }
 
@@ -213,7 +213,7 @@ class Value {
   /** The only place where the value may have ended. With two places it is ambiguous. */
   #candidate(): Candidate | undefined {
     if (this.#hasNested || this.#isAmbiguous || (this.#early !== undefined && this.#late !== undefined))
-      throw new NotACallError('malformed');
+      throw new CallRefusal('malformed');
     return this.#early ?? this.#late;
   }
 

@@ -24,7 +24,7 @@ interface OfferOptions {
 }
 
 /** The tools in the order of the entries, and of each server's own list, so that the runner's cache stays warm. */
-export function offeredTools(
+export function offerTools(
   states: readonly ServerState[],
   own: readonly Tool[],
   options: OfferOptions,

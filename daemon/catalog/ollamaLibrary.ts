@@ -12,7 +12,7 @@ const afterPage = '<!---->';
  * The models that the library's page at `url` links to. Any page is read in linear time and without an error: it is a
  * stranger's text, and there is no other list of the library.
  */
-export async function readLibraryPage(
+export async function readOllamaLibrary(
   page: string,
   url: string,
   signal: AbortSignal,
