@@ -1,13 +1,15 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
+import type { Advised } from '../../protocol/messages/advice.ts';
 import type { ChatDelta, Notice, ToolCall, Usage } from '../../protocol/messages/chat.ts';
 import type { Model } from '../../protocol/messages/models.ts';
 import type { DaemonTool } from '../chat/daemonTools.ts';
+import { forAgentClient } from './advice.ts';
 import { endedCall, startedCall, toolCallOf } from './toolCallUpdates.ts';
 
 /** Sends the client one answer as it arrives. Each promise settles when the update was written. */
 export interface UpdateSender {
   delta(delta: ChatDelta): Promise<void>;
-  notice(notice: Pick<Notice, 'message'>): Promise<void>;
+  notice(notice: Advised): Promise<void>;
   /** The model calls a tool; the call has not run yet. */
   call(call: ToolCall, tool: DaemonTool | undefined): Promise<void>;
   /** The call is allowed, and runs next. */
@@ -39,10 +41,12 @@ export function createUpdateSender({
     last = text;
     return send({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } });
   };
-  const notice: UpdateSender['notice'] = ({ message }) =>
-    takesNotices
-      ? send({ sessionUpdate: 'notice', severity: 'warning', title: message })
-      : sendText(`${paragraphBreakAfter(last)}> ${message}\n\n`);
+  const notice: UpdateSender['notice'] = (advised) => {
+    const title = forAgentClient(advised);
+    return takesNotices
+      ? send({ sessionUpdate: 'notice', severity: 'warning', title })
+      : sendText(`${paragraphBreakAfter(last)}> ${title}\n\n`);
+  };
 
   const isNew = ({ code, message, advice }: Notice) => {
     // The log has it: no client of this protocol asks for a conversation to be kept.

@@ -3,8 +3,10 @@ import { dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { AgentConnection, ConnectionOptions } from '../acp/acpConnection.ts';
+import { forAgentClient } from '../acp/advice.ts';
 import { type Agent, createAgent } from '../acp/agent.ts';
 import type { ClientTools, RunningTools } from '../acp/sessionTools.ts';
+import { RunnerError } from '../base/errors.ts';
 import { lazily } from '../base/lazily.ts';
 import { createToolCallId } from '../chat/toolUtilities.ts';
 import { redactMessage } from '../config/messageRedaction.ts';
@@ -118,7 +120,9 @@ function connectionOptions(options: AcpOptions, { secrets, log }: Core, agent: A
     agent,
     toWire(method, error) {
       const { code, message, data } = toResponseError(error, { cancelled: false, method, log });
-      return { code, message, data: withoutPartial(data) };
+      const { advice } = error instanceof RunnerError ? error.details : {};
+      const said = advice === undefined ? message : forAgentClient({ message, advice });
+      return { code, message: said, data: withoutPartial(data) };
     },
     redact: (message) => redactMessage(message, secrets.redaction),
     trace: traceFile === undefined ? undefined : createTrace(traceFile, secrets.redact, options.now),

@@ -542,8 +542,9 @@ t.test('a runner that is down, and one that has no model', async (t) => {
       ask(),
       failsWith({
         code: -33001,
-        message: /127\.0\.0\.1:9/,
-        data: { kind: 'server-unreachable', retryable: true },
+        // The advice is in words for an editor that knows Runner only as an agent.
+        message: /127\.0\.0\.1:9.*name it as "host" in ~\/\.config\/runner\/config\.json or as OLLAMA_HOST/,
+        data: { kind: 'server-unreachable', retryable: true, advice: { code: 'start-runner' } },
       }),
     );
   const { open, ask: askEmpty } = await start(t, [embedder]);
