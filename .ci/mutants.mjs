@@ -76,13 +76,14 @@ function judgeWith(tree) {
   };
 }
 
-/** The near ones are about the mutant's room and bundle it; of the others, whole programs come last. */
+/** The near ones are about the mutant's room. Those that bundle it are first, and those that start it in a program last. */
 function testsFor({ id, room }, tests) {
   const folders = nearFolders[room.split('/')[0]];
   const bundling = tests.filter(({ bundled }) => bundled.includes(id));
-  const near = bundling.filter(({ path }) => folders.includes(path.split('/')[1]));
   const starting = tests.filter((test) => test.started.includes(id) && !bundling.includes(test));
-  return { near, far: [...bundling.filter((test) => !near.includes(test)), ...starting] };
+  const reaching = [...bundling, ...starting];
+  const isNear = ({ path }) => folders.includes(path.split('/')[1]);
+  return { near: reaching.filter(isNear), far: reaching.filter((test) => !isNear(test)) };
 }
 
 function alive() {

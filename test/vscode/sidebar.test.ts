@@ -10,7 +10,11 @@ import {
   createRunningPulls,
   type RunningPull,
 } from '../../client/vscode/models/pulls.ts';
-import { adviseOnCompletion, adviseOnModels } from '../../client/vscode/status/doctorAdvice.ts';
+import {
+  adviseOnCompletion,
+  adviseOnFailure,
+  adviseOnModels,
+} from '../../client/vscode/status/doctorAdvice.ts';
 import { commandsOf, type Line, toHtml } from '../../client/vscode/ui/page.ts';
 import { createCountdown } from '../../client/vscode/views/countdown.ts';
 import { type Filter, noFilter, showFilterBox } from '../../client/vscode/views/filter.ts';
@@ -19,6 +23,7 @@ import { createRowReveal, type RowReveal } from '../../client/vscode/views/rowRe
 import { createRowStore, type LoadedRows, type Outcome } from '../../client/vscode/views/rowStore.ts';
 import { type ViewCondition, viewStateOf } from '../../client/vscode/views/viewState.ts';
 import { stepKeys } from '../../client/vscode/walkthrough/stepKeys.ts';
+import type { ErrorData } from '../../protocol/messages/errors.ts';
 import type { Model } from '../../protocol/messages/models.ts';
 import { handClock } from '../support/handClock.ts';
 import { modelLike, yes } from '../support/modelLike.ts';
@@ -567,4 +572,11 @@ t.test('the doctor names problems with models, and links to their fixes', async 
   t.match(said(adviseOnCompletion([], 'coder')).at(-1), ['bad', /not installed/, 'runner.pullModel']);
   t.match(said(adviseOnCompletion([coder], 'coder')), [['good', /fills in the middle/]]);
   t.match(said(adviseOnCompletion([chatty], 'chatty')), [['note', /does not list/]]);
+  const down: ErrorData = {
+    ...{ kind: 'server-unreachable', retryable: true },
+    advice: { code: 'start-runner', problem: 'Nothing answers.', text: 'Start it.' },
+  };
+  const failure = Object.assign(new Error('Nothing answers.'), { data: down });
+  const commands = adviseOnFailure(failure).map(({ command }) => command);
+  t.strictSame(commands, ['runner.doctor', 'runner.setAddress'], 'the doctor is offered once');
 });

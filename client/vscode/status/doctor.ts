@@ -3,14 +3,13 @@ import { messageOf } from '../../../protocol/base/errorText.ts';
 import { defaultServerName } from '../../../protocol/messages/initialize.ts';
 import { canChat, listModelsRequest } from '../../../protocol/messages/models.ts';
 import { statusRequest } from '../../../protocol/messages/status.ts';
-import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { serverNames } from '../daemon/servers.ts';
 import { completionModel, readSettings } from '../settings.ts';
 import type { Line, Page, Section } from '../ui/page.ts';
-import { inEditorWords, openNamedSetting, type Remedy, remediesFor, setAddress } from '../ui/remedies.ts';
+import { inEditorWords, setAddress } from '../ui/remedies.ts';
 import { createWebPage } from '../ui/webPage.ts';
-import { adviseOnCompletion, adviseOnModels } from './doctorAdvice.ts';
+import { adviseOnCompletion, adviseOnFailure, adviseOnModels, again } from './doctorAdvice.ts';
 
 /** Shows a page that says what is reachable, installed and wrong, with the links that fix it. */
 export function registerDoctor(daemon: DaemonConnection, version: string): vscode.Disposable {
@@ -57,13 +56,6 @@ async function examineServer(daemon: DaemonConnection, server: string): Promise<
     const completion = isDefault ? adviseOnCompletion(models, completionModel()) : [];
     return { heading, lines: [reached, ...adviseOnModels(able), ...completion] };
   } catch (error) {
-    return { heading, lines: [{ state: 'bad', text: messageOf(error), links: linksFor(error) }] };
+    return { heading, lines: [{ state: 'bad', text: messageOf(error), links: adviseOnFailure(error) }] };
   }
-}
-
-const again: Remedy = { title: 'Try Again', command: 'runner.doctor' };
-
-function linksFor(error: unknown): readonly Remedy[] {
-  const remedies = openNamedSetting(error) ?? remediesFor(errorDataOf(error));
-  return [again, ...remedies.filter(({ command }) => command !== again.command)];
 }

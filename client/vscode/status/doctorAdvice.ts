@@ -1,6 +1,7 @@
 import type { Model } from '../../../protocol/messages/models.ts';
+import { errorDataOf } from '../convert/failure.ts';
 import type { Line } from '../ui/page.ts';
-import { pullModel, type Remedy } from '../ui/remedies.ts';
+import { openNamedSetting, pullModel, type Remedy, remediesFor } from '../ui/remedies.ts';
 
 export interface AbleModels {
   /** The models that can chat. */
@@ -41,6 +42,14 @@ export function adviseOnCompletion(models: readonly Model[], wanted: string): re
   if (model.capabilities.insert.value === true)
     return [{ state: 'good', text: `${found}, which fills in the middle` }];
   return [{ text: `${found}, which the runner does not list as filling in the middle`, links: [choose] }];
+}
+
+export const again: Remedy = { title: 'Try Again', command: 'runner.doctor' };
+
+/** What to do about a server that could not be examined. */
+export function adviseOnFailure(error: unknown): readonly Remedy[] {
+  const remedies = openNamedSetting(error) ?? remediesFor(errorDataOf(error));
+  return [again, ...remedies.filter(({ command }) => command !== again.command)];
 }
 
 const choose: Remedy = { title: 'Choose the Completion Model', command: 'runner.chooseCompletionModel' };
