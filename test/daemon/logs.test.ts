@@ -504,7 +504,7 @@ t.test('if the journal has no entries or says nothing, the container is followed
 });
 
 t.test('if no log is found, the error names every source that was tried', async (t) => {
-  const { logs, program, path, log } = await openRoom(t, { firstLineWithin: 50 });
+  const { logs, program, path, log } = await openRoom(t);
   await t.rejects(
     logs.start(server),
     failsWith({
@@ -514,12 +514,11 @@ t.test('if no log is found, the error names every source that was tried', async 
     }),
   );
   await mkdir(path);
-  await program('journalctl', sleep);
   await program('docker', "echo 'Cannot connect to the Docker daemon.' >&2; exit 1");
   await t.rejects(
     logs.start(server),
     failsWith({
-      message: `No log of the runner was found. Looked for: ${path} (is not a file), journalctl --unit=ollama (said nothing), docker (ended with code 1: Cannot connect to the Docker daemon.). ${adviceFor('linux')}`,
+      message: `No log of the runner was found. Looked for: ${path} (is not a file), journalctl --unit=ollama (is not installed), docker (ended with code 1: Cannot connect to the Docker daemon.). ${adviceFor('linux')}`,
     }),
   );
   await t.rejects(
@@ -532,8 +531,14 @@ t.test('if no log is found, the error names every source that was tried', async 
   t.strictSame(log.messages, []);
 });
 
+t.test('a command that says nothing in time is no log', async (t) => {
+  const { logs, program } = await openRoom(t, { firstLineWithin: 50 });
+  await program('journalctl', sleep);
+  await t.rejects(logs.start(server), failsWith({ message: /journalctl --unit=ollama \(said nothing\)/ }));
+});
+
 t.test('a container that cannot be read is skipped', async (t) => {
-  const { logs, program } = await openRoom(t, { firstLineWithin: 5000 });
+  const { logs, program, pidOf } = await openRoom(t, { firstLineWithin: 5000 });
   const list = (row: string) => `if [ "$1" = ps ]; then printf '${row}'; exit; fi`;
   await program('journalctl', 'exit 1');
   await program('docker', list('web\\tnginx\\t0.0.0.0:80->80/tcp\\n'));
@@ -543,7 +548,7 @@ t.test('a container that cannot be read is skipped', async (t) => {
   );
   await program(
     'docker',
-    `${list('ollama\\tx\\t\\n')}; echo 'Error response from daemon: no reading' >&2; exit 1`,
+    `${list('ollama\\tx\\t\\n')}; echo 'Error response from daemon: no reading' >&2; ${sleep}`,
   );
   await t.rejects(
     logs.start(server),
@@ -551,6 +556,7 @@ t.test('a container that cannot be read is skipped', async (t) => {
       message: /journalctl --unit=ollama \(ended with code 1\), docker \(said "Error response from/,
     }),
   );
+  t.notOk(isAlive(await pidOf('docker')), 'what was no source is ended before the failure is reported');
 });
 
 t.test('the end of a log is reported, and a new request starts it again', async (t) => {

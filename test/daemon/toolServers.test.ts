@@ -619,6 +619,30 @@ t.test('names for a model are its own to tell apart, whatever they are', async (
   );
 });
 
+t.test('of a result, models read what is text, and a note about the rest', (t) => {
+  const content = [
+    { type: 'text', text: 'words' },
+    { type: 'resource_link', uri: 'file:///a', name: 'a', title: 'The A' },
+    { type: 'resource_link', uri: 'file:///b' },
+    { type: 'resource', resource: { uri: 'file:///c', text: 'the text of c' } },
+    { type: 'resource', resource: { uri: 'file:///d', blob: 'AAAA' } },
+    { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+    { type: 'audio', data: 'AAAA', mimeType: 'audio/wav' },
+  ];
+  const want = [
+    'words',
+    'The A: file:///a',
+    'file:///b',
+    'the text of c',
+    '[the data of file:///d is left out: it is no text]',
+    '[image, image/png]',
+    '[audio is left out: models here read text and images]',
+  ];
+  t.match(readToolResult({ content }), { content: want.join('\n'), images: ['AAAA'], isError: false });
+  t.match(readToolResult({ structuredContent: { a: 1 } }), { content: '{"a":1}' });
+  t.end();
+});
+
 t.test('any answer is read as a result', async (t) => {
   fc.assert(
     fc.property(fc.anything({ withBigInt: false }), fc.boolean(), (value, isError) => {

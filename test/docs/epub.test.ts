@@ -105,13 +105,18 @@ t.test('a book has its chapters, their links, and nested contents', async (t) =>
 t.test('the cover is the picture of the collection, or is drawn from its title', async (t) => {
   const content = t.testdir({ covers: { 'c.gif': pictures.gif, 'bad.png': 'no picture' } });
   const drawn = await bookOf(
-    epubJob(content, [], { title: 'Über 漢字 <&> '.repeat(20), author: 'Ä & B' }),
+    epubJob(content, [], {
+      title: 'Über 漢字 <&> '.repeat(20),
+      author: 'Ä & B, Ada Lovelace and Charles Babbage',
+    }),
     'no chapters',
   );
   t.match(
     drawn.files.get('OEBPS/content.opf'),
     'href="cover.svg" media-type="image/svg+xml" properties="cover-image"',
   );
+  const ends = /y="2054"[^>]*>Ä &amp; B, Ada.*\n.*y="2130"[^>]*>.*Babbage</;
+  t.match(drawn.files.get('OEBPS/cover.svg'), ends, 'the last line of the authors is at the bottom');
   t.match(drawn.files.get('OEBPS/toc.xhtml'), 'href="cover.xhtml"', 'a book without chapters has contents');
   const own = await bookOf(
     epubJob(content, [documentOf('a', 'b')], { cover: 'covers/c.gif', lang: 'pt-br' }),

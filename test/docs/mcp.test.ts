@@ -332,6 +332,11 @@ t.test('resources', async (t) => {
   t.strictSame(await complete('docs://doc/{slug}', 'slug', ''), ['first', 'größe', 'long', 'second']);
   t.strictSame(await complete('docs://doc/{slug}', 'slug', '\0\ud800'), []);
   t.strictSame(await complete('docs://collection/{name}', 'name', 'g'), ['guides']);
+  t.strictSame(
+    await complete('docs://collection/{name}', 'name', 'ook'),
+    [],
+    'a name is completed at its end',
+  );
   await t.rejects(complete('docs://other/{slug}', 'slug', ''), { code: -32_602 });
 });
 

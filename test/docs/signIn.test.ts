@@ -264,6 +264,15 @@ t.test('refresh tokens', async (t) => {
     t.equal((await refresh(second.json().refresh_token)).json().error, 'invalid_grant');
   });
 
+  t.test('a client that revokes its refresh token loses the access token too (RFC 7009, 2.1)', async (t) => {
+    const { access_token, refresh_token } = await begin();
+    t.equal((await app.post('/revoke', { token: refresh_token })).statusCode, 200);
+    t.equal((await refresh(refresh_token)).json().error, 'invalid_grant');
+    app.setClock(app.now() + 1_000);
+    const headers = { authorization: `Bearer ${access_token}` };
+    t.equal((await app.get('/api/v1/docs', { headers })).statusCode, 401);
+  });
+
   t.test('a refresh can leave scopes out, but not add any', async (t) => {
     const { refresh_token } = await begin();
     const narrow = await refresh(refresh_token, { scope: 'read' });

@@ -26,6 +26,7 @@ t.test('a whole session, from the first command to the last', async (t) => {
   t.equal(statSync(data).mode & 0o777, 0o700, 'the data is for its owner alone');
 
   const metricsPort = await freePort();
+  const started = Date.now();
   const service = await serveDocs([...places, '--metrics-port', String(metricsPort)]);
   t.teardown(() => service.stop());
   t.strictSame(await service.whenReady(), { documents: 1, problems: 0, warnings: 0 });
@@ -40,6 +41,14 @@ t.test('a whole session, from the first command to the last', async (t) => {
   t.match(metrics, /runner_docs_requests_total\{route="none",status="404"\} 1/);
   t.match(metrics, /runner_docs_requests_total\{route="\/api\/v1\/docs",status="200"\} 1/);
   t.match(metrics, /runner_docs_documents 1\n/);
+  const spent = [...metrics.matchAll(/^runner_docs_request_seconds_sum\{.*\} (\S+)$/gm)].map(([, sum]) =>
+    Number(sum),
+  );
+  const most = (spent.length * (Date.now() - started)) / 1_000;
+  t.ok(
+    spent.length > 3 && spent.every((sum) => sum > 0) && spent.reduce((all, one) => all + one) < most,
+    'in seconds',
+  );
   t.notMatch(metrics, /"one"|docs\/one/, 'no document is named');
 
   const second = await callDocs(['serve', '--port', '0', ...places]);

@@ -519,6 +519,7 @@ t.test('the statistics of an answer are one line', async (t) => {
     'm · 20 tokens · 10.0 tokens/s · context 23 of 4096 · cut at the limit (length)',
   );
   t.equal(describeUsage('m', { finishReason: 'stop' }, statsAfter(1)), 'm · 20 tokens · context 23 of 4096');
+  t.match(describeUsage('m', { finishReason: 'toolLimit' }, stats), / · no more rounds of tools$/);
   t.equal(describeUsage('m', { finishReason: 'cancelled' }, stats), 'm · cancelled');
   const uncounted = { ...stats, promptTokens: 0, completionTokens: 0, windowTokens: 0 };
   t.match(describeStats('m', uncounted), /after 1\.5 s.*2\.0 s; its tokens were not counted$/s);

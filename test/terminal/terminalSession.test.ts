@@ -742,7 +742,10 @@ t.test('doctor', async (t) => {
 t.test('the findings of the doctor', async (t) => {
   t.strictSame([...examineProxy({})], []);
   t.match([...examineProxy({ HTTP_PROXY: 'http://p' })], [{ state: 'warn', mend: /NO_PROXY/ }]);
-  t.match([...examineProxy({ http_proxy: 'http://p', no_proxy: 'localhost' })], [{ state: 'ok' }]);
+  t.match(
+    [...examineProxy({ http_proxy: 'http://p', no_proxy: 'localhost' })],
+    [{ check: 'proxy', state: 'ok' }],
+  );
   const folderOf = { XDG_CONFIG_HOME: join(folder, 'config') };
   const path = join(folder, 'config', 'runner', 'config.json');
   t.match(await examineConfiguration(folderOf), { state: 'ok', found: /none at/ });
