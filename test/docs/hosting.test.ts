@@ -11,7 +11,7 @@ import { commands } from '../../docs-service/cli/program.ts';
 import { parseCollectionFile } from '../../docs-service/content/collectionFile.ts';
 import { parseDocumentFile } from '../../docs-service/content/documentFile.ts';
 import { parseServeConfig, serveOptions } from '../../docs-service/serveConfig.ts';
-import { runDocs, runnerDocsPath, serveDocs } from '../support/docsProcess.ts';
+import { type DocsService, runDocs, runnerDocsPath, serveDocs } from '../support/docsProcess.ts';
 import { needs } from '../support/parts.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { poll } from '../support/waiting.ts';
@@ -109,21 +109,49 @@ t.test(
   },
 );
 
+let opened: Promise<DocsService> | undefined;
+
+/** One that serves this project's own pages, for all tests that need only some service. */
+function openSample(): Promise<DocsService> {
+  opened ??= serveDocs(['--sample']);
+  return opened;
+}
+
+t.teardown(async () => (await opened)?.stop());
+
+/** What it prints once it is ready. */
+async function invitationOf(service: DocsService): Promise<string> {
+  return poll(
+    async () => service.stdout(),
+    (text) => text.includes('Ctrl-C') && text.includes('TOKEN='),
+    30_000,
+  );
+}
+
 t.test('npm run docs serves these pages, and nothing is wrong with them', async (t) => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
   t.match(scripts.docs, /node dist\/runner-docs\.cjs serve --sample$/);
-  const service = await serveDocs(['--sample']);
-  t.teardown(() => service.stop());
+  const service = await openSample();
   const pages = readdirSync('docs').filter((name) => name.endsWith('.md'));
   t.strictSame(await service.whenReady(), { documents: pages.length, problems: 0, warnings: 0 });
-  const { stdout } = await poll(
-    async () => ({ stdout: service.stdout() }),
-    (one) => /TOKEN=/.test(one.stdout),
-    30_000,
-  );
-  const [, token = ''] = /TOKEN=(\S+)/.exec(stdout) ?? [];
+  const [, token = ''] = /TOKEN=(\S+)/.exec(await invitationOf(service)) ?? [];
   const pdf = await service.get('/api/v1/docs/documents.pdf', token);
   t.equal(Buffer.from(await pdf.arrayBuffer()).toString('latin1', 0, 5), '%PDF-');
+});
+
+t.test('the commands that serve --sample prints run', needs('bash', 'curl'), async (t) => {
+  const invitation = await invitationOf(await openSample());
+  const token = /TOKEN=(\S+)/.exec(invitation)?.[1] ?? '';
+  const commands = invitation.match(/^ {2}curl .*$/gm) ?? [];
+  t.equal(commands.length, 4);
+  const folder = await temporaryFolder(t);
+  for (const command of commands) {
+    const asked = `${command} --fail-with-body --silent --show-error`;
+    const env = { ...process.env, TOKEN: token };
+    const { status, stderr } = spawnSync('bash', ['-c', asked], { cwd: folder, env, encoding: 'utf8' });
+    t.equal(status, 0, `${command}\n${stderr}`);
+  }
+  t.strictSame(readdirSync(folder).sort(), ['chat.pdf', 'handbook.epub']);
 });
 
 t.test("the page's examples of front matter", async (t) => {
@@ -214,7 +242,7 @@ t.test('the Dockerfile copies files that exist', async (t) => {
   const needed = [...read.matchAll(/^const (?:lock|sources) = \[(.*)\];$/gm)].flatMap(([, list = '']) =>
     [...list.matchAll(/'([^']+)'/g)].map(([, name]) => name),
   );
-  t.ok(needed.length > 8, 'what the build reads was found');
+  t.ok(needed.length > 7, 'what the build reads was found');
   for (const path of copies) t.ok(existsSync(path), path);
   for (const path of needed) t.ok(copies.includes(path ?? ''), `${path} is copied`);
   const ignore = fileOf('Dockerfile.dockerignore');
@@ -234,9 +262,7 @@ t.test('the Dockerfile copies files that exist', async (t) => {
   const [, check = '[]'] = /^HEALTHCHECK .*?CMD (\[.*\])$/m.exec(text) ?? [];
   const [program, ...parameters]: string[] = JSON.parse(check);
   t.equal(program, 'node');
-  const data = await temporaryFolder(t);
-  const service = await serveDocs(['--content', 'docs', '--data', data]);
-  t.teardown(() => service.stop());
+  const service = await openSample();
   const isHealthy = async (port: string) => {
     const child = spawn(process.execPath, parameters, { env: { DOCS_PORT: port }, stdio: 'inherit' });
     const [code] = await once(child, 'exit');

@@ -5,7 +5,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import * as oauth from 'oauth4webapi';
 import t, { type Test } from 'tap';
-import { runDocs } from '../support/docsProcess.ts';
+import { callDocs } from '../support/docsCommand.ts';
 import { answerOf, signIn } from '../support/formBrowser.ts';
 import { runConformance } from '../support/mcpTools.ts';
 import { type OwnedDocs, openOwnedDocs } from '../support/ownedDocs.ts';
@@ -126,8 +126,12 @@ const replays: readonly Replay[] = [
   },
 ];
 
+// Two services, because one takes ten registrations a minute from an address.
+const replayed = await openOwnedDocs(t);
+const shared = await openOwnedDocs(t);
+
 t.test('the recorded requests of each client', async (t) => {
-  const docs = await openOwnedDocs(t);
+  const docs = replayed;
   const server = await discover(docs.origin);
   const browser = docs.openBrowser();
   for (const { name, registration, document, redirects, scope, resource } of replays)
@@ -195,7 +199,7 @@ t.test('the recorded requests of each client', async (t) => {
 });
 
 t.test('the official SDK signs in with nothing but the address', async (t) => {
-  const docs = await openOwnedDocs(t);
+  const docs = shared;
   const state = randomBytes(16).toString('base64url');
   const client = createSdkClient(state);
   const { peer, answer } = await signInSdk(t, docs, client);
@@ -218,9 +222,9 @@ t.test('the official SDK signs in with nothing but the address', async (t) => {
   t.notOk([tokens.access_token, 'rdocs_one-that-has-expired'].includes(renewed), 'it renews by itself');
 
   const data = docs.places.slice(docs.places.indexOf('--data'));
-  const table = (await runDocs(['token', 'list', ...data])).stdout.trim().split('\n').slice(1);
+  const table = (await callDocs(['token', 'list', ...data])).stdout.trim().split('\n').slice(1);
   t.ok(table.length > 0);
-  for (const line of table) await runDocs(['token', 'revoke', line.split(' ', 1)[0] ?? '', ...data]);
+  for (const line of table) await callDocs(['token', 'revoke', line.split(' ', 1)[0] ?? '', ...data]);
   t.equal(
     await poll(
       async () => (await rest(renewed)).status,
@@ -257,7 +261,7 @@ t.test('the official SDK signs in with nothing but the address', async (t) => {
 });
 
 t.test('an independent OAuth library', async (t) => {
-  const docs = await openOwnedDocs(t);
+  const docs = shared;
   const insecure = { [oauth.allowInsecureRequests]: true } as const;
   const issuer = new URL(docs.origin);
   const server = await oauth.processDiscoveryResponse(
@@ -410,7 +414,7 @@ async function add(docs: OwnedDocs, document: NonNullable<Replay['document']>): 
   const { id, redirects } = document;
   const data = docs.places.slice(docs.places.indexOf('--data'));
   const flags = redirects.flatMap((redirect) => ['--redirect-uri', redirect]);
-  const { code, stderr } = await runDocs([
+  const { code, stderr } = await callDocs([
     'client',
     'add',
     '--client-id',
@@ -440,7 +444,7 @@ function proof() {
 }
 
 t.test('the official conformance suite of authorization', needs('mcpTools'), async (t) => {
-  const docs = await openOwnedDocs(t);
+  const docs = shared;
   const server = await discover(docs.origin);
   const port = 3_906;
   const redirect = `http://127.0.0.1:${port}/callback`;

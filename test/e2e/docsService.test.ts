@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, cpSync, readdirSync, statSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
@@ -101,42 +100,57 @@ t.test('a whole session, from the first command to the last', async (t) => {
   for (const name of readdirSync(data)) t.notMatch(name, /\.part$/);
 });
 
-t.test('answers in progress are finished when the service ends', async (t) => {
+t.test('a service that is treated badly', async (t) => {
   const content = await temporaryFolder(t, {
+    ...files,
     'long.md': `# Long\n\n${'Many words in a row. '.repeat(1_000)}`,
   });
   const data = await temporaryFolder(t);
   const service = await serveDocs(['--content', content, '--data', data]);
+  t.teardown(() => service.stop());
   const token = (await runDocs(['token', 'create', '--data', data])).stdout.trim();
   await service.whenReady();
   const { hostname, port } = new URL(service.origin);
-  const socket = connect(Number(port), hostname);
-  socket.write(
-    `GET /api/v1/docs/long.pdf HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${token}\r\n\r\n`,
-  );
-  let answer = '';
-  socket.setEncoding('latin1').on('data', (text) => (answer += text));
-  // An answer to a later request on another connection says that the first one has arrived.
-  await (await service.get('/api/v1/docs', token)).json();
-  const stopped = service.stop();
-  await once(socket, 'close');
-  t.match(answer, /^HTTP\/1\.1 200 OK/);
-  t.match(answer, /%%EOF\s*$/);
-  t.equal(await stopped, 0);
-});
+  const open = () => connect(Number(port), hostname);
 
-t.test('the service goes on when nobody reads its log', async (t) => {
-  const content = await temporaryFolder(t, files);
-  const service = await serveDocs(['--content', content, '--data', await temporaryFolder(t)]);
-  t.teardown(() => service.stop());
-  await service.whenReady();
-  service.child.stderr?.destroy();
-  await writeFiles(content, { 'bad.md': '---\ndate: x\n---\n', 'two.md': '# Two' });
-  const ready = () => fetch(`${service.origin}/readyz`).then((answer) => answer.json());
-  await poll(ready, ({ documents, problems }) => documents === 2 && problems === 1, 10_000);
-  await writeFiles(content, { 'worse.md': '---\ndate: x\n---\n' });
-  await poll(ready, ({ problems }) => problems === 2, 10_000);
-  t.equal(await service.stop(), 0);
+  t.test('answers input that is not HTTP with a problem', async (t) => {
+    for (const [request, want] of [
+      ['nonsense\r\n\r\n', /^HTTP\/1\.1 400 .*problem\+json.*"status":400/s],
+      [`GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, /^HTTP\/1\.1 431 .*"status":431/s],
+    ] as const) {
+      const socket = open();
+      socket.write(request);
+      let answer = '';
+      socket.setEncoding('utf8').on('data', (text) => (answer += text));
+      await once(socket, 'close');
+      t.match(answer, want);
+    }
+  });
+
+  t.test('goes on when nobody reads its log', async () => {
+    service.child.stderr?.destroy();
+    const ready = () => fetch(`${service.origin}/readyz`).then((answer) => answer.json());
+    await writeFiles(content, { 'bad.md': '---\ndate: x\n---\n', 'two.md': '# Two' });
+    await poll(ready, ({ documents, problems }) => documents === 3 && problems === 1, 10_000);
+    await writeFiles(content, { 'worse.md': '---\ndate: x\n---\n' });
+    await poll(ready, ({ problems }) => problems === 2, 10_000);
+  });
+
+  t.test('finishes answers in progress when it ends', async (t) => {
+    const socket = open();
+    socket.write(
+      `GET /api/v1/docs/long.pdf HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${token}\r\n\r\n`,
+    );
+    let answer = '';
+    socket.setEncoding('latin1').on('data', (text) => (answer += text));
+    // An answer to a later request on another connection says that the first one has arrived.
+    await (await service.get('/api/v1/docs', token)).json();
+    const stopped = service.stop();
+    await once(socket, 'close');
+    t.match(answer, /^HTTP\/1\.1 200 OK/);
+    t.match(answer, /%%EOF\s*$/);
+    t.equal(await stopped, 0);
+  });
 });
 
 t.test('a folder with other files is refused as the data folder', async (t) => {
@@ -153,55 +167,6 @@ t.test('a folder with other files is refused as the data folder', async (t) => {
     'access.db': 'no database at all, but long enough to look like one'.repeat(200),
   });
   t.match(await callDocs(['token', 'list', '--data', damaged]), { code: 1, stderr: /access\.db is damaged/ });
-});
-
-t.test('input that is not HTTP is answered with a problem', async (t) => {
-  const service = await serveDocs([
-    '--content',
-    await temporaryFolder(t, files),
-    '--data',
-    await temporaryFolder(t),
-  ]);
-  t.teardown(() => service.stop());
-  const { hostname, port } = new URL(service.origin);
-  for (const [request, want] of [
-    ['nonsense\r\n\r\n', /^HTTP\/1\.1 400 .*problem\+json.*"status":400/s],
-    [`GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, /^HTTP\/1\.1 431 .*"status":431/s],
-  ] as const) {
-    const socket = connect(Number(port), hostname);
-    socket.write(request);
-    let answer = '';
-    socket.setEncoding('utf8').on('data', (text) => (answer += text));
-    await once(socket, 'close');
-    t.match(answer, want);
-  }
-});
-
-t.test('serve --sample is ready at once', needs('bash', 'curl'), async (t) => {
-  const service = await serveDocs(['--sample']);
-  t.teardown(() => service.stop());
-  await poll(
-    async () => service.stdout(),
-    (text) => text.includes('Ctrl-C'),
-    10_000,
-  );
-  const token = /TOKEN=(\S+)/.exec(service.stdout())?.[1] ?? '';
-  const commands = service.stdout().match(/^ {2}curl .*$/gm) ?? [];
-  t.equal(commands.length, 4);
-  const folder = await temporaryFolder(t);
-  for (const command of commands) {
-    const { status, stderr } = spawnSync(
-      'bash',
-      ['-c', `${command} --fail-with-body --silent --show-error`],
-      {
-        cwd: folder,
-        env: { ...process.env, TOKEN: token },
-        encoding: 'utf8',
-      },
-    );
-    t.equal(status, 0, `${command}\n${stderr}`);
-  }
-  t.strictSame(readdirSync(folder).sort(), ['chat.pdf', 'handbook.epub']);
 });
 
 t.test('a wrong command line is answered with what to type', async (t) => {

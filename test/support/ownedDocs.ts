@@ -1,6 +1,7 @@
-import { spawnSync } from 'node:child_process';
-import { type DocsService, runDocs, runnerDocsPath, serveDocs } from './docsProcess.ts';
-import { answerOf, type FormBrowser, openFormBrowser, ownerPassword, signIn } from './formBrowser.ts';
+import { mkdir } from 'node:fs/promises';
+import { openAccess } from '../../docs-service/stores.ts';
+import { type DocsService, runDocs, serveDocs } from './docsProcess.ts';
+import { answerOf, type FormBrowser, hashOwnerPassword, openFormBrowser, signIn } from './formBrowser.ts';
 import { temporaryFolder } from './temporaryFolder.ts';
 
 interface Teardown {
@@ -27,11 +28,14 @@ export async function openOwnedDocs(t: Teardown, flags: readonly string[] = []):
   });
   const data = ['--data', `${folder}/data`];
   const places = ['--content', `${folder}/content`, ...data];
-  const { status, stderr } = spawnSync(process.execPath, [runnerDocsPath, 'owner', 'set-password', ...data], {
-    input: `${ownerPassword}\n`,
-    encoding: 'utf8',
+  await mkdir(`${folder}/data`, { mode: 0o700 });
+  const access = await openAccess({
+    content: `${folder}/content`,
+    data: `${folder}/data`,
+    database: undefined,
   });
-  if (status !== 0) throw new Error(stderr);
+  await access.owners.setPassword({ password: hashOwnerPassword() });
+  await access.close();
   const service = await serveDocs([...places, ...flags]);
   t.teardown(() => service.stop());
   await service.whenReady();

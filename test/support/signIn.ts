@@ -1,8 +1,8 @@
-import { createHash, scryptSync } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { LightMyRequestResponse } from 'fastify';
 import type { AppOptions } from '../../docs-service/app.ts';
 import { openTestApp, type TestApp } from './docsApp.ts';
-import { answerOf, FormBrowser, ownerPassword, signIn } from './formBrowser.ts';
+import { answerOf, FormBrowser, hashOwnerPassword, signIn } from './formBrowser.ts';
 
 export const verifier = 'a-verifier-of-at-least-forty-three-characters';
 export const challenge = createHash('sha256').update(verifier).digest('base64url');
@@ -44,13 +44,6 @@ interface SignInAppOptions extends Partial<AppOptions> {
   readonly hasPassword?: boolean;
 }
 
-/** In the form of the product, at the lowest costs: with the usual ones, each sign-in takes half a second. */
-function hashCheaply(password: string): string {
-  const [salt, costs] = [Buffer.from('salt'), { N: 16, r: 1, p: 1 }];
-  const key = scryptSync(password, salt, 32, costs);
-  return ['scrypt', ...Object.values(costs), salt.toString('base64url'), key.toString('base64url')].join('$');
-}
-
 /** The service with an owner, a client and a clock that is set by hand. */
 export async function openSignInApp(
   t: Teardown,
@@ -58,7 +51,7 @@ export async function openSignInApp(
 ): Promise<SignInApp> {
   let now = Date.UTC(2026, 10, 22);
   const app = await openTestApp(t, { 'one.md': '# One', ...files }, { now: () => now, ...overrides });
-  if (hasPassword) await app.access.owners.setPassword({ password: hashCheaply(ownerPassword) });
+  if (hasPassword) await app.access.owners.setPassword({ password: hashOwnerPassword() });
   const origin = 'http://127.0.0.1:4000';
   const host = '127.0.0.1:4000';
   const registered = await app.app.inject({
