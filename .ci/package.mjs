@@ -1,10 +1,10 @@
 // Packs the extension as it is built. Usage: node .ci/package.mjs [FILE.vsix]
 // vsce packs the folder that it runs in, and `files` of our package.json names what the npm package holds. So what the
 // extension needs is copied into a folder of its own, with a manifest without the keys for npm.
-import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { createVSIX } from '@vscode/vsce';
 
 /** Files, or all files of a folder with these endings. */
 const parts = [
@@ -31,13 +31,14 @@ try {
     cpSync(file, join(stage, file));
   }
   writeFileSync(join(stage, 'package.json'), JSON.stringify(manifest(), null, 2));
-  const args = ['package', '--no-dependencies', '--allow-missing-repository', '--no-rewrite-relative-links'];
-  const { status } = spawnSync(
-    resolve('node_modules/.bin/vsce'),
-    [...args, '--readme-path', 'client/vscode/README.md', '--out', out],
-    { cwd: stage, stdio: 'inherit' },
-  );
-  process.exitCode = status ?? 1;
+  await createVSIX({
+    cwd: stage,
+    packagePath: out,
+    readmePath: 'client/vscode/README.md',
+    dependencies: false,
+    allowMissingRepository: true,
+    rewriteRelativeLinks: false,
+  });
 } finally {
   rmSync(stage, { recursive: true, force: true });
 }
