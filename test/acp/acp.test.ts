@@ -13,10 +13,12 @@ import {
 import t from 'tap';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
 import type { Piece } from '../../daemon/practice/speech.ts';
-import { type AcpProcessOptions, spawnAcp, startAcpProcess } from '../support/acpProcess.ts';
+import { type AcpPairOptions, startAcpPair } from '../support/acpPair.ts';
+import { spawnAcp, startAcpProcess } from '../support/acpProcess.ts';
 import type { Teardown } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
+import { settled } from '../support/waiting.ts';
 
 const { session: call } = methods.agent;
 
@@ -36,11 +38,11 @@ const place: NewSessionRequest = { cwd: process.cwd(), mcpServers: [] };
 async function start(
   test: Teardown,
   models: readonly PracticeModel[] = [thinker, seer, blind, embedder],
-  more: Partial<AcpProcessOptions> = {},
+  more: Partial<AcpPairOptions> = {},
 ) {
   const runner = await startStandIn({ models });
   test.teardown(() => runner.close());
-  const acp = await startAcpProcess(test, { host: runner.url, ...more });
+  const acp = await startAcpPair(test, { host: runner.url, ...more });
   const open = () => acp.agent.request(call.new, place);
   const ask = (sessionId: string, ...prompt: ContentBlock[]) =>
     acp.agent.request(call.prompt, { sessionId, prompt });
@@ -117,9 +119,9 @@ t.test('an answer that was cut by its length says so', async (t) => {
 t.test('every token arrives in its order', async (t) => {
   const { runner, acp, open, ask } = await start(t);
   const { sessionId } = await open();
-  runner.tokens(5_000);
+  runner.tokens(1_000);
   await ask(sessionId, text('Count'));
-  t.equal(acp.text(sessionId), Array.from({ length: 5_000 }, (_, index) => `${index + 1} `).join(''));
+  t.equal(acp.text(sessionId), Array.from({ length: 1_000 }, (_, index) => `${index + 1} `).join(''));
 });
 
 t.test(
@@ -188,12 +190,12 @@ t.test('the default model: by a flag, else by the last choice in whichever clien
   const runner = await startStandIn({ models: [thinker, seer, blind] });
   t.teardown(() => runner.close());
   const state = t.testdir();
-  const begin = async (...args: string[]) => {
-    const acp = await startAcpProcess(t, { host: runner.url, state, args });
+  const begin = async (model?: string) => {
+    const acp = await startAcpPair(t, { host: runner.url, state, ...(model === undefined ? {} : { model }) });
     return { acp, ...(await acp.agent.request(call.new, place)) };
   };
   const chosen = ({ configOptions }: NewSessionResponse) => picker(configOptions, 'model')?.chosen;
-  t.equal(chosen(await begin('--model', blind.name)), blind.name);
+  t.equal(chosen(await begin(blind.name)), blind.name);
   const first = await begin();
   t.equal(chosen(first), thinker.name);
   await first.acp.agent.request(call.setConfigOption, {
@@ -201,9 +203,10 @@ t.test('the default model: by a flag, else by the last choice in whichever clien
   });
   t.equal(chosen(await first.acp.agent.request(call.new, place)), seer.name, 'a session beside it');
   t.equal(chosen(await begin()), seer.name, 'another process');
-  t.equal(chosen(await begin('--model=blind:1b')), blind.name, 'the flag is stronger');
+  const { agent } = await startAcpProcess(t, { host: runner.url, state, args: ['--model', blind.name] });
+  t.equal(chosen(await agent.request(call.new, place)), blind.name, 'the flag is stronger');
 
-  const { acp, sessionId, ...rest } = await begin('--model', 'gone:7b');
+  const { acp, sessionId, ...rest } = await begin('gone:7b');
   t.equal(picker(rest.configOptions, 'model')?.chosen, seer.name);
   const ask = (words: string) => acp.agent.request(call.prompt, { sessionId, prompt: [text(words)] });
   runner.say('Here.');
@@ -438,6 +441,7 @@ t.test('a conversation goes on in another process: loaded, resumed, listed, dele
   t.match(await acp.waitFor('session_info_update'), { title: 'Why?', updatedAt: /Z$/ });
   t.match(acp.updates.at(-1)?.update, { sessionUpdate: 'usage_update' });
 
+  // Whether a conversation is open is known by the process.
   const other = await startAcpProcess(t, { host: runner.url, state });
   const { agent } = other;
   const { sessions } = await agent.request(call.list, {});
@@ -477,18 +481,23 @@ t.test('a conversation goes on in another process: loaded, resumed, listed, dele
 t.test('an editor that goes away during an answer loses neither it nor a prompt alone', async (t) => {
   const state = mkdtempSync(join(tmpdir(), 'runner-acp-'));
   t.teardown(() => rmSync(state, { recursive: true, force: true }));
-  const { runner, acp, open, ask } = await start(t, [thinker], { state });
+  const runner = await startStandIn({ models: [thinker] });
+  t.teardown(() => runner.close());
+  const acp = await startAcpProcess(t, { host: runner.url, state });
+  const open = () => acp.agent.request(call.new, place);
+  const ask = (sessionId: string, words: string) =>
+    acp.agent.request(call.prompt, { sessionId, prompt: [text(words)] });
   const [answered, waiting] = [await open(), await open()];
   runner.tokens(1_000_000, { perSecond: 200 });
-  ask(answered.sessionId, text('Count')).catch(() => undefined);
+  ask(answered.sessionId, 'Count').catch(() => undefined);
   await acp.waitFor('agent_message_chunk');
   runner.hang();
-  ask(waiting.sessionId, text('Wait')).catch(() => undefined);
+  ask(waiting.sessionId, 'Wait').catch(() => undefined);
   await runner.waitFor(() => runner.bodies('/api/chat').length === 2);
   const closed = once(acp.child, 'close');
   acp.child.stdin?.end();
   await closed;
-  const other = await startAcpProcess(t, { host: runner.url, state });
+  const other = await startAcpPair(t, { host: runner.url, state });
   const { sessions } = await other.agent.request(call.list, {});
   t.same(sessions.map(({ title }) => title).sort(), ['Count', 'Wait']);
   await other.agent.request(call.load, { ...place, sessionId: answered.sessionId });
@@ -528,12 +537,12 @@ t.test('what goes wrong is one sentence, and the process lives', async (t) => {
   t.match(runner.bodies('/api/chat').at(-1), {
     messages: [{ content: 'Now?' }, { role: 'assistant', content: 'so far' }, { content: 'Go on' }],
   });
-  t.notMatch(acp.stderr(), /\n\s+at /, 'no stack');
-  t.match(acp.stderr(), /^runnerd: warn: session\/prompt: runner-failed: /m);
+  t.notMatch(acp.log.join(''), /\n\s+at /, 'no stack');
+  t.match(acp.log.join(''), /^runnerd: warn: session\/prompt: runner-failed: /m);
 });
 
 t.test('a runner that is down, and one that has no model', async (t) => {
-  const down = await startAcpProcess(t, { host: 'http://127.0.0.1:9' });
+  const down = await startAcpPair(t, { host: 'http://127.0.0.1:9' });
   const { sessionId, configOptions } = await down.agent.request(call.new, place);
   t.same(configOptions, []);
   const ask = () => down.agent.request(call.prompt, { sessionId, prompt: [text('?')] });
@@ -679,11 +688,8 @@ async function flood(test: Teardown) {
   request(3, 'session/prompt', { sessionId, prompt: [text('Flood')] });
   await waitFor(({ params }) => params?.update?.sessionUpdate === 'agent_message_chunk');
   lines.pause();
-  // Nothing tells that nothing is read any longer.
-  for (let before = -1; before !== said; ) {
-    before = said;
-    await new Promise((resolve) => setTimeout(resolve, 300));
-  }
+  // No event says that the runner is held back.
+  await settled(() => said);
   return { runner, child, lines, sessionId, received, waitFor, said: () => said, stderr: () => stderr };
 }
 
@@ -699,8 +705,8 @@ interface Params {
 }
 
 /** No more text than an answer may have, yet 24 MB on the wire, where each of these characters takes six. */
-const floodTokens = 20_000;
-const floodToken = '\u0001'.repeat(200);
+const floodTokens = 4_000;
+const floodToken = '\u0001'.repeat(1_000);
 
 t.test('a client that stops reading holds the runner back, and loses nothing', async (t) => {
   const { child, lines, received, waitFor, said } = await flood(t);
@@ -749,13 +755,15 @@ t.test('a trace holds all traffic but the tokens of tool servers', async (t) => 
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'trace.jsonl');
   writeFileSync(file, '', { mode: 0o644 });
-  const { runner, acp, ask } = await start(t, [blind], { args: ['--trace', file] });
+  const runner = await startStandIn({ models: [blind] });
+  t.teardown(() => runner.close());
+  const acp = await startAcpProcess(t, { host: runner.url, args: ['--trace', file] });
   const { sessionId } = await acp.agent.request(call.new, {
     ...place,
     mcpServers: [{ name: 'm', command: '/bin/m', args: [], env: [{ name: 'TOKEN', value: 'hunter2' }] }],
   });
   runner.tokens(100);
-  await ask(sessionId, text('Count'));
+  await acp.agent.request(call.prompt, { sessionId, prompt: [text('Count')] });
   t.match(acp.text(sessionId), / 100 $/);
   const read = () => readFileSync(file, 'utf8');
   // The file is written behind the messages; each round gives it time.

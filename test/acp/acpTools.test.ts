@@ -15,7 +15,7 @@ import type { ClientTools } from '../../daemon/acp/sessionTools.ts';
 import { createCore } from '../../daemon/compose/core.ts';
 import { openUserFile } from '../../daemon/config/userFile.ts';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
-import { type AcpProcessOptions, startAcpProcess } from '../support/acpProcess.ts';
+import { type AcpPairOptions, startAcpPair } from '../support/acpPair.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { startMcpStandIn } from '../support/mcpStandIn.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
@@ -32,13 +32,13 @@ const able: PracticeModel = {
 const seer: PracticeModel = { name: 'seer:4b', capabilities: ['completion', 'tools', 'vision'] };
 const plain: PracticeModel = { name: 'plain:1b', capabilities: ['completion'] };
 
-async function start(t: Test, more: Partial<AcpProcessOptions> = {}) {
+async function start(t: Test, more: Partial<AcpPairOptions> = {}) {
   const runner = await startStandIn({ models: [able, seer, plain] });
   t.teardown(() => runner.close());
   const folder = t.testdir({ runner: {} });
   const questions: RequestPermissionRequest[] = [];
   const decide = more.decide ?? (() => chosen('once'));
-  const acp = await startAcpProcess(t, {
+  const acp = await startAcpPair(t, {
     ...{ host: runner.url, state: folder, config: folder },
     ...more,
     decide(question) {
@@ -298,9 +298,9 @@ t.test('servers are of one session alone, and end with it', async (t) => {
   await acp.agent.request(call.close, { sessionId: one.sessionId });
   for (const file of ['one', 'two']) await eventually(() => pids(file).every(isGone));
   t.notOk(pids('three').some(isGone), 'that of the other session runs on');
-  acp.child.stdin?.end();
+  await acp.hangUp();
   for (const file of ['three', 'own']) await eventually(() => pids(file).every(isGone));
-  t.notMatch(acp.stderr(), /a-word-of-the-editor/);
+  t.notMatch(acp.log.join(''), /a-word-of-the-editor/);
 });
 
 t.test('a session that is closed and resumed while its turn ends keeps its servers', async (t) => {

@@ -18,7 +18,7 @@ import {
   loginRequest,
   logoutRequest,
 } from '../../protocol/messages/tools.ts';
-import { startAcpProcess } from '../support/acpProcess.ts';
+import { startAcpPair } from '../support/acpPair.ts';
 import { browse, startAuthorizationPeer } from '../support/authorizationPeer.ts';
 import { createCertificate } from '../support/certificates.ts';
 import { startDaemonProcess } from '../support/daemonProcess.ts';
@@ -191,7 +191,7 @@ t.test('sessions over ACP renew one login one after another', async (t) => {
   const finished = one.daemon.request(finishLoginRequest, { server });
   await browse(url);
   await finished;
-  const { agent } = await startAcpProcess(t, { host: one.runner.url, state: home });
+  const { agent } = await startAcpPair(t, { host: one.runner.url, state: home });
   const { session } = methods.agent;
   const place = { cwd: home, mcpServers: [{ type: 'http', name: server, url: peer.url, headers: [] }] };
   const ask = async () => {

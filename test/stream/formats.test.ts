@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
 import { profileForModel } from '../../daemon/stream/profile.ts';
 import { createStreamParser, type StreamEvent } from '../../daemon/stream/stream.ts';
@@ -10,6 +11,7 @@ import { formatTools } from './formatTools.ts';
  * A row is read whole, a character at a time and in small pieces, with the same result, and nothing of it is lost.
  */
 interface Row {
+  readonly family: string;
   readonly name: string;
   readonly reply: string;
   readonly want: readonly Part[];
@@ -81,15 +83,13 @@ function rowsOf({ family, write, bare, close }: FamilyForm): Row[] {
   ];
   return rows
     .filter(([, , , applies]) => applies)
-    .map(([what, reply, want]) => ({ name: `${family}: ${what}`, reply, want }));
+    .map(([name, reply, want]) => ({ family, name, reply, want }));
 }
 
 const rows: readonly Row[] = [
   ...familyForms.flatMap(rowsOf),
   ...formatCases.map(([family, name, reply, want, model]) => ({
-    name: `${family}: ${name}`,
-    reply,
-    want,
+    ...{ family, name, reply, want },
     ...(model === undefined ? {} : { model }),
   })),
 ];
@@ -120,14 +120,21 @@ function parts(events: readonly StreamEvent[]): Part[] {
   return said;
 }
 
-for (const row of rows) {
-  t.test(row.name, async (t) => {
-    for (const size of [row.reply.length, 1, 2, 7]) {
-      const events = parse(row, size);
-      t.strictSame(parts(events), row.want, `${size} at a time`);
-      const joined = events.map((event) => ('text' in event ? event.text : '')).join('');
-      t.equal(joined, row.reply, 'nothing is lost');
-    }
+/** What is read of a reply in another way than it is wanted, or not at all, however it is cut. */
+function faultsOf(row: Row): readonly object[] {
+  return [row.reply.length, 1, 2, 7].flatMap((size) => {
+    const events = parse(row, size);
+    const joined = events.map((event) => ('text' in event ? event.text : '')).join('');
+    const got = parts(events);
+    if (joined === row.reply && isDeepStrictEqual(got, row.want)) return [];
+    return [{ name: row.name, size, got, want: row.want, joined, reply: row.reply }];
+  });
+}
+
+for (const family of new Set(rows.map((row) => row.family))) {
+  t.test(family, async (t) => {
+    const own = rows.filter((row) => row.family === family);
+    t.strictSame(own.flatMap(faultsOf), [], `${own.length} replies`);
   });
 }
 

@@ -214,6 +214,8 @@ const planted = fc
     return form.replace(/@/g, () => (has[index++ % has.length] ? `w${index}z` : ''));
   });
 
+// The properties over whole replies have found real defects, mostly within a few hundred runs. Each run of the tests has
+// other replies.
 t.test('any cut gives the same events, and nothing is lost', async (t) => {
   for (const [name, variant] of Object.entries(variants)) {
     const options = { tools, contextTags, sent, ...variant };
@@ -237,7 +239,7 @@ t.test('any cut gives the same events, and nothing is lost', async (t) => {
           }
         },
       ),
-      { numRuns: 4000 },
+      { numRuns: 400 },
     );
     t.pass(name);
   }
@@ -260,7 +262,7 @@ t.test(
           if (!stands) return;
         }
       }),
-      { numRuns: 20_000 },
+      { numRuns: 5_000 },
     );
     t.pass();
   },
@@ -284,7 +286,7 @@ t.test('only what was sent is removed', async (t) => {
           throw new Error(event.text);
       }
     }),
-    { numRuns: 10_000 },
+    { numRuns: 1_500 },
   );
   t.pass();
 });
@@ -309,7 +311,7 @@ t.test('no word is dropped: each is text, a thought, an echo, or in a call', asy
         }
       },
     ),
-    { numRuns: 20_000 },
+    { numRuns: 3_000 },
   );
   t.pass();
 });
@@ -334,7 +336,7 @@ t.test('two parsers share nothing', async (t) => {
       if (JSON.stringify(events.map((all) => JSON.stringify(merge(all)))) !== JSON.stringify(alone))
         throw new Error('mixed');
     }),
-    { numRuns: 1000 },
+    { numRuns: 200 },
   );
   t.pass();
 });
@@ -418,9 +420,9 @@ t.test('the work is linear, also for hostile input', async (t) => {
       parser.finish();
       return parser.steps;
     };
-    const [small, large] = [steps(30_000), steps(60_000)];
+    const [small, large] = [steps(25_000), steps(50_000)];
     t.ok(large / small <= 2.2, `${name}: ${small} -> ${large} steps`);
-    t.ok(large <= 60_000 * 40, `${name}: ${large} steps for 60,000 characters`);
+    t.ok(large <= 50_000 * 40, `${name}: ${large} steps for 50,000 characters`);
   }
 });
 
@@ -450,7 +452,7 @@ t.test('thinking quotes come out as they went in', async (t) => {
       if (stripped.replaceAll('\n\n', '') !== own.join('').replaceAll('\n\n', ''))
         throw new Error(JSON.stringify([whole, stripped]));
     }),
-    { numRuns: 2000 },
+    { numRuns: 500 },
   );
   t.pass();
 });
@@ -471,7 +473,7 @@ t.test('leading blocks: what is taken and what is left are the whole', async (t)
       if (blocks.length === 0 && rest !== whole) throw new Error('changed');
       if (new Set(blocks.map(({ name }) => name)).size < blocks.length) throw new Error('a name came twice');
     }),
-    { numRuns: 5000 },
+    { numRuns: 1_000 },
   );
   t.pass();
 });

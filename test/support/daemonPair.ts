@@ -1,4 +1,3 @@
-import { Transform } from 'node:stream';
 import { setTimeout as waitFor } from 'node:timers/promises';
 import type { InitializeResult, ServerCapabilities } from 'vscode-languageserver/node';
 import { startDaemon } from '../../daemon/compose/handshake.ts';
@@ -6,6 +5,7 @@ import { userConfigFile } from '../../protocol/base/userFolders.ts';
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
 import type { SecretLine } from '../../protocol/messages/secrets.ts';
 import { connectClient, type DaemonClient } from './daemonClient.ts';
+import { inPieces } from './inPieces.ts';
 
 export interface PairOptions {
   readonly secrets?: readonly SecretLine[];
@@ -80,19 +80,4 @@ export async function startPair(options: InitializationOptions, pair: PairOption
 
 async function waitTruly(milliseconds: number, signal: AbortSignal): Promise<void> {
   await waitFor(milliseconds, undefined, { signal });
-}
-
-function inPieces(): Transform {
-  let size = 0;
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      for (let at = 0; at < chunk.length; ) {
-        // 1 to 97 bytes, in a fixed order.
-        size = (size * 31 + 7) % 97;
-        this.push(chunk.subarray(at, at + size + 1));
-        at += size + 1;
-      }
-      done();
-    },
-  });
 }

@@ -26,3 +26,13 @@ export async function poll<R>(
     await new Promise((resolve) => setTimeout(resolve, 30));
   }
 }
+
+/** Settles when the value has been the same ten times in a row. Use it only where no event can tell. */
+export async function settled(value: () => unknown): Promise<void> {
+  let last = value();
+  for (let same = 0; same < 10; same += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    if (value() !== last) same = -1;
+    last = value();
+  }
+}
