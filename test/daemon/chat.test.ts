@@ -75,6 +75,24 @@ function lastBody(runner: RunnerStandIn): Record<string, unknown> {
   return runner.bodies('/api/chat').at(-1) as Record<string, unknown>;
 }
 
+t.test('every request of a chat is made by the one client for runners', async (t) => {
+  const runner = await startStandIn({ models });
+  t.teardown(() => runner.close());
+  const secret = 'a-token-that-the-client-adds';
+  const daemon = await startPair({ host: runner.url }, { secrets: [{ origin: runner.url, secret }] });
+  t.teardown(daemon.close);
+  runner.say('Yes.');
+  await daemon.chat({
+    model: 'seer',
+    messages: [{ ...user('hi'), images: ['iVBORw0KGgo='] }],
+    tools: [tool],
+  });
+  const paths = runner.requests.map(({ path }) => path);
+  t.ok(paths.includes('/api/show') && paths.includes('/api/chat'), paths.join(' '));
+  for (const { path, headers } of runner.requests)
+    t.match(headers, { accept: 'application/json', authorization: `Bearer ${secret}` }, path);
+});
+
 t.test('an answer streams, and its result holds the whole', async (t) => {
   const { runner, daemon } = await setUp(t);
   runner.say(['Hello ', 'a < b ', '日本', '語 and ', '𝄞.'], { thinking: ['Let me ', 'see.'] });

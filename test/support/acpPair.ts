@@ -20,6 +20,8 @@ export interface AcpPairOptions extends AcpClientOptions {
   /** The model that answers if the client chooses none. */
   readonly model?: string;
   readonly traceFile?: string;
+  /** The agent's clock in ms; default: the true one. */
+  readonly now?: () => number;
   /** The user's state folder; default: one that cannot be made, so that nothing is kept. */
   readonly state?: string;
   /** The user's own folder of configurations; default: there is none. */
@@ -28,7 +30,7 @@ export interface AcpPairOptions extends AcpClientOptions {
 
 /** Both real ends in one process. What the agent reads is cut into pieces of a few bytes. */
 export async function startAcpPair(test: Teardown, options: AcpPairOptions): Promise<AcpPair> {
-  const { host, model, traceFile, state = '/dev/null', config = '/dev/null' } = options;
+  const { host, model, traceFile, now = Date.now, state = '/dev/null', config = '/dev/null' } = options;
   const { platform } = process;
   const env = {
     ...{ PATH: process.env['PATH'], HOME: '/nonexistent' },
@@ -47,7 +49,7 @@ export async function startAcpPair(test: Teardown, options: AcpPairOptions): Pro
     sessionsFolder: join(kept, 'sessions'),
     chatModelFile: join(kept, 'chatModel.json'),
     writeLog: (line) => void log.push(line),
-    now: Date.now,
+    now,
     random: Math.random,
   });
   const { initialize, disconnect } = connectAcpClient(toClient, toAgent, options);
