@@ -396,14 +396,44 @@ t.test('the thinking of a completion is read by the library alone', async (t) =>
   for (const { path, text } of room) t.notMatch(text, /<\/?think|thinking>/i, path);
 });
 
-t.test('tests in an editor or a browser wait for what happens, never for a time', async (t) => {
-  const tests = readSources('test').filter(({ path }) => !path.startsWith('test/bench/'));
-  t.ok(tests.some(({ path }) => path.startsWith('test/e2e/vscode')));
-  const waiting = tests.filter(({ text }) => /\.waitForTimeout\(/.test(text));
+/** How often a file of the tests lets a time pass, and why it must. */
+const timeWaits: Readonly<Record<string, readonly [count: number, why: string]>> = {
+  'test/completion/completionConditions.test.ts': [1, 'longer than a request without a waiter goes on'],
+  'test/completion/completionRequests.test.ts': [1, 'turns in which a daemon in this process reads'],
+  'test/practice/practice.test.ts': [1, 'silence is no event'],
+  'test/support/answers.ts': [1, 'a stand-in that is slow on purpose'],
+  'test/support/conformanceFixture.ts': [1, 'a stand-in that is slow on purpose'],
+  'test/support/daemonPair.ts': [1, 'the clock of the daemon, where a test gives it no other'],
+  'test/support/tmux.ts': [1, 'it asks again until the screen is as wanted'],
+  'test/support/waiting.ts': [2, 'the one way to ask again until something is so'],
+  'test/terminal/terminalSession.test.ts': [4, 'a pause between keys, and a timer that must not fire'],
+};
+
+t.test('tests wait for what happens, never for a time', async (t) => {
+  const paths = readdirSync('test', { recursive: true }).map((name) => join('test', String(name)));
+  const tests = paths.filter((path) => /\.(ts|cjs|py|lua)$/.test(path) && !/^test\/(bench|house)/.test(path));
+  t.ok(tests.length > 100);
+  const found = tests.map((path) => [path, timeWaitsIn(readFileSync(path, 'utf8'))] as const);
   t.strictSame(
-    waiting.map(({ path }) => path),
-    [],
+    Object.fromEntries(found.filter(([, count]) => count > 0).toSorted()),
+    Object.fromEntries(Object.entries(timeWaits).map(([path, [count]]) => [path, count])),
   );
+  for (const text of [
+    'await new Promise((resolve) => setTimeout(resolve, 30));',
+    'await new Promise<void>((done) => setTimeout(done, 30));',
+    "import { setTimeout as wait } from 'node:timers/promises';",
+    'await page.waitForTimeout(100);',
+    'time.sleep(1)',
+    'vim.wait(200)',
+    "spawnSync('sleep', ['1'])",
+  ])
+    t.equal(timeWaitsIn(text), 1, text);
+  for (const text of [
+    'const timer = setTimeout(() => reject(new Error(message())), limit);',
+    "import { setImmediate as turn } from 'node:timers/promises';",
+    'vim.wait(8000, function() return done end, 5)',
+  ])
+    t.equal(timeWaitsIn(text), 0, text);
 });
 
 t.test('no merge was left half done', async (t) => {
@@ -481,6 +511,21 @@ t.test('docs/VSCODE.md has every setting with its default, and no other', async 
 t.test('the README is at most 150 lines', async (t) => {
   t.ok(readFileSync('README.md', 'utf8').split('\n').length <= 151);
 });
+
+const timeWait = new RegExp(
+  [
+    /\bnew Promise(?:<\w+>)?\(\s*\(?(\w+)\)? => (?:void )?setTimeout\(\1\b/,
+    /\bimport \{[^}]*\bsetTimeout\b[^}]*\} from '(?:node:)?timers\/promises'/,
+    /\.waitForTimeout\(|\btime\.sleep\(|\bvim\.wait\(\s*\d+\s*\)|\bspawnSync\('sleep'/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'g',
+);
+
+function timeWaitsIn(text: string): number {
+  return text.match(timeWait)?.length ?? 0;
+}
 
 const networkModule =
   /^(?!\s*import type ).*\b(?:from|import|require)[\s(]*['"](?:undici(?:\/[^'"]*)?|(?:node:)?(?:https?|http2|net|tls|dgram))['"]/m;

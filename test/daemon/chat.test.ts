@@ -1477,8 +1477,7 @@ t.test('settings change while the daemon runs', async (t) => {
   const { daemon } = await setUp(t, {}, { pair: { settings: { host: other.url } } });
   await daemon.connection.sendNotification('workspace/didChangeConfiguration', { settings: null });
   other.say('from the new host');
-  for (let tries = 0; other.requests.length === 0 && tries < 200; tries++)
-    await new Promise((resolve) => setTimeout(resolve, 10));
+  await other.waitFor(() => true);
   const { result } = await daemon.chat({ model: 'plain', messages: ask('hi') });
   t.equal(result.message.content, 'from the new host');
   await daemon.connection.sendNotification('workspace/didChangeConfiguration', {

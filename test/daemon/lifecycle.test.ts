@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
 import { createLifecycle } from '../../daemon/models/lifecycle.ts';
@@ -30,6 +29,7 @@ import { startPair } from '../support/daemonPair.ts';
 import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { type RunnerStandIn, type StandInOptions, startStandIn } from '../support/runnerStandIn.ts';
+import { poll } from '../support/waiting.ts';
 
 const megabyte = 1024 * 1024;
 const models: readonly PracticeModel[] = [
@@ -326,13 +326,21 @@ t.test('two pulls of one model share one download, and can be cancelled separate
   const settled = pulls.map((one) => one.catch((error) => error.code));
   await runner.waitFor(({ path }) => path === '/api/pull');
   const until = async (token: string) => {
-    while ((progress.get(token)?.length ?? 0) < 3) await wait(5);
+    await poll(
+      async () => progress.get(token)?.length ?? 0,
+      (count) => count >= 3,
+      20_000,
+    );
   };
   await Promise.all([until('first'), until('second')]);
   first.abort();
   t.equal(await settled[0], -32800);
   const before = progress.get('second')?.length ?? 0;
-  while ((progress.get('second')?.length ?? 0) < before + 2) await wait(5);
+  await poll(
+    async () => progress.get('second')?.length ?? 0,
+    (count) => count >= before + 2,
+    20_000,
+  );
   t.equal(runner.requests.filter(({ path, aborted }) => path === '/api/pull' && !aborted).length, 1);
   t.match(progress.get('first')?.at(-1), { kind: 'end' });
   second.abort();
@@ -366,7 +374,11 @@ t.test('both kinds of tokens cancel, and an editor without them is not asked', a
     const params = { model: 'large:1b', ...(token === undefined ? {} : { workDoneToken: token }) };
     const pulled = daemon.request(pullModelRequest, params).catch((error) => error.code);
     const own = () => token ?? made[0] ?? '';
-    while (!progress.get(own())?.some(({ kind }) => kind === 'report')) await wait(5);
+    await poll(
+      async () => progress.get(own()) ?? [],
+      (all) => all.some(({ kind }) => kind === 'report'),
+      20_000,
+    );
     await daemon.connection.sendNotification('window/workDoneProgress/cancel', { token: own() });
     t.equal(await pulled, -32800);
     t.strictSame(progress.get(own())?.at(-1), { kind: 'end', message: 'Cancelled' });

@@ -22,6 +22,7 @@ import {
 } from '../../protocol/messages/log.ts';
 import { startDaemonWithRunner } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';
+import { poll } from '../support/waiting.ts';
 
 const server = { name: 'default', url: 'http://127.0.0.1:11434' };
 
@@ -615,14 +616,15 @@ t.test('over the wire: a start that is cancelled, and a shutdown, leave no child
   const script = `#!/bin/sh\necho $$ > ${pidFile}\n[ -n "$QUIET" ] || echo line\nexec /bin/sleep 60\n`;
   await writeFile(join(folder, 'journalctl'), script, { mode: 0o755 });
   const pidOf = async () => {
-    for (;;) {
-      const text = await readFile(pidFile, 'utf8').catch(() => '');
-      if (text.endsWith('\n')) return Number(text);
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    const read = () => readFile(pidFile, 'utf8').catch(() => '');
+    return Number(await poll(read, (text) => text.endsWith('\n'), 20_000));
   };
   const until = async (gone: number) => {
-    while (isAlive(gone)) await new Promise((resolve) => setTimeout(resolve, 10));
+    await poll(
+      async () => isAlive(gone),
+      (is) => !is,
+      20_000,
+    );
   };
   const quiet = await startDaemonWithRunner(t, {}, { pair: { env: { ...env, QUIET: '1' } } });
   const cancel = new AbortController();

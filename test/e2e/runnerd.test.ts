@@ -13,7 +13,7 @@ import { finishLoginRequest, loginRequest } from '../../protocol/messages/tools.
 import { type DaemonProcess, runnerdPath, startDaemonProcess } from '../support/daemonProcess.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { closeServer, portOf } from '../support/recordings.ts';
-import { withLimit } from '../support/waiting.ts';
+import { poll, withLimit } from '../support/waiting.ts';
 
 const message = (content: string) => [{ role: 'user' as const, content }];
 
@@ -327,15 +327,14 @@ const editorScript = `
 `;
 
 async function untilGone(pid: number): Promise<void> {
-  for (let tries = 0; tries < 500; tries++) {
+  const isThere = async () => {
     try {
-      process.kill(pid, 0);
+      return process.kill(pid, 0);
     } catch {
-      return;
+      return false;
     }
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  throw new Error(`The process ${pid} is still there.`);
+  };
+  await poll(isThere, (is) => !is, 10_000);
 }
 
 t.test('a planted secret reaches its server and no output', async (t) => {

@@ -20,6 +20,7 @@ import { modelfileOf } from '../../daemon/practice/show.ts';
 import { countTokens, type Piece } from '../../daemon/practice/speech.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { type StandInOptions, startStandIn } from '../support/runnerStandIn.ts';
+import { settled } from '../support/waiting.ts';
 
 const label = '*Practice runner, not a language model.*\n\n';
 const weather = {
@@ -196,10 +197,7 @@ t.test('a client that does not read pauses the answer', async (t) => {
   const sent = open(standIn.url, { model: 'practice', messages: [{ role: 'user', content: 'x' }] });
   await sent.firstBytes;
   // Until it rests, or has said more than all buffers hold.
-  for (let before = -1; before !== said && said < 5_000; ) {
-    before = said;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  await settled(() => Math.min(said, 5_000));
   t.ok(said < 5_000, `${said} pieces`);
   sent.destroy();
 });
