@@ -108,12 +108,13 @@ t.test('nothing is fetched, and nothing outside the content folder is read', par
 
 t.test('hostile documents are rendered in full, or refused with a sentence', parts, async (t) => {
   const row = (cells: number) => `|${' x |'.repeat(cells)}\n`;
+  // Tens of pages show as much as hundreds: each bound of a line, a cell and a page is crossed many times.
   const cases = {
-    'a table of 10,000 rows': { body: `${row(3)}${'|---|---|---|\n'}${row(3).repeat(10_000)}`, pages: 200 },
-    'a word of a megabyte': { body: 'a'.repeat(1_000_000), pages: 100 },
-    'code of a megabyte in one line': { body: `\`\`\`\n${'b'.repeat(500_000)}\n\`\`\`\n`, pages: 60 },
-    'code of a megabyte in a paragraph': { body: `\`${'b'.repeat(100_000)}\``, pages: 10 },
-    'a paragraph of a megabyte': { body: 'lorem ipsum dolor '.repeat(30_000), pages: 80 },
+    'a table of 2,000 rows': { body: `${row(3)}${'|---|---|---|\n'}${row(3).repeat(2_000)}`, pages: 40 },
+    'a word without an end': { body: 'a'.repeat(200_000), pages: 20 },
+    'code without an end in one line': { body: `\`\`\`\n${'b'.repeat(100_000)}\n\`\`\`\n`, pages: 12 },
+    'code without an end in a paragraph': { body: `\`${'b'.repeat(100_000)}\``, pages: 10 },
+    'a paragraph without an end': { body: 'lorem ipsum dolor '.repeat(6_000), pages: 16 },
     'a Chinese paragraph': { body: '文'.repeat(10_000), pages: 3 },
     'a table of 1,000 columns': { body: row(1000) + `|${'---|'.repeat(1000)}\n` + row(1000), pages: 1 },
     'a cell longer than a page': {
@@ -144,12 +145,12 @@ t.test('hostile documents are rendered in full, or refused with a sentence', par
       name,
     );
   }
-  for (const body of ['>'.repeat(5000), '[a](https://x.y/) '.repeat(100_000), 'a\n\n'.repeat(120_000)])
+  for (const body of ['>'.repeat(5000), '[a](https://x.y/) '.repeat(100_000), '# a\n\n'.repeat(45_000)])
     await t.rejects(createPdf(pdfJob(body)), UnrenderableError);
 });
 
 t.test('nothing of a long cell, header or heading is lost', parts, async (t) => {
-  const words = Array.from({ length: 3000 }, (_, n) => `w${n}`);
+  const words = Array.from({ length: 1500 }, (_, n) => `w${n}`);
   for (const body of [
     `| a | b |\n|---|---|\n| ${words.join(' ')} | x |\n`,
     `| ${words.join(' ')} | b |\n|---|---|\n| 1 | x |\n`,
@@ -204,12 +205,14 @@ t.test('an SVG whose parts multiply exceeds the bounds', (t) => {
 });
 
 t.test('any Markdown gives a whole PDF', parts, async (t) => {
+  // Several texts in each, because a PDF and a look at it cost more than what is in it.
+  const texts = fc.array(markdownText, { minLength: 1, maxLength: 5 });
   await fc.assert(
-    fc.asyncProperty(markdownText, async (body) => {
-      const { bytes } = await createPdf(pdfJob(body));
+    fc.asyncProperty(texts, async (some) => {
+      const { bytes } = await createPdf(pdfJob(some.join('\n\n')));
       return pagesOf(bytes) >= 1;
     }),
-    { numRuns: 60 },
+    { numRuns: 25 },
   );
   t.pass();
 });

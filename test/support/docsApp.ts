@@ -65,11 +65,7 @@ export async function openTestApp(
   t.teardown(() => verifier.close());
   const log: string[] = [];
   const rendered: string[] = [];
-  const renderer = createRenderer({
-    worker: join(parts, 'renderWorker.cjs'),
-    ...{ workers: 1, deadline: 30_000, memory: 512, queueLength: 8, patience: 60_000 },
-  });
-  t.teardown(() => renderer.close());
+  const renderer = rendererOfFile();
   const renditions = createRenditions({
     index: library.index,
     folder: library.folder,
@@ -123,6 +119,20 @@ export async function openTestApp(
         headers: { host: '127.0.0.1:4000', authorization: `Bearer ${usual}`, ...more.headers },
       }),
   };
+}
+
+let shared: Renderer | undefined;
+
+/**
+ * One renderer for all services of a test file: it keeps nothing of its jobs, and loading a format costs more than most
+ * documents. An idle worker does not keep the process alive, so nobody closes it.
+ */
+function rendererOfFile(): Renderer {
+  shared ??= createRenderer({
+    worker: join(parts, 'renderWorker.cjs'),
+    ...{ workers: 1, deadline: 30_000, memory: 512, queueLength: 8, patience: 60_000 },
+  });
+  return shared;
 }
 
 function fetchNothing(): Promise<never> {
