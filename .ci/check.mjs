@@ -7,7 +7,7 @@
 // The last two add to the counts of the run before them.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { runTestFiles } from './testFiles.mjs';
 
 /** Folders whose tests run in process. */
@@ -47,9 +47,18 @@ console.log(`${counts.passed} passed, ${counts.failed} failed`);
 process.exitCode = counts.failed === 0 ? 0 : 1;
 
 async function runEverything() {
-  const files = readdirSync('.tap-build').filter((name) => name.endsWith('.test.mjs'));
+  const parts = partsOfOthers();
+  const files = readdirSync('.tap-build').filter((name) => name.endsWith('.test.mjs') && !parts.has(name));
   const [missing] = await Promise.all([runTests(files.map((name) => `.tap-build/${name}`)), runGates()]);
   return missing;
+}
+
+/** Test files that another one imports, to run in its process. */
+function partsOfOthers() {
+  const paths = readdirSync('test', { recursive: true }).filter((path) => path.endsWith('.test.ts'));
+  const texts = paths.map((path) => readFileSync(join('test', path), 'utf8'));
+  const imports = texts.flatMap((text) => [...text.matchAll(/^import '\.\/(\w+)\.test\.ts';$/gm)]);
+  return new Set(imports.map(([, name]) => `${name}.test.mjs`));
 }
 
 /** Whatever is still missing counts as a failure. */

@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os';
 import { basename, dirname } from 'node:path';
 
 /** Seconds until a file that does not end is stopped and counts as failed. */
-const limit = 600;
+const limit = 1200;
 /** Tests wait for other processes for a part of their time, so there is one more than cores. */
 const jobs = availableParallelism() + 1;
 /** Seconds that each file took last, so that the longest ones start first and none is left alone at the end. */

@@ -1,5 +1,13 @@
 import type { Locator } from 'playwright-core';
-import { ask, type Editor, editorParts, type Host, modelIds, startEditor } from '../support/editor.ts';
+import {
+  ask,
+  type Editor,
+  editorParts,
+  endEditors,
+  type Host,
+  modelIds,
+  startEditor,
+} from '../support/editor.ts';
 import { needs } from '../support/parts.ts';
 import { type RunnerStandIn, startStandIn } from '../support/runnerStandIn.ts';
 import { createFigures, median } from './figures.ts';
@@ -12,6 +20,7 @@ else {
   await activation();
   await firstPart();
   await largeViews();
+  await endEditors();
 }
 
 /** The editor's own figure, in windows that were never open before. */

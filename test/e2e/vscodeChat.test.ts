@@ -7,6 +7,7 @@ import {
   ask,
   childrenOf,
   editorParts,
+  endEditors,
   type Host,
   modelIds,
   startEditor,
@@ -18,6 +19,7 @@ import { startStandIn } from '../support/runnerStandIn.ts';
 import { poll } from '../support/waiting.ts';
 
 const parts = needs(...editorParts);
+t.teardown(endEditors);
 
 const models = [
   { name: 'thinker:8b', capabilities: ['completion', 'tools', 'thinking'] as const, size: 5.2e9 },

@@ -1,5 +1,13 @@
 import t from 'tap';
-import { answerBox, type Editor, editorParts, type Host, startEditor } from '../support/editor.ts';
+import {
+  answerBox,
+  type Editor,
+  editorParts,
+  endEditors,
+  type Host,
+  offeredServers,
+  startEditor,
+} from '../support/editor.ts';
 import { startMcpStandIn } from '../support/mcpStandIn.ts';
 import { openOwnedDocs } from '../support/ownedDocs.ts';
 import { needs } from '../support/parts.ts';
@@ -7,23 +15,75 @@ import { startStandIn } from '../support/runnerStandIn.ts';
 import { poll } from '../support/waiting.ts';
 
 const parts = needs(...editorParts);
+t.teardown(endEditors);
 const token = `rdocs_${'a'.repeat(43)}`;
 
 t.test("the document service for the editor's agents", parts, async (t) => {
-  const [runner, mine, other] = await Promise.all([
+  const [runner, docs, mine, other] = await Promise.all([
     startStandIn(),
+    openOwnedDocs(t),
     startMcpStandIn(token),
     startMcpStandIn(),
   ]);
-  const editor = await startEditor({ machine: { 'runner.host': runner.url } });
+  const editor = await startEditor({ machine: { 'runner.host': runner.url, 'runner.docsUrl': docs.origin } });
   t.teardown(() => Promise.all([editor.close(), runner.close(), mine.close(), other.close()]));
-  await editor.until(({ seen }) => seen.context !== undefined);
+  await editor.until(({ seen }) => seen.documents !== undefined);
+
+  await t.test('the real service', async (t) => {
+    await t.test("without a token, by the editor's own sign-in", async (t) => {
+      const context = editor.page.context();
+      const opening = context.waitForEvent('page', { timeout: 60_000 });
+      const dialog = editor.page.locator('.monaco-dialog-box');
+      const question = dialog.getByText(/'Runner Documents' wants to authenticate to runner-docs/);
+      // A start before the editor has the list of servers is none.
+      await poll(
+        async () => {
+          startServers(editor).catch(() => undefined);
+          return question.waitFor({ timeout: 2_000 }).then(
+            () => true,
+            () => false,
+          );
+        },
+        Boolean,
+        60_000,
+      );
+      await dialog.getByText('Allow', { exact: true }).click();
+      const page = await opening;
+      await page.waitForLoadState();
+      // The editor of the tests opens addresses of this machine by a proxy of its own, under another path.
+      const request = page.url().includes('to=')
+        ? (new URL(page.url()).searchParams.get('to') ?? '')
+        : new URL(page.url()).pathname + new URL(page.url()).search;
+      const asked = new URL(request, docs.origin);
+      t.equal(asked.searchParams.get('scope'), 'read');
+      asked.searchParams.set('resource', `${docs.origin}/mcp`);
+      const { to, answer } = await docs.allow(asked.href);
+      t.equal(to.origin + to.pathname, 'https://vscode.dev/redirect');
+      // What that page does: it hands the code to the editor that the state names.
+      const back = new URL(decodeURIComponent(answer.get('state') ?? ''));
+      // The editor looks for a code that is not the first parameter.
+      for (const name of ['state', 'code']) back.searchParams.set(name, answer.get(name) ?? '');
+      await page.goto(back.href);
+      await editor.until(docsTools, { fits: (names) => names.length > 0 });
+      t.match(await search(editor), /How to install it/);
+      t.equal(await editor.evaluate(storedToken, docs.origin), undefined);
+    });
+
+    await t.test('with a token', async (t) => {
+      void run(editor, 'runner.setDocsToken');
+      await answerBox(editor.page, await docs.createToken());
+      await editor.until(storedToken, { argument: docs.origin });
+      t.match(await search(editor), /How to install it/);
+    });
+  });
 
   await t.test('without an address there is no server, and the command names the setting', async (t) => {
+    await setUrl(editor, '');
+    await editor.until(docsTools, { fits: (names) => names.length === 0 });
     await startServers(editor);
     t.strictSame(await editor.evaluate(docsTools), []);
-    void run(editor, 'runner.setDocsToken');
-    const [shown] = await editor.until(({ seen }) => seen.notifications, { fits: (all) => all.length > 0 });
+    await editor.evaluate(({ vscode }) => void vscode.commands.executeCommand('runner.setDocsToken'));
+    const shown = await editor.until(({ seen }) => seen.notifications.at(-1));
     t.match(shown, /^Set runner\.docsUrl first/);
   });
 
@@ -51,9 +111,8 @@ t.test("the document service for the editor's agents", parts, async (t) => {
       mine.asked.every(({ authorization }) => authorization === `Bearer ${token}`),
       'nothing was asked without it',
     );
-    t.strictSame(await editor.evaluate(offered), [{ uri: `${mine.url}/mcp`, headers: {} }]);
-    const text = await editor.evaluate(callTool, names[0] ?? '');
-    t.match(text, /Nothing was found/);
+    t.strictSame(await editor.evaluate(offeredServers), [{ uri: `${mine.url}/mcp`, headers: {} }]);
+    t.match(await search(editor), /Nothing was found/);
   });
 
   await t.test('another address gets no token, whatever its form', async (t) => {
@@ -120,87 +179,6 @@ t.test("the document service for the editor's agents", parts, async (t) => {
   });
 });
 
-t.test('an untrusted workspace cannot redirect agents', parts, async (t) => {
-  const runner = await startStandIn();
-  const editor = await startEditor({
-    trusted: false,
-    machine: { 'runner.host': runner.url, 'runner.docsUrl': 'http://127.0.0.1:4000' },
-    files: { '.vscode/settings.json': '{ "runner.docsUrl": "http://127.0.0.1:4666" }' },
-  });
-  t.teardown(() => Promise.all([editor.close(), runner.close()]));
-  await editor.until(({ seen }) => seen.documents !== undefined);
-  t.equal(await editor.evaluate(({ vscode }) => vscode.workspace.isTrusted), false);
-  t.strictSame(await editor.evaluate(offered), [{ uri: 'http://127.0.0.1:4000/mcp', headers: {} }]);
-});
-
-t.test('the real service', parts, async (t) => {
-  const [runner, docs] = await Promise.all([startStandIn(), openOwnedDocs(t)]);
-  const editor = await startEditor({ machine: { 'runner.host': runner.url, 'runner.docsUrl': docs.origin } });
-  t.teardown(() => Promise.all([editor.close(), runner.close()]));
-  await editor.until(({ seen }) => seen.documents !== undefined);
-  const search = async (names: readonly string[]) => {
-    const name = names.find((one) => one.endsWith('search_docs'));
-    return editor.evaluate(callTool, name ?? '');
-  };
-
-  await t.test("without a token, by the editor's own sign-in", async (t) => {
-    const context = editor.page.context();
-    const opening = context.waitForEvent('page', { timeout: 60_000 });
-    const dialog = editor.page.locator('.monaco-dialog-box');
-    const question = dialog.getByText(/'Runner Documents' wants to authenticate to runner-docs/);
-    // A start before the editor has the list of servers is none.
-    await poll(
-      async () => {
-        startServers(editor).catch(() => undefined);
-        return question.waitFor({ timeout: 2_000 }).then(
-          () => true,
-          () => false,
-        );
-      },
-      Boolean,
-      60_000,
-    );
-    await dialog.getByText('Allow', { exact: true }).click();
-    const page = await opening;
-    await page.waitForLoadState();
-    // The editor of the tests opens addresses of this machine by a proxy of its own, under another path.
-    const request = page.url().includes('to=')
-      ? (new URL(page.url()).searchParams.get('to') ?? '')
-      : new URL(page.url()).pathname + new URL(page.url()).search;
-    const asked = new URL(request, docs.origin);
-    t.equal(asked.searchParams.get('scope'), 'read');
-    asked.searchParams.set('resource', `${docs.origin}/mcp`);
-    const { to, answer } = await docs.allow(asked.href);
-    t.equal(to.origin + to.pathname, 'https://vscode.dev/redirect');
-    // What that page does: it hands the code to the editor that the state names.
-    const back = new URL(decodeURIComponent(answer.get('state') ?? ''));
-    // The editor looks for a code that is not the first parameter.
-    for (const name of ['state', 'code']) back.searchParams.set(name, answer.get(name) ?? '');
-    await page.goto(back.href);
-    const names = await poll(
-      () => editor.evaluate(docsTools),
-      (found) => found.length > 0,
-      40_000,
-    );
-    t.match(await search(names), /How to install it/);
-    t.equal(await editor.evaluate(storedToken, docs.origin), undefined);
-  });
-
-  await t.test('with a token', async (t) => {
-    void run(editor, 'runner.setDocsToken');
-    await answerBox(editor.page, await docs.createToken());
-    await editor.until(storedToken, { argument: docs.origin });
-    t.match(await search(await toolsOf(editor)), /How to install it/);
-  });
-});
-
-/** Run in the host: the servers as the editor gets them, before it starts one. */
-async function offered({ vscode, seen }: Host<undefined>): Promise<readonly object[]> {
-  const { token: cancellation } = new vscode.CancellationTokenSource();
-  const servers = (await seen.documents?.provideMcpServerDefinitions(cancellation)) ?? [];
-  return servers.map(({ uri, headers }) => ({ uri: uri.toString(true), headers }));
-}
-
 /** Run in the host: the names of the tools of the document service that any extension may call. */
 function docsTools({ vscode }: Host<undefined>): readonly string[] {
   return vscode.lm.tools.map(({ name }) => name).filter((name) => name.endsWith('_docs'));
@@ -247,6 +225,21 @@ function toolsOf(editor: Editor): Promise<readonly string[]> {
       return editor.evaluate(docsTools);
     },
     (names) => names.length > 0,
+    40_000,
+  );
+}
+
+/**
+ * Searches once the server runs. The editor starts it again after each change of its address or its token, and until
+ * then it has no such tool, or cancels the call.
+ */
+function search(editor: Editor): Promise<string> {
+  return poll(
+    async () => {
+      const name = (await toolsOf(editor)).find((one) => one.endsWith('search_docs'));
+      return editor.evaluate(callTool, name ?? '').catch(String);
+    },
+    (answer) => !/Canceled|was not contributed/.test(answer),
     40_000,
   );
 }

@@ -10,6 +10,7 @@ import {
   childrenOf,
   type Editor,
   editorParts,
+  endEditors,
   type Host,
   modelIds,
   startEditor,
@@ -19,6 +20,7 @@ import { type RunnerStandIn, startStandIn } from '../support/runnerStandIn.ts';
 import { poll } from '../support/waiting.ts';
 
 const parts = needs(...editorParts);
+t.teardown(endEditors);
 
 const models = [
   { name: 'qwen3:8b', capabilities: ['completion', 'tools', 'thinking'] as const, size: 5.2e9 },
@@ -211,6 +213,28 @@ t.test('managing models in a real VS Code', parts, async (t) => {
     await run(editor, 'notifications.clearAll');
   });
 
+  await t.test('an unexpected error is a sentence for the user, and its stack is only logged', async (t) => {
+    const errors = ({ seen }: Host<undefined>) => seen.log.filter(({ level }) => level === 'error');
+    const before = (await editor.evaluate(errors)).length;
+    const result = await editor.evaluate(async ({ vscode, seen }) => {
+      seen.failing.add('window.createWebviewPanel');
+      const model = { model: 'qwen3:4b', server: 'default' };
+      return vscode.commands.executeCommand('runner.showModel', model);
+    });
+    t.equal(result, false);
+    const toast = page.locator('.notification-toast', { hasText: 'Nobody expected this.' });
+    await toast.waitFor();
+    const text = await toast.locator('.notification-list-item-message').innerText();
+    t.equal(text.trim(), 'Nobody expected this.');
+    const logged = (await editor.evaluate(errors)).slice(before);
+    t.match(
+      logged.map(({ message }) => message),
+      [/^TypeError: Nobody expected this\.\n\s+at [\s\S]*extension\.cjs/],
+    );
+    t.equal(logged.length, 1);
+    await run(editor, 'notifications.clearAll');
+  });
+
   await t.test('load, then unload', async (t) => {
     const model = { model: 'qwen3:4b', server: 'default' };
     await editor.evaluate(
@@ -256,6 +280,9 @@ t.test('managing models in a real VS Code', parts, async (t) => {
 
   await t.test('Modelfiles: mistakes, hover, and a model made from one', async (t) => {
     const path = join(editor.workspace, 'Modelfile');
+    await editor.evaluate(async ({ vscode, argument }) => {
+      await vscode.window.showTextDocument(vscode.Uri.file(argument));
+    }, path);
     const mistakes = await editor.until(mistakesOf, { argument: path, fits: (found) => found.length > 0 });
     t.strictSame(mistakes, ['1:22-26 temperature needs a number.']);
     const hover = await editor.evaluate(hoverAt, path);
@@ -525,11 +552,9 @@ async function rows(page: Page, view: string, wanted: readonly string[]): Promis
 }
 
 /** Run in the host: what is wrong with a file. */
-async function mistakesOf({ vscode, argument }: Host<string>): Promise<readonly string[]> {
-  const uri = vscode.Uri.file(argument);
-  await vscode.window.showTextDocument(uri);
+function mistakesOf({ vscode, argument }: Host<string>): readonly string[] {
   return vscode.languages
-    .getDiagnostics(uri)
+    .getDiagnostics(vscode.Uri.file(argument))
     .map(
       ({ range: { start, end }, message }) => `${start.line}:${start.character}-${end.character} ${message}`,
     );

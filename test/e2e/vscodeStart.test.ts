@@ -7,8 +7,11 @@ import {
   childrenOf,
   type Editor,
   editorParts,
+  endEditors,
   type Host,
   modelIds,
+  offeredServers,
+  pressEnter,
   startEditor,
   stepsOf,
   transcript,
@@ -19,6 +22,7 @@ import { startStandIn } from '../support/runnerStandIn.ts';
 import { poll } from '../support/waiting.ts';
 
 const parts = needs(...editorParts);
+t.teardown(endEditors);
 
 t.test('VS Code starts while the runner is down, with every feature switched on', parts, async (t) => {
   const gone = await startStandIn();
@@ -128,14 +132,15 @@ t.test('VS Code starts while the runner is down, with every feature switched on'
   });
 });
 
-t.test('an untrusted workspace cannot redirect prompts', parts, async (t) => {
+t.test('an untrusted workspace cannot redirect prompts or agents', parts, async (t) => {
   const [mine, evil, other] = await Promise.all([startStandIn(), startStandIn(), startStandIn()]);
   const editor = await startEditor({
     trusted: false,
-    machine: { 'runner.host': mine.url },
+    machine: { 'runner.host': mine.url, 'runner.docsUrl': 'http://127.0.0.1:4000' },
     files: {
       '.vscode/settings.json': JSON.stringify({
         'runner.host': evil.url,
+        'runner.docsUrl': 'http://127.0.0.1:4666',
         'runner.servers': [{ name: 'evil', url: evil.url }],
         'runner.catalogUrl': evil.url,
         'runner.completionModel': 'evil:cloud',
@@ -161,6 +166,11 @@ t.test('an untrusted workspace cannot redirect prompts', parts, async (t) => {
     steps.some((step) => step.includes('InlineCompletion')),
     'its completion model counts for nothing',
   );
+
+  await t.test('agents get the document service that the user chose', async (t) => {
+    await editor.until(({ seen }) => seen.documents !== undefined);
+    t.strictSame(await editor.evaluate(offeredServers), [{ uri: 'http://127.0.0.1:4000/mcp', headers: {} }]);
+  });
 
   await t.test("the user's settings count at once", async (t) => {
     const [daemon] = await editor.evaluate(childrenOf);
@@ -230,7 +240,7 @@ t.test('nothing is sent to a remote model before the user has allowed it', parts
     t.notMatch(shown, /\.cjs:\d+/, 'it is a sentence');
     const typing = ask(editor, '@runner are you sure?');
     await question.waitFor();
-    await editor.page.keyboard.press('Enter');
+    await pressEnter(editor.page, 'Choose Another Model');
     await editor.page.locator('.quick-input-widget').getByText('mine:1b').first().click();
     await typing;
     t.equal(runner.bodies('/api/chat').length, asked);
@@ -372,7 +382,7 @@ t.test('wrong settings, and changed settings', parts, async (t) => {
       t.match(await editor.until(({ seen }) => seen.panels.get('runner.doctor')?.webview.html), pattern);
     };
     await setToken('the-first-token');
-    await editor.page.keyboard.press('Enter');
+    await pressEnter(editor.page, 'Keep It Unsent');
     await question.waitFor({ state: 'hidden' });
     const log = ({ seen }: Host<undefined>) => seen.log.map(({ message }) => message);
     await editor.until(log, { fits: (lines) => lines.some((line) => /is not sent over plain/.test(line)) });

@@ -6,7 +6,11 @@ export interface DriverSocket {
   readonly connected: Promise<void>;
   /** Settles when the next driver connects, such as that of a window that was loaded anew. */
   next(): Promise<void>;
-  /** What the driver says to this source with this argument. */
+  /** Settles when no driver is connected. */
+  gone(): Promise<void>;
+  /** Answers what is still open with nothing, because the window is about to leave. */
+  giveUp(): void;
+  /** What the driver says to this source with this argument; undefined if the window leaves before. */
   ask(source: string, argument: unknown): Promise<unknown>;
   close(): void;
 }
@@ -27,9 +31,16 @@ export async function listenForDriver(path: string): Promise<DriverSocket> {
     if (error === undefined) asked?.resolve(value);
     else asked?.reject(new Error(error));
   };
+  const open = new Set<Socket>();
+  let announceEnd: () => void = () => undefined;
   const connected = next();
   const server = createServer((connection) => {
     socket = connection;
+    open.add(connection);
+    connection.on('close', () => {
+      open.delete(connection);
+      if (open.size === 0) announceEnd();
+    });
     announce();
     let rest = '';
     connection.on('error', () => undefined);
@@ -43,6 +54,15 @@ export async function listenForDriver(path: string): Promise<DriverSocket> {
   return {
     connected,
     next,
+    gone: () =>
+      new Promise((resolve) => {
+        announceEnd = resolve;
+        if (open.size === 0) resolve();
+      }),
+    giveUp() {
+      for (const { resolve } of waiting.values()) resolve(undefined);
+      waiting.clear();
+    },
     ask(source, argument) {
       const id = ++count;
       const answer = new Promise<unknown>((resolve, reject) => waiting.set(id, { resolve, reject }));

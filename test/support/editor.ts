@@ -1,14 +1,15 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
 import type * as vscode from 'vscode';
-import { listenForDriver } from './driverSocket.ts';
-import { type Part, places } from './parts.ts';
+import { type EditorPrograms, startEditorPrograms, writeText } from './editorPrograms.ts';
 import { poll, withLimit } from './waiting.ts';
 
-/** A VS Code with the packed extension in it, in a window of its own, signed in nowhere and without the internet. */
+export { editorParts } from './editorPrograms.ts';
+
+/**
+ * A window of VS Code with the packed extension in it, signed in nowhere and without the internet. It is the first one
+ * of its user: it knows nothing of the windows before it.
+ */
 export interface Editor {
   /** The window. */
   readonly page: Page;
@@ -53,6 +54,8 @@ export interface Seen {
   readonly documents: vscode.McpServerDefinitionProvider<vscode.McpHttpServerDefinition> | undefined;
   /** The extension's own; undefined until it begins. */
   readonly context: vscode.ExtensionContext | undefined;
+  /** What the extension calls that throws a TypeError the next time, such as `window.createWebviewPanel`. */
+  readonly failing: Set<string>;
 }
 
 export interface SeenTree {
@@ -75,170 +78,84 @@ export interface EditorOptions {
   readonly files?: Readonly<Record<string, string>>;
   /** False asks for trust as the editor does, and gives none. */
   readonly trusted?: boolean;
-  readonly env?: Readonly<Record<string, string>>;
 }
 
-/** What tests in the editor need. */
-export const editorParts = ['chromium', 'codeServer', 'node24'] as const satisfies readonly Part[];
+/** Milliseconds for one step, on a machine that is busy with other things. */
+const limit = 180_000;
 
-const { chromium: browser, codeServer, node24: node } = places;
+/** The windows of a process share them, and the first one starts them. */
+let programs: Promise<EditorPrograms> | undefined;
 
+/** Opens a window. Only one is open at a time. */
 export async function startEditor(options: EditorOptions = {}): Promise<Editor> {
-  const home = realpathSync(mkdtempSync(join(tmpdir(), 'runner-editor-')));
-  const places = layOut(home, options);
-  const socket = join(home, 'driver.sock');
-  const driver = await listenForDriver(socket);
-  installExtension(places);
-  const server = await startServer(places, { ...options.env, RUNNER_DRIVER_SOCKET: socket }, options);
-  const context = await openBrowser(join(home, 'browser'));
-  const page = context.pages()[0] ?? (await context.newPage());
+  programs ??= startEditorPrograms();
+  const { url, browser, driver, data, createWorkspace, forget, output } = await programs;
+  const workspace = createWorkspace();
+  writeFiles(options, { data, workspace });
+  browser.setDefaultTimeout(limit);
+  const page = await browser.newPage();
   const close = async () => {
-    await context.close();
-    driver.close();
-    await stop(server.child);
-    rmSync(home, { recursive: true, force: true, maxRetries: 10 });
+    driver.giveUp();
+    await page.goto('about:blank');
+    await withLimit(driver.gone(), limit, () => 'The driver of the tests did not end.');
+    for (const other of browser.pages().slice(1)) await other.close();
+    await forget();
   };
   try {
-    await page.goto(`${server.url}/?folder=${places.workspace}`);
-    await withLimit(driver.connected, 180_000, () => 'The driver of the tests did not begin.');
+    const connected = driver.next();
+    await page.goto(`${url}/?folder=${workspace}`);
+    await withLimit(connected, limit, () => 'The driver of the tests did not begin.');
   } catch (error) {
     await close();
-    throw new Error(`The editor did not start.\n${server.output()}`, { cause: error });
+    throw new Error(`The editor did not start.\n${output()}`, { cause: error });
   }
   const evaluate = <R, A>(work: (host: Host<A>) => R | PromiseLike<R>, argument?: A): Promise<R> => {
     const answer = driver.ask(String(work), argument) as Promise<R>;
-    return withLimit(answer, 180_000, () => `The editor did not answer: ${work}`);
+    return withLimit(answer, limit, () => `The editor did not answer: ${work}`);
   };
   return {
     page,
-    workspace: places.workspace,
-    data: places.data,
+    workspace,
+    data,
     evaluate,
     until: (work, { argument, fits = Boolean, within = 60_000 } = {}) =>
       poll(() => evaluate(work, argument), fits, within),
     async reload() {
+      driver.giveUp();
       const next = driver.next();
       await page.reload();
-      await withLimit(next, 180_000, () => 'The driver of the tests did not begin again.');
+      await withLimit(next, limit, () => 'The driver of the tests did not begin again.');
     },
     close,
   };
 }
 
-interface Places {
-  readonly home: string;
-  readonly config: string;
-  readonly data: string;
-  readonly extensions: string;
-  readonly workspace: string;
+/** Ends the programs that all windows shared. */
+export async function endEditors(): Promise<void> {
+  const started = programs;
+  programs = undefined;
+  await (await started)?.close();
 }
 
-function layOut(
-  home: string,
+function writeFiles(
   { machine = {}, user = {}, files = {}, trusted = true }: EditorOptions,
-): Places {
-  const places = {
-    home,
-    config: join(home, 'config.yaml'),
-    data: join(home, 'data'),
-    extensions: join(home, 'extensions'),
-    workspace: join(home, 'workspace'),
-  };
+  { data, workspace }: { readonly data: string; readonly workspace: string },
+): void {
   const userSettings = {
     'telemetry.telemetryLevel': 'off',
     'workbench.startupEditor': 'none',
     'workbench.enableExperiments': false,
+    'workbench.reduceMotion': 'on',
+    'editor.cursorBlinking': 'solid',
+    'extensions.autoCheckUpdates': false,
     'extensions.ignoreRecommendations': true,
     'security.workspace.trust.enabled': !trusted,
     'security.workspace.trust.startupPrompt': 'never',
     ...user,
   };
-  mkdirSync(places.workspace, { recursive: true });
-  write(places.config, 'auth: none\n');
-  write(join(places.data, 'User', 'settings.json'), JSON.stringify(userSettings));
-  write(join(places.data, 'Machine', 'settings.json'), JSON.stringify(machine));
-  for (const [path, text] of Object.entries(files)) write(join(places.workspace, path), text);
-  cpSync(join('test', 'support', 'editorDriver'), join(places.extensions, 'runner-tests.driver-1.0.0'), {
-    recursive: true,
-  });
-  return places;
-}
-
-function write(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
-}
-
-/** The file that users install, packed from what was built. */
-function installExtension({ home, config, data, extensions }: Places): void {
-  const vsix = join(home, 'runner.vsix');
-  run(process.execPath, [join('.ci', 'package.mjs'), vsix]);
-  const flags = ['--config', config, '--user-data-dir', data, '--extensions-dir', extensions];
-  run(node, [codeServer, ...flags, '--install-extension', vsix]);
-}
-
-function run(command: string, args: readonly string[]): void {
-  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8', timeout: 180_000 });
-  if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed.\n${stdout}\n${stderr}`);
-}
-
-async function startServer(
-  { home, config, data, extensions }: Places,
-  env: Readonly<Record<string, string>>,
-  { trusted = true }: EditorOptions,
-) {
-  const folders = ['--config', config, '--user-data-dir', data, '--extensions-dir', extensions];
-  const quiet = ['--disable-telemetry', '--disable-update-check', '--disable-getting-started-override'];
-  const trust = trusted ? ['--disable-workspace-trust'] : [];
-  const child = spawn(
-    node,
-    [codeServer, ...folders, ...quiet, ...trust, '--auth', 'none', '--bind-addr', '127.0.0.1:0'],
-    {
-      env: { PATH: process.env['PATH'], HOME: home, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      detached: true,
-    },
-  );
-  let output = '';
-  const url = await new Promise<string>((resolve, reject) => {
-    for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding('utf8').on('data', (text) => {
-        output += text;
-        const [, address] = /HTTP server listening on (http:\/\/127\.0\.0\.1:\d+)/.exec(output) ?? [];
-        if (address) resolve(address);
-      });
-    child.once('exit', () => reject(new Error(`code-server ended.\n${output}`)));
-  });
-  return { child, url, output: () => output };
-}
-
-async function openBrowser(profile: string): Promise<BrowserContext> {
-  const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath: browser,
-    headless: true,
-    chromiumSandbox: false,
-    viewport: { width: 1400, height: 900 },
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', ...quiet],
-  });
-  const isLocal = ({ hostname, protocol }: URL) => hostname === '127.0.0.1' || /^(data|blob):/.test(protocol);
-  await context.route(
-    (url) => !isLocal(url),
-    (route) => route.abort(),
-  );
-  return context;
-}
-
-/** With all that it started: a group of its own. */
-async function stop(child: ChildProcess): Promise<void> {
-  const ended = child.exitCode === null ? new Promise((resolve) => child.once('exit', resolve)) : undefined;
-  child.kill();
-  await ended;
-  try {
-    process.kill(-Number(child.pid), 'SIGKILL');
-  } catch {
-    // Nothing of it was left.
-  }
+  writeText(join(data, 'User', 'settings.json'), JSON.stringify(userSettings));
+  writeText(join(data, 'Machine', 'settings.json'), JSON.stringify(machine));
+  for (const [path, text] of Object.entries(files)) writeText(join(workspace, path), text);
 }
 
 /**
@@ -307,4 +224,17 @@ export async function answerBox(page: Page, text: string): Promise<void> {
   await input.fill(text);
   await input.press('Enter');
   await input.waitFor({ state: 'hidden' });
+}
+
+/** Run in the host: the document service as the editor gets it, before it starts it. */
+export async function offeredServers({ vscode, seen }: Host<undefined>): Promise<readonly object[]> {
+  const { token } = new vscode.CancellationTokenSource();
+  const servers = (await seen.documents?.provideMcpServerDefinitions(token)) ?? [];
+  return servers.map(({ uri, headers }) => ({ uri: uri.toString(true), headers }));
+}
+
+/** Presses Enter in the dialog that is open, or about to open, once its button of this name has the focus. */
+export async function pressEnter(page: Page, button: string): Promise<void> {
+  await page.locator('.monaco-dialog-box :focus').filter({ hasText: button }).waitFor();
+  await page.keyboard.press('Enter');
 }

@@ -16,6 +16,7 @@ const seen = {
   revealed: [],
   context: undefined,
   documents: undefined,
+  failing: new Set(),
 };
 
 exports.activate = ({ subscriptions }) => {
@@ -116,6 +117,7 @@ function spyOnNamespace(real, name, functions) {
         const detail = nameOf(given);
         seen.calls.push({ call: `${name}.${call}`, detail, at: performance.now() });
         if (/^show\w+Message$/.test(call)) seen.notifications.push(detail);
+        if (seen.failing.delete(`${name}.${call}`)) throw new TypeError('Nobody expected this.');
         const result = real[name][call](...given);
         if (call === 'registerMcpServerDefinitionProvider') seen.documents = given[1];
         if (call === 'createWebviewPanel') seen.panels.set(detail, result);
