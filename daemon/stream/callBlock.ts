@@ -1,4 +1,4 @@
-import { readCallMark } from './callMarks.ts';
+import { isCutClose, readCallMark } from './callMarks.ts';
 import {
   closeBrace,
   closeBracket,
@@ -9,12 +9,13 @@ import {
   openBracket,
   tick,
 } from './characters.ts';
-import type { ElementForm } from './families.ts';
+import type { ElementForm } from './family.ts';
 import type { CallContext, FoundMark, WrittenCall } from './forms/call.ts';
 import { readElementCall } from './forms/elementCall.ts';
 import { readNamedCall, readPrefixedCall } from './forms/namedCall.ts';
 import { readObjectCall, readRestOfList } from './forms/objectCall.ts';
 import { readPythonList } from './forms/pythonCall.ts';
+import { readTaggedCall, readToolElement } from './forms/taggedCall.ts';
 import { missingArguments } from './offeredTools.ts';
 import {
   CallRefusal,
@@ -33,6 +34,8 @@ export interface BlockStart {
   readonly wrapped: boolean;
   /** The form whose open tag began the block. */
   readonly form?: ElementForm;
+  /** The tool whose name is the tag that began the block. */
+  readonly tool?: string;
   /**
    * What makes it certain that the calls were meant. `tag`: the tag that begins them. `alone`: nothing else is in the
    * reply. `close`: a close tag after them.
@@ -64,8 +67,9 @@ const longestFence = 40;
 /** Reads calls in any form, and the marks around and between them, up to the end of the tag that holds them. */
 export function* readBlock(source: Source, context: CallContext, start: BlockStart): Reading<Block> {
   const block = new BlockReader(source, context, start);
-  const { form } = start;
+  const { form, tool } = start;
   if (form !== undefined) yield* block.readCall(() => readElementCall(source, context, form));
+  if (tool !== undefined) yield* block.readCall(() => readToolElement(source, context, tool));
   if (start.word === 'prefix') yield* block.readCall(() => readPrefixedCall(source, context));
   while (!block.isOver) yield* block.readNextOrStop();
   return yield* block.finish();
@@ -104,7 +108,7 @@ class BlockReader {
     const { endAt } = this.#context;
     this.#end = endAt ?? this.#context.pending?.offset ?? this.#source.offset;
     this.#source.settle();
-    if (endAt !== undefined) this.isOver = true;
+    if (endAt !== undefined || this.#start.tool !== undefined) this.isOver = true;
     else if (this.#start.form !== undefined && this.#depth === 0 && this.#context.pending === undefined)
       this.isOver = true;
   }
@@ -133,7 +137,7 @@ class BlockReader {
     else if (code === tick) yield* this.#readFence();
     else if (code === closeBrace && this.#calls.length > 0) this.#extend(1);
     else if ((code === comma || code === semicolon) && this.#calls.length > 0) source.at++;
-    else if (this.#calls.length > 0) yield* this.#readLater();
+    else if (this.#calls.length > 0) yield* this.#readLater(() => readNamedCall(source, context));
     else yield* this.#readFirst();
   }
 
@@ -161,6 +165,8 @@ class BlockReader {
     if (isStray) this.#end = offset + (token === undefined && text === '' ? 1 : 0);
     if (token !== undefined) return yield* this.#takeMark({ token, text, offset });
     if (isStray && text === '') return;
+    if (isCutClose(this.#source, text) && this.#calls.length > 0) return this.#takeCutClose();
+    if (code === less && this.#depth > 0) return yield* this.#readTagged(text);
     if (code !== openBracket || this.#calls.length > 0) return this.#stop(offset);
     yield* this.readCall(() => this.#readList(text.slice(1)));
   }
@@ -231,17 +237,30 @@ class BlockReader {
     this.isOver = true;
   }
 
+  /** The reply ends within the close tag, of which nothing is shown. */
+  #takeCutClose(): void {
+    this.#end = this.#source.offset;
+    this.isOver = true;
+  }
+
+  /** An element in the tag of a call, of which `begun` was already read. */
+  *#readTagged(begun: string): Reading<void> {
+    const read = () => readTaggedCall(this.#source, this.#context, begun);
+    if (this.#calls.length > 0) yield* this.#readLater(read);
+    else yield* this.readCall(read);
+  }
+
   *#readFirst(): Reading<void> {
     if (this.#start.word !== undefined) throw new CallRefusal('mention');
     yield* this.readCall(() => readNamedCall(this.#source, this.#context));
   }
 
-  /** A name after calls is either another call or the text that follows them. */
-  *#readLater(): Reading<void> {
+  /** What comes after calls is either another call or the text that follows them. */
+  *#readLater(read: () => Reading<WrittenCall>): Reading<void> {
     if (this.#start.form !== undefined && this.#depth === 0) return this.#stop();
     const before = this.#end;
     try {
-      yield* this.readCall(() => readNamedCall(this.#source, this.#context));
+      yield* this.readCall(read);
     } catch (error) {
       if (!(error instanceof CallRefusal)) throw error;
       this.#context.pending = this.#context.endAt = undefined;

@@ -1,7 +1,8 @@
 import { closeBracket } from './characters.ts';
-import { type CallTag, type ElementForm, pairForm, separators, tagPrefix } from './families.ts';
+import { pairForm, separators, tagPrefix } from './families.ts';
+import type { CallTag, ElementForm } from './family.ts';
 import type { StreamProfile } from './profile.ts';
-import { CallRefusal, peek, type Reading, type Source } from './source.ts';
+import { CallRefusal, over, peek, type Reading, type Source } from './source.ts';
 
 /** What a mark among calls means. */
 export type CallToken =
@@ -31,11 +32,6 @@ function createCallMarks({ callTags, elements, ends }: StreamProfile): Marks<Cal
     if (literal !== '') tokens.push([literal, token]);
   };
   for (const end of ends) add(end, { kind: 'end' });
-  for (const tag of callTags) {
-    // Open tags that begin with another character are found only by `Openings`, where a block begins.
-    if (/^[<[]/.test(tag.open)) add(tag.open, { kind: 'open', tag });
-    add(tag.close, { kind: 'close' });
-  }
   for (const form of [...elements, pairForm]) {
     add(form.call, { kind: 'call', form });
     add(form.callClose, { kind: 'callClose' });
@@ -43,6 +39,12 @@ function createCallMarks({ callTags, elements, ends }: StreamProfile): Marks<Cal
       add(open, { kind: 'parameter', form, close });
       add(close, { kind: 'parameterClose' });
     }
+  }
+  // A tag around calls may also have the name of a tool as its attribute. Its close tag closes either.
+  for (const tag of callTags) {
+    // Open tags that begin with another character are found only by `Openings`, where a block begins.
+    if (/^[<[]/.test(tag.open)) add(tag.open, { kind: 'open', tag });
+    add(tag.close, { kind: 'close' });
   }
   for (const separator of separators) add(separator, { kind: 'separator' });
   add('[ARGS]', { kind: 'arguments' });
@@ -100,6 +102,11 @@ export function* readMark<Token>(source: Source, marks: Marks<Token>, begun = ''
     const token = marks.get(text);
     if (token !== undefined) return { token, text };
   }
+}
+
+/** Whether the reply ends within a close tag, of which this much was read. */
+export function isCutClose(source: Source, text: string): boolean {
+  return source.code === over && text.startsWith('</');
 }
 
 /** A mark between calls, or characters that are not a mark. */

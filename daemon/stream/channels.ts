@@ -166,17 +166,16 @@ export class Channels implements Mode {
   }
 
   /**
-   * What follows a header. A header with other words, or for a tool that was not offered, is text, and so is its
-   * message.
+   * What follows a header. A message to a tool that was not offered is text. A header with other words is text too.
    */
   #bodyOf(header: string): Body | undefined {
     const recipient = recipientOf(header);
     const tool = recipient === undefined ? undefined : this.#reply.tools.find(recipient)?.name;
     const isHeader = headerPattern.test(header);
     if (tool !== undefined && isHeader) return { tool };
-    if (isHeader && (recipient === undefined || isRole(recipient)))
-      return /<\|channel\|>\s*analysis\b/.test(header) ? 'thinking' : 'text';
-    if (recipient !== undefined && tool === undefined) this.#warnOfUnknown(recipient);
+    const isCall = recipient !== undefined && !isRole(recipient);
+    if (isCall && tool === undefined) this.#warnOfUnknown(recipient);
+    if (isHeader) return !isCall && /<\|channel\|>\s*analysis\b/.test(header) ? 'thinking' : 'text';
     this.#body = 'text';
     this.#isShownWhole = true;
     this.#show(header);

@@ -1,65 +1,4 @@
-/** A tag around tool calls, whose content may have any form. */
-export interface CallTag {
-  readonly open: string;
-  /** Empty if nothing closes it. */
-  readonly close: string;
-  /** The tag counts only at the beginning of a line, because it consists of words. */
-  readonly lineStart?: true;
-  /** The name of a tool follows at once, with arguments that have no quotes around their keys. */
-  readonly isPrefix?: true;
-}
-
-/** Calls and arguments written as elements, with values as verbatim text. */
-export interface ElementForm {
-  readonly call: string;
-  readonly callClose: string;
-  readonly parameters: readonly ParameterForm[];
-  /** The end of the tag with the name of a tool or a parameter. */
-  readonly tagEnd: string;
-  /** The text between the name of a parameter and its value. */
-  readonly valueOpen?: string;
-  /** A value may be a CDATA section. */
-  readonly hasSections?: true;
-}
-
-interface ParameterForm {
-  readonly open: string;
-  readonly close: string;
-}
-
-/** Literal marks around thinking. `label` is a word on the first line that names the channel. */
-export interface ThinkingMarks {
-  readonly open: string;
-  readonly close: string;
-  readonly label?: string;
-}
-
-/** Marks around the answer. They are removed if they begin the answer. */
-export interface AnswerMarks {
-  readonly open: string;
-  readonly close: string;
-}
-
-/**
- * What the models of a family write in addition to what all models write. `models` restricts a row whose marks are
- * ordinary text for other models.
- */
-export interface Family {
-  readonly family: string;
-  /** Where the form is documented: a parser of the runner or of an engine, or the model's template. */
-  readonly source: string;
-  readonly models?: RegExp;
-  readonly calls?: readonly CallTag[];
-  readonly elements?: readonly ElementForm[];
-  /** Names of elements that mean thinking, in upper or lower case. */
-  readonly thinkingTags?: readonly string[];
-  readonly thinking?: readonly ThinkingMarks[];
-  readonly answer?: readonly AnswerMarks[];
-  /** Marks around a tool's result that a model echoes. */
-  readonly results?: readonly AnswerMarks[];
-  /** Special tokens that end a turn. */
-  readonly ends?: readonly string[];
-}
+import type { ElementForm, Family } from './family.ts';
 
 /**
  * One row for each family. The name of a model does not reliably show its family. So all rows apply to every model,
@@ -106,6 +45,7 @@ export const families: readonly Family[] = [
         ],
         tagEnd: '>',
         hasSections: true,
+        isRaw: true,
       },
     ],
   },
@@ -125,6 +65,12 @@ export const families: readonly Family[] = [
     ],
     elements: [invokeForm('')],
     ends: ['<|eos|>'],
+  },
+  {
+    family: 'any model that invents its tags',
+    source: 'replies of small models that were asked for a call',
+    calls: [{ open: '<tool_use>', close: '</tool_use>' }],
+    elements: [attributeForm('tool_call'), attributeForm('function_call'), attributeForm('tool_use')],
   },
   {
     family: 'hunyuan-a13b',
@@ -345,5 +291,17 @@ function invokeForm(namespace: string): ElementForm {
     callClose: `</${namespace}invoke>`,
     parameters: [{ open: `<${namespace}parameter name=`, close: `</${namespace}parameter>` }],
     tagEnd: '>',
+    isRaw: true,
+  };
+}
+
+/** A tag around a call that has the name of the tool as its attribute. */
+function attributeForm(tag: string): ElementForm {
+  return {
+    call: `<${tag} name=`,
+    callClose: `</${tag}>`,
+    parameters: [{ open: '<parameter name=', close: '</parameter>' }],
+    tagEnd: '>',
+    isRaw: true,
   };
 }

@@ -25,6 +25,10 @@ export class OfferedTools {
     }
   }
 
+  get names(): readonly string[] {
+    return [...this.#byName.keys()];
+  }
+
   /**
    * The tool that a model means. Templates rename tools (`functions.read_file`, `get_weather` for `get weather`), so an
    * unknown name may still be exactly one tool's name in another spelling.

@@ -1,5 +1,6 @@
 import { backslash, greater, isBlank, less, newline, openBrace, slash, tick } from './characters.ts';
-import type { AnswerMarks, CallTag, ElementForm, ThinkingMarks } from './families.ts';
+import type { AnswerMarks, CallTag, ElementForm, ThinkingMarks } from './family.ts';
+import type { OfferedTools } from './offeredTools.ts';
 import type { StreamProfile } from './profile.ts';
 
 /** The beginning of a tag with a meaning: the whole tag, or its name if attributes may follow. */
@@ -35,7 +36,7 @@ interface OpeningNames {
   readonly profile: StreamProfile;
   readonly contextTags: readonly string[];
   readonly dropContextTags: boolean;
-  readonly withCalls: boolean;
+  readonly tools: OfferedTools;
 }
 
 /** What may begin at a character: nothing (0), an opening anywhere, or an opening at the beginning of a line. */
@@ -54,13 +55,18 @@ export class Openings {
   readonly #byFirst = new ByCharacter();
   /** The pairs of characters that may follow the `<`. */
   readonly #thirds = new Set<number>();
+  /** The name of each tool may be the tag around its arguments. */
+  readonly #tools: OfferedTools;
+  #longestTool = 0;
 
   constructor(names: OpeningNames) {
     const all = openingsOf(names);
-    this.longest = Math.max(0, ...all.map((opening) => opening.literal.length)) + 1;
+    this.#tools = names.tools;
     for (const opening of all) this.#add(candidateOf(opening));
+    for (const name of names.tools.names.filter(isElementName)) this.#addTool(name);
+    this.longest = Math.max(this.#longestTool + 2, ...all.map((opening) => opening.literal.length)) + 1;
     // A call without its open tag begins a line with its brace.
-    if (names.withCalls) this.begins[openBrace] = lineStart;
+    if (names.tools.offered) this.begins[openBrace] = lineStart;
     for (const code of [less, newline, tick, backslash]) this.stops[code] = 1;
     for (const [code, begins] of this.begins.entries()) if (begins === anywhere) this.stops[code] = 1;
   }
@@ -78,7 +84,7 @@ export class Openings {
       first === less ? this.#bySecond.get(text.charCodeAt(at + 1)) : this.#byFirst.get(first);
     if (candidates === undefined) return 'none';
     if (first === less && at + 2 >= text.length)
-      return candidates.some(({ isWord }) => beginsLine || !isWord) ? 'more' : 'none';
+      return candidates.some(({ isWord }) => beginsLine || !isWord) ? 'more' : this.#matchTool(text, at);
     if (first === less && !this.#thirds.has(pairOf(text, at + 1))) return 'none';
     let answer: Match = 'none';
     for (const candidate of candidates) {
@@ -87,7 +93,27 @@ export class Openings {
       if (match === 'whole') return candidate.opening;
       if (match === 'part') answer = 'more';
     }
-    return answer;
+    const tool = first === less ? this.#matchTool(text, at) : 'none';
+    return tool === 'none' ? answer : tool;
+  }
+
+  /** There may be many tools, so a whole name is looked up. */
+  #matchTool(text: string, at: number): Match {
+    if (this.#longestTool === 0) return 'none';
+    const most = Math.min(text.length, at + this.#longestTool + 2);
+    let end = at + 1;
+    while (end < most && !endsName(text.charCodeAt(end)) && text.charCodeAt(end) !== less) end++;
+    if (end === text.length && end < at + this.#longestTool + 2) return 'more';
+    const name = text.slice(at + 1, end);
+    if (text.charCodeAt(end) !== greater || this.#tools.find(name) === undefined) return 'none';
+    const [open, close] = [`<${name}>`, `</${name}>`];
+    return { kind: 'call', literal: open, tag: { open, close, tool: name } };
+  }
+
+  #addTool(name: string): void {
+    this.#longestTool = Math.max(this.#longestTool, name.length);
+    this.#bySecond.open(name.charCodeAt(0));
+    this.#thirds.add(pairOf(`${name}>`, 0));
   }
 
   #add(candidate: Candidate): void {
@@ -153,11 +179,18 @@ class ByCharacter {
   }
 
   add(code: number, candidate: Candidate): void {
+    const known = this.open(code);
+    if (known.at(-1) !== candidate) known.push(candidate);
+  }
+
+  /** The candidates of a character that may begin something, even if there are none yet. */
+  open(code: number): Candidate[] {
     const known = code < 128 ? this.#ascii[code] : this.#others.get(code);
-    if (known !== undefined) {
-      if (known.at(-1) !== candidate) known.push(candidate);
-    } else if (code < 128) this.#ascii[code] = [candidate];
-    else this.#others.set(code, [candidate]);
+    if (known !== undefined) return known;
+    const none: Candidate[] = [];
+    if (code < 128) this.#ascii[code] = none;
+    else this.#others.set(code, none);
+    return none;
   }
 }
 
@@ -173,7 +206,7 @@ function isWord(opening: Opening): boolean {
   );
 }
 
-function openingsOf({ profile, contextTags, dropContextTags, withCalls }: OpeningNames): Opening[] {
+function openingsOf({ profile, contextTags, dropContextTags, tools }: OpeningNames): Opening[] {
   const thinking = profile.thinkingTags.map((name) => name.toLowerCase());
   return [
     ...thinking.map((name) => ({ kind: 'thinking' as const, literal: `<${name}`, name })),
@@ -185,7 +218,7 @@ function openingsOf({ profile, contextTags, dropContextTags, withCalls }: Openin
     ...profile.answerMarks.map((marks) => ({ kind: 'answer' as const, literal: marks.open, marks })),
     ...profile.answerMarks.map(({ close }) => ({ kind: 'answerClose' as const, literal: close })),
     ...(profile.channels ? channelOpenings : []),
-    ...(withCalls ? callOpenings(profile) : []),
+    ...(tools.offered ? callOpenings(profile) : []),
     ...profile.ends.map((literal) => ({ kind: 'end' as const, literal })),
   ];
 }

@@ -73,7 +73,7 @@ class Parser implements StreamParser, ReplyReader {
       {
         profile,
         tools,
-        openings: new Openings({ profile, contextTags, dropContextTags, withCalls: tools.offered }),
+        openings: new Openings({ profile, contextTags, dropContextTags, tools }),
         echoes: new Echoes(options.sent ?? []),
         thoughts: new Thoughts(() => createStreamParser({ tools: shapes, profile: thoughtProfile(profile) })),
       },
@@ -130,15 +130,17 @@ class Parser implements StreamParser, ReplyReader {
       this.#hasReplayed = false;
       mode.finish(reason);
     } while (this.#mode !== mode || this.#hasReplayed);
-    this.#recover();
+    // A reply that ends while the model thinks, without being cut off, has no end of its thinking.
+    this.#recover(reason === 'stop' && mode === this.#thinking);
     return this.#reply.sink.take();
   }
 
-  /** Calls at the end of the thinking count if the model wrote nothing else. */
-  #recover(): void {
+  /** Calls at the end of the thinking, or within thinking that never ended, count if the model wrote nothing else. */
+  #recover(neverEnded: boolean): void {
     const { shown, called, thoughts, sink } = this.#reply;
     if (shown || called) return;
-    for (const call of thoughts.finish()) sink.add({ type: 'toolCall', call, text: '', fromThinking: true });
+    for (const call of thoughts.finish(neverEnded))
+      sink.add({ type: 'toolCall', call, text: '', fromThinking: true });
   }
 
   read(text: string): void {

@@ -1,11 +1,5 @@
-import {
-  type AnswerMarks,
-  type CallTag,
-  type ElementForm,
-  type Family,
-  families,
-  type ThinkingMarks,
-} from './families.ts';
+import { families } from './families.ts';
+import type { AnswerMarks, CallTag, ElementForm, Family, ThinkingMarks } from './family.ts';
 
 /**
  * What one model writes into its text: which marks mean thinking, where thinking may open, and the marks around its
@@ -74,7 +68,7 @@ function profileOf(name: string, model: string): StreamProfile {
     thinkingOpens: 'beforeText',
     thinkingReopens: 'beforeText',
     channels: true,
-    callTags: all((row) => row.calls),
+    callTags: withCapitals(all((row) => row.calls)),
     elements: all((row) => row.elements),
     bareCalls: true,
     answerMarks: all((row) => row.answer),
@@ -82,4 +76,13 @@ function profileOf(name: string, model: string): StreamProfile {
     resultMarks: all((row) => row.results),
     ends: all((row) => row.ends),
   };
+}
+
+/** Some models write a tag in capitals. */
+function withCapitals(tags: readonly CallTag[]): CallTag[] {
+  const known = new Set(tags.map(({ open }) => open));
+  const capitals = tags
+    .filter(({ open }) => /^<[a-z_]+>$/.test(open))
+    .map((tag) => ({ ...tag, open: tag.open.toUpperCase(), close: tag.close.toUpperCase() }));
+  return [...tags, ...capitals.filter(({ open }) => !known.has(open))];
 }

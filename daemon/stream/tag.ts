@@ -1,7 +1,7 @@
 import { bareCall, type CallStart } from './callBlock.ts';
 import { greater, isBlank, less, newline } from './characters.ts';
 import { TagEnd } from './elementEnd.ts';
-import type { ThinkingMarks } from './families.ts';
+import type { ThinkingMarks } from './family.ts';
 import type { CallOpening, ContextOpening, Opening } from './openings.ts';
 import type { Mode, OpenBlock, Reply, TagPlace } from './reply.ts';
 
@@ -130,10 +130,11 @@ export class Tag implements Mode {
       opening: opening.literal,
       close: isTag ? opening.tag.close : opening.form.callClose,
       start: {
-        wrapped: isTag,
+        wrapped: isTag && opening.tag.tool === undefined,
         proof: 'tag',
         beginsLine: this.#beginsLine,
         ...(isTag ? {} : { form: opening.form }),
+        ...(isTag && opening.tag.tool !== undefined ? { tool: opening.tag.tool } : {}),
         ...(isTag && opening.tag.lineStart ? { word: opening.tag.isPrefix ? 'prefix' : 'mark' } : {}),
       },
       ...(mayBeQuoted ? { mayBeQuoted } : {}),

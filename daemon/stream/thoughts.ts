@@ -9,12 +9,15 @@ interface ThoughtParser {
 
 /**
  * Searches the model's thinking for calls. A call there does not count, unless it is the last thing that the model
- * writes: if a model forgets to end its thinking before a call, there is no answer and the call would be lost.
+ * writes, or the thinking never ends: if a model forgets to end its thinking before a call, there is no answer and the
+ * call would be lost.
  */
 export class Thoughts {
   readonly #createParser: () => ThoughtParser;
   #parser: ThoughtParser | undefined;
+  /** The last calls between which there is no text. */
   #calls: ToolCall[] = [];
+  #isFollowed = false;
 
   constructor(createParser: () => ThoughtParser) {
     this.#createParser = createParser;
@@ -40,17 +43,19 @@ export class Thoughts {
     if (from < text.length) this.#take(this.#parser.push(text.slice(from)));
   }
 
-  /** The calls at the end of the thinking. */
-  finish(): readonly ToolCall[] {
+  /** The calls at the end of the thinking; of thinking that never ended, the last ones in it. */
+  finish(neverEnded: boolean): readonly ToolCall[] {
     this.#take(this.#parser?.finish() ?? []);
     this.#parser = undefined;
-    return this.#calls;
+    return this.#isFollowed && !neverEnded ? [] : this.#calls;
   }
 
   #take(events: readonly StreamEvent[]): void {
     for (const event of events) {
-      if (event.type === 'toolCall') this.#calls.push(event.call);
-      else if (event.type === 'text' && event.text.trim() !== '') this.#calls = [];
+      if (event.type === 'toolCall') {
+        this.#calls = this.#isFollowed ? [event.call] : [...this.#calls, event.call];
+        this.#isFollowed = false;
+      } else if (event.type === 'text' && event.text.trim() !== '') this.#isFollowed = true;
     }
   }
 }

@@ -11,6 +11,8 @@ export interface FamilyForm {
   readonly bare?: true;
   /** The close tag around all calls, or around the last one: a reply that lacks it still has whole calls. */
   readonly close?: string;
+  /** What is shown of a call of a tool that was not offered, if not all of it. */
+  readonly unknownText?: string;
 }
 
 type Pairs = readonly (readonly [string, unknown])[];
@@ -71,7 +73,7 @@ const element = (key: string, value: unknown): string => {
   return `${minimax}<${key}>${inner}${minimax}</${key}>`;
 };
 
-/** How 42 families write their calls, as their templates and the runners' own parsers have it. */
+/** How families write their calls, as their templates and the runners' own parsers have it. */
 export const familyForms: readonly FamilyForm[] = [
   {
     family: 'qwen3, hermes, qwq',
@@ -352,6 +354,7 @@ export const familyForms: readonly FamilyForm[] = [
         '',
       ),
     bare: true,
+    unknownText: '{"path":"/"}',
   },
   {
     family: 'longcat',
@@ -375,4 +378,45 @@ export const familyForms: readonly FamilyForm[] = [
     close: '</dots_function_call>',
   },
   { family: 'gigachat3', write: (calls) => each(calls, (call) => `<|function_call|>${object(call)}`) },
+  {
+    family: 'a tag in capitals',
+    write: (calls) => each(calls, (call) => `<TOOL_CALL>\n${object(call)}\n</TOOL_CALL>`),
+    close: '\n</TOOL_CALL>',
+  },
+  {
+    family: 'a name as an attribute',
+    write: (calls) =>
+      each(calls, (call) => `<tool_call name="${call.name}">\n${json(call.with)}\n</tool_call>`),
+    close: '\n</tool_call>',
+  },
+  {
+    family: 'parts of a call as elements',
+    write: (calls) =>
+      each(
+        calls,
+        (call) =>
+          `<tool_call>\n<name>${call.name}</name>\n<parameters>${json(call.with)}</parameters>\n</tool_call>`,
+      ),
+    close: '\n</tool_call>',
+  },
+  {
+    family: 'tool_use',
+    write: (calls) =>
+      each(
+        calls,
+        (call) => `<tool_use><name>${call.name}</name><input>${json(call.with)}</input></tool_use>`,
+      ),
+    close: '</tool_use>',
+  },
+  {
+    family: "a tool's own name",
+    write: (calls) =>
+      each(
+        calls,
+        (call) =>
+          `<${call.name}>\n${pairs(call)
+            .map(([key, value]) => `<${key}>${word(value)}</${key}>\n`)
+            .join('')}</${call.name}>`,
+      ),
+  },
 ];

@@ -1,4 +1,5 @@
 import type { Wanted } from './familyForms.ts';
+import { inventedCases } from './inventedCases.ts';
 
 /** What a reply says: text, thinking and calls, in order. */
 export type Part = string | { readonly think: string } | Wanted;
@@ -409,11 +410,12 @@ const droppedCases: readonly FormatCase[] = [
     ['<|channel|>I look it up.Done.'],
   ],
   text('gpt-oss', 'words in a header', '<|channel|>final I think it is<|message|>Done.'),
-  text(
+  [
     'gpt-oss',
-    'a tool that was not offered',
+    'a tool that was not offered, whose arguments are the answer',
     '<|channel|>commentary to=functions.rm <|constrain|>json<|message|>{"a": 1}<|call|>',
-  ),
+    ['{"a": 1}'],
+  ],
   [
     'gpt-oss',
     'thinking, a preamble and a call',
@@ -1321,4 +1323,5 @@ export const formatCases: readonly FormatCase[] = [
   ...thoughtCases,
   ...quotedCases,
   ...examinedCases,
+  ...inventedCases,
 ];

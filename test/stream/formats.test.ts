@@ -33,7 +33,7 @@ const renamedWant: Wanted = { name: 'get-current-time', with: {} };
 const unknown: Wanted = { name: 'remove_all', with: { path: '/' } };
 
 /** Each form in each situation; nothing may follow a bare call, and nothing but blanks may stand before it. */
-function rowsOf({ family, write, bare, close }: FamilyForm): Row[] {
+function rowsOf({ family, write, bare, close, unknownText }: FamilyForm): Row[] {
   const one = write([cologne]);
   const rows: [string, string, Part[], boolean][] = [
     ['a call', one, [cologne], true],
@@ -44,7 +44,7 @@ function rowsOf({ family, write, bare, close }: FamilyForm): Row[] {
     ['types', write([typed]), [typed], true],
     ['no arguments', write([now]), [now], true],
     ['a renamed tool', write([renamed]), [renamedWant], true],
-    ['a tool that was not offered', write([unknown]), [write([unknown])], true],
+    ['a tool that was not offered', write([unknown]), [unknownText ?? write([unknown])], true],
     ['a call after text', `I look.\n\n${one}`, ['I look.\n\n', cologne], !bare],
     ['a call and an end token', `${one}<|im_end|>`, [cologne], family !== 'gpt-oss'],
     ['a call, and text after it', `${one}\nDone.`, [cologne, '\nDone.'], !bare],

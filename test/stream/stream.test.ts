@@ -697,7 +697,7 @@ const cases: readonly Case[] = [
   {
     name: 'a brace too few',
     input: '<tool_call>{"name":"get","arguments":{"a":1}</tool_call>more',
-    want: [{ warn: 'malformed-tool-call' }, '<tool_call>{"name":"get","arguments":{"a":1}</tool_call>more'],
+    want: [call('get', { a: 1 }), 'more'],
   },
   {
     name: 'a brace too many',
@@ -746,7 +746,7 @@ const cases: readonly Case[] = [
   {
     name: 'a channel to a tool that was not offered',
     input: '<|channel|>commentary to=functions.rm<|message|>{}<|call|>',
-    want: [{ warn: 'unknown-tool' }, '<|channel|>commentary to=functions.rm<|message|>{}<|call|>'],
+    want: [{ warn: 'unknown-tool' }, '{}'],
   },
   {
     name: 'a call in a channel that cannot be read',

@@ -1,6 +1,6 @@
-import { readCallMark, readMark } from '../callMarks.ts';
+import { isCutClose, readCallMark, readMark } from '../callMarks.ts';
 import { newline, openBrace } from '../characters.ts';
-import type { ElementForm } from '../families.ts';
+import type { ElementForm } from '../family.ts';
 import { isRecord } from '../offeredTools.ts';
 import { CallRefusal, over, type Reading, type Source, skipBlanks } from '../source.ts';
 import type { CallContext, FoundMark, WrittenCall } from './call.ts';
@@ -10,6 +10,8 @@ import { jsonStyle, readObject } from './values.ts';
 import { readVerbatim, sectionClose, sectionOpen, type VerbatimEnd } from './verbatim.ts';
 
 const longestName = 256;
+/** `name="get_time"/`, of a call without arguments. */
+const selfClosing = /["']\s*\/\s*$/;
 const nameless = /^(?:param|parameter|arg|argument)$/;
 
 /** Reads the rest of a call written as elements, after `<function=` or a similar tag. */
@@ -18,10 +20,13 @@ export function* readElementCall(
   context: CallContext,
   form: ElementForm,
 ): Reading<WrittenCall> {
-  const title = titleOf((yield* readTitle(source, form)).raw);
+  const { raw } = yield* readTitle(source, form);
+  const isWhole = selfClosing.test(raw);
+  const title = titleOf(isWhole ? raw.replace(/\/\s*$/, '') : raw);
   if (title === undefined) throw new CallRefusal('mention');
   if (context.tools.find(title.name) === undefined) throw new CallRefusal('unknown');
   context.begun = true;
+  if (isWhole) return { name: title.name, arguments: {}, isEmpty: true };
   if ((yield* skipBlanks(source)) === openBrace)
     return yield* readBody(source, context, { name: title.name, form });
   return yield* readParameters(source, context, { name: title.name, form });
@@ -49,8 +54,9 @@ function* readCallClose(source: Source, context: CallContext, form: ElementForm)
   if (code === over) return;
   const at = source.offset;
   const { token, text } = yield* readMark(source, context.marks);
-  if (token?.kind === 'callClose' && text === form.callClose) return;
-  if (token === undefined) context.endAt = offset;
+  if (token !== undefined && text === form.callClose) return;
+  if (token === undefined && !isCutClose(source, text)) context.endAt = offset;
+  else if (token === undefined) return;
   else context.pending = { token, text, offset: at };
 }
 
@@ -69,7 +75,7 @@ export function* readParameters(source: Source, context: CallContext, called: Ca
       if (given.values.size === 0) throw new CallRefusal('cut');
       break;
     }
-    if (mark.token.kind === 'callClose' && mark.text === form.callClose) break;
+    if (mark.text === form.callClose) break;
     if (mark.token.kind !== 'parameter' && mark.token.kind !== 'element') {
       if (!mayEndCall(mark)) throw new CallRefusal('malformed');
       context.pending = mark;
@@ -161,7 +167,7 @@ function* nextMark(source: Source, context: CallContext): Reading<FoundMark | un
 }
 
 /** Reads the name of an element such as `<city>`, of which `begun` was already read. Such an element is a parameter. */
-function* readElementName(source: Source, begun: string): Reading<string> {
+export function* readElementName(source: Source, begun: string): Reading<string> {
   let tag = begun;
   for (;;) {
     while (source.isDry) yield;
@@ -174,7 +180,7 @@ function* readElementName(source: Source, begun: string): Reading<string> {
   }
 }
 
-function* readLiteral(source: Source, literal: string): Reading<void> {
+export function* readLiteral(source: Source, literal: string): Reading<void> {
   yield* skipBlanks(source);
   for (const character of literal) {
     while (source.isDry) yield;
@@ -183,7 +189,7 @@ function* readLiteral(source: Source, literal: string): Reading<void> {
   }
 }
 
-function propertiesOf(inputSchema: unknown): Readonly<Record<string, unknown>> {
+export function propertiesOf(inputSchema: unknown): Readonly<Record<string, unknown>> {
   const properties = isRecord(inputSchema) ? inputSchema['properties'] : undefined;
   return isRecord(properties) ? properties : {};
 }
@@ -194,7 +200,12 @@ function verbatimValue({ value, isClosed }: VerbatimEnd, form: ElementForm): str
   const trimmed = form.hasSections ? value.trim() : '';
   if (trimmed.startsWith(sectionOpen) && trimmed.endsWith(sectionClose))
     return trimmed.slice(sectionOpen.length, -sectionClose.length);
-  return withoutBreaks(value);
+  return form.isRaw ? withoutFrame(value) : withoutBreaks(value);
+}
+
+/** Line breaks around a value that the template writes without any belong to it, unless there is one on both sides. */
+export function withoutFrame(value: string): string {
+  return /^\r?\n[\s\S]*\n$/.test(value) ? withoutBreaks(value) : value;
 }
 
 /**

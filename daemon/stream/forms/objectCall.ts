@@ -1,3 +1,4 @@
+import { readMark } from '../callMarks.ts';
 import {
   closeBrace,
   closeBracket,
@@ -32,8 +33,8 @@ const longestName = 256;
 /** Wrappers around a call may nest. */
 const deepest = 4;
 
-const nameKeys = new Set(['name', 'tool', 'tool_name', 'function_name', 'function']);
-const argumentKeys = new Set(['arguments', 'parameters', 'args', 'input']);
+export const nameKeys = new Set(['name', 'tool', 'tool_name', 'function_name', 'function']);
+export const argumentKeys = new Set(['arguments', 'parameters', 'args', 'input']);
 const wrapperKeys = new Set(['function', 'function_call', 'tool_call']);
 /** Keys that a call may have besides its name and arguments. */
 const minorKeys = /^(?:type|id|call_id|tool_call_id|index|role|content)$/;
@@ -71,12 +72,24 @@ export function* readObjectCall(source: Source, context: CallContext, depth = 0)
     if (code === comma) {
       source.at++;
       code = yield* skipBlanks(source);
-    } else if (code !== closeBrace) throw new CallRefusal(code === over ? 'cut' : 'malformed');
+    } else if (code === less && depth === 0 && (yield* closesWithoutBrace(source, context, found)))
+      return callsOf(found, context);
+    else if (code !== closeBrace) throw new CallRefusal(code === over ? 'cut' : 'malformed');
     if (found.name !== undefined && keys.size > 1 && isNamedByKey(found.name, keys, context))
       throw new CallRefusal('malformed');
   }
   source.at++;
   return callsOf(found, context);
+}
+
+/** One brace too few: the close tag comes where the last brace is missing. It is left for the next reader. */
+function* closesWithoutBrace(source: Source, context: CallContext, found: Found): Reading<boolean> {
+  if (!context.isTagged || (found.given ?? found.nested) === undefined) return false;
+  const { offset } = source;
+  const { token, text } = yield* readMark(source, context.marks);
+  if (token?.kind !== 'close') return false;
+  context.pending = { token, text, offset };
+  return true;
 }
 
 /** In a tag, keys may have no quotes. */

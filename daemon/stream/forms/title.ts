@@ -1,5 +1,5 @@
 import { greater, less } from '../characters.ts';
-import type { ElementForm } from '../families.ts';
+import type { ElementForm } from '../family.ts';
 import { CallRefusal, over, type Reading, type Source } from '../source.ts';
 
 const longestTitle = 256;

@@ -152,16 +152,63 @@ export function* readString(
 ): Reading<string> {
   const quote = source.code;
   source.at++;
+  if (style.python && (yield* peek(source)) === quote) return yield* readAfterTwoQuotes(source, style, quote);
   return yield* readStringAfter(source, style, { quote, longest });
+}
+
+/** In Python, two quotes are an empty string, and three begin a string that three others end. */
+function* readAfterTwoQuotes(source: Source, style: ValueStyle, quote: number): Reading<string> {
+  source.at++;
+  const raw = new LongText();
+  if ((yield* peek(source)) !== quote) {
+    const blanks = yield* takeBlanks(source);
+    if (endsString(source.code, style)) return '';
+    // Neither: the model left the second quote unescaped.
+    raw.add(String.fromCharCode(quote) + blanks);
+    return yield* readStringAfter(source, style, { quote, begun: raw });
+  }
+  source.at++;
+  for (;;) {
+    while (source.isDry) yield;
+    raw.add(source.takeUntil((code) => code === quote || code === backslash));
+    if (source.isDry) continue;
+    if (source.code === over) throw new CallRefusal('cut');
+    if (source.code === backslash) {
+      source.at++;
+      yield* peek(source);
+      raw.add(`\\${source.character}`);
+      source.at += source.character.length;
+      continue;
+    }
+    const quotes = yield* takeRun(source, quote);
+    const blanks = quotes.length < 3 ? '' : yield* takeBlanks(source);
+    if (quotes.length >= 3 && endsString(source.code, style)) {
+      source.settle();
+      return unescaped(raw.toString() + quotes.slice(3), { isPath: false, isPython: true });
+    }
+    raw.add(quotes + blanks);
+  }
+}
+
+function* takeRun(source: Source, code: number): Reading<string> {
+  let run = '';
+  while ((yield* peek(source)) === code) run += source.takeUntil((other) => other !== code);
+  return run;
+}
+
+interface StringStart {
+  readonly quote: number;
+  readonly longest?: number;
+  /** What was already read of the string. */
+  readonly begun?: LongText;
 }
 
 /** Reads the rest of a string after its quote. */
 export function* readStringAfter(
   source: Source,
   style: ValueStyle,
-  { quote, longest = Number.POSITIVE_INFINITY }: { readonly quote: number; readonly longest?: number },
+  { quote, longest = Number.POSITIVE_INFINITY, begun: raw = new LongText() }: StringStart,
 ): Reading<string> {
-  const raw = new LongText();
   let isPath: boolean | undefined;
   for (;;) {
     while (source.isDry) yield;

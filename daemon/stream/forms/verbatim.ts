@@ -1,6 +1,6 @@
-import { readMark } from '../callMarks.ts';
+import { isCutClose, readMark } from '../callMarks.ts';
 import { greater, isBlank, less, openBrace, openBracket } from '../characters.ts';
-import type { ElementForm } from '../families.ts';
+import type { ElementForm } from '../family.ts';
 import { LongText } from '../longText.ts';
 import { CallRefusal, over, peek, type Reading, type Source, takeBlanks } from '../source.ts';
 import type { CallContext, FoundMark } from './call.ts';
@@ -164,6 +164,7 @@ class Value {
     const { token, text } = isMark ? yield* readMark(source, context.marks) : { token: undefined, text: '' };
     if (token !== undefined && mayFollow({ token, text, offset }, form))
       return { value: this.#upTo(length), next: { token, text, offset }, isClosed: true };
+    if (token === undefined && isCutClose(source, text)) return { value: this.#upTo(length), isClosed: true };
     this.#early ??= { length, endAt };
     source.doubt();
     this.add(mark.text + blanks + text);
@@ -174,8 +175,11 @@ class Value {
   *#takeNext(mark: FoundMark, { form, isNext }: VerbatimForm): Reading<VerbatimEnd | undefined> {
     const { length } = this.#text;
     const read = yield* readName(this.#source, form.tagEnd);
-    if (read.name !== undefined && isNext(read.name))
+    if (read.name !== undefined && isNext(read.name)) {
+      // The words between the value's close tag and the next parameter would become a part of the value.
+      if (this.#early !== undefined) throw new CallRefusal('malformed');
       return { value: this.#upTo(length), next: { ...mark, title: read.name } };
+    }
     this.add(mark.text + read.text);
     return undefined;
   }
@@ -233,7 +237,8 @@ function isParameterOf({ text }: FoundMark, { parameters }: ElementForm): boolea
 
 function mayFollow(mark: FoundMark, form: ElementForm): boolean {
   const { token, text } = mark;
-  if (token.kind === 'callClose') return text === form.callClose;
+  if (text === form.callClose) return true;
+  if (token.kind === 'callClose') return false;
   if (token.kind === 'parameter') return isParameterOf(mark, form);
   return token.kind === 'close' || token.kind === 'open' || token.kind === 'call' || token.kind === 'end';
 }
