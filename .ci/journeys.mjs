@@ -1,6 +1,6 @@
 // Counts the source files that a request passes on its way, from what the built programs ran: a program is run twice,
 // once with the request and once without, and a file counts if a function of it ran more often with the request.
-// The built programs must be there (`npm run build`). The practice runner is not counted: it takes the runner's place.
+// The practice runner is not counted: it takes the runner's place.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

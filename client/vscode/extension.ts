@@ -3,12 +3,12 @@ import { statusRequest } from '../../protocol/messages/status.ts';
 import { registerAddressCommands } from './address/addressCommands.ts';
 import { createChatModels, registerChatModelCommands, vendor } from './chat/answeringModel.ts';
 import { registerAskCommands } from './chat/askCommands.ts';
-import { createTurns } from './chat/chatRequests.ts';
 import { createConsent, withConsent } from './chat/consent.ts';
 import { registerContextLength } from './chat/contextLength.ts';
 import { OfferedModels } from './chat/offeredModels.ts';
 import { registerParticipant } from './chat/participant.ts';
 import { registerProvider } from './chat/provider.ts';
+import { createRounds } from './chat/rounds.ts';
 import { systemClock } from './clock.ts';
 import { registerChooseCompletionModel } from './completion/chooseModel.ts';
 import { createCompletionSwitch } from './completion/completionSwitch.ts';
@@ -49,7 +49,7 @@ export function activate(context: vscode.ExtensionContext): void {
   );
   const consent = createConsent(globalState);
   const offered = new OfferedModels({ daemon, memory: globalState, consent, log });
-  const turns = createTurns(daemon);
+  const turns = createRounds(daemon);
   const ask = withConsent(turns, offered, consent);
   subscriptions.push(log, daemon, failing, consent, offered, turns, registerProvider(offered, ask));
   // The editor asks a provider only once somebody has asked for its models.

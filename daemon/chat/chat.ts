@@ -45,7 +45,7 @@ interface ChatDependencies {
   readonly createRedaction: () => StreamRedaction;
 }
 
-/** One turn: deltas go to `send`, the whole answer is the result. An aborted `signal` is a normal, cancelled result. */
+/** One round of a turn: deltas go to `send`, the whole answer is the result. An aborted `signal` is a normal, cancelled result. */
 export type Chat = (
   client: RunnerClient,
   params: ChatParams,
@@ -59,14 +59,14 @@ export function createChat(dependencies: ChatDependencies): Chat {
     const pump = createDeltaPump(params.streamId, send);
     const { messages, privateFiles } = await screenAttachments(params.messages, dependencies.findPrivacy);
     const screened = { ...params, messages };
-    const turn = new Turn(dependencies, { client, params: screened, privateFiles, pump, signal });
-    const finishReason = await turn.run();
+    const round = new Round(dependencies, { client, params: screened, privateFiles, pump, signal });
+    const finishReason = await round.run();
     await pump.flush();
-    return turn.result(finishReason);
+    return round.result(finishReason);
   };
 }
 
-interface TurnOptions {
+interface RoundOptions {
   readonly client: RunnerClient;
   readonly params: ChatParams;
   readonly privateFiles: readonly PrivateFile[];
@@ -74,17 +74,17 @@ interface TurnOptions {
   readonly signal: AbortSignal;
 }
 
-/** The state of one turn, from the request to its end. */
-class Turn {
+/** The state of one round, from the request to its end. */
+class Round {
   readonly #dependencies: ChatDependencies;
-  readonly #options: TurnOptions;
-  /** Aborted with the caller's signal, or when the turn ends early for a reason of its own. */
+  readonly #options: RoundOptions;
+  /** Aborted with the caller's signal, or when the round ends early for a reason of its own. */
   readonly #stop: LinkedSignal;
   readonly #notices: Notices;
   #answer: Answer;
   #usage: Usage = { promptTokens: 0, completionTokens: 0 };
 
-  constructor(dependencies: ChatDependencies, options: TurnOptions) {
+  constructor(dependencies: ChatDependencies, options: RoundOptions) {
     this.#dependencies = dependencies;
     this.#options = options;
     this.#stop = linkedSignal(options.signal);

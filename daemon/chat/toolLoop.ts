@@ -16,7 +16,7 @@ import { type AskUser, type DaemonToolOffer, type DaemonTools, runCalls } from '
 import type { SendDelta } from './deltas.ts';
 
 interface ToolLoopDependencies {
-  /** One turn of the model, without the daemon's tools. */
+  /** One round: the model answers, and no tool of the daemon is called. */
   readonly chat: Chat;
   readonly tools: DaemonTools;
   /** The way to ask the user before a call; undefined if nobody can be asked. */

@@ -49,7 +49,7 @@ export interface Core {
   readonly findPrivacy: FindPrivacy;
   readonly modelChanges: ModelChanges;
   readonly toolRefusals: ToolRefusals;
-  /** One turn of a model. It keeps nothing; see `recordTurns`. */
+  /** One round of a turn. It keeps nothing; see `recordTurns`. */
   readonly chat: Chat;
   /** The same chat, which appends each turn to the conversation that it names. */
   readonly recordTurns: (chat: Chat) => Chat;

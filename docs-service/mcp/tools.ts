@@ -1,32 +1,10 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/server';
-import { type TObject, Type } from 'typebox';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import type { TObject } from 'typebox';
 import { getDocMarkdown } from './getDocMarkdown.ts';
+import { listCollections } from './listCollections.ts';
 import type { McpContext } from './mcpErrors.ts';
 import { searchDocs } from './searchDocs.ts';
-import { defineTool, parseArguments, type Tool } from './tool.ts';
-
-const listCollections = defineTool({
-  name: 'list_collections',
-  title: 'List collections',
-  description:
-    'Lists the collections of this library with their numbers of documents. ' +
-    'The resource docs://collection/{name} has the titles and slugs of the documents of one.',
-  input: Type.Object({}, { additionalProperties: false }),
-  output: Type.Object({
-    collections: Type.Array(
-      Type.Object({ name: Type.String(), title: Type.String(), documents: Type.Integer() }),
-    ),
-    notice: Type.Optional(Type.String({ description: 'Why collections may be missing.' })),
-  }),
-  async call(_args, library) {
-    const [collections, notice] = await Promise.all([library.countedCollections(), library.notice()]);
-    return withoutUndefined({
-      collections: collections.map(({ name, title, documents }) => ({ name, title, documents })),
-      notice,
-    });
-  },
-});
+import { parseArguments, type Tool } from './tool.ts';
 
 /** Each gets only arguments that its own schema accepts. */
 const tools = [searchDocs, getDocMarkdown, listCollections] as unknown as readonly Tool[];

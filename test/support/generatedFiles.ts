@@ -18,9 +18,9 @@ export interface GeneratedFile {
   readonly generate: (now: string) => string;
 }
 
-/** What Neovim reports by itself: nobody sets it. */
+/** The plugin reports these about itself, so users cannot set them. */
 const saidByNeovim: readonly SettingName[] = ['sendsUserSettings', 'refusedTools'];
-/** What VS Code reports by itself, or runs itself, besides what takes effect only at the start. */
+/** VS Code chooses the cache folder and runs tool servers itself, so these would do nothing there. */
 const saidByEditor: readonly SettingName[] = ['cacheDir', 'mcpServers'];
 
 /** The settings of VS Code's manifest that the daemon reads. */

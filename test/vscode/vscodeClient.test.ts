@@ -3,7 +3,6 @@ import * as fc from 'fast-check';
 import t from 'tap';
 import type { CancellationToken, InputBox, Uri } from 'vscode';
 import { adviseOnAddress, askForAddress } from '../../client/vscode/address/addressBox.ts';
-import { createTurns } from '../../client/vscode/chat/chatRequests.ts';
 import {
   type Change,
   changesIn,
@@ -22,6 +21,7 @@ import {
   withoutRetryMark,
   withPrompt,
 } from '../../client/vscode/chat/question.ts';
+import { createRounds } from '../../client/vscode/chat/rounds.ts';
 import { createSnooze, createSwitchCommands } from '../../client/vscode/completion/snooze.ts';
 import {
   contextSizeOf,
@@ -77,7 +77,7 @@ t.test('an answer for the editor has no tag of a context block', async (t) => {
     onNotification: () => ({ dispose: () => undefined }),
     request: async (_method: unknown, params: object) => void asked.push(params),
   } as unknown as DaemonConnection;
-  await createTurns(daemon)({ model: 'plain', messages: [] }, () => undefined, {} as CancellationToken);
+  await createRounds(daemon)({ model: 'plain', messages: [] }, () => undefined, {} as CancellationToken);
   t.match(asked, [{ model: 'plain', dropContextTags: true }]);
 });
 

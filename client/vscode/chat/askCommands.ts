@@ -4,13 +4,13 @@ import { documentSchemes } from '../completion/documentSync.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { plain } from '../ui/safeText.ts';
 import type { ChatModels } from './answeringModel.ts';
-import type { AskForTurn } from './chatRequests.ts';
 import { changesIn, commitPrompt, type Repository, repositoryAt, writeInto } from './commitMessage.ts';
 import { type PromptName, prompts } from './question.ts';
+import type { AskForRound } from './rounds.ts';
 
 export interface AskCommandsDependencies {
   readonly models: ChatModels;
-  readonly ask: AskForTurn;
+  readonly ask: AskForRound;
   readonly reporter: ErrorReporter;
 }
 

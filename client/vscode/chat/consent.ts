@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { createSharedWork } from '../../../protocol/base/sharedWork.ts';
 import type { Model } from '../../../protocol/messages/models.ts';
-import type { AskForTurn } from './chatRequests.ts';
+import type { AskForRound } from './rounds.ts';
 
 /** Whether prompts may go to a remote model. The user is asked once for each model and host. */
 export interface Consent extends vscode.Disposable {
@@ -41,10 +41,10 @@ export function createConsent(memory: vscode.Memento): Consent {
 
 /** Sends nothing to a remote model before the user has allowed it. */
 export function withConsent(
-  ask: AskForTurn,
+  ask: AskForRound,
   offered: { lookUp(name: string, server?: string): Promise<Model | undefined> },
   consent: Consent,
-): AskForTurn {
+): AskForRound {
   return async (params, take, token) => {
     const model = await offered.lookUp(params.model, params.server);
     if (model && !(await consent.request(model)))

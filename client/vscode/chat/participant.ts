@@ -17,16 +17,16 @@ import { plain } from '../ui/safeText.ts';
 import { stepDone } from '../walkthrough/stepKeys.ts';
 import type { ChatModels } from './answeringModel.ts';
 import { registerThinkingPage, toAside } from './answerWriter.ts';
-import type { AskForTurn } from './chatRequests.ts';
+import { answerWithTools, type Turn } from './editorToolLoop.ts';
 import { followUps, type TurnMetadata } from './finishedTurn.ts';
 import type { OfferedModels } from './offeredModels.ts';
 import { findNamedModel } from './question.ts';
-import { answerWithTools, type Turn } from './toolLoop.ts';
+import type { AskForRound } from './rounds.ts';
 
 export interface ParticipantOptions {
   readonly offered: OfferedModels;
   readonly models: ChatModels;
-  readonly ask: AskForTurn;
+  readonly ask: AskForRound;
   readonly reporter: ErrorReporter;
   readonly icon: vscode.IconPath;
   /** The state of the runner; requested only if there is no model. */

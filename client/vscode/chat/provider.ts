@@ -6,26 +6,26 @@ import { errorDataOf } from '../convert/failure.ts';
 import { toMessages, toTools } from '../convert/messages.ts';
 import { thinkingFormat } from '../settings.ts';
 import { vendor } from './answeringModel.ts';
-import type { AskForTurn } from './chatRequests.ts';
 import { createContextOffer } from './contextLength.ts';
 import type { OfferedModels } from './offeredModels.ts';
 import type { RunnerModelInformation } from './pickerEntries.ts';
 import { createNotices, isChat, thinkingPartOfEditor, toPart, toUsagePart } from './responseParts.ts';
+import type { AskForRound } from './rounds.ts';
 
 /** Offers the runner's models to the editor's own chat and to other extensions. */
-export function registerProvider(offered: OfferedModels, ask: AskForTurn): vscode.Disposable {
+export function registerProvider(offered: OfferedModels, ask: AskForRound): vscode.Disposable {
   return vscode.lm.registerLanguageModelChatProvider(vendor, new RunnerProvider(offered, ask));
 }
 
 class RunnerProvider implements vscode.LanguageModelChatProvider<RunnerModelInformation> {
   readonly onDidChangeLanguageModelChatInformation: vscode.Event<void>;
   readonly #offered: OfferedModels;
-  readonly #ask: AskForTurn;
+  readonly #ask: AskForRound;
   readonly #tokens = createTokenCounter();
   readonly #offerLargerContext = createContextOffer();
   readonly #notices = createNotices();
 
-  constructor(offered: OfferedModels, ask: AskForTurn) {
+  constructor(offered: OfferedModels, ask: AskForRound) {
     this.#offered = offered;
     this.#ask = ask;
     this.onDidChangeLanguageModelChatInformation = offered.onDidChange;

@@ -4,9 +4,9 @@ import type { ChatResult, Message, Tool, ToolCall } from '../../../protocol/mess
 import { toResult, toTools } from '../convert/messages.ts';
 import type { NamedModel } from './answeringModel.ts';
 import { createAnswerWriter, toAside } from './answerWriter.ts';
-import type { AskForTurn } from './chatRequests.ts';
 import { describeAnswer, type TurnMetadata, toKept } from './finishedTurn.ts';
 import { toConversation } from './history.ts';
+import type { AskForRound } from './rounds.ts';
 
 /** A question to `@runner`, as the editor passes it on. */
 export interface Turn {
@@ -21,7 +21,7 @@ const maxRounds = 8;
 
 /** Asks the model, runs the tools that it calls and asks again, until it answers or the rounds are used up. */
 export async function answerWithTools(
-  ask: AskForTurn,
+  ask: AskForRound,
   { name, server }: NamedModel,
   { request, context, stream, token }: Turn,
 ): Promise<vscode.ChatResult> {

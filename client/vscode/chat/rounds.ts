@@ -10,20 +10,20 @@ import type { DaemonConnection } from '../daemon/connection.ts';
 import { inEditorWords } from '../ui/remedies.ts';
 
 /**
- * Asks for one answer. All of its deltas arrive in order, before it settles. Tags of context blocks are removed, because
+ * Asks for one round of a turn: one answer of the model. All of its deltas arrive in order, before it settles. Tags of context blocks are removed, because
  * the editor's chat and other extensions expect none.
  */
-export type AskForTurn = (
+export type AskForRound = (
   params: Omit<ChatParams, 'streamId'>,
   take: (delta: ChatDelta) => void,
   token: vscode.CancellationToken,
 ) => Promise<ChatResult>;
 
-export function createTurns(daemon: DaemonConnection): AskForTurn & vscode.Disposable {
+export function createRounds(daemon: DaemonConnection): AskForRound & vscode.Disposable {
   const takers = new Map<string, (delta: ChatDelta) => void>();
   const listening = daemon.onNotification(chatDelta, (delta) => takers.get(delta.streamId)?.(delta));
   let count = 0;
-  const ask: AskForTurn = async (params, take, token) => {
+  const ask: AskForRound = async (params, take, token) => {
     const streamId = `vscode-${++count}`;
     takers.set(streamId, (delta) => take(inWords(delta)));
     try {
