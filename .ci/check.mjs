@@ -66,7 +66,7 @@ async function runLeftOut() {
   const parts = [...new Set(before.leftOut.map(({ part }) => part))];
   const files = [...new Set(before.leftOut.map(({ file }) => `.tap-build/${file}`))];
   const only = { RUNNER_TEST_LEFT_OUT: parts.join(), TAP_ONLY: '1', TAP_FILTER_QUIETLY: '1' };
-  const missing = await runTests(files, only);
+  const missing = await runTests(files, { env: only, record: 'node_modules/.runner/secondsLeftOut.json' });
   if (missing.length > 0) counts.failed++;
   return missing;
 }
@@ -81,11 +81,11 @@ async function runGates() {
 }
 
 /** Counts the assertions. Returns the parts that were missing, as `test/support/parts.ts` lists them. */
-async function runTests(files, env = {}) {
+async function runTests(files, { env = {}, ...options } = {}) {
   mkdirSync('node_modules/.runner', { recursive: true });
   rmSync(missingList, { force: true });
   const all = { ...process.env, RUNNER_TEST_MISSING_LIST: missingList, ...env };
-  const { passed, failed } = await runTestFiles(files, { env: all });
+  const { passed, failed } = await runTestFiles(files, { ...options, env: all });
   counts.passed += passed;
   counts.failed += failed;
   if (!existsSync(missingList)) return [];

@@ -1,7 +1,7 @@
 // Makes a clone ready to run: installs the packages and builds the programs, each only when something changed.
 // Everything is reported on standard error, so that what a program prints can be piped on.
-// Who only runs the programs gets only what they are built of; the tools of tests, checks and packing come with
-// --tools, and --tests builds the tests too.
+// By default only the packages that the programs are built of are installed; the tools of tests, checks and packing
+// come with --tools, and --tests builds the tests too.
 // Usage: node .ci/prepare.mjs [--tools] [--tests]
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -18,7 +18,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
 
 const stampFolder = join('node_modules', '.runner');
 const tests = process.argv.includes('--tests');
-// Who has the tools keeps them.
+// Once installed, the tools stay.
 const tools = tests || process.argv.includes('--tools') || existsSync(join(stampFolder, 'tools'));
 // The lock file repeats what package.json depends on; the rest of package.json needs no new packages.
 const lock = ['package-lock.json', '.npmrc'];

@@ -9,22 +9,24 @@ import { basename, dirname } from 'node:path';
 const limit = 1200;
 /** Tests wait for other processes for a part of their time, so there is one more than cores. */
 const jobs = availableParallelism() + 1;
-/** Seconds that each file took last, so that the longest ones start first and none is left alone at the end. */
-const record = 'node_modules/.runner/seconds.json';
 
 /**
  * @param {readonly string[]} files such as `.tap-build/chat.test.mjs`
- * @param {{ env?: NodeJS.ProcessEnv, node?: string }} options `node` is the Node to run them on
+ * @param {{ env?: NodeJS.ProcessEnv, record?: string }} options `record` has the seconds that each file took last: the
+ *   longest ones start first, so that none is left alone at the end. A run of only some tests of each file has its own.
  * @returns {Promise<{ passed: number, failed: number }>} counts of assertions; a file that ends early counts as one
  */
-export async function runTestFiles(files, { env = process.env, node = process.execPath } = {}) {
-  const seconds = readSeconds();
+export async function runTestFiles(
+  files,
+  { env = process.env, record = 'node_modules/.runner/seconds.json' } = {},
+) {
+  const seconds = readSeconds(record);
   const waiting = [...files].sort((one, other) => expected(seconds, other) - expected(seconds, one));
   const counts = { passed: 0, failed: 0 };
   const worker = async () => {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
       const begun = performance.now();
-      const result = await runFile(file, { env, node });
+      const result = await runFile(file, env);
       seconds[nameOf(file)] = Math.round((performance.now() - begun) / 100) / 10;
       counts.passed += result.passed;
       counts.failed += result.failed;
@@ -39,8 +41,8 @@ export async function runTestFiles(files, { env = process.env, node = process.ex
   return counts;
 }
 
-function runFile(file, { env, node }) {
-  const child = spawn(node, ['--enable-source-maps', file], {
+function runFile(file, env) {
+  const child = spawn(process.execPath, ['--enable-source-maps', file], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...env, TAP_TIMEOUT: `${limit}` },
   });
@@ -89,7 +91,7 @@ function expected(seconds, file) {
   return seconds[nameOf(file)] ?? (/^(vscode|docs|neovim)/.test(nameOf(file)) ? 2000 : 1000);
 }
 
-function readSeconds() {
+function readSeconds(record) {
   try {
     return JSON.parse(readFileSync(record, 'utf8'));
   } catch {

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { statusRequest } from '../../protocol/messages/status.ts';
 import { registerAddressCommands } from './address/addressCommands.ts';
-import { createChatModels, registerChatModelCommands, vendor } from './chat/answeringModel.ts';
+import { createAnsweringModels, registerChatModelCommands, vendor } from './chat/answeringModel.ts';
 import { registerAskCommands } from './chat/askCommands.ts';
 import { createConsent, withConsent } from './chat/consent.ts';
 import { registerContextLength } from './chat/contextLength.ts';
@@ -54,7 +54,7 @@ export function activate(context: vscode.ExtensionContext): void {
   subscriptions.push(log, daemon, failing, consent, offered, turns, registerProvider(offered, ask));
   // The editor asks a provider only once somebody has asked for its models.
   vscode.lm.selectChatModels({ vendor }).then(undefined, (error) => log.debug(`No models yet: ${error}`));
-  const models = createChatModels(daemon, offered, consent);
+  const models = createAnsweringModels(daemon, offered, consent);
   const icon = new vscode.ThemeIcon('server-process');
   subscriptions.push(
     registerParticipant({

@@ -13,8 +13,8 @@ const lineStep = 1024 * 1024;
 /**
  * Reads newline-delimited JSON in linear time; each read of the socket that ends a line is one batch. Characters that
  * are split between reads are joined, invalid UTF-8 becomes U+FFFD, and blank lines are skipped. An empty batch
- * stands for each megabyte of a line that has not ended. It decodes each read as a whole, because a chat has a line for each token;
- * the splitter of `protocol/base` would make a buffer and a string of each line.
+ * stands for each megabyte of a line that has not ended. Each read is decoded as a whole, because a chat has a line for
+ * each token, and the splitter of `protocol/base` would make a buffer and a string of each line.
  * @throws {RunnerError} `bad-response` at a line that is not JSON or exceeds a limit, and when the stream exceeds its
  * limit.
  */

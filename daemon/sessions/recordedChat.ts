@@ -52,7 +52,7 @@ export function recordTurns(chat: Chat, { sessions, log }: RecordedChatDependenc
 
 /**
  * Models expect an answer after each prompt. A prompt that was never answered, because its process ended, is sent
- * together with the next one. Who sends `context` splits what belongs to one prompt on purpose.
+ * together with the next one. A client that sends `context` splits what belongs to one prompt on purpose.
  */
 function withPromptsJoined(params: ChatParams): ChatParams {
   if (params.context !== undefined) return params;

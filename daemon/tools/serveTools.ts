@@ -1,10 +1,10 @@
 import {
   approveToolRequest,
-  type ClientCapabilities,
   finishLoginRequest,
   listToolsRequest,
   loginRequest,
   logoutRequest,
+  type ToolCapabilities,
 } from '../../protocol/messages/tools.ts';
 import type { AskUser } from '../chat/daemonTools.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
@@ -22,7 +22,7 @@ export function serveTools(endpoint: Endpoint, tools: McpServers): void {
 
 /** Asks the user before a call, if the client has said that it answers such questions. */
 interface Questions {
-  start(client: ClientCapabilities | undefined): void;
+  start(client: ToolCapabilities | undefined): void;
   /** Undefined if nobody can be asked. */
   readonly ask: () => AskUser | undefined;
 }

@@ -119,7 +119,7 @@ export interface ApproveToolResult {
   readonly decision: ToolDecision;
 }
 
-/** Daemon to client, if the client has {@link ClientCapabilities.approvesTools}: may this call run? */
+/** Daemon to client, if the client has {@link ToolCapabilities.approvesTools}: may this call run? */
 export const approveToolRequest: RequestMessage<ApproveToolParams, ApproveToolResult> = {
   method: 'runner/tools/approve',
 };
@@ -168,7 +168,7 @@ export interface LogoutResult {
 export const logoutRequest: RequestMessage<LoginParams, LogoutResult> = { method: 'runner/tools/logout' };
 
 /** What a client announces about itself as `capabilities.experimental.runner`. */
-export interface ClientCapabilities {
+export interface ToolCapabilities {
   /** The client answers `runner/tools/approve`. Otherwise the daemon runs only what `approvals` allow. */
   readonly approvesTools?: boolean;
 }

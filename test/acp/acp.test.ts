@@ -170,21 +170,24 @@ t.test(
   },
 );
 
-t.test('a loaded model is the default; a model that is gone is replaced, and both are told', async (t) => {
-  const { runner, acp, open, ask } = await start(t);
-  const post = (path: string, method: string, body: object) =>
-    fetch(`${runner.url}${path}`, { method, body: JSON.stringify(body) });
-  await post('/api/chat', 'POST', { model: seer.name, messages: [] });
-  const { sessionId, configOptions } = await open();
-  t.equal(picker(configOptions, 'model')?.chosen, seer.name);
-  await post('/api/chat', 'POST', { model: seer.name, messages: [], keep_alive: 0 });
-  await post('/api/delete', 'DELETE', { model: seer.name });
-  runner.say('I am here.');
-  await ask(sessionId, text('Who?'));
-  const update = await acp.waitFor('config_option_update');
-  t.equal(picker(update.configOptions, 'model')?.chosen, thinker.name);
-  t.equal(acp.text(sessionId), '> seer:4b is not installed any more; thinker:8b answers.\n\nI am here.');
-});
+t.test(
+  'a loaded model is the default; a model that is gone is replaced, and both are reported',
+  async (t) => {
+    const { runner, acp, open, ask } = await start(t);
+    const post = (path: string, method: string, body: object) =>
+      fetch(`${runner.url}${path}`, { method, body: JSON.stringify(body) });
+    await post('/api/chat', 'POST', { model: seer.name, messages: [] });
+    const { sessionId, configOptions } = await open();
+    t.equal(picker(configOptions, 'model')?.chosen, seer.name);
+    await post('/api/chat', 'POST', { model: seer.name, messages: [], keep_alive: 0 });
+    await post('/api/delete', 'DELETE', { model: seer.name });
+    runner.say('I am here.');
+    await ask(sessionId, text('Who?'));
+    const update = await acp.waitFor('config_option_update');
+    t.equal(picker(update.configOptions, 'model')?.chosen, thinker.name);
+    t.equal(acp.text(sessionId), '> seer:4b is not installed any more; thinker:8b answers.\n\nI am here.');
+  },
+);
 
 t.test('the default model: by a flag, else by the last choice in whichever client', async (t) => {
   const runner = await startStandIn({ models: [thinker, seer, blind] });

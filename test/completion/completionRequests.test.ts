@@ -489,7 +489,7 @@ t.test('the capability is registered while a model is set, if the editor support
   t.strictSame(told, ['register true', 'unregister true', 'register true']);
 });
 
-t.test('other editors are told the capability at the start', async (t) => {
+t.test('other editors learn the capability at the start', async (t) => {
   const { daemon } = await setUp(t, { completionModel: '' });
   t.match(daemon.announced, {
     // Only what changed of a document is sent.

@@ -235,7 +235,7 @@ t.test('a message goes to the runner whole', async (t) => {
   });
 });
 
-t.test('thinking that the model writes as tags is told apart, whatever the runner reports', async (t) => {
+t.test('thinking that the model writes as tags is separated, whatever the runner reports', async (t) => {
   const { runner, daemon } = await setUp(t);
   runner.say(['<thi', 'nk>I pon', 'der</th', 'ink>\n\nThe `<think>` tag.']);
   const { result } = await daemon.chat({ model: 'plain', messages: ask('hi') });
@@ -1349,7 +1349,7 @@ t.test('models: listed, running, shown, and known while the runner is down', asy
   });
 });
 
-t.test('status is told when it changes', async (t) => {
+t.test('a change of the status is notified', async (t) => {
   const statuses: Status[] = [];
   const { runner, daemon } = await setUp(t);
   daemon.on(statusDidChange, (status) => statuses.push(status));
@@ -1454,7 +1454,7 @@ t.test('the daemon looks again at what a request says may have changed, and at n
     });
 });
 
-t.test('a server beside the default one comes back: its models are told', async (t) => {
+t.test('another server than the default one comes back: its models are notified', async (t) => {
   const { runner, daemon } = await setUp(t);
   const box = await startStandIn({ models });
   const servers = [{ name: 'box', url: box.url }];

@@ -465,7 +465,7 @@ t.test('a line that is too long is refused and not kept in memory, and the next 
   t.strictSame(
     problems.map(({ code }) => code),
     [-32600, -32600],
-    'each is told once',
+    'each is reported once',
   );
 });
 
@@ -489,7 +489,7 @@ t.test('a client that does not read its log gets no more of it', async (t) => {
   t.equal(sent.at(-1), '… 4,000 lines left out because they were not read');
   outbox({ level: 'info', source: 'server', message: 'next' });
   t.equal(sent.at(-1), 'next');
-  t.equal(sent.length, 1_002, 'what was left out is told once');
+  t.equal(sent.length, 1_002, 'what was left out is reported once');
 });
 
 t.test('standard error that nobody reads takes a bounded amount of memory', async (t) => {

@@ -74,7 +74,7 @@ t.test('a result that never ends ends the server, and the turn goes on', async (
   t.ok(daemon.logs.some(({ message }) => message.includes('flood sent a message of more than 16 MB')));
 });
 
-t.test('a tool that changes while it is used is asked about again, and told once', async (t) => {
+t.test('a tool that changes while it is used is asked about again, and reported once', async (t) => {
   const { runner, daemon, ask, questions } = await startWithTools(t, ['telling'], {
     decide: () => 'session',
   });
@@ -90,7 +90,7 @@ t.test('a tool that changes while it is used is asked about again, and told once
   t.ok(changes >= 2 && changes < 6, `${changes} changes for 2,000 notifications`);
 });
 
-t.test('noise is told once, and a flood on standard error is counted', async (t) => {
+t.test('noise is reported once, and a flood on standard error is counted', async (t) => {
   const { daemon } = await startWithTools(t, ['noisy'], { logLevel: 'debug' });
   const { servers } = await daemon.request(listToolsRequest, {});
   t.equal(servers[0]?.state, 'ready');

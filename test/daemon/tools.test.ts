@@ -618,29 +618,32 @@ t.test('time limits end a call that says nothing, and not one that makes progres
   ]);
 });
 
-t.test('a server that ends is told, and is there again at the next use, later and later', async (t) => {
-  let now = 1_000_000;
-  const { runner, daemon, ask, recorded } = await startWithTools(t, ['good'], { pair: { now: () => now } });
-  const crash = { id: 'c', name: 'crash', arguments: {} };
-  runner.toolCalls([crash]);
-  runner.toolCalls([echo('still there?')]);
-  runner.toolCalls([crash]);
-  runner.toolCalls([echo('and now?')]);
-  runner.say('ok');
-  const { result } = await ask();
-  t.strictSame(answersOf(result.messages), [
-    'The tool server good ended with code 3.',
-    'You said still there?.',
-    'The tool server good ended with code 3.',
-    'The tool server good ended with code 3. It is started again in a second at the earliest.',
-  ]);
-  t.equal(daemon.logs.filter(({ message }) => message.includes('good ended with code 3')).length, 2);
-  now += 1_000;
-  runner.toolCalls([echo('hello')]);
-  runner.say('ok');
-  t.strictSame(answersOf((await ask()).result.messages), ['You said hello.']);
-  t.equal((await recorded('good')).filter(({ pid }) => pid).length, 3);
-});
+t.test(
+  'a server that ends is reported, and starts again at the next use, after longer and longer pauses',
+  async (t) => {
+    let now = 1_000_000;
+    const { runner, daemon, ask, recorded } = await startWithTools(t, ['good'], { pair: { now: () => now } });
+    const crash = { id: 'c', name: 'crash', arguments: {} };
+    runner.toolCalls([crash]);
+    runner.toolCalls([echo('still there?')]);
+    runner.toolCalls([crash]);
+    runner.toolCalls([echo('and now?')]);
+    runner.say('ok');
+    const { result } = await ask();
+    t.strictSame(answersOf(result.messages), [
+      'The tool server good ended with code 3.',
+      'You said still there?.',
+      'The tool server good ended with code 3.',
+      'The tool server good ended with code 3. It is started again in a second at the earliest.',
+    ]);
+    t.equal(daemon.logs.filter(({ message }) => message.includes('good ended with code 3')).length, 2);
+    now += 1_000;
+    runner.toolCalls([echo('hello')]);
+    runner.say('ok');
+    t.strictSame(answersOf((await ask()).result.messages), ['You said hello.']);
+    t.equal((await recorded('good')).filter(({ pid }) => pid).length, 3);
+  },
+);
 
 t.test('a server that does not start is left out of the turn, with a notice', async (t) => {
   const { runner, ask } = await startWithTools(t, ['good', 'ends'], {

@@ -1310,7 +1310,10 @@ const examinedCases: readonly FormatCase[] = [
   ),
 ];
 
-/** Replies that were met, or are as the engines' own tests have them; a row for each. */
+/**
+ * Replies that were broken, odd or quoted, as models wrote them or as the engines' own tests have them. The usual form
+ * of a family is a row of `familyForms.ts` instead.
+ */
 export const formatCases: readonly FormatCase[] = [
   ...glmCases,
   ...xmlCases,

@@ -44,7 +44,7 @@ export async function converse(
   try {
     const conversation = new OpenConversation(terminal, connection, { model, tools, settings });
     if (session) await conversation.continue(session);
-    await new Prompt(terminal, connection, { editor, conversation }).run();
+    await new InputLoop(terminal, connection, { editor, conversation }).run();
   } catch (error) {
     if (!(error instanceof ForceQuitError)) throw error;
     await terminal.stdout.writeLine('');
@@ -54,8 +54,8 @@ export async function converse(
   return 0;
 }
 
-/** The prompt of a conversation: entries become slash commands or turns. */
-class Prompt {
+/** Reads what is typed until the end, and makes slash commands or turns of it. */
+class InputLoop {
   readonly #terminal: Terminal;
   readonly #connection: Connection;
   readonly #editor: LineEditor;

@@ -3,7 +3,7 @@ import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import type { InitializationOptions } from '../../../protocol/messages/initialize.ts';
 import { logNotification } from '../../../protocol/messages/log.ts';
 import { type Status, statusRequest } from '../../../protocol/messages/status.ts';
-import type { ClientCapabilities } from '../../../protocol/messages/tools.ts';
+import type { ToolCapabilities } from '../../../protocol/messages/tools.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { refusedParameter, TerminalError } from '../cli/failure.ts';
 import type { Output } from '../screen/output.ts';
@@ -31,7 +31,7 @@ export async function withDaemon<T>(
 export async function connect(
   context: CommandContext,
   options: InitializationOptions = {},
-  client?: ClientCapabilities,
+  client?: ToolCapabilities,
 ): Promise<Daemon> {
   const { commandLine, program } = context;
   const named = commandLine.practice ? undefined : namedRunner(context);
@@ -82,7 +82,7 @@ export interface Connection {
 }
 
 export interface ChatConnectionOptions {
-  readonly client: ClientCapabilities;
+  readonly client: ToolCapabilities;
   /** The options, given the user's own tool servers. They are undefined until a daemon has named them. */
   readonly optionsFor: (toolServers?: readonly string[]) => InitializationOptions;
 }

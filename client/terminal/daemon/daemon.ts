@@ -11,7 +11,7 @@ import {
 } from 'vscode-jsonrpc/node';
 import type { InitializationOptions, RunnerCapabilities } from '../../../protocol/messages/initialize.ts';
 import type { NotificationMessage, RequestMessage } from '../../../protocol/messages/messageTypes.ts';
-import type { ClientCapabilities } from '../../../protocol/messages/tools.ts';
+import type { ToolCapabilities } from '../../../protocol/messages/tools.ts';
 import { TerminalError } from '../cli/failure.ts';
 
 /** The terminal's end of the connection to `runnerd`. */
@@ -58,7 +58,7 @@ const shutdownRequest: RequestMessage<undefined, null> = { method: 'shutdown' };
 export async function startDaemon(
   child: DaemonProcess,
   options: InitializationOptions,
-  client: ClientCapabilities = {},
+  client: ToolCapabilities = {},
 ): Promise<Daemon> {
   const connection = connect(child);
   const gone = whenGone(child);

@@ -15,7 +15,7 @@ export interface NamedModel {
 }
 
 /** Which model answers `@runner`. */
-export interface ChatModels {
+export interface AnsweringModels {
   /**
    * The setting decides, else the editor's picker if the question comes from there, else the daemon's rule. `note`
    * explains to the user why another model answers than the one they would expect.
@@ -32,11 +32,11 @@ export interface ChatModels {
 /** The vendor id under which other extensions and the editor's own chat find the runner's models. */
 export const vendor = 'runner';
 
-export function createChatModels(
+export function createAnsweringModels(
   daemon: DaemonConnection,
   offered: OfferedModels,
   consent: Consent,
-): ChatModels {
+): AnsweringModels {
   const byRule = async () => {
     try {
       return await daemon.request(chatModelRequest, {});
@@ -75,7 +75,7 @@ export function createChatModels(
 /** The commands that choose the model of the chat. */
 export function registerChatModelCommands(
   daemon: DaemonConnection,
-  models: ChatModels,
+  models: AnsweringModels,
   reporter: ErrorReporter,
 ): vscode.Disposable {
   const during = 'Choosing a model';

@@ -3,13 +3,13 @@ import type { ChatDelta } from '../../../protocol/messages/chat.ts';
 import { documentSchemes } from '../completion/documentSync.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { plain } from '../ui/safeText.ts';
-import type { ChatModels } from './answeringModel.ts';
+import type { AnsweringModels } from './answeringModel.ts';
 import { changesIn, commitPrompt, type Repository, repositoryAt, writeInto } from './commitMessage.ts';
 import { type PromptName, prompts } from './question.ts';
 import type { AskForRound } from './rounds.ts';
 
 export interface AskCommandsDependencies {
-  readonly models: ChatModels;
+  readonly models: AnsweringModels;
   readonly ask: AskForRound;
   readonly reporter: ErrorReporter;
 }

@@ -15,7 +15,7 @@ import {
 } from '../ui/remedies.ts';
 import { plain } from '../ui/safeText.ts';
 import { stepDone } from '../walkthrough/stepKeys.ts';
-import type { ChatModels } from './answeringModel.ts';
+import type { AnsweringModels } from './answeringModel.ts';
 import { registerThinkingPage, toAside } from './answerWriter.ts';
 import { answerWithTools, type Turn } from './editorToolLoop.ts';
 import { followUps, type TurnMetadata } from './finishedTurn.ts';
@@ -25,7 +25,7 @@ import type { AskForRound } from './rounds.ts';
 
 export interface ParticipantOptions {
   readonly offered: OfferedModels;
-  readonly models: ChatModels;
+  readonly models: AnsweringModels;
   readonly ask: AskForRound;
   readonly reporter: ErrorReporter;
   readonly icon: vscode.IconPath;

@@ -65,8 +65,8 @@ local function check_runner()
     health.error(problem or 'It did not answer.')
     return false
   end
-  local tell = ({ ok = health.ok, warning = health.warn, error = health.error })[status.kind]
-  tell(require('runner.advice').fit(status) .. (status.version and (' Version %s.'):format(status.version) or ''))
+  local report = ({ ok = health.ok, warning = health.warn, error = health.error })[status.kind]
+  report(require('runner.advice').fit(status) .. (status.version and (' Version %s.'):format(status.version) or ''))
   return status.state ~= 'offline'
 end
 

@@ -74,7 +74,7 @@ end
 
 ---@private
 ---@param continue fun(name: string)
----@param failed? fun() Told after the user was.
+---@param failed? fun() Called after the user was notified.
 function Chat:with_model(continue, failed)
   if self.state.model then
     return continue(self.state.model)

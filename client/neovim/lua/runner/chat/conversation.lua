@@ -49,7 +49,7 @@ local count = 0
 ---@type table<string, runner.Listener>
 local listeners = {}
 
-local tells = {
+local handlers = {
   text = function(listener, delta)
     listener.text(delta.text)
   end,
@@ -68,9 +68,9 @@ local tells = {
 }
 
 incoming.on('runner/chat/delta', function(delta)
-  local listener, tell = listeners[delta.streamId], tells[delta.kind]
-  if listener and tell then
-    tell(listener, delta)
+  local listener, handle = listeners[delta.streamId], handlers[delta.kind]
+  if listener and handle then
+    handle(listener, delta)
   end
 end)
 
