@@ -235,6 +235,11 @@ export async function offeredServers({ vscode, seen }: Host<undefined>): Promise
 
 /** Presses Enter in the dialog that is open, or about to open, once its button of this name has the focus. */
 export async function pressEnter(page: Page, button: string): Promise<void> {
-  await page.locator('.monaco-dialog-box :focus').filter({ hasText: button }).waitFor();
+  const dialog = page.locator('.monaco-dialog-box');
+  const focused = dialog.locator(':focus').filter({ hasText: button });
+  // A window that opens at the same moment may take the focus away, as it would from a user.
+  await focused
+    .waitFor({ timeout: 10_000 })
+    .catch(() => dialog.locator('.monaco-button').filter({ hasText: button }).focus());
   await page.keyboard.press('Enter');
 }
