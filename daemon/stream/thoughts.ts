@@ -53,8 +53,9 @@ export class Thoughts {
   #take(events: readonly StreamEvent[]): void {
     for (const event of events) {
       if (event.type === 'toolCall') {
-        this.#calls = this.#isFollowed ? [event.call] : [...this.#calls, event.call];
+        if (this.#isFollowed) this.#calls = [];
         this.#isFollowed = false;
+        this.#calls.push(event.call);
       } else if (event.type === 'text' && event.text.trim() !== '') this.#isFollowed = true;
     }
   }

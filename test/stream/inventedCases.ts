@@ -95,6 +95,10 @@ export const inventedCases: readonly FormatCase[] = [
     '<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>Köln</arg_value>\nand then\n<arg_key>days</arg_key>\n<arg_value>2</arg_value>\n</tool_call>',
   ),
   text(
+    'an element without a name between pairs',
+    '<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>Köln</arg_value>\n<>\n</tool_call>',
+  ),
+  text(
     'words between parameters',
     '<function=get_weather>\n<parameter=city>\nKöln\n</parameter>\nfor\n<parameter=days>\n2\n</parameter>\n</function>',
   ),

@@ -54,9 +54,8 @@ function* readCallClose(source: Source, context: CallContext, form: ElementForm)
   if (code === over) return;
   const at = source.offset;
   const { token, text } = yield* readMark(source, context.marks);
-  if (token !== undefined && text === form.callClose) return;
-  if (token === undefined && !isCutClose(source, text)) context.endAt = offset;
-  else if (token === undefined) return;
+  if (text === form.callClose || (token === undefined && isCutClose(source, text))) return;
+  if (token === undefined) context.endAt = offset;
   else context.pending = { token, text, offset: at };
 }
 
@@ -75,7 +74,7 @@ export function* readParameters(source: Source, context: CallContext, called: Ca
       if (given.values.size === 0) throw new CallRefusal('cut');
       break;
     }
-    if (mark.text === form.callClose) break;
+    if (mark.token.kind !== 'element' && mark.text === form.callClose) break;
     if (mark.token.kind !== 'parameter' && mark.token.kind !== 'element') {
       if (!mayEndCall(mark)) throw new CallRefusal('malformed');
       context.pending = mark;
