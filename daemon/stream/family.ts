@@ -7,8 +7,6 @@ export interface CallTag {
   readonly lineStart?: true;
   /** The name of a tool follows at once, with arguments that have no quotes around their keys. */
   readonly isPrefix?: true;
-  /** The tag is the name of this tool, and holds one element for each argument. */
-  readonly tool?: string;
 }
 
 /** Calls and arguments written as elements, with values as verbatim text. */

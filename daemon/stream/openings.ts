@@ -24,8 +24,9 @@ export interface ContextOpening {
   readonly dropsTag: boolean;
 }
 
-/** The beginning of calls: a tag around them, or the tag of the first one. */
+/** The beginning of calls: a tag around them, the tag of the first one, or the name of a tool as the tag around its arguments. */
 export type CallOpening =
+  | { readonly kind: 'tool'; readonly literal: string; readonly tool: string }
   | { readonly kind: 'call'; readonly literal: string; readonly tag: CallTag }
   | { readonly kind: 'element'; readonly literal: string; readonly form: ElementForm };
 
@@ -106,8 +107,7 @@ export class Openings {
     if (end === text.length && end < at + this.#longestTool + 2) return 'more';
     const name = text.slice(at + 1, end);
     if (text.charCodeAt(end) !== greater || this.#tools.find(name) === undefined) return 'none';
-    const [open, close] = [`<${name}>`, `</${name}>`];
-    return { kind: 'call', literal: open, tag: { open, close, tool: name } };
+    return { kind: 'tool', literal: `<${name}>`, tool: name };
   }
 
   #addTool(name: string): void {

@@ -75,6 +75,7 @@ export class Tag implements Mode {
     switch (opening.kind) {
       case 'call':
       case 'element':
+      case 'tool':
         return this.#takeCall(opening);
       case 'channel':
         return this.#takeChannel(this.#lead + opening.literal);
@@ -121,21 +122,22 @@ export class Tag implements Mode {
   #takeCall(opening: CallOpening): void {
     const { code, shown } = this.#reply;
     if (shown && !this.#afterCall && (code.isQuote || code.isCodeLine)) return this.#refuseAll();
-    const isTag = opening.kind === 'call';
     const isInLine = shown && !this.#afterCall && !this.#beginsLine;
     // A word without a tag is the weakest proof, even at the beginning of a line.
-    const mayBeQuoted = isInLine || (isTag && opening.tag.isPrefix === true);
+    const mayBeQuoted = isInLine || (opening.kind === 'call' && opening.tag.isPrefix === true);
     const start: CallStart = {
       lead: this.#lead,
       opening: opening.literal,
-      close: isTag ? opening.tag.close : opening.form.callClose,
+      close: closeOf(opening),
       start: {
-        wrapped: isTag && opening.tag.tool === undefined,
+        wrapped: opening.kind === 'call',
         proof: 'tag',
         beginsLine: this.#beginsLine,
-        ...(isTag ? {} : { form: opening.form }),
-        ...(isTag && opening.tag.tool !== undefined ? { tool: opening.tag.tool } : {}),
-        ...(isTag && opening.tag.lineStart ? { word: opening.tag.isPrefix ? 'prefix' : 'mark' } : {}),
+        ...(opening.kind === 'element' ? { form: opening.form } : {}),
+        ...(opening.kind === 'tool' ? { tool: opening.tool } : {}),
+        ...(opening.kind === 'call' && opening.tag.lineStart
+          ? { word: opening.tag.isPrefix ? 'prefix' : 'mark' }
+          : {}),
       },
       ...(mayBeQuoted ? { mayBeQuoted } : {}),
     };
@@ -324,4 +326,10 @@ export class Tag implements Mode {
 /** Whether an opening may begin after the first character. */
 function mayHoldOpening(held: string): boolean {
   return held.length > 1 && (held.includes('<', 1) || held.includes('[', 1) || held.includes(']', 1));
+}
+
+/** What closes the block of calls. */
+function closeOf(opening: CallOpening): string {
+  if (opening.kind === 'tool') return `</${opening.tool}>`;
+  return opening.kind === 'call' ? opening.tag.close : opening.form.callClose;
 }
