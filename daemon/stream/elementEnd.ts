@@ -1,5 +1,5 @@
 import { doubleQuote, greater, less, singleQuote, slash } from './characters.ts';
-import { endsName } from './openings.ts';
+import { endsName } from './openingTable.ts';
 
 /** Which tag the characters so far may be. After the `<` alone it is undecided. */
 type Candidate = 'none' | 'either' | 'open' | 'close';

@@ -1,6 +1,6 @@
 import { isBlank, less, skipBlanks } from './characters.ts';
 import { BlockReader, TagEnd } from './elementEnd.ts';
-import { endsName } from './openings.ts';
+import { endsName } from './openingTable.ts';
 
 /** A whole block before the user's words. */
 export interface LeadingBlock {

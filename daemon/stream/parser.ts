@@ -184,7 +184,6 @@ class Parser implements StreamParser, ReplyReader {
 function thoughtProfile(profile: StreamProfile): StreamProfile {
   return {
     ...profile,
-    name: 'thoughts',
     thinkingTags: [],
     thinkingMarks: [],
     channels: false,

@@ -6,7 +6,6 @@ import type { AnswerMarks, CallTag, ElementForm, Family, ThinkingMarks } from '.
  * answer and its tool calls. All of it comes from the table of families.
  */
 export interface StreamProfile {
-  readonly name: string;
   /** Names of elements that mean thinking, in upper or lower case. */
   readonly thinkingTags: readonly string[];
   /** Other marks around thinking. */
@@ -36,33 +35,40 @@ export interface StreamProfile {
 }
 
 /** The profile for every model whose name does not show its family. */
-export const defaultProfile: StreamProfile = profileOf('default', '');
+export const defaultProfile: StreamProfile = profileOf('');
 
 /** The profile for families that think again between parts of the answer. */
 export const interleavedProfile: StreamProfile = {
   ...defaultProfile,
-  name: 'interleaved',
   thinkingReopens: 'lineStart',
 };
 
 const interleavedFamilies = /(^|\/)(gemma-?4|qwen3-?vl|minimax-m2)/i;
 const limited = families.filter(({ models }) => models !== undefined);
+const known = new Map<string, StreamProfile>();
 
-/** The profile for a model, by its name. A reply of a model that thinks may open thinking wherever a line begins. */
+/**
+ * The profile for a model, by its name. A reply of a model that thinks may open thinking wherever a line begins. Models
+ * that write alike share one profile.
+ */
 export function profileForModel(name: string, thinks: boolean): StreamProfile {
-  const own = limited.some(({ models }) => models?.test(name)) ? profileOf('family', name) : defaultProfile;
-  const profile = interleavedFamilies.test(name)
-    ? { ...own, name: 'interleaved', thinkingReopens: 'lineStart' as const }
-    : own;
-  return thinks ? { ...profile, name: `${profile.name}, thinks`, thinkingOpens: 'lineStart' } : profile;
+  const own = limited.filter(({ models }) => models?.test(name)).map(({ family }) => family);
+  const interleaved = interleavedFamilies.test(name);
+  const key = JSON.stringify([own, interleaved, thinks]);
+  const profile = known.get(key) ?? {
+    ...(own.length > 0 ? profileOf(name) : defaultProfile),
+    ...(interleaved ? { thinkingReopens: 'lineStart' as const } : {}),
+    ...(thinks ? { thinkingOpens: 'lineStart' as const } : {}),
+  };
+  known.set(key, profile);
+  return profile;
 }
 
-function profileOf(name: string, model: string): StreamProfile {
+function profileOf(model: string): StreamProfile {
   const rows = families.filter(({ models }) => models === undefined || models.test(model));
   const all = <Item>(pick: (family: Family) => readonly Item[] | undefined): Item[] =>
     rows.flatMap((row) => pick(row) ?? []);
   return {
-    name,
     thinkingTags: all((row) => row.thinkingTags),
     thinkingMarks: all((row) => row.thinking),
     thinkingOpens: 'beforeText',

@@ -1,5 +1,5 @@
 import { less, openBrace, tick } from './characters.ts';
-import { anywhere } from './openings.ts';
+import { anywhere } from './openingTable.ts';
 import type { Mode, NextMode, Reply } from './reply.ts';
 
 const tagAtLineStart: NextMode = { mode: 'tag', lead: '', place: { beginsLine: true } };

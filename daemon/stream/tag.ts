@@ -2,7 +2,7 @@ import { bareCall, type CallStart } from './callBlock.ts';
 import { greater, isBlank, less, newline } from './characters.ts';
 import { TagEnd } from './elementEnd.ts';
 import type { ThinkingMarks } from './family.ts';
-import type { CallOpening, ContextOpening, Opening } from './openings.ts';
+import type { CallOpening, ContextOpening, Opening } from './openingTable.ts';
 import type { Mode, OpenBlock, Reply, TagPlace } from './reply.ts';
 
 /** `</think` with its blanks may have this length. Longer text is prose. */

@@ -1,0 +1,193 @@
+import { backslash, greater, isBlank, less, newline, slash, tick } from './characters.ts';
+import type { AnswerMarks, CallTag, ElementForm, ThinkingMarks } from './family.ts';
+
+/** The beginning of a tag with a meaning: the whole tag, or its name if attributes may follow. */
+export type Opening =
+  | { readonly kind: 'thinking' | 'thinkingClose'; readonly literal: string; readonly name: string }
+  | ContextOpening
+  | { readonly kind: 'contextClose'; readonly literal: string; readonly name: string }
+  | { readonly kind: 'thinkingMark'; readonly literal: string; readonly marks: ThinkingMarks }
+  | { readonly kind: 'thinkingMarkClose'; readonly literal: string }
+  | { readonly kind: 'answer'; readonly literal: string; readonly marks: AnswerMarks }
+  | { readonly kind: 'answerClose' | 'callClose' | 'end' | 'channel'; readonly literal: string }
+  | CallOpening;
+
+/** The beginning of a block of context or of a tool's result: an element, or a mark that another one closes. */
+export interface ContextOpening {
+  readonly kind: 'context';
+  readonly literal: string;
+  readonly name: string;
+  readonly close?: string;
+  /** Whether the tag is not shown even if the content is. */
+  readonly dropsTag: boolean;
+}
+
+/** The beginning of calls: a tag around them, the tag of the first one, or the name of a tool as the tag around its arguments. */
+export type CallOpening =
+  | { readonly kind: 'tool'; readonly literal: string; readonly tool: string }
+  | { readonly kind: 'call'; readonly literal: string; readonly tag: CallTag }
+  | { readonly kind: 'element'; readonly literal: string; readonly form: ElementForm };
+
+/** What the characters at a place are: an opening, the beginning of one, or neither. */
+export type Match = Opening | 'more' | 'none';
+
+/** What may begin at a character: nothing (0), an opening anywhere, or an opening at the beginning of a line. */
+export const anywhere = 1;
+export const lineStart = 2;
+
+/** Openings by their first character; those with a `<` by the character after it. The first one given wins. */
+export class OpeningTable {
+  /** The length of the longest opening, with the character that ends its name. */
+  readonly longest: number;
+  /** What may begin at a character, by its code, for codes below 128 except the `<`. */
+  readonly begins = new Uint8Array(128);
+  /** The characters of prose that have a meaning to some part of the parser (1), up to the tick. */
+  readonly stops = new Uint8Array(128);
+  readonly #bySecond = new ByCharacter();
+  readonly #byFirst = new ByCharacter();
+  /** The pairs of characters that may follow the `<`. */
+  readonly #thirds = new Set<number>();
+
+  constructor(openings: readonly Opening[]) {
+    for (const opening of openings) this.#add(candidateOf(opening));
+    this.longest = Math.max(0, ...openings.map(({ literal }) => literal.length)) + 1;
+    for (const code of [less, newline, tick, backslash]) this.stops[code] = 1;
+    for (const [code, begins] of this.begins.entries()) if (begins === anywhere) this.stops[code] = 1;
+  }
+
+  /** Whether any opening has this character after its `<`. */
+  mayFollow(code: number): boolean {
+    return this.#bySecond.get(code) !== undefined;
+  }
+
+  /** Reads the opening that may begin at `at`. Words count only at the beginning of a line. */
+  match(text: string, at: number, beginsLine: boolean): Match {
+    const first = text.charCodeAt(at);
+    if (first === less && at + 1 >= text.length) return 'more';
+    const candidates =
+      first === less ? this.#bySecond.get(text.charCodeAt(at + 1)) : this.#byFirst.get(first);
+    if (candidates === undefined) return 'none';
+    if (first === less && at + 2 >= text.length)
+      return candidates.some(({ isWord }) => beginsLine || !isWord) ? 'more' : 'none';
+    if (first === less && !this.#thirds.has(pairOf(text, at + 1))) return 'none';
+    let answer: Match = 'none';
+    for (const candidate of candidates) {
+      if (!beginsLine && candidate.isWord) continue;
+      const match = matchOne(text, at, candidate);
+      if (match === 'whole') return candidate.opening;
+      if (match === 'part') answer = 'more';
+    }
+    return answer;
+  }
+
+  #add(candidate: Candidate): void {
+    const { literal } = candidate;
+    const first = literal.charCodeAt(0);
+    const list = first === less ? this.#bySecond : this.#byFirst;
+    const code = first === less ? literal.charCodeAt(1) : first;
+    list.add(code, candidate);
+    if (first === less) this.#addThird(candidate);
+    if (first === less && candidate.ignoresCase) list.add(upper(code), candidate);
+    if (first === less || first >= 128) return;
+    if (candidate.isWord) this.begins[first] ||= lineStart;
+    else this.begins[first] = anywhere;
+  }
+
+  #addThird({ literal, ignoresCase }: Candidate): void {
+    // After a name of one character, the third character is the one that ends the name.
+    const ends = literal.length === 2 ? [...'> /\t\n\r'].map((end) => literal + end) : [literal];
+    for (const one of ends) {
+      this.#thirds.add(pairOf(one, 1));
+      if (!ignoresCase) continue;
+      for (const [a, b] of [
+        [one[1]?.toUpperCase(), one[2]],
+        [one[1], one[2]?.toUpperCase()],
+        [one[1]?.toUpperCase(), one[2]?.toUpperCase()],
+      ])
+        this.#thirds.add(pairOf(`<${a}${b}`, 1));
+    }
+  }
+}
+
+/** An opening, with what matching asks of it again and again. */
+interface Candidate {
+  readonly opening: Opening;
+  readonly literal: string;
+  /** Whether it counts only at the beginning of a line. */
+  readonly isWord: boolean;
+  readonly ignoresCase: boolean;
+  /** Whether it is the name of an element, after which its attributes may follow. */
+  readonly hasAttributes: boolean;
+}
+
+function candidateOf(opening: Opening): Candidate {
+  const ignoresCase = opening.kind === 'thinking' || opening.kind === 'thinkingClose';
+  const isElement =
+    opening.kind === 'context' ? opening.close === undefined : opening.kind === 'contextClose';
+  return {
+    opening,
+    literal: opening.literal,
+    isWord: isWord(opening),
+    ignoresCase,
+    hasAttributes: isElement || ignoresCase,
+  };
+}
+
+/** Candidates by the code of a character. The few codes beyond ASCII would make an array slow. */
+class ByCharacter {
+  readonly #ascii: (readonly Candidate[] | undefined)[] = Array.from({ length: 128 });
+  readonly #others = new Map<number, readonly Candidate[]>();
+
+  get(code: number): readonly Candidate[] | undefined {
+    return code < 128 ? this.#ascii[code] : this.#others.get(code);
+  }
+
+  add(code: number, candidate: Candidate): void {
+    const known = code < 128 ? this.#ascii[code] : this.#others.get(code);
+    if (known?.at(-1) === candidate) return;
+    const all = [...(known ?? []), candidate];
+    if (code < 128) this.#ascii[code] = all;
+    else this.#others.set(code, all);
+  }
+}
+
+/** Two characters as one number. */
+function pairOf(text: string, at: number): number {
+  return text.charCodeAt(at) * 65_536 + text.charCodeAt(at + 1);
+}
+
+function isWord(opening: Opening): boolean {
+  if (opening.kind === 'call') return opening.tag.lineStart === true;
+  return (
+    (opening.kind === 'thinkingMark' || opening.kind === 'thinkingMarkClose') && /^\w/.test(opening.literal)
+  );
+}
+
+function matchOne(
+  text: string,
+  at: number,
+  { literal, ignoresCase, hasAttributes }: Candidate,
+): 'whole' | 'part' | 'none' {
+  for (let index = 0; index < literal.length; index++) {
+    if (at + index >= text.length) return 'part';
+    const code = text.charCodeAt(at + index);
+    if (code !== literal.charCodeAt(index) && !(ignoresCase && lower(code) === literal.charCodeAt(index)))
+      return 'none';
+  }
+  if (!hasAttributes) return 'whole';
+  if (at + literal.length >= text.length) return 'part';
+  return endsName(text.charCodeAt(at + literal.length)) ? 'whole' : 'none';
+}
+
+/** Whether a character after a tag's name ends the name. */
+export function endsName(code: number): boolean {
+  return code === greater || code === slash || isBlank(code);
+}
+
+function upper(code: number): number {
+  return code >= 97 && code <= 122 ? code - 32 : code;
+}
+
+function lower(code: number): number {
+  return code >= 65 && code <= 90 ? code + 32 : code;
+}
