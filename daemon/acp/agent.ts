@@ -57,11 +57,11 @@ interface AgentParts {
     | 'chat'
     | 'chatModels'
     | 'recordTurns'
-    | 'knowledge'
     | 'configuration'
     | 'models'
     | 'servers'
     | 'sessions'
+    | 'takesTools'
     | 'log'
   >;
   readonly version: string;

@@ -13,7 +13,7 @@ import type { RunningTools, SessionTools } from './sessionTools.ts';
 import type { UpdateSender } from './updateSender.ts';
 
 interface TurnParts {
-  readonly core: Pick<Core, 'chat' | 'recordTurns' | 'knowledge' | 'models' | 'servers'>;
+  readonly core: Pick<Core, 'chat' | 'recordTurns' | 'servers' | 'takesTools'>;
   readonly tools: SessionTools;
   readonly ask: AskUser;
   /** A new id for a call. */
@@ -70,9 +70,7 @@ async function answer(parts: TurnParts, params: ChatParams): Promise<ChatResult>
   const { core, session, tools, updates, signal } = parts;
   const client = core.servers.client();
   const { model } = params;
-  // Some capabilities are only in the details of a model. No server is started for a model without tools.
-  await core.models.learn(client, model, ['tools'], signal);
-  if (core.knowledge.capability(client.server, model, 'tools').value === false) {
+  if (!(await core.takesTools(client, model, signal))) {
     await noticeUnusedTools(parts, model);
     return core.recordTurns(core.chat)(client, params, updates.delta, signal);
   }
@@ -90,7 +88,9 @@ function answerWithTools(
   let offered: readonly DaemonTool[] = [];
   const chat = createToolLoop({
     chat: core.chat,
+    takesTools: core.takesTools,
     tools: {
+      has: (servers) => running.has(servers),
       async offer(...wanted) {
         const offer = await running.offer(...wanted);
         offered = offer.tools;

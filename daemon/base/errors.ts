@@ -1,3 +1,4 @@
+import { anyOf } from '../../protocol/base/text.ts';
 import type { Advice, AdviceCode, Advised } from '../../protocol/messages/advice.ts';
 import {
   type ErrorData,
@@ -86,16 +87,15 @@ export class InvalidParamsError extends Error {
 export type AdvisedMessage = Required<Advised>;
 
 /** What every client can show as it is. Clients with words of their own go by the code. */
-const texts: Readonly<Record<Exclude<AdviceCode, 'use-https' | 'log-in' | 'wait-for-restart'>, string>> = {
+const texts: Readonly<
+  Record<Exclude<AdviceCode, 'use-https' | 'log-in' | 'wait-for-restart' | WindowAdvice>, string>
+> = {
   'start-runner': 'Start it (for example with "ollama serve"), or set the runner address.',
   'check-address': 'Check the runner address.',
   'check-proxy': 'Check the runner address, and whether there is a proxy in between.',
   'set-address': 'Set the runner address to where the runner itself answers.',
   'name-ca-file': 'If it is your own, name its CA file in the settings.',
   'set-token': 'Store an access token for this server, or check the one that is stored.',
-  'shorten-prompt': 'Shorten it, start a new chat, or set a larger context length.',
-  'offer-fewer-tools': 'Most of it describes the tools: offer fewer tools, or set a larger context length.',
-  'make-room': 'Start a new chat or set a larger context length before anything is refused.',
   'check-network': 'Check the network, or set runner.catalogUrl; installed models work without it.',
   'set-catalog': 'Set runner.catalogUrl to where a catalog answers; installed models work without it.',
 };
@@ -103,6 +103,20 @@ const texts: Readonly<Record<Exclude<AdviceCode, 'use-https' | 'log-in' | 'wait-
 /** The message that says what is wrong and what can be done about it. */
 export function advise(problem: string, code: keyof typeof texts): AdvisedMessage {
   return withAdvice({ code, problem, text: texts[code] });
+}
+
+type WindowAdvice = 'shorten-prompt' | 'offer-fewer-tools' | 'make-room';
+
+/** @param contextLength as in {@link Advice}. */
+export function adviseOnWindow(problem: string, code: WindowAdvice, contextLength?: number): AdvisedMessage {
+  const larger = contextLength === undefined ? 'larger context length' : `context length of ${contextLength}`;
+  const enlarge = contextLength === 0 ? undefined : `set a ${larger}`;
+  const text = {
+    'shorten-prompt': `${anyOf('Shorten it', 'start a new chat', enlarge)}.`,
+    'offer-fewer-tools': `Most of it describes the tools: ${anyOf('offer fewer tools', enlarge)}.`,
+    'make-room': `${anyOf('Start a new chat', enlarge)} before anything is refused.`,
+  }[code];
+  return withAdvice({ code, problem, text, ...(contextLength === undefined ? {} : { contextLength }) });
 }
 
 /** Puts another problem in front of the one that the advice is about. */

@@ -1,6 +1,6 @@
 import { type LinkedSignal, linkedSignal } from '../../protocol/base/abort.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import type { ChatParams, ChatResult, FinishReason, Usage } from '../../protocol/messages/chat.ts';
+import type { ChatParams, ChatResult, FinishReason, Notice, Usage } from '../../protocol/messages/chat.ts';
 import type { CapabilityName } from '../../protocol/messages/models.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { FindPrivacy } from '../base/filePrivacy.ts';
@@ -172,11 +172,8 @@ class Round {
   }
 
   #noticeWithoutTools(): void {
-    const { model } = this.#options.params;
-    this.#notices.add(
-      'tools-disabled',
-      `${model} does not support tools, so they were left out. Choose a model with tools to use them.`,
-    );
+    const { code, message } = toolsDisabled(this.#options.params.model);
+    this.#notices.add(code, message);
   }
 
   #createAnswer({ messages, tools }: Pick<Plan, 'messages' | 'tools'>): Answer {
@@ -202,7 +199,7 @@ class Round {
     const defaults = this.#dependencies.defaults();
     const size = promptSizeOf(plan.messages, plan.tools);
     const fit = this.#createFit(size, defaults.contextLength);
-    fit.warn();
+    await fit.begin();
     this.#answer = this.#createAnswer(plan);
     let last: ChatLine | undefined;
     const yieldNow = createYielder();
@@ -229,7 +226,7 @@ class Round {
     return this.#finish(last, fit, size);
   }
 
-  #createFit(size: PromptSize, contextLength: number | undefined): PromptFit {
+  #createFit(size: PromptSize, configured: number | undefined): PromptFit {
     const { client, params } = this.#options;
     const { knowledge, estimate } = this.#dependencies;
     const options = {
@@ -238,7 +235,8 @@ class Round {
       knowledge,
       size,
       signal: this.#stop.signal,
-      asked: askedWindow(params, contextLength),
+      asked: askedWindow(params),
+      configured,
       needed: estimate.estimate(modelId(client.server, params.model), size),
       notice: this.#notices.add,
     };
@@ -288,7 +286,15 @@ class Round {
   }
 }
 
-function askedWindow(params: ChatParams, configured: number | undefined): number | undefined {
-  const asked = params.options?.['num_ctx'];
-  return typeof asked === 'number' && asked > 0 ? asked : configured;
+/** The model gets no tools. */
+export function toolsDisabled(model: string): Notice {
+  return {
+    code: 'tools-disabled',
+    message: `${model} does not support tools, so they were left out. Choose a model with tools to use them.`,
+  };
+}
+
+function askedWindow({ options }: ChatParams): number | undefined {
+  const asked = options?.['num_ctx'];
+  return typeof asked === 'number' && asked > 0 ? asked : undefined;
 }

@@ -16,6 +16,8 @@ export interface DaemonTools {
     own: readonly Tool[],
     signal: AbortSignal,
   ): Promise<DaemonToolOffer>;
+  /** Whether any of these servers is entered. None is started. */
+  has(servers: 'all' | readonly string[]): boolean;
 }
 
 export interface DaemonToolOffer {

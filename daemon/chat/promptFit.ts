@@ -1,27 +1,35 @@
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { NoticeCode } from '../../protocol/messages/chat.ts';
-import { type AdvisedMessage, advise, RunnerError } from '../base/errors.ts';
+import { type AdvisedMessage, adviseOnWindow, RunnerError } from '../base/errors.ts';
 import type { ModelCapabilities } from '../models/modelCapabilities.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import type { PromptSize } from './tokenEstimate.ts';
 
-/** How long to wait for the runner to report the allocated window, in ms: beside an answer, after it, after a refusal. */
+/** How long to wait for the runner to report the window, in ms: before or beside an answer, after it, after a refusal. */
 const windowWithin = { answer: 500, end: 200, refusal: 1_000 } as const;
 /** The user is warned when a prompt fills this share of the window. */
 const nearlyFull = 0.9;
 /** No runner allocates fewer tokens than this. */
 const smallestWindow = 2048;
+/** A window that is advised is a multiple of this, in tokens. */
+const windowStep = 4096;
+/** A prompt may be so much longer than it is estimated at. */
+const estimateMargin = 1.1;
+/** What an advised window has beyond the prompt, in tokens: room for the answer. */
+const roomForAnswer = 1024;
 
 interface PromptFitOptions {
   readonly client: RunnerClient;
   readonly model: string;
   readonly knowledge: ModelCapabilities;
-  /** `num_ctx` of the request or the configuration. */
+  /** `num_ctx` of the request. */
   readonly asked?: number;
+  /** The window of the configuration. A model with a smaller maximum gets its maximum. */
+  readonly configured?: number;
   readonly size: PromptSize;
   /** The tokens of the prompt, as estimated. */
   readonly needed: number;
-  readonly notice: (code: NoticeCode, message: AdvisedMessage) => void;
+  readonly notice: (code: NoticeCode, message: string | AdvisedMessage) => void;
   readonly signal: AbortSignal;
 }
 
@@ -30,43 +38,45 @@ export class PromptFit {
   readonly #options: PromptFitOptions;
   /** The runner is asked at most once. After a failure the window stays unknown. */
   #asking: Promise<void> | undefined;
+  #askingMaximum: Promise<void> | undefined;
+  /** The runner has reported its windows since the request. */
+  #isReported = false;
 
   constructor(options: PromptFitOptions) {
     this.#options = options;
   }
 
-  /** Warns when the prompt nearly fills the window, as far as the window is known. */
-  warn(): void {
-    const { needed, notice, size } = this.#options;
-    const allocated = this.#window;
-    if (allocated === undefined || needed < allocated * nearlyFull) return;
-    const message =
-      needed > allocated
-        ? advise(
-            `The prompt needs about ${needed} tokens, and the context window holds ${allocated}: the runner may refuse it.`,
-            adviceFor(size),
-          )
-        : advise(
-            `The prompt fills about ${Math.round((needed / allocated) * 100)} % of the context window of ${allocated} tokens.`,
-            'make-room',
-          );
-    notice('context-nearly-full', message);
+  /**
+   * Called before the request. Warns when the prompt nearly fills the window, as far as the window is known, and when
+   * the model cannot have the window that was asked for.
+   */
+  async begin(): Promise<void> {
+    const { asked, needed } = this.#options;
+    if (asked !== undefined || this.#isNearlyFull) await this.#learnMaximum(windowWithin.answer);
+    const maximum = this.#maximum;
+    if (asked !== undefined && maximum !== undefined && asked > maximum) this.#warnOfMaximum(asked, maximum);
+    // A prompt that is too long is most likely refused, and the refusal has the same figures.
+    if (this.#isNearlyFull && needed <= (this.#window ?? 0)) this.#warn();
   }
 
-  /** Called once the model is loaded. The answer does not wait for it; the warning is sent as soon as possible. */
+  /** Called once the runner has accepted the prompt. The answer does not wait for it; the warning is sent as soon as possible. */
   async learn(): Promise<void> {
     const { needed, signal } = this.#options;
     const learnt = this.#learn(windowWithin.answer);
-    if (this.#window !== undefined || needed < smallestWindow * nearlyFull) return;
-    await learnt;
-    if (!signal.aborted) this.warn();
+    if (this.#window === undefined) {
+      if (needed < smallestWindow * nearlyFull) return;
+      await learnt;
+      if (this.#isNearlyFull) await this.#learnMaximum(windowWithin.answer);
+    }
+    if (!signal.aborted && this.#isNearlyFull) this.#warn();
   }
 
   /** The error; figures are added to a refusal of a prompt that is too long. */
   async withFigures(error: unknown): Promise<unknown> {
     if (!(error instanceof RunnerError) || error.kind !== 'context-exceeded') return error;
-    await this.#learn(windowWithin.refusal);
-    return withFigures(error, this.#options, this.#window);
+    const limit = windowWithin.refusal;
+    await Promise.all([this.#learn(limit), this.#learnMaximum(limit)]);
+    return withFigures(error, this.#options, { window: this.#window, maximum: this.#maximum });
   }
 
   /** Tokens, at the end of the answer. */
@@ -75,10 +85,52 @@ export class PromptFit {
     return this.#window;
   }
 
+  /** The notice is the same each time; only the first counts. */
+  #warn(): void {
+    const { needed, notice, size } = this.#options;
+    const window = this.#window ?? 0;
+    const fitting = fittingWindow({ needed, window, maximum: this.#maximum });
+    const message =
+      needed > window
+        ? adviseOnWindow(
+            `The prompt needs about ${needed} tokens, and the context window holds ${window}: the runner may have left out a part of it.`,
+            adviceFor(size),
+            fitting,
+          )
+        : adviseOnWindow(
+            `The prompt fills about ${Math.round((needed / window) * 100)} % of the context window of ${window} tokens.`,
+            'make-room',
+            fitting,
+          );
+    notice('context-nearly-full', message);
+  }
+
+  #warnOfMaximum(asked: number, maximum: number): void {
+    const { model, notice } = this.#options;
+    notice(
+      'context-reduced',
+      `${model} can have a context window of ${maximum} tokens at most, so it does not get ${asked}. Ask for ${maximum} or fewer.`,
+    );
+  }
+
+  get #isNearlyFull(): boolean {
+    const window = this.#window;
+    return window !== undefined && this.#options.needed >= window * nearlyFull;
+  }
+
   /** The allocated tokens, or those that will be allocated because the request asks for them. */
   get #window(): number | undefined {
-    const { client, model, knowledge, asked } = this.#options;
-    return knowledge.context(client.server, model).allocated ?? asked;
+    const { client, model, knowledge, asked, configured } = this.#options;
+    const { allocated, maximum = Number.POSITIVE_INFINITY } = knowledge.context(client.server, model);
+    const wanted = asked ?? configured;
+    const granted = wanted === undefined ? undefined : Math.min(wanted, maximum);
+    // A model that is loaded with another window is loaded again.
+    return this.#isReported ? (allocated ?? granted) : (granted ?? allocated);
+  }
+
+  get #maximum(): number | undefined {
+    const { client, model, knowledge } = this.#options;
+    return knowledge.context(client.server, model).maximum;
   }
 
   /** Settles within `limit` ms. */
@@ -90,7 +142,23 @@ export class PromptFit {
   async #ask(): Promise<void> {
     const { client, knowledge, signal } = this.#options;
     const models = await client.ps(signal).catch(() => undefined);
-    if (models) knowledge.learnRunning(client.server, models);
+    if (!models) return;
+    knowledge.learnRunning(client.server, models);
+    this.#isReported = true;
+  }
+
+  /** Settles within `limit` ms. */
+  async #learnMaximum(limit: number): Promise<void> {
+    const { client, model, knowledge } = this.#options;
+    if (this.#maximum !== undefined || knowledge.isShown(client.server, model)) return;
+    this.#askingMaximum ??= this.#askMaximum();
+    await within(this.#askingMaximum, limit);
+  }
+
+  async #askMaximum(): Promise<void> {
+    const { client, model, knowledge, signal } = this.#options;
+    const shown = await client.show(model, signal).catch(() => undefined);
+    if (shown) knowledge.learnShown(client.server, model, shown);
   }
 }
 
@@ -99,25 +167,52 @@ function adviceFor({ characters, inTools }: PromptSize): 'offer-fewer-tools' | '
   return inTools > characters / 2 ? 'offer-fewer-tools' : 'shorten-prompt';
 }
 
+/** In tokens. */
+interface Figures {
+  readonly needed: number;
+  readonly window: number;
+  /** Undefined if it is not known. */
+  readonly maximum: number | undefined;
+}
+
+/** A window that holds the prompt and leaves room for an answer; 0 if the model can have none. */
+function fittingWindow({ needed, window, maximum = Number.POSITIVE_INFINITY }: Figures): number {
+  const wanted = Math.max(needed * estimateMargin, window) + roomForAnswer;
+  const steps = Math.ceil(wanted / windowStep);
+  const fitting = Math.min(steps * windowStep, maximum);
+  return fitting > window && fitting > needed ? fitting : 0;
+}
+
 /** Adds figures to the refusal: what the prompt needs, what the window holds, and what the user can do. */
 function withFigures(
   error: RunnerError,
   { needed: estimated, size }: Pick<PromptFitOptions, 'needed' | 'size'>,
-  window: number | undefined,
+  known: { readonly window: number | undefined; readonly maximum: number | undefined },
 ): RunnerError {
-  const { allocated = window } = error.details;
+  const { allocated = known.window } = error.details;
+  const { maximum } = known;
   // The runner has counted, so an estimate that fits into the window must be wrong.
   const { needed = Math.max(estimated, (allocated ?? 0) + 1) } = error.details;
   const holds =
     allocated === undefined ? 'the context window is smaller' : `the context window holds ${allocated}`;
+  const fitting = fittingWindow({ needed, window: allocated ?? 0, maximum });
   return new RunnerError(
     'context-exceeded',
-    advise(`The prompt needs about ${needed} tokens and ${holds}.`, adviceFor(size)),
+    adviseOnWindow(
+      `The prompt needs about ${needed} tokens and ${holds}${fitting === 0 ? limitOf(maximum, allocated) : ''}.`,
+      adviceFor(size),
+      fitting,
+    ),
     {
-      details: withoutUndefined({ ...error.details, needed, allocated }),
+      details: withoutUndefined({ ...error.details, needed, allocated, maximum }),
       cause: error,
     },
   );
+}
+
+function limitOf(maximum: number | undefined, window = 0): string {
+  if (maximum === undefined) return '';
+  return maximum > window ? `; the model can have ${maximum} at most` : ', the most that the model can have';
 }
 
 async function within(promise: Promise<void>, limit: number): Promise<void> {

@@ -11,7 +11,7 @@ import {
 } from '../../protocol/messages/chat.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { RunnerClient } from '../runner/client.ts';
-import type { Chat } from './chat.ts';
+import { type Chat, toolsDisabled } from './chat.ts';
 import { type AskUser, type DaemonToolOffer, type DaemonTools, runCalls } from './daemonTools.ts';
 import type { SendDelta } from './deltas.ts';
 
@@ -19,6 +19,8 @@ interface ToolLoopDependencies {
   /** One round: the model answers, and no tool of the daemon is called. */
   readonly chat: Chat;
   readonly tools: DaemonTools;
+  /** False if the model has no tools: then no server is started for it. */
+  readonly takesTools: (client: RunnerClient, model: string, signal: AbortSignal) => Promise<boolean>;
   /** The way to ask the user before a call; undefined if nobody can be asked. */
   readonly ask: () => AskUser | undefined;
   /** The call is allowed, and runs next. */
@@ -49,6 +51,8 @@ interface LoopOptions {
   readonly send: SendDelta;
   readonly signal: AbortSignal;
 }
+
+const noOffer: DaemonToolOffer = { tools: [], problems: [] };
 
 /** The state of one turn, over all of its rounds. */
 class Loop {
@@ -88,7 +92,7 @@ class Loop {
       if (ours.length < calls.length || ours.length === 0) return this.#result(finishReason, message);
     }
     const { finishReason, message } = await this.#ask([]);
-    await this.#answer(message.toolCalls ?? [], { tools: [], problems: [] }, 'spent');
+    await this.#answer(message.toolCalls ?? [], noOffer, 'spent');
     return this.#result(finishReason === 'cancelled' ? 'cancelled' : 'toolLimit', message);
   }
 
@@ -103,10 +107,15 @@ class Loop {
 
   /** Undefined if the turn was cancelled before the servers were ready. */
   async #offer(): Promise<DaemonToolOffer | undefined> {
-    const { params, signal } = this.#options;
-    const { hostedTools = [], toolChoice, tools = [] } = params;
-    if (toolChoice === 'none' || hostedTools.length === 0) return { tools: [], problems: [] };
+    const { client, params, signal } = this.#options;
+    const { hostedTools = [], toolChoice, tools = [], model } = params;
+    const { takesTools } = this.#dependencies;
+    if (toolChoice === 'none' || !this.#dependencies.tools.has(hostedTools)) return noOffer;
     try {
+      if (!(await takesTools(client, model, signal))) {
+        await this.#say(toolsDisabled(model));
+        return noOffer;
+      }
       const offer = await this.#dependencies.tools.offer(hostedTools, tools, signal);
       for (const problem of offer.problems) await this.#say({ code: 'tools-unavailable', ...problem });
       return offer;

@@ -1,6 +1,7 @@
 import { createFindPrivacy, type FindPrivacy } from '../base/filePrivacy.ts';
 import { createLog, type WrittenLog } from '../base/log.ts';
 import { type Chat, createChat } from '../chat/chat.ts';
+import { sayOnce } from '../chat/lastingNotices.ts';
 import { createTokenEstimate } from '../chat/tokenEstimate.ts';
 import { createToolCallId } from '../chat/toolUtilities.ts';
 import { type ConfigurationStore, createConfiguration, readHost } from '../config/configuration.ts';
@@ -51,8 +52,10 @@ export interface Core {
   readonly toolRefusals: ToolRefusals;
   /** One round of a turn. It keeps nothing; see `recordTurns`. */
   readonly chat: Chat;
-  /** The same chat, which appends each turn to the conversation that it names. */
+  /** The same chat, which appends each turn to the conversation that it names, and repeats no lasting notice in it. */
   readonly recordTurns: (chat: Chat) => Chat;
+  /** False if the model is known to have no tools. Some models must be asked for. */
+  readonly takesTools: (client: RunnerClient, model: string, signal: AbortSignal) => Promise<boolean>;
   readonly sessions: LazySessions;
   /** What the user's own configuration says now; what cannot be used of it is logged, each fault once. */
   readonly readUserConfig: () => Promise<UserConfig>;
@@ -147,7 +150,11 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     toolRefusals,
     chat,
     findPrivacy,
-    recordTurns: (kept) => recordTurns(kept, { sessions, log }),
+    recordTurns: (kept) => sayOnce(recordTurns(kept, { sessions, log })),
+    async takesTools(client, model, signal) {
+      await models.learn(client, model, ['tools'], signal);
+      return knowledge.capability(client.server, model, 'tools').value !== false;
+    },
     sessions,
     readUserConfig,
     warnOfStart() {

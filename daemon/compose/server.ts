@@ -206,7 +206,9 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
   };
   const questions = createQuestions(endpoint);
   const createId = () => createToolCallId(options.random);
-  const chat = core.recordTurns(createToolLoop({ chat: oneAnswer, tools, ask: questions.ask, createId }));
+  const { takesTools } = core;
+  const { ask } = questions;
+  const chat = core.recordTurns(createToolLoop({ chat: oneAnswer, tools, takesTools, ask, createId }));
   serveChat(endpoint, { chat, servers, status, requireTools: (names) => tools.require(names) });
   serveSessions(endpoint, sessions);
   serveTools(endpoint, tools);

@@ -1,6 +1,13 @@
 import { tryJson } from '../../protocol/base/json.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import { type AdvisedMessage, advise, type ErrorDetails, RunnerError, sayAfter } from '../base/errors.ts';
+import {
+  type AdvisedMessage,
+  advise,
+  adviseOnWindow,
+  type ErrorDetails,
+  RunnerError,
+  sayAfter,
+} from '../base/errors.ts';
 import { isNestedTooDeep } from '../base/nesting.ts';
 import { failureOfDownload } from './downloadFailure.ts';
 
@@ -71,7 +78,10 @@ function contextExceeded(text: string): RunnerError {
   const details = needed && allocated ? { needed: Number(needed), allocated: Number(allocated) } : {};
   return new RunnerError(
     'context-exceeded',
-    advise('The prompt is longer than the context window that the runner has allocated.', 'shorten-prompt'),
+    adviseOnWindow(
+      'The prompt is longer than the context window that the runner has allocated.',
+      'shorten-prompt',
+    ),
     { details },
   );
 }

@@ -116,6 +116,12 @@ export class McpServers implements DaemonTools {
     return { tools, problems };
   }
 
+  has(servers: 'all' | readonly string[]): boolean {
+    return this.#entries().some(
+      ({ name, kind }) => kind !== 'disabled' && (servers === 'all' || servers.includes(name)),
+    );
+  }
+
   /** Begins a login. @throws {InvalidParamsError} if the server is not one at an address. */
   async login({ server }: LoginParams, signal: AbortSignal): Promise<LoginResult> {
     const entry = await this.#httpEntry(server);

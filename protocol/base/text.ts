@@ -11,6 +11,13 @@ export function count(number: number, noun: string, plural = `${noun}s`): string
   return `${number.toLocaleString('en')} ${number === 1 ? noun : plural}`;
 }
 
+/** The choices in a sentence: `a`, `a or b`, `a, b, or c`. Undefined ones are left out. */
+export function anyOf(...choices: readonly (string | undefined)[]): string {
+  const known = choices.filter((choice) => choice !== undefined);
+  if (known.length < 3) return known.join(' or ');
+  return `${known.slice(0, -1).join(', ')}, or ${known.at(-1)}`;
+}
+
 /** Escapes text for HTML and XML, also within attributes. */
 export function escapeMarkup(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);

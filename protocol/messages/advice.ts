@@ -41,6 +41,11 @@ export interface Advice {
   readonly text: string;
   /** With `log-in`: the name of the tool server. */
   readonly server?: string;
+  /**
+   * With `shorten-prompt`, `offer-fewer-tools` and `make-room`: the tokens of a window that fits; 0 if the model can have
+   * none. Absent if that is not known.
+   */
+  readonly contextLength?: number;
 }
 
 /** A message and the advice in it, if it has any. */

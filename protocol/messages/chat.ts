@@ -116,6 +116,8 @@ export type NoticeCode =
   /** The prompt fills at least 90 % of the window. */
   | 'context-nearly-full'
   | 'context-exceeded'
+  /** The request asked for a larger window than the model can have. */
+  | 'context-reduced'
   /** The request asked for thinking, but the model has no thinking mode. */
   | 'thinking-unsupported'
   /** A tool call that the model wrote as text was taken as a call. */

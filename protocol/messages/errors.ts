@@ -61,6 +61,8 @@ export interface ErrorData {
   readonly needed?: number;
   /** With `context-exceeded`: the tokens of the window. */
   readonly allocated?: number;
+  /** With `context-exceeded`: the tokens of the largest window that the model can have. */
+  readonly maximum?: number;
   /** With `runner-failed`: the model did not fit into what is left of the memory. */
   readonly outOfMemory?: true;
   /** With `invalid-modelfile`. */

@@ -323,7 +323,7 @@ t.test('a session that is closed and resumed while its turn ends keeps its serve
     startTools(given) {
       started.push(given);
       const offer = async () => ({ tools: [], problems: [] });
-      return { offer, require: async () => undefined, close: async () => undefined };
+      return { offer, has: () => true, require: async () => undefined, close: async () => undefined };
     },
   });
   t.teardown(async () => {

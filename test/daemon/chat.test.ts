@@ -22,6 +22,7 @@ import {
   runningModelsRequest,
   showModelRequest,
 } from '../../protocol/messages/models.ts';
+import { createSessionRequest } from '../../protocol/messages/sessions.ts';
 import { type Status, statusDidChange, statusRequest } from '../../protocol/messages/status.ts';
 import { type ToolRefusal, type ToolRefusals, toolsDidRefuse } from '../../protocol/messages/tools.ts';
 import type { Answer } from '../support/answers.ts';
@@ -854,8 +855,9 @@ t.test(
       daemon.chat({ model: 'plain', messages: ask('word '.repeat(20_000)) }),
       failsWith({
         code: -33006,
-        message: /^The prompt needs about \d{5} tokens and the context window holds 4096\. Shorten it/,
-        data: { kind: 'context-exceeded', retryable: false, allocated: 4096 },
+        message:
+          /^The prompt needs about \d{5} tokens and the context window holds 4096, the most that the model can have\. Shorten it or start a new chat\.$/,
+        data: { kind: 'context-exceeded', retryable: false, allocated: 4096, maximum: 4096 },
       }),
     );
     const wordy = { ...tool, description: 'word '.repeat(20_000) };
@@ -878,6 +880,101 @@ t.test(
     ]);
     runner.say('ok');
     t.strictSame(noticesOf((await daemon.chat({ model: 'plain', messages: ask('hi') })).result), []);
+  },
+);
+
+t.test('advice names a window that fits, or says that the model can have none', async (t) => {
+  const { runner, daemon } = await setUp(
+    t,
+    {},
+    {
+      standIn: { models: [{ name: 'wide:latest', contextLength: 16_384, capabilities: ['completion'] }] },
+    },
+  );
+  const refused = async (words: number) => {
+    const error: unknown = await daemon
+      .chat({ model: 'wide', messages: ask('word '.repeat(words)) })
+      .catch((reason) => reason);
+    return error instanceof Error ? error : new Error('It was not refused.');
+  };
+  t.match((await refused(4_000)).message, /holds 4096\. Shorten it, .*, or set a context length of 8192\.$/);
+  t.match((await refused(9_000)).message, /set a context length of 16384\.$/, "not beyond the model's own");
+  const tooLong = await refused(40_000);
+  t.match(
+    tooLong.message,
+    /holds 4096; the model can have 16384 at most\. Shorten it or start a new chat\.$/,
+  );
+  t.match(tooLong, { data: { advice: { code: 'shorten-prompt', contextLength: 0 }, maximum: 16_384 } });
+
+  const fillWindow = async (content: string, options?: ChatParams['options']) => {
+    runner.say('ok');
+    const { result } = await daemon.chat({
+      model: 'wide',
+      messages: ask(content),
+      ...(options && { options }),
+    });
+    return result.notices;
+  };
+  t.match(await fillWindow('word '.repeat(3_100)), [
+    { message: /of 4096 tokens\. Start a new chat or set a context length of 8192 before/ },
+  ]);
+  const askedFor = await fillWindow('hi', { num_ctx: 99_999_999 });
+  t.match(askedFor, [
+    { code: 'context-reduced', message: /^wide can have a context window of 16384 tokens/ },
+  ]);
+});
+
+t.test('a prompt that is refused for its length is reported by its error alone', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  runner.say('ok');
+  await daemon.chat({ model: 'plain', messages: ask('hi') });
+  const deltas: ChatDelta[] = [];
+  const tooLong = { model: 'plain', messages: ask('word '.repeat(20_000)) };
+  await t.rejects(daemon.chat(tooLong, { onDelta: (delta) => deltas.push(delta) }), /Shorten it/);
+  t.strictSame(deltas, [], 'no notice says the same');
+});
+
+t.test(
+  'a notice about a lasting state is sent once in a conversation, until the state changes',
+  async (t) => {
+    const { runner, daemon } = await setUp(t);
+    const long = 'word '.repeat(3_100);
+    const turn = async (messages: readonly Message[], params: Partial<ChatParams> = {}) => {
+      runner.say('ok');
+      const { result, deltas } = await daemon.chat({ model: 'plain', messages, ...params });
+      const sent = deltas.flatMap((delta) => (delta.kind === 'notice' ? [delta.notice.code] : []));
+      t.strictSame(sent, noticesOf(result), 'the deltas and the result agree');
+      t.strictSame(
+        deltas.map(({ seq }) => seq),
+        deltas.map((_, index) => index),
+        'the numbering has no gap',
+      );
+      return sent;
+    };
+    const begun = [user(long), assistant('ok')];
+    const cases: readonly (readonly [what: string, messages: readonly Message[], want: readonly string[]])[] =
+      [
+        ['at first', ask(long), ['context-nearly-full']],
+        ['in the next turn', [...begun, user('on')], []],
+        ['in another conversation that begins alike', ask(long), ['context-nearly-full']],
+        ['there again', [...begun, user('on')], []],
+        ['after the state has ended', [user(long.slice(0, 99)), assistant('ok'), user('a')], []],
+      ];
+    for (const [what, messages, want] of cases) t.strictSame(await turn(messages), want, what);
+
+    const thinking = { think: true, session: (await daemon.request(createSessionRequest, {})).session.id };
+    t.strictSame(await turn(ask('hi'), thinking), ['thinking-unsupported']);
+    t.strictSame(await turn([...ask('hi'), assistant('ok'), user('b')], thinking), []);
+    const { think: _, ...without } = thinking;
+    t.strictSame(await turn([...ask('hi'), assistant('ok'), user('c')], without), []);
+    t.strictSame(
+      await turn([...ask('hi'), assistant('ok'), user('d')], thinking),
+      ['thinking-unsupported'],
+      'it had ended',
+    );
+    runner.failWith(500, { error: 'broken' });
+    await t.rejects(daemon.chat({ model: 'plain', messages: ask('hi'), ...without }), /broken/);
+    t.strictSame(await turn(ask('hi'), thinking), [], 'a turn that fails shows nothing of it');
   },
 );
 

@@ -6,6 +6,7 @@ import { identityOf, identityToName } from '../../daemon/base/processLocks.ts';
 import { type DaemonTool, runCalls } from '../../daemon/chat/daemonTools.ts';
 import { createKeptApprovals } from '../../daemon/tools/approvals.ts';
 import { chatRequest } from '../../protocol/messages/chat.ts';
+import { createSessionRequest } from '../../protocol/messages/sessions.ts';
 import {
   listToolsRequest,
   type StdioToolServer,
@@ -662,4 +663,34 @@ t.test('a server that does not start is left out of the turn, with a notice', as
     },
   ]);
   t.equal(deltas[0]?.kind, 'notice');
+});
+
+t.test('a server that keeps failing is reported once in a conversation, until that changes', async (t) => {
+  let now = 1_000_000;
+  const { runner, ask, daemon } = await startWithTools(t, ['good', 'ends'], { pair: { now: () => now } });
+  const { session } = await daemon.request(createSessionRequest, {});
+  const reported = async () => {
+    runner.say('ok');
+    const { result } = await ask({ session: session.id });
+    return result.notices.map(({ message }) => message);
+  };
+  t.match(await reported(), [/ends ended with code 4/]);
+  t.strictSame(await reported(), []);
+  t.strictSame(await reported(), [], 'the time of the next attempt is no news');
+  now += 100_000;
+  t.strictSame(await reported(), []);
+});
+
+t.test('no server is started for a model that has no tools', async (t) => {
+  const { runner, ask, recorded } = await startWithTools(t, ['good'], {
+    models: [{ name: 'plain:latest', capabilities: ['completion'] }],
+  });
+  runner.say('ok');
+  const { result } = await ask({ model: 'plain' });
+  t.match(result.notices, [{ code: 'tools-disabled', message: /^plain does not support tools/ }]);
+  t.strictSame(await recorded('good'), []);
+  t.strictSame(offeredTo(runner), []);
+  runner.say('ok');
+  const unasked = await ask({ model: 'plain', hostedTools: [] });
+  t.strictSame(unasked.result.notices, [], 'nothing was wanted');
 });

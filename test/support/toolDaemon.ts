@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
 import type { ChatDelta, ChatParams, Message } from '../../protocol/messages/chat.ts';
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
 import {
@@ -32,13 +33,15 @@ export interface ToolOptions extends InitializationOptions {
   readonly decide?: (question: ApproveToolParams) => ToolDecision | Promise<ToolDecision>;
   readonly userConfig?: unknown;
   readonly pair?: PairOptions;
+  /** Beside `able` and `seer`. */
+  readonly models?: readonly PracticeModel[];
 }
 
 /** A daemon with tool servers of these kinds, each under its own name. */
 export async function startWithTools(
   test: Teardown,
   kinds: readonly string[],
-  { decide, userConfig, pair, ...options }: ToolOptions = {},
+  { decide, userConfig, pair, models: more = [], ...options }: ToolOptions = {},
 ) {
   const home = await temporaryFolder(
     test,
@@ -56,10 +59,10 @@ export async function startWithTools(
     },
     {
       standIn: {
-        models: models.map((model) => ({
+        models: [...models, ...more].map((model) => ({
           ...model,
           contextLength: 131_072,
-          capabilities: [...model.capabilities],
+          capabilities: [...(model.capabilities ?? [])],
         })),
       },
       pair: {

@@ -467,7 +467,7 @@ t.test('an answer is printed with its thinking above it', async (t) => {
 });
 
 t.test("the daemon's advice is in the words of the terminal", async (t) => {
-  const window = 'set a larger window with "--context 8192", or "/context 8192" in a conversation';
+  const window = 'set a larger window with "--context N" ("/context N" in a conversation)';
   const cases: readonly (readonly [AdviceCode, string])[] = [
     ['check-address', 'Check the address in --server or OLLAMA_HOST.'],
     ['set-address', 'Say with --server URL or OLLAMA_HOST where the runner itself answers.'],
@@ -484,6 +484,16 @@ t.test("the daemon's advice is in the words of the terminal", async (t) => {
     advice: { code, problem: 'It fails.', text: 'As the daemon has it.' },
   });
   for (const [code, want] of cases) t.equal(forTerminal(adviseOn(code)), `It fails. ${want}`, code);
+  const onWindow = (contextLength: number) => {
+    const { message, advice } = adviseOn('shorten-prompt');
+    return forTerminal({ message, ...(advice && { advice: { ...advice, contextLength } }) });
+  };
+  t.match(
+    onWindow(12_288),
+    /"--context 12288" \("\/context 12288" in a conversation\)\.$/,
+    'a window that fits',
+  );
+  t.equal(onWindow(0), 'It fails. Shorten it or start a new conversation ("/clear").', 'none fits');
   t.equal(forTerminal({ message: 'Nothing to do.' }), 'Nothing to do.');
   t.equal(
     forTerminal(adviseOn('of-a-newer-daemon' as AdviceCode)),

@@ -473,6 +473,10 @@ t.test(
       t.ok(sentence.startsWith('It failed. '), code);
       t.match(sentence, words, code);
     }
+    const full = { ...adviceLike('shorten-prompt'), contextLength: 0 };
+    t.strictSame(titles({ kind: 'context-exceeded', advice: full }), [], 'no larger window is possible');
+    const fitting = inEditorWords({ message: 'It failed.', advice: { ...full, contextLength: 12_288 } });
+    t.match(fitting, /a larger context window of 12,288 tokens/);
     const newer = { ...adviceLike('log-in'), code: 'of-a-newer-daemon' as AdviceCode };
     t.strictSame(
       titles({ kind: 'server-unreachable', advice: newer }),

@@ -1,7 +1,7 @@
+import { anyOf } from '../../../protocol/base/text.ts';
 import type { Advice, AdviceCode, Advised } from '../../../protocol/messages/advice.ts';
 
 const configuration = '~/.config/runner/config.json';
-const enlarge = 'set a larger window with "--context 8192", or "/context 8192" in a conversation';
 
 /** The daemon's advice, as what a user of the terminal can do. */
 const words: Readonly<Record<AdviceCode, (advice: Advice) => string>> = {
@@ -14,10 +14,12 @@ const words: Readonly<Record<AdviceCode, (advice: Advice) => string>> = {
   'name-ca-file': () => `If it is your own, name its CA file in "caFile" of ${configuration}.`,
   'set-token': () => `Say in "auth" of ${configuration} where its token is, or check the one that is there.`,
   'use-https': ({ text }) => text,
-  'shorten-prompt': () => `Shorten it, start a new conversation ("/clear"), or ${enlarge}.`,
-  'offer-fewer-tools': () =>
-    `Most of it describes the tools: offer fewer tools with "--tools NAME", or "/tools NAME off" in a conversation, or ${enlarge}.`,
-  'make-room': () => `Start a new conversation ("/clear") or ${enlarge} before anything is refused.`,
+  'shorten-prompt': (advice) =>
+    `${anyOf('Shorten it', 'start a new conversation ("/clear")', enlarge(advice))}.`,
+  'offer-fewer-tools': (advice) =>
+    `Most of it describes the tools: ${anyOf('offer fewer tools with "--tools NAME" ("/tools NAME off" in a conversation)', enlarge(advice))}.`,
+  'make-room': (advice) =>
+    `${anyOf('Start a new conversation ("/clear")', enlarge(advice))} before anything is refused.`,
   'log-in': ({ text }) => text,
   'wait-for-restart': ({ text }) => text,
   'check-network': () =>
@@ -25,6 +27,13 @@ const words: Readonly<Record<AdviceCode, (advice: Advice) => string>> = {
   'set-catalog': () =>
     `Set "catalogUrl" in ${configuration} to where a catalog answers; installed models work without it.`,
 };
+
+/** Undefined if the model can have no window that fits. */
+function enlarge({ contextLength }: Advice): string | undefined {
+  if (contextLength === 0) return undefined;
+  const tokens = contextLength ?? 'N';
+  return `set a larger window with "--context ${tokens}" ("/context ${tokens}" in a conversation)`;
+}
 
 /** A message of the daemon, with its advice in the words of the terminal. */
 export function forTerminal({ message, advice }: Advised): string {

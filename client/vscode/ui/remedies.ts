@@ -1,4 +1,5 @@
 import { isRecord } from '../../../protocol/base/json.ts';
+import { anyOf } from '../../../protocol/base/text.ts';
 import type { Advice, AdviceCode, Advised } from '../../../protocol/messages/advice.ts';
 import type { ErrorData, ErrorKind } from '../../../protocol/messages/errors.ts';
 import { defaultServerName } from '../../../protocol/messages/initialize.ts';
@@ -71,7 +72,16 @@ function editorAdvice(subject: Subject): EditorAdvice | undefined {
   return known?.(subject);
 }
 
-const enlarge = 'set a larger context window ("Runner: Set the Context Window")';
+/** Undefined if the model can have no window that fits. */
+function enlarge({ contextLength }: Advice): string | undefined {
+  if (contextLength === 0) return undefined;
+  const size = contextLength === undefined ? '' : ` of ${contextLength.toLocaleString('en-US')} tokens`;
+  return `set a larger context window${size} ("Runner: Set the Context Window")`;
+}
+
+function enlarging({ contextLength }: Advice): readonly Remedy[] {
+  return contextLength === 0 ? [] : [setContextLength];
+}
 
 const advices: Readonly<Record<AdviceCode, (subject: Subject) => EditorAdvice>> = {
   'start-runner': ({ server }) => ({
@@ -102,17 +112,17 @@ const advices: Readonly<Record<AdviceCode, (subject: Subject) => EditorAdvice>> 
     text: 'Use https, or set the token again and allow it ("Runner: Set an Access Token").',
     remedies: [setToken(server), setAddress(server)],
   }),
-  'shorten-prompt': () => ({
-    text: `Shorten it, start a new chat, or ${enlarge}.`,
-    remedies: [setContextLength],
+  'shorten-prompt': ({ advice }) => ({
+    text: `${anyOf('Shorten it', 'start a new chat', enlarge(advice))}.`,
+    remedies: enlarging(advice),
   }),
-  'offer-fewer-tools': () => ({
-    text: `Most of it describes the tools: offer fewer tools, or ${enlarge}.`,
-    remedies: [setContextLength],
+  'offer-fewer-tools': ({ advice }) => ({
+    text: `Most of it describes the tools: ${anyOf('offer fewer tools', enlarge(advice))}.`,
+    remedies: enlarging(advice),
   }),
-  'make-room': () => ({
-    text: `Start a new chat or ${enlarge} before anything is refused.`,
-    remedies: [setContextLength],
+  'make-room': ({ advice }) => ({
+    text: `${anyOf('Start a new chat', enlarge(advice))} before anything is refused.`,
+    remedies: enlarging(advice),
   }),
   // No chat of this editor uses the daemon's tool servers.
   'log-in': ({ advice: { text } }) => ({ text, remedies: [] }),

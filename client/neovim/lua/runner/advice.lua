@@ -6,10 +6,25 @@ local M = {}
 ---@field problem string
 ---@field text string
 ---@field server? string
+---@field contextLength? integer
 
 ---@class runner.Advised
 ---@field message string
 ---@field advice? runner.Advice
+
+--- The sentence for a window that is too small: `without` is what else helps, and a larger window where the model has one.
+---@param advice runner.Advice
+---@param without string
+---@param with string
+---@return string
+local function enlarge(advice, without, with)
+  local tokens = advice.contextLength
+  if tokens == 0 then
+    return without
+  end
+  local size = tokens and ('`contextLength = %d`'):format(tokens) or 'a larger `contextLength`'
+  return ('%s or set %s in setup()'):format(with, size)
+end
 
 ---@type table<string, fun(advice: runner.Advice): string>
 local words = {
@@ -34,14 +49,17 @@ local words = {
   ['use-https'] = function(advice)
     return advice.text
   end,
-  ['shorten-prompt'] = function()
-    return 'Shorten it, begin a new chat with :RunnerChat!, or set a larger `contextLength` in setup().'
+  ['shorten-prompt'] = function(advice)
+    local new = 'begin a new chat with :RunnerChat!'
+    return enlarge(advice, 'Shorten it or ' .. new, ('Shorten it, %s,'):format(new)) .. '.'
   end,
-  ['offer-fewer-tools'] = function()
-    return 'Most of it describes the tools: switch some off with :RunnerTools, or set a larger `contextLength` in setup().'
+  ['offer-fewer-tools'] = function(advice)
+    local fewer = 'Most of it describes the tools: switch some off with :RunnerTools'
+    return enlarge(advice, fewer, fewer .. ',') .. '.'
   end,
-  ['make-room'] = function()
-    return 'Begin a new chat with :RunnerChat! or set a larger `contextLength` in setup() before anything is refused.'
+  ['make-room'] = function(advice)
+    local new = 'Begin a new chat with :RunnerChat!'
+    return enlarge(advice, new, new) .. ' before anything is refused.'
   end,
   ['log-in'] = function(advice)
     local token = 'enter a token for its address under "auth" in ~/.config/runner/config.json'
