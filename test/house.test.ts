@@ -400,7 +400,6 @@ t.test('the thinking of a completion is read by the library alone', async (t) =>
 const timeWaits: Readonly<Record<string, readonly [count: number, why: string]>> = {
   'test/completion/completionConditions.test.ts': [1, 'longer than a request without a waiter goes on'],
   'test/completion/completionRequests.test.ts': [1, 'turns in which a daemon in this process reads'],
-  'test/practice/practice.test.ts': [1, 'silence is no event'],
   'test/support/answers.ts': [1, 'a stand-in that is slow on purpose'],
   'test/support/conformanceFixture.ts': [1, 'a stand-in that is slow on purpose'],
   'test/support/daemonPair.ts': [1, 'the clock of the daemon, where a test gives it no other'],

@@ -11,7 +11,7 @@ import {
 import type { Test } from 'tap';
 import t from 'tap';
 import { createAgent } from '../../daemon/acp/agent.ts';
-import type { ClientTools } from '../../daemon/acp/sessionTools.ts';
+import { type ClientTools, createSessionTools } from '../../daemon/acp/sessionTools.ts';
 import { createCore } from '../../daemon/compose/core.ts';
 import { openUserFile } from '../../daemon/config/userFile.ts';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
@@ -31,6 +31,27 @@ const able: PracticeModel = {
 };
 const seer: PracticeModel = { name: 'seer:4b', capabilities: ['completion', 'tools', 'vision'] };
 const plain: PracticeModel = { name: 'plain:1b', capabilities: ['completion'] };
+
+t.test('the servers of eight sessions run; those of the longest idle session end first', async (t) => {
+  const ended: string[] = [];
+  const tools = createSessionTools(({ cwd }) => ({
+    offer: async () => ({ tools: [], problems: [] }),
+    has: () => false,
+    require: async () => undefined,
+    close: async () => void ended.push(cwd),
+  }));
+  const use = (id: string, turn = async () => undefined) => tools.run(id, turn);
+  for (let count = 0; count < 10; count += 1) tools.set(`s${count}`, { servers: {}, cwd: `s${count}` });
+  for (let count = 0; count < 8; count += 1) await use(`s${count}`);
+  await use('s0');
+  t.same(ended, [], 'there is room for eight');
+  await use('s1', () => use('s8'));
+  t.same(ended, ['s2'], 'neither one that was used again nor one that is busy');
+  await use('s9');
+  t.same(ended, ['s2', 's3']);
+  await tools.close();
+  t.same(ended.toSorted(), ['s0', 's1', 's2', 's3', 's4', 's5', 's6', 's7', 's8', 's9']);
+});
 
 async function start(t: Test, more: Partial<AcpPairOptions> = {}) {
   const runner = await startStandIn({ models: [able, seer, plain] });

@@ -185,7 +185,7 @@ t.test('redaction takes linear time for any text', (t) => {
   redaction.add('a.a.a.a.a.a.a.b');
   // Were any of these read again from each of its places, the test would not end.
   for (const piece of ['a.', 'a', ' ', 'bearer ', 'token ', 'token=', '://a', 'a:', '://a:', '"', '…']) {
-    const text = piece.repeat(1_000_000);
+    const text = piece.repeat(200_000);
     t.ok(redaction.redact(`${text}!`).length <= text.length + 1, JSON.stringify(piece));
     const stream = redaction.stream(4);
     let said = 0;

@@ -80,6 +80,12 @@ t.test('a practice model', async (t) => {
     ]);
     const other = await chat({ messages: [{ role: 'user', content: 'What is a Modelfile?' }], tools });
     t.notOk(other.message.tool_calls);
+    const camel = { function: { name: 'countOpenTabs', parameters: {} } };
+    const named = await chat({
+      messages: [{ role: 'user', content: 'Please count the open tabs.' }],
+      tools: [weather, camel],
+    });
+    t.match(named.message.tool_calls, [{ function: { name: 'countOpenTabs' } }], 'named by its words');
     const after = await chat({
       messages: [
         { role: 'user', content: 'What is the weather in Köln?' },
@@ -186,7 +192,7 @@ t.test('an answer that the client aborts is recorded, and its work stops', async
   const request = await standIn.waitFor(({ aborted }) => aborted);
   t.match(request, { method: 'POST', path: '/api/chat', finished: false, abortedAt: Number });
   const before = said;
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await settled(() => said);
   t.equal(said, before);
 });
 

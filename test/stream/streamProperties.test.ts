@@ -418,7 +418,7 @@ t.test('the work is linear, also for hostile input', async (t) => {
       const profile = name.startsWith('thinking') ? thinkingProfile : defaultProfile;
       const nested = '<context>'.repeat(length / 100);
       const parser = createStreamParser({ tools, contextTags, profile, sent: [...sent, nested] });
-      for (const chunk of cut(make(length), [3])) parser.push(chunk);
+      for (const chunk of cut(make(length), [1, 3, 50])) parser.push(chunk);
       parser.finish();
       return parser.steps;
     };

@@ -220,6 +220,16 @@ t.test('Markdown is rendered', async (t) => {
       want: `${'a'.repeat(18)} │ ${'b'.repeat(19)}\n${'─'.repeat(19)}┼${'─'.repeat(20)}\n`,
     },
     {
+      name: 'a table of three columns as wide as the screen',
+      input: `|${'a'.repeat(11)}|${'b'.repeat(11)}|${'c'.repeat(12)}|\n|-|-|-|\n`,
+      want: `${'a'.repeat(11)} │ ${'b'.repeat(11)} │ ${'c'.repeat(12)}\n${'─'.repeat(12)}┼${'─'.repeat(13)}┼${'─'.repeat(13)}\n`,
+    },
+    {
+      name: 'a table of three columns that are too wide for it',
+      input: `|${'a '.repeat(6)}|${'b '.repeat(6)}|${'c '.repeat(7)}|\n|-|-|-|\n`,
+      want: 'a a a a a a │ b b b b b b │ c c c c c c\n            │             │ c\n────────────┼─────────────┼─────────────\n',
+    },
+    {
       name: 'a table with too few and too many cells',
       input: 'so:\n|a|b|\n|-|-|\n|1|\n|1|2|3|',
       want: 'so:\na │ b\n──┼──────\n1 │\n1 │ 2 | 3\n',

@@ -255,6 +255,7 @@ t.test('pulls in progress', async (t) => {
   t.equal(events.length, 1, 'changes in quick succession are reported together');
   for (const work of waiting.splice(0)) work();
   t.equal(events.length, 2);
+  t.match(pull, { percentage: 5, message: 'Checking' }, 'a new message alone is a change');
   report.report({ percentage: 7, message: 'Checking' });
   for (const work of waiting.splice(0)) work();
   t.match(pull, { percentage: 7, message: 'Checking' });

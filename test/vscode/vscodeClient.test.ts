@@ -330,6 +330,20 @@ t.test(
   },
 );
 
+t.test('a daemon that never starts is tried again each minute in the end', async (t) => {
+  const { clock, seen, begin, settled } = keep();
+  await settled();
+  for (let tries = 0; tries < 7; tries += 1) {
+    await begin('fail');
+    clock.turn();
+    await settled();
+  }
+  t.strictSame(
+    seen.filter((event) => event.startsWith('wait')),
+    [250, 1_000, 4_000, 15_000, 60_000, 60_000, 60_000].map((wait) => `wait ${wait}`),
+  );
+});
+
 t.test('a daemon ends with the window', async (t) => {
   const { keeper, seen, begin, settled } = keep();
   await settled();
