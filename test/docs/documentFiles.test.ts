@@ -216,9 +216,8 @@ t.test('a document is a draft while the meaning of its date or draft is unclear'
     t.match(problem, want);
     t.match(problem, /Until then the document is a draft\.$/);
   }
-  const start = performance.now();
-  parse(`---\ndate: "${' 1'.repeat(8_000)}"\n---\n`);
-  t.ok(performance.now() - start < 1_000, 'a long value takes no time');
+  // Were it read again from each of its places, the test would not end.
+  t.match(parse(`---\ndate: "${' 1'.repeat(8_000)}"\n---\n`).problem, /"date" must be/);
 });
 
 t.test('an unreadable value is refused with a sentence that names the key', async (t) => {

@@ -214,8 +214,7 @@ const planted = fc
     return form.replace(/@/g, () => (has[index++ % has.length] ? `w${index}z` : ''));
   });
 
-// The properties over whole replies have found real defects, mostly within a few hundred runs. Each run of the tests has
-// other replies.
+// These have found real defects. Each run of the tests has other replies.
 t.test('any cut gives the same events, and nothing is lost', async (t) => {
   for (const [name, variant] of Object.entries(variants)) {
     const options = { tools, contextTags, sent, ...variant };
