@@ -1,20 +1,23 @@
 import * as vscode from 'vscode';
 import { statusRequest } from '../../protocol/messages/status.ts';
 import { registerAddressCommands } from './address/addressCommands.ts';
-import { createAnsweringModels, registerChatModelCommands, vendor } from './chat/answeringModel.ts';
+import { createAnsweringModels } from './chat/answeringModel.ts';
 import { registerAskCommands } from './chat/askCommands.ts';
+import { registerChatModelCommands } from './chat/chooseChatModel.ts';
 import { createConsent, withConsent } from './chat/consent.ts';
 import { registerContextLength } from './chat/contextLength.ts';
 import { OfferedModels } from './chat/offeredModels.ts';
 import { registerParticipant } from './chat/participant.ts';
 import { registerProvider } from './chat/provider.ts';
 import { createRounds } from './chat/rounds.ts';
+import { vendor } from './chat/whoAnswers.ts';
 import { systemClock } from './clock.ts';
 import { registerChooseCompletionModel } from './completion/chooseModel.ts';
 import { createCompletionSwitch } from './completion/completionSwitch.ts';
 import { registerInlineCompletion } from './completion/inlineCompletion.ts';
 import { createTokenStore, registerTokenCommands } from './daemon/accessTokens.ts';
 import { DaemonConnection } from './daemon/connection.ts';
+import { createRunnerChanges } from './daemon/runnerChanges.ts';
 import { registerDocsServer } from './documents/docsServer.ts';
 import { createDocsTokens, registerDocsTokenCommands } from './documents/docsTokens.ts';
 import { registerModelfileCommands } from './modelfile/modelfileCommands.ts';
@@ -69,11 +72,14 @@ export function activate(context: vscode.ExtensionContext): void {
   const completion = createCompletionSwitch(globalState, systemClock);
   subscriptions.push(completion, registerInlineCompletion(daemon, log, completion.isOn));
   const pulls = createRunningPulls(systemClock.after);
+  const changes = createRunnerChanges(daemon);
   const sidebar = createSidebar({ daemon, memory: globalState, clock: systemClock, pulls });
   subscriptions.push(
+    changes,
     sidebar,
     registerModelCommands({
       daemon,
+      changes,
       reporter,
       pulls,
       interrupted: createInterruptedPulls(context.workspaceState),
@@ -94,7 +100,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerAskCommands({ models, ask, reporter }),
     registerContextLength(),
     registerWalkthrough(context.extension.id, { daemon, offered }),
-    registerDoctor(daemon, String(context.extension.packageJSON.version)),
+    registerDoctor(daemon, changes, String(context.extension.packageJSON.version)),
     vscode.commands.registerCommand('runner.showLog', () => log.show()),
     createStatusBar(daemon, completion, offered),
     retryOfflineServers({ daemon, offered, clock: systemClock }),

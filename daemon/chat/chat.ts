@@ -37,6 +37,8 @@ interface ChatDependencies {
     names: readonly CapabilityName[],
     signal: AbortSignal,
   ) => Promise<void>;
+  /** The runner does not have a model that was asked, so the list that clients show is out of date. */
+  readonly onDidMissModel: (client: RunnerClient) => void;
   /** The configuration's current defaults. */
   readonly defaults: () => { readonly keepAlive?: string | number; readonly contextLength?: number };
   readonly createId: () => string;
@@ -282,6 +284,7 @@ class Round {
     this.#end('error');
     await this.#options.pump.flush();
     if (!(error instanceof RunnerError)) return error;
+    if (error.kind === 'model-not-found') this.#dependencies.onDidMissModel(this.#options.client);
     return this.#answer.begun ? error.with({ partial: this.#answer.message() }) : error;
   }
 }

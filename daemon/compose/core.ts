@@ -112,12 +112,17 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     secretsAreRead: () => headersFor(servers.client().server.url),
   });
   const findPrivacy = createFindPrivacy(() => settings().exclude);
+  const noteModels = (client: RunnerClient) => {
+    models.forgetList(client);
+    modelChanges.note();
+  };
   const chat = createChat({
     findPrivacy,
     knowledge,
     toolSupport,
     estimate: createTokenEstimate(),
     learn: (...asked) => models.learn(...asked),
+    onDidMissModel: noteModels,
     defaults: settings,
     createId: () => createToolCallId(options.random),
     createRedaction: () => createWordsRedaction(secrets.redaction),
@@ -126,6 +131,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
   servers.onDidAnswer(status.answered);
   status.onDidReturn(modelChanges.note);
   knowledge.onDidLoad(modelChanges.note);
+  models.onDidFindChange(modelChanges.note);
   // A runner that refused requests may accept them now, and may list other models.
   reading.onDidChange(() => {
     modelChanges.note();
@@ -162,10 +168,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
       warnOfConfiguration(unusable);
     },
     headersFor,
-    noteModels(client) {
-      models.forgetList(client);
-      modelChanges.note();
-    },
+    noteModels,
     start: () => reading.start(servers.client().server.url),
   };
 }

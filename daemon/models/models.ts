@@ -28,6 +28,9 @@ export class Models {
   readonly #now: () => number;
   /** The latest list of each server, by its address. */
   readonly #lists = new Map<string, Listed>();
+  readonly #changed = createEmitter<void>();
+  /** A list has other models than the one before it: another program installed or removed some. */
+  readonly onDidFindChange: Event<void> = this.#changed.event;
 
   /** `now` in ms. */
   constructor(knowledge: ModelCapabilities, now: () => number) {
@@ -142,7 +145,11 @@ export class Models {
     this.#knowledge.learnRunning(client.server, running);
     await this.#learnUnlisted(client, models, signal);
     const listed = { ...list, models: newestFirst(models), running, at: this.#now() };
+    const before = this.#lists.get(client.server.url);
     this.#lists.set(client.server.url, listed);
+    // What made a list be forgotten has been reported already.
+    const isUnexpected = before !== undefined && Number.isFinite(before.at) && !hasSameModels(before, listed);
+    if (isUnexpected) this.#changed.fire();
     return listed;
   }
 
@@ -212,6 +219,14 @@ interface ListOptions {
 interface Listed extends WireList {
   readonly running: readonly WireModel[];
   readonly at: number;
+}
+
+/** Both lists are sorted. */
+function hasSameModels({ models }: WireList, { models: others }: WireList): boolean {
+  return (
+    models.length === others.length &&
+    models.every(({ name, digest }, index) => name === others[index]?.name && digest === others[index].digest)
+  );
 }
 
 /** The runner counts in seconds and lists models of the same second in any order. Here they are sorted by name. */

@@ -458,6 +458,7 @@ t.test('the guard of images asks the map of vision, by the identifier of the mod
       toolSupport: createToolSupport(),
       estimate: createTokenEstimate(),
       learn: (...asked) => core.models.learn(...asked),
+      onDidMissModel: () => undefined,
       defaults: () => ({}),
       createId: () => 'call_1',
       createRedaction: () => createRedaction().stream(16),

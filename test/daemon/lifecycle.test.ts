@@ -8,6 +8,7 @@ import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
 import { createRunnerClient } from '../../daemon/runner/client.ts';
 import { failureOfDownload } from '../../daemon/runner/downloadFailure.ts';
 import { createTransport } from '../../daemon/runner/transport.ts';
+import { chatRequest } from '../../protocol/messages/chat.ts';
 import { lifecycleCommands } from '../../protocol/messages/completion.ts';
 import {
   deleteModelRequest,
@@ -94,6 +95,23 @@ t.test(
     );
   },
 );
+
+t.test('clients learn of a model that another program removed, from a list or from a chat', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const remove = (model: string) =>
+    fetch(`${runner.url}/api/delete`, { method: 'DELETE', body: JSON.stringify({ model }) });
+  await daemon.request(listModelsRequest, {});
+  await remove('plain:latest');
+  const listed = nextChange(daemon);
+  await daemon.request(listModelsRequest, { refresh: true });
+  await listed;
+
+  const asked = nextChange(daemon);
+  const messages = [{ role: 'user', content: 'hi' }] as const;
+  const chat = daemon.request(chatRequest, { streamId: '1', model: 'plain', messages });
+  await t.rejects(chat, failsWith({ data: { kind: 'model-not-found' } }));
+  await asked;
+});
 
 t.test('a server that knows the specified call is not asked again', async (t) => {
   const { runner, daemon } = await setUp(t, { stopRoute: true });

@@ -396,6 +396,34 @@ t.test('a list is requested again after two seconds, on demand, and after a chan
   await t.rejects(list(true), failsWith({ kind: 'unauthorized' }));
 });
 
+t.test('models that another program installs or removes are noticed with the next list', async (t) => {
+  let listed: readonly WireModel[] = [{ name: 'a:latest', digest: '1' }];
+  const client = { server, ps: async () => [], tags: async () => ({ models: listed, leftOut: 0 }) };
+  const models = new Models(new ModelCapabilities(), () => 0);
+  const other = { ...server, url: 'http://other' };
+  let changes = 0;
+  models.onDidFindChange(() => changes++);
+  const changesAfter = async (now: readonly WireModel[], { server: asked } = client) => {
+    changes = 0;
+    listed = now.map((model) => ({ capabilities: ['completion'], ...model }));
+    const asking = { ...client, server: asked } as unknown as RunnerClient;
+    await models.list(asking, { refresh: true }, new AbortController().signal);
+    return changes;
+  };
+  const [a, b] = [
+    { name: 'a:latest', digest: '1' },
+    { name: 'b:latest', digest: '2' },
+  ];
+  t.equal(await changesAfter([a]), 0, 'the first list');
+  t.equal(await changesAfter([a, b]), 1, 'installed');
+  t.equal(await changesAfter([b, a]), 0, 'in another order');
+  t.equal(await changesAfter([a, { ...b, digest: '3' }]), 1, 'updated');
+  t.equal(await changesAfter([a]), 1, 'removed');
+  t.equal(await changesAfter([b], { ...client, server: other }), 0, 'the first list of another server');
+  models.forgetList(client as unknown as RunnerClient);
+  t.equal(await changesAfter([a, b]), 0, 'a change that the daemon made was reported when it was made');
+});
+
 t.test('a server that lists no capabilities is asked about each model, once', async (t) => {
   const many = Array.from({ length: 70 }, (_, n) => ({ name: `m${n}:latest`, digest: `${n}` }));
   const { client, state, take } = runnerWith([{ name: 'told:latest', capabilities: [] }, ...many]);

@@ -12,10 +12,12 @@ import {
   type RunningPull,
 } from '../../client/vscode/models/pulls.ts';
 import {
+  adviseOnChat,
   adviseOnCompletion,
   adviseOnFailure,
   adviseOnModels,
 } from '../../client/vscode/status/doctorAdvice.ts';
+import { createLivePage } from '../../client/vscode/ui/livePage.ts';
 import { commandsOf, type Line, toHtml } from '../../client/vscode/ui/page.ts';
 import { createCountdown } from '../../client/vscode/views/countdown.ts';
 import { type Filter, noFilter, showFilterBox } from '../../client/vscode/views/filter.ts';
@@ -453,7 +455,72 @@ t.test('a page escapes every text, and runs only the commands of its links', asy
   t.match(html, /Window<\/th><td>at most 8,192 tokens/);
   t.match(html, /Capabilities<\/th><td>chat</, 'in the words of the rows');
   t.match(html, /<a href="command:runner\.updateModel\?[^"<> ]+">Update<\/a>/);
-  t.strictSame(commandsOf(page), ['runner.chatWithModel', 'runner.updateModel', 'runner.openModelPage']);
+  const always = ['runner.chatWithModel', 'runner.updateModel', 'runner.openModelPage'];
+  const offered = (...more: readonly string[]) => [always[0], ...more, ...always.slice(1)];
+  t.strictSame(commandsOf(page), offered('runner.runModel'));
+  const running = { expiresAt: '', size: 1, sizeVram: 1 };
+  t.strictSame(
+    commandsOf(detailsOf({ model: modelLike('q', { running }, { insert: yes }) })),
+    offered('runner.completeWithModel', 'runner.stopModel'),
+  );
+  const remote = { host: 'https://x', model: 'q' };
+  t.strictSame(commandsOf(detailsOf({ model: modelLike('q', { remote }) })), always);
+});
+
+t.test('a page follows what happens while it is visible', async (t) => {
+  const drawn: string[] = [];
+  let time = 0;
+  let state = 'offline';
+  let failure: Error | undefined;
+  let loads = 0;
+  const live = createLivePage({
+    draw: ({ sections, time }, isAsked) => {
+      const texts = sections.flatMap(({ lines = [] }) => lines.map(({ text }) => text));
+      drawn.push([...texts, time, ...(isAsked ? ['asked'] : [])].join(' '));
+    },
+    time: () => `at ${++time}`,
+  });
+  const load = async () => {
+    loads++;
+    if (failure) throw failure;
+    return { title: 'Doctor', sections: [{ lines: [{ text: state }] }] };
+  };
+  const refresh = async () => {
+    live.refresh();
+    await new Promise(setImmediate);
+    return drawn.splice(0);
+  };
+  t.strictSame(await refresh(), [], 'nothing was asked for');
+  await live.show(load);
+  t.strictSame(drawn.splice(0), ['offline at 1 asked']);
+  t.strictSame(await refresh(), [], 'what stays the same is not drawn again');
+  state = 'online';
+  t.strictSame(await refresh(), ['online at 2']);
+  failure = new Error('It is gone.');
+  const problem = 'It is gone. What follows is what was known before.';
+  t.strictSame(await refresh(), [`${problem} online at 3`]);
+  t.strictSame(await refresh(), [], 'it is said once');
+  await t.rejects(live.show(load), failure, 'whoever asks gets the error');
+  failure = undefined;
+  t.strictSame(await refresh(), ['online at 4']);
+  live.follow(false);
+  state = 'busy';
+  loads = 0;
+  t.strictSame(await refresh(), []);
+  t.equal(loads, 0, 'a hidden page asks nobody');
+  live.follow(true);
+  await new Promise(setImmediate);
+  t.strictSame(drawn.splice(0), ['busy at 5'], 'until it is visible');
+  live.refresh();
+  live.refresh();
+  live.refresh();
+  await new Promise(setImmediate);
+  t.equal(loads, 3, 'changes during a load are one more load');
+  await live.show(load);
+  t.strictSame(drawn.splice(0), ['busy at 6 asked'], 'who asks sees the time of now');
+  live.close();
+  state = 'online';
+  t.strictSame(await refresh(), [], 'a closed page');
 });
 
 t.test('the memory need of a library size', async (t) => {
@@ -571,6 +638,17 @@ t.test('the doctor names problems with models, and links to their fixes', async 
     'runner.chooseChatModel',
   ]);
   t.strictSame(said(of([chatty, coder])), [['good', 'Models: 2 installed, 2 can chat, 1 may support tools']]);
+  t.match(said(adviseOnChat([], '')), [['note', /picker answers/, 'workbench.action.chat.openModelPicker']]);
+  t.match(said(adviseOnChat([], 'chatty')).at(-1), [
+    'bad',
+    /not installed/,
+    'runner.pullModel',
+    'runner.chooseChatModel',
+    'runner.letPickerDecide',
+  ]);
+  t.match(said(adviseOnChat([modelLike('chatty:latest')], 'Chatty')), [
+    ['good', /whatever the picker shows/, 'runner.chooseChatModel', 'runner.letPickerDecide'],
+  ]);
   t.match(said(adviseOnCompletion([], '')), [['note', /off$/, 'runner.chooseCompletionModel']]);
   t.match(said(adviseOnCompletion([], 'coder')).at(-1), ['bad', /not installed/, 'runner.pullModel']);
   t.match(said(adviseOnCompletion([coder], 'coder')), [['good', /fills in the middle/]]);

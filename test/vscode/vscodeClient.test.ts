@@ -22,6 +22,7 @@ import {
   withPrompt,
 } from '../../client/vscode/chat/question.ts';
 import { createRounds } from '../../client/vscode/chat/rounds.ts';
+import { type AnsweringFacts, whoAnswers } from '../../client/vscode/chat/whoAnswers.ts';
 import { createSnooze, createSwitchCommands } from '../../client/vscode/completion/snooze.ts';
 import {
   contextSizeOf,
@@ -39,7 +40,7 @@ import { messageOf, stackOf } from '../../protocol/base/errorText.ts';
 import { cutText } from '../../protocol/base/text.ts';
 import { type Advice, type AdviceCode, adviceCodes } from '../../protocol/messages/advice.ts';
 import { type ErrorData, type ErrorKind, errorCodes } from '../../protocol/messages/errors.ts';
-import { canChat, type Model, preferredModel } from '../../protocol/messages/models.ts';
+import { type ChatModelResult, canChat, type Model, preferredModel } from '../../protocol/messages/models.ts';
 import { handClock } from '../support/handClock.ts';
 import { modelLike as model, no, unknown, yes } from '../support/modelLike.ts';
 
@@ -69,6 +70,54 @@ t.test('the entries of the picker', async (t) => {
   }
   t.match(toModelInformation(models, { isStale: () => true, sizing })[0], { detail: 'offline' });
   t.equal(able?.tooltip, 'able:8b, a window of 4,096 of at most 131,072 tokens');
+});
+
+t.test('which model answers @runner, and why it is not the one in the picker', async (t) => {
+  const [near, other] = [
+    { name: 'near', server: 'default' },
+    { name: 'other', server: 'default' },
+  ];
+  const [gone, foreign] = [
+    { id: 'gone', vendor: 'runner', name: 'gone' },
+    { id: 'gpt', vendor: 'copilot', name: 'gpt' },
+  ];
+  const asked = (rule: ChatModelResult, facts: Omit<AnsweringFacts, 'rule'> = {}) => {
+    const { model, note } = whoAnswers({ rule, preferred: near, ...facts });
+    return [model?.name, ...(note ? [note.sentence, ...note.remedies.map(({ title }) => title)] : [])];
+  };
+  const bySetting = { model: model('near'), from: 'setting' } as const;
+  const missing = { model: model('near'), from: 'loaded', missing: 'lost' } as const;
+  const lost = 'runner.chatModel names lost, which cannot answer here.';
+  const inPicker = { id: 'other', vendor: 'runner', name: 'other' };
+  t.strictSame(asked(bySetting), ['near']);
+  t.strictSame(asked(bySetting, { picked: { ...inPicker, name: 'near' }, inPicker: near }), ['near']);
+  t.strictSame(asked(bySetting, { picked: foreign }), ['near'], 'it was chosen for @runner');
+  t.strictSame(asked(bySetting, { picked: inPicker, inPicker: other }), [
+    'near',
+    'near answers, because the setting runner.chatModel names it. The picker shows other.',
+    'Let the Picker Decide',
+  ]);
+  t.strictSame(asked({}, { picked: inPicker, inPicker: other }), ['other']);
+  t.strictSame(asked(missing, { picked: inPicker, inPicker: other }), [
+    'other',
+    `${lost} other answers.`,
+    'Choose Another Model',
+    'Let the Picker Decide',
+  ]);
+  t.strictSame(asked(missing, { picked: foreign }), [
+    'near',
+    `${lost} near answers; the picker shows gpt.`,
+    'Choose Another Model',
+  ]);
+  t.strictSame(asked({ model: model('near'), from: 'loaded' }, { picked: gone }), [
+    'near',
+    'near answers; the picker shows gone, which is not installed any more.',
+    'Open the Picker',
+  ]);
+  const nothing = { id: 'none', vendor: 'runner', name: 'Runner: no local model with tools' };
+  t.match(asked({}, { picked: nothing }), ['near', /the picker shows Runner: no local model with tools\.$/]);
+  t.strictSame(asked({}), ['near'], 'without an answer of the daemon, the preferred one');
+  t.strictSame(asked({}, { preferred: undefined }), [undefined]);
 });
 
 t.test('an answer for the editor has no tag of a context block', async (t) => {

@@ -59,8 +59,8 @@ export function createAnswerWriter(stream: vscode.ChatResponseStream, now: () =>
 }
 
 /** A sentence of ours beside the answer, such as a notice. */
-export function toAside(sentence: string): vscode.MarkdownString {
-  return new vscode.MarkdownString(`\n\n> $(info) ${withoutIcons(sentence)}\n\n`, true);
+export function toAside(sentence: string, icon: 'info' | 'error' = 'info'): vscode.MarkdownString {
+  return new vscode.MarkdownString(`\n\n> $(${icon}) ${withoutIcons(sentence)}\n\n`, true);
 }
 
 /** Whether this part is ours: only our parts support icons. It is not sent to the model, which never said it. */

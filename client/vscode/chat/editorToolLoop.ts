@@ -2,11 +2,11 @@ import * as vscode from 'vscode';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import type { ChatResult, Message, Tool, ToolCall } from '../../../protocol/messages/chat.ts';
 import { toResult, toTools } from '../convert/messages.ts';
-import type { NamedModel } from './answeringModel.ts';
 import { createAnswerWriter, toAside } from './answerWriter.ts';
 import { describeAnswer, type TurnMetadata, toKept } from './finishedTurn.ts';
 import { toConversation } from './history.ts';
 import type { AskForRound } from './rounds.ts';
+import type { NamedModel } from './whoAnswers.ts';
 
 /** A question to `@runner`, as the editor passes it on. */
 export interface Turn {

@@ -1,10 +1,13 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../../protocol/base/errorText.ts';
+import { canChat } from '../../../protocol/messages/models.ts';
 import type { Status } from '../../../protocol/messages/status.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import { chatModel } from '../settings.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
 import {
+  chooseAnotherModel,
+  chooseChatModel,
   inEditorWords,
   openNamedSetting,
   pullModel,
@@ -22,6 +25,7 @@ import { followUps, type TurnMetadata } from './finishedTurn.ts';
 import type { OfferedModels } from './offeredModels.ts';
 import { findNamedModel } from './question.ts';
 import type { AskForRound } from './rounds.ts';
+import type { AnswerNote } from './whoAnswers.ts';
 
 export interface ParticipantOptions {
   readonly offered: OfferedModels;
@@ -35,24 +39,29 @@ export interface ParticipantOptions {
 
 /** `@runner`: answers with a model of the runner, whatever model the picker shows. */
 export function registerParticipant(options: ParticipantOptions): vscode.Disposable {
+  const showNote = createNoteWriter();
   const participant = vscode.chat.createChatParticipant(
     'runner.participant',
-    (request, context, stream, token) => answer(options, { request, context, stream, token }),
+    (request, context, stream, token) => answer(options, { request, context, stream, token }, showNote),
   );
   participant.iconPath = options.icon;
   participant.followupProvider = followUps;
   return vscode.Disposable.from(participant, registerThinkingPage());
 }
 
-async function answer(options: ParticipantOptions, turn: Turn): Promise<vscode.ChatResult> {
-  const { offered, models, ask, reporter, status } = options;
+async function answer(
+  options: ParticipantOptions,
+  turn: Turn,
+  showNote: ShowNote,
+): Promise<vscode.ChatResult> {
+  const { offered, models, ask, reporter } = options;
   const { request, stream } = turn;
   if (request.command === 'model') return changeModel(options, turn);
   // The runner may have started, or a model may have been pulled, since the last request.
   if (!offered.preferred) await offered.refresh();
   const { model, note } = await models.answering(request.model);
-  if (!model) return endWithoutModel(stream, request.prompt, status);
-  if (note !== undefined) stream.progress(note);
+  if (!model) return endWithoutModel(options, turn);
+  if (note !== undefined) showNote(stream, note);
   const { running, remote } = offered.find(model.name, model.server) ?? {};
   if (!running && !remote) stream.progress(`Loading ${model.name}`);
   try {
@@ -65,6 +74,19 @@ async function answer(options: ParticipantOptions, turn: Turn): Promise<vscode.C
     reporter.report(error, { during: '@runner', showToUser: false });
     return endFailed(stream, { model: model.name, prompt: request.prompt }, error);
   }
+}
+
+type ShowNote = (stream: vscode.ChatResponseStream, note: AnswerNote) => void;
+
+/** The first time in a window, a note is a sentence with buttons that stays, and later a line of progress. */
+function createNoteWriter(): ShowNote {
+  const shown = new Set<string>();
+  return (stream, { sentence, remedies }) => {
+    if (shown.has(sentence)) return stream.progress(plain(sentence));
+    shown.add(sentence);
+    stream.markdown(toAside(plain(sentence)));
+    addButtons(stream, remedies);
+  };
 }
 
 /** `/model` with a name, or without one, which asks for it. */
@@ -82,7 +104,10 @@ async function changeModel(
   if (found) await models.choose(found.model.name);
   else await vscode.commands.executeCommand('runner.chooseChatModel');
   const now = chatModel();
-  stream.markdown(toAside(now === before ? 'The model stays as it is.' : `${now} answers from now on.`));
+  const answering = now === '' ? 'The model in the picker' : now;
+  stream.markdown(
+    toAside(now === before ? 'The model stays as it is.' : `${answering} answers from now on.`),
+  );
   return {};
 }
 
@@ -92,30 +117,42 @@ interface FailedTurn {
   readonly prompt: string;
 }
 
-/** The part of the answer that had arrived stays. The sentence says what to do next, and buttons do it. */
+/**
+ * The part of the answer that had arrived stays. The sentence says what to do next, and the buttons below it do it. The
+ * editor would show its own field for errors below the buttons.
+ */
 function endFailed(stream: vscode.ChatResponseStream, turn: FailedTurn, error: unknown): vscode.ChatResult {
-  const failure = errorDataOf(error);
-  const isOurs = error instanceof vscode.LanguageModelError;
-  if (!isOurs) addButtons(stream, failure === undefined ? [showDoctor] : remediesFor(failure));
-  const isWorded = failure !== undefined || isOurs;
+  const isWorded = errorDataOf(error) !== undefined || error instanceof vscode.LanguageModelError;
   const message = isWorded ? messageOf(error) : `The answer failed: ${messageOf(error)}`;
-  return { errorDetails: { message }, metadata: metadataOf(turn) };
+  stream.markdown(toAside(plain(message), 'error'));
+  addButtons(stream, remediesOf(error));
+  return { metadata: metadataOf(turn) };
+}
+
+function remediesOf(error: unknown): readonly Remedy[] {
+  // The user did not allow the model.
+  if (error instanceof vscode.LanguageModelError) return [chooseAnotherModel];
+  const failure = errorDataOf(error);
+  if (failure === undefined) return [showDoctor];
+  const remedies = remediesFor(failure);
+  return failure.kind === 'model-not-found' ? [...remedies, chooseAnotherModel] : remedies;
 }
 
 /** Nobody can answer: the runner is down, or it has no model that can chat. */
 async function endWithoutModel(
-  stream: vscode.ChatResponseStream,
-  prompt: string,
-  status: () => Promise<Status>,
+  { offered, status }: ParticipantOptions,
+  { request: { prompt }, stream }: Turn,
 ): Promise<vscode.ChatResult> {
   try {
     const current = await status();
     const isOffline = current.state === 'offline';
     const sentence = inEditorWords(current);
+    // Those that are left run elsewhere.
+    const choices = offered.models.some(canChat) ? [pullModel, chooseChatModel] : [pullModel];
     stream.markdown(toAside(plain(isOffline ? sentence : `${sentence} ${noModel}`)));
-    addButtons(stream, isOffline ? [setAddress(), showDoctor] : [pullModel]);
+    addButtons(stream, isOffline ? [setAddress(), showDoctor] : choices);
   } catch (error) {
-    stream.markdown(toAside(plain(messageOf(error))));
+    stream.markdown(toAside(plain(messageOf(error)), 'error'));
     addButtons(stream, openNamedSetting(error) ?? [showDoctor]);
   }
   return { metadata: metadataOf({ model: '', prompt }) };

@@ -115,7 +115,8 @@ function substitute(id: string): RunnerModelInformation {
 
 const unlisted = { isUserSelectable: false };
 
-const placeholderId = 'none';
+/** The id of the entry that is shown when no model of ours can answer an agent. */
+export const placeholderId = 'none';
 
 function placeholder(hasModels: boolean): RunnerModelInformation {
   return {

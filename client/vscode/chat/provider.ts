@@ -5,12 +5,12 @@ import { createTokenCounter } from '../convert/contextSizes.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import { toMessages, toTools } from '../convert/messages.ts';
 import { thinkingFormat } from '../settings.ts';
-import { vendor } from './answeringModel.ts';
 import { createContextOffer } from './contextLength.ts';
 import type { OfferedModels } from './offeredModels.ts';
 import type { RunnerModelInformation } from './pickerEntries.ts';
 import { createNotices, isChat, thinkingPartOfEditor, toPart, toUsagePart } from './responseParts.ts';
 import type { AskForRound } from './rounds.ts';
+import { vendor } from './whoAnswers.ts';
 
 /** Offers the runner's models to the editor's own chat and to other extensions. */
 export function registerProvider(offered: OfferedModels, ask: AskForRound): vscode.Disposable {

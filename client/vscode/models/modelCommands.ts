@@ -3,10 +3,11 @@ import { defaultServerName } from '../../../protocol/messages/initialize.ts';
 import { type Model, showModelRequest } from '../../../protocol/messages/models.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
+import type { RunnerChanges } from '../daemon/runnerChanges.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { pullModel } from '../ui/remedies.ts';
 import { plain } from '../ui/safeText.ts';
-import { createWebPage } from '../ui/webPage.ts';
+import { createWebPage, type WebPage } from '../ui/webPage.ts';
 import { duplicate, load, openPage, remove, unload, unloadOthers } from './modelActions.ts';
 import { detailsOf } from './modelDescriptions.ts';
 import { pickModel } from './modelPicker.ts';
@@ -16,6 +17,7 @@ import type { InterruptedPulls, RunningPull, RunningPulls } from './pulls.ts';
 
 export interface ModelCommandsDependencies {
   readonly daemon: DaemonConnection;
+  readonly changes: RunnerChanges;
   readonly reporter: ErrorReporter;
   readonly pulls: RunningPulls;
   readonly interrupted: InterruptedPulls;
@@ -38,8 +40,8 @@ interface RowCommand {
 /** The commands of models: on the rows of the views, by keys, and in the palette. */
 export function registerModelCommands(dependencies: ModelCommandsDependencies): vscode.Disposable {
   const { daemon, reporter, sidebar } = dependencies;
-  const details = createWebPage('runner.model');
-  const commands = tableOf(dependencies, (page) => details.show(page));
+  const details = createWebPage('runner.model', dependencies.changes.onDidChange);
+  const commands = tableOf(dependencies, details);
   const attempt = async (work: () => Promise<unknown>): Promise<unknown> => {
     try {
       return await work();
@@ -103,10 +105,7 @@ async function offerInterrupted(dependencies: ModelCommandsDependencies): Promis
   if (choice === goOn) await Promise.all(left.map((row) => startPull(dependencies, row)));
 }
 
-function tableOf(
-  dependencies: ModelCommandsDependencies,
-  show: (page: ReturnType<typeof detailsOf>) => void,
-): readonly RowCommand[] {
+function tableOf(dependencies: ModelCommandsDependencies, details: WebPage): readonly RowCommand[] {
   const { daemon, sidebar } = dependencies;
   return [
     {
@@ -146,7 +145,8 @@ function tableOf(
       onRow: 'runner.showModel',
       inPalette: 'runner.showAModel',
       title: 'Show the Details of Which Model?',
-      run: async (row) => show(detailsOf(await daemon.request(showModelRequest, paramsOf(row)))),
+      run: (row) =>
+        details.show(async () => detailsOf(await daemon.request(showModelRequest, paramsOf(row)))),
     },
     {
       onRow: 'runner.openModelPage',

@@ -9,13 +9,7 @@ import { paramsOf } from './modelRow.ts';
 export function detailsOf(result: ShowModelResult): Page {
   const { model, parameters = {}, system, template, license, modelfile } = result;
   const row = paramsOf({ model: model.name, server: model.server });
-  const links = [
-    ...(canChat(model)
-      ? [{ title: 'Chat with This Model', command: 'runner.chatWithModel', arguments: [row] }]
-      : []),
-    { title: 'Update', command: 'runner.updateModel', arguments: [row] },
-    { title: 'Open Page', command: 'runner.openModelPage', arguments: [row] },
-  ];
+  const links = linksOf(model).map(([title, command]) => ({ title, command, arguments: [row] }));
   const given = Object.entries(parameters).map(([name, value]) => [name, [value].flat().join(', ')] as const);
   return {
     title: model.name,
@@ -29,6 +23,20 @@ export function detailsOf(result: ShowModelResult): Page {
       ...text('License', license),
     ],
   };
+}
+
+function linksOf(model: Model): readonly (readonly [title: string, command: string])[] {
+  const isHere = !model.remote;
+  const isLoaded = model.running !== undefined;
+  const links = [
+    [canChat(model), 'Chat with This Model', 'runner.chatWithModel'],
+    [isHere && model.capabilities.insert.value === true, 'Use for Completion', 'runner.completeWithModel'],
+    [isHere && !isLoaded, 'Load', 'runner.runModel'],
+    [isHere && isLoaded, 'Unload', 'runner.stopModel'],
+    [true, 'Update', 'runner.updateModel'],
+    [true, 'Open Page', 'runner.openModelPage'],
+  ] as const;
+  return links.flatMap(([fits, ...link]) => (fits ? [link] : []));
 }
 
 function stateOf({ running, remote }: Model): string {

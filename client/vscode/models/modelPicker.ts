@@ -13,6 +13,14 @@ export interface PickOptions {
   readonly remark?: (model: Model) => string;
   /** Shown if no model fits. */
   readonly none?: string;
+  /** An entry below the models. If it is chosen, it runs, and the result is undefined. */
+  readonly last?: LastEntry;
+}
+
+interface LastEntry {
+  readonly label: string;
+  readonly description: string;
+  readonly run: () => unknown;
 }
 
 /**
@@ -21,7 +29,7 @@ export interface PickOptions {
  */
 export async function pickModel(
   daemon: DaemonConnection,
-  { title, fits = () => true, remark = () => '', none = 'There is no such model.' }: PickOptions,
+  { title, fits = () => true, remark = () => '', none = 'There is no such model.', last }: PickOptions,
 ): Promise<Model | undefined> {
   const models = await listEverywhere(daemon);
   const isNamed = new Set(models.map(({ server }) => server)).size > 1;
@@ -33,16 +41,19 @@ export async function pickModel(
       model,
     })),
   ]);
-  if (items.length > 0)
-    return (await vscode.window.showQuickPick(items, { title, matchOnDescription: true }))?.model;
-  void vscode.window.showInformationMessage(none);
-  return undefined;
+  if (items.length === 0) return void vscode.window.showInformationMessage(none);
+  const all: readonly ModelItem[] = last === undefined ? items : [...items, separator, last];
+  const chosen = await vscode.window.showQuickPick(all, { title, matchOnDescription: true });
+  await chosen?.run?.();
+  return chosen?.model;
 }
 
-/** A separator has no model. */
-interface ModelItem extends vscode.QuickPickItem {
+/** A separator and the last entry have no model. */
+interface ModelItem extends vscode.QuickPickItem, Partial<Pick<LastEntry, 'run'>> {
   readonly model?: Model;
 }
+
+const separator: ModelItem = { label: '', kind: vscode.QuickPickItemKind.Separator };
 
 /** The models of all servers that answer. If none does, it throws the first server's error. */
 async function listEverywhere(daemon: DaemonConnection): Promise<readonly Model[]> {

@@ -4,24 +4,28 @@ import { defaultServerName } from '../../../protocol/messages/initialize.ts';
 import { canChat, listModelsRequest } from '../../../protocol/messages/models.ts';
 import { statusRequest } from '../../../protocol/messages/status.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
+import type { RunnerChanges } from '../daemon/runnerChanges.ts';
 import { serverNames } from '../daemon/servers.ts';
-import { completionModel, readSettings } from '../settings.ts';
+import { chatModel, completionModel, readSettings } from '../settings.ts';
 import type { Line, Page, Section } from '../ui/page.ts';
 import { inEditorWords, setAddress } from '../ui/remedies.ts';
 import { createWebPage } from '../ui/webPage.ts';
-import { adviseOnCompletion, adviseOnFailure, adviseOnModels, again } from './doctorAdvice.ts';
+import { adviseOnChat, adviseOnCompletion, adviseOnFailure, adviseOnModels, again } from './doctorAdvice.ts';
 
 /** Shows a page that says what is reachable, installed and wrong, with the links that fix it. */
-export function registerDoctor(daemon: DaemonConnection, version: string): vscode.Disposable {
-  const page = createWebPage('runner.doctor');
+export function registerDoctor(
+  daemon: DaemonConnection,
+  changes: RunnerChanges,
+  version: string,
+): vscode.Disposable {
+  const page = createWebPage('runner.doctor', changes.onDidChange);
   return vscode.Disposable.from(
     page,
     vscode.commands.registerCommand('runner.doctor', async () => {
       const location = vscode.ProgressLocation.Window;
-      const examined = await vscode.window.withProgress({ location, title: 'Examining' }, () =>
-        examine(daemon, version),
+      await vscode.window.withProgress({ location, title: 'Examining' }, () =>
+        page.show(() => examine(daemon, version)),
       );
-      page.show(examined);
     }),
   );
 }
@@ -39,7 +43,7 @@ async function examine(daemon: DaemonConnection, version: string): Promise<Page>
   return { title: 'Runner Doctor', sections: [{ lines: [about] }, ...servers] };
 }
 
-/** Only the default server completes. */
+/** The settings of the chat and of completion name models of the default server. */
 async function examineServer(daemon: DaemonConnection, server: string): Promise<Section> {
   const isDefault = server === defaultServerName;
   const heading = isDefault ? 'The runner' : `The server ${server}`;
@@ -53,8 +57,10 @@ async function examineServer(daemon: DaemonConnection, server: string): Promise<
     };
     const { models, stale } = await daemon.request(listModelsRequest, { server, refresh: true });
     const able = { models: models.filter(canChat), all: models.length, isStale: stale === true };
-    const completion = isDefault ? adviseOnCompletion(models, completionModel()) : [];
-    return { heading, lines: [reached, ...adviseOnModels(able), ...completion] };
+    const uses = isDefault
+      ? [...adviseOnChat(models, chatModel()), ...adviseOnCompletion(models, completionModel())]
+      : [];
+    return { heading, lines: [reached, ...adviseOnModels(able), ...uses] };
   } catch (error) {
     return { heading, lines: [{ state: 'bad', text: messageOf(error), links: adviseOnFailure(error) }] };
   }

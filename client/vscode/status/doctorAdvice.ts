@@ -1,7 +1,17 @@
 import type { Model } from '../../../protocol/messages/models.ts';
 import { errorDataOf } from '../convert/failure.ts';
+import { isSameModel } from '../models/modelRow.ts';
 import type { Line } from '../ui/page.ts';
-import { openNamedSetting, pullModel, type Remedy, remediesFor } from '../ui/remedies.ts';
+import {
+  chooseAnotherModel,
+  chooseChatModel,
+  letPickerDecide,
+  openModelPicker,
+  openNamedSetting,
+  pullModel,
+  type Remedy,
+  remediesFor,
+} from '../ui/remedies.ts';
 
 export interface AbleModels {
   /** The models that can chat. */
@@ -19,25 +29,42 @@ export function adviseOnModels({ models, all, isStale }: AbleModels): readonly L
   if (models.length === 0) return [{ text }, fix('Pull a model that can chat, such as qwen3:4b.', pullModel)];
   if (tools.length > 0) return [{ state: 'good', text }];
   const advice = 'The agent lists only models with tools. Ask @runner, or pull a model with tools.';
-  return [{ text }, fix(advice, pullModel, chooseChat)];
+  return [{ text }, fix(advice, pullModel, chooseChatModel)];
+}
+
+/** Lines about the model of `@runner`; `wanted` is the setting. */
+export function adviseOnChat(models: readonly Model[], wanted: string): readonly Line[] {
+  if (wanted === '')
+    return [
+      {
+        text: 'Chat: the model in the picker answers @runner. If the chat says "Language model unavailable", choose a model there.',
+        links: [openModelPicker],
+      },
+    ];
+  const found = `Chat: the setting runner.chatModel names ${wanted}`;
+  if (!models.some((model) => isSameModel({ model: model.name }, { model: wanted })))
+    return [
+      { text: found },
+      fix(
+        `${wanted} is not installed: pull it, or choose another model.`,
+        pullOf(wanted),
+        chooseAnotherModel,
+        letPickerDecide,
+      ),
+    ];
+  const links = [chooseAnotherModel, letPickerDecide];
+  return [{ state: 'good', text: `${found}, which answers @runner whatever the picker shows`, links }];
 }
 
 /** Lines about the completion model; `wanted` is the setting. */
 export function adviseOnCompletion(models: readonly Model[], wanted: string): readonly Line[] {
   if (wanted === '')
     return [{ text: 'Completion as you type: off', links: [{ ...choose, title: 'Switch It On' }] }];
-  const model = models.find(({ name }) => name === wanted || name === `${wanted}:latest`);
+  const model = models.find(({ name }) => isSameModel({ model: name }, { model: wanted }));
   const found = `Completion as you type: ${wanted}`;
   if (!model) {
-    const pullIt: Remedy = {
-      title: `Pull ${wanted}`,
-      command: 'runner.pullModel',
-      arguments: [{ model: wanted }],
-    };
-    return [
-      { text: found },
-      fix(`${wanted} is not installed: pull it, or choose another model.`, pullIt, choose),
-    ];
+    const advice = `${wanted} is not installed: pull it, or choose another model.`;
+    return [{ text: found }, fix(advice, pullOf(wanted), choose)];
   }
   if (model.capabilities.insert.value === true)
     return [{ state: 'good', text: `${found}, which fills in the middle` }];
@@ -53,7 +80,10 @@ export function adviseOnFailure(error: unknown): readonly Remedy[] {
 }
 
 const choose: Remedy = { title: 'Choose the Completion Model', command: 'runner.chooseCompletionModel' };
-const chooseChat: Remedy = { title: 'Choose the Chat Model', command: 'runner.chooseChatModel' };
+
+function pullOf(model: string): Remedy {
+  return { title: `Pull ${model}`, command: 'runner.pullModel', arguments: [{ model }] };
+}
 
 function fix(text: string, ...links: readonly Remedy[]): Line {
   return { state: 'bad', text, links };

@@ -7,6 +7,11 @@ export interface Page {
   readonly sections: readonly Section[];
 }
 
+/** A page as it was at a time, such as `14:05:10`. */
+export interface DatedPage extends Page {
+  readonly time?: string;
+}
+
 export interface Section {
   readonly heading?: string;
   readonly lines?: readonly Line[];
@@ -14,6 +19,8 @@ export interface Section {
   readonly facts?: readonly (readonly [name: string, value: string])[];
   /** Text of a program, such as a template. */
   readonly code?: string;
+  /** Why the rest of the page could not be loaded again. */
+  readonly isProblem?: true;
 }
 
 export interface Line {
@@ -27,12 +34,13 @@ export interface Line {
 const most = 20_000;
 
 /** A complete HTML document without scripts, in the colours of the editor. */
-export function toHtml({ title, sections }: Page): string {
+export function toHtml({ title, sections, time }: DatedPage): string {
   return [
     '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">',
     `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`,
     `<title>${escapeMarkup(title)}</title><style>${style}</style></head><body><main><h1>${escapeMarkup(title)}</h1>`,
     ...sections.map(sectionToHtml),
+    time === undefined ? '' : `<footer>As of ${escapeMarkup(time)}</footer>`,
     '</main></body></html>',
   ].join('\n');
 }
@@ -83,6 +91,7 @@ main { max-width: 46rem; margin: 0 auto; padding: 1rem; overflow-wrap: anywhere;
 h1 { font-size: 1.6em; font-weight: 600; } h2 { font-size: 1.2em; font-weight: 600; margin-top: 1.6em; }
 ul { list-style: none; padding: 0; } li { display: flex; gap: .7em; margin: .5em 0; }
 .good > span { color: var(--vscode-testing-iconPassed); } .bad > span { color: var(--vscode-testing-iconFailed); }
+footer { margin-top: 2em; color: var(--vscode-descriptionForeground); }
 nav { margin: .4em 0; display: flex; flex-wrap: wrap; gap: .5em; }
 nav a { padding: .2em .8em; border-radius: 2px; text-decoration: none; color: var(--vscode-button-foreground); background: var(--vscode-button-background); }
 nav a:hover { background: var(--vscode-button-hoverBackground); }

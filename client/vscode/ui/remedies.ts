@@ -59,6 +59,18 @@ export function setToken(server?: string): Remedy {
 
 export const showDoctor: Remedy = { title: 'What Is Wrong?', command: 'runner.doctor' };
 export const pullModel: Remedy = { title: 'Pull a Model', command: 'runner.pullModel' };
+export const chooseChatModel: Remedy = { title: 'Choose the Chat Model', command: 'runner.chooseChatModel' };
+/** For a chat whose model cannot answer. */
+export const chooseAnotherModel: Remedy = { ...chooseChatModel, title: 'Choose Another Model' };
+export const letPickerDecide: Remedy = {
+  title: 'Let the Picker Decide',
+  command: 'runner.letPickerDecide',
+};
+/** The editor's own list of models below the box of the chat. */
+export const openModelPicker: Remedy = {
+  title: 'Open the Picker',
+  command: 'workbench.action.chat.openModelPicker',
+};
 export const setContextLength: Remedy = {
   title: 'Set a Larger Context Window',
   command: 'runner.setContextLength',

@@ -8,9 +8,10 @@ import {
   modelsDidChange,
   runningModelsRequest,
 } from '../../../protocol/messages/models.ts';
-import { type Status, statusDidChange, statusRequest } from '../../../protocol/messages/status.ts';
+import { statusRequest } from '../../../protocol/messages/status.ts';
 import type { Clock } from '../clock.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
+import { followStatus } from '../daemon/runnerChanges.ts';
 import { originsOf, serverNames } from '../daemon/servers.ts';
 import type { ShownModels } from '../models/modelRow.ts';
 import type { RunningPulls } from '../models/pulls.ts';
@@ -147,24 +148,4 @@ function ageOf({ stale, fetchedAt }: CatalogResult): Pick<LoadedRows, 'note'> {
     timeStyle: 'short',
   });
   return { note: `The catalog does not answer; this is its list as of ${time}. Refresh to try again.` };
-}
-
-interface StatusEvents {
-  /** The runner came up, went down, or is another one. */
-  readonly onDidTurn: () => void;
-  /** The runner has finished a piece of work. */
-  readonly onDidAnswer: () => void;
-}
-
-function followStatus(daemon: DaemonConnection, { onDidTurn, onDidAnswer }: StatusEvents): vscode.Disposable {
-  let last: Status | undefined;
-  return daemon.onNotification(statusDidChange, (status) => {
-    if (status.state === 'checking') return;
-    const before = last;
-    last = status;
-    if (!before) return;
-    const wasOffline = before.state === 'offline';
-    if (wasOffline !== (status.state === 'offline') || before.message !== status.message) onDidTurn();
-    else if (before.state === 'busy') onDidAnswer();
-  });
 }
