@@ -354,7 +354,7 @@ t.test('three modules re-export the stream library, and do nothing else', async 
       ['extraction of context tags', 'formatting', ['takeLeadingBlocks']],
       ['formatting of responses', 'formatting', ['LongText', 'createThinkingQuote', 'stripThinkingQuotes']],
       ['thinking', 'thinkingParser', ['afterLeadingThinking', 'createStreamParser', 'profileForModel']],
-      ['tool calls', 'toolUtilities', ['OfferedTools']],
+      ['tool calls', 'toolUtilities', ['RequestTools']],
     ];
   for (const [what, module, names] of named)
     for (const name of names)

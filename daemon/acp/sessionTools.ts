@@ -10,7 +10,7 @@ export interface ClientTools {
 /** The tool servers of one session. Each starts when a turn first needs it. */
 export interface RunningTools extends DaemonTools {
   /** Reads the user's own servers again. */
-  require(hostedTools: 'all'): Promise<void>;
+  require(servers: 'all'): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -85,7 +85,7 @@ function answerWithTools(
   params: ChatParams,
   running: RunningTools,
 ): Promise<ChatResult> {
-  let offered: readonly DaemonTool[] = [];
+  let daemonTools: readonly DaemonTool[] = [];
   const chat = createToolLoop({
     chat: core.chat,
     takesTools: core.takesTools,
@@ -93,7 +93,7 @@ function answerWithTools(
       has: (servers) => running.has(servers),
       async offer(...wanted) {
         const offer = await running.offer(...wanted);
-        offered = offer.tools;
+        daemonTools = offer.tools;
         return offer;
       },
     },
@@ -109,7 +109,7 @@ function answerWithTools(
       const { toolCall } = delta;
       return updates.call(
         toolCall,
-        offered.find(({ name }) => name === toolCall.name),
+        daemonTools.find(({ name }) => name === toolCall.name),
       );
     },
     signal,

@@ -11,7 +11,7 @@ import {
   type StreamEvent,
   type WarningEvent,
 } from './thinkingParser.ts';
-import { OfferedTools, type ToolCallEvent, toolShapes } from './toolUtilities.ts';
+import { RequestTools, type ToolCallEvent, toolShapes } from './toolUtilities.ts';
 
 /** An answer that never ends is stopped at this length: text, thinking and tool calls together, in characters. */
 const maxAnswer = 4 * 1024 * 1024;
@@ -46,7 +46,7 @@ interface AnswerOptions {
 export class Answer {
   readonly #options: AnswerOptions;
   readonly #parser: ReturnType<typeof createStreamParser>;
-  readonly #offered: OfferedTools;
+  readonly #tools: RequestTools;
   readonly #quote: ReturnType<typeof createThinkingQuote> | undefined;
   readonly #text: AnswerText;
   readonly #toolCalls: ToolCall[] = [];
@@ -67,7 +67,7 @@ export class Answer {
     const { params, thinks, startsInThinking, tools, contextTags, sent, pump, createRedaction } = options;
     const shapes = toolShapes(tools);
     this.#options = options;
-    this.#offered = new OfferedTools(shapes);
+    this.#tools = new RequestTools(shapes);
     this.#parser = createStreamParser({
       profile: profileForModel(params.model, thinks),
       tools: shapes,
@@ -192,7 +192,7 @@ export class Answer {
     // Templates rename tools, and a runner may pass on the name as the model wrote it.
     const toolCall = {
       id: id ?? createId(),
-      name: this.#offered.find(name)?.name ?? name,
+      name: this.#tools.find(name)?.name ?? name,
       arguments: given,
     };
     this.#toolCalls.push(toolCall);

@@ -5,15 +5,15 @@ import type { Advised } from '../../protocol/messages/advice.ts';
 import type { Message, Tool, ToolCall, ToolResult } from '../../protocol/messages/chat.ts';
 import type { ApproveToolParams, ToolAnnotations, ToolDecision } from '../../protocol/messages/tools.ts';
 
-/** Tools that the daemon itself calls for a model: those of tool servers (MCP). */
+/** The tools that the daemon itself calls for a model, those of tool servers (MCP): `hostedTools` in the protocol. */
 export interface DaemonTools {
   /**
-   * What these servers offer now, in addition to the client's own tools. A server that does not start is left out, and
+   * What these servers offer now, in addition to the tools of the client. A server that does not start is left out, and
    * `problems` says why.
    */
   offer(
     servers: 'all' | readonly string[],
-    own: readonly Tool[],
+    clientTools: readonly Tool[],
     signal: AbortSignal,
   ): Promise<DaemonToolOffer>;
   /** Whether any of these servers is entered. None is started. */

@@ -10,8 +10,8 @@ interface ChatParts {
   readonly chat: Chat;
   readonly servers: Servers;
   readonly status: StatusMonitor;
-  /** Throws if a name is not that of a tool server. */
-  readonly requireTools: (hostedTools: 'all' | readonly string[]) => Promise<void>;
+  /** @throws {InvalidParamsError} if a name is not that of a tool server. */
+  readonly requireTools: (servers: 'all' | readonly string[]) => Promise<void>;
 }
 
 /**

@@ -85,11 +85,12 @@ class Loop {
       ]);
       const calls = message.toolCalls ?? [];
       // The client answers the calls of its own tools.
-      const own = new Set(params.tools?.map(({ name }) => name));
-      const ours = calls.filter(({ name }) => !own.has(name));
-      if (ours.length > 0) await this.#answer(ours, offer);
+      const clientTools = new Set(params.tools?.map(({ name }) => name));
+      const daemonCalls = calls.filter(({ name }) => !clientTools.has(name));
+      if (daemonCalls.length > 0) await this.#answer(daemonCalls, offer);
       if (signal.aborted || finishReason === 'cancelled') return this.#result('cancelled', message);
-      if (ours.length < calls.length || ours.length === 0) return this.#result(finishReason, message);
+      if (daemonCalls.length < calls.length || daemonCalls.length === 0)
+        return this.#result(finishReason, message);
     }
     const { finishReason, message } = await this.#ask([]);
     await this.#answer(message.toolCalls ?? [], noOffer, 'spent');

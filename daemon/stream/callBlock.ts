@@ -16,7 +16,7 @@ import { readNamedCall, readPrefixedCall } from './forms/namedCall.ts';
 import { readObjectCall, readRestOfList } from './forms/objectCall.ts';
 import { readPythonList } from './forms/pythonCall.ts';
 import { readTaggedCall, readToolElement } from './forms/taggedCall.ts';
-import { missingArguments } from './offeredTools.ts';
+import { missingArguments } from './requestTools.ts';
 import {
   CallRefusal,
   over,

@@ -3,8 +3,8 @@ import { callMarksOf } from './callMarks.ts';
 import type { ToolCall } from './events.ts';
 import type { CallContext, WrittenCall } from './forms/call.ts';
 import { LongText } from './longText.ts';
-import { coerceArguments, missingArguments, type OfferedTools } from './offeredTools.ts';
 import type { Mode, Reply } from './reply.ts';
+import { coerceArguments, missingArguments, type RequestTools } from './requestTools.ts';
 import { Sentence, type Verdict } from './sentence.ts';
 import { CallRefusal, type Reading, type RefusalReason, Source } from './source.ts';
 
@@ -158,7 +158,7 @@ export class CallMode implements Mode {
  * The calls to report, and the required arguments that they left out. Each name becomes the tool's own, and bare words
  * get the types in the tool's schema.
  */
-function judgeCalls(written: readonly WrittenCall[], tools: OfferedTools) {
+function judgeCalls(written: readonly WrittenCall[], tools: RequestTools) {
   const calls: ToolCall[] = [];
   const missing: string[] = [];
   for (const { name, arguments: given, words } of written) {

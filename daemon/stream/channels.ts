@@ -1,8 +1,8 @@
 import { backslash, doubleQuote, isBlank, less } from './characters.ts';
 import { tryParseValue } from './forms/values.ts';
 import { LongText } from './longText.ts';
-import { isRecord } from './offeredTools.ts';
 import type { Mode, Reply } from './reply.ts';
+import { isRecord } from './requestTools.ts';
 
 /** The tags of the harmony format. In it, a reply is a sequence of messages, each with a header and a channel. */
 const tags = [
@@ -210,7 +210,7 @@ export class Channels implements Mode {
 
   #think(text: string): void {
     this.#reply.sink.thinking(text);
-    if (this.#reply.tools.offered) this.#reply.thoughts.read(text);
+    if (!this.#reply.tools.isEmpty) this.#reply.thoughts.read(text);
   }
 
   /** White space between messages has no meaning. Text without a header is the answer. */

@@ -1,13 +1,13 @@
 import { greater, less, openBrace } from './characters.ts';
-import type { OfferedTools } from './offeredTools.ts';
 import { endsName, lineStart, type Match, type Opening, OpeningTable } from './openingTable.ts';
 import type { StreamProfile } from './profile.ts';
+import type { RequestTools } from './requestTools.ts';
 
 interface OpeningNames {
   readonly profile: StreamProfile;
   readonly contextTags: readonly string[];
   readonly dropContextTags: boolean;
-  readonly tools: OfferedTools;
+  readonly tools: RequestTools;
 }
 
 /** The openings of one stream. Those of its profile are the same for all of its streams. */
@@ -20,13 +20,13 @@ export class Openings {
   /** The characters that may follow a `<` (1), for codes below 128. */
   readonly #seconds = new Uint8Array(128);
   /** The name of each tool may be the tag around its arguments. */
-  readonly #tools: OfferedTools;
+  readonly #tools: RequestTools;
   readonly #toolInitials: ReadonlySet<number>;
   readonly #longestTool: number;
 
   constructor(names: OpeningNames) {
     const toolNames = names.tools.names.filter(isElementName);
-    this.#ofProfile = tableOf(names.profile, names.tools.offered);
+    this.#ofProfile = tableOf(names.profile, !names.tools.isEmpty);
     this.#ofRequest = new OpeningTable(contextOpenings(names));
     this.#tools = names.tools;
     this.#toolInitials = new Set(toolNames.map((name) => name.charCodeAt(0)));

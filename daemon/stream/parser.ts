@@ -4,11 +4,11 @@ import { Channels } from './channels.ts';
 import { ContextBlock } from './contextBlock.ts';
 import { Echoes } from './echoes.ts';
 import type { StreamEnd, StreamEvent } from './events.ts';
-import { OfferedTools, type ToolShape } from './offeredTools.ts';
 import { Openings } from './openings.ts';
 import { defaultProfile, type StreamProfile } from './profile.ts';
 import { Prose } from './prose.ts';
 import { type Mode, type NextMode, Reply, type ReplyReader } from './reply.ts';
+import { RequestTools, type ToolShape } from './requestTools.ts';
 import { Tag } from './tag.ts';
 import { Thinking } from './thinking.ts';
 import { Thoughts } from './thoughts.ts';
@@ -68,7 +68,7 @@ class Parser implements StreamParser, ReplyReader {
       contextTags = [],
       dropContextTags = false,
     } = options;
-    const tools = new OfferedTools(shapes);
+    const tools = new RequestTools(shapes);
     const reply = new Reply(
       {
         profile,
@@ -116,7 +116,7 @@ class Parser implements StreamParser, ReplyReader {
     const { steps, tools, thoughts } = this.#reply;
     // A runner that separates the thinking leaves none in the text.
     if (steps === 0) this.begin({ mode: 'lead', afterCall: false });
-    if (tools.offered) thoughts.read(chunk);
+    if (!tools.isEmpty) thoughts.read(chunk);
     return [{ type: 'thinking', text: chunk }];
   }
 

@@ -2,9 +2,9 @@ import type { CallStart } from './callBlock.ts';
 import { CodeTracker } from './codeTracker.ts';
 import type { Echoes } from './echoes.ts';
 import { EventSink } from './events.ts';
-import type { OfferedTools } from './offeredTools.ts';
 import type { Openings } from './openings.ts';
 import type { StreamProfile } from './profile.ts';
+import type { RequestTools } from './requestTools.ts';
 import type { Thoughts } from './thoughts.ts';
 
 /**
@@ -74,7 +74,7 @@ export interface OpenBlock {
 interface ReplyOptions {
   readonly profile: StreamProfile;
   readonly openings: Openings;
-  readonly tools: OfferedTools;
+  readonly tools: RequestTools;
   /** What the chat sent, which the model may echo. */
   readonly echoes: Echoes;
   /** Searches the model's thinking for calls. */
@@ -97,7 +97,7 @@ const prose: NextMode = { mode: 'prose' };
 export class Reply {
   readonly profile: StreamProfile;
   readonly openings: Openings;
-  readonly tools: OfferedTools;
+  readonly tools: RequestTools;
   readonly echoes: Echoes;
   readonly thoughts: Thoughts;
   readonly sink = new EventSink();

@@ -2,7 +2,7 @@
 export type { StreamEvent, ToolCallEvent, WarningEvent } from './events.ts';
 export { type LeadingBlock, takeLeadingBlocks } from './leadingBlocks.ts';
 export { LongText } from './longText.ts';
-export { OfferedTools, type ToolShape } from './offeredTools.ts';
 export { afterLeadingThinking, createStreamParser } from './parser.ts';
 export { profileForModel } from './profile.ts';
+export { RequestTools, type ToolShape } from './requestTools.ts';
 export { createThinkingQuote, stripThinkingQuotes } from './thinkingQuote.ts';

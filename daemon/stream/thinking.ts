@@ -85,7 +85,7 @@ export class Thinking implements Mode {
     if (text !== '') this.#isEmpty = false;
     this.#reply.sink.thinking(text);
     const { thoughts, tools } = this.#reply;
-    if (!tools.offered) return;
+    if (tools.isEmpty) return;
     const before = thoughts.steps;
     thoughts.read(text);
     this.#reply.visit(thoughts.steps - before);

@@ -6,7 +6,7 @@ import type { CallOutcome } from '../chat/daemonTools.ts';
 import { clauseOf, createServerErrors, McpServerError, type ServerErrors } from './mcpServerError.ts';
 import { type McpSession, type McpSessionOptions, startSession, type ToolRequest } from './mcpSession.ts';
 import type { ServerEntry } from './serverEntry.ts';
-import type { ServerTool } from './toolList.ts';
+import type { McpTool } from './toolList.ts';
 import { failedOutcome, readToolResult } from './toolResult.ts';
 
 export interface McpServerOptions extends Omit<McpSessionOptions, 'errors' | 'onDidEnd'> {
@@ -27,7 +27,7 @@ export interface ServerState {
   /** Absent if the server cannot be used. */
   readonly server?: McpServer;
   readonly state: ListedToolServer['state'];
-  readonly tools: readonly ServerTool[];
+  readonly tools: readonly McpTool[];
   /** A sentence, if it failed. */
   readonly message?: string;
   readonly advice?: Advice;
@@ -87,7 +87,7 @@ export class McpServer {
     await session?.close();
   }
 
-  async #tools(signal: AbortSignal): Promise<readonly ServerTool[]> {
+  async #tools(signal: AbortSignal): Promise<readonly McpTool[]> {
     return this.#inTime(signal, async (inTime) => {
       const known = this.#session;
       const session = await this.#connect(inTime);

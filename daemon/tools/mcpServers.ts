@@ -82,14 +82,14 @@ export class McpServers implements DaemonTools {
   }
 
   /** Reads the user's servers. @throws {InvalidParamsError} if a name is not that of a tool server. */
-  async require(hostedTools: 'all' | readonly string[]): Promise<void> {
+  async require(servers: 'all' | readonly string[]): Promise<void> {
     await this.#readUser();
-    if (hostedTools !== 'all') this.#check(hostedTools, 'hostedTools');
+    if (servers !== 'all') this.#check(servers, 'hostedTools');
   }
 
   async offer(
     servers: 'all' | readonly string[],
-    own: readonly Tool[],
+    clientTools: readonly Tool[],
     signal: AbortSignal,
   ): Promise<DaemonToolOffer> {
     const states = await this.#statesOf(servers, signal);
@@ -100,7 +100,7 @@ export class McpServers implements DaemonTools {
     if (states.length === 0) return { tools: [], problems };
     const { approvals, checkArguments } = await this.#runtime.get();
     const { env, log, settings } = this.#options;
-    const tools = offerTools(states, own, {
+    const tools = offerTools(states, clientTools, {
       approvals,
       // Servers of a workspace's settings are left out: an approval of their name is not meant for them.
       named: () => ({

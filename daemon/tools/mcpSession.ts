@@ -4,7 +4,7 @@ import { linkedSignal, orAborted, withTimeLimit } from '../../protocol/base/abor
 import { closeClient, connectClient, isSessionUnknown, type McpClient, noTimeout } from './mcpClient.ts';
 import { McpServerError, type ServerErrors } from './mcpServerError.ts';
 import { createServerTransport, howItEnded, type ServerTransportOptions } from './serverTransport.ts';
-import { readToolList, type ServerTool, type ToolPage } from './toolList.ts';
+import { type McpTool, readToolList, type ToolPage } from './toolList.ts';
 
 export interface McpSessionOptions extends ServerTransportOptions {
   readonly version: string;
@@ -80,7 +80,7 @@ export class McpSession {
   readonly #isNewer: boolean;
   /** The server reports changes of its tools. Others may have other tools each time. */
   #reportsChanges: boolean;
-  #tools: readonly ServerTool[] = [];
+  #tools: readonly McpTool[] = [];
   #hasChanged = false;
 
   constructor(options: McpSessionOptions, mcp: McpClient) {
@@ -94,7 +94,7 @@ export class McpSession {
   }
 
   /** As the server listed them last. */
-  get tools(): readonly ServerTool[] {
+  get tools(): readonly McpTool[] {
     return this.#tools;
   }
 
@@ -104,7 +104,7 @@ export class McpSession {
   }
 
   /** Asks the server for its tools. @throws {McpServerError} */
-  async listTools(signal: AbortSignal): Promise<readonly ServerTool[]> {
+  async listTools(signal: AbortSignal): Promise<readonly McpTool[]> {
     const { entry, log, redact } = this.#options;
     this.#hasChanged = false;
     try {
@@ -211,8 +211,8 @@ const listResult = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.op
 const callResult = z.looseObject({});
 
 /** A server may list its tools in another order each time. A prompt that stays the same is not read again. */
-function inKnownOrder(known: readonly ServerTool[], now: readonly ServerTool[]): readonly ServerTool[] {
+function inKnownOrder(known: readonly McpTool[], now: readonly McpTool[]): readonly McpTool[] {
   const places = new Map(known.map(({ name }, index) => [name, index]));
-  const placeOf = ({ name }: ServerTool) => places.get(name) ?? known.length;
+  const placeOf = ({ name }: McpTool) => places.get(name) ?? known.length;
   return now.toSorted((a, b) => placeOf(a) - placeOf(b));
 }

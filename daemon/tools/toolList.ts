@@ -17,7 +17,8 @@ const maxSchemas = 8 * 1024 * 1024;
 /** At most this many remarks about a list are logged, and then the number of the others. */
 const maxSaid = 5;
 
-export interface ServerTool extends ListedTool {
+/** A tool as its server lists it: under the name that the server gives it. */
+export interface McpTool extends ListedTool {
   /** A hash of the server's whole description of the tool, uncut. If it changes, earlier approvals no longer count. */
   readonly fingerprint: string;
 }
@@ -46,7 +47,7 @@ const annotationsSchema = z.object({
 export async function readToolList(
   page: (cursor: string | undefined) => Promise<ToolPage>,
   say: (sentence: string) => void,
-): Promise<readonly ServerTool[]> {
+): Promise<readonly McpTool[]> {
   const list = new BoundedList();
   const yieldNow = createYielder();
   const cursors = new Set<string>();
@@ -74,7 +75,7 @@ export async function readToolList(
 }
 
 class BoundedList {
-  readonly tools: ServerTool[] = [];
+  readonly tools: McpTool[] = [];
   readonly problems: string[] = [];
   readonly #names = new Set<string>();
   #schemas = 0;
@@ -91,7 +92,7 @@ class BoundedList {
     this.tools.push(tool);
   }
 
-  #read(value: unknown): ServerTool | undefined {
+  #read(value: unknown): McpTool | undefined {
     const parsed = toolSchema.safeParse(value);
     if (!parsed.success) return this.#leaveOut('A tool', 'its description does not follow MCP');
     const { name, title, description = '', inputSchema, annotations } = parsed.data;

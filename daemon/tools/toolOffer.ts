@@ -6,7 +6,7 @@ import type { ApprovalStore, NamedApprovals } from './approvals.ts';
 import type { ArgumentsCheck } from './argumentsCheck.ts';
 import type { McpServer, ServerState } from './mcpServer.ts';
 import { decisiveFolder, type ServerEntry } from './serverEntry.ts';
-import type { ServerTool } from './toolList.ts';
+import type { McpTool } from './toolList.ts';
 
 /** A model is offered at most this many tools, those of the client among them. */
 const maxOffered = 128;
@@ -26,22 +26,22 @@ interface OfferOptions {
 /** The tools in the order of the entries, and of each server's own list, so that the runner's cache stays warm. */
 export function offerTools(
   states: readonly ServerState[],
-  own: readonly Tool[],
+  clientTools: readonly Tool[],
   options: OfferOptions,
 ): readonly DaemonTool[] {
   const all = states.flatMap(({ entry, server, tools }) => {
     const folder = decisiveFolder(entry, options);
     return server ? tools.map((tool) => ({ entry, folder, server, tool })) : [];
   });
-  const room = Math.max(0, maxOffered - own.length);
+  const room = Math.max(0, maxOffered - clientTools.length);
   if (all.length > room)
     options.warnOnce(
-      `There are ${all.length + own.length} tools, but a model is offered at most ${maxOffered}: the last ${all.length - room} are left out. Switch off some tool servers.`,
+      `There are ${all.length + clientTools.length} tools, but a model is offered at most ${maxOffered}: the last ${all.length - room} are left out. Switch off some tool servers.`,
     );
   const offered = all.slice(0, room);
   const names = namesForModel(
     offered.map(({ entry, tool }) => ({ server: entry.name, ownName: tool.name })),
-    own.map(({ name }) => name),
+    clientTools.map(({ name }) => name),
   );
   return offered.map((tool, index) => toDaemonTool(tool, names[index] ?? tool.tool.name, options));
 }
@@ -50,7 +50,7 @@ interface Offered {
   readonly entry: ServerEntry;
   readonly folder: string | undefined;
   readonly server: McpServer;
-  readonly tool: ServerTool;
+  readonly tool: McpTool;
 }
 
 function toDaemonTool(

@@ -64,7 +64,7 @@ export interface ChatParams extends ServerParams {
    * their results. A call of one of `tools` still ends the turn.
    */
   readonly hostedTools?: 'all' | readonly string[];
-  /** Rounds of calls of hosted tools, at least 1 and at most {@link mostRounds}; default {@link defaultRounds}. */
+  /** With `hostedTools`: rounds of calls, at least 1 and at most {@link mostRounds}; default {@link defaultRounds}. */
   readonly maxRounds?: number;
   /** Default `auto`. `none` leaves the tools out. `required` is treated as `auto`, with a notice. */
   readonly toolChoice?: 'auto' | 'none' | 'required';
@@ -144,11 +144,11 @@ export interface Notice extends Advised {
 /** The whole answer. It is authoritative; the deltas before it are an optimisation. */
 export interface ChatResult {
   readonly finishReason: FinishReason;
-  /** With hosted tools, the last message. */
+  /** With `hostedTools`, the last message. */
   readonly message: Message;
   /**
-   * With hosted tools: every message that the turn added, in order, ready to be sent as history. Every call of a hosted
-   * tool has its answer here, even when the turn was cancelled.
+   * With `hostedTools`: every message that the turn added, in order, ready to be sent as history. Every call that the
+   * daemon runs has its answer here, even when the turn was cancelled.
    */
   readonly messages?: readonly Message[];
   /** With several rounds: the prompt tokens of the last round, and the completion tokens of all rounds. */
@@ -159,13 +159,13 @@ export interface ChatResult {
 /** Client to daemon: one turn. A cancelled chat is a normal result with the answer so far. */
 export const chatRequest: RequestMessage<ChatParams, ChatResult> = { method: 'runner/chat' };
 
-/** The outcome of a call of a hosted tool, as the model reads it. */
+/** The outcome of a call that the daemon ran or refused, as the model reads it. */
 export interface ToolResult {
   /** The `id` of the call. */
   readonly id: string;
   /** The name by which the model knows the tool. */
   readonly name: string;
-  /** The tool's server; empty if no hosted tool has this name. */
+  /** The tool's server; empty if no tool of a tool server has this name. */
   readonly server: string;
   /** At most 32,000 characters. */
   readonly content: string;

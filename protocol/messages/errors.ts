@@ -51,7 +51,7 @@ export interface ErrorData {
   readonly capability?: string;
   /** The part of a chat's answer that arrived before it failed: a `Message`. */
   readonly partial?: unknown;
-  /** With hosted tools: all `Message`s that the turn had added, including what had arrived of the last one. */
+  /** With `hostedTools`: all `Message`s that the turn had added, including what had arrived of the last one. */
   readonly messages?: readonly unknown[];
   /** With `unauthorized`: where to sign in, if the runner named an address. */
   readonly signinUrl?: string;

@@ -35,7 +35,7 @@ export interface Timeouts {
   readonly firstByte?: number;
   /** Between two reads of a stream. Default 300,000. */
   readonly idle?: number;
-  /** For a call of a hosted tool, as long as it reports no progress. Default 60,000. */
+  /** For a call that the daemon runs, as long as it reports no progress. Default 60,000. */
   readonly tool?: number;
   /** For such a call in total. Default 600,000. */
   readonly toolTotal?: number;

@@ -95,7 +95,7 @@ class InputLoop {
   /** Which tools can be called, and that Runner's own pages could be read. */
   #aboutTools(): string {
     const { knownTools, tools } = this.#conversation;
-    const on = this.#conversation.hostedTools();
+    const on = this.#conversation.toolServers();
     const docs =
       knownTools.includes(docsServer) && !tools.has(docsServer)
         ? ' "/tools docs on" lets it read the pages of Runner.'

@@ -61,8 +61,8 @@ export class OpenConversation implements ConversationState {
     const messages: readonly Message[] = [...this.#messages, promptMessage(prompt, this.settings)];
     const kept = this.#session ?? (await this.#create());
     const session = kept ? { session: kept.id } : {};
-    const on = this.hostedTools();
-    const hostedTools = on.length === 0 ? {} : { hostedTools: on };
+    const servers = this.toolServers();
+    const hostedTools = servers.length === 0 ? {} : { hostedTools: servers };
     return {
       params: { model: this.model, ...settingsOfTurn(this.settings, messages), ...session, ...hostedTools },
       end: (added) => {
@@ -74,7 +74,7 @@ export class OpenConversation implements ConversationState {
     };
   }
 
-  hostedTools(): readonly string[] {
+  toolServers(): readonly string[] {
     return this.knownTools.filter((name) => this.tools.has(name));
   }
 

@@ -1,5 +1,5 @@
 import type { CallToken, Marks } from '../callMarks.ts';
-import type { OfferedTools } from '../offeredTools.ts';
+import type { RequestTools } from '../requestTools.ts';
 
 /** A call as it was written. */
 export interface WrittenCall {
@@ -25,7 +25,7 @@ export interface FoundMark {
 
 /** What the forms need to know to read a call. */
 export interface CallContext {
-  readonly tools: OfferedTools;
+  readonly tools: RequestTools;
   readonly marks: Marks<CallToken>;
   /**
    * A tag or a mark shows that a call is meant. Text without one may be an answer, so it counts only if it is certainly

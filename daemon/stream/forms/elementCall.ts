@@ -1,7 +1,7 @@
 import { isCutClose, readCallMark, readMark } from '../callMarks.ts';
 import { newline, openBrace } from '../characters.ts';
 import type { ElementForm } from '../family.ts';
-import { isRecord } from '../offeredTools.ts';
+import { isRecord } from '../requestTools.ts';
 import { CallRefusal, over, type Reading, type Source, skipBlanks } from '../source.ts';
 import type { CallContext, FoundMark, WrittenCall } from './call.ts';
 import { readElementValue } from './elementValue.ts';

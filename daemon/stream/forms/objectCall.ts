@@ -9,7 +9,7 @@ import {
   openBracket,
   singleQuote,
 } from '../characters.ts';
-import { isRecord } from '../offeredTools.ts';
+import { isRecord } from '../requestTools.ts';
 import { CallRefusal, over, peek, type Reading, type Source, skipBlanks } from '../source.ts';
 import type { CallContext, WrittenCall } from './call.ts';
 import {

@@ -1,6 +1,6 @@
 import { readCallMark } from '../callMarks.ts';
 import { less, openBrace } from '../characters.ts';
-import { missingArguments } from '../offeredTools.ts';
+import { missingArguments } from '../requestTools.ts';
 import { CallRefusal, over, type Reading, type Source, skipBlanks } from '../source.ts';
 import type { CallContext, WrittenCall } from './call.ts';
 import { propertiesOf, readElementName, readLiteral, withoutFrame } from './elementCall.ts';

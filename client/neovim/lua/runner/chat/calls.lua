@@ -12,7 +12,7 @@ local M = {}
 ---@class runner.ToolResult
 ---@field id string Of the call.
 ---@field name string
----@field server string Empty where no hosted tool has the name.
+---@field server string Empty if no tool of a tool server has the name.
 ---@field content string
 ---@field isError boolean
 

@@ -168,7 +168,7 @@ function Chat:send(prompt, sent)
     local turn = {
       prompt = prompt,
       model = name,
-      hosted_tools = self.servers:wanted(),
+      tool_servers = self.servers:wanted(),
       selection = self.selection,
       attachments = vim.tbl_map(function(one)
         return one.attachment
@@ -213,8 +213,8 @@ function Chat:regenerate()
     return
   end
   self:begin_turn(function(name)
-    local hosted = self.servers:wanted()
-    self:ask({ prompt = prompt.content, model = name, hosted_tools = hosted, is_again = true }, 'once more')
+    local servers = self.servers:wanted()
+    self:ask({ prompt = prompt.content, model = name, tool_servers = servers, is_again = true }, 'once more')
   end)
 end
 

@@ -15,7 +15,7 @@ local incoming = require('runner.incoming')
 ---@field prompt string
 ---@field attachments? runner.Attachment[]
 ---@field model string
----@field hosted_tools 'all'|string[] Names of tool servers.
+---@field tool_servers 'all'|string[]
 ---@field is_again? boolean The last prompt is answered anew, and the answer that it had is left out.
 
 ---@class runner.ChatResult
@@ -149,7 +149,7 @@ function Conversation:ask(turn, listener)
     streamId = stream_id,
     model = turn.model,
     messages = messages,
-    hostedTools = turn.hosted_tools,
+    hostedTools = turn.tool_servers,
     session = self.session,
   }
   local is_over = false

@@ -6,16 +6,16 @@ export interface ToolShape {
   readonly inputSchema?: unknown;
 }
 
-/** The tools of one request, found by the names that models write for them. */
-export class OfferedTools {
-  readonly offered: boolean;
+/** The tools that a model may call in one request, found by the names that models write for them. */
+export class RequestTools {
+  readonly isEmpty: boolean;
   readonly #byName = new Map<string, ToolShape>();
   /** Undefined marks a spelling that two tools share. It refers to neither of them. */
   readonly #bySpelling = new Map<string, ToolShape | undefined>();
   readonly #byFoldedSpelling = new Map<string, ToolShape | undefined>();
 
   constructor(tools: readonly ToolShape[]) {
-    this.offered = tools.length > 0;
+    this.isEmpty = tools.length === 0;
     for (const tool of tools) {
       this.#byName.set(tool.name, tool);
       const spelling = spellingOf(tool.name);
