@@ -150,7 +150,7 @@ t.test('tools in the chat', parts, async (t) => {
       told.includes('Runner: good is off for this chat.'),
     );
     const [rows] = await neovim.lua<readonly (readonly string[])[]>('return _G.offered');
-    t.match(rows?.[0], /^ends +failed +.*ends/);
+    t.match(rows?.[0], /^ends +failed +ended with code 4\.$/);
     t.match(rows?.[1], /^good +on +11 tools$/);
     t.match(rows?.[2], /^ {2}echo +The tool echo\.$/);
     runner.say('Two.');
@@ -168,16 +168,18 @@ t.test('tools in the chat', parts, async (t) => {
     const told = (part: string) =>
       neovim.until<readonly string[]>('return _G.told', (all) => all.some((each) => each.includes(part)));
     const address = async () => {
-      const all = await told('open this address in your browser:\n\nhttp');
       await neovim.lua('_G.told = {}');
-      return all.join('\n').match(/^http:.*$/m)?.[0] ?? '';
+      const shown = await neovim.until<string>(text, says('Open this address in your browser:\n\nhttp'));
+      return shown.match(/^http:.*$/m)?.[0] ?? '';
     };
+    const isGone = () => neovim.until<string>(text, (now) => !now.includes('Open this address'));
     await neovim.lua("_G.choices = { 'web' } vim.cmd.RunnerTools()");
     await browse(await address());
     await told('Runner: You are logged in to web.');
+    await isGone();
     t.strictSame(await neovim.lua('return _G.opened'), [], 'there is no screen');
     const [rows] = await neovim.lua<readonly (readonly string[])[]>('return _G.offered');
-    t.match(rows, [/^web +needs login +.*Log in with :RunnerLogin web, or enter a token/]);
+    t.match(rows, [/^web +needs login +choose it to log in$/]);
     await neovim.lua('vim.cmd.RunnerTools()');
     const offered = await neovim.until<readonly (readonly string[])[]>(
       'return _G.offered',
@@ -199,6 +201,7 @@ t.test('tools in the chat', parts, async (t) => {
     await address();
     await neovim.lua('vim.cmd.RunnerCancel()');
     await told('Runner: The login to web was cancelled.');
+    await isGone();
     await neovim.lua("vim.cmd.RunnerLogin('nope')");
     await told('Runner: There is no tool server "nope" at an address');
     t.strictSame(await neovim.lua("return vim.fn.getcompletion('RunnerLogin ', 'cmdline')"), ['web']);

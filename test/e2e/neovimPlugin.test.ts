@@ -7,7 +7,7 @@ import { createLog } from '../../daemon/base/log.ts';
 import { createConfiguration } from '../../daemon/config/configuration.ts';
 import { createSettingsReader } from '../../daemon/config/settingsReader.ts';
 import type { RunnerOptions } from '../../protocol/messages/initialize.ts';
-import { isFree, startWithRunner as start, text } from '../support/neovimChat.ts';
+import { choosing, isFree, startWithRunner as start, text, toolServers } from '../support/neovimChat.ts';
 import { needs } from '../support/parts.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
 
@@ -443,8 +443,7 @@ t.test('the chat', parts, async (t) => {
     const said = await neovim.until<string>(text, (now) => now.includes('**Error:**'));
     t.match(said, /^\*\*Error:\*\* .*\n\n## You\n\nhello$/);
     await neovim.until("return require('runner').status() == 'Runner!: offline'");
-    // In one line, so that the editor asks for no key.
-    t.match(await neovim.told(), [/^Runner: No runner answers at \S+\.$/]);
+    t.match(await neovim.told(), [/^Runner: No runner answers at \S+\. .* or set `host` in setup\(\)\.$/]);
     t.match(said, 'or set `host` in setup()');
     for (const command of ['RunnerModels', 'RunnerPull practice-guest']) {
       await neovim.lua('_G.told = {} vim.cmd(...)', command);
@@ -631,19 +630,106 @@ t.test('managing models', parts, async (t) => {
   });
 });
 
+t.test('lists and messages take no key that is meant for something else', parts, async (t) => {
+  t.test('a list that is left with <C-c> leaves everything as it was', async (t) => {
+    const { runner, neovim } = await start(t);
+    runner.tokens(100_000, { perSecond: 50 });
+    await neovim.lua("vim.cmd('RunnerChat count')");
+    await neovim.until<string>(text, (now) => now.includes('1 2 3'));
+    // The key is typed as soon as the editor's own list waits for keys.
+    await neovim.lua(`
+      local list = vim.fn.inputlist
+      _G.lists = {}
+      vim.fn.inputlist = function(rows)
+        table.insert(_G.lists, rows[1])
+        vim.uv.new_timer():start(0, 0, function() vim.api.nvim_input('<C-c>') end)
+        return list(rows)
+      end`);
+    for (const [command, list] of [
+      ['RunnerModels', 'Models'],
+      ['RunnerSessions', 'Conversations'],
+    ] as const) {
+      await neovim.lua('_G.lists = {} vim.cmd(...)', command);
+      t.strictSame(await neovim.until<readonly string[]>('return _G.lists', ({ length }) => length > 0), [
+        list,
+      ]);
+    }
+    await neovim.type(':abc<C-c>');
+    await neovim.until("return vim.fn.mode() == 'n'");
+    t.notMatch(
+      await neovim.lua("return vim.api.nvim_exec2('messages', { output = true }).output"),
+      'traceback',
+    );
+    t.notMatch(await neovim.lua(text), 'Cancelled');
+    await neovim.type('<C-c>');
+    await neovim.until<string>(text, (now) => now.includes('*Cancelled.*'));
+  });
+
+  t.test('a list opens only in normal mode', async (t) => {
+    const { neovim } = await start(t, { before: choosing });
+    await neovim.type('i');
+    await neovim.until("return vim.fn.mode() == 'i'");
+    await neovim.lua('vim.cmd.RunnerModels()');
+    await neovim.until<readonly string[]>('return _G.told', (told) =>
+      told.includes('Runner: Models: the list opens in normal mode.'),
+    );
+    await neovim.type('typed');
+    await neovim.until<string>(line, (now) => now === 'typed');
+    t.strictSame(await neovim.lua('return _G.asked'), []);
+    await neovim.type('<Esc>');
+    await neovim.until<readonly string[]>('return _G.asked', ([list]) => list === 'Models');
+  });
+
+  t.test('the command line grows for a failure, until the next key', async (t) => {
+    // A function of the editor itself, as far as anyone can see.
+    const own = `
+      local source = debug.getinfo(vim.deprecate, 'S').source
+      vim.notify = load('return function(message) table.insert(_G.told, message) end', source)()`;
+    const { neovim } = await start(t, { before: own });
+    const height = 'return vim.o.cmdheight';
+    await neovim.lua("vim.o.columns = 60 vim.cmd('RunnerChat see #file:nope.txt')");
+    const [said = ''] = await neovim.until<readonly string[]>('return _G.told', ({ length }) => length > 0);
+    t.match(said, /^Runner: Nothing was sent\. There is no file nope\.txt\. .* completes the names\.$/);
+    t.equal(await neovim.lua(height), 3);
+    await neovim.until<number>(`vim.api.nvim_input('j') ${height}`, (now) => now === 1);
+
+    // What the user has not asked for is cut to one line.
+    await neovim.lua("_G.told = {} require('runner.notice').warn(('A sentence. '):rep(9) .. 'The end.')");
+    t.equal(await neovim.lua(height), 1);
+    t.match(await neovim.told(), [/^Runner: (A sentence\. ?){2}$/]);
+  });
+});
+
 t.test('the health check, the help, and an unknown option', parts, async (t) => {
+  const mcpServers = { ...toolServers('good', 'ends'), off: { command: 'nope', disabled: true } };
   const { neovim } = await start(t, { setup: { completionModel: 'practice' } });
   await neovim.lua("vim.cmd.checkhealth('runner')");
-  const report = await neovim.until<string>(text, (now) => now.includes('Completion by'));
+  const report = await neovim.until<string>(text, (now) => now.includes('Tool servers'));
   t.notMatch(report, /ERROR|WARNING/);
   t.match(
     report,
-    /0\.12.*Node v.*runnerd.cjs --stdio, version .*answers.*can chat: practice:latest.*fills in/s,
+    /0\.12.*Node v.*runnerd.cjs --stdio, version .*answers.*can chat: practice:latest.*fills in.*There is none/s,
   );
   await neovim.lua("require('runner.options').current.completionModel = nil vim.cmd.checkhealth('runner')");
   await neovim.until<string>(text, (now) => now.includes('Completion is off'));
+  await neovim.lua("require('runner').setup(...) vim.cmd.checkhealth('runner')", { mcpServers });
+  const tools = await neovim.until<string>(text, (now) => now.includes('off is disabled'));
+  t.match(
+    tools,
+    /ERROR The tool server ends ended .*Correct its entry in mcpServers.*OK good offers 11 tools/s,
+  );
 
-  await neovim.lua('vim.cmd.helptags(vim.env.RUNNER_HELP)', null).catch(() => undefined);
+  const tags = await neovim.lua<readonly string[]>(`
+    vim.cmd.helptags(vim.env.RUNNER_CLIENT .. '/doc')
+    return vim.fn.getcompletion('*runner*', 'help')`);
+  const commands = await neovim.lua<readonly string[]>("return vim.fn.getcompletion('Runner', 'command')");
+  t.ok(commands.length > 6);
+  const wanted = ['runner', 'runner.setup()', ...commands.map((name) => `:${name}`)];
+  t.strictSame(
+    wanted.filter((tag) => !tags.includes(tag)),
+    [],
+  );
+
   const refused = await neovim.lua<string>(
     "return select(2, pcall(require('runner').setup, { hots = 'x' }))",
   );

@@ -3,6 +3,7 @@
 local calls = require('runner.chat.calls')
 local controls = require('runner.controls')
 local notice = require('runner.notice')
+local picker = require('runner.picker')
 
 local M = {}
 
@@ -61,21 +62,16 @@ local function chat_of(question)
   return require('runner.chat').of_stream(question.streamId)
 end
 
---- Not while the user types, selects or confirms something.
 ---@param chat runner.Chat
 ---@return boolean
 local function is_free(chat)
-  local mode = vim.api.nvim_get_mode()
-  return mode.mode == 'n'
-    and not mode.blocking
-    and vim.fn.pumvisible() == 0
-    and vim.api.nvim_get_current_buf() == chat.bufnr
+  return picker.may_open() and vim.api.nvim_get_current_buf() == chat.bufnr
 end
 
 ---@param pending runner.PendingQuestion
 local function ask(pending)
   asked = pending
-  vim.ui.select(choices, {
+  picker.select(choices, {
     prompt = prompt_of(pending.question),
     kind = 'runner_approval',
     format_item = function(choice)
@@ -170,6 +166,12 @@ end
 function M.ask(question, answer)
   table.insert(waiting, { question = question, answer = answer })
   go_on()
+end
+
+--- Whether a question is on the screen.
+---@return boolean
+function M.is_asking()
+  return asked ~= nil
 end
 
 --- Call when the chat has ended: its questions need no answer.

@@ -1,4 +1,6 @@
 --- `:checkhealth runner`
+local controls = require('runner.controls')
+
 local M = {}
 
 local health = vim.health
@@ -115,6 +117,38 @@ local function check_models()
   check_completion(result.models)
 end
 
+local mend = 'Correct its entry in mcpServers, which is in setup() or in ~/.config/runner/config.json.'
+
+---@param server runner.ToolServer
+local function check_tool_server(server)
+  local name = controls.line(server.name, 64)
+  if server.state == 'ready' then
+    health.ok(('%s offers %d %s.'):format(name, #server.tools, #server.tools == 1 and 'tool' or 'tools'))
+  elseif server.state == 'disabled' then
+    health.info(name .. ' is disabled.')
+  elseif server.needsLogin then
+    health.warn(name .. ' requires a login.', (':RunnerLogin %s'):format(name))
+  else
+    local problem = server.advice and server.advice.problem or server.message or name .. ' does not run.'
+    health.error(controls.line(problem, 500), mend)
+  end
+end
+
+--- Starts each tool server.
+local function check_tools()
+  health.start('Tool servers')
+  local result, problem = require('runner.connection').request_now('runner/tools/list', vim.empty_dict(), 20000)
+  if not result then
+    return health.error(problem or 'There is no list of them.')
+  elseif #result.servers == 0 then
+    return health.info('There is none. See :help runner-tools.')
+  end
+  table.sort(result.servers, function(a, b)
+    return a.name < b.name
+  end)
+  vim.iter(result.servers):each(check_tool_server)
+end
+
 function M.check()
   if vim.fn.has('nvim-0.12') == 0 then
     health.start('Neovim')
@@ -124,8 +158,11 @@ function M.check()
   if not require('runner.options').current then
     require('runner').setup()
   end
-  if check_daemon() and check_runner() then
-    check_models()
+  if check_daemon() then
+    if check_runner() then
+      check_models()
+    end
+    check_tools()
   end
 end
 

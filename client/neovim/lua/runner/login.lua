@@ -2,6 +2,7 @@
 local connection = require('runner.connection')
 local controls = require('runner.controls')
 local notice = require('runner.notice')
+local pane = require('runner.pane')
 
 local M = {}
 
@@ -27,26 +28,33 @@ local function sentence_of(err)
   return why and ('%s%s.'):format(why:sub(1, 1):upper(), why:sub(2)) or err.message
 end
 
+--- Shows the address where it can be copied, until the login ends.
 ---@param server string
 ---@param login { url: string }
+---@return fun() close
 local function show(server, login)
   local name = controls.line(server, 64)
   if has_browser() and login.url:match('^https?://') then
     vim.ui.open(login.url)
   end
-  notice.show(
-    ('To log in to %s, open this address in your browser:\n\n%s\n\n'):format(name, controls.line(login.url, 8000))
-      .. 'If it ends at a page that it cannot open, because it is on another machine, '
-      .. (':RunnerLogin %s ADDRESS takes the address of that page.'):format(name)
-  )
+  return pane.show(('Log in to %s'):format(name), {
+    'Open this address in your browser:',
+    '',
+    controls.line(login.url, 8000),
+    '',
+    'If it ends at a page that it cannot open, because it is on another machine,',
+    (':RunnerLogin %s ADDRESS takes the address of that page.'):format(name),
+  })
 end
 
 ---@param server string
-local function wait(server)
+---@param close fun() Closes the window that shows the address.
+local function wait(server, close)
   local request
   local is_over = false
   request = connection.request('runner/tools/finishLogin', { server = server }, function(err)
     is_over = true
+    close()
     if waiting[server] ~= request then
       return
     end
@@ -84,8 +92,7 @@ function M.start(server, redirected_to)
     end
     -- The daemon has ended an earlier login to this server.
     waiting[server] = nil
-    wait(server)
-    show(server, login)
+    wait(server, show(server, login))
   end)
 end
 

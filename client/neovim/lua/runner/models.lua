@@ -1,7 +1,7 @@
 --- The installed models and the actions on them.
-local actions = require('runner.actions')
 local connection = require('runner.connection')
 local notice = require('runner.notice')
+local picker = require('runner.picker')
 
 local M = {}
 
@@ -99,7 +99,7 @@ end
 local function delete(model)
   local prompt = model.running and ('%s is loaded. Unload and delete it?'):format(model.name)
     or ('Delete %s from the disk?'):format(model.name)
-  actions.confirm_deletion(prompt, function()
+  picker.confirm_deletion(prompt, function()
     run('runner/models/delete', { model = model.name, stop = true }, model.name .. ' was deleted.')
   end)
 end
@@ -156,10 +156,8 @@ function M.pick()
     if #models == 0 then
       return notice.say('No model is installed. Get one with :RunnerPull NAME.')
     end
-    vim.ui.select(models, { prompt = 'Models', format_item = M.describer(models) }, function(model)
-      if model then
-        actions.pick(model.name, actions_of(model))
-      end
+    picker.pick(models, { prompt = 'Models', format_item = M.describer(models) }, function(model)
+      picker.pick_action(model.name, actions_of(model))
     end)
   end)
 end

@@ -1,11 +1,48 @@
---- Messages to the user.
+--- Messages to the user. The editor waits for a key after a message that is longer than its command line, so either the
+--- message is cut, or the command line has more rows for a while.
+local controls = require('runner.controls')
+
 local M = {}
 
---- Drops last sentences until the message fits into the line: otherwise the editor would wait for a key.
+--- In ms that a message of several rows stays at least. Then the next key ends it.
+local least = 1500
+
+local keys = vim.api.nvim_create_namespace('runner.notice')
+--- The height of the command line before a message of several rows.
+---@type integer?
+local height
+--- Stands for the newest message since then.
+---@type table?
+local latest
+---@type table<string, true>
+local warned = {}
+
+--- Whether the user's own `vim.notify` shows messages elsewhere. Functions of the editor come from one source.
+---@return boolean
+local function is_elsewhere()
+  local notify = vim.notify
+  local own = debug.getinfo(vim.deprecate, 'S').source
+  return type(notify) ~= 'function' or debug.getinfo(notify, 'S').source ~= own
+end
+
+--- Columns of the last row that the ruler and the like need.
+---@return integer
+local function unusable()
+  return vim.o.columns - vim.v.echospace
+end
+
 ---@param message string
+---@return integer
+local function rows_of(message)
+  return math.ceil((vim.fn.strdisplaywidth(message) + unusable()) / vim.o.columns)
+end
+
+--- Drops last sentences until the message has at most this many rows.
+---@param message string
+---@param rows integer
 ---@return string
-local function fit(message)
-  while vim.fn.strdisplaywidth(message) > vim.v.echospace do
+local function cut(message, rows)
+  while rows_of(message) > rows do
     local shorter = message:match('^(.+[.!?]) .+$')
     if not shorter then
       return message
@@ -15,31 +52,78 @@ local function fit(message)
   return message
 end
 
+--- The next key gives the command line its height back, unless that key has led to another message.
+---@param message table
+local function shrink_at_next_key(message)
+  vim.on_key(function(_, typed)
+    if typed == '' then
+      return
+    end
+    vim.on_key(nil, keys)
+    vim.schedule(function()
+      if latest == message then
+        vim.o.cmdheight, height = height or vim.o.cmdheight, nil
+      end
+    end)
+  end, keys)
+end
+
+---@param rows integer
+local function make_room(rows)
+  if rows <= vim.o.cmdheight and not height then
+    return
+  end
+  local message = {}
+  latest = message
+  height = height or vim.o.cmdheight
+  vim.o.cmdheight = math.max(rows, height)
+  vim.defer_fn(function()
+    if latest == message then
+      shrink_at_next_key(message)
+    end
+  end, least)
+end
+
+--- The most rows of a message: half of the screen.
+---@return integer
+local function most_rows()
+  return math.max(1, math.floor(vim.o.lines / 2))
+end
+
+---@param message string
+---@param rows integer Beyond them sentences are dropped, except the first.
+---@param level? integer
+local function show(message, rows, level)
+  local text = 'Runner: ' .. message
+  if not is_elsewhere() then
+    text = controls.line(cut(text, rows), most_rows() * vim.o.columns - unusable())
+    make_room(rows_of(text))
+  end
+  vim.notify(text, level)
+end
+
 ---@param message string
 function M.say(message)
-  vim.notify(fit('Runner: ' .. message))
+  show(message, 1)
 end
 
 ---@param message string
 function M.warn(message)
-  vim.notify(fit('Runner: ' .. message), vim.log.levels.WARN)
+  show(message, 1, vim.log.levels.WARN)
 end
 
 ---@param message string
 function M.warn_once(message)
-  vim.notify_once(fit('Runner: ' .. message), vim.log.levels.WARN)
+  if not warned[message] then
+    warned[message] = true
+    M.warn(message)
+  end
 end
 
---- For messages that must be read in full, such as an address.
----@param message string
-function M.show(message)
-  vim.notify('Runner: ' .. message)
-end
-
---- For failures of a user's request: shown in full, even if the editor then waits for a key.
+--- For failures of a user's request: as much of them as half of the screen holds.
 ---@param message string
 function M.complain(message)
-  vim.notify('Runner: ' .. message, vim.log.levels.ERROR)
+  show(message, most_rows(), vim.log.levels.ERROR)
 end
 
 return M

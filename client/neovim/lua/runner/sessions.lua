@@ -1,7 +1,7 @@
 --- The kept conversations and the actions on them.
-local actions = require('runner.actions')
 local connection = require('runner.connection')
 local notice = require('runner.notice')
+local picker = require('runner.picker')
 
 local M = {}
 
@@ -70,7 +70,7 @@ end
 
 ---@param session runner.Session
 local function delete(session)
-  actions.confirm_deletion(('Delete "%s" from the disk?'):format(title_of(session)), function()
+  picker.confirm_deletion(('Delete "%s" from the disk?'):format(title_of(session)), function()
     ask('delete', { id = session.id }, function()
       notice.say(('"%s" was deleted.'):format(title_of(session)))
     end)
@@ -114,10 +114,8 @@ function M.pick()
     if #result.sessions == 0 then
       return notice.say('No conversation is kept yet.')
     end
-    vim.ui.select(result.sessions, { prompt = 'Conversations', format_item = row_of }, function(session)
-      if session then
-        actions.pick(title_of(session), actions_of(session))
-      end
+    picker.pick(result.sessions, { prompt = 'Conversations', format_item = row_of }, function(session)
+      picker.pick_action(title_of(session), actions_of(session))
     end)
   end)
 end

@@ -3,6 +3,7 @@ local advice = require('runner.advice')
 local connection = require('runner.connection')
 local controls = require('runner.controls')
 local notice = require('runner.notice')
+local picker = require('runner.picker')
 
 local M = {}
 
@@ -33,10 +34,16 @@ local function state_of(server, chat)
 end
 
 ---@param server runner.ToolServer
+---@param most integer Characters.
 ---@return string
-local function describe(server)
-  if server.state ~= 'ready' then
-    return controls.line(advice.fit({ message = server.message or '', advice = server.advice }), 200)
+local function describe(server, most)
+  if server.needsLogin then
+    return 'choose it to log in'
+  elseif server.state ~= 'ready' then
+    local problem = server.advice and server.advice.problem or server.message or ''
+    -- The row begins with the name.
+    local known = ('The tool server %s '):format(server.name)
+    return controls.line(vim.startswith(problem, known) and problem:sub(#known + 1) or problem, most)
   end
   return ('%d %s'):format(#server.tools, #server.tools == 1 and 'tool' or 'tools')
 end
@@ -53,18 +60,18 @@ local function describer(servers, chat)
     end
   end
   -- The editor numbers the rows. A wrapped row is hard to read, so the width includes the number.
-  local room = math.max(20, math.min(70, vim.o.columns - width - 9))
+  local room = math.max(30, vim.o.columns - width - 9)
   local function padded(text)
     return text .. (' '):rep(width - vim.fn.strdisplaywidth(text))
   end
   return function(row)
     if row.tool then
-      local what = controls.line(vim.split(row.tool.description, '\n')[1], room)
+      local what = controls.line(vim.split(row.tool.description, '\n')[1], math.min(70, room))
       return (('%s  %s'):format(padded('  ' .. controls.line(row.tool.name, 40)), what):gsub('%s+$', ''))
     end
     local server = row.server
     local state = ('%-8s'):format(state_of(server, chat))
-    return ('%s  %s  %s'):format(padded(controls.line(server.name, 64)), state, describe(server))
+    return ('%s  %s  %s'):format(padded(controls.line(server.name, 64)), state, describe(server, room - #state - 2))
   end
 end
 
@@ -90,7 +97,7 @@ local function switch(server, chat)
   elseif server.state == 'disabled' then
     return notice.say(('%s is disabled. Take "disabled" out of its entry in mcpServers.'):format(name))
   elseif server.state == 'failed' then
-    return notice.complain(('%s does not run. %s'):format(name, controls.line(advice.fit({ message = server.message or '', advice = server.advice }), 500)))
+    return notice.complain(controls.line(advice.fit({ message = server.message or '', advice = server.advice }), 500))
   end
   local is_on = not chat.servers:has(server.name)
   chat.servers:switch(server.name, is_on)
@@ -111,14 +118,12 @@ function M.pick(chat)
       return a.name < b.name
     end)
     chat.servers:know(result.servers)
-    vim.ui.select(rows_of(result.servers), {
+    picker.pick(rows_of(result.servers), {
       prompt = 'Tools (choose one to switch its server on or off for this chat, or to log in)',
       kind = 'runner_tools',
       format_item = describer(result.servers, chat),
     }, function(row)
-      if row then
-        switch(row.server, chat)
-      end
+      switch(row.server, chat)
     end)
   end)
 end

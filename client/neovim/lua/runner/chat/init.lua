@@ -3,6 +3,7 @@ local Chat = require('runner.chat.chat')
 local Page = require('runner.chat.page')
 local keys = require('runner.chat.keys')
 local model = require('runner.chat.model')
+local pane = require('runner.pane')
 local replay = require('runner.chat.replay')
 local resume = require('runner.chat.resume')
 local window = require('runner.chat.window')
@@ -227,14 +228,11 @@ end
 function M.preview(title, result)
   local bufnr = vim.api.nvim_create_buf(false, true)
   become_text(bufnr)
-  vim.bo[bufnr].bufhidden = 'wipe'
   local page = Page.create(bufnr)
   replay.write(page, result.messages, result.session.model)
   page.prompt:leave_out()
-  vim.api.nvim_open_win(bufnr, true, { split = 'below', win = 0 })
+  pane.open(bufnr, title)
   window.dress(vim.api.nvim_get_current_win())
-  vim.wo.winbar = ('%%#RunnerHeading# %s %%#RunnerHint#%%=%%<q closes '):format((title:gsub('%%', '%%%%')))
-  vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = bufnr, desc = 'Closes the preview' })
 end
 
 ---@param stream_id string

@@ -1,4 +1,5 @@
 --- The keys of a chat.
+local approval = require('runner.approval')
 local mentions = require('runner.chat.mentions')
 local resume = require('runner.chat.resume')
 
@@ -34,11 +35,17 @@ function M.map(bufnr, chat)
   map('i', '<Tab>', mentions.press_tab, 'Completes #buffer and #file:')
 end
 
+--- Whether <C-c> only leaves a command line, or a list other than the question of a chat.
+---@return boolean
+local function leaves_command_line()
+  return vim.api.nvim_get_mode().mode:sub(1, 1) == 'c' and not approval.is_asking()
+end
+
 --- During other events the editor treats <C-c> as an interrupt, which no mapping sees.
 ---@param current fun(): runner.Chat? The one whose buffer is the current one.
 function M.watch_interrupts(current)
   vim.on_key(function(_, typed)
-    local chat = typed == '\3' and current()
+    local chat = typed == '\3' and not leaves_command_line() and current()
     if chat then
       vim.schedule(function()
         chat:cancel()

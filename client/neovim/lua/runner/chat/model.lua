@@ -2,6 +2,7 @@
 local connection = require('runner.connection')
 local models = require('runner.models')
 local notice = require('runner.notice')
+local picker = require('runner.picker')
 
 local M = {}
 
@@ -54,11 +55,9 @@ function M.pick(take)
     if #able == 0 then
       return notice.say(none)
     end
-    vim.ui.select(able, { prompt = 'Chat with', format_item = models.describer(able) }, function(chosen)
-      if chosen then
-        M.choose(chosen.name)
-        take(chosen.name)
-      end
+    picker.pick(able, { prompt = 'Chat with', format_item = models.describer(able) }, function(chosen)
+      M.choose(chosen.name)
+      take(chosen.name)
     end)
   end)
 end

@@ -128,7 +128,6 @@ end
 function Prompt:leave_out()
   local row = self:row()
   paper.replace_from(self.bufnr, math.max(row, 1), {})
-  vim.bo[self.bufnr].modifiable = false
 end
 
 return Prompt
