@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { ChangedOptions, RunnerOptions } from '../../protocol/messages/initialize.ts';
+import type { ChangedOptions, RunnerOptions } from '../../protocol/messages/settings.ts';
 import { fits, type ValueSchema } from './settingSchema.ts';
 
 /** Settings that only the extension reads. For `streamLogs`, it sends a request. */

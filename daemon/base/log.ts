@@ -1,5 +1,5 @@
-import type { LogLevel } from '../../protocol/messages/initialize.ts';
 import type { LogParams } from '../../protocol/messages/log.ts';
+import type { LogLevel } from '../../protocol/messages/settings.ts';
 import { createEmitter, type Event } from './event.ts';
 
 /** What the daemon reports about itself; never a prompt, an answer or a secret. */

@@ -1,6 +1,6 @@
 import { createSharedWork } from '../../protocol/base/sharedWork.ts';
-import type { RunnerTimeouts } from '../../protocol/messages/initialize.ts';
 import type { CatalogEntry, CatalogResult } from '../../protocol/messages/models.ts';
+import type { RunnerTimeouts } from '../../protocol/messages/settings.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { familyOf, modelKey, parseModelName } from '../models/name.ts';

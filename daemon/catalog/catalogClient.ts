@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { withTimeLimit } from '../../protocol/base/abort.ts';
 import { tryJson } from '../../protocol/base/json.ts';
-import type { RunnerTimeouts } from '../../protocol/messages/initialize.ts';
+import type { RunnerTimeouts } from '../../protocol/messages/settings.ts';
 import { RunnerError } from '../base/errors.ts';
 import {
   createTransport,

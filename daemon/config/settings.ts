@@ -1,9 +1,6 @@
 import * as z from 'zod/mini';
-import {
-  defaultCatalogUrl,
-  defaultSessionDays,
-  type InitializationOptions,
-} from '../../protocol/messages/initialize.ts';
+import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
+import { defaultCatalogUrl, defaultSessionDays } from '../../protocol/messages/settings.ts';
 import { exact, type Schema } from '../base/validate.ts';
 import {
   absolutePath,
@@ -43,7 +40,7 @@ interface SettingOf<T> extends Setting {
 }
 
 /**
- * Every setting. A further one is its type in `protocol/messages/initialize.ts` and its row here; `npm run generate`
+ * Every setting. A further one is its type in `protocol/messages/settings.ts` and its row here; `npm run generate`
  * then writes it into the pages, VS Code's manifest and Neovim's list.
  */
 export const settings = {

@@ -1,5 +1,6 @@
 import { isRecord } from '../../protocol/base/json.ts';
-import type { ChangedOptions, InitializationOptions } from '../../protocol/messages/initialize.ts';
+import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
+import type { ChangedOptions } from '../../protocol/messages/settings.ts';
 import { InvalidParamsError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { validate } from '../base/validate.ts';

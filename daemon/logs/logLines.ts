@@ -1,6 +1,6 @@
 import { LineSplitter, type SplitLine } from '../../protocol/base/lineSplitter.ts';
 import { count, cutText } from '../../protocol/base/text.ts';
-import type { LogLevel } from '../../protocol/messages/initialize.ts';
+import type { LogLevel } from '../../protocol/messages/settings.ts';
 import { LineLimit, plainText } from '../base/programOutput.ts';
 import { hidePrivateText, levelOfLine } from './runnerLine.ts';
 

@@ -1,4 +1,4 @@
-import type { LogLevel } from '../../protocol/messages/initialize.ts';
+import type { LogLevel } from '../../protocol/messages/settings.ts';
 
 const levels: Readonly<Record<string, LogLevel>> = {
   TRACE: 'debug',

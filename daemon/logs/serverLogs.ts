@@ -1,6 +1,6 @@
 import { homedir, hostname, networkInterfaces } from 'node:os';
 import { isLoopback } from '../../protocol/base/loopback.ts';
-import type { LogLevel } from '../../protocol/messages/initialize.ts';
+import type { LogLevel } from '../../protocol/messages/settings.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { Server } from '../runner/client.ts';
 import type { Follower, FollowOptions } from './follower.ts';

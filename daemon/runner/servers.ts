@@ -1,4 +1,4 @@
-import type { RunnerTimeouts } from '../../protocol/messages/initialize.ts';
+import type { RunnerTimeouts } from '../../protocol/messages/settings.ts';
 import { type AdvisedMessage, InvalidParamsError } from '../base/errors.ts';
 import { createEmitter, type Event } from '../base/event.ts';
 import { createRunnerClient, type RunnerClient, type Server } from './client.ts';

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Agent, Dispatcher } from 'undici';
 import { withTimeLimit } from '../../protocol/base/abort.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import type { RunnerTimeouts } from '../../protocol/messages/initialize.ts';
+import type { RunnerTimeouts } from '../../protocol/messages/settings.ts';
 import { type AdvisedMessage, advise, RunnerError } from '../base/errors.ts';
 import { readRegularFile } from '../base/regularFile.ts';
 import { failureOfConnection, stoppedSending } from './connectionFailure.ts';

@@ -1,4 +1,4 @@
-import { defaultHost } from './initialize.ts';
+import { defaultHost } from './settings.ts';
 
 const defaultPort = 11434;
 

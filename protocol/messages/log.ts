@@ -1,6 +1,6 @@
 import type { InvalidParamsData } from './errors.ts';
-import type { LogLevel } from './initialize.ts';
 import type { NotificationMessage, RequestMessage, ServerParams } from './messageTypes.ts';
+import type { LogLevel } from './settings.ts';
 
 export interface StartLogsResult {
   /** The path or the command that the lines come from. */

@@ -1,5 +1,5 @@
-import { defaultServerName } from './initialize.ts';
 import type { NotificationMessage, RequestMessage, ServerParams, WorkDoneParams } from './messageTypes.ts';
+import { defaultServerName } from './settings.ts';
 
 /** What a model may be able to do. `insert` is filling in the middle. */
 export type CapabilityName = 'completion' | 'tools' | 'vision' | 'thinking' | 'insert' | 'embedding';

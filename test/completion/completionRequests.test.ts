@@ -13,7 +13,7 @@ import {
   inlineCompletionRequest,
   type SelectedCompletionInfo,
 } from '../../protocol/messages/completion.ts';
-import type { RunnerOptions } from '../../protocol/messages/initialize.ts';
+import type { RunnerOptions } from '../../protocol/messages/settings.ts';
 import { type Status, statusDidChange } from '../../protocol/messages/status.ts';
 import type { DaemonClient } from '../support/daemonClient.ts';
 import { startPair } from '../support/daemonPair.ts';

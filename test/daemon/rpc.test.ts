@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { mock } from 'node:test';
@@ -12,23 +12,14 @@ import { readMessageLines } from '../../daemon/acp/acpConnection.ts';
 import { createEmitter } from '../../daemon/base/event.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { writePrivateFile } from '../../daemon/base/privateFile.ts';
-import { exact, type Schema, validate } from '../../daemon/base/validate.ts';
+import { exact, type Schema } from '../../daemon/base/validate.ts';
 import { createDeltaPump } from '../../daemon/chat/deltas.ts';
 import { compileCacheFolder } from '../../daemon/compose/compileCache.ts';
 import { ErrorOutput } from '../../daemon/compose/errorOutput.ts';
 import { startDaemon } from '../../daemon/compose/handshake.ts';
 import { type Daemon, type StdioServerOptions, startServer } from '../../daemon/compose/server.ts';
-import { createConfiguration } from '../../daemon/config/configuration.ts';
 import { createSecretStore, parseSecretLine } from '../../daemon/config/secrets.ts';
-import { schemaFor } from '../../daemon/config/settings.ts';
-import { createSettingsReader } from '../../daemon/config/settingsReader.ts';
-import {
-  emptyUserConfig,
-  openUserFile,
-  parseUserConfig,
-  type UserConfig,
-  unusableUserConfig,
-} from '../../daemon/config/userFile.ts';
+import { openUserFile } from '../../daemon/config/userFile.ts';
 import { createEndpoint, type Endpoint } from '../../daemon/rpc/endpoint.ts';
 import { peekMessage } from '../../daemon/rpc/firstMessage.ts';
 import { createFrameConnection } from '../../daemon/rpc/frameConnection.ts';
@@ -40,13 +31,11 @@ import { createWorks, type Report } from '../../daemon/rpc/workDoneProgress.ts';
 import { orAborted } from '../../protocol/base/abort.ts';
 import { cacheFolder, stateFolder, userConfigFile } from '../../protocol/base/userFolders.ts';
 import type { ChatDelta } from '../../protocol/messages/chat.ts';
-import type { RunnerOptions } from '../../protocol/messages/initialize.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/messages/messageTypes.ts';
 import type { ProgressParams, WorkProgress } from '../../protocol/messages/progress.ts';
 import { connectClient } from '../support/daemonClient.ts';
 import { startPair } from '../support/daemonPair.ts';
 import { failsWith } from '../support/failsWith.ts';
-import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 const frame = (body: string) => `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 const note = (n: number, text = '') => JSON.stringify({ jsonrpc: '2.0', method: `m${n}`, params: { text } });
@@ -670,118 +659,6 @@ t.test('a full buffer pauses the reader, and a lost client is an error', async (
   await t.rejects(gone.ready(), { message: 'gone' });
 });
 
-t.test('a wrong parameter is named', async (t) => {
-  const cases: readonly (readonly [options: object, path: string])[] = [
-    [{ host: 5 }, 'host'],
-    [{ host: 'ftp://x' }, 'host'],
-    [
-      {
-        servers: [
-          { name: 'a', url: 'http://x' },
-          { name: 'b', url: 7 },
-        ],
-      },
-      'servers[1].url',
-    ],
-    [
-      {
-        servers: [
-          { name: 'a', url: 'x' },
-          { name: 'a', url: 'y' },
-        ],
-      },
-      'servers[1].name',
-    ],
-    [{ servers: [{ name: 'default', url: 'x' }] }, 'servers[0].name'],
-    [{ timeouts: { idle: -1 } }, 'timeouts.idle'],
-    [{ timeouts: { list: 0.5 } }, 'timeouts.list'],
-    [{ timeouts: { list: 2 ** 31 } }, 'timeouts.list'],
-    [{ logLevel: 'loud' }, 'logLevel'],
-    [{ keepAlive: 'soon' }, 'keepAlive'],
-    [{ trusted: 'yes' }, 'trusted'],
-    [{ exclude: ['a', 'b'.repeat(1_001)] }, 'exclude[1]'],
-    [{ exclude: Array(1_001).fill('0123456789') }, 'exclude'],
-  ];
-  for (const [options, path] of cases)
-    t.throws(() => validate(schemaFor(options), options), failsWith({ path }), path);
-  const most = { exclude: ['b'.repeat(1_000), ...Array(900).fill('0123456789')] };
-  t.strictSame(validate(schemaFor(most), most), most, 'as many and as long globs as there may be');
-  const given = { keepAlive: '10m', unknown: 1 };
-  t.strictSame(validate(schemaFor(given), given), { keepAlive: '10m' });
-});
-
-/** A log that is kept, and what reads settings for it. */
-function readSettings() {
-  const said: string[] = [];
-  const log = createLog({ level: () => 'debug', redact: (text) => text });
-  log.onDidWrite(({ level, message }) => said.push(`${level} ${message}`));
-  const reader = createSettingsReader(log);
-  return { said, ...reader };
-}
-
-t.test('null restores the default, and an absent key keeps its value', async (t) => {
-  const { start, change, ready, said } = readSettings();
-  ready();
-  const configuration = createConfiguration('http://environment:1');
-  const fresh = configuration.current;
-  configuration.start(start({ host: 'http://mine:1', keepAlive: '7m', caFile: '', exclude: null }));
-  t.match(configuration.current, { keepAlive: '7m', exclude: [], servers: [{ url: 'http://mine:1' }] });
-  configuration.change(
-    change({
-      ...{ contextLength: 5_000, caFile: '/a.pem', modelfilesPath: '/m', timeouts: { list: 1, idle: null } },
-      ...{ exclude: ['*.py'], completionModel: 'a', servers: [{ name: 'b', url: 'http://b', caFile: null }] },
-    }),
-  );
-  t.match(configuration.current, {
-    ...{
-      keepAlive: '7m',
-      contextLength: 5_000,
-      modelfilesPath: '/m',
-      exclude: ['*.py'],
-      completionModel: 'a',
-    },
-    timeouts: { list: 1, idle: 300_000 },
-    servers: [
-      { name: 'default', url: 'http://mine:1', caFile: '/a.pem' },
-      { name: 'b', url: 'http://b' },
-    ],
-  });
-  configuration.change(
-    change({
-      ...{ host: null, keepAlive: '', contextLength: null, caFile: null, modelfilesPath: '', timeouts: null },
-      ...{ exclude: null, completionModel: '', servers: null },
-    }),
-  );
-  t.strictSame(configuration.current, fresh);
-  t.strictSame(said, []);
-});
-
-t.test('each changed setting counts by itself, and an unknown one is reported once', async (t) => {
-  const { start, change, ready, said } = readSettings();
-  t.strictSame(start({ hots: 'x', timeouts: { conect: 1 } }), { timeouts: {} });
-  t.strictSame(said, [], 'before anybody hears it, nothing is said');
-  ready();
-  const odd = { servers: [{ name: 'a', url: 'b', path: 1 }], hots: 'y', toString: 1, trusted: false };
-  for (const _ of ['once', 'twice'])
-    t.strictSame(change({ ...odd, exclude: 'x', keepAlive: 5 }), {
-      servers: [{ name: 'a', url: 'b' }],
-      keepAlive: 5,
-    });
-  const wrong = /^warn A setting is left as it was\. The parameter "runner\.exclude" is not valid: /;
-  t.match(said, [
-    /^warn There is no setting "hots"; /,
-    /^warn There is no setting "timeouts.conect"; /,
-    /^warn There is no setting "servers\[0\]\.path"; /,
-    /^warn There is no setting "toString"; /,
-    'warn The setting "trusted" counts in initializationOptions alone; here it is left out.',
-    wrong,
-    wrong,
-  ]);
-  change(Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`key${n}`, n])));
-  t.equal(said.length, 22, 'a workspace cannot fill the log with names');
-  for (const nothing of [undefined, null, [], 'x', 7]) t.strictSame(change(nothing), {});
-});
-
 t.test('a schema that differs from its type does not compile', async (t) => {
   const schema = z.object({ name: z.string(), size: z.exactOptional(z.number()) });
   const inside: Schema<{ readonly list: readonly { readonly a?: string }[] }> = exact(
@@ -811,161 +688,6 @@ t.test('an empty object of Lua is an empty object', async (t) => {
   const daemon = await startPair([] as object, { settings: [] });
   t.teardown(daemon.close);
   t.match(await daemon.connection.sendRequest('runner/status', []), { state: 'offline' });
-});
-
-t.test('a workspace that is not trusted cannot say where prompts go', async (t) => {
-  const configuration = createConfiguration('http://environment:1');
-  t.equal(configuration.current.servers[0]?.url, 'http://environment:1');
-  const { change } = readSettings();
-  const mine = { host: 'http://mine:1', exclude: ['*.mine'], completionModel: 'mine', trusted: false };
-  configuration.start(mine);
-  const before = configuration.current;
-  const { keepAlive, logLevel, ...guarded } = evil;
-  configuration.change(change({ ...guarded, trusted: true, sendsUserSettings: true }));
-  t.strictSame(configuration.current, before, 'whatever is not said to be harmless waits');
-  configuration.change(change({ keepAlive, logLevel }));
-  t.strictSame(configuration.current, { ...before, keepAlive, logLevel });
-  configuration.change(change(Object.fromEntries(Object.keys(guarded).map((key) => [key, null]))));
-  t.strictSame(configuration.current, { ...before, keepAlive, logLevel }, 'it takes nothing back either');
-  configuration.change(change(guarded));
-  configuration.trust(true);
-  t.match(configuration.current, { ...rest(guarded), servers: [{ url: evil.host }, ...evil.servers] });
-  configuration.change({ contextLength: 0 });
-  t.equal(configuration.current.contextLength, undefined);
-  configuration.trust(false);
-  t.strictSame(configuration.current, { ...before, keepAlive, logLevel }, 'and trust can be taken back');
-});
-
-t.test(
-  "a problem of the user's own configuration is told once, however often the file is read",
-  async (t) => {
-    const path = join(await temporaryFolder(t), 'config.json');
-    writeFileSync(path, '{"keepAlive": 5, "contextLength": -1}');
-    const file = await openUserFile({ path, clientHasSettings: false });
-    t.match(file.atStart.problems, [/"contextLength"/]);
-    t.strictSame((await file.read()).problems, []);
-    writeFileSync(path, '{"contextLength": -1, "streamLogs": 1}');
-    t.match((await file.read()).problems, [/"streamLogs"/]);
-    t.strictSame((await file.read()).problems, []);
-  },
-);
-
-t.test("the user's own configuration is optional; an unreadable one is reported", async (t) => {
-  const folder = await temporaryFolder(t);
-  writeFileSync(join(folder, 'file'), '{"keepAlive": 5}');
-  const cases: readonly { name: string; path: string; want: UserConfig }[] = [
-    { name: 'no file', path: join(folder, 'config.json'), want: emptyUserConfig },
-    { name: 'no folder', path: join(folder, 'runner', 'config.json'), want: emptyUserConfig },
-    {
-      name: 'a file in the place of its folder',
-      path: join(folder, 'file', 'config.json'),
-      want: emptyUserConfig,
-    },
-    {
-      name: 'a folder in its place',
-      path: folder,
-      want: unusableUserConfig(`The configuration ${folder} cannot be read: it is not a regular file.`),
-    },
-  ];
-  for (const { name, path, want } of cases)
-    t.strictSame((await openUserFile({ path, clientHasSettings: false })).atStart, want, name);
-});
-
-t.test("unusable entries of the user's own configuration are named, and the rest counts", async (t) => {
-  const read = (text: string, clientHasSettings = false) =>
-    parseUserConfig(text, { path: '/c', clientHasSettings });
-  t.strictSame(read('{}'), emptyUserConfig);
-  const auth = { origin: 'http://a', file: '/f' };
-  t.match(read(JSON.stringify({ auth, keepAlive: 5, host: null })), {
-    auth: [auth],
-    settings: { keepAlive: 5 },
-    problems: [],
-  });
-  const cases: readonly (readonly [text: string, problem: RegExp])[] = [
-    ['[]', /^The configuration \/c is not a JSON object\./],
-    ['', /^The configuration \/c is not JSON\./],
-    ['{\n"keepAlive": planted }', /^The configuration \/c is not JSON\./],
-    ['{"keepAlive": 5,\n"a": 1,\n}', /^The configuration \/c, line 3, is not JSON\./],
-    ['{"keepAlive": 5,\n"auth": "planted"}', /^The configuration \/c, line 2, has "auth", .*: it takes /],
-    ['{"keepAlive": 5,\n\n"host": "ftp://planted"}', /, line 3, has "host", which is left out: /],
-    [
-      '{"keepAlive": 5,\n"contextLength": "planted"}',
-      / "contextLength", which is left out: it must be a number\./,
-    ],
-    ['{"keepAlive": 5,\n"contextLength": -1}', /: it must be at least 0\./],
-    ['{"keepAlive": 5,\n"logLevel": "planted"}', /: it must be one of "debug", "info", "warn", "error"\./],
-    ['{"keepAlive": 5,\n"streamLogs": "planted"}', /: it must be true or false\./],
-    ['{"keepAlive": 5,\n"timeouts": {\n"list": 0.5}}', /, line 3, has "timeouts\.list", which is left out: /],
-    ['{"keepAlive": 5,\n"timeouts": {\n"lst": 5}}', /, line 3, has "timeouts\.lst", .*: there is no such/],
-    ['{"keepAlive": 5, "trusted": true}', /, line 1, has "trusted", .*: there is no such setting\.$/],
-    ['{"keepAlive": 5, "caFile": "caFile"}', /^The configuration \/c has "caFile", which is left out: /],
-    ['{"keepAlive": 5,\n"mcpServers": "planted"}', /, line 2, has "mcpServers", which is left out: /],
-    [
-      '{"keepAlive": 5,\n"approvals": {"a": "planted"}}',
-      / has "approvals\.a", which is left out: it is neither/,
-    ],
-    ['{"keepAlive": 5,\n"sessionDays": 0}', /, line 2, has "sessionDays", .* no conversation is kept\.$/],
-  ];
-  for (const [text, problem] of cases) {
-    const { settings, sessions, problems } = read(text);
-    t.match(problems, [problem], text);
-    t.equal(problems.length, 1, text);
-    t.notMatch(problems.join(), /planted/, 'and the text is not quoted');
-    const isUnusable = /not JSON|JSON object/.test(problem.source);
-    t.equal(settings.keepAlive, isUnusable ? undefined : 5, text);
-    const mayHaveSaid = isUnusable || text.includes('sessionDays');
-    t.strictSame(sessions, mayHaveSaid ? { keepSessions: false } : {}, text);
-  }
-  const tools = { mcpServers: { a: { command: 'a' }, b: 5 }, approvals: { a: 'always' } };
-  const whole = JSON.stringify({ ...tools, keepSessions: false, sessionDays: 5, keepAlive: 5, auth, odd: 1 });
-  const sessions = { keepSessions: false, sessionDays: 5 };
-  t.strictSame(
-    read(whole, true),
-    { ...emptyUserConfig, tools, sessions },
-    'a client with settings takes what holds for every client, and the rest is none of its business',
-  );
-  t.match(read(whole), { tools, sessions, settings: { ...sessions, keepAlive: 5 }, problems: [/"odd"/] });
-  const configuration = createConfiguration('', { host: 'http://mine:1', keepAlive: '9m', exclude: ['a'] });
-  configuration.start({ exclude: ['b'] });
-  t.match(configuration.current, { keepAlive: '9m', exclude: ['b'], servers: [{ url: 'http://mine:1' }] });
-  configuration.change({ exclude: null, host: 'http://other:1' });
-  t.match(configuration.current, { exclude: ['a'], servers: [{ url: 'http://other:1' }] });
-});
-
-/** A value for each setting that can be changed, which a workspace has no business to say. */
-const evil = {
-  host: 'http://evil:1',
-  servers: [{ name: 'evil', url: 'http://evil:2' }],
-  caFile: '/evil.pem',
-  timeouts: { connect: 1, list: 1, firstByte: 1, idle: 1, tool: 1, toolTotal: 1 },
-  mcpServers: { evil: { command: '/evil' } },
-  keepAlive: 5,
-  contextLength: 9,
-  logLevel: 'debug',
-  chatModel: 'evil',
-  completionModel: 'evil',
-  exclude: [],
-  streamLogs: true,
-  cacheDir: '/evil',
-  modelfilesPath: '/evil',
-  catalogUrl: 'http://evil:3',
-  keepSessions: false,
-  sessionDays: 1,
-} as const satisfies Required<RunnerOptions>;
-
-/** What the configuration has as it is. */
-function rest({ host: _, servers: __, caFile: ___, ...settings }: RunnerOptions): RunnerOptions {
-  return settings;
-}
-
-t.test("a client that sends only the user's settings is trusted", async (t) => {
-  const configuration = createConfiguration('http://environment:1');
-  const { start, change } = readSettings();
-  configuration.start(start({ host: 'http://mine:1', trusted: false, sendsUserSettings: true }));
-  configuration.change(change({ host: 'http://other:1', completionModel: 'mine' }));
-  t.match(configuration.current, { completionModel: 'mine', servers: [{ url: 'http://other:1' }] });
-  configuration.change(change({ host: null }));
-  t.match(configuration.current, { trusted: false, servers: [{ url: 'http://environment:1' }] });
 });
 
 t.test('a secret is sent to its origin, and appears nowhere else', async (t) => {

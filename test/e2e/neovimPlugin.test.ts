@@ -6,7 +6,7 @@ import t from 'tap';
 import { createLog } from '../../daemon/base/log.ts';
 import { createConfiguration } from '../../daemon/config/configuration.ts';
 import { createSettingsReader } from '../../daemon/config/settingsReader.ts';
-import type { RunnerOptions } from '../../protocol/messages/initialize.ts';
+import type { RunnerOptions } from '../../protocol/messages/settings.ts';
 import { choosing, isFree, startWithRunner as start, text, toolServers } from '../support/neovimChat.ts';
 import { needs } from '../support/parts.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import type { RunnerOptions } from '../../protocol/messages/initialize.ts';
+import type { RunnerOptions } from '../../protocol/messages/settings.ts';
 import { connectClient, type DaemonClient } from './daemonClient.ts';
 
 export const runnerdPath = join('dist', 'runnerd.cjs');

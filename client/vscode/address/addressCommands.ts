@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../../protocol/base/errorText.ts';
-import { defaultCatalogUrl, defaultHost, defaultServerName } from '../../../protocol/messages/initialize.ts';
 import { probeCatalogRequest } from '../../../protocol/messages/models.ts';
+import { defaultCatalogUrl, defaultHost, defaultServerName } from '../../../protocol/messages/settings.ts';
 import { probeRequest, statusRequest } from '../../../protocol/messages/status.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';

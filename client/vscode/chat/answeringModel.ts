@@ -1,6 +1,6 @@
 import type * as vscode from 'vscode';
-import { defaultServerName } from '../../../protocol/messages/initialize.ts';
 import { chatModelRequest, chooseChatModelRequest } from '../../../protocol/messages/models.ts';
+import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { chatModel, updateSetting } from '../settings.ts';
 import type { Consent } from './consent.ts';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import { defaultServerName } from '../../../protocol/messages/initialize.ts';
 import { canChat } from '../../../protocol/messages/models.ts';
+import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { pickModel } from '../models/modelPicker.ts';
 import type { ModelRow } from '../models/modelRow.ts';

@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
-import { defaultServerName } from '../../../protocol/messages/initialize.ts';
 import {
   listModelsRequest,
   type Model,
   modelsDidChange,
   preferredModel,
 } from '../../../protocol/messages/models.ts';
+import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import { statusDidChange } from '../../../protocol/messages/status.ts';
 import { createUsualContextSizes, type UsualContextSizes } from '../convert/contextSizes.ts';
 import { type Failure, toFailure } from '../convert/failure.ts';

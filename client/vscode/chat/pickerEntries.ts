@@ -1,6 +1,6 @@
 import type { LanguageModelChatInformation } from 'vscode';
-import { defaultServerName } from '../../../protocol/messages/initialize.ts';
 import { canChat, type Model } from '../../../protocol/messages/models.ts';
+import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import { type ContextSizing, contextSizeOf, describeContext } from '../convert/contextSizes.ts';
 
 /** A model in the editor's picker, with what a request for it needs. */

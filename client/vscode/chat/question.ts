@@ -1,6 +1,6 @@
 import type { Attachment } from '../../../protocol/messages/chat.ts';
-import { defaultServerName } from '../../../protocol/messages/initialize.ts';
 import type { Model } from '../../../protocol/messages/models.ts';
+import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import { isSameModel } from '../models/modelRow.ts';
 
 /** The prompts of the commands of `@runner`, which come before the user's own words. */

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { formatBytes } from '../../../protocol/base/bytes.ts';
-import { defaultServerName } from '../../../protocol/messages/initialize.ts';
 import { canChat, listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
+import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { completionModel, updateSetting } from '../settings.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';

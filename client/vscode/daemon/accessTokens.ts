@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { isLoopback } from '../../../protocol/base/loopback.ts';
-import type { RunnerOptions } from '../../../protocol/messages/initialize.ts';
 import type { SecretLine } from '../../../protocol/messages/secrets.ts';
+import type { RunnerOptions } from '../../../protocol/messages/settings.ts';
 import { originsOf } from './servers.ts';
 
 /** Access tokens, one for each origin. They are kept only in the editor's secret storage. */

@@ -1,17 +1,14 @@
 import * as vscode from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
 import { messageOf } from '../../../protocol/base/errorText.ts';
-import {
-  type ChangedOptions,
-  type RunnerOptions,
-  trustDidChange,
-} from '../../../protocol/messages/initialize.ts';
+import { trustDidChange } from '../../../protocol/messages/initialize.ts';
 import type {
   NotificationMessage,
   RequestMessage,
   WorkDoneParams,
 } from '../../../protocol/messages/messageTypes.ts';
 import type { WorkProgress } from '../../../protocol/messages/progress.ts';
+import type { ChangedOptions, RunnerOptions } from '../../../protocol/messages/settings.ts';
 import { type ToolRefusal, toolsDidRefuse } from '../../../protocol/messages/tools.ts';
 import type { Clock } from '../clock.ts';
 import { errorDataOf } from '../convert/failure.ts';

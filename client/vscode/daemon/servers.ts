@@ -1,5 +1,5 @@
 import { parseAddress } from '../../../protocol/messages/address.ts';
-import { defaultServerName, type RunnerOptions } from '../../../protocol/messages/initialize.ts';
+import { defaultServerName, type RunnerOptions } from '../../../protocol/messages/settings.ts';
 
 /** The names of the servers in the settings, the one at `runner.host` first. The settings may contain anything. */
 export function serverNames({ servers }: Pick<RunnerOptions, 'servers'>): readonly string[] {

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import { defaultServerName } from '../../../protocol/messages/initialize.ts';
 import { type Model, showModelRequest } from '../../../protocol/messages/models.ts';
+import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import type { RunnerChanges } from '../daemon/runnerChanges.ts';

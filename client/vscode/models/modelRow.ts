@@ -1,4 +1,4 @@
-import { defaultServerName } from '../../../protocol/messages/initialize.ts';
+import { defaultServerName } from '../../../protocol/messages/settings.ts';
 
 /** What a row of a view passes to a command. */
 export interface ModelRow {

@@ -1,8 +1,8 @@
 import { totalmem } from 'node:os';
 import * as vscode from 'vscode';
 import { isLoopback } from '../../../protocol/base/loopback.ts';
-import { defaultServerName } from '../../../protocol/messages/initialize.ts';
 import { libraryRequest, listModelsRequest, pullModelRequest } from '../../../protocol/messages/models.ts';
+import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { originsOf } from '../daemon/servers.ts';
 import { readSettings } from '../settings.ts';

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../../protocol/base/errorText.ts';
-import { defaultServerName } from '../../../protocol/messages/initialize.ts';
 import { canChat, listModelsRequest } from '../../../protocol/messages/models.ts';
+import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import { statusRequest } from '../../../protocol/messages/status.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import type { RunnerChanges } from '../daemon/runnerChanges.ts';

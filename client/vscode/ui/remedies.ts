@@ -2,7 +2,7 @@ import { isRecord } from '../../../protocol/base/json.ts';
 import { anyOf } from '../../../protocol/base/text.ts';
 import type { Advice, AdviceCode, Advised } from '../../../protocol/messages/advice.ts';
 import type { ErrorData, ErrorKind } from '../../../protocol/messages/errors.ts';
-import { defaultServerName } from '../../../protocol/messages/initialize.ts';
+import { defaultServerName } from '../../../protocol/messages/settings.ts';
 
 /** A step that fixes a failure: a button beside its sentence, or a link in a page. */
 export interface Remedy {

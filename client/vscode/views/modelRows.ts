@@ -1,6 +1,6 @@
 import { formatBytes } from '../../../protocol/base/bytes.ts';
-import { defaultServerName } from '../../../protocol/messages/initialize.ts';
 import type { CatalogEntry, Model } from '../../../protocol/messages/models.ts';
+import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import { capabilityWords, shortWordOf, shortWords, staysForGood } from '../../shared/modelWords.ts';
 import { describeContext, inTokens } from '../convert/contextSizes.ts';
 import type { RunningPull } from '../models/pulls.ts';

@@ -1,5 +1,4 @@
 import * as vscode from 'vscode';
-import { defaultCatalogUrl } from '../../../protocol/messages/initialize.ts';
 import {
   type CatalogResult,
   cloudRequest,
@@ -8,6 +7,7 @@ import {
   modelsDidChange,
   runningModelsRequest,
 } from '../../../protocol/messages/models.ts';
+import { defaultCatalogUrl } from '../../../protocol/messages/settings.ts';
 import { statusRequest } from '../../../protocol/messages/status.ts';
 import type { Clock } from '../clock.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';

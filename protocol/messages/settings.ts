@@ -1,0 +1,94 @@
+import type { ToolServers } from './tools.ts';
+
+/** The address of the runner if neither `host` nor `OLLAMA_HOST` names one. */
+export const defaultHost = 'http://127.0.0.1:11434';
+
+/** The name of the server at `host`. */
+export const defaultServerName = 'default';
+
+/** The address of the public catalog unless `catalogUrl` names another one. */
+export const defaultCatalogUrl = 'https://ollama.com';
+
+/** How long a conversation is kept after its last turn, in days. */
+export const defaultSessionDays = 90;
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** A runner besides the one at `host`. */
+export interface ServerOptions {
+  /** Unique. The name `default` belongs to the server at `host`. */
+  readonly name: string;
+  /** Scheme, host, port and an optional path prefix. */
+  readonly url: string;
+  /** An absolute path to a PEM file with certificates to trust for this server. */
+  readonly caFile?: string;
+}
+
+/** Time limits in milliseconds. Each is a positive number, or 0 for no limit. */
+export interface Timeouts {
+  /** To open a connection. Default 5,000. */
+  readonly connect?: number;
+  /** For a whole short answer such as a list. Default 10,000. */
+  readonly list?: number;
+  /** Until a chat's first byte, which leaves time to load a model. Default 600,000. */
+  readonly firstByte?: number;
+  /** Between two reads of a stream. Default 300,000. */
+  readonly idle?: number;
+  /** For a call that the daemon runs, as long as it reports no progress. Default 60,000. */
+  readonly tool?: number;
+  /** For such a call in total. Default 600,000. */
+  readonly toolTotal?: number;
+}
+
+/** The time limits of the runner, with every default filled in. */
+export type RunnerTimeouts = Required<Omit<Timeouts, 'tool' | 'toolTotal'>>;
+
+/**
+ * The settings in `initializationOptions` of `initialize`, and, with the same keys under `runner`, those of
+ * `workspace/didChangeConfiguration`. The table in `daemon/config/settings.ts` says what each means, its default and
+ * who may change it; docs/PROTOCOL.md shows that table.
+ */
+export interface RunnerOptions {
+  /** Default: `OLLAMA_HOST`, else {@link defaultHost}. */
+  readonly host?: string;
+  readonly servers?: readonly ServerOptions[];
+  /** The model that answers in a chat if nobody chooses another one. */
+  readonly chatModel?: string;
+  /** The model of inline completion. */
+  readonly completionModel?: string;
+  /** True lets the daemon start the server logs after `initialized`. */
+  readonly streamLogs?: boolean;
+  readonly logLevel?: LogLevel;
+  /** An absolute path of a folder for what may be kept between runs. */
+  readonly cacheDir?: string;
+  readonly modelfilesPath?: string;
+  /**
+   * How long a model stays loaded after an answer: seconds, or a duration such as `10m`. A negative value means for
+   * ever.
+   */
+  readonly keepAlive?: string | number;
+  /** Tokens of the window (`num_ctx`) to request; 0 leaves it to the runner. */
+  readonly contextLength?: number;
+  /** Base address of the public catalog; default {@link defaultCatalogUrl}. */
+  readonly catalogUrl?: string;
+  /** Globs of files that are never sent. Files that look like secrets are never sent either. */
+  readonly exclude?: readonly string[];
+  /** For the server at `host`; every other server has its own. */
+  readonly caFile?: string;
+  readonly timeouts?: Timeouts;
+  /** False: no conversation is written to the disk or listed. Default true. */
+  readonly keepSessions?: boolean;
+  /**
+   * A conversation is deleted after this many days without a turn. From 1 to 36,500; default
+   * {@link defaultSessionDays}.
+   */
+  readonly sessionDays?: number;
+  /**
+   * Tool servers. They override those of `initializationOptions` with the same name. A wrong entry does not affect the
+   * others.
+   */
+  readonly mcpServers?: ToolServers;
+}
+
+/** Changed settings. An absent key keeps its value, and `null` restores the default. */
+export type ChangedOptions = { readonly [K in keyof RunnerOptions]: RunnerOptions[K] | null };
