@@ -308,6 +308,52 @@ t.test('managing models in a real VS Code', parts, async (t) => {
     ]);
   });
 
+  await t.test('a model is renamed after a question, with the setting that names it', async (t) => {
+    await setting(editor, 'chatModel', 'mine');
+    const renaming = editor.evaluate(({ vscode }) =>
+      vscode.commands.executeCommand('runner.renameModel', { model: 'mine:latest', server: 'default' }),
+    );
+    await answerBox(page, 'ours');
+    const dialog = page.locator('.monaco-dialog-box');
+    await dialog.getByText('The setting runner.chatModel gets the new name.').waitFor();
+    await dialog.getByText('Rename', { exact: true }).click();
+    await renaming;
+    const ids = await editor.until(modelIds, { fits: (found) => found.includes('ours:latest') });
+    t.notOk(ids.includes('mine:latest'));
+    const now = await editor.evaluate(({ vscode }) =>
+      vscode.workspace.getConfiguration('runner').get('chatModel'),
+    );
+    t.equal(now, 'ours');
+    await setting(editor, 'chatModel', undefined);
+  });
+
+  await t.test('rows are sorted by name or by size, if the user wants that', async (t) => {
+    const order = async (label: string) => {
+      void run(editor, 'runner.sortLocal');
+      await page.locator('.quick-input-widget').getByText(label).click();
+    };
+    await order('Size, largest first');
+    await rows(page, 'Local Models', [
+      'qwen',
+      'qwen3:8b',
+      'qwen3:4b',
+      'mistral:7b',
+      'ours:latest',
+      'coder:1b',
+    ]);
+    await order('Name');
+    await rows(page, 'Local Models', [
+      'coder:1b',
+      'mistral:7b',
+      'ours:latest',
+      'qwen',
+      'qwen3:4b',
+      'qwen3:8b',
+    ]);
+    await order('Date, newest first');
+    t.pass();
+  });
+
   await t.test('ghost text comes from the chosen model, and never in a file of secrets', async (t) => {
     await setting(editor, 'completionModel', 'coder:1b');
     await editor.until(({ seen }) => seen.calls.some(({ call }) => call.includes('InlineCompletion')));

@@ -4,6 +4,7 @@ import t from 'tap';
 import type { QuickPick, QuickPickItem } from 'vscode';
 import { serverNames } from '../../client/vscode/daemon/servers.ts';
 import { describeChoice, detailsOf, inOrder } from '../../client/vscode/models/modelDescriptions.ts';
+import { copyNameOf, problemOfName } from '../../client/vscode/models/modelNames.ts';
 import { askForName, describeNeed, sizeChoices } from '../../client/vscode/models/pullChoices.ts';
 import {
   createDownloadSpeed,
@@ -27,7 +28,7 @@ import { createRowStore, type LoadedRows, type Outcome } from '../../client/vsco
 import { type ViewCondition, viewStateOf } from '../../client/vscode/views/viewState.ts';
 import { stepKeys } from '../../client/vscode/walkthrough/stepKeys.ts';
 import type { ErrorData } from '../../protocol/messages/errors.ts';
-import type { Model } from '../../protocol/messages/models.ts';
+import type { CatalogEntry, Model } from '../../protocol/messages/models.ts';
 import { handClock } from '../support/handClock.ts';
 import { modelLike, yes } from '../support/modelLike.ts';
 
@@ -214,8 +215,8 @@ t.test('the filter box', async (t) => {
   t.strictSame(
     box.items.map(({ label, description, alwaysShow }) => [label, description, alwaysShow]),
     [
-      ['chat', '2 models', true],
-      ['tools', '1 model', true],
+      ['chat', '1 model', true],
+      ['tools', '0 models', true],
       ['gone', '0 models', true],
     ],
     'what is ticked can be taken back, also where no model is left that can do it',
@@ -224,6 +225,23 @@ t.test('the filter box', async (t) => {
     box.selectedItems.map(({ label }) => label),
     ['tools', 'gone'],
   );
+  const before = box.items;
+  box.value = 'm ';
+  on('type');
+  t.equal(box.items, before, 'the same counts are not drawn again');
+  box.value = '';
+  on('type');
+  t.strictSame(
+    box.items.map(({ label, description }) => `${label} ${description}`),
+    ['chat 2 models', 'tools 1 model', 'gone 0 models'],
+    'the counts follow the typed text',
+  );
+  t.strictSame(
+    box.selectedItems.map(({ label }) => label),
+    ['tools', 'gone'],
+    'and the ticks stay',
+  );
+  seen.length = 0;
   box.value = ' mn ';
   on('type');
   box.selectedItems = box.items.slice(1, 2);
@@ -523,6 +541,23 @@ t.test('a page follows what happens while it is visible', async (t) => {
   t.strictSame(await refresh(), [], 'a closed page');
 });
 
+t.test('the name of a copy', async (t) => {
+  const options = { from: 'mine:8b', taken: ['mine:8b', 'other:latest', 'hf.co/me/mine:8b'] };
+  const cases: readonly (readonly [string, RegExp | undefined])[] = [
+    ['', undefined],
+    ['yours:8b', undefined],
+    ['mine:9b', undefined],
+    ['two words', /no spaces/],
+    ['https://x/y', /no address/],
+    ['Mine:8B', /the name that it has/],
+    ['other', /a model other already/],
+    ['hf.co/me/MINE:8b', /already/],
+  ];
+  for (const [name, want] of cases) t.match(problemOfName(name, options), want, name);
+  t.equal(copyNameOf('qwen3:8b'), 'qwen3-copy:8b');
+  t.equal(copyNameOf('box:8080/me/mine'), 'box:8080/me/mine-copy');
+});
+
 t.test('the memory need of a library size', async (t) => {
   const cases = [
     ['8b', undefined, 'about 5.0 GB'],
@@ -576,10 +611,11 @@ t.test('any name can be pulled, and the names of the library are offered', async
     installed: true,
     sizes: ['4b', '8b'],
   };
-  const open = () => {
+  const open = (library: Promise<readonly CatalogEntry[]> = Promise.resolve([entry])) => {
     const events: Record<string, () => void> = {};
     const box = {
       ...{
+        title: '',
         value: '',
         busy: false,
         items: [] as readonly QuickPickItem[],
@@ -592,7 +628,7 @@ t.test('any name can be pulled, and the names of the library are offered', async
       hide: () => events['hide']?.(),
       dispose: () => undefined,
     };
-    const answer = askForName(box as unknown as QuickPick<QuickPickItem>, Promise.resolve([entry]));
+    const answer = askForName(box as unknown as QuickPick<QuickPickItem>, library);
     const type = (text: string) => {
       box.value = text;
       events['type']?.();
@@ -619,6 +655,27 @@ t.test('any name can be pulled, and the names of the library are offered', async
   listed.box.selectedItems = listed.box.items;
   listed.enter();
   t.match(await listed.answer, { entry: { model: 'qwen3' } });
+
+  const recommended = ['qwen3:4b', 'qwen2.5-coder:1.5b'];
+  const alone = open(Promise.reject(new Error('No network.')));
+  await new Promise(setImmediate);
+  t.match(alone.box, { title: /the catalog cannot be reached/, busy: false });
+  t.strictSame(
+    alone.box.items.map(({ label }) => label),
+    recommended,
+  );
+  alone.type('qwen3:4b');
+  t.equal(alone.box.items.length, 2, 'a recommended name is offered once');
+  alone.box.selectedItems = alone.box.items.slice(0, 1);
+  alone.enter();
+  t.strictSame(await alone.answer, { name: 'qwen3:4b' });
+  const empty = open(Promise.resolve([]));
+  await new Promise(setImmediate);
+  t.strictSame(
+    empty.box.items.map(({ label }) => label),
+    recommended,
+    'an empty catalog is no help either',
+  );
 });
 
 t.test('the doctor names problems with models, and links to their fixes', async (t) => {

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { ChatDelta } from '../../../protocol/messages/chat.ts';
-import { documentSchemes } from '../completion/documentSync.ts';
+import { documentSchemes } from '../daemon/startedDaemon.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { plain } from '../ui/safeText.ts';
 import type { AnsweringModels } from './answeringModel.ts';

@@ -5,9 +5,7 @@ import type {
   TextRange,
 } from '../../../protocol/messages/messageTypes.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-
-/** Schemes of documents that people edit, so not of the chat's input, an output channel or an old revision. */
-export const documentSchemes = ['file', 'untitled', 'vscode-notebook-cell'] as const;
+import { documentSchemes } from '../daemon/startedDaemon.ts';
 
 /** The daemon's copy of the open documents, on which completion is based. */
 export interface DocumentSync extends vscode.Disposable {
@@ -18,7 +16,7 @@ export interface DocumentSync extends vscode.Disposable {
 /** In characters. A longer document is not sent: it is probably a dump, and each window would hold it twice. */
 const largest = 10_000_000;
 
-/** The language client already sends Modelfiles, whatever their scheme. */
+/** The language client already sends Modelfiles of these schemes. */
 const sentElsewhere = 'modelfile';
 
 /**

@@ -5,9 +5,10 @@ import {
   inlineCompletionRequest,
 } from '../../../protocol/messages/completion.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
+import { documentSchemes } from '../daemon/startedDaemon.ts';
 import { completionModel } from '../settings.ts';
 import { stepDone } from '../walkthrough/stepKeys.ts';
-import { type DocumentSync, documentSchemes, syncDocuments, toPosition, toRange } from './documentSync.ts';
+import { type DocumentSync, syncDocuments, toPosition, toRange } from './documentSync.ts';
 
 /** Completes in documents while a model is set. Without one, nothing is registered and no document is sent. */
 export function registerInlineCompletion(

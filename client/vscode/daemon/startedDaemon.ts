@@ -37,6 +37,9 @@ export interface StartOptions {
   readonly onDidEnd: () => void;
 }
 
+/** Schemes of documents that people edit, so not of the chat's input, an output channel or an old revision. */
+export const documentSchemes = ['file', 'untitled', 'vscode-notebook-cell'] as const;
+
 /** Rejects with the daemon's own sentence if it refuses the settings. */
 export async function startDaemon(options: StartOptions): Promise<StartedDaemon> {
   const { path, origins, tokens, prepare } = options;
@@ -97,7 +100,8 @@ async function clientOptions(
     sendsUserSettings: true,
   };
   return {
-    documentSelector: [{ language: 'modelfile' }],
+    // The problems of an old revision would be listed a second time.
+    documentSelector: documentSchemes.map((scheme) => ({ scheme, language: 'modelfile' })),
     outputChannel: log,
     revealOutputChannelOn: RevealOutputChannelOn.Never,
     initializationOptions,

@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
 import {
-  createModelRequest,
   deleteModelRequest,
   libraryRequest,
   runModelRequest,
@@ -11,7 +10,6 @@ import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { plain } from '../ui/safeText.ts';
 import { isSameModel, type ModelRow, paramsOf, type ShownModels, serverOf } from './modelRow.ts';
-import { runWork } from './work.ts';
 
 /** Loads a model under a notification that cancels it. */
 export async function load(
@@ -63,7 +61,7 @@ export async function remove(daemon: DaemonConnection, row: ModelRow): Promise<v
 }
 
 /** If a server does not report what is loaded, the delete itself decides. */
-async function isRunning(daemon: DaemonConnection, row: ModelRow): Promise<boolean> {
+export async function isRunning(daemon: DaemonConnection, row: ModelRow): Promise<boolean> {
   try {
     const { models } = await daemon.request(runningModelsRequest, serverOf(row));
     return models.some(({ name }) => name === row.model);
@@ -71,35 +69,6 @@ async function isRunning(daemon: DaemonConnection, row: ModelRow): Promise<boole
     if (errorDataOf(error)?.kind === 'not-supported') return false;
     throw error;
   }
-}
-
-/** Creates a copy of a model under another name. Both share their weights on the disk. */
-export async function duplicate(
-  daemon: DaemonConnection,
-  sidebar: Pick<ShownModels, 'revealInstalled'>,
-  row: ModelRow,
-): Promise<void> {
-  const name = await vscode.window.showInputBox({
-    title: `Duplicate ${row.model}`,
-    prompt: 'The name of the copy. Both share their weights, so it takes no space.',
-    value: copyNameOf(row.model),
-    ignoreFocusOut: true,
-    validateInput: (text) => (/\s/.test(text.trim()) ? 'A name has no spaces.' : undefined),
-  });
-  if (!name?.trim()) return;
-  const params = paramsOf({ ...row, model: name.trim() });
-  const from = `FROM ${row.model}\n`;
-  const done = await runWork(daemon, `Duplicating ${row.model}`, [
-    createModelRequest,
-    { ...params, text: from },
-  ]);
-  if (done) sidebar.revealInstalled(params);
-}
-
-/** `qwen3:8b` is copied to `qwen3-copy:8b`. */
-function copyNameOf(model: string): string {
-  const [, base = model, tag = ''] = /^(.*?)(:[^:/]*)?$/.exec(model) ?? [];
-  return `${base}-copy${tag}`;
 }
 
 /** Opens the page of a model in the browser. A row of the catalog has its address; a local model may be in the catalog. */

@@ -8,7 +8,8 @@ import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { pullModel } from '../ui/remedies.ts';
 import { plain } from '../ui/safeText.ts';
 import { createWebPage, type WebPage } from '../ui/webPage.ts';
-import { duplicate, load, openPage, remove, unload, unloadOthers } from './modelActions.ts';
+import { load, openPage, remove, unload, unloadOthers } from './modelActions.ts';
+import { duplicate, rename } from './modelCopies.ts';
 import { detailsOf } from './modelDescriptions.ts';
 import { pickModel } from './modelPicker.ts';
 import { type ModelRow, paramsOf, type ShownModels, worksOn } from './modelRow.ts';
@@ -140,6 +141,12 @@ function tableOf(dependencies: ModelCommandsDependencies, details: WebPage): rea
       inPalette: 'runner.duplicateAModel',
       title: 'Duplicate Which Model?',
       run: (row) => duplicate(daemon, sidebar, row),
+    },
+    {
+      onRow: 'runner.renameModel',
+      inPalette: 'runner.renameAModel',
+      title: 'Rename Which Model?',
+      run: (row) => rename(daemon, sidebar, row),
     },
     {
       onRow: 'runner.showModel',

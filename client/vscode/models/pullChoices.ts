@@ -24,20 +24,22 @@ export function askForName(
     matchOnDescription: true,
     busy: true,
   });
-  let entries: readonly CatalogEntry[] = [];
+  let offered: readonly NameItem[] = [];
   const draw = () => {
     const typed = box.value.trim();
-    const isListed = entries.some(({ model }) => model === typed);
-    box.items = [...(typed === '' || isListed ? [] : [ownItem(typed)]), ...entries.map(entryItem)];
+    const isListed = offered.some(({ label }) => label === typed);
+    box.items = [...(typed === '' || isListed ? [] : [ownItem(typed)]), ...offered];
+  };
+  const offer = (items: readonly NameItem[]) => {
+    offered = items;
+    box.busy = false;
+    draw();
   };
   library.then(
-    (found) => {
-      entries = found;
-      box.busy = false;
-      draw();
-    },
+    (entries) => offer(entries.length > 0 ? entries.map(entryItem) : recommendations),
     () => {
-      box.busy = false;
+      box.title = 'Pull a Model: the catalog cannot be reached';
+      offer(recommendations);
     },
   );
   return new Promise((resolve) => {
@@ -59,6 +61,12 @@ export function askForName(
     box.show();
   });
 }
+
+/** The models of the first steps, for a start without the catalog. */
+const recommendations: readonly NameItem[] = [
+  { name: 'qwen3:4b', description: 'recommended for the chat · about 3 GB' },
+  { name: 'qwen2.5-coder:1.5b', description: 'recommended for completion · about 1 GB' },
+].map(({ name, description }) => ({ label: name, description, pull: { name } }));
 
 function ownItem(name: string): NameItem {
   if (isName(name)) return { label: name, description: 'pull this name', alwaysShow: true, pull: { name } };

@@ -6,8 +6,16 @@ import type { CompletionSwitch } from '../completion/completionSwitch.ts';
 import { describeServers } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { serverNames } from '../daemon/servers.ts';
-import { readSettings } from '../settings.ts';
-import { inEditorWords, type Remedy, setAddress, setToken, showDoctor } from '../ui/remedies.ts';
+import { chatModel, readSettings } from '../settings.ts';
+import {
+  chooseChatModel,
+  inEditorWords,
+  pullModel,
+  type Remedy,
+  setAddress,
+  setToken,
+  showDoctor,
+} from '../ui/remedies.ts';
 import { plain } from '../ui/safeText.ts';
 
 const icons = {
@@ -99,10 +107,19 @@ async function openMenu(status: Status | undefined, completion: readonly Remedy[
     ...(isWell ? [] : [{ title: '$(refresh) Try Again', command: 'runner.tryAgain' }]),
     { ...setAddress(), title: '$(server) Set Address…' },
     ...(isWell ? [] : [{ ...setToken(), title: '$(key) Set Token…' }]),
-    { title: '$(comment-discussion) Choose the Chat Model…', command: 'runner.chooseChatModel' },
+    {
+      ...chooseChatModel,
+      title: `$(comment-discussion) Chat: ${chatModel() || 'the model in the picker'}…`,
+    },
     ...completion,
+    { ...pullModel, title: '$(cloud-download) Pull a Model…' },
     { ...showDoctor, title: '$(pulse) Doctor' },
     { title: '$(output) Show Log', command: 'runner.showLog' },
+    {
+      title: '$(gear) Settings',
+      command: 'workbench.action.openSettings',
+      arguments: ['@ext:model-runner.runner'],
+    },
   ];
   const items = entries.map((entry) => ({ label: entry.title, entry }));
   const title = inEditorWords(status ?? unknown);

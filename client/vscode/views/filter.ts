@@ -79,14 +79,26 @@ export function showFilterBox(
   box.canSelectMany = true;
   // A click into the filtered view must not count as Escape.
   box.ignoreFocusOut = true;
-  box.items = itemsOf(rows, filter);
-  box.selectedItems = box.items.filter(({ name }) => filter.capabilities.includes(name));
   box.value = filter.words;
+  let ticked = filter.capabilities;
   let isAccepted = false;
-  const publish = () =>
-    onDidChange({ words: box.value.trim(), capabilities: box.selectedItems.map(({ name }) => name) });
-  box.onDidChangeValue(publish);
-  box.onDidChangeSelection(publish);
+  /** The counts follow the typed text. New items lose their ticks, so they are set again. */
+  const draw = () => {
+    const items = itemsOf(rows, { words: box.value, capabilities: ticked });
+    if (items.every(({ description }, index) => description === box.items[index]?.description)) return;
+    box.items = items;
+    box.selectedItems = items.filter(({ name }) => ticked.includes(name));
+  };
+  const publish = () => onDidChange({ words: box.value.trim(), capabilities: ticked });
+  draw();
+  box.onDidChangeValue(() => {
+    draw();
+    publish();
+  });
+  box.onDidChangeSelection(() => {
+    ticked = box.selectedItems.map(({ name }) => name);
+    publish();
+  });
   box.onDidAccept(() => {
     isAccepted = true;
     box.hide();
@@ -98,14 +110,16 @@ export function showFilterBox(
   box.show();
 }
 
-/** The entries stay, whatever is typed: the text filters the view, not the box. */
-function itemsOf(rows: readonly Filtered[], { capabilities }: Filter): CapabilityItem[] {
-  const counts = new Map(countCapabilities(rows));
-  for (const name of capabilities) if (!counts.has(name)) counts.set(name, 0);
-  return [...counts].map(([name, count]) => ({
-    name,
-    label: shortWordOf(name),
-    description: count === 1 ? '1 model' : `${count} models`,
-    alwaysShow: true,
-  }));
+/**
+ * The entries stay in their order, whatever is typed: the text filters the view, not the box. Each has the number of
+ * models with the capability that match the text.
+ */
+function itemsOf(rows: readonly Filtered[], { words, capabilities }: Filter): CapabilityItem[] {
+  const counts = new Map(countCapabilities(filterRows(rows, { words, capabilities: [] })));
+  const all = [...countCapabilities(rows).map(([name]) => name), ...capabilities];
+  return [...new Set(all)].map((name) => {
+    const count = counts.get(name) ?? 0;
+    const description = count === 1 ? '1 model' : `${count} models`;
+    return { name, label: shortWordOf(name), description, alwaysShow: true };
+  });
 }

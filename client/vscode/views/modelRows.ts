@@ -15,6 +15,8 @@ export interface ViewRow {
   readonly capabilities: readonly string[];
   /** The memory or disk space that it takes, shown first in its row. */
   readonly size?: string;
+  /** The same in bytes, where it is known. */
+  readonly bytes?: number;
   /** The text after the size. */
   readonly description: string;
   /** For a screen reader, after the name: the description in words. */
@@ -53,6 +55,7 @@ export function localRow(model: Model): ViewRow {
     family,
     capabilities: capabilitiesOf(model),
     size: sized,
+    ...(size !== undefined && !remote && { bytes: size }),
     description: marks.filter(Boolean).join(' · '),
     spoken: spokenOf([
       remote ? 'runs elsewhere' : sized,

@@ -3,10 +3,12 @@ import type { RunningPull, RunningPulls } from '../models/pulls.ts';
 import { type Filter, filterRows, noFilter } from './filter.ts';
 import { describePull, describeRow, toRowName, type ViewRow } from './modelRows.ts';
 import type { Outcome } from './rowStore.ts';
+import { type SortOrder, sortRows } from './sorting.ts';
 import { describeServer, type Family, groupByFamily, type ServerNode, toServerNodes } from './treeNodes.ts';
 
 export interface ModelTreeOptions {
   readonly isGrouped: boolean;
+  readonly order: SortOrder;
   /** Downloads that are shown above the rows. */
   readonly pulls: RunningPulls | undefined;
   /** Where a server is, for its row. */
@@ -26,12 +28,14 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
   #shown: readonly ViewRow[] = [];
   #filter = noFilter;
   #isGrouped: boolean;
+  #order: SortOrder;
   /** These objects stay the same until the rows or their grouping change: the editor identifies a node by its object. */
   #roots: readonly (ServerNode | ViewRow | Family<ViewRow>)[] = [];
   readonly #parents = new Map<ViewNode, ServerNode | Family<ViewRow>>();
 
-  constructor({ isGrouped, pulls, addressOf }: ModelTreeOptions) {
+  constructor({ isGrouped, order, pulls, addressOf }: ModelTreeOptions) {
     this.#isGrouped = isGrouped;
+    this.#order = order;
     this.#pulls = pulls;
     this.#addressOf = addressOf;
   }
@@ -64,6 +68,11 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
     this.#arrange();
   }
 
+  sort(order: SortOrder): void {
+    this.#order = order;
+    this.#arrange();
+  }
+
   /** Redraws everything, or only these nodes. */
   redraw(nodes?: readonly ViewNode[]): void {
     this.#changed.fire(nodes && [...nodes]);
@@ -92,13 +101,16 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
   }
 
   #arrange(): void {
-    const grouped = (rows: readonly ViewRow[]) => (this.#isGrouped ? groupByFamily(rows) : rows);
+    const arranged = (rows: readonly ViewRow[]) => {
+      const sorted = sortRows(rows, this.#order);
+      return this.#isGrouped ? groupByFamily(sorted) : sorted;
+    };
     this.#roots = this.#isByServer
       ? toServerNodes(this.#outcomes, (rows) => {
           const shown = filterRows(rows, this.#filter);
-          return { roots: grouped(shown), count: shown.length };
+          return { roots: arranged(shown), count: shown.length };
         })
-      : grouped(this.#shown);
+      : arranged(this.#shown);
     this.#parents.clear();
     this.#adopt(this.#roots);
     this.redraw();

@@ -9,6 +9,7 @@ import { endsOf } from './modelRows.ts';
 import { ModelTree, type ViewNode } from './modelTree.ts';
 import { createRowReveal, type RowReveal } from './rowReveal.ts';
 import { createRowStore, type RowSource, type RowStore } from './rowStore.ts';
+import { type SortOrder, sortLabels, sortOrders, toSortOrder } from './sorting.ts';
 import { viewStateOf } from './viewState.ts';
 
 export interface ModelViewOptions {
@@ -24,6 +25,8 @@ export interface ModelViewOptions {
   readonly clock: Clock;
   /** Downloads that are shown above the rows. */
   readonly pulls?: RunningPulls;
+  /** The rows come newest first, and the user may sort them otherwise. */
+  readonly canSort?: true;
   /**
    * The address of the source, or of the named one of several servers. It is shown beside the view's title while nothing
    * answers there.
@@ -52,7 +55,12 @@ export class ModelView implements vscode.Disposable {
     const { id, name, sources, memory, clock, pulls, address } = options;
     this.#options = options;
     this.#isGrouped = memory.get(`runner.${name}Grouped`) ?? true;
-    this.#tree = new ModelTree({ isGrouped: this.#isGrouped, pulls, addressOf: address });
+    this.#tree = new ModelTree({
+      isGrouped: this.#isGrouped,
+      order: this.#order,
+      pulls,
+      addressOf: address,
+    });
     this.#store = createRowStore({ sources, explain: toFailure, onDidChange: () => this.#show() });
     this.#view = vscode.window.createTreeView(id, { treeDataProvider: this.#tree, showCollapseAll: true });
     this.#countdown = createCountdown({
@@ -124,6 +132,7 @@ export class ModelView implements vscode.Disposable {
       [`runner.refresh${name}`]: () => this.#load(true),
       [`runner.filter${name}`]: () => this.#chooseFilter(),
       [`runner.clear${name}Filter`]: () => this.#narrow(noFilter),
+      ...(this.#options.canSort && { [`runner.sort${name}`]: () => this.#chooseOrder() }),
     };
     return Object.entries(commands).map(([id, work]) => vscode.commands.registerCommand(id, work));
   }
@@ -146,6 +155,23 @@ export class ModelView implements vscode.Disposable {
     await this.#options.memory.update(`runner.${this.#options.name}Grouped`, this.#isGrouped);
     this.#setContext('Grouped', this.#isGrouped);
     this.#tree.group(this.#isGrouped);
+  }
+
+  get #order(): SortOrder {
+    return toSortOrder(this.#options.memory.get(`runner.${this.#options.name}Order`));
+  }
+
+  async #chooseOrder(): Promise<void> {
+    const now = this.#order;
+    const items = sortOrders.map((order) => ({
+      label: sortLabels[order],
+      description: order === now ? 'now' : '',
+      order,
+    }));
+    const chosen = await vscode.window.showQuickPick(items, { title: `Sort ${this.#options.title} By` });
+    if (!chosen) return;
+    await this.#options.memory.update(`runner.${this.#options.name}Order`, chosen.order);
+    this.#tree.sort(chosen.order);
   }
 
   #chooseFilter(): void {

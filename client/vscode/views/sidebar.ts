@@ -39,6 +39,7 @@ export function createSidebar({ daemon, memory, clock, pulls }: SidebarOptions):
     memory,
     clock,
     pulls,
+    canSort: true,
     address: runnerAddress,
     sources: () => ofEachServer((server) => loadLocal(daemon, server)),
   });
