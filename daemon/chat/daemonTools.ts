@@ -3,7 +3,13 @@ import { messageOf } from '../../protocol/base/errorText.ts';
 import { SerialQueue } from '../../protocol/base/serialQueue.ts';
 import type { Advised } from '../../protocol/messages/advice.ts';
 import type { Message, Tool, ToolCall, ToolResult } from '../../protocol/messages/chat.ts';
-import type { ApproveToolParams, ToolAnnotations, ToolDecision } from '../../protocol/messages/tools.ts';
+import type {
+  ApproveToolParams,
+  CallProgress,
+  ToolAnnotations,
+  ToolDecision,
+  ToolProgress,
+} from '../../protocol/messages/tools.ts';
 
 /** The tools that the daemon itself calls for a model, those of tool servers (MCP): `hostedTools` in the protocol. */
 export interface DaemonTools {
@@ -37,7 +43,11 @@ export interface DaemonTool extends Tool {
   /** From now on the tool runs without a question. */
   allow(decision: 'session' | 'always'): Promise<void>;
   /** Resolves even if the call failed. Rejects with the reason of an aborted signal. */
-  call(given: ToolArguments, signal: AbortSignal): Promise<CallOutcome>;
+  call(
+    given: ToolArguments,
+    signal: AbortSignal,
+    onProgress?: (progress: CallProgress) => void,
+  ): Promise<CallOutcome>;
 }
 
 type ToolArguments = Readonly<Record<string, unknown>>;
@@ -62,6 +72,8 @@ export interface RunOptions {
   readonly spent?: boolean;
   /** The call is allowed, and runs next. */
   readonly onDidAllow?: (call: ToolCall) => Promise<void>;
+  /** Settles when the report was written. Those that come meanwhile are left out, except the last. */
+  readonly onProgress?: (progress: ToolProgress) => Promise<void>;
   readonly onResult: (result: ToolResult) => Promise<void>;
 }
 
@@ -117,11 +129,33 @@ async function outcomeOf(
     signal.throwIfAborted();
     if (refusal !== undefined) return failed(refusal);
     await options.onDidAllow?.(call);
-    return await tool.call(call.arguments, signal);
+    const { onProgress, streamId } = options;
+    const report = onProgress && newestOnly(onProgress);
+    return await tool.call(call.arguments, signal, (progress) =>
+      report?.({ streamId, id: call.id, ...progress }),
+    );
   } catch (error) {
     if (signal.aborted) return failed('The call was cancelled.');
     return failed(`The call failed: ${messageOf(error)}`);
   }
+}
+
+/** Passes values on, one at a time. Of those that come meanwhile, only the newest is kept. */
+function newestOnly<T>(send: (value: T) => Promise<void>): (value: T) => void {
+  const waiting: T[] = [];
+  let isSending = false;
+  return async (value) => {
+    waiting.splice(0, 1, value);
+    if (isSending) return;
+    isSending = true;
+    try {
+      for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await send(next);
+    } catch {
+      // The client is gone, which ends the call too.
+    } finally {
+      isSending = false;
+    }
+  };
 }
 
 function failed(content: string): CallOutcome {

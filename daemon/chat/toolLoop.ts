@@ -12,7 +12,13 @@ import {
 import { RunnerError } from '../base/errors.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import { type Chat, toolsDisabled } from './chat.ts';
-import { type AskUser, type DaemonToolOffer, type DaemonTools, runCalls } from './daemonTools.ts';
+import {
+  type AskUser,
+  type DaemonToolOffer,
+  type DaemonTools,
+  type RunOptions,
+  runCalls,
+} from './daemonTools.ts';
 import type { SendDelta } from './deltas.ts';
 
 interface ToolLoopDependencies {
@@ -25,6 +31,7 @@ interface ToolLoopDependencies {
   readonly ask: () => AskUser | undefined;
   /** The call is allowed, and runs next. */
   readonly onDidAllow?: (call: ToolCall) => Promise<void>;
+  readonly onProgress?: RunOptions['onProgress'];
   /** Creates an id for a call. */
   readonly createId: () => string;
 }
@@ -183,7 +190,7 @@ class Loop {
   async #answer(calls: readonly ToolCall[], { tools }: DaemonToolOffer, spent?: 'spent'): Promise<void> {
     const { params, signal } = this.#options;
     const ask = this.#dependencies.ask();
-    const { onDidAllow } = this.#dependencies;
+    const { onDidAllow, onProgress } = this.#dependencies;
     const answers = await runCalls(calls, {
       tools,
       streamId: params.streamId,
@@ -191,6 +198,7 @@ class Loop {
       ...(spent ? { spent: true } : {}),
       ...(ask ? { ask } : {}),
       ...(onDidAllow ? { onDidAllow } : {}),
+      ...(onProgress ? { onProgress } : {}),
       onResult: (toolResult) =>
         this.#send({ streamId: params.streamId, seq: 0, kind: 'toolResult', toolResult }),
     });

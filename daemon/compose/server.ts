@@ -8,7 +8,12 @@ import { modelsDidChange } from '../../protocol/messages/models.ts';
 import { sessionsDidChange } from '../../protocol/messages/sessions.ts';
 import type { LogLevel } from '../../protocol/messages/settings.ts';
 import { statusDidChange } from '../../protocol/messages/status.ts';
-import { toolsDidChange, toolsDidRefuse } from '../../protocol/messages/tools.ts';
+import {
+  type ToolProgress,
+  toolProgress,
+  toolsDidChange,
+  toolsDidRefuse,
+} from '../../protocol/messages/tools.ts';
 import { lazily } from '../base/lazily.ts';
 import { serveCatalog } from '../catalog/serveCatalog.ts';
 import type { Chat } from '../chat/chat.ts';
@@ -208,7 +213,9 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
   const createId = () => createToolCallId(options.random);
   const { takesTools } = core;
   const { ask } = questions;
-  const chat = core.recordTurns(createToolLoop({ chat: oneAnswer, tools, takesTools, ask, createId }));
+  const onProgress = (progress: ToolProgress) => endpoint.notify(toolProgress, progress);
+  const loop = createToolLoop({ chat: oneAnswer, tools, takesTools, ask, onProgress, createId });
+  const chat = core.recordTurns(loop);
   serveChat(endpoint, { chat, servers, status, requireTools: (names) => tools.require(names) });
   serveSessions(endpoint, sessions);
   serveTools(endpoint, tools);

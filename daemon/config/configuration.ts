@@ -69,13 +69,16 @@ export function createConfiguration(host = '', user: InitializationOptions = {})
 
 function resolve(options: InitializationOptions): Configuration {
   const { host = '', caFile, servers, contextLength, ...settled } = withDefaults(options);
+  const named = servers.find(({ name }) => name === host.trim());
   return {
     ...settled,
     ...(contextLength ? { contextLength } : {}),
     isHostNamed: options.host !== undefined,
     editorServers: {},
     servers: [
-      serverOf(defaultServerName, host, caFile),
+      named
+        ? serverOf(defaultServerName, named.url, named.caFile)
+        : serverOf(defaultServerName, host, caFile),
       ...servers.map(({ name, url, caFile: own }) => serverOf(name, url, own)),
     ],
     timeouts: { ...settings.timeouts.default, ...settled.timeouts },

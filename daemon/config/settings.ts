@@ -46,7 +46,7 @@ interface SettingOf<T> extends Setting {
 export const settings = {
   host: {
     schema: () => exact(address()),
-    says: 'Address of the runner. If it is empty, `OLLAMA_HOST` is used, or else `http://127.0.0.1:11434`.',
+    says: 'Address of the runner, or the name of one of `servers`. If it is empty, `OLLAMA_HOST` is used, or else `http://127.0.0.1:11434`.',
   },
   servers: {
     schema: () => exact(servers()),

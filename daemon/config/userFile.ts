@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { isRecord } from '../../protocol/base/json.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
+import { indexOfFault } from './jsonFault.ts';
 import { isOfUser, type SettingName } from './settings.ts';
 import { readEach } from './settingsReader.ts';
 
@@ -121,7 +122,7 @@ interface UserConfigSource {
 export function parseUserConfig(text: string, { path, clientHasSettings }: UserConfigSource): UserConfig {
   const value = jsonOrFault(text);
   if (value instanceof SyntaxError)
-    return unusableUserConfig(`The configuration ${path}${lineOfFault(text, value)} is not JSON.`);
+    return unusableUserConfig(`The configuration ${path}${lineAt(text, indexOfFault(text))} is not JSON.`);
   if (!isRecord(value)) return unusableUserConfig(`The configuration ${path} is not a JSON object.`);
   const leftOut = (key: string, why: string) =>
     `The configuration ${path}${lineOfKey(text, key)} has "${key}", which is left out: ${why}.`;
@@ -183,12 +184,6 @@ function jsonOrFault(text: string): unknown {
   } catch (error) {
     return error;
   }
-}
-
-/** The runtime gives the position of most faults. For the others it only quotes the text. */
-function lineOfFault(text: string, { message }: SyntaxError): string {
-  const [, position] = /at position (\d+)/.exec(message) ?? [];
-  return position === undefined ? '' : lineAt(text, Number(position));
 }
 
 /** Empty if the key occurs more than once. */

@@ -41,8 +41,8 @@ export class Models {
   async list(client: RunnerClient, options: ListOptions, signal: AbortSignal): Promise<ListModelsResult> {
     const known = this.#lists.get(client.server.url);
     try {
-      const isFresh = known && !options.refresh && this.#now() - known.at < freshFor;
-      const listed = isFresh ? known : await this.#fetchList(client, signal);
+      const fresh = options.refresh ? undefined : this.#freshList(client);
+      const listed = fresh ?? (await this.#fetchList(client, signal));
       if (options.examine) await this.#examine(client, this.#toModels(client, listed), signal);
       const { leftOut } = listed;
       return { models: this.#toModels(client, listed), ...(leftOut === 0 ? {} : { leftOut }) };
@@ -60,13 +60,19 @@ export class Models {
 
   async show(client: RunnerClient, model: string, signal: AbortSignal): Promise<ShowModelResult> {
     parseModelName(model);
+    const find = (listed: Listed | undefined) =>
+      listed?.models.find(({ name }) => modelKey(name) === modelKey(model));
+    const fresh = this.#freshList(client);
     const [shown, listed] = await Promise.all([
       client.show(model, signal),
-      this.#fetchList(client, signal).catch(() => undefined),
+      // The details of several models, one after another, need the list once.
+      (fresh && find(fresh)
+        ? this.#withRunning(fresh, client, signal)
+        : this.#fetchList(client, signal)
+      ).catch(() => undefined),
     ]);
     this.#knowledge.learnShown(client.server, model, shown);
-    const wire =
-      listed?.models.find(({ name }) => modelKey(name) === modelKey(model)) ?? shownAsListed(model, shown);
+    const wire = find(listed) ?? shownAsListed(model, shown);
     const [known] = this.#toModels(client, { models: [wire], running: listed?.running ?? [] });
     const { template, parameters, system, license, modelfile } = shown;
     return withoutUndefined({
@@ -136,6 +142,17 @@ export class Models {
     };
     if (!this.#knowledge.isShown(client.server, model) && names.some(isUnknown))
       await this.#learnShown(client, model, signal);
+  }
+
+  async #withRunning(listed: Listed, client: RunnerClient, signal: AbortSignal): Promise<Listed> {
+    const running = await runningOrNone(client, signal);
+    this.#knowledge.learnRunning(client.server, running);
+    return { ...listed, running };
+  }
+
+  #freshList(client: RunnerClient): Listed | undefined {
+    const known = this.#lists.get(client.server.url);
+    return known && this.#now() - known.at < freshFor ? known : undefined;
   }
 
   async #fetchList(client: RunnerClient, signal: AbortSignal): Promise<Listed> {

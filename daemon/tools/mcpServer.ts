@@ -4,7 +4,13 @@ import type { Advice } from '../../protocol/messages/advice.ts';
 import type { ListedToolServer } from '../../protocol/messages/tools.ts';
 import type { CallOutcome } from '../chat/daemonTools.ts';
 import { clauseOf, createServerErrors, McpServerError, type ServerErrors } from './mcpServerError.ts';
-import { type McpSession, type McpSessionOptions, startSession, type ToolRequest } from './mcpSession.ts';
+import {
+  type CallOptions,
+  type McpSession,
+  type McpSessionOptions,
+  startSession,
+  type ToolRequest,
+} from './mcpSession.ts';
 import type { ServerEntry } from './serverEntry.ts';
 import type { McpTool } from './toolList.ts';
 import { failedOutcome, readToolResult } from './toolResult.ts';
@@ -71,11 +77,11 @@ export class McpServer {
   }
 
   /** The outcome, even if the call failed. Rejects with the reason of an aborted signal. */
-  async call(request: ToolRequest, signal: AbortSignal): Promise<CallOutcome> {
+  async call(request: ToolRequest, options: CallOptions): Promise<CallOutcome> {
     try {
-      return readToolResult(await this.#call(request, signal));
+      return readToolResult(await this.#call(request, options));
     } catch (error) {
-      signal.throwIfAborted();
+      options.signal.throwIfAborted();
       if (!(error instanceof McpServerError)) throw error;
       return failedOutcome(error.message);
     }
@@ -102,17 +108,18 @@ export class McpServer {
     });
   }
 
-  async #call(request: ToolRequest, signal: AbortSignal): Promise<unknown> {
+  async #call(request: ToolRequest, options: CallOptions): Promise<unknown> {
+    const { signal } = options;
     const session = await this.#inTime(signal, (inTime) => this.#connect(inTime));
     try {
-      return await session.call(request, signal);
+      return await session.call(request, options);
     } catch (error) {
       if (!this.#isForgotten(session, error)) throw error;
       const again = await this.#inTime(signal, (inTime) => this.#connect(inTime));
       // The user has allowed the tool as it was before.
       if (fingerprintIn(again, request) !== fingerprintIn(session, request))
         throw this.#errors.of(`was restarted, and its tool ${request.name} has changed. Ask again`);
-      return again.call(request, signal);
+      return again.call(request, options);
     }
   }
 

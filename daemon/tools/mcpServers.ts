@@ -58,6 +58,8 @@ export class McpServers implements DaemonTools {
   readonly #closing = new Set<Promise<void>>();
   readonly #warnings = new Set<string>();
   #isLoaded = false;
+  /** The entries of the settings, as text; undefined before the start. */
+  #settled: string | undefined;
   #user = emptyUserConfig.tools;
   #root: string | undefined;
 
@@ -65,7 +67,7 @@ export class McpServers implements DaemonTools {
     this.#options = options;
   }
 
-  /** A server started or ended, its tools changed, or a login began or ended. */
+  /** A server started or ended, its tools changed, a login began or ended, or the settings have other servers. */
   readonly onDidChange = this.#changes.event;
 
   /** The editor's folder, where servers start that name none. */
@@ -142,6 +144,7 @@ export class McpServers implements DaemonTools {
 
   /** The settings may have changed: servers that are not entered any more are ended. */
   update(): void {
+    this.#noteSettings();
     const entries = this.#entries();
     const current = new Map(entries.map((entry) => [entry.name, JSON.stringify(entry)]));
     for (const [name, { entry }] of this.#known) if (current.get(name) !== entry) this.#end(name);
@@ -154,6 +157,14 @@ export class McpServers implements DaemonTools {
 
   close(): Promise<void> {
     return this.#runtime.close();
+  }
+
+  /** Clients may show the list of servers. The first settings are those of the start. */
+  #noteSettings(): void {
+    const settled = JSON.stringify(this.#options.settings().mcpServers);
+    const before = this.#settled;
+    this.#settled = settled;
+    if (before !== undefined && before !== settled) this.#changes.fire();
   }
 
   async #load(): Promise<McpRuntime> {

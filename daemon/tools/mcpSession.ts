@@ -1,6 +1,9 @@
 import type { Transport } from '@modelcontextprotocol/client';
 import * as z from 'zod/mini';
 import { linkedSignal, orAborted, withTimeLimit } from '../../protocol/base/abort.ts';
+import { cutText } from '../../protocol/base/text.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import type { CallProgress } from '../../protocol/messages/tools.ts';
 import { closeClient, connectClient, isSessionUnknown, type McpClient, noTimeout } from './mcpClient.ts';
 import { McpServerError, type ServerErrors } from './mcpServerError.ts';
 import { createServerTransport, howItEnded, type ServerTransportOptions } from './serverTransport.ts';
@@ -23,6 +26,11 @@ export interface ToolRequest {
   readonly arguments: Readonly<Record<string, unknown>>;
   /** As the server listed it: it may say that an argument also goes into a header. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
+}
+
+export interface CallOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress?: ((progress: CallProgress) => void) | undefined;
 }
 
 /** How long a server has to confirm that it will report changes, in ms. Until then its list is asked for each time. */
@@ -122,7 +130,7 @@ export class McpSession {
   }
 
   /** The server's answer. @throws {McpServerError}, or the reason of an aborted signal. */
-  async call(request: ToolRequest, signal: AbortSignal): Promise<unknown> {
+  async call(request: ToolRequest, { signal, onProgress }: CallOptions): Promise<unknown> {
     const { errors, timeouts } = this.#options;
     const { tool, toolTotal } = timeouts();
     const limit = toolTotal === 0 ? noTimeout : toolTotal;
@@ -132,12 +140,13 @@ export class McpSession {
       const silent = errors.of(`said nothing for ${tool / 1_000} seconds`);
       const startTimer = () => (tool === 0 ? undefined : setTimeout(() => idle.abort(silent), tool));
       let timer = startTimer();
-      const onProgress = () => {
+      const onSign = (reported: Reported) => {
         clearTimeout(timer);
         timer = startTimer();
+        onProgress?.(toProgress(reported));
       };
       try {
-        return await orAborted(this.#request(request, onProgress, idle.signal), idle.signal);
+        return await orAborted(this.#request(request, onSign, idle.signal), idle.signal);
       } catch (error) {
         idle.signal.throwIfAborted();
         throw this.#errorOf(error);
@@ -172,7 +181,7 @@ export class McpSession {
   /** An aborted signal is reported to the server. */
   #request(
     { name, arguments: given, inputSchema }: ToolRequest,
-    onprogress: () => void,
+    onprogress: (reported: Reported) => void,
     signal: AbortSignal,
   ): Promise<unknown> {
     const { client } = this.#mcp;
@@ -205,6 +214,16 @@ export class McpSession {
       isSessionUnknown: isSessionUnknown(error, transport),
     });
   }
+}
+
+/** As the SDK passes it on. */
+type Reported = { readonly [K in keyof CallProgress]: CallProgress[K] | undefined } & {
+  readonly progress: number;
+};
+
+function toProgress({ progress, total, message }: Reported): CallProgress {
+  const cut = message === undefined ? undefined : cutText(message, 1_000);
+  return withoutUndefined({ progress, total, message: cut });
 }
 
 const listResult = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.optional(z.string()) });

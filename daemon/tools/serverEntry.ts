@@ -48,10 +48,24 @@ const http = z.object({
   clientId: z.exactOptional(text),
 });
 
+/**
+ * Other hosts allow any name, and people write `Brave Search (v2)`. A comma separates names and a slash begins the name of
+ * a tool where users write them. Characters that nobody sees could make one name look like another.
+ */
+function isServerName(name: string): boolean {
+  return (
+    name.length <= 64 &&
+    /^[\p{L}\p{N}\p{M}\p{P}\p{S}]+(?: [\p{L}\p{N}\p{M}\p{P}\p{S}]+)*$/u.test(name) &&
+    !/[,/"]/.test(name)
+  );
+}
+
+const nameRule =
+  'A name has up to 64 characters: letters, digits, signs other than a comma, a slash and a quotation mark, and single blanks between them.';
+
 /** Reads an entry. Problems name only its keys, because its values may be secrets. */
 export function readServerEntry(name: string, value: unknown): ServerEntry {
-  if (!/^[\w.-]{1,64}$/.test(name))
-    return wrong(name, 'A name has up to 64 letters, digits, ".", "_" and "-".');
+  if (!isServerName(name)) return wrong(name, nameRule);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return wrong(name, 'It is not an object.');
   if ('disabled' in value && typeof value.disabled !== 'boolean')

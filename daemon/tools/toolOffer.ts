@@ -76,7 +76,8 @@ function toDaemonTool(
           log.warn(`Runner could not save that ${tool.name} is always allowed: ${messageOf(error)}`);
         });
     },
-    call: (given, signal) => server.call({ name: tool.name, arguments: given, inputSchema }, signal),
+    call: (given, signal, onProgress) =>
+      server.call({ name: tool.name, arguments: given, inputSchema }, { signal, onProgress }),
   };
 }
 

@@ -99,7 +99,7 @@ export const listToolsRequest: RequestMessage<ListToolsParams, ListToolsResult> 
   method: 'runner/tools/list',
 };
 
-/** Daemon to client: a tool server started, stopped, or changed its tools. */
+/** Daemon to client: a tool server started, stopped, or changed its tools, or the settings have other tool servers. */
 export const toolsDidChange: NotificationMessage<object> = { method: 'runner/tools/didChange' };
 
 export interface ApproveToolParams {
@@ -123,6 +123,26 @@ export interface ApproveToolResult {
 export const approveToolRequest: RequestMessage<ApproveToolParams, ApproveToolResult> = {
   method: 'runner/tools/approve',
 };
+
+/** How far a call of a daemon tool has come, as its server reports it. */
+export interface CallProgress {
+  /** Grows with each report. */
+  readonly progress: number;
+  /** What `progress` reaches at the end, if the server knows it. */
+  readonly total?: number;
+  /** What the server is doing: at most 1,000 characters. */
+  readonly message?: string;
+}
+
+export interface ToolProgress extends CallProgress {
+  /** The `streamId` of the chat. */
+  readonly streamId: string;
+  /** The `id` of the call. */
+  readonly id: string;
+}
+
+/** Daemon to client: a call of a daemon tool makes progress. Reports that come faster than they are read are left out. */
+export const toolProgress: NotificationMessage<ToolProgress> = { method: 'runner/tools/progress' };
 
 export interface LoginParams {
   /** The name of a tool server at an address. */

@@ -1438,6 +1438,11 @@ t.test('models: listed, running, shown, and known while the runner is down', asy
       capabilities: { tools: { value: true, from: 'server' }, insert: { value: false, from: 'server' } },
     },
   });
+  const lists = () => runner.requests.filter(({ path }) => path === '/api/tags').length;
+  await daemon.request(listModelsRequest, { refresh: true });
+  const before = lists();
+  for (const name of ['plain', 'thinker', 'seer']) await daemon.request(showModelRequest, { model: name });
+  t.equal(lists(), before, 'the details of several models, one after another, need no further list');
   await t.rejects(daemon.request(showModelRequest, { model: 'nobody' }), failsWith({ code: -33004 }));
   await t.rejects(daemon.request(showModelRequest, { model: '../x' }), failsWith({ code: -33011 }));
   await runner.close();

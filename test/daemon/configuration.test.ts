@@ -1,9 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import t from 'tap';
 import { createLog } from '../../daemon/base/log.ts';
 import { validate } from '../../daemon/base/validate.ts';
 import { createConfiguration } from '../../daemon/config/configuration.ts';
+import { indexOfFault } from '../../daemon/config/jsonFault.ts';
 import { schemaFor } from '../../daemon/config/settings.ts';
 import { createSettingsReader } from '../../daemon/config/settingsReader.ts';
 import {
@@ -101,6 +103,19 @@ t.test('null restores the default, and an absent key keeps its value', async (t)
   );
   t.strictSame(configuration.current, fresh);
   t.strictSame(said, []);
+});
+
+t.test('the host may be the name of a server', async (t) => {
+  const servers = [{ name: 'box', url: 'http://192.168.0.7:1', caFile: '/b.pem' }];
+  const at = (host: string) => {
+    const configuration = createConfiguration('', { servers, caFile: '/a.pem' });
+    configuration.start({ host });
+    return configuration.current.servers[0];
+  };
+  const named = { name: 'default', url: 'http://192.168.0.7:1', caFile: '/b.pem' };
+  t.strictSame(at('box'), named);
+  t.strictSame(at(' box '), named);
+  t.strictSame(at('other'), { name: 'default', url: 'http://other:11434', caFile: '/a.pem' });
 });
 
 t.test('each changed setting counts by itself, and an unknown one is reported once', async (t) => {
@@ -226,6 +241,46 @@ t.test("the user's own configuration is optional; an unreadable one is reported"
     t.strictSame((await openUserFile({ path, clientHasSettings: false })).atStart, want, name);
 });
 
+t.test('the place of a fault in JSON is found, whatever the fault is', async (t) => {
+  const cases: readonly (readonly [before: string, fault: string])[] = [
+    ['', ''],
+    ['{', ''],
+    ['{"a": 1,\n', '}'],
+    ['{"a": 1\n', '"b": 2}'],
+    ['{"a" ', '1}'],
+    ['{"a": ', '}'],
+    ['{', 'a: 1}'],
+    ['[1, ', ',2]'],
+    ['[1, ', ']'],
+    ['[1', '}'],
+    ['{} ', '{}'],
+    ['', '}'],
+    ['{"a": ', "'b'}"],
+    ['{"a": "\\u00e9\u0085\\n", ', '// why\n "b": 1}'],
+    ['{"a": ', '"line\nend"}'],
+    ['{"a": ', '"\\x"}'],
+    ['{"a": ', 'nul}'],
+    ['[0', '1]'],
+    ['[', '+1]'],
+    ['[1', '.]'],
+  ];
+  for (const [before, fault] of cases) {
+    t.throws(() => JSON.parse(before + fault), before + fault);
+    t.equal(indexOfFault(before + fault), before.length, before + fault);
+  }
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      t.equal(indexOfFault(`${text}@`), text.length);
+    }),
+  );
+  fc.assert(
+    fc.property(fc.string(), fc.json(), fc.nat(), (noise, text, cut) => {
+      const index = indexOfFault(text.slice(0, cut % (text.length + 1)) + noise);
+      t.ok(index >= 0 && index <= text.length + noise.length);
+    }),
+  );
+});
+
 t.test("unusable entries of the user's own configuration are named, and the rest counts", async (t) => {
   const read = (text: string, clientHasSettings = false) =>
     parseUserConfig(text, { path: '/c', clientHasSettings });
@@ -238,8 +293,8 @@ t.test("unusable entries of the user's own configuration are named, and the rest
   });
   const cases: readonly (readonly [text: string, problem: RegExp])[] = [
     ['[]', /^The configuration \/c is not a JSON object\./],
-    ['', /^The configuration \/c is not JSON\./],
-    ['{\n"keepAlive": planted }', /^The configuration \/c is not JSON\./],
+    ['', /^The configuration \/c, line 1, is not JSON\./],
+    ['{\n"keepAlive": planted }', /^The configuration \/c, line 2, is not JSON\./],
     ['{"keepAlive": 5,\n"a": 1,\n}', /^The configuration \/c, line 3, is not JSON\./],
     ['{"keepAlive": 5,\n"auth": "planted"}', /^The configuration \/c, line 2, has "auth", .*: it takes /],
     ['{"keepAlive": 5,\n\n"host": "ftp://planted"}', /, line 3, has "host", which is left out: /],

@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { createProcessGroups } from '../../daemon/tools/processGroups.ts';
+import { readServerEntry } from '../../daemon/tools/serverEntry.ts';
 import { namesForModel } from '../../daemon/tools/toolOffer.ts';
 import { readToolResult } from '../../daemon/tools/toolResult.ts';
 import { listSessionsRequest } from '../../protocol/messages/sessions.ts';
@@ -15,7 +16,14 @@ import { listToolsRequest, toolsDidChange } from '../../protocol/messages/tools.
 import { startDaemonProcess } from '../support/daemonProcess.ts';
 import type { Teardown } from '../support/daemonWithRunner.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
-import { answersOf, echo, offeredTo, startWithTools, toolServerPath } from '../support/toolDaemon.ts';
+import {
+  answersOf,
+  echo,
+  offeredTo,
+  resultsOf,
+  startWithTools,
+  toolServerPath,
+} from '../support/toolDaemon.ts';
 import { poll } from '../support/waiting.ts';
 
 t.test('a list is bounded, whatever the server sends', async (t) => {
@@ -168,6 +176,41 @@ t.test('a workspace that is not trusted starts nothing', async (t) => {
   t.strictSame(await names(), ['good ready']);
   const pid = (await recorded('other')).find((line) => line['pid'])?.['pid'] as number;
   await gone(pid);
+});
+
+t.test('a change of the tool servers in the settings is published', async (t) => {
+  const { daemon, entry } = await startWithTools(t, ['good']);
+  let changes = 0;
+  daemon.on(toolsDidChange, () => (changes += 1));
+  const change = async (settings: object) => {
+    await daemon.connection.sendNotification('workspace/didChangeConfiguration', {
+      settings: { runner: settings },
+    });
+    // Answered after the change.
+    await daemon.request(listSessionsRequest, {}).catch(() => undefined);
+    return changes;
+  };
+  t.equal(await change({ logLevel: 'warn' }), 0);
+  t.equal(await change({ mcpServers: { other: entry('other') } }), 1);
+  t.equal(await change({ mcpServers: { other: entry('other') } }), 1, 'the same again');
+  t.equal(await change({ mcpServers: {} }), 2);
+});
+
+t.test('the name of a tool server may be that of any other host', async (t) => {
+  const good = ['files', 'Brave Search (v2)', 'my server', 'données', 'a.b-c_d', 'メモ', "Ann's", 'a&b'];
+  const bad = ['', ' a', 'a ', 'a  b', 'a\nb', 'a\u202eb', 'a/b', 'a,b', '"a"', 'x'.repeat(65)];
+  const kindOf = (name: string) => readServerEntry(name, { command: 'x' }).kind;
+  for (const name of good) t.equal(kindOf(name), 'stdio', name);
+  for (const name of bad) t.equal(kindOf(name), 'wrong', JSON.stringify(name));
+  const { runner, ask } = await startWithTools(t, [], {
+    mcpServers: { 'my server': { command: process.execPath, args: [toolServerPath, 'good'] } },
+    approvals: { 'my server': 'always' },
+  });
+  runner.toolCalls([echo('hi')]);
+  runner.say('ok');
+  t.match(resultsOf((await ask({ hostedTools: ['my server'] })).deltas), [
+    { server: 'my server', content: 'You said hi.' },
+  ]);
 });
 
 t.test('entries of the user win over those of settings, and those over the editor’s', async (t) => {

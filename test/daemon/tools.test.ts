@@ -11,6 +11,8 @@ import {
   listToolsRequest,
   type StdioToolServer,
   type ToolDecision,
+  type ToolProgress,
+  toolProgress,
   toolsDidChange,
 } from '../../protocol/messages/tools.ts';
 import { failsWith } from '../support/failsWith.ts';
@@ -603,6 +605,21 @@ t.test('what the turn had added goes with an error', async (t) => {
       },
     }),
   );
+});
+
+t.test('the progress of a call is published while it runs', async (t) => {
+  const { runner, ask, daemon } = await startWithTools(t, ['good']);
+  const reports: ToolProgress[] = [];
+  daemon.on(toolProgress, (report) => reports.push(report));
+  runner.toolCalls([{ id: 'p', name: 'progress', arguments: {} }]);
+  runner.say('ok');
+  t.strictSame(answersOf((await ask()).result.messages), ['done']);
+  t.ok(reports.length > 0);
+  const [first] = reports;
+  t.match(first, { id: 'p', streamId: /^stream-/, total: 8, message: /^Step \d of 8$/ });
+  const steps = reports.map(({ progress }) => progress);
+  t.strictSame(steps, [...steps].sort(), 'in order');
+  t.equal(steps.at(-1), 7);
 });
 
 t.test('time limits end a call that says nothing, and not one that makes progress', async (t) => {

@@ -113,6 +113,11 @@ function call(id, params) {
   if (params.name === 'slow') return;
   if (params.name === 'progress') return progress(id, params._meta?.progressToken);
   if (params.name === 'flood') return flood();
+  if (params.name === 'echo' && params._meta?.progressToken !== undefined)
+    send({
+      method: 'notifications/progress',
+      params: { progressToken: params._meta.progressToken, progress: 1, total: 2, message: 'Listening' },
+    });
   if (kind === 'telling') {
     send({ method: 'notifications/tools/list_changed' });
     for (let index = 0; index < 1_000; index += 1) send({ method: 'notifications/tools/list_changed' });
@@ -124,7 +129,10 @@ function call(id, params) {
 
 function progress(id, progressToken, step = 0) {
   if (step === 8) return send({ id, result: text('done') });
-  send({ method: 'notifications/progress', params: { progressToken, progress: step } });
+  send({
+    method: 'notifications/progress',
+    params: { progressToken, progress: step, total: 8, message: `Step ${step} of 8` },
+  });
   setTimeout(progress, 60, id, progressToken, step + 1);
 }
 
