@@ -1,16 +1,15 @@
 // Runs every gate and the tests. The last line counts what passed and failed: each gate and each assertion is one.
 // Tests that need a program or an editor which is missing are left out, and listed with what installs it.
 // Usage: node .ci/check.mjs [mode]
-//   --unit        no gates, and only the tests that start no built program: the inner loop
-//   --newer-node  after a run of everything: the units and the built programs on the Node that runs this
-//   --left-out    after a run of everything: only the tests that were left out, now that all is installed
-// The last two add to the counts of the run before them.
+//   --unit             no gates, and only the tests that run in process, but for a few: the inner loop
+//   --left-out [NODE]  after a run of everything: only the tests that were left out, now that all is installed; with the
+//                      program of another Node also the units and the built programs on it. It adds to the counts.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { runTestFiles } from './testFiles.mjs';
 
-/** Folders whose tests run in process. */
+/** Folders whose tests run in process, but for a few that start a program. */
 const unitFolders = ['acp', 'completion', 'daemon', 'practice', 'stream', 'terminal', 'vscode'];
 /** Tests that start the built programs, and need nothing else but Node. */
 const programTests = ['docsService', 'runnerd', 'terminal'];
@@ -25,31 +24,29 @@ const gates = [
 const record = 'node_modules/.runner/checked.json';
 const missingList = resolve('node_modules/.runner/missing.jsonl');
 
-const modes = {
-  '--unit': () => runTests(unitTests()),
-  '--newer-node': () => runTests([...unitTests(), ...programTests.map(built)]),
-  '--left-out': runLeftOut,
-};
-const [mode] = process.argv.slice(2);
+const modes = { '--unit': () => runTests(unitTests()), '--left-out': runLeftOut };
+const [mode, otherNode] = process.argv.slice(2);
 if (mode !== undefined && !(mode in modes)) {
   console.error(`There is no mode ${mode}. Modes: ${Object.keys(modes).join(', ')}.`);
   process.exit(2);
 }
-const adds = mode === '--newer-node' || mode === '--left-out';
-const before = adds ? JSON.parse(readFileSync(record, 'utf8')) : { passed: 0, failed: 0, leftOut: [] };
+const before =
+  mode === '--left-out' ? JSON.parse(readFileSync(record, 'utf8')) : { passed: 0, failed: 0, leftOut: [] };
 const counts = { passed: before.passed, failed: before.failed };
 
 const leftOut = await (mode === undefined ? runEverything() : modes[mode]());
-if (mode === undefined) save({ ...counts, leftOut });
-if (mode === '--newer-node') save({ ...before, ...counts });
-else if (leftOut.length > 0) console.log(`\n${tableOf(leftOut)}\n`);
+if (mode === undefined) writeFileSync(record, JSON.stringify({ ...counts, leftOut }));
+if (leftOut.length > 0) console.log(`\n${tableOf(leftOut)}\n`);
 console.log(`${counts.passed} passed, ${counts.failed} failed`);
 process.exitCode = counts.failed === 0 ? 0 : 1;
 
 async function runEverything() {
   const parts = partsOfOthers();
   const files = readdirSync('.tap-build').filter((name) => name.endsWith('.test.mjs') && !parts.has(name));
-  const [missing] = await Promise.all([runTests(files.map((name) => `.tap-build/${name}`)), runGates()]);
+  const [missing] = await Promise.all([
+    runTests(files.map((name) => ({ file: `.tap-build/${name}` }))),
+    runGates(),
+  ]);
   return missing;
 }
 
@@ -65,8 +62,14 @@ function partsOfOthers() {
 async function runLeftOut() {
   const parts = [...new Set(before.leftOut.map(({ part }) => part))];
   const files = [...new Set(before.leftOut.map(({ file }) => `.tap-build/${file}`))];
-  const only = { RUNNER_TEST_LEFT_OUT: parts.join(), TAP_ONLY: '1', TAP_FILTER_QUIETLY: '1' };
-  const missing = await runTests(files, { env: only, record: 'node_modules/.runner/secondsLeftOut.json' });
+  const env = { RUNNER_TEST_LEFT_OUT: parts.join(), TAP_ONLY: '1', TAP_FILTER_QUIETLY: '1' };
+  const onOther = otherNode === undefined ? [] : [...unitTests(), ...programTests.map(runOf)];
+  const runs = [
+    ...files.map((file) => ({ file, env })),
+    // What is missing there was left out, and listed, before.
+    ...onOther.map(({ file }) => ({ file, node: otherNode, env: { RUNNER_TEST_MISSING_LIST: undefined } })),
+  ];
+  const missing = await runTests(runs, 'node_modules/.runner/secondsLeftOut.json');
   if (missing.length > 0) counts.failed++;
   return missing;
 }
@@ -81,11 +84,14 @@ async function runGates() {
 }
 
 /** Counts the assertions. Returns the parts that were missing, as `test/support/parts.ts` lists them. */
-async function runTests(files, { env = {}, ...options } = {}) {
+async function runTests(runs, secondsFile) {
   mkdirSync('node_modules/.runner', { recursive: true });
   rmSync(missingList, { force: true });
-  const all = { ...process.env, RUNNER_TEST_MISSING_LIST: missingList, ...env };
-  const { passed, failed } = await runTestFiles(files, { ...options, env: all });
+  const common = { ...process.env, RUNNER_TEST_MISSING_LIST: missingList };
+  const { passed, failed } = await runTestFiles(
+    runs.map((run) => ({ ...run, env: { ...common, ...run.env } })),
+    secondsFile,
+  );
   counts.passed += passed;
   counts.failed += failed;
   if (!existsSync(missingList)) return [];
@@ -94,15 +100,11 @@ async function runTests(files, { env = {}, ...options } = {}) {
 
 function unitTests() {
   const names = unitFolders.flatMap((folder) => readdirSync(`test/${folder}`));
-  return names.filter((name) => name.endsWith('.test.ts')).map((name) => built(name.replace('.test.ts', '')));
+  return names.filter((name) => name.endsWith('.test.ts')).map((name) => runOf(name.replace('.test.ts', '')));
 }
 
-function built(name) {
-  return `.tap-build/${name}.test.mjs`;
-}
-
-function save(counted) {
-  writeFileSync(record, JSON.stringify(counted));
+function runOf(name) {
+  return { file: `.tap-build/${name}.test.mjs` };
 }
 
 /** A line for each thing to install, with the test files that lack it. */

@@ -7,7 +7,7 @@ const names = process.argv.slice(2);
 if (names.length === 0) end('Usage: npm run test:one -- NAME…   such as "chat" for test/daemon/chat.test.ts');
 run(process.execPath, ['.ci/prepare.mjs', '--tools']);
 run(process.execPath, ['esbuild.mjs', `--tests=${names}`]);
-const { failed } = await runTestFiles(names.map((name) => `.tap-build/${name}.test.mjs`));
+const { failed } = await runTestFiles(names.map((name) => ({ file: `.tap-build/${name}.test.mjs` })));
 process.exitCode = failed === 0 ? 0 : 1;
 
 function run(command, args) {

@@ -11,38 +11,39 @@ const limit = 1200;
 const jobs = availableParallelism() + 1;
 
 /**
- * @param {readonly string[]} files such as `.tap-build/chat.test.mjs`
- * @param {{ env?: NodeJS.ProcessEnv, record?: string }} options `record` has the seconds that each file took last: the
- *   longest ones start first, so that none is left alone at the end. A run of only some tests of each file has its own.
+ * @typedef {object} Run
+ * @property {string} file such as `.tap-build/chat.test.mjs`
+ * @property {NodeJS.ProcessEnv} [env]
+ * @property {string} [node] another Node than this one
+ *
+ * @param {readonly Run[]} runs
+ * @param {string} [record] has the seconds that each run took last: the longest ones start first, so that none is left
+ *   alone at the end
  * @returns {Promise<{ passed: number, failed: number }>} counts of assertions; a file that ends early counts as one
  */
-export async function runTestFiles(
-  files,
-  { env = process.env, record = 'node_modules/.runner/seconds.json' } = {},
-) {
+export async function runTestFiles(runs, record = 'node_modules/.runner/seconds.json') {
   const seconds = readSeconds(record);
-  const waiting = [...files].sort((one, other) => expected(seconds, other) - expected(seconds, one));
+  const waiting = [...runs].sort((one, other) => expected(seconds, other) - expected(seconds, one));
   const counts = { passed: 0, failed: 0 };
   const worker = async () => {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const begun = performance.now();
-      const result = await runFile(file, env);
-      seconds[nameOf(file)] = Math.round((performance.now() - begun) / 100) / 10;
-      counts.passed += result.passed;
-      counts.failed += result.failed;
-      const { passed, failed, output } = result;
-      const summary = `${nameOf(file)}: ${passed} passed, ${failed} failed, ${seconds[nameOf(file)]} s`;
+    for (let run = waiting.shift(); run !== undefined; run = waiting.shift()) {
+      const [begun, name] = [performance.now(), nameOf(run)];
+      const { passed, failed, output } = await runFile(run);
+      seconds[name] = Math.round((performance.now() - begun) / 100) / 10;
+      counts.passed += passed;
+      counts.failed += failed;
+      const summary = `${name}: ${passed} passed, ${failed} failed, ${seconds[name]} s`;
       console.log(failed === 0 ? `ok: ${summary}` : `${failuresIn(output)}\nFAILED: ${summary}`);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(jobs, files.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(jobs, runs.length) }, worker));
   mkdirSync(dirname(record), { recursive: true });
   writeFileSync(record, JSON.stringify(seconds));
   return counts;
 }
 
-function runFile(file, env) {
-  const child = spawn(process.execPath, ['--enable-source-maps', file], {
+function runFile({ file, env = process.env, node = process.execPath }) {
+  const child = spawn(node, ['--enable-source-maps', file], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...env, TAP_TIMEOUT: `${limit}` },
   });
@@ -84,11 +85,16 @@ function failuresIn(output) {
   return shown.slice(-400).join('\n');
 }
 
-const nameOf = (file) => basename(file, '.test.mjs');
+/** @param {Run} run */
+function nameOf({ file, node }) {
+  const name = basename(file, '.test.mjs');
+  return node === undefined ? name : `${name} on the other Node`;
+}
 
 /** Those that were not run before start first, with editors and browsers before all others. */
-function expected(seconds, file) {
-  return seconds[nameOf(file)] ?? (/^(vscode|docs|neovim)/.test(nameOf(file)) ? 2000 : 1000);
+function expected(seconds, run) {
+  const name = nameOf(run);
+  return seconds[name] ?? (/^(vscode|docs|neovim)/.test(name) ? 2000 : 1000);
 }
 
 function readSeconds(record) {

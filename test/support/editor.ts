@@ -237,7 +237,7 @@ export async function offeredServers({ vscode, seen }: Host<undefined>): Promise
 export async function pressEnter(page: Page, button: string): Promise<void> {
   const dialog = page.locator('.monaco-dialog-box');
   const focused = dialog.locator(':focus').filter({ hasText: button });
-  // A window that opens at the same moment may take the focus away, as it would from a user.
+  // Once a dialog was seen to open without the focus, right after an input box.
   await focused
     .waitFor({ timeout: 10_000 })
     .catch(() => dialog.locator('.monaco-button').filter({ hasText: button }).focus());
