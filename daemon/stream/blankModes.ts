@@ -1,4 +1,4 @@
-import { bareCall } from './callBlock.ts';
+import { bareCall } from './callStart.ts';
 import { isBlank, newline, openBrace, openBracket, skipBlanks, tick } from './characters.ts';
 import type { Mode, Reply } from './reply.ts';
 

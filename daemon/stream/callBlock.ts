@@ -1,4 +1,5 @@
 import { isCutClose, readCallMark } from './callMarks.ts';
+import type { CallStart } from './callStart.ts';
 import {
   closeBrace,
   closeBracket,
@@ -9,7 +10,6 @@ import {
   openBracket,
   tick,
 } from './characters.ts';
-import type { ElementForm } from './family.ts';
 import type { CallContext, FoundMark, WrittenCall } from './forms/call.ts';
 import { readElementCall } from './forms/elementCall.ts';
 import { readNamedCall, readPrefixedCall } from './forms/namedCall.ts';
@@ -28,28 +28,6 @@ import {
   takeWord,
 } from './source.ts';
 
-/** How a block of calls begins, and what must follow. */
-export interface BlockStart {
-  /** True if a tag was opened, or a mark was read that needs no close tag. */
-  readonly wrapped: boolean;
-  /** The form whose open tag began the block. */
-  readonly form?: ElementForm;
-  /** The tool whose name is the tag that began the block. */
-  readonly tool?: string;
-  /**
-   * What makes it certain that the calls were meant. `tag`: the tag that begins them. `alone`: nothing else is in the
-   * reply. `close`: a close tag after them.
-   */
-  readonly proof: 'tag' | 'alone' | 'close';
-  /**
-   * The block begins with a word. After a `mark` only an object, a list or a fence is a call; after a `prefix`, only the
-   * name of a tool with its arguments.
-   */
-  readonly word?: 'mark' | 'prefix';
-  /** True if there is no text before the block on its line. */
-  readonly beginsLine: boolean;
-}
-
 /** Calls, and where the text of the block ends. Characters that were read beyond it belong to what follows. */
 export interface Block {
   readonly calls: readonly WrittenCall[];
@@ -65,12 +43,14 @@ const callFences = /^tool_?(?:calls?|code)$/i;
 const longestFence = 40;
 
 /** Reads calls in any form, and the marks around and between them, up to the end of the tag that holds them. */
-export function* readBlock(source: Source, context: CallContext, start: BlockStart): Reading<Block> {
+export function* readBlock(source: Source, context: CallContext, start: CallStart): Reading<Block> {
   const block = new BlockReader(source, context, start);
-  const { form, tool } = start;
-  if (form !== undefined) yield* block.readCall(() => readElementCall(source, context, form));
-  if (tool !== undefined) yield* block.readCall(() => readToolElement(source, context, tool));
-  if (start.word === 'prefix') yield* block.readCall(() => readPrefixedCall(source, context));
+  const { opening } = start;
+  if (opening.kind === 'element') yield* block.readCall(() => readElementCall(source, context, opening.form));
+  else if (opening.kind === 'tool')
+    yield* block.readCall(() => readToolElement(source, context, opening.tool));
+  else if (opening.kind === 'call' && opening.tag.onlyBefore === 'toolName')
+    yield* block.readCall(() => readPrefixedCall(source, context));
   while (!block.isOver) yield* block.readNextOrStop();
   return yield* block.finish();
 }
@@ -78,7 +58,8 @@ export function* readBlock(source: Source, context: CallContext, start: BlockSta
 class BlockReader {
   readonly #source: Source;
   readonly #context: CallContext;
-  readonly #start: BlockStart;
+  readonly #opening: CallStart['opening'];
+  readonly #beginsLine: boolean;
   readonly #calls: WrittenCall[] = [];
   /** The number of open tags. */
   #depth: number;
@@ -91,11 +72,12 @@ class BlockReader {
   #isClosed = false;
   isOver = false;
 
-  constructor(source: Source, context: CallContext, start: BlockStart) {
+  constructor(source: Source, context: CallContext, { opening, beginsLine }: CallStart) {
     this.#source = source;
     this.#context = context;
-    this.#start = start;
-    this.#depth = start.wrapped ? 1 : 0;
+    this.#opening = opening;
+    this.#beginsLine = beginsLine;
+    this.#depth = opening.kind === 'call' ? 1 : 0;
   }
 
   *readCall(read: () => Reading<WrittenCall | WrittenCall[]>): Reading<void> {
@@ -108,9 +90,8 @@ class BlockReader {
     const { endAt } = this.#context;
     this.#end = endAt ?? this.#context.pending?.offset ?? this.#source.offset;
     this.#source.settle();
-    if (endAt !== undefined || this.#start.tool !== undefined) this.isOver = true;
-    else if (this.#start.form !== undefined && this.#depth === 0 && this.#context.pending === undefined)
-      this.isOver = true;
+    if (endAt !== undefined || this.#opening.kind === 'tool') this.isOver = true;
+    else if (this.#isOneElement && this.#context.pending === undefined) this.isOver = true;
   }
 
   /** A later call that is cut off takes nothing from the calls before it, if a tag shows that they were meant. */
@@ -119,7 +100,7 @@ class BlockReader {
       yield* this.#readNext();
     } catch (error) {
       const isCut = error instanceof CallRefusal && error.reason === 'cut';
-      if (!isCut || this.#calls.length === 0 || this.#start.proof !== 'tag') throw error;
+      if (!isCut || this.#calls.length === 0 || this.#opening.kind === 'untagged') throw error;
       this.isOver = true;
     }
   }
@@ -135,7 +116,7 @@ class BlockReader {
     else if (code === less || code === openBracket || code === closeBracket) yield* this.#readMark(code);
     else if (code === openBrace) yield* this.readCall(() => readObjectCall(source, context));
     else if (code === tick) yield* this.#readFence();
-    else if (code === closeBrace && this.#calls.length > 0) this.#extend(1);
+    else if (code === closeBrace && this.#calls.length > 0) this.#takeExtraBrace();
     else if ((code === comma || code === semicolon) && this.#calls.length > 0) source.at++;
     else if (this.#calls.length > 0) yield* this.#readLater(() => readNamedCall(source, context));
     else yield* this.#readFirst();
@@ -145,9 +126,9 @@ class BlockReader {
   *finish(): Reading<Block> {
     if (this.#calls.length === 0) throw new CallRefusal(this.#source.code === over ? 'cut' : 'mention');
     if (this.#mustBeAlone && (yield* skipBlanks(this.#source)) !== over) throw new CallRefusal('mention');
-    if (this.#start.proof === 'close' && !this.#isClosed) throw new CallRefusal('mention');
+    if (this.#isUntagged('closed') && !this.#isClosed) throw new CallRefusal('mention');
     const bare = this.#calls.filter(({ isArgumentFree }) => isArgumentFree);
-    const empty = this.#start.beginsLine ? [] : this.#calls.filter(({ isEmpty }) => isEmpty);
+    const empty = this.#beginsLine ? [] : this.#calls.filter(({ isEmpty }) => isEmpty);
     if (![...bare, ...empty].every((call) => this.#isMeant(call))) throw new CallRefusal('mention');
     if (bare.length > 0) yield* this.#expectLineEnd();
     return { calls: this.#calls, end: this.#end };
@@ -155,8 +136,17 @@ class BlockReader {
 
   /** An untagged call, or a call in a fence, counts only if nothing else is in the reply. */
   get #mustBeAlone(): boolean {
-    if (this.#start.proof !== 'alone') return false;
-    return this.#isFenced || (!this.#isClosed && !this.#context.isTagged);
+    if (!this.#isUntagged('alone')) return false;
+    return this.#isFenced || (!this.#isClosed && !this.#context.isMarked);
+  }
+
+  #isUntagged(onlyIf: 'alone' | 'closed'): boolean {
+    return this.#opening.kind === 'untagged' && this.#opening.onlyIf === onlyIf;
+  }
+
+  /** The tag of the call itself began the block, so the block ends with the call. */
+  get #isOneElement(): boolean {
+    return this.#opening.kind === 'element' && this.#depth === 0;
   }
 
   *#readMark(code: number): Reading<void> {
@@ -165,7 +155,8 @@ class BlockReader {
     if (isStray) this.#end = offset + (token === undefined && text === '' ? 1 : 0);
     if (token !== undefined) return yield* this.#takeMark({ token, text, offset });
     if (isStray && text === '') return;
-    if (isCutClose(this.#source, text) && this.#calls.length > 0) return this.#takeCutClose();
+    // The reply ends within the close tag, of which nothing is shown.
+    if (isCutClose(this.#source, text) && this.#calls.length > 0) return this.#endAt(this.#source.offset);
     if (code === less && this.#depth > 0) return yield* this.#readTagged(text);
     if (code !== openBracket || this.#calls.length > 0) return this.#stop(offset);
     yield* this.readCall(() => this.#readList(text.slice(1)));
@@ -182,10 +173,9 @@ class BlockReader {
 
   *#takeMark(mark: FoundMark): Reading<void> {
     const { token } = mark;
-    const { form } = this.#start;
     switch (token.kind) {
       case 'open':
-        if (this.#start.proof === 'alone' && this.#depth === 0) this.#context.isTagged = true;
+        if (this.#isUntagged('alone') && this.#depth === 0) this.#context.isMarked = true;
         this.#depth++;
         this.#isOpened = true;
         return;
@@ -196,14 +186,14 @@ class BlockReader {
         if (this.#calls.length === 0) return this.#stop(mark.offset);
         this.#end = this.#source.offset;
         // If no tag was opened around a call, the call is complete by itself.
-        if (form !== undefined && this.#depth === 0) this.isOver = true;
+        if (this.#isOneElement) this.isOver = true;
         return;
       case 'separator':
         if (this.#calls.length === 0) return this.#stop(mark.offset);
         return;
       case 'call':
-        if (form !== undefined && this.#depth === 0 && this.#calls.length > 0) return this.#stop();
-        if (this.#start.proof === 'alone') this.#context.isTagged = true;
+        if (this.#isOneElement && this.#calls.length > 0) return this.#stop();
+        if (this.#isUntagged('alone')) this.#context.isMarked = true;
         return yield* this.readCall(() => readElementCall(this.#source, this.#context, token.form));
       default:
         return this.#stop(mark.offset);
@@ -221,25 +211,23 @@ class BlockReader {
 
   /** An open tag with nothing after it was meant as a close tag. */
   #takeEnd(): void {
-    if (this.#isOpened && this.#calls.length > 0) this.#end = this.#source.offset;
-    this.isOver = true;
+    this.#endAt(this.#isOpened && this.#calls.length > 0 ? this.#source.offset : this.#end);
   }
 
-  #extend(length: number): void {
-    this.#source.at += length;
+  #takeExtraBrace(): void {
+    this.#source.at++;
     this.#end = this.#source.offset;
+  }
+
+  #endAt(offset: number): void {
+    this.#end = offset;
+    this.isOver = true;
   }
 
   /** The text here is not part of the calls. */
   #stop(at?: number): void {
     if (this.#calls.length === 0) throw new CallRefusal('mention', at);
     if (this.#mustBeAlone) throw new CallRefusal('mention');
-    this.isOver = true;
-  }
-
-  /** The reply ends within the close tag, of which nothing is shown. */
-  #takeCutClose(): void {
-    this.#end = this.#source.offset;
     this.isOver = true;
   }
 
@@ -251,13 +239,14 @@ class BlockReader {
   }
 
   *#readFirst(): Reading<void> {
-    if (this.#start.word !== undefined) throw new CallRefusal('mention');
+    const opening = this.#opening;
+    if (opening.kind === 'call' && opening.tag.onlyBefore !== undefined) throw new CallRefusal('mention');
     yield* this.readCall(() => readNamedCall(this.#source, this.#context));
   }
 
   /** What comes after calls is either another call or the text that follows them. */
   *#readLater(read: () => Reading<WrittenCall>): Reading<void> {
-    if (this.#start.form !== undefined && this.#depth === 0) return this.#stop();
+    if (this.#isOneElement) return this.#stop();
     const before = this.#end;
     try {
       yield* this.readCall(read);
@@ -285,7 +274,7 @@ class BlockReader {
       longestFence,
     );
     if (ticks < 3 || !fenceNames.test(name.trim())) throw new CallRefusal('mention');
-    if (callFences.test(name.trim())) this.#context.isTagged = true;
+    if (callFences.test(name.trim())) this.#context.isMarked = true;
     this.#isFenced = true;
     this.#fence = ticks;
   }
@@ -294,8 +283,7 @@ class BlockReader {
   *#takeStrayFence(ticks: number): Reading<void> {
     const { offset } = this.#source;
     if (ticks < 3 || (yield* skipBlanks(this.#source)) !== over) return this.#stop();
-    this.#end = offset;
-    this.isOver = true;
+    this.#endAt(offset);
   }
 
   /** A bare name is a call if the tool requires no argument. */
@@ -306,7 +294,7 @@ class BlockReader {
 
   /** A bare name in its tag is a mention if it is part of a sentence. */
   *#expectLineEnd(): Reading<void> {
-    if (!this.#start.beginsLine) throw new CallRefusal('mention');
+    if (!this.#beginsLine) throw new CallRefusal('mention');
     if (this.#end < this.#source.offset) return;
     const blanks = yield* takeBlanks(this.#source);
     if (this.#source.code === over || blanks.includes('\n') || !isBlankless(this.#source.code)) return;
@@ -316,21 +304,4 @@ class BlockReader {
 
 function isBlankless(code: number): boolean {
   return !isBlank(code) && code !== less && code !== openBracket;
-}
-
-/** The start of what may be calls, and what came before it. */
-export interface CallStart {
-  /** The blanks that were withheld before it. */
-  readonly lead: string;
-  /** The tag or mark with which it began. */
-  readonly opening: string;
-  readonly close: string;
-  readonly start: BlockStart;
-  /** Calls here may be quoted in a sentence: they stand within a line, or begin with a word. */
-  readonly mayBeQuoted?: true;
-}
-
-/** The start of a reply that may consist only of calls. */
-export function bareCall(lead: string): CallStart {
-  return { lead, opening: '', close: '', start: { wrapped: false, proof: 'alone', beginsLine: true } };
 }

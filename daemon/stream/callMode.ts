@@ -1,5 +1,6 @@
-import { type Block, type CallStart, readBlock } from './callBlock.ts';
+import { type Block, readBlock } from './callBlock.ts';
 import { callMarksOf } from './callMarks.ts';
+import { type CallStart, closeOf } from './callStart.ts';
 import type { ToolCall } from './events.ts';
 import type { CallContext, WrittenCall } from './forms/call.ts';
 import { LongText } from './longText.ts';
@@ -121,12 +122,12 @@ export class CallMode implements Mode {
   }
 
   #report({ block }: BlockResult & { readonly kind: 'calls' }, body: string): void {
-    const { lead = '', opening = '' } = this.#start ?? {};
+    const { lead = '', opening } = this.#start ?? {};
     const { sink, tools } = this.#reply;
     const { calls, missing } = judgeCalls(block.calls, tools);
     sink.markup(lead);
     for (const [index, call] of calls.entries())
-      sink.add({ type: 'toolCall', call, text: index === 0 ? opening + body : '' });
+      sink.add({ type: 'toolCall', call, text: index === 0 ? `${opening?.literal ?? ''}${body}` : '' });
     for (const name of missing) {
       const message = `The model left out the argument ${name}, which the tool requires.`;
       sink.add({ type: 'warning', code: 'missing-argument', message });
@@ -135,10 +136,10 @@ export class CallMode implements Mode {
   }
 
   #refuse({ reason, begun }: BlockResult & { readonly kind: 'refused' }, body: string): void {
-    const { lead = '', opening = '', start } = this.#start ?? {};
-    if (start?.proof === 'tag') this.#warnOfTagged(reason, begun);
+    const { lead = '', opening } = this.#start ?? {};
+    if (opening && opening.kind !== 'untagged') this.#warnOfTagged(reason, begun);
     else if (reason === 'malformed') this.#warn('malformed-tool-call', 'cannot be read');
-    this.#reply.giveBack(lead + opening + body);
+    this.#reply.giveBack(`${lead}${opening?.literal ?? ''}${body}`);
     this.#reply.enterProse();
   }
 
@@ -189,12 +190,12 @@ class CallReader {
   readonly #context: CallContext;
   readonly #reading: Reading<Block>;
 
-  constructor({ tools, profile }: Pick<Reply, 'profile' | 'tools'>, { close, start }: CallStart) {
-    this.#source = new Source(close);
+  constructor({ tools, profile }: Pick<Reply, 'profile' | 'tools'>, start: CallStart) {
+    this.#source = new Source(closeOf(start.opening));
     this.#context = {
       tools,
       marks: callMarksOf(profile),
-      isTagged: start.proof === 'tag',
+      isMarked: start.opening.kind !== 'untagged',
       begun: false,
       pending: undefined,
       endAt: undefined,

@@ -83,7 +83,7 @@ export const families: readonly Family[] = [
     source: 'vllm granite_tool_parser.py, phi4mini_tool_parser.py',
     calls: [
       { open: '<|tool_call|>', close: '<|/tool_call|>' },
-      { open: 'functools', close: '', lineStart: true },
+      { open: 'functools', close: '', onlyBefore: 'value' },
     ],
     ends: ['<|end_of_text|>'],
   },
@@ -128,7 +128,7 @@ export const families: readonly Family[] = [
     family: 'gemma4 without its tags',
     source: 'vllm gemma4_utils.py',
     models: /gemma-?4/i,
-    calls: [{ open: 'call:', close: '', lineStart: true, isPrefix: true }],
+    calls: [{ open: 'call:', close: '', onlyBefore: 'toolName' }],
   },
   {
     family: 'functiongemma',
@@ -192,7 +192,7 @@ export const families: readonly Family[] = [
     source: 'ollama cohere.go; template of command-r',
     calls: [
       { open: '<|START_ACTION|>', close: '<|END_ACTION|>' },
-      { open: 'Action:', close: '', lineStart: true },
+      { open: 'Action:', close: '', onlyBefore: 'value' },
     ],
     thinking: [{ open: '<|START_THINKING|>', close: '<|END_THINKING|>' }],
     answer: [

@@ -3,10 +3,12 @@ export interface CallTag {
   readonly open: string;
   /** Empty if nothing closes it. */
   readonly close: string;
-  /** The tag counts only at the beginning of a line, because it consists of words. */
-  readonly lineStart?: true;
-  /** The name of a tool follows at once, with arguments that have no quotes around their keys. */
-  readonly isPrefix?: true;
+  /**
+   * For a tag that is a word, as prose may have it: it counts only at the beginning of a line, and only before an
+   * object, a list or a fence (`value`), or before the name of a tool with arguments whose keys have no quotes
+   * (`toolName`).
+   */
+  readonly onlyBefore?: 'value' | 'toolName';
 }
 
 /** Calls and arguments written as elements, with values as verbatim text. */

@@ -157,7 +157,7 @@ function pairOf(text: string, at: number): number {
 }
 
 function isWord(opening: Opening): boolean {
-  if (opening.kind === 'call') return opening.tag.lineStart === true;
+  if (opening.kind === 'call') return opening.tag.onlyBefore !== undefined;
   return (
     (opening.kind === 'thinkingMark' || opening.kind === 'thinkingMarkClose') && /^\w/.test(opening.literal)
   );

@@ -1,3 +1,4 @@
+import { unopenedCall } from './callStart.ts';
 import { less, openBrace, tick } from './characters.ts';
 import { anywhere } from './openingTable.ts';
 import type { Mode, NextMode, Reply } from './reply.ts';
@@ -62,15 +63,7 @@ export class Prose implements Mode {
   #leave(character: number): void {
     const { beginsLine } = this.#reply.code;
     if (character !== openBrace) return this.#reply.enter(beginsLine ? tagAtLineStart : tagInLine);
-    this.#reply.enter({
-      mode: 'call',
-      start: {
-        lead: '',
-        opening: '',
-        close: '',
-        start: { wrapped: false, proof: 'close', beginsLine },
-      },
-    });
+    this.#reply.enter({ mode: 'call', start: unopenedCall(beginsLine) });
   }
 
   #mayBegin(character: number, text: string, at: number): boolean {

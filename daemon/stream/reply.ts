@@ -1,4 +1,4 @@
-import type { CallStart } from './callBlock.ts';
+import type { CallStart } from './callStart.ts';
 import { CodeTracker } from './codeTracker.ts';
 import type { Echoes } from './echoes.ts';
 import { EventSink } from './events.ts';

@@ -1,4 +1,4 @@
-import { bareCall, type CallStart } from './callBlock.ts';
+import { bareCall, type CallStart } from './callStart.ts';
 import { greater, isBlank, less, newline } from './characters.ts';
 import { TagEnd } from './elementEnd.ts';
 import type { ThinkingMarks } from './family.ts';
@@ -123,22 +123,12 @@ export class Tag implements Mode {
     const { code, shown } = this.#reply;
     if (shown && !this.#afterCall && (code.isQuote || code.isCodeLine)) return this.#refuseAll();
     const isInLine = shown && !this.#afterCall && !this.#beginsLine;
-    // A word without a tag is the weakest proof, even at the beginning of a line.
-    const mayBeQuoted = isInLine || (opening.kind === 'call' && opening.tag.isPrefix === true);
+    // A word is the weakest sign of a call, even at the beginning of a line.
+    const mayBeQuoted = isInLine || (opening.kind === 'call' && opening.tag.onlyBefore === 'toolName');
     const start: CallStart = {
       lead: this.#lead,
-      opening: opening.literal,
-      close: closeOf(opening),
-      start: {
-        wrapped: opening.kind === 'call',
-        proof: 'tag',
-        beginsLine: this.#beginsLine,
-        ...(opening.kind === 'element' ? { form: opening.form } : {}),
-        ...(opening.kind === 'tool' ? { tool: opening.tool } : {}),
-        ...(opening.kind === 'call' && opening.tag.lineStart
-          ? { word: opening.tag.isPrefix ? 'prefix' : 'mark' }
-          : {}),
-      },
+      opening,
+      beginsLine: this.#beginsLine,
       ...(mayBeQuoted ? { mayBeQuoted } : {}),
     };
     this.#reply.enter({ mode: 'call', start });
@@ -326,10 +316,4 @@ export class Tag implements Mode {
 /** Whether an opening may begin after the first character. */
 function mayHoldOpening(held: string): boolean {
   return held.length > 1 && (held.includes('<', 1) || held.includes('[', 1) || held.includes(']', 1));
-}
-
-/** What closes the block of calls. */
-function closeOf(opening: CallOpening): string {
-  if (opening.kind === 'tool') return `</${opening.tool}>`;
-  return opening.kind === 'call' ? opening.tag.close : opening.form.callClose;
 }

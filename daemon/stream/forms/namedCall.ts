@@ -19,15 +19,15 @@ export function* readNamedCall(source: Source, context: CallContext): Reading<Wr
   const { code } = source;
   if (word === '') throw new CallRefusal(code === over ? 'cut' : 'mention');
   // Without a tag, a call with parentheses is code or part of a sentence.
-  if (code === openParenthesis && !context.isTagged) throw new CallRefusal('mention');
+  if (code === openParenthesis && !context.isMarked) throw new CallRefusal('mention');
   if (code === openParenthesis) return yield* readPythonCall(source, context, word);
   const colon = /^:?call:/.exec(word)?.[0];
   if (code === openBrace && colon !== undefined)
     return yield* readColonCall(source, context, word.slice(colon.length));
-  if (word === 'function' && context.isTagged && context.tools.find(word) === undefined)
+  if (word === 'function' && context.isMarked && context.tools.find(word) === undefined)
     return yield* readAfterKind(source, context);
   const name = nameOf(word, context);
-  if (name === undefined && !context.isTagged) throw new CallRefusal('mention');
+  if (name === undefined && !context.isMarked) throw new CallRefusal('mention');
   return yield* readAfterName(source, context, { name, isBroken: isBlank(code) });
 }
 
@@ -69,9 +69,9 @@ function* readAfterName(source: Source, context: CallContext, named: Named): Rea
   const blanks = yield* takeBlanks(source);
   const { code } = source;
   // Without a tag, the object must follow at once or on the next line.
-  if (code === openBrace && (context.isTagged || !named.isBroken || /^\r?\n$/.test(blanks)))
+  if (code === openBrace && (context.isMarked || !named.isBroken || /^\r?\n$/.test(blanks)))
     return yield* readArguments(source, context, named);
-  if (code === tick && context.isTagged) return yield* readFenced(source, context, named);
+  if (code === tick && context.isMarked) return yield* readFenced(source, context, named);
   if (code === less || code === openBracket) return yield* readAfterMark(source, context, named);
   return alone(named, code);
 }
@@ -91,7 +91,7 @@ function* readAfterMark(source: Source, context: CallContext, named: Named): Rea
     begin(context, named);
     return yield* readParameters(source, context, { name: known(named), form: pairForm, first: mark });
   }
-  if (token.kind === 'call' && context.isTagged && named.name !== undefined)
+  if (token.kind === 'call' && context.isMarked && named.name !== undefined)
     return yield* readElementCall(source, context, token.form);
   if (token.kind === 'callId') {
     yield* takeWord(source, (code) => code === openBracket, longestName);
@@ -102,7 +102,7 @@ function* readAfterMark(source: Source, context: CallContext, named: Named): Rea
     return yield* readAfterSeparator(source, context, known(named));
   }
   const isOver = token.kind === 'close' || token.kind === 'end';
-  if (named.name === undefined || !isOver || !context.isTagged) throw new CallRefusal('mention', offset);
+  if (named.name === undefined || !isOver || !context.isMarked) throw new CallRefusal('mention', offset);
   context.pending = mark;
   return { name: named.name, arguments: {}, isArgumentFree: true };
 }
@@ -110,7 +110,7 @@ function* readAfterMark(source: Source, context: CallContext, named: Named): Rea
 function begin(context: CallContext, { name }: Named): void {
   context.begun = true;
   // A mark that occurs only in calls shows that a call was meant.
-  context.isTagged = true;
+  context.isMarked = true;
   if (name === undefined) throw new CallRefusal('unknown');
 }
 
@@ -158,7 +158,7 @@ export function* readPrefixedCall(source: Source, context: CallContext): Reading
 }
 
 function* readColonCall(source: Source, context: CallContext, name: string): Reading<WrittenCall> {
-  if (!context.isTagged) throw new CallRefusal('mention');
+  if (!context.isMarked) throw new CallRefusal('mention');
   if (context.tools.find(name) === undefined) throw new CallRefusal('unknown');
   context.begun = true;
   const given = yield* readObject(source, colonStyle);

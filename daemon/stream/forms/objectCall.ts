@@ -84,7 +84,7 @@ export function* readObjectCall(source: Source, context: CallContext, depth = 0)
 
 /** One brace too few: the close tag comes where the last brace is missing. It is left for the next reader. */
 function* closesWithoutBrace(source: Source, context: CallContext, found: Found): Reading<boolean> {
-  if (!context.isTagged || (found.given ?? found.nested) === undefined) return false;
+  if (!context.isMarked || (found.given ?? found.nested) === undefined) return false;
   const { offset } = source;
   const { token, text } = yield* readMark(source, context.marks);
   if (token?.kind !== 'close') return false;
@@ -93,8 +93,8 @@ function* closesWithoutBrace(source: Source, context: CallContext, found: Found)
 }
 
 /** In a tag, keys may have no quotes. */
-function styleOf({ isTagged }: CallContext): ValueStyle {
-  return isTagged ? bareKeyStyle : jsonStyle;
+function styleOf({ isMarked }: CallContext): ValueStyle {
+  return isMarked ? bareKeyStyle : jsonStyle;
 }
 
 /** `{{…}}`: a template has doubled the braces. */
@@ -106,8 +106,8 @@ function* readDoubled(source: Source, context: CallContext, depth: number): Read
 }
 
 /** Inside a tag, a call may be an object whose only key is the name of its tool. */
-function isNamedByKey(key: string, keys: ReadonlySet<string>, { isTagged, tools }: CallContext): boolean {
-  return isTagged && keys.has(key) && !isCallKey(key) && tools.find(key) !== undefined;
+function isNamedByKey(key: string, keys: ReadonlySet<string>, { isMarked, tools }: CallContext): boolean {
+  return isMarked && keys.has(key) && !isCallKey(key) && tools.find(key) !== undefined;
 }
 
 function isCallKey(key: string): boolean {
@@ -198,8 +198,8 @@ function isMinor(key: string, value: unknown): boolean {
   return true;
 }
 
-function foreign({ name }: Found, { isTagged }: CallContext): CallRefusal {
-  return new CallRefusal(isTagged && name !== undefined ? 'malformed' : 'mention');
+function foreign({ name }: Found, { isMarked }: CallContext): CallRefusal {
+  return new CallRefusal(isMarked && name !== undefined ? 'malformed' : 'mention');
 }
 
 function callsOf({ name, given, nested, isPython }: Found, context: CallContext): WrittenCall[] {
@@ -210,11 +210,11 @@ function callsOf({ name, given, nested, isPython }: Found, context: CallContext)
   if (name === undefined) throw new CallRefusal('mention');
   if (given === undefined) {
     // A Python dictionary with only a name is an answer.
-    if (isPython && !context.isTagged) throw new CallRefusal('mention');
+    if (isPython && !context.isMarked) throw new CallRefusal('mention');
     return [{ name, arguments: {}, isArgumentFree: true }];
   }
   if (isDefinition(given, context.tools.find(name)?.inputSchema))
-    throw new CallRefusal(context.isTagged ? 'malformed' : 'mention');
+    throw new CallRefusal(context.isMarked ? 'malformed' : 'mention');
   return [{ name, arguments: given }];
 }
 
@@ -230,7 +230,7 @@ export function* readRestOfList(source: Source, context: CallContext, depth = 0)
     if (code === comma) {
       source.at++;
       code = yield* skipBlanks(source);
-    } else if (context.isTagged && (code === over || code === less)) {
+    } else if (context.isMarked && (code === over || code === less)) {
       // The model forgot the bracket, but each of its calls is whole.
       return calls;
     } else if (code !== closeBracket && code !== openBrace)

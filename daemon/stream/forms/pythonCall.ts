@@ -52,7 +52,7 @@ export function* readPythonList(source: Source, context: CallContext, begun: str
     }
     if (code === closeBracket) break;
     // The model forgot the bracket, but each of its calls is whole.
-    if (context.isTagged && (code === over || code === less)) return calls;
+    if (context.isMarked && (code === over || code === less)) return calls;
     if (code === over) throw new CallRefusal('cut');
     name = '';
   }

@@ -159,35 +159,16 @@ export function* readString(
 /** In Python, two quotes are an empty string, and three begin a string that three others end. */
 function* readAfterTwoQuotes(source: Source, style: ValueStyle, quote: number): Reading<string> {
   source.at++;
-  const raw = new LongText();
-  if ((yield* peek(source)) !== quote) {
-    const blanks = yield* takeBlanks(source);
-    if (endsString(source.code, style)) return '';
-    // Neither: the model left the second quote unescaped.
-    raw.add(String.fromCharCode(quote) + blanks);
-    return yield* readStringAfter(source, style, { quote, begun: raw });
+  if ((yield* peek(source)) === quote) {
+    source.at++;
+    return yield* readStringAfter(source, style, { quote, quotes: 3 });
   }
-  source.at++;
-  for (;;) {
-    while (source.isDry) yield;
-    raw.add(source.takeUntil((code) => code === quote || code === backslash));
-    if (source.isDry) continue;
-    if (source.code === over) throw new CallRefusal('cut');
-    if (source.code === backslash) {
-      source.at++;
-      yield* peek(source);
-      raw.add(`\\${source.character}`);
-      source.at += source.character.length;
-      continue;
-    }
-    const quotes = yield* takeRun(source, quote);
-    const blanks = quotes.length < 3 ? '' : yield* takeBlanks(source);
-    if (quotes.length >= 3 && endsString(source.code, style)) {
-      source.settle();
-      return unescaped(raw.toString() + quotes.slice(3), { isPath: false, isPython: true });
-    }
-    raw.add(quotes + blanks);
-  }
+  const blanks = yield* takeBlanks(source);
+  if (endsString(source.code, style)) return '';
+  // Neither: the model left the second quote unescaped.
+  const begun = new LongText();
+  begun.add(String.fromCharCode(quote) + blanks);
+  return yield* readStringAfter(source, style, { quote, begun });
 }
 
 function* takeRun(source: Source, code: number): Reading<string> {
@@ -198,16 +179,18 @@ function* takeRun(source: Source, code: number): Reading<string> {
 
 interface StringStart {
   readonly quote: number;
+  /** How many quotes end the string; 1 by default. */
+  readonly quotes?: 1 | 3;
   readonly longest?: number;
   /** What was already read of the string. */
   readonly begun?: LongText;
 }
 
-/** Reads the rest of a string after its quote. */
+/** Reads the rest of a string after the quotes that open it. */
 export function* readStringAfter(
   source: Source,
   style: ValueStyle,
-  { quote, longest = Number.POSITIVE_INFINITY, begun: raw = new LongText() }: StringStart,
+  { quote, quotes = 1, longest = Number.POSITIVE_INFINITY, begun: raw = new LongText() }: StringStart,
 ): Reading<string> {
   let isPath: boolean | undefined;
   for (;;) {
@@ -217,15 +200,17 @@ export function* readStringAfter(
     if (source.isDry) continue;
     if (source.code === over) throw new CallRefusal('cut');
     if (source.code === quote) {
-      source.at++;
-      const blanks = yield* takeBlanks(source);
-      if (endsString(source.code, style)) break;
-      raw.add(String.fromCharCode(quote) + blanks);
+      const run = yield* takeRun(source, quote);
+      const blanks = run.length < quotes ? '' : yield* takeBlanks(source);
+      const isEnd = run.length >= quotes && endsString(source.code, style);
+      raw.add(isEnd ? run.slice(quotes) : run + blanks);
+      if (isEnd) break;
       continue;
     }
     source.at++;
     yield* peek(source);
-    isPath ??= raw.length === 2 && /^[A-Za-z]:$/.test(raw.toString()) && source.code !== backslash;
+    isPath ??=
+      quotes === 1 && raw.length === 2 && /^[A-Za-z]:$/.test(raw.toString()) && source.code !== backslash;
     const escaped = source.character;
     source.at += escaped.length;
     if (isPath && escaped.charCodeAt(0) === quote && endsPath(yield* peek(source))) {
