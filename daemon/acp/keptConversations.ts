@@ -4,6 +4,7 @@ import type { SessionMessage } from '../../protocol/messages/sessions.ts';
 import type { Core } from '../compose/core.ts';
 import { naming } from '../sessions/sessionId.ts';
 import type { Client } from './client.ts';
+import { imageBlock } from './contentBlocks.ts';
 import { endedCall, toolCallOf } from './toolCallUpdates.ts';
 
 /** A conversation that is continued. */
@@ -110,17 +111,12 @@ function updatesOf({
   if (role === 'system') return [];
   // Whether the call failed is not kept: the model has only read the result, too.
   if (role === 'tool')
-    return toolCallId === undefined ? [] : [endedCall({ id: toolCallId, content, isError: false })];
+    return toolCallId === undefined ? [] : [endedCall({ id: toolCallId, content, images, isError: false })];
   const chunk = role === 'user' ? 'user_message_chunk' : 'agent_message_chunk';
   return [
     ...(thinking ? [textChunk('agent_thought_chunk', thinking)] : []),
     ...(content === '' ? [] : [textChunk(chunk, content)]),
-    ...images.map(
-      (data): SessionUpdate => ({
-        sessionUpdate: chunk,
-        content: { type: 'image', data, mimeType: mimeTypeOf(data) },
-      }),
-    ),
+    ...images.map((data): SessionUpdate => ({ sessionUpdate: chunk, content: imageBlock(data) })),
     ...toolCalls.map((call) => toolCallOf(call, undefined, 'completed')),
   ];
 }
@@ -130,13 +126,4 @@ function textChunk(
   text: string,
 ): SessionUpdate {
   return { sessionUpdate, content: { type: 'text', text } };
-}
-
-/** The first bytes of files of these formats, in base64. */
-const imageSignatures = { '/9j/': 'image/jpeg', R0lG: 'image/gif', UklG: 'image/webp' } as const;
-
-function mimeTypeOf(image: string): string {
-  return (
-    Object.entries(imageSignatures).find(([signature]) => image.startsWith(signature))?.[1] ?? 'image/png'
-  );
 }

@@ -1,4 +1,5 @@
 import type {
+  ContentBlock,
   SessionUpdate,
   ToolCallContent,
   ToolCallStatus,
@@ -9,6 +10,7 @@ import { cutText } from '../../protocol/base/text.ts';
 import type { ToolCall, ToolResult } from '../../protocol/messages/chat.ts';
 import { plainText } from '../base/programOutput.ts';
 import type { DaemonTool } from '../chat/daemonTools.ts';
+import { fencedText, imageBlock } from './contentBlocks.ts';
 
 /** The title of a call is one line of at most this many characters. */
 const maxTitle = 160;
@@ -39,19 +41,26 @@ export function startedCall({ id }: ToolCall): SessionUpdate {
   return { sessionUpdate: 'tool_call_update', toolCallId: id, status: 'in_progress' };
 }
 
+/** The images follow the text, in which a line stands for each of them. */
 export function endedCall({
   id,
   content,
   isError,
-}: Pick<ToolResult, 'id' | 'content' | 'isError'>): SessionUpdate {
+  images = [],
+}: Pick<ToolResult, 'id' | 'content' | 'isError' | 'images'>): SessionUpdate {
+  const isOnlyImages = images.length > 0 && content.split('\n').every((line) => imageLine.test(line));
+  const blocks = [...(isOnlyImages ? [] : [fencedText(content)]), ...images.map(imageBlock)];
   return {
     sessionUpdate: 'tool_call_update',
     toolCallId: id,
     status: isError ? 'failed' : 'completed',
-    content: [textContent(content)],
+    content: blocks.map(toContent),
     rawOutput: { content, isError },
   };
 }
+
+/** What the model reads in place of an image. */
+const imageLine = /^\[image, [^\]]*\]$/;
 
 /** The call that the user is asked about. Some editors show nothing else. */
 export function askedCall(
@@ -67,7 +76,7 @@ export function askedCall(
     status: 'pending',
     kind: kindOf(tool),
     rawInput: call.arguments,
-    content: [textContent(shown)],
+    content: [toContent(fencedText(shown))],
   };
 }
 
@@ -113,9 +122,6 @@ function kindOf(tool: Pick<DaemonTool, 'annotations'> | undefined): ToolKind {
   return openWorldHint ? 'fetch' : 'read';
 }
 
-/** The text in a fence that is longer than any in it, so that the editor shows it as it is and fetches no picture. */
-function textContent(text: string): ToolCallContent {
-  const longest = (text.match(/`+/g) ?? []).reduce((most, { length }) => Math.max(most, length), 2);
-  const fence = '`'.repeat(longest + 1);
-  return { type: 'content', content: { type: 'text', text: `${fence}\n${text}\n${fence}` } };
+function toContent(content: ContentBlock): ToolCallContent {
+  return { type: 'content', content };
 }

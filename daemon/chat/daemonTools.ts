@@ -95,14 +95,10 @@ export async function runCalls(calls: readonly ToolCall[], options: RunOptions):
       const tool = tools.find(({ name }) => name === call.name);
       const outcome = await outcomeOf({ call, index, tool }, options, questions);
       const { content, isError, images } = outcome;
-      await onResult({ id: call.id, name: call.name, server: tool?.server ?? '', content, isError });
-      return {
-        role: 'tool' as const,
-        content,
-        toolCallId: call.id,
-        toolName: call.name,
-        ...(images === undefined ? {} : { images }),
-      };
+      const shown = images === undefined ? {} : { images };
+      const server = tool?.server ?? '';
+      await onResult({ id: call.id, name: call.name, server, content, isError, ...shown });
+      return { role: 'tool' as const, content, toolCallId: call.id, toolName: call.name, ...shown };
     }),
   );
 }

@@ -171,6 +171,8 @@ export interface ToolResult {
   readonly content: string;
   /** The call failed, was denied, or had arguments that the tool does not take. The content says why. */
   readonly isError: boolean;
+  /** Base64. In the content, `[image, …]` stands for each of them. */
+  readonly images?: readonly string[];
 }
 
 interface DeltaBase {

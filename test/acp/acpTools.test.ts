@@ -12,6 +12,7 @@ import type { Test } from 'tap';
 import t from 'tap';
 import { createAgent } from '../../daemon/acp/agent.ts';
 import { type ClientTools, createSessionTools } from '../../daemon/acp/sessionTools.ts';
+import { endedCall } from '../../daemon/acp/toolCallUpdates.ts';
 import { createCore } from '../../daemon/compose/core.ts';
 import { openUserFile } from '../../daemon/config/userFile.ts';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
@@ -160,6 +161,31 @@ t.test('a call is shown, asked about, run and answered; a loaded session shows i
   runner.say('Without.');
   await ask(sessionId);
   t.same(offeredTo(runner), [], 'the servers are those that it was loaded with');
+});
+
+t.test('images of a result are images, in a loaded session too', async (t) => {
+  const { runner, acp, folder, server, open, ask } = await start(t);
+  const { sessionId } = await open(server('good'));
+  runner.toolCalls([{ name: 'image', arguments: {} }]);
+  runner.say('A dot.');
+  await ask(sessionId);
+  const image = { type: 'content', content: { type: 'image', data: 'AAAA', mimeType: 'image/png' } };
+  const words = {
+    type: 'content',
+    content: { type: 'text', text: '```\nLook:\n[image, image/png]\n```' },
+  };
+  t.strictSame(toolUpdates(acp.updates).at(-1)?.content, [words, image]);
+  const other = await startAcpPair(t, { host: runner.url, state: folder, config: folder });
+  await acp.hangUp();
+  await other.agent.request(call.load, { sessionId, cwd: folder, mcpServers: [] });
+  t.strictSame(toolUpdates(other.updates).at(-1)?.content, [words, image]);
+
+  const contentOf = (content: string, ...images: readonly string[]) =>
+    toolUpdates([{ update: endedCall({ id: 'a', content, isError: false, images }) }])[0]?.content;
+  const jpeg = { type: 'content', content: { type: 'image', data: '/9j/', mimeType: 'image/jpeg' } };
+  const both = '[image, image/png]\n[image, image/jpeg]';
+  t.strictSame(contentOf(both, 'AAAA', '/9j/'), [image, jpeg], 'their lines are not shown');
+  t.match(contentOf('[image, image/png]'), [{ content: { text: /image/ } }], 'a text that looks like one is');
 });
 
 t.test('what is allowed, denied, cancelled, unknown, wrong or failing', async (t) => {

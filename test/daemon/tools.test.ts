@@ -164,7 +164,8 @@ t.test('what a server gives back is read as a result, and as nothing else', asyn
   const { result, deltas } = await ask({ model: 'seer', options: { num_ctx: 65_536 } });
   const results = new Map(resultsOf(deltas).map((one) => [one.name, one]));
   t.match(results.get('fail'), { content: 'It did not work.', isError: true });
-  t.match(results.get('image'), { content: 'Look:\n[image, image/png]', isError: false });
+  t.match(results.get('image'), { content: 'Look:\n[image, image/png]', isError: false, images: ['AAAA'] });
+  t.notOk('images' in (results.get('link') ?? {}));
   t.equal(
     results.get('link')?.content,
     'a.txt: file:///a.txt\nthe text of b\n[audio is left out: models here read text and images]',
