@@ -14,7 +14,11 @@ const wanted: Readonly<Record<string, readonly string[]>> = {
     'provider 3',
     'provider 4',
   ],
-  'Stream parsing': numbered('stream', 2),
+  'Stream parsing': [
+    'stream 1',
+    ...['tags', 'thinking', 'calls', 'formatting'].map((part) => `stream 1 ${part}`),
+    'stream 2',
+  ],
   Settings: ['host', 'completionModel', 'streamLogs'].map((key) => `setting \`runner.${key}\``),
   'Model entries': numbered('entry', 3),
   'Thinking-model detection': numbered('thinking', 1),

@@ -96,6 +96,31 @@ t.test(
   },
 );
 
+t.test('every request to a runner has the authorization header', async (t) => {
+  const runner = await startStandIn({ models, catalog });
+  t.teardown(() => runner.close());
+  const secret = 'a-token-that-the-client-adds';
+  const daemon = await startPair({ host: runner.url }, { secrets: [{ origin: runner.url, secret }] });
+  t.teardown(daemon.close);
+  await daemon.request(listModelsRequest, {});
+  await daemon.request(runModelRequest, { model: 'plain' });
+  await daemon.request(runningModelsRequest, {});
+  await daemon.request(stopModelRequest, { model: 'plain' });
+  await daemon.request(pullModelRequest, { model: 'guest' });
+  await daemon.request(deleteModelRequest, { model: 'guest' });
+  const specified = [
+    ...['GET /api/tags', 'GET /api/ps', 'POST /api/pull', 'DELETE /api/delete', 'POST /api/chat'],
+    'DELETE /api/ps/plain%3Alatest',
+  ];
+  t.strictSame(
+    specified.filter((line) => !pathsOf(runner).includes(line)),
+    [],
+    'every route of the specification',
+  );
+  for (const { method, path, headers } of runner.requests)
+    t.equal(headers['authorization'], `Bearer ${secret}`, `${method} ${path}`);
+});
+
 t.test('clients learn of a model that another program removed, from a list or from a chat', async (t) => {
   const { runner, daemon } = await setUp(t);
   const remove = (model: string) =>

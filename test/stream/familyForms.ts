@@ -367,6 +367,7 @@ export const familyForms: readonly FamilyForm[] = [
       `<atem:function_calls>\n${each(calls, (call) => invoke(call, 'atem:'))}\n</atem:function_calls>`,
     close: '\n</atem:function_calls>',
   },
+  { family: 'antml', write: (calls) => each(calls, (call) => invoke(call, 'antml:')) },
   {
     family: 'gemma3, tool code',
     write: (calls) => `\`\`\`tool_code\n${each(calls, pythonCall)}\n\`\`\``,

@@ -1310,6 +1310,58 @@ const examinedCases: readonly FormatCase[] = [
   ),
 ];
 
+/** Marks of families that no other row has. */
+const markCases: readonly FormatCase[] = [
+  ...['thinking', 'reasoning', 'longcat_think'].map(
+    (name): FormatCase => [
+      'any',
+      `thinking in ${name}`,
+      `<${name}>hm</${name}>Done.`,
+      [{ think: 'hm' }, 'Done.'],
+    ],
+  ),
+  [
+    'granite',
+    'thinking with a short form',
+    "Here's my thought process:\nhm\nHere's my response:\nHello.",
+    [{ think: 'hm\n' }, 'Hello.'],
+    'granite3.2:8b',
+  ],
+  ...['function_call', 'tool_use'].map(
+    (name): FormatCase => [
+      'invented',
+      `the name as an attribute of ${name}`,
+      `<${name} name="get_weather">{"city": "Köln"}</${name}>`,
+      [cologne],
+    ],
+  ),
+  [
+    'kimi-k2',
+    'a section in the singular',
+    '<|tool_call_section_begin|><|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>{"city": "Köln"}<|tool_call_end|><|tool_call_section_end|>',
+    [cologne],
+  ],
+  ['apertus', 'an answer in its marks', '<|answer_prefix|>Hello.<|assistant_end|>', ['Hello.']],
+  ['mistral', 'an echo of a result', '[TOOL_RESULTS]It was 11 °C.[/TOOL_RESULTS]It is 11.', ['It is 11.']],
+  [
+    'deepseek',
+    'an echo of all results',
+    '<｜tool▁outputs▁begin｜>It was 11 °C.<｜tool▁outputs▁end｜>It is 11.',
+    ['It is 11.'],
+  ],
+  ...[
+    '<|user|>',
+    '<|end_of_text|>',
+    '<|eot|>',
+    '<|eom|>',
+    '<turn|>',
+    '<end_of_turn>',
+    '<|end_of_msg|>',
+    '[e~[',
+    '<seed:eos>',
+  ].map((end): FormatCase => ['any', `the end token ${end}`, `Done.${end}`, ['Done.']]),
+];
+
 /**
  * Replies that were broken, odd or quoted, as models wrote them or as the engines' own tests have them. The usual form
  * of a family is a row of `familyForms.ts` instead.
@@ -1327,4 +1379,5 @@ export const formatCases: readonly FormatCase[] = [
   ...quotedCases,
   ...examinedCases,
   ...inventedCases,
+  ...markCases,
 ];

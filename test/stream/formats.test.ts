@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
+import { families } from '../../daemon/stream/families.ts';
 import { profileForModel } from '../../daemon/stream/profile.ts';
 import { createStreamParser, type StreamEvent } from '../../daemon/stream/stream.ts';
 import { type FamilyForm, familyForms, type Wanted } from './familyForms.ts';
@@ -158,5 +159,29 @@ t.test('what cannot be a call any more is let go at once', async (t) => {
     const parser = createStreamParser({ tools: formatTools });
     const told = [...begun].flatMap((character) => parser.push(character));
     t.match(parts(told).join(''), begun.trimEnd().slice(0, 60), begun.slice(0, 60));
+  }
+});
+
+t.test('each mark of each family is in a reply that the tables read', async (t) => {
+  const isCall = (part: Part) => typeof part === 'object' && 'name' in part;
+  const isThinking = (part: Part) => typeof part === 'object' && 'think' in part;
+  const isAny = () => true;
+  for (const { family, calls = [], elements = [], thinkingTags = [], thinking = [], ...more } of families) {
+    const { answer = [], results = [], ends = [] } = more;
+    const marks: readonly (readonly [mark: string, fits: (part: Part) => boolean])[] = [
+      ...[...calls.map(({ open }) => open), ...elements.map(({ call }) => call)].map(
+        (mark) => [mark, isCall] as const,
+      ),
+      ...[...thinkingTags.map((name) => `<${name}>`), ...thinking.map(({ open }) => open)].map(
+        (mark) => [mark, isThinking] as const,
+      ),
+      ...[...answer, ...results].map(({ open }) => [open, isAny] as const),
+      ...ends.map((mark) => [mark, isAny] as const),
+    ];
+    for (const [mark, fits] of marks)
+      t.ok(
+        rows.some(({ reply, want }) => reply.includes(mark) && want.some(fits)),
+        `${family}: ${mark}`,
+      );
   }
 });
