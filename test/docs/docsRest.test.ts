@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import t, { type Test } from 'tap';
 import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
-import { RateLimiter } from '../../docs-service/base/rateLimiter.ts';
+import { callerOf, RateLimiter } from '../../docs-service/base/rateLimiter.ts';
 import { openContentFolder } from '../../docs-service/content/contentFolder.ts';
 import { createDependencies } from '../../docs-service/formats/dependencies.ts';
 import type { Rendition } from '../../docs-service/formats/rendition.ts';
@@ -904,6 +904,22 @@ t.test('which addresses count as a trusted proxy', async (t) => {
     for (const address of yes) t.ok(isProxy(address), `${proxies}: ${address}`);
     for (const address of no) t.notOk(isProxy(address), `${proxies}: ${address}`);
   }
+});
+
+t.test('a caller is an IPv4 address or the /64 of an IPv6 address, however it is written', async (t) => {
+  const callers: Readonly<Record<string, string>> = {
+    '192.0.2.7': '192.0.2.7',
+    '::ffff:192.0.2.7': '192.0.2.7',
+    '2001:db8:1:2:3:4:5:6': '2001:db8:1:2::/64',
+    '2001:db8:1:2::6': '2001:db8:1:2::/64',
+    '2001:0DB8:0001:0002::': '2001:db8:1:2::/64',
+    '2001:db8::1:2:3:4:5': '2001:db8:0:1::/64',
+    '2001:db8::5': '2001:db8:0:0::/64',
+    '::1': '0:0:0:0::/64',
+    'fe80::1%eth0': 'fe80:0:0:0::/64',
+    'no address': 'no address',
+  };
+  for (const [address, want] of Object.entries(callers)) t.equal(callerOf(address), want, address);
 });
 
 t.test('a clock that is set back takes nothing from the limits of any caller', async (t) => {

@@ -300,6 +300,8 @@ t.test('an SVG is rewritten without active parts', async (t) => {
     { inner: '<foreignObject><iframe src="x"/></foreignObject>', never: /iframe|foreign/ },
     { inner: '<g id="a"/><g id="a"/>', never: /id="a".*id="a"/ },
     { inner: '<text>a &lt; b &unknown; \u0001</text>', never: /\u0001/, still: /a &lt; b &amp;unknown;/ },
+    { inner: '<text xml:space="preserve">a</text>', never: /script/, still: /xml:space="preserve"/ },
+    { inner: '<text xml:space="nonsense">a</text>', never: /nonsense/ },
     { inner: '<svg><g></svg>', never: /script/ },
   ];
   for (const { inner, never, still } of cases) {

@@ -178,7 +178,7 @@ t.test('damaged and hostile pictures never end a document', parts, async (t) => 
       '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><path d="M x y z 1e999 A 1"/><text font-size="NaN" transform="rotate(a)">t</text></svg>',
     'loop.svg':
       '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><g id="a"><use href="#b"/></g><g id="b"><use href="#a"/></g><use href="#a"/></svg>',
-    'bomb.svg': bomb(),
+    'bomb.svg': bomb('href'),
     'sized.svg':
       '<svg xmlns="http://www.w3.org/2000/svg" width="0" height="99999999"><rect width="1" height="1"/></svg>',
     'good.png': good,
@@ -190,16 +190,19 @@ t.test('damaged and hostile pictures never end a document', parts, async (t) => 
   }
 });
 
-function bomb(): string {
-  const groups = Array.from(
-    { length: 30 },
-    (_, n) => `<g id="g${n + 1}"><use href="#g${n}"/><use href="#g${n}"/></g>`,
-  );
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect id="g0" width="1" height="1"/>${groups.join('')}<use href="#g30"/></svg>`;
+/** Each group draws the one before it twice. */
+function bomb(attribute: string, refer = (id: string) => `#${id}`): string {
+  const groups = Array.from({ length: 30 }, (_, n) => {
+    const use = `<use ${attribute}="${refer(`g${n}`)}"/>`;
+    return `<g id="g${n + 1}">${use}${use}</g>`;
+  });
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect id="g0" width="1" height="1"/>${groups.join('')}<use ${attribute}="${refer('g30')}"/></svg>`;
 }
 
 t.test('an SVG whose parts multiply exceeds the bounds', (t) => {
-  t.equal(isSvgInBounds(bomb()), false);
+  t.equal(isSvgInBounds(bomb('href')), false);
+  t.equal(isSvgInBounds(bomb('mask', (id) => `url(#${id})`)), false);
+  t.equal(isSvgInBounds(bomb('fill', (id) => `url( '#${id}')`)), false);
   t.equal(isSvgInBounds('<svg><defs><path id="a"/></defs><use href="#a"/><use href="#a"/></svg>'), true);
   t.end();
 });
