@@ -49,7 +49,7 @@ function reportDefect(error: unknown): void {
 }
 
 /** In characters: nobody types a longer line on purpose. */
-const longest = 10_000;
+const maxLineLength = 10_000;
 
 /** The first line of standard input, without its end. In a terminal, it asks for the line and does not show it. */
 async function readLine(question: string): Promise<string | undefined> {
@@ -66,7 +66,7 @@ async function readLine(question: string): Promise<string | undefined> {
       let length = 0;
       stdin.on('data', (chunk: Buffer | string) => {
         length += chunk.length;
-        if (length > longest) reject(new Error('the first line of standard input is too long.'));
+        if (length > maxLineLength) reject(new Error('the first line of standard input is too long.'));
       });
     });
   } finally {

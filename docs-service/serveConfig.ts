@@ -125,11 +125,11 @@ export function parseServeConfig(
   const baseUrl = values['base-url'] === undefined ? undefined : parseBaseUrl(values['base-url']);
   checkHost(host, { isOpen: values.container, baseUrl });
   const perMinute = (flag: 'limit-requests' | 'limit-renders' | 'limit-auth-failures', usual: number) =>
-    parseNumber(flag, values[flag], { least: 1, most: 1_000_000 }) ?? usual;
+    parseNumber(flag, values[flag], { min: 1, max: 1_000_000 }) ?? usual;
   return {
     ...parsePlaces(values, env),
     host,
-    port: parseNumber('port', values.port, { least: 0, most: 65_535 }) ?? 4_000,
+    port: parseNumber('port', values.port, { min: 0, max: 65_535 }) ?? 4_000,
     baseUrl,
     trustProxy: values['trust-proxy'].map(parseNetwork),
     corsOrigins: values['cors-origin'].map(parseOrigin),
@@ -141,8 +141,8 @@ export function parseServeConfig(
     auth: parseAuthConfig(values),
     takesRegistrations: !values['no-registration'],
     fonts: values.fonts.map((folder) => resolve(folder)),
-    rescan: parseNumber('rescan', values.rescan, { least: 1, most: 86_400 }) ?? 60,
-    metricsPort: parseNumber('metrics-port', values['metrics-port'], { least: 0, most: 65_535 }),
+    rescan: parseNumber('rescan', values.rescan, { min: 1, max: 86_400 }) ?? 60,
+    metricsPort: parseNumber('metrics-port', values['metrics-port'], { min: 0, max: 65_535 }),
     logLevel: parseLogLevel(values['log-level'] ?? 'info'),
   };
 }

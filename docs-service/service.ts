@@ -46,7 +46,7 @@ const cacheSize = 512 * 1024 * 1024;
 /** One PDF or book in 30 s and 1 GB. A reader whose turn does not come within that time gets "try again". */
 const fileBounds = { workers: 2, deadline: 30_000, memory: 1_024, queueLength: 16, patience: 30_000 };
 /** With as many downloads as `authorization.ts` allows, these leave enough of the usual 1,024 descriptors. */
-const connectionBounds = { most: 512, mostOfOne: 256, longestStall: 60_000 };
+const connectionBounds = { max: 512, maxOfOne: 256, maxStall: 60_000 };
 /** A request is small: the service is only read. */
 const requestBounds = { headersTime: 10_000, requestTime: 20_000 };
 /** Milliseconds for answers in progress when the service ends. */
@@ -213,7 +213,7 @@ async function startRenditions(
 }
 
 /** Warnings of one scan that are logged: a library that is new here may have thousands. */
-const mostLogged = 20;
+const maxLogged = 20;
 
 /** Keeps the index in step with the files, and logs what is found in them. */
 function createLoggedTurn({ config, context, stores, folder, logger }: Parts): WriterElection {
@@ -221,8 +221,8 @@ function createLoggedTurn({ config, context, stores, folder, logger }: Parts): W
   const onProgress = createProgressLine(context, (text) => logger.info(text));
   const onProblem = (problem: ContentProblem) => logger.warn(toSentence(problem));
   const onWarnings = (warnings: readonly ContentWarning[]) => {
-    for (const warning of warnings.slice(0, mostLogged)) logger.warn(toSentence(warning));
-    const more = countWarnings(warnings) - countWarnings(warnings.slice(0, mostLogged));
+    for (const warning of warnings.slice(0, maxLogged)) logger.warn(toSentence(warning));
+    const more = countWarnings(warnings) - countWarnings(warnings.slice(0, maxLogged));
     if (more > 0)
       logger.warn(`There are ${count(more, 'further warning')}, which "runner-docs doctor" names.`);
   };

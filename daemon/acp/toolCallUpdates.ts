@@ -105,13 +105,13 @@ function titleOf(
 /** Characters that change the direction of a text, so that it reads differently. */
 const directionMarks = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-function shortOf(value: unknown, most = maxTitle): string {
+function shortOf(value: unknown, max = maxTitle): string {
   const text = (typeof value === 'string' ? value : JSON.stringify(value)) ?? '';
-  return cut(text, most);
+  return cut(text, max);
 }
 
-function cut(text: string, most: number): string {
-  return text.length > most ? `${cutText(text, most - 1)}…` : text;
+function cut(text: string, max: number): string {
+  return text.length > max ? `${cutText(text, max - 1)}…` : text;
 }
 
 /** What the server says about its tool chooses an icon, and decides nothing else. */

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** How long work may run before others get their turn, in ms. */
-const longest = 20;
+const maxWork = 20;
 
 /**
  * Long work calls the result between two steps. If the work has run for too long, the call returns a pause to await, so
@@ -13,5 +13,5 @@ export function createYielder(now = () => performance.now()): () => Promise<void
     await nextTurn();
     since = now();
   };
-  return () => (now() - since < longest ? undefined : pause());
+  return () => (now() - since < maxWork ? undefined : pause());
 }

@@ -4,7 +4,7 @@ import {
   type ChatResult,
   defaultRounds,
   type Message,
-  mostRounds,
+  maxToolRounds,
   type Notice,
   type ToolCall,
   type Usage,
@@ -82,7 +82,7 @@ class Loop {
 
   async run(): Promise<ChatResult> {
     const { params, signal } = this.#options;
-    const rounds = Math.min(params.maxRounds ?? defaultRounds, mostRounds);
+    const rounds = Math.min(params.maxRounds ?? defaultRounds, maxToolRounds);
     const offer = await this.#offer();
     if (!offer) return this.#result('cancelled', { role: 'assistant', content: '' });
     for (let round = 0; round < rounds; round += 1) {

@@ -1,7 +1,7 @@
 import { linkedSignal } from '../../protocol/base/abort.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import type { AnswerContext } from './answerContext.ts';
-import { findSpecialToken, longestToken } from './families.ts';
+import { findSpecialToken, maxTokenLength } from './families.ts';
 import { isClosersOrBlank } from './syntax.ts';
 
 interface Reading {
@@ -107,7 +107,7 @@ export class AnswerReader {
     const token = findSpecialToken(end, this.#context.stops);
     this.#pieces.push(piece);
     this.#length += piece.length;
-    this.#tail = end.slice(-longestToken);
+    this.#tail = end.slice(-maxTokenLength);
     // The filters remove a token at the very start of the answer.
     if (token === -1 || start + token === 0) return;
     this.#pieces = [this.#pieces.join('').slice(0, start + token)];
@@ -141,7 +141,7 @@ type Verdict = 'keep' | 'last' | 'stop';
 /** The width of a tab in a file that mixes tabs and blanks, in columns. */
 const tabWidth = 4;
 /** The longest run of lines whose repetition ends an answer. */
-const longestRun = 3;
+const maxRun = 3;
 
 const opener = /[{([:]\s*$/;
 const closer = /^\s*([)\]}]|(end|fi|done|esac)\b)/;
@@ -195,7 +195,7 @@ function verdictAfterBlock(line: string): Verdict {
 
 /** Whether the newest lines repeat the lines before them. Closers do not count, because they repeat in any code. */
 function repeats(lines: readonly string[]): boolean {
-  for (let run = 1; run <= longestRun; run += 1) {
+  for (let run = 1; run <= maxRun; run += 1) {
     const newest = lines.slice(-run);
     const before = lines.slice(-2 * run, -run);
     if (before.length === run && newest.every((line, index) => line === before[index]))

@@ -121,7 +121,7 @@ const specialToken =
   /<\|[\w▁-]{1,40}\|>|<｜[^｜\n]{1,40}｜>|<fim_(?:prefix|suffix|middle|pad)>|<(?:EOT|end_of_turn|start_of_turn)>/;
 
 /** No token is longer, in UTF-16 units. */
-export const longestToken = 64;
+export const maxTokenLength = 64;
 
 /** The index of the first special token, of the model's family or of another one; -1 if there is none. */
 export function findSpecialToken(text: string, stops: readonly string[]): number {
@@ -133,7 +133,7 @@ export function findSpecialToken(text: string, stops: readonly string[]): number
 export function withoutLeadingTokens(text: string): string {
   let at = 0;
   for (;;) {
-    const match = specialToken.exec(text.slice(at, at + longestToken));
+    const match = specialToken.exec(text.slice(at, at + maxTokenLength));
     if (match?.index !== 0) return text.slice(at);
     at += match[0].length;
   }

@@ -65,10 +65,10 @@ function endsInOpenThinking(template: string): boolean {
 }
 
 /** Longer than any tag. */
-const longestEnd = 64;
+const maxEndLength = 64;
 /** Limits that no template reaches: the depth of its blocks, and the characters of a condition that decides its end. */
-const deepest = 50;
-const longestAction = 500;
+const maxDepth = 50;
+const maxActionLength = 500;
 /** Stands for output that depends on the request. */
 const unknown = '?';
 
@@ -86,8 +86,8 @@ function endOfGo(template: string): string {
   let end = afterText('', text);
   for (const piece of pieces) {
     const close = piece.indexOf('}}');
-    if (close < 0 || blocks.length > deepest) return unknown;
-    const action = piece.slice(0, Math.min(close, longestAction)).replace(/^-|-$/g, '').trim();
+    if (close < 0 || blocks.length > maxDepth) return unknown;
+    const action = piece.slice(0, Math.min(close, maxActionLength)).replace(/^-|-$/g, '').trim();
     // The runner cuts the prompt where the answer of the model belongs.
     if (/^\.Response\b/.test(action) && blocks.every((block) => block.isTaken)) return end;
     end = afterText(afterAction(end, action, blocks), piece.slice(close + 2));
@@ -97,7 +97,7 @@ function endOfGo(template: string): string {
 
 function afterText(end: string, text: string): string {
   const visible = text.trimEnd();
-  return visible === '' ? end : visible.slice(-longestEnd);
+  return visible === '' ? end : visible.slice(-maxEndLength);
 }
 
 function afterAction(end: string, action: string, blocks: Block[]): string {
@@ -140,7 +140,7 @@ function endOfJinja(template: string): string {
   let rest = template.trimEnd();
   while (rest.endsWith('%}')) rest = rest.slice(0, Math.max(0, rest.lastIndexOf('{%'))).trimEnd();
   const start = rest.lastIndexOf('{{');
-  if (!rest.endsWith('}}') || start < 0) return rest.slice(-longestEnd);
+  if (!rest.endsWith('}}') || start < 0) return rest.slice(-maxEndLength);
   const before = rest.slice(0, start).trimEnd();
   const statement = before.endsWith('%}') ? before.slice(Math.max(0, before.lastIndexOf('{%'))) : '';
   // A condition on thinking depends on the request.
@@ -149,5 +149,5 @@ function endOfJinja(template: string): string {
     .slice(start + 2, -2)
     .replace(/-$/, '')
     .trim();
-  return literal.slice(-longestEnd).replace(/(?:\\n|\s)*['"]$/, '');
+  return literal.slice(-maxEndLength).replace(/(?:\\n|\s)*['"]$/, '');
 }

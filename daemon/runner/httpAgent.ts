@@ -19,7 +19,7 @@ export class HttpAgent extends Agent {
 const begin = Buffer.from('HTTP/1.1 100');
 const end = Buffer.from('\r\n\r\n');
 /** Longer than any header block that is accepted. */
-const longest = 64 * 1024;
+const maxHeaderLength = 64 * 1024;
 
 /**
  * Removes `100 Continue` from what a connection reads. Undici never asks for it, and closes a connection that sends it.
@@ -56,7 +56,7 @@ function afterContinue(bytes: Buffer): { readonly rest: Buffer; readonly isOver:
   let rest = bytes;
   while (rest.subarray(0, begin.length).equals(begin)) {
     const at = rest.indexOf(end);
-    if (at === -1) return { rest, isOver: rest.length > longest };
+    if (at === -1) return { rest, isOver: rest.length > maxHeaderLength };
     rest = rest.subarray(at + end.length);
   }
   return { rest, isOver: !begin.subarray(0, rest.length).equals(rest) };

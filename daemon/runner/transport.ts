@@ -107,7 +107,7 @@ export function createTransport(options: TransportOptions): Transport {
   function text(request: TransportRequest): Promise<TextAnswer> {
     if (request.wait !== undefined && request.wait !== 'list') return whole(request);
     const { connect: connecting, list } = options.timeouts;
-    const limit = timerOf(list) + Math.min(connecting, longest);
+    const limit = timerOf(list) + Math.min(connecting, maxTimeLimit);
     const reason = tooSlow(subjectOf(options, request.model));
     return withTimeLimit({ limit, reason, signal: request.signal }, (signal) =>
       whole({ ...request, signal }),
@@ -180,11 +180,11 @@ async function* inTime<T>(batches: AsyncGenerator<T>, limit: number, end: () => 
 }
 
 /** The longest time limit of a timer, in ms. It is as good as no limit. */
-const longest = 2 ** 30;
+const maxTimeLimit = 2 ** 30;
 
 /** A time limit of 0 means no limit. */
 function timerOf(limit: number): number {
-  return limit === 0 ? longest : Math.min(limit, longest);
+  return limit === 0 ? maxTimeLimit : Math.min(limit, maxTimeLimit);
 }
 
 function tooSlow({ url, server, model }: Subject): RunnerError {

@@ -40,7 +40,7 @@ const semicolon = 59;
 const fenceNames = /^(?:json|jsonc|xml|python|py|text|plaintext|tool_?calls?|tool_?code|function_?calls?)?$/i;
 /** In fences with these languages a call without a tag is meant as a call. */
 const callFences = /^tool_?(?:calls?|code)$/i;
-const longestFence = 40;
+const maxFenceLength = 40;
 
 /** Reads calls in any form, and the marks around and between them, up to the end of the tag that holds them. */
 export function* readBlock(source: Source, context: CallContext, start: CallStart): Reading<Block> {
@@ -260,7 +260,7 @@ class BlockReader {
 
   *#readFence(): Reading<void> {
     const source = this.#source;
-    const ticks = (yield* takeWord(source, (code) => code !== tick, longestFence)).length;
+    const ticks = (yield* takeWord(source, (code) => code !== tick, maxFenceLength)).length;
     if (this.#fence > 0) {
       if (this.#calls.length === 0 || ticks < this.#fence) throw new CallRefusal('mention');
       this.#fence = 0;
@@ -271,7 +271,7 @@ class BlockReader {
     const name = yield* takeWord(
       source,
       (code) => code === newline || code === openBrace || code === less,
-      longestFence,
+      maxFenceLength,
     );
     if (ticks < 3 || !fenceNames.test(name.trim())) throw new CallRefusal('mention');
     if (callFences.test(name.trim())) this.#context.isMarked = true;

@@ -15,9 +15,9 @@ const tags = [
   '<|return|>',
 ];
 /** Longer text is not a header. */
-const longestHeader = 256;
+const maxHeaderLength = 256;
 /** After that many tags in the strings of a call, tags have their meaning again. */
-const mostTagsInStrings = 16;
+const maxTagsInStrings = 16;
 
 type Body = 'thinking' | 'text' | { readonly tool: string };
 
@@ -67,7 +67,7 @@ export class Channels implements Mode {
       at = next;
       // What a call gave back may have ended the channels.
       if (this.#isLeft) return at;
-      if (this.#header !== undefined && this.#header.length > longestHeader) return this.#refuse(at);
+      if (this.#header !== undefined && this.#header.length > maxHeaderLength) return this.#refuse(at);
     }
     return at;
   }
@@ -120,7 +120,7 @@ export class Channels implements Mode {
 
   /** Whether the arguments so far end within a string, so that a tag is part of the string. */
   #isInString(): boolean {
-    if (!this.#openString.isOpen || this.#tagsInStrings >= mostTagsInStrings) return false;
+    if (!this.#openString.isOpen || this.#tagsInStrings >= maxTagsInStrings) return false;
     this.#tagsInStrings++;
     // With a quote that nobody escaped, whole arguments look like an open string.
     if (isRecord(this.#readArguments())) return false;
@@ -139,7 +139,7 @@ export class Channels implements Mode {
     const text = this.#source.toString() + tag;
     this.#source = new LongText(text.slice(0, first));
     this.#firstTagInString = undefined;
-    this.#tagsInStrings = mostTagsInStrings;
+    this.#tagsInStrings = maxTagsInStrings;
     this.#reply.replay(text.slice(first));
     return true;
   }

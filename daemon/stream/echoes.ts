@@ -4,7 +4,7 @@ import { isBlank } from './characters.ts';
  * The most searches of everything that was sent, for one answer. Ordinary answers have fewer passages that might be
  * echoes. Without a limit, an answer full of them would take quadratic time.
  */
-const mostSearches = 64;
+const maxSearches = 64;
 
 /**
  * Finds echoes: passages of an answer that repeat what the chat sent. White space does not count. The texts are joined
@@ -26,7 +26,7 @@ export class Echoes {
   get text(): string {
     if (this.#text === undefined) {
       this.#text = this.#sent.map((one) => one.replace(/[\s\u0085]+/g, '')).join('\n');
-      this.#left = this.#text.length * mostSearches;
+      this.#left = this.#text.length * maxSearches;
     }
     return this.#text;
   }

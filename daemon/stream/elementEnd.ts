@@ -105,7 +105,7 @@ export class MarkReader {
 }
 
 /** Longer text is not a tag. Paths in attributes fit, and an unclosed quote does not withhold a whole answer. */
-const longestTag = 4096;
+const maxTagLength = 4096;
 
 /** Reads the attributes of a tag up to the `>` that ends it. Quoted values may contain `>` and `<`. */
 export class TagEnd {
@@ -120,7 +120,7 @@ export class TagEnd {
   read(text: string, from: number): number {
     for (let at = from; at < text.length; at++) {
       const code = text.charCodeAt(at);
-      if (++this.#length > longestTag || (code === less && this.#quote === 0)) {
+      if (++this.#length > maxTagLength || (code === less && this.#quote === 0)) {
         this.failed = true;
         return at;
       }

@@ -42,11 +42,11 @@ function tryReadBlock(text: string, at: number, names: ReadonlySet<string>): Lea
 }
 
 /** No element name is longer. This bounds how far a `<` before a long text is read. */
-const longestName = 128;
+const maxNameLength = 128;
 
 function nameAt(text: string, at: number): string | undefined {
   if (text.charCodeAt(at) !== less) return undefined;
-  const limit = Math.min(text.length, at + 2 + longestName);
+  const limit = Math.min(text.length, at + 2 + maxNameLength);
   for (let end = at + 1; end < limit; end++) {
     const code = text.charCodeAt(end);
     if (endsName(code))

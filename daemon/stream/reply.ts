@@ -89,7 +89,7 @@ export interface ReplyReader {
 }
 
 /** Nested blocks that turn out to be no echoes are read again: at most this often. Deeper blocks are text. */
-const mostReadings = 8;
+const maxReadings = 8;
 
 const prose: NextMode = { mode: 'prose' };
 
@@ -238,7 +238,7 @@ export class Reply {
   }
 
   enterBlock(block: OpenBlock): void {
-    if (this.#readings === mostReadings) this.enterContent(block);
+    if (this.#readings === maxReadings) this.enterContent(block);
     else this.enter({ mode: 'block', block });
   }
 

@@ -11,13 +11,13 @@ export type Reading<Value> = Generator<undefined, Value, undefined>;
 export const over = -1;
 
 /** The most characters by which a value may continue after the close tag of its call. Beyond that it is not a value. */
-const longestDoubt = 4096;
+const maxDoubt = 4096;
 
 /**
  * The most objects, lists, entries and parameters of a call, and the most calls of a block. Each takes memory beyond
  * its text.
  */
-const mostParts = 50_000;
+const maxParts = 50_000;
 
 /** Why the text is not a call. `mention`: it did not even begin like a call. */
 export type RefusalReason = 'mention' | 'unknown' | 'malformed' | 'cut';
@@ -89,7 +89,7 @@ export class Source {
   /** Counts one more object, list, entry, parameter or call. */
   countPart(): void {
     this.#parts++;
-    if (this.#parts > mostParts) throw new CallRefusal('malformed');
+    if (this.#parts > maxParts) throw new CallRefusal('malformed');
   }
 
   feed(text: string, from: number): void {
@@ -103,7 +103,7 @@ export class Source {
 
   /** From here on a value must end soon. */
   doubt(): void {
-    this.#doubtEnd = Math.min(this.#doubtEnd, this.offset + longestDoubt);
+    this.#doubtEnd = Math.min(this.#doubtEnd, this.offset + maxDoubt);
     this.#limit();
   }
 
@@ -129,7 +129,7 @@ export class Source {
 
   #limit(): void {
     const doubtEnd =
-      this.#closeEnd === undefined ? this.#doubtEnd : Math.min(this.#doubtEnd, this.#closeEnd + longestDoubt);
+      this.#closeEnd === undefined ? this.#doubtEnd : Math.min(this.#doubtEnd, this.#closeEnd + maxDoubt);
     this.#doubtEnd = doubtEnd;
     this.#end = Math.max(this.at, Math.min(this.#text.length, doubtEnd - this.#base));
   }

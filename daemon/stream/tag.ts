@@ -6,7 +6,7 @@ import type { CallOpening, ContextOpening, Opening } from './openingTable.ts';
 import type { Mode, OpenBlock, Reply, TagPlace } from './reply.ts';
 
 /** `</think` with its blanks may have this length. Longer text is prose. */
-const longestClose = 64;
+const maxCloseLength = 64;
 
 /** Withholds text that may be a tag until that is decided. At most one tag of a stream waits here. */
 export class Tag implements Mode {
@@ -262,7 +262,7 @@ export class Tag implements Mode {
           return at + 1;
         }
         this.#closed = true;
-      } else if (isBlank(code) && this.#held.length < longestClose) this.#held += text[at];
+      } else if (isBlank(code) && this.#held.length < maxCloseLength) this.#held += text[at];
       else return this.#refuse(at);
     }
     return text.length;

@@ -12,7 +12,7 @@ import {
 import { endedBy, type Mode, type Reply, type ThinkingEnd } from './reply.ts';
 
 /** The longest tag. With more blanks the text is thinking. */
-const longestTag = 64;
+const maxTagLength = 64;
 
 /**
  * Thinking streams at once, up to its close tag. A mention of the opening tag does not nest, because it would then
@@ -204,7 +204,7 @@ function openLength(text: string, { names }: ThinkingEnd): number {
 }
 
 function tagLength(text: string, from: number, names: readonly string[]): number {
-  if (text.length > longestTag) return -1;
+  if (text.length > maxTagLength) return -1;
   const closed = text.charCodeAt(text.length - 1) === greater;
   const body = text.slice(from, closed ? -1 : undefined).toLowerCase();
   let end = body.length;

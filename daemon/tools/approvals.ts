@@ -84,14 +84,14 @@ export interface KeptApprovals {
 const maxBytes = 1024 * 1024;
 const maxKept = 5_000;
 /** How long another process may take to read and write the file, in ms. */
-const longestTurn = 5_000;
+const maxTurn = 5_000;
 const keptSchema = z.object({ approved: z.array(z.string()) });
 
 /** If two processes write at once, each adds to what the other has written. */
 export function createKeptApprovals(path: string): KeptApprovals {
   const writing = createExclusiveWork({
     folder: dirname(path),
-    longest: longestTurn,
+    longest: maxTurn,
     busy: () => new Error('another Runner process is writing the file. Allow the tool again'),
   });
   return {

@@ -191,7 +191,7 @@ function fingerprintIn({ tools }: McpSession, { name }: ToolRequest): string | u
 
 /** The wait before a start after the second end in a row; it doubles with each further one. In ms. */
 const firstWait = 1_000;
-const longestWait = 60_000;
+const maxWait = 60_000;
 /** A server that ran for this long ends the row, in ms. */
 const steadyAfter = 60_000;
 
@@ -211,7 +211,7 @@ class Restarts {
     if (startedAt !== undefined && this.#now() - startedAt >= steadyAfter) this.#ends = 0;
     this.#ends += 1;
     this.#reason = reason;
-    const wait = this.#ends === 1 ? 0 : Math.min(longestWait, firstWait * 2 ** (this.#ends - 2));
+    const wait = this.#ends === 1 ? 0 : Math.min(maxWait, firstWait * 2 ** (this.#ends - 2));
     this.#notBefore = this.#now() + wait;
   }
 

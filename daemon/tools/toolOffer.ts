@@ -82,7 +82,7 @@ function toDaemonTool(
 }
 
 /** The most characters of a name that a model sees. */
-const longest = 64;
+const maxNameLength = 64;
 
 interface NamedTool {
   readonly server: string;
@@ -109,7 +109,7 @@ export function namesForModel(tools: readonly NamedTool[], taken: readonly strin
 }
 
 function plainName(name: string): string {
-  return name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, longest) || '_';
+  return name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, maxNameLength) || '_';
 }
 
 function clashesOf(names: readonly string[], taken: readonly string[]): readonly number[] {
@@ -125,7 +125,7 @@ function numbered(names: readonly string[], taken: readonly string[]): readonly 
     let free = name;
     for (let number = 2; used.has(free); number += 1) {
       const end = `_${number}`;
-      free = name.slice(0, longest - end.length) + end;
+      free = name.slice(0, maxNameLength - end.length) + end;
     }
     used.add(free);
     return free;

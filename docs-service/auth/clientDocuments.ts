@@ -26,7 +26,7 @@ interface ClientDocumentsOptions {
 }
 
 /** The least and the most milliseconds for which a document is cached, whatever its headers say. */
-const bounds = { least: 5 * 60_000, most: 24 * 3_600_000 };
+const bounds = { min: 5 * 60_000, max: 24 * 3_600_000 };
 /** The number of clients in the cache. */
 const capacity = 1_000;
 /** How often the owner, or all strangers together, can make this service ask one host in a minute. */
@@ -76,13 +76,13 @@ function findLocal(id: string, isLoopback: boolean): OAuthClient {
 /** How long a document is valid according to its Cache-Control, in milliseconds. */
 function lifetimeOf(cacheControl: string): number {
   const directives = cacheControl.split(',', 50).map((text) => text.trim());
-  if (directives.some((text) => /^no-(store|cache)\b/.test(text))) return bounds.least;
+  if (directives.some((text) => /^no-(store|cache)\b/.test(text))) return bounds.min;
   const [, seconds] = directives.map((text) => /^max-age="?(\d{1,9})/.exec(text)).find(Boolean) ?? [];
-  return Math.min(bounds.most, Math.max(bounds.least, Number(seconds ?? 0) * 1_000));
+  return Math.min(bounds.max, Math.max(bounds.min, Number(seconds ?? 0) * 1_000));
 }
 
 /** The number of addresses that are read from one document. */
-const mostRedirects = 50;
+const maxRedirects = 50;
 
 /**
  * Reads the document at the address of a client (the draft "OAuth Client ID Metadata Document", 4.1, with the field
@@ -129,8 +129,8 @@ function readRedirects(id: string, list: unknown): readonly string[] {
   if (list === undefined) return [];
   const isList = Array.isArray(list) && list.every((entry): entry is string => typeof entry === 'string');
   if (!isList) throw invalid('The redirect_uris in the document of the client are not a list of addresses.');
-  if (list.length > mostRedirects)
-    throw invalid(`The document of the client has more than ${mostRedirects} redirect_uris.`);
+  if (list.length > maxRedirects)
+    throw invalid(`The document of the client has more than ${maxRedirects} redirect_uris.`);
   return list
     .map((entry) => resolveRedirect(id, entry))
     .filter((uri) => redirectUriProblem(uri) === undefined);

@@ -19,15 +19,15 @@ interface ClientId {
 }
 
 /** In characters. */
-const longestId = 1_024;
+const maxIdLength = 1_024;
 
 /**
  * Reads an identifier by the rules of IndieAuth (3.3) and of the draft "OAuth Client ID Metadata Document" (3). Throws
  * GuardedFetchError. Identifiers are compared letter by letter, so one that could also be written differently is refused.
  */
 export function parseClientId(text: string): ClientId {
-  if (text.length > longestId)
-    throw refused(`The identifier of a client has at most ${longestId} characters.`);
+  if (text.length > maxIdLength)
+    throw refused(`The identifier of a client has at most ${maxIdLength} characters.`);
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw refused(

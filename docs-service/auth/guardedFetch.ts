@@ -36,7 +36,7 @@ export interface GuardedFetchOptions {
 }
 
 /** In bytes. */
-const largest = 64 * 1024;
+const maxBytes = 64 * 1024;
 /** In milliseconds. */
 const usualDeadline = 5_000;
 const usualBounds = { lanes: 8, length: 32 };
@@ -105,7 +105,7 @@ async function fetchFrom(address: URL, { addresses, signal, options }: Fetching)
       signal,
     });
     checkAnswer(address.hostname, answer);
-    const content = parseJson(address.hostname, await readBounded(answer.body, largest));
+    const content = parseJson(address.hostname, await readBounded(answer.body, maxBytes));
     return { content, cacheControl: String(answer.headers['cache-control'] ?? '').toLowerCase() };
   } finally {
     // Nobody waits for a connection that is still being opened: it ends by itself.
@@ -124,11 +124,11 @@ function checkAnswer(host: string, { statusCode, headers }: Dispatcher.ResponseD
     throw invalid(`${host} answers with something that is not JSON.`);
   if (!/^(identity)?$/i.test(String(headers['content-encoding'] ?? '')))
     throw invalid(`${host} sends a compressed answer, which was not asked for.`);
-  if (Number(headers['content-length'] ?? 0) > largest) throw tooLarge(host);
+  if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLarge(host);
 }
 
 function tooLarge(host: string): GuardedFetchError {
-  return new GuardedFetchError('invalid', `${host} answers with more than ${largest / 1024} KiB.`);
+  return new GuardedFetchError('invalid', `${host} answers with more than ${maxBytes / 1024} KiB.`);
 }
 
 function parseJson(host: string, body: Uint8Array): unknown {

@@ -26,9 +26,9 @@ export interface IntrospectionClient {
 /** Milliseconds for a question and its answer. */
 const deadline = 3_000;
 /** In bytes. */
-const largest = 64 * 1024;
+const maxAnswerBytes = 64 * 1024;
 /** Requests that are open at once; those above the number of connections wait. */
-const [connections, mostOpen] = [16, 512];
+const [connections, maxOpen] = [16, 512];
 
 /** Reads the file at once, so that an error appears at the start, and again when its token is refused. */
 export async function createIntrospectionClient({
@@ -69,7 +69,7 @@ export async function createIntrospectionClient({
   };
   return {
     async ask(token) {
-      if (open >= mostOpen) throw new Error('too many tokens are being checked');
+      if (open >= maxOpen) throw new Error('too many tokens are being checked');
       open++;
       try {
         return await ask(token);
@@ -82,9 +82,9 @@ export async function createIntrospectionClient({
 }
 
 async function readAnswer({ headers, body }: Dispatcher.ResponseData): Promise<string> {
-  const bytes = await readBounded(body, largest).catch((error: unknown) => {
+  const bytes = await readBounded(body, maxAnswerBytes).catch((error: unknown) => {
     throw error instanceof TooLargeError
-      ? new Error(`its answer has more than ${largest / 1024} KiB`)
+      ? new Error(`its answer has more than ${maxAnswerBytes / 1024} KiB`)
       : error;
   });
   if (!/^(identity)?$/i.test(String(headers['content-encoding'] ?? '')))
@@ -98,7 +98,7 @@ function textOf({ status, text }: { readonly status: number; readonly text: stri
 }
 
 /** In bytes. */
-const largestFile = 8_192;
+const maxFileBytes = 8_192;
 
 /** The token with which this service authenticates at the introspection server, from its file. */
 interface IntrospectionToken {
@@ -123,9 +123,9 @@ export async function readIntrospectionToken(path: string): Promise<Introspectio
 async function read(file: FileHandle, path: string): Promise<IntrospectionToken> {
   const found = await file.stat();
   if (!found.isFile()) throw new Error(`--introspection-token-file ${path} is not a regular file.`);
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(largestFile + 1), 0, largestFile + 1, 0);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(maxFileBytes + 1), 0, maxFileBytes + 1, 0);
   const text = buffer.subarray(0, bytesRead).toString('latin1').trim();
-  if (bytesRead > largestFile || !/^[!-~]+$/.test(text))
+  if (bytesRead > maxFileBytes || !/^[!-~]+$/.test(text))
     throw new Error(`--introspection-token-file ${path} must contain one token and nothing else.`);
   return { text, isOpenToOthers: process.platform !== 'win32' && (found.mode & 0o004) !== 0 };
 }

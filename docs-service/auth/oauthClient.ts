@@ -13,7 +13,7 @@ export interface OAuthClient {
 }
 
 /** In characters, as people count them. */
-const longest = 100;
+const maxNameLength = 100;
 
 /**
  * The name that a client gives itself, without anything that could change how the page around it reads: control
@@ -22,7 +22,7 @@ const longest = 100;
 export function tryClientName(text: unknown): string | null {
   if (typeof text !== 'string') return null;
   const plain = text
-    .slice(0, 10 * longest)
+    .slice(0, 10 * maxNameLength)
     .normalize('NFC')
     .replace(/[\t-\r\u0085\u2028\u2029\p{Zs}]+/gu, ' ')
     .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}]/gu, '')
@@ -31,6 +31,7 @@ export function tryClientName(text: unknown): string | null {
   const letters = [...new Intl.Segmenter('en').segment(plain)].map(({ segment }) =>
     [...segment].slice(0, 8).join(''),
   );
-  const name = letters.length > longest ? `${letters.slice(0, longest - 1).join('')}…` : letters.join('');
+  const name =
+    letters.length > maxNameLength ? `${letters.slice(0, maxNameLength - 1).join('')}…` : letters.join('');
   return /[\p{L}\p{N}\p{S}\p{P}]/u.test(name) ? name : null;
 }

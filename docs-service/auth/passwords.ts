@@ -18,8 +18,8 @@ interface PasswordCheckOptions {
 
 const minute = 60_000;
 /** Passwords that are hashed at once: each needs 64 MB. */
-const most = 2;
-const longestQueue = 8;
+const maxHashing = 2;
+const maxQueue = 8;
 
 /** Checks passwords, a few at once and a few a minute for each address, across all instances. */
 export class PasswordCheck {
@@ -59,11 +59,11 @@ export class PasswordCheck {
 
   /** Waits for a turn; false if too many wait. */
   async #begin(): Promise<boolean> {
-    if (this.#running < most) {
+    if (this.#running < maxHashing) {
       this.#running += 1;
       return true;
     }
-    if (this.#waiting.length >= longestQueue) return false;
+    if (this.#waiting.length >= maxQueue) return false;
     await new Promise<void>((resolve) => this.#waiting.push(resolve));
     return true;
   }
@@ -78,7 +78,7 @@ export class PasswordCheck {
 
 /** In characters. */
 const shortest = 12;
-const longest = 1_000;
+const maxPasswordLength = 1_000;
 
 /** 64 MB and two passes for each guess, as OWASP's "Password Storage Cheat Sheet" recommends. */
 const costs = { N: 65_536, r: 8, p: 2 };
@@ -91,7 +91,8 @@ export function checkPassword(password: string): void {
   const { length } = [...password.trim()];
   if (length < shortest)
     throw new UsageError(`the password needs at least ${shortest} characters, and has ${length}.`);
-  if (length > longest) throw new UsageError(`the password may have at most ${longest} characters.`);
+  if (length > maxPasswordLength)
+    throw new UsageError(`the password may have at most ${maxPasswordLength} characters.`);
 }
 
 /** Resolves to a text that contains the salt and the costs, so that later versions can raise the costs. */
@@ -104,7 +105,7 @@ export async function hashPassword(password: string): Promise<string> {
 
 export async function isPassword(password: string, hash: string): Promise<boolean> {
   const [kind, N, r, p, salt = '', key = ''] = hash.split('$');
-  if (kind !== 'scrypt' || password.length > 4 * longest) return false;
+  if (kind !== 'scrypt' || password.length > 4 * maxPasswordLength) return false;
   const expected = Buffer.from(key, 'base64url');
   const options = optionsOf({ N: Number(N), r: Number(r), p: Number(p) });
   try {

@@ -16,7 +16,7 @@ export function parseProfileUrl(flag: string, text: string): string {
  * because the owner of a service that runs there has no other.
  */
 export function tryProfileUrl(text: string): string | undefined {
-  if (text.length > longest || !/^https?:\/\/[^\s\\#@]+$/i.test(text) || hasDotSegment(text))
+  if (text.length > maxLength || !/^https?:\/\/[^\s\\#@]+$/i.test(text) || hasDotSegment(text))
     return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || url.hostname.endsWith('.')) return undefined;
@@ -26,7 +26,7 @@ export function tryProfileUrl(text: string): string | undefined {
 }
 
 /** In characters. */
-const longest = 2_048;
+const maxLength = 2_048;
 
 /** Parsers silently remove such segments, so that two different texts would name one person. */
 function hasDotSegment(text: string): boolean {

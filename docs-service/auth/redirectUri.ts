@@ -15,7 +15,7 @@ export function isRedirectAllowed(client: OAuthClient, redirectUri: string): boo
 
 /** Why no browser may be sent to an address, as a sentence for its author; undefined if one may. */
 export function redirectUriProblem(text: string): string | undefined {
-  if (text.length > longest) return `A redirect address has at most ${longest} characters.`;
+  if (text.length > maxLength) return `A redirect address has at most ${maxLength} characters.`;
   // Browsers and servers read spaces, backslashes and letters beyond ASCII differently.
   if (!/^[!-~]+$/.test(text) || text.includes('\\'))
     return 'A redirect address must have only letters, digits and signs of ASCII, and no backslash.';
@@ -44,7 +44,7 @@ export function isLoopbackRedirect(text: string): boolean {
 }
 
 /** In characters. */
-const longest = 2_048;
+const maxLength = 2_048;
 
 /** Parameters that the answer adds. */
 const answerNames = new Set(['code', 'error', 'error_description', 'iss', 'state']);

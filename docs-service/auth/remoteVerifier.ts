@@ -21,7 +21,7 @@ const lasting = { good: 60_000, bad: 10_000 };
 /** Answers of each kind that are cached at once: guesses push out only guesses. */
 const capacity = 10_000;
 /** In characters. No server issues longer tokens. */
-const longest = 4_096;
+const maxTokenLength = 4_096;
 
 type Verdict =
   | { readonly kind: 'good'; readonly grant: Grant }
@@ -54,7 +54,7 @@ export class RemoteVerifier {
    * somebody who is not on the list. Rejects while the server does not answer.
    */
   async verify(token: string): Promise<Grant | undefined> {
-    if (token.length > longest) return undefined;
+    if (token.length > maxTokenLength) return undefined;
     const hash = hashSecret(token);
     const verdict = this.#find(hash) ?? (await this.#questions.join(hash, () => this.#ask(token, hash)));
     if (verdict.kind === 'foreign') throw new ForeignProfileError();

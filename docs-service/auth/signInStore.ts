@@ -155,12 +155,12 @@ async function addTokens(
 }
 
 /** Tokens that are kept for one grant, so that a client that refreshes without end fills nothing. */
-const mostTokens = 1_000;
+const maxTokens = 1_000;
 
 function keepNewest(table: 'docs_access_tokens' | 'docs_refresh_tokens', grant: string): AccessStatement {
   return [
     `DELETE FROM ${table} WHERE hash IN
-       (SELECT hash FROM ${table} WHERE grant_id = ? ORDER BY expires DESC LIMIT 1000000 OFFSET ${mostTokens})`,
+       (SELECT hash FROM ${table} WHERE grant_id = ? ORDER BY expires DESC LIMIT 1000000 OFFSET ${maxTokens})`,
     grant,
   ];
 }

@@ -28,10 +28,10 @@ export function parseBaseUrl(text: string): BaseUrl {
   return { origin: url.origin, host: url.host, isLoopback };
 }
 
-const highestPort = 65_535;
+const maxPort = 65_535;
 
 /** The host name of a Host header, in lower case and without its port; undefined if the header is invalid. */
 export function tryHostname(header: string): string | undefined {
   const [, hostname, port] = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i.exec(header) ?? [];
-  return Number(port ?? 0) > highestPort ? undefined : hostname?.toLowerCase();
+  return Number(port ?? 0) > maxPort ? undefined : hostname?.toLowerCase();
 }

@@ -72,12 +72,12 @@ function fromVariable(
 export function parseNumber(
   flag: string,
   value: string | undefined,
-  { least, most }: { readonly least: number; readonly most: number },
+  { min, max }: { readonly min: number; readonly max: number },
 ): number | undefined {
   if (value === undefined) return undefined;
   const number = /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN;
-  if (number >= least && number <= most) return number;
-  throw new UsageError(`--${flag} must be a whole number from ${least} to ${most}, not "${value}".`);
+  if (number >= min && number <= max) return number;
+  throw new UsageError(`--${flag} must be a whole number from ${min} to ${max}, not "${value}".`);
 }
 
 const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };

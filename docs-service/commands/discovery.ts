@@ -151,13 +151,13 @@ function findInRegistration(metadata: Metadata): readonly Finding[] {
 }
 
 /** Milliseconds; a code is valid for one minute. */
-const mostDrift = 30_000;
+const maxDrift = 30_000;
 
 function findInClock(headers: Headers, now: number): readonly Finding[] {
   const date = Date.parse(headers.get('date') ?? '');
   const drift = Math.abs(date - now);
   // The header has whole seconds.
-  if (!(drift > mostDrift)) return [];
+  if (!(drift > maxDrift)) return [];
   return [
     wrong(
       `The clocks of the service and of this machine are ${Math.round(drift / 1_000)} seconds apart, so tokens expire too early or too late. Set both by NTP.`,

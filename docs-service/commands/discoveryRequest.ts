@@ -10,7 +10,7 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** Milliseconds for the whole answer. */
 const limit = 5_000;
-const mostBytes = 65_536;
+const maxBytes = 65_536;
 
 /** Posts the message, if there is one. Follows no redirect, and reads at most 64 KB. */
 export async function ask(url: string, fetch: Fetch, message?: object): Promise<Answer> {
@@ -36,9 +36,9 @@ async function read(response: Response): Promise<string> {
   for await (const chunk of response.body ?? []) {
     chunks.push(chunk);
     bytes += chunk.byteLength;
-    if (bytes > mostBytes) break;
+    if (bytes > maxBytes) break;
   }
-  return Buffer.concat(chunks).toString('utf8', 0, mostBytes);
+  return Buffer.concat(chunks).toString('utf8', 0, maxBytes);
 }
 
 const nobody = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
@@ -56,14 +56,14 @@ function toFailure(error: unknown): Answer {
 }
 
 /** The longest header that is read. */
-const longest = 8_192;
+const maxHeaderLength = 8_192;
 
 /**
  * The parameters of the first `Bearer` challenge of a WWW-Authenticate header (RFC 9110), by their names in lower case;
  * undefined if there is none.
  */
 export function tryBearerChallenge(header: string | null): ReadonlyMap<string, string> | undefined {
-  if (header === null || header.length > longest) return undefined;
+  if (header === null || header.length > maxHeaderLength) return undefined;
   const words = tokensOf(header);
   const start = words.findIndex(({ kind, text }) => kind === 'scheme' && text.toLowerCase() === 'bearer');
   if (start === -1) return undefined;

@@ -31,8 +31,8 @@ interface CollectionQuery {
 }
 
 /** In bytes: a few thousand slugs. */
-const longest = 65_536;
-const mostSlugs = 5_000;
+const maxBytes = 65_536;
+const maxSlugs = 5_000;
 
 export interface ParsedCollection {
   readonly collection: CollectionDefinition;
@@ -42,8 +42,8 @@ export interface ParsedCollection {
 
 /** Reads a file of `collections/`. Throws ContentError. */
 export function parseCollectionFile(path: string, bytes: Uint8Array): ParsedCollection {
-  if (bytes.length > longest)
-    throw new ContentError(`A collection's file has at most ${longest} bytes. Split the collection.`);
+  if (bytes.length > maxBytes)
+    throw new ContentError(`A collection's file has at most ${maxBytes} bytes. Split the collection.`);
   const { cover: writtenCover, ...written } = parseWritten(decodeUtf8(bytes));
   const fields = parseFields(collectionFields, written);
   const name = fields.name ?? trySlug(basename(path, extname(path)));
@@ -108,7 +108,7 @@ const collectionFields = z
 /** One check for all slugs: a schema for each of thousands takes long. */
 function tryProblemOfSlugs(written: unknown): string | undefined {
   if (!Array.isArray(written)) return undefined;
-  if (written.length > mostSlugs) return `must have at most ${mostSlugs} slugs`;
+  if (written.length > maxSlugs) return `must have at most ${maxSlugs} slugs`;
   const wrong: unknown = written.find((one) => !isSlug(textOf(one)));
   return wrong === undefined
     ? undefined

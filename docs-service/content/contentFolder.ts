@@ -4,7 +4,7 @@ import { join, sep } from 'node:path';
 import { ContentError, type ContentProblem } from './document.ts';
 
 /** In bytes. A larger file is left out. */
-export const largestFile = 10 * 1024 * 1024;
+export const maxFileBytes = 10 * 1024 * 1024;
 
 /** A file in the folder. The path is relative to the content folder, with `/` between its parts. */
 export interface FoundFile {
@@ -163,8 +163,8 @@ async function readWhole(handle: FileHandle): Promise<Uint8Array> {
     .stat()
     .then((found) => ({ size: found.size, isFile: found.isFile() }));
   if (!kind.isFile) throw new ContentError('It is not a regular file.');
-  if (size > largestFile)
-    throw new ContentError(`The file has more than ${largestFile / 1024 / 1024} MB. Split it.`);
+  if (size > maxFileBytes)
+    throw new ContentError(`The file has more than ${maxFileBytes / 1024 / 1024} MB. Split it.`);
   const buffer = Buffer.alloc(size);
   let length = 0;
   for (;;) {

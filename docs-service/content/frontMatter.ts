@@ -2,7 +2,7 @@ import { ContentError } from './document.ts';
 import { parseYamlMap } from './yamlMap.ts';
 
 /** In characters. Front matter is a few lines; more is a mistake, or an attack on the parser. */
-const longest = 16_384;
+const maxLength = 16_384;
 
 export interface SplitFile {
   /** The YAML between the two lines of `---`; empty if the file has none. */
@@ -20,7 +20,7 @@ export function parseFrontMatter(text: string): SplitFile {
   if (opening === null) return { values: {}, body: text, bodyLine: 1, lineOf: () => 1 };
   const start = opening[0].length;
   const closing = /^(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/m;
-  const rest = text.slice(start, start + longest);
+  const rest = text.slice(start, start + maxLength);
   const end = closing.exec(rest);
   if (end === null) throw new ContentError(unclosed(text.length - start));
   const yaml = rest.slice(0, end.index);
@@ -40,7 +40,7 @@ function lineOf(key: string, yaml: string): number {
 }
 
 function unclosed(length: number): string {
-  return length > longest
-    ? `The front matter is longer than ${longest} characters. Shorten it, or add the closing line "---" if it is missing.`
+  return length > maxLength
+    ? `The front matter is longer than ${maxLength} characters. Shorten it, or add the closing line "---" if it is missing.`
     : 'The front matter has no closing line "---". Add it.';
 }

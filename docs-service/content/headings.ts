@@ -14,7 +14,7 @@ export function headingsOf(text: string): readonly string[] {
 export function tryFirstHeading(text: string): string | undefined {
   const raw = tryRawHeading(text);
   const title =
-    raw === undefined ? '' : onOneLine(withCharacters(textOfHeading(raw).slice(0, longestHeading)));
+    raw === undefined ? '' : onOneLine(withCharacters(textOfHeading(raw).slice(0, maxHeadingLength)));
   if (title !== '') return title;
   for (const heading of headings(text)) {
     const plain = onOneLine(plainText(Lexer.lexInline(heading)));
@@ -31,13 +31,13 @@ function onOneLine(text: string): string {
 }
 
 /** A heading is cut off here, in UTF-16 units. */
-const longestHeading = 500;
+const maxHeadingLength = 500;
 
 function* headings(text: string): Generator<string> {
   // The lines of the paragraph so far: an underline makes all of them a heading.
   let paragraph = '';
   for (const { start, end, fence } of markdownLines(text)) {
-    const line = text.slice(start, Math.min(end, start + longestHeading)).trimEnd();
+    const line = text.slice(start, Math.min(end, start + maxHeadingLength)).trimEnd();
     const heading = fence === undefined ? tryAtxHeading(line) : undefined;
     const isUnderline = fence === undefined && /^ {0,3}(?:=+|-+)$/.test(line);
     if (heading !== undefined) yield heading;
@@ -64,7 +64,7 @@ function isProse(line: string): boolean {
 }
 
 function joined(paragraph: string, line: string): string {
-  return `${paragraph} ${line.trim()}`.trim().slice(0, longestHeading);
+  return `${paragraph} ${line.trim()}`.trim().slice(0, maxHeadingLength);
 }
 
 /** What a reader sees of these tokens. */

@@ -21,8 +21,8 @@ export interface LinkedFile {
 }
 
 /** Warnings that are kept of a file and of the library. What is beyond them is only counted. */
-const mostOfFile = 20;
-const mostOfLibrary = 2_000;
+const maxOfFile = 20;
+const maxOfLibrary = 2_000;
 
 /** Milliseconds after which other work has its turn. */
 const slice = 10;
@@ -36,7 +36,7 @@ export async function checkLinks(
   const check = createCheck(library);
   let since = performance.now();
   for (const file of library.files()) {
-    warnings.push(...bounded(check(file), warnings.length < mostOfLibrary ? mostOfFile : 0));
+    warnings.push(...bounded(check(file), warnings.length < maxOfLibrary ? maxOfFile : 0));
     if (performance.now() - since < slice) continue;
     await nextTurn(undefined, { signal });
     since = performance.now();
@@ -44,13 +44,13 @@ export async function checkLinks(
   return warnings;
 }
 
-function bounded(warnings: readonly ContentWarning[], most: number): readonly ContentWarning[] {
-  const [first, ...rest] = warnings.slice(most);
+function bounded(warnings: readonly ContentWarning[], max: number): readonly ContentWarning[] {
+  const [first, ...rest] = warnings.slice(max);
   if (first === undefined || rest.length === 0) return warnings;
   const { path, line } = first;
   const count = rest.length + 1;
   const message = `From here on, ${count} links and pictures lead nowhere.`;
-  return [...warnings.slice(0, most), { path, line, message, count }];
+  return [...warnings.slice(0, max), { path, line, message, count }];
 }
 
 const missing = 'there is no such file';

@@ -17,7 +17,7 @@ export function* markdownLines(text: string): Generator<MarkdownLine> {
     const newline = text.indexOf('\n', start);
     const end = newline < 0 ? text.length : newline;
     const marker = tryFenceMarker(
-      text.slice(start, Math.min(end, start + longestMarker)),
+      text.slice(start, Math.min(end, start + maxMarkerLength)),
       open !== undefined,
     );
     const opens = open === undefined && marker !== undefined;
@@ -30,7 +30,7 @@ export function* markdownLines(text: string): Generator<MarkdownLine> {
 }
 
 /** Only this much of a line is examined: a fence begins early in its line. */
-const longestMarker = 300;
+const maxMarkerLength = 300;
 
 /** The backticks or tildes that a line begins with, after the marks of quotes and lists around it. */
 function tryFenceMarker(line: string, inFence: boolean): string | undefined {

@@ -16,7 +16,7 @@ export interface RawPiece {
 /** The part of a text that is examined, in UTF-16 units. */
 const farthest = 65_536;
 /** The longest heading, in UTF-16 units. */
-const longest = 2_000;
+const maxLength = 2_000;
 
 /** Comments, and elements that put a heading in its place or show a picture. */
 const textless =
@@ -31,7 +31,7 @@ export function tryRawHeading(text: string): RawHeading | undefined {
   const start = textless.exec(beginning)?.[0].length ?? 0;
   const [tag, depth] = opening.exec(beginning.slice(start)) ?? [];
   if (tag === undefined) return undefined;
-  const rest = beginning.slice(start + tag.length, start + tag.length + longest);
+  const rest = beginning.slice(start + tag.length, start + tag.length + maxLength);
   const closing = /<\/h([1-6])\s*>/i.exec(rest);
   if (closing === null || closing[1] !== depth) return undefined;
   const inner = rest.slice(0, closing.index);

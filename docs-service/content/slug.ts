@@ -45,17 +45,17 @@ export function tryPathSlugs(path: string): PathSlugs | undefined {
 }
 
 /** A slug has at most this many characters. */
-const longest = 100;
+const maxLength = 100;
 
 /** Without the outermost folders if it would be too long. */
 function joined(parts: readonly string[]): string {
   const slug = parts.join('-');
-  return slug.length <= longest ? slug : joined(parts.slice(1));
+  return slug.length <= maxLength ? slug : joined(parts.slice(1));
 }
 
 /** The slug with a suffix that makes it unique. */
 export function withEnding(slug: string, ending: string): string {
-  const start = slug.slice(0, longest - ending.length - 1).replace(/[-\p{Surrogate}]+$/u, '');
+  const start = slug.slice(0, maxLength - ending.length - 1).replace(/[-\p{Surrogate}]+$/u, '');
   return `${start}-${ending}`;
 }
 

@@ -45,7 +45,7 @@ function withoutInlineCode(text: string): string {
   let at = 0;
   for (let mark = marks.exec(text); mark !== null; mark = marks.exec(text)) {
     const [opening, element] = mark;
-    if (opening.startsWith('\\') || opening.length > longestMark) continue;
+    if (opening.startsWith('\\') || opening.length > maxMarkLength) continue;
     const closing =
       opening === '<!--' ? '-->' : element === undefined ? opening : `</${element.toLowerCase()}>`;
     const end = closings.after(mark.index + opening.length, closing);
@@ -90,12 +90,12 @@ class Closings {
 
   #isReachable(place: number, end: number, closing: string): boolean {
     if (!closing.startsWith('`')) return true;
-    return end - place < longestCode && !/\n[ \t]*\n/.test(this.#text.slice(place, end));
+    return end - place < maxCodeLength && !/\n[ \t]*\n/.test(this.#text.slice(place, end));
   }
 }
 
 /** Longer runs of backticks stay as they are, because each length costs a pass. */
-const longestMark = 20;
+const maxMarkLength = 20;
 
 /** In characters. */
-const longestCode = 5_000;
+const maxCodeLength = 5_000;

@@ -22,14 +22,14 @@ export interface WrittenLink {
 }
 
 /** In characters. Text beyond it is not checked, so that no file delays the others. */
-const longestText = 1_000_000;
+const maxTextLength = 1_000_000;
 /** The most places in a file, including those that lead elsewhere. */
-const mostPlaces = 20_000;
+const maxPlaces = 20_000;
 /** Further links are not checked, as in a document that refers to too many files. */
-const mostLinks = 2_000;
-const mostAnchors = 2_000;
+const maxLinks = 2_000;
+const maxAnchors = 2_000;
 /** Brackets within brackets. */
-const mostOpen = 1_000;
+const maxOpen = 1_000;
 
 /**
  * Finds the links, pictures and anchors of a Markdown text, in linear time and without a parser.
@@ -37,12 +37,12 @@ const mostOpen = 1_000;
  * @param firstLine of the text in its file
  */
 export function findWrittenLinks(path: string, whole: string, firstLine: number): FileLinks {
-  const text = whole.slice(0, longestText);
+  const text = whole.slice(0, maxTextLength);
   const prose = withoutCode(text);
   const places = [...markdownPlaces(prose), ...htmlPlaces(prose)]
     .filter(({ href }) => isChecked(href, path))
     .sort((one, other) => one.at - other.at)
-    .slice(0, mostLinks);
+    .slice(0, maxLinks);
   const anchors = text === whole ? anchorsIn(text, prose) : null;
   return { anchors, links: withLines(places, prose, firstLine) };
 }
@@ -86,11 +86,11 @@ function markdownPlaces(prose: string): readonly Place[] {
   /** Links do not nest: this many of the open brackets already contain one. */
   let taken = 0;
   const marks = /\\.|!?\[|\]|\n[ \t]*\n/gs;
-  for (let mark = marks.exec(text); mark !== null && places.length < mostPlaces; mark = marks.exec(text)) {
+  for (let mark = marks.exec(text); mark !== null && places.length < maxPlaces; mark = marks.exec(text)) {
     const [sign] = mark;
     const isPicture = sign === '![';
     if (sign.startsWith('\n')) open.length = 0;
-    if ((isPicture || sign === '[') && open.length < mostOpen) open.push({ at: mark.index, isPicture });
+    if ((isPicture || sign === '[') && open.length < maxOpen) open.push({ at: mark.index, isPicture });
     const opening = sign === ']' ? open.pop() : undefined;
     const isTaken = open.length < taken;
     taken = Math.min(taken, open.length);
@@ -159,11 +159,11 @@ function anchorsIn(text: string, prose: string): readonly string[] | null {
       const anchor = attributeIn(attributes, name);
       if (anchor !== undefined) anchors.add(anchor);
     }
-    if (anchors.size > mostAnchors) return null;
+    if (anchors.size > maxAnchors) return null;
   }
   for (const heading of writtenHeadings(text, prose)) {
     anchors.add(slugger.slug(heading) || slugger.slug('section'));
-    if (anchors.size > mostAnchors) return null;
+    if (anchors.size > maxAnchors) return null;
   }
   return [...anchors];
 }
@@ -183,7 +183,7 @@ function* writtenHeadings(text: string, prose: string): Generator<string> {
   let paragraph = '';
   for (const [at, line] of lines.entries()) {
     const [prefix = ''] = /^[ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]+|>)*/.exec(line) ?? [];
-    const rest = line.slice(prefix.length, prefix.length + longestHeading).trim();
+    const rest = line.slice(prefix.length, prefix.length + maxHeadingLength).trim();
     const isProse = (proseLines[at] ?? '').trim() !== '';
     const [mark] = /^#{1,6}(?:[ \t]+|$)/.exec(rest) ?? [];
     if (isProse && mark !== undefined)
@@ -192,12 +192,12 @@ function* writtenHeadings(text: string, prose: string): Generator<string> {
       yield shownText(paragraph);
     const goesOn =
       isProse && mark === undefined && !/[-*+.)][ \t]+$/.test(prefix) && !/^(?:\||[-=]+$)/.test(rest);
-    paragraph = goesOn ? `${paragraph} ${rest}`.trim().slice(0, longestHeading) : '';
+    paragraph = goesOn ? `${paragraph} ${rest}`.trim().slice(0, maxHeadingLength) : '';
   }
 }
 
 /** In characters. */
-const longestHeading = 500;
+const maxHeadingLength = 500;
 
 function shownText(heading: string): string {
   if (!/[\\`*_~[\]<>&!]|:\/\//.test(heading)) return heading.trim();

@@ -30,7 +30,7 @@ export function readDate(written: unknown): WrittenValue<string | null> {
   const text = typeof written === 'string' ? written.trim() : '';
   const exact = tryIsoDate(text);
   if (exact !== undefined) return { value: exact };
-  const readings = text.length > longest ? [] : readingsOf(text);
+  const readings = text.length > maxLength ? [] : readingsOf(text);
   const [value, other] = readings;
   if (value === undefined)
     return { value: null, problem: 'must be a date that exists, such as 2026-11-21 or 2026-11-21T09:30:00Z' };
@@ -40,7 +40,7 @@ export function readDate(written: unknown): WrittenValue<string | null> {
 }
 
 /** In characters: the longest usual form has fewer. */
-const longest = 60;
+const maxLength = 60;
 
 const isoForm = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
 

@@ -5,10 +5,10 @@ import { ContentError } from './document.ts';
  * The most pieces that a text may have: keys, values, marks, line ends, spaces between them. The parser needs about 15
  * microseconds for the worst of them.
  */
-const mostPieces = 3_000;
+const maxPieces = 3_000;
 /** Levels of values within values. */
-const deepest = 50;
-const mostAliases = 20;
+const maxDepth = 50;
+const maxAliases = 20;
 
 /**
  * Parses a YAML text that holds one map. A text that is too much for the parser is refused during the read, not after.
@@ -45,10 +45,10 @@ function* tokens(text: string, what: string): ReturnType<Parser['next']> {
   const parser = new Parser();
   let pieces = 0;
   for (const piece of new Lexer().lex(text)) {
-    if (++pieces > mostPieces) throw new ContentError(`${what} is too long. ${shorten}`);
-    if (parser.stack.length > deepest)
+    if (++pieces > maxPieces) throw new ContentError(`${what} is too long. ${shorten}`);
+    if (parser.stack.length > maxDepth)
       throw new ContentError(
-        `${what} has more than ${deepest} levels of values within values. Write it flatter.`,
+        `${what} has more than ${maxDepth} levels of values within values. Write it flatter.`,
       );
     yield* parser.next(piece);
   }
@@ -74,12 +74,12 @@ function toValue(document: Document.Parsed, what: string): unknown {
       if (typeof scalar.value === 'number') scalar.value = scalar.source;
     },
     Node: (_key, node) => {
-      if (isAlias(node) && ++aliases > mostAliases)
-        throw new ContentError(`${what} cannot be read: it has more than ${mostAliases} aliases.`);
+      if (isAlias(node) && ++aliases > maxAliases)
+        throw new ContentError(`${what} cannot be read: it has more than ${maxAliases} aliases.`);
     },
   });
   try {
-    return document.toJS({ maxAliasCount: mostAliases });
+    return document.toJS({ maxAliasCount: maxAliases });
   } catch (error) {
     throw new ContentError(`${what} cannot be read: ${String((error as Error).message)}`);
   }

@@ -121,10 +121,10 @@ interface References {
 }
 
 /** At most this many matches of a pattern are examined, so that no document holds up the service. */
-const most = 20_000;
+const maxMatches = 20_000;
 
 /** Each file costs a look at the disk or at the index. */
-const mostFiles = 2_000;
+const maxFiles = 2_000;
 
 /**
  * Every place where Markdown or raw HTML may have an address; too many matches are better than too few. Each is bounded.
@@ -160,9 +160,9 @@ function findReferences(body: string, path: string): References | UnrenderableEr
   for (const href of hrefs(body)) {
     const target = resolveLink(href, path);
     if (target.kind === 'inside') targets.set(`${target.path} ${target.documents.length}`, target);
-    if (targets.size > mostFiles) {
+    if (targets.size > maxFiles) {
       return new UnrenderableError(
-        `The document refers to more than ${mostFiles.toLocaleString('en')} files. Split it into several documents.`,
+        `The document refers to more than ${maxFiles.toLocaleString('en')} files. Split it into several documents.`,
       );
     }
   }
@@ -182,7 +182,7 @@ function hrefs(body: string): ReadonlySet<string> {
     let matches = 0;
     for (const [, href = ''] of body.matchAll(pattern)) {
       found.add(href.includes('\\') ? href.replace(escapes, '$1') : href);
-      if (++matches === most) break;
+      if (++matches === maxMatches) break;
     }
   }
   return found;

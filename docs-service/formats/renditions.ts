@@ -139,7 +139,7 @@ export function createRenditions(options: RenditionsOptions): Renditions {
 }
 
 /** In bytes: the limit for the texts of a collection that become one book. */
-const largestBook = 100_000_000;
+const maxBookBytes = 100_000_000;
 
 async function readAll(
   index: DocumentIndex,
@@ -153,9 +153,9 @@ async function readAll(
     if (document === undefined || document.draft) continue;
     documents.push(document);
     size += document.body.length;
-    if (size > largestBook)
+    if (size > maxBookBytes)
       throw new UnrenderableError(
-        `The collection has more than ${largestBook / 1_000_000} MB of text. Split it.`,
+        `The collection has more than ${maxBookBytes / 1_000_000} MB of text. Split it.`,
       );
   }
   return documents;

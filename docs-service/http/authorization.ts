@@ -29,7 +29,7 @@ export interface AuthorizationOptions {
 const owner = 'owner';
 
 /** Each holds a descriptor. */
-const downloadBounds = { what: 'downloads', mostOfOne: 32, mostOfAll: 128 };
+const downloadBounds = { what: 'downloads', maxOfOne: 32, maxOfAll: 128 };
 
 /** Bearer tokens (RFC 6750) and their limits. */
 export async function authorizeBearers(

@@ -4,10 +4,10 @@ import { callerOf } from '../base/rateLimiter.ts';
 
 export interface ConnectionBounds {
   /** Connections that are open at once, in all and from one address. */
-  readonly most: number;
-  readonly mostOfOne: number;
+  readonly max: number;
+  readonly maxOfOne: number;
   /** Milliseconds after which a client is disconnected that takes nothing of its answer. */
-  readonly longestStall: number;
+  readonly maxStall: number;
   /** Whether all of its readers come through this address, so that only the bound of all counts. */
   readonly isProxy: (address: string) => boolean;
 }
@@ -43,7 +43,7 @@ export function boundConnections(server: Server, bounds: ConnectionBounds): Conn
   };
   const makeRoom = (caller: string | undefined): boolean => {
     const own = caller === undefined ? [] : [...open.values()].filter((one) => one.caller === caller);
-    const crowd = own.length >= bounds.mostOfOne ? own : open.size >= bounds.most ? [...open.values()] : [];
+    const crowd = own.length >= bounds.maxOfOne ? own : open.size >= bounds.max ? [...open.values()] : [];
     if (crowd.length === 0) return true;
     const [longest] = crowd.filter(isWaitedFor).sort((one, other) => one.moved - other.moved);
     if (longest !== undefined) end(longest);
@@ -63,8 +63,8 @@ export function boundConnections(server: Server, bounds: ConnectionBounds): Conn
     connection.moved = performance.now();
   });
   const sweep = setInterval(() => {
-    for (const connection of open.values()) if (stallOf(connection) > bounds.longestStall) end(connection);
-  }, bounds.longestStall / 10).unref();
+    for (const connection of open.values()) if (stallOf(connection) > bounds.maxStall) end(connection);
+  }, bounds.maxStall / 10).unref();
   server.once('close', () => clearInterval(sweep));
   return {
     hasBegunAnswer(socket) {

@@ -18,7 +18,7 @@ interface ListAnswer {
 const cacheSize = 16_000_000;
 
 /** In characters. */
-const longestLink = 4_096;
+const maxLinkLength = 4_096;
 
 interface ListRouteOptions {
   readonly index: DocumentIndex;
@@ -46,7 +46,7 @@ export function createListRoute({ index, origin }: ListRouteOptions) {
     if (known === undefined && asked === index.generation) answers.set(key, answer, sizeOf(key, answer));
     setValidators(reply, answer.etag).header('x-total-count', answer.total);
     // Many clients and proxies do not accept a longer field.
-    if (answer.link.length <= longestLink) reply.header('link', answer.link);
+    if (answer.link.length <= maxLinkLength) reply.header('link', answer.link);
     if (isNotModified(request, answer.etag)) return reply.code(304).send();
     return reply.type('application/json; charset=utf-8').serializer(String).send(answer.body);
   };

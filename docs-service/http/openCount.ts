@@ -3,8 +3,8 @@ import { HttpProblem, unavailable } from './problems.ts';
 export interface OpenCountOptions {
   /** What is counted, in the plural: `downloads`. */
   readonly what: string;
-  readonly mostOfOne: number;
-  readonly mostOfAll: number;
+  readonly maxOfOne: number;
+  readonly maxOfAll: number;
 }
 
 /** Bounds what is open at once: for each caller, so that others get theirs, and in all. */
@@ -19,15 +19,15 @@ export class OpenCount {
 
   /** Returns a function that counts one less. Throws HttpProblem if there are too many. */
   add(caller: string): () => void {
-    const { what, mostOfOne, mostOfAll } = this.#options;
+    const { what, maxOfOne, maxOfAll } = this.#options;
     const count = this.#open.get(caller) ?? 0;
-    if (count >= mostOfOne)
+    if (count >= maxOfOne)
       throw new HttpProblem(
         429,
-        `One token can have at most ${mostOfOne} ${what} at once. End one of the others.`,
+        `One token can have at most ${maxOfOne} ${what} at once. End one of the others.`,
         { headers: { 'retry-after': '5' } },
       );
-    if (this.#all >= mostOfAll) throw unavailable(`Too many ${what} are in progress. Try again in a moment.`);
+    if (this.#all >= maxOfAll) throw unavailable(`Too many ${what} are in progress. Try again in a moment.`);
     this.#open.set(caller, count + 1);
     this.#all += 1;
     return () => this.#remove(caller);

@@ -95,7 +95,7 @@ function sendProblem(reply: FastifyReply, problem: HttpProblem): FastifyReply {
 }
 
 /** In characters, without the query. */
-const longestPath = 2_048;
+const maxPathLength = 2_048;
 
 /** Every error becomes a problem, and none reveals more than its sentence. */
 export function answerErrors(app: FastifyInstance): void {
@@ -104,8 +104,8 @@ export function answerErrors(app: FastifyInstance): void {
     sendProblem(reply, new HttpProblem(404, `There is nothing at ${pathOf(request)}. ${where}`)),
   );
   app.addHook('onRequest', async (request) => {
-    if (pathOf(request).length > longestPath)
-      throw new HttpProblem(414, `A path has at most ${longestPath} characters.`);
+    if (pathOf(request).length > maxPathLength)
+      throw new HttpProblem(414, `A path has at most ${maxPathLength} characters.`);
   });
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type ContentFolder, type FoundFile, largestFile } from '../content/contentFolder.ts';
+import { type ContentFolder, type FoundFile, maxFileBytes } from '../content/contentFolder.ts';
 import { ContentError, type Document } from '../content/document.ts';
 import { parseDocumentFile } from '../content/documentFile.ts';
 import type { IndexedFile } from '../search/documentIndex.ts';
@@ -24,8 +24,8 @@ export async function tryReadFile(
   const withProblem = (problem: string, contentHash = '') => ({
     file: { path, size, modified, contentHash, slug: null, namesSlug: false, problem, warnings: [] },
   });
-  if (size > largestFile)
-    return withProblem(`The file has more than ${largestFile / 1024 / 1024} MB. Split it.`);
+  if (size > maxFileBytes)
+    return withProblem(`The file has more than ${maxFileBytes / 1024 / 1024} MB. Split it.`);
   let contentHash = '';
   try {
     const bytes = await folder.read(path);

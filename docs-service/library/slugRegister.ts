@@ -17,9 +17,9 @@ export interface SlugRecord {
 }
 
 /** Files that are gone and may come back. The oldest are forgotten first. */
-const mostGone = 10_000;
+const maxGone = 10_000;
 /** More files with the same form get a part of a hash. */
-const mostNumbered = 99;
+const maxNumbered = 99;
 
 /**
  * The slugs of all files whose front matter names none. A file keeps its slug as long as it is there, and gets it back
@@ -97,7 +97,7 @@ export class SlugRegister {
     this.#left.add(slug);
     this.#keepGone({ slug, path, gone: this.#now() });
     const [oldest] = this.#gone.keys();
-    if (oldest !== undefined && this.#gone.size > mostGone) this.#forgetGone(oldest);
+    if (oldest !== undefined && this.#gone.size > maxGone) this.#forgetGone(oldest);
   }
 
   /** The front matter of the file names its slug now. */
@@ -128,7 +128,7 @@ export class SlugRegister {
     const isFree = (slug: string) => !has(slug) && !shorts.has(slug) && !longs.has(slug);
     if (isFree(short) || (this.#left.has(short) && !has(short))) return short;
     if (isFree(long)) return long;
-    for (let number = 2; number <= mostNumbered; number++) {
+    for (let number = 2; number <= maxNumbered; number++) {
       const slug = withEnding(long, String(number));
       if (isFree(slug)) return slug;
     }

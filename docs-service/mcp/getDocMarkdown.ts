@@ -113,7 +113,7 @@ export function nearHeadings(
   wanted: string,
   limit: number,
 ): readonly string[] {
-  const compared = sections.slice(0, mostCompared);
+  const compared = sections.slice(0, maxCompared);
   const ids = nearestSlugs(
     slug(wanted),
     compared.map(({ id }) => id.slice(0, 100)),
@@ -123,7 +123,7 @@ export function nearHeadings(
   return (near.length > 0 ? near : compared.slice(0, limit)).map(({ text }) => text.slice(0, 100));
 }
 
-const mostCompared = 500;
+const maxCompared = 500;
 
 /** Without the marks that begin a heading, and with single blanks. */
 function plainHeading(text: string): string {

@@ -106,13 +106,13 @@ interface Issue {
 }
 
 /** The number of parameters that one sentence names. */
-const most = 5;
+const maxNamed = 5;
 
 /** Sentences for a client instead of the findings of the SDK's validator; undefined for any other message. */
 function tryParameterSentence(message: string): string | undefined {
   const issues = tryIssues(message);
   if (issues === undefined) return undefined;
-  return [...new Set(issues.map(issueToSentence))].slice(0, most).join(' ');
+  return [...new Set(issues.map(issueToSentence))].slice(0, maxNamed).join(' ');
 }
 
 /** The findings are a list in JSON, sometimes after a few words. */

@@ -9,7 +9,7 @@ export const answerPrompt = {
 };
 
 /** In characters. */
-const longestQuestion = 10_000;
+const maxQuestionLength = 10_000;
 
 export function answerPrompts({ server, failures }: McpContext): void {
   server.setRequestHandler('prompts/list', () => ({ prompts: [answerPrompt] }));
@@ -17,8 +17,8 @@ export function answerPrompts({ server, failures }: McpContext): void {
     if (params.name !== answerPrompt.name) throw failures.invalid(unknownPrompt(params.name));
     const question = params.arguments?.['question']?.trim() ?? '';
     if (question === '') throw failures.invalid('The argument "question" is missing.');
-    if (question.length > longestQuestion)
-      throw failures.invalid(`"question" must have at most ${longestQuestion} characters.`);
+    if (question.length > maxQuestionLength)
+      throw failures.invalid(`"question" must have at most ${maxQuestionLength} characters.`);
     const content = { type: 'text' as const, text: answerText(question) };
     return { description: answerPrompt.description, messages: [{ role: 'user' as const, content }] };
   });

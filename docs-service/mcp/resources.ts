@@ -6,7 +6,7 @@ import { answerPrompt, unknownPrompt } from './prompts.ts';
 /** Resources on a page of their list. */
 const pageSize = 100;
 /** What the protocol allows in one answer. */
-const mostSuggestions = 100;
+const maxSuggestions = 100;
 
 export function answerResources({ server, library, failures }: McpContext): void {
   server.setRequestHandler('resources/templates/list', () => ({
@@ -40,7 +40,7 @@ export function answerResources({ server, library, failures }: McpContext): void
       if (template === undefined) throw failures.invalid('There is no such resource template.');
       const name = argument.value.slice(0, 100);
       const found = await completeResource(await library, { kind: template.kind, name });
-      const values = found.slice(0, mostSuggestions);
+      const values = found.slice(0, maxSuggestions);
       return { completion: { values, hasMore: found.length > values.length } };
     }),
   );
@@ -153,13 +153,13 @@ async function completeResource(
   library: McpLibrary,
   { kind, name }: ResourceName,
 ): Promise<readonly string[]> {
-  if (kind === 'doc') return library.index.slugsFrom(name, mostCompletions);
+  if (kind === 'doc') return library.index.slugsFrom(name, maxCompletions);
   const names = (await library.index.collections()).map((one) => one.name);
-  return names.filter((one) => one.startsWith(name)).slice(0, mostCompletions);
+  return names.filter((one) => one.startsWith(name)).slice(0, maxCompletions);
 }
 
 /** One more than is shown, to find out whether there are more. */
-const mostCompletions = 101;
+const maxCompletions = 101;
 
 function resourceUri(kind: ResourceName['kind'], name: string): string {
   return `docs://${kind}/${encodeURIComponent(name)}`;

@@ -17,7 +17,7 @@ export interface StdioConnection {
 }
 
 /** In bytes of a message: clients send short ones. */
-const longestMessage = 1_000_000;
+const maxMessageLength = 1_000_000;
 /** Milliseconds for answers after the end of the input. */
 const patience = 10_000;
 
@@ -27,7 +27,7 @@ const patience = 10_000;
  */
 export function createStdioConnection({ protocol, input, output }: StdioConnectionOptions): StdioConnection {
   const lines = new PassThrough();
-  const inner = new protocol.StdioServerTransport(lines, output, { maxBufferSize: longestMessage });
+  const inner = new protocol.StdioServerTransport(lines, output, { maxBufferSize: maxMessageLength });
   const unanswered = new Unanswered();
   const closing = new AbortController();
   const transport: Transport = {

@@ -33,11 +33,13 @@ export function parseArguments<Input extends TObject>(input: Input, args: unknow
   if (Value.Check(input, given)) return given;
   const known = Object.keys(input.properties);
   const sentences = Value.Errors(input, given).flatMap((error) => sentenceOf(error, known));
-  throw new ToolError([...new Set(sentences)].slice(0, most).join(' ') || 'The arguments are not valid.');
+  throw new ToolError(
+    [...new Set(sentences)].slice(0, maxSentences).join(' ') || 'The arguments are not valid.',
+  );
 }
 
 /** The most sentences in one error. */
-const most = 5;
+const maxSentences = 5;
 
 type ArgumentError = ReturnType<typeof Value.Errors>[number];
 

@@ -33,7 +33,7 @@ export function* words(text: string): Generator<AnalysedWord> {
 export const analyserRules = '3';
 
 /** A longer token is cut into several, in UTF-16 units. */
-export const longestToken = 64;
+export const maxTokenLength = 64;
 
 /** Whether the token belongs to a script without spaces: two letters, or the last one of a run. */
 export function isUnspaced(token: string): boolean {
@@ -98,7 +98,7 @@ function* tokensOf(word: string, start: number): Generator<AnalysedWord> {
 }
 
 function isShortAscii(word: string): boolean {
-  return word.length <= longestToken && /^[A-Za-z0-9]+$/.test(word);
+  return word.length <= maxTokenLength && /^[A-Za-z0-9]+$/.test(word);
 }
 
 function folded(word: string): string {

@@ -2,7 +2,7 @@ import type { ContentWarning, Document, DocumentMetadata, FileWarning } from '..
 import { tryPathSlugs } from '../content/slug.ts';
 import type { FileLinks } from '../content/writtenLinks.ts';
 import type { DocumentFilter, LocatedMetadata, Selection } from './documentIndex.ts';
-import { mostTags } from './documentTokens.ts';
+import { maxTags } from './documentTokens.ts';
 
 /** A document as both engines store it. */
 export interface DocumentRecord {
@@ -37,7 +37,7 @@ export function documentToRecord({ path, body, ...metadata }: Document): Documen
     metadata: JSON.stringify(metadata),
     body: storable(body),
     type: metadata.type,
-    tags: [...new Set(metadata.tags.map(({ slug }) => slug))].slice(0, mostTags),
+    tags: [...new Set(metadata.tags.map(({ slug }) => slug))].slice(0, maxTags),
     draft: metadata.draft,
     rank: listRank(metadata.date),
   };

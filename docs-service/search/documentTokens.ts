@@ -25,18 +25,18 @@ export const headingBreak = '¦';
 /** Before the first letters of words, so that `a*` is one entry of the index and not thousands. */
 const beginningMark = '»';
 /** Beginnings up to this length have an entry of their own; a longer one has fewer words. In code points. */
-const longestBeginning = 3;
+const maxBeginningLength = 3;
 /** A facet of every document, for queries that have only exclusions. */
 export const anyFacet = '§any';
 export const draftFacet = '§draft';
 
 /** Words of a text beyond these bounds cannot be found. PostgreSQL holds 1 MB of words for a document. */
-const mostTextTokens = 100_000;
-const mostDistinctBytes = 400_000;
-export const mostTags = 200;
+const maxTextTokens = 100_000;
+const maxDistinctBytes = 400_000;
+export const maxTags = 200;
 
 export function documentTokens(title: string, body: string): DocumentTokens {
-  const budget = { tokens: mostTextTokens, bytes: mostDistinctBytes, seen: new Set<string>() };
+  const budget = { tokens: maxTextTokens, bytes: maxDistinctBytes, seen: new Set<string>() };
   const titleTokens = taken(title, budget, titleMark);
   const text = withoutScripts(body);
   const headings = headingsOf(text).map((heading) => taken(heading, budget, headingMark));
@@ -121,8 +121,8 @@ function beginningsOf(tokens: Iterable<string>): Set<string> {
     // Only the first letter of a pair is searched as a beginning.
     const start = isUnspaced(token) ? firstLetter(token) : token;
     let beginning = beginningMark;
-    for (const [index, letter] of [...start.slice(0, 2 * longestBeginning)].entries()) {
-      if (index < longestBeginning) beginnings.add((beginning += letter));
+    for (const [index, letter] of [...start.slice(0, 2 * maxBeginningLength)].entries()) {
+      if (index < maxBeginningLength) beginnings.add((beginning += letter));
     }
   }
   return beginnings;
@@ -131,6 +131,6 @@ function beginningsOf(tokens: Iterable<string>): Set<string> {
 /** The entry of the index for the beginning of a word, if it is short enough to have one. */
 export function tryBeginning({ tokens, prefix }: Clause): string | undefined {
   const [token = ''] = tokens;
-  const hasEntry = prefix && tokens.length === 1 && [...token].length <= longestBeginning;
+  const hasEntry = prefix && tokens.length === 1 && [...token].length <= maxBeginningLength;
   return hasEntry ? beginningMark + token : undefined;
 }

@@ -3,7 +3,7 @@ import { analyse } from './analyser.ts';
 
 /** The slugs of a few candidates that resemble a wrong one, the nearest first. */
 export function nearestSlugs(wrong: string, candidates: readonly string[], limit: number): readonly string[] {
-  if (wrong.length > longestSlug) return [];
+  if (wrong.length > maxSlugLength) return [];
   const near = [...new Set(candidates)]
     .map((slug) => ({ slug, distance: distance(wrong, slug) }))
     .filter(({ distance }) => distance <= farthest);
@@ -13,7 +13,7 @@ export function nearestSlugs(wrong: string, candidates: readonly string[], limit
 
 /** The words by which slugs similar to a wrong one are searched: all of its words, or all but one. */
 export function slugParts(wrong: string): readonly (readonly string[])[] {
-  const parts = [...new Set(analyse(wrong.slice(0, longestSlug)))].slice(0, mostParts);
+  const parts = [...new Set(analyse(wrong.slice(0, maxSlugLength)))].slice(0, maxParts);
   if (parts.length < 2) return parts.length === 0 ? [] : [parts];
   return [parts, ...parts.map((left) => parts.filter((part) => part !== left))];
 }
@@ -24,11 +24,11 @@ export function reversed(slug: string): string {
 }
 
 /** At most this many slugs of each kind are compared with the wrong one. */
-export const mostNeighbours = 50;
+export const maxNeighbours = 50;
 
 /** A slug has at most 100 characters. */
-const longestSlug = 100;
-const mostParts = 6;
+const maxSlugLength = 100;
+const maxParts = 6;
 /** As a share of the longer slug's length. */
 const farthest = 0.5;
 

@@ -20,8 +20,8 @@ export interface Clause {
  * is any part of a run of letters. It throws `QueryError` only for a text that is too long or has too many words.
  */
 export function parseQuery(text: string): Query {
-  if (text.length > longestQuery)
-    throw new QueryError(`The query is longer than ${longestQuery} characters. Shorten it.`);
+  if (text.length > maxQueryLength)
+    throw new QueryError(`The query is longer than ${maxQueryLength} characters. Shorten it.`);
   const all = new Map<string, Clause>();
   const none = new Map<string, Clause>();
   for (const { content, isExcluded, prefix } of terms(text)) {
@@ -29,8 +29,8 @@ export function parseQuery(text: string): Query {
     if (clause) (isExcluded ? none : all).set(`${clause.prefix} ${clause.tokens.join(' ')}`, clause);
   }
   const query = { all: [...all.values()], none: [...none.values()] };
-  if (tokenCount(query) > mostTokens)
-    throw new QueryError(`The query has more than ${mostTokens} words. Leave some of them out.`);
+  if (tokenCount(query) > maxTokens)
+    throw new QueryError(`The query has more than ${maxTokens} words. Leave some of them out.`);
   return query;
 }
 
@@ -40,8 +40,8 @@ export function isEmptyQuery({ all, none }: Query): boolean {
 }
 
 /** In UTF-16 units. */
-const longestQuery = 1_000;
-const mostTokens = 64;
+const maxQueryLength = 1_000;
+const maxTokens = 64;
 
 interface Term {
   readonly content: string;

@@ -13,9 +13,9 @@ export function documentTermStats({ title, text }: ScoredTokens): string {
     for (const token of tokens) counts.set(token, (counts.get(token) ?? 0) + 1);
   const repeated: (readonly [token: string, count: number])[] = [];
   for (const entry of counts) if (entry[1] > 1) repeated.push(entry);
-  if (repeated.length > mostRepeated) repeated.sort(([, one], [, other]) => other - one);
+  if (repeated.length > maxRepeated) repeated.sort(([, one], [, other]) => other - one);
   let written = `${(title.length + text.length).toString(36)} `;
-  for (const [token, count] of repeated.slice(0, mostRepeated)) written += wordKey(token) + countMark(count);
+  for (const [token, count] of repeated.slice(0, maxRepeated)) written += wordKey(token) + countMark(count);
   return written;
 }
 
@@ -60,7 +60,7 @@ export function createScore({ all }: Query, sample: Sample): (termStats: string)
     let score = 0;
     for (const { keys, weight, isBeginning } of clauses) {
       // A phrase occurs at most as often as the rarest of its words; the count of beginnings is not known.
-      let count = isBeginning ? 1 : mostCounted;
+      let count = isBeginning ? 1 : maxCounted;
       for (const key of keys) count = Math.min(count, countOf(key, termStats, space));
       score += (weight * count) / (count + room);
     }
@@ -83,14 +83,14 @@ function weightOf(tokens: readonly string[], { documents, having }: Sample): num
 }
 
 /** In a longer text, only the most frequent words are counted. */
-const mostRepeated = 500;
+const maxRepeated = 500;
 const keyDigits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 /** They stand for 2, 3, and so on. No key contains one of them, so a search for a key finds only its beginning. */
 const countMarks = '!#$%&()*+,./:;<=>?@[]^{|}~';
-const mostCounted = countMarks.length + 1;
+const maxCounted = countMarks.length + 1;
 
 function countMark(count: number): string {
-  return countMarks[Math.min(count, mostCounted) - 2] ?? '';
+  return countMarks[Math.min(count, maxCounted) - 2] ?? '';
 }
 
 function countOf(key: string, termStats: string, from: number): number {

@@ -4,13 +4,13 @@ import type { Clause, Query } from './query.ts';
 import { withoutScripts } from './withoutScripts.ts';
 
 /**
- * An excerpt of a Markdown text around the match of a query, in Markdown and at most `longestSnippet` units long. It
+ * An excerpt of a Markdown text around the match of a query, in Markdown and at most `maxSnippetLength` units long. It
  * contains a code fence whole or not at all. Without a match, it is the beginning of the text.
  */
 export function snippet(body: string, { all }: Query): string {
-  const text = withoutScripts(body.length > mostScanned ? body.slice(0, mostScanned) : body);
+  const text = withoutScripts(body.length > maxScanned ? body.slice(0, maxScanned) : body);
   const regions = [...regionsOf(text)].filter(
-    ({ start, end, isFence }) => !isFence || end - start <= longestSnippet,
+    ({ start, end, isFence }) => !isFence || end - start <= maxSnippetLength,
   );
   const best = bestHit(text, regions, all);
   if (best?.region.isFence) return text.slice(best.region.start, best.region.end);
@@ -19,11 +19,11 @@ export function snippet(body: string, { all }: Query): string {
 }
 
 /** In UTF-16 units, like all lengths here. */
-export const longestSnippet = 300;
+export const maxSnippetLength = 300;
 /** Only this much of a longer text is searched. */
-const mostScanned = 65_536;
+const maxScanned = 65_536;
 /** At most this much text comes before the first match. */
-const mostBefore = 80;
+const maxBefore = 80;
 
 /** A code fence, or the lines between two of them, without blank lines around. */
 interface Region {
@@ -78,10 +78,10 @@ function bestHit(
     const { hit, region } = placed;
     near = [
       ...near.filter(
-        (other) => other.region === region && hit.end - other.hit.start <= longestSnippet - mostBefore,
+        (other) => other.region === region && hit.end - other.hit.start <= maxSnippetLength - maxBefore,
       ),
       placed,
-    ].slice(-mostNear);
+    ].slice(-maxNear);
     const different = new Set(near.map(({ hit }) => hit.clause)).size;
     if (different > most) [best, most] = [near[0], different];
     if (most === clauses.length) break;
@@ -90,7 +90,7 @@ function bestHit(
 }
 
 /** At most this many hits are kept, so that the work stays linear. */
-const mostNear = 32;
+const maxNear = 32;
 
 /** The hits inside one of the regions. */
 function* placedHits(hits: Iterable<Hit>, regions: readonly Region[]): Generator<PlacedHit> {
@@ -131,7 +131,7 @@ function excerpt(text: string, region: Region, at: number): string {
   const begin = beginning(text, region, at);
   const isCut = begin > region.start && text[begin - 1] !== '\n';
   const before = isCut ? '… ' : '';
-  const room = longestSnippet - before.length;
+  const room = maxSnippetLength - before.length;
   if (region.end - begin <= room) return before + text.slice(begin, region.end);
   const kept = text.slice(begin, ending(text, begin, begin + room - 2)).trimEnd();
   return `${withoutOpenFence(before + kept)} …`;
@@ -145,7 +145,7 @@ function withoutOpenFence(prose: string): string {
 
 /** The beginning of the paragraph if it is near, or else of a word. */
 function beginning(text: string, region: Region, at: number): number {
-  const earliest = Math.max(region.start, at - mostBefore);
+  const earliest = Math.max(region.start, at - maxBefore);
   if (earliest === region.start) return earliest;
   const before = text.slice(earliest, at);
   const paragraph = before.lastIndexOf('\n\n');
@@ -157,7 +157,7 @@ function beginning(text: string, region: Region, at: number): number {
 function ending(text: string, begin: number, latest: number): number {
   const kept = text.slice(begin, latest + 1);
   const space = kept.search(/\s\S*$/);
-  return space > longestSnippet / 2 ? begin + space : wholeCharacters(text, begin, latest);
+  return space > maxSnippetLength / 2 ? begin + space : wholeCharacters(text, begin, latest);
 }
 
 /** Never inside a character: not before a mark, a joiner or a variation, nor after a joiner. */

@@ -5,10 +5,10 @@ import type { Query } from './query.ts';
 export type Tier = 'title' | 'heading' | 'text';
 
 /** At most this many candidates are counted or ranked. */
-const mostCandidates = 2_000;
+const maxCandidates = 2_000;
 
 /** The number that is requested: one more than is kept, which shows whether there are more. */
-export const mostFound = mostCandidates + 1;
+export const maxFound = maxCandidates + 1;
 
 /** The documents of one tier, by slug. A query of exclusions alone finds documents in no tier. */
 export interface FoundTier<Found> {
@@ -18,13 +18,13 @@ export interface FoundTier<Found> {
 
 export interface FoundTiers<Found> {
   readonly tiers: readonly FoundTier<Found>[];
-  /** How many match, at most `mostFound`; undefined if that must be counted. */
+  /** How many match, at most `maxFound`; undefined if that must be counted. */
   readonly count: number | undefined;
 }
 
 /**
  * Asks for one tier after another until the page is full: later tiers need not be found, only counted. Each answer has
- * the first `mostFound` by slug of all documents with part of the query in that place; the text is the place of all
+ * the first `maxFound` by slug of all documents with part of the query in that place; the text is the place of all
  * that match. An answer may repeat documents of a better tier.
  */
 export function* askTiers<Found>(
@@ -36,11 +36,11 @@ export function* askTiers<Found>(
   const order: readonly (Tier | undefined)[] = all.length === 0 ? [undefined] : ['title', 'heading', 'text'];
   for (const tier of order) {
     const answer = yield tier;
-    const found = answer.filter((one) => !seen.has(one)).slice(0, mostFound - seen.size);
+    const found = answer.filter((one) => !seen.has(one)).slice(0, maxFound - seen.size);
     for (const one of found) seen.add(one);
     tiers.push({ tier, found });
-    if (seen.size === mostFound) break;
-    if (tier !== order.at(-1) && seen.size >= Math.min(offset + limit, mostCandidates))
+    if (seen.size === maxFound) break;
+    if (tier !== order.at(-1) && seen.size >= Math.min(offset + limit, maxCandidates))
       return { tiers, count: undefined };
   }
   return { tiers, count: seen.size };
@@ -53,7 +53,7 @@ export function partsOfPage<Found>(
 ): readonly (FoundTier<Found> & { readonly from: number; readonly to: number })[] {
   let before = 0;
   return tiers.flatMap(({ tier, found }) => {
-    const kept = found.slice(0, mostCandidates - before);
+    const kept = found.slice(0, maxCandidates - before);
     const [from, to] = [Math.max(0, offset - before), Math.min(kept.length, offset + limit - before)];
     before += kept.length;
     return from < to ? [{ tier, found: kept, from, to }] : [];
@@ -62,5 +62,5 @@ export function partsOfPage<Found>(
 
 /** The total of a page, for all that match. */
 export function totalOf(count: number): { readonly total: number; readonly approximate: boolean } {
-  return { total: Math.min(count, mostCandidates), approximate: count > mostCandidates };
+  return { total: Math.min(count, maxCandidates), approximate: count > maxCandidates };
 }

@@ -41,14 +41,17 @@ function codeEnd(ends: Ends, { fence, ticks = '', from }: Code): number | undefi
   if (fence !== undefined) {
     const [mark = ''] = fence;
     return (
-      ends.after(`^[ \\t>]*${mark}{${Math.min(fence.length, longestMark)},}[ \\t\\r]*$`, from) ?? ends.ofText
+      ends.after(`^[ \\t>]*${mark}{${Math.min(fence.length, maxMarkLength)},}[ \\t\\r]*$`, from) ??
+      ends.ofText
     );
   }
-  return ticks.length > longestMark ? undefined : ends.inParagraph(`(?<!\`)\`{${ticks.length}}(?!\`)`, from);
+  return ticks.length > maxMarkLength
+    ? undefined
+    : ends.inParagraph(`(?<!\`)\`{${ticks.length}}(?!\`)`, from);
 }
 
 /** Marks of more lengths would be searched more often. */
-const longestMark = 10;
+const maxMarkLength = 10;
 
 interface Hidden {
   /** The pattern of its end. */

@@ -20,7 +20,7 @@ export function editDistance(one: string, other: string): number {
 }
 
 /** The names that a mistyped one may mean, best first: those that contain it, then those a few letters away. */
-export function nearestNames(text: string, names: readonly string[], most = 3): readonly string[] {
+export function nearestNames(text: string, names: readonly string[], max = 3): readonly string[] {
   const wanted = text.toLowerCase();
   const distanceTo = (name: string) =>
     wanted !== '' && name.includes(wanted) ? 0 : editDistance(wanted, name);
@@ -28,6 +28,6 @@ export function nearestNames(text: string, names: readonly string[], most = 3): 
     .map((name) => ({ name, distance: distanceTo(name.toLowerCase()) }))
     .filter(({ distance }) => distance <= Math.max(2, Math.floor(wanted.length / 3)))
     .sort((one, other) => one.distance - other.distance)
-    .slice(0, most)
+    .slice(0, max)
     .map(({ name }) => name);
 }

@@ -1,9 +1,9 @@
-/** The beginning of a text: at most `most` UTF-16 units, and never half of a surrogate pair. */
-export function cutText(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const last = text.charCodeAt(most - 1);
+/** The beginning of a text: at most `max` UTF-16 units, and never half of a surrogate pair. */
+export function cutText(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const last = text.charCodeAt(max - 1);
   const isHalf = last >= 0xd800 && last <= 0xdbff;
-  return text.slice(0, isHalf ? most - 1 : most);
+  return text.slice(0, isHalf ? max - 1 : max);
 }
 
 /** A number with its noun: `1 document`, `2,000 documents`. */

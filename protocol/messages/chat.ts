@@ -64,7 +64,7 @@ export interface ChatParams extends ServerParams {
    * their results. A call of one of `tools` still ends the turn.
    */
   readonly hostedTools?: 'all' | readonly string[];
-  /** With `hostedTools`: rounds of calls, at least 1 and at most {@link mostRounds}; default {@link defaultRounds}. */
+  /** With `hostedTools`: rounds of calls, at least 1 and at most {@link maxToolRounds}; default {@link defaultRounds}. */
   readonly maxRounds?: number;
   /** Default `auto`. `none` leaves the tools out. `required` is treated as `auto`, with a notice. */
   readonly toolChoice?: 'auto' | 'none' | 'required';
@@ -96,7 +96,7 @@ export interface ChatParams extends ServerParams {
 export type FinishReason = 'stop' | 'length' | 'toolCalls' | 'toolLimit' | 'cancelled';
 
 export const defaultRounds = 10;
-export const mostRounds = 100;
+export const maxToolRounds = 100;
 
 /** Tokens as the runner counted them; 0 if it gave no count. */
 export interface Usage {

@@ -672,7 +672,7 @@ async function openListener(t: Test, bounds: Partial<ListenerBounds>, handler: R
   const listener = await listen({
     ...{ host: '127.0.0.1', port: 0 },
     bounds: {
-      ...{ most: 100, mostOfOne: 100, longestStall: 60_000, headersTime: 300, requestTime: 500 },
+      ...{ max: 100, maxOfOne: 100, maxStall: 60_000, headersTime: 300, requestTime: 500 },
       isProxy: () => false,
       ...bounds,
     },
@@ -746,7 +746,7 @@ t.test('a client that never completes a request is disconnected', async (t) => {
 
 t.test('a client that takes nothing is disconnected, but a silent stream stays open', async (t) => {
   const streams: ServerResponse[] = [];
-  const { open } = await openListener(t, { longestStall: 300 }, (request, response) => {
+  const { open } = await openListener(t, { maxStall: 300 }, (request, response) => {
     if (request.url === '/stream') streams.push(response.writeHead(200));
     else response.end(Buffer.alloc(40_000_000));
     streams.at(-1)?.flushHeaders();
@@ -772,14 +772,10 @@ t.test('with too many connections, the one that keeps the service waiting longes
   const waiting: ServerResponse[] = [];
   const isProxy = (address: string) => address === '127.0.0.9';
   const times = { headersTime: 60_000, requestTime: 60_000 };
-  const { open } = await openListener(
-    t,
-    { most: 6, mostOfOne: 2, isProxy, ...times },
-    (request, response) => {
-      if (request.url === '/slow') waiting.push(response);
-      else response.end('answered');
-    },
-  );
+  const { open } = await openListener(t, { max: 6, maxOfOne: 2, isProxy, ...times }, (request, response) => {
+    if (request.url === '/slow') waiting.push(response);
+    else response.end('answered');
+  });
   const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
   const answered = ({ received }: { readonly received: () => string }) =>
     poll(

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import t from 'tap';
 import { headingsOf, tryFirstHeading } from '../../docs-service/content/headings.ts';
 import { markdownLines } from '../../docs-service/content/markdownLines.ts';
-import { analyse, isUnspaced, longestToken, words } from '../../docs-service/search/analyser.ts';
+import { analyse, isUnspaced, maxTokenLength, words } from '../../docs-service/search/analyser.ts';
 import { QueryError } from '../../docs-service/search/documentIndex.ts';
 import { documentTokens } from '../../docs-service/search/documentTokens.ts';
 import { type Clause, parseQuery } from '../../docs-service/search/query.ts';
-import { longestSnippet, snippet } from '../../docs-service/search/snippet.ts';
+import { maxSnippetLength, snippet } from '../../docs-service/search/snippet.ts';
 import { withoutScripts } from '../../docs-service/search/withoutScripts.ts';
 
 /** Text as hostile as it comes, with more of what the parsers look for than chance would give. */
@@ -62,7 +62,7 @@ t.test('the analyser', async (t) => {
       const spaced = tokens.filter((token) => !isUnspaced(token));
       t.strictSame(analyse(spaced.join(' ')), spaced);
       for (const token of tokens)
-        if (!/^[\p{L}\p{M}\p{N}]+$/u.test(token) || token.length > longestToken) t.fail(token);
+        if (!/^[\p{L}\p{M}\p{N}]+$/u.test(token) || token.length > maxTokenLength) t.fail(token);
     }),
   );
   t.pass('a token is a word of its own, and no more than it may be');
@@ -282,7 +282,7 @@ t.test('an excerpt', async (t) => {
   for (const { name, body, query, want } of cases) {
     const excerpt = snippet(body, parseQuery(query));
     t.match(excerpt, want, name);
-    t.ok(excerpt.length <= longestSnippet, `${name}: ${excerpt.length}`);
+    t.ok(excerpt.length <= maxSnippetLength, `${name}: ${excerpt.length}`);
   }
   const families = '👩‍👩‍👧'.repeat(200);
   t.match(snippet(families, parseQuery('x')), /^(?:👩‍👩‍👧)+ …$/u, 'no character is cut');
@@ -298,7 +298,7 @@ t.test('an excerpt', async (t) => {
     fc.property(anyText, fc.integer({ min: 1, max: 12 }), (text, times) => {
       const body = `${text}\n`.repeat(times);
       const excerpt = snippet(body, parseQuery('apple pear* "検索 apple"'));
-      if (excerpt.length > longestSnippet) t.fail(`${excerpt.length} units`);
+      if (excerpt.length > maxSnippetLength) t.fail(`${excerpt.length} units`);
       if (/\p{Surrogate}/u.test(excerpt) && !/\p{Surrogate}/u.test(body)) t.fail('half a character');
       const fences = new Set([...markdownLines(excerpt)].map(({ fence }) => fence)).size;
       if (fences > 1) t.fail(`a fence and more: ${JSON.stringify(excerpt)}`);

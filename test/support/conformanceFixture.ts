@@ -19,7 +19,7 @@ import { listenerBounds, type McpHandler } from '../../docs-service/http/mcp/mcp
  * of 2025-11-25 and before need sessions; the product asks none, and so has no sessions.
  */
 export function createFixtureHandler(): McpHandler {
-  const handler = createMcpHandler(createFixtureServer, { maxSubscriptions: listenerBounds.mostOfAll });
+  const handler = createMcpHandler(createFixtureServer, { maxSubscriptions: listenerBounds.maxOfAll });
   const serveOlder = createSessions();
   return {
     fetch: async (request, given) =>

@@ -43,8 +43,8 @@ export interface Program {
 }
 
 export interface WordCount {
-  readonly least: number;
-  readonly most: number;
+  readonly min: number;
+  readonly max: number;
   /** What a word is, such as `the name of a model`. */
   readonly meaning: string;
   /** What a shell offers for the first word. */

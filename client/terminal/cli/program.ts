@@ -76,11 +76,11 @@ function refuseFlags(command: Command, name: string, { given }: CommandLine): vo
 }
 
 function refuseWords({ words: count, usage }: Command, name: string, words: readonly string[]): void {
-  const { least, most, meaning } = count ?? { least: 0, most: 0, meaning: '' };
+  const { min, max, meaning } = count ?? { min: 0, max: 0, meaning: '' };
   const given = words.filter((word) => word.trim() !== '').length;
-  if (given < least)
+  if (given < min)
     throw new TerminalError('usage', `"runner ${name}" needs ${meaning}. Say: runner ${usage}`);
-  const further = words.slice(most);
+  const further = words.slice(max);
   if (further.length > 0)
     throw new TerminalError(
       'usage',

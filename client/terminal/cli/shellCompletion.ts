@@ -83,8 +83,8 @@ function valueFlagOf(word: string): FlagName | undefined {
 
 /** What a command offers for the word after `count` others. */
 function offersOf(command: Command | undefined, count: number): Offered {
-  const { most = 0, offers = [], further = offers } = command?.words ?? {};
-  if (count >= most) return [];
+  const { max = 0, offers = [], further = offers } = command?.words ?? {};
+  if (count >= max) return [];
   return count === 0 ? offers : further;
 }
 

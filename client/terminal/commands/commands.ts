@@ -14,9 +14,9 @@ import { runSessions, sessionWords } from './sessions.ts';
 import { showModel } from './show.ts';
 import { listTools, mcpWords, runMcp } from './toolServers.ts';
 
-const anyWords = { least: 0, most: Number.POSITIVE_INFINITY };
-const oneModel: WordCount = { least: 1, most: 1, meaning: 'the name of a model', offers: 'models' };
-const oneShell: WordCount = { least: 1, most: 1, meaning: `a shell (${shells.join(', ')})`, offers: shells };
+const anyWords = { min: 0, max: Number.POSITIVE_INFINITY };
+const oneModel: WordCount = { min: 1, max: 1, meaning: 'the name of a model', offers: 'models' };
+const oneShell: WordCount = { min: 1, max: 1, meaning: `a shell (${shells.join(', ')})`, offers: shells };
 
 const chatFlags: readonly FlagName[] = [
   'model',
@@ -69,8 +69,8 @@ export const commands: Commands = new Map<string, Command>([
       summary: 'logs in to a tool server at an address, or out',
       group: 'Talking',
       words: {
-        least: 2,
-        most: 2,
+        min: 2,
+        max: 2,
         meaning: '"login" or "logout", and the name of a tool server',
         offers: mcpWords,
       },
@@ -137,8 +137,8 @@ export const commands: Commands = new Map<string, Command>([
       summary: 'gives a model another name, and keeps the first',
       group: 'Models',
       words: {
-        least: 2,
-        most: 2,
+        min: 2,
+        max: 2,
         meaning: 'the name of a model and a new one',
         offers: 'models',
         further: [],
@@ -165,7 +165,7 @@ export const commands: Commands = new Map<string, Command>([
       usage: 'run M [PROMPT]',
       summary: 'loads a model; with a prompt it answers, as "chat" does',
       group: 'Memory',
-      words: { ...anyWords, least: 1, meaning: 'the name of a model', offers: 'models', further: [] },
+      words: { ...anyWords, min: 1, meaning: 'the name of a model', offers: 'models', further: [] },
       flags: chatFlags.filter((flag) => flag !== 'model'),
       examples: ['runner run qwen3:4b --keep-alive 30m', 'runner run qwen3:4b "Why is the sky blue?"'],
       run: runModel,

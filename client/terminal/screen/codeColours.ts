@@ -40,7 +40,7 @@ export function createCodeColours(label: string): CodeColours | undefined {
 
 const tabSize = 4;
 /** How often a parser may change its state without reading on. */
-const mostLooks = 10;
+const maxLooks = 10;
 
 function createColours<S>(parser: StreamParser<S>): CodeColours {
   const state = parser.startState?.(tabSize) as S;
@@ -72,7 +72,7 @@ function colourLine<S>(parser: StreamParser<S>, state: S, text: string): string 
 }
 
 function nextToken<S>(parser: StreamParser<S>, state: S, stream: StringStream): string {
-  for (let looks = 0; looks < mostLooks; looks++) {
+  for (let looks = 0; looks < maxLooks; looks++) {
     const style = parser.token(stream, state);
     if (stream.pos > stream.start) return style ?? '';
   }

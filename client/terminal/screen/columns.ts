@@ -40,7 +40,7 @@ export function cutTo(text: string, columns: number): string {
   if (columns >= text.length * 2 || columnsOf(text) <= columns) return text;
   if (columns < 1) return '';
   let [kept, taken] = ['', 0];
-  for (const { segment } of new Intl.Segmenter().segment(text.slice(0, columns * longest))) {
+  for (const { segment } of new Intl.Segmenter().segment(text.slice(0, columns * maxColumn))) {
     taken += columnsOf(segment);
     if (taken > columns - 1) break;
     kept += segment;
@@ -49,7 +49,7 @@ export function cutTo(text: string, columns: number): string {
 }
 
 /** Characters that one column has at most, with rare exceptions. */
-const longest = 8;
+const maxColumn = 8;
 
 export function padEnd(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - columnsOf(text)));

@@ -29,8 +29,8 @@ const reset = '\u001b[0m';
 const bar = `${reset}${dim}│${reset} `;
 const ruleWidth = 40;
 /** The most characters that are held of a line of code, until it is coloured, and of a row of a table. */
-const longestCode = 1_000;
-const longestRow = 4_000;
+const maxCodeLength = 1_000;
+const maxRowLength = 4_000;
 
 /** Without styles the Markdown itself is most readable: it is wrapped, and its markers stay. */
 export function createMarkdownRenderer(
@@ -222,7 +222,7 @@ class Renderer implements MarkdownRenderer {
   /** A line of code is held to its end, because its end may decide the colours of its beginning. */
   #codeStep(character: string): void {
     this.#whole += character;
-    if (this.#whole.length < longestCode) return;
+    if (this.#whole.length < maxCodeLength) return;
     // The colours of the following lines would be wrong.
     this.#wrap.raw(cyan + this.#whole);
     this.#whole = '';
@@ -251,7 +251,7 @@ class Renderer implements MarkdownRenderer {
 
   #rowStep(character: string): void {
     this.#whole += character;
-    if (this.#whole.length < longestRow) return;
+    if (this.#whole.length < maxRowLength) return;
     this.#endTable();
     this.#line = 'verbatim';
     this.#wrap.raw(this.#whole);

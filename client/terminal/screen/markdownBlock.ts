@@ -7,8 +7,8 @@ export type BlockStart =
   | { readonly kind: 'rule' };
 
 /** The longest beginning that may still become a marker, without and with the label of a fence. */
-const longestMarker = 24;
-const longestFence = 200;
+const maxMarkerLength = 24;
+const maxFenceLength = 200;
 
 const rule = /^\s*([-*_])(?:\s*\1){2,}\s*$/;
 const fence = /^(\s*)(`{3,}|~{3,})([^`]*)$/;
@@ -17,7 +17,7 @@ const undecided =
 
 /** Whether more characters can make the text a marker, or belong to one. */
 export function mayBecomeMarker(text: string): boolean {
-  const longest = /^\s*(?:```|~~~)/.test(text) ? longestFence : longestMarker;
+  const longest = /^\s*(?:```|~~~)/.test(text) ? maxFenceLength : maxMarkerLength;
   return text.length < longest && undecided.test(text);
 }
 

@@ -25,8 +25,8 @@ interface Link {
 
 const reset = '\u001b[0m';
 /** Longer links and runs are shown as they were written, so that no more than this is held. */
-const longestLink = 400;
-const longestRun = 50;
+const maxLinkLength = 400;
+const maxRunLength = 50;
 const escapable = /[\\`*_[\]()#+.!<>|~-]/;
 /** Before these characters a star opens nothing: it belongs to a glob or a product, or ends a clause. */
 const neverEmphasised = /[\s*/.,;:=)\]}|<>]/;
@@ -47,7 +47,7 @@ export function newInline(lineStyle = ''): InlineState {
 export function inlineStep(state: InlineState, character: string, wrap: WordWrap): void {
   if (state.link) return stepLink(state, { link: state.link, character }, wrap);
   if (state.held !== '' && state.held[0] === character && character !== '\\') {
-    if (state.held.length >= longestRun) resolveLongRun(state, wrap);
+    if (state.held.length >= maxRunLength) resolveLongRun(state, wrap);
     state.held += character;
     return;
   }
@@ -124,7 +124,7 @@ function stepLink(
   wrap: WordWrap,
 ): void {
   const { part, text, address } = link;
-  if (text.length + address.length >= longestLink) {
+  if (text.length + address.length >= maxLinkLength) {
     giveUpLink(state, link, wrap);
     return inlineStep(state, character, wrap);
   }

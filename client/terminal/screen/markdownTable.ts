@@ -9,8 +9,8 @@ const separator = ` ${dim}│${reset} `;
 const separatorColumns = 3;
 
 /** How many rows are held to measure them. Later rows are shown at once, with the same widths. */
-const mostHeld = 40;
-const mostColumns = 30;
+const maxHeld = 40;
+const maxColumns = 30;
 /** The least width of a column in a table that is too wide for the terminal. */
 const narrowest = 8;
 
@@ -33,7 +33,7 @@ export class MarkdownTable {
   row(source: string): string {
     if (this.#alignments === undefined) return this.#beginning(source);
     this.#rows.push(cellsOf(source));
-    return this.#widths !== undefined || this.#rows.length > mostHeld ? this.flush() : '';
+    return this.#widths !== undefined || this.#rows.length > maxHeld ? this.flush() : '';
   }
 
   /** Shows what is held, because the table ends or something else is shown next. */
@@ -59,7 +59,7 @@ export class MarkdownTable {
     const marks = cellsOf(source);
     const isTable =
       marks.length === head.length &&
-      marks.length <= mostColumns &&
+      marks.length <= maxColumns &&
       marks.every((mark) => /^:?-+:?$/.test(mark));
     // The first row may be text above the table.
     if (!isTable) return `${this.#sources.shift()}\n`;

@@ -117,16 +117,16 @@ const figures: readonly Figure[] = [
 
 const gap = '  ';
 const leastBar = 8;
-const mostBar = 40;
-const mostName = 20;
+const maxBar = 40;
+const maxName = 20;
 
 /** A line for each row, of at most `width` columns. All have the same figures, and bars of the same length. */
 export function drawBars(rows: readonly BarRow[], width: number, style: Style): readonly string[] {
-  const names = rows.map(({ name }) => cutTo(showLine(name), Math.min(mostName, Math.floor(width / 3))));
+  const names = rows.map(({ name }) => cutTo(showLine(name), Math.min(maxName, Math.floor(width / 3))));
   const nameColumns = Math.max(0, ...names.map(columnsOf));
   const room = width - nameColumns - gap.length;
   const shown = figuresFor(room);
-  const bar = Math.min(mostBar, room - columnsOfFigures(shown) - gap.length);
+  const bar = Math.min(maxBar, room - columnsOfFigures(shown) - gap.length);
   return rows.map((row, index) => {
     const name = padEnd(names[index] ?? '', nameColumns);
     const cells = shown.map(({ columns, of }) => padStart(cutTo(of(row), columns), columns)).join(gap);

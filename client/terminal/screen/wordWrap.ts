@@ -1,7 +1,7 @@
 import { columnsOf, isIdeograph, isPlain, withoutStyles } from './columns.ts';
 
 /** The most characters of a word that are held, however few columns they take. */
-const mostHeld = 500;
+const maxHeld = 500;
 
 /**
  * Wraps running text word by word. A word is held until it ends, with the blanks before it, so that no line ends with
@@ -58,7 +58,7 @@ export class WordWrap {
   #isWide(): boolean {
     if (this.#wordColumns < this.#width) return false;
     this.#measure();
-    return this.#wordColumns >= this.#width || this.#letters.length > mostHeld;
+    return this.#wordColumns >= this.#width || this.#letters.length > maxHeld;
   }
 
   #measure(): void {

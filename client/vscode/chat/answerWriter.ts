@@ -92,14 +92,14 @@ export function registerThinkingPage(): vscode.Disposable {
 }
 
 /** The most characters of thinking that are kept in the history of the chat. */
-const mostKept = 20_000;
+const maxKept = 20_000;
 /** The most that are shown above the answer. More would push it out of sight. */
-const mostInPlace = 1_500;
+const maxInPlace = 1_500;
 
-/** The line that opens the page, with up to {@link mostKept} characters of the thinking. */
+/** The line that opens the page, with up to {@link maxKept} characters of the thinking. */
 function toThoughtLine(thought: string, seconds: number): vscode.MarkdownString {
   const time = seconds < 1 ? 'a moment' : `${Math.round(seconds)} s`;
-  const kept = thought.length > mostKept ? `${cutText(thought, mostKept)}\n\n(cut)` : thought;
+  const kept = thought.length > maxKept ? `${cutText(thought, maxKept)}\n\n(cut)` : thought;
   // A parenthesis would end the link, and the thinking would be read as Markdown.
   const argument = encodeURIComponent(JSON.stringify([`${kept.trim()}\n`])).replace(
     /[()]/g,
@@ -115,5 +115,5 @@ function toThoughtLine(thought: string, seconds: number): vscode.MarkdownString 
 
 /** A block quote above the answer, in which no link runs a command. It supports icons, so that it counts as ours. */
 function toThoughtQuote(thought: string): vscode.MarkdownString {
-  return new vscode.MarkdownString(`${toQuote(thought, mostInPlace)}\n\n`, true);
+  return new vscode.MarkdownString(`${toQuote(thought, maxInPlace)}\n\n`, true);
 }

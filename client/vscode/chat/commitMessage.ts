@@ -30,8 +30,8 @@ export interface Change {
 const untracked = 7;
 
 /** In characters and in files: what fits into a small context window. */
-const mostText = 24_000;
-const mostFiles = 200;
+const maxText = 24_000;
+const maxFiles = 200;
 
 /**
  * The changes of the next commit, file by file: the staged ones, or else all. The daemon leaves out the text of private
@@ -43,8 +43,8 @@ export async function changesIn(repository: Repository): Promise<readonly Attach
   const isStaged = indexChanges.length > 0;
   const changes = isStaged ? indexChanges : [...mergeChanges, ...workingTreeChanges, ...untrackedChanges];
   const parts: Attachment[] = [];
-  let left = mostText;
-  for (const { uri, originalUri, renameUri, status } of changes.slice(0, mostFiles)) {
+  let left = maxText;
+  for (const { uri, originalUri, renameUri, status } of changes.slice(0, maxFiles)) {
     const path = posix.relative(repository.rootUri.path, uri.path);
     // A name may look like a pattern, which would be about other files too.
     const pattern = `:(literal)${path}`;

@@ -16,7 +16,7 @@ export interface TurnMetadata {
 }
 
 /** The most characters that are kept of one message. */
-const most = 20_000;
+const maxMessageLength = 20_000;
 
 /**
  * The messages of a turn with tools, for its metadata; without tools, the editor has the text itself. Unanswered calls in
@@ -27,7 +27,10 @@ export function toKept(messages: readonly Message[]): readonly Message[] | undef
   return messages.map(({ images: _images, thinking: _thinking, toolCalls, ...message }, index) => ({
     ...message,
     ...(toolCalls && index < messages.length - 1 ? { toolCalls } : {}),
-    content: message.content.length > most ? `${cutText(message.content, most)} (cut)` : message.content,
+    content:
+      message.content.length > maxMessageLength
+        ? `${cutText(message.content, maxMessageLength)} (cut)`
+        : message.content,
   }));
 }
 

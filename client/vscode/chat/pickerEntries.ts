@@ -26,7 +26,7 @@ export interface PickerOptions extends InformationOptions {
 }
 
 /** How many removed models are still offered. */
-const mostGone = 5;
+const maxGone = 5;
 
 /**
  * The entries of the picker: the models that can chat, local ones before remote ones. The editor may choose any entry by
@@ -48,7 +48,7 @@ export function toPickerEntries(
     ...toModelInformation(remote, options),
   ];
   const here = new Set(wanted.map(({ id }) => id));
-  const gone = remembered.filter((id) => !here.has(id)).slice(0, mostGone);
+  const gone = remembered.filter((id) => !here.has(id)).slice(0, maxGone);
   return [...wanted, ...gone.map(substitute)];
 }
 
@@ -60,12 +60,12 @@ export function toModelInformation(
   return models.filter(canChat).map((model) => toInformation(model, options));
 }
 
-const largestAnswer = 8192;
+const maxAnswerTokens = 8192;
 
 function toInformation(model: Model, { isStale, sizing }: InformationOptions): RunnerModelInformation {
   const { name, server, family, digest, capabilities, remote } = model;
   const size = contextSizeOf(model, sizing);
-  const maxOutputTokens = Math.min(largestAnswer, Math.floor(size / 4));
+  const maxOutputTokens = Math.min(maxAnswerTokens, Math.floor(size / 4));
   const details = [
     server === defaultServerName ? '' : server,
     remote ? 'remote' : '',

@@ -14,7 +14,7 @@ export interface DocumentSync extends vscode.Disposable {
 }
 
 /** In characters. A longer document is not sent: it is probably a dump, and each window would hold it twice. */
-const largest = 10_000_000;
+const maxDocumentLength = 10_000_000;
 
 /** The language client already sends Modelfiles of these schemes. */
 const sentElsewhere = 'modelfile';
@@ -28,7 +28,7 @@ export function syncDocuments(daemon: DaemonConnection): DocumentSync {
   const open = (document: vscode.TextDocument) => {
     if (!daemon.isConnected || !belongs(document) || sent.has(document.uri.toString())) return;
     const text = document.getText();
-    if (text.length > largest) return;
+    if (text.length > maxDocumentLength) return;
     const { languageId, version } = document;
     const uri = document.uri.toString();
     sent.add(uri);

@@ -95,10 +95,10 @@ class ModelfileTree implements vscode.TreeDataProvider<Node>, vscode.Disposable 
 
 const pattern = '**/{Modelfile,Modelfile.*,*.modelfile,*.Modelfile}';
 /** A search stops at this number. */
-const most = 500;
+const maxModelfiles = 500;
 
 async function findModelfiles(): Promise<vscode.Uri[]> {
-  const inWorkspace = await vscode.workspace.findFiles(pattern, '**/node_modules/**', most);
+  const inWorkspace = await vscode.workspace.findFiles(pattern, '**/node_modules/**', maxModelfiles);
   const named = await inNamedFolder();
   const all = new Map([...inWorkspace, ...named].map((uri) => [uri.toString(), uri]));
   return [...all.values()].sort((a, b) => a.path.localeCompare(b.path));
@@ -107,7 +107,11 @@ async function findModelfiles(): Promise<vscode.Uri[]> {
 async function inNamedFolder(): Promise<readonly vscode.Uri[]> {
   const path = vscode.workspace.getConfiguration('runner').get<string>('modelfilesPath');
   if (!path) return [];
-  return vscode.workspace.findFiles(new vscode.RelativePattern(vscode.Uri.file(path), pattern), null, most);
+  return vscode.workspace.findFiles(
+    new vscode.RelativePattern(vscode.Uri.file(path), pattern),
+    null,
+    maxModelfiles,
+  );
 }
 
 /** The folder's path in the workspace; `""` is the workspace's root. */

@@ -6,7 +6,7 @@ import type { DaemonConnection } from '../daemon/connection.ts';
 
 /** In ms before the next try, which is doubled each time. */
 const firstWait = 3_000;
-const longestWait = 60_000;
+const maxWait = 60_000;
 
 export interface OfflineRetryOptions {
   readonly daemon: DaemonConnection;
@@ -36,7 +36,7 @@ export function retryOfflineServers({ daemon, offered, clock }: OfflineRetryOpti
     if (isDisposed || !vscode.window.state.focused) return;
     cancel = clock.after(wait, async () => {
       cancel = undefined;
-      wait = Math.min(wait * 2, longestWait);
+      wait = Math.min(wait * 2, maxWait);
       const answers = await Promise.all([...offered.failures.keys()].map(isOffline));
       if (answers.includes(false)) await offered.refresh();
       if (offered.failures.size > 0 && cancel === undefined) tryLater();

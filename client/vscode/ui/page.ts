@@ -31,7 +31,7 @@ export interface Line {
 }
 
 /** The most characters that are shown of one text. */
-const most = 20_000;
+const maxTextLength = 20_000;
 
 /** A complete HTML document without scripts, in the colours of the editor. */
 export function toHtml({ title, sections, time }: DatedPage): string {
@@ -82,7 +82,7 @@ function toUri({ command, arguments: given = [] }: Remedy): string {
 }
 
 function cut(text: string): string {
-  return text.length > most ? `${text.slice(0, most)}\n(cut)` : text;
+  return text.length > maxTextLength ? `${text.slice(0, maxTextLength)}\n(cut)` : text;
 }
 
 const style = `

@@ -20,10 +20,10 @@ export function withoutIcons(text: string): string {
   return text.replace(/\$(?=\\?\()/g, '$\u2060');
 }
 
-/** The text as a block quote in Markdown, cut to `most` UTF-16 units. */
-export function toQuote(text: string, most: number): string {
+/** The text as a block quote in Markdown, cut to `max` UTF-16 units. */
+export function toQuote(text: string, max: number): string {
   const whole = text.trim();
-  const shown = whole.length > most ? `${cutText(whole, most).trimEnd()} …` : whole;
+  const shown = whole.length > max ? `${cutText(whole, max).trimEnd()} …` : whole;
   const lines = withoutIcons(shown).split(/\r\n|\r|\n/);
   return lines.map((line) => `> ${line}`.trimEnd()).join('\n');
 }

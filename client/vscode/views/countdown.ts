@@ -19,7 +19,7 @@ export interface Countdown {
 }
 
 /** Timers of the runtime take at most 24 days. */
-const longest = 3_600_000;
+const maxTimer = 3_600_000;
 
 export function createCountdown({ clock, onTick, onEnd }: CountdownEvents): Countdown {
   let cancel: (() => void) | undefined;
@@ -32,7 +32,7 @@ export function createCountdown({ clock, onTick, onEnd }: CountdownEvents): Coun
     if (ahead.length === 0) return;
     const left = ahead.reduce((soonest, end) => Math.min(soonest, end), Number.POSITIVE_INFINITY) - now;
     const wait = isWatched ? untilChange(left) : left;
-    cancel = clock.after(Math.min(wait, longest), () => look(ahead, isWatched));
+    cancel = clock.after(Math.min(wait, maxTimer), () => look(ahead, isWatched));
   };
 
   const look = (ahead: readonly number[], isWatched: boolean): void => {

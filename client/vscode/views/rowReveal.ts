@@ -19,7 +19,7 @@ export interface RowRevealOptions {
 }
 
 /** In ms. A row that appears later is not selected: by then the user looks at something else. */
-const longest = 10_000;
+const maxWait = 10_000;
 /**
  * In ms until the next try. If rows change while the editor looks for one, it does not find it, and does not report
  * that.
@@ -41,7 +41,7 @@ export function createRowReveal({ clock, select }: RowRevealOptions): RowReveal 
   };
   return {
     want(model) {
-      wanted = { model, until: clock.now() + longest };
+      wanted = { model, until: clock.now() + maxWait };
       tryNow();
     },
     tryNow,

@@ -9,7 +9,7 @@ import { readTitle, titleOf } from './title.ts';
 import { jsonStyle, readObject } from './values.ts';
 import { readVerbatim, sectionClose, sectionOpen, type VerbatimEnd } from './verbatim.ts';
 
-const longestName = 256;
+const maxNameLength = 256;
 /** `name="get_time"/`, of a call without arguments. */
 const selfClosing = /["']\s*\/\s*$/;
 const nameless = /^(?:param|parameter|arg|argument)$/;
@@ -173,7 +173,7 @@ export function* readElementName(source: Source, begun: string): Reading<string>
     if (source.code === over) throw new CallRefusal('cut');
     tag += source.character;
     source.at++;
-    if (tag.length > longestName || !/^<[\p{L}_]?[\p{L}\p{N}_.:-]*>?$/u.test(tag))
+    if (tag.length > maxNameLength || !/^<[\p{L}_]?[\p{L}\p{N}_.:-]*>?$/u.test(tag))
       throw new CallRefusal('malformed');
     if (tag.endsWith('>')) return tag.slice(1, -1);
   }

@@ -3,9 +3,9 @@ import { tagPrefix } from '../families.ts';
 import { LongText } from '../longText.ts';
 import { CallRefusal, over, type Reading, type Source } from '../source.ts';
 
-const longestTag = 256;
+const maxTagLength = 256;
 /** The same depth as for other values. */
-const deepest = 64;
+const maxDepth = 64;
 
 /**
  * Reads the value of the element `<name>`, up to its close tag. The value is text, or elements if their tags have the
@@ -38,7 +38,7 @@ function* readTag(source: Source): Reading<string> {
   let tag = '';
   for (;;) {
     while (source.isDry) yield;
-    if (source.code === over || (tag !== '' && source.code === less) || tag.length > longestTag) return tag;
+    if (source.code === over || (tag !== '' && source.code === less) || tag.length > maxTagLength) return tag;
     tag += source.character;
     source.at++;
     if (tag.endsWith('>')) return tag;
@@ -69,7 +69,7 @@ function take(piece: string, open: Element[]): void {
   const tag = /^<(\/?)([^<>/\s]+)>/.exec(piece);
   const last = open.at(-1);
   if (last === undefined) throw new CallRefusal('malformed');
-  if (open.length > deepest) throw new CallRefusal('malformed');
+  if (open.length > maxDepth) throw new CallRefusal('malformed');
   if (tag === null) last.text += piece;
   else if (tag[1] === '') open.push({ name: tag[2] ?? '', children: [], text: piece.slice(tag[0].length) });
   else {

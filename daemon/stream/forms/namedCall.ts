@@ -8,14 +8,14 @@ import { readPythonCall } from './pythonCall.ts';
 import { colonStyle, jsonStyle, readObject } from './values.ts';
 
 const openParenthesis = 40;
-const longestName = 256;
+const maxNameLength = 256;
 
 /**
  * Reads a call that begins with the name of its tool: `name{…}`, `name[ARGS]{…}`, `call:name{…}`, `name(…)`, a name and
  * pairs, a name, a separator and an object, or a name alone.
  */
 export function* readNamedCall(source: Source, context: CallContext): Reading<WrittenCall> {
-  const word = yield* takeWord(source, endsName, longestName);
+  const word = yield* takeWord(source, endsName, maxNameLength);
   const { code } = source;
   if (word === '') throw new CallRefusal(code === over ? 'cut' : 'mention');
   // Without a tag, a call with parentheses is code or part of a sentence.
@@ -49,7 +49,7 @@ function* readAfterKind(source: Source, context: CallContext): Reading<WrittenCa
   context.begun = true;
   const code = yield* skipBlanks(source);
   if (code !== less) {
-    const name = nameOf(yield* takeWord(source, endsName, longestName), context);
+    const name = nameOf(yield* takeWord(source, endsName, maxNameLength), context);
     return yield* readAfterName(source, context, { name, isBroken: true });
   }
   const read = yield* readMark(source, context.marks);
@@ -94,7 +94,7 @@ function* readAfterMark(source: Source, context: CallContext, named: Named): Rea
   if (token.kind === 'call' && context.isMarked && named.name !== undefined)
     return yield* readElementCall(source, context, token.form);
   if (token.kind === 'callId') {
-    yield* takeWord(source, (code) => code === openBracket, longestName);
+    yield* takeWord(source, (code) => code === openBracket, maxNameLength);
     return yield* readAfterMark(source, context, named);
   }
   if (token.kind === 'arguments' || token.kind === 'separator') {
@@ -146,13 +146,13 @@ function* readFenced(source: Source, context: CallContext, named: Named): Readin
   yield* takeWord(source, (code) => code === 10 || code === openBrace || code === less, 40);
   if ((yield* skipBlanks(source)) !== openBrace) throw new CallRefusal('mention');
   const call = yield* readArguments(source, context, named);
-  if ((yield* skipBlanks(source)) === tick) yield* takeWord(source, (code) => code !== tick, longestName);
+  if ((yield* skipBlanks(source)) === tick) yield* takeWord(source, (code) => code !== tick, maxNameLength);
   return call;
 }
 
 /** Reads the rest of `call:name{…}` after its first colon. */
 export function* readPrefixedCall(source: Source, context: CallContext): Reading<WrittenCall> {
-  const name = yield* takeWord(source, endsName, longestName);
+  const name = yield* takeWord(source, endsName, maxNameLength);
   if (source.code !== openBrace) throw new CallRefusal('mention');
   return yield* readColonCall(source, context, name);
 }

@@ -29,9 +29,9 @@ const comma = 44;
 const colon = 58;
 const backslash = 92;
 /** A longer string is neither a key of a call nor a tool's name. */
-const longestName = 256;
+const maxNameLength = 256;
 /** Wrappers around a call may nest. */
-const deepest = 4;
+const maxDepth = 4;
 
 export const nameKeys = new Set(['name', 'tool', 'tool_name', 'function_name', 'function']);
 export const argumentKeys = new Set(['arguments', 'parameters', 'args', 'input']);
@@ -59,7 +59,7 @@ export function* readObjectCall(source: Source, context: CallContext, depth = 0)
   const keys = new Set<string>();
   while (code !== closeBrace) {
     found.isPython ||= code === singleQuote;
-    const key = yield* readKey(source, styleOf(context), longestName);
+    const key = yield* readKey(source, styleOf(context), maxNameLength);
     yield* expect(source, colon);
     if (keys.has(key)) throw foreign(found, context);
     keys.add(key);
@@ -99,7 +99,7 @@ function styleOf({ isMarked }: CallContext): ValueStyle {
 
 /** `{{…}}`: a template has doubled the braces. */
 function* readDoubled(source: Source, context: CallContext, depth: number): Reading<WrittenCall[]> {
-  if (depth >= deepest) throw new CallRefusal('mention');
+  if (depth >= maxDepth) throw new CallRefusal('mention');
   const calls = yield* readObjectCall(source, context, depth + 1);
   yield* expect(source, closeBrace);
   return calls;
@@ -126,7 +126,7 @@ function* readEntry(source: Source, context: CallContext, entry: Entry): Reading
   const code = yield* skipBlanks(source);
   const isWrapper = wrapperKeys.has(key) && code === openBrace;
   if (isWrapper || (key === 'tool_calls' && code === openBracket)) {
-    if (found.nested !== undefined || depth >= deepest) throw foreign(found, context);
+    if (found.nested !== undefined || depth >= maxDepth) throw foreign(found, context);
     if (isWrapper) context.begun = true;
     else source.at++;
     const read = isWrapper ? readObjectCall : readRestOfList;
@@ -142,7 +142,7 @@ function* readEntry(source: Source, context: CallContext, entry: Entry): Reading
 function* readName(source: Source, context: CallContext, found: Found): Reading<void> {
   const { code } = source;
   if (code !== doubleQuote && code !== singleQuote) throw foreign(found, context);
-  const name = yield* readString(source, jsonStyle, longestName);
+  const name = yield* readString(source, jsonStyle, maxNameLength);
   if (found.name !== undefined) throw foreign(found, context);
   context.begun = true;
   if (context.tools.find(name) === undefined) throw new CallRefusal('unknown');
@@ -186,7 +186,7 @@ function* readMinor(source: Source, context: CallContext, { key, found }: Entry)
   if (code === openBrace || code === openBracket) throw foreign(found, context);
   const isString = code === doubleQuote || code === singleQuote;
   const value = isString
-    ? yield* readString(source, jsonStyle, longestName)
+    ? yield* readString(source, jsonStyle, maxNameLength)
     : yield* readValue(source, jsonStyle);
   if (!isMinor(key, value)) throw foreign(found, context);
 }

@@ -7,7 +7,7 @@ const comma = 44;
 const equals = 61;
 const openParenthesis = 40;
 const closeParenthesis = 41;
-const longestName = 256;
+const maxNameLength = 256;
 
 /** Reads the rest of `name(city="Köln", days=2)`, from its parenthesis on. */
 export function* readPythonCall(source: Source, context: CallContext, name: string): Reading<WrittenCall> {
@@ -41,7 +41,7 @@ export function* readPythonList(source: Source, context: CallContext, begun: str
   const calls: WrittenCall[] = [];
   let name = begun;
   for (;;) {
-    name += yield* takeWord(source, endsName, longestName);
+    name += yield* takeWord(source, endsName, maxNameLength);
     if (source.code !== openParenthesis) throw new CallRefusal(calls.length > 0 ? 'malformed' : 'mention');
     source.countPart();
     calls.push(yield* readPythonCall(source, context, name));

@@ -2,7 +2,7 @@ import { greater, less } from '../characters.ts';
 import type { ElementForm } from '../family.ts';
 import { CallRefusal, over, type Reading, type Source } from '../source.ts';
 
-const longestTitle = 256;
+const maxTitleLength = 256;
 
 /** The name in a tag, and what its attributes say. */
 export interface Title {
@@ -28,7 +28,7 @@ export function* readTitle(source: Source, { tagEnd, valueOpen }: ElementForm): 
     if (title.endsWith(tagEnd)) return { raw: title.slice(0, -tagEnd.length), isOpen: false };
     if (valueOpen !== undefined && title.endsWith(valueOpen))
       return { raw: title.slice(0, -valueOpen.length), isOpen: true };
-    if (title.length > longestTitle) throw new CallRefusal('mention');
+    if (title.length > maxTitleLength) throw new CallRefusal('mention');
   }
 }
 

@@ -28,14 +28,14 @@ export const jsonStyle: ValueStyle = {};
 export const pythonStyle: ValueStyle = { python: true };
 export const colonStyle: ValueStyle = { bareKeys: true, bareWords: true };
 
-const deepest = 64;
+const maxDepth = 64;
 const colon = 58;
 const comma = 44;
 const openParenthesis = 40;
 const closeParenthesis = 41;
 /** No name, number or word is longer, except the words of a style without quotes. */
-const longestWord = 256;
-const longestBareWord = 65_536;
+const maxWordLength = 256;
+const maxBareWordLength = 65_536;
 const words = new Map<string, unknown>([
   ['True', true],
   ['true', true],
@@ -50,7 +50,7 @@ const stringMarks = new Marks([
 ]);
 
 export function* readValue(source: Source, style: ValueStyle, depth = 0): Reading<unknown> {
-  if (depth > deepest) throw new CallRefusal('malformed');
+  if (depth > maxDepth) throw new CallRefusal('malformed');
   const code = yield* skipBlanks(source);
   if (code === doubleQuote || code === singleQuote) return yield* readString(source, style);
   if (code === openBracket || (code === openParenthesis && style.python))
@@ -70,7 +70,7 @@ export function* readObject(
   source.countPart();
   const entries = new Map<string, unknown>();
   for (let code = yield* skipBlanks(source); code !== closeBrace; ) {
-    if (code === openBrace && entries.size === 0 && depth <= deepest) {
+    if (code === openBrace && entries.size === 0 && depth <= maxDepth) {
       const inner = yield* readObject(source, style, depth + 1);
       yield* expect(source, closeBrace);
       return inner;
@@ -125,7 +125,7 @@ function* takeName(source: Source): Reading<string> {
   let name = '';
   for (;;) {
     while (source.isDry) yield;
-    if (!/^[\p{L}\p{N}_$.-]$/u.test(source.character) || name.length > longestWord) return name;
+    if (!/^[\p{L}\p{N}_$.-]$/u.test(source.character) || name.length > maxWordLength) return name;
     name += source.character;
     source.at++;
   }
@@ -288,7 +288,7 @@ function* readWord(source: Source, style: ValueStyle): Reading<unknown> {
 }
 
 function* takeWord(source: Source, style: ValueStyle): Reading<string> {
-  const longest = style.bareWords ? longestBareWord : longestWord;
+  const longest = style.bareWords ? maxBareWordLength : maxWordLength;
   let word = '';
   for (;;) {
     while (source.isDry) yield;

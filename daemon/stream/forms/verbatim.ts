@@ -22,7 +22,7 @@ export interface VerbatimEnd {
   readonly isClosed?: true;
 }
 
-const longestName = 256;
+const maxNameLength = 256;
 export const sectionOpen = '<![CDATA[';
 export const sectionClose = ']]>';
 
@@ -260,7 +260,7 @@ function* readName(source: Source, tagEnd: string): Reading<Beginning> {
       const name = titleOf(text.slice(0, -tagEnd.length))?.name;
       return { text, ...(name === undefined ? {} : { name }) };
     }
-    if (text.length > longestName) return { text };
+    if (text.length > maxNameLength) return { text };
   }
 }
 
@@ -270,7 +270,7 @@ function* readBeginning(source: Source, { tools }: CallContext): Reading<Beginni
   const code = yield* peek(source);
   if (code === openBrace || code === openBracket || code === less) return { name: '', text: blanks };
   let text = '';
-  while (text.length <= longestName && code !== over) {
+  while (text.length <= maxNameLength && code !== over) {
     while (source.isDry) yield;
     if (source.code === over || isBlank(source.code) || source.code === less) break;
     text += source.character;

@@ -57,12 +57,12 @@ export interface LoginStore {
 
 const maxBytes = 256 * 1024;
 /** Longer than the requests of another process may take, in ms. */
-const longestTurn = 45_000;
+const maxTurn = 45_000;
 
 export function createLoginStore(folder: string): LoginStore {
   const turns = createExclusiveWork({
     folder,
-    longest: longestTurn,
+    longest: maxTurn,
     busy: () => new RunnerError('timeout', 'Another Runner process is using this login. Try again later.'),
   });
   const pathOf = (server: string) => join(folder, `${idOf(server)}.json`);

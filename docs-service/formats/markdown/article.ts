@@ -91,7 +91,7 @@ function formats({ slug }: Document): string {
 }
 
 function contents(headings: readonly Heading[]): string {
-  const shown = headings.filter(({ depth, text }) => depth <= 3 && text !== '').slice(0, mostEntries);
+  const shown = headings.filter(({ depth, text }) => depth <= 3 && text !== '').slice(0, maxEntries);
   if (shown.length < fewestEntries) return '';
   const top = Math.min(...shown.map(({ depth }) => depth));
   const items = shown.map(
@@ -106,4 +106,4 @@ ${items.join('\n')}
 }
 
 const fewestEntries = 4;
-const mostEntries = 300;
+const maxEntries = 300;

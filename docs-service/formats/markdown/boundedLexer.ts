@@ -86,9 +86,9 @@ function tryColumns(source: string): number | undefined {
   return columns > 1 || line.includes('|') ? columns : undefined;
 }
 
-function rowsOf(source: string, most: number): number {
+function rowsOf(source: string, max: number): number {
   let rows = 0;
-  for (let at = 0; at >= 0 && rows < most; rows += 1) {
+  for (let at = 0; at >= 0 && rows < max; rows += 1) {
     const next = source.indexOf('\n', at);
     if (next < 0 || source[next + 1] === '\n') break;
     at = next + 1;

@@ -57,12 +57,12 @@ export function footnoteExtensions(
  * the search ends with it.
  */
 function definitionInParagraph(source: string): number | undefined {
-  const found = /\n(?:[ \t]*\n|( {0,3}\[\^[^\]\s<>]{1,100}\]:))/.exec(source.slice(0, longestParagraph));
+  const found = /\n(?:[ \t]*\n|( {0,3}\[\^[^\]\s<>]{1,100}\]:))/.exec(source.slice(0, maxParagraphLength));
   return found?.[1] === undefined ? undefined : found.index + 1;
 }
 
 /** In a longer paragraph a definition is found only after an empty line. */
-const longestParagraph = 20_000;
+const maxParagraphLength = 20_000;
 
 /** Lines of a definition are indented by four, or continue its paragraph. It reads only lines that belong to it. */
 function readDefinition(source: string) {

@@ -60,7 +60,7 @@ export class BlockScope {
     } else if (name === 'hr') {
       this.beforeBlock();
       this.#out.push('<hr/>\n');
-    } else if (name === 'details' && this.#details.length < mostDetails) {
+    } else if (name === 'details' && this.#details.length < maxDetails) {
       this.beforeBlock();
       this.#details.push({ hasSummary: false });
       this.#out.push(isShown ? '<details open="open">\n' : '<details>\n');
@@ -93,7 +93,7 @@ export class BlockScope {
   }
 }
 
-const mostDetails = 10;
+const maxDetails = 10;
 const blocks = new Set(
   (
     'details summary p div center h1 h2 h3 h4 h5 h6 blockquote pre hr ' +

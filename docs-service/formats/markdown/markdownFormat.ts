@@ -38,12 +38,12 @@ export function markdownParts(text: string): MarkdownParts {
   const document = parseMarkdown(text);
   const placed = placeTokens(text, document.tokens);
   const blocks = placed.map(({ start }) => start);
-  const sections = sectionsOf(document, placed, text.length).slice(0, mostSections);
+  const sections = sectionsOf(document, placed, text.length).slice(0, maxSections);
   return { sections, blocks, lines: linesOf(text, blocks) };
 }
 
 /** In one document; further sections cannot be found by their headings. */
-const mostSections = 10_000;
+const maxSections = 10_000;
 
 interface PlacedToken {
   readonly token: Token;

@@ -20,7 +20,7 @@ export const markdownReaders: readonly MarkdownReader[] = [
   (text) => readByMarked(text, { breaks: true }),
   (text) => readByMarked(text, { gfm: false }),
   readByMarkdownIt,
-  (text) => readByCommonMark(text.length > mostWithEmphasis ? withoutEmphasis(text) : text),
+  (text) => readByCommonMark(text.length > maxWithEmphasis ? withoutEmphasis(text) : text),
 ];
 
 function* readByMarked(text: string, options: MarkedExtension): Generator<PrintedBlock> {
@@ -56,7 +56,7 @@ function* readByCommonMark(text: string): Generator<PrintedBlock> {
 }
 
 /** In UTF-16 units. For each link of a paragraph, commonmark.js looks at all marks of emphasis before it. */
-const mostWithEmphasis = 100_000;
+const maxWithEmphasis = 100_000;
 
 /** Emphasis never decides what is a tag or a link. The marks of lists and rules at the beginnings of lines stay. */
 function withoutEmphasis(text: string): string {

@@ -19,11 +19,11 @@ export interface McpRouteOptions {
 export type McpHandler = Pick<McpHttpHandler, 'fetch' | 'close'>;
 
 /** Requests that are answered at once, including those of listening clients. */
-const mostRequests = 512;
+const maxRequests = 512;
 /** An agent has one stream, and each of its windows has one. */
-export const listenerBounds = { what: 'streams', mostOfOne: 8, mostOfAll: 128 };
+export const listenerBounds = { what: 'streams', maxOfOne: 8, maxOfAll: 128 };
 /** Milliseconds after which a listening client must ask again, with a token that is still valid. */
-const longestAnswer = 600_000;
+const maxAnswerTime = 600_000;
 /** Milliseconds between two checks of a listening client's token. */
 const lookAtToken = 1_000;
 
@@ -45,7 +45,7 @@ export function mountMcp(app: FastifyInstance, options: McpRouteOptions): void {
 
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     if (Array.isArray(request.body)) throw noBatches();
-    if (open >= mostRequests || ending?.aborted) throw tooMany();
+    if (open >= maxRequests || ending?.aborted) throw tooMany();
     handler ??= options.openHandler();
     const mcp = await handler;
     const gone = whenGone(reply);
@@ -83,7 +83,7 @@ function listens(message: unknown): boolean {
 /** Aborts when the answer is sent, has no reader any more, or took too long. */
 function whenGone({ raw }: FastifyReply): AbortController {
   const gone = new AbortController();
-  const overdue = setTimeout(() => gone.abort(), longestAnswer);
+  const overdue = setTimeout(() => gone.abort(), maxAnswerTime);
   const end = () => {
     clearTimeout(overdue);
     gone.abort();

@@ -45,7 +45,7 @@ async function openLibraryHandler(
         canNotify: era === 'modern',
         onDefect: (error) => log.error({ err: error }, 'a defect'),
       }),
-    { maxSubscriptions: listenerBounds.mostOfAll, onerror: (error) => log.debug({ err: error }, 'MCP') },
+    { maxSubscriptions: listenerBounds.maxOfAll, onerror: (error) => log.debug({ err: error }, 'MCP') },
   );
   const notifier = createListChangeNotifier(() => handler.notify.resourcesChanged());
   const subscription = index.onDidChange(notifier.onDidChange);

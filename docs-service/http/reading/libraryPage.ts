@@ -123,10 +123,10 @@ function pages({ filter, ...view }: View, more: LibraryPlace): string {
 }
 
 /** More collections would need a list of their own. */
-const mostBooks = 100;
+const maxBooks = 100;
 
 function bookShelf(collections: readonly CollectionDefinition[]): string {
-  const books = collections.slice(0, mostBooks).map(({ name, title, description, lang }) => {
+  const books = collections.slice(0, maxBooks).map(({ name, title, description, lang }) => {
     const address = `/read/collections/${encodeURIComponent(name)}`;
     const text = escapeHtml(title);
     const about = description === null ? '' : `<p class="meta" dir="auto">${escapeHtml(description)}</p>`;

@@ -78,7 +78,7 @@ function facts(options: ConsentPage): string {
   const rows = [
     client.name === null
       ? fact('The app', 'gives no name')
-      : fact('The app calls itself', `“${foreign(client.name, longestName)}”`, nameNote(client)),
+      : fact('The app calls itself', `“${foreign(client.name, maxNameLength)}”`, nameNote(client)),
     fact(
       clientHost === '' ? 'Its identifier here' : 'Its address',
       `<code>${foreign(client.id, 2_048)}</code>`,
@@ -90,7 +90,7 @@ function facts(options: ConsentPage): string {
 }
 
 /** In characters: enough for a name, but not for a sentence. */
-const longestName = 60;
+const maxNameLength = 60;
 
 function nameNote({ source }: OAuthClient): string {
   switch (source) {

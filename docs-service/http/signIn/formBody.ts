@@ -3,14 +3,14 @@ import { OAuthError } from '../../auth/oauthError.ts';
 import { Parameters } from '../../auth/oauthRequest.ts';
 
 /** In bytes. */
-const largest = 32_768;
+const maxBytes = 32_768;
 
 /** Lets the routes of a plugin read the posts of forms and OAuth clients. */
 export function readForms(app: FastifyInstance): void {
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
-    { parseAs: 'string', bodyLimit: largest },
-    async (_request: unknown, body: string | Buffer) => new Parameters(String(body), { longest: largest }),
+    { parseAs: 'string', bodyLimit: maxBytes },
+    async (_request: unknown, body: string | Buffer) => new Parameters(String(body), { longest: maxBytes }),
   );
 }
 

@@ -57,7 +57,7 @@ export function createRegisterRoute({ clients, now }: RegisterRouteOptions): Fas
 }
 
 /** For one client. */
-const mostRedirects = 20;
+const maxRedirects = 20;
 
 /**
  * Reads how a client describes itself when it registers (RFC 7591, section 2). Only public clients are accepted, so
@@ -76,8 +76,8 @@ function parseRegistration(body: unknown): OAuthClient {
 }
 
 function parseRedirects(value: unknown): readonly string[] {
-  if (!Array.isArray(value) || value.length === 0 || value.length > mostRedirects)
-    throw new OAuthError('invalid_redirect_uri', `redirect_uris must list 1 to ${mostRedirects} addresses.`);
+  if (!Array.isArray(value) || value.length === 0 || value.length > maxRedirects)
+    throw new OAuthError('invalid_redirect_uri', `redirect_uris must list 1 to ${maxRedirects} addresses.`);
   return value.map((uri: unknown) => {
     const problem =
       typeof uri === 'string' ? redirectUriProblem(uri) : 'A redirect address must be a string.';

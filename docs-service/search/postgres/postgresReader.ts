@@ -4,7 +4,7 @@ import type { ContentProblem, ContentWarning, Document } from '../../content/doc
 import type { DocumentPage, IndexSummary, ListQuery, LocatedMetadata, Selection } from '../documentIndex.ts';
 import { inOrder, joinWarnings, parseMetadata, storable, type WarnedFile } from '../documentRecord.ts';
 import { slugMark } from '../documentTokens.ts';
-import { mostNeighbours, nearestSlugs, reversed, slugParts } from '../nearSlugs.ts';
+import { maxNeighbours, nearestSlugs, reversed, slugParts } from '../nearSlugs.ts';
 import { slugsOfPage, tryFindScope } from './listing.ts';
 
 type Client = pg.ClientBase;
@@ -86,7 +86,7 @@ export async function slugsNamed(
 export async function nearSlugs(client: Client, slug: string, limit: number): Promise<readonly string[]> {
   const wrong = storable(slug);
   const side = (column: string, comparison: string, order: string) =>
-    `(SELECT slug FROM docs_documents WHERE ${column} ${comparison} ORDER BY ${column} ${order} LIMIT ${mostNeighbours})`;
+    `(SELECT slug FROM docs_documents WHERE ${column} ${comparison} ORDER BY ${column} ${order} LIMIT ${maxNeighbours})`;
   const parts = slugParts(wrong).map((parts) => parts.map((part) => `'${slugMark}${part}'`).join(' & '));
   const { rows } = await client.query<{ slug: string }>(
     [

@@ -12,7 +12,7 @@ import {
 import { type Clause, isEmptyQuery, parseQuery, type Query } from '../query.ts';
 import { createScore, rowsToSample, type Sample, sampleRowsOf } from '../relevance.ts';
 import { snippet } from '../snippet.ts';
-import { askTiers, type FoundTiers, mostFound, partsOfPage, type Tier, totalOf } from '../tier.ts';
+import { askTiers, type FoundTiers, maxFound, partsOfPage, type Tier, totalOf } from '../tier.ts';
 
 type Client = pg.ClientBase;
 
@@ -89,9 +89,9 @@ function foundIn(query: Query, asked: SearchQuery, tier: Tier | undefined, isOrd
   const matching = `SELECT slug, term_stats${looked} FROM docs_documents WHERE ${words} OFFSET 0`;
   const sql =
     texts === ''
-      ? `SELECT slug, term_stats FROM (${matching}) AS matching ${order} LIMIT ${mostFound}`
+      ? `SELECT slug, term_stats FROM (${matching}) AS matching ${order} LIMIT ${maxFound}`
       : `SELECT slug, term_stats FROM (SELECT * FROM (${matching}) AS matching ${order} OFFSET 0) AS ordered
-         WHERE ${texts} LIMIT ${mostFound}`;
+         WHERE ${texts} LIMIT ${maxFound}`;
   return { sql, values };
 }
 

@@ -146,7 +146,7 @@ async function takeDocuments(
 }
 
 /** At most this many units of text are sent at once, so that no statement is too large. */
-const mostAtOnce = 4_000_000;
+const maxAtOnce = 4_000_000;
 
 function* batches(documents: readonly Document[]): Generator<readonly Document[]> {
   let batch: Document[] = [];
@@ -154,7 +154,7 @@ function* batches(documents: readonly Document[]): Generator<readonly Document[]
   for (const document of documents) {
     batch.push(document);
     size += document.body.length;
-    if (size < mostAtOnce) continue;
+    if (size < maxAtOnce) continue;
     yield batch;
     [batch, size] = [[], 0];
   }

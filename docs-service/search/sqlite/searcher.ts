@@ -13,10 +13,10 @@ import {
 import { type Clause, isEmptyQuery, parseQuery, type Query } from '../query.ts';
 import { createScore, rowsToSample, type SampleRow, sampleRowsOf } from '../relevance.ts';
 import { snippet } from '../snippet.ts';
-import { askTiers, type FoundTiers, mostFound, partsOfPage, type Tier, totalOf } from '../tier.ts';
+import { askTiers, type FoundTiers, maxFound, partsOfPage, type Tier, totalOf } from '../tier.ts';
 
 /**
- * Searches in bounded time. FTS5 finds at most `mostFound` documents of a tier. Only the tiers on the page are ranked,
+ * Searches in bounded time. FTS5 finds at most `maxFound` documents of a tier. Only the tiers on the page are ranked,
  * by term statistics beside the index. FTS5's own rank would first count all documents of each word.
  */
 export function createSearcher(database: Database): (asked: SearchQuery) => SearchPage {
@@ -44,7 +44,7 @@ export function createSearcher(database: Database): (asked: SearchQuery) => Sear
 
 /** Separate rows cost more than finding them, so many keys come in one text. */
 function createFinder(database: Database) {
-  const some = `SELECT rowid AS sort_key FROM words WHERE words MATCH ? ORDER BY rowid LIMIT ${mostFound}`;
+  const some = `SELECT rowid AS sort_key FROM words WHERE words MATCH ? ORDER BY rowid LIMIT ${maxFound}`;
   const sortKeys = database.prepare<{ keys: string }>(
     `SELECT json_group_array(sort_key) AS keys FROM (${some})`,
   );

@@ -4,7 +4,7 @@ import type { ContentProblem, ContentWarning, Document } from '../../content/doc
 import type { LibraryState } from '../changes.ts';
 import type { DocumentPage, IndexSummary, ListQuery, LocatedMetadata, Selection } from '../documentIndex.ts';
 import { inOrder, joinWarnings, parseMetadata, scopeName, type WarnedFile } from '../documentRecord.ts';
-import { mostNeighbours, nearestSlugs, reversed, slugParts } from '../nearSlugs.ts';
+import { maxNeighbours, nearestSlugs, reversed, slugParts } from '../nearSlugs.ts';
 import { createSearcher, slugQuery } from './searcher.ts';
 
 /** The reading part of `DocumentIndex` on one thread. Every call must run in a snapshot of the database. */
@@ -125,16 +125,16 @@ function createListReader(database: Database) {
 function createNearReader(database: Database) {
   const sided = (column: 'slug' | 'reversed') => [
     database.prepare<{ slug: string }>(
-      `SELECT slug FROM documents WHERE ${column} >= ? AND NOT draft ORDER BY ${column} LIMIT ${mostNeighbours}`,
+      `SELECT slug FROM documents WHERE ${column} >= ? AND NOT draft ORDER BY ${column} LIMIT ${maxNeighbours}`,
     ),
     database.prepare<{ slug: string }>(
-      `SELECT slug FROM documents WHERE ${column} < ? AND NOT draft ORDER BY ${column} DESC LIMIT ${mostNeighbours}`,
+      `SELECT slug FROM documents WHERE ${column} < ? AND NOT draft ORDER BY ${column} DESC LIMIT ${maxNeighbours}`,
     ),
   ];
   const [bySlug, byEnd] = [sided('slug'), sided('reversed')];
   const byParts = database.prepare<{ slug: string }>(
     `SELECT slug FROM documents WHERE sort_key IN
-     (SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid LIMIT ${mostNeighbours})`,
+     (SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid LIMIT ${maxNeighbours})`,
   );
   return (slug: string, limit: number): readonly string[] => {
     const sharing = slugParts(slug).map((parts) => slugQuery(parts));

@@ -81,7 +81,7 @@ export function createWordParts(database: Database) {
       // A piece of some hundred documents becomes one part of the index.
       set('hashsize', 16_000_000);
       // While the index is built, parts are joined later, because all of them are joined in the end.
-      set('automerge', isComplete ? usualParts : mostParts);
+      set('automerge', isComplete ? usualParts : maxParts);
     },
     /** Joins all parts into one, in short transactions, so that readers can go on. */
     join: () => {
@@ -99,5 +99,5 @@ export function createWordParts(database: Database) {
 
 /** Parts of one level, before they are joined automatically. */
 const usualParts = 4;
-const mostParts = 16;
+const maxParts = 16;
 const joinedPages = 2_000;
