@@ -162,7 +162,6 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
         const updates = createUpdateSender({
           update: (next) => update(sessionId, next),
           takesNotices,
-          shownProblems: session.shownProblems,
           signal,
         });
         const onDidKeep = async () => {

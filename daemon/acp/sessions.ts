@@ -17,8 +17,8 @@ export interface Session {
   model: string | undefined;
   /** The configured model, if it is not installed and the user has not been notified of that yet. */
   missingModel: string | undefined;
-  /** Problems with tools that were shown. Each is shown once in a session. */
-  readonly shownProblems: Set<string>;
+  /** The user knows that a model without tools leaves those of the client out. */
+  knowsOfUnusedTools: boolean;
   thinking: ThinkingChoice;
   history: readonly Message[];
   /** The prompt that is being answered. */
@@ -67,7 +67,7 @@ export function createSessions(onDidClose: (session: Session) => void): Sessions
       const session: Session = {
         model: undefined,
         missingModel: undefined,
-        shownProblems: new Set(),
+        knowsOfUnusedTools: false,
         thinking: 'default' as const,
         history: [],
         turn: undefined,

@@ -8,6 +8,7 @@ import type {
 } from '@agentclientprotocol/sdk';
 import { cutText } from '../../protocol/base/text.ts';
 import type { ToolCall, ToolResult } from '../../protocol/messages/chat.ts';
+import type { ToolProgress } from '../../protocol/messages/tools.ts';
 import { plainText } from '../base/programOutput.ts';
 import type { DaemonTool } from '../chat/daemonTools.ts';
 import { fencedText, imageBlock } from './contentBlocks.ts';
@@ -39,6 +40,17 @@ export function toolCallOf(
 /** The call is allowed and runs. */
 export function startedCall({ id }: ToolCall): SessionUpdate {
   return { sessionUpdate: 'tool_call_update', toolCallId: id, status: 'in_progress' };
+}
+
+/** The result takes the place of what is shown here. */
+export function progressedCall({ id, progress, total, message }: ToolProgress): SessionUpdate {
+  const figures = total === undefined ? `${progress}` : `${progress} of ${total}`;
+  return {
+    sessionUpdate: 'tool_call_update',
+    toolCallId: id,
+    status: 'in_progress',
+    content: [toContent(fencedText(message === undefined ? figures : `${figures}: ${message}`))],
+  };
 }
 
 /** The images follow the text, in which a line stands for each of them. */

@@ -100,6 +100,7 @@ function answerWithTools(
     ask: () => ask,
     createId,
     onDidAllow: updates.started,
+    onProgress: updates.progress,
   });
   return core.recordTurns(chat)(
     core.servers.client(),
@@ -118,8 +119,8 @@ function answerWithTools(
 
 /** Once in a session, if the client has passed tool servers that this model cannot use. */
 async function noticeUnusedTools({ session, tools, updates }: TurnParts, model: string): Promise<void> {
-  if (!tools.hasClientServers(session.id) || session.shownProblems.has('tools-disabled')) return;
-  session.shownProblems.add('tools-disabled');
+  if (!tools.hasClientServers(session.id) || session.knowsOfUnusedTools) return;
+  session.knowsOfUnusedTools = true;
   await updates.notice({
     message: `${model} cannot use tools, so those of the editor are left out. Choose a model with tools to use them.`,
   });

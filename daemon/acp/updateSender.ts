@@ -1,10 +1,11 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
 import type { Advised } from '../../protocol/messages/advice.ts';
-import type { ChatDelta, Notice, ToolCall, Usage } from '../../protocol/messages/chat.ts';
+import type { ChatDelta, ToolCall, Usage } from '../../protocol/messages/chat.ts';
 import type { Model } from '../../protocol/messages/models.ts';
+import type { ToolProgress } from '../../protocol/messages/tools.ts';
 import type { DaemonTool } from '../chat/daemonTools.ts';
 import { forAgentClient } from './advice.ts';
-import { endedCall, startedCall, toolCallOf } from './toolCallUpdates.ts';
+import { endedCall, progressedCall, startedCall, toolCallOf } from './toolCallUpdates.ts';
 
 /** Sends the client one answer as it arrives. Each promise settles when the update was written. */
 export interface UpdateSender {
@@ -14,6 +15,8 @@ export interface UpdateSender {
   call(call: ToolCall, tool: DaemonTool | undefined): Promise<void>;
   /** The call is allowed, and runs next. */
   started(call: ToolCall): Promise<void>;
+  /** The call has come so far. */
+  progress(progress: ToolProgress): Promise<void>;
   usage(usage: Usage, model: Model | undefined): Promise<void>;
 }
 
@@ -21,19 +24,14 @@ interface UpdateSenderOptions {
   readonly update: (update: SessionUpdate) => Promise<void>;
   /** The client shows notices apart from the conversation. */
   readonly takesNotices: boolean;
-  /** The problems with tools that the session has shown so far. Each is shown once. */
-  readonly shownProblems: Set<string>;
   /** Of the turn. Nothing is sent once it is aborted. */
   readonly signal: AbortSignal;
 }
 
-export function createUpdateSender({
-  update,
-  takesNotices,
-  shownProblems,
-  signal,
-}: UpdateSenderOptions): UpdateSender {
+export function createUpdateSender({ update, takesNotices, signal }: UpdateSenderOptions): UpdateSender {
   let last = '';
+  /** The calls that run. A report of a call may arrive after its result. */
+  const running = new Set<string>();
   const send = async (next: SessionUpdate) => {
     if (!signal.aborted) await update(next);
   };
@@ -48,27 +46,26 @@ export function createUpdateSender({
       : sendText(`${paragraphBreakAfter(last)}> ${title}\n\n`);
   };
 
-  const isNew = ({ code, message, advice }: Notice) => {
-    // The log has it: no client of this protocol asks for a conversation to be kept.
-    if (code === 'session-not-kept') return false;
-    if (code !== 'tools-disabled' && code !== 'tools-unavailable') return true;
-    // The same problem with another time of the next attempt is not new.
-    const problem = advice?.problem ?? message;
-    const wasShown = shownProblems.has(problem);
-    shownProblems.add(problem);
-    return !wasShown;
-  };
-
   return {
     notice,
     call: (call, tool) => send(toolCallOf(call, tool)),
-    started: (call) => send(startedCall(call)),
+    started(call) {
+      running.add(call.id);
+      return send(startedCall(call));
+    },
+    async progress(progress) {
+      if (running.has(progress.id)) await send(progressedCall(progress));
+    },
     async delta(delta) {
       if (delta.kind === 'text') await sendText(delta.text);
       if (delta.kind === 'thinking')
         await send({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: delta.text } });
-      if (delta.kind === 'toolResult') await send(endedCall(delta.toolResult));
-      if (delta.kind === 'notice' && isNew(delta.notice)) await notice(delta.notice);
+      if (delta.kind === 'toolResult') {
+        running.delete(delta.toolResult.id);
+        await send(endedCall(delta.toolResult));
+      }
+      // The log has that a conversation is not kept: no client of this protocol asks for it.
+      if (delta.kind === 'notice' && delta.notice.code !== 'session-not-kept') await notice(delta.notice);
     },
     async usage({ promptTokens, completionTokens, contextLength }, model) {
       const size = contextLength ?? model?.context.configured ?? model?.context.maximum;

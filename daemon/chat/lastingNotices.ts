@@ -7,10 +7,11 @@ import type { Chat } from './chat.ts';
 const maxConversations = 256;
 
 /**
- * Wraps a chat: a notice about a state that lasts, such as a tool server that does not start or a window that is nearly
- * full, is sent once in a conversation. It is sent again when the state has changed, or has ended and begun again.
+ * Wraps chats: a notice about a state that lasts, such as a tool server that does not start or a window that is nearly
+ * full, is sent once in a conversation. It is sent again when the state has changed, or has ended and begun again. The
+ * turns of a conversation may go through different chats.
  */
-export function sayOnce(chat: Chat): Chat {
+export function createSayOnce(): (chat: Chat) => Chat {
   const conversations = new Map<string, ReadonlySet<string>>();
   const remember = (id: string, states: ReadonlySet<string>) => {
     conversations.delete(id);
@@ -19,7 +20,7 @@ export function sayOnce(chat: Chat): Chat {
     if (conversations.size > maxConversations && oldest !== undefined) conversations.delete(oldest);
   };
 
-  return async (client, params, send, signal) => {
+  return (chat) => async (client, params, send, signal) => {
     const id = conversationOf(client, params);
     const before = (isBeginning(params) ? undefined : conversations.get(id)) ?? new Set();
     const now = new Set<string>();

@@ -1,7 +1,7 @@
 import { createFindPrivacy, type FindPrivacy } from '../base/filePrivacy.ts';
 import { createLog, type WrittenLog } from '../base/log.ts';
 import { type Chat, createChat } from '../chat/chat.ts';
-import { sayOnce } from '../chat/lastingNotices.ts';
+import { createSayOnce } from '../chat/lastingNotices.ts';
 import { createTokenEstimate } from '../chat/tokenEstimate.ts';
 import { createToolCallId } from '../chat/toolUtilities.ts';
 import { type ConfigurationStore, createConfiguration, readHost } from '../config/configuration.ts';
@@ -138,6 +138,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     status.check(servers.client(), closed).catch((error) => log.debug(`The check ended: ${error}`));
   });
 
+  const sayOnce = createSayOnce();
   return {
     configuration,
     secrets,

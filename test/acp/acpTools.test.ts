@@ -13,6 +13,7 @@ import t from 'tap';
 import { createAgent } from '../../daemon/acp/agent.ts';
 import { type ClientTools, createSessionTools } from '../../daemon/acp/sessionTools.ts';
 import { endedCall } from '../../daemon/acp/toolCallUpdates.ts';
+import { createUpdateSender } from '../../daemon/acp/updateSender.ts';
 import { createCore } from '../../daemon/compose/core.ts';
 import { openUserFile } from '../../daemon/config/userFile.ts';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
@@ -108,8 +109,11 @@ function toolUpdates(updates: readonly { readonly update: SessionUpdate }[]): re
   );
 }
 
+/** Without the reports of a call that is in progress already. */
 const statusesOf = (updates: readonly { readonly update: SessionUpdate }[]) =>
-  toolUpdates(updates).map(({ status }) => status);
+  toolUpdates(updates)
+    .map(({ status }) => status)
+    .filter((status, index, all) => status !== all[index - 1]);
 
 t.test('a call is shown, asked about, run and answered; a loaded session shows it again', async (t) => {
   const { runner, acp, questions, folder, server, open, ask, recorded } = await start(t);
@@ -128,6 +132,10 @@ t.test('a call is shown, asked about, run and answered; a loaded session shows i
   t.match(toolUpdates(acp.updates), [
     { sessionUpdate: 'tool_call', status: 'pending', ...shown },
     { sessionUpdate: 'tool_call_update', toolCallId: 'call_1', status: 'in_progress' },
+    {
+      ...{ sessionUpdate: 'tool_call_update', toolCallId: 'call_1', status: 'in_progress' },
+      content: [{ type: 'content', content: { type: 'text', text: '```\n1 of 2: Listening\n```' } }],
+    },
     {
       ...{ sessionUpdate: 'tool_call_update', toolCallId: 'call_1', status: 'completed' },
       content: [{ type: 'content', content: { type: 'text', text: `\`\`\`\`\n${said}\n\`\`\`\`` } }],
@@ -161,6 +169,33 @@ t.test('a call is shown, asked about, run and answered; a loaded session shows i
   runner.say('Without.');
   await ask(sessionId);
   t.same(offeredTo(runner), [], 'the servers are those that it was loaded with');
+});
+
+t.test('a long call shows what its server reports, until its result', async (t) => {
+  const { runner, acp, server, open, ask } = await start(t);
+  const { sessionId } = await open(server('good'));
+  runner.toolCalls([{ name: 'progress', arguments: {} }]);
+  runner.say('ok');
+  await ask(sessionId);
+  const [, , first, ...more] = toolUpdates(acp.updates);
+  const step = { type: 'text', text: /^```\n\d of 8: Step \d of 8\n```$/ };
+  t.match(first, { status: 'in_progress', content: [{ type: 'content', content: step }] });
+  t.match(more.at(-1), { status: 'completed', content: [{ content: { text: '```\ndone\n```' } }] });
+
+  const sent: string[] = [];
+  const { signal } = new AbortController();
+  const updates = createUpdateSender({
+    update: async ({ sessionUpdate, ...update }) =>
+      void sent.push('status' in update ? `${update.status}` : ''),
+    ...{ takesNotices: true, signal },
+  });
+  const toolCall = { id: 'a', name: 'slow', arguments: {} };
+  const toolResult = { id: 'a', name: 'slow', server: 'good', content: 'ok', isError: false };
+  await updates.started(toolCall);
+  await updates.progress({ streamId: 's', id: 'a', progress: 1 });
+  await updates.delta({ streamId: 's', seq: 0, kind: 'toolResult', toolResult });
+  await updates.progress({ streamId: 's', id: 'a', progress: 2 });
+  t.strictSame(sent, ['in_progress', 'in_progress', 'completed'], 'nothing after the result');
 });
 
 t.test('images of a result are images, in a loaded session too', async (t) => {

@@ -114,6 +114,28 @@ t.test('tools in the chat', parts, async (t) => {
     t.match(await neovim.lua(text), /\*\*Call of slow\*\*.*\*Cancelled\.\*\n+## You\n\n$/s);
   });
 
+  t.test('the line above the chat shows how far a call has come', async (t) => {
+    const { runner, neovim } = await start(['good']);
+    await neovim.lua(`
+      local winbar = require('runner.chat.winbar')
+      local show = winbar.show
+      _G.bars = {}
+      winbar.show = function(bufnr, state)
+        show(bufnr, state)
+        table.insert(_G.bars, vim.wo.winbar)
+      end
+      _G.choices = { 'Once' }`);
+    runner.toolCalls([{ name: 'progress', arguments: {} }]);
+    runner.say('It is done.');
+    await neovim.lua("vim.o.columns = 200 vim.cmd.RunnerChat('go')");
+    await neovim.until<string>(text, says('It is done.'));
+    await neovim.until(isFree);
+    const bars = await neovim.lua<readonly string[]>('return _G.bars');
+    const at = bars.findIndex((bar) => bar.includes('runs progress, <C-c> cancels'));
+    t.match(bars.slice(at).join('\n'), /runs progress \d of 8: Step \d of 8, <C-c> cancels/);
+    t.notMatch(bars.at(-1), 'runs');
+  });
+
   t.test('a question in a hidden chat does not hold up other chats', async (t) => {
     const { runner, neovim } = await start();
     await neovim.lua(
@@ -211,8 +233,6 @@ t.test('tools in the chat', parts, async (t) => {
     const plain = [{ name: 'plain:latest', capabilities: ['completion' as const] }];
     const { runner, neovim } = await start(['good'], { runner: { models: plain } });
     for (const word of ['One.', 'Two.']) {
-      // The first request has the tools, and is refused.
-      if (word === 'One.') runner.failWith(400, { error: 'plain:latest does not support tools' });
       runner.say(word);
       await neovim.lua(`vim.cmd.RunnerChat('say ${word}')`);
       await neovim.until<string>(text, says(`\n${word}`));

@@ -68,6 +68,7 @@ M.handlers = {
   ['runner/chat/delta'] = forwarder('runner/chat/delta'),
   ['runner/status/didChange'] = forwarder('runner/status/didChange'),
   ['runner/models/didChange'] = forwarder('runner/models/didChange'),
+  ['runner/tools/progress'] = forwarder('runner/tools/progress'),
   ['runner/log'] = write_log,
   ['runner/tools/approve'] = approve,
   ['client/registerCapability'] = register,

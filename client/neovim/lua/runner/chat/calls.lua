@@ -16,6 +16,12 @@ local M = {}
 ---@field content string
 ---@field isError boolean
 
+---@class runner.CallProgress
+---@field id string Of the call.
+---@field progress number
+---@field total? number What `progress` reaches at the end.
+---@field message? string
+
 --- The most lines shown of a result or an argument, and the most characters of a line.
 local most_lines = 200
 local most_characters = 1000
@@ -97,6 +103,19 @@ function M.line(call)
   end, keys_of(call))
   local arguments = parts[1] and (' {%s}'):format(table.concat(parts, ',')) or ''
   return controls.line(controls.line(call.name, 100) .. arguments, most_in_line)
+end
+
+--- How far a call has come, such as `echo 2 of 5: reads`.
+---@param name string Of the tool.
+---@param progress? runner.CallProgress
+---@return string
+function M.progress(name, progress)
+  local text = controls.line(name, 40)
+  if progress then
+    text = ('%s %.14g%s'):format(text, progress.progress, progress.total and (' of %.14g'):format(progress.total) or '')
+  end
+  local message = progress and progress.message
+  return message and ('%s: %s'):format(text, controls.line(message, 60)) or text
 end
 
 ---@param call runner.ToolCall

@@ -20,7 +20,6 @@ local notice = require('runner.notice')
 ---@field last string? The conversation that was offered.
 ---@field private beginning table? The turn that a model is still looked up for.
 ---@field servers runner.ServerChoice
----@field private said table<string, true> Notices that hold for the whole chat.
 local Chat = {}
 Chat.__index = Chat
 
@@ -34,7 +33,6 @@ function Chat.create(bufnr, on_session)
     conversation = Conversation.create(on_session),
     state = State.create(bufnr),
     servers = ServerChoice.create(),
-    said = {},
   }, Chat)
 end
 
@@ -53,18 +51,6 @@ end
 function Chat:select(selection)
   self.selection = selection
   self.page.prompt:show_context(selection and 'with ' .. selection.title)
-end
-
---- Notices about a model or a server are shown once, because they are the same in every turn.
----@param said { code: string, message: string, advice?: runner.Advice }
----@return boolean
-function Chat:is_news(said)
-  local lasts = said.code == 'tools-disabled' or said.code == 'tools-unavailable'
-  -- The time of the next try changes each time, and is left out.
-  local what = said.advice and said.advice.problem or said.message
-  local is_news = not self.said[what]
-  self.said[what] = lasts or nil
-  return is_news
 end
 
 ---@param message string

@@ -30,6 +30,7 @@ local incoming = require('runner.incoming')
 ---@field text fun(text: string)
 ---@field call fun(call: runner.ToolCall)
 ---@field result fun(result: runner.ToolResult)
+---@field progress fun(progress: runner.CallProgress)
 ---@field notice fun(notice: { code: string, message: string })
 ---@field failed fun(err: runner.Error)
 ---@field done fun(result: runner.ChatResult)
@@ -71,6 +72,13 @@ incoming.on('runner/chat/delta', function(delta)
   local listener, handle = listeners[delta.streamId], handlers[delta.kind]
   if listener and handle then
     handle(listener, delta)
+  end
+end)
+
+incoming.on('runner/tools/progress', function(progress)
+  local listener = listeners[progress.streamId]
+  if listener then
+    listener.progress(progress)
   end
 end)
 

@@ -1,6 +1,7 @@
 --- Writes an answer into its chat as it arrives.
 local Figures = require('runner.chat.figures')
 local advice = require('runner.advice')
+local calls = require('runner.chat.calls')
 
 local M = {}
 
@@ -29,6 +30,9 @@ function M.create(chat, turn)
   local page, figures = chat.page, Figures.create()
   -- The text after the last call.
   local came = ''
+  --- The names of the calls that have no result yet, by id.
+  ---@type table<string, string>
+  local running = {}
   local function begin()
     figures:begin()
     chat.state:set_phase('answers')
@@ -48,15 +52,24 @@ function M.create(chat, turn)
     figures:pause()
     came = ''
     chat.state:set_phase('answers')
+    running[call.id] = call.name
+    chat.state:set_running(calls.progress(call.name))
     page:add_call(call)
   end
   function listener.result(result)
+    running[result.id] = nil
+    local _, name = next(running)
+    chat.state:set_running(name and calls.progress(name))
     page:add_result(result)
   end
-  function listener.notice(notice)
-    if chat:is_news(notice) then
-      page:add_line(('*%s*'):format(advice.fit(notice)))
+  function listener.progress(progress)
+    local name = running[progress.id]
+    if name then
+      chat.state:set_running(calls.progress(name, progress))
     end
+  end
+  function listener.notice(notice)
+    page:add_line(('*%s*'):format(advice.fit(notice)))
   end
   function listener.failed(err)
     page:add_line(('**Error:** %s'):format(err.message))

@@ -8,6 +8,7 @@ local winbar = require('runner.chat.winbar')
 ---@field model string?
 ---@field phase runner.ChatPhase
 ---@field question { tool: string, is_asked: boolean }? May this tool run?
+---@field running string? The call that runs, and how far it has come.
 ---@field figures string[] Of the last answer, the longest first.
 local State = {}
 State.__index = State
@@ -52,6 +53,14 @@ function State:set_question(tool, is_asked)
   return is_other
 end
 
+---@param running string?
+function State:set_running(running)
+  if self.running ~= running then
+    self.running = running
+    self:show()
+  end
+end
+
 --- A turn begins. It is shown once it has been sent.
 function State:begin()
   self.phase, self.figures = 'waiting', {}
@@ -60,7 +69,7 @@ end
 --- The turn has ended.
 ---@param figures? string[]
 function State:finish(figures)
-  self.phase, self.question, self.figures = 'idle', nil, figures or {}
+  self.phase, self.question, self.running, self.figures = 'idle', nil, nil, figures or {}
   self:show()
 end
 

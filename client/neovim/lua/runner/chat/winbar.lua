@@ -12,6 +12,9 @@ local function hints_of(state)
     return { asks .. ' <Esc>, then answer here', asks .. ' <Esc>', 'it asks: <Esc>' }
   elseif state.phase == 'loading' then
     return { ('Loading %s … <C-c> cancels'):format(state.model), 'Loading …' }
+  elseif state.running then
+    local runs = 'runs ' .. state.running
+    return { runs .. ', <C-c> cancels', runs, 'runs, <C-c> cancels' }
   elseif state.phase ~= 'idle' then
     return { 'answers, <C-c> cancels' }
   end
