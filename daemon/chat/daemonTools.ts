@@ -35,6 +35,8 @@ export interface DaemonToolOffer {
 /** A tool under the name that the model sees. */
 export interface DaemonTool extends Tool {
   readonly server: string;
+  /** The server's own name for it. */
+  readonly ownName: string;
   readonly title?: string;
   readonly annotations?: ToolAnnotations;
   /** A sentence for the model that says what is wrong with the arguments; undefined if they are right. */
@@ -57,6 +59,8 @@ export interface CallOutcome {
   readonly isError: boolean;
   /** Base64. */
   readonly images?: readonly string[];
+  /** As in {@link ToolResult}. */
+  readonly unapprovedTool?: string;
 }
 
 /** Asks the user whether a call may run. Without a valid decision it rejects or returns a denial. */
@@ -94,10 +98,10 @@ export async function runCalls(calls: readonly ToolCall[], options: RunOptions):
     calls.map(async (call, index) => {
       const tool = tools.find(({ name }) => name === call.name);
       const outcome = await outcomeOf({ call, index, tool }, options, questions);
-      const { content, isError, images } = outcome;
+      const { images, ...result } = outcome;
       const shown = images === undefined ? {} : { images };
-      const server = tool?.server ?? '';
-      await onResult({ id: call.id, name: call.name, server, content, isError, ...shown });
+      await onResult({ id: call.id, name: call.name, server: tool?.server ?? '', ...result, ...shown });
+      const { content } = result;
       return { role: 'tool' as const, content, toolCallId: call.id, toolName: call.name, ...shown };
     }),
   );
@@ -123,7 +127,8 @@ async function outcomeOf(
     const { call, tool } = wanted;
     const refusal = await refusalOf({ call, tool }, options, questions);
     signal.throwIfAborted();
-    if (refusal !== undefined) return failed(refusal);
+    if (refusal !== undefined)
+      return { ...failed(refusal), ...(options.ask ? {} : { unapprovedTool: tool.ownName }) };
     await options.onDidAllow?.(call);
     const { onProgress, streamId } = options;
     const report = onProgress && newestOnly(onProgress);

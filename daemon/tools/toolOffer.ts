@@ -65,6 +65,7 @@ function toDaemonTool(
     description,
     inputSchema,
     server: entry.name,
+    ownName: tool.name,
     ...(title === undefined ? {} : { title }),
     ...(annotations === undefined ? {} : { annotations }),
     problemWith: (given) => checkArguments(inputSchema, given),

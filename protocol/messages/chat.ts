@@ -173,6 +173,11 @@ export interface ToolResult {
   readonly isError: boolean;
   /** Base64. In the content, `[image, …]` stands for each of them. */
   readonly images?: readonly string[];
+  /**
+   * The server's own name of the tool, if the call was not run because `approvals` do not allow it and nobody could be
+   * asked.
+   */
+  readonly unapprovedTool?: string;
 }
 
 interface DeltaBase {

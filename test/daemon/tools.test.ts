@@ -272,8 +272,15 @@ t.test('where nobody can be asked, only what is approved runs', async (t) => {
   });
   runner.toolCalls([echo('x'), { id: 'b', name: 'fail', arguments: {} }]);
   runner.say('ok');
-  const { result } = await ask();
+  const { result, deltas } = await ask();
   t.match(answersOf(result.messages), [/nobody can be asked/, 'It did not work.']);
+  t.strictSame(
+    resultsOf(deltas)
+      .map(({ unapprovedTool }) => unapprovedTool)
+      .sort(),
+    ['echo', undefined],
+    'what may be approved is named as the server names it',
+  );
   t.strictSame(questions, []);
 });
 
@@ -558,7 +565,8 @@ t.test('a cancel right before a question leaves it unasked', async (t) => {
   const stop = new AbortController();
   let [looks, questions] = [0, 0];
   const tool: DaemonTool = {
-    ...{ name: 'echo', description: '', inputSchema: {}, server: 'good', problemWith: () => undefined },
+    ...{ name: 'echo', ownName: 'echo', description: '', inputSchema: {}, server: 'good' },
+    problemWith: () => undefined,
     async isApproved() {
       looks += 1;
       if (looks === 2) stop.abort();

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -16,7 +16,12 @@ import {
   historyPath,
   readHistory,
 } from '../../client/terminal/conversation/history.ts';
-import { type ConversationState, runSlashCommand } from '../../client/terminal/conversation/slashCommands.ts';
+import {
+  type ConversationState,
+  isSlashCommand,
+  runSlashCommand,
+} from '../../client/terminal/conversation/slashCommands.ts';
+import { completeSlash } from '../../client/terminal/conversation/slashCompletion.ts';
 import { forTerminal } from '../../client/terminal/daemon/advice.ts';
 import type { Daemon } from '../../client/terminal/daemon/daemon.ts';
 import { createAnswerPrinter, createControlFilter } from '../../client/terminal/screen/answerPrinter.ts';
@@ -83,6 +88,11 @@ t.test('the command line', async (t) => {
       { options: { temperature: 0.2, stop: ['a'] } },
     ],
     [['chat', '--option', 'a=x=y', '--option', 'b=true'], { options: { a: 'x=y', b: true } }],
+    [
+      ['chat', '--option', 'own_option=1', '--option', 'typical_p=1'],
+      { options: { own_option: 1, typical_p: 1 } },
+    ],
+    [['chat', '--allow', 'a, b/c', '--allow', 'd'], { allow: ['a', 'b/c', 'd'] }],
     [['chat', '-f', 'a', '--file=-b', '--image', 'c'], { files: ['a', '-b'], images: ['c'] }],
     [['chat', '--system=--json'], { system: '--json', json: false }],
     [['-v'], { version: true, isCommandNamed: false }],
@@ -105,6 +115,7 @@ t.test('the command line', async (t) => {
       '"much" is no size of a context window: it is a number of tokens, such as 8192 or 32k.',
     ],
     [['--option', 'hot'], '"hot" is no option: it is a name, "=" and a value, such as temperature=0.2.'],
+    [['--option', 'temprature=0.1'], 'There is no option "temprature". Did you mean temperature?'],
     [['--think=lots'], '"lots" is no level of thinking: it is one of on, off, low, medium, high, max, auto.'],
   ];
   for (const [args, message] of wrong)
@@ -133,6 +144,21 @@ t.test('Markdown is rendered', async (t) => {
       name: 'stars that are none',
       input: '2 * 3 * 4 and 2**3 and a_b_c',
       want: '2 * 3 * 4 and 2**3 and a_b_c',
+    },
+    {
+      name: 'formulas of LaTeX are as they were written',
+      input: 'so \\(a*b*c\\) and \\[ x_{1} \\\\ [y] \\] *i*',
+      want: 'so \\(a*b*c\\) and \\[ x_{1} \\\\ [y] \\] i',
+    },
+    {
+      name: 'entities, but not in code',
+      input: 'a &lt;b&gt; &amp;&amp; c&#39;s &#x1F600; `&lt;` &nope; & &amp',
+      want: "a <b> && c's \u{1f600} &lt; &nope; & &amp",
+    },
+    {
+      name: 'an entity is no marker, and no control character',
+      input: '&#42;a&#42; &#27;[2J',
+      want: '*a* &#27;[2J',
     },
     { name: 'an escaped star', input: '\\*not italic\\*', want: '*not italic*' },
     { name: 'a list', input: '- one\n* two\n  + three\n10. four', want: '• one\n• two\n  • three\n10. four' },
@@ -728,8 +754,11 @@ t.test('slash commands', async (t) => {
   await says('/set temperature 0.2');
   await says('/set parameter stop ["a b"]');
   await says('/set top_k = 3');
-  t.match(await says('/set tempreature 2'), /Did you mean temperature\?/);
-  await says('/set tempreature off');
+  await t.rejects(says('/set tempreature 2'), {
+    message: /no option "tempreature"\. Did you mean temperature\?/,
+  });
+  await says('/set own_option 2');
+  await says('/set own_option off');
   await t.rejects(says('/set temperature hot'), /temperature must be a number, not "hot"/);
   t.strictSame(settings.options, { temperature: 0.2, stop: ['a b'], top_k: 3 });
   t.match(await says('/set'), /^temperature 0\.2\n/);
@@ -793,10 +822,68 @@ t.test('slash commands', async (t) => {
   await runSlashCommand('/model 1', state);
   t.equal(state.model, 'a', 'by its number in the list');
   t.match((await runSlashCommand('/model 3', state)).text, /no model "3"/);
+  const tagged = { ...state, models: async () => [model('wise:8b'), model('wise-old:1b')] };
+  t.match((await runSlashCommand('/model wise', tagged)).text, /Now talking to wise:8b/, 'the only tag');
+  const spaced = { ...state, knownTools: ['my server'] };
+  t.match((await runSlashCommand('/tools my server on', spaced)).text, /tools of my server are on/);
+  t.match((await runSlashCommand('/tools my server', spaced)).text, /Say "\/tools my server on"/);
   for (const name of ['constructor', '__proto__', 'home/x'])
     t.match((await runSlashCommand(`/${name}`, state)).text, /There is no command/, name);
   t.match((await runSlashCommand('/help', state)).text, /\/think/);
   for (const word of ['/bye', '/exit', '/quit']) t.ok((await runSlashCommand(word, state)).leave);
+});
+
+t.test('which entries are commands', async (t) => {
+  const commands = ['/model', '/model a', '/system\nBe brief.', '/modle', '/modle a', '/?', '/'];
+  const prompts = [
+    'model',
+    '//etc',
+    '/usr/lib/foo.py:12: error',
+    '/usr/lib/foo.py:12: error\n  at line 3',
+    '/Users\nhave paths',
+    ' /model',
+  ];
+  for (const text of commands) t.ok(isSlashCommand(text), text);
+  for (const text of prompts) t.notOk(isSlashCommand(text), text);
+});
+
+t.test('Tab completes slash commands, and what they take', async (t) => {
+  const cwd = mkdtempSync(join(tmpdir(), 'runner-tab-'));
+  t.teardown(() => rmSync(cwd, { recursive: true, force: true }));
+  mkdirSync(join(cwd, 'src'));
+  for (const name of ['a.ts', 'src/b.ts', 'my notes.md', '.env']) writeFileSync(join(cwd, name), '');
+  const state = {
+    cwd,
+    knownTools: ['git', 'my server'],
+    models: async () => [model('wise:8b'), model('able:1b')],
+    sessions: async () => [],
+  };
+  const cases: readonly (readonly [line: string, candidates: readonly string[]])[] = [
+    ['/mo', ['/model ']],
+    ['/he', ['/help']],
+    ['/s', ['/system ', '/set ', '/sessions ', '/stats']],
+    ['/nope', []],
+    ['/nope x', []],
+    ['text', []],
+    ['/model wi', ['wise:8b']],
+    ['/model ', ['wise:8b', 'able:1b']],
+    ['/think h', ['high']],
+    ['/set temp', ['temperature']],
+    ['/tools ', ['git ', 'my server ']],
+    ['/tools my server o', ['on', 'off']],
+    ['/file s', ['src/']],
+    ['/file src/', ['src/b.ts']],
+    ['/file my\\ n', ['my\\ notes.md']],
+    ['/file .e', ['.env']],
+    ['/file ', ['a.ts', 'my\\ notes.md', 'src/']],
+    ['/image gone/', []],
+    ['/system @my', ['my notes.md']],
+    ['/system o', ['off']],
+  ];
+  for (const [line, candidates] of cases)
+    t.strictSame((await completeSlash(line, state)).candidates, candidates, line);
+  const failing = { ...state, models: () => Promise.reject(new Error('no runner')) };
+  t.strictSame((await completeSlash('/model ', failing)).candidates, []);
 });
 
 t.test('history is private, bounded and in order', async (t) => {

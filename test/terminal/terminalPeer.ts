@@ -25,6 +25,8 @@ import {
   type ApproveToolResult,
   approveToolRequest,
   listToolsRequest,
+  type ToolProgress,
+  toolProgress,
 } from '../../protocol/messages/tools.ts';
 
 type Unnumbered<T> = T extends unknown ? Omit<T, 'streamId' | 'seq'> : never;
@@ -35,6 +37,8 @@ export interface Turn {
   readonly params: ChatParams;
   readonly token: CancellationToken;
   readonly send: (piece: Piece) => Promise<void>;
+  /** Reports how far a call has come. */
+  readonly report: (progress: Omit<ToolProgress, 'streamId'>) => Promise<void>;
   /** Asks the client whether a call may run. */
   readonly approve: (question: Omit<ApproveToolParams, 'streamId'>) => Promise<ApproveToolResult>;
   /** The daemon dies here. */
@@ -113,7 +117,9 @@ function startPeer(script: PeerScript, started: Started[], flags: readonly strin
       connection.sendNotification(chatDelta.method, { streamId, seq: seq++, ...piece });
     const approve = (question: object) =>
       connection.sendRequest<ApproveToolResult>(approveToolRequest.method, { streamId, ...question }, token);
-    return script.chat?.({ params, token, send, approve, die });
+    const report = (progress: object) =>
+      connection.sendNotification(toolProgress.method, { streamId, ...progress });
+    return script.chat?.({ params, token, send, report, approve, die });
   });
   const die = (last: string) => {
     said = last;

@@ -9,7 +9,7 @@ import { examineConfiguration, examineModels, examineProxy } from '../../client/
 import { columnsOf } from '../../client/terminal/screen/columns.ts';
 import type { Advice } from '../../protocol/messages/advice.ts';
 import type { ChatResult, Message } from '../../protocol/messages/chat.ts';
-import type { Model } from '../../protocol/messages/models.ts';
+import type { Capability, Model } from '../../protocol/messages/models.ts';
 import { pictures } from '../support/pictures.ts';
 import { type Asked, offline, type Piece, startTerminal, type Turn } from './terminalPeer.ts';
 
@@ -241,6 +241,34 @@ t.test(
     t.notMatch(dumb.stderr.text(), /Waiting|Loading/, 'a terminal that cannot clear a line shows none');
   },
 );
+
+t.test('a long call shows how long it takes, and how far it has come', async (t) => {
+  const long = { id: 'c1', name: 'build', arguments: {} };
+  const run = startTerminal({
+    ...{ args: ['chat', 'hello'], isScreen: true, patience: 1, models },
+    async chat({ send, report, approve }) {
+      await send({ kind: 'text', text: 'Let me build.' });
+      await send({ kind: 'toolCall', toolCall: long });
+      await run.stderr.until(/build \{\}\nbuild … \d+ s$/);
+      const asked = approve({ toolCall: long, server: 'files', description: '' });
+      await run.stdout.until(/allow build of files\?/);
+      t.match(run.stderr.text(), /\r\u001b\[K$/, 'there is no note beside a question');
+      run.type('y\r');
+      t.equal((await asked).decision, 'once');
+      await run.stderr.until(/build … \d+ s$/);
+      await report({ id: 'c1', progress: 2, total: 5, message: 'Compiling\u001b[2J' });
+      await run.stderr.until(/build … \d+ s, 2 of 5: Compiling␛\[2J$/);
+      await report({ id: 'another', progress: 3 });
+      const toolResult = { id: 'c1', name: 'build', server: 'files', content: 'built', isError: false };
+      await send({ kind: 'toolResult', toolResult });
+      await run.stderr.until(/ {2}built\nWaiting for m:1b …$/);
+      await send({ kind: 'text', text: 'Done.' });
+      return resultOf('Done.');
+    },
+  });
+  t.equal(await run.ended, 0);
+  t.match(run.stdout.plain(), /Let me build\.\n.*Done\.\n$/s);
+});
 
 t.test('an answer on a screen is rendered, with the thinking beside it', async (t) => {
   const run = startTerminal({ args: ['chat', 'hello'], isScreen: true, models, chat: say });
@@ -572,7 +600,7 @@ t.test('two conversations at the same time keep the history of both', async (t) 
   const third = await open();
   third.type('\u001b[A\u001b[A\u001b[A');
   await third.stdout.until(/beta/);
-  third.type('\u0003\u0003');
+  third.type('\u0003\u0003\u0003');
   t.equal(await third.ended, 0);
 });
 
@@ -622,7 +650,12 @@ t.test('what is typed and pasted', async (t) => {
   t.match(run.stdout.plain(), /m:1b › typed ahead\n/, 'it is seen where it is answered');
   await run.stdout.until(/12 tokens[^›]*›/s);
   run.type('\u0003');
-  t.equal(await run.ended, 0, 'Ctrl-C at an empty prompt leaves');
+  await run.stdout.until(/Ctrl-C again leaves, as Ctrl-D does\.\nm:1b › $/);
+  run.type('x\u007f');
+  run.type('\u0003');
+  await run.stdout.until(/(?:Ctrl-C again.*){2}m:1b › $/s);
+  run.type('\u0003');
+  t.equal(await run.ended, 0, 'a second Ctrl-C in a row at an empty prompt leaves');
   t.match(run.stdout.plain(), /… \nm:1b › but that/, 'what Ctrl-C takes back goes on in a line of its own');
   t.match(run.stdout.plain(), /not this[^\n]*m:1b › but this/, 'a single line is begun anew where it is');
   t.strictSame(asked, [
@@ -639,6 +672,65 @@ t.test('what is typed and pasted', async (t) => {
     'wait',
     'typed ahead',
   ]);
+});
+
+t.test('Tab completes a command at the prompt, and is a character in a prompt', async (t) => {
+  let asked: unknown;
+  const run = startTerminal({
+    ...{ isScreen: true, models, env: { XDG_STATE_HOME: folder } },
+    answers: { 'runner/models/choose': () => ({}) },
+    chat: async ({ params }) => {
+      asked = params.messages.at(-1)?.content;
+      return resultOf('ok');
+    },
+  });
+  await run.stdout.until(/m:1b › $/);
+  run.type('/mod\t');
+  await run.stdout.until(/\/model $/);
+  run.type('m\t');
+  await run.stdout.until(/\/model m:1b$/);
+  run.type('\r');
+  await run.stdout.until(/Now talking to m:1b\./);
+  run.type('a\t');
+  run.type('b');
+  run.type('\u001b[200~\tc\u001b[201~\r');
+  await run.stdout.until(/20 tokens/);
+  t.equal(asked, 'a\tb\tc');
+  run.type('\u0004');
+  t.equal(await run.ended, 0);
+});
+
+t.test('a text that begins with a path is a prompt', async (t) => {
+  const asked: unknown[] = [];
+  const run = startTerminal({
+    ...{ isScreen: true, models },
+    chat: async ({ params }) => {
+      asked.push(params.messages.at(-1)?.content);
+      return resultOf('ok');
+    },
+  });
+  await run.stdout.until(/m:1b › $/);
+  run.type('\u001b[200~/usr/lib/foo.py:12: error\r  at line 3\u001b[201~\r');
+  await run.stdout.until(/20 tokens/);
+  t.strictSame(asked, ['/usr/lib/foo.py:12: error\n  at line 3']);
+  run.type('\u0004');
+  t.equal(await run.ended, 0);
+});
+
+t.test('tools are not announced for a model that takes none', async (t) => {
+  const greet = async (tools: Capability, ...args: string[]) => {
+    const able = { ...model, capabilities: { ...capabilities, tools } };
+    const run = startTerminal({
+      ...{ isScreen: true, models, toolServers: ['files'], args },
+      answers: { 'runner/models/show': () => ({ model: able }) },
+    });
+    await run.stdout.until(/Ctrl-D leaves/);
+    run.type('\u0004');
+    t.equal(await run.ended, 0);
+    return /Talking to .*?leaves\./s.exec(run.stdout.plain())?.[0].replace(/\s+/g, ' ');
+  };
+  t.match(await greet(yes), /Its tools are of files\. "\/tools docs on" lets it/);
+  t.match(await greet(no), /Talking to m:1b\. It takes no tools\. \/help/);
 });
 
 t.test('Ctrl-Z and back', async (t) => {
@@ -837,6 +929,10 @@ t.test('--continue and --session continue a conversation', async (t) => {
     t.match(asked.at(-1), ['create', { cwd: '/projects/here' }]);
     run.type('\u0004');
     t.equal(await run.ended, 0);
+    t.match(
+      run.stdout.plain().replace(/\s+/g, ' '),
+      /"runner chat --continue" goes on with this conversation; "runner chat --session 20261122-aaaaaaaa" at any time\. $/,
+    );
   }
   const { answers } = keeper();
   const one = startTerminal({ args: ['chat', '--session', 'nope'], input: 'hi', models, answers });
@@ -877,6 +973,18 @@ t.test('conversations are listed, shown and deleted', async (t) => {
   t.match(fenced.stdout.text(), /^`{5}text\nwrite \{[^`]*````[^`]*\}\n`{5}$/m, 'a fence holds other fences');
   t.equal((await run('rm', rivers.id)).out, 'Rivers␛[2J is deleted.\n');
   t.match((await run('rm', '--all', '--yes')).asked.at(-1), ['delete', { id: rivers.id }]);
+  for (const beginning of ['20261122-a', 'aaaa'])
+    t.match((await run('show', beginning)).out, /Which\?/, beginning);
+  t.equal((await run('rm', 'aaa')).out, 'Rivers␛[2J is deleted.\n');
+  const twins = startTerminal({
+    ...{ args: ['sessions', 'rm', '2026'], input: '' },
+    answers: {
+      ...keeper().answers,
+      'runner/sessions/list': () => ({ sessions: [rivers, { ...rivers, id: '20261122-aaaaaaab' }] }),
+    },
+  });
+  t.equal(await twins.ended, 2);
+  t.match(twins.stderr.text(), /^2 conversations begin with "2026", such as 20261122-aaaaaaaa, .*Type more/);
   for (const args of [['show'], ['rm'], ['rm', '--all'], ['rm', rivers.id, 'x'], ['show', 'nope']])
     t.equal((await run(...args)).code, 2, args.join(' '));
 });
@@ -1117,6 +1225,20 @@ t.test('a script names its tools and what they may do', async (t) => {
     { event: 'toolResult', toolResult: { ...readResult, content: 'x' } },
     { event: 'done' },
   ]);
+  const denied = startTerminal({
+    ...{ ...withServers, args: ['chat', '--tools', 'files', 'hi'], input: '' },
+    chat: async ({ send }) => {
+      await send({ kind: 'toolCall', toolCall: read });
+      const content = 'The tool read is not allowed here, and nobody can be asked.';
+      const unrun = { ...readResult, content, isError: true };
+      await send({ kind: 'toolResult', toolResult: { ...unrun, unapprovedTool: 'read' } });
+      await send({ kind: 'toolResult', toolResult: { ...unrun, unapprovedTool: 'read it' } });
+      return resultOf('ok');
+    },
+  });
+  t.equal(await denied.ended, 0);
+  t.match(denied.stderr.text(), / {2}it was not run\. To allow it: --allow files\/read\n/);
+  t.match(denied.stderr.text(), /--allow 'files\/read it'\n/);
   const silent = startTerminal({
     ...withServers,
     args: ['chat', 'hi'],

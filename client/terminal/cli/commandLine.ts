@@ -86,7 +86,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     context: context === undefined ? undefined : parseContext(context),
     options: Object.fromEntries(all('option').map(parseOption)),
     tools: last('tools'),
-    allow: all('allow'),
+    allow: all('allow').flatMap(listed),
     files: all('file'),
     images: all('image'),
     keepAlive: keepAlive === undefined ? undefined : parseKeepAlive(keepAlive),
@@ -104,6 +104,13 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     help: is('help'),
     version: is('version'),
   });
+}
+
+function listed(words: string): readonly string[] {
+  return words
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
 }
 
 interface ReadTokens {

@@ -1,4 +1,5 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import { nearestNames } from '../../../protocol/base/editDistance.ts';
 import type { ChatParams } from '../../../protocol/messages/chat.ts';
 import { TerminalError } from './failure.ts';
 
@@ -72,7 +73,7 @@ export const flags = {
     type: 'string',
     multiple: true,
     value: 'SERVER[/TOOL]',
-    summary: 'tools that may be called without a question; several are allowed',
+    summary: 'tools that may be called without a question, also as a list; several are allowed',
   },
   continue: { type: 'boolean', summary: 'goes on with the last conversation of this folder' },
   session: { type: 'string', value: 'ID', summary: 'goes on with this conversation', offers: 'sessions' },
@@ -89,8 +90,8 @@ export const flags = {
   'no-browser': { type: 'boolean', summary: 'shows the address of a login, and opens no browser' },
   server: {
     type: 'string',
-    value: 'URL',
-    summary: 'the runner to talk to; else OLLAMA_HOST, else http://127.0.0.1:11434',
+    value: 'URL|NAME',
+    summary: 'the runner, or its name in "servers"; else OLLAMA_HOST, else http://127.0.0.1:11434',
   },
   practice: { type: 'boolean', summary: 'the built-in practice runner answers, which is no language model' },
   json: { type: 'boolean', summary: 'one JSON object a line on standard output' },
@@ -158,6 +159,7 @@ export function parseKeepAlive(word: string): string {
 /** `NAME=VALUE`. The value is a number, `true`, `false`, a JSON list or string, or else text. */
 export function parseOption(text: string): readonly [name: string, value: unknown] {
   const [, name, value = ''] = /^([A-Za-z_][\w.]*)\s*=(.*)$/s.exec(text) ?? [];
+  if (name !== undefined) refuseTypo(name);
   if (name !== undefined && value.trim() !== '') return [name, valueOfOption(name, value.trim())];
   throw new TerminalError(
     'usage',
@@ -183,6 +185,36 @@ export const numericOptions: readonly string[] = [
   'presence_penalty',
   'frequency_penalty',
 ];
+
+/** All options of Ollama. */
+export const optionNames: readonly string[] = [
+  ...numericOptions,
+  'stop',
+  'main_gpu',
+  'low_vram',
+  'use_mmap',
+  'use_mlock',
+  'numa',
+  'vocab_only',
+  'f16_kv',
+  'logits_all',
+  'tfs_z',
+  'typical_p',
+  'mirostat',
+  'mirostat_eta',
+  'mirostat_tau',
+  'penalize_newline',
+  'draft_num_predict',
+];
+
+/** A runner ignores a name that it does not know, without a word. Other runners may have others, so only a typo is refused. */
+function refuseTypo(name: string): void {
+  // A few letters are near to everything.
+  if (optionNames.includes(name) || name.length < 4) return;
+  const near = nearestNames(name, optionNames, 1)[0];
+  if (near !== undefined)
+    throw new TerminalError('usage', `There is no option "${showLine(name)}". Did you mean ${near}?`);
+}
 
 /** Checks the type, because the runner refuses the whole prompt if it is wrong. */
 function valueOfOption(name: string, text: string): unknown {

@@ -108,7 +108,7 @@ async function giveOneAnswer(
         session: session?.session.id,
         hostedTools: tools.wanted,
       }),
-      take,
+      { take, waiting },
       interrupts.signal,
     );
     const result = await interrupts.orForceQuit(turn);

@@ -1,8 +1,6 @@
 import { showControls, showLine } from '../../../protocol/base/controlCharacters.ts';
 import {
   deleteSessionRequest,
-  listSessionsRequest,
-  readSessionRequest,
   type Session,
   type SessionMessage,
 } from '../../../protocol/messages/sessions.ts';
@@ -10,7 +8,7 @@ import type { CommandContext } from '../cli/command.ts';
 import { confirmDeletion } from '../cli/confirmDeletion.ts';
 import { TerminalError } from '../cli/failure.ts';
 import { canAsk } from '../cli/terminal.ts';
-import { orUnknown, showMessage, timeOf, titleOf } from '../conversation/session.ts';
+import { allSessions, readSession, showMessage, timeOf, titleOf } from '../conversation/session.ts';
 import { withDaemon } from '../daemon/connection.ts';
 import type { Daemon } from '../daemon/daemon.ts';
 import { formatTable } from '../screen/table.ts';
@@ -52,18 +50,6 @@ async function list({ terminal, commandLine }: CommandContext, daemon: Daemon): 
   return 0;
 }
 
-async function allSessions(daemon: Daemon, query: string): Promise<readonly Session[]> {
-  const found: Session[] = [];
-  let cursor: string | undefined;
-  do {
-    const params = { limit: 500, ...(query === '' ? {} : { query }), ...(cursor ? { cursor } : {}) };
-    const { sessions, nextCursor } = await daemon.request(listSessionsRequest, params);
-    found.push(...sessions);
-    cursor = nextCursor;
-  } while (cursor !== undefined);
-  return found;
-}
-
 function rowOf(session: Session, home = ''): readonly string[] {
   const { id, turns, cwd = '' } = session;
   const isAtHome = home !== '' && (cwd === home || cwd.startsWith(`${home}/`));
@@ -77,7 +63,7 @@ async function show(
   id: string,
 ): Promise<number> {
   if (id === '') throw new TerminalError('usage', 'Say which conversation: runner sessions show ID');
-  const { session, messages } = await orUnknown(id, daemon.request(readSessionRequest, { id }));
+  const { session, messages } = await readSession(daemon, id);
   if (json) for (const row of [session, ...messages]) await stdout.writeJson(row);
   else if (markdown) {
     const text = sessionToMarkdown(session, messages);
@@ -94,9 +80,7 @@ async function remove(
   const { stdout } = terminal;
   if (all === (id !== ''))
     throw new TerminalError('usage', 'Say which conversation: runner sessions rm ID, or --all of them');
-  const sessions = all
-    ? await allSessions(daemon, '')
-    : [(await orUnknown(id, daemon.request(readSessionRequest, { id }))).session];
+  const sessions = all ? await allSessions(daemon) : [(await readSession(daemon, id)).session];
   if (all && !yes) {
     if (json || !canAsk(terminal))
       throw new TerminalError(
@@ -107,7 +91,7 @@ async function remove(
     if (refusal !== undefined) return refusal;
   }
   for (const session of sessions) {
-    await orUnknown(session.id, daemon.request(deleteSessionRequest, { id: session.id }));
+    await daemon.request(deleteSessionRequest, { id: session.id });
     await (json
       ? stdout.writeJson({ event: 'done', id: session.id })
       : stdout.writeLine(`${titleOf(session)} is deleted.`));

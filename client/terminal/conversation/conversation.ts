@@ -7,6 +7,7 @@ import { createInterrupts, ForceQuitError, type Interrupts } from '../cli/signal
 import type { Terminal } from '../cli/terminal.ts';
 import type { Connection } from '../daemon/connection.ts';
 import { createAnswerPrinter } from '../screen/answerPrinter.ts';
+import type { Output } from '../screen/output.ts';
 import { AnswerClock, describeUsage } from './answerStats.ts';
 import type { ChatSettings } from './chatSettings.ts';
 import { chooseModel, withNearModels } from './chooseModel.ts';
@@ -14,7 +15,8 @@ import { appendHistory, formerHistoryPath, historyPath, readHistory } from './hi
 import { createLineEditor, type LineEditor } from './lineEditor.ts';
 import { OpenConversation } from './openConversation.ts';
 import { chooseModelOf } from './session.ts';
-import { runSlashCommand } from './slashCommands.ts';
+import { isSlashCommand, runSlashCommand } from './slashCommands.ts';
+import { completeSlash } from './slashCompletion.ts';
 import { docsServer, type ToolChoice } from './toolChoice.ts';
 import { type AskForTurn, approveThrough, createTurns } from './turn.ts';
 import { noteWaiting } from './waitingNote.ts';
@@ -37,12 +39,13 @@ export async function converse(
   const model =
     named === undefined ? await chooseModelOf(terminal, daemon, session) : await chooseModel(daemon, named);
   const path = historyPath(terminal.env);
+  const conversation = new OpenConversation(terminal, connection, { model, tools, settings });
   const editor = createLineEditor(terminal, {
     history: readHistory(path, formerHistoryPath(terminal.env)),
+    complete: (line) => completeSlash(line, conversation),
     onDidEnter: (entry) => appendHistory(path, entry),
   });
   try {
-    const conversation = new OpenConversation(terminal, connection, { model, tools, settings });
     if (session) await conversation.continue(session);
     await new InputLoop(terminal, connection, { editor, conversation }).run();
   } catch (error) {
@@ -51,7 +54,17 @@ export async function converse(
   } finally {
     editor.close();
   }
+  await sayHowToGoOn(terminal.stdout, conversation);
   return 0;
+}
+
+/** A conversation without a prompt is not kept. */
+async function sayHowToGoOn(stdout: Output, { session, hasTurns }: OpenConversation): Promise<void> {
+  if (session === undefined || !hasTurns) return;
+  const later = `"runner chat --session ${session.id}" at any time`;
+  await stdout.writeText(
+    stdout.style.dim(`"runner chat --continue" goes on with this conversation; ${later}.`),
+  );
 }
 
 /** Reads what is typed until the end, and makes slash commands or turns of it. */
@@ -76,7 +89,8 @@ class InputLoop {
 
   async run(): Promise<void> {
     const { style } = this.#terminal.stdout;
-    const greeting = `Talking to ${showLine(this.#conversation.model)}.${this.#aboutTools()} /help lists the commands, Ctrl-D leaves.`;
+    const about = await this.#aboutTools();
+    const greeting = `Talking to ${showLine(this.#conversation.model)}.${about} /help lists the commands, Ctrl-D leaves.`;
     await this.#say(style.dim(greeting));
     for (;;) {
       const entry = await this.#editor.ask(this.#prompt());
@@ -84,7 +98,7 @@ class InputLoop {
       const text = entry.text.trim();
       if (text === '') continue;
       const leave = await this.#underInterrupts((interrupts) =>
-        text.startsWith('/') && !text.startsWith('//')
+        isSlashCommand(text)
           ? this.#slash(text)
           : this.#turn(text.startsWith('//') ? text.slice(1) : text, interrupts),
       );
@@ -93,8 +107,10 @@ class InputLoop {
   }
 
   /** Which tools can be called, and that Runner's own pages could be read. */
-  #aboutTools(): string {
+  async #aboutTools(): Promise<string> {
     const { knownTools, tools } = this.#conversation;
+    if (knownTools.length > 0 && !(await this.#conversation.takesTools()))
+      return tools.size === 0 ? '' : ' It takes no tools.';
     const on = this.#conversation.toolServers();
     const docs =
       knownTools.includes(docsServer) && !tools.has(docsServer)
@@ -155,7 +171,7 @@ class InputLoop {
       return stdout.write(printer.delta(delta));
     };
     try {
-      const result = await this.#ask(params, take, signal);
+      const result = await this.#ask(params, { take, waiting }, signal);
       const stats = clock.stats(result);
       await waiting.end();
       await stdout.write(printer.end());

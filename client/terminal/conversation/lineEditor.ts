@@ -5,6 +5,7 @@ import type { Terminal } from '../cli/terminal.ts';
 import type { Output } from '../screen/output.ts';
 import { historySize } from './history.ts';
 import { entryOfLines, isOpenEntry, linesOfEntry, textOfEntry } from './multilineEntry.ts';
+import type { Completion } from './slashCompletion.ts';
 
 /** What the person did at the prompt. */
 export type Entry = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'leave' };
@@ -29,8 +30,15 @@ export interface LineEditor {
 export interface LineEditorOptions {
   /** The entries that can be recalled, newest first. */
   readonly history?: string[];
+  /** What Tab offers for a line up to the cursor. Without candidates, Tab is a character. */
+  readonly complete?: (line: string) => Promise<Completion>;
   /** Called at once with each new entry, because closing the window ends the program without notice. */
   readonly onDidEnter?: (entry: string) => void;
+}
+
+interface Key {
+  readonly name?: string;
+  readonly ctrl?: boolean;
 }
 
 /** If the terminal does not mark pasted text, lines that arrive within this many ms of each other count as pasted. */
@@ -42,7 +50,7 @@ const endPasteMarks = '\u001b[?2004l';
 
 export function createLineEditor(
   terminal: Terminal,
-  { history = [], onDidEnter = () => undefined }: LineEditorOptions = {},
+  { history = [], complete = async () => nothing, onDidEnter = () => undefined }: LineEditorOptions = {},
 ): LineEditor {
   const { stdin } = terminal;
   const stdout = terminal.stdout.stream;
@@ -55,9 +63,16 @@ export function createLineEditor(
     historySize,
     removeHistoryDuplicates: true,
     crlfDelay: Number.POSITIVE_INFINITY,
+    completer: (line: string, answer: (error: null, result: [string[], string]) => void) => {
+      editor.complete(line).then(({ candidates, completed }) => {
+        answer(null, [[...candidates], completed]);
+        if (candidates.length === 0) readline.write('\t');
+      });
+    },
   });
-  const editor = new Editor(readline, output, { history, onDidEnter });
-  const onKeypress = (_: unknown, key: { readonly name?: string } | undefined) => editor.key(key?.name);
+  const editor = new Editor(readline, output, { history, complete, onDidEnter });
+  const onKeypress = (_: unknown, key: Key | undefined) =>
+    editor.key(key?.name, key?.ctrl === true && key.name === 'c');
   stdin.on('keypress', onKeypress);
   readline.on('history', (lines: string[]) => editor.noteHistory(lines));
   readline.on('line', (line) => editor.line(line));
@@ -79,11 +94,15 @@ export function createLineEditor(
   return editor;
 }
 
+const nothing: Completion = { candidates: [], completed: '' };
+const howToLeave = 'Ctrl-C again leaves, as Ctrl-D does.\n';
+
 class Editor implements LineEditor {
   readonly #readline: Interface;
   readonly #output: MutedOutput;
   readonly #waiting: Entry[] = [];
   readonly #onDidEnter: (entry: string) => void;
+  readonly #complete: (line: string) => Promise<Completion>;
   #history: readonly string[];
   /** The list from which readline recalls. */
   #recalled: string[];
@@ -91,6 +110,8 @@ class Editor implements LineEditor {
   /** The lines of an entry that is not finished. */
   #lines: string[] = [];
   #isPasting = false;
+  /** The last key was Ctrl-C at an empty prompt. */
+  #isLeaving = false;
   #isQuestion = false;
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
@@ -100,11 +121,12 @@ class Editor implements LineEditor {
   constructor(
     readline: Interface,
     output: MutedOutput,
-    { history, onDidEnter }: Required<LineEditorOptions>,
+    { history, complete, onDidEnter }: Required<LineEditorOptions>,
   ) {
     this.#readline = readline;
     this.#output = output;
     this.#onDidEnter = onDidEnter;
+    this.#complete = complete;
     this.#history = [...history];
     this.#recalled = history;
   }
@@ -194,7 +216,14 @@ class Editor implements LineEditor {
     this.#onDidEnter(entry);
   }
 
-  key(name: string | undefined): void {
+  /** What is pasted, hidden or an answer to a question is not completed. */
+  async complete(line: string): Promise<Completion> {
+    if (this.#isPasting || this.#isQuestion || !this.#answer || this.#lines.length > 0) return nothing;
+    return this.#complete(line).catch(() => nothing);
+  }
+
+  key(name: string | undefined, isControlC = false): void {
+    if (!isControlC) this.#isLeaving = false;
     if (name === 'paste-start') this.#isPasting = true;
     if (name === 'paste-end') this.#isPasting = false;
   }
@@ -214,10 +243,18 @@ class Editor implements LineEditor {
       this.#give({ kind: 'leave' });
       return this.#interrupt();
     }
-    if (this.#readline.line === '' && this.#lines.length === 0) return this.#give({ kind: 'leave' });
+    if (this.#readline.line === '' && this.#lines.length === 0) return this.#leave();
     const isContinued = this.#lines.length > 0;
     this.#empty();
     if (isContinued) this.#output.write('\n');
+    this.#promptAgain();
+  }
+
+  /** One Ctrl-C may have been meant for the answer that has just ended. */
+  #leave(): void {
+    if (this.#isLeaving) return this.#give({ kind: 'leave' });
+    this.#isLeaving = true;
+    this.#output.write(`\n${howToLeave}`);
     this.#promptAgain();
   }
 

@@ -1,6 +1,11 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import type { ChatParams, Message } from '../../../protocol/messages/chat.ts';
-import { canChat, chooseChatModelRequest, listModelsRequest } from '../../../protocol/messages/models.ts';
+import {
+  canChat,
+  chooseChatModelRequest,
+  listModelsRequest,
+  showModelRequest,
+} from '../../../protocol/messages/models.ts';
 import {
   createSessionRequest,
   listSessionsRequest,
@@ -76,6 +81,21 @@ export class OpenConversation implements ConversationState {
 
   toolServers(): readonly string[] {
     return this.knownTools.filter((name) => this.tools.has(name));
+  }
+
+  /** Whether the conversation has an answer. */
+  get hasTurns(): boolean {
+    return this.#messages.length > 0;
+  }
+
+  /** Whether its model can call tools, as far as the runner says so. */
+  async takesTools(): Promise<boolean> {
+    try {
+      const { model } = await this.#connection.daemon.request(showModelRequest, { model: this.model });
+      return model.capabilities.tools.value !== false;
+    } catch {
+      return true;
+    }
   }
 
   noteStats(model: string, stats: AnswerStats): void {

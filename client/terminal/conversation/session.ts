@@ -36,22 +36,52 @@ export async function findSession(
   );
 }
 
-/** @throws {TerminalError} of the kind `usage`, if there is none with this id. */
+/** @throws {TerminalError} of the kind `usage`, as `readSession`. */
 export function openSession(daemon: Daemon, id: string): Promise<ReadSessionResult> {
-  return orUnknown(id, daemon.request(readSessionRequest, { id, open: true }));
+  return readSession(daemon, id, { open: true });
 }
 
-/** Settles as the work does, with a sentence of its own if the daemon does not know the id. */
-export async function orUnknown<T>(id: string, work: Promise<T>): Promise<T> {
+/**
+ * The conversation with this id, or the only one whose id begins so, with or without the day.
+ * @throws {TerminalError} of the kind `usage`, if there is none, or if there are several.
+ */
+export async function readSession(
+  daemon: Daemon,
+  text: string,
+  options: { readonly open?: true } = {},
+): Promise<ReadSessionResult> {
+  const read = (id: string) => daemon.request(readSessionRequest, { id, ...options });
   try {
-    return await work;
+    return await read(text);
   } catch (error) {
     if (refusedParameter(error)?.path !== 'id') throw error;
-    throw new TerminalError(
-      'usage',
-      `There is no conversation "${showLine(id)}". "runner sessions" lists them.`,
-    );
+    return read(await idOfBeginning(daemon, text));
   }
+}
+
+async function idOfBeginning(daemon: Daemon, text: string): Promise<string> {
+  const sessions = await allSessions(daemon);
+  const found = sessions.filter(({ id }) => id.startsWith(text) || id.split('-')[1]?.startsWith(text));
+  if (found.length === 1 && found[0]) return found[0].id;
+  const named = found.slice(0, 3).map(({ id }) => id);
+  const problem =
+    found.length === 0
+      ? `There is no conversation "${showLine(text)}".`
+      : `${found.length} conversations begin with "${showLine(text)}", such as ${named.join(', ')}. Type more of the id.`;
+  throw new TerminalError('usage', `${problem} "runner sessions" lists them.`);
+}
+
+/** All conversations in which the words occur, newest first; without words, all. */
+export async function allSessions(daemon: Daemon, query = ''): Promise<readonly Session[]> {
+  const found: Session[] = [];
+  let cursor: string | undefined;
+  do {
+    const params = { limit: 500, ...(query === '' ? {} : { query }), ...(cursor ? { cursor } : {}) };
+    const { sessions, nextCursor } = await daemon.request(listSessionsRequest, params);
+    found.push(...sessions);
+    cursor = nextCursor;
+  } while (cursor !== undefined);
+  return found;
 }
 
 /** The model that answered last, if it is still installed; otherwise the one for a new conversation. */

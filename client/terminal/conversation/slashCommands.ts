@@ -2,7 +2,7 @@ import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { nearestNames } from '../../../protocol/base/editDistance.ts';
 import type { Model } from '../../../protocol/messages/models.ts';
 import type { Session } from '../../../protocol/messages/sessions.ts';
-import { thinkWords } from '../cli/flags.ts';
+import { optionNames, thinkWords } from '../cli/flags.ts';
 import type { ChatSettings } from './chatSettings.ts';
 import { findModel } from './chooseModel.ts';
 import { describeSession, titleOf } from './session.ts';
@@ -43,55 +43,98 @@ export interface ConversationState {
   listTools(): Promise<string>;
 }
 
+/** What Tab offers for the words of a command. */
+export type SlashOffers = 'models' | 'files' | 'promptFiles' | 'sessions' | 'tools' | readonly string[];
+
 interface SlashCommand {
   readonly usage: string;
   readonly summary: string;
+  readonly offers?: SlashOffers;
   readonly run: (state: ConversationState, word: string) => Promise<SlashResult>;
 }
 
 const commands: ReadonlyMap<string, SlashCommand> = new Map([
-  ['model', { usage: '/model [NAME]', summary: 'shows the models, or changes to one', run: changeModel }],
+  [
+    'model',
+    {
+      usage: '/model [NAME]',
+      summary: 'shows the models, or changes to one',
+      offers: 'models',
+      run: changeModel,
+    },
+  ],
   [
     'think',
     {
       usage: `/think [${[...thinkWords.keys()].join('|')}]`,
       summary: 'how much a thinking model thinks',
+      offers: [...thinkWords.keys()],
       run: changeThink,
     },
   ],
   [
     'system',
-    { usage: '/system [TEXT|@FILE|off]', summary: 'shows the system prompt, or sets it', run: changeSystem },
+    {
+      usage: '/system [TEXT|@FILE|off]',
+      summary: 'shows the system prompt, or sets it',
+      offers: 'promptFiles',
+      run: changeSystem,
+    },
   ],
   [
     'set',
     {
       usage: '/set [NAME VALUE|NAME off]',
       summary: 'the options of the runner, such as temperature',
+      offers: optionNames,
       run: changeOption,
     },
   ],
   [
     'context',
-    { usage: '/context [N|auto]', summary: 'tokens of the window, such as 8192 or 32k', run: changeContext },
+    {
+      usage: '/context [N|auto]',
+      summary: 'tokens of the window, such as 8192 or 32k',
+      offers: ['auto'],
+      run: changeContext,
+    },
   ],
-  ['file', { usage: '/file FILE', summary: 'a text that goes along with the next prompt', run: attachFile }],
+  [
+    'file',
+    {
+      usage: '/file FILE',
+      summary: 'a text that goes along with the next prompt',
+      offers: 'files',
+      run: attachFile,
+    },
+  ],
   [
     'image',
-    { usage: '/image FILE', summary: 'a picture that goes along with the next prompt', run: attachImage },
+    {
+      usage: '/image FILE',
+      summary: 'a picture that goes along with the next prompt',
+      offers: 'files',
+      run: attachImage,
+    },
   ],
   [
     'sessions',
     {
       usage: '/sessions [NUMBER|ID]',
       summary: 'shows the conversations, or changes to one',
+      offers: 'sessions',
       run: changeSession,
     },
   ],
   ['title', { usage: '/title [TITLE]', summary: 'shows the title, or sets it', run: changeTitle }],
   [
     'tools',
-    { usage: '/tools [NAME on|off]', summary: 'shows the tools, or switches a server', run: changeTools },
+    {
+      usage: '/tools [NAME on|off]',
+      summary: 'shows the tools, or switches a server',
+      offers: 'tools',
+      run: changeTools,
+    },
   ],
   [
     'stats',
@@ -112,6 +155,21 @@ const otherNames: ReadonlyMap<string, string> = new Map([
 
 /** What is suggested for a typo: nothing that ends the conversation. */
 const harmless: readonly string[] = [...commands.keys()].filter((name) => name !== 'clear' && name !== 'bye');
+
+/** The commands with what Tab offers for their words. */
+export function slashOffers(): ReadonlyMap<string, SlashOffers> {
+  return new Map([...commands].map(([name, { offers = [] }]) => [name, offers]));
+}
+
+/**
+ * Whether an entry is a command, and not a prompt: its first word is that of a command, or it is a single line whose
+ * first word may be a mistyped one. What a compiler or a shell prints often begins with a path.
+ */
+export function isSlashCommand(text: string): boolean {
+  const [, name] = /^\/([^\s/]*)(?=\s|$)/.exec(text) ?? [];
+  if (name === undefined) return false;
+  return commands.has(name) || otherNames.has(name) || !text.includes('\n');
+}
 
 /** Runs a line that begins with one slash. (`//` begins a prompt.) */
 export async function runSlashCommand(line: string, state: ConversationState): Promise<SlashResult> {
@@ -148,7 +206,11 @@ async function changeModel(state: ConversationState, word: string): Promise<Slas
     );
     return { text: [...list, 'Choose with "/model" and a number or a name.'].join('\n') };
   }
-  const found = (/^\d+$/.test(word) ? models[Number(word) - 1] : undefined) ?? findModel(models, word);
+  const tagged = models.filter(({ name }) => name.startsWith(`${word}:`));
+  const found =
+    (/^\d+$/.test(word) ? models[Number(word) - 1] : undefined) ??
+    (tagged.length === 1 ? tagged[0] : undefined) ??
+    findModel(models, word);
   if (typeof found === 'string') return { text: `${found} "/model" lists them.` };
   await state.chooseModel(found.name);
   return { text: `Now talking to ${showLine(found.name)}.` };
@@ -181,7 +243,9 @@ async function changeTitle(state: ConversationState, word: string): Promise<Slas
 async function changeTools(state: ConversationState, words: string): Promise<SlashResult> {
   if (words === '')
     return { text: state.knownTools.length === 0 ? noTools : (await state.listTools()).trimEnd() };
-  const [name = '', what = ''] = words.split(/\s+/);
+  // A name may have blanks.
+  const isWhole = state.knownTools.includes(words);
+  const [, name = '', what = ''] = isWhole ? ['', words] : (/^(.*?)(?:\s+(\S+))?$/s.exec(words) ?? []);
   if (!state.knownTools.includes(name)) return { text: unknownServer(name, state.knownTools) };
   if (what === 'on') state.tools.add(name);
   else if (what === 'off') state.tools.delete(name);
@@ -196,7 +260,7 @@ function helpText(): string {
   return [
     ...rows,
     '',
-    'Ctrl-C cancels an answer; at an empty prompt it leaves.',
+    'Tab completes commands, models, files and tools. Ctrl-C cancels an answer; twice at an empty prompt, it leaves.',
     'A backslash at the end of a line continues on the next; """ begins and ends several lines.',
   ].join('\n');
 }

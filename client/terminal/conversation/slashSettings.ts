@@ -1,13 +1,5 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import { nearestNames } from '../../../protocol/base/editDistance.ts';
-import {
-  numericOptions,
-  parseContext,
-  parseOption,
-  parseThink,
-  thinkWordOf,
-  thinkWords,
-} from '../cli/flags.ts';
+import { parseContext, parseOption, parseThink, thinkWordOf, thinkWords } from '../cli/flags.ts';
 import { type ChatSettings, readAttachment, readImage, readSystem } from './chatSettings.ts';
 
 /** What a person may change for the turns that follow. */
@@ -59,11 +51,7 @@ export async function changeOption(state: Changeable, words: string): Promise<Sl
     first.includes('=') ? `${first}${rest}` : `${first}=${rest.replace(/^=\s*/, '')}`,
   );
   settings.options = { ...settings.options, [name]: value };
-  // A runner may have options that are unknown here, so none is refused.
-  const near =
-    numericOptions.includes(name) || name === 'stop' ? undefined : nearestNames(name, numericOptions, 1)[0];
-  const hint = near === undefined ? '' : ` Did you mean ${near}?`;
-  return { text: `${describeOption(settings, name)}${hint}` };
+  return { text: describeOption(settings, name) };
 }
 
 function describeOptions({ options }: ChatSettings): string {

@@ -10,39 +10,50 @@ import {
   type ApproveToolParams,
   approveToolRequest,
   type ToolDecision,
+  toolProgress,
 } from '../../../protocol/messages/tools.ts';
 import { BackpressureQueue } from '../daemon/backpressureQueue.ts';
 import type { Daemon } from '../daemon/daemon.ts';
 import type { Output } from '../screen/output.ts';
 import { describeArguments, isCallCut } from '../screen/tools.ts';
 import type { LineEditor } from './lineEditor.ts';
+import type { WaitingNote } from './waitingNote.ts';
 
 /** Asks for one answer. All deltas are handled, one at a time, before it settles, also if it fails. */
 export type AskForTurn = (
   params: Omit<ChatParams, 'streamId'>,
-  take: (delta: ChatDelta) => Promise<void>,
+  listener: TurnListener,
   signal: AbortSignal,
 ) => Promise<ChatResult>;
+
+export interface TurnListener {
+  readonly take: (delta: ChatDelta) => Promise<void>;
+  readonly waiting: WaitingNote;
+}
 
 /** `daemon` is called at each turn, because the daemon may have been replaced. */
 export function createTurns(daemon: () => Daemon, approve: Approve): AskForTurn {
   let count = 0;
-  return async (params, take, signal) => {
+  return async (params, { take, waiting }, signal) => {
     const current = daemon();
     const streamId = `terminal-${count++}`;
     const deltas = new BackpressureQueue(current, take);
     const stop = current.onNotification(chatDelta, (delta) => {
       if (delta.streamId === streamId) deltas.push(delta);
     });
+    const stopWatching = current.onNotification(toolProgress, (report) => {
+      if (report.streamId === streamId) waiting.progress(report);
+    });
     const stopAnswering = current.onRequest(approveToolRequest, async (question, asked) => {
       // The call must be on the screen before the question.
       await deltas.settle();
-      return { decision: await approve(question, asked) };
+      return { decision: await waiting.during(() => approve(question, asked)) };
     });
     try {
       return await current.request(chatRequest, { streamId, ...params }, signal);
     } finally {
       stop();
+      stopWatching();
       stopAnswering();
       await deltas.settle();
     }

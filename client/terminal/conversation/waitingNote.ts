@@ -1,67 +1,175 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import type { ChatDelta } from '../../../protocol/messages/chat.ts';
 import { listModelsRequest } from '../../../protocol/messages/models.ts';
+import type { CallProgress, ToolProgress } from '../../../protocol/messages/tools.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import type { Daemon } from '../daemon/daemon.ts';
 import { cutTo } from '../screen/columns.ts';
 import type { Output } from '../screen/output.ts';
 
-/** A note on the screen about what an answer waits for: a model that is being loaded, or that reads a long prompt. */
+/**
+ * A note on the screen about what an answer waits for: a model that is being loaded, or that reads a long prompt, or a
+ * call of a tool.
+ */
 export interface WaitingNote {
-  /** Removes the note before the delta is shown. After a notice it comes back. */
+  /** Removes the note before the delta is shown. After a notice, and after a call, it comes back. */
   before(delta: ChatDelta): Promise<void>;
+  /** A call has come so far. */
+  progress(report: ToolProgress): void;
+  /** Removes the note while a person is asked. */
+  during<T>(question: () => Promise<T>): Promise<T>;
   /** Removes the note for good. */
   end(): Promise<void>;
 }
 
+interface NoteParts {
+  readonly daemon: Daemon;
+  readonly model: string;
+}
+
+/** A call that has no result yet. */
+interface RunningCall extends Partial<CallProgress> {
+  readonly name: string;
+  /** In ms, by the clock of the terminal. */
+  readonly since: number;
+}
+
 const clearLine = '\r\u001b[K';
+/** How often the seconds of a call are counted, in ms. */
+const tick = 1_000;
 
 export function noteWaiting(
-  { patience }: Pick<Terminal, 'patience'>,
+  terminal: Pick<Terminal, 'patience' | 'now'>,
   output: Output,
-  { daemon, model }: { readonly daemon: Daemon; readonly model: string },
+  parts: NoteParts,
 ): WaitingNote {
-  let isOver = !output.isRedrawable;
-  let isShown = false;
-  let reason = 'Waiting for';
-  let timer: NodeJS.Timeout | undefined;
-
-  const show = async () => {
-    if (isOver || isShown) return;
-    isShown = true;
-    // A note of several lines could not be removed.
-    const note = cutTo(`${reason} ${showLine(model)} …`, output.columns - 1);
-    await output.write(output.style.dim(note));
-  };
-  const wait = () => {
-    if (patience !== undefined && !isOver) timer = setTimeout(show, patience);
-  };
-  const clear = async () => {
-    clearTimeout(timer);
-    const wasShown = isShown;
-    isShown = false;
-    if (wasShown) await output.write(clearLine);
-  };
-  const look = async () => {
-    const { models } = await daemon.request(listModelsRequest, {});
-    const found = models.find(({ name }) => name === model);
-    if (!found || found.running || found.remote) return;
-    reason = 'Loading';
-    await show();
-  };
-
-  wait();
+  const note = new Note(terminal, output, parts.model);
   // If the runner fails, the answer itself reports it.
-  if (!isOver) look().catch(() => undefined);
-  return {
-    async before({ kind }) {
-      if (kind !== 'notice') isOver = true;
-      await clear();
-      wait();
-    },
-    async end() {
-      isOver = true;
-      await clear();
-    },
-  };
+  if (output.isRedrawable) noteLoading(note, parts).catch(() => undefined);
+  return note;
+}
+
+async function noteLoading(note: Note, { daemon, model }: NoteParts): Promise<void> {
+  const { models } = await daemon.request(listModelsRequest, {});
+  const found = models.find(({ name }) => name === model);
+  if (found && !found.running && !found.remote) await note.loads();
+}
+
+class Note implements WaitingNote {
+  readonly #terminal: Pick<Terminal, 'patience' | 'now'>;
+  readonly #output: Output;
+  readonly #model: string;
+  /** By their ids, in their order. */
+  readonly #calls = new Map<string, RunningCall>();
+  /** The model has not written anything yet, or has got the results of its calls. */
+  #isModelAwaited = true;
+  #isLoading = false;
+  #isAsking = false;
+  #isShown = false;
+  #isOver: boolean;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(terminal: Pick<Terminal, 'patience' | 'now'>, output: Output, model: string) {
+    this.#terminal = terminal;
+    this.#output = output;
+    this.#model = model;
+    this.#isOver = !output.isRedrawable;
+    this.#wait();
+  }
+
+  async before(delta: ChatDelta): Promise<void> {
+    const { kind } = delta;
+    if (kind === 'toolCall')
+      this.#calls.set(delta.toolCall.id, { name: delta.toolCall.name, since: this.#now() });
+    if (kind === 'toolResult') this.#calls.delete(delta.toolResult.id);
+    if (kind !== 'notice') this.#isModelAwaited = kind === 'toolResult' && this.#calls.size === 0;
+    if (kind !== 'notice') this.#isLoading = false;
+    await this.#clear();
+    if (kind !== 'text' && kind !== 'thinking') this.#wait();
+  }
+
+  progress({ streamId: _, id, ...progress }: ToolProgress): void {
+    const call = this.#calls.get(id);
+    if (!call) return;
+    this.#calls.set(id, { ...call, ...progress });
+    if (this.#isShown) void this.#show();
+  }
+
+  async during<T>(question: () => Promise<T>): Promise<T> {
+    this.#isAsking = true;
+    await this.#clear();
+    try {
+      return await question();
+    } finally {
+      this.#isAsking = false;
+      // The time of the question is not that of the call.
+      for (const [id, call] of this.#calls) this.#calls.set(id, { ...call, since: this.#now() });
+      this.#wait();
+    }
+  }
+
+  async end(): Promise<void> {
+    this.#isOver = true;
+    await this.#clear();
+  }
+
+  /** The model is not in memory: that is worth a note at once. */
+  async loads(): Promise<void> {
+    if (!this.#isModelAwaited || this.#isShown) return;
+    this.#isLoading = true;
+    await this.#show();
+  }
+
+  #wait(): void {
+    const { patience } = this.#terminal;
+    clearTimeout(this.#timer);
+    if (patience !== undefined && !this.#isOver) this.#timer = setTimeout(() => this.#show(), patience);
+  }
+
+  async #show(): Promise<void> {
+    const text = this.#text();
+    if (this.#isOver || this.#isAsking || text === undefined) return;
+    const { style, columns } = this.#output;
+    const before = this.#isShown ? clearLine : '';
+    this.#isShown = true;
+    clearTimeout(this.#timer);
+    if (this.#calls.size > 0) this.#timer = setTimeout(() => this.#show(), tick);
+    // A note of several lines could not be removed.
+    await this.#output.write(before + style.dim(cutTo(text, columns - 1)));
+  }
+
+  #text(): string | undefined {
+    const [call] = this.#calls.values();
+    if (call) return describeRunning(call, { seconds: this.#seconds(call), others: this.#calls.size - 1 });
+    if (!this.#isModelAwaited) return undefined;
+    return `${this.#isLoading ? 'Loading' : 'Waiting for'} ${showLine(this.#model)} …`;
+  }
+
+  async #clear(): Promise<void> {
+    clearTimeout(this.#timer);
+    const wasShown = this.#isShown;
+    this.#isShown = false;
+    if (wasShown) await this.#output.write(clearLine);
+  }
+
+  #seconds({ since }: RunningCall): number {
+    return Math.round((this.#now() - since) / 1_000);
+  }
+
+  /** Nobody looks at the clock where no note is shown. */
+  #now(): number {
+    return this.#terminal.patience === undefined ? 0 : this.#terminal.now();
+  }
+}
+
+/** Such as `look … 5 s, 2 of 5: Reading`. */
+function describeRunning(
+  { name, progress, total, message }: RunningCall,
+  { seconds, others }: { readonly seconds: number; readonly others: number },
+): string {
+  const more = others === 0 ? '' : ` and ${others} more`;
+  const done =
+    progress === undefined ? '' : total === undefined ? `, ${progress}` : `, ${progress} of ${total}`;
+  const doing = message === undefined ? '' : `: ${showLine(message)}`;
+  return `${showLine(name)}${more} … ${seconds} s${done}${doing}`;
 }

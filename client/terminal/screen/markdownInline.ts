@@ -1,3 +1,4 @@
+import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { isIdeograph } from './columns.ts';
 import type { WordWrap } from './wordWrap.ts';
 
@@ -13,6 +14,10 @@ export interface InlineState {
   /** A marker that the next character decides: a run of `*`, `~` or backticks, or a backslash. */
   held: string;
   link: Link | undefined;
+  /** As much of an entity such as `&lt;` as has arrived. */
+  entity: string;
+  /** What closes the formula that is open: `\)` or `\]`. In it, everything is shown as it was written. */
+  formulaEnd: string;
   previous: string;
 }
 
@@ -27,7 +32,18 @@ const reset = '\u001b[0m';
 /** Longer links and runs are shown as they were written, so that no more than this is held. */
 const maxLinkLength = 400;
 const maxRunLength = 50;
-const escapable = /[\\`*_[\]()#+.!<>|~-]/;
+const escapable = /[\\`*_#+.!<>|~-]/;
+/** How LaTeX begins a formula, and how it ends it. */
+const formulas: Readonly<Record<string, string>> = { '(': '\\)', '[': '\\]' };
+const maxEntityLength = 10;
+const entities: Readonly<Record<string, string>> = {
+  '&lt;': '<',
+  '&gt;': '>',
+  '&amp;': '&',
+  '&quot;': '"',
+  '&apos;': "'",
+  '&nbsp;': '\u00a0',
+};
 /** Before these characters a star opens nothing: it belongs to a glob or a product, or ends a clause. */
 const neverEmphasised = /[\s*/.,;:=)\]}|<>]/;
 
@@ -40,12 +56,16 @@ export function newInline(lineStyle = ''): InlineState {
     lineStyle,
     held: '',
     link: undefined,
+    entity: '',
+    formulaEnd: '',
     previous: ' ',
   };
 }
 
 export function inlineStep(state: InlineState, character: string, wrap: WordWrap): void {
   if (state.link) return stepLink(state, { link: state.link, character }, wrap);
+  if (state.formulaEnd !== '') return stepFormula(state, character, wrap);
+  if (state.entity !== '') return stepEntity(state, character, wrap);
   if (state.held !== '' && state.held[0] === character && character !== '\\') {
     if (state.held.length >= maxRunLength) resolveLongRun(state, wrap);
     state.held += character;
@@ -55,7 +75,16 @@ export function inlineStep(state: InlineState, character: string, wrap: WordWrap
     state.held = '';
     return put(state, character, wrap);
   }
+  const formulaEnd = state.held === '\\' ? formulas[character] : undefined;
   resolveHeld(state, character, wrap);
+  if (formulaEnd !== undefined) {
+    state.formulaEnd = formulaEnd;
+    return put(state, character, wrap);
+  }
+  if (character === '&' && state.code === 0) {
+    state.entity = character;
+    return;
+  }
   const isMarker = state.code > 0 ? character === '`' : '`*~\\['.includes(character);
   if (!isMarker) put(state, character, wrap);
   else if (character === '[') state.link = { part: 'text', text: '', address: '' };
@@ -65,9 +94,45 @@ export function inlineStep(state: InlineState, character: string, wrap: WordWrap
 /** At the end of a line, decides what is held and closes what is open. */
 export function inlineEnd(state: InlineState, wrap: WordWrap): void {
   if (state.link) giveUpLink(state, state.link, wrap);
+  giveUpEntity(state, wrap);
   resolveHeld(state, ' ', wrap);
   if (state.bold || state.italic || state.struck || state.code > 0 || state.lineStyle !== '')
     wrap.style(reset);
+}
+
+function stepFormula(state: InlineState, character: string, wrap: WordWrap): void {
+  if (state.previous + character === state.formulaEnd) state.formulaEnd = '';
+  put(state, character, wrap);
+}
+
+/** An entity is shown as the character that it stands for, once it is complete. Others are text. */
+function stepEntity(state: InlineState, character: string, wrap: WordWrap): void {
+  const entity = state.entity + character;
+  if (character === ';') {
+    state.entity = '';
+    return putAll(state, entities[entity] ?? numericEntity(entity) ?? entity, wrap);
+  }
+  if (/[A-Za-z0-9#]/.test(character) && entity.length < maxEntityLength) {
+    state.entity = entity;
+    return;
+  }
+  giveUpEntity(state, wrap);
+  inlineStep(state, character, wrap);
+}
+
+function giveUpEntity(state: InlineState, wrap: WordWrap): void {
+  const { entity } = state;
+  state.entity = '';
+  putAll(state, entity, wrap);
+}
+
+/** Such as `&#39;`. Control characters stay as they were written. */
+function numericEntity(entity: string): string | undefined {
+  const [, hex, decimal] = /^&#(?:[xX]([0-9a-fA-F]{1,6})|(\d{1,7}));$/.exec(entity) ?? [];
+  const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+  if (!(code >= 0x20 && code <= 0x10ffff) || (code >= 0xd800 && code <= 0xdfff)) return undefined;
+  const character = String.fromCodePoint(code);
+  return showLine(character) === character ? character : undefined;
 }
 
 /** A run of this length is not a marker. */

@@ -37,8 +37,11 @@ function cutAndCounted(text: string, limit: number): string {
   return left === 0 ? text : `${kept}… ${left} more ${left === 1 ? 'character' : 'characters'}`;
 }
 
-/** The first lines of a result. */
-export function describeResult({ content, isError }: ToolResult, width: number): readonly string[] {
+/** The first lines of a result. What a call that was not allowed says is meant for the model. */
+export function describeResult(result: ToolResult, width: number): readonly string[] {
+  const { content, isError, server, unapprovedTool } = result;
+  if (unapprovedTool !== undefined)
+    return [`  it was not run. To allow it: --allow ${shellWord(`${server}/${unapprovedTool}`)}`];
   const lines = content.trim().slice(0, maxLooked).split('\n');
   const shown = lines.slice(0, maxLines).map((line) => cutTo(`  ${showLine(line)}`, Math.max(10, width - 1)));
   const left = content.trim().split('\n').length - shown.length;
@@ -47,6 +50,12 @@ export function describeResult({ content, isError }: ToolResult, width: number):
     ...shown,
     ...(left > 0 ? [`  … ${left} more ${left === 1 ? 'line' : 'lines'}`] : []),
   ];
+}
+
+/** In quotes if a shell would read more than one word. */
+function shellWord(text: string): string {
+  const shown = showLine(text);
+  return /^[\w./:@-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`;
 }
 
 /** A row for each tool. Below the table, why a server failed. */

@@ -1,0 +1,102 @@
+import { readdir } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, resolve } from 'node:path';
+import { type ConversationState, type SlashOffers, slashOffers } from './slashCommands.ts';
+
+/** What Tab may put in place of the end of a line, and that end. */
+export interface Completion {
+  readonly candidates: readonly string[];
+  readonly completed: string;
+}
+
+type CompletionState = Pick<ConversationState, 'cwd' | 'knownTools' | 'models' | 'sessions'>;
+
+const none: Completion = { candidates: [], completed: '' };
+
+/** How many files are offered at most. */
+const maxFiles = 200;
+
+/** Completes a line up to the cursor, if it is a slash command. Nothing is offered if the runner does not answer. */
+export async function completeSlash(line: string, state: CompletionState): Promise<Completion> {
+  const [, name, words] = /^\/(\S*)(?:\s+(.*))?$/s.exec(line) ?? [];
+  if (name === undefined) return none;
+  const offers = slashOffers();
+  if (words === undefined)
+    return starting(
+      line,
+      [...offers].map(([command, offered]) => `/${command}${offered.length === 0 ? '' : ' '}`),
+    );
+  try {
+    return await completeWords(words, offers.get(name) ?? [], state);
+  } catch {
+    return none;
+  }
+}
+
+async function completeWords(
+  words: string,
+  offers: SlashOffers,
+  state: CompletionState,
+): Promise<Completion> {
+  switch (offers) {
+    case 'models':
+      return starting(
+        words,
+        (await state.models()).map(({ name }) => name),
+      );
+    case 'sessions':
+      return starting(
+        words,
+        (await state.sessions()).map(({ id }) => id),
+      );
+    case 'tools':
+      return completeTools(words, state.knownTools);
+    case 'files':
+      return completePath(words, state.cwd, escapeBlanks);
+    case 'promptFiles':
+      return words.startsWith('@')
+        ? completePath(words.slice(1), state.cwd, (path) => path)
+        : starting(words, ['off']);
+    default:
+      return starting(words, offers);
+  }
+}
+
+/** The name of a server may have blanks. */
+function completeTools(words: string, known: readonly string[]): Completion {
+  const name = known.find((one) => words.startsWith(`${one} `));
+  if (name !== undefined) return starting(words.slice(name.length).trimStart(), ['on', 'off']);
+  return starting(
+    words,
+    known.map((one) => `${one} `),
+  );
+}
+
+/** Folders end in a slash, so that Tab goes on in them. Hidden files are offered after a dot. */
+async function completePath(
+  typed: string,
+  cwd: string,
+  toWord: (path: string) => string,
+): Promise<Completion> {
+  const path = typed.replace(/\\ /g, ' ');
+  const begun = path.endsWith('/') ? '' : basename(path);
+  const before = path.slice(0, path.length - begun.length);
+  const folder = resolve(cwd, (before === '' ? '.' : before).replace(/^~(?=\/)/, homedir));
+  const entries = await readdir(folder, { withFileTypes: true });
+  const names = entries
+    .filter(({ name }) => name.startsWith(begun) && (begun.startsWith('.') || !name.startsWith('.')))
+    .map((entry) => `${entry.name}${entry.isDirectory() ? '/' : ''}`)
+    .sort();
+  return {
+    candidates: names.slice(0, maxFiles).map((name) => toWord(before + name)),
+    completed: typed,
+  };
+}
+
+function escapeBlanks(path: string): string {
+  return path.replace(/ /g, '\\ ');
+}
+
+function starting(completed: string, words: readonly string[]): Completion {
+  return { candidates: words.filter((word) => word.startsWith(completed)), completed };
+}
