@@ -482,6 +482,14 @@ t.test('the record of files that are gone is bounded', async (t) => {
     kept.some((record) => record.path === path(49)),
     'the oldest go first',
   );
+  const inAnyOrder = { ...records, all: async () => (await records.all()).toReversed() };
+  const later = await SlugRegister.load(inAnyOrder, () => ++now);
+  later.give('new.md', () => false);
+  later.release('new.md');
+  await later.write();
+  const left = (await records.all()).map((record) => record.path);
+  t.notOk(left.includes(path(50)), 'the oldest goes first, in whatever order they are read');
+  t.ok(left.includes(path(10_049)));
   const again = await SlugRegister.load(records, () => ++now);
   t.equal(
     again.give('other/60.md', () => false),

@@ -196,6 +196,13 @@ t.test('the library and the search', async (t) => {
     for (const one of want) t.match(text, one, name);
     if (not) t.notMatch(text, not, name);
   }
+  for (const [path, want] of [
+    ['/read?page=2', 1],
+    ['/read?page=99', 2],
+  ] as const) {
+    const [, address = ''] = /rel="prev" href="([^"]*)"/.exec((await browse(path)).body) ?? [];
+    t.match(await textOf(address.replaceAll('&#38;', '&')), `Page ${want} of 2`, `before ${path}`);
+  }
   const { body } = await browse('/read?q=memory&tag=models');
   t.match(body, '<h2><a href="/read/long" dir="auto">Notes on <mark>memory</mark></a></h2>');
   t.match(body, '<input type="hidden" name="tag" value="models">', 'the next search keeps the filter');
@@ -225,6 +232,10 @@ t.test('a document', async (t) => {
   t.match(body, '<div class="table" tabindex="0" role="group" aria-label="Table">');
   t.match(body, '<a class="next" rel="next" href="/read/long?in=handbook">');
   t.match(body, '1 of 3');
+  t.notMatch(body, 'rel="prev"', 'nothing comes before the first one');
+  const middle = (await browse('/read/long?in=handbook')).body;
+  t.match(middle, 'rel="prev" href="/read/guide?in=handbook"');
+  t.match(middle, 'rel="next" href="/read/hebrew?in=handbook"');
   const others: readonly { name: string; path: string; want: string | RegExp; not?: RegExp }[] = [
     { name: 'no collection', path: '/read/guide', want: 'href="/read/guide.pdf"', not: /class="around"/ },
     {
@@ -250,7 +261,7 @@ t.test('a document', async (t) => {
   t.equal(first.headers['cache-control'], 'private, no-cache');
   t.equal(first.headers['vary'], 'Cookie, Origin');
   t.equal((await browse('/read/guide', { method: 'HEAD' })).body, '');
-  t.strictSame(rendered.slice(before), Array(4).fill('html'), 'each document is rendered once');
+  t.strictSame(rendered.slice(before), Array(5).fill('html'), 'each document is rendered once');
   const token = await createToken(['read']);
   const hidden = await browse('/api/v1/docs?q=plan', { headers: { authorization: `Bearer ${token}` } });
   t.equal(hidden.json().total, 0, 'a draft is in no total of others');

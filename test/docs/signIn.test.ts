@@ -382,7 +382,7 @@ t.test('introspection', async (t) => {
   const ask = (token: string, by: string | undefined = requester) => app.post('/introspect', { token }, by);
   t.match((await ask(access_token)).json(), {
     ...{ active: true, me: `${origin}/`, client_id: app.client, scope: 'read', iss: origin },
-    ...{ exp: Math.floor(app.now() / 1_000) + 3_600 },
+    ...{ iat: Math.floor(app.now() / 1_000), exp: Math.floor(app.now() / 1_000) + 3_600 },
   });
   t.same((await ask('rdocs_unknown')).json(), { active: false });
   t.same((await ask(refresh_token)).json(), { active: false });
