@@ -12,7 +12,7 @@ const minimumMajor = 20;
 /** The time by which a daemon has started and answered its editor's first requests, in ms. */
 const startTime = 3_000;
 
-const help = `runnerd ${RUNNER_VERSION}: the daemon that editors share
+const help = `runnerd ${RUNNER_VERSION}: the daemon behind every client of Runner; each editor starts its own
 
   runnerd --stdio               JSON-RPC over standard input and output (LSP frames); docs/PROTOCOL.md has the messages
     --secrets-fd N              read access tokens, one JSON object a line, from this descriptor
@@ -44,7 +44,9 @@ async function main(): Promise<void> {
   if (flags.stdio) return serveStdio(flags);
   if (flags.acp) return serveAcp(flags);
   if (flags.practice) return servePractice();
-  process.stderr.write(`runnerd: say how to speak: --stdio or --acp. "runnerd --help" tells the rest.\n`);
+  process.stderr.write(
+    `runnerd: say how to speak: --stdio or --acp. "runnerd --help" explains the options.\n`,
+  );
   process.exit(2);
 }
 
@@ -172,7 +174,7 @@ interface LivingDaemon {
   close(): Promise<void>;
 }
 
-/** The process lives as long as its editor does, also while the daemon starts. Returns how to leave before. */
+/** The process lives as long as its editor, even while the daemon starts. Returns a function that ends it early. */
 async function liveWith(starting: Promise<LivingDaemon>): Promise<() => void> {
   const leave = () => {
     // Sockets that stay open must not keep a daemon that has no editor. A child that will not end has a second.
@@ -183,7 +185,7 @@ async function liveWith(starting: Promise<LivingDaemon>): Promise<() => void> {
   process.stdin.on('close', leave);
   process.stdout.on('error', leave);
   errorOutput.redactWith((await starting).redact);
-  // Signals have no listener: so they end the process also while it is busy, and its children end as their input does.
+  // Signals have no listener, so they end the process even while it is busy; its children end when their input does.
   process.on('uncaughtException', reportDefect);
   process.on('unhandledRejection', reportDefect);
   return leave;

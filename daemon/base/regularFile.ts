@@ -7,7 +7,7 @@ const pieceBytes = 64 * 1024;
 /**
  * Opens a regular file for reading. It never waits for anything else, such as a pipe or a device. Some system files,
  * such as `/proc/kmsg`, claim to be regular but have nothing to read yet: reading them fails instead of waiting.
- * @throws {Error} also if it is not a regular file.
+ * @throws {Error} if it cannot be opened or is not a regular file.
  */
 export async function openRegularFile(path: string): Promise<FileHandle> {
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
@@ -22,7 +22,7 @@ export async function openRegularFile(path: string): Promise<FileHandle> {
 
 /**
  * Reads a regular file of at most `maxBytes` bytes.
- * @throws {Error} also if it is not a regular file, or is larger.
+ * @throws {Error} if it cannot be read, is not a regular file, or is larger.
  */
 export async function readRegularBytes(path: string, maxBytes: number): Promise<Buffer> {
   const file = await openRegularFile(path);

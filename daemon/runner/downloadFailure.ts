@@ -1,12 +1,12 @@
 import { RunnerError } from '../base/errors.ts';
 
-/** The disk is full, whatever was written to it: a download, an upload or a new model. */
-const isDiskFull = /no space left|not enough (disk )?space|disk quota exceeded|ENOSPC/i;
+/** A full disk, whether a download, an upload or a new model filled it. */
+const diskFullText = /no space left|not enough (disk )?space|disk quota exceeded|ENOSPC/i;
 
 /** What the runner says when a download failed, and what that means for the user. The first match applies. */
 const sentences: readonly { readonly text: RegExp; readonly explain: (reason: string) => string }[] = [
   {
-    text: isDiskFull,
+    text: diskFullText,
     explain: () =>
       'The disk of the runner is full. Free some space, for example by deleting a model, and try again.',
   },
@@ -36,7 +36,7 @@ const sentences: readonly { readonly text: RegExp; readonly explain: (reason: st
   },
 ];
 
-const isDownload = /^pull model manifest|max retries exceeded|digest mismatch, file must be downloaded/i;
+const downloadText = /^pull model manifest|max retries exceeded|digest mismatch, file must be downloaded/i;
 
 /**
  * The error for a runner's text about a download, from `pull` or from a `create` that pulls, or about a full disk.
@@ -46,7 +46,7 @@ export function failureOfDownload(
   text: string,
   { model }: { readonly model?: string },
 ): RunnerError | undefined {
-  if (!isDownload.test(text) && !isDiskFull.test(text)) return undefined;
+  if (!downloadText.test(text) && !diskFullText.test(text)) return undefined;
   if (/manifest: (file does not exist|.*(manifest unknown|not found))/i.test(text))
     return unknownModel(model);
   const reason = reasonOf(text);

@@ -26,7 +26,7 @@ export function parseAuthorizationRequest(parameters: Parameters, baseUrl: BaseU
     );
   const resources = parameters.getAll('resource');
   checkResources(resources, baseUrl);
-  // IndieAuth requires it (5.2). The agents that name the resource may rely on PKCE alone (OAuth 2.1, 4.1.1).
+  // IndieAuth requires `state` (5.2). The agents that name the resource may rely on PKCE alone (OAuth 2.1, 4.1.1).
   if (state === undefined && resources.length === 0)
     throw new OAuthError('invalid_request', 'state is missing.');
   return { state, challenge, scopes: parseScopes(parameters.tryGet('scope'), resources.length > 0) };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { withoutIllegalCharacters } from '../content/plainText.ts';
 import { pageStyle } from './pageStyle.ts';
 
-/** Escapes text for HTML, also for attributes. */
+/** Escapes text for HTML, including attributes. */
 export function escapeHtml(text: string): string {
   return withoutIllegalCharacters(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -23,7 +23,8 @@ import {
 } from '../../client/vscode/chat/question.ts';
 import { createRounds } from '../../client/vscode/chat/rounds.ts';
 import { type AnsweringFacts, whoAnswers } from '../../client/vscode/chat/whoAnswers.ts';
-import { createSnooze, createSwitchCommands } from '../../client/vscode/completion/snooze.ts';
+import { createSnooze } from '../../client/vscode/completion/snooze.ts';
+import { createSwitchCommands } from '../../client/vscode/completion/switchCommands.ts';
 import {
   contextSizeOf,
   createTokenCounter,
@@ -888,7 +889,7 @@ t.test('completion that was snoozed and switched off works after it is switched 
   const commands = createSwitchCommands({
     snooze,
     model: { get: () => name, set: async (to) => void (name = to) },
-    last: { get: () => kept, set: async (to) => void (kept = to) },
+    lastModel: { get: () => kept, set: async (to) => void (kept = to) },
     choose: async () => said.push('asked'),
     say: (sentence) => said.push(sentence),
     timeOf: () => '14:05',

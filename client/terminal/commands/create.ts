@@ -10,7 +10,7 @@ import { chooseModel } from '../conversation/chooseModel.ts';
 import { withDaemon } from '../daemon/connection.ts';
 import { columnsOf, cutTo } from '../screen/columns.ts';
 import type { Output, Style } from '../screen/output.ts';
-import { runWork } from './pull.ts';
+import { runWork } from './work.ts';
 
 /** A Modelfile from standard input may have this many bytes. */
 const maxModelfile = 1024 * 1024;

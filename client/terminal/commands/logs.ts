@@ -33,7 +33,7 @@ function colourOf(level: LogParams['level'], style: Style): (text: string) => st
   return { error: style.red, warn: style.yellow, info: (text: string) => text, debug: style.dim }[level];
 }
 
-/** Rejects if the daemon ends before. */
+/** Rejects if the daemon ends first. */
 async function untilAborted({ gone }: Daemon, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   const aborted = new Promise<void>((resolve) =>

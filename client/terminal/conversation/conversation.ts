@@ -156,7 +156,7 @@ class InputLoop {
     return false;
   }
 
-  /** Shows one answer as it arrives. Returns what the turn adds to the conversation, also if it fails. */
+  /** Shows one answer as it arrives. Returns what the turn adds to the conversation, even if it fails. */
   async #showAnswer(params: Omit<ChatParams, 'streamId'>, signal: AbortSignal): Promise<readonly Message[]> {
     const { stdout, now } = this.#terminal;
     const { style } = stdout;

@@ -10,15 +10,15 @@ import type { Completion } from './slashCompletion.ts';
 /** What the person did at the prompt. */
 export type Entry = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'leave' };
 
-/** A prompt with history. What is typed while nothing is asked stays hidden, and is kept for the next prompt. */
+/** A prompt with history. What is typed while nothing is asked stays hidden, and is kept for the next entry. */
 export interface LineEditor {
   /**
-   * The next prompt: a line, lines joined by a backslash at their end or by three quotes around them, or lines that
+   * The next entry: a line, lines joined by a backslash at their end or by three quotes around them, or lines that
    * were pasted together.
    */
   ask(prompt: string): Promise<Entry>;
   /**
-   * A question in the middle of a turn. What was typed before it, also half a line, is kept for the next prompt, and the
+   * A question in the middle of a turn. Anything typed before it, even an unfinished line, is kept for the next entry. The
    * answer does not enter the history. Ctrl-C leaves the question and interrupts; an aborted signal withdraws it.
    */
   question(prompt: string, signal: AbortSignal): Promise<Entry>;
@@ -163,7 +163,7 @@ class Editor implements LineEditor {
     }
   }
 
-  /** Hidden typing must not answer a question. Returns how to restore it. */
+  /** Sets aside what was typed unseen, so that it cannot answer a question. Returns a function that restores it. */
   #setAside(): () => void {
     if (this.#timer !== undefined) {
       clearTimeout(this.#timer);
@@ -258,7 +258,7 @@ class Editor implements LineEditor {
     this.#promptAgain();
   }
 
-  /** After something else was written on the screen. */
+  /** Draws the prompt again after something else was written on the screen. */
   showAgain(): void {
     if (this.#answer && this.#timer === undefined) this.#readline.prompt(true);
   }
@@ -301,7 +301,7 @@ class Editor implements LineEditor {
 
 /** Passes on what readline draws, except while an answer is being written. */
 class MutedOutput extends Writable {
-  /** Until the first prompt. */
+  /** True until the first prompt, and while an answer is being written. */
   isMuted = true;
   readonly #target: Output['stream'];
   readonly #resized = () => this.emit('resize');

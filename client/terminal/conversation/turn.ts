@@ -19,7 +19,7 @@ import { describeArguments, isCallCut } from '../screen/tools.ts';
 import type { LineEditor } from './lineEditor.ts';
 import type { WaitingNote } from './waitingNote.ts';
 
-/** Asks for one answer. All deltas are handled, one at a time, before it settles, also if it fails. */
+/** Asks for one answer. All deltas are handled, one at a time, before it settles, even if it fails. */
 export type AskForTurn = (
   params: Omit<ChatParams, 'streamId'>,
   listener: TurnListener,

@@ -12,7 +12,7 @@ import { WordWrap, wrapText } from './wordWrap.ts';
 /** Turns the deltas of one answer into text for the terminal. */
 export interface AnswerPrinter {
   delta(delta: ChatDelta): string;
-  /** Ends the last line of the answer, also if the answer was cut off. */
+  /** Ends the last line of the answer, even if the answer was cut off. */
   end(): string;
 }
 

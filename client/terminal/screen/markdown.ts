@@ -48,20 +48,21 @@ class Renderer implements MarkdownRenderer {
   readonly #coloursFor: ColoursFor;
   #line: 'undecided' | 'text' | 'verbatim' | 'code' | 'row' = 'undecided';
   /** The beginning of a line that may still become a marker. */
-  #held = '';
+  #heldMarker = '';
   /** The number of quote bars in the line so far. */
   #depth = 0;
-  /** Whether the line has the marker of a list item, and whether it may belong to an item above. */
+  /** Whether the line has the marker of a list item. */
   #isItem = false;
+  /** Whether the line may belong to a list item above. */
   #isInList = false;
   #fence: CodeFence | undefined;
   #colours: CodeColours | undefined;
   /** The held part of a line of code or of a row. */
-  #whole = '';
+  #heldLine = '';
   #table: MarkdownTable | undefined;
   #inline = newInline();
   /** The first half of a surrogate pair that was cut. */
-  #half = '';
+  #halfPair = '';
 
   constructor(width: number, isStyled: boolean, coloursFor: ColoursFor) {
     this.#width = width;
@@ -71,10 +72,10 @@ class Renderer implements MarkdownRenderer {
   }
 
   write(text: string): string {
-    const whole = this.#half + text;
+    const whole = this.#halfPair + text;
     const last = whole.charCodeAt(whole.length - 1);
-    this.#half = last >= 0xd800 && last <= 0xdbff ? whole.slice(-1) : '';
-    this.#steps(this.#half === '' ? whole : whole.slice(0, -1));
+    this.#halfPair = last >= 0xd800 && last <= 0xdbff ? whole.slice(-1) : '';
+    this.#steps(this.#halfPair === '' ? whole : whole.slice(0, -1));
     return this.#wrap.take();
   }
 
@@ -86,8 +87,8 @@ class Renderer implements MarkdownRenderer {
   }
 
   end(): string {
-    this.#steps(this.#half);
-    this.#half = '';
+    this.#steps(this.#halfPair);
+    this.#halfPair = '';
     this.#closeLine();
     this.#endTable();
     return this.flush();
@@ -104,10 +105,10 @@ class Renderer implements MarkdownRenderer {
     else if (this.#line === 'code' && this.#colours) this.#codeStep(character);
     else if (this.#line !== 'undecided') this.#wrap.raw(character);
     else {
-      this.#held += character;
+      this.#heldMarker += character;
       if (this.#fence) this.#beginCode(this.#fence, false);
-      else if (!mayBecomeMarker(this.#held))
-        this.#begin(readBlockStart(this.#held, this.#isInList), this.#takeHeld());
+      else if (!mayBecomeMarker(this.#heldMarker))
+        this.#begin(readBlockStart(this.#heldMarker, this.#isInList), this.#takeHeld());
     }
   }
 
@@ -117,7 +118,7 @@ class Renderer implements MarkdownRenderer {
   }
 
   #endLine(): void {
-    if (this.#line === 'undecided' && this.#held === '') this.#endTable();
+    if (this.#line === 'undecided' && this.#heldMarker === '') this.#endTable();
     this.#closeLine();
     if (this.#line === 'row') this.#endRow();
     else this.#wrap.newline();
@@ -131,7 +132,7 @@ class Renderer implements MarkdownRenderer {
   #closeLine(): void {
     if (this.#line === 'undecided' && this.#fence) this.#beginCode(this.#fence, true);
     // Not `else`, because the line may just have left the fence. Not `if`, because an item may contain another marker.
-    while (this.#line === 'undecided' && !this.#fence && this.#held !== '') {
+    while (this.#line === 'undecided' && !this.#fence && this.#heldMarker !== '') {
       const held = this.#takeHeld();
       this.#begin(readWholeLine(held) ?? readBlockStart(held, this.#isInList), held);
     }
@@ -200,7 +201,7 @@ class Renderer implements MarkdownRenderer {
   }
 
   #beginCode(fence: CodeFence, isWhole: boolean): void {
-    const start = readCodeStart(fence, { text: this.#held, depth: this.#depth, isWhole });
+    const start = readCodeStart(fence, { text: this.#heldMarker, depth: this.#depth, isWhole });
     if (start.kind === 'undecided') return;
     const held = this.#takeHeld();
     if (start.kind === 'closed' || start.kind === 'left') this.#fence = undefined;
@@ -213,7 +214,7 @@ class Renderer implements MarkdownRenderer {
     if (start.kind === 'code' && start.rest === '') this.#colours?.line('');
     if (start.kind === 'code' && start.rest !== '') {
       this.#line = 'code';
-      this.#whole = '';
+      this.#heldLine = '';
       if (!this.#colours) this.#wrap.raw(this.#styled(cyan));
       this.#steps(start.rest);
     }
@@ -221,17 +222,17 @@ class Renderer implements MarkdownRenderer {
 
   /** A line of code is held to its end, because its end may decide the colours of its beginning. */
   #codeStep(character: string): void {
-    this.#whole += character;
-    if (this.#whole.length < maxCodeLength) return;
+    this.#heldLine += character;
+    if (this.#heldLine.length < maxCodeLength) return;
     // The colours of the following lines would be wrong.
-    this.#wrap.raw(cyan + this.#whole);
-    this.#whole = '';
+    this.#wrap.raw(cyan + this.#heldLine);
+    this.#heldLine = '';
     this.#colours = undefined;
   }
 
   #showCode(): void {
-    if (this.#whole !== '') this.#wrap.raw(this.#colours?.line(this.#whole) ?? this.#whole);
-    this.#whole = '';
+    if (this.#heldLine !== '') this.#wrap.raw(this.#colours?.line(this.#heldLine) ?? this.#heldLine);
+    this.#heldLine = '';
   }
 
   /** In quotes and items a table stays as it is. */
@@ -246,20 +247,20 @@ class Renderer implements MarkdownRenderer {
     }
     this.#line = 'row';
     this.#table ??= new MarkdownTable(this.#width);
-    this.#whole = text;
+    this.#heldLine = text;
   }
 
   #rowStep(character: string): void {
-    this.#whole += character;
-    if (this.#whole.length < maxRowLength) return;
+    this.#heldLine += character;
+    if (this.#heldLine.length < maxRowLength) return;
     this.#endTable();
     this.#line = 'verbatim';
-    this.#wrap.raw(this.#whole);
+    this.#wrap.raw(this.#heldLine);
   }
 
   #endRow(): void {
-    if (this.#table) this.#wrap.raw(this.#table.row(this.#whole));
-    this.#whole = '';
+    if (this.#table) this.#wrap.raw(this.#table.row(this.#heldLine));
+    this.#heldLine = '';
   }
 
   #endTable(): void {
@@ -273,8 +274,8 @@ class Renderer implements MarkdownRenderer {
   }
 
   #takeHeld(): string {
-    const held = this.#held;
-    this.#held = '';
+    const held = this.#heldMarker;
+    this.#heldMarker = '';
     return held;
   }
 }

@@ -22,7 +22,7 @@ export function describeMemory({ size, sizeVram }: RunningState): string {
   return `${formatBytes(size)}, ${place}`;
 }
 
-/** Until when it stays loaded, such as `until 13:05`; empty if that is unknown. */
+/** When it is unloaded, such as `until 13:05`; empty if that is unknown. */
 export function describeExpiry({ expiresAt }: RunningState, today: Date): string {
   const time = new Date(expiresAt);
   if (Number.isNaN(time.getTime())) return '';
@@ -33,9 +33,9 @@ export function describeExpiry({ expiresAt }: RunningState, today: Date): string
 
 /** A day and a time in the user's time zone, such as `2026-11-21` and `13:05`. */
 export function localTime(time: Date): readonly [day: string, time: string] {
-  const two = (number: number) => String(number).padStart(2, '0');
+  const twoDigits = (number: number) => String(number).padStart(2, '0');
   return [
-    `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`,
-    `${two(time.getHours())}:${two(time.getMinutes())}`,
+    `${time.getFullYear()}-${twoDigits(time.getMonth() + 1)}-${twoDigits(time.getDate())}`,
+    `${twoDigits(time.getHours())}:${twoDigits(time.getMinutes())}`,
   ];
 }

@@ -10,7 +10,7 @@ import { ProgressTracker } from './progressTracker.ts';
 export interface ProgressOutput {
   /** It is not called again before it has settled. */
   readonly take: (value: WorkProgress) => Promise<void>;
-  /** Called when the work has ended, also if it failed. */
+  /** Called when the work has ended, even if it failed. */
   readonly end: () => Promise<void>;
 }
 

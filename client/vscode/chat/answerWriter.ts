@@ -6,7 +6,7 @@ import { toQuote, withoutIcons } from '../ui/safeText.ts';
 /** Writes an answer into the chat as it arrives. */
 export interface AnswerWriter {
   write(delta: ChatDelta): void;
-  /** The answer is complete. */
+  /** Shows the rest of the thinking. Called when the thinking ends, and when the answer ends or fails. */
   end(): void;
   /** From the first part that was written until now, in ms. */
   readonly elapsed: number;

@@ -2,7 +2,8 @@ import * as vscode from 'vscode';
 import type { Clock } from '../clock.ts';
 import { completionModel, completionOffIn, updateSetting } from '../settings.ts';
 import type { Remedy } from '../ui/remedies.ts';
-import { createSnooze, createSwitchCommands, type Snooze } from './snooze.ts';
+import { createSnooze, type Snooze } from './snooze.ts';
+import { createSwitchCommands } from './switchCommands.ts';
 
 /** Whether completion is wanted now: it may be off in a language, or snoozed for an hour. */
 export interface CompletionSwitch extends vscode.Disposable {
@@ -28,7 +29,7 @@ export function createCompletionSwitch(memory: vscode.Memento, clock: Clock): Co
     ...createSwitchCommands({
       snooze,
       model: { get: completionModel, set: (name) => updateSetting('completionModel', name) },
-      last: {
+      lastModel: {
         get: () => memory.get<string>(memoryKey),
         set: (name) => memory.update(memoryKey, name),
       },

@@ -35,7 +35,7 @@ local function to_message(err)
   return advice.fit({ message = err.message, advice = err.data and err.data.advice })
 end
 
---- Sends a request to the daemon, and starts it if needed. `done` is called once, also when the daemon ends.
+--- Sends a request to the daemon, and starts it if needed. `done` is called once, even when the daemon ends.
 ---@param method string
 ---@param params table
 ---@param done runner.Done
