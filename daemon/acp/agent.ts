@@ -18,7 +18,7 @@ import type {
 } from '@agentclientprotocol/sdk';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import type { Core } from '../compose/core.ts';
-import { type Client, createAskUser, type PromptClient } from './client.ts';
+import { type Client, createAskApproval, type PromptClient } from './client.ts';
 import { readClientMcpServers } from './clientMcpServers.ts';
 import { createKeptConversations, historyOf, replay } from './keptConversations.ts';
 import { createModelOptions } from './modelOptions.ts';
@@ -176,7 +176,7 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
             options,
             session,
             tools,
-            ask: createAskUser(sessionId, askPermission),
+            ask: createAskApproval(sessionId, askPermission),
             createId,
             updates,
             updateSessions: () => options.updateSessions(update),

@@ -5,7 +5,7 @@ import type {
   SessionUpdate,
 } from '@agentclientprotocol/sdk';
 import type { ToolDecision } from '../../protocol/messages/tools.ts';
-import type { AskUser } from '../chat/daemonTools.ts';
+import type { AskApproval } from '../chat/daemonTools.ts';
 import { askedCall } from './toolCallUpdates.ts';
 
 /** Sends an update of a session. Settles when it was written, which is the back-pressure; rejects when the client is gone. */
@@ -30,7 +30,10 @@ const permissionOptions = [
 ] as const satisfies readonly (PermissionOption & { readonly optionId: ToolDecision })[];
 
 /** Asks the user through the client. A cancelled question, or an answer that is none of the options, is a denial. */
-export function createAskUser(sessionId: string, askPermission: PromptClient['askPermission']): AskUser {
+export function createAskApproval(
+  sessionId: string,
+  askPermission: PromptClient['askPermission'],
+): AskApproval {
   return async ({ toolCall, ...tool }) => {
     const { outcome } = await askPermission({
       sessionId,

@@ -3,7 +3,7 @@ import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { ChatParams, ChatResult, FinishReason, Message } from '../../protocol/messages/chat.ts';
 import type { Model } from '../../protocol/messages/models.ts';
 import { RunnerError } from '../base/errors.ts';
-import type { AskUser, DaemonTool } from '../chat/daemonTools.ts';
+import type { AskApproval, DaemonTool } from '../chat/daemonTools.ts';
 import { createToolLoop } from '../chat/toolLoop.ts';
 import type { Core } from '../compose/core.ts';
 import type { ModelOptions } from './modelOptions.ts';
@@ -15,7 +15,7 @@ import type { UpdateSender } from './updateSender.ts';
 interface TurnParts {
   readonly core: Pick<Core, 'chat' | 'recordTurns' | 'servers' | 'takesTools'>;
   readonly tools: SessionTools;
-  readonly ask: AskUser;
+  readonly ask: AskApproval;
   /** A new id for a call. */
   readonly createId: () => string;
   readonly options: ModelOptions;

@@ -64,14 +64,14 @@ export interface CallOutcome {
 }
 
 /** Asks the user whether a call may run. Without a valid decision it rejects or returns a denial. */
-export type AskUser = (question: ApproveToolParams, signal: AbortSignal) => Promise<ToolDecision>;
+export type AskApproval = (call: ApproveToolParams, signal: AbortSignal) => Promise<ToolDecision>;
 
 export interface RunOptions {
   readonly tools: readonly DaemonTool[];
   readonly streamId: string;
   readonly signal: AbortSignal;
   /** Absent if nobody can be asked. */
-  readonly ask?: AskUser;
+  readonly ask?: AskApproval;
   /** Whether the turn's rounds of calls are used up. */
   readonly spent?: boolean;
   /** The call is allowed, and runs next. */
@@ -93,11 +93,11 @@ const maxNamed = 20;
 export async function runCalls(calls: readonly ToolCall[], options: RunOptions): Promise<readonly Message[]> {
   const { onResult, tools } = options;
   // Only one question is open at a time, because its answer may settle the next ones.
-  const questions = new SerialQueue();
+  const approvals = new SerialQueue();
   return Promise.all(
     calls.map(async (call, index) => {
       const tool = tools.find(({ name }) => name === call.name);
-      const outcome = await outcomeOf({ call, index, tool }, options, questions);
+      const outcome = await outcomeOf({ call, index, tool }, options, approvals);
       const { images, ...result } = outcome;
       const shown = images === undefined ? {} : { images };
       await onResult({ id: call.id, name: call.name, server: tool?.server ?? '', ...result, ...shown });
@@ -117,7 +117,7 @@ interface WantedCall {
 async function outcomeOf(
   wanted: WantedCall,
   options: RunOptions,
-  questions: SerialQueue,
+  approvals: SerialQueue,
 ): Promise<CallOutcome> {
   const { signal } = options;
   try {
@@ -125,7 +125,7 @@ async function outcomeOf(
     const problem = problemOf(wanted, options);
     if (problem !== undefined || !wanted.tool) return failed(problem ?? '');
     const { call, tool } = wanted;
-    const refusal = await refusalOf({ call, tool }, options, questions);
+    const refusal = await refusalOf({ call, tool }, options, approvals);
     signal.throwIfAborted();
     if (refusal !== undefined)
       return { ...failed(refusal), ...(options.ask ? {} : { unapprovedTool: tool.ownName }) };
@@ -181,12 +181,12 @@ function problemOf({ call, index, tool }: WantedCall, { tools, spent }: RunOptio
 async function refusalOf(
   { call, tool }: { readonly call: ToolCall; readonly tool: DaemonTool },
   { ask, streamId, signal }: RunOptions,
-  questions: SerialQueue,
+  approvals: SerialQueue,
 ): Promise<string | undefined> {
   if (await tool.isApproved()) return undefined;
   if (!ask)
     return `The tool ${tool.name} is not allowed here, and nobody can be asked. Go on without it, and say that the user may allow it.`;
-  return questions.run('question', async () => {
+  return approvals.run('approval', async () => {
     signal.throwIfAborted();
     // The previous answer may have allowed this call as well.
     if (await tool.isApproved()) return undefined;

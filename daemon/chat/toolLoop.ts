@@ -13,7 +13,7 @@ import { RunnerError } from '../base/errors.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import { type Chat, toolsDisabled } from './chat.ts';
 import {
-  type AskUser,
+  type AskApproval,
   type DaemonToolOffer,
   type DaemonTools,
   type RunOptions,
@@ -28,7 +28,7 @@ interface ToolLoopDependencies {
   /** False if the model has no tools: then no server is started for it. */
   readonly takesTools: (client: RunnerClient, model: string, signal: AbortSignal) => Promise<boolean>;
   /** The way to ask the user before a call; undefined if nobody can be asked. */
-  readonly ask: () => AskUser | undefined;
+  readonly ask: () => AskApproval | undefined;
   /** The call is allowed, and runs next. */
   readonly onDidAllow?: (call: ToolCall) => Promise<void>;
   readonly onProgress?: RunOptions['onProgress'];

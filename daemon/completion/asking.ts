@@ -78,7 +78,7 @@ export function createAsking(dependencies: AskingDependencies): Asking {
   /** Returns undefined if the model refuses this strategy. */
   const tryStrategy = async (
     strategy: PromptStrategy,
-    { client, place, ...question }: Question,
+    { client, place, ...request }: CompletionRequest,
   ): Promise<string | undefined> => {
     const { model } = place;
     const isSmall = small.has(modelId(client.server, model));
@@ -88,14 +88,14 @@ export function createAsking(dependencies: AskingDependencies): Asking {
     const body = completionRequestBody(strategy, around, { ...settings(), model, wanted, before });
     const begin = (stop: AbortSignal) => client.generate(body, stop);
     try {
-      const answer = await readAnswer(begin, { context, receive: question.receive }, question.signal);
+      const answer = await readAnswer(begin, { context, receive: request.receive }, request.signal);
       answered.add(modelId(client.server, model));
       return suggestionOf(answer, around, context);
     } catch (error) {
       if (isRefusal(error, strategy)) return undefined;
       if (isSmall || !isTooLong(error)) throw error;
       small.add(modelId(client.server, model));
-      return tryStrategy(strategy, { client, place, ...question });
+      return tryStrategy(strategy, { client, place, ...request });
     }
   };
 
@@ -142,7 +142,7 @@ interface TextOptions {
   readonly isWarming: boolean;
 }
 
-interface Question {
+interface CompletionRequest {
   readonly client: RunnerClient;
   readonly place: Place;
   readonly signal: AbortSignal;

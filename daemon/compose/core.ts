@@ -16,7 +16,7 @@ import { createToolRefusals, createToolSupport, type ToolRefusals } from '../mod
 import type { RunnerClient } from '../runner/client.ts';
 import { createServers, type Servers } from '../runner/servers.ts';
 import { createLazySessions, type LazySessions } from '../sessions/lazySessions.ts';
-import { recordTurns } from '../sessions/recordedChat.ts';
+import { recordTurns } from '../sessions/recordTurns.ts';
 import { createStatus, type StatusMonitor } from '../status/status.ts';
 
 export interface CoreOptions {

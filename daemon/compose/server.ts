@@ -43,7 +43,7 @@ import { createWorks } from '../rpc/workDoneProgress.ts';
 import { serveSessions } from '../sessions/serveSessions.ts';
 import { serveStatus } from '../status/serveStatus.ts';
 import { McpServers } from '../tools/mcpServers.ts';
-import { createQuestions, serveTools } from '../tools/serveTools.ts';
+import { createApprovalRequests, serveTools } from '../tools/serveTools.ts';
 import { createCompletionEngine } from './completionEngine.ts';
 import { type Core, type CoreOptions, createCore } from './core.ts';
 
@@ -209,10 +209,10 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
     completion.giveWay();
     return core.chat(...turn);
   };
-  const questions = createQuestions(endpoint);
+  const approvalRequests = createApprovalRequests(endpoint);
   const createId = () => createToolCallId(options.random);
   const { takesTools } = core;
-  const { ask } = questions;
+  const { ask } = approvalRequests;
   const onProgress = (progress: ToolProgress) => endpoint.notify(toolProgress, progress);
   const loop = createToolLoop({ chat: oneAnswer, tools, takesTools, ask, onProgress, createId });
   const chat = core.recordTurns(loop);
@@ -222,7 +222,13 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
   completion.documents.listen(connection);
   const isWanted = () => settings().streamLogs;
   const followLogs = serveLogs(endpoint, { logs, servers, log, isWanted });
-  return { ...begun, modelfileLanguage, onDidChangeSettings: served.onDidChange, followLogs, questions };
+  return {
+    ...begun,
+    modelfileLanguage,
+    onDidChangeSettings: served.onDidChange,
+    followLogs,
+    approvalRequests,
+  };
 }
 
 /** Connects events with their effects. */
@@ -244,7 +250,7 @@ function subscribe({ core, session, publish, sendLog }: ServerContext, parts: Fe
     parts.modelfileLanguage.start(editor);
     parts.works.start(editor.window?.workDoneProgress === true);
     parts.tools.start(root);
-    parts.questions.start(editor.experimental?.runner);
+    parts.approvalRequests.start(editor.experimental?.runner);
     core.start();
   });
   const followSettings = () => {

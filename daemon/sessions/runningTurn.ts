@@ -1,12 +1,12 @@
 import type { ChatDelta, Message } from '../../protocol/messages/chat.ts';
 import type { Change, Extension } from './sessionFiles.ts';
 import {
-  type Question,
-  questionToAddition,
+  promptToAddition,
   type RecordOptions,
   type Reply,
   replyToAddition,
   saysSomething,
+  type TurnPrompt,
 } from './turnRecords.ts';
 
 interface RunningTurnOptions {
@@ -30,7 +30,7 @@ const maxRate = 256;
  * whole answer in its place at the end.
  */
 export class RunningTurn {
-  readonly #question: Question;
+  readonly #prompt: TurnPrompt;
   readonly #parts: RunningTurnOptions;
   readonly #answer = new AnswerSoFar();
   /** The prompt in the file. */
@@ -38,8 +38,8 @@ export class RunningTurn {
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
 
-  constructor(question: Question, parts: RunningTurnOptions) {
-    this.#question = question;
+  constructor(prompt: TurnPrompt, parts: RunningTurnOptions) {
+    this.#prompt = prompt;
     this.#parts = parts;
     this.#asked = parts.before.then(() => this.#ask());
     // The end of the turn tries again, and reports the error.
@@ -72,7 +72,7 @@ export class RunningTurn {
 
   async #ask(): Promise<Extension | undefined> {
     const { write, recording, onDidChange } = this.#parts;
-    const asked = await write((state) => questionToAddition(this.#question, { ...recording(), state }));
+    const asked = await write((state) => promptToAddition(this.#prompt, { ...recording(), state }));
     onDidChange();
     return asked;
   }
@@ -82,7 +82,7 @@ export class RunningTurn {
     const asked = await this.#asked;
     if (!asked) return;
     const { state, end } = asked.after;
-    const { model } = this.#question;
+    const { model } = this.#prompt;
     // The user may have set a title meanwhile.
     await write(
       ({ title }) => replyToAddition(model, reply, { ...recording(), state: { ...state, title } }),

@@ -18,7 +18,7 @@ import { type Change, type Extension, orDiskProblem, SessionFiles } from './sess
 import type { FolderEntry } from './sessionFolder.ts';
 import { createSessionId, isSessionId, unknownSession } from './sessionId.ts';
 import { listPage } from './sessionList.ts';
-import type { Question } from './turnRecords.ts';
+import type { TurnPrompt } from './turnRecords.ts';
 
 export interface SessionSettings {
   readonly keepSessions: boolean;
@@ -43,7 +43,7 @@ export interface SessionsOptions {
 
 export interface TurnOptions {
   readonly id: string;
-  readonly question: Question;
+  readonly prompt: TurnPrompt;
   readonly signal: AbortSignal;
 }
 
@@ -189,9 +189,9 @@ class SessionStore implements Sessions {
     await this.#queue.run(id, () => this.#locks.release(id));
   }
 
-  async keepTurn<T>({ id, question, signal }: TurnOptions, work: TurnWork<T>): Promise<T> {
+  async keepTurn<T>({ id, prompt, signal }: TurnOptions, work: TurnWork<T>): Promise<T> {
     const linked = linkedSignal(signal, this.#ending.signal);
-    const turn = this.#createTurn(id, question);
+    const turn = this.#createTurn(id, prompt);
     const working: Working = { id, turn, result: work(turn, linked.signal) };
     this.#working.add(working);
     try {
@@ -239,10 +239,10 @@ class SessionStore implements Sessions {
   }
 
   /** Two turns of one conversation are kept one after another. */
-  #createTurn(id: string, question: Question): RunningTurn {
+  #createTurn(id: string, prompt: TurnPrompt): RunningTurn {
     const { redact, now, onDidChange } = this.#options;
     const earlier = [...this.#working].filter((working) => working.id === id);
-    return new RunningTurn(question, {
+    return new RunningTurn(prompt, {
       before: Promise.allSettled(earlier.map(({ result }) => result)),
       write: async (...change) => {
         if (!this.isKeeping) return undefined;

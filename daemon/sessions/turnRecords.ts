@@ -4,11 +4,11 @@ import type { SessionMessage } from '../../protocol/messages/sessions.ts';
 import { markOf, recordToLine, type SessionState, stateAfter } from './records.ts';
 import { maxLine } from './sessionFile.ts';
 
-/** What a turn is asked. */
-export interface Question {
+/** What a turn asks of the model. */
+export interface TurnPrompt {
   readonly model: string;
   /** All messages that were sent, with the history. */
-  readonly request: readonly Message[];
+  readonly messages: readonly Message[];
 }
 
 /** What came of it. */
@@ -33,12 +33,12 @@ export interface Addition {
   readonly state: SessionState;
 }
 
-/** The messages of a question that are not kept yet. */
-export function questionToAddition(
-  { model, request }: Question,
+/** The messages of a prompt that are not kept yet. */
+export function promptToAddition(
+  { model, messages: sent }: TurnPrompt,
   { state, at, redact }: RecordOptions,
 ): Addition {
-  const kept = addedBy(request, state).map((message) => redact(toKept(message)));
+  const kept = addedBy(sent, state).map((message) => redact(toKept(message)));
   const known = new Set(state.unanswered);
   const messages = kept
     .filter((message) => message.role !== 'user' || !known.has(markOf(message)))

@@ -6,7 +6,7 @@ import {
   logoutRequest,
   type ToolCapabilities,
 } from '../../protocol/messages/tools.ts';
-import type { AskUser } from '../chat/daemonTools.ts';
+import type { AskApproval } from '../chat/daemonTools.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import type { McpServers } from './mcpServers.ts';
 import { approveToolSchema, finishLoginSchema, listToolsSchema, loginSchema } from './params.ts';
@@ -20,16 +20,16 @@ export function serveTools(endpoint: Endpoint, tools: McpServers): void {
   endpoint.onRequest(logoutRequest, loginSchema, (params, signal) => tools.logout(params, signal));
 }
 
-/** Asks the user before a call, if the client has said that it answers such questions. */
-interface Questions {
+/** Asks the user before a call, if the client has said that it asks its user. */
+interface ApprovalRequests {
   start(client: ToolCapabilities | undefined): void;
   /** Undefined if nobody can be asked. */
-  readonly ask: () => AskUser | undefined;
+  readonly ask: () => AskApproval | undefined;
 }
 
-export function createQuestions(endpoint: Endpoint): Questions {
+export function createApprovalRequests(endpoint: Endpoint): ApprovalRequests {
   let approvesTools = false;
-  const ask: AskUser = async (params, signal) => {
+  const ask: AskApproval = async (params, signal) => {
     const { decision } = await endpoint.request(approveToolRequest, approveToolSchema, { params, signal });
     return decision;
   };

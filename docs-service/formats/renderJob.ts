@@ -6,7 +6,7 @@ export type RenderJob = PdfJob | EpubJob | HtmlJob | MarkdownJob | PartsJob;
 
 interface Rendering {
   /** The absolute path of the content folder. Pictures are read only from inside it. */
-  readonly content: string;
+  readonly contentFolder: string;
   /**
    * Where links to other documents lead, by their paths from the content folder. A document that is missing here is not
    * linked: only its text stays.

@@ -2,7 +2,7 @@ import type { ContentFolder } from '../content/contentFolder.ts';
 import type { Document } from '../content/document.ts';
 import type { LibraryCollection } from '../library/libraryCollections.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
-import { createDependencies } from './dependencies.ts';
+import { createReferencedFiles } from './referencedFiles.ts';
 import type { Renderer } from './renderer.ts';
 import { type RenderJob, UnrenderableError } from './renderJob.ts';
 import {
@@ -11,7 +11,7 @@ import {
   RenditionMaker,
   type RenditionMakerOptions,
   subjectOf,
-} from './rendition.ts';
+} from './renditionMaker.ts';
 
 /** Markdown depends on nothing but its document. */
 export interface MarkdownRenditions {
@@ -71,13 +71,13 @@ function markdownRenditions(texts: RenditionMaker): MarkdownRenditions {
 /** Each format looks up what it depends on besides the text, so that its entity tag changes with that. */
 export function createRenditions(options: RenditionsOptions): Renditions {
   const { index, folder, fonts, unchangedFiles = () => undefined } = options;
-  const content = folder.root;
+  const contentFolder = folder.root;
   const texts = new RenditionMaker({ ...options, renderer: options.texts });
   const files = new RenditionMaker({ ...options, renderer: options.files });
-  const { references, stampsOf, dependenciesOf } = createDependencies({ index, folder, unchangedFiles });
+  const { references, stampsOf, filesOf } = createReferencedFiles({ index, folder, unchangedFiles });
 
   const linked = (document: Document, format: LinkingFormat) =>
-    dependenciesOf({
+    filesOf({
       document,
       format,
       addressOf: (slug) => options.addressOf(slug, format),
@@ -89,7 +89,7 @@ export function createRenditions(options: RenditionsOptions): Renditions {
     const subject = subjectOf(form, identity);
     texts.refuseFailed(subject);
     const { targets, stamp } = await linked(document, form === 'page' ? 'html' : form);
-    const job: RenderJob = { kind: 'html', form, document, content, targets };
+    const job: RenderJob = { kind: 'html', form, document, contentFolder, targets };
     return texts.make({
       job,
       subject,
@@ -107,7 +107,7 @@ export function createRenditions(options: RenditionsOptions): Renditions {
       const subject = subjectOf('pdf', identity);
       files.refuseFailed(subject);
       const { targets, stamp } = await linked(document, 'pdf');
-      const job: RenderJob = { kind: 'pdf', document, content, targets, fonts: fonts.folders };
+      const job: RenderJob = { kind: 'pdf', document, contentFolder, targets, fonts: fonts.folders };
       return files.make({
         job,
         subject,
@@ -129,7 +129,7 @@ export function createRenditions(options: RenditionsOptions): Renditions {
       const stamps = await stampsOf([...pictures]);
       return files.make({
         // Chapters link to each other; documents in other books are not linked.
-        job: { kind: 'epub', collection: definition, documents, content, targets: {} },
+        job: { kind: 'epub', collection: definition, documents, contentFolder, targets: {} },
         subject,
         inputs: [definition, identities, stamps],
         mediaType: 'application/epub+zip',

@@ -9,8 +9,8 @@ import { createEtag, isNotModified, setValidators } from './conditional.ts';
 import { documentToView } from './documentView.ts';
 import { createListRoute } from './listRoute.ts';
 import { createLookups } from './lookups.ts';
-import { sendRendition } from './renditionReply.ts';
 import { listQuerySchema, nameParameter, problemResponses, slugParameter } from './schemas.ts';
+import { sendRendition } from './sendRendition.ts';
 
 export interface ApiServices {
   readonly index: DocumentIndex;

@@ -20,7 +20,7 @@ import type { Test } from 'tap';
 import t from 'tap';
 import { titleOf, tryRecord } from '../../daemon/sessions/records.ts';
 import { AnswerSoFar } from '../../daemon/sessions/runningTurn.ts';
-import { questionToAddition, toKept } from '../../daemon/sessions/turnRecords.ts';
+import { promptToAddition, toKept } from '../../daemon/sessions/turnRecords.ts';
 import { type ChatDelta, chatRequest, type Message } from '../../protocol/messages/chat.ts';
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
 import {
@@ -704,10 +704,10 @@ t.test('a tool result is kept only once', async (t) => {
     toolCallId: id,
     toolName: 'look',
   });
-  const { lines } = questionToAddition(
+  const { lines } = promptToAddition(
     {
       model,
-      request: [
+      messages: [
         user('Look'),
         { role: 'assistant', content: '', toolCalls: [call] },
         result('c1'),

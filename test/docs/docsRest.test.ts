@@ -14,8 +14,8 @@ import t, { type Test } from 'tap';
 import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
 import { callerOf, RateLimiter } from '../../docs-service/base/rateLimiter.ts';
 import { openContentFolder } from '../../docs-service/content/contentFolder.ts';
-import { createDependencies } from '../../docs-service/formats/dependencies.ts';
-import type { Rendition } from '../../docs-service/formats/rendition.ts';
+import { createReferencedFiles } from '../../docs-service/formats/referencedFiles.ts';
+import type { Rendition } from '../../docs-service/formats/renditionMaker.ts';
 import { type ListenerBounds, listen } from '../../docs-service/http/listener.ts';
 import { createProxyCheck } from '../../docs-service/http/trustedProxies.ts';
 import { IndexUnavailableError } from '../../docs-service/search/documentIndex.ts';
@@ -460,9 +460,9 @@ t.test('the files of a document are read again only after one has changed', asyn
       return new Map([['b.md', 'b']]);
     },
   };
-  const { dependenciesOf } = createDependencies({ index, folder, unchangedFiles: () => unchanged });
+  const { filesOf } = createReferencedFiles({ index, folder, unchangedFiles: () => unchanged });
   const ask = () =>
-    dependenciesOf({
+    filesOf({
       document: documentOf('a', '![](p.png) [b](b.md)'),
       format: 'html',
       addressOf: (slug) => `/read/${slug}`,

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import t from 'tap';
 import { RendererBusyError } from '../../docs-service/formats/renderer.ts';
 import { UnrenderableError } from '../../docs-service/formats/renderJob.ts';
-import type { Rendition } from '../../docs-service/formats/rendition.ts';
+import type { Rendition } from '../../docs-service/formats/renditionMaker.ts';
 import type { Renditions } from '../../docs-service/formats/renditions.ts';
 import { IndexUnavailableError } from '../../docs-service/search/documentIndex.ts';
 import { openTestApp } from '../support/docsApp.ts';

@@ -200,7 +200,9 @@ t.test('the cover of any format is above the title', parts, async (t) => {
     { cover: '../../etc/passwd', shown: 0, note: /passwd/ },
   ];
   for (const { cover, shown, note } of cases) {
-    const { bytes, notes } = await createPdf(pdfJob('Words.', { ...document, cover }, { content }));
+    const { bytes, notes } = await createPdf(
+      pdfJob('Words.', { ...document, cover }, { contentFolder: content }),
+    );
     t.equal(poppler('pdfimages', bytes, ['-list']).trim().split('\n').length - 2, shown, cover);
     t.match(textOf(bytes), /The guide\s[\s\S]*Words\./);
     t.match(notes, note ? [note] : []);
@@ -219,7 +221,7 @@ t.test('pictures of supported formats are shown, and others by their description
   );
   const names = ['a.png', 'a.jpeg', 'a.gif', 'a.webp', 'broken.png', 'text.svg', 'gone.png'];
   const body = names.map((name) => `![alt of ${name}](pictures/${name})`).join('\n\n');
-  const { bytes, notes } = await createPdf(pdfJob(body, {}, { content }));
+  const { bytes, notes } = await createPdf(pdfJob(body, {}, { contentFolder: content }));
   const text = textOf(bytes);
   t.same(
     [...text.matchAll(/\[Picture: alt of (\S+)\]/g)].map(([, name]) => name),

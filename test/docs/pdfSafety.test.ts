@@ -101,7 +101,7 @@ t.test('nothing is fetched, and nothing outside the content folder is read', par
     `<link rel="stylesheet" href="${url}/s.css"><iframe src="${url}/f"></iframe><object data="${url}/o"></object>`,
     `[a](${url}/link)`,
   ].join('\n\n');
-  const { bytes } = await createPdf(pdfJob(body, { cover: '../secret.png' }, { content }));
+  const { bytes } = await createPdf(pdfJob(body, { cover: '../secret.png' }, { contentFolder: content }));
   t.equal(hits, 0);
   t.equal(poppler('pdfimages', bytes, ['-list']).trim().split('\n').length, 2, 'no picture but none');
 });
@@ -185,7 +185,9 @@ t.test('damaged and hostile pictures never end a document', parts, async (t) => 
   };
   for (const [name, bytes] of Object.entries(files)) writeFileSync(join(content, name), bytes);
   for (const name of Object.keys(files)) {
-    const { bytes } = await createPdf(pdfJob(`before\n\n![${name}](${name})\n\nafter`, {}, { content }));
+    const { bytes } = await createPdf(
+      pdfJob(`before\n\n![${name}](${name})\n\nafter`, {}, { contentFolder: content }),
+    );
     t.match(textOf(bytes), /before[\s\S]*after/, name);
   }
 });

@@ -18,7 +18,7 @@ import { createSlugRecords } from '../support/docsLibrary.ts';
 import { runDocs, serveDocs } from '../support/docsProcess.ts';
 import {
   documentIndexContract,
-  documentOf,
+  emptyDocument,
   found,
   type WritableIndex,
 } from '../support/documentIndexContract.ts';
@@ -85,7 +85,7 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
         changes,
         fc.array(asked, { minLength: 3, maxLength: 6 }),
         async ({ put, remove }, questions) => {
-          const documents = put.map(([slug, document]) => documentOf(slug, document));
+          const documents = put.map(([slug, document]) => emptyDocument(slug, document));
           for (const index of engines) await index.apply({ put: documents, remove });
           for (const { filter, ...question } of questions) {
             const [one, other] = await Promise.all(
@@ -117,7 +117,7 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
     const [one, other] = instances;
     if (!one || !other) throw new Error('There are three.');
     const changed = new Promise<void>((resolve) => other.onDidChange(resolve));
-    await one.apply({ put: [documentOf('a', { body: 'apple' })] });
+    await one.apply({ put: [emptyDocument('a', { body: 'apple' })] });
     await changed;
     t.strictSame(await found(other, 'apple'), ['a']);
     await Promise.all(instances.map((index) => index.close()));
@@ -141,7 +141,7 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
 
   t.test('calls fail while the database is down, and work again afterwards', async (t) => {
     const index = await open();
-    await index.apply({ put: [documentOf('a', { body: 'apple' })] });
+    await index.apply({ put: [emptyDocument('a', { body: 'apple' })] });
     await server.stop();
     await t.rejects(index.summary(), { name: 'IndexUnavailableError' });
     await t.rejects(found(index, 'apple'), { name: 'IndexUnavailableError' });
@@ -150,7 +150,7 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
     const changed = new Promise<void>((resolve) => index.onDidChange(resolve));
     await server.start();
     t.strictSame(await found(index, 'apple'), ['a']);
-    await index.apply({ put: [documentOf('b', { body: 'apple' })] });
+    await index.apply({ put: [emptyDocument('b', { body: 'apple' })] });
     await changed;
     t.equal((await found(index, 'apple')).length, 2);
     await index.close();
@@ -159,7 +159,7 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
   t.test('dropped tables, and those of another version, are created again', async (t) => {
     const url = await server.database();
     const index = openAt(url);
-    await index.apply({ put: [documentOf('a', { body: 'apple' })] });
+    await index.apply({ put: [emptyDocument('a', { body: 'apple' })] });
     await index.pool.query("UPDATE docs_meta SET value = 'other' WHERE name = 'version'");
     await t.rejects(index.summary(), { name: 'IndexUnavailableError', message: /version/ });
     const newer = openAt(url);
@@ -175,10 +175,10 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
     );
     await t.rejects(index.summary(), { name: 'IndexUnavailableError' });
     t.equal((await index.summary()).documents, 0);
-    await index.apply({ put: [documentOf('a', { body: 'apple' })], isComplete: true });
+    await index.apply({ put: [emptyDocument('a', { body: 'apple' })], isComplete: true });
     const indexId = await index.indexId();
     await index.pool.query('DROP TABLE docs_documents');
-    const apply = () => index.apply({ indexId, put: [documentOf('a')], isComplete: true });
+    const apply = () => index.apply({ indexId, put: [emptyDocument('a')], isComplete: true });
     await t.rejects(apply(), { name: 'IndexUnavailableError', message: /deleted/ });
     await t.rejects(apply(), { name: 'IndexUnavailableError', message: /being rebuilt/ });
     t.strictSame(await index.summary(), { documents: 0, problems: [], warnings: [], isComplete: false });

@@ -24,7 +24,7 @@ function htmlJob(body: string): HtmlJob {
   return {
     kind: 'html',
     form: 'page',
-    content,
+    contentFolder: content,
     targets: { 'b.md': '/read/b' },
     document: documentOf('a', body),
   };

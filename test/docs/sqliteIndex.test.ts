@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
 import { createSqliteIndex } from '../../docs-service/search/sqlite/sqliteIndex.ts';
-import { documentIndexContract, documentOf, found } from '../support/documentIndexContract.ts';
+import { documentIndexContract, emptyDocument, found } from '../support/documentIndexContract.ts';
 import { needs, places } from '../support/parts.ts';
 
 const worker = resolve('dist/docs-service/indexWorker.cjs');
@@ -25,7 +25,7 @@ t.setTimeout(120_000);
 t.test('SQLite', async (t) => documentIndexContract(t, async () => openSqlite()));
 
 t.test('the file of SQLite', async (t) => {
-  const put = [documentOf('a', { body: 'apple' })];
+  const put = [emptyDocument('a', { body: 'apple' })];
 
   t.test('is there again after a restart', async (t) => {
     const file = newFile();
@@ -131,7 +131,7 @@ t.test('the file of SQLite', async (t) => {
     // Each of them is put before all of those that came before it but the first.
     for (let from = 0; from < 300; from += 3)
       await index.apply({
-        put: [0, 1, 2].map((at) => documentOf(`m${String(900 - from - at)}`, { body: 'word' })),
+        put: [0, 1, 2].map((at) => emptyDocument(`m${String(900 - from - at)}`, { body: 'word' })),
       });
     const wanted = Array.from({ length: 300 }, (_, number) => `m${number + 601}`);
     const paged: string[] = [];

@@ -1,28 +1,13 @@
 import type { Test } from 'tap';
 import type { Document } from '../../docs-service/content/document.ts';
 import type { DocumentIndex, IndexWriter, SearchQuery } from '../../docs-service/search/documentIndex.ts';
+import { documentOf } from './documents.ts';
 
 export type WritableIndex = DocumentIndex & IndexWriter;
 
-/** A document whose front matter says nothing but what a test is about. */
-export function documentOf(slug: string, more: Partial<Document> = {}): Document {
-  return {
-    slug,
-    title: slug,
-    type: null,
-    tags: [],
-    date: null,
-    updated: null,
-    lang: null,
-    authors: [],
-    description: null,
-    cover: null,
-    draft: false,
-    contentHash: `hash of ${slug}`,
-    path: `${slug}.md`,
-    body: '',
-    ...more,
-  };
+/** A document without text or a date. */
+export function emptyDocument(slug: string, more: Partial<Document> = {}): Document {
+  return documentOf(slug, '', { date: null, contentHash: `hash of ${slug}`, ...more });
 }
 
 export async function found(
@@ -58,14 +43,14 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
   on('lists are newest first, then by slug, and filtered', async (t, index) => {
     await index.apply({
       put: [
-        documentOf('undated-b'),
-        documentOf('old', { date: '2020-01-01', type: 'guide', tags: [tag('one')] }),
-        documentOf('new', { date: '2026-01-01', type: 'guide', tags: [tag('one'), tag('two')] }),
-        documentOf('midnight', { date: '2023-05-05', tags: [tag('two')] }),
-        documentOf('evening', { date: '2023-05-04T23:30:00-01:00', tags: [tag('two')] }),
-        documentOf('undated-a', { draft: true, type: 'guide' }),
-        documentOf('𝒶', { type: 'x' }),
-        documentOf('ｚ', { type: 'x' }),
+        emptyDocument('undated-b'),
+        emptyDocument('old', { date: '2020-01-01', type: 'guide', tags: [tag('one')] }),
+        emptyDocument('new', { date: '2026-01-01', type: 'guide', tags: [tag('one'), tag('two')] }),
+        emptyDocument('midnight', { date: '2023-05-05', tags: [tag('two')] }),
+        emptyDocument('evening', { date: '2023-05-04T23:30:00-01:00', tags: [tag('two')] }),
+        emptyDocument('undated-a', { draft: true, type: 'guide' }),
+        emptyDocument('𝒶', { type: 'x' }),
+        emptyDocument('ｚ', { type: 'x' }),
       ],
     });
     const list = async (more = {}) => {
@@ -86,7 +71,7 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
   });
 
   on('a document is read as it was put, and replaced, and removed', async (t, index) => {
-    const whole = documentOf('whole', {
+    const whole = emptyDocument('whole', {
       title: 'Ganz "neu"',
       type: 'a, b}',
       tags: [tag('one')],
@@ -99,7 +84,7 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
       path: 'folder/whole ü.md',
       body: '# Größe\n\n```\ncode\n```\n\n🙂 end\n',
     });
-    await index.apply({ put: [whole, documentOf('other', { draft: true })] });
+    await index.apply({ put: [whole, emptyDocument('other', { draft: true })] });
     t.strictSame(await index.read('whole'), whole);
     t.equal((await index.read('other'))?.draft, true, 'a draft is read too');
     t.equal(await index.read('nothing'), undefined);
@@ -118,7 +103,7 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
     t.strictSame(await found(index, 'neu'), []);
     t.equal((await index.list({ tag: 'one', drafts: true, limit: 1, offset: 0 })).total, 0);
     t.equal((await index.list({ type: 'c', drafts: true, limit: 1, offset: 0 })).total, 1);
-    await index.apply({ remove: ['whole', 'nothing'], put: [documentOf('whole', { body: 'again' })] });
+    await index.apply({ remove: ['whole', 'nothing'], put: [emptyDocument('whole', { body: 'again' })] });
     t.strictSame(await found(index, 'again'), ['whole']);
     await index.apply({ remove: ['whole'] });
     t.strictSame(await found(index, 'again'), []);
@@ -128,7 +113,7 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
 
   on('characters that a store has no place for become a substitute', async (t, index) => {
     await index.apply({
-      put: [documentOf('odd', { title: 'a\0b \ud800', body: 'nul \0 half \udc00 word' })],
+      put: [emptyDocument('odd', { title: 'a\0b \ud800', body: 'nul \0 half \udc00 word' })],
     });
     t.equal((await index.read('odd'))?.body, 'nul \ufffd half \ufffd word');
     t.equal((await index.read('odd'))?.title, 'a\0b \ud800');
@@ -138,14 +123,14 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
   on('a search finds words, phrases, beginnings and exclusions', async (t, index) => {
     await index.apply({
       put: [
-        documentOf('getting-started', {
+        emptyDocument('getting-started', {
           title: 'Getting started',
           body: '# Getting started\n\nInstall the *program*, then run it.',
         }),
-        documentOf('install', { body: '## How to install\n\nA well-known program. Run `npm install`.' }),
-        documentOf('zurich', { body: 'Zürich, ΟΔΟΣ, Ёлка und Straße. 全文検索エンジンを作る。' }),
-        documentOf('secret', { draft: true, body: 'Install nothing.' }),
-        documentOf('split', { title: 'one two', body: 'three\n\n# Four\n\n# Five' }),
+        emptyDocument('install', { body: '## How to install\n\nA well-known program. Run `npm install`.' }),
+        emptyDocument('zurich', { body: 'Zürich, ΟΔΟΣ, Ёлка und Straße. 全文検索エンジンを作る。' }),
+        emptyDocument('secret', { draft: true, body: 'Install nothing.' }),
+        emptyDocument('split', { title: 'one two', body: 'three\n\n# Four\n\n# Five' }),
       ],
     });
     const cases: readonly (readonly [query: string, want: readonly string[]])[] = [
@@ -213,12 +198,12 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
   on('titles come before headings and headings before the text', async (t, index) => {
     await index.apply({
       put: [
-        documentOf('d', { title: 'x', body: `apple ${'pear '.repeat(30)}` }),
-        documentOf('c', { title: 'x', body: '## An apple\n\npear' }),
-        documentOf('b', { title: 'Apple', body: 'pear' }),
-        documentOf('a', { title: 'x', body: 'apple pear' }),
-        documentOf('e', { title: 'x', body: 'Pear\n====\n\nthe apple' }),
-        documentOf('f', { title: 'green apples', body: 'apple' }),
+        emptyDocument('d', { title: 'x', body: `apple ${'pear '.repeat(30)}` }),
+        emptyDocument('c', { title: 'x', body: '## An apple\n\npear' }),
+        emptyDocument('b', { title: 'Apple', body: 'pear' }),
+        emptyDocument('a', { title: 'x', body: 'apple pear' }),
+        emptyDocument('e', { title: 'x', body: 'Pear\n====\n\nthe apple' }),
+        emptyDocument('f', { title: 'green apples', body: 'apple' }),
       ],
     });
     const tiers = (slugs: readonly string[], sizes: readonly number[]) =>
@@ -239,15 +224,15 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
     const filler = (words: number) => 'filler '.repeat(words);
     await index.apply({
       put: [
-        documentOf('a-once', { title: 'x', body: `apple ${filler(60)}` }),
-        documentOf('b-twice', { title: 'x', body: `apple apple ${filler(60)}` }),
-        documentOf('c-often', { title: 'x', body: `${'apple '.repeat(8)}${filler(60)}` }),
-        documentOf('d-short', { title: 'x', body: `plum ${filler(5)}` }),
-        documentOf('e-long', { title: 'x', body: `plum ${filler(500)}` }),
-        documentOf('f-phrases', { title: 'x', body: `${'red pear '.repeat(4)}${filler(60)}` }),
-        documentOf('e-phrase', { title: 'x', body: `red pear red plane pear ${filler(63)}` }),
-        documentOf('g-tie', { title: 'x', body: `apple ${filler(60)}` }),
-        documentOf('h-title', { title: 'Apple', body: filler(500) }),
+        emptyDocument('a-once', { title: 'x', body: `apple ${filler(60)}` }),
+        emptyDocument('b-twice', { title: 'x', body: `apple apple ${filler(60)}` }),
+        emptyDocument('c-often', { title: 'x', body: `${'apple '.repeat(8)}${filler(60)}` }),
+        emptyDocument('d-short', { title: 'x', body: `plum ${filler(5)}` }),
+        emptyDocument('e-long', { title: 'x', body: `plum ${filler(500)}` }),
+        emptyDocument('f-phrases', { title: 'x', body: `${'red pear '.repeat(4)}${filler(60)}` }),
+        emptyDocument('e-phrase', { title: 'x', body: `red pear red plane pear ${filler(63)}` }),
+        emptyDocument('g-tie', { title: 'x', body: `apple ${filler(60)}` }),
+        emptyDocument('h-title', { title: 'Apple', body: filler(500) }),
       ],
     });
     t.strictSame(await found(index, 'apple'), ['h-title', 'c-often', 'b-twice', 'a-once', 'g-tie']);
@@ -260,14 +245,14 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
 
   on('a rare word weighs more than a common one', async (t, index) => {
     const common = Array.from({ length: 200 }, (_, number) =>
-      documentOf(`other-${number}`, { title: 'x', body: 'common words of others, in some number' }),
+      emptyDocument(`other-${number}`, { title: 'x', body: 'common words of others, in some number' }),
     );
     const filler = 'some '.repeat(40);
     await index.apply({
       put: [
         ...common,
-        documentOf('much-common', { title: 'x', body: `rare ${'common '.repeat(9)}${filler}` }),
-        documentOf('much-rare', { title: 'x', body: `common ${'rare '.repeat(9)}${filler}` }),
+        emptyDocument('much-common', { title: 'x', body: `rare ${'common '.repeat(9)}${filler}` }),
+        emptyDocument('much-rare', { title: 'x', body: `common ${'rare '.repeat(9)}${filler}` }),
       ],
     });
     t.strictSame(await found(index, 'common rare'), ['much-rare', 'much-common']);
@@ -284,7 +269,7 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
     for (let from = 0; from < numbers.length; from += 300)
       await index.apply({
         put: numbers.slice(from, from + 300).map((number) =>
-          documentOf(slug(number), {
+          emptyDocument(slug(number), {
             title: number === 2_099 ? 'Common' : 'x',
             body: number === 2_098 ? '# common' : number < 50 ? 'common rare' : 'common',
           }),
@@ -398,7 +383,7 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
   });
 
   on('the generation grows with what readers can see, and with nothing else', async (t, index) => {
-    await index.apply({ put: [documentOf('a')], isComplete: true });
+    await index.apply({ put: [emptyDocument('a')], isComplete: true });
     const file = {
       path: 'a.md',
       size: 1,
@@ -422,17 +407,17 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
     await index.apply({ remove: ['a'] });
     t.ok(index.generation > later, 'a document that is gone');
     listening.dispose();
-    await index.apply({ put: [documentOf('a')] });
+    await index.apply({ put: [emptyDocument('a')] });
     t.equal(calls, 2);
   });
 
   on('a selection has everything that matches, in its order', async (t, index) => {
     await index.apply({
       put: [
-        documentOf('c', { title: 'Part 10', date: '2024-01-01', tags: [tag('book')] }),
-        documentOf('a', { title: 'part 2', date: '2025-01-01', tags: [tag('book')], draft: true }),
-        documentOf('b', { title: 'Épilogue', tags: [tag('book')] }),
-        documentOf('d', { title: 'other', type: 'x' }),
+        emptyDocument('c', { title: 'Part 10', date: '2024-01-01', tags: [tag('book')] }),
+        emptyDocument('a', { title: 'part 2', date: '2025-01-01', tags: [tag('book')], draft: true }),
+        emptyDocument('b', { title: 'Épilogue', tags: [tag('book')] }),
+        emptyDocument('d', { title: 'other', type: 'x' }),
       ],
     });
     const select = async (order: 'date' | '-date' | 'title') =>
@@ -447,7 +432,7 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
   });
 
   on('a document is found by the other forms of its slug', async (t, index) => {
-    const at = (path: string, slug: string, draft = false) => documentOf(slug, { path, draft });
+    const at = (path: string, slug: string, draft = false) => emptyDocument(slug, { path, draft });
     await index.apply({
       put: [
         at('errors.md', 'errors'),
@@ -481,7 +466,7 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
   on('slugs near a wrong one', async (t, index) => {
     const slugs = ['getting-started', 'installation', 'linux-install-guide', 'configuration', 'größe', 'faq'];
     await index.apply({
-      put: [...slugs.map((slug) => documentOf(slug)), documentOf('instalation-draft', { draft: true })],
+      put: [...slugs.map((slug) => emptyDocument(slug)), emptyDocument('instalation-draft', { draft: true })],
     });
     const near = async (slug: string) => (await index.nearSlugs(slug, 3))[0];
     t.equal(await near('geting-started'), 'getting-started');
@@ -502,7 +487,9 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
     const word = (number: number) => `w${number.toString(36)}`;
     const body = Array.from({ length: 120_000 }, (_, number) => word(number)).join(' ');
     const repeated = `${'the word '.repeat(20_000)} the end`;
-    await index.apply({ put: [documentOf('long', { body }), documentOf('repeated', { body: repeated })] });
+    await index.apply({
+      put: [emptyDocument('long', { body }), emptyDocument('repeated', { body: repeated })],
+    });
     t.strictSame(await found(index, word(30_000)), ['long']);
     t.strictSame(await found(index, word(119_999)), []);
     t.strictSame(await found(index, '"word the end"'), ['repeated'], 'a phrase far from the beginning');
@@ -511,7 +498,7 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
   });
 
   on('a change is seen whole or not at all', async (t, index) => {
-    const put = Array.from({ length: 50 }, (_, number) => documentOf(`doc-${number}`, { body: 'first' }));
+    const put = Array.from({ length: 50 }, (_, number) => emptyDocument(`doc-${number}`, { body: 'first' }));
     await index.apply({ put });
     const changing = index.apply({ put: put.map((document) => ({ ...document, body: 'second' })) });
     let [first, second] = [50, 0];
@@ -522,7 +509,7 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
       t.ok(second === 50 || second === 0, `${second} of the second`);
     }
     await changing;
-    const bad = { ...documentOf('bad'), tags: undefined };
+    const bad = { ...emptyDocument('bad'), tags: undefined };
     await t.rejects(index.apply({ remove: ['doc-1'], put: [bad as unknown as Document] }));
     t.equal(
       (await index.list({ drafts: false, limit: 1, offset: 0 })).total,

@@ -24,13 +24,13 @@ export function documentOf(slug: string, body: string, more: Partial<Document> =
 }
 
 export function epubJob(
-  content: string,
+  contentFolder: string,
   documents: readonly Document[],
   collection: Partial<CollectionDefinition> = {},
 ): EpubJob {
   return {
     kind: 'epub',
-    content,
+    contentFolder,
     targets: {},
     documents,
     collection: {

@@ -20,7 +20,7 @@ import {
   prompts,
   withoutRetryMark,
   withPrompt,
-} from '../../client/vscode/chat/question.ts';
+} from '../../client/vscode/chat/prompt.ts';
 import { createRounds } from '../../client/vscode/chat/rounds.ts';
 import { type AnsweringFacts, whoAnswers } from '../../client/vscode/chat/whoAnswers.ts';
 import { createSnooze } from '../../client/vscode/completion/snooze.ts';

@@ -2,7 +2,7 @@ import { formatBytes } from '../../../protocol/base/bytes.ts';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
 import { listSessionsRequest } from '../../../protocol/messages/sessions.ts';
-import { describeSession } from '../conversation/session.ts';
+import { describeSession } from '../conversation/keptConversation.ts';
 import { withDaemon } from '../daemon/connection.ts';
 import { describeCapabilities } from '../screen/modelDescription.ts';
 import {

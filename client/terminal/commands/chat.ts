@@ -15,8 +15,8 @@ import {
 } from '../conversation/chatSettings.ts';
 import { withNearModels } from '../conversation/chooseModel.ts';
 import { converse } from '../conversation/conversation.ts';
+import { chooseModelOf, findSession } from '../conversation/keptConversation.ts';
 import { createLineEditor } from '../conversation/lineEditor.ts';
-import { chooseModelOf, findSession } from '../conversation/session.ts';
 import { chooseTools, type ToolChoice } from '../conversation/toolChoice.ts';
 import { type Approve, approveThrough, createTurns } from '../conversation/turn.ts';
 import { noteWaiting } from '../conversation/waitingNote.ts';

@@ -8,7 +8,7 @@ import type { CommandContext } from '../cli/command.ts';
 import { confirmDeletion } from '../cli/confirmDeletion.ts';
 import { TerminalError } from '../cli/failure.ts';
 import { canAsk } from '../cli/terminal.ts';
-import { allSessions, readSession, showMessage, timeOf, titleOf } from '../conversation/session.ts';
+import { allSessions, readSession, showMessage, timeOf, titleOf } from '../conversation/keptConversation.ts';
 import { withDaemon } from '../daemon/connection.ts';
 import type { Daemon } from '../daemon/daemon.ts';
 import { formatTable } from '../screen/table.ts';

@@ -20,7 +20,7 @@ import type { Connection } from '../daemon/connection.ts';
 import { toolsTable } from '../screen/tools.ts';
 import { type AnswerStats, describeStats } from './answerStats.ts';
 import { type ChatSettings, promptMessage, settingsOfTurn } from './chatSettings.ts';
-import { chooseModelOf, describeSession, openSession, showMessage } from './session.ts';
+import { chooseModelOf, describeSession, openSession, showMessage } from './keptConversation.ts';
 import type { ConversationState } from './slashCommands.ts';
 import type { ToolChoice } from './toolChoice.ts';
 

@@ -5,7 +5,7 @@ import type { Session } from '../../../protocol/messages/sessions.ts';
 import { optionNames, thinkWords } from '../cli/flags.ts';
 import type { ChatSettings } from './chatSettings.ts';
 import { findModel } from './chooseModel.ts';
-import { describeSession, titleOf } from './session.ts';
+import { describeSession, titleOf } from './keptConversation.ts';
 import {
   attachFile,
   attachImage,

@@ -44,10 +44,10 @@ export function createTurns(daemon: () => Daemon, approve: Approve): AskForTurn 
     const stopWatching = current.onNotification(toolProgress, (report) => {
       if (report.streamId === streamId) waiting.progress(report);
     });
-    const stopAnswering = current.onRequest(approveToolRequest, async (question, asked) => {
+    const stopAnswering = current.onRequest(approveToolRequest, async (call, asked) => {
       // The call must be on the screen before the question.
       await deltas.settle();
-      return { decision: await waiting.during(() => approve(question, asked)) };
+      return { decision: await waiting.during(() => approve(call, asked)) };
     });
     try {
       return await current.request(chatRequest, { streamId, ...params }, signal);
@@ -61,7 +61,7 @@ export function createTurns(daemon: () => Daemon, approve: Approve): AskForTurn 
 }
 
 /** Asks a person before a call of a tool. An aborted signal withdraws the question. */
-export type Approve = (question: ApproveToolParams, signal: AbortSignal) => Promise<ToolDecision>;
+export type Approve = (call: ApproveToolParams, signal: AbortSignal) => Promise<ToolDecision>;
 
 const decisions: ReadonlyMap<string, ToolDecision> = new Map([
   ['y', 'once'],

@@ -9,7 +9,7 @@ import { type Answering, type NamedModel, vendor, whoAnswers } from './whoAnswer
 
 /** Which model answers `@runner`. */
 export interface AnsweringModels {
-  /** The setting decides, else the editor's picker if the question comes from there, else the daemon's rule. */
+  /** The setting decides, else the editor's picker if the prompt comes from there, else the daemon's rule. */
   answering(picked?: vscode.LanguageModelChat): Promise<Answering>;
   /** Chooses a model of the default server, unless it is remote and the user refuses that. */
   choose(name: string): Promise<void>;

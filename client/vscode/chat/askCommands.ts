@@ -5,7 +5,7 @@ import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { plain } from '../ui/safeText.ts';
 import type { AnsweringModels } from './answeringModel.ts';
 import { changesIn, commitPrompt, type Repository, repositoryAt, writeInto } from './commitMessage.ts';
-import { type PromptName, prompts } from './question.ts';
+import { type PromptName, prompts } from './prompt.ts';
 import type { AskForRound } from './rounds.ts';
 
 export interface AskCommandsDependencies {
@@ -42,7 +42,7 @@ export function registerAskCommands({ models, ask, reporter }: AskCommandsDepend
   );
 }
 
-interface AskedQuestion {
+interface AskedPrompt {
   readonly query: string;
   readonly isPartialQuery: boolean;
   readonly uri?: vscode.Uri;
@@ -61,7 +61,7 @@ function askAboutSelection(query: string, isPartialQuery: boolean): Promise<void
   });
 }
 
-async function openChat({ query, isPartialQuery, uri, range }: AskedQuestion): Promise<void> {
+async function openChat({ query, isPartialQuery, uri, range }: AskedPrompt): Promise<void> {
   // The editor's own commands count lines and columns from 1.
   const place = range && {
     startLineNumber: range.start.line + 1,
@@ -90,7 +90,7 @@ function toActions(
   return (['fix', 'explain'] as const).map((name) => {
     const title = name === 'fix' ? 'Fix with Runner' : 'Explain with Runner';
     const action = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
-    const asked: AskedQuestion = { query: `@runner /${name} ${about}`, isPartialQuery: false, uri, range };
+    const asked: AskedPrompt = { query: `@runner /${name} ${about}`, isPartialQuery: false, uri, range };
     action.command = { command: 'runner.ask.problem', title, arguments: [asked] };
     action.diagnostics = [...diagnostics];
     return action;

@@ -8,7 +8,7 @@ import { toConversation } from './history.ts';
 import type { AskForRound } from './rounds.ts';
 import type { NamedModel } from './whoAnswers.ts';
 
-/** A question to `@runner`, as the editor passes it on. */
+/** A prompt to `@runner`, as the editor passes it on. */
 export interface Turn {
   readonly request: vscode.ChatRequest;
   readonly context: vscode.ChatContext;
@@ -54,7 +54,7 @@ function listed(names: readonly string[]): string {
 /** More tools than this fill a small model's window with descriptions. */
 const maxTools = 16;
 
-/** The tools that the user named in this question and those in the setting; never every tool of the editor. */
+/** The tools that the user named in this prompt and those in the setting; never every tool of the editor. */
 function toolsFor({ toolReferences }: vscode.ChatRequest): readonly Tool[] {
   const wanted = vscode.workspace.getConfiguration('runner').get<readonly string[]>('tools') ?? [];
   const names = new Set([...toolReferences.map(({ name }) => name), ...wanted]);

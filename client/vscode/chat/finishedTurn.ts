@@ -1,7 +1,7 @@
 import type { ChatFollowupProvider } from 'vscode';
 import { cutText } from '../../../protocol/base/text.ts';
 import type { Message, Usage } from '../../../protocol/messages/chat.ts';
-import { withRetryMark } from './question.ts';
+import { withRetryMark } from './prompt.ts';
 
 /** The data of a finished turn of `@runner` in the editor's history. It is written to disk, so it is small. */
 export interface TurnMetadata {
@@ -41,7 +41,7 @@ export function readMetadata(value: unknown): TurnMetadata | undefined {
 }
 
 /**
- * Buttons below an answer that can be continued or asked again. A question that is asked again has the command of the
+ * Buttons below an answer that can be continued or asked again. A prompt that is sent again has the command of the
  * first one, which is the editor's default. One that continues must not have it, or the command's prompt would be sent
  * once more.
  */

@@ -2,10 +2,10 @@ import * as vscode from 'vscode';
 import type { Message } from '../../../protocol/messages/chat.ts';
 import { isAside } from './answerWriter.ts';
 import { readMetadata } from './finishedTurn.ts';
-import { attachedOnce, isTriedAgain, withoutRetryMark, withPrompt } from './question.ts';
+import { attachedOnce, isTriedAgain, withoutRetryMark, withPrompt } from './prompt.ts';
 import { partOf } from './references.ts';
 
-/** What is sent to the model: the earlier turns, and then the question. */
+/** What is sent to the model: the earlier turns, and then the prompt. */
 export interface Conversation {
   readonly messages: readonly Message[];
   /** Names of attachments that cannot be read, such as a file that is not text. */
@@ -24,11 +24,11 @@ export async function toConversation(
   // The attachments of the first try belong to each further one.
   const references = [...tries.flatMap(({ asked }) => asked.references), ...request.references];
   const { prompt, command } = request;
-  const { message, ...rest } = await toQuestion({ prompt, command, references });
+  const { message, ...rest } = await toPrompt({ prompt, command, references });
   return { messages: [...before.flat(), message], ...rest };
 }
 
-/** A question with its answer. */
+/** A prompt with its answer. */
 interface Exchange {
   readonly asked: vscode.ChatRequestTurn;
   readonly answer: vscode.ChatResponseTurn | undefined;
@@ -42,7 +42,7 @@ function exchangesOf(history: vscode.ChatContext['history']): readonly Exchange[
   });
 }
 
-/** If this question repeats the last exchanges: the one that failed, and each that tried it again. */
+/** If this prompt repeats the last exchanges: the one that failed, and each that tried it again. */
 function triesOf({ prompt }: vscode.ChatRequest, exchanges: readonly Exchange[]): readonly Exchange[] {
   if (!isTriedAgain(prompt) || !hasFailed(exchanges.at(-1))) return [];
   return exchanges.slice(exchanges.findLastIndex(({ asked }) => !isTriedAgain(asked.prompt)));
@@ -53,7 +53,7 @@ function hasFailed(exchange: Exchange | undefined): boolean {
 }
 
 /**
- * A question without an answer is left out, because two questions in a row confuse models. If the answer failed, its
+ * A prompt without an answer is left out, because two prompts in a row confuse models. If the answer failed, its
  * attachments are left out: they may be the reason, and would make every later request fail too.
  */
 async function toMessages(exchange: Exchange): Promise<readonly Message[]> {
@@ -62,20 +62,20 @@ async function toMessages(exchange: Exchange): Promise<readonly Message[]> {
   if (said.length === 0) return [];
   const { prompt, command } = asked;
   const references = hasFailed(exchange) ? [] : asked.references;
-  return [(await toQuestion({ prompt, command, references })).message, ...said];
+  return [(await toPrompt({ prompt, command, references })).message, ...said];
 }
 
-interface Question extends Omit<Conversation, 'messages'> {
+interface Prompt extends Omit<Conversation, 'messages'> {
   readonly message: Message;
 }
 
-/** A question that is being asked, or was asked in an earlier turn. */
+/** A prompt of this turn or of an earlier one. */
 interface Asked extends Pick<vscode.ChatRequest, 'prompt' | 'references'> {
   readonly command?: string | undefined;
 }
 
-/** The user's question, and the attachments apart from its words. */
-async function toQuestion({ prompt, command, references }: Asked): Promise<Question> {
+/** The user's prompt, and the attachments apart from its words. */
+async function toPrompt({ prompt, command, references }: Asked): Promise<Prompt> {
   const parts = await Promise.all(references.map(partOf));
   const images = [...new Set(parts.flatMap(({ image }) => image ?? []))];
   const attachments = attachedOnce(parts.flatMap(({ attachment }) => attachment ?? []));

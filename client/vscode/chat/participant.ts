@@ -23,7 +23,7 @@ import { registerThinkingPage, toAside } from './answerWriter.ts';
 import { answerWithTools, type Turn } from './editorToolLoop.ts';
 import { followUps, type TurnMetadata } from './finishedTurn.ts';
 import type { OfferedModels } from './offeredModels.ts';
-import { findNamedModel } from './question.ts';
+import { findNamedModel } from './prompt.ts';
 import type { AskForRound } from './rounds.ts';
 import type { AnswerNote } from './whoAnswers.ts';
 

@@ -18,7 +18,7 @@ export interface InformationOptions {
 export interface PickerOptions extends InformationOptions {
   /**
    * Ids that were offered before, the most recently removed last. The picker may still hold one of those, and a
-   * question to an id that is gone would reach nobody.
+   * prompt to an id that is gone would reach nobody.
    */
   readonly remembered: readonly string[];
   /** Whether prompts may go to this model. */
@@ -90,7 +90,7 @@ function toInformation(model: Model, { isStale, sizing }: InformationOptions): R
   };
 }
 
-/** The same words as in the views, with the size for the next question. */
+/** The same words as in the views, with the size for the next prompt. */
 function tooltipOf({ name, details, context, running, remote }: Model, size: number): string {
   const variant = details ? ` ${details.parameterSize} ${details.quantization}` : '';
   const known = remote ? { ...context, allocated: context.allocated ?? size } : context;

@@ -26,7 +26,7 @@ export interface AnswerNote {
 export interface AnsweringFacts {
   /** The daemon's rule; empty if it was not asked, or did not answer. */
   readonly rule: ChatModelResult;
-  /** What the picker shows, where the question comes from the chat. */
+  /** What the picker shows, where the prompt comes from the chat. */
   readonly picked?: Pick<LanguageModelChat, 'id' | 'vendor' | 'name'> | undefined;
   /** The model that it stands for, if it is an installed one of ours. */
   readonly inPicker?: NamedModel | undefined;

@@ -10,14 +10,14 @@ export interface BookPicture {
 
 /** The pictures of one book. Each picture is stored once, under a name made from its content. */
 export class BookPictures {
-  readonly #content: string;
+  readonly #contentFolder: string;
   readonly #byPath = new Map<string, BookPicture | undefined>();
   readonly #byFile = new Map<string, BookPicture>();
   readonly #notes = new Set<string>();
   #space = maxBytes;
 
-  constructor(content: string) {
-    this.#content = content;
+  constructor(contentFolder: string) {
+    this.#contentFolder = contentFolder;
   }
 
   get all(): readonly BookPicture[] {
@@ -40,7 +40,8 @@ export class BookPictures {
 
   /** @param path from the content folder */
   find(path: string): BookPicture | undefined {
-    if (!this.#byPath.has(path)) this.#byPath.set(path, this.#add(path, readAsset(this.#content, path)));
+    if (!this.#byPath.has(path))
+      this.#byPath.set(path, this.#add(path, readAsset(this.#contentFolder, path)));
     return this.#byPath.get(path);
   }
 

@@ -21,7 +21,7 @@ export async function createEpub(job: EpubJob): Promise<Rendered> {
     );
   }
   const description = describe(job, documents);
-  const pictures = new BookPictures(job.content);
+  const pictures = new BookPictures(job.contentFolder);
   const cover = createCover(description, job.collection.cover, pictures);
   const chapters = writeChapters(job, { documents, description, pictures });
   const book = new Book({ description, chapters, pictures: pictures.all, cover });

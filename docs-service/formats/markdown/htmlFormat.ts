@@ -13,9 +13,9 @@ import { escapeXml, visibleText } from './xmlText.ts';
  * A document as HTML. Its pictures are `data:` addresses inside it, so a page needs no further request, and no picture
  * has an address that would need authorization.
  */
-export function createHtml({ content, targets, document, form }: HtmlJob): Rendered {
+export function createHtml({ contentFolder, targets, document, form }: HtmlJob): Rendered {
   const markdown = parseTitled(document);
-  const pictures = new DataPictures(content);
+  const pictures = new DataPictures(contentFolder);
   const references = createReferences({
     path: document.path,
     ids: idsOf(markdown),
@@ -55,12 +55,12 @@ ${body}</body>
 }
 
 class DataPictures {
-  readonly #content: string;
+  readonly #contentFolder: string;
   readonly #notes = new Set<string>();
   #space = maxBytes;
 
-  constructor(content: string) {
-    this.#content = content;
+  constructor(contentFolder: string) {
+    this.#contentFolder = contentFolder;
   }
 
   get notes(): readonly string[] {
@@ -73,7 +73,7 @@ class DataPictures {
 
   /** A picture that is shown twice counts twice, because the page contains it twice. */
   show(path: string): ShownPicture | undefined {
-    const asset = readAsset(this.#content, path);
+    const asset = readAsset(this.#contentFolder, path);
     if (asset.kind === 'problem') {
       this.note(asset.message);
       return undefined;

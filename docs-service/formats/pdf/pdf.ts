@@ -52,9 +52,9 @@ function fontBookOf(folders: readonly string[]): FontBook {
 
 /** Reports which pictures it used, even if it fails. */
 async function render({ job, markdown, book, excluded }: Attempt, used: Set<string>): Promise<Rendered> {
-  const { document, content, targets } = job;
+  const { document, contentFolder, targets } = job;
   const type = new Typesetter(book, regionOf(document.lang, document.body.slice(0, 100_000)));
-  const pictures = new Pictures({ folder: content, document: document.path, excluded });
+  const pictures = new Pictures({ folder: contentFolder, document: document.path, excluded });
   const definition = documentDefinition({ document, markdown, targets, type, pictures });
   for (const path of pictures.paths) used.add(path);
   const bytes = await print(definition, book, type.families);
@@ -103,7 +103,7 @@ interface VirtualFiles {
 async function damagedPictures({ job, book }: Attempt, paths: ReadonlySet<string>): Promise<Set<string>> {
   const damaged = new Set<string>();
   for (const path of paths) {
-    const pictures = new Pictures({ folder: job.content, document: '-', excluded: new Set() });
+    const pictures = new Pictures({ folder: job.contentFolder, document: '-', excluded: new Set() });
     const source = path.split('/').map(encodeURIComponent).join('/');
     const picture = pictures.place({ kind: 'image', source, alt: '', mark: {} }, 100);
     const node = { ...picture?.node, width: picture?.width, height: picture?.height };

@@ -45,8 +45,8 @@ export function attachedOnce(attachments: readonly Attachment[]): readonly Attac
 }
 
 /**
- * Ends a question that "Try Again" asks, and has no width. The editor sends only the words of such a question. By this
- * mark we know that the attachments of the failed question belong to it too. If the user types the same words, they do
+ * Ends a prompt that "Try Again" sends, and has no width. The editor sends only the words of such a prompt. By this
+ * mark we know that the attachments of the failed prompt belong to it too. If the user types the same words, they do
  * not.
  */
 const retryMark = '\u2060';
@@ -63,7 +63,7 @@ export function withoutRetryMark(prompt: string): string {
   return isTriedAgain(prompt) ? prompt.slice(0, -retryMark.length) : prompt;
 }
 
-export interface NamedInQuestion {
+export interface NamedInPrompt {
   /** As the user wrote it after `/model`: a name, or the picker's `server/name`. */
   readonly name: string;
   /** The setting `runner.chatModel`, which takes precedence over the picker; `""` is none. */
@@ -72,7 +72,7 @@ export interface NamedInQuestion {
 
 /** The model of the default server that `/model` names, or else a sentence that says what to do. */
 export function findNamedModel(
-  { name, setting }: NamedInQuestion,
+  { name, setting }: NamedInPrompt,
   models: readonly Model[],
 ): { readonly model: Model } | { readonly advice: string } {
   const isCalled = ({ name: model, server }: Model) =>

@@ -8,23 +8,23 @@ import { type InsideTarget, resolveLink } from '../content/links.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 import { UnrenderableError } from './renderJob.ts';
 
-/** What the rendition of a document depends on beside its text. */
-export interface Dependencies {
+/** The files that a document refers to, on which its renditions depend beside its text. */
+export interface ReferencedFiles {
   /** Where links to other documents lead, by their paths. */
   readonly targets: Readonly<Record<string, string>>;
   /** Changes with the targets and with the bytes of the pictures. */
   readonly stamp: string;
 }
 
-export interface DependencyOptions {
+export interface ReferencedFilesOptions {
   readonly index: Pick<DocumentIndex, 'generation' | 'slugsOf'>;
   readonly folder: ContentFolder;
   /** The same object as long as no file has changed; undefined while nobody watches them. */
   readonly unchangedFiles: () => object | undefined;
 }
 
-/** One document in one format, whose dependencies are looked up. */
-export interface Dependent {
+/** One document in one format, whose references are looked up. */
+export interface ReferringDocument {
   readonly document: Document;
   /** Distinguishes the lookups of a document. */
   readonly format: string;
@@ -37,22 +37,22 @@ export interface Dependent {
 const remembered = 200_000;
 
 /**
- * Looks up the dependencies of a document once for all simultaneous callers, and again only after a file or the index
+ * Looks up the files that a document refers to once for all simultaneous callers, and again only after a file or the index
  * has changed. Rejects with `UnrenderableError` for too many references.
  */
-export function createDependencies({ index, folder, unchangedFiles }: DependencyOptions) {
+export function createReferencedFiles({ index, folder, unchangedFiles }: ReferencedFilesOptions) {
   const references = createReferenceFinder();
   const stampsOf = createPictureStamps(folder);
   const known = new LruCache<{
     readonly generation: number;
     readonly files: object | undefined;
-    readonly found: Promise<Dependencies>;
+    readonly found: Promise<ReferencedFiles>;
   }>(remembered);
 
   const lookUp = async (
-    { addressOf, pictures }: Dependent,
+    { addressOf, pictures }: ReferringDocument,
     { documents, assets }: References,
-  ): Promise<Dependencies> => {
+  ): Promise<ReferencedFiles> => {
     const slugs = await index.slugsOf(documents);
     const targets = Object.fromEntries([...slugs].map(([path, slug]) => [path, addressOf(slug)]));
     const stamps = await stampsOf([...assets, ...pictures]);
@@ -62,15 +62,15 @@ export function createDependencies({ index, folder, unchangedFiles }: Dependency
     return { targets, stamp };
   };
 
-  const dependenciesOf = async (dependent: Dependent): Promise<Dependencies> => {
-    const { document, format } = dependent;
+  const filesOf = async (referring: ReferringDocument): Promise<ReferencedFiles> => {
+    const { document, format } = referring;
     const referred = references(document);
     const key = `${format} ${document.contentHash} ${document.path}`;
     const files = unchangedFiles();
     const { generation } = index;
     const last = known.get(key);
     if (last?.generation === generation && last.files === files) return last.found;
-    const found = lookUp(dependent, referred);
+    const found = lookUp(referring, referred);
     const forget = () => {
       if (known.get(key)?.found === found) known.delete(key);
     };
@@ -79,7 +79,7 @@ export function createDependencies({ index, folder, unchangedFiles }: Dependency
     void found.then(() => files === undefined && forget(), forget);
     return found;
   };
-  return { references, stampsOf, dependenciesOf };
+  return { references, stampsOf, filesOf };
 }
 
 /** The number of pictures in the cache. */

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Rendition } from '../formats/rendition.ts';
+import type { Rendition } from '../formats/renditionMaker.ts';
 import type { Authorization } from './authorization.ts';
 import { isNotModified, setValidators } from './conditional.ts';
 import { HttpProblem } from './problems.ts';

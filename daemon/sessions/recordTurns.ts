@@ -7,7 +7,7 @@ import type { Chat } from '../chat/chat.ts';
 import { naming } from './sessionId.ts';
 import type { Sessions } from './sessions.ts';
 
-interface RecordedChatDependencies {
+interface RecordTurnsDependencies {
   readonly sessions: Pick<Lazy<Sessions>, 'get'>;
   readonly log: Log;
 }
@@ -16,13 +16,13 @@ interface RecordedChatDependencies {
  * Wraps a chat. If a request names a conversation, the turn is kept in it while it goes on. If the disk fails, the
  * answer is not lost: a notice says that the turn was not kept.
  */
-export function recordTurns(chat: Chat, { sessions, log }: RecordedChatDependencies): Chat {
+export function recordTurns(chat: Chat, { sessions, log }: RecordTurnsDependencies): Chat {
   return async (client, { session: id, ...params }, send, signal) => {
     if (id === undefined) return chat(client, params, send, signal);
     const store = await sessions.get();
     await naming('session', store.open(id));
-    const question = { model: params.model, request: params.messages };
-    return store.keepTurn({ id, question, signal }, async (turn, until) => {
+    const prompt = { model: params.model, messages: params.messages };
+    return store.keepTurn({ id, prompt, signal }, async (turn, until) => {
       let seq = 0;
       const counted: typeof send = (delta) => {
         seq = delta.seq + 1;
