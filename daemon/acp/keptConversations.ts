@@ -17,7 +17,7 @@ interface ResumedConversation {
 
 /** The conversations on the disk, in the protocol's types. An unknown id is an error at the parameter `sessionId`. */
 interface KeptConversations {
-  /** The id of a new conversation. It is written with its first turn. */
+  /** The id of a new conversation. It is written with its first prompt. */
   begin(cwd: string): Promise<string>;
   /** Locks the conversation for this process, and reads it. */
   resume(id: string): Promise<ResumedConversation>;

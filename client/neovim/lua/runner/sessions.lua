@@ -1,5 +1,6 @@
 --- The kept conversations and the actions on them.
 local connection = require('runner.connection')
+local controls = require('runner.controls')
 local notice = require('runner.notice')
 local picker = require('runner.picker')
 
@@ -102,11 +103,13 @@ local function actions_of(session)
   }
 end
 
+--- A wrapped row is hard to read, and the editor numbers the rows.
 ---@param session runner.Session
 ---@return string
 local function row_of(session)
   local folder = session.cwd and vim.fn.fnamemodify(session.cwd, ':~') or ''
-  return vim.trim(('%s  %s'):format(M.describe(session), folder))
+  local row = vim.trim(('%s  %s'):format(M.describe(session), folder))
+  return controls.line(row, math.max(40, vim.o.columns - 6))
 end
 
 function M.pick()

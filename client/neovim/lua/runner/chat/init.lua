@@ -231,7 +231,7 @@ function M.preview(title, result)
   local page = Page.create(bufnr)
   replay.write(page, result.messages, result.session.model)
   page.prompt:leave_out()
-  pane.open(bufnr, title)
+  pane.open(bufnr, title, 0)
   window.dress(vim.api.nvim_get_current_win())
 end
 
