@@ -35,7 +35,7 @@ const server = () =>
   });
 
 export const servers = () =>
-  z.array(server()).check(
+  z.array(server(), 'it must be a list of { "name": "…", "url": "…" }').check(
     z.superRefine((list, context) => {
       const names = ['default', ...list.map(({ name }) => name)];
       const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
@@ -44,11 +44,13 @@ export const servers = () =>
     }),
   );
 
+const noDuration = 'it is neither seconds nor a duration such as "10m"';
+
 /** Seconds, or a duration with a unit; negative means forever. */
 export const keepAlive = () =>
   z.union(
-    [z.number(), z.string().check(z.regex(/^-?\d+$|^-?(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+$/))],
-    'it is neither seconds nor a duration such as "10m"',
+    [z.number(), z.string().check(z.regex(/^-?\d+$|^-?(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+$/, noDuration))],
+    noDuration,
   );
 
 /** Bounded, because each file that completion sends is matched against all of them (`daemon/base/globs.ts`). */

@@ -1,3 +1,4 @@
+import { nearestNames } from '../../protocol/base/editDistance.ts';
 import { commandWords, messageRoles } from './vocabulary.ts';
 
 /** A range of the text, in UTF-16 units from its start. */
@@ -237,6 +238,8 @@ class Parser {
 }
 
 function unknownCommand(word: string): string {
+  const near = word.length < 5 ? undefined : nearestNames(word, [...commandWords.keys()], 1)[0];
+  if (near !== undefined) return `"${shown(word)}" is not a command. Did you mean ${near.toUpperCase()}?`;
   return `"${shown(word)}" is not a command. The commands are ${[...commandWords.keys()].join(', ').toUpperCase()}.`;
 }
 

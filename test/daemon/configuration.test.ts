@@ -303,6 +303,7 @@ t.test("unusable entries of the user's own configuration are named, and the rest
       / "contextLength", which is left out: it must be a number\./,
     ],
     ['{"keepAlive": 5,\n"contextLength": -1}', /: it must be at least 0\./],
+    ['{"keepAlive": 5,\n"servers": "planted"}', /: it must be a list of \{ "name": "…", "url": "…" \}\./],
     ['{"keepAlive": 5,\n"logLevel": "planted"}', /: it must be one of "debug", "info", "warn", "error"\./],
     ['{"keepAlive": 5,\n"streamLogs": "planted"}', /: it must be true or false\./],
     ['{"keepAlive": 5,\n"timeouts": {\n"list": 0.5}}', /, line 3, has "timeouts\.list", which is left out: /],

@@ -227,6 +227,11 @@ t.test('each mistake has its position', async (t) => {
       ],
     },
     {
+      name: 'a mistyped command',
+      text: 'FROM a\nPARAMTER num_ctx 1\n',
+      want: ['2:1-2:9 error "PARAMTER" is not a command. Did you mean PARAMETER?'],
+    },
+    {
       name: 'a role in upper case',
       text: 'FROM a\nMESSAGE User hi',
       want: ['2:9-2:13 error "User" is not a role. The roles are system, user and assistant, in lower case.'],

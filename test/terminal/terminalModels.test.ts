@@ -581,6 +581,28 @@ The Modelfile has a mistake.
   t.match(gone.stderr.text(), /^not\/there:2:1: "PARMA" is not a command\.\nnot\/there:3:9/);
 });
 
+t.test('cp', async (t) => {
+  let asked: unknown;
+  const copy = (...names: readonly string[]) =>
+    startTerminal({
+      args: ['cp', ...names],
+      ...{ input: '', models },
+      answers: {
+        'runner/models/create': ({ params }) => {
+          asked = params;
+          return { model: 'mine' };
+        },
+      },
+    });
+  const made = copy('qwen3:4b', 'mine');
+  t.equal(await made.ended, 0);
+  t.equal(made.stderr.text(), 'Created mine.\n', 'and nothing about Modelfiles');
+  t.strictSame(asked, { model: 'mine', text: 'FROM qwen3:4b\n' });
+  const same = copy('qwen3:4b', 'QWEN3:4b');
+  t.equal(await same.ended, 2);
+  t.match(same.stderr.text(), /"QWEN3:4b" is the name of the model itself\. Give it another\./);
+});
+
 t.test('mistakes in long lines, and many mistakes', async (t) => {
   const source = `${'x'.repeat(500)}WRONG${'y'.repeat(500)}`;
   const mistake = {
@@ -831,6 +853,8 @@ t.test('candidates for the word at the cursor', async (t) => {
     { words: ['--json', 'rm', '-y', 'm'], want: ['m:1b'] },
     { words: ['chat', '--model', 'q'], want: ['qwen3:4b'] },
     { words: ['-m', ''], want: names },
+    { words: ['chat', '--tools', ''], want: ['docs', 'files'] },
+    { words: ['chat', '--allow', 'f'], want: ['files'] },
     { words: ['chat', 'he'], want: [] },
     { words: ['chat', '--', 'm'], want: [] },
     { words: ['completion', ''], want: ['bash', 'zsh', 'fish'] },
@@ -844,7 +868,10 @@ t.test('candidates for the word at the cursor', async (t) => {
     { words: ['__'], want: [] },
   ];
   for (const { words, want } of cases) {
-    const run = startTerminal({ args: ['__complete', '--', ...words], input: '', models: all });
+    const run = startTerminal({
+      args: ['__complete', '--', ...words],
+      ...{ input: '', models: all, toolServers: ['files', 'my server'] },
+    });
     t.equal(await run.ended, 0);
     t.strictSame(
       run.stdout

@@ -8,7 +8,7 @@ import { openerOf } from '../../client/terminal/cli/openAddress.ts';
 import { examineConfiguration, examineModels, examineProxy } from '../../client/terminal/commands/doctor.ts';
 import { columnsOf } from '../../client/terminal/screen/columns.ts';
 import type { Advice } from '../../protocol/messages/advice.ts';
-import type { ChatResult, Message } from '../../protocol/messages/chat.ts';
+import type { ChatParams, ChatResult, Message } from '../../protocol/messages/chat.ts';
 import type { Capability, Model } from '../../protocol/messages/models.ts';
 import { pictures } from '../support/pictures.ts';
 import { type Asked, offline, type Piece, startTerminal, type Turn } from './terminalPeer.ts';
@@ -859,6 +859,9 @@ t.test('the findings of the doctor', async (t) => {
     [...examineModels([narrow])],
     [{ state: 'ok' }, { state: 'warn', found: 'm:1b has 4096 tokens of 32768; longer prompts are refused' }],
   );
+  const [, warning, ...others] = examineModels([narrow, { ...narrow, name: 'n:1b' }]);
+  t.match(warning, { found: /^m:1b has 4096 tokens of 32768, n:1b has 4096/ }, 'one warning for all of them');
+  t.strictSame(others, []);
 });
 
 const rivers = {
@@ -899,6 +902,8 @@ function keeper() {
 }
 
 t.test('--continue and --session continue a conversation', async (t) => {
+  const notes = join(folder, 'notes.md');
+  writeFileSync(notes, 'x');
   for (const flags of [['--continue'], ['--session', rivers.id]]) {
     const { asked, answers } = keeper();
     let chat: unknown;
@@ -921,11 +926,13 @@ t.test('--continue and --session continue a conversation', async (t) => {
     await run.stdout.until(/The title is "Big rivers"/);
     run.type('/sessions\r');
     await run.stdout.until(/\* {2}1 {2}"Rivers/);
+    run.type(`/file ${notes}\r`);
+    await run.stdout.until(/goes along with the next prompt/);
     run.type('/clear\r');
     await run.stdout.until(/new conversation/);
     run.type('Anew\r');
     await run.stdout.until(/20 tokens.*20 tokens/s);
-    t.match(chat, { messages: [{ content: 'Anew' }] });
+    t.strictSame((chat as ChatParams).messages, [{ role: 'user', content: 'Anew' }], 'nothing is attached');
     t.match(asked.at(-1), ['create', { cwd: '/projects/here' }]);
     run.type('\u0004');
     t.equal(await run.ended, 0);
@@ -934,7 +941,29 @@ t.test('--continue and --session continue a conversation', async (t) => {
       /"runner chat --continue" goes on with this conversation; "runner chat --session 20261122-aaaaaaaa" at any time\. $/,
     );
   }
+  const long = Array.from({ length: 100 }, (_, index) => `line ${index}\n\n`).join('');
   const { answers } = keeper();
+  const tall = startTerminal({
+    ...{ args: ['chat', '--continue'], isScreen: true, models, env: { XDG_STATE_HOME: folder } },
+    answers: {
+      ...answers,
+      'runner/sessions/read': () => ({
+        session: rivers,
+        messages: [
+          { role: 'user', content: 'Which?' },
+          { role: 'assistant', content: long },
+        ],
+      }),
+    },
+  });
+  await tall.stdout.until(/m:1b › $/);
+  t.match(
+    tall.stdout.plain(),
+    /Which\?\n\nline 0\n… 18\d lines, which "runner sessions show 20261122-aaaaaaaa" prints\n/,
+  );
+  t.match(tall.stdout.plain(), /line 98\n\nline 99\n/);
+  tall.type('\u0004');
+  await tall.ended;
   const one = startTerminal({ args: ['chat', '--session', 'nope'], input: 'hi', models, answers });
   t.equal(await one.ended, 2);
   t.equal(one.stderr.text(), 'There is no conversation "nope". "runner sessions" lists them.\n');

@@ -53,8 +53,10 @@ export interface WordCount {
   readonly further?: Offered;
 }
 
-/** Words, or the names of models or conversations. */
-export type Offered = 'models' | 'sessions' | readonly string[];
+/** Words, or names that a daemon knows. */
+export type Offered = KnownNames | readonly string[];
+
+export type KnownNames = 'models' | 'chatModels' | 'sessions' | 'tools';
 
 export type Commands = ReadonlyMap<string, Command>;
 

@@ -25,7 +25,7 @@ interface Flag {
   readonly bare?: string;
   readonly summary: string;
   /** What a shell offers for its value. */
-  readonly offers?: 'models' | 'sessions' | 'files' | readonly string[];
+  readonly offers?: 'models' | 'chatModels' | 'sessions' | 'tools' | 'files' | readonly string[];
 }
 
 /** In the order of the help. */
@@ -35,7 +35,7 @@ export const flags = {
     short: 'm',
     value: 'M',
     summary: 'the model that answers',
-    offers: 'models',
+    offers: 'chatModels',
   },
   system: { type: 'string', value: 'TEXT|@FILE', summary: 'the system prompt, or the file that it is in' },
   file: {
@@ -68,12 +68,18 @@ export const flags = {
     summary: "an option of the runner's own, such as temperature=0.2; several are allowed",
   },
   raw: { type: 'boolean', summary: 'passes on escape sequences as the model wrote them, in a pipe' },
-  tools: { type: 'string', value: 'NAME,…', summary: 'the tool servers whose tools it may call, or "all"' },
+  tools: {
+    type: 'string',
+    value: 'NAME,…',
+    summary: 'the tool servers whose tools it may call, or "all"',
+    offers: 'tools',
+  },
   allow: {
     type: 'string',
     multiple: true,
     value: 'SERVER[/TOOL]',
     summary: 'tools that may be called without a question, also as a list; several are allowed',
+    offers: 'tools',
   },
   continue: { type: 'boolean', summary: 'goes on with the last conversation of this folder' },
   session: { type: 'string', value: 'ID', summary: 'goes on with this conversation', offers: 'sessions' },

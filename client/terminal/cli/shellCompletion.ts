@@ -1,8 +1,9 @@
 import { formatBytes } from '../../../protocol/base/bytes.ts';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import { listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
+import { canChat, listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
 import { listSessionsRequest } from '../../../protocol/messages/sessions.ts';
 import { describeSession } from '../conversation/keptConversation.ts';
+import { docsServer } from '../conversation/toolChoice.ts';
 import { withDaemon } from '../daemon/connection.ts';
 import { describeCapabilities } from '../screen/modelDescription.ts';
 import {
@@ -11,6 +12,7 @@ import {
   type Commands,
   findCommand,
   flagsOf,
+  type KnownNames,
   listedCommands,
   type Offered,
 } from './command.ts';
@@ -50,12 +52,12 @@ export async function printCandidates(context: CommandContext, commands: Command
 /** A word, and what it means or `''`. */
 type Candidate = readonly [word: string, meaning: string];
 
-/** What can follow the words before. `models` means the names of installed models. */
+/** What can follow the words before. */
 function offersFor(
   commands: Commands,
   before: readonly string[],
   current: string,
-): 'models' | 'sessions' | readonly Candidate[] {
+): KnownNames | readonly Candidate[] {
   if (before.includes('--')) return [];
   const flag = valueFlagOf(before.at(-1) ?? '');
   // Files are left to the shell.
@@ -69,7 +71,7 @@ function offersFor(
   return candidatesOf(offersOf(command, words.length));
 }
 
-function candidatesOf(offered: Offered): 'models' | 'sessions' | readonly Candidate[] {
+function candidatesOf(offered: Offered): KnownNames | readonly Candidate[] {
   return typeof offered === 'string' ? offered : offered.map((word) => [word, '']);
 }
 
@@ -96,12 +98,17 @@ function positionalsOf(words: readonly string[]): readonly string[] {
 }
 
 /** Nothing if there is no runner: an error would disturb what the user types. */
-async function namesOfModels(context: CommandContext): Promise<readonly Candidate[]> {
+async function namesOfModels(
+  context: CommandContext,
+  isOffered: (model: Model) => boolean = () => true,
+): Promise<readonly Candidate[]> {
   try {
     const commandLine = parseCommandLine(serverFlagOf(context.commandLine.words.slice(0, -1)));
     return await withDaemon({ ...context, commandLine }, { timeouts }, async (daemon) => {
       const { models } = await daemon.request(listModelsRequest, {});
-      return models.filter(({ name }) => isPlain(name)).map((model) => [model.name, describeBriefly(model)]);
+      return models
+        .filter((model) => isPlain(model.name) && isOffered(model))
+        .map((model) => [model.name, describeBriefly(model)]);
     });
   } catch {
     return [];
@@ -131,7 +138,27 @@ async function idsOfSessions(context: CommandContext): Promise<readonly Candidat
   }
 }
 
-const namesOf = { models: namesOfModels, sessions: idsOfSessions };
+/** The tool servers of the user's configuration, of which none is started. */
+async function namesOfTools(context: CommandContext): Promise<readonly Candidate[]> {
+  try {
+    const own = await withDaemon(
+      { ...context, commandLine: parseCommandLine([]) },
+      {},
+      async ({ toolServers }) => toolServers,
+    );
+    const docs = context.program.documents === undefined ? [] : [docsServer];
+    return [...new Set([...docs, ...own])].filter(isPlain).map((name) => [name, '']);
+  } catch {
+    return [];
+  }
+}
+
+const namesOf: Readonly<Record<KnownNames, (context: CommandContext) => Promise<readonly Candidate[]>>> = {
+  models: (context) => namesOfModels(context),
+  chatModels: (context) => namesOfModels(context, canChat),
+  sessions: idsOfSessions,
+  tools: namesOfTools,
+};
 
 /** The flags among these words that name the runner. */
 function serverFlagOf(words: readonly string[]): readonly string[] {

@@ -6,7 +6,7 @@ import { createModelRequest } from '../../../protocol/messages/models.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { failureOf, TerminalError } from '../cli/failure.ts';
 import { readAll } from '../cli/terminal.ts';
-import { chooseModel } from '../conversation/chooseModel.ts';
+import { chooseModel, isSameModel } from '../conversation/chooseModel.ts';
 import { withDaemon } from '../daemon/connection.ts';
 import { columnsOf, cutTo } from '../screen/columns.ts';
 import type { Output, Style } from '../screen/output.ts';
@@ -38,8 +38,14 @@ export async function copyModel(context: CommandContext): Promise<number> {
   return withDaemon(context, {}, async (daemon) => {
     // The name as the runner has it: a word of the command line does not go into a Modelfile.
     const source = await chooseModel(daemon, from);
+    if (isSameModel(source, model))
+      throw new TerminalError(
+        'usage',
+        `"${showLine(model)}" is the name of the model itself. Give it another.`,
+      );
     const work = { request: createModelRequest, params: { model, text: `FROM ${source}\n` } };
-    return runWork(context, daemon, { ...work, done: 'Created', stopped: 'Stopped.' });
+    // It takes a moment, and what the runner says meanwhile is about Modelfiles.
+    return runWork(context, daemon, { ...work, isQuiet: true, done: 'Created', stopped: 'Stopped.' });
   });
 }
 

@@ -195,14 +195,19 @@ export function* examineModels(models: readonly Model[]): Generator<Finding> {
   yield able.length === 0
     ? { check: 'models', state: 'fail', found: counts, mend }
     : { check: 'models', state: 'ok', found: counts };
-  for (const { name, context } of loaded) {
-    const { allocated, maximum } = context;
-    if (allocated === undefined || maximum === undefined || allocated >= Math.min(8192, maximum)) continue;
+  const narrow = loaded.flatMap(({ name, context: { allocated, maximum } }) =>
+    allocated === undefined || maximum === undefined || allocated >= Math.min(usefulWindow, maximum)
+      ? []
+      : [`${name} has ${allocated} tokens of ${maximum}`],
+  );
+  if (narrow.length > 0)
     yield {
       check: 'context window',
       state: 'warn',
-      found: `${name} has ${allocated} tokens of ${maximum}; longer prompts are refused`,
-      mend: 'Ask for more with "--context 8192", or for good with "contextLength": 8192 in ~/.config/runner/config.json.',
+      found: `${narrow.join(', ')}; longer prompts are refused`,
+      mend: `Ask for more with "--context ${usefulWindow}", or for good with "contextLength": ${usefulWindow} in ~/.config/runner/config.json.`,
     };
-  }
 }
+
+/** In tokens. */
+const usefulWindow = 8192;

@@ -14,6 +14,8 @@ export interface Work<P extends WorkDoneParams> {
   readonly params: P & { readonly model: string };
   /** What happened to the model, such as `Pulled`. */
   readonly done: string;
+  /** Its progress is not shown. */
+  readonly isQuiet?: true;
   /** What is shown if Ctrl-C cancelled it. */
   readonly stopped: string;
 }
@@ -22,12 +24,14 @@ export interface Work<P extends WorkDoneParams> {
 export async function runWork<P extends WorkDoneParams>(
   { terminal, commandLine: { json } }: CommandContext,
   daemon: Daemon,
-  { request, params, done, stopped }: Work<P>,
+  { request, params, done, stopped, isQuiet }: Work<P>,
 ): Promise<number> {
   const { stdout, stderr } = terminal;
   const output = createProgressOutput(terminal, json);
   const outcome = await interruptible(terminal, (signal) =>
-    withProgress(daemon, output, (token) => daemon.request(request, { ...params, ...token }, signal)),
+    isQuiet
+      ? daemon.request(request, params, signal)
+      : withProgress(daemon, output, (token) => daemon.request(request, { ...params, ...token }, signal)),
   );
   if (outcome.kind === 'interrupted') {
     await (json ? stdout.writeJson({ event: 'cancelled', model: params.model }) : stderr.writeLine(stopped));

@@ -48,7 +48,7 @@ export async function chooseModel(
 
 /** The model with this name, or else a sentence with similar names. */
 export function findModel(models: readonly Model[], text: string): Model | string {
-  const found = models.find(({ name }) => fullName(name) === fullName(text));
+  const found = models.find(({ name }) => isSameModel(name, text));
   if (found) return found;
   const near = nearestNames(
     text,
@@ -56,6 +56,11 @@ export function findModel(models: readonly Model[], text: string): Model | strin
   );
   const hint = near.length > 0 ? ` Did you mean ${near.map(showLine).join(' or ')}?` : '';
   return `There is no model "${showLine(text)}".${hint}`;
+}
+
+/** Whether two names are forms of one. */
+export function isSameModel(one: string, other: string): boolean {
+  return fullName(one) === fullName(other);
 }
 
 /** The same text for the same model: with its tag, and without the parts that are implied. */

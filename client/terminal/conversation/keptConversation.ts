@@ -127,3 +127,22 @@ export function showMessage({ style, columns }: Output, message: SessionMessage)
   const calls = toolCalls.map((call) => `${style.cyan(describeCall(call))}\n`).join('');
   return `${answer}${calls}${partial ? style.dim(`${partial}\n`) : ''}\n`;
 }
+
+/** How many lines of a long turn's beginning are shown. */
+const linesAtStart = 3;
+
+/** The beginning and the end of a turn that is longer than the screen. `id` is that of its conversation. */
+export function fitToScreen(
+  text: string,
+  { output, id }: { readonly output: Output; readonly id: string },
+): string {
+  const lines = text.split('\n');
+  const room = Math.max(2 * linesAtStart, output.rows - linesAtStart);
+  const left = lines.length - room;
+  if (left <= 0) return text;
+  const { style } = output;
+  const note = `… ${count(left, 'line')}, which "runner sessions show ${id}" prints`;
+  const reset = style.on ? '\u001b[0m' : '';
+  const end = lines.slice(linesAtStart + left);
+  return [...lines.slice(0, linesAtStart), reset + style.dim(note), ...end].join('\n');
+}

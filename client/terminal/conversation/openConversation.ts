@@ -20,7 +20,7 @@ import type { Connection } from '../daemon/connection.ts';
 import { toolsTable } from '../screen/tools.ts';
 import { type AnswerStats, describeStats } from './answerStats.ts';
 import { type ChatSettings, promptMessage, settingsOfTurn } from './chatSettings.ts';
-import { chooseModelOf, describeSession, openSession, showMessage } from './keptConversation.ts';
+import { chooseModelOf, describeSession, fitToScreen, openSession, showMessage } from './keptConversation.ts';
 import type { ConversationState } from './slashCommands.ts';
 import type { ToolChoice } from './toolChoice.ts';
 
@@ -74,7 +74,7 @@ export class OpenConversation implements ConversationState {
         // A prompt without an answer is dropped, because two prompts in a row confuse models.
         if (added.length === 0) return;
         this.#messages = [...messages, ...added];
-        Object.assign(this.settings, { attachments: [], images: [] });
+        this.#detach();
       },
     };
   }
@@ -107,9 +107,15 @@ export class OpenConversation implements ConversationState {
     this.#session = undefined;
   }
 
+  /** What is attached goes too: it may be what did not fit. */
   clear(): void {
     this.#messages = [];
     this.#session = undefined;
+    this.#detach();
+  }
+
+  #detach(): void {
+    Object.assign(this.settings, { attachments: [], images: [] });
   }
 
   get session(): Session | undefined {
@@ -140,8 +146,10 @@ export class OpenConversation implements ConversationState {
     this.#messages = messages;
     await this.#say(`${this.#terminal.stdout.style.dim(`Going on with ${describeSession(session)}.`)}\n`);
     const last = messages.findLastIndex(({ role }) => role === 'user');
-    for (const message of last === -1 ? [] : messages.slice(last))
-      await this.#terminal.stdout.write(showMessage(this.#terminal.stdout, message));
+    const { stdout } = this.#terminal;
+    const turn = last === -1 ? [] : messages.slice(last);
+    const shown = turn.map((message) => showMessage(stdout, message)).join('');
+    await stdout.write(fitToScreen(shown, { output: stdout, id: session.id }));
   }
 
   /** If the conversation cannot be kept, it still goes on, with one note to the user. */
