@@ -693,6 +693,11 @@ t.test('lists and messages take no key that is meant for something else', parts,
     t.equal(await neovim.lua(height), 3);
     await neovim.until<number>(`vim.api.nvim_input('j') ${height}`, (now) => now === 1);
 
+    await neovim.lua("vim.o.cmdheight = 0 require('runner.notice').say('Short.')");
+    t.equal(await neovim.lua(height), 1, 'a hidden command line is shown');
+    await neovim.until<number>(`vim.api.nvim_input('j') ${height}`, (now) => now === 0);
+    await neovim.lua('vim.o.cmdheight = 1');
+
     // What the user has not asked for is cut to one line.
     await neovim.lua("_G.told = {} require('runner.notice').warn(('A sentence. '):rep(9) .. 'The end.')");
     t.equal(await neovim.lua(height), 1);

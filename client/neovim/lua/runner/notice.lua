@@ -77,6 +77,8 @@ local function make_room(rows)
   latest = message
   height = height or vim.o.cmdheight
   vim.o.cmdheight = math.max(rows, height)
+  -- What was typed last may still need a row of its own.
+  vim.cmd.redraw()
   vim.defer_fn(function()
     if latest == message then
       shrink_at_next_key(message)
