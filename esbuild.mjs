@@ -108,7 +108,7 @@ await build({
     acpServer: 'daemon/compose/acpServer.ts',
     acpConnection: 'daemon/acp/acpConnection.ts',
     practiceRunner: 'daemon/practice/practiceRunner.ts',
-    readSecrets: 'daemon/config/readSecrets.ts',
+    readSecrets: 'daemon/config/secretSources.ts',
     ollamaLibrary: 'daemon/catalog/ollamaLibrary.ts',
     httpAgent: 'daemon/runner/httpAgent.ts',
     mcpRuntime: 'daemon/tools/mcpRuntime.ts',

@@ -159,7 +159,7 @@ async function optionsOf({ secretsFd, practice, trace }: Flags): Promise<CommonO
     readSecrets: async (sources) => {
       // The answer to `initialize` goes first: only the first request to a runner waits for this.
       await new Promise(setImmediate);
-      const { readSecrets } = await import('./config/readSecrets.ts');
+      const { readSecrets } = await import('./config/secretSources.ts');
       await readSecrets(withoutUndefined({ ...sources, fd: secretsFd }));
     },
     sessionsFolder: join(state, 'sessions'),

@@ -44,13 +44,13 @@ export interface Service {
 /** In bytes: the size of the cache for PDF and EPUB files. */
 const cacheSize = 512 * 1024 * 1024;
 /** One PDF or book in 30 s and 1 GB. A reader whose turn does not come within that time gets "try again". */
-const fileBounds = { workers: 2, deadline: 30_000, memory: 1_024, queueLength: 16, patience: 30_000 };
+const fileBounds = { workers: 2, deadline: 30_000, memory: 1_024, queueLength: 16, maxWait: 30_000 };
 /** With as many downloads as `authorization.ts` allows, these leave enough of the usual 1,024 descriptors. */
 const connectionBounds = { max: 512, maxOfOne: 256, maxStall: 60_000 };
 /** A request is small: the service is only read. */
 const requestBounds = { headersTime: 10_000, requestTime: 20_000 };
 /** Milliseconds for answers in progress when the service ends. */
-const patience = 10_000;
+const shutdownTime = 10_000;
 
 /** Registers a function that releases something; the last one runs first. */
 type OnClose = (closer: () => unknown) => void;
@@ -90,7 +90,7 @@ async function start(
     port: config.port,
     bounds: { ...connectionBounds, ...requestBounds, isProxy: createProxyCheck(config.trustProxy) },
   });
-  onClose(() => listener.close(patience));
+  onClose(() => listener.close(shutdownTime));
   const baseUrl = config.baseUrl ?? parseBaseUrl(addressOf(config.host, listener.port));
   const parts = { config, context, stores, folder, logger };
   const turn = createLoggedTurn(parts);
@@ -124,7 +124,7 @@ async function start(
   listener.serve((request, response) => app.routing(request, response));
   const whole = followLibrary(turn, parts, onClose);
   // Closed first, because answers in progress need everything else until they are sent.
-  onClose(() => listener.close(patience));
+  onClose(() => listener.close(shutdownTime));
   return { baseUrl, whole };
 }
 

@@ -286,7 +286,7 @@ const networkFiles: readonly string[] = [
   // The document service.
   'client/vscode/documents/docsServer.ts',
   // A socket on a descriptor, which leads to no network.
-  'daemon/config/readSecrets.ts',
+  'daemon/config/secretSources.ts',
   'daemon/runner/httpAgent.ts',
   'daemon/runner/transport.ts',
 ];

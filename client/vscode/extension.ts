@@ -52,9 +52,9 @@ export function activate(context: vscode.ExtensionContext): void {
   );
   const consent = createConsent(globalState);
   const offered = new OfferedModels({ daemon, memory: globalState, consent, log });
-  const turns = createRounds(daemon);
-  const ask = withConsent(turns, offered, consent);
-  subscriptions.push(log, daemon, failing, consent, offered, turns, registerProvider(offered, ask));
+  const rounds = createRounds(daemon);
+  const ask = withConsent(rounds, offered, consent);
+  subscriptions.push(log, daemon, failing, consent, offered, rounds, registerProvider(offered, ask));
   // The editor asks a provider only once somebody has asked for its models.
   vscode.lm.selectChatModels({ vendor }).then(undefined, (error) => log.debug(`No models yet: ${error}`));
   const models = createAnsweringModels(daemon, offered, consent);

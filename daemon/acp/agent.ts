@@ -56,7 +56,7 @@ interface AgentParts {
     Core,
     | 'chat'
     | 'chatModels'
-    | 'recordTurns'
+    | 'asTurns'
     | 'configuration'
     | 'models'
     | 'servers'

@@ -13,7 +13,7 @@ import type { RunningTools, SessionTools } from './sessionTools.ts';
 import type { UpdateSender } from './updateSender.ts';
 
 interface TurnParts {
-  readonly core: Pick<Core, 'chat' | 'recordTurns' | 'servers' | 'takesTools'>;
+  readonly core: Pick<Core, 'chat' | 'asTurns' | 'servers' | 'takesTools'>;
   readonly tools: SessionTools;
   readonly ask: AskApproval;
   /** A new id for a call. */
@@ -72,7 +72,7 @@ async function answer(parts: TurnParts, params: ChatParams): Promise<ChatResult>
   const { model } = params;
   if (!(await core.takesTools(client, model, signal))) {
     await noticeUnusedTools(parts, model);
-    return core.recordTurns(core.chat)(client, params, updates.delta, signal);
+    return core.asTurns(core.chat)(client, params, updates.delta, signal);
   }
   return tools.run(session.id, async (running) => {
     await running.require('all');
@@ -97,12 +97,12 @@ function answerWithTools(
         return offer;
       },
     },
-    ask: () => ask,
+    askApproval: () => ask,
     createId,
     onDidAllow: updates.started,
     onProgress: updates.progress,
   });
-  return core.recordTurns(chat)(
+  return core.asTurns(chat)(
     core.servers.client(),
     params,
     (delta) => {

@@ -47,7 +47,11 @@ interface ChatDependencies {
   readonly createRedaction: () => StreamRedaction;
 }
 
-/** One round of a turn: deltas go to `send`, the whole answer is the result. An aborted `signal` is a normal, cancelled result. */
+/**
+ * Answers one chat request: deltas go to `send`, the whole answer is the result. An aborted `signal` is a normal,
+ * cancelled result. `createChat` answers one round; `toolLoop.ts`, `recordTurns.ts` and `lastingNotices.ts` wrap such a
+ * chat into one that answers a whole turn.
+ */
 export type Chat = (
   client: RunnerClient,
   params: ChatParams,

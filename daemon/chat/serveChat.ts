@@ -31,7 +31,9 @@ export function serveChat(endpoint: Endpoint, { chat, servers, status, requireTo
       streams.delete(params.streamId);
       throw error;
     }
-    const done = client.server.name === servers.client().server.name ? status.work() : () => undefined;
+    // The status is that of the default server.
+    const isDefault = client.server.name === servers.client().server.name;
+    const done = isDefault ? status.work() : () => undefined;
     try {
       return await chat(client, params, (delta) => endpoint.notify(chatDelta, delta), signal);
     } finally {

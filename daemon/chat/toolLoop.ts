@@ -12,14 +12,9 @@ import {
 import { RunnerError } from '../base/errors.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import { type Chat, toolsDisabled } from './chat.ts';
-import {
-  type AskApproval,
-  type DaemonToolOffer,
-  type DaemonTools,
-  type RunOptions,
-  runCalls,
-} from './daemonTools.ts';
+import type { AskApproval, DaemonToolOffer, DaemonTools } from './daemonTools.ts';
 import type { SendDelta } from './deltas.ts';
+import { type RunOptions, runCalls } from './toolCalls.ts';
 
 interface ToolLoopDependencies {
   /** One round: the model answers, and no tool of the daemon is called. */
@@ -28,7 +23,7 @@ interface ToolLoopDependencies {
   /** False if the model has no tools: then no server is started for it. */
   readonly takesTools: (client: RunnerClient, model: string, signal: AbortSignal) => Promise<boolean>;
   /** The way to ask the user before a call; undefined if nobody can be asked. */
-  readonly ask: () => AskApproval | undefined;
+  readonly askApproval: () => AskApproval | undefined;
   /** The call is allowed, and runs next. */
   readonly onDidAllow?: (call: ToolCall) => Promise<void>;
   readonly onProgress?: RunOptions['onProgress'];
@@ -86,7 +81,7 @@ class Loop {
     const offer = await this.#offer();
     if (!offer) return this.#result('cancelled', { role: 'assistant', content: '' });
     for (let round = 0; round < rounds; round += 1) {
-      const { finishReason, message } = await this.#ask([
+      const { finishReason, message } = await this.#runRound([
         ...(params.tools ?? []),
         ...offer.tools.map(asTool),
       ]);
@@ -94,13 +89,13 @@ class Loop {
       // The client answers the calls of its own tools.
       const clientTools = new Set(params.tools?.map(({ name }) => name));
       const daemonCalls = calls.filter(({ name }) => !clientTools.has(name));
-      if (daemonCalls.length > 0) await this.#answer(daemonCalls, offer);
+      if (daemonCalls.length > 0) await this.#runCalls(daemonCalls, offer);
       if (signal.aborted || finishReason === 'cancelled') return this.#result('cancelled', message);
       if (daemonCalls.length < calls.length || daemonCalls.length === 0)
         return this.#result(finishReason, message);
     }
-    const { finishReason, message } = await this.#ask([]);
-    await this.#answer(message.toolCalls ?? [], noOffer, 'spent');
+    const { finishReason, message } = await this.#runRound([]);
+    await this.#runCalls(message.toolCalls ?? [], noOffer, 'spent');
     return this.#result(finishReason === 'cancelled' ? 'cancelled' : 'toolLimit', message);
   }
 
@@ -134,7 +129,7 @@ class Loop {
   }
 
   /** Asks the model once, with the history and all that the turn has added. */
-  async #ask(tools: NonNullable<ChatParams['tools']>): Promise<ChatResult> {
+  async #runRound(tools: NonNullable<ChatParams['tools']>): Promise<ChatResult> {
     const { client, params, signal } = this.#options;
     const { hostedTools: _, maxRounds: __, tools: ___, ...rest } = params;
     const calls: ToolCall[] = [];
@@ -186,17 +181,17 @@ class Loop {
     return this.#options.send({ ...delta, seq: this.#seq++ });
   }
 
-  /** Answers every call, whether or not it ran. */
-  async #answer(calls: readonly ToolCall[], { tools }: DaemonToolOffer, spent?: 'spent'): Promise<void> {
+  /** Adds the message that answers each call, whether or not it ran. */
+  async #runCalls(calls: readonly ToolCall[], { tools }: DaemonToolOffer, spent?: 'spent'): Promise<void> {
     const { params, signal } = this.#options;
-    const ask = this.#dependencies.ask();
+    const askApproval = this.#dependencies.askApproval();
     const { onDidAllow, onProgress } = this.#dependencies;
     const answers = await runCalls(calls, {
       tools,
       streamId: params.streamId,
       signal,
       ...(spent ? { spent: true } : {}),
-      ...(ask ? { ask } : {}),
+      ...(askApproval ? { askApproval } : {}),
       ...(onDidAllow ? { onDidAllow } : {}),
       ...(onProgress ? { onProgress } : {}),
       onResult: (toolResult) =>

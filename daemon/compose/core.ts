@@ -6,7 +6,8 @@ import { createTokenEstimate } from '../chat/tokenEstimate.ts';
 import { createToolCallId } from '../chat/toolUtilities.ts';
 import { type ConfigurationStore, createConfiguration, readHost } from '../config/configuration.ts';
 import { createWordsRedaction, redactMessage } from '../config/messageRedaction.ts';
-import { createSecretReading, type SecretSources } from '../config/secretReading.ts';
+import { createRequestSecrets } from '../config/requestSecrets.ts';
+import type { SecretSources } from '../config/secretSources.ts';
 import { createSecretStore, type SecretStore } from '../config/secrets.ts';
 import type { UserConfig, UserFile } from '../config/userFile.ts';
 import { type ChatModels, createChatModelChoices, createChatModels } from '../models/chatModel.ts';
@@ -50,10 +51,10 @@ export interface Core {
   readonly findPrivacy: FindPrivacy;
   readonly modelChanges: ModelChanges;
   readonly toolRefusals: ToolRefusals;
-  /** One round of a turn. It keeps nothing; see `recordTurns`. */
+  /** One round of a turn. It keeps nothing; see `asTurns`. */
   readonly chat: Chat;
   /** The same chat, which appends each turn to the conversation that it names, and repeats no lasting notice in it. */
-  readonly recordTurns: (chat: Chat) => Chat;
+  readonly asTurns: (chat: Chat) => Chat;
   /** False if the model is known to have no tools. Some models must be asked for. */
   readonly takesTools: (client: RunnerClient, model: string, signal: AbortSignal) => Promise<boolean>;
   readonly sessions: LazySessions;
@@ -77,7 +78,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
   const secrets = createSecretStore();
   const { redact } = secrets;
   const log = createLog({ level: () => settings().logLevel, redact });
-  const reading = createSecretReading({
+  const reading = createRequestSecrets({
     store: secrets,
     userFile: options.user,
     log,
@@ -157,7 +158,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     toolRefusals,
     chat,
     findPrivacy,
-    recordTurns: (kept) => sayOnce(recordTurns(kept, { sessions, log })),
+    asTurns: (round) => sayOnce(recordTurns(round, { sessions, log })),
     async takesTools(client, model, signal) {
       await models.learn(client, model, ['tools'], signal);
       return knowledge.capability(client.server, model, 'tools').value !== false;

@@ -205,17 +205,18 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
   ]);
   serveCatalog(endpoint, { catalog, servers, installed: (...asked) => models.names(...asked) });
   serveModelfile(endpoint, { servers, works, onDidChange: noteModels });
-  const oneAnswer: Chat = (...turn) => {
+  // One chat inside of another: a round, the rounds of a turn with tools, the turn that is kept, and its notices.
+  const round: Chat = (...request) => {
     completion.giveWay();
-    return core.chat(...turn);
+    return core.chat(...request);
   };
   const approvalRequests = createApprovalRequests(endpoint);
   const createId = () => createToolCallId(options.random);
   const { takesTools } = core;
-  const { ask } = approvalRequests;
+  const askApproval = approvalRequests.ask;
   const onProgress = (progress: ToolProgress) => endpoint.notify(toolProgress, progress);
-  const loop = createToolLoop({ chat: oneAnswer, tools, takesTools, ask, onProgress, createId });
-  const chat = core.recordTurns(loop);
+  const loop = createToolLoop({ chat: round, tools, takesTools, askApproval, onProgress, createId });
+  const chat = core.asTurns(loop);
   serveChat(endpoint, { chat, servers, status, requireTools: (names) => tools.require(names) });
   serveSessions(endpoint, sessions);
   serveTools(endpoint, tools);

@@ -11,8 +11,8 @@ import {
   parseGenerateLine,
   parseModels,
   parseShow,
-  parseVersion,
   parseWorkLine,
+  tryVersion,
   type WireList,
   type WireModel,
   type WireShow,
@@ -145,7 +145,7 @@ export function createRunnerClient(server: Server, transport: Transport): Runner
 
   return {
     server,
-    version: async (signal) => parseVersion(await get('/api/version', signal)),
+    version: async (signal) => tryVersion(await get('/api/version', signal)),
     tags: async (signal) => parseModels(await get('/api/tags', signal)),
     ps: async (signal) => parseModels(await get('/api/ps', signal)).models,
     show: async (model, signal) =>

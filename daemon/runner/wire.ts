@@ -178,7 +178,7 @@ export function parseShow(value: unknown): WireShow {
   });
 }
 
-export function parseVersion(value: unknown): string | undefined {
+export function tryVersion(value: unknown): string | undefined {
   return asString(asRecord(value)['version'])?.slice(0, 64);
 }
 

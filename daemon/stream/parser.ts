@@ -1,5 +1,6 @@
 import { Blanks, EndToken, Lead, LineRest } from './blankModes.ts';
 import { CallMode } from './callMode.ts';
+import { CallsInThinking } from './callsInThinking.ts';
 import { Channels } from './channels.ts';
 import { ContextBlock } from './contextBlock.ts';
 import { Echoes } from './echoes.ts';
@@ -11,7 +12,6 @@ import { type Mode, type NextMode, Reply, type ReplyReader } from './reply.ts';
 import { RequestTools, type ToolShape } from './requestTools.ts';
 import { Tag } from './tag.ts';
 import { Thinking } from './thinking.ts';
-import { Thoughts } from './thoughts.ts';
 
 /**
  * Reads one reply as it arrives, in pieces of any size. The events are the same however the input is cut, and nothing
@@ -75,7 +75,9 @@ class Parser implements StreamParser, ReplyReader {
         tools,
         openings: new Openings({ profile, contextTags, dropContextTags, tools }),
         echoes: new Echoes(options.sent ?? []),
-        thoughts: new Thoughts(() => createStreamParser({ tools: shapes, profile: thoughtProfile(profile) })),
+        thoughts: new CallsInThinking(() =>
+          createStreamParser({ tools: shapes, profile: thoughtProfile(profile) }),
+        ),
       },
       this,
     );

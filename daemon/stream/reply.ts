@@ -1,11 +1,11 @@
 import type { CallStart } from './callStart.ts';
+import type { CallsInThinking } from './callsInThinking.ts';
 import { CodeTracker } from './codeTracker.ts';
 import type { Echoes } from './echoes.ts';
 import { EventSink } from './events.ts';
 import type { Openings } from './openings.ts';
 import type { StreamProfile } from './profile.ts';
 import type { RequestTools } from './requestTools.ts';
-import type { Thoughts } from './thoughts.ts';
 
 /**
  * One state of the parser. A mode reads every character once, and keeps what it withholds itself. So the result cannot
@@ -78,7 +78,7 @@ interface ReplyOptions {
   /** What the chat sent, which the model may echo. */
   readonly echoes: Echoes;
   /** Searches the model's thinking for calls. */
-  readonly thoughts: Thoughts;
+  readonly thoughts: CallsInThinking;
 }
 
 /** Reads text with the current mode, and changes the mode. The parser implements it. */
@@ -99,7 +99,7 @@ export class Reply {
   readonly openings: Openings;
   readonly tools: RequestTools;
   readonly echoes: Echoes;
-  readonly thoughts: Thoughts;
+  readonly thoughts: CallsInThinking;
   readonly sink = new EventSink();
   readonly code = new CodeTracker();
   readonly #reader: ReplyReader;

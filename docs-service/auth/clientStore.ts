@@ -21,7 +21,7 @@ export interface ClientStore {
  */
 const capacity = 1_000;
 /** Milliseconds after which a registration without a grant is deleted. */
-const patience = 86_400_000;
+const unusedLifetime = 86_400_000;
 
 const isUngranted = "source = 'registration' AND granted IS NULL";
 
@@ -34,7 +34,7 @@ export function createClientStore(database: AccessDatabase): ClientStore {
     add: (client, now) => database.batch(replaceClient(client, now)),
     register: (client, now) =>
       database.batch([
-        [`DELETE FROM docs_clients WHERE ${isUngranted} AND created < ?`, now - patience],
+        [`DELETE FROM docs_clients WHERE ${isUngranted} AND created < ?`, now - unusedLifetime],
         [
           `DELETE FROM docs_clients WHERE ${isUngranted} AND id IN (
              SELECT id FROM docs_clients WHERE ${isUngranted} ORDER BY created DESC, id LIMIT 1000000 OFFSET ?)`,

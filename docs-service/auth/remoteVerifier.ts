@@ -17,7 +17,7 @@ interface RemoteVerifierOptions {
 }
 
 /** The most milliseconds for which an answer counts. */
-const lasting = { good: 60_000, bad: 10_000 };
+const cacheTime = { good: 60_000, bad: 10_000 };
 /** Answers of each kind that are cached at once: guesses push out only guesses. */
 const capacity = 10_000;
 /** In characters. No server issues longer tokens. */
@@ -89,7 +89,7 @@ export class RemoteVerifier {
   }
 
   #judge(answer: ActiveToken, { hash, from }: { readonly hash: string; readonly from: number }): Verdict {
-    const { me, client, scopes, isForHere, issued, expires = from + lasting.good } = answer;
+    const { me, client, scopes, isForHere, issued, expires = from + cacheTime.good } = answer;
     if (!isForHere || expires <= from) return unknown;
     if (me === undefined || !this.#options.allowed.includes(me)) return { kind: 'foreign' };
     const id = createHash('sha256').update(this.#salt).update(hash).digest('hex').slice(0, 12);
@@ -99,7 +99,7 @@ export class RemoteVerifier {
 
   #keep(hash: string, { verdict, from }: Pick<Known, 'verdict' | 'from'>): void {
     const isGood = verdict.kind === 'good';
-    const until = from + (isGood ? lasting.good : lasting.bad);
+    const until = from + (isGood ? cacheTime.good : cacheTime.bad);
     (isGood ? this.#bad : this.#good).delete(hash);
     (isGood ? this.#good : this.#bad).set(hash, { verdict, from, until }, 1);
   }

@@ -51,7 +51,7 @@ export interface NewTokens {
 }
 
 /** Milliseconds for which a used code is remembered, so that a second use is noticed. */
-const memory = 86_400_000;
+const usedCodeLifetime = 86_400_000;
 
 export function createSignInStore(database: AccessDatabase): SignInStore {
   return {
@@ -108,9 +108,9 @@ function forgetOld(now: number): readonly AccessStatement[] {
          (SELECT grant_id FROM docs_codes WHERE used IS NULL AND grant_id IS NOT NULL AND expires < ?)`,
       now,
     ],
-    ['DELETE FROM docs_codes WHERE expires < ?', now - memory],
+    ['DELETE FROM docs_codes WHERE expires < ?', now - usedCodeLifetime],
     ['DELETE FROM docs_refresh_tokens WHERE expires < ?', now],
-    ['DELETE FROM docs_grants WHERE client IS NOT NULL AND expires < ?', now - 30 * memory],
+    ['DELETE FROM docs_grants WHERE client IS NOT NULL AND expires < ?', now - 30 * usedCodeLifetime],
   ];
 }
 

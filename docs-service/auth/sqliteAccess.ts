@@ -3,8 +3,8 @@ import { type Database, isBusy, isUnwritable, type Statement } from '../base/sql
 import { type AccessDatabase, AccessUnavailableError, accessMigrations } from './accessDatabase.ts';
 
 /** Milliseconds for which a statement is retried while another process writes, and between two tries. */
-const patience = 5_000;
-const pause = 25;
+const retryTime = 5_000;
+const retryPause = 25;
 /** Milliseconds that closing waits for others. */
 const closing = 1_000;
 
@@ -56,7 +56,7 @@ export function createSqliteAccess(database: Database, clock = realClock): Acces
 
 /** A failed statement has changed nothing, so it can be tried again. */
 async function withPatience<Result>(clock: Clock, work: () => Result): Promise<Result> {
-  const end = clock.now() + patience;
+  const end = clock.now() + retryTime;
   for (;;) {
     try {
       return work();
@@ -65,7 +65,7 @@ async function withPatience<Result>(clock: Clock, work: () => Result): Promise<R
       if (!isBusy(error)) throw error;
       if (clock.now() > end) throw unavailable('another process has it locked', error);
     }
-    await clock.wait(pause);
+    await clock.wait(retryPause);
   }
 }
 

@@ -44,7 +44,7 @@ const codeLifetime = 60_000;
 const accessLifetime = 3_600_000;
 const refreshLifetime = 30 * 86_400_000;
 /** Milliseconds in which the processes of one client may all still use a replaced refresh token. */
-const grace = 60_000;
+const refreshGraceTime = 60_000;
 
 /** Issues codes to clients that the owner allowed, and tokens for codes. Only the hashes of secrets are kept. */
 export class TokenIssuer {
@@ -99,7 +99,7 @@ export class TokenIssuer {
         'The refresh token is unknown, has expired or belongs to another client.',
       );
     // The clocks of instances differ a little.
-    if (found.rotated !== null && Math.abs(now() - found.rotated) >= grace) {
+    if (found.rotated !== null && Math.abs(now() - found.rotated) >= refreshGraceTime) {
       // Two have it, and one of them is a thief.
       await tokens.revoke(found.grant.id);
       throw new OAuthError('invalid_grant', 'The refresh token was used before. Sign in again.');

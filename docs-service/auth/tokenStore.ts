@@ -16,14 +16,14 @@ export interface TokenStore {
 }
 
 /** Milliseconds for which expired grants stay in the list. */
-const remembered = 30 * 86_400_000;
+const expiredGrantTime = 30 * 86_400_000;
 
 export function createTokenStore(database: AccessDatabase): TokenStore {
   return {
     add: ({ hash, grant: { id, scopes, me, client, created, expires } }) =>
       database.batch([
-        ['DELETE FROM docs_grants WHERE expires < ?', created - remembered],
-        ['DELETE FROM docs_access_tokens WHERE expires < ?', created - remembered],
+        ['DELETE FROM docs_grants WHERE expires < ?', created - expiredGrantTime],
+        ['DELETE FROM docs_access_tokens WHERE expires < ?', created - expiredGrantTime],
         [
           'INSERT INTO docs_grants (id, client, scopes, me, created, expires) VALUES (?, ?, ?, ?, ?, ?)',
           ...[id, client, scopes.join(' '), me, created, expires],

@@ -9,7 +9,7 @@ export interface TokenVerifierOptions {
 }
 
 /** Milliseconds for which an answer of the store counts. A revoked token stops working within this time. */
-const lasting = 800;
+const cacheTime = 800;
 /** Milliseconds between two writes of when tokens were last used. */
 const notePeriod = 60_000;
 /** Answers that are cached at once. */
@@ -44,10 +44,10 @@ export class TokenVerifier {
   #find(hash: string, now: number): Promise<Grant | undefined> {
     const known = this.#known.get(hash);
     // A clock that is set back must not keep a revoked token alive.
-    if (known !== undefined && known.until > now && known.until <= now + lasting) return known.grant;
+    if (known !== undefined && known.until > now && known.until <= now + cacheTime) return known.grant;
     if (this.#known.size >= capacity) this.#known.clear();
     const grant = this.#options.store.find(hash);
-    this.#known.set(hash, { until: now + lasting, grant });
+    this.#known.set(hash, { until: now + cacheTime, grant });
     // A failure is no answer: the next request asks again.
     grant.catch(() => this.#known.delete(hash));
     return grant;

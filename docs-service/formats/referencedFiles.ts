@@ -34,7 +34,7 @@ export interface ReferringDocument {
 }
 
 /** How many references are cached, here and in the finder. */
-const remembered = 200_000;
+const maxReferences = 200_000;
 
 /**
  * Looks up the files that a document refers to once for all simultaneous callers, and again only after a file or the index
@@ -47,7 +47,7 @@ export function createReferencedFiles({ index, folder, unchangedFiles }: Referen
     readonly generation: number;
     readonly files: object | undefined;
     readonly found: Promise<ReferencedFiles>;
-  }>(remembered);
+  }>(maxReferences);
 
   const lookUp = async (
     { addressOf, pictures }: ReferringDocument,
@@ -83,7 +83,7 @@ export function createReferencedFiles({ index, folder, unchangedFiles }: Referen
 }
 
 /** The number of pictures in the cache. */
-const rememberedPictures = 20_000;
+const maxPictures = 20_000;
 
 /**
  * Distinguishes the versions of a picture by its bytes, so that instances with the same files agree. An unchanged file
@@ -92,7 +92,7 @@ const rememberedPictures = 20_000;
 function createPictureStamps(
   folder: ContentFolder,
 ): (paths: readonly string[]) => Promise<readonly string[]> {
-  const hashes = new LruCache<string>(rememberedPictures);
+  const hashes = new LruCache<string>(maxPictures);
   const stampOf = async (path: string): Promise<string> => {
     const found = await stat(join(folder.root, path)).catch(() => undefined);
     if (found === undefined) return `${path}:gone`;
@@ -141,7 +141,7 @@ const patterns = [
 
 /** Reads each version of a document once. Throws `UnrenderableError` if the document refers to too many files. */
 function createReferenceFinder(): (document: Document) => References {
-  const known = new LruCache<References | UnrenderableError>(remembered);
+  const known = new LruCache<References | UnrenderableError>(maxReferences);
   return ({ body, path, contentHash }) => {
     const key = `${contentHash} ${path}`;
     const found = known.get(key) ?? findReferences(body, path);

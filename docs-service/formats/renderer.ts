@@ -13,7 +13,7 @@ export interface RendererOptions {
   /** How many jobs may wait for a worker. */
   readonly queueLength: number;
   /** Milliseconds that a job may wait for a worker. */
-  readonly patience: number;
+  readonly maxWait: number;
 }
 
 export interface Renderer {
@@ -46,7 +46,7 @@ interface Task {
   readonly resolve: (rendered: Rendered) => void;
   readonly reject: (reason: unknown) => void;
   /** Runs while the job waits for a worker. */
-  patience?: NodeJS.Timeout;
+  waitTimer?: NodeJS.Timeout;
 }
 
 /** Takes one job at a time. Its worker is reused for later jobs, and replaced after it was ended. */
@@ -90,8 +90,8 @@ class WorkerPool implements Renderer {
       this.#endWorker(slot);
       slot.task?.reject(closed);
     }
-    for (const { patience, reject } of this.#queue.splice(0)) {
-      clearTimeout(patience);
+    for (const { waitTimer, reject } of this.#queue.splice(0)) {
+      clearTimeout(waitTimer);
       reject(closed);
     }
     await Promise.all(this.#ending);
@@ -102,7 +102,7 @@ class WorkerPool implements Renderer {
     const isFree = this.#slots.some((slot) => !slot.task);
     if (!isFree && this.#queue.length >= this.#options.queueLength) throw new RendererBusyError(busy);
     // The longest that its caller waits for a worker.
-    task.patience = setTimeout(() => this.#cancel(task, new RendererBusyError(busy)), this.#options.patience);
+    task.waitTimer = setTimeout(() => this.#cancel(task, new RendererBusyError(busy)), this.#options.maxWait);
     this.#queue.push(task);
     this.#startNext();
   }
@@ -111,7 +111,7 @@ class WorkerPool implements Renderer {
     const slot = this.#slots.find(({ task }) => !task);
     const task = slot && this.#queue.shift();
     if (!slot || !task) return;
-    clearTimeout(task.patience);
+    clearTimeout(task.waitTimer);
     slot.task = task;
     slot.worker ??= this.#createWorker(slot);
     const { deadline } = this.#options;
@@ -166,7 +166,7 @@ class WorkerPool implements Renderer {
 
   /** A running job can only be stopped together with its worker. */
   #cancel(task: Task, reason: unknown): void {
-    clearTimeout(task.patience);
+    clearTimeout(task.waitTimer);
     task.reject(reason);
     const at = this.#queue.indexOf(task);
     if (at >= 0) this.#queue.splice(at, 1);

@@ -9,10 +9,10 @@ export interface Listener {
   /** From now on, requests are answered; before that, they get "try again". */
   serve(handler: RequestListener): void;
   /**
-   * Accepts no more requests, and resolves when those in progress are answered, or after `patience` milliseconds. It
+   * Accepts no more requests, and resolves when those in progress are answered, or after `within` milliseconds. It
    * may be called again without harm.
    */
-  close(patience: number): Promise<void>;
+  close(within: number): Promise<void>;
 }
 
 export interface ListenerOptions {
@@ -53,7 +53,7 @@ export async function listen({ host, port, bounds }: ListenerOptions): Promise<L
     serve(next) {
       handler = next;
     },
-    close: (patience) => closeServer(server, patience),
+    close: (within) => closeServer(server, within),
   };
 }
 
@@ -98,13 +98,13 @@ function problemBody(status: number, detail: string): string {
   return JSON.stringify({ type: 'about:blank', title: STATUS_CODES[status], status, detail, instance: '' });
 }
 
-async function closeServer(server: Server, patience: number): Promise<void> {
+async function closeServer(server: Server, within: number): Promise<void> {
   if (!server.listening) return;
   const closed = once(server, 'close');
   server.close();
   // An idle connection would otherwise stay open for the next request.
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
-  const end = setTimeout(() => server.closeAllConnections(), patience);
+  const end = setTimeout(() => server.closeAllConnections(), within);
   await closed;
   clearInterval(sweep);
   clearTimeout(end);

@@ -42,7 +42,7 @@ export interface SyncResult {
 }
 
 /** Milliseconds for which changes wait for a file that is being written. */
-const patience = 2_000;
+const maxWait = 2_000;
 /** Files that are read and applied at once while the index is built, to save memory. */
 const batch = 500;
 /** Up to this many changed files become visible in one step. */
@@ -182,7 +182,7 @@ export class LibraryIndexer {
     const now = this.#options.now();
     if (!hasUnsettled(scan, this.#view())) this.#waitingSince = undefined;
     else this.#waitingSince ??= now;
-    return this.#waitingSince !== undefined && now - this.#waitingSince < patience;
+    return this.#waitingSince !== undefined && now - this.#waitingSince < maxWait;
   }
 
   #compare(scan: FolderScan): Comparison {

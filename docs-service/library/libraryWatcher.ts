@@ -13,7 +13,7 @@ export interface LibraryWatcherOptions {
 /** Milliseconds of quiet before changes are reported. */
 const quiet = 60;
 /** If changes never pause, they are reported after this many milliseconds. */
-const patience = 500;
+const maxDelay = 500;
 
 /**
  * Watches folders, not files: a watcher for each file of a large library would exhaust the system's limits. `watch`
@@ -100,7 +100,7 @@ export class LibraryWatcher {
     const now = performance.now();
     if (this.#timer === undefined) this.#since = now;
     clearTimeout(this.#timer);
-    const wait = Math.max(0, Math.min(quiet, this.#since + patience - now));
+    const wait = Math.max(0, Math.min(quiet, this.#since + maxDelay - now));
     this.#timer = setTimeout(() => this.#report(), wait);
   }
 

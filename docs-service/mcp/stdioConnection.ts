@@ -19,7 +19,7 @@ export interface StdioConnection {
 /** In bytes of a message: clients send short ones. */
 const maxMessageLength = 1_000_000;
 /** Milliseconds for answers after the end of the input. */
-const patience = 10_000;
+const answerTime = 10_000;
 
 /**
  * One message a line. The SDK's own transport drops unanswered requests when the input ends; here a script may write
@@ -58,7 +58,7 @@ async function whenEnded(input: Readable, unanswered: Unanswered, closed: AbortS
   await Promise.race([isClosed, isEnded]);
   // The last input is read in the next turn.
   await turn();
-  await Promise.race([isClosed, unanswered.none(patience)]);
+  await Promise.race([isClosed, unanswered.none(answerTime)]);
 }
 
 /** The client's requests that wait for an answer. */
@@ -77,11 +77,11 @@ class Unanswered {
     if (!('method' in message)) this.#settle(message.id);
   }
 
-  /** Resolves when nothing waits, or after `patience` milliseconds. */
-  none(patience: number): Promise<void> {
+  /** Resolves when nothing waits, or after `answerTime` milliseconds. */
+  none(answerTime: number): Promise<void> {
     if (this.#ids.size === 0) return Promise.resolve();
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, patience);
+      const timer = setTimeout(resolve, answerTime);
       this.#onNone = () => {
         clearTimeout(timer);
         resolve();

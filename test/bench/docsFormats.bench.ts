@@ -17,7 +17,7 @@ async function main(): Promise<void> {
     deadline: 120_000,
     memory: 512,
     queueLength: 1,
-    patience: 60_000,
+    maxWait: 60_000,
   });
   section('EPUB books in a worker that is warm, against Marked alone on the same texts');
   await renderer.render(bookOf(10));

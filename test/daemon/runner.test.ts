@@ -23,8 +23,8 @@ import {
   parseGenerateLine,
   parseModels,
   parseShow,
-  parseVersion,
   parseWorkLine,
+  tryVersion,
 } from '../../daemon/runner/wire.ts';
 import { isLoopback } from '../../protocol/base/loopback.ts';
 import { parseAddress } from '../../protocol/messages/address.ts';
@@ -632,12 +632,12 @@ t.test('fields of an answer with a wrong type are left out', async (t) => {
       { model_info: { 'general.architecture': 'x', 'x.context_length': 1, 'y.context_length': 2 } },
       { maximumContext: 1, turns: 'written' },
     ],
-    [parseVersion, {}, undefined],
-    [parseVersion, { version: 'v'.repeat(65) }, 'v'.repeat(64)],
+    [tryVersion, {}, undefined],
+    [tryVersion, { version: 'v'.repeat(65) }, 'v'.repeat(64)],
   ];
   for (const [parse, value, want] of cases)
     t.strictSame(parse(value), want, `${parse.name} of ${JSON.stringify(value)}`);
-  for (const parse of [parseChatLine, parseGenerateLine, parseModels, parseShow, parseVersion, parseWorkLine])
+  for (const parse of [parseChatLine, parseGenerateLine, parseModels, parseShow, tryVersion, parseWorkLine])
     for (const value of [null, undefined, [], 'x', 1])
       t.throws(() => parse(value), failsWith({ kind: 'bad-response' }));
   t.throws(() => parseModels({ models: {} }), failsWith({ kind: 'bad-response' }));

@@ -3,7 +3,8 @@ import { readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promis
 import { join } from 'node:path';
 import t from 'tap';
 import { identityOf, identityToName } from '../../daemon/base/processLocks.ts';
-import { type DaemonTool, runCalls } from '../../daemon/chat/daemonTools.ts';
+import type { DaemonTool } from '../../daemon/chat/daemonTools.ts';
+import { runCalls } from '../../daemon/chat/toolCalls.ts';
 import { createKeptApprovals } from '../../daemon/tools/approvals.ts';
 import { chatRequest } from '../../protocol/messages/chat.ts';
 import { createSessionRequest } from '../../protocol/messages/sessions.ts';
@@ -575,12 +576,12 @@ t.test('a cancel right before a question leaves it unasked', async (t) => {
     allow: async () => undefined,
     call: async () => ({ content: 'It ran.', isError: false }),
   };
-  const ask = async () => {
+  const askApproval = async () => {
     questions += 1;
     return 'once' as const;
   };
   const messages = await runCalls([echo('x')], {
-    ...{ tools: [tool], streamId: 's', signal: stop.signal, ask, onResult: async () => undefined },
+    ...{ tools: [tool], streamId: 's', signal: stop.signal, askApproval, onResult: async () => undefined },
   });
   t.strictSame(answersOf(messages), ['The call was cancelled.']);
   t.strictSame([looks, questions], [2, 0]);

@@ -37,7 +37,7 @@ function rendererFor(t: Test, options: Partial<RendererOptions> = {}) {
     deadline: 60_000,
     memory: 512,
     queueLength: 2,
-    patience: 60_000,
+    maxWait: 60_000,
     ...options,
   });
   t.teardown(() => renderer.close());
@@ -88,7 +88,7 @@ t.test(
 );
 
 t.test('a full queue refuses, and an abort makes room', async (t) => {
-  const renderer = rendererFor(t, { queueLength: 1, patience: 60_000 });
+  const renderer = rendererFor(t, { queueLength: 1, maxWait: 60_000 });
   const leaving = new AbortController();
   const outcome = t.rejects(renderer.render(long(), leaving.signal), failsWith({ name: 'AbortError' }));
   const queued = renderer.render(small());
@@ -102,7 +102,7 @@ t.test('a full queue refuses, and an abort makes room', async (t) => {
 t.test(
   'callers of the same rendition share one rendering, which ends when all of them have left',
   async (t) => {
-    const renderer = rendererFor(t, { queueLength: 1, patience: 60_000 });
+    const renderer = rendererFor(t, { queueLength: 1, maxWait: 60_000 });
     const renditions = createMarkdownRenditions({ renderer, now: Date.now });
     const rendition = await renditions.parts(documentOf('long', '- a *b* `c` [d](e)\n'.repeat(300_000)));
     const [first, second] = [new AbortController(), new AbortController()];

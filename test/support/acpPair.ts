@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { startAcp } from '../../daemon/compose/acpServer.ts';
-import { readSecrets } from '../../daemon/config/readSecrets.ts';
+import { readSecrets } from '../../daemon/config/secretSources.ts';
 import { stateFolder, userConfigFile } from '../../protocol/base/userFolders.ts';
 import { type AcpClient, type AcpClientOptions, connectAcpClient } from './acpClient.ts';
 import type { Teardown } from './daemonWithRunner.ts';

@@ -7,6 +7,7 @@ import { TerminalError } from '../cli/failure.ts';
 import { createInterrupts } from '../cli/signals.ts';
 import { readAll, type Terminal } from '../cli/terminal.ts';
 import { AnswerClock } from '../conversation/answerStats.ts';
+import { type Approve, approveThrough } from '../conversation/approval.ts';
 import {
   type ChatSettings,
   promptMessage,
@@ -18,7 +19,7 @@ import { converse } from '../conversation/conversation.ts';
 import { chooseModelOf, findSession } from '../conversation/keptConversation.ts';
 import { createLineEditor } from '../conversation/lineEditor.ts';
 import { chooseTools, type ToolChoice } from '../conversation/toolChoice.ts';
-import { type Approve, approveThrough, createTurns } from '../conversation/turn.ts';
+import { createTurns } from '../conversation/turn.ts';
 import { noteWaiting } from '../conversation/waitingNote.ts';
 import { type Connection, connectForChat } from '../daemon/connection.ts';
 import { createAnswerOutput } from './answerOutput.ts';

@@ -9,6 +9,7 @@ import type { Connection } from '../daemon/connection.ts';
 import { createAnswerPrinter } from '../screen/answerPrinter.ts';
 import type { Output } from '../screen/output.ts';
 import { AnswerClock, describeUsage } from './answerStats.ts';
+import { approveThrough } from './approval.ts';
 import type { ChatSettings } from './chatSettings.ts';
 import { chooseModel, withNearModels } from './chooseModel.ts';
 import { appendHistory, formerHistoryPath, historyPath, readHistory } from './history.ts';
@@ -18,7 +19,7 @@ import { OpenConversation } from './openConversation.ts';
 import { isSlashCommand, runSlashCommand } from './slashCommands.ts';
 import { completeSlash } from './slashCompletion.ts';
 import { docsServer, type ToolChoice } from './toolChoice.ts';
-import { type AskForTurn, approveThrough, createTurns } from './turn.ts';
+import { type AskForTurn, createTurns } from './turn.ts';
 import { noteWaiting } from './waitingNote.ts';
 
 export interface ConversationOptions {

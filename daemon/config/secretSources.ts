@@ -7,10 +7,20 @@ import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { messageOf } from '../../protocol/base/errorText.ts';
 import type { SecretLine } from '../../protocol/messages/secrets.ts';
+import type { Log } from '../base/log.ts';
 import { readRegularFile } from '../base/regularFile.ts';
-import type { SecretSources } from './secretReading.ts';
-import { parseSecretLine } from './secrets.ts';
+import { parseSecretLine, type SecretStore } from './secrets.ts';
 import type { UserAuth } from './userFile.ts';
+
+/** Where secrets come from, and where they are stored. */
+export interface SecretSources {
+  readonly store: SecretStore;
+  /** The address of the default server. An entry without an origin belongs to it. */
+  readonly url: string;
+  /** The entries of the user's own configuration. */
+  readonly auth: readonly UserAuth[];
+  readonly log: Log;
+}
 
 interface ReadSecretsOptions extends SecretSources {
   /** The descriptor of `--secrets-fd`. If it is given, nothing else is read. */

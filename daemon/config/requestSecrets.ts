@@ -2,20 +2,10 @@ import { type AdvisedMessage, withAdvice } from '../base/errors.ts';
 import { createEmitter, type Event } from '../base/event.ts';
 import type { Log } from '../base/log.ts';
 import type { SecretStore } from './secrets.ts';
-import type { UserAuth, UserFile } from './userFile.ts';
-
-/** Where secrets come from, and where they are stored. */
-export interface SecretSources {
-  readonly store: SecretStore;
-  /** The address of the default server. An entry without an origin belongs to it. */
-  readonly url: string;
-  /** The entries of the user's own configuration. */
-  readonly auth: readonly UserAuth[];
-  readonly log: Log;
-}
+import type { UserFile } from './userFile.ts';
 
 /** The secrets for requests, which wait until those of the start are read. */
-export interface SecretReading {
+export interface RequestSecrets {
   /** The address of the default server is known, so that reading can begin. */
   start(url: string): void;
   /** The headers for a request to this address. */
@@ -28,14 +18,14 @@ export interface SecretReading {
   readonly onDidChange: Event<void>;
 }
 
-export interface SecretReadingOptions {
+export interface RequestSecretsOptions {
   readonly store: SecretStore;
   readonly read: (url: string) => Promise<void>;
   readonly userFile: Pick<UserFile, 'path' | 'clientHasSettings'>;
   readonly log: Log;
 }
 
-export function createSecretReading({ store, read, userFile, log }: SecretReadingOptions): SecretReading {
+export function createRequestSecrets({ store, read, userFile, log }: RequestSecretsOptions): RequestSecrets {
   const logged = new Set<string>();
   const whyWithheld = (url: string) =>
     store.isWithheld(url) ? sayWithheld(new URL(url).origin, userFile) : undefined;
@@ -63,7 +53,7 @@ export function createSecretReading({ store, read, userFile, log }: SecretReadin
 
 function sayWithheld(
   origin: string,
-  { path, clientHasSettings }: SecretReadingOptions['userFile'],
+  { path, clientHasSettings }: RequestSecretsOptions['userFile'],
 ): AdvisedMessage {
   const way = clientHasSettings
     ? 'set the token again and allow it'

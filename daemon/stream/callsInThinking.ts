@@ -12,7 +12,7 @@ interface ThoughtParser {
  * writes, or the thinking never ends: if a model forgets to end its thinking before a call, there is no answer and the
  * call would be lost.
  */
-export class Thoughts {
+export class CallsInThinking {
   readonly #createParser: () => ThoughtParser;
   #parser: ThoughtParser | undefined;
   /** The last calls between which there is no text. */

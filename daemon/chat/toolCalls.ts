@@ -1,0 +1,153 @@
+import { orAborted } from '../../protocol/base/abort.ts';
+import { messageOf } from '../../protocol/base/errorText.ts';
+import { SerialQueue } from '../../protocol/base/serialQueue.ts';
+import type { Message, ToolCall, ToolResult } from '../../protocol/messages/chat.ts';
+import type { ToolProgress } from '../../protocol/messages/tools.ts';
+import type { AskApproval, CallOutcome, DaemonTool } from './daemonTools.ts';
+
+export interface RunOptions {
+  readonly tools: readonly DaemonTool[];
+  readonly streamId: string;
+  readonly signal: AbortSignal;
+  /** Absent if nobody can be asked. */
+  readonly askApproval?: AskApproval;
+  /** Whether the turn's rounds of calls are used up. */
+  readonly spent?: boolean;
+  /** The call is allowed, and runs next. */
+  readonly onDidAllow?: (call: ToolCall) => Promise<void>;
+  /** Settles when the report was written. Those that come meanwhile are left out, except the last. */
+  readonly onProgress?: (progress: ToolProgress) => Promise<void>;
+  readonly onResult: (result: ToolResult) => Promise<void>;
+}
+
+/** A model that makes more calls at once is caught in a loop. */
+const maxCalls = 32;
+/** The most tool names that are listed for a model that has called an unknown tool. */
+const maxNamed = 20;
+
+/**
+ * Runs the calls of one round. Allowed calls run at the same time; questions are asked one after another. Returns the
+ * message that answers each call, in order, whether or not the call ran.
+ */
+export async function runCalls(calls: readonly ToolCall[], options: RunOptions): Promise<readonly Message[]> {
+  const { onResult, tools } = options;
+  // Only one question is open at a time, because its answer may settle the next ones.
+  const approvals = new SerialQueue();
+  return Promise.all(
+    calls.map(async (call, index) => {
+      const tool = tools.find(({ name }) => name === call.name);
+      const outcome = await outcomeOf({ call, index, tool }, options, approvals);
+      const { images, ...result } = outcome;
+      const shown = images === undefined ? {} : { images };
+      await onResult({ id: call.id, name: call.name, server: tool?.server ?? '', ...result, ...shown });
+      const { content } = result;
+      return { role: 'tool' as const, content, toolCallId: call.id, toolName: call.name, ...shown };
+    }),
+  );
+}
+
+interface WantedCall {
+  readonly call: ToolCall;
+  /** The call's position in its round. */
+  readonly index: number;
+  readonly tool: DaemonTool | undefined;
+}
+
+async function outcomeOf(
+  wanted: WantedCall,
+  options: RunOptions,
+  approvals: SerialQueue,
+): Promise<CallOutcome> {
+  const { signal } = options;
+  try {
+    signal.throwIfAborted();
+    const problem = problemOf(wanted, options);
+    if (problem !== undefined || !wanted.tool) return failed(problem ?? '');
+    const { call, tool } = wanted;
+    const refusal = await refusalOf({ call, tool }, options, approvals);
+    signal.throwIfAborted();
+    if (refusal !== undefined)
+      return { ...failed(refusal), ...(options.askApproval ? {} : { unapprovedTool: tool.ownName }) };
+    await options.onDidAllow?.(call);
+    const { onProgress, streamId } = options;
+    const report = onProgress && newestOnly(onProgress);
+    return await tool.call(call.arguments, signal, (progress) =>
+      report?.({ streamId, id: call.id, ...progress }),
+    );
+  } catch (error) {
+    if (signal.aborted) return failed('The call was cancelled.');
+    return failed(`The call failed: ${messageOf(error)}`);
+  }
+}
+
+/** Passes values on, one at a time. Of those that come meanwhile, only the newest is kept. */
+function newestOnly<T>(send: (value: T) => Promise<void>): (value: T) => void {
+  const waiting: T[] = [];
+  let isSending = false;
+  return async (value) => {
+    waiting.splice(0, 1, value);
+    if (isSending) return;
+    isSending = true;
+    try {
+      for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await send(next);
+    } catch {
+      // The client is gone, which ends the call too.
+    } finally {
+      isSending = false;
+    }
+  };
+}
+
+function failed(content: string): CallOutcome {
+  return { content, isError: true };
+}
+
+/** The reason why a call cannot run, found before the user is asked. */
+function problemOf({ call, index, tool }: WantedCall, { tools, spent }: RunOptions): string | undefined {
+  if (spent) return 'No more tools can be called in this turn. Answer with what is known.';
+  if (index >= maxCalls)
+    return `Only the first ${maxCalls} calls of an answer are run. Call fewer tools at once.`;
+  if (tool) return tool.problemWith(call.arguments);
+  const names = tools.slice(0, maxNamed).map(({ name }) => name);
+  return `There is no tool ${JSON.stringify(call.name.slice(0, 64))}. ${
+    names.length === 0
+      ? 'There are no tools now.'
+      : `The tools are: ${names.join(', ')}${tools.length > maxNamed ? ' and more' : ''}.`
+  }`;
+}
+
+/** The reason why the call may not run; undefined if it may. */
+async function refusalOf(
+  { call, tool }: { readonly call: ToolCall; readonly tool: DaemonTool },
+  { askApproval, streamId, signal }: RunOptions,
+  approvals: SerialQueue,
+): Promise<string | undefined> {
+  if (await tool.isApproved()) return undefined;
+  if (!askApproval)
+    return `The tool ${tool.name} is not allowed here, and nobody can be asked. Go on without it, and say that the user may allow it.`;
+  return approvals.run('approval', async () => {
+    signal.throwIfAborted();
+    // The previous answer may have allowed this call as well.
+    if (await tool.isApproved()) return undefined;
+    signal.throwIfAborted();
+    const { server, title, description, annotations } = tool;
+    const decision = await orAborted(
+      askApproval(
+        {
+          streamId,
+          toolCall: call,
+          server,
+          description,
+          ...(title === undefined ? {} : { title }),
+          ...(annotations === undefined ? {} : { annotations }),
+        },
+        signal,
+      ),
+      signal,
+    ).catch(() => 'deny' as const);
+    if (decision === 'session' || decision === 'always') await tool.allow(decision);
+    return decision === 'deny'
+      ? `The user did not allow the call of ${tool.name}. Go on without it.`
+      : undefined;
+  });
+}
