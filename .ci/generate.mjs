@@ -9,7 +9,7 @@ import { build } from 'esbuild';
 
 const outfile = join('node_modules', '.runner', 'generatedFiles.mjs');
 await build({
-  entryPoints: ['test/support/generatedFiles.ts'],
+  entryPoints: ['.ci/generatedFiles.ts'],
   outfile,
   bundle: true,
   platform: 'node',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { editorSettings, generatedFiles, readManifestSettings } from './support/generatedFiles.ts';
-import { names, rowOf } from './support/settingsPages.ts';
+import { editorSettings, generatedFiles, readManifestSettings } from '../.ci/generatedFiles.ts';
+import { names, rowOf } from '../.ci/settingsPages.ts';
 
 t.test('every file that is made from the table of settings is up to date', async (t) => {
   for (const { path, generate } of generatedFiles) {

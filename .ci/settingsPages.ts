@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { type SettingName, settings } from '../../daemon/config/settings.ts';
+import { type SettingName, settings } from '../daemon/config/settings.ts';
 
 /** Of JSON Schema what VS Code's manifest and the pages use. */
 export interface ValueSchema {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { SettingName } from '../../daemon/config/settings.ts';
+import type { SettingName } from '../daemon/config/settings.ts';
 import {
   editorTable,
   luaHelp,
