@@ -116,6 +116,14 @@ export function parsePlaces(
   };
 }
 
+/** For a command that reads no documents. Throws UsageError. */
+export function parseStorePlaces(
+  values: Omit<OptionValues<typeof placeOptions>, 'content'>,
+  env: Readonly<Record<string, string | undefined>>,
+): Places {
+  return parsePlaces({ ...values, content: undefined }, env);
+}
+
 /** Throws UsageError. */
 export function parseServeConfig(
   values: OptionValues<typeof serveOptions>,

@@ -1,12 +1,12 @@
 import { type LinkedSignal, linkedSignal } from '../../protocol/base/abort.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { ChatParams, ChatResult, FinishReason, Notice, Usage } from '../../protocol/messages/chat.ts';
-import type { CapabilityName } from '../../protocol/messages/models.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { FindPrivacy } from '../base/filePrivacy.ts';
 import { createYielder } from '../base/yielder.ts';
 import type { StreamRedaction } from '../config/redaction.ts';
 import { type ModelCapabilities, modelId } from '../models/modelCapabilities.ts';
+import type { Models } from '../models/models.ts';
 import { parseModelName } from '../models/name.ts';
 import type { ToolSupport, ToolVerdict } from '../models/toolSupport.ts';
 import type { RunnerClient } from '../runner/client.ts';
@@ -31,12 +31,7 @@ interface ChatDependencies {
   readonly toolSupport: ToolSupport;
   readonly estimate: TokenEstimate;
   /** Asks the runner for these capabilities if they are not known. They may stay unknown. */
-  readonly learn: (
-    client: RunnerClient,
-    model: string,
-    names: readonly CapabilityName[],
-    signal: AbortSignal,
-  ) => Promise<void>;
+  readonly learn: Models['learn'];
   /** The runner does not have a model that was asked, so the list that clients show is out of date. */
   readonly onDidMissModel: (client: RunnerClient) => void;
   /** The configuration's current defaults. */

@@ -1,6 +1,6 @@
-import type { CapabilityName } from '../../protocol/messages/models.ts';
 import { RunnerError } from '../base/errors.ts';
 import { type ModelCapabilities, modelId } from '../models/modelCapabilities.ts';
+import type { Models } from '../models/models.ts';
 import { parseModelName } from '../models/name.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import { answerContextOf } from './answerContext.ts';
@@ -17,12 +17,7 @@ export interface AskingDependencies {
   readonly settings: () => AskingSettings;
   readonly knowledge: ModelCapabilities;
   /** Asks the runner for these capabilities if they are not known. They may stay unknown. */
-  readonly learn: (
-    client: RunnerClient,
-    model: string,
-    names: readonly CapabilityName[],
-    signal: AbortSignal,
-  ) => Promise<void>;
+  readonly learn: Models['learn'];
   readonly neighbours: Neighbours;
 }
 

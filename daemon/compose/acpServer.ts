@@ -14,7 +14,7 @@ import { openUserFile, type UserFileOptions } from '../config/userFile.ts';
 import { toResponseError } from '../rpc/endpoint.ts';
 import { createTrace } from '../rpc/trace.ts';
 import { McpServers, type McpServersOptions } from '../tools/mcpServers.ts';
-import { type Core, type CoreOptions, createCore } from './core.ts';
+import { type Core, type CoreOptions, createCore, toolServerOptions } from './core.ts';
 
 interface AcpOptions extends Omit<CoreOptions, 'user'> {
   readonly userFile: UserFileOptions;
@@ -90,23 +90,13 @@ function startTools(
   core: Core,
   { servers, cwd }: ClientTools,
 ): RunningTools {
-  const { configuration, readUserConfig, secrets, headersFor, log } = core;
-  const { platform, env, now, version, userFile, openStores } = options;
   const tools = new McpServers({
     settings: () => {
-      const { timeouts } = configuration.current;
+      const { timeouts } = core.configuration.current;
       return { mcpServers: servers, editorServers: servers, approvals: {}, timeouts };
     },
-    userFolder: dirname(userFile.path),
-    readUserConfig,
-    secrets,
-    headersFor,
-    log,
-    platform,
-    env,
-    now,
-    version,
-    openStores,
+    ...toolServerOptions(core, options, options.userFile),
+    openStores: options.openStores,
   });
   tools.start(cwd);
   return tools;

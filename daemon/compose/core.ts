@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { createFindPrivacy, type FindPrivacy } from '../base/filePrivacy.ts';
 import { createLog, type WrittenLog } from '../base/log.ts';
 import { type Chat, createChat } from '../chat/chat.ts';
@@ -19,6 +20,7 @@ import { createServers, type Servers } from '../runner/servers.ts';
 import { createLazySessions, type LazySessions } from '../sessions/lazySessions.ts';
 import { recordTurns } from '../sessions/recordTurns.ts';
 import { createStatus, type StatusMonitor } from '../status/status.ts';
+import type { McpServersOptions } from '../tools/mcpServers.ts';
 
 export interface CoreOptions {
   /** The address of the runner if the editor names none: `OLLAMA_HOST`, or the practice runner's. */
@@ -173,4 +175,21 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     noteModels,
     start: () => reading.start(servers.client().server.url),
   };
+}
+
+interface ToolServerContext {
+  readonly platform: NodeJS.Platform;
+  readonly env: NodeJS.ProcessEnv;
+  readonly now: () => number;
+  readonly version: string;
+}
+
+/** What every set of tool servers needs, whoever its client is. */
+export function toolServerOptions(
+  { readUserConfig, secrets, headersFor, log }: Core,
+  { platform, env, now, version }: ToolServerContext,
+  userFile: { readonly path: string },
+): Omit<McpServersOptions, 'settings' | 'openStores'> {
+  const userFolder = dirname(userFile.path);
+  return { readUserConfig, secrets, headersFor, log, platform, env, now, version, userFolder };
 }

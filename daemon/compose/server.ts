@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import { dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { Connection } from 'vscode-languageserver/node';
 import { type LogParams, logNotification } from '../../protocol/messages/log.ts';
@@ -45,7 +44,7 @@ import { serveStatus } from '../status/serveStatus.ts';
 import { McpServers } from '../tools/mcpServers.ts';
 import { createApprovalRequests, serveTools } from '../tools/serveTools.ts';
 import { createCompletionEngine } from './completionEngine.ts';
-import { type Core, type CoreOptions, createCore } from './core.ts';
+import { type Core, type CoreOptions, createCore, toolServerOptions } from './core.ts';
 
 export interface StdioServerOptions extends CoreOptions {
   readonly input: Readable;
@@ -132,9 +131,8 @@ type Features = ReturnType<typeof createFeatures>;
 
 /** The features that only this server has; ACP does without them. */
 function createFeatures({ options, core, connection, sendLog, closed }: ServerContext) {
-  const { configuration, log, headersFor, models, noteModels, secrets, readUserConfig } = core;
-  const { platform, env, now, wait, version } = options;
-  const userFolder = dirname(options.user.path);
+  const { configuration, log, headersFor, models, noteModels } = core;
+  const { platform, env, now, wait } = options;
   const settings = () => configuration.current;
   const onLine = (level: LogLevel, message: string) => sendLog({ level, source: 'server', message });
   return {
@@ -152,18 +150,7 @@ function createFeatures({ options, core, connection, sendLog, closed }: ServerCo
       const { createCatalog } = await import('../catalog/catalog.ts');
       return createCatalog({ settings, headersFor, now, log });
     }),
-    tools: new McpServers({
-      settings,
-      readUserConfig,
-      userFolder,
-      secrets,
-      headersFor,
-      log,
-      platform,
-      env,
-      now,
-      version,
-    }),
+    tools: new McpServers({ settings, ...toolServerOptions(core, options, options.user) }),
     logs: lazily(async () => {
       const { createServerLogs } = await import('../logs/serverLogs.ts');
       return createServerLogs({ onLine, platform, env, now });

@@ -2,7 +2,7 @@ import { chmod, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Database, openDatabase } from '../base/sqliteDatabase.ts';
 import { defineCommand } from '../cli/command.ts';
-import { parsePlaces, placeOptions } from '../serveConfig.ts';
+import { parseStorePlaces, placeOptions } from '../serveConfig.ts';
 
 export const backupCommand = defineCommand({
   usage: 'backup FILE',
@@ -10,7 +10,7 @@ export const backupCommand = defineCommand({
   words: 1,
   options: { data: placeOptions.data, database: placeOptions.database },
   async run({ values, words: [file = ''] }, { env, note }) {
-    const { data, database } = parsePlaces({ ...values, content: undefined }, env);
+    const { data, database } = parseStorePlaces(values, env);
     if (database !== undefined) throw new Error('PostgreSQL keeps the tokens. Back it up with pg_dump.');
     const source = join(data, 'access.db');
     const target = resolve(file);

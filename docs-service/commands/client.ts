@@ -7,7 +7,7 @@ import { redirectUriProblem } from '../auth/redirectUri.ts';
 import { UsageError } from '../base/options.ts';
 import { table } from '../base/text.ts';
 import { defineCommand } from '../cli/command.ts';
-import { parsePlaces, placeOptions } from '../serveConfig.ts';
+import { parseStorePlaces, placeOptions } from '../serveConfig.ts';
 import { withAccess } from '../stores.ts';
 
 const { data, database } = placeOptions;
@@ -30,7 +30,7 @@ export const clientAddCommand = defineCommand({
   },
   async run({ values }, { env, now, note }) {
     const client = parseClient(values);
-    const places = parsePlaces({ ...values, content: undefined }, env);
+    const places = parseStorePlaces(values, env);
     await withAccess(places, ({ clients }) => addTo(clients, client, now()));
     note(`${client.id} is known now. Sign in with it again.\n`);
     return 0;
@@ -43,7 +43,7 @@ export const clientListCommand = defineCommand({
   words: 0,
   options: { data, database },
   async run({ values }, { env, print }) {
-    const places = parsePlaces({ ...values, content: undefined }, env);
+    const places = parseStorePlaces(values, env);
     const clients = await withAccess(places, (access) => access.clients.list());
     const rows = clients.map(({ id, source, name, redirectUris }) => [
       id,
@@ -62,7 +62,7 @@ export const clientRemoveCommand = defineCommand({
   words: 1,
   options: { data, database },
   async run({ values, words: [id = ''] }, { env, note }) {
-    const places = parsePlaces({ ...values, content: undefined }, env);
+    const places = parseStorePlaces(values, env);
     const isRemoved = await withAccess(places, ({ clients }) => clients.remove(id));
     if (!isRemoved)
       throw new Error(`there is no client "${id}". "runner-docs client list" and "token list" show them.`);

@@ -4,7 +4,7 @@ import { checkPassword, hashPassword } from '../auth/passwords.ts';
 import { parseProfileUrl } from '../auth/profileUrl.ts';
 import { UsageError } from '../base/options.ts';
 import { defineCommand } from '../cli/command.ts';
-import { parsePlaces, placeOptions } from '../serveConfig.ts';
+import { parseStorePlaces, placeOptions } from '../serveConfig.ts';
 import { withAccess } from '../stores.ts';
 
 const { data, database } = placeOptions;
@@ -20,7 +20,7 @@ export const ownerSetPasswordCommand = defineCommand({
     me: { type: 'string', value: 'URL', help: "the owner's own page (default: the address of the service)" },
   },
   async run({ values }, { env, note, readLine }) {
-    const places = parsePlaces({ ...values, content: undefined }, env);
+    const places = parseStorePlaces(values, env);
     const me = values.me === undefined ? {} : { me: parseProfileUrl('me', values.me) };
     // Some editors and shells put a byte order mark first.
     const password = (await readLine('Password (at least 12 characters): '))?.replace(/^\ufeff/, '');
@@ -55,7 +55,7 @@ export const ownerSetProfileCommand = defineCommand({
       photo: photo === undefined ? undefined : parsePage('photo', photo),
       email: email === undefined ? undefined : parseEmail(email),
     });
-    const places = parsePlaces({ ...values, content: undefined }, env);
+    const places = parseStorePlaces(values, env);
     await withAccess(places, ({ owners }) => owners.setProfile(profile));
     note('The profile is set.\n');
     return 0;

@@ -4,7 +4,7 @@ import { parseProfileUrl } from '../auth/profileUrl.ts';
 import { parseDuration, UsageError } from '../base/options.ts';
 import { table } from '../base/text.ts';
 import { defineCommand } from '../cli/command.ts';
-import { parsePlaces, placeOptions } from '../serveConfig.ts';
+import { parseStorePlaces, placeOptions } from '../serveConfig.ts';
 import { withAccess } from '../stores.ts';
 
 const { data, database } = placeOptions;
@@ -33,7 +33,7 @@ export const tokenCreateCommand = defineCommand({
         me: values.me === undefined ? undefined : parseProfileUrl('me', values.me),
       }),
     );
-    await withAccess(parsePlaces({ ...values, content: undefined }, env), ({ tokens }) => tokens.add(token));
+    await withAccess(parseStorePlaces(values, env), ({ tokens }) => tokens.add(token));
     print(`${token.token}\n`);
     return 0;
   },
@@ -46,7 +46,7 @@ export const tokenListCommand = defineCommand({
   words: 0,
   options: { data, database },
   async run({ values }, { env, print }) {
-    const places = parsePlaces({ ...values, content: undefined }, env);
+    const places = parseStorePlaces(values, env);
     const grants = await withAccess(places, ({ tokens }) => tokens.list());
     if (grants.length > 0) print(grantTable(grants));
     return 0;
@@ -60,7 +60,7 @@ export const tokenRevokeCommand = defineCommand({
   words: 1,
   options: { data, database },
   async run({ values, words: [id = ''] }, { env, note }) {
-    const places = parsePlaces({ ...values, content: undefined }, env);
+    const places = parseStorePlaces(values, env);
     const isRevoked = await withAccess(places, ({ tokens }) => tokens.revoke(id));
     if (!isRevoked)
       throw new Error(`there is no token with the id "${id}". "runner-docs token list" shows the ids.`);

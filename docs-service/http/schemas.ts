@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
+import { pageParameters } from '../base/pageParameters.ts';
 
 /** The schemas that validate requests, write answers, and define `openapi.json`. */
 
@@ -60,17 +61,7 @@ export const listQuerySchema = Type.Object({
       description: 'Words, "phrases", -exclusions and prefix*. Then the most relevant document comes first.',
     }),
   ),
-  limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 100, default: usualLimit, description: 'Results on a page.' }),
-  ),
-  offset: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: Number.MAX_SAFE_INTEGER,
-      default: 0,
-      description: 'Results before this page.',
-    }),
-  ),
+  ...pageParameters({ usual: usualLimit, max: 100 }),
 });
 
 export type ListParameters = Static<typeof listQuerySchema>;

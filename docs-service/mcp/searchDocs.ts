@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { pageParameters } from '../base/pageParameters.ts';
 import type { DocumentFilter } from '../search/documentIndex.ts';
 import { defineTool } from './tool.ts';
 
@@ -30,17 +31,7 @@ export const searchDocs = defineTool({
           description: 'Only documents with the tag of this slug.',
         }),
       ),
-      limit: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 50, default: usualLimit, description: 'Results on a page.' }),
-      ),
-      offset: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: Number.MAX_SAFE_INTEGER,
-          default: 0,
-          description: 'Results before this page.',
-        }),
-      ),
+      ...pageParameters({ usual: usualLimit, max: 50 }),
     },
     { additionalProperties: false },
   ),

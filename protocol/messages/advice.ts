@@ -48,6 +48,24 @@ export interface Advice {
   readonly contextLength?: number;
 }
 
+export type AdviceWords = Readonly<Record<AdviceCode, (advice: Advice) => string>>;
+
+/** The user's own configuration, as messages name it. */
+export const userConfiguration = '~/.config/runner/config.json';
+
+/** Words of the clients whose users set these things in their own configuration: the terminal, and editors over ACP. */
+export const configurationAdvice = {
+  'set-token': () =>
+    `Say in "auth" of ${userConfiguration} where its token is, or check the one that is there.`,
+  'use-https': ({ text }) => text,
+  'log-in': ({ text }) => text,
+  'wait-for-restart': ({ text }) => text,
+  'check-network': () =>
+    `Check the network, or set "catalogUrl" in ${userConfiguration}; installed models work without it.`,
+  'set-catalog': () =>
+    `Set "catalogUrl" in ${userConfiguration} to where a catalog answers; installed models work without it.`,
+} satisfies Partial<AdviceWords>;
+
 /** A message and the advice in it, if it has any. */
 export interface Advised {
   readonly message: string;

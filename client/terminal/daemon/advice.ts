@@ -1,31 +1,28 @@
 import { anyOf } from '../../../protocol/base/text.ts';
-import type { Advice, AdviceCode, Advised } from '../../../protocol/messages/advice.ts';
-
-const configuration = '~/.config/runner/config.json';
+import {
+  type Advice,
+  type AdviceWords,
+  type Advised,
+  configurationAdvice,
+  userConfiguration,
+} from '../../../protocol/messages/advice.ts';
 
 /** The daemon's advice, as what a user of the terminal can do. */
-const words: Readonly<Record<AdviceCode, (advice: Advice) => string>> = {
+const words: AdviceWords = {
+  ...configurationAdvice,
   'start-runner': () =>
     'Start it (for example with "ollama serve"), or name it with --server URL or OLLAMA_HOST.',
   'check-address': () => 'Check the address in --server or OLLAMA_HOST.',
   'check-proxy': () =>
     'Check the address in --server or OLLAMA_HOST, and whether there is a proxy in between.',
   'set-address': () => 'Say with --server URL or OLLAMA_HOST where the runner itself answers.',
-  'name-ca-file': () => `If it is your own, name its CA file in "caFile" of ${configuration}.`,
-  'set-token': () => `Say in "auth" of ${configuration} where its token is, or check the one that is there.`,
-  'use-https': ({ text }) => text,
+  'name-ca-file': () => `If it is your own, name its CA file in "caFile" of ${userConfiguration}.`,
   'shorten-prompt': (advice) =>
     `${anyOf('Shorten it', 'start a new conversation ("/clear")', enlarge(advice))}.`,
   'offer-fewer-tools': (advice) =>
     `Most of it describes the tools: ${anyOf('offer fewer tools with "--tools NAME" ("/tools NAME off" in a conversation)', enlarge(advice))}.`,
   'make-room': (advice) =>
     `${anyOf('Start a new conversation ("/clear")', enlarge(advice))} before anything is refused.`,
-  'log-in': ({ text }) => text,
-  'wait-for-restart': ({ text }) => text,
-  'check-network': () =>
-    `Check the network, or set "catalogUrl" in ${configuration}; installed models work without it.`,
-  'set-catalog': () =>
-    `Set "catalogUrl" in ${configuration} to where a catalog answers; installed models work without it.`,
 };
 
 /** Undefined if the model can have no window that fits. */
