@@ -6,6 +6,7 @@ import { registerAskCommands } from './chat/askCommands.ts';
 import { registerChatModelCommands } from './chat/chooseChatModel.ts';
 import { createConsent, withConsent } from './chat/consent.ts';
 import { registerContextLength } from './chat/contextLength.ts';
+import { createCancelWarning, registerEditorChat } from './chat/editorChat.ts';
 import { OfferedModels } from './chat/offeredModels.ts';
 import { registerParticipant } from './chat/participant.ts';
 import { registerProvider } from './chat/provider.ts';
@@ -31,7 +32,7 @@ import { followLogs } from './status/serverLog.ts';
 import { createStatusBar } from './status/statusBar.ts';
 import { createErrorReporter } from './ui/errorReporter.ts';
 import { createSidebar } from './views/sidebar.ts';
-import { registerEnableChat, registerWalkthrough } from './walkthrough/walkthrough.ts';
+import { registerWalkthrough } from './walkthrough/walkthrough.ts';
 
 /** The parts of the extension, in the order in which they start. Nothing here waits for the daemon. */
 export function activate(context: vscode.ExtensionContext): void {
@@ -54,7 +55,15 @@ export function activate(context: vscode.ExtensionContext): void {
   const offered = new OfferedModels({ daemon, memory: globalState, consent, log });
   const rounds = createRounds(daemon);
   const ask = withConsent(rounds, offered, consent);
-  subscriptions.push(log, daemon, failing, consent, offered, rounds, registerProvider(offered, ask));
+  subscriptions.push(
+    log,
+    daemon,
+    failing,
+    consent,
+    offered,
+    rounds,
+    registerProvider({ offered, ask, onWillAnswerChat: createCancelWarning(globalState) }),
+  );
   // The editor asks a provider only once somebody has asked for its models.
   vscode.lm.selectChatModels({ vendor }).then(undefined, (error) => log.debug(`No models yet: ${error}`));
   const models = createAnsweringModels(daemon, offered, consent);
@@ -95,10 +104,10 @@ export function activate(context: vscode.ExtensionContext): void {
     registerTokenCommands(tokens, readSettings),
     registerAddressCommands(daemon, reporter),
     registerChooseCompletionModel(daemon, reporter),
-    registerEnableChat(reporter),
+    registerEditorChat({ offered, memory: globalState, reporter }),
     registerChatModelCommands(daemon, models, reporter),
     registerAskCommands({ models, ask, reporter }),
-    registerContextLength(),
+    registerContextLength(offered),
     registerWalkthrough(context.extension.id, { daemon, offered }),
     registerDoctor(daemon, changes, String(context.extension.packageJSON.version)),
     vscode.commands.registerCommand('runner.showLog', () => log.show()),

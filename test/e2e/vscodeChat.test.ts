@@ -615,7 +615,8 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
 
   await t.test('after the step of the walkthrough, a message without @runner is answered too', async (t) => {
     const enabling = editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.enableChat'));
-    await editor.page.locator('.monaco-dialog-box').getByText('Enable', { exact: true }).click();
+    // With the settings, the editor would also ask for titles.
+    await editor.page.locator('.monaco-dialog-box').getByText('Enable Without Settings').click();
     await enabling;
     await editor.until(({ vscode }) => vscode.extensions.getExtension('GitHub.copilot-chat')?.isActive, {
       within: 60_000,
@@ -642,6 +643,22 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
     await ask(editor, 'hello there');
     t.notMatch(await transcript(editor, /The prompt needs about [\d,]+ tokens/), /extensionHost|\.js:\d+/);
     await setWindow(65_536);
+  });
+
+  await t.test("the editor's own chat is set up for the user's models, and that is taken back", async (t) => {
+    const settings = ({ vscode }: Host<undefined>) =>
+      ['inlineChat.defaultModel', 'chat.byokUtilityModelDefault', 'runner.contextLength'].map(
+        (key) => vscode.workspace.getConfiguration().inspect(key)?.globalValue ?? 'none',
+      );
+    const settingUp = editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.enableChat'));
+    const dialog = editor.page.locator('.monaco-dialog-box');
+    await dialog.getByText(/inlineChat\.defaultModel: the inline chat asks \w+:\db/).waitFor();
+    await dialog.getByText('Set Up', { exact: true }).click();
+    await settingUp;
+    t.match(await editor.evaluate(settings), [/^\w+:\db \(runner\)$/, 'mainAgent', 65_536]);
+    void editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.resetChat'));
+    await editor.until(settings, { fits: ([model]) => model === 'none' });
+    t.strictSame(await editor.evaluate(settings), ['none', 'none', 65_536], 'what the user had set stays');
   });
 
   await t.test('@runner sends only what the user attached, and the selection', async (t) => {
@@ -696,7 +713,9 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
     t.notMatch(JSON.stringify(log), /log of the runner/i, 'nobody wants the log of the runner');
     t.notMatch(JSON.stringify(log), /umbrella|Forty-two|how many eggs|Two eggs/);
     t.strictSame(
-      notifications.filter((text) => !/^Enable |image|tools|^The prompt needs/.test(text)),
+      notifications.filter(
+        (text) => !/^Enable |^Set up |^Taken back|image|tools|^The prompt needs/.test(text),
+      ),
       [],
     );
   });

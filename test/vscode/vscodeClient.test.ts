@@ -11,6 +11,12 @@ import {
   toCommitMessage,
   writeInto,
 } from '../../client/vscode/chat/commitMessage.ts';
+import {
+  cancelsReliably,
+  planChanges,
+  takeBack,
+  type UserSettings,
+} from '../../client/vscode/chat/editorChatSettings.ts';
 import { describeAnswer, followUps } from '../../client/vscode/chat/finishedTurn.ts';
 import { toModelInformation, toPickerEntries } from '../../client/vscode/chat/pickerEntries.ts';
 import {
@@ -23,6 +29,7 @@ import {
 } from '../../client/vscode/chat/prompt.ts';
 import { createRounds } from '../../client/vscode/chat/rounds.ts';
 import { type AnsweringFacts, whoAnswers } from '../../client/vscode/chat/whoAnswers.ts';
+import { windowChoices } from '../../client/vscode/chat/windowChoices.ts';
 import { createSnooze } from '../../client/vscode/completion/snooze.ts';
 import { createSwitchCommands } from '../../client/vscode/completion/switchCommands.ts';
 import {
@@ -178,6 +185,100 @@ t.test('the context size of a model', async (t) => {
   ];
   for (const { name, want, contextLength = 0, ...parts } of cases)
     t.equal(contextSizeOf(model('x', parts), { contextLength, usual }), want, name);
+});
+
+t.test('the windows to choose from begin at what is needed, and end at what the model holds', async (t) => {
+  const labels = (needs: Parameters<typeof windowChoices>[0], now = 0) =>
+    windowChoices(needs, now).map(({ label, description }) => [label, description].join(' ').trim());
+  t.strictSame(labels({}, 16_384).slice(0, 3), [
+    'The runner decides often 4,096 tokens',
+    '8,192 tokens',
+    '16,384 tokens now',
+  ]);
+  t.match(labels({}), [/^The runner decides often 4,096 tokens · now$/]);
+  t.equal(labels({}).at(-1), '262,144 tokens');
+  t.strictSame(labels({ fitting: 20_480, maximum: 40_960 }), [
+    '20,480 tokens the smallest that fits',
+    '32,768 tokens',
+    '40,960 tokens the most that the model holds',
+  ]);
+  t.strictSame(labels({ maximum: 8192 }), [
+    'The runner decides often 4,096 tokens · now',
+    '8,192 tokens the most that the model holds',
+  ]);
+  t.strictSame(labels({ fitting: 8192, maximum: 8192 }), [
+    '8,192 tokens the smallest that fits · the most that the model holds',
+  ]);
+});
+
+/** The user's settings, and the defaults of this version of the editor. */
+function settingsLike(defaults: Readonly<Record<string, unknown>>, set: Record<string, unknown> = {}) {
+  const settings: UserSettings = {
+    inspect: (key) => (key in defaults ? { defaultValue: defaults[key], globalValue: set[key] } : undefined),
+    update: async (key, value) => {
+      set[key] = value;
+    },
+  };
+  return { settings, set };
+}
+
+t.test("the settings for the editor's own chat", async (t) => {
+  const newest = {
+    'inlineChat.defaultModel': '',
+    'chat.byokUtilityModelDefault': 'copilot',
+    'chat.utilityModel': '',
+    'chat.utilitySmallModel': '',
+    'runner.contextLength': 0,
+  };
+  const { 'chat.byokUtilityModelDefault': _, ...older } = newest;
+  const agent = model('qwen3:4b', { context: { maximum: 40_960 } });
+  const planned = (defaults: object, set: Record<string, unknown>, of: Model | undefined = agent) =>
+    planChanges(settingsLike({ ...defaults }, set).settings, of).map(({ key, value }) => [key, value]);
+  const inline = ['inlineChat.defaultModel', 'qwen3:4b (runner)'];
+  const main = ['chat.byokUtilityModelDefault', 'mainAgent'];
+  const window = ['runner.contextLength', 32_768];
+  t.strictSame(planned(newest, {}), [inline, main, window]);
+  t.strictSame(planned(older, {}), [
+    inline,
+    ['chat.utilityModel', 'runner/qwen3:4b'],
+    ['chat.utilitySmallModel', 'runner/qwen3:4b'],
+    window,
+  ]);
+  t.strictSame(planned({ 'runner.contextLength': 0 }, {}), [window], 'an editor without these settings');
+  t.strictSame(
+    planned(newest, { 'inlineChat.defaultModel': 'GPT (copilot)' }),
+    [main, window],
+    'the user chose',
+  );
+  t.strictSame(planned(newest, { 'runner.contextLength': 65_536 }), [inline, main]);
+  t.strictSame(planned(newest, { 'runner.contextLength': 8192 }), [inline, main, window], 'it is too small');
+  const sized = (context: Model['context']) => planned(newest, {}, model('qwen3:4b', { context })).at(-1);
+  t.strictSame(sized({ allocated: 4096, maximum: 24_576 }), ['runner.contextLength', 24_576]);
+  t.strictSame(sized({ allocated: 32_768 }), main, 'the runner allocates enough by itself');
+  t.strictSame(sized({ maximum: 8192 }), main, 'it can have no window that is large enough');
+  t.strictSame(
+    planChanges(settingsLike(newest).settings).map(({ key }) => key),
+    [main[0]],
+    'without a model',
+  );
+  const [far] = planned(older, {}, model('far', { server: 'box' })).slice(1);
+  t.strictSame(far, ['chat.utilityModel', 'runner/box/far']);
+
+  const { settings, set } = settingsLike(newest, { 'runner.contextLength': 4096 });
+  const changes = planChanges(settings, agent);
+  for (const { key, value } of changes) await settings.update(key, value);
+  set['inlineChat.defaultModel'] = 'another (runner)';
+  t.strictSame(await takeBack(settings, changes), [main[0], window[0]], 'what the user changed since stays');
+  t.match(set, {
+    'inlineChat.defaultModel': 'another (runner)',
+    'chat.byokUtilityModelDefault': undefined,
+    'runner.contextLength': 4096,
+  });
+});
+
+t.test('which versions of the editor pass on a cancel to a model of an extension', async (t) => {
+  for (const version of ['1.127.0', '1.139.1', '2.0.0-insider']) t.ok(cancelsReliably(version), version);
+  for (const version of ['1.106.0', '1.126.2']) t.notOk(cancelsReliably(version), version);
 });
 
 t.test('the usual context size of a server is learnt from its loaded models', async (t) => {

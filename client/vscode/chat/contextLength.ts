@@ -1,23 +1,18 @@
 import * as vscode from 'vscode';
+import { canChat } from '../../../protocol/messages/models.ts';
 import { contextLength, updateSetting } from '../settings.ts';
-import { setContextLength } from '../ui/remedies.ts';
+import { type Remedy, setContextLength } from '../ui/remedies.ts';
 import { plain } from '../ui/safeText.ts';
+import type { OfferedModels } from './offeredModels.ts';
+import { type WindowNeeds, windowChoices } from './windowChoices.ts';
 
-/** The choices, in tokens. A model with a smaller maximum gets its maximum. */
-const lengths = [8_192, 16_384, 32_768, 65_536, 131_072, 262_144];
-
-/** Asks how many tokens the runner should allocate, and stores the answer as a setting. */
-export function registerContextLength(): vscode.Disposable {
-  return vscode.commands.registerCommand(setContextLength.command, async () => {
-    const now = contextLength();
-    const items = [
-      { label: 'The runner decides', description: 'often 4,096 tokens', tokens: 0 },
-      ...lengths.map((tokens) => ({
-        label: `${tokens.toLocaleString('en-US')} tokens`,
-        description: tokens === now ? 'now' : '',
-        tokens,
-      })),
-    ];
+/**
+ * Asks how many tokens the runner should allocate, and stores the answer as a setting. After a refusal, the command gets
+ * what the prompt needs and what its model holds.
+ */
+export function registerContextLength(offered: Pick<OfferedModels, 'models'>): vscode.Disposable {
+  return vscode.commands.registerCommand(setContextLength.command, async (needs?: WindowNeeds) => {
+    const items = windowChoices(needs ?? largestOf(offered), contextLength());
     const title = 'How Large a Context Window? A larger one needs more memory.';
     const chosen = await vscode.window.showQuickPick(items, { title });
     if (!chosen) return;
@@ -25,16 +20,26 @@ export function registerContextLength(): vscode.Disposable {
   });
 }
 
+/** The setting is for all models, and each gets at most what it holds. */
+function largestOf({ models }: Pick<OfferedModels, 'models'>): WindowNeeds {
+  const able = models.filter((model) => canChat(model) && !model.remote);
+  const known = able.flatMap(({ context: { maximum } }) => maximum ?? []);
+  return known.length > 0 && known.length === able.length ? { maximum: Math.max(...known) } : {};
+}
+
 /**
- * Offers a larger context window in a notification, one at a time: an error in the editor's own chat has no buttons.
+ * Offers the remedies for a prompt that does not fit in a notification, one at a time: an error in the editor's own chat
+ * has no buttons.
  */
-export function createContextOffer(): (sentence: string) => Promise<void> {
+export function createContextOffer(): (sentence: string, remedies: readonly Remedy[]) => Promise<void> {
   let isOpen = false;
-  return async (sentence) => {
-    if (isOpen) return;
+  return async (sentence, remedies) => {
+    if (isOpen || remedies.length === 0) return;
     isOpen = true;
-    const answer = await vscode.window.showWarningMessage(plain(sentence), setContextLength.title);
+    const titles = remedies.map(({ title }) => title);
+    const answer = await vscode.window.showWarningMessage(plain(sentence), ...titles);
     isOpen = false;
-    if (answer !== undefined) await vscode.commands.executeCommand(setContextLength.command);
+    const chosen = remedies.find(({ title }) => title === answer);
+    if (chosen) await vscode.commands.executeCommand(chosen.command, ...(chosen.arguments ?? []));
   };
 }

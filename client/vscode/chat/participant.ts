@@ -135,7 +135,9 @@ function remediesOf(error: unknown): readonly Remedy[] {
   const failure = errorDataOf(error);
   if (failure === undefined) return [showDoctor];
   const remedies = remediesFor(failure);
-  return failure.kind === 'model-not-found' ? [...remedies, chooseAnotherModel] : remedies;
+  // No window of this model is large enough.
+  const isTooLong = failure.kind === 'context-exceeded' && failure.advice?.contextLength === 0;
+  return failure.kind === 'model-not-found' || isTooLong ? [...remedies, chooseAnotherModel] : remedies;
 }
 
 /** Nobody can answer: the runner is down, or it has no model that can chat. */

@@ -5,6 +5,7 @@ import { createTokenCounter } from '../convert/contextSizes.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import { toMessages, toTools } from '../convert/messages.ts';
 import { thinkingFormat } from '../settings.ts';
+import { remediesFor } from '../ui/remedies.ts';
 import { createContextOffer } from './contextLength.ts';
 import type { OfferedModels } from './offeredModels.ts';
 import type { RunnerModelInformation } from './pickerEntries.ts';
@@ -13,26 +14,31 @@ import type { AskForRound } from './rounds.ts';
 import { vendor } from './whoAnswers.ts';
 
 /** Offers the runner's models to the editor's own chat and to other extensions. */
-export function registerProvider(offered: OfferedModels, ask: AskForRound): vscode.Disposable {
-  return vscode.lm.registerLanguageModelChatProvider(vendor, new RunnerProvider(offered, ask));
+export function registerProvider(options: ProviderOptions): vscode.Disposable {
+  return vscode.lm.registerLanguageModelChatProvider(vendor, new RunnerProvider(options));
+}
+
+export interface ProviderOptions {
+  readonly offered: OfferedModels;
+  readonly ask: AskForRound;
+  /** Called before each request of the editor's own chat. */
+  readonly onWillAnswerChat: () => void;
 }
 
 class RunnerProvider implements vscode.LanguageModelChatProvider<RunnerModelInformation> {
   readonly onDidChangeLanguageModelChatInformation: vscode.Event<void>;
-  readonly #offered: OfferedModels;
-  readonly #ask: AskForRound;
+  readonly #options: ProviderOptions;
   readonly #tokens = createTokenCounter();
   readonly #offerLargerContext = createContextOffer();
   readonly #notices = createNotices();
 
-  constructor(offered: OfferedModels, ask: AskForRound) {
-    this.#offered = offered;
-    this.#ask = ask;
-    this.onDidChangeLanguageModelChatInformation = offered.onDidChange;
+  constructor(options: ProviderOptions) {
+    this.#options = options;
+    this.onDidChangeLanguageModelChatInformation = options.offered.onDidChange;
   }
 
   provideLanguageModelChatInformation(): RunnerModelInformation[] {
-    return [...this.#offered.current];
+    return [...this.#options.offered.current];
   }
 
   async provideLanguageModelChatResponse(
@@ -42,13 +48,15 @@ class RunnerProvider implements vscode.LanguageModelChatProvider<RunnerModelInfo
     progress: vscode.Progress<vscode.LanguageModelResponsePart>,
     token: vscode.CancellationToken,
   ): Promise<void> {
-    const answering = model ?? this.#offered.preferred;
+    const { offered, ask, onWillAnswerChat } = this.#options;
+    const answering = model ?? offered.preferred;
     if (!answering) throw vscode.LanguageModelError.NotFound(tooltip ?? '');
     const thinkingPart = thinkingFormat() === 'quote' ? undefined : thinkingPartOfEditor();
     const params = paramsOf(answering, this.#notices.remove(toMessages(messages)), options);
     const partFor = { thinkingPart, notices: this.#notices, initiator: initiatorOf(options) };
+    if (isChat(partFor.initiator)) onWillAnswerChat();
     try {
-      const { usage } = await this.#ask(
+      const { usage } = await ask(
         { ...params, thinkingFormat: thinkingPart ? 'separate' : 'quote' },
         (delta) => {
           const part = toPart(delta, partFor);
@@ -60,7 +68,9 @@ class RunnerProvider implements vscode.LanguageModelChatProvider<RunnerModelInfo
       this.#tokens.learn(id, charactersOf(params.messages), usage);
     } catch (error) {
       const failure = toLanguageModelError(error);
-      if (errorDataOf(error)?.kind === 'context-exceeded') void this.#offerLargerContext(failure.message);
+      const data = errorDataOf(error);
+      if (data?.kind === 'context-exceeded')
+        void this.#offerLargerContext(failure.message, remediesFor(data));
       throw isChat(partFor.initiator) ? withoutStack(failure) : failure;
     }
   }

@@ -24,13 +24,15 @@ interface EditorAdvice {
 interface Subject {
   readonly advice: Advice;
   readonly server?: string | undefined;
+  /** With a prompt that is too long: the most tokens that its model can have. */
+  readonly maximum?: number | undefined;
 }
 
 /** What the user can do about a failure, the most useful step first; none where its sentence alone helps. */
 export function remediesFor(failure: ErrorData | undefined): readonly Remedy[] {
   if (failure === undefined) return [showLog];
-  const { advice, server, kind } = failure;
-  const known = advice && editorAdvice({ advice, server });
+  const { advice, server, maximum, kind } = failure;
+  const known = advice && editorAdvice({ advice, server, maximum });
   return known?.remedies ?? remediesByKind[kind](failure);
 }
 
@@ -91,8 +93,11 @@ function enlarge({ contextLength }: Advice): string | undefined {
   return `set a larger context window${size} ("Runner: Set the Context Window")`;
 }
 
-function enlarging({ contextLength }: Advice): readonly Remedy[] {
-  return contextLength === 0 ? [] : [setContextLength];
+/** The list of windows begins at what fits, and ends at what the model holds, where that is known. */
+function enlarging({ advice: { contextLength: fitting }, maximum }: Subject): readonly Remedy[] {
+  if (fitting === 0) return [];
+  if (fitting === undefined) return [setContextLength];
+  return [{ ...setContextLength, arguments: [maximum === undefined ? { fitting } : { fitting, maximum }] }];
 }
 
 const advices: Readonly<Record<AdviceCode, (subject: Subject) => EditorAdvice>> = {
@@ -124,17 +129,17 @@ const advices: Readonly<Record<AdviceCode, (subject: Subject) => EditorAdvice>> 
     text: 'Use https, or set the token again and allow it ("Runner: Set an Access Token").',
     remedies: [setToken(server), setAddress(server)],
   }),
-  'shorten-prompt': ({ advice }) => ({
-    text: `${anyOf('Shorten it', 'start a new chat', enlarge(advice))}.`,
-    remedies: enlarging(advice),
+  'shorten-prompt': (subject) => ({
+    text: `${anyOf('Shorten it', 'start a new chat', enlarge(subject.advice))}.`,
+    remedies: enlarging(subject),
   }),
-  'offer-fewer-tools': ({ advice }) => ({
-    text: `Most of it describes the tools: ${anyOf('offer fewer tools', enlarge(advice))}.`,
-    remedies: enlarging(advice),
+  'offer-fewer-tools': (subject) => ({
+    text: `Most of it describes the tools: ${anyOf('offer fewer tools', enlarge(subject.advice))}.`,
+    remedies: enlarging(subject),
   }),
-  'make-room': ({ advice }) => ({
-    text: `${anyOf('Start a new chat', enlarge(advice))} before anything is refused.`,
-    remedies: enlarging(advice),
+  'make-room': (subject) => ({
+    text: `${anyOf('Start a new chat', enlarge(subject.advice))} before anything is refused.`,
+    remedies: enlarging(subject),
   }),
   // No chat of this editor uses the daemon's tool servers.
   'log-in': ({ advice: { text } }) => ({ text, remedies: [] }),

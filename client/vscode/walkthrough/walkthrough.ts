@@ -1,8 +1,10 @@
 import * as vscode from 'vscode';
 import { statusDidChange } from '../../../protocol/messages/status.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { isStepKey, type StepKey } from './stepKeys.ts';
+
+/** The editor's own extension for messages without a participant. It is disabled until the user enables it or signs in. */
+export const builtInChat = 'GitHub.copilot-chat';
 
 export interface WalkthroughOptions {
   readonly daemon: DaemonConnection;
@@ -58,25 +60,4 @@ export function registerWalkthrough(
 function tick(key: StepKey): void {
   for (const value of [true, false])
     void vscode.commands.executeCommand('setContext', `runner.${key}`, value);
-}
-
-/** The editor's own extension for messages without a participant. It is disabled until the user enables it or signs in. */
-const builtInChat = 'GitHub.copilot-chat';
-
-/** Enables the editor's own chat, so that messages without `@runner` reach the runner's models too. */
-export function registerEnableChat(reporter: ErrorReporter): vscode.Disposable {
-  const enable = async () => {
-    const action = 'Enable';
-    const detail =
-      'It works with your local models, without a sign-in. It is not part of Runner, and Runner does not control what else it sends. You can disable it again in the Extensions view.';
-    const answer = await vscode.window.showInformationMessage(
-      `Enable the editor's built-in extension ${builtInChat}?`,
-      { modal: true, detail },
-      action,
-    );
-    if (answer !== action) return;
-    const install = 'workbench.extensions.installExtension';
-    await vscode.commands.executeCommand(install, builtInChat, { enable: true });
-  };
-  return reporter.registerCommand('runner.enableChat', enable, 'Enabling the chat');
 }

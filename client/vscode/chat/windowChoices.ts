@@ -1,0 +1,43 @@
+/** What is known about the window that is needed, all in tokens. */
+export interface WindowNeeds {
+  /** The smallest window that holds the prompt; absent if nothing was refused. */
+  readonly fitting?: number;
+  /** The most that the model can have. */
+  readonly maximum?: number;
+}
+
+export interface WindowChoice {
+  readonly label: string;
+  readonly description: string;
+  /** 0 leaves it to the runner. */
+  readonly tokens: number;
+}
+
+/** The usual sizes, in tokens. A model with a smaller maximum gets its maximum. */
+const usual = [8_192, 16_384, 32_768, 65_536, 131_072, 262_144];
+
+/** The windows to choose from: they begin at what is needed, and end at what the model holds. */
+export function windowChoices(
+  { fitting = 0, maximum = Number.POSITIVE_INFINITY }: WindowNeeds,
+  now: number,
+): readonly WindowChoice[] {
+  const ends = [fitting, maximum].filter((tokens) => tokens > 0 && Number.isFinite(tokens));
+  const sizes = [...new Set([...usual, ...ends])].filter((tokens) => tokens >= fitting && tokens <= maximum);
+  const choices = sizes
+    .sort((a, b) => a - b)
+    .map((tokens) => ({
+      label: `${tokens.toLocaleString('en-US')} tokens`,
+      description: [
+        tokens === now ? 'now' : '',
+        tokens === fitting ? 'the smallest that fits' : '',
+        tokens === maximum ? 'the most that the model holds' : '',
+      ]
+        .filter(Boolean)
+        .join(' · '),
+      tokens,
+    }));
+  // What the runner decided was too small.
+  if (fitting > 0) return choices;
+  const description = ['often 4,096 tokens', now === 0 ? 'now' : ''].filter(Boolean).join(' · ');
+  return [{ label: 'The runner decides', description, tokens: 0 }, ...choices];
+}
