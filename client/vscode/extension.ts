@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { stateFolder } from '../../protocol/base/userFolders.ts';
 import { statusRequest } from '../../protocol/messages/status.ts';
 import { registerAddressCommands } from './address/addressCommands.ts';
 import { createAnsweringModels } from './chat/answeringModel.ts';
@@ -7,6 +8,7 @@ import { registerChatModelCommands } from './chat/chooseChatModel.ts';
 import { createConsent, withConsent } from './chat/consent.ts';
 import { registerContextLength } from './chat/contextLength.ts';
 import { createCancelWarning, registerEditorChat } from './chat/editorChat.ts';
+import { createOfferedIds } from './chat/offeredIds.ts';
 import { OfferedModels } from './chat/offeredModels.ts';
 import { registerParticipant } from './chat/participant.ts';
 import { registerProvider } from './chat/provider.ts';
@@ -52,7 +54,8 @@ export function activate(context: vscode.ExtensionContext): void {
     reporter.report(error, { during: 'Starting the daemon', showToUser: true }),
   );
   const consent = createConsent(globalState);
-  const offered = new OfferedModels({ daemon, memory: globalState, consent, log });
+  const ids = createOfferedIds(globalState, stateFolder(process.env, process.platform));
+  const offered = new OfferedModels({ daemon, memory: globalState, ids, consent, log });
   const rounds = createRounds(daemon);
   const ask = withConsent(rounds, offered, consent);
   subscriptions.push(

@@ -7,6 +7,7 @@ const own: ReadonlySet<string> = new Set([
   'completionOffIn',
   'docsUrl',
   'streamLogs',
+  'thinkingAboveAnswer',
   'thinkingFormat',
   'tools',
 ]);
@@ -82,6 +83,11 @@ export function contextLength(): number {
 /** How the provider passes on thinking: as a part of its own if the editor has one, or always as a quote. */
 export function thinkingFormat(): 'auto' | 'quote' {
   return vscode.workspace.getConfiguration('runner').get('thinkingFormat') === 'quote' ? 'quote' : 'auto';
+}
+
+/** What stands above an answer of `@runner` whose model has thought: a quote of it, or only the line that opens it. */
+export function thinkingAboveAnswer(): 'quote' | 'line' {
+  return vscode.workspace.getConfiguration('runner').get('thinkingAboveAnswer') === 'line' ? 'line' : 'quote';
 }
 
 /** The address of the document service, as the user wrote it; `""` is none. */

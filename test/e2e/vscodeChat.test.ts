@@ -125,6 +125,22 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
     await ask(editor, '@runner what is it?');
   });
 
+  await t.test('thinking is only a line above the answer if the setting asks for it', async (t) => {
+    const setting = (value: unknown) =>
+      editor.evaluate(
+        ({ vscode, argument }) =>
+          vscode.workspace
+            .getConfiguration('runner')
+            .update('thinkingAboveAnswer', argument, vscode.ConfigurationTarget.Global),
+        value,
+      );
+    await setting('line');
+    runner.say('Forty-three.', { thinking: ['hm, ', 'one more'] });
+    await ask(editor, '@runner and next?');
+    t.notMatch(await transcript(editor, /Thought for a moment\s+Forty-three/), 'one more');
+    await setting(undefined);
+  });
+
   await t.test('the history is sent without thinking', async (t) => {
     runner.say('Yes.');
     await ask(editor, '@runner sure?');
@@ -133,6 +149,8 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
       [
         { role: 'user', content: 'what is it?' },
         { role: 'assistant', content: 'Forty-two <i> a < b' },
+        { role: 'user', content: 'and next?' },
+        { role: 'assistant', content: 'Forty-three.' },
         { role: 'user', content: 'sure?' },
       ],
     );

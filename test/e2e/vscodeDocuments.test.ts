@@ -91,6 +91,7 @@ t.test("the document service for the editor's agents", parts, async (t) => {
     for (const [url, sentence] of [
       ['http://docs.example.org', /must begin with https:\/\/ unless/],
       ['docs.example.org', /must be an address such as/],
+      ['http://docs.example.org/docs', /such as https:\/\/docs\.example\.org, without a path/],
     ] as const) {
       await setUrl(editor, url);
       await editor.until(({ seen }) => seen.notifications, {

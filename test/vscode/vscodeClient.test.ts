@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import * as fc from 'fast-check';
 import t from 'tap';
 import type { CancellationToken, InputBox, Uri } from 'vscode';
@@ -18,6 +20,7 @@ import {
   type UserSettings,
 } from '../../client/vscode/chat/editorChatSettings.ts';
 import { describeAnswer, followUps } from '../../client/vscode/chat/finishedTurn.ts';
+import { createOfferedIds } from '../../client/vscode/chat/offeredIds.ts';
 import { toModelInformation, toPickerEntries } from '../../client/vscode/chat/pickerEntries.ts';
 import {
   attachedOnce,
@@ -51,6 +54,7 @@ import { type ErrorData, type ErrorKind, errorCodes } from '../../protocol/messa
 import { type ChatModelResult, canChat, type Model, preferredModel } from '../../protocol/messages/models.ts';
 import { handClock } from '../support/handClock.ts';
 import { modelLike as model, no, unknown, yes } from '../support/modelLike.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 t.test('the entries of the picker', async (t) => {
   const models = [
@@ -320,6 +324,30 @@ t.test('the picker has an entry for missing models', async (t) => {
   t.strictSame(ids([able], ['able', 'gone']), ['able ', 'gone not installed']);
   t.strictSame(ids([able], ['none']), ['able ', 'none '], 'who chose the entry is answered still');
   t.equal(ids([able], [...'abcdefgh']).length, 6, 'of those that are gone a few');
+});
+
+t.test('the ids of the picker outlive an uninstalled extension', async (t) => {
+  const folder = join(await temporaryFolder(t), 'state', 'runner');
+  const memoryOf = (kept = new Map<string, unknown>()) => ({
+    keys: () => [...kept.keys()],
+    get: (key: string) => kept.get(key) as never,
+    update: async (key: string, value: unknown) => void kept.set(key, value),
+  });
+  const kept = memoryOf();
+  const ids = createOfferedIds(kept, folder);
+  t.strictSame(ids.last, []);
+  await ids.keep(['a', 'box/b']);
+  t.strictSame(ids.last, ['a', 'box/b']);
+  t.strictSame(createOfferedIds(memoryOf(), folder).last, ['a', 'box/b'], 'the editor has forgotten them');
+  const path = join(folder, 'vscodeModels.json');
+  t.equal((await stat(path)).mode & 0o777, 0o600);
+  for (const text of ['{"ids":', '[]', '{"ids":"a"}', 'null', '']) {
+    await writeFile(path, text);
+    t.strictSame(createOfferedIds(memoryOf(), folder).last, [], text);
+  }
+  await writeFile(path, '{"ids":["c",1]}');
+  t.strictSame(createOfferedIds(memoryOf(), folder).last, ['c']);
+  t.strictSame(createOfferedIds(kept, folder).last, ['a', 'box/b'], "the editor's own memory comes first");
 });
 
 t.test("the token estimate is corrected by the runner's counts", async (t) => {

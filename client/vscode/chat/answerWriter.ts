@@ -15,11 +15,21 @@ export interface AnswerWriter {
 /** Thinking is shown in steps of at least this many characters that end with a paragraph. */
 const stepLength = 300;
 
+export interface AnswerWriterOptions {
+  /** In ms. */
+  readonly now: () => number;
+  /** What stands above the answer after the thinking. */
+  readonly above: 'quote' | 'line';
+}
+
 /**
- * Shows thinking as it arrives, and afterwards as a quote above the answer, below a line that opens more of it.
- * `now` in ms.
+ * Shows thinking as it arrives. Afterwards, a line above the answer opens it, with the beginning of it as a quote if
+ * that is wanted: the stable API of the chat cannot fold text.
  */
-export function createAnswerWriter(stream: vscode.ChatResponseStream, now: () => number): AnswerWriter {
+export function createAnswerWriter(
+  stream: vscode.ChatResponseStream,
+  { now, above }: AnswerWriterOptions,
+): AnswerWriter {
   let thought = '';
   let shown = 0;
   let begunAt = 0;
@@ -38,7 +48,7 @@ export function createAnswerWriter(stream: vscode.ChatResponseStream, now: () =>
   const end = () => {
     if (thought.trim() !== '') {
       stream.markdown(toThoughtLine(thought, (now() - begunAt) / 1000));
-      stream.markdown(toThoughtQuote(thought));
+      if (above === 'quote') stream.markdown(toThoughtQuote(thought));
     }
     thought = '';
     shown = 0;

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import type { ChatResult, Message, Tool, ToolCall } from '../../../protocol/messages/chat.ts';
 import { toResult, toTools } from '../convert/messages.ts';
+import { thinkingAboveAnswer } from '../settings.ts';
 import { createAnswerWriter, toAside } from './answerWriter.ts';
 import { describeAnswer, type TurnMetadata, toKept } from './finishedTurn.ts';
 import { toConversation } from './history.ts';
@@ -30,11 +31,15 @@ export async function answerWithTools(
     stream.markdown(toAside(`Left out, because it is neither text nor a picture: ${listed(leftOut)}`));
   if (notAttached.length > 0)
     stream.markdown(toAside(`Not sent, because you did not attach it: ${listed(notAttached)}`));
+  if (isEmpty(before.at(-1))) {
+    stream.markdown(toAside('There is no question yet. Write it after @runner.'));
+    return {};
+  }
   const tools = toolsFor(request);
   const added: Message[] = [];
   for (let round = 0; ; round++) {
     const isLast = round === maxRounds;
-    const writer = createAnswerWriter(stream, Date.now);
+    const writer = createAnswerWriter(stream, { now: Date.now, above: thinkingAboveAnswer() });
     const params = { model: name, server, messages: [...before, ...added] };
     const asking = ask({ ...params, ...(isLast ? {} : { tools }) }, writer.write, token);
     // The thinking stays even if the answer failed.
@@ -45,6 +50,12 @@ export async function answerWithTools(
     if (isDone) return finish(stream, result, { model: name, added, isLast, milliseconds: writer.elapsed });
     added.push(...(await callTools(calls, { request, offered: tools, token })));
   }
+}
+
+/** A question without words, attachments and pictures. */
+function isEmpty(question: Message | undefined): boolean {
+  const { content = '', attachments = [], images = [] } = question ?? {};
+  return content.trim() === '' && attachments.length === 0 && images.length === 0;
 }
 
 function listed(names: readonly string[]): string {

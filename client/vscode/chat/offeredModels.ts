@@ -13,17 +13,18 @@ import type { DaemonConnection } from '../daemon/connection.ts';
 import { serverNames } from '../daemon/servers.ts';
 import { contextLength, readSettings } from '../settings.ts';
 import type { Consent } from './consent.ts';
+import type { OfferedIds } from './offeredIds.ts';
 import { type RunnerModelInformation, toPickerEntries } from './pickerEntries.ts';
 
 export interface OfferedModelsOptions {
   readonly daemon: DaemonConnection;
   readonly memory: vscode.Memento;
+  readonly ids: OfferedIds;
   readonly consent: Consent;
   readonly log: vscode.LogOutputChannel;
 }
 
 const memoryKey = 'runner.lastModels';
-const idsKey = 'runner.offeredIds';
 
 /** The models in the editor's picker: those of all servers. A server that is down keeps its last known models. */
 export class OfferedModels implements vscode.Disposable {
@@ -36,8 +37,6 @@ export class OfferedModels implements vscode.Disposable {
   /** Until the first answer, every server counts as stale. */
   #failures: ReadonlyMap<string, Failure>;
   #current: readonly RunnerModelInformation[];
-  /** The ids that were offered before: the picker may still have one of them chosen. */
-  #remembered: readonly string[];
   #refreshes = 0;
 
   constructor(options: OfferedModelsOptions) {
@@ -45,7 +44,6 @@ export class OfferedModels implements vscode.Disposable {
     this.#options = options;
     this.#sizes = createUsualContextSizes(memory);
     this.#models = memory.get<readonly Model[]>(memoryKey) ?? [];
-    this.#remembered = memory.get<readonly string[]>(idsKey) ?? [];
     this.#failures = new Map(
       serverNames(readSettings()).map((name) => [name, { sentence: 'not asked yet' }]),
     );
@@ -139,7 +137,7 @@ export class OfferedModels implements vscode.Disposable {
     return toPickerEntries(this.#models, {
       isStale: (server) => this.#failures.has(server),
       sizing: { contextLength: contextLength(), usual: this.#sizes.of },
-      remembered: this.#remembered,
+      remembered: this.#options.ids.last,
       isAllowed: this.#options.consent.isAllowed,
     });
   }
@@ -150,10 +148,10 @@ export class OfferedModels implements vscode.Disposable {
   }
 
   #remember(): void {
-    const ids = this.#current.map(({ id }) => id);
-    if (ids.join(' ') === this.#remembered.join(' ')) return;
-    this.#remembered = ids;
-    void this.#options.memory.update(idsKey, ids);
+    const { ids, log } = this.#options;
+    ids
+      .keep(this.#current.map(({ id }) => id))
+      .catch((error) => log.debug(`The models of the picker are not kept: ${error}`));
   }
 }
 

@@ -61,11 +61,11 @@ async function answer(
   if (!offered.preferred) await offered.refresh();
   const { model, note } = await models.answering(request.model);
   if (!model) return endWithoutModel(options, turn);
-  if (note !== undefined) showNote(stream, note);
   const { running, remote } = offered.find(model.name, model.server) ?? {};
   if (!running && !remote) stream.progress(`Loading ${model.name}`);
   try {
     const result = await answerWithTools(ask, model, turn);
+    if (note !== undefined) showNote(stream, note);
     void vscode.commands.executeCommand(...stepDone('hasAnswered'));
     return result;
   } catch (error) {
@@ -78,11 +78,11 @@ async function answer(
 
 type ShowNote = (stream: vscode.ChatResponseStream, note: AnswerNote) => void;
 
-/** The first time in a window, a note is a sentence with buttons that stays, and later a line of progress. */
+/** Each note is shown once in a window, below an answer: the editor folds what stands above it. */
 function createNoteWriter(): ShowNote {
   const shown = new Set<string>();
   return (stream, { sentence, remedies }) => {
-    if (shown.has(sentence)) return stream.progress(plain(sentence));
+    if (shown.has(sentence)) return;
     shown.add(sentence);
     stream.markdown(toAside(plain(sentence)));
     addButtons(stream, remedies);

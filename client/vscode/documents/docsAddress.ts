@@ -15,8 +15,10 @@ export function toDocsAddress(text: string): DocsAddress {
   if (url === undefined || !/^https?:$/.test(url.protocol)) return wrong(trimmed, usualForm);
   if (url.username !== '' || url.password !== '')
     return { kind: 'wrong', message: `runner.docsUrl must not contain a user or a password. ${tokenAdvice}` };
-  if (!/^\/(mcp\/?)?$/.test(url.pathname) || /[?#]/.test(trimmed)) return wrong(trimmed, `${url.origin}`);
-  if (url.protocol === 'http:' && !isLoopback(url.origin))
+  const isOpen = url.protocol === 'http:' && !isLoopback(url.origin);
+  if (!/^\/(mcp\/?)?$/.test(url.pathname) || /[?#]/.test(trimmed))
+    return wrong(trimmed, `${isOpen ? `https://${url.host}` : url.origin}, without a path`);
+  if (isOpen)
     return {
       kind: 'wrong',
       message: `runner.docsUrl must begin with https:// unless the service runs on this machine. Without https, anybody on the way could read the documents and the token. Set https://${url.host}, if the service answers there.`,

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { docsUrl } from '../settings.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
+import { openSetting } from '../ui/remedies.ts';
 import { plain } from '../ui/safeText.ts';
 import { toDocsAddress } from './docsAddress.ts';
 import { type DocsTokens, fingerprintOf } from './docsTokens.ts';
@@ -20,7 +21,8 @@ export function registerDocsServer(tokens: DocsTokens, reporter: ErrorReporter):
     onDidChangeMcpServerDefinitions: changed.event,
     async provideMcpServerDefinitions() {
       const address = toDocsAddress(docsUrl());
-      if (address.kind === 'wrong') reporter.report(address.message, { showToUser: true });
+      if (address.kind === 'wrong')
+        reporter.report(address.message, { showToUser: true, remedies: [openSetting('runner.docsUrl')] });
       if (address.kind !== 'set') return [];
       const { origin } = address;
       return [definition(origin, {}, fingerprintOf(await tokens.get(origin)))];

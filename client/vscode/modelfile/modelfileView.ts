@@ -135,6 +135,8 @@ function modelfileItem({ uri, family, isInFolder = false }: ModelfileRow): vscod
   item.description = isInFolder ? '' : family;
   item.iconPath = vscode.ThemeIcon.File;
   item.contextValue = 'runner.modelfile';
+  const place = family === '' ? '' : `, in ${family}`;
+  item.accessibilityInformation = { label: `Modelfile ${uri.path.split('/').at(-1)}${place}` };
   item.command = { command: 'vscode.open', title: 'Open', arguments: [uri] };
   return item;
 }

@@ -18,8 +18,10 @@ export async function duplicate(daemon: DaemonConnection, sidebar: Sidebar, row:
   const prompt = 'The name of the copy. Both share their weights, so it takes no space.';
   const title = `Duplicate ${row.model}`;
   const to = await askForName(daemon, row, { title, prompt, value: copyNameOf(row.model) });
-  if (to !== undefined && (await copy(daemon, { row, to, title: `Duplicating ${row.model}` })))
-    sidebar.revealInstalled({ ...row, model: to });
+  if (to === undefined || !(await copy(daemon, { row, to, title: `Duplicating ${row.model}` }))) return;
+  sidebar.revealInstalled({ ...row, model: to });
+  // A filter may hide its row.
+  vscode.window.setStatusBarMessage(`${to} is a copy of ${row.model}.`, 5_000);
 }
 
 /** Runners cannot rename, so a copy is made before the model is deleted: whatever fails, one of them is left. */
@@ -34,6 +36,7 @@ export async function rename(daemon: DaemonConnection, sidebar: Sidebar, row: Mo
   for (const key of settings) await updateSetting(key, to);
   await daemon.request(deleteModelRequest, { ...paramsOf(row), stop: isLoaded });
   sidebar.revealInstalled({ ...row, model: to });
+  vscode.window.setStatusBarMessage(`${row.model} is now ${to}.`, 5_000);
 }
 
 interface NameQuestion {

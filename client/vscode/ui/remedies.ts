@@ -178,7 +178,7 @@ function addressSetting(server: string | undefined): string {
   return isDefault(server) ? 'runner.host' : 'runner.servers';
 }
 
-function openSetting(name: string): Remedy {
+export function openSetting(name: string): Remedy {
   return { title: 'Open the Setting', command: 'runner.openSetting', arguments: [name] };
 }
 

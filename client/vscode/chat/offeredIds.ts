@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Memento } from 'vscode';
+import { isRecord } from '../../../protocol/base/json.ts';
+
+/**
+ * The ids that the picker was last offered. It may still have one of them chosen, and a question to an id that nobody
+ * offers fails in the editor, before Runner learns of it.
+ */
+export interface OfferedIds {
+  readonly last: readonly string[];
+  /** Settles once they are kept. */
+  keep(ids: readonly string[]): Promise<void>;
+}
+
+const memoryKey = 'runner.offeredIds';
+
+/**
+ * Keeps the ids in the editor and in a file of the user's state folder: the editor forgets what an extension kept when
+ * it is uninstalled, but not which model is chosen.
+ */
+export function createOfferedIds(memory: Memento, stateFolder: string): OfferedIds {
+  const path = join(stateFolder, 'vscodeModels.json');
+  let last = memory.get<readonly string[]>(memoryKey) ?? readIds(path);
+  return {
+    get last() {
+      return last;
+    },
+    async keep(ids) {
+      if (ids.join(' ') === last.join(' ')) return;
+      last = ids;
+      await Promise.all([memory.update(memoryKey, ids), writeIds(path, ids)]);
+    },
+  };
+}
+
+/** Empty if there is no file, or if it is broken: then only the editor remembers. */
+function readIds(path: string): readonly string[] {
+  try {
+    const kept: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    const ids: unknown = isRecord(kept) ? kept['ids'] : undefined;
+    return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Other windows may read or write it at the same time, so it gets its name when it is whole. */
+async function writeIds(path: string, ids: readonly string[]): Promise<void> {
+  const beside = `${path}.${process.pid}`;
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await writeFile(beside, `${JSON.stringify({ ids })}\n`, { mode: 0o600 });
+  await rename(beside, path);
+}
