@@ -269,7 +269,7 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
     const unstaged = await ask();
     t.match(unstaged, /path=\\"\.env\\".*private, and was left out/);
     t.match(unstaged, '+Three.');
-    t.match(unstaged, /path=\\"new\.md\\"[^>]*>\\n\(a new file\)/);
+    t.match(unstaged, /path=\\"new\.md\\"[^>]*>\\n\(a new file\)\\nNobody tracks me\./);
     git('checkout', '--quiet', '.env');
     git('mv', '.env', 'kept.txt');
     const staged = await ask();

@@ -8,6 +8,7 @@ import { adviseOnAddress, askForAddress } from '../../client/vscode/address/addr
 import {
   type Change,
   changesIn,
+  type ReadNewFile,
   type Repository,
   repositoryAt,
   toCommitMessage,
@@ -902,17 +903,19 @@ t.test(
     const changesOf = async (
       state: Partial<Repository['state']>,
       diff = async (path: string) => `of ${path}`,
+      ...readNewFile: readonly ReadNewFile[]
     ) => {
       const none = { indexChanges: [], mergeChanges: [], workingTreeChanges: [], untrackedChanges: [] };
       const asked = (where: string) => async (path: string) => {
         const text = await diff(path);
         return text && `${where} ${text}`;
       };
-      return changesIn({
+      const repository = {
         ...{ rootUri: uriOf('/repo'), inputBox: { value: '' }, state: { ...none, ...state } },
         status: async () => undefined,
         ...{ diffIndexWithHEAD: asked('staged'), diffWithHEAD: asked('changed') },
-      });
+      };
+      return changesIn(repository, ...readNewFile);
     };
     t.strictSame(await changesOf({}), []);
     t.strictSame(await changesOf({ workingTreeChanges: [change('same.ts')] }, async () => ''), []);
@@ -924,6 +927,14 @@ t.test(
       { path: 'a[b]*.ts', text: 'changed of :(literal)a[b]*.ts', uris: ['file:///repo/a[b]*.ts'], ...other },
       { path: 'sub/new.ts', text: '(a new file)', uris: ['file:///repo/sub/new.ts'], ...other },
     ]);
+    const textOfNew = async (text: string | undefined) => {
+      const [part] = await changesOf({ untrackedChanges }, undefined, async () => text);
+      return part?.text;
+    };
+    t.equal(await textOfNew('export {};\n'), '(a new file)\nexport {};\n');
+    t.equal(await textOfNew(undefined), '(a new file)', 'it is no text');
+    t.equal(await textOfNew(' \n'), '(a new file)');
+    t.match(await textOfNew('x'.repeat(5_000)), /^\(a new file\)\nx{4000}\n\(cut\)$/);
     const renamed = {
       ...change('b.txt', 3),
       originalUri: uriOf('/repo/.env'),

@@ -104,7 +104,7 @@ async function writeCommitMessage(
   const repositories = await openRepositories();
   const repository = await repositoryAt(root, repositories, pickRepository);
   if (!repository && repositories.length > 1) return;
-  const attachments = repository ? await changesIn(repository) : [];
+  const attachments = repository ? await changesIn(repository, readNewFile) : [];
   if (!repository || attachments.length === 0)
     return void vscode.window.showInformationMessage('There is no change to write a message for.');
   const { model } = await models.answering();
@@ -128,6 +128,21 @@ async function writeCommitMessage(
       );
     return writeInto(repository.inputBox, askWithNotices, token);
   });
+}
+
+/** In bytes: a larger file is hardly written by hand. */
+const maxNewFile = 1_000_000;
+
+async function readNewFile(uri: vscode.Uri): Promise<string | undefined> {
+  try {
+    const { size, type } = await vscode.workspace.fs.stat(uri);
+    if (size > maxNewFile || !(type & vscode.FileType.File)) return undefined;
+    const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(uri));
+    return text.includes('\0') ? undefined : text;
+  } catch {
+    // It may be gone by now, and its name is sent all the same.
+    return undefined;
+  }
 }
 
 async function openRepositories(): Promise<readonly Repository[]> {

@@ -29,15 +29,22 @@ export interface Change {
 /** The number of the status of a file that git does not track yet. */
 const untracked = 7;
 
-/** In characters and in files: what fits into a small context window. */
+/** In characters and in files: what fits into a small context window. Of a new file, the beginning says enough. */
 const maxText = 24_000;
 const maxFiles = 200;
+const maxOfNewFile = 4_000;
+
+/** Reads a file that git does not track; undefined if it is no text, or cannot be read. */
+export type ReadNewFile = (uri: Uri) => Promise<string | undefined>;
 
 /**
  * The changes of the next commit, file by file: the staged ones, or else all. The daemon leaves out the text of private
  * files, so each part names its files. Git itself splits the changes by file, because splitting one text could go wrong.
  */
-export async function changesIn(repository: Repository): Promise<readonly Attachment[]> {
+export async function changesIn(
+  repository: Repository,
+  readNewFile: ReadNewFile = async () => undefined,
+): Promise<readonly Attachment[]> {
   await repository.status();
   const { indexChanges, mergeChanges, workingTreeChanges, untrackedChanges } = repository.state;
   const isStaged = indexChanges.length > 0;
@@ -48,15 +55,26 @@ export async function changesIn(repository: Repository): Promise<readonly Attach
     const path = posix.relative(repository.rootUri.path, uri.path);
     // A name may look like a pattern, which would be about other files too.
     const pattern = `:(literal)${path}`;
-    const read = () => (isStaged ? repository.diffIndexWithHEAD(pattern) : repository.diffWithHEAD(pattern));
-    const whole = status === untracked ? '(a new file)' : left > 0 ? await read() : '(changed)';
+    const read = async () => {
+      if (status === untracked) return describeNewFile(await readNewFile(uri));
+      return isStaged ? repository.diffIndexWithHEAD(pattern) : repository.diffWithHEAD(pattern);
+    };
+    const whole = left > 0 ? await read() : status === untracked ? describeNewFile() : '(changed)';
     if (whole === '') continue;
-    const text = whole.length > left && left > 0 ? `${cutText(whole, left)}\n(cut)` : whole;
+    const text = left > 0 ? cutTo(whole, left) : whole;
     left -= text.length;
     const uris = [uri, originalUri, ...(renameUri ? [renameUri] : [])].map(String);
     parts.push({ path, language: 'diff', text, uris: [...new Set(uris)], automatic: true });
   }
   return parts;
+}
+
+function describeNewFile(text = ''): string {
+  return text.trim() === '' ? '(a new file)' : `(a new file)\n${cutTo(text, maxOfNewFile)}`;
+}
+
+function cutTo(text: string, max: number): string {
+  return text.length > max ? `${cutText(text, max)}\n(cut)` : text;
 }
 
 /** The repository of the button, or the only one. If there are several, the user picks; undefined if there is none. */
