@@ -675,8 +675,10 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
     await settingUp;
     t.match(await editor.evaluate(settings), [/^\w+:\db \(runner\)$/, 'mainAgent', 65_536]);
     void editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.resetChat'));
-    await editor.until(settings, { fits: ([model]) => model === 'none' });
-    t.strictSame(await editor.evaluate(settings), ['none', 'none', 65_536], 'what the user had set stays');
+    const left = await editor.until(settings, {
+      fits: ([inline, tasks]) => inline === 'none' && tasks === 'none',
+    });
+    t.strictSame(left, ['none', 'none', 65_536], 'what the user had set stays');
   });
 
   await t.test('@runner sends only what the user attached, and the selection', async (t) => {
