@@ -904,7 +904,10 @@ function keeper() {
 t.test('--continue and --session continue a conversation', async (t) => {
   const notes = join(folder, 'notes.md');
   writeFileSync(notes, 'x');
-  for (const flags of [['--continue'], ['--session', rivers.id]]) {
+  for (const [flags, named] of [
+    [['--continue'], ''],
+    [['--session', rivers.id, '--server', 'box'], ' --server box'],
+  ] as const) {
     const { asked, answers } = keeper();
     let chat: unknown;
     const run = startTerminal({
@@ -938,7 +941,9 @@ t.test('--continue and --session continue a conversation', async (t) => {
     t.equal(await run.ended, 0);
     t.match(
       run.stdout.plain().replace(/\s+/g, ' '),
-      /"runner chat --continue" goes on with this conversation; "runner chat --session 20261122-aaaaaaaa" at any time\. $/,
+      new RegExp(
+        `"runner chat${named} --continue" goes on .*"runner chat${named} --session ${rivers.id}" at any`,
+      ),
     );
   }
   const long = Array.from({ length: 100 }, (_, index) => `line ${index}\n\n`).join('');

@@ -187,6 +187,12 @@ export const commands: Commands = new Map<string, Command>([
       group: 'Talking',
       words: { ...anyWords, meaning: 'what to look for', offers: sessionWords, further: 'sessions' },
       flags: ['markdown', 'raw', 'all', 'yes'],
+      examples: [
+        'runner sessions rivers',
+        'runner sessions show k3f --markdown > rivers.md',
+        'runner sessions rm k3f',
+        'runner sessions rm --all --yes',
+      ],
       run: runSessions,
     },
   ],

@@ -2,6 +2,7 @@ import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import type { ChatDelta, ChatParams, Message } from '../../../protocol/messages/chat.ts';
 import type { ReadSessionResult } from '../../../protocol/messages/sessions.ts';
 import type { CommandContext } from '../cli/command.ts';
+import type { CommandLine } from '../cli/commandLine.ts';
 import { failureOf, refusedParameter } from '../cli/failure.ts';
 import { createInterrupts, ForceQuitError, type Interrupts } from '../cli/signals.ts';
 import type { Terminal } from '../cli/terminal.ts';
@@ -55,17 +56,29 @@ export async function converse(
   } finally {
     editor.close();
   }
-  await sayHowToGoOn(terminal.stdout, conversation);
+  await sayHowToGoOn(terminal.stdout, { conversation, runner: runnerFlags(commandLine) });
   return 0;
 }
 
 /** A conversation without a prompt is not kept. */
-async function sayHowToGoOn(stdout: Output, { session, hasTurns }: OpenConversation): Promise<void> {
+async function sayHowToGoOn(
+  stdout: Output,
+  { conversation, runner }: { readonly conversation: OpenConversation; readonly runner: string },
+): Promise<void> {
+  const { session, hasTurns } = conversation;
   if (session === undefined || !hasTurns) return;
-  const later = `"runner chat --session ${session.id}" at any time`;
+  const command = `runner chat${runner}`;
   await stdout.writeText(
-    stdout.style.dim(`"runner chat --continue" goes on with this conversation; ${later}.`),
+    stdout.style.dim(
+      `"${command} --continue" goes on with this conversation; "${command} --session ${session.id}" at any time.`,
+    ),
   );
+}
+
+/** The flags that named the runner. */
+function runnerFlags({ practice, server }: CommandLine): string {
+  if (practice) return ' --practice';
+  return server === undefined ? '' : ` --server ${showLine(server)}`;
 }
 
 /** Reads what is typed until the end, and makes slash commands or turns of it. */
