@@ -33,7 +33,7 @@ export function serveChat(endpoint: Endpoint, { chat, servers, status, requireTo
     }
     // The status is that of the default server.
     const isDefault = client.server.name === servers.client().server.name;
-    const done = isDefault ? status.work() : () => undefined;
+    const done = isDefault ? status.beginWork() : () => undefined;
     try {
       return await chat(client, params, (delta) => endpoint.notify(chatDelta, delta), signal);
     } finally {

@@ -173,14 +173,14 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
     log,
     closed,
   });
-  const served = serveConfiguration(connection, endpoint, common);
-  const begun = serveSession(connection, {
+  const configurationEvents = serveConfiguration(connection, endpoint, common);
+  const sessionEvents = serveSession(connection, {
     ...common,
     session,
     warnOfStart: core.warnOfStart,
     version: options.version,
     toolServers: enabledServers(options.user.atStart.tools),
-    pullSettings: served.pull,
+    pullSettings: configurationEvents.pull,
     onShutdown: async () => {
       await Promise.all([logs.close(), tools.close(), sessions.close()]);
     },
@@ -211,9 +211,9 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
   const isWanted = () => settings().streamLogs;
   const followLogs = serveLogs(endpoint, { logs, servers, log, isWanted });
   return {
-    ...begun,
+    ...sessionEvents,
     modelfileLanguage,
-    onDidChangeSettings: served.onDidChange,
+    onDidChangeSettings: configurationEvents.onDidChange,
     followLogs,
     approvalRequests,
   };

@@ -11,7 +11,7 @@ export interface StatusMonitor {
   /** Asks the server. If it is the default one, a change of its status is published. */
   check(client: RunnerClient, signal: AbortSignal): Promise<Status>;
   /** Marks a request to the default server as running until the returned function is called. */
-  work(): () => void;
+  beginWork(): () => void;
   /** Whether such a request is running. */
   readonly isWorking: boolean;
   /** A request failed. A lost connection to the default server is checked before it is published. */
@@ -85,7 +85,7 @@ export function createStatus({ client, whyWithheld, closed }: StatusOptions): St
     get isWorking() {
       return working > 0;
     },
-    work() {
+    beginWork() {
       working++;
       publish();
       let open = true;

@@ -8,7 +8,7 @@ import { startStandIn } from '../support/runnerStandIn.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { startTerminal } from '../terminal/terminalPeer.ts';
 
-/** What only a mistake in the program can throw. A stack is for who mends it, and stands in the log alone. */
+/** What only a mistake in the program can throw. The stack is for developers, and appears only in the log. */
 const aDefect = new TypeError('undefined is not a clock');
 const stack = /TypeError: undefined is not a clock\n\s+at /;
 const anyStack = /\n\s*at |undefined is not a clock/;

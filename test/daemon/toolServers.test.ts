@@ -629,7 +629,7 @@ t.test('a server that speaks the newer revision alone is greeted by that', async
     });
 });
 
-t.test('names for a model are its own to tell apart, whatever they are', async (t) => {
+t.test('tools get different names for the model, whatever their own names are', async (t) => {
   const word = fc.oneof(
     fc.string({ maxLength: 80 }),
     fc.constantFrom('a', 'b', 'a_b', 'a_b_2', 'x'.repeat(70)),

@@ -138,7 +138,7 @@ t.test('the list has every server in its order, with its state and the tools as 
   t.ok(changes >= 2, 'two servers came');
 });
 
-t.test('a model sees names that are its own to tell apart', async (t) => {
+t.test('tools of the same name on two servers get different names for the model', async (t) => {
   const { runner, daemon, ask } = await startWithTools(t, ['good', 'other']);
   runner.toolCalls([
     { id: 'a', name: 'good_echo', arguments: { word: 'one' } },
@@ -376,7 +376,7 @@ t.test('an "always" of before holds in another daemon, for the same entry', asyn
   }
 });
 
-t.test('an approval by name is for the entry that bears the name where it was given', async (t) => {
+t.test('an approval by name holds only for the server entry that the user approved', async (t) => {
   const given = await startWithTools(t, []);
   const mine = given.entry('good');
   const other = { ...mine, env: { MORE: '1' } };

@@ -7,8 +7,8 @@ import {
 import { type Answer, answerToScript, createVocabulary, type Vocabulary } from './answers.ts';
 
 /**
- * The practice runner under orders: what is said first is answered first, to chat and generate requests that ask for
- * text; then, and to everything else, it answers as it would without orders.
+ * A practice runner that a test scripts: queued answers are used in order, for chat and generate requests that ask for
+ * text. After that, and to everything else, it answers as it does by itself.
  */
 export interface RunnerStandIn extends PracticeRunner, Vocabulary {
   /** The same vocabulary for the next `times` requests of one path, whatever they ask for, or those that fit. */

@@ -174,7 +174,7 @@ export function parseOption(text: string): readonly [name: string, value: unknow
 }
 
 /** The runner's options that are numbers. */
-export const numericOptions: readonly string[] = [
+const numericOptions: readonly string[] = [
   'temperature',
   'top_k',
   'top_p',

@@ -9,10 +9,10 @@ import { wrapText } from './wordWrap.ts';
 
 /** How many lines of a result are shown, and how many of its characters are read for that. */
 const maxLines = 4;
-const maxLooked = 4_000;
+const maxResultRead = 4_000;
 /** How many characters of a call its line shows, and how many of its arguments a question about it shows. */
 const maxCall = 500;
-const maxJudged = 4_000;
+const maxArgumentsShown = 4_000;
 
 export function describeCall({ name, arguments: given }: ToolCall): string {
   return cutAndCounted(showLine(`tool call: ${name} ${JSON.stringify(given)}`), maxCall);
@@ -28,7 +28,7 @@ export function describeArguments({ arguments: given }: ToolCall): string {
   const lines = Object.entries(given).map(([name, value]) =>
     showLine(`  ${JSON.stringify(name)}: ${JSON.stringify(value)}`),
   );
-  return cutAndCounted(lines.join('\n'), maxJudged);
+  return cutAndCounted(lines.join('\n'), maxArgumentsShown);
 }
 
 function cutAndCounted(text: string, limit: number): string {
@@ -42,7 +42,7 @@ export function describeResult(result: ToolResult, width: number): readonly stri
   const { content, isError, server, unapprovedTool } = result;
   if (unapprovedTool !== undefined)
     return [`  it was not run. To allow it: --allow ${shellWord(`${server}/${unapprovedTool}`)}`];
-  const lines = content.trim().slice(0, maxLooked).split('\n');
+  const lines = content.trim().slice(0, maxResultRead).split('\n');
   const shown = lines.slice(0, maxLines).map((line) => cutTo(`  ${showLine(line)}`, Math.max(10, width - 1)));
   const left = content.trim().split('\n').length - shown.length;
   return [

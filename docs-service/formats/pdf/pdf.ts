@@ -4,9 +4,10 @@ import { cutText } from '../../../protocol/base/text.ts';
 import { type MarkdownDocument, parseTitled } from '../markdown/markdown.ts';
 import { type PdfJob, type Rendered, UnrenderableError } from '../renderJob.ts';
 import { documentDefinition } from './definition.ts';
-import { createFontBook, type FontBook, regionOf } from './fontBook.ts';
+import { createFontBook, type FontBook } from './fontBook.ts';
 import { Pictures } from './pictures.ts';
 import { changePrinter } from './printer.ts';
+import { regionOf } from './regionalFonts.ts';
 import { Typesetter } from './typesetter.ts';
 
 /**

@@ -1,8 +1,9 @@
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import { breakable } from './breakable.ts';
-import type { BaseFont, FontBook, Region } from './fontBook.ts';
+import type { BaseFont, FontBook } from './fontBook.ts';
 import { glyphsOf, plainGlyphs } from './glyphs.ts';
 import type { Mark, TextPiece } from './inlines.ts';
+import type { Region } from './regionalFonts.ts';
 import { colors, inlineCodeScale, sizes } from './style.ts';
 
 /** A stretch of text in one font and one style, in PDFMake's form. */
