@@ -1,5 +1,7 @@
 import type { ClientCapabilities, Connection } from 'vscode-languageserver/node';
+import * as z from 'zod/mini';
 import { stackOf } from '../../protocol/base/errorText.ts';
+import type { CompletionAcceptedParams, InlineCompletionParams } from '../../protocol/messages/completion.ts';
 import {
   completionAcceptedCommand,
   type InlineCompletionList,
@@ -7,13 +9,14 @@ import {
 } from '../../protocol/messages/completion.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
+import { exact, type Schema } from '../base/validate.ts';
+import { documentPositionFields, positionSchema as position } from '../rpc/documentPosition.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import { type Commands, commandOf } from '../rpc/executeCommand.ts';
 import { takesRegistration } from '../rpc/greeting.ts';
 import type { StatusMonitor } from '../status/status.ts';
 import type { Complete, Outcome } from './completion.ts';
 import { SupersededError } from './inFlight.ts';
-import { acceptedParamsSchema, inlineCompletionParamsSchema } from './params.ts';
 import { documentSelector } from './sendable.ts';
 import type { Acceptances } from './suggestions.ts';
 
@@ -156,3 +159,19 @@ export function createRegistration(connection: Connection, options: Registration
     },
   };
 }
+
+const inlineCompletionParamsSchema: Schema<InlineCompletionParams> = exact(
+  z.object({
+    ...documentPositionFields,
+    context: z.exactOptional(
+      z.object({
+        triggerKind: z.int(),
+        selectedCompletionInfo: z.exactOptional(
+          z.object({ range: z.object({ start: position, end: position }), text: z.string() }),
+        ),
+      }),
+    ),
+  }),
+);
+
+const acceptedParamsSchema: Schema<CompletionAcceptedParams> = exact(z.object({ id: z.string() }));

@@ -1,3 +1,10 @@
+import * as z from 'zod/mini';
+import type {
+  ApproveToolResult,
+  FinishLoginParams,
+  ListToolsParams,
+  LoginParams,
+} from '../../protocol/messages/tools.ts';
 import {
   approveToolRequest,
   finishLoginRequest,
@@ -6,10 +13,10 @@ import {
   logoutRequest,
   type ToolCapabilities,
 } from '../../protocol/messages/tools.ts';
+import { exact, type Schema } from '../base/validate.ts';
 import type { AskApproval } from '../chat/daemonTools.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import type { McpServers } from './mcpServers.ts';
-import { approveToolSchema, finishLoginSchema, listToolsSchema, loginSchema } from './params.ts';
 
 export function serveTools(endpoint: Endpoint, tools: McpServers): void {
   endpoint.onRequest(listToolsRequest, listToolsSchema, ({ servers }, signal) => tools.list(servers, signal));
@@ -40,3 +47,17 @@ export function createApprovalRequests(endpoint: Endpoint): ApprovalRequests {
     ask: () => (approvesTools ? ask : undefined),
   };
 }
+
+const listToolsSchema: Schema<ListToolsParams> = exact(
+  z.object({ servers: z.exactOptional(z.array(z.string())) }),
+);
+
+const loginSchema: Schema<LoginParams> = exact(z.object({ server: z.string() }));
+
+const finishLoginSchema: Schema<FinishLoginParams> = exact(
+  z.object({ server: z.string(), redirectedTo: z.exactOptional(z.string()) }),
+);
+
+const approveToolSchema: Schema<ApproveToolResult> = exact(
+  z.object({ decision: z.enum(['once', 'session', 'always', 'deny']) }),
+);

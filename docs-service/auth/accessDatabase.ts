@@ -1,4 +1,4 @@
-import { UnavailableError } from '../base/unavailableError.ts';
+import { UnavailableError } from '../base/database.ts';
 
 /**
  * Where tokens, clients and the owner are kept: `access.db`, or PostgreSQL for all instances. Both run the same

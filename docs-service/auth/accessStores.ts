@@ -1,4 +1,4 @@
-import { piecesOf } from '../base/piecesOf.ts';
+import { piecesOf } from '../base/database.ts';
 import type { SlugRecord, SlugRecords } from '../library/slugRegister.ts';
 import type { AccessDatabase, AccessStatement } from './accessDatabase.ts';
 import { type ClientStore, createClientStore } from './clientStore.ts';

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { messageOf } from '../../protocol/base/errorText.ts';
-import { refusePassword } from './databaseAddress.ts';
-import type { UnavailableError } from './unavailableError.ts';
+import type { UnavailableError } from './database.ts';
+import { refusePassword } from './database.ts';
 
 /**
  * A pool for a database like `postgres://host/name` or `postgres:///name?host=/var/run/postgresql`. The password comes

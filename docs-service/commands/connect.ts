@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseBaseUrl } from '../base/baseUrl.ts';
-import { refusePassword } from '../base/databaseAddress.ts';
+import { refusePassword } from '../base/database.ts';
 import { UsageError } from '../base/options.ts';
 import { quoteForShell } from '../base/text.ts';
 import { defineCommand, type ProgramContext } from '../cli/command.ts';

@@ -1,4 +1,4 @@
-import { UnavailableError } from '../base/unavailableError.ts';
+import { UnavailableError } from '../base/database.ts';
 import type { ContentFolder } from '../content/contentFolder.ts';
 import type { LibraryIndexer } from './libraryIndexer.ts';
 import { LibraryWatcher } from './libraryWatcher.ts';

@@ -1,4 +1,4 @@
-import { piecesOf } from '../base/piecesOf.ts';
+import { piecesOf } from '../base/database.ts';
 import type { ContentFolder, FoundFile } from '../content/contentFolder.ts';
 import type { ContentProblem, Document } from '../content/document.ts';
 import type { DocumentIndex, IndexedFile, IndexWriter } from '../search/documentIndex.ts';

@@ -1,4 +1,4 @@
-import { UnavailableError } from '../base/unavailableError.ts';
+import { UnavailableError } from '../base/database.ts';
 import type { CollectionDefinition } from '../content/collectionFile.ts';
 import type {
   ContentProblem,
