@@ -690,7 +690,11 @@ t.test('Tab completes a command at the prompt, and is a character in a prompt', 
   run.type('m\t');
   await run.stdout.until(/\/model m:1b$/);
   run.type('\r');
-  await run.stdout.until(/Now talking to m:1b\./);
+  await run.stdout.until(/Now talking to m:1b\.\nm:1b › $/);
+  run.type('/model zz\t');
+  run.type('q');
+  await run.stdout.until(/\/model zzq$/);
+  run.type('\u0015');
   run.type('a\t');
   run.type('b');
   run.type('\u001b[200~\tc\u001b[201~\r');

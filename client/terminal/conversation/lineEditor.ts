@@ -30,8 +30,8 @@ export interface LineEditor {
 export interface LineEditorOptions {
   /** The entries that can be recalled, newest first. */
   readonly history?: string[];
-  /** What Tab offers for a line up to the cursor. Without candidates, Tab is a character. */
-  readonly complete?: (line: string) => Promise<Completion>;
+  /** What Tab offers for a line up to the cursor. If it is undefined, Tab is a character. */
+  readonly complete?: (line: string) => Promise<Completion | undefined>;
   /** Called at once with each new entry, because closing the window ends the program without notice. */
   readonly onDidEnter?: (entry: string) => void;
 }
@@ -50,7 +50,7 @@ const endPasteMarks = '\u001b[?2004l';
 
 export function createLineEditor(
   terminal: Terminal,
-  { history = [], complete = async () => nothing, onDidEnter = () => undefined }: LineEditorOptions = {},
+  { history = [], complete = async () => undefined, onDidEnter = () => undefined }: LineEditorOptions = {},
 ): LineEditor {
   const { stdin } = terminal;
   const stdout = terminal.stdout.stream;
@@ -64,9 +64,9 @@ export function createLineEditor(
     removeHistoryDuplicates: true,
     crlfDelay: Number.POSITIVE_INFINITY,
     completer: (line: string, answer: (error: null, result: [string[], string]) => void) => {
-      editor.complete(line).then(({ candidates, completed }) => {
-        answer(null, [[...candidates], completed]);
-        if (candidates.length === 0) readline.write('\t');
+      editor.complete(line).then((completion) => {
+        answer(null, [[...(completion?.candidates ?? [])], completion?.completed ?? '']);
+        if (completion === undefined) readline.write('\t');
       });
     },
   });
@@ -94,7 +94,6 @@ export function createLineEditor(
   return editor;
 }
 
-const nothing: Completion = { candidates: [], completed: '' };
 const howToLeave = 'Ctrl-C again leaves, as Ctrl-D does.\n';
 
 class Editor implements LineEditor {
@@ -102,7 +101,7 @@ class Editor implements LineEditor {
   readonly #output: MutedOutput;
   readonly #waiting: Entry[] = [];
   readonly #onDidEnter: (entry: string) => void;
-  readonly #complete: (line: string) => Promise<Completion>;
+  readonly #complete: Required<LineEditorOptions>['complete'];
   #history: readonly string[];
   /** The list from which readline recalls. */
   #recalled: string[];
@@ -217,9 +216,9 @@ class Editor implements LineEditor {
   }
 
   /** What is pasted, hidden or an answer to a question is not completed. */
-  async complete(line: string): Promise<Completion> {
-    if (this.#isPasting || this.#isQuestion || !this.#answer || this.#lines.length > 0) return nothing;
-    return this.#complete(line).catch(() => nothing);
+  async complete(line: string): Promise<Completion | undefined> {
+    if (this.#isPasting || this.#isQuestion || !this.#answer || this.#lines.length > 0) return undefined;
+    return this.#complete(line).catch(() => undefined);
   }
 
   key(name: string | undefined, isControlC = false): void {
