@@ -21,7 +21,9 @@ class Strict:
         if update.session_update == "agent_message_chunk":
             self.text += update.content.text
         if update.session_update in ("tool_call", "tool_call_update"):
-            self.statuses.append(update.status)
+            # A call that runs may report its progress.
+            if self.statuses[-1:] != [update.status]:
+                self.statuses.append(update.status)
 
     async def request_permission(self, session_id, tool_call, options, **_):
         self.asked.append(tool_call.title)
