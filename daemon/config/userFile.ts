@@ -124,8 +124,10 @@ export function parseUserConfig(text: string, { path, clientHasSettings }: UserC
   if (value instanceof SyntaxError)
     return unusableUserConfig(`The configuration ${path}${lineAt(text, indexOfFault(text))} is not JSON.`);
   if (!isRecord(value)) return unusableUserConfig(`The configuration ${path} is not a JSON object.`);
-  const leftOut = (key: string, why: string) =>
-    `The configuration ${path}${lineOfKey(text, key)} has "${key}", which is left out: ${why}.`;
+  const leftOut = (key: string, why: string, whole = key) => {
+    const what = whole === key ? 'which is left out' : `so all of "${whole}" is left out`;
+    return `The configuration ${path}${lineOfKey(text, key)} has "${key}", ${what}: ${why}.`;
+  };
   const { auth, ...rest } = value;
   const settings = readSettings(rest, { clientHasSettings, leftOut });
   const sources = z.array(authSchema()).safeParse([clientHasSettings ? [] : (auth ?? [])].flat());
@@ -139,7 +141,8 @@ export function parseUserConfig(text: string, { path, clientHasSettings }: UserC
 
 interface SettingsReading {
   readonly clientHasSettings: boolean;
-  readonly leftOut: (key: string, why: string) => string;
+  /** `whole` is the setting that is left out because of the key. */
+  readonly leftOut: (key: string, why: string, whole?: string) => string;
 }
 
 function readSettings(
@@ -163,11 +166,17 @@ function readSettings(
     sessions: isUnclear ? { keepSessions: false } : withoutUndefined({ keepSessions, sessionDays }),
     problems: [
       ...wrong.map(
-        ({ path, problem }) => `${leftOut(path, problem)}${isOfSessions(path) ? ` ${keptNothing}` : ''}`,
+        ({ path, problem }) =>
+          `${leftOut(path, problem, settingOf(path))}${isOfSessions(path) ? ` ${keptNothing}` : ''}`,
       ),
       ...unknown.map((key) => leftOut(key, 'there is no such setting')),
     ],
   };
+}
+
+/** Such as `servers` for `servers[1].name`. */
+function settingOf(path: string): string {
+  return path.split(/[.[]/, 1)[0] ?? path;
 }
 
 /** These settings count even if the client has settings of its own. */

@@ -306,14 +306,21 @@ t.test("unusable entries of the user's own configuration are named, and the rest
     ['{"keepAlive": 5,\n"servers": "planted"}', /: it must be a list of \{ "name": "…", "url": "…" \}\./],
     ['{"keepAlive": 5,\n"logLevel": "planted"}', /: it must be one of "debug", "info", "warn", "error"\./],
     ['{"keepAlive": 5,\n"streamLogs": "planted"}', /: it must be true or false\./],
-    ['{"keepAlive": 5,\n"timeouts": {\n"list": 0.5}}', /, line 3, has "timeouts\.list", which is left out: /],
+    [
+      '{"keepAlive": 5,\n"timeouts": {\n"list": 0.5}}',
+      /, line 3, has "timeouts\.list", so all of "timeouts" is left out: /,
+    ],
+    [
+      '{"keepAlive": 5,\n"servers": [{"name": "a b", "url": "http://a"}]}',
+      /, line 2, has "servers\[0\]\.name", so all of "servers" is left out: a name has up to 64 /,
+    ],
     ['{"keepAlive": 5,\n"timeouts": {\n"lst": 5}}', /, line 3, has "timeouts\.lst", .*: there is no such/],
     ['{"keepAlive": 5, "trusted": true}', /, line 1, has "trusted", .*: there is no such setting\.$/],
     ['{"keepAlive": 5, "caFile": "caFile"}', /^The configuration \/c has "caFile", which is left out: /],
     ['{"keepAlive": 5,\n"mcpServers": "planted"}', /, line 2, has "mcpServers", which is left out: /],
     [
       '{"keepAlive": 5,\n"approvals": {"a": "planted"}}',
-      / has "approvals\.a", which is left out: it is neither/,
+      / has "approvals\.a", so all of "approvals" is left out: it is neither/,
     ],
     ['{"keepAlive": 5,\n"sessionDays": 0}', /, line 2, has "sessionDays", .* no conversation is kept\.$/],
   ];

@@ -505,7 +505,10 @@ t.test('an answer is printed with its thinking above it', async (t) => {
 t.test("the daemon's advice is in the words of the terminal", async (t) => {
   const window = 'set a larger window with "--context N" ("/context N" in a conversation)';
   const cases: readonly (readonly [AdviceCode, string])[] = [
-    ['check-address', 'Check the address in --server or OLLAMA_HOST.'],
+    [
+      'check-address',
+      'Check the address in --server or OLLAMA_HOST. A name must be that of an entry in "servers" of ~/.config/runner/config.json.',
+    ],
     ['set-address', 'Say with --server URL or OLLAMA_HOST where the runner itself answers.'],
     ['name-ca-file', 'If it is your own, name its CA file in "caFile" of ~/.config/runner/config.json.'],
     [

@@ -415,6 +415,16 @@ t.test('Ctrl-C cuts the answer; a second Ctrl-C does not wait', async (t) => {
   t.equal(stuck.stdout.text(), 'begun \n');
 });
 
+t.test('a conversation that is left with a second Ctrl-C shows nothing more of the answer', async (t) => {
+  const run = startTerminal({ isScreen: true, models, chat: sayUntilCancelled });
+  await run.stdout.until(/m:1b ›/);
+  run.type('go\r');
+  await run.stdout.until(/begun/);
+  run.type('\u0003\u0003');
+  t.equal(await run.ended, 0);
+  t.notMatch(run.stdout.plain(), /cancelled/);
+});
+
 t.test('a slow reader of standard output pauses the daemon', async (t) => {
   const count = 400;
   const run = startTerminal({
@@ -700,6 +710,29 @@ t.test('Tab completes a command at the prompt, and is a character in a prompt', 
   run.type('\u001b[200~\tc\u001b[201~\r');
   await run.stdout.until(/20 tokens/);
   t.equal(asked, 'a\tb\tc');
+  run.type('\u0004');
+  t.equal(await run.ended, 0);
+});
+
+t.test('Tab gives up if the runner does not answer', async (t) => {
+  let hang: (() => void) | undefined;
+  const run = startTerminal({
+    ...{ isScreen: true, models, env: { XDG_STATE_HOME: folder } },
+    answers: {
+      'runner/models/list': () => {
+        hang?.();
+        return hang ? new Promise(() => undefined) : { models };
+      },
+    },
+  });
+  await run.stdout.until(/m:1b › $/);
+  await new Promise<void>((resolve) => {
+    hang = resolve;
+    run.type('/model \t');
+  });
+  run.type('\u0003');
+  run.type('/help\r');
+  await run.stdout.until(/Tab completes commands/);
   run.type('\u0004');
   t.equal(await run.ended, 0);
 });
@@ -1023,7 +1056,14 @@ t.test('conversations are listed, shown and deleted', async (t) => {
   });
   t.equal(await twins.ended, 2);
   t.match(twins.stderr.text(), /^2 conversations begin with "2026", such as 20261122-aaaaaaaa, .*Type more/);
-  for (const args of [['show'], ['rm'], ['rm', '--all'], ['rm', rivers.id, 'x'], ['show', 'nope']])
+  for (const args of [
+    ['show'],
+    ['rm'],
+    ['rm', '--all'],
+    ['rm', rivers.id, 'x'],
+    ['show', 'nope'],
+    ['rm', '2'],
+  ])
     t.equal((await run(...args)).code, 2, args.join(' '));
 });
 
@@ -1212,6 +1252,39 @@ t.test('Ctrl-C at the question cancels the turn', async (t) => {
   run.type('\u0004');
   t.equal(await run.ended, 0);
 });
+
+t.test(
+  'what other calls return is shown after the question, and the end of the turn withdraws it',
+  async (t) => {
+    const write = { id: 'c2', name: 'write', arguments: {} };
+    const run = startTerminal({
+      ...withServers,
+      isScreen: true,
+      chat: async ({ send, approve, params, die }) => {
+        const isLast = params.messages.length > 1;
+        for (const toolCall of [read, write]) await send({ kind: 'toolCall', toolCall });
+        const asked = approve({ toolCall: write, server: 'files', description: '' });
+        await run.stdout.until(isLast ? /You said once[\s\S]*allow write/ : /allow write/);
+        await send({ kind: 'toolResult', toolResult: { ...readResult, content: 'one' } });
+        if (isLast) return die('Error: broken\n');
+        // The result crosses streams on its way to the question.
+        for (let turns = 0; turns < 50; turns++) await new Promise(setImmediate);
+        run.type('y\r');
+        const { decision } = await asked;
+        await send({ kind: 'text', text: `You said ${decision}.` });
+        return resultOf(`You said ${decision}.`);
+      },
+    });
+    await run.stdout.until(/m:1b ›/);
+    run.type('go\r');
+    await run.stdout.until(/20 tokens[\s\S]*m:1b ›/);
+    t.match(run.stdout.plain(), /allow write of files\? [^\n]*\[n\]o y\r?\n {2}one\n[\s\S]*You said once/);
+    run.type('more\r');
+    await run.stdout.until(/Error: broken[\s\S]*m:1b › $/);
+    run.type('\u0004');
+    t.equal(await run.ended, 0);
+  },
+);
 
 t.test('a script names its tools and what they may do', async (t) => {
   const refused = startTerminal({ ...withServers, args: ['chat', '--tools', 'nobody', 'hi'], input: '' });

@@ -5,6 +5,8 @@ import type { Terminal } from './terminal.ts';
 export interface Interrupts {
   /** Aborted at the first press. */
   readonly signal: AbortSignal;
+  /** The user is leaving: nothing more is shown of the work. */
+  readonly isForced: boolean;
   press(): void;
   /** Settles as `work` does, or rejects with {@link ForceQuitError} at the second press. */
   orForceQuit<T>(work: Promise<T>): Promise<T>;
@@ -18,6 +20,7 @@ export class ForceQuitError extends Error {
 export function createInterrupts(): Interrupts {
   const abort = new AbortController();
   let quit: (reason: ForceQuitError) => void = () => undefined;
+  let isForced = false;
   const forced = new Promise<never>((_, reject) => {
     quit = reject;
   });
@@ -25,8 +28,12 @@ export function createInterrupts(): Interrupts {
   forced.catch(() => undefined);
   return {
     signal: abort.signal,
+    get isForced() {
+      return isForced;
+    },
     press() {
-      if (abort.signal.aborted) quit(new ForceQuitError());
+      isForced = abort.signal.aborted;
+      if (isForced) quit(new ForceQuitError());
       abort.abort();
     },
     orForceQuit: (work) => Promise.race([work, forced]),

@@ -164,14 +164,17 @@ class InputLoop {
     }
   }
 
-  async #turn(prompt: string, { signal }: Interrupts): Promise<boolean> {
+  async #turn(prompt: string, interrupts: Interrupts): Promise<boolean> {
     const turn = await this.#conversation.begin(prompt);
-    turn.end(await this.#showAnswer(turn.params, signal));
+    turn.end(await this.#showAnswer(turn.params, interrupts));
     return false;
   }
 
   /** Shows one answer as it arrives. Returns what the turn adds to the conversation, even if it fails. */
-  async #showAnswer(params: Omit<ChatParams, 'streamId'>, signal: AbortSignal): Promise<readonly Message[]> {
+  async #showAnswer(
+    params: Omit<ChatParams, 'streamId'>,
+    interrupts: Interrupts,
+  ): Promise<readonly Message[]> {
     const { stdout, now } = this.#terminal;
     const { style } = stdout;
     const { model } = params;
@@ -180,22 +183,24 @@ class InputLoop {
     const clock = new AnswerClock(now);
     const waiting = noteWaiting(this.#terminal, stdout, { daemon: this.#connection.daemon, model });
     const take = async (delta: ChatDelta) => {
+      if (interrupts.isForced) return;
       clock.note(delta);
       await waiting.before(delta);
       return stdout.write(printer.delta(delta));
     };
     try {
-      const result = await this.#ask(params, { take, waiting }, signal);
+      const result = await this.#ask(params, { take, waiting }, interrupts.signal);
       const stats = clock.stats(result);
       await waiting.end();
+      if (interrupts.isForced) return [];
       await stdout.write(printer.end());
       await this.#say(`${style.dim(describeUsage(showLine(model), result, stats))}\n`);
       this.#conversation.noteStats(model, stats);
       return result.messages ?? withoutEmpty(result.message);
     } catch (error) {
       await waiting.end();
-      // The user did not wait for the cancel, and is leaving.
-      if (signal.aborted && failureOf(error).kind === 'daemon-failed') return [];
+      // The user did not wait for the cancel.
+      if (interrupts.isForced) return [];
       await stdout.write(printer.end());
       return this.#showFailure(model, error);
     }

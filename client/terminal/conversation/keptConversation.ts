@@ -59,7 +59,15 @@ export async function readSession(
   }
 }
 
+/** In characters. Less may be meant as the number of a row, and is not enough to delete by. */
+const shortestBeginning = 3;
+
 async function idOfBeginning(daemon: Daemon, text: string): Promise<string> {
+  if (text.length < shortestBeginning)
+    throw new TerminalError(
+      'usage',
+      `"${showLine(text)}" is too short for an id. Type at least ${shortestBeginning} characters of one; "runner sessions" lists them.`,
+    );
   const sessions = await allSessions(daemon);
   const found = sessions.filter(({ id }) => id.startsWith(text) || id.split('-')[1]?.startsWith(text));
   if (found.length === 1 && found[0]) return found[0].id;

@@ -43,6 +43,8 @@ interface Key {
 
 /** If the terminal does not mark pasted text, lines that arrive within this many ms of each other count as pasted. */
 const pasteWindow = 15;
+/** After how many ms Tab gives up. Until it is answered, readline reads no key, not even Ctrl-C. */
+const completionLimit = 1_000;
 const continuation = '… ';
 /** Switch xterm's bracketed paste on and off: the terminal marks pasted text. */
 const beginPasteMarks = '\u001b[?2004h';
@@ -64,7 +66,7 @@ export function createLineEditor(
     removeHistoryDuplicates: true,
     crlfDelay: Number.POSITIVE_INFINITY,
     completer: (line: string, answer: (error: null, result: [string[], string]) => void) => {
-      editor.complete(line).then((completion) => {
+      inTime(editor.complete(line)).then((completion) => {
         answer(null, [[...(completion?.candidates ?? [])], completion?.completed ?? '']);
         if (completion === undefined) readline.write('\t');
       });
@@ -92,6 +94,15 @@ export function createLineEditor(
   });
   stdout.write(beginPasteMarks);
   return editor;
+}
+
+/** Offers nothing if it takes too long. */
+async function inTime(work: Promise<Completion | undefined>): Promise<Completion | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Completion>((resolve) => {
+    timer = setTimeout(resolve, completionLimit, { candidates: [], completed: '' });
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 const howToLeave = 'Ctrl-C again leaves, as Ctrl-D does.\n';

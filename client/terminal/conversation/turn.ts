@@ -29,7 +29,13 @@ export function createTurns(daemon: () => Daemon, approve: Approve): AskForTurn 
   return async (params, { take, waiting }, signal) => {
     const current = daemon();
     const streamId = `terminal-${count++}`;
-    const deltas = new BackpressureQueue(current, take);
+    const ended = new AbortController();
+    let question: Promise<unknown> = Promise.resolve();
+    // While a person is asked, other calls may go on. Their results would be written into the line of the question.
+    const deltas = new BackpressureQueue<ChatDelta>(current, async (delta) => {
+      await question;
+      await take(delta);
+    });
     const stop = current.onNotification(chatDelta, (delta) => {
       if (delta.streamId === streamId) deltas.push(delta);
     });
@@ -39,7 +45,10 @@ export function createTurns(daemon: () => Daemon, approve: Approve): AskForTurn 
     const stopAnswering = current.onRequest(approveToolRequest, async (call, asked) => {
       // The call must be on the screen before the question.
       await deltas.settle();
-      return { decision: await waiting.during(() => approve(call, asked)) };
+      const withdrawn = AbortSignal.any([asked, ended.signal]);
+      const decision = waiting.during(() => approve(call, withdrawn));
+      question = decision.catch(() => undefined);
+      return { decision: await decision };
     });
     try {
       return await current.request(chatRequest, { streamId, ...params }, signal);
@@ -47,6 +56,7 @@ export function createTurns(daemon: () => Daemon, approve: Approve): AskForTurn 
       stop();
       stopWatching();
       stopAnswering();
+      ended.abort();
       await deltas.settle();
     }
   };

@@ -12,7 +12,8 @@ const words: AdviceWords = {
   ...configurationAdvice,
   'start-runner': () =>
     'Start it (for example with "ollama serve"), or name it with --server URL or OLLAMA_HOST.',
-  'check-address': () => 'Check the address in --server or OLLAMA_HOST.',
+  'check-address': () =>
+    `Check the address in --server or OLLAMA_HOST. A name must be that of an entry in "servers" of ${userConfiguration}.`,
   'check-proxy': () =>
     'Check the address in --server or OLLAMA_HOST, and whether there is a proxy in between.',
   'set-address': () => 'Say with --server URL or OLLAMA_HOST where the runner itself answers.',
