@@ -122,7 +122,8 @@ async function refusalOf(
   { askApproval, streamId, signal }: RunOptions,
   approvals: SerialQueue,
 ): Promise<string | undefined> {
-  if (await tool.isApproved()) return undefined;
+  // One after another, so that the questions come in the order of the calls.
+  if (await approvals.run('check', () => tool.isApproved())) return undefined;
   if (!askApproval)
     return `The tool ${tool.name} is not allowed here, and nobody can be asked. Go on without it, and say that the user may allow it.`;
   return approvals.run('approval', async () => {

@@ -562,6 +562,33 @@ t.test('a cancel takes a question back, and nothing is run', async (t) => {
   );
 });
 
+t.test('questions come in the order of the calls, however long each takes to look up', async (t) => {
+  const asked: string[] = [];
+  const toolNamed = (name: string, ticks: number): DaemonTool => ({
+    ...{ name, ownName: name, description: '', inputSchema: {}, server: 'good' },
+    problemWith: () => undefined,
+    async isApproved() {
+      for (let tick = 0; tick < ticks; tick++) await new Promise(setImmediate);
+      return false;
+    },
+    allow: async () => undefined,
+    call: async () => ({ content: 'It ran.', isError: false }),
+  });
+  const names = ['slow', 'slower', 'fast'];
+  await runCalls(
+    names.map((name) => ({ id: name, name, arguments: {} })),
+    {
+      ...{ tools: [toolNamed('slow', 5), toolNamed('slower', 9), toolNamed('fast', 0)], streamId: 's' },
+      ...{ signal: new AbortController().signal, onResult: async () => undefined },
+      askApproval: async ({ toolCall }) => {
+        asked.push(toolCall.name);
+        return 'once' as const;
+      },
+    },
+  );
+  t.strictSame(asked, names);
+});
+
 t.test('a cancel right before a question leaves it unasked', async (t) => {
   const stop = new AbortController();
   let [looks, questions] = [0, 0];
