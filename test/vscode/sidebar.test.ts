@@ -493,7 +493,9 @@ t.test('a page follows what happens while it is visible', async (t) => {
   let loads = 0;
   const live = createLivePage({
     draw: ({ sections, time }, isAsked) => {
-      const texts = sections.flatMap(({ lines = [] }) => lines.map(({ text }) => text));
+      const texts = sections.flatMap(({ lines = [] }) =>
+        lines.map(({ text, links = [] }) => [text, ...links.map(({ title }) => `[${title}]`)].join(' ')),
+      );
       drawn.push([...texts, time, ...(isAsked ? ['asked'] : [])].join(' '));
     },
     time: () => `at ${++time}`,
@@ -501,7 +503,8 @@ t.test('a page follows what happens while it is visible', async (t) => {
   const load = async () => {
     loads++;
     if (failure) throw failure;
-    return { title: 'Doctor', sections: [{ lines: [{ text: state }] }] };
+    const links = state === 'busy' ? [{ title: 'Stop It', command: 'runner.stopModel' }] : [];
+    return { title: 'Doctor', sections: [{ lines: [{ text: state, links }] }] };
   };
   const refresh = async () => {
     live.refresh();
@@ -515,7 +518,7 @@ t.test('a page follows what happens while it is visible', async (t) => {
   state = 'online';
   t.strictSame(await refresh(), ['online at 2']);
   failure = new Error('It is gone.');
-  const problem = 'It is gone. What follows is what was known before.';
+  const problem = 'It is gone. What follows is what was known before. [Show Log]';
   t.strictSame(await refresh(), [`${problem} online at 3`]);
   t.strictSame(await refresh(), [], 'it is said once');
   await t.rejects(live.show(load), failure, 'whoever asks gets the error');
@@ -528,14 +531,20 @@ t.test('a page follows what happens while it is visible', async (t) => {
   t.equal(loads, 0, 'a hidden page asks nobody');
   live.follow(true);
   await new Promise(setImmediate);
-  t.strictSame(drawn.splice(0), ['busy at 5'], 'until it is visible');
+  t.strictSame(drawn.splice(0), ['busy [Stop It] at 5'], 'until it is visible');
   live.refresh();
   live.refresh();
   live.refresh();
   await new Promise(setImmediate);
   t.equal(loads, 3, 'changes during a load are one more load');
   await live.show(load);
-  t.strictSame(drawn.splice(0), ['busy at 6 asked'], 'who asks sees the time of now');
+  t.strictSame(drawn.splice(0), ['busy [Stop It] at 6 asked'], 'who asks sees the time of now');
+  failure = Object.assign(new Error('Not installed.'), { data: { kind: 'model-not-found', model: 'q' } });
+  const gone = 'Not installed. What follows is what was known before. [Pull q]';
+  t.strictSame(await refresh(), [`${gone} busy at 7`], 'what was offered before cannot be done');
+  t.strictSame(await refresh(), []);
+  failure = undefined;
+  t.strictSame(await refresh(), ['busy [Stop It] at 8']);
   live.close();
   state = 'online';
   t.strictSame(await refresh(), [], 'a closed page');

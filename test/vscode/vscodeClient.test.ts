@@ -10,6 +10,7 @@ import {
   changesIn,
   type ReadNewFile,
   type Repository,
+  readNewFile,
   repositoryAt,
   toCommitMessage,
   writeInto,
@@ -209,7 +210,12 @@ t.test('the windows to choose from begin at what is needed, and end at what the 
   ]);
   t.strictSame(labels({ maximum: 8192 }), [
     'The runner decides often 4,096 tokens · now',
-    '8,192 tokens the most that the model holds',
+    '8,192 tokens the most that any of your models holds',
+  ]);
+  t.strictSame(labels({ maximum: 8192 }, 20_000), [
+    'The runner decides often 4,096 tokens',
+    '8,192 tokens the most that any of your models holds',
+    '20,000 tokens now',
   ]);
   t.strictSame(labels({ fitting: 8192, maximum: 8192 }), [
     '8,192 tokens the smallest that fits · the most that the model holds',
@@ -943,11 +949,25 @@ t.test(
     t.strictSame(await changesOf({ indexChanges: [renamed], workingTreeChanges }), [
       {
         path: 'b.txt',
-        text: 'staged of :(literal)b.txt',
+        text: '(renamed from .env; lines that did not change look new too)\nstaged of :(literal)b.txt',
         uris: ['file:///repo/b.txt', 'file:///repo/.env'],
         ...other,
       },
     ]);
+    const bytes = new TextEncoder().encode('text');
+    const files = (type: number, size = 4) => ({
+      stat: async () => ({ type, size, ctime: 0, mtime: 0 }),
+      readFile: async () => bytes,
+    });
+    t.equal(await readNewFile(files(1), uriOf('/repo/new.ts')), 'text');
+    t.equal(await readNewFile(files(1 | 64), uriOf('/repo/link')), undefined, 'a link may lead anywhere');
+    t.equal(await readNewFile(files(2), uriOf('/repo/folder')), undefined);
+    t.equal(await readNewFile(files(1, 2_000_000), uriOf('/repo/large')), undefined);
+    const [moved] = await changesOf({ indexChanges: [{ ...renamed, status: 4 }] }, async () =>
+      'x'.repeat(5_000),
+    );
+    t.match(moved?.text, /^\(copied from \.env; .+\)\nstaged x+\n\(cut\)$/);
+    t.ok((moved?.text.length ?? 0) < 4_200, 'its lines are not new');
     const many = Array.from({ length: 300 }, (_, index) => change(`${index}.ts`));
     let read = 0;
     const parts = await changesOf({ indexChanges: many }, async () => {

@@ -4,7 +4,14 @@ import { documentSchemes } from '../daemon/startedDaemon.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { plain } from '../ui/safeText.ts';
 import type { AnsweringModels } from './answeringModel.ts';
-import { changesIn, commitPrompt, type Repository, repositoryAt, writeInto } from './commitMessage.ts';
+import {
+  changesIn,
+  commitPrompt,
+  type Repository,
+  readNewFile,
+  repositoryAt,
+  writeInto,
+} from './commitMessage.ts';
 import { type PromptName, prompts } from './prompt.ts';
 import type { AskForRound } from './rounds.ts';
 
@@ -104,7 +111,8 @@ async function writeCommitMessage(
   const repositories = await openRepositories();
   const repository = await repositoryAt(root, repositories, pickRepository);
   if (!repository && repositories.length > 1) return;
-  const attachments = repository ? await changesIn(repository, readNewFile) : [];
+  const readFile = (uri: vscode.Uri) => readNewFile(vscode.workspace.fs, uri);
+  const attachments = repository ? await changesIn(repository, readFile) : [];
   if (!repository || attachments.length === 0)
     return void vscode.window.showInformationMessage('There is no change to write a message for.');
   const { model } = await models.answering();
@@ -128,21 +136,6 @@ async function writeCommitMessage(
       );
     return writeInto(repository.inputBox, askWithNotices, token);
   });
-}
-
-/** In bytes: a larger file is hardly written by hand. */
-const maxNewFile = 1_000_000;
-
-async function readNewFile(uri: vscode.Uri): Promise<string | undefined> {
-  try {
-    const { size, type } = await vscode.workspace.fs.stat(uri);
-    if (size > maxNewFile || !(type & vscode.FileType.File)) return undefined;
-    const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(uri));
-    return text.includes('\0') ? undefined : text;
-  } catch {
-    // It may be gone by now, and its name is sent all the same.
-    return undefined;
-  }
 }
 
 async function openRepositories(): Promise<readonly Repository[]> {

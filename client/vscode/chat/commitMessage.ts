@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { CancellationToken, Uri } from 'vscode';
+import type { CancellationToken, FileSystem, Uri } from 'vscode';
 import { cutText } from '../../../protocol/base/text.ts';
 import type { Attachment, ChatDelta } from '../../../protocol/messages/chat.ts';
 
@@ -26,8 +26,8 @@ export interface Change {
   readonly status: number;
 }
 
-/** The number of the status of a file that git does not track yet. */
-const untracked = 7;
+/** The numbers of a file's status: a staged copy of another file, and a file that git does not track yet. */
+const [copied, untracked] = [4, 7];
 
 /** In characters and in files: what fits into a small context window. Of a new file, the beginning says enough. */
 const maxText = 24_000;
@@ -57,7 +57,10 @@ export async function changesIn(
     const pattern = `:(literal)${path}`;
     const read = async () => {
       if (status === untracked) return describeNewFile(await readNewFile(uri));
-      return isStaged ? repository.diffIndexWithHEAD(pattern) : repository.diffWithHEAD(pattern);
+      const diff = isStaged ? repository.diffIndexWithHEAD(pattern) : repository.diffWithHEAD(pattern);
+      if (uri.path === originalUri.path) return diff;
+      const from = posix.relative(repository.rootUri.path, originalUri.path);
+      return describeMovedFile(status === copied ? 'copied' : 'renamed', from, await diff);
     };
     const whole = left > 0 ? await read() : status === untracked ? describeNewFile() : '(changed)';
     if (whole === '') continue;
@@ -73,8 +76,38 @@ function describeNewFile(text = ''): string {
   return text.trim() === '' ? '(a new file)' : `(a new file)\n${cutTo(text, maxOfNewFile)}`;
 }
 
+/** Git compares one path alone, so that each line of a renamed file looks new. */
+function describeMovedFile(how: 'copied' | 'renamed', from: string, diff: string): string {
+  return `(${how} from ${from}; lines that did not change look new too)\n${cutTo(diff, maxOfNewFile)}`;
+}
+
 function cutTo(text: string, max: number): string {
   return text.length > max ? `${cutText(text, max)}\n(cut)` : text;
+}
+
+/** In bytes: a larger file is hardly written by hand. */
+const maxNewFile = 1_000_000;
+
+/** The number of a regular file. That of a symbolic link has one more bit, also where the link leads to a file. */
+const regularFile = 1;
+
+/**
+ * What git would commit of a new file; undefined if it is no text. Git commits where a symbolic link leads, not what is
+ * there, which may be private or outside of the workspace.
+ */
+export async function readNewFile(
+  files: Pick<FileSystem, 'stat' | 'readFile'>,
+  uri: Uri,
+): Promise<string | undefined> {
+  try {
+    const { size, type } = await files.stat(uri);
+    if (size > maxNewFile || type !== regularFile) return undefined;
+    const text = new TextDecoder().decode(await files.readFile(uri));
+    return text.includes('\0') ? undefined : text;
+  } catch {
+    // It may be gone by now, and its name is sent all the same.
+    return undefined;
+  }
 }
 
 /** The repository of the button, or the only one. If there are several, the user picks; undefined if there is none. */

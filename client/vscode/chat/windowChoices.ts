@@ -2,7 +2,7 @@
 export interface WindowNeeds {
   /** The smallest window that holds the prompt; absent if nothing was refused. */
   readonly fitting?: number;
-  /** The most that the model can have. */
+  /** The most that the model can have; if nothing was refused, the most that any model can have. */
   readonly maximum?: number;
 }
 
@@ -16,13 +16,15 @@ export interface WindowChoice {
 /** The usual sizes, in tokens. A model with a smaller maximum gets its maximum. */
 const usual = [8_192, 16_384, 32_768, 65_536, 131_072, 262_144];
 
-/** The windows to choose from: they begin at what is needed, and end at what the model holds. */
+/** The windows to choose from, the one of now among them: they begin at what is needed, and end at what a model holds. */
 export function windowChoices(
   { fitting = 0, maximum = Number.POSITIVE_INFINITY }: WindowNeeds,
   now: number,
 ): readonly WindowChoice[] {
   const ends = [fitting, maximum].filter((tokens) => tokens > 0 && Number.isFinite(tokens));
-  const sizes = [...new Set([...usual, ...ends])].filter((tokens) => tokens >= fitting && tokens <= maximum);
+  const inRange = [...usual, ...ends].filter((tokens) => tokens >= fitting && tokens <= maximum);
+  const sizes = [...new Set(now > 0 && fitting === 0 ? [...inRange, now] : inRange)];
+  const holder = fitting > 0 ? 'the model holds' : 'any of your models holds';
   const choices = sizes
     .sort((a, b) => a - b)
     .map((tokens) => ({
@@ -30,7 +32,7 @@ export function windowChoices(
       description: [
         tokens === now ? 'now' : '',
         tokens === fitting ? 'the smallest that fits' : '',
-        tokens === maximum ? 'the most that the model holds' : '',
+        tokens === maximum ? `the most that ${holder}` : '',
       ]
         .filter(Boolean)
         .join(' · '),

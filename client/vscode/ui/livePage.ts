@@ -1,5 +1,7 @@
 import { messageOf } from '../../../protocol/base/errorText.ts';
-import type { DatedPage, Page } from './page.ts';
+import { errorDataOf } from '../convert/failure.ts';
+import type { DatedPage, Page, Section } from './page.ts';
+import { remediesFor } from './remedies.ts';
 
 /** A page that is loaded again when something changed, while it is visible. */
 export interface LivePage {
@@ -38,7 +40,7 @@ export function createLivePage({ draw, time }: LivePageOptions): LivePage {
     isLoading = true;
     isStale = false;
     const before = shown;
-    const page = await wanted().catch((error) => before && withProblem(before, messageOf(error)));
+    const page = await wanted().catch((error) => before && withProblem(before, error));
     isLoading = false;
     // The user may have closed it, or asked for another page.
     if (wanted === load && page) put(page, false);
@@ -67,10 +69,18 @@ export function createLivePage({ draw, time }: LivePageOptions): LivePage {
   };
 }
 
-/** The last page that is known, below the reason why there is no newer one. */
-function withProblem(page: Page, problem: string): Page {
+/**
+ * The last page that is known, below the reason why there is no newer one, with what can be done about that. What the
+ * page offered before may be impossible by now, such as to load a model that is gone.
+ */
+function withProblem(page: Page, error: unknown): Page {
+  const links = remediesFor(errorDataOf(error));
+  const text = `${messageOf(error)} What follows is what was known before.`;
   const [first, ...rest] = page.sections;
-  const sections = first?.isProblem ? rest : page.sections;
-  const lines = [{ state: 'bad', text: `${problem} What follows is what was known before.` }] as const;
-  return { ...page, sections: [{ lines, isProblem: true }, ...sections] };
+  const known = first?.isProblem ? rest : page.sections.map(withoutLinks);
+  return { ...page, sections: [{ lines: [{ state: 'bad', text, links }], isProblem: true }, ...known] };
+}
+
+function withoutLinks({ lines, ...section }: Section): Section {
+  return lines ? { ...section, lines: lines.map(({ links: _, ...line }) => line) } : section;
 }
