@@ -1,6 +1,5 @@
-// Builds the programs into dist/ and, with --tests, the tests and benchmarks into .tap-build/: all of them, or those that
-// are named.
-// Usage: node esbuild.mjs [--tests[=NAME,…]] [--minify]
+// Builds the programs into dist/ and, with --tests, the tests and benchmarks into .tap-build/: all of them, or those
+// that are named. Usage: node esbuild.mjs [--tests[=NAME,…]] [--minify]
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
@@ -114,7 +113,8 @@ await build({
     mcpRuntime: 'daemon/tools/mcpRuntime.ts',
   },
   outdir: 'dist/runnerd',
-  // `initialize` is answered before the server is loaded, only `--acp` needs the SDK of its protocol, and no start needs the HTTP client, MCP or a reader of HTML.
+  // `initialize` is answered before the server is loaded, only `--acp` needs the SDK of its protocol, and no start
+  // needs the HTTP client, MCP or a reader of HTML.
   plugins: [
     inAscii,
     ...['server', 'acpConnection', 'httpAgent', 'mcpRuntime', 'ollamaLibrary'].map((module) =>

@@ -2,8 +2,8 @@
 // Tests that need a program or an editor which is missing are left out, and listed with what installs it.
 // Usage: node .ci/check.mjs [mode]
 //   --unit             no gates, and only the tests that run in process, but for a few: the inner loop
-//   --left-out [NODE]  after a run of everything: only the tests that were left out, now that all is installed; with the
-//                      program of another Node also the units and the built programs on it. It adds to the counts.
+//   --left-out [NODE]  after a run of everything: only the tests that were left out, now that all is installed; with
+//                      the program of another Node also the units and the built programs on it. It adds to the counts.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -76,7 +76,9 @@ function judgeWith(tree) {
   };
 }
 
-/** The near ones are about the mutant's room. Those that bundle it are first, and those that start it in a program last. */
+/**
+ * The near ones are about the mutant's room. Those that bundle it are first, and those that start it in a program last.
+ */
 function testsFor({ id, room }, tests) {
   const folders = nearFolders[room.split('/')[0]];
   const bundling = tests.filter(({ bundled }) => bundled.includes(id));

@@ -1,5 +1,5 @@
-// Runs built test files, several at a time, each by Node itself. tap's own runner would load its module hooks into every
-// Node process that a test starts, which makes a start take 300 ms instead of 55, and there are hundreds.
+// Runs built test files, several at a time, each by Node itself. tap's own runner would load its module hooks into
+// every Node process that a test starts, which makes a start take 300 ms instead of 55, and there are hundreds.
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';

@@ -435,6 +435,22 @@ t.test('tests wait for what happens, never for a time', async (t) => {
     t.equal(timeWaitsIn(text), 0, text);
 });
 
+t.test('comments have at most 120 columns', async (t) => {
+  const paths = ['.ci', 'client', 'daemon', 'docs-service', 'protocol', 'test'].flatMap((room) =>
+    readdirSync(room, { recursive: true }).map((name) => join(room, String(name))),
+  );
+  const sources = paths.filter((path) => /\.(ts|mjs|cjs)$/.test(path) && !path.startsWith('test/fixtures'));
+  t.ok(sources.length > 700);
+  const isWide = (line: string) =>
+    /^\s*(?:\/\/|\/?\*)/.test(line) && line.length > 120 && !line.includes('://');
+  const wide = sources.flatMap((path) =>
+    readFileSync(path, 'utf8')
+      .split('\n')
+      .flatMap((line, index) => (isWide(line) ? [`${path}:${index + 1}`] : [])),
+  );
+  t.strictSame(wide, []);
+});
+
 t.test('no merge was left half done', async (t) => {
   const pages = [
     ...readdirSync('docs').map((name) => join('docs', name)),

@@ -32,8 +32,8 @@ function settingsForDaemon(): readonly (readonly [key: string, value: unknown])[
 }
 
 /**
- * Null if the setting has its default, or the wrong type: the editor underlines that, and the other settings still count.
- * The values of an untrusted workspace are ignored, whatever the editor lets through.
+ * Null if the setting has its default, or the wrong type: the editor underlines that, and the other settings still
+ * count. The values of an untrusted workspace are ignored, whatever the editor lets through.
  */
 function readSetting(
   settings: vscode.WorkspaceConfiguration,

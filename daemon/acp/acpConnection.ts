@@ -120,8 +120,8 @@ export function connectAgent({
 }
 
 /**
- * Holds back what follows `initialize` until that is answered: the SDK would refuse it, and some clients do not wait for
- * the answer.
+ * Holds back what follows `initialize` until that is answered: the SDK would refuse it, and some clients do not wait
+ * for the answer.
  */
 function createGreeting() {
   let asked: unknown;
@@ -198,8 +198,8 @@ interface MessageLinesOptions {
 }
 
 /**
- * Reads one JSON-RPC message per line. Invalid lines are reported to `onProblem` and skipped. A line that is too long is
- * reported as soon as it exceeds the limit, and discarded.
+ * Reads one JSON-RPC message per line. Invalid lines are reported to `onProblem` and skipped. A line that is too long
+ * is reported as soon as it exceeds the limit, and discarded.
  */
 export async function* readMessageLines(
   input: Readable,

@@ -8,7 +8,10 @@ import type { ToolDecision } from '../../protocol/messages/tools.ts';
 import type { AskApproval } from '../chat/daemonTools.ts';
 import { askedCall } from './toolCallUpdates.ts';
 
-/** Sends an update of a session. Settles when it was written, which is the back-pressure; rejects when the client is gone. */
+/**
+ * Sends an update of a session. Settles when it was written, which is the back-pressure; rejects when the client is
+ * gone.
+ */
 export type Update = (sessionId: string, update: SessionUpdate) => Promise<void>;
 
 /** The client, as long as it waits for the answer to one request. */

@@ -79,8 +79,8 @@ function canThink({ capabilities: { thinking } }: Model): boolean {
 const shownCapabilities: readonly CapabilityName[] = ['tools', 'vision', 'thinking'];
 
 /**
- * Such as `5.2 GB, thinking, vision, a window of 32,768 tokens`. The allocated window is left out: it changes whenever a
- * model is loaded, and every picker would have to be sent again.
+ * Such as `5.2 GB, thinking, vision, a window of 32,768 tokens`. The allocated window is left out: it changes whenever
+ * a model is loaded, and every picker would have to be sent again.
  */
 function describe({ size, capabilities, context, remote }: Model): string {
   const window = context.configured ?? context.maximum;

@@ -15,7 +15,9 @@ export interface ExclusiveWork {
 }
 
 export interface ExclusiveWorkOptions {
-  /** Where processes put their locks. A process must have only one instance for a folder: two would share their locks. */
+  /**
+   * Where processes put their locks. A process must have only one instance for a folder: two would share their locks.
+   */
   readonly folder: string;
   /** How long to wait for another process, in ms. */
   readonly longest: number;

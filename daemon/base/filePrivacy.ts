@@ -29,7 +29,9 @@ export function createFindPrivacy(exclude: () => readonly string[]): FindPrivacy
   };
 }
 
-/** The path in an address of any scheme; undefined if it is no address. A cell of a notebook has the notebook's path. */
+/**
+ * The path in an address of any scheme; undefined if it is no address. A cell of a notebook has the notebook's path.
+ */
 export function tryPathOf(uri: string): string | undefined {
   const rest = /^[a-z][a-z0-9+.-]*:([^?#]*)/i.exec(uri)?.[1];
   if (rest === undefined) return undefined;

@@ -96,8 +96,8 @@ export class Answer {
   }
 
   /**
-   * Whether the text began inside thinking that the template had opened. True if it closed what it had not opened; false
-   * if it was taken to begin in thinking and never closed it; undefined if it shows neither.
+   * Whether the text began inside thinking that the template had opened. True if it closed what it had not opened;
+   * false if it was taken to begin in thinking and never closed it; undefined if it shows neither.
    */
   get beganInThinking(): boolean | undefined {
     return this.#beganInThinking;
@@ -212,7 +212,9 @@ export class Answer {
     if (this.#nodes > maxNodes) throw tooLong(`${maxNodes.toLocaleString('en')} arguments`);
   }
 
-  /** A reply that begins in thinking and never closes it was the answer. What was shown as thinking is not taken back. */
+  /**
+   * A reply that begins in thinking and never closes it was the answer. What was shown as thinking is not taken back.
+   */
   #answerWithThoughts(): void {
     const { startsInThinking } = this.#options;
     if (!startsInThinking || !this.#isUnclosed || this.#hasText || this.hasToolCalls) return;

@@ -40,8 +40,8 @@ export function mayStartInThinking({ think, format }: ChatParams): boolean {
 }
 
 /**
- * The capabilities of the model that must be known before this chat. If the runner does not report thinking, it is asked
- * about the model, and so its template is known too.
+ * The capabilities of the model that must be known before this chat. If the runner does not report thinking, it is
+ * asked about the model, and so its template is known too.
  */
 export function neededCapabilities(params: ChatParams): readonly CapabilityName[] {
   return params.messages.some(({ images }) => images?.length) ? ['thinking', 'vision'] : ['thinking'];

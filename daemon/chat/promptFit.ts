@@ -5,7 +5,9 @@ import type { ModelCapabilities } from '../models/modelCapabilities.ts';
 import type { RunnerClient } from '../runner/client.ts';
 import type { PromptSize } from './tokenEstimate.ts';
 
-/** How long to wait for the runner to report the window, in ms: before or beside an answer, after it, after a refusal. */
+/**
+ * How long to wait for the runner to report the window, in ms: before or beside an answer, after it, after a refusal.
+ */
 const windowWithin = { answer: 500, end: 200, refusal: 1_000 } as const;
 /** The user is warned when a prompt fills this share of the window. */
 const nearlyFull = 0.9;
@@ -59,7 +61,10 @@ export class PromptFit {
     if (this.#isNearlyFull && needed <= (this.#window ?? 0)) this.#warn();
   }
 
-  /** Called once the runner has accepted the prompt. The answer does not wait for it; the warning is sent as soon as possible. */
+  /**
+   * Called once the runner has accepted the prompt. The answer does not wait for it; the warning is sent as soon as
+   * possible.
+   */
   async learn(): Promise<void> {
     const { needed, signal } = this.#options;
     const learnt = this.#learn(windowWithin.answer);

@@ -32,8 +32,8 @@ interface ToolLoopDependencies {
 }
 
 /**
- * A chat whose model may call the daemon's tools. The model is asked, its calls are run, and it is asked again with their
- * results, until it answers without calls. Without `hostedTools` the chat passes through unchanged.
+ * A chat whose model may call the daemon's tools. The model is asked, its calls are run, and it is asked again with
+ * their results, until it answers without calls. Without `hostedTools` the chat passes through unchanged.
  */
 export function createToolLoop(dependencies: ToolLoopDependencies): Chat {
   return async (client, params, send, signal) => {

@@ -42,8 +42,8 @@ export type Outcome =
   | { readonly kind: 'dropped'; readonly reason: string };
 
 /**
- * Throws a `RunnerError` if the runner failed, `SupersededError` if a newer request or a changed setting ended it, and the
- * reason of the signal if that was aborted.
+ * Throws a `RunnerError` if the runner failed, `SupersededError` if a newer request or a changed setting ended it, and
+ * the reason of the signal if that was aborted.
  */
 export type Complete = (params: InlineCompletionParams, signal: AbortSignal) => Promise<Outcome>;
 

@@ -84,7 +84,10 @@ export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
   };
 }
 
-/** The tool servers of one session: those that its client passed, and the user's own, which replace those of the same name. */
+/**
+ * The tool servers of one session: those that its client passed, and the user's own, which replace those of the same
+ * name.
+ */
 function startTools(
   options: AcpOptions & Required<Pick<McpServersOptions, 'openStores'>>,
   core: Core,
@@ -126,7 +129,9 @@ interface Listeners {
   readonly closed: AbortSignal;
 }
 
-/** Connects the core's events. The protocol has no message for the status, and refused tools are reported by a notice. */
+/**
+ * Connects the core's events. The protocol has no message for the status, and refused tools are reported by a notice.
+ */
 function subscribe(core: Core, { agent, connection, writeLog, closed: signal }: Listeners): void {
   core.log.onDidWrite(({ level, message }) => writeLog(`runnerd: ${level}: ${message}\n`));
   core.modelChanges.onDidChange(() => {

@@ -15,8 +15,8 @@ const starts: Readonly<Record<Expected, RegExp>> = {
 };
 
 /**
- * The index of the first character that cannot follow in JSON: the length of the text if its end is missing. The runtime
- * gives the position of only some faults.
+ * The index of the first character that cannot follow in JSON: the length of the text if its end is missing. The
+ * runtime gives the position of only some faults.
  */
 export function indexOfFault(text: string): number {
   const open: ('{' | '[')[] = [];

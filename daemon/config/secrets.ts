@@ -39,7 +39,10 @@ export interface SecretStore {
   readonly onDidSet: Event<void>;
   /** The headers for a request to this address: those of its origin, and none over plain http except to loopback. */
   headersFor(url: string): Readonly<Record<string, string>>;
-  /** The headers for a runner at this address. Over plain http, another machine gets them only if the user has allowed that. */
+  /**
+   * The headers for a runner at this address. Over plain http, another machine gets them only if the user has allowed
+   * that.
+   */
   runnerHeadersFor(url: string): Readonly<Record<string, string>>;
   /** Whether secrets for a runner at this address are withheld because it uses plain http. */
   isWithheld(url: string): boolean;

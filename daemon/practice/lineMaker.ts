@@ -96,7 +96,9 @@ function logprobsOf(text: string, top: number | undefined): Pick<Step, 'logprobs
 function createStopFilter(stop: readonly string[]) {
   let held = '';
   return {
-    /** The part of the text so far that may be shown. `stopped` means that a stop sequence came, which is never shown. */
+    /**
+     * The part of the text so far that may be shown. `stopped` means that a stop sequence came, which is never shown.
+     */
     push(text: string): { readonly text: string; readonly stopped: boolean } {
       held += text;
       const cuts = stop.map((sequence) => held.indexOf(sequence)).filter((index) => index !== -1);

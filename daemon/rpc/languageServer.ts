@@ -1,6 +1,6 @@
 /**
- * What the daemon uses of the language server library. Only this file imports it, apart from types: a bundler gives each
- * file that imports a CommonJS library a copy of all of its exports, which are 700 here.
+ * What the daemon uses of the language server library. Only this file imports it, apart from types: a bundler gives
+ * each file that imports a CommonJS library a copy of all of its exports, which are 700 here.
  */
 export {
   AbstractMessageReader,

@@ -19,7 +19,9 @@ export function createTrace(path: string, redact: (text: string) => string, now:
   };
 }
 
-/** The file may have been there before, with another mode. A device keeps its own, and so does a file of somebody else. */
+/**
+ * The file may have been there before, with another mode. A device keeps its own, and so does a file of somebody else.
+ */
 function closeToOthers(descriptor: number): void {
   try {
     if (fstatSync(descriptor).isFile()) fchmodSync(descriptor, 0o600);

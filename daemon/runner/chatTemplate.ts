@@ -1,6 +1,6 @@
 /**
- * Whether a model's prompts have turns: `none` if its template only continues a text or fills a hole in it. `unknown` is
- * a model without a template: it may have been trained to chat all the same.
+ * Whether a model's prompts have turns: `none` if its template only continues a text or fills a hole in it. `unknown`
+ * is a model without a template: it may have been trained to chat all the same.
  */
 export type Turns = 'written' | 'unknown' | 'none';
 

@@ -7,8 +7,8 @@ export { buildConnector };
 
 /**
  * Sends the requests. It is a bundle of its own, loaded with the first request, and holds only the modules of undici
- * that a request needs. All of undici, with `fetch`, WebSockets and caches, takes 7 MB more memory and twice the time to
- * load.
+ * that a request needs. All of undici, with `fetch`, WebSockets and caches, takes 7 MB more memory and twice the time
+ * to load.
  */
 export class HttpAgent extends Agent {
   /** Undici adds it to its own dispatchers in the same way. */

@@ -88,8 +88,8 @@ function addedBy({ message, messages }: ChatResult): readonly Message[] {
 }
 
 /**
- * What had arrived before the error. The chat itself adds it to the error, as messages. If the client is gone, the error
- * is about that, and does not hold it.
+ * What had arrived before the error. The chat itself adds it to the error, as messages. If the client is gone, the
+ * error is about that, and does not hold it.
  */
 function partOf(error: unknown): readonly Message[] | undefined {
   if (!(error instanceof RunnerError)) return undefined;

@@ -22,7 +22,10 @@ export interface ContextOpening {
   readonly dropsTag: boolean;
 }
 
-/** The beginning of calls: a tag around them, the tag of the first one, or the name of a tool as the tag around its arguments. */
+/**
+ * The beginning of calls: a tag around them, the tag of the first one, or the name of a tool as the tag around its
+ * arguments.
+ */
 export type CallOpening =
   | { readonly kind: 'tool'; readonly literal: string; readonly tool: string }
   | { readonly kind: 'call'; readonly literal: string; readonly tag: CallTag }

@@ -36,7 +36,9 @@ export interface StreamParserOptions {
   readonly tools?: readonly ToolShape[];
   /** Names of elements that hold context. The model may echo one, or write one of its own. */
   readonly contextTags?: readonly string[];
-  /** The texts that were sent. A context element, or a tool's result, is removed if its content stands in one of them. */
+  /**
+   * The texts that were sent. A context element, or a tool's result, is removed if its content stands in one of them.
+   */
   readonly sent?: readonly string[];
   /** The open and close tags of `contextTags` are not shown, whatever is between them. */
   readonly dropContextTags?: boolean;

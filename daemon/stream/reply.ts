@@ -242,7 +242,9 @@ export class Reply {
     else this.enter({ mode: 'block', block });
   }
 
-  /** After the tag of a block that is no echo. In the middle of an answer the lines around a dropped tag stay separate. */
+  /**
+   * After the tag of a block that is no echo. In the middle of an answer the lines around a dropped tag stay separate.
+   */
   enterContent({ lead, tag, beginsLine, dropsTag }: OpenBlock): void {
     if (dropsTag && !this.#shown) this.sink.markup(lead);
     else this.giveBack(lead);

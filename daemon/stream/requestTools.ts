@@ -71,7 +71,8 @@ const order = ['null', 'boolean', 'integer', 'number', 'array', 'object'];
 
 /**
  * Gives arguments that are bare words (values of elements), or lists and objects of them, the types in the tool's
- * schema. A word that is not a value of its type stays text, because the tool itself can best explain what is wrong with it.
+ * schema. A word that is not a value of its type stays text, because the tool itself can best explain what is wrong
+ * with it.
  */
 export function coerceArguments(
   given: Readonly<Record<string, unknown>>,

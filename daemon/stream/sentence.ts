@@ -3,7 +3,10 @@ import { isBlank, newline } from './characters.ts';
 /** What calls within a line are: a mention, meant, or not decided yet. */
 export type Verdict = 'mention' | 'meant' | 'unknown';
 
-/** Openers and closers of quotes and brackets. One mark may be both, because languages use quotes in opposite directions. */
+/**
+ * Openers and closers of quotes and brackets. One mark may be both, because languages use quotes in opposite
+ * directions.
+ */
 const closersOf: Readonly<Record<string, string>> = {
   '(': ')',
   '[': ']',

@@ -15,8 +15,8 @@ export type ArgumentsCheck = (
 ) => string | undefined;
 
 /**
- * The validator interprets schemas and never compiles them. Node's `vm` is used only for its time limit, which also stops
- * a regular expression. Its script calls our function, and no foreign code runs.
+ * The validator interprets schemas and never compiles them. Node's `vm` is used only for its time limit, which also
+ * stops a regular expression. Its script calls our function, and no foreign code runs.
  */
 export function createArgumentsCheck(): ArgumentsCheck {
   const box: { run: () => unknown } = { run: () => undefined };

@@ -32,8 +32,8 @@ const sessionEndTimeout = 1_000;
 const newerRevision = '2026-07-28';
 
 /**
- * Greets a server as revision 2025-11-25 specifies and, if the server refuses that, as 2026-07-28 does. The SDK by itself
- * would try the newer one first, but most servers know the older one, and some of them end at a request before
+ * Greets a server as revision 2025-11-25 specifies and, if the server refuses that, as 2026-07-28 does. The SDK by
+ * itself would try the newer one first, but most servers know the older one, and some of them end at a request before
  * `initialize`, or never answer it. Closing the transport ends the greeting.
  * @throws {Error} what the SDK throws, once the transport is closed.
  */

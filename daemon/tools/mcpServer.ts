@@ -123,7 +123,10 @@ export class McpServer {
     }
   }
 
-  /** Whether the server has forgotten the session and run nothing. The session is dropped, and the next use opens another. */
+  /**
+   * Whether the server has forgotten the session and run nothing. The session is dropped, and the next use opens
+   * another.
+   */
   #isForgotten(session: McpSession, error: unknown): boolean {
     if (!(error instanceof McpServerError && error.isSessionUnknown)) return false;
     if (this.#session === session) {

@@ -95,8 +95,8 @@ interface Guard {
 }
 
 /**
- * A shell whose input ends with this process, even if this process is killed. It then kills the groups that are left. It
- * is given only process ids.
+ * A shell whose input ends with this process, even if this process is killed. It then kills the groups that are left.
+ * It is given only process ids.
  */
 const guardScript = `
 groups=' '

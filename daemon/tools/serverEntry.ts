@@ -49,8 +49,8 @@ const http = z.object({
 });
 
 /**
- * Other hosts allow any name, and people write `Brave Search (v2)`. A comma separates names and a slash begins the name of
- * a tool where users write them. Characters that nobody sees could make one name look like another.
+ * Other hosts allow any name, and people write `Brave Search (v2)`. A comma separates names and a slash begins the name
+ * of a tool where users write them. Characters that nobody sees could make one name look like another.
  */
 function isServerName(name: string): boolean {
   return (

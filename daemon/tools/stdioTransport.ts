@@ -144,8 +144,8 @@ export class StdioTransport implements Transport {
   }
 
   /**
-   * If a program ends before its first message, its last line says why. Processes that it started may hold its pipes open,
-   * so reading that line has a time limit.
+   * If a program ends before its first message, its last line says why. Processes that it started may hold its pipes
+   * open, so reading that line has a time limit.
    */
   #finishExited(child: ChildProcess, status: string): void {
     const finish = () => {

@@ -86,8 +86,8 @@ const maxRedirects = 50;
 
 /**
  * Reads the document at the address of a client (the draft "OAuth Client ID Metadata Document", 4.1, with the field
- * names of RFC 7591). Throws GuardedFetchError. A forbidden field makes the document invalid. A redirect address to which no
- * browser would be sent is only left out.
+ * names of RFC 7591). Throws GuardedFetchError. A forbidden field makes the document invalid. A redirect address to
+ * which no browser would be sent is only left out.
  */
 function parseClientDocument(id: string, content: unknown): OAuthClient {
   if (!isRecord(content)) throw invalid('The document of the client is not a JSON object.');

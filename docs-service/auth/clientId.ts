@@ -23,7 +23,8 @@ const maxIdLength = 1_024;
 
 /**
  * Reads an identifier by the rules of IndieAuth (3.3) and of the draft "OAuth Client ID Metadata Document" (3). Throws
- * GuardedFetchError. Identifiers are compared letter by letter, so one that could also be written differently is refused.
+ * GuardedFetchError. Identifiers are compared letter by letter, so one that could also be written differently is
+ * refused.
  */
 export function parseClientId(text: string): ClientId {
   if (text.length > maxIdLength)

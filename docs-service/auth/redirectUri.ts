@@ -37,7 +37,9 @@ export function isLoopbackName(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '127.0.0.1' || hostname === '[::1]';
 }
 
-/** Whether the answer stays on the machine of the browser. An app's own scheme may have any host, so it does not count. */
+/**
+ * Whether the answer stays on the machine of the browser. An app's own scheme may have any host, so it does not count.
+ */
 export function isLoopbackRedirect(text: string): boolean {
   const { protocol, hostname } = new URL(text);
   return /^https?:$/.test(protocol) && isLoopbackName(hostname);

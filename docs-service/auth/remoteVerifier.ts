@@ -50,8 +50,8 @@ export class RemoteVerifier {
   }
 
   /**
-   * Undefined for a token that is not active, or that is for another service. Throws ForeignProfileError for the token of
-   * somebody who is not on the list. Rejects while the server does not answer.
+   * Undefined for a token that is not active, or that is for another service. Throws ForeignProfileError for the token
+   * of somebody who is not on the list. Rejects while the server does not answer.
    */
   async verify(token: string): Promise<Grant | undefined> {
     if (token.length > maxTokenLength) return undefined;

@@ -23,8 +23,8 @@ export async function runProgram(args: readonly string[], given: ProgramContext)
 }
 
 /**
- * The edge to the terminal and the log. Names of files and texts from them may have control characters, which a terminal
- * obeys; here they become visible. Only the line of progress may begin with a carriage return.
+ * The edge to the terminal and the log. Names of files and texts from them may have control characters, which a
+ * terminal obeys; here they become visible. Only the line of progress may begin with a carriage return.
  */
 function withShownControls(context: ProgramContext): ProgramContext {
   const shown = (text: string) =>

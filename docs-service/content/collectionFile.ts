@@ -128,8 +128,8 @@ interface PlainSlugs {
 }
 
 /**
- * The usual list of a collection: "docs:" and then one "- slug" a line. Only this list can make a file long, and it needs
- * no YAML parser. Any other list stays in the rest.
+ * The usual list of a collection: "docs:" and then one "- slug" a line. Only this list can make a file long, and it
+ * needs no YAML parser. Any other list stays in the rest.
  */
 function takePlainSlugs(text: string): PlainSlugs {
   const lines = text.split(/\r?\n/);

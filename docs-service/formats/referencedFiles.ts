@@ -37,8 +37,8 @@ export interface ReferringDocument {
 const maxReferences = 200_000;
 
 /**
- * Looks up the files that a document refers to once for all simultaneous callers, and again only after a file or the index
- * has changed. Rejects with `UnrenderableError` for too many references.
+ * Looks up the files that a document refers to once for all simultaneous callers, and again only after a file or the
+ * index has changed. Rejects with `UnrenderableError` for too many references.
  */
 export function createReferencedFiles({ index, folder, unchangedFiles }: ReferencedFilesOptions) {
   const references = createReferenceFinder();
@@ -127,7 +127,8 @@ const maxMatches = 20_000;
 const maxFiles = 2_000;
 
 /**
- * Every place where Markdown or raw HTML may have an address; too many matches are better than too few. Each is bounded.
+ * Every place where Markdown or raw HTML may have an address; too many matches are better than too few. Each is
+ * bounded.
  */
 const patterns = [
   /\]\([ \t\n]{0,10}<?([^)\s>]{1,2048})/g,

@@ -86,8 +86,8 @@ function isWaitedFor(connection: Connection): boolean {
 }
 
 /**
- * For how many milliseconds the client has taken nothing of its answer. An answer with nothing to take, such as a silent
- * stream of events, is no reason to end.
+ * For how many milliseconds the client has taken nothing of its answer. An answer with nothing to take, such as a
+ * silent stream of events, is no reason to end.
  */
 function stallOf(connection: Connection): number {
   const { socket } = connection;

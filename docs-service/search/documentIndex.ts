@@ -173,7 +173,9 @@ export interface IndexChanges {
   readonly collections?: readonly CollectionDefinition[];
   /** Problems that belong to no file in `files`: of collections, and of missing slugs in them. */
   readonly collectionProblems?: readonly ContentProblem[];
-  /** Warnings that depend on other files, such as links that lead nowhere. All of them; they replace the previous ones. */
+  /**
+   * Warnings that depend on other files, such as links that lead nowhere. All of them; they replace the previous ones.
+   */
   readonly linkWarnings?: readonly ContentWarning[];
   /** From now on, the index is complete. */
   readonly isComplete?: true;

@@ -9,8 +9,8 @@ export interface DocumentRecord {
   readonly slug: string;
   readonly path: string;
   /**
-   * The forms of the slug that the path gives, by which the document is found too; empty if it gives none. `own` is also
-   * empty if it is the same as `short`.
+   * The forms of the slug that the path gives, by which the document is found too; empty if it gives none. `own` is
+   * also empty if it is the same as `short`.
    */
   readonly own: string;
   readonly short: string;

@@ -1,4 +1,7 @@
-/** Everything that could drive a terminal or turn text around: C0 and C1 controls but line feed and tab, and bidi overrides. */
+/**
+ * Everything that could drive a terminal or turn text around: C0 and C1 controls but line feed and tab, and bidi
+ * overrides.
+ */
 const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** Makes control characters of a text visible; `\r\n` becomes `\n`. */

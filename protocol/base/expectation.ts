@@ -10,8 +10,8 @@ export interface Finding {
 }
 
 /**
- * What was expected, as the end of a sentence that begins with what is wrong, such as `must be a whole number`. The value
- * itself is never named, because it may be a secret. Undefined if there are no words for the keyword.
+ * What was expected, as the end of a sentence that begins with what is wrong, such as `must be a whole number`. The
+ * value itself is never named, because it may be a secret. Undefined if there are no words for the keyword.
  */
 export function expectationOf({ keyword, type = '', limit, values = [] }: Finding): string | undefined {
   switch (keyword) {

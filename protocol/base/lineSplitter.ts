@@ -11,8 +11,8 @@ export interface SplitLine {
 const lineFeed = 0x0a;
 
 /**
- * Cuts bytes into lines at line feeds, however the bytes are split into chunks, in linear time. At most `limit` bytes of
- * a line are held. A chunk may be a buffer that its owner uses again once the lines of it have been read.
+ * Cuts bytes into lines at line feeds, however the bytes are split into chunks, in linear time. At most `limit` bytes
+ * of a line are held. A chunk may be a buffer that its owner uses again once the lines of it have been read.
  */
 export class LineSplitter {
   readonly #limit: number;

@@ -42,8 +42,8 @@ export interface Advice {
   /** With `log-in`: the name of the tool server. */
   readonly server?: string;
   /**
-   * With `shorten-prompt`, `offer-fewer-tools` and `make-room`: the tokens of a window that fits; 0 if the model can have
-   * none. Absent if that is not known.
+   * With `shorten-prompt`, `offer-fewer-tools` and `make-room`: the tokens of a window that fits; 0 if the model can
+   * have none. Absent if that is not known.
    */
   readonly contextLength?: number;
 }

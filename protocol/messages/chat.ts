@@ -64,7 +64,9 @@ export interface ChatParams extends ServerParams {
    * their results. A call of one of `tools` still ends the turn.
    */
   readonly hostedTools?: 'all' | readonly string[];
-  /** With `hostedTools`: rounds of calls, at least 1 and at most {@link maxToolRounds}; default {@link defaultRounds}. */
+  /**
+   * With `hostedTools`: rounds of calls, at least 1 and at most {@link maxToolRounds}; default {@link defaultRounds}.
+   */
   readonly maxRounds?: number;
   /** Default `auto`. `none` leaves the tools out. `required` is treated as `auto`, with a notice. */
   readonly toolChoice?: 'auto' | 'none' | 'required';
@@ -128,7 +130,9 @@ export type NoticeCode =
   | 'tools-unavailable'
   /** The runner counted tokens but sent nothing: what the model said was lost in the runner. */
   | 'answer-lost'
-  /** The client had added private files by itself: files that look like secrets or are excluded. Only names are sent. */
+  /**
+   * The client had added private files by itself: files that look like secrets or are excluded. Only names are sent.
+   */
   | 'private-files-left-out'
   /** The user attached private files. They are sent. */
   | 'private-files-sent'

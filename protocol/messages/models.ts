@@ -214,8 +214,8 @@ export const deleteModelRequest: RequestMessage<DeleteModelParams, Record<string
 };
 
 /**
- * Daemon to client: the models changed. It is sent within 2 s of any pull, create, delete, run, stop or unload, and of a
- * list or a chat that shows that another program changed them.
+ * Daemon to client: the models changed. It is sent within 2 s of any pull, create, delete, run, stop or unload, and of
+ * a list or a chat that shows that another program changed them.
  */
 export const modelsDidChange: NotificationMessage<Record<string, never>> = {
   method: 'runner/models/didChange',

@@ -1,7 +1,7 @@
 /**
  * One line of the newline-delimited JSON on the descriptor of `runnerd --secrets-fd N`. A later line for an origin
- * replaces an earlier one. A secret is sent to its own origin only. Over plain http it is sent only to loopback, or to a
- * runner if `allowPlainHttp` is true.
+ * replaces an earlier one. A secret is sent to its own origin only. Over plain http it is sent only to loopback, or to
+ * a runner if `allowPlainHttp` is true.
  */
 export interface SecretLine {
   /** Scheme, host and port, such as `https://models.example.org:8443`. */

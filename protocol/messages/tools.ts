@@ -141,7 +141,9 @@ export interface ToolProgress extends CallProgress {
   readonly id: string;
 }
 
-/** Daemon to client: a call of a daemon tool makes progress. Reports that come faster than they are read are left out. */
+/**
+ * Daemon to client: a call of a daemon tool makes progress. Reports that come faster than they are read are left out.
+ */
 export const toolProgress: NotificationMessage<ToolProgress> = { method: 'runner/tools/progress' };
 
 export interface LoginParams {

@@ -64,7 +64,9 @@ function start(
   return startDaemonProcess(options, daemon);
 }
 
-/** A round of one call, against the same two requests to the runner and a call of the same server without the daemon. */
+/**
+ * A round of one call, against the same two requests to the runner and a call of the same server without the daemon.
+ */
 async function rounds(runner: RunnerStandIn): Promise<void> {
   const daemon = await start(runner, ['good']);
   const bare = new Client({ name: 'bench', version: '1' });

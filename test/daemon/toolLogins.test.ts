@@ -312,7 +312,9 @@ t.test('only a server at an address can be logged in to', async (t) => {
 
 type Answer = (request: IncomingMessage, response: ServerResponse, origin: string) => unknown;
 
-/** A tool server and an authorization server that do what a table says; what it says of a path is JSON, or a function. */
+/**
+ * A tool server and an authorization server that do what a table says; what it says of a path is JSON, or a function.
+ */
 async function startHostile(test: Teardown, paths: (origin: string) => Readonly<Record<string, unknown>>) {
   const asked: string[] = [];
   const made = createServer(async (request, response) => {

@@ -580,7 +580,9 @@ t.test('requests, renders and wrong tokens are limited', async (t) => {
   );
 });
 
-/** A rendition of 40 MB, more than sockets hold, in a file that is opened for each reader; and how many have it open. */
+/**
+ * A rendition of 40 MB, more than sockets hold, in a file that is opened for each reader; and how many have it open.
+ */
 async function largeRendition(t: Test) {
   const folder = await temporaryFolder(t, { big: Buffer.alloc(40_000_000, 'abcdefghij') });
   const path = join(folder, 'big');

@@ -1,7 +1,7 @@
 // A tool server that wants a login, and its authorization server: the routes, the checks and the challenge are those of
-// the SDK's first major, written by others. It lets everybody in. What it gives is kept here: refresh tokens are good for
-// one use, and one that is used twice ends the login. It prints its address; `/stats` says what came, `/expire` ends all
-// access tokens.
+// the SDK's first major, written by others. It lets everybody in. What it gives is kept here: refresh tokens are good
+// for one use, and one that is used twice ends the login. It prints its address; `/stats` says what came, `/expire`
+// ends all access tokens.
 const { randomUUID } = require('node:crypto');
 const express = require('express');
 const { requireBearerAuth } = require('@modelcontextprotocol/sdk/server/auth/middleware/bearerAuth.js');

@@ -15,8 +15,8 @@ import {
 import { listenerBounds, type McpHandler } from '../../docs-service/http/mcp/mcpRoute.ts';
 
 /**
- * A server that has what the official conformance suite asks for by name. It asks its clients questions, for which those
- * of 2025-11-25 and before need sessions; the product asks none, and so has no sessions.
+ * A server that has what the official conformance suite asks for by name. It asks its clients questions, for which
+ * those of 2025-11-25 and before need sessions; the product asks none, and so has no sessions.
  */
 export function createFixtureHandler(): McpHandler {
   const handler = createMcpHandler(createFixtureServer, { maxSubscriptions: listenerBounds.maxOfAll });

@@ -1,7 +1,9 @@
 const script =
   '</title></style></h1><script>alert(1)</script><img src=x onerror=alert(1)>"><svg onload=alert(1)>';
 
-/** What an author who means no good writes into each field. None of it has a single quote, so that YAML can quote it. */
+/**
+ * What an author who means no good writes into each field. None of it has a single quote, so that YAML can quote it.
+ */
 export const hostileMarks = {
   title: `Models ${script}`,
   type: '"><script>alert(2)</script>',

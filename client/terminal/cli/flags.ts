@@ -213,7 +213,10 @@ export const optionNames: readonly string[] = [
   'draft_num_predict',
 ];
 
-/** A runner ignores a name that it does not know, without a word. Other runners may have others, so only a typo is refused. */
+/**
+ * A runner ignores a name that it does not know, without a word. Other runners may have others, so only a typo is
+ * refused.
+ */
 function refuseTypo(name: string): void {
   // A few letters are near to everything.
   if (optionNames.includes(name) || name.length < 4) return;

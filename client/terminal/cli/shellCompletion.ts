@@ -173,8 +173,8 @@ function isPlain(name: string): boolean {
 }
 
 /**
- * What each shell reads in order to ask `runner __complete` for candidates. The last word that a shell passes is the one
- * at the cursor.
+ * What each shell reads in order to ask `runner __complete` for candidates. The last word that a shell passes is the
+ * one at the cursor.
  */
 export const completionScripts: Readonly<Record<(typeof shells)[number], string>> = {
   bash: `# Completion of runner for bash. In ~/.bashrc: source <(runner completion bash)

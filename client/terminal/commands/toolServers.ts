@@ -37,7 +37,8 @@ export async function listTools(context: CommandContext): Promise<number> {
 export const mcpWords: readonly string[] = ['login', 'logout'];
 
 /**
- * Logs in to a tool server, or out. The daemon does the login; the terminal shows the address and opens it in a browser.
+ * Logs in to a tool server, or out. The daemon does the login; the terminal shows the address and opens it in a
+ * browser.
  */
 export async function runMcp(context: CommandContext): Promise<number> {
   const [word = '', server = ''] = context.commandLine.words;

@@ -19,8 +19,8 @@ const decisions: ReadonlyMap<string, ToolDecision> = new Map([
 ]);
 
 /**
- * Asks at the prompt: a letter or its whole word, and Enter. Anything else repeats the question. The arguments are shown
- * if the line of the call leaves some of them out, or is not on this screen.
+ * Asks at the prompt: a letter or its whole word, and Enter. Anything else repeats the question. The arguments are
+ * shown if the line of the call leaves some of them out, or is not on this screen.
  */
 export function approveThrough(editor: LineEditor, stdout: Output, isCallShown = true): Approve {
   return async ({ toolCall, server }, signal) => {

@@ -44,8 +44,8 @@ export function readHistory(path: string, former = path): string[] {
 }
 
 /**
- * Adds an entry. Other terminals append to the same file, so the file is never rewritten. Prompts are private: only their
- * owner can read the file. If the folder cannot be written, only the history is lost.
+ * Adds an entry. Other terminals append to the same file, so the file is never rewritten. Prompts are private: only
+ * their owner can read the file. If the folder cannot be written, only the history is lost.
  */
 export function appendHistory(path: string, entry: string): void {
   if (entry.length > maxEntry) return;

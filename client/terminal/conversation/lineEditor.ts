@@ -18,8 +18,8 @@ export interface LineEditor {
    */
   ask(prompt: string): Promise<Entry>;
   /**
-   * A question in the middle of a turn. Anything typed before it, even an unfinished line, is kept for the next entry. The
-   * answer does not enter the history. Ctrl-C leaves the question and interrupts; an aborted signal withdraws it.
+   * A question in the middle of a turn. Anything typed before it, even an unfinished line, is kept for the next entry.
+   * The answer does not enter the history. Ctrl-C leaves the question and interrupts; an aborted signal withdraws it.
    */
   question(prompt: string, signal: AbortSignal): Promise<Entry>;
   /** Called at Ctrl-C while nothing is asked. */

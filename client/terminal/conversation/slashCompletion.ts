@@ -16,7 +16,10 @@ const none: Completion = { candidates: [], completed: '' };
 /** How many files are offered at most. */
 const maxFiles = 200;
 
-/** Completes a line up to the cursor; undefined if it is no slash command. Nothing is offered if the runner does not answer. */
+/**
+ * Completes a line up to the cursor; undefined if it is no slash command. Nothing is offered if the runner does not
+ * answer.
+ */
 export async function completeSlash(line: string, state: CompletionState): Promise<Completion | undefined> {
   const [, name, words] = /^\/(\S*)(?:\s+(.*))?$/s.exec(line) ?? [];
   if (name === undefined) return undefined;

@@ -23,8 +23,8 @@ export interface ToolChoice {
 
 /**
  * Reads the flags.
- * @param toolServers the names in the user's own configuration; undefined until a daemon has named them. Then no name is
- * refused.
+ * @param toolServers the names in the user's own configuration; undefined until a daemon has named them: then no name
+ *   is refused.
  * @throws {TerminalError} of the kind `usage`, if there is no tool server with such a name.
  */
 export function chooseTools(

@@ -70,8 +70,8 @@ export function createAnswerPrinter(style: Style, columns: number): AnswerPrinte
 }
 
 /**
- * The parsers of languages are a bundle of their own, which is loaded with the first code. If it is missing, code has one
- * colour.
+ * The parsers of languages are a bundle of their own, which is loaded with the first code. If it is missing, code has
+ * one colour.
  */
 function coloursFor(label: string): CodeColours | undefined {
   try {

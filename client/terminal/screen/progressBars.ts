@@ -65,7 +65,9 @@ interface FittedParts {
   readonly summary: string;
 }
 
-/** The parts that fit into the rows. Finished ones are left out first, the oldest before the others; then the newest. */
+/**
+ * The parts that fit into the rows. Finished ones are left out first, the oldest before the others; then the newest.
+ */
 function fitParts(parts: readonly PartState[], rows: number): FittedParts {
   if (parts.length <= rows) return { shown: parts, summary: '' };
   if (rows < 1) return { shown: [], summary: '' };

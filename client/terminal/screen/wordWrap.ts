@@ -5,8 +5,8 @@ const maxHeld = 500;
 
 /**
  * Wraps running text word by word. A word is held until it ends, with the blanks before it, so that no line ends with
- * blanks. Styles take no columns. A word that is wider than a line, such as a long address, is passed on as it arrives and
- * never broken, because a broken address could not be copied.
+ * blanks. Styles take no columns. A word that is wider than a line, such as a long address, is passed on as it arrives
+ * and never broken, because a broken address could not be copied.
  */
 export class WordWrap {
   readonly #width: number;

@@ -39,7 +39,8 @@ export type ReadNewFile = (uri: Uri) => Promise<string | undefined>;
 
 /**
  * The changes of the next commit, file by file: the staged ones, or else all. The daemon leaves out the text of private
- * files, so each part names its files. Git itself splits the changes by file, because splitting one text could go wrong.
+ * files, so each part names its files. Git itself splits the changes by file, because splitting one text could go
+ * wrong.
  */
 export async function changesIn(
   repository: Repository,
@@ -121,8 +122,8 @@ export async function repositoryAt(
 }
 
 /**
- * Shows the message in the box while it is written. If that fails, is cancelled, or gives an empty message, the box gets
- * back the user's text.
+ * Shows the message in the box while it is written. If that fails, is cancelled, or gives an empty message, the box
+ * gets back the user's text.
  */
 export async function writeInto(
   box: Repository['inputBox'],

@@ -7,8 +7,8 @@ import type { OfferedModels } from './offeredModels.ts';
 import { type WindowNeeds, windowChoices } from './windowChoices.ts';
 
 /**
- * Asks how many tokens the runner should allocate, and stores the answer as a setting. After a refusal, the command gets
- * what the prompt needs and what its model holds.
+ * Asks how many tokens the runner should allocate, and stores the answer as a setting. After a refusal, the command
+ * gets what the prompt needs and what its model holds.
  */
 export function registerContextLength(offered: Pick<OfferedModels, 'models'>): vscode.Disposable {
   return vscode.commands.registerCommand(setContextLength.command, async (needs?: WindowNeeds) => {
@@ -28,8 +28,8 @@ function largestOf({ models }: Pick<OfferedModels, 'models'>): WindowNeeds {
 }
 
 /**
- * Offers the remedies for a prompt that does not fit in a notification, one at a time: an error in the editor's own chat
- * has no buttons.
+ * Offers the remedies for a prompt that does not fit in a notification, one at a time: an error in the editor's own
+ * chat has no buttons.
  */
 export function createContextOffer(): (sentence: string, remedies: readonly Remedy[]) => Promise<void> {
   let isOpen = false;

@@ -59,7 +59,9 @@ const userSettings: UserSettings = {
     vscode.workspace.getConfiguration().update(key, value, vscode.ConfigurationTarget.Global),
 };
 
-/** A model on this machine with tools, whose window can hold an agent's first message: the chosen one, or the usual one. */
+/**
+ * A model on this machine with tools, whose window can hold an agent's first message: the chosen one, or the usual one.
+ */
 function modelForAgents({ models, preferred }: EditorChatDependencies['offered']): Model | undefined {
   const able = models.filter((model) => {
     const { remote, capabilities, context } = model;

@@ -19,8 +19,8 @@ export interface TurnMetadata {
 const maxMessageLength = 20_000;
 
 /**
- * The messages of a turn with tools, for its metadata; without tools, the editor has the text itself. Unanswered calls in
- * the last message are left out, because they confuse models.
+ * The messages of a turn with tools, for its metadata; without tools, the editor has the text itself. Unanswered calls
+ * in the last message are left out, because they confuse models.
  */
 export function toKept(messages: readonly Message[]): readonly Message[] | undefined {
   if (!messages.some(({ role }) => role === 'tool')) return undefined;

@@ -29,8 +29,8 @@ export interface PickerOptions extends InformationOptions {
 const maxGone = 5;
 
 /**
- * The entries of the picker: the models that can chat, local ones before remote ones. The editor may choose any entry by
- * itself, so remote models are listed only once the user has allowed them. If there is no local model, an entry says
+ * The entries of the picker: the models that can chat, local ones before remote ones. The editor may choose any entry
+ * by itself, so remote models are listed only once the user has allowed them. If there is no local model, an entry says
  * what to do.
  */
 export function toPickerEntries(

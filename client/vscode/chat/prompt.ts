@@ -33,8 +33,8 @@ export function withPrompt(command: string | undefined, words: string): string {
 }
 
 /**
- * Removes repeated attachments: the editor adds the selection of the open file by itself, and the user may have attached
- * the same lines. The user's own attachment wins.
+ * Removes repeated attachments: the editor adds the selection of the open file by itself, and the user may have
+ * attached the same lines. The user's own attachment wins.
  */
 export function attachedOnce(attachments: readonly Attachment[]): readonly Attachment[] {
   const named = attachments.filter(({ automatic }) => !automatic);

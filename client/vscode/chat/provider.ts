@@ -131,7 +131,10 @@ function toLanguageModelError(error: unknown): Error {
   return new vscode.LanguageModelError(message);
 }
 
-/** The editor's own chat shows an error with its stack, and gives a {@link vscode.LanguageModelError} a stack of its own. */
+/**
+ * The editor's own chat shows an error with its stack, and gives a {@link vscode.LanguageModelError} a stack of its
+ * own.
+ */
 function withoutStack({ message }: Error): Error {
   const error = new Error(message);
   error.stack = '';

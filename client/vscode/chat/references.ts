@@ -40,7 +40,8 @@ async function readPart(reference: vscode.ChatPromptReference): Promise<Part> {
 
 /**
  * What the editor adds by itself has an id of the editor's own, such as `vscode.customizations.index`; the id of an
- * attachment comes from the attached thing. The ids in `chosen` are the editor's own too, but stand for the user's choice.
+ * attachment comes from the attached thing. The ids in `chosen` are the editor's own too, but stand for the user's
+ * choice.
  */
 const ownIds = 'vscode.';
 const chosen: readonly string[] = [

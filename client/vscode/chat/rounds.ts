@@ -10,8 +10,8 @@ import type { DaemonConnection } from '../daemon/connection.ts';
 import { inEditorWords } from '../ui/remedies.ts';
 
 /**
- * Asks for one round of a turn: one answer of the model. All of its deltas arrive in order, before it settles. Tags of context blocks are removed, because
- * the editor's chat and other extensions expect none.
+ * Asks for one round of a turn: one answer of the model. All of its deltas arrive in order, before it settles. Tags of
+ * context blocks are removed, because the editor's chat and other extensions expect none.
  */
 export type AskForRound = (
   params: Omit<ChatParams, 'streamId'>,

@@ -16,7 +16,9 @@ export interface WindowChoice {
 /** The usual sizes, in tokens. A model with a smaller maximum gets its maximum. */
 const usual = [8_192, 16_384, 32_768, 65_536, 131_072, 262_144];
 
-/** The windows to choose from, the one of now among them: they begin at what is needed, and end at what a model holds. */
+/**
+ * The windows to choose from, the one of now among them: they begin at what is needed, and end at what a model holds.
+ */
 export function windowChoices(
   { fitting = 0, maximum = Number.POSITIVE_INFINITY }: WindowNeeds,
   now: number,

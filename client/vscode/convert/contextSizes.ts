@@ -3,9 +3,9 @@ import type { Usage } from '../../../protocol/messages/chat.ts';
 import type { Model } from '../../../protocol/messages/models.ts';
 
 /**
- * A model's context window in words, the same in every view: the current size, or the size once the model is loaded, and
- * the maximum. Such as `4,096 of at most 40,960 tokens`; `""` if nothing is known. `expected` is the size for the next
- * question in tokens, where it is known.
+ * A model's context window in words, the same in every view: the current size, or the size once the model is loaded,
+ * and the maximum. Such as `4,096 of at most 40,960 tokens`; `""` if nothing is known. `expected` is the size for the
+ * next question in tokens, where it is known.
  */
 export function describeContext(
   { context, running }: Pick<Model, 'context' | 'running'>,

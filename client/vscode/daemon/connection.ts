@@ -90,8 +90,8 @@ export class DaemonConnection implements vscode.Disposable {
   }
 
   /**
-   * Waits for the connection. Rejects with the daemon's error, whose advice is in the editor's words, or with a sentence
-   * if the daemon has ended.
+   * Waits for the connection. Rejects with the daemon's error, whose advice is in the editor's words, or with a
+   * sentence if the daemon has ended.
    */
   async request<P, R>(
     { method }: RequestMessage<P, R>,

@@ -71,7 +71,9 @@ export async function isRunning(daemon: DaemonConnection, row: ModelRow): Promis
   }
 }
 
-/** Opens the page of a model in the browser. A row of the catalog has its address; a local model may be in the catalog. */
+/**
+ * Opens the page of a model in the browser. A row of the catalog has its address; a local model may be in the catalog.
+ */
 export async function openPage(daemon: DaemonConnection, row: ModelRow): Promise<void> {
   const url = row.url ?? huggingFacePage(row.model) ?? (await catalogPage(daemon, row.model));
   if (url !== undefined) await vscode.env.openExternal(vscode.Uri.parse(url, true));

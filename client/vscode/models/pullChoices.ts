@@ -124,7 +124,8 @@ export function describeNeed(size: string, memory: number | undefined): string {
 }
 
 /**
- * About how many bytes a model of a size such as `8b`, `270m` or `8x7b` takes: the library's usual quantization has about
+ * About how many bytes a model of a size such as `8b`, `270m` or `8x7b` takes: the library's usual quantization has
+ * about
  * 0.62 bytes per parameter. Undefined for a size without a number, such as `latest`.
  */
 function bytesOf(size: string): number | undefined {

@@ -13,8 +13,8 @@ export function escapeMarkdown(text: string): string {
 }
 
 /**
- * For a Markdown string in which `$(name)` is an icon. Without a change, the editor would replace `$(pwd)` with an icon,
- * even in code. The inserted character has no width.
+ * For a Markdown string in which `$(name)` is an icon. Without a change, the editor would replace `$(pwd)` with an
+ * icon, even in code. The inserted character has no width.
  */
 export function withoutIcons(text: string): string {
   return text.replace(/\$(?=\\?\()/g, '$\u2060');

@@ -67,8 +67,8 @@ interface CapabilityItem extends QuickPickItem {
 }
 
 /**
- * Shows a new box, and disposes of it. The typed text is part of a name; the ticked entries are capabilities that a model
- * must have. The view follows each key. Escape restores the filter.
+ * Shows a new box, and disposes of it. The typed text is part of a name; the ticked entries are capabilities that a
+ * model must have. The view follows each key. Escape restores the filter.
  */
 export function showFilterBox(
   box: QuickPick<CapabilityItem>,

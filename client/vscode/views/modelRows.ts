@@ -139,7 +139,9 @@ export function describeRow(
   };
 }
 
-/** When the rows should be loaded again, in ms since 1970: shortly after their ends, when the runner has unloaded them. */
+/**
+ * When the rows should be loaded again, in ms since 1970: shortly after their ends, when the runner has unloaded them.
+ */
 export function endsOf(rows: readonly ViewRow[], now: number): readonly number[] {
   return rows.flatMap(({ expiresAt }) =>
     expiresAt === undefined || staysForGood(expiresAt, now) ? [] : [expiresAt + 2_000],

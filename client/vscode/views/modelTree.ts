@@ -29,7 +29,9 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
   #filter = noFilter;
   #isGrouped: boolean;
   #order: SortOrder;
-  /** These objects stay the same until the rows or their grouping change: the editor identifies a node by its object. */
+  /**
+   * These objects stay the same until the rows or their grouping change: the editor identifies a node by its object.
+   */
   #roots: readonly (ServerNode | ViewRow | Family<ViewRow>)[] = [];
   readonly #parents = new Map<ViewNode, ServerNode | Family<ViewRow>>();
 
@@ -49,8 +51,8 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
   }
 
   /**
-   * `isByServer`: whether the outcomes are those of several servers. It draws nothing if the same rows are already shown,
-   * because typing in the filter often changes no row.
+   * `isByServer`: whether the outcomes are those of several servers. It draws nothing if the same rows are already
+   * shown, because typing in the filter often changes no row.
    */
   show(outcomes: readonly Outcome[], filter: Filter, isByServer: boolean): void {
     const before = this.#shown;

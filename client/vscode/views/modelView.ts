@@ -28,8 +28,8 @@ export interface ModelViewOptions {
   /** The rows come newest first, and the user may sort them otherwise. */
   readonly canSort?: true;
   /**
-   * The address of the source, or of the named one of several servers. It is shown beside the view's title while nothing
-   * answers there.
+   * The address of the source, or of the named one of several servers. It is shown beside the view's title while
+   * nothing answers there.
    */
   readonly address: (server?: string) => string | undefined;
   /** The badge's text for a number of models; a view without it has no badge. */
@@ -112,8 +112,8 @@ export class ModelView implements vscode.Disposable {
 
   /** Selects the focused row, and returns it. */
   async selected(): Promise<ModelRow | undefined> {
-    // Arrow keys move only the focus, which an extension cannot see. On a folder, this command toggles it as Enter does,
-    // because the manifest binds no other key there.
+    // Arrow keys move only the focus, which an extension cannot see. On a folder, this command toggles it as Enter
+    // does, because the manifest binds no other key there.
     await vscode.commands.executeCommand('list.select');
     const [node] = this.#view.selection;
     return node && 'model' in node ? node : undefined;

@@ -27,8 +27,8 @@ export interface ServerText {
 }
 
 /**
- * The nodes of the servers, without those whose models all fail the filter. Empty if no server has a model or trouble: a
- * text in place of the rows then says so. `arrange` filters and groups the rows.
+ * The nodes of the servers, without those whose models all fail the filter. Empty if no server has a model or trouble:
+ * a text in place of the rows then says so. `arrange` filters and groups the rows.
  */
 export function toServerNodes(
   outcomes: readonly Outcome[],

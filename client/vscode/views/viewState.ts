@@ -8,8 +8,8 @@ export type ViewCondition = 'loading' | 'filled' | 'empty' | 'offline' | 'unauth
 export interface ViewState {
   readonly condition: ViewCondition;
   /**
-   * The message above the rows; `""` is none. The editor shows either a message or a welcome text, so there is no message
-   * if the welcome text says what to do.
+   * The message above the rows; `""` is none. The editor shows either a message or a welcome text, so there is no
+   * message if the welcome text says what to do.
    */
   readonly message: string;
 }

@@ -3,7 +3,9 @@ import { statusDidChange } from '../../../protocol/messages/status.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { isStepKey, type StepKey } from './stepKeys.ts';
 
-/** The editor's own extension for messages without a participant. It is disabled until the user enables it or signs in. */
+/**
+ * The editor's own extension for messages without a participant. It is disabled until the user enables it or signs in.
+ */
 export const builtInChat = 'GitHub.copilot-chat';
 
 export interface WalkthroughOptions {

@@ -28,8 +28,8 @@ export interface CallContext {
   readonly tools: RequestTools;
   readonly marks: Marks<CallToken>;
   /**
-   * A tag, another mark of calls or a fence for calls has shown that a call is meant. Text without one may be an answer,
-   * so it counts only if it is certainly a call.
+   * A tag, another mark of calls or a fence for calls has shown that a call is meant. Text without one may be an
+   * answer, so it counts only if it is certainly a call.
    */
   isMarked: boolean;
   /** Whether the text so far looked like a call, whatever the outcome. */

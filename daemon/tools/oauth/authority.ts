@@ -27,8 +27,8 @@ const maxScopeLength = 1_000;
 
 /**
  * Finds it as MCP specifies: from the server's challenge, the metadata of the resource (RFC 9728), and the metadata of
- * the authorization server (RFC 8414, or OpenID's). The SDK finds and reads the documents, and compares the issuer. This
- * function checks what the SDK does not: the resource's metadata is at the server's own origin, PKCE with S256 is
+ * the authorization server (RFC 8414, or OpenID's). The SDK finds and reads the documents, and compares the issuer.
+ * This function checks what the SDK does not: the resource's metadata is at the server's own origin, PKCE with S256 is
  * supported, and secrets may be sent to every address.
  * @throws {RunnerError}
  */

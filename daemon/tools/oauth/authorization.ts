@@ -34,7 +34,9 @@ interface AuthorizationOptions {
   readonly fetch: ReturnType<typeof createOAuthFetch>;
 }
 
-/** The address for the browser, and what is needed when it comes back. @throws {RunnerError}, or what the SDK throws. */
+/**
+ * The address for the browser, and what is needed when it comes back. @throws {RunnerError}, or what the SDK throws.
+ */
 export async function beginAuthorization(
   entry: HttpServerEntry,
   { authority, redirect, state, fetch }: AuthorizationOptions,
@@ -89,7 +91,9 @@ export async function redeemCode(begun: Begun, { answer, now, signal }: RedeemOp
   };
 }
 
-/** The code, and who says so; `exchangeAuthorization` compares the issuer (RFC 9207), for an error it is compared here. */
+/**
+ * The code, and who says so; `exchangeAuthorization` compares the issuer (RFC 9207), for an error it is compared here.
+ */
 function codeOf(answer: URLSearchParams, { metadata }: Authority) {
   const iss = answer.get('iss') ?? undefined;
   const authorizationCode = answer.get('code');
@@ -113,8 +117,8 @@ interface ClientIdentityOptions {
 }
 
 /**
- * Our client id at an authorization server: the one of the entry, or one by registration if that is offered, or else the
- * address of the redirect, as IndieAuth specifies for programs on the same machine.
+ * Our client id at an authorization server: the one of the entry, or one by registration if that is offered, or else
+ * the address of the redirect, as IndieAuth specifies for programs on the same machine.
  * @throws {RunnerError}
  */
 async function identifyClient(options: ClientIdentityOptions): Promise<OAuthClientInformationMixed> {

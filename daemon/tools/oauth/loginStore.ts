@@ -44,8 +44,8 @@ export interface LoginStore {
   /** Undefined if there is none that can be read. */
   read(server: string): Promise<KeptLogin | undefined>;
   /**
-   * Runs work alone on a login, because a refresh token may be valid for one use only. The signal ends only the waiting.
-   * Work that has begun is not interrupted.
+   * Runs work alone on a login, because a refresh token may be valid for one use only. The signal ends only the
+   * waiting. Work that has begun is not interrupted.
    */
   alone<T>(server: string, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
   /** Atomic. @throws {Error} if it cannot be written. */

@@ -16,7 +16,10 @@ import { createOAuthFetch } from './oauthFetch.ts';
 export interface Logins {
   /** Ends an earlier login to the same server. @throws {RunnerError} */
   begin(entry: HttpServerEntry, signal: AbortSignal): Promise<LoginResult>;
-  /** Waits for the browser, or takes the address that it was sent to. An aborted signal ends the login. @throws {RunnerError} */
+  /**
+   * Waits for the browser, or takes the address that it was sent to. An aborted signal ends the login. @throws
+   * {RunnerError}
+   */
   finish(name: string, redirectedTo: string | undefined, signal: AbortSignal): Promise<FinishLoginResult>;
   end(entry: HttpServerEntry, signal: AbortSignal): Promise<LogoutResult>;
   close(): void;
@@ -134,7 +137,10 @@ function requireTokenAddress(url: string): void {
     );
 }
 
-/** Revokes the tokens of a login that has ended (RFC 7009). False if the server does not offer that or did not confirm it. */
+/**
+ * Revokes the tokens of a login that has ended (RFC 7009). False if the server does not offer that or did not confirm
+ * it.
+ */
 async function revoke(login: KeptLogin, signal: AbortSignal): Promise<boolean> {
   const { metadata, refreshToken, accessToken, server } = login;
   const token = refreshToken ?? accessToken;

@@ -9,7 +9,10 @@ export interface LoopbackRedirect {
   readonly address: string;
   /** The parameters of the first request that has the state. */
   readonly answer: Promise<URLSearchParams>;
-  /** Takes the address that a browser on another machine was sent to. @throws {InvalidParamsError} if it is not this login's. */
+  /**
+   * Takes the address that a browser on another machine was sent to. @throws {InvalidParamsError} if it is not this
+   * login's.
+   */
   takeAddress(text: string): void;
   close(): void;
 }

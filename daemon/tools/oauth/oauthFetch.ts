@@ -39,9 +39,9 @@ interface Network {
 
 /**
  * The fetch of the SDK's OAuth functions. A tool server on this machine may lead to this machine, and to https
- * elsewhere. Any other may lead to its own host, and to https on the public network, so that it cannot reach what listens
- * on this machine or in its network. Answers are bounded in size and time. The SDK follows redirects on the same origin,
- * and this fetch follows none.
+ * elsewhere. Any other may lead to its own host, and to https on the public network, so that it cannot reach what
+ * listens on this machine or in its network. Answers are bounded in size and time. The SDK follows redirects on the
+ * same origin, and this fetch follows none.
  */
 export function createOAuthFetch({ server, signal, network }: OAuthFetchOptions): FetchLike {
   const isServerHere = isLoopback(server);

@@ -114,8 +114,8 @@ interface PlaceLink {
 }
 
 /**
- * ASCII, because reading systems and archives disagree on names in other scripts, and with a prefix, because the book has
- * pages of its own.
+ * ASCII, because reading systems and archives disagree on names in other scripts, and with a prefix, because the book
+ * has pages of its own.
  */
 function fileOf(slug: string): string {
   const isPlain = /^[a-z0-9][a-z0-9._-]*$/.test(slug) && !['toc', 'cover'].includes(slug);

@@ -44,8 +44,8 @@ interface FootnoteMark {
 }
 
 /**
- * Throws `UnrenderableError` for a document that is out of bounds. Its time is proportional to the length of the document.
- * Characters that no XML document may contain are left out.
+ * Throws `UnrenderableError` for a document that is out of bounds. Its time is proportional to the length of the
+ * document. Characters that no XML document may contain are left out.
  */
 export function parseMarkdown(source: string): MarkdownDocument {
   const { tokens, definitions } = lexWithFootnotes(withoutIllegalCharacters(source));

@@ -4,9 +4,9 @@ import { type MarkdownReader, markdownReaders } from './markdownReaders.ts';
 import { escapeActiveTags, HtmlSanitiser, isHarmlessAddress, isHarmlessHtml } from './rawHtml.ts';
 
 /**
- * The Markdown as it was written, but with raw HTML sanitised, and without the addresses of links that may run something.
- * Everything else stays byte for byte, and so does a document that was sanitised before. Throws `UnrenderableError` for a
- * document that is out of bounds.
+ * The Markdown as it was written, but with raw HTML sanitised, and without the addresses of links that may run
+ * something. Everything else stays byte for byte, and so does a document that was sanitised before. Throws
+ * `UnrenderableError` for a document that is out of bounds.
  *
  * The text is read as Marked reads it, with footnotes and without, and edited there. Other Markdown readers then read
  * the result, and every block that is still active in one of them is disarmed. This is repeated until nothing is left

@@ -24,12 +24,17 @@ export function directionOfDocument({ lang, title }: Pick<Document, 'lang' | 'ti
   return tryDirection(lang) ?? directionOf(title);
 }
 
-/** Puts items that stand side by side, such as the columns of a table, in order from the left of the page to the right. */
+/**
+ * Puts items that stand side by side, such as the columns of a table, in order from the left of the page to the right.
+ */
 export function inOrder<Item>(items: readonly Item[], direction: Direction): readonly Item[] {
   return direction === 'rtl' ? items.toReversed() : items;
 }
 
-/** A text from left to right that keeps its order in any line. Without the mark, a number at its beginning would be moved. */
+/**
+ * A text from left to right that keeps its order in any line. Without the mark, a number at its beginning would be
+ * moved.
+ */
 export function markedLeftToRight(text: string): string {
   return directionOf(text) === 'ltr' ? `\u200e${text}` : text;
 }

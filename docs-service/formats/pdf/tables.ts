@@ -156,7 +156,10 @@ function shrunk(least: readonly number[], room: number): number[] {
   return least.map((width) => Math.min(width, limit));
 }
 
-/** Shares the rest in proportion to the square root of what each column still needs, so that long ones do not take it all. */
+/**
+ * Shares the rest in proportion to the square root of what each column still needs, so that long ones do not take it
+ * all.
+ */
 function grown(needs: readonly ColumnNeed[], least: readonly number[], room: number): number[] {
   const widths = [...least];
   for (let round = 0; round < 8; round++) {
