@@ -59,6 +59,8 @@ t.test('tools in the chat', parts, async (t) => {
     t.match(folds[0], /^> good: echo … -> You said t… \(zo opens\)$/);
     t.match(folds[1], / -> 3 lines \(zo opens\)$/);
     t.equal(await neovim.lua('return vim.fn.foldclosedend(21)'), 24);
+    await neovim.lua('vim.api.nvim_win_set_width(0, 30)');
+    t.match(await neovim.lua('return vim.fn.foldtextresult(21)'), /^> good: … -> You s… \(zo opens\)$/);
 
     runner.say('Again.');
     await neovim.type('Gisure?<Esc><CR>');
@@ -101,7 +103,7 @@ t.test('tools in the chat', parts, async (t) => {
     await neovim.until(isFree);
     t.match(await neovim.lua(text), /\n## You\n\nnext$/);
 
-    runner.toolCalls([{ name: 'slow', arguments: {} }, echo('two')]);
+    runner.toolCalls([{ name: 'slow', arguments: {} }, echo('two')], { text: 'I look.' });
     await neovim.type('<CR><C-w>p');
     await neovim.until<readonly string[]>('return _G.told', (told) =>
       told.includes('Runner: the chat asks whether slow may run. Go there to answer.'),
@@ -111,7 +113,9 @@ t.test('tools in the chat', parts, async (t) => {
     await neovim.lua("vim.cmd.wincmd('p')");
     await neovim.until(isFree);
     t.equal(await neovim.lua('return #_G.asked'), 1);
-    t.match(await neovim.lua(text), /\*\*Call of slow\*\*.*\*Cancelled\.\*\n+## You\n\n$/s);
+    const cancelled = await neovim.lua<string>(text);
+    t.match(cancelled, /I look\..*\*\*Call of slow\*\*.*\*Cancelled\.\*\n+## You\n\n$/s);
+    t.equal(cancelled.split('I look.').length, 2, 'the text above the calls is not repeated below them');
   });
 
   t.test('the line above the chat shows how far a call has come', async (t) => {

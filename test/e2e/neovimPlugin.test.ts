@@ -388,6 +388,18 @@ t.test('the chat', parts, async (t) => {
     t.match(await neovim.lua(text), /\n## You\n\nred\?\n\n## practice:latest\n\nLonger waves.\n+## You\n\n$/);
   });
 
+  t.test('shows the end of a paragraph that is longer than the window', async (t) => {
+    const { runner, neovim } = await start(t);
+    runner.say('word '.repeat(1_000));
+    await neovim.lua("vim.cmd.RunnerChat('at length')");
+    await neovim.until(isFree);
+    t.match(
+      await neovim.lua('vim.cmd.redraw() return vim.fn.getline(vim.fn.line("w0"))'),
+      /^(word ){1000}$/,
+      'the first line of the window',
+    );
+  });
+
   t.test('is cancelled at the runner, and keeps the partial answer and the typed text', async (t) => {
     const { runner, neovim } = await start(t);
     // So fast that the editor mostly takes the key for an interrupt, which no mapping sees.
@@ -538,6 +550,30 @@ t.test('managing models', parts, async (t) => {
       await neovim.until("return not require('runner').status():find('Pulling')");
       t.match((await neovim.told()).at(-1), /was cancelled/);
     }
+    // The editor writes `title: 100% message`, and waits for a key if that is longer than the row.
+    await neovim.lua(`
+      vim.api.nvim_clear_autocmds({ event = 'LspProgress' })
+      vim.o.columns, _G.rows = 60, {}
+      vim.api.nvim_echo = function(chunks, _, options)
+        local row = ('%s: 100%% %s'):format(options.title, chunks[1][1])
+        table.insert(_G.rows, { text = row, room = vim.v.echospace - vim.fn.strdisplaywidth(row) })
+      end`);
+    const hash = `sha256:${'0'.repeat(64)}`;
+    for (const model of ['practice-guest', `hf.co/${'someone'.repeat(10)}/model`]) {
+      runner
+        .on('/api/pull')
+        .rawLines([
+          { status: `pulling ${hash}`, digest: hash, total: 8_000_000_000, completed: 2_000_000_000 },
+          { status: 'success' },
+        ]);
+      await neovim.lua('_G.rows = {} vim.cmd.RunnerPull(...)', model);
+      const rows = await neovim.until<readonly { text: string; room: number }[]>(
+        'return _G.rows',
+        ({ length }) => length > 2,
+      );
+      for (const { text, room } of rows) t.ok(room >= 0 && text.startsWith('Pulling '), text);
+      await neovim.until("return not require('runner').status():find('Pulling')");
+    }
     await neovim.lua("vim.cmd.RunnerPull('no-such-model')");
     await neovim.until<readonly string[]>('return _G.told', (told) =>
       /no-such-model/.test(told.at(-1) ?? ''),
@@ -589,6 +625,24 @@ t.test('managing models', parts, async (t) => {
       t.equal(await without.lua('return vim.v.errmsg'), '');
       t.strictSame(await without.told(), []);
     }
+  });
+
+  t.test('a model with a long name wraps only its own row', async (t) => {
+    const long = `hf.co/${'someone'.repeat(10)}/model:latest`;
+    const models = [{ name: long }, { name: 'short:latest' }];
+    const { neovim } = await start(t, { runner: { models }, before: choosing });
+    await neovim.lua('vim.o.columns = 60 vim.cmd.RunnerModels()');
+    const [rows = []] = await neovim.until<readonly (readonly string[])[]>(
+      'return _G.offered',
+      ({ length }) => length > 0,
+    );
+    t.strictSame(
+      rows.map((row) => ({ name: row.split(' ')[0], isLong: row.length > 56 })),
+      [
+        { name: long, isLong: true },
+        { name: 'short:latest', isLong: false },
+      ],
+    );
   });
 
   t.test('models are listed, loaded, unloaded, copied and deleted', async (t) => {
@@ -850,6 +904,16 @@ end`;
   await neovim.until('return _G.told', (told: readonly string[]) =>
     told.includes('Runner: "What is blue?" was deleted.'),
   );
+  // Wide characters take two columns, and no row is wider than the screen.
+  const wide = '\u9752'.repeat(50);
+  await neovim.lua("vim.o.columns = 60 vim.cmd('RunnerChat! ' .. ...)", wide);
+  await neovim.until(isFree);
+  await neovim.lua("_G.offered, _G.choices = {}, { '\u9752', 'Delete', 'Delete' } vim.cmd('RunnerSessions')");
+  await neovim.until('return _G.told', (told: readonly string[]) =>
+    told.includes(`Runner: "${wide}" was deleted.`),
+  );
+  t.equal(await neovim.lua('return _G.offered[1][1]'), `"${wide.slice(0, 26)}…`);
+
   await neovim.lua("vim.cmd('RunnerSessions')");
   await neovim.until('return _G.told', (told: readonly string[]) =>
     told.includes('Runner: No conversation is kept yet.'),

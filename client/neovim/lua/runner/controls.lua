@@ -42,6 +42,18 @@ function M.cut(text, most)
   return vim.fn.strcharpart(text, 0, most) .. '…'
 end
 
+--- Cuts a line of text to this many columns of the screen: a wide character takes two. `strdisplaywidth` would add the
+--- columns that stay empty where the current window wraps before a wide character.
+---@param text string
+---@param columns integer
+---@return string
+function M.fit(text, columns)
+  if vim.fn.strwidth(text) <= columns then
+    return text
+  end
+  return columns > 0 and vim.fn.printf('%.*S…', columns - 1, text) or ''
+end
+
 --- For single-line text such as names: line feeds and tabs become spaces.
 ---@param text string
 ---@param most integer Characters.

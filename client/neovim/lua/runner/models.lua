@@ -59,6 +59,9 @@ function M.describer(models)
       widths[index] = math.max(widths[index], vim.fn.strdisplaywidth(text))
     end
   end
+  -- A name that is too long wraps its own row, and not those of all models. The editor numbers the rows.
+  local others = widths[2] + widths[3] + widths[4] + 3 * #'  '
+  widths[1] = math.min(widths[1], math.max(20, vim.o.columns - #'99: ' - 1 - others))
   return function(model)
     local cells = {}
     for index, text in ipairs(columns_of(model)) do

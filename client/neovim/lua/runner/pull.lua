@@ -1,5 +1,6 @@
 --- Downloads. Their progress is shown by the editor's own `LspProgress`.
 local connection = require('runner.connection')
+local controls = require('runner.controls')
 local notice = require('runner.notice')
 
 local M = {}
@@ -31,18 +32,22 @@ local function pull_of(token)
   end)
 end
 
---- Only if nothing else shows progress, so that it is not shown twice.
+--- Only if nothing else shows progress, so that it is not shown twice. In one row: after a longer message the editor
+--- waits for a key. It writes `title: 100% message`.
 ---@param pull runner.Pull
 ---@param value { kind: string, title?: string, message?: string, percentage?: integer }
 local function show(pull, value)
   if #vim.api.nvim_get_autocmds({ event = 'LspProgress' }) > 1 then
     return
   end
-  vim.api.nvim_echo({ { value.message or '' } }, false, {
+  local room = vim.v.echospace - #': 100% '
+  local title = controls.fit(controls.line(('Pulling %s'):format(pull.model), room), room)
+  local message = controls.fit(controls.line(value.message or '', room), room - vim.fn.strwidth(title))
+  vim.api.nvim_echo({ { message } }, false, {
     id = pull.token,
     kind = 'progress',
     source = 'runner',
-    title = value.title,
+    title = title,
     status = value.kind == 'end' and 'success' or 'running',
     percent = value.percentage,
   })

@@ -109,7 +109,8 @@ end
 local function row_of(session)
   local folder = session.cwd and vim.fn.fnamemodify(session.cwd, ':~') or ''
   local row = vim.trim(('%s  %s'):format(M.describe(session), folder))
-  return controls.line(row, math.max(40, vim.o.columns - 6))
+  local room = math.max(40, vim.o.columns - 6)
+  return controls.fit(controls.line(row, room), room)
 end
 
 function M.pick()

@@ -106,15 +106,13 @@ end
 local function fit(summary, room)
   local arrow = ' -> '
   if not summary.outcome then
-    return controls.cut(summary.what, room)
-  elseif vim.fn.strdisplaywidth(summary.what .. arrow .. summary.outcome) <= room then
+    return controls.fit(summary.what, room)
+  elseif vim.fn.strwidth(summary.what .. arrow .. summary.outcome) <= room then
     return summary.what .. arrow .. summary.outcome
   end
-  -- The ellipsis takes one cell.
-  local half = math.max(math.floor((room - #arrow) / 2) - 1, 8)
-  local outcome = controls.cut(summary.outcome, half)
-  local rest = math.max(room - #arrow - vim.fn.strdisplaywidth(outcome) - 1, 8)
-  return controls.cut(summary.what, rest) .. arrow .. outcome
+  local outcome = controls.fit(summary.outcome, math.floor((room - #arrow) / 2))
+  local what = controls.fit(summary.what, room - #arrow - vim.fn.strwidth(outcome))
+  return what .. arrow .. outcome
 end
 
 --- For 'foldtext'.

@@ -78,7 +78,9 @@ function M.create(chat, turn)
   end
   function listener.done(result)
     local content = result.message.content
-    if content ~= came and not (content == '' and result.messages) then
+    -- The text of a message with calls stands above them, where it was written as it came.
+    local is_above = next(result.message.toolCalls or {}) ~= nil
+    if content ~= came and not is_above and not (content == '' and result.messages) then
       page:replace_answer(content)
     end
     if remarks[result.finishReason] then

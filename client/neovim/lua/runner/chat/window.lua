@@ -3,11 +3,12 @@ local folds = require('runner.chat.folds')
 
 local M = {}
 
---- A chat is not code: no line numbers, no signs, lines wrapped at words.
+--- A chat is not code: no line numbers, no signs, lines wrapped at words. A paragraph is one line: one that is longer
+--- than the window can be scrolled row by row, and its end stays visible above the prompt.
 ---@param window integer
 function M.dress(window)
   local options = vim.wo[window][0]
-  options.wrap, options.linebreak = true, true
+  options.wrap, options.linebreak, options.smoothscroll = true, true, true
   options.number, options.relativenumber, options.signcolumn = false, false, 'no'
   folds.show_in(window)
 end
