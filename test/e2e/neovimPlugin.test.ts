@@ -696,7 +696,12 @@ t.test('lists and messages take no key that is meant for something else', parts,
       _G.lists = {}
       vim.fn.inputlist = function(rows)
         table.insert(_G.lists, rows[1])
-        vim.uv.new_timer():start(0, 0, function() vim.api.nvim_input('<C-c>') end)
+        local timer = vim.uv.new_timer()
+        timer:start(0, 10, function()
+          if vim.api.nvim_get_mode().mode ~= 'c' then return end
+          timer:close()
+          vim.api.nvim_input('<C-c>')
+        end)
         return list(rows)
       end`);
     for (const [command, list] of [
