@@ -415,7 +415,12 @@ t.test('an error is its stack, else its message', async (t) => {
 });
 
 t.test('names of the same model are recognised in every form', async (t) => {
-  const same = [{ model: 'mine' }, { model: 'Mine:latest' }, { model: 'mine', server: 'default' }];
+  const same = [
+    { model: 'mine' },
+    { model: 'Mine:latest' },
+    { model: 'registry.ollama.ai/library/mine' },
+    { model: 'mine', server: 'default' },
+  ];
   for (const one of same) for (const other of same) t.ok(isSameModel(one, other));
   for (const other of [{ model: 'mine:7b' }, { model: 'me/mine' }, { model: 'mine', server: 'box' }])
     t.notOk(isSameModel({ model: 'mine' }, other), JSON.stringify(other));

@@ -3,10 +3,11 @@ import { resolve } from 'node:path';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import type { ModelfileDiagnostic } from '../../../protocol/messages/modelfile.ts';
 import { createModelRequest } from '../../../protocol/messages/models.ts';
+import { fullModelName } from '../../shared/fullModelName.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { failureOf, TerminalError } from '../cli/failure.ts';
 import { readAll } from '../cli/terminal.ts';
-import { chooseModel, isSameModel } from '../conversation/chooseModel.ts';
+import { chooseModel } from '../conversation/chooseModel.ts';
 import { withDaemon } from '../daemon/connection.ts';
 import { columnsOf, cutTo } from '../screen/columns.ts';
 import type { Output, Style } from '../screen/output.ts';
@@ -38,7 +39,7 @@ export async function copyModel(context: CommandContext): Promise<number> {
   return withDaemon(context, {}, async (daemon) => {
     // The name as the runner has it: a word of the command line does not go into a Modelfile.
     const source = await chooseModel(daemon, from);
-    if (isSameModel(source, model))
+    if (fullModelName(source) === fullModelName(model))
       throw new TerminalError(
         'usage',
         `"${showLine(model)}" is the name of the model itself. Give it another.`,

@@ -6,6 +6,7 @@ import {
   listModelsRequest,
   type Model,
 } from '../../../protocol/messages/models.ts';
+import { fullModelName } from '../../shared/fullModelName.ts';
 import { failureOf, TerminalError } from '../cli/failure.ts';
 import type { Daemon } from '../daemon/daemon.ts';
 
@@ -48,7 +49,7 @@ export async function chooseModel(
 
 /** The model with this name, or else a sentence with similar names. */
 export function findModel(models: readonly Model[], text: string): Model | string {
-  const found = models.find(({ name }) => isSameModel(name, text));
+  const found = models.find(({ name }) => fullModelName(name) === fullModelName(text));
   if (found) return found;
   const near = nearestNames(
     text,
@@ -56,22 +57,6 @@ export function findModel(models: readonly Model[], text: string): Model | strin
   );
   const hint = near.length > 0 ? ` Did you mean ${near.map(showLine).join(' or ')}?` : '';
   return `There is no model "${showLine(text)}".${hint}`;
-}
-
-/** Whether two names are forms of one. */
-export function isSameModel(one: string, other: string): boolean {
-  return fullName(one) === fullName(other);
-}
-
-/** The same text for the same model: with its tag, and without the parts that are implied. */
-function fullName(name: string): string {
-  const short = name
-    .toLowerCase()
-    .replace(/^https?:\/\//, '')
-    .replace(/^registry\.ollama\.ai\//, '')
-    .replace(/^library\//, '')
-    .replace(/:local$/, '');
-  return /:[^/]*$/.test(short) ? short : `${short}:latest`;
 }
 
 /** The same error, with similar names in it if the named model does not exist. */

@@ -1,4 +1,5 @@
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
+import { fullModelName } from '../../shared/fullModelName.ts';
 
 /** What a row of a view passes to a command. */
 export interface ModelRow {
@@ -37,13 +38,11 @@ export function serverOf({ server }: ModelRow): { readonly server?: string } {
   return server === undefined ? {} : { server };
 }
 
-/** Whether both name the same model of the same server. The tag is `latest` by default. */
+/** Whether both name the same model of the same server. */
 export function isSameModel(one: ModelRow, other: ModelRow): boolean {
   return identityOf(one) === identityOf(other);
 }
 
 function identityOf({ model, server = defaultServerName }: ModelRow): string {
-  const name = model.toLowerCase();
-  const hasTag = (name.split('/').at(-1) ?? '').includes(':');
-  return `${server} ${name}${hasTag ? '' : ':latest'}`;
+  return `${server} ${fullModelName(model)}`;
 }
