@@ -11,7 +11,7 @@ const maxConversations = 256;
  * full, is sent once in a conversation. It is sent again when the state has changed, or has ended and begun again. The
  * turns of a conversation may go through different chats.
  */
-export function createSayOnce(): (chat: Chat) => Chat {
+export function createLastingNotices(): (chat: Chat) => Chat {
   const conversations = new Map<string, ReadonlySet<string>>();
   const remember = (id: string, states: ReadonlySet<string>) => {
     conversations.delete(id);

@@ -81,15 +81,19 @@ async function outcomeOf(
 }
 
 /** Passes values on, one at a time. Of those that come meanwhile, only the newest is kept. */
-function newestOnly<T>(send: (value: T) => Promise<void>): (value: T) => void {
-  const waiting: T[] = [];
+function newestOnly<T extends object>(send: (value: T) => Promise<void>): (value: T) => void {
+  let newest: T | undefined;
   let isSending = false;
   return async (value) => {
-    waiting.splice(0, 1, value);
+    newest = value;
     if (isSending) return;
     isSending = true;
     try {
-      for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await send(next);
+      while (newest !== undefined) {
+        const next: T = newest;
+        newest = undefined;
+        await send(next);
+      }
     } catch {
       // The client is gone, which ends the call too.
     } finally {

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { createFindPrivacy, type FindPrivacy } from '../base/filePrivacy.ts';
 import { createLog, type WrittenLog } from '../base/log.ts';
 import { type Chat, createChat } from '../chat/chat.ts';
-import { createSayOnce } from '../chat/lastingNotices.ts';
+import { createLastingNotices } from '../chat/lastingNotices.ts';
 import { createTokenEstimate } from '../chat/tokenEstimate.ts';
 import { createToolCallId } from '../chat/toolUtilities.ts';
 import { type ConfigurationStore, createConfiguration, readHost } from '../config/configuration.ts';
@@ -141,7 +141,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     status.check(servers.client(), closed).catch((error) => log.debug(`The check ended: ${error}`));
   });
 
-  const sayOnce = createSayOnce();
+  const withLastingNoticesOnce = createLastingNotices();
   return {
     configuration,
     secrets,
@@ -160,7 +160,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     toolRefusals,
     chat,
     findPrivacy,
-    asTurns: (round) => sayOnce(recordTurns(round, { sessions, log })),
+    asTurns: (round) => withLastingNoticesOnce(recordTurns(round, { sessions, log })),
     async takesTools(client, model, signal) {
       await models.learn(client, model, ['tools'], signal);
       return knowledge.capability(client.server, model, 'tools').value !== false;
