@@ -254,6 +254,8 @@ const hostilePages: Readonly<Record<string, string>> = {
     '<details><summary><p>a</p></summary><ul><li>b\n\n- c\n\n</details></details>\n\n<summary>d</summary>\n\n- <details>\n\n  e',
   tables: '|a|b|\n|:-|:-:|\n|<br><kbd>|![x](p/png.png)|\n||\n\n|a|\n|-|\n',
   lists: '1. a\n\n   b\n2) c\n\n999999999. d\n\n- [x] e\n- [ ] \n-\n',
+  alerts:
+    '> [!NOTE]\n> a *b*\n>\n> # H\n\n- > [!CAUTION]\n  > ```mermaid\n  > c\n  > ```\n\n> [!TIP]\n\n$$\na\n$$',
   code: '```"><script>\na\n```\n\n    indented <b>\n\n`` ` ``',
   empty: '',
 };

@@ -139,6 +139,7 @@ t.test('a document is parsed within bounds, or refused with a sentence', async (
     },
     { name: 'more than 10 MB', source: 'a\n\n'.repeat(4e6), want: /longer than 10 MB/ },
     { name: 'a line of pipes', source: `${'|'.repeat(200_000)}\nx` },
+    { name: 'formulas without an end', source: '$$a\n'.repeat(5e5) },
     { name: 'angles', source: '<div '.repeat(1e5) },
     { name: 'a definition and a million lines', source: `[^1]: x\n${'\n'.repeat(1e6)}` },
   ];
@@ -318,7 +319,10 @@ t.test('an SVG is rewritten without active parts', async (t) => {
 });
 
 t.test('Markdown becomes XHTML', async (t) => {
-  const cases: readonly { name: string; source: string; want: string }[] = [
+  const english = ' lang="en" xml:lang="en"';
+  const captioned = (caption: string, language: string, code: string) =>
+    `<figure class="source"><figcaption${english}>${caption}</figcaption>\n<pre><code class="language-${language}">${code}\n</code></pre>\n</figure>\n`;
+  const cases: readonly { name: string; source: string; want: string | RegExp }[] = [
     {
       name: 'entities',
       source: 'a &nbsp;&copy; &lt; `&lt;` "q"',
@@ -391,10 +395,44 @@ t.test('Markdown becomes XHTML', async (t) => {
       source: '<div align="center">\n<h1>T</h1>\n<p>a <b>b</p>\n</div>',
       want: '<h1 id="t">T</h1>\n<p>a <b>b</b></p>\n',
     },
+    {
+      name: 'alert',
+      source: '> [!WARNING]\n> *a* b\n>\n> - c',
+      want: `<div class="alert warning" role="note"><p class="label"${english}>Warning</p>\n<p><em>a</em> b</p>\n<ul><li>c</li>\n</ul>\n</div>\n`,
+    },
+    {
+      name: 'alert with its text after a line break or an empty line',
+      source: '> [!tip]  \n> a\n\n> [!NOTE]\n>\n> b[^1]\n\n[^1]: c',
+      want: /^<div class="alert tip" role="note">.*Tip<\/p>\n<p>a<\/p>\n<\/div>\n<div class="alert note" role="note">.*Note<\/p>\n<p>b<sup>/,
+    },
+    {
+      name: 'quotes that are no alerts',
+      source: '> [!NOTE] a\n\n> [!OTHER]\n> b',
+      want: '<blockquote><p>[!NOTE] a</p>\n</blockquote>\n<blockquote><p>[!OTHER]\nb</p>\n</blockquote>\n',
+    },
+    {
+      name: 'formula',
+      source: 'a\n$$\n  x_1 * y_1 \\\\\n  - z\n$$\nb $$ c',
+      want: `<p>a</p>\n${captioned('Formula', 'math', 'x_1 * y_1 \\\\\n- z')}<p>b $$ c</p>\n`,
+    },
+    { name: 'formula in one line', source: '$$a*b*c$$', want: captioned('Formula', 'math', 'a*b*c') },
+    {
+      name: 'no formula',
+      source: '$$\na\n\nb$$ c\n\n$$ $$',
+      want: '<p>$$\na</p>\n<p>b$$ c</p>\n<p>$$ $$</p>\n',
+    },
+    {
+      name: 'diagram',
+      source: '```mermaid\ngraph TD\n```',
+      want: captioned('Diagram source (Mermaid)', 'mermaid', 'graph TD'),
+    },
     { name: 'control characters', source: 'a\u0000\u0008\ufffe\ud800b &#8;', want: '<p>ab </p>\n' },
     { name: 'comment', source: '<!-- a -- b -->\n\nc', want: '<p>c</p>\n' },
   ];
-  for (const { name, source, want } of cases) t.equal(htmlOf(source), want, name);
+  for (const { name, source, want } of cases) {
+    if (typeof want === 'string') t.equal(htmlOf(source), want, name);
+    else t.match(htmlOf(source), want, name);
+  }
   const footnotes = htmlOf('a[^1] [b[^1]](other.md)\n\n[^1]: c\n\n        code');
   t.match(footnotes, '<sup><a id="fnref:1" href="#fn:1" role="doc-noteref">1</a></sup>');
   t.match(footnotes, '<a href="other.xhtml">b<sup>1</sup></a>');

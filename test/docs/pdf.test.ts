@@ -179,11 +179,22 @@ t.test(
   },
 );
 
-t.test('lists, tasks, quotes and footnotes', parts, async (t) => {
+t.test('lists, tasks, quotes, alerts, formulas, diagrams and footnotes', parts, async (t) => {
   const body =
-    '7. seven\n8. eight\n   - nested\n     1. deep\n\n- [x] done\n- [ ] open\n\n> quote\n>> inner\n\n> [!NOTE]\n> mind\n\nRef[^a] and[^b].\n\n[^a]: The note.\n[^b]: Another.\n';
+    '7. seven\n8. eight\n   - nested\n     1. deep\n\n- [x] done\n- [ ] open\n\n> quote\n>> inner\n\n> [!NOTE]\n> mind\n\n$$\na_1 * b_1\n$$\n\n```mermaid\ngraph TD\n```\n\nRef[^a] and[^b].\n\n[^a]: The note.\n[^b]: Another.\n';
   const text = textOf((await createPdf(pdfJob(body))).bytes).replace(/[\u00a0 ]+/g, ' ');
-  for (const line of ['7. seven', '8. eight', '– nested', '1. deep', '☑ done', '☐ open', 'Note', 'mind'])
+  const captioned = ['Formula', 'a_1 \\* b_1', 'Diagram source \\(Mermaid\\)', 'graph TD'];
+  for (const line of [
+    '7. seven',
+    '8. eight',
+    '– nested',
+    '1. deep',
+    '☑ done',
+    '☐ open',
+    'Note',
+    'mind',
+    ...captioned,
+  ])
     t.match(text, new RegExp(`^ ?${line}$`, 'm'), line);
   t.match(text, /1\. The note\.\s+2\. Another\./);
 });

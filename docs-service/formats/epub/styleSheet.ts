@@ -40,6 +40,10 @@ li > ul, li > ol {
 }
 li.task {
   list-style-type: none;
+}
+li.task > [role=img]:first-child, li.task > p:first-child > [role=img]:first-child {
+  display: inline-block;
+  width: 1.3em;
   margin-left: -1.3em;
 }
 code, kbd, samp, pre {
@@ -68,6 +72,24 @@ blockquote {
   margin-right: 0;
   padding-left: 1em;
   border-left: 3px solid rgba(128, 128, 128, 0.5);
+}
+div.alert {
+  margin: 0.75em 0;
+  padding-left: 1em;
+  border-left: 3px solid rgba(128, 128, 128, 0.5);
+}
+div.alert p.label {
+  margin-bottom: 0.2em;
+  font-weight: bold;
+}
+figure {
+  margin: 0.75em 0;
+}
+figcaption {
+  font-size: 0.88em;
+}
+figcaption + pre {
+  margin-top: 0.3em;
 }
 div.table {
   overflow-x: auto;

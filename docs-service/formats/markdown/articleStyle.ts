@@ -7,7 +7,7 @@ export const articleStyle = `
   color-scheme: light dark;
   --paper: #fcfbf8; --raised: #fff; --soft: #f3f1eb; --line: #dfdbd1; --edge: #8b867a;
   --ink: #22252a; --quiet: #5b5f66; --accent: #0b6360; --accent-soft: #e2efec; --found: #fbe7a1;
-  --warn: #8a3b12; --warn-soft: #fbeee3;
+  --warn: #8a3b12; --warn-soft: #fbeee3; --stop: #a3262f;
   --measure: 56ch;
   --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Helvetica Neue", Arial, sans-serif;
   --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", "DejaVu Sans Mono", monospace;
@@ -16,7 +16,7 @@ export const articleStyle = `
   :root {
     --paper: #15181a; --raised: #1c2023; --soft: #22272a; --line: #343a3e; --edge: #7e868b;
     --ink: #dcdfdd; --quiet: #a0a6a8; --accent: #7fcbc1; --accent-soft: #1d3533; --found: #5c4a12;
-    --warn: #f0b48c; --warn-soft: #35241a;
+    --warn: #f0b48c; --warn-soft: #35241a; --stop: #f49a9d;
   }
 }
 *, ::before, ::after { box-sizing: border-box; }
@@ -37,14 +37,21 @@ ul, ol { padding-inline-start: 1.5em; }
 li { margin: .3em 0; }
 li > ul, li > ol, li > p { margin-bottom: .4em; }
 li::marker { color: var(--quiet); }
-li.task { list-style: none; margin-inline-start: -1.35em; }
+li.task { list-style: none; }
+li.task > [role=img]:first-child, li.task > p:first-child > [role=img]:first-child { display: inline-block; width: 1.35em; margin-inline-start: -1.35em; }
 code, kbd, samp, pre { font-family: var(--mono); font-size: .875em; }
 code { background: var(--soft); border-radius: 4px; padding: .12em .35em; overflow-wrap: anywhere; }
 pre { background: var(--soft); border: 1px solid var(--line); border-radius: 8px; padding: .9rem 1.1rem; line-height: 1.55; overflow-x: auto; tab-size: 4; direction: ltr; text-align: left; }
 pre code { background: none; padding: 0; font-size: 1em; overflow-wrap: normal; }
 kbd { border: 1px solid var(--edge); border-bottom-width: 2px; border-radius: 4px; padding: .05em .4em; background: var(--raised); }
 blockquote { margin-inline: 0; padding-inline-start: 1.1em; border-inline-start: 3px solid var(--accent); color: var(--quiet); }
-blockquote > :last-child, details > :last-child { margin-bottom: 0; }
+blockquote > :last-child, details > :last-child, .alert > :last-child, figure > :last-child { margin-bottom: 0; }
+.alert { --tone: var(--accent); margin: 0 0 1.15em; padding: .15rem 0 .15rem 1.1em; padding-inline: 1.1em 0; border-inline-start: 3px solid var(--tone); }
+.alert.warning { --tone: var(--warn); }
+.alert.caution { --tone: var(--stop); }
+.alert .label { margin: 0 0 .25em; color: var(--tone); font-weight: 650; }
+figure { margin: 0 0 1.15em; }
+figcaption { margin: 0 0 .35em; color: var(--quiet); font-size: .88em; }
 .table { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .94em; line-height: 1.5; font-variant-numeric: tabular-nums; }
 th, td { text-align: start; vertical-align: top; padding: .55rem 1.1rem .55rem 0; border-bottom: 1px solid var(--line); overflow-wrap: normal; }
@@ -72,14 +79,14 @@ article > header .about { color: var(--ink); font-size: 1.15em; line-height: 1.5
 a.chip:hover { text-decoration: underline; }
 .badge { display: inline-block; background: var(--warn-soft); color: var(--warn); border: 1px solid; border-radius: 4px; font-size: .72rem; font-weight: 650; letter-spacing: .05em; text-transform: uppercase; line-height: 1.4; padding: .1em .5em; margin: 0; vertical-align: .15em; }
 @media print {
-  :root { --paper: #fff; --raised: #fff; --soft: #f5f5f5; --line: #bbb; --edge: #666; --ink: #000; --quiet: #333; --accent: #000; --accent-soft: #fff; --found: #fff; --warn: #000; --warn-soft: #fff; color-scheme: light; }
+  :root { --paper: #fff; --raised: #fff; --soft: #f5f5f5; --line: #bbb; --edge: #666; --ink: #000; --quiet: #333; --accent: #000; --accent-soft: #fff; --found: #fff; --warn: #000; --warn-soft: #fff; --stop: #000; color-scheme: light; }
   @page { margin: 2cm; }
   body { font-size: 10.5pt; line-height: 1.5; }
   article { max-width: none; }
   code { background: none; padding: 0; }
   pre { white-space: pre-wrap; overflow-wrap: anywhere; }
   pre, table, .table { overflow: visible; }
-  pre, blockquote, tr, img { break-inside: avoid; }
+  pre, blockquote, .alert, figure, tr, img { break-inside: avoid; }
   h1, h2, h3, h4, h5, h6 { break-after: avoid; }
   thead { display: table-header-group; }
   p, li { orphans: 3; widows: 3; }

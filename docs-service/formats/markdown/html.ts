@@ -1,5 +1,7 @@
 import type { Token, Tokens } from 'marked';
 import { decodeEntities, plainText } from '../../content/plainText.ts';
+import { type Alert, tryAlert } from './alerts.ts';
+import { tryCodeCaption } from './formulas.ts';
 import { BlockScope, InlineScope, pictureTag } from './htmlScopes.ts';
 import type { Footnote, MarkdownDocument } from './markdown.ts';
 import { HtmlSanitiser } from './rawHtml.ts';
@@ -75,7 +77,7 @@ class HtmlWriter {
       case 'paragraph':
         return this.#element('p', () => this.#inlines(token.tokens ?? []));
       case 'blockquote':
-        return this.#element('blockquote', () => this.#blocks(token.tokens ?? []));
+        return this.#quote(token as Tokens.Blockquote);
       case 'code':
         return this.#code(token as Tokens.Code);
       case 'list':
@@ -102,10 +104,30 @@ class HtmlWriter {
     this.#element(`h${token.depth}`, () => this.#inlines(token.tokens), id && ` id="${escapeXml(id)}"`);
   }
 
-  #code({ text, lang }: Tokens.Code): void {
-    const [language = ''] = /^[\w+#.-]{1,40}/.exec(lang ?? '') ?? [];
+  #quote(token: Tokens.Blockquote): void {
+    const alert = tryAlert(token);
+    if (alert === undefined) this.#element('blockquote', () => this.#blocks(token.tokens));
+    else this.#alert(alert);
+  }
+
+  #alert({ kind, label, tokens }: Alert): void {
+    const print = () => {
+      this.#out.push(`<p class="label"${english}>${label}</p>\n`);
+      this.#blocks(tokens);
+    };
+    this.#element('div', print, ` class="alert ${kind}" role="note"`);
+  }
+
+  #code(token: Tokens.Code): void {
+    const [language = ''] = /^[\w+#.-]{1,40}/.exec(token.lang ?? '') ?? [];
     const attribute = language && ` class="language-${escapeXml(language)}"`;
-    this.#out.push(`<pre><code${attribute}>${escapeXml(text)}\n</code></pre>\n`);
+    const code = `<pre><code${attribute}>${escapeXml(token.text)}\n</code></pre>\n`;
+    const caption = tryCodeCaption(token);
+    if (caption === undefined) this.#out.push(code);
+    else
+      this.#out.push(
+        `<figure class="source"><figcaption${english}>${caption}</figcaption>\n${code}</figure>\n`,
+      );
   }
 
   #list({ ordered, start, items }: Tokens.List): void {
@@ -222,6 +244,9 @@ class HtmlWriter {
     return `<li id="${footnoteId(number)}"${type}>${text}</li>\n`;
   }
 }
+
+/** Words that the service adds are English, whatever the language of the document is. XHTML wants both attributes. */
+const english = ' lang="en" xml:lang="en"';
 
 function isInlineParent(token: Token): token is Token & { tokens: Token[] } {
   return 'tokens' in token && token.tokens !== undefined;

@@ -5,6 +5,7 @@ import { plainText, withoutIllegalCharacters } from '../../content/plainText.ts'
 import { UnrenderableError } from '../renderJob.ts';
 import { BoundedLexer, BoundedTokenizer } from './boundedLexer.ts';
 import { type FootnoteDefinition, footnoteExtensions, isFootnoteReference } from './footnotes.ts';
+import { formulaExtension } from './formulas.ts';
 import { withRawHeading } from './rawHeadingTokens.ts';
 
 /** A document as Marked's tokens (GitHub's Markdown with footnotes), with facts that need the whole document. */
@@ -54,7 +55,7 @@ export function parseMarkdown(source: string): MarkdownDocument {
 
 export function lexWithFootnotes(source: string) {
   const definitions = new Map<string, FootnoteDefinition>();
-  const extensions = footnoteExtensions(definitions);
+  const extensions = [...footnoteExtensions(definitions), formulaExtension];
   return { tokens: lex(source, new Marked({ extensions })), definitions };
 }
 

@@ -1,4 +1,6 @@
 import type { Token, Tokens } from 'marked';
+import { tryAlert } from '../markdown/alerts.ts';
+import { tryCodeCaption } from '../markdown/formulas.ts';
 import type { Footnote } from '../markdown/markdown.ts';
 import { codeBlock } from './codeBlock.ts';
 import { directionOf } from './directions.ts';
@@ -27,7 +29,7 @@ function blockOf(token: Token, scope: Scope): Block[] {
     case 'html':
       return htmlParagraphs(token.raw, scope.inline).flatMap((pieces) => paragraphBlocks(pieces, scope));
     case 'code':
-      return [codeBlock((token as Tokens.Code).text, scope)];
+      return codeBlocks(token as Tokens.Code, scope);
     case 'blockquote':
       return quoteBlock(token as Tokens.Blockquote, scope);
     case 'list':
@@ -75,7 +77,21 @@ function asText(piece: Piece): TextPiece {
   return piece.kind === 'text' ? piece : { kind: 'text', text: piece.alt, mark: piece.mark };
 }
 
-function quoteBlock({ raw, tokens }: Tokens.Blockquote, scope: Scope): Block[] {
+/** Code, below its caption if it has one. */
+function codeBlocks(token: Tokens.Code, scope: Scope): Block[] {
+  const block = codeBlock(token.text, scope);
+  const caption = tryCodeCaption(token);
+  if (caption === undefined) return [block];
+  const look = { ...scope.look, fontSize: sizes.note, color: colors.quiet };
+  const above = paragraphBlocks([{ kind: 'text', text: caption, mark: {} }], { ...scope, look });
+  // As a heading does, a caption stays with what follows it.
+  return [
+    ...above.map((placed) => ({ ...placed, after: 3, isHeading: true as const })),
+    { ...block, before: 3 },
+  ];
+}
+
+function quoteBlock(token: Tokens.Blockquote, scope: Scope): Block[] {
   const indent = indentWithin(scope, quoteIndent);
   const quoteDepth = (scope.quoteDepth ?? 0) + 1;
   // PDFMake warns about tables that are nested deeper.
@@ -86,44 +102,23 @@ function quoteBlock({ raw, tokens }: Tokens.Blockquote, scope: Scope): Block[] {
     quoteDepth,
     look,
   };
-  const blocks = quotedBlocks(tokens, inner);
+  const blocks = quotedBlocks(token, inner);
   if (blocks.length === 0) return [];
   const body = { stack: arrange(blocks) };
-  const table = { table: { widths: [inner.width], body: [[body]] }, layout: quoteLayout(directionOf(raw)) };
+  const table = {
+    table: { widths: [inner.width], body: [[body]] },
+    layout: quoteLayout(directionOf(token.raw)),
+  };
   const node = isTable ? fromPageMargin(table, scope.indent) : { stack: [{ ...body, marginLeft: indent }] };
   return [{ node, lead: blocks[0]?.lead ?? 0, height: heightOf(blocks), before: 9, after: 9 }];
 }
 
-const alerts: Readonly<Record<string, string>> = {
-  NOTE: 'Note',
-  TIP: 'Tip',
-  IMPORTANT: 'Important',
-  WARNING: 'Warning',
-  CAUTION: 'Caution',
-};
-
-/** GitHub's alerts are quotes that begin with a word such as `[!NOTE]`. */
-function quotedBlocks(tokens: readonly Token[], scope: Scope): Block[] {
-  const [first, ...rest] = tokens;
-  const [word] = first?.type === 'paragraph' ? (/^\[!([A-Z]+)\][ \t]*(?:\n|$)/.exec(first.raw) ?? []) : [];
-  const label = word && alerts[word.trim().slice(2, -1)];
-  if (!first || !label) return blocksOf(tokens, scope);
-  const pieces = inlinePieces((first as Tokens.Paragraph).tokens, scope.inline);
-  return [
-    ...paragraphBlocks([{ kind: 'text', text: label, mark: { bold: true } }], scope),
-    ...paragraphBlocks(withoutStart(pieces, word.trim()), scope),
-    ...blocksOf(rest, scope),
-  ];
-}
-
-function withoutStart(pieces: readonly Piece[], start: string): Piece[] {
-  let left = start.length;
-  return pieces.flatMap((piece) => {
-    if (piece.kind === 'image' || left === 0) return [piece];
-    const text = piece.text.slice(left);
-    left -= piece.text.length - text.length;
-    return text ? [{ ...piece, text }] : [];
-  });
+/** An alert begins with its label. */
+function quotedBlocks(token: Tokens.Blockquote, scope: Scope): Block[] {
+  const alert = tryAlert(token);
+  if (alert === undefined) return blocksOf(token.tokens, scope);
+  const label = { kind: 'text', text: alert.label, mark: { bold: true } } as const;
+  return [...paragraphBlocks([label], scope), ...blocksOf(alert.tokens, scope)];
 }
 
 function ruleBlock(width: number): Block {
