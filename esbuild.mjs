@@ -109,7 +109,7 @@ await build({
     practiceRunner: 'daemon/practice/practiceRunner.ts',
     readSecrets: 'daemon/config/secretSources.ts',
     ollamaLibrary: 'daemon/catalog/ollamaLibrary.ts',
-    httpAgent: 'daemon/runner/httpAgent.ts',
+    httpAgent: 'daemon/runner/http/httpAgent.ts',
     mcpRuntime: 'daemon/tools/mcpRuntime.ts',
   },
   outdir: 'dist/runnerd',
@@ -125,7 +125,7 @@ await build({
     // The validator that the client of MCP brings would be a quarter of the bundle, and nothing asks it.
     '@modelcontextprotocol/client/_shims': './daemon/tools/clientShims.ts',
     // The HTTP client would load it for HTTP/2, which nothing asks for.
-    'node:http2': './daemon/runner/noHttp2.cjs',
+    'node:http2': './daemon/runner/http/noHttp2.cjs',
   },
 });
 

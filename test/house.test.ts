@@ -124,6 +124,11 @@ const rules: readonly { name: string; room: RegExp; never: RegExp }[] = [
     never: /^(daemon|docs-service)\/(?!base\/)/,
   },
   {
+    name: 'only the table of servers knows which wires there are',
+    room: /^daemon\/(?!runner\/(?:ollama|openai)\/|runner\/servers\.ts|practice\/)/,
+    never: /^daemon\/runner\/(ollama|openai)\//,
+  },
+  {
     name: 'tools know nothing of the logs of runners',
     room: /^daemon\/tools\//,
     never: /^daemon\/logs\//,
@@ -153,6 +158,27 @@ t.test('the rooms import only whom they may', async (t) => {
     );
     t.strictSame(broken, [], name);
   }
+});
+
+t.test('no path and no field of a wire stands outside of its room', async (t) => {
+  const words = [
+    /\/(?:api|v1)\/(?:tags|ps|show|chat|generate|embed|pull|create|delete|blobs|version|models|completions)/,
+    /\b(?:keep_alive|done_reason|eval_count|prompt_eval_count|draft_files|size_vram)\b/,
+    /\b(?:finish_reason|reasoning_content|chat_template_kwargs|stream_options|response_format|n_ctx)\b/,
+  ];
+  const knows = (path: string) => /^daemon\/(runner\/(ollama|openai)|practice)\//.test(path);
+  const inRooms = sources.filter(({ path }) => knows(path));
+  for (const word of words.slice(0, 2))
+    t.ok(
+      inRooms.some(({ text }) => word.test(text)),
+      String(word),
+    );
+  const elsewhere = sources
+    .filter(({ path }) => /^(client|daemon|protocol)\//.test(path) && !knows(path))
+    // The catalog is another service, which happens to have this path.
+    .filter(({ path }) => path !== 'daemon/catalog/catalogClient.ts')
+    .flatMap(({ path, text }) => words.filter((word) => word.test(text)).map((word) => `${path}: ${word}`));
+  t.strictSame(elsewhere, []);
 });
 
 t.test('only composition roots create what a room of the daemon offers to others', async (t) => {
@@ -287,8 +313,8 @@ const networkFiles: readonly string[] = [
   'client/vscode/documents/docsServer.ts',
   // A socket on a descriptor, which leads to no network.
   'daemon/config/secretSources.ts',
-  'daemon/runner/httpAgent.ts',
-  'daemon/runner/transport.ts',
+  'daemon/runner/http/httpAgent.ts',
+  'daemon/runner/http/transport.ts',
 ];
 
 t.test('a runner is asked by the one client for runners, and by nothing beside it', async (t) => {

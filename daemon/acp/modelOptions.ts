@@ -30,9 +30,9 @@ export function createModelOptions(
   let preferred: ChatModelResult = {};
 
   const list: ModelOptions['list'] = async (signal, options = { refresh: true }) => {
-    const client = core.servers.client();
-    const listed = await core.models.list(client, options, signal);
-    preferred = await core.chatModels.find(client, signal);
+    const runner = core.servers.runner();
+    const listed = await core.models.list(runner, options, signal);
+    preferred = await core.chatModels.find(runner, signal);
     models = listed.models.filter(canChat);
   };
   const pickers = (session: Session) => {
@@ -52,7 +52,7 @@ export function createModelOptions(
     if (!chosen) throw new InvalidParamsError('value', `there is no model "${String(value)}" that can chat`);
     session.model = chosen.name;
     session.missingModel = undefined;
-    await core.chatModels.choose(core.servers.client(), chosen.name);
+    await core.chatModels.choose(core.servers.runner(), chosen.name);
   };
 
   return {

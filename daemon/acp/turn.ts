@@ -68,11 +68,11 @@ export async function takeTurn(parts: TurnParts, message: Message): Promise<Stop
 /** The answer, with the session's tools if the model takes any. */
 async function answer(parts: TurnParts, params: ChatParams): Promise<ChatResult> {
   const { core, session, tools, updates, signal } = parts;
-  const client = core.servers.client();
+  const runner = core.servers.runner();
   const { model } = params;
-  if (!(await core.takesTools(client, model, signal))) {
+  if (!(await core.takesTools(runner, model, signal))) {
     await noticeUnusedTools(parts, model);
-    return core.asTurns(core.chat)(client, params, updates.delta, signal);
+    return core.asTurns(core.chat)(runner, params, updates.delta, signal);
   }
   return tools.run(session.id, async (running) => {
     await running.require('all');
@@ -103,7 +103,7 @@ function answerWithTools(
     onProgress: updates.progress,
   });
   return core.asTurns(chat)(
-    core.servers.client(),
+    core.servers.runner(),
     params,
     (delta) => {
       if (delta.kind !== 'toolCall') return updates.delta(delta);
@@ -147,7 +147,7 @@ async function modelFor({
   }
   await updateSessions();
   const { model } = session;
-  if (model === undefined) throw noModel(core.servers.client().server.url, options.models);
+  if (model === undefined) throw noModel(core.servers.runner().server.url, options.models);
   if (before !== undefined && before !== model)
     await updates.notice({ message: `${before} is not installed any more; ${model} answers.` });
   else if (session.missingModel !== undefined)

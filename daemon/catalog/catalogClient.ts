@@ -8,7 +8,7 @@ import {
   type TextAnswer,
   type Transport,
   type TransportRequest,
-} from '../runner/transport.ts';
+} from '../runner/http/transport.ts';
 import { failureOfCatalog, noModels, notAList, tooSlow } from './catalogFailure.ts';
 import type { ListingKey } from './catalogStore.ts';
 import { cleanModels, type ListedModel, type RawModel } from './listedModel.ts';

@@ -8,7 +8,7 @@ import {
 import type { Lazy } from '../base/lazily.ts';
 import { catalogParamsSchema, probeCatalogParamsSchema } from '../models/params.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
-import type { RunnerClient } from '../runner/client.ts';
+import type { Runner } from '../runner/runner.ts';
 import type { Servers } from '../runner/servers.ts';
 import type { Catalog, CatalogQuery } from './catalog.ts';
 
@@ -16,7 +16,7 @@ export interface CatalogDependencies {
   readonly catalog: Lazy<Catalog>;
   readonly servers: Servers;
   /** The names of the installed models; empty if the server does not answer. */
-  readonly installed: (client: RunnerClient, signal: AbortSignal) => Promise<readonly string[]>;
+  readonly installed: (runner: Runner, signal: AbortSignal) => Promise<readonly string[]>;
 }
 
 /** How long to wait for the installed models, in ms, so that a runner that hangs does not hide the catalog. */
@@ -25,10 +25,10 @@ const installedWithin = 2_000;
 /** Answers the requests for the public catalogs. */
 export function serveCatalog(endpoint: Endpoint, { catalog, servers, installed }: CatalogDependencies): void {
   const queryOf = async ({ server, ...query }: CatalogParams, signal: AbortSignal): Promise<CatalogQuery> => {
-    const client = servers.client(server);
+    const runner = servers.runner(server);
     const reason = new Error('The runner took too long to list its models.');
     const names = withTimeLimit({ limit: installedWithin, reason, signal }, (limited) =>
-      installed(client, limited),
+      installed(runner, limited),
     ).catch((error) => {
       if (error === reason) return [];
       throw error;

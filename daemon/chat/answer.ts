@@ -2,7 +2,7 @@ import type { ChatParams, Message, NoticeCode, ToolCall } from '../../protocol/m
 import { RunnerError } from '../base/errors.ts';
 import { nodesIn } from '../base/nesting.ts';
 import type { StreamRedaction } from '../config/redaction.ts';
-import type { ChatLine, WireToolCall } from '../runner/wire.ts';
+import type { CallPart, ChatPart } from '../runner/runner.ts';
 import type { DeltaPump } from './deltas.ts';
 import { createThinkingQuote, LongText } from './formatting.ts';
 import {
@@ -107,7 +107,7 @@ export class Answer {
    * Reads a line, in pieces between which a caller can pause.
    * @throws {RunnerError} `bad-response`, once the answer is larger than the limits.
    */
-  *add({ thinking, content, toolCalls }: ChatLine): Iterable<void> {
+  *add({ thinking, content, toolCalls }: ChatPart): Iterable<void> {
     for (const piece of piecesOf(thinking)) {
       this.#count(piece.length);
       for (const event of this.#parser.pushThinking(piece)) this.#emit(event);
@@ -182,7 +182,7 @@ export class Answer {
     this.#options.notice(code, message);
   }
 
-  #call({ id, name, arguments: given }: WireToolCall): void {
+  #call({ id, name, arguments: given }: CallPart): void {
     if (this.#toolCalls.length === maxCalls) {
       // Releasing the withheld text at the end may find more calls.
       if (this.#isOver) return;
@@ -205,7 +205,7 @@ export class Answer {
     if (this.#size > maxAnswer) throw tooLong('4 million characters');
   }
 
-  #countCall({ id = '', name, arguments: given }: WireToolCall): void {
+  #countCall({ id = '', name, arguments: given }: CallPart): void {
     const text = JSON.stringify(given);
     this.#count(id.length + name.length + text.length);
     this.#nodes += nodesIn(text);

@@ -9,11 +9,9 @@ import { type ModelCapabilities, modelId } from '../models/modelCapabilities.ts'
 import type { Models } from '../models/models.ts';
 import { parseModelName } from '../models/name.ts';
 import type { ToolSupport, ToolVerdict } from '../models/toolSupport.ts';
-import type { RunnerClient } from '../runner/client.ts';
-import type { ChatLine } from '../runner/wire.ts';
+import type { ChatPart, ChatRequest, Runner } from '../runner/runner.ts';
 import { Answer } from './answer.ts';
 import {
-  chatRequestBody,
   contextNames,
   mayStartInThinking,
   neededCapabilities,
@@ -33,7 +31,7 @@ interface ChatDependencies {
   /** Asks the runner for these capabilities if they are not known. They may stay unknown. */
   readonly learn: Models['learn'];
   /** The runner does not have a model that was asked, so the list that clients show is out of date. */
-  readonly onDidMissModel: (client: RunnerClient) => void;
+  readonly onDidMissModel: (runner: Runner) => void;
   /** The configuration's current defaults. */
   readonly defaults: () => { readonly keepAlive?: string | number; readonly contextLength?: number };
   readonly createId: () => string;
@@ -48,19 +46,19 @@ interface ChatDependencies {
  * chat into one that answers a whole turn.
  */
 export type Chat = (
-  client: RunnerClient,
+  runner: Runner,
   params: ChatParams,
   send: SendDelta,
   signal: AbortSignal,
 ) => Promise<ChatResult>;
 
 export function createChat(dependencies: ChatDependencies): Chat {
-  return async (client, params, send, signal) => {
+  return async (runner, params, send, signal) => {
     parseModelName(params.model);
     const pump = createDeltaPump(params.streamId, send);
     const { messages, privateFiles } = await screenAttachments(params.messages, dependencies.findPrivacy);
     const screened = { ...params, messages };
-    const round = new Round(dependencies, { client, params: screened, privateFiles, pump, signal });
+    const round = new Round(dependencies, { runner, params: screened, privateFiles, pump, signal });
     const finishReason = await round.run();
     await pump.flush();
     return round.result(finishReason);
@@ -68,7 +66,7 @@ export function createChat(dependencies: ChatDependencies): Chat {
 }
 
 interface RoundOptions {
-  readonly client: RunnerClient;
+  readonly runner: Runner;
   readonly params: ChatParams;
   readonly privateFiles: readonly PrivateFile[];
   readonly pump: DeltaPump;
@@ -117,24 +115,24 @@ class Round {
   }
 
   #learn(): Promise<void> {
-    const { client, params } = this.#options;
+    const { runner, params } = this.#options;
     const { learn } = this.#dependencies;
-    return learn(client, params.model, neededCapabilities(params), this.#stop.signal);
+    return learn(runner, params.model, neededCapabilities(params), this.#stop.signal);
   }
 
   /** Where the model runs is known by now. */
   #noticePrivateFiles(): void {
-    const { client, params, privateFiles } = this.#options;
-    const recipient = recipientOf(client.server, params.model, this.#dependencies.knowledge);
+    const { runner, params, privateFiles } = this.#options;
+    const recipient = recipientOf(runner.server, params.model, this.#dependencies.knowledge);
     for (const { code, message } of noticesAbout(privateFiles, recipient)) this.#notices.add(code, message);
   }
 
   #plan(): Plan {
-    const { client, params } = this.#options;
+    const { runner, params } = this.#options;
     const { knowledge } = this.#dependencies;
     return planChat(params, {
-      vision: knowledge.visionByModelId.get(modelId(client.server, params.model)),
-      thinking: knowledge.capability(client.server, params.model, 'thinking'),
+      vision: knowledge.visionByModelId.get(modelId(runner.server, params.model)),
+      thinking: knowledge.capability(runner.server, params.model, 'thinking'),
     });
   }
 
@@ -142,11 +140,11 @@ class Round {
    * Sends the request. If the runner refuses the tools or the thinking in it, the same request is sent without them.
    */
   async #converse(plan: Plan): Promise<FinishReason> {
-    const { client, params } = this.#options;
+    const { runner, params } = this.#options;
     const { toolSupport, knowledge } = this.#dependencies;
     const offered = plan.tools.length > 0;
     const admission = offered
-      ? await toolSupport.admit(client.server, params.model, this.#stop.signal)
+      ? await toolSupport.admit(runner.server, params.model, this.#stop.signal)
       : undefined;
     const report = (verdict: ToolVerdict) => admission?.report(verdict);
     const tools = admission?.send ? plan.tools : [];
@@ -162,7 +160,7 @@ class Round {
         return await this.#converse(plan);
       }
       if (refused === 'thinking' && plan.think) {
-        knowledge.observe(client.server, params.model, { capability: 'thinking', value: false });
+        knowledge.observe(runner.server, params.model, { capability: 'thinking', value: false });
         report('unknown');
         return await this.#converse(this.#plan());
       }
@@ -178,12 +176,12 @@ class Round {
   }
 
   #createAnswer({ messages, tools }: Pick<Plan, 'messages' | 'tools'>): Answer {
-    const { client, params, pump } = this.#options;
+    const { runner, params, pump } = this.#options;
     const { knowledge, createId, createRedaction } = this.#dependencies;
-    const isOpened = knowledge.startsInThinking(client.server, params.model);
+    const isOpened = knowledge.startsInThinking(runner.server, params.model);
     return new Answer({
       params,
-      thinks: knowledge.thinks(client.server, params.model),
+      thinks: knowledge.thinks(runner.server, params.model),
       startsInThinking: isOpened && mayStartInThinking(params),
       tools,
       contextTags: contextNames(params),
@@ -196,25 +194,22 @@ class Round {
   }
 
   async #ask(plan: Plan, onAnswered: () => void): Promise<FinishReason> {
-    const { client, params, pump } = this.#options;
+    const { runner, params, pump } = this.#options;
     const defaults = this.#dependencies.defaults();
     const size = promptSizeOf(plan.messages, plan.tools);
     const fit = this.#createFit(size, defaults.contextLength);
     await fit.begin();
     this.#answer = this.#createAnswer(plan);
-    let last: ChatLine | undefined;
+    let last: ChatPart | undefined;
     const yieldNow = createYielder();
     try {
-      for await (const lines of client.chat(
-        chatRequestBody(params, { ...plan, ...defaults }),
-        this.#stop.signal,
-      )) {
+      for await (const parts of runner.chat(chatRequest(params, plan, defaults), this.#stop.signal)) {
         if (last === undefined) {
           onAnswered();
           void fit.learn();
         }
-        for (const line of lines) {
-          for (const _piece of this.#answer.add((last = line))) {
+        for (const part of parts) {
+          for (const _piece of this.#answer.add((last = part))) {
             const pause = yieldNow();
             if (pause) await pause;
           }
@@ -228,28 +223,28 @@ class Round {
   }
 
   #createFit(size: PromptSize, configured: number | undefined): PromptFit {
-    const { client, params } = this.#options;
+    const { runner, params } = this.#options;
     const { knowledge, estimate } = this.#dependencies;
     const options = {
-      client,
+      runner,
       model: params.model,
       knowledge,
       size,
       signal: this.#stop.signal,
       asked: askedWindow(params),
       configured,
-      needed: estimate.estimate(modelId(client.server, params.model), size),
+      needed: estimate.estimate(modelId(runner.server, params.model), size),
       notice: this.#notices.add,
     };
     return new PromptFit(withoutUndefined(options));
   }
 
-  async #finish(last: ChatLine | undefined, fit: PromptFit, size: PromptSize): Promise<FinishReason> {
-    const { client, params } = this.#options;
+  async #finish(last: ChatPart | undefined, fit: PromptFit, size: PromptSize): Promise<FinishReason> {
+    const { runner, params } = this.#options;
     this.#end(last?.doneReason ?? 'stop');
     const { promptTokens = 0, completionTokens = 0 } = last ?? {};
     if (!this.#answer.begun && completionTokens > 1) this.#noticeLost(completionTokens);
-    this.#dependencies.estimate.calibrate(modelId(client.server, params.model), size, promptTokens);
+    this.#dependencies.estimate.calibrate(modelId(runner.server, params.model), size, promptTokens);
     const contextLength = await fit.allocated();
     this.#usage = withoutUndefined({ promptTokens, completionTokens, contextLength });
     if (this.#answer.hasToolCalls) return 'toolCalls';
@@ -269,13 +264,13 @@ class Round {
   }
 
   #end(reason: string): void {
-    const { client, params } = this.#options;
+    const { runner, params } = this.#options;
     this.#answer.finish(reason);
     const { knowledge } = this.#dependencies;
     const { hasThought, beganInThinking } = this.#answer;
-    if (hasThought) knowledge.noteThought(client.server, params.model);
+    if (hasThought) knowledge.noteThought(runner.server, params.model);
     if (beganInThinking !== undefined && mayStartInThinking(params) && reason === 'stop')
-      knowledge.noteStart(client.server, params.model, beganInThinking);
+      knowledge.noteStart(runner.server, params.model, beganInThinking);
   }
 
   /** Keeps the answer so far: it is sent before the error, and the error carries it too. */
@@ -283,7 +278,7 @@ class Round {
     this.#end('error');
     await this.#options.pump.flush();
     if (!(error instanceof RunnerError)) return error;
-    if (error.kind === 'model-not-found') this.#dependencies.onDidMissModel(this.#options.client);
+    if (error.kind === 'model-not-found') this.#dependencies.onDidMissModel(this.#options.runner);
     return this.#answer.begun ? error.with({ partial: this.#answer.message() }) : error;
   }
 }
@@ -294,6 +289,24 @@ export function toolsDisabled(model: string): Notice {
     code: 'tools-disabled',
     message: `${model} does not support tools, so they were left out. Choose a model with tools to use them.`,
   };
+}
+
+/** What the user asked for takes precedence over the defaults of the configuration. */
+function chatRequest(
+  { model, options, format, keepAlive: asked }: ChatParams,
+  { messages, tools, think }: Plan,
+  { keepAlive, contextLength }: ReturnType<ChatDependencies['defaults']>,
+): ChatRequest {
+  return withoutUndefined({
+    model,
+    messages,
+    tools,
+    think,
+    options,
+    format,
+    keepAlive: asked ?? keepAlive,
+    contextLength,
+  });
 }
 
 function askedWindow({ options }: ChatParams): number | undefined {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ChatParams, Notice } from '../../protocol/messages/chat.ts';
-import type { RunnerClient } from '../runner/client.ts';
+import type { Runner } from '../runner/runner.ts';
 import type { Chat } from './chat.ts';
 
 /** How many conversations are remembered. The one that was used longest ago is forgotten first. */
@@ -20,8 +20,8 @@ export function createLastingNotices(): (chat: Chat) => Chat {
     if (conversations.size > maxConversations && oldest !== undefined) conversations.delete(oldest);
   };
 
-  return (chat) => async (client, params, send, signal) => {
-    const id = conversationOf(client, params);
+  return (chat) => async (runner, params, send, signal) => {
+    const id = conversationOf(runner, params);
     const before = (isBeginning(params) ? undefined : conversations.get(id)) ?? new Set();
     const now = new Set<string>();
     let leftOut = 0;
@@ -37,7 +37,7 @@ export function createLastingNotices(): (chat: Chat) => Chat {
       leftOut += 1;
     };
     try {
-      const result = await chat(client, params, sendNews, signal);
+      const result = await chat(runner, params, sendNews, signal);
       // A turn that was cut short may not have come to everything that still holds.
       remember(id, result.finishReason === 'cancelled' ? new Set([...before, ...now]) : now);
       return { ...result, notices: result.notices.filter(isNews) };
@@ -49,7 +49,7 @@ export function createLastingNotices(): (chat: Chat) => Chat {
 }
 
 /** A conversation without an id is known by its first prompt. */
-function conversationOf({ server }: RunnerClient, { session, messages }: ChatParams): string {
+function conversationOf({ server }: Runner, { session, messages }: ChatParams): string {
   if (session !== undefined) return session;
   const first = messages.find(({ role }) => role === 'user')?.content ?? '';
   return createHash('sha256').update(`${server.url}\n${first}`).digest('hex');

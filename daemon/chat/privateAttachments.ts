@@ -2,7 +2,7 @@ import { isLoopback } from '../../protocol/base/loopback.ts';
 import type { Attachment, Message, Notice } from '../../protocol/messages/chat.ts';
 import { type FindPrivacy, type Privacy, tryPathOf } from '../base/filePrivacy.ts';
 import type { ModelCapabilities } from '../models/modelCapabilities.ts';
-import type { Server } from '../runner/client.ts';
+import type { Server } from '../runner/runner.ts';
 
 interface Screened {
   readonly messages: readonly Message[];

@@ -2,7 +2,7 @@ import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { NoticeCode } from '../../protocol/messages/chat.ts';
 import { type AdvisedMessage, adviseOnWindow, RunnerError } from '../base/errors.ts';
 import type { ModelCapabilities } from '../models/modelCapabilities.ts';
-import type { RunnerClient } from '../runner/client.ts';
+import type { Runner } from '../runner/runner.ts';
 import type { PromptSize } from './tokenEstimate.ts';
 
 /**
@@ -21,7 +21,7 @@ const estimateMargin = 1.1;
 const roomForAnswer = 1024;
 
 interface PromptFitOptions {
-  readonly client: RunnerClient;
+  readonly runner: Runner;
   readonly model: string;
   readonly knowledge: ModelCapabilities;
   /** `num_ctx` of the request. */
@@ -125,8 +125,8 @@ export class PromptFit {
 
   /** The allocated tokens, or those that will be allocated because the request asks for them. */
   get #window(): number | undefined {
-    const { client, model, knowledge, asked, configured } = this.#options;
-    const { allocated, maximum = Number.POSITIVE_INFINITY } = knowledge.context(client.server, model);
+    const { runner, model, knowledge, asked, configured } = this.#options;
+    const { allocated, maximum = Number.POSITIVE_INFINITY } = knowledge.context(runner.server, model);
     const wanted = asked ?? configured;
     const granted = wanted === undefined ? undefined : Math.min(wanted, maximum);
     // A model that is loaded with another window is loaded again.
@@ -134,8 +134,8 @@ export class PromptFit {
   }
 
   get #maximum(): number | undefined {
-    const { client, model, knowledge } = this.#options;
-    return knowledge.context(client.server, model).maximum;
+    const { runner, model, knowledge } = this.#options;
+    return knowledge.context(runner.server, model).maximum;
   }
 
   /** Settles within `limit` ms. */
@@ -145,25 +145,25 @@ export class PromptFit {
   }
 
   async #ask(): Promise<void> {
-    const { client, knowledge, signal } = this.#options;
-    const models = await client.ps(signal).catch(() => undefined);
+    const { runner, knowledge, signal } = this.#options;
+    const models = await runner.running(signal).catch(() => undefined);
     if (!models) return;
-    knowledge.learnRunning(client.server, models);
+    knowledge.learnRunning(runner.server, models);
     this.#isReported = true;
   }
 
   /** Settles within `limit` ms. */
   async #learnMaximum(limit: number): Promise<void> {
-    const { client, model, knowledge } = this.#options;
-    if (this.#maximum !== undefined || knowledge.isShown(client.server, model)) return;
+    const { runner, model, knowledge } = this.#options;
+    if (this.#maximum !== undefined || knowledge.isShown(runner.server, model)) return;
     this.#askingMaximum ??= this.#askMaximum();
     await within(this.#askingMaximum, limit);
   }
 
   async #askMaximum(): Promise<void> {
-    const { client, model, knowledge, signal } = this.#options;
-    const shown = await client.show(model, signal).catch(() => undefined);
-    if (shown) knowledge.learnShown(client.server, model, shown);
+    const { runner, model, knowledge, signal } = this.#options;
+    const shown = await runner.show(model, signal).catch(() => undefined);
+    if (shown) knowledge.learnShown(runner.server, model, shown);
   }
 }
 

@@ -21,7 +21,7 @@ interface ChatParts {
 export function serveChat(endpoint: Endpoint, { chat, servers, status, requireTools }: ChatParts): void {
   const streams = new Set<string>();
   endpoint.onRequest(chatRequest, chatParamsSchema, async (params, signal) => {
-    const client = servers.client(params.server);
+    const runner = servers.runner(params.server);
     if (streams.has(params.streamId))
       throw new InvalidParamsError('streamId', 'another running chat already uses it');
     streams.add(params.streamId);
@@ -32,10 +32,10 @@ export function serveChat(endpoint: Endpoint, { chat, servers, status, requireTo
       throw error;
     }
     // The status is that of the default server.
-    const isDefault = client.server.name === servers.client().server.name;
+    const isDefault = runner.server.name === servers.runner().server.name;
     const done = isDefault ? status.beginWork() : () => undefined;
     try {
-      return await chat(client, params, (delta) => endpoint.notify(chatDelta, delta), signal);
+      return await chat(runner, params, (delta) => endpoint.notify(chatDelta, delta), signal);
     } finally {
       done();
       streams.delete(params.streamId);

@@ -10,7 +10,7 @@ import {
   type Usage,
 } from '../../protocol/messages/chat.ts';
 import { RunnerError } from '../base/errors.ts';
-import type { RunnerClient } from '../runner/client.ts';
+import type { Runner } from '../runner/runner.ts';
 import { type Chat, toolsDisabled } from './chat.ts';
 import type { AskApproval, DaemonToolOffer, DaemonTools } from './daemonTools.ts';
 import type { SendDelta } from './deltas.ts';
@@ -21,7 +21,7 @@ interface ToolLoopDependencies {
   readonly chat: Chat;
   readonly tools: DaemonTools;
   /** False if the model has no tools: then no server is started for it. */
-  readonly takesTools: (client: RunnerClient, model: string, signal: AbortSignal) => Promise<boolean>;
+  readonly takesTools: (runner: Runner, model: string, signal: AbortSignal) => Promise<boolean>;
   /** The way to ask the user before a call; undefined if nobody can be asked. */
   readonly askApproval: () => AskApproval | undefined;
   /** The call is allowed, and runs next. */
@@ -36,9 +36,9 @@ interface ToolLoopDependencies {
  * their results, until it answers without calls. Without `hostedTools` the chat passes through unchanged.
  */
 export function createToolLoop(dependencies: ToolLoopDependencies): Chat {
-  return async (client, params, send, signal) => {
-    if (params.hostedTools === undefined) return dependencies.chat(client, params, send, signal);
-    const loop = new Loop(dependencies, { client, params, send, signal });
+  return async (runner, params, send, signal) => {
+    if (params.hostedTools === undefined) return dependencies.chat(runner, params, send, signal);
+    const loop = new Loop(dependencies, { runner, params, send, signal });
     try {
       return await loop.run();
     } catch (error) {
@@ -48,7 +48,7 @@ export function createToolLoop(dependencies: ToolLoopDependencies): Chat {
 }
 
 interface LoopOptions {
-  readonly client: RunnerClient;
+  readonly runner: Runner;
   readonly params: ChatParams;
   readonly send: SendDelta;
   readonly signal: AbortSignal;
@@ -110,12 +110,12 @@ class Loop {
 
   /** Undefined if the turn was cancelled before the servers were ready. */
   async #offer(): Promise<DaemonToolOffer | undefined> {
-    const { client, params, signal } = this.#options;
+    const { runner, params, signal } = this.#options;
     const { hostedTools = [], toolChoice, tools = [], model } = params;
     const { takesTools } = this.#dependencies;
     if (toolChoice === 'none' || !this.#dependencies.tools.has(hostedTools)) return noOffer;
     try {
-      if (!(await takesTools(client, model, signal))) {
+      if (!(await takesTools(runner, model, signal))) {
         await this.#say(toolsDisabled(model));
         return noOffer;
       }
@@ -130,11 +130,11 @@ class Loop {
 
   /** Asks the model once, with the history and all that the turn has added. */
   async #runRound(tools: NonNullable<ChatParams['tools']>): Promise<ChatResult> {
-    const { client, params, signal } = this.#options;
+    const { runner, params, signal } = this.#options;
     const { hostedTools: _, maxRounds: __, tools: ___, ...rest } = params;
     const calls: ToolCall[] = [];
     const result = await this.#dependencies.chat(
-      client,
+      runner,
       { ...rest, messages: [...params.messages, ...this.#added], ...(tools.length === 0 ? {} : { tools }) },
       (delta) => this.#pass(delta, calls),
       signal,

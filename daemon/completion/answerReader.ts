@@ -1,5 +1,5 @@
 import { linkedSignal } from '../../protocol/base/abort.ts';
-import type { RunnerClient } from '../runner/client.ts';
+import type { Runner } from '../runner/runner.ts';
 import type { AnswerContext } from './answerContext.ts';
 import { findSpecialToken, maxTokenLength } from './families.ts';
 import { isClosersOrBlank } from './syntax.ts';
@@ -11,7 +11,7 @@ interface Reading {
 
 /** Reads until there is enough, and then closes the runner's socket, so that it stops. */
 export async function readAnswer(
-  begin: (signal: AbortSignal) => ReturnType<RunnerClient['generate']>,
+  begin: (signal: AbortSignal) => ReturnType<Runner['fill']>,
   { context, receive }: Reading,
   signal: AbortSignal,
 ): Promise<string> {

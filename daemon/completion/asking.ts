@@ -2,18 +2,18 @@ import { RunnerError } from '../base/errors.ts';
 import { type ModelCapabilities, modelId } from '../models/modelCapabilities.ts';
 import type { Models } from '../models/models.ts';
 import { parseModelName } from '../models/name.ts';
-import type { RunnerClient } from '../runner/client.ts';
+import type { Runner } from '../runner/runner.ts';
 import { answerContextOf } from './answerContext.ts';
 import { readAnswer } from './answerReader.ts';
 import { less } from './cursorContext.ts';
 import { suggestionOf } from './filters.ts';
-import { completionRequestBody, type PromptStrategy, promptStrategies } from './fimPrompts.ts';
+import { fillRequest, type PromptStrategy, promptStrategies } from './fimPrompts.ts';
 import type { Neighbours } from './neighbours.ts';
 import type { Place } from './suggestions.ts';
 
 export interface AskingDependencies {
   /** The runner that answers completions. */
-  readonly client: () => RunnerClient;
+  readonly runner: () => Runner;
   readonly settings: () => AskingSettings;
   readonly knowledge: ModelCapabilities;
   /** Asks the runner for these capabilities if they are not known. They may stay unknown. */
@@ -73,59 +73,59 @@ export function createAsking(dependencies: AskingDependencies): Asking {
   /** Returns undefined if the model refuses this strategy. */
   const tryStrategy = async (
     strategy: PromptStrategy,
-    { client, place, ...request }: CompletionRequest,
+    { runner, place, signal, receive }: CompletionRequest,
   ): Promise<string | undefined> => {
     const { model } = place;
-    const isSmall = small.has(modelId(client.server, model));
+    const isSmall = small.has(modelId(runner.server, model));
     const { around, before } = await textsAt(place, { isSmall, isWarming: false });
     const context = answerContextOf({ ...place, around }, strategy.stops);
     const wanted = context.isMultiline ? 'block' : 'line';
-    const body = completionRequestBody(strategy, around, { ...settings(), model, wanted, before });
-    const begin = (stop: AbortSignal) => client.generate(body, stop);
+    const request = fillRequest(strategy, around, { ...settings(), model, wanted, before });
+    const begin = (stop: AbortSignal) => runner.fill(request, stop);
     try {
-      const answer = await readAnswer(begin, { context, receive: request.receive }, request.signal);
-      answered.add(modelId(client.server, model));
+      const answer = await readAnswer(begin, { context, receive }, signal);
+      answered.add(modelId(runner.server, model));
       return suggestionOf(answer, around, context);
     } catch (error) {
       if (isRefusal(error, strategy)) return undefined;
       if (isSmall || !isTooLong(error)) throw error;
-      small.add(modelId(client.server, model));
-      return tryStrategy(strategy, { client, place, ...request });
+      small.add(modelId(runner.server, model));
+      return tryStrategy(strategy, { runner, place, signal, receive });
     }
   };
 
-  const strategiesFor = async (client: RunnerClient, model: string, signal: AbortSignal) => {
+  const strategiesFor = async (runner: Runner, model: string, signal: AbortSignal) => {
     parseModelName(model);
-    if (!answered.has(modelId(client.server, model)))
-      await dependencies.learn(client, model, ['insert'], signal);
-    if (knowledge.isRemote(client.server, model)) throw runsElsewhere(client, model);
-    return promptStrategies(model, knowledge.capability(client.server, model, 'insert').value);
+    if (!answered.has(modelId(runner.server, model)))
+      await dependencies.learn(runner, model, ['insert'], signal);
+    if (knowledge.isRemote(runner.server, model)) throw runsElsewhere(runner, model);
+    return promptStrategies(model, knowledge.capability(runner.server, model, 'insert').value);
   };
 
   const ask: AskRunner = async (place, signal, receive) => {
     const { model } = place;
-    const client = dependencies.client();
-    for (const strategy of await strategiesFor(client, model, signal)) {
-      const text = await tryStrategy(strategy, { client, place, signal, receive });
+    const runner = dependencies.runner();
+    for (const strategy of await strategiesFor(runner, model, signal)) {
+      const text = await tryStrategy(strategy, { runner, place, signal, receive });
       if (text !== undefined) return text;
-      knowledge.observe(client.server, model, { capability: 'insert', value: false });
+      knowledge.observe(runner.server, model, { capability: 'insert', value: false });
     }
-    throw cannotFill(client, model);
+    throw cannotFill(runner, model);
   };
 
   const warm: WarmRunner = async ({ place, isGuess }, signal) => {
     const { model } = place;
-    const client = dependencies.client();
-    const [strategy] = await strategiesFor(client, model, signal);
+    const runner = dependencies.runner();
+    const [strategy] = await strategiesFor(runner, model, signal);
     // With the suffix first, the whole prompt depends on the place.
     if (!strategy || (isGuess && strategy.isSuffixFirst)) return false;
     const { around, before } = await textsAt(place, {
-      isSmall: small.has(modelId(client.server, model)),
+      isSmall: small.has(modelId(runner.server, model)),
       isWarming: true,
     });
     if (before.length + around.prefix.length < minWarmed) return false;
-    const body = completionRequestBody(strategy, around, { ...settings(), model, wanted: 'nothing', before });
-    for await (const lines of client.generate(body, signal)) if (lines.at(-1)?.done) break;
+    const request = fillRequest(strategy, around, { ...settings(), model, wanted: 'nothing', before });
+    for await (const lines of runner.fill(request, signal)) if (lines.at(-1)?.done) break;
     return true;
   };
 
@@ -138,7 +138,7 @@ interface TextOptions {
 }
 
 interface CompletionRequest {
-  readonly client: RunnerClient;
+  readonly runner: Runner;
   readonly place: Place;
   readonly signal: AbortSignal;
   readonly receive: (text: string) => void;
@@ -153,7 +153,7 @@ function isTooLong(error: unknown): boolean {
 }
 
 /** Every document in which somebody types would be sent to another host. */
-function runsElsewhere({ server }: RunnerClient, model: string): RunnerError {
+function runsElsewhere({ server }: Runner, model: string): RunnerError {
   return new RunnerError(
     'not-supported',
     `${model} runs on another host, so your files are not sent to it. Choose a model on your own runner for inline completion.`,
@@ -161,7 +161,7 @@ function runsElsewhere({ server }: RunnerClient, model: string): RunnerError {
   );
 }
 
-function cannotFill({ server }: RunnerClient, model: string): RunnerError {
+function cannotFill({ server }: Runner, model: string): RunnerError {
   return new RunnerError(
     'not-supported',
     `${model} cannot fill in the middle. Choose a model with insert for inline completion.`,

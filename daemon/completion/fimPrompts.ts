@@ -1,7 +1,5 @@
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { Capability } from '../../protocol/messages/models.ts';
-import type { GenerateRequestBody } from '../runner/client.ts';
-import { keepAliveToWire } from '../runner/wire.ts';
+import type { FillRequest } from '../runner/runner.ts';
 import type { CursorContext } from './cursorContext.ts';
 import { type FillInTheMiddle, fillInTheMiddleOf } from './families.ts';
 
@@ -10,7 +8,7 @@ export interface PromptStrategy {
   readonly name: 'suffix' | 'raw';
   /** Whether the prompt begins with the text after the cursor. */
   readonly isSuffixFirst: boolean;
-  readonly prompt: (prefix: string, suffix: string) => { prompt: string; suffix?: string; raw?: true };
+  readonly textOf: (prefix: string, suffix: string) => FillRequest['text'];
   /** The stops of the model's family. If a request has none, those of the model's own Modelfile apply. */
   readonly stops: readonly string[];
 }
@@ -25,7 +23,7 @@ export function promptStrategies(model: string, insert: Capability['value']): re
   const suffix: PromptStrategy = {
     name: 'suffix',
     isSuffixFirst: false,
-    prompt: withSuffix,
+    textOf: (prefix, suffix) => ({ prefix, suffix }),
     stops: fill?.stops ?? [],
   };
   // A server that does not list capabilities refuses the request, and that is remembered.
@@ -33,7 +31,7 @@ export function promptStrategies(model: string, insert: Capability['value']): re
   const raw = (build: FillInTheMiddle['prompt']): PromptStrategy => ({
     name: 'raw',
     isSuffixFirst: build === fill.suffixFirst,
-    prompt: (before, after) => ({ prompt: build(before, after), raw: true }),
+    textOf: (before, after) => ({ prompt: build(before, after) }),
     stops: fill.stops,
   });
   return [
@@ -43,12 +41,7 @@ export function promptStrategies(model: string, insert: Capability['value']): re
   ];
 }
 
-/** Without a suffix a runner would treat the prompt as a question, so at the end of a file the suffix is a line end. */
-function withSuffix(prompt: string, suffix: string) {
-  return { prompt, suffix: suffix === '' ? '\n' : suffix };
-}
-
-interface BodyOptions {
+interface FillOptions {
   readonly model: string;
   /** With `nothing` the runner only evaluates the prompt. */
   readonly wanted: keyof typeof limits;
@@ -68,24 +61,17 @@ const limits = { nothing: 1, line: 32, block: 128 } as const;
 /** Low, because the most likely continuation is wanted. */
 const temperature = 0.1;
 
-/** The body of `/api/generate`. With `truncate: false` the runner refuses a prompt that it would cut silently. */
-export function completionRequestBody(
+/** The request for the text at the cursor. */
+export function fillRequest(
   strategy: PromptStrategy,
   around: CursorContext,
-  asked: BodyOptions,
-): GenerateRequestBody {
-  const { model, wanted, before, keepAlive, contextLength } = asked;
-  return withoutUndefined<GenerateRequestBody>({
-    model,
-    ...strategy.prompt(before + around.prefix, around.suffix),
-    think: false,
-    truncate: false,
-    options: withoutUndefined<object>({
-      temperature,
-      num_predict: limits[wanted],
-      stop: strategy.stops.length === 0 ? undefined : strategy.stops,
-      num_ctx: contextLength,
-    }),
-    keep_alive: keepAlive === undefined ? undefined : keepAliveToWire(keepAlive),
-  });
+  { wanted, before, ...asked }: FillOptions,
+): FillRequest {
+  return {
+    ...asked,
+    text: strategy.textOf(before + around.prefix, around.suffix),
+    stops: strategy.stops,
+    maxTokens: limits[wanted],
+    temperature,
+  };
 }

@@ -15,7 +15,7 @@ import { type ChatModels, createChatModelChoices, createChatModels } from '../mo
 import { ModelCapabilities } from '../models/modelCapabilities.ts';
 import { createModelChanges, type ModelChanges, Models } from '../models/models.ts';
 import { createToolRefusals, createToolSupport, type ToolRefusals } from '../models/toolSupport.ts';
-import type { RunnerClient } from '../runner/client.ts';
+import type { Runner } from '../runner/runner.ts';
 import { createServers, type Servers } from '../runner/servers.ts';
 import { createLazySessions, type LazySessions } from '../sessions/lazySessions.ts';
 import { recordTurns } from '../sessions/recordTurns.ts';
@@ -58,7 +58,7 @@ export interface Core {
   /** The same chat, which appends each turn to the conversation that it names, and repeats no lasting notice in it. */
   readonly asTurns: (chat: Chat) => Chat;
   /** False if the model is known to have no tools. Some models must be asked for. */
-  readonly takesTools: (client: RunnerClient, model: string, signal: AbortSignal) => Promise<boolean>;
+  readonly takesTools: (runner: Runner, model: string, signal: AbortSignal) => Promise<boolean>;
   readonly sessions: LazySessions;
   /** What the user's own configuration says now; what cannot be used of it is logged, each fault once. */
   readonly readUserConfig: () => Promise<UserConfig>;
@@ -66,7 +66,7 @@ export interface Core {
   readonly warnOfStart: () => void;
   readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
   /** Called when the list of models of this server has changed. */
-  readonly noteModels: (client: RunnerClient) => void;
+  readonly noteModels: (runner: Runner) => void;
   /** The configuration is known: the secrets are read. */
   start(): void;
 }
@@ -88,7 +88,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
   });
   const { headersFor, runnerHeadersFor, whyWithheld } = reading;
   const servers = createServers({ settings, headersFor: runnerHeadersFor, whyWithheld, redact });
-  const status = createStatus({ client: () => servers.client(), whyWithheld, closed });
+  const status = createStatus({ runner: () => servers.runner(), whyWithheld, closed });
   const knowledge = new ModelCapabilities();
   const toolSupport = createToolSupport();
   const toolRefusals = createToolRefusals({ toolSupport, knowledge });
@@ -112,11 +112,11 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     ...(folder === undefined ? {} : { folder }),
     redact: (value) => redactMessage(value, secrets.redaction),
     userSettings: async () => (await readUserConfig()).sessions,
-    secretsAreRead: () => headersFor(servers.client().server.url),
+    secretsAreRead: () => headersFor(servers.runner().server.url),
   });
   const findPrivacy = createFindPrivacy(() => settings().exclude);
-  const noteModels = (client: RunnerClient) => {
-    models.forgetList(client);
+  const noteModels = (runner: Runner) => {
+    models.forgetList(runner);
     modelChanges.note();
   };
   const chat = createChat({
@@ -138,7 +138,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
   // A runner that refused requests may accept them now, and may list other models.
   reading.onDidChange(() => {
     modelChanges.note();
-    status.check(servers.client(), closed).catch((error) => log.debug(`The check ended: ${error}`));
+    status.check(servers.runner(), closed).catch((error) => log.debug(`The check ended: ${error}`));
   });
 
   const withLastingNoticesOnce = createLastingNotices();
@@ -161,9 +161,9 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     chat,
     findPrivacy,
     asTurns: (round) => withLastingNoticesOnce(recordTurns(round, { sessions, log })),
-    async takesTools(client, model, signal) {
-      await models.learn(client, model, ['tools'], signal);
-      return knowledge.capability(client.server, model, 'tools').value !== false;
+    async takesTools(runner, model, signal) {
+      await models.learn(runner, model, ['tools'], signal);
+      return knowledge.capability(runner.server, model, 'tools').value !== false;
     },
     sessions,
     readUserConfig,
@@ -173,7 +173,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     },
     headersFor,
     noteModels,
-    start: () => reading.start(servers.client().server.url),
+    start: () => reading.start(servers.runner().server.url),
   };
 }
 

@@ -169,7 +169,7 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
 
   const modelfileLanguage = serveModelfileLanguage(connection, endpoint, {
     documents: completion.documents,
-    installed: (signal) => models.names(servers.client(), signal),
+    installed: (signal) => models.names(servers.runner(), signal),
     log,
     closed,
   });

@@ -2,7 +2,7 @@ import { messageOf } from '../../protocol/base/errorText.ts';
 import { parseAddress } from '../../protocol/messages/address.ts';
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
 import { type ChangedOptions, defaultServerName, type Timeouts } from '../../protocol/messages/settings.ts';
-import type { Server } from '../runner/client.ts';
+import type { Server } from '../runner/runner.ts';
 import { isHarmless, type ResolvedSettings, settings, withDefaults } from './settings.ts';
 
 /** The current settings, with every default filled in. */

@@ -4,7 +4,7 @@ import type { Lazy } from '../base/lazily.ts';
 import type { Log } from '../base/log.ts';
 import { serverParamsSchema } from '../models/params.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
-import type { Server } from '../runner/client.ts';
+import type { Server } from '../runner/runner.ts';
 import type { Servers } from '../runner/servers.ts';
 import type { ServerLogs } from './serverLogs.ts';
 
@@ -29,7 +29,7 @@ export function serveLogs(
   /** How many requests wait for a start, by the server's address. */
   const waiting = new Map<string, number>();
   endpoint.onRequest(startLogsRequest, serverParamsSchema, async (params, signal) => {
-    const { server } = servers.client(params.server);
+    const { server } = servers.runner(params.server);
     const count = (by: number) => waiting.set(server.url, (waiting.get(server.url) ?? 0) + by);
     count(1);
     try {
@@ -43,13 +43,13 @@ export function serveLogs(
     }
   });
   endpoint.onRequest(stopLogsRequest, serverParamsSchema, ({ server }) =>
-    stop(servers.client(server).server),
+    stop(servers.runner(server).server),
   );
 
   /** The server whose log is followed because of the settings. */
   let followed: Server | undefined;
   return () => {
-    const wanted = isWanted() ? servers.client().server : undefined;
+    const wanted = isWanted() ? servers.runner().server : undefined;
     if (wanted?.url === followed?.url) return;
     if (followed) stop(followed).catch(() => undefined);
     followed = wanted;

@@ -2,7 +2,7 @@ import { homedir, hostname, networkInterfaces } from 'node:os';
 import { isLoopback } from '../../protocol/base/loopback.ts';
 import type { LogLevel } from '../../protocol/messages/settings.ts';
 import { RunnerError } from '../base/errors.ts';
-import type { Server } from '../runner/client.ts';
+import type { Server } from '../runner/runner.ts';
 import type { Follower, FollowOptions } from './follower.ts';
 import { createLogLines, type LogLines } from './logLines.ts';
 import { followFirst, logSources } from './logSources.ts';

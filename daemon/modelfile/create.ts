@@ -5,7 +5,7 @@ import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import { parseModelName } from '../models/name.ts';
 import { createDownloadProgress } from '../models/pulls.ts';
 import type { Report, WorkState } from '../rpc/workDoneProgress.ts';
-import type { CreateRequestBody, RunnerClient } from '../runner/client.ts';
+import type { CreateRequest, Runner } from '../runner/runner.ts';
 import { tryParameterValue } from './checks.ts';
 import {
   hasErrors,
@@ -17,7 +17,7 @@ import {
 } from './modelfile.ts';
 import { type ModelSources, resolveSources } from './modelSources.ts';
 import type { Command, Problem } from './parser.ts';
-import { createUploads, type Digests } from './uploads.ts';
+import { createUploads } from './uploads.ts';
 import { parameterWords } from './vocabulary.ts';
 
 interface CreateWatch {
@@ -31,7 +31,7 @@ interface CreateWatch {
  * @throws {RunnerError} `invalid-modelfile` with `diagnostics`, before anything is sent.
  */
 export async function createModel(
-  client: RunnerClient,
+  runner: Runner,
   params: CreateModelParams,
   { report, signal }: CreateWatch,
 ): Promise<void> {
@@ -45,12 +45,12 @@ export async function createModel(
   signal.throwIfAborted();
 
   let last: WorkState | undefined;
-  const uploads = createUploads(client, filesOf(sources), (state) => {
+  const uploads = createUploads(runner.creation, filesOf(sources), (state) => {
     last = state;
     report(state);
   });
   const { from, files, adapters, drafts } = sources;
-  const body = createBody(
+  const request = createRequest(
     withoutUndefined({
       model,
       commands: modelfile.commands,
@@ -63,7 +63,7 @@ export async function createModel(
   // After the uploads the runner reports what it does. It counts only while it downloads or converts.
   const progressOf = createDownloadProgress();
   try {
-    for await (const lines of client.create(body, signal))
+    for await (const lines of runner.creation.create(request, signal))
       for (const line of lines) report({ ...last, ...progressOf(line) });
   } catch (error) {
     throw error instanceof RunnerError && error.kind === 'model-not-found' ? unknownBase(error, from) : error;
@@ -105,55 +105,28 @@ function unknownBase(error: RunnerError, from = 'a model'): RunnerError {
   );
 }
 
-interface BodyOptions {
-  readonly model: string;
+interface Parts extends Pick<CreateRequest, 'model' | 'from' | 'files' | 'adapters' | 'drafts'> {
   readonly commands: readonly Command[];
-  readonly from?: string;
-  readonly files: Digests;
-  readonly adapters: Digests;
-  readonly drafts: Digests;
 }
 
-/** The commands that set one field of the request. The last of several counts. */
-const fields: ReadonlyMap<string, string> = new Map([
-  ['template', 'template'],
-  ['system', 'system'],
-  ['renderer', 'renderer'],
-  ['parser', 'parser'],
-]);
-
-/** The body of `/api/create` for commands without mistakes. */
-export function createBody({
-  model,
-  commands,
-  from,
-  files,
-  adapters,
-  drafts,
-}: BodyOptions): CreateRequestBody {
+/** What to ask for, from commands without mistakes. The last of several counts, but for licences and messages. */
+export function createRequest({ commands, ...parts }: Parts): CreateRequest {
   const valuesOf = (name: string) =>
     commands.filter((command) => command.name === name).map(({ args }) => args);
-  const single = [...fields].flatMap(([name, field]) => {
-    const last = valuesOf(name).at(-1);
-    return last ? [[field, last[0].text] as const] : [];
-  });
-  const requires = valuesOf('requires').at(-1)?.[0].text.replace(/^v/, '');
-  const license = valuesOf('license').map(([{ text }]) => text);
-  const messages = valuesOf('message').map(([role, content]) => ({
-    role: role.text,
-    content: content?.text ?? '',
-  }));
-  const parameters = parametersOf(
-    valuesOf('parameter').map(([name, value]) => [name.text, value?.text ?? '']),
-  );
+  const last = (name: string) => valuesOf(name).at(-1)?.[0].text;
   return withoutUndefined({
-    model,
-    from,
-    ...withEntries({ files, adapters, draft_files: drafts, parameters }),
-    ...Object.fromEntries(single),
-    requires,
-    ...(license.length === 0 ? {} : { license }),
-    ...(messages.length === 0 ? {} : { messages }),
+    ...parts,
+    parameters: parametersOf(valuesOf('parameter').map(([name, value]) => [name.text, value?.text ?? ''])),
+    template: last('template'),
+    system: last('system'),
+    renderer: last('renderer'),
+    parser: last('parser'),
+    requires: last('requires')?.replace(/^v/, ''),
+    license: valuesOf('license').map(([{ text }]) => text),
+    messages: valuesOf('message').map(([role, content]) => ({
+      role: role.text,
+      content: content?.text ?? '',
+    })),
   });
 }
 
@@ -172,8 +145,4 @@ function parametersOf(pairs: readonly (readonly [string, string])[]): Readonly<R
     parameters.set(name, word.isList ? list : value);
   }
   return Object.fromEntries(parameters);
-}
-
-function withEntries(records: Readonly<Record<string, object>>): object {
-  return Object.fromEntries(Object.entries(records).filter(([, record]) => Object.keys(record).length > 0));
 }

@@ -5,7 +5,7 @@ import { exact } from '../base/validate.ts';
 import { createParamsSchema } from '../models/params.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import type { Works } from '../rpc/workDoneProgress.ts';
-import type { RunnerClient } from '../runner/client.ts';
+import type { Runner } from '../runner/runner.ts';
 import type { Servers } from '../runner/servers.ts';
 import { createModel } from './create.ts';
 import { maxModelfileBytes, readModelfile, toParseResult } from './modelfile.ts';
@@ -14,7 +14,7 @@ export interface ModelfileDependencies {
   readonly servers: Servers;
   readonly works: Works;
   /** Called when a model was created. */
-  readonly onDidChange: (client: RunnerClient) => void;
+  readonly onDidChange: (runner: Runner) => void;
 }
 
 /** Answers the requests about Modelfiles. */
@@ -28,12 +28,12 @@ export function serveModelfile(
     toParseResult(readModelfile(params.text)),
   );
   endpoint.onRequest(createModelRequest, createParamsSchema, async (params, requested) => {
-    const client = servers.client(params.server);
+    const runner = servers.runner(params.server);
     const { model, workDoneToken: token } = params;
     await works.run({ title: `Creating ${model}`, token, signal: requested }, (report, signal) =>
-      createModel(client, params, { report, signal }),
+      createModel(runner, params, { report, signal }),
     );
-    onDidChange(client);
+    onDidChange(runner);
     return { model };
   });
 }

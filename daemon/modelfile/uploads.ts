@@ -6,14 +6,11 @@ import type { PartProgress } from '../../protocol/messages/progress.ts';
 import { RunnerError } from '../base/errors.ts';
 import { openRegularFile } from '../base/regularFile.ts';
 import type { Report } from '../rpc/workDoneProgress.ts';
-import type { RunnerClient } from '../runner/client.ts';
+import type { Digests, ModelCreation } from '../runner/runner.ts';
 import type { ModelFile } from './modelSources.ts';
 
 /** Bytes of one read from the disk: enough to be fast, and few enough to keep the event loop free. */
 const pieceSize = 512 * 1024;
-
-/** The digests of files, by their relative names: `sha256:` and 64 hexadecimal digits. */
-export type Digests = Readonly<Record<string, string>>;
 
 /**
  * Uploads files to the runner. Each file is read once for its digest, and once more, as a stream, if the runner does
@@ -24,13 +21,13 @@ export interface Uploads {
   send(files: readonly ModelFile[], signal: AbortSignal): Promise<Digests>;
 }
 
-export function createUploads(client: RunnerClient, files: readonly ModelFile[], report: Report): Uploads {
+export function createUploads(creation: ModelCreation, files: readonly ModelFile[], report: Report): Uploads {
   const progress = new UploadProgress(files, report);
   const sendFile = async (file: ModelFile, signal: AbortSignal): Promise<string> => {
     const digest = await digestOf(file, progress.counter(file, 'Reading'), signal);
     const sent = progress.counter(file, 'Uploading');
-    if (await client.hasBlob(digest, signal)) sent(file.bytes);
-    else await upload(client, { file, digest, sent }, signal);
+    if (await creation.hasBlob(digest, signal)) sent(file.bytes);
+    else await upload(creation, { file, digest, sent }, signal);
     return digest;
   };
   return {
@@ -76,7 +73,7 @@ interface FileUpload {
 }
 
 async function upload(
-  client: RunnerClient,
+  creation: ModelCreation,
   { file, digest, sent }: FileUpload,
   signal: AbortSignal,
 ): Promise<void> {
@@ -94,7 +91,7 @@ async function upload(
     stream.destroy(error);
   });
   try {
-    await client.uploadBlob(digest, { bytes, stream }, signal);
+    await creation.uploadBlob(digest, { bytes, stream }, signal);
   } catch (error) {
     if (problem) throw unreadable(path, problem);
     throw error instanceof RunnerError && /digest mismatch/.test(error.message)

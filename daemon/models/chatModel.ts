@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { type ChatModelResult, canChat, type Model } from '../../protocol/messages/models.ts';
 import type { Log } from '../base/log.ts';
 import { tryReadKept, writePrivateFile } from '../base/privateFile.ts';
-import type { RunnerClient, Server } from '../runner/client.ts';
+import type { Runner, Server } from '../runner/runner.ts';
 import type { Models } from './models.ts';
 import { modelKey, parseModelName } from './name.ts';
 
@@ -11,13 +11,13 @@ import { modelKey, parseModelName } from './name.ts';
  */
 export interface ChatModels {
   /** Asks the runner for its list. For a model that nobody named, it also asks whether the model has turns. */
-  find(client: RunnerClient, signal: AbortSignal): Promise<ChatModelResult>;
+  find(runner: Runner, signal: AbortSignal): Promise<ChatModelResult>;
   /**
    * The user chose this model. From now on it answers in every client, unless the setting names one. A model that runs
    * elsewhere is not remembered: what is said in another client must not go there without a choice.
    * @throws {RunnerError} `invalid-request`, if it is not the name of a model.
    */
-  choose(client: RunnerClient, model: string): Promise<void>;
+  choose(runner: Runner, model: string): Promise<void>;
 }
 
 interface ChatModelsOptions {
@@ -33,13 +33,13 @@ const maxExamined = 8;
 export function createChatModels({ models, settings, choices, isRemote }: ChatModelsOptions): ChatModels {
   /** The first whose turns are written; if there is none, the first without a template, which may chat too. */
   const firstWithTurns = async (
-    client: RunnerClient,
+    runner: Runner,
     candidates: readonly Model[],
     signal: AbortSignal,
   ): Promise<Model | undefined> => {
     let withoutTemplate: Model | undefined;
     for (const model of candidates.slice(0, maxExamined)) {
-      const turns = await models.turns(client, model.name, signal);
+      const turns = await models.turns(runner, model.name, signal);
       if (turns === 'written') return model;
       if (turns === 'unknown') withoutTemplate ??= model;
     }
@@ -47,8 +47,8 @@ export function createChatModels({ models, settings, choices, isRemote }: ChatMo
   };
 
   return {
-    async find(client, signal) {
-      const { models: listed } = await models.list(client, { refresh: false }, signal);
+    async find(runner, signal) {
+      const { models: listed } = await models.list(runner, { refresh: false }, signal);
       const able = listed.filter(canChat);
       const named = (name: string) => able.find((model) => modelKey(model.name) === modelKey(name));
       const { chatModel = '', completionModel = '' } = settings();
@@ -56,17 +56,17 @@ export function createChatModels({ models, settings, choices, isRemote }: ChatMo
       if (set) return { model: set, from: 'setting' };
       const missing = chatModel === '' ? {} : { missing: chatModel };
 
-      const chosen = named((await choices.last(client.server.url)) ?? '');
+      const chosen = named((await choices.last(runner.server.url)) ?? '');
       // A model that runs elsewhere may have replaced it since.
       if (chosen && !chosen.remote) return { model: chosen, from: 'choice', ...missing };
       const candidates = inOrder(able, completionModel);
-      const model = await firstWithTurns(client, candidates, signal);
+      const model = await firstWithTurns(runner, candidates, signal);
       return model ? { model, from: model.running ? 'loaded' : 'newest', ...missing } : missing;
     },
 
-    async choose(client, model) {
+    async choose(runner, model) {
       parseModelName(model);
-      if (!isRemote(client.server, model)) await choices.keep(client.server.url, model);
+      if (!isRemote(runner.server, model)) await choices.keep(runner.server.url, model);
     },
   };
 }

@@ -1,12 +1,11 @@
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { Model, ParameterValue } from '../../protocol/messages/models.ts';
-import type { Server } from '../runner/client.ts';
-import type { WireModel, WireShow } from '../runner/wire.ts';
+import type { ListedModel, Server, ShownModel } from '../runner/runner.ts';
 import type { ModelCapabilities } from './modelCapabilities.ts';
 import { familyOf } from './name.ts';
 
 /** A model in the protocol's form: what the runner says, our family, and what is known about it. */
-export function toModel(wire: WireModel, server: Server, knowledge: ModelCapabilities): Model {
+export function toModel(wire: ListedModel, server: Server, knowledge: ModelCapabilities): Model {
   const { name, size, digest, modifiedAt, family, parameterSize, quantization } = wire;
   const details = {
     family: family ?? '',
@@ -28,14 +27,14 @@ export function toModel(wire: WireModel, server: Server, knowledge: ModelCapabil
 }
 
 /** The same model with what `ps` says about it. */
-export function withRunning(model: Model, running: WireModel | undefined): Model {
+export function withRunning(model: Model, running: ListedModel | undefined): Model {
   if (!running) return model;
   const { expiresAt = new Date(0).toISOString(), size = 0, sizeVram = 0 } = running;
   return { ...model, running: { expiresAt, size, sizeVram } };
 }
 
 /** What `show` says about a model that is not in the list. */
-export function shownAsListed(name: string, show: WireShow): WireModel {
+export function shownAsListed(name: string, show: ShownModel): ListedModel {
   const { modifiedAt, family, parameterSize, quantization, remoteHost, remoteModel } = show;
   return withoutUndefined({
     name,

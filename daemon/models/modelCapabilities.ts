@@ -2,8 +2,7 @@ import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { Capability, CapabilityName, ContextLength } from '../../protocol/messages/models.ts';
 import { createEmitter, type Event } from '../base/event.ts';
 import type { Turns } from '../runner/chatTemplate.ts';
-import type { Server } from '../runner/client.ts';
-import type { WireModel, WireShow } from '../runner/wire.ts';
+import type { ListedModel, Server, ShownModel } from '../runner/runner.ts';
 import { modelKey } from './name.ts';
 import { isThinkingName } from './thinking.ts';
 
@@ -47,7 +46,7 @@ export class ModelCapabilities {
     return this.#visionByModelId;
   }
 
-  learnListed(server: Server, models: readonly WireModel[]): void {
+  learnListed(server: Server, models: readonly ListedModel[]): void {
     for (const model of models) {
       const id = this.#idOf(server, model.name);
       const found = this.#entryWithDigest(id, model.digest);
@@ -58,7 +57,7 @@ export class ModelCapabilities {
     }
   }
 
-  learnRunning(server: Server, models: readonly WireModel[]): void {
+  learnRunning(server: Server, models: readonly ListedModel[]): void {
     const running = new Set(models.map(({ name }) => this.#idOf(server, name)));
     for (const [id, found] of this.#known)
       if (id.startsWith(`${server.url} `) && !running.has(id)) delete found.allocatedContext;
@@ -71,7 +70,7 @@ export class ModelCapabilities {
     if (before !== undefined && before !== now) this.#otherLoaded.fire(server);
   }
 
-  learnShown(server: Server, model: string, show: WireShow): void {
+  learnShown(server: Server, model: string, show: ShownModel): void {
     const id = this.#idOf(server, model);
     const found = this.#entryAt(id);
     found.isShown = true;
@@ -80,8 +79,7 @@ export class ModelCapabilities {
     found.opensThinking = show.opensThinking === true;
     if (show.remoteHost !== undefined) found.isRemote = true;
     if (show.maximumContext) found.maximumContext = show.maximumContext;
-    const configured = /^num_ctx\s+(\d+)\s*$/m.exec(show.parameters ?? '')?.[1];
-    if (configured) found.modelfileContext = Number(configured);
+    if (show.configuredContext) found.modelfileContext = show.configuredContext;
     this.#noteVision(found, id, model);
   }
 

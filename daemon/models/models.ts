@@ -9,8 +9,7 @@ import {
 import { RunnerError } from '../base/errors.ts';
 import { createEmitter, type Event } from '../base/event.ts';
 import type { Turns } from '../runner/chatTemplate.ts';
-import type { RunnerClient } from '../runner/client.ts';
-import type { WireList, WireModel } from '../runner/wire.ts';
+import type { ListedModel, ModelList, Runner } from '../runner/runner.ts';
 import { parseParameters, shownAsListed, toModel, withRunning } from './model.ts';
 import type { ModelCapabilities } from './modelCapabilities.ts';
 import { modelKey, parseModelName } from './name.ts';
@@ -38,45 +37,45 @@ export class Models {
     this.#now = now;
   }
 
-  async list(client: RunnerClient, options: ListOptions, signal: AbortSignal): Promise<ListModelsResult> {
-    const known = this.#lists.get(client.server.url);
+  async list(runner: Runner, options: ListOptions, signal: AbortSignal): Promise<ListModelsResult> {
+    const known = this.#lists.get(runner.server.url);
     try {
-      const fresh = options.refresh ? undefined : this.#freshList(client);
-      const listed = fresh ?? (await this.#fetchList(client, signal));
-      if (options.examine) await this.#examine(client, this.#toModels(client, listed), signal);
+      const fresh = options.refresh ? undefined : this.#freshList(runner);
+      const listed = fresh ?? (await this.#fetchList(runner, signal));
+      if (options.examine) await this.#examine(runner, this.#toModels(runner, listed), signal);
       const { leftOut } = listed;
-      return { models: this.#toModels(client, listed), ...(leftOut === 0 ? {} : { leftOut }) };
+      return { models: this.#toModels(runner, listed), ...(leftOut === 0 ? {} : { leftOut }) };
     } catch (error) {
       if (!known || signal.aborted || !isDown(error)) throw error;
-      return { models: this.#toModels(client, { models: known.models, running: [] }), stale: true };
+      return { models: this.#toModels(runner, { models: known.models, running: [] }), stale: true };
     }
   }
 
-  async running(client: RunnerClient, signal: AbortSignal): Promise<readonly Model[]> {
-    const running = await client.ps(signal);
-    this.#knowledge.learnRunning(client.server, running);
-    return this.#toModels(client, { models: running, running });
+  async running(runner: Runner, signal: AbortSignal): Promise<readonly Model[]> {
+    const running = await runner.running(signal);
+    this.#knowledge.learnRunning(runner.server, running);
+    return this.#toModels(runner, { models: running, running });
   }
 
-  async show(client: RunnerClient, model: string, signal: AbortSignal): Promise<ShowModelResult> {
+  async show(runner: Runner, model: string, signal: AbortSignal): Promise<ShowModelResult> {
     parseModelName(model);
     const find = (listed: Listed | undefined) =>
       listed?.models.find(({ name }) => modelKey(name) === modelKey(model));
-    const fresh = this.#freshList(client);
+    const fresh = this.#freshList(runner);
     const [shown, listed] = await Promise.all([
-      client.show(model, signal),
+      runner.show(model, signal),
       // The details of several models, one after another, need the list once.
       (fresh && find(fresh)
-        ? this.#withRunning(fresh, client, signal)
-        : this.#fetchList(client, signal)
+        ? this.#withRunning(fresh, runner, signal)
+        : this.#fetchList(runner, signal)
       ).catch(() => undefined),
     ]);
-    this.#knowledge.learnShown(client.server, model, shown);
+    this.#knowledge.learnShown(runner.server, model, shown);
     const wire = find(listed) ?? shownAsListed(model, shown);
-    const [known] = this.#toModels(client, { models: [wire], running: listed?.running ?? [] });
+    const [known] = this.#toModels(runner, { models: [wire], running: listed?.running ?? [] });
     const { template, parameters, system, license, modelfile } = shown;
     return withoutUndefined({
-      model: known ?? toModel(wire, client.server, this.#knowledge),
+      model: known ?? toModel(wire, runner.server, this.#knowledge),
       template,
       parameters: parameters === undefined ? undefined : parseParameters(parameters),
       system,
@@ -89,21 +88,21 @@ export class Models {
    * The model with this name, in its current state.
    * @throws {RunnerError} `model-not-found`.
    */
-  async find(client: RunnerClient, model: string, signal: AbortSignal): Promise<Model> {
-    const models = this.#toModels(client, await this.#fetchList(client, signal));
+  async find(runner: Runner, model: string, signal: AbortSignal): Promise<Model> {
+    const models = this.#toModels(runner, await this.#fetchList(runner, signal));
     const found = models.find(({ name }) => modelKey(name) === modelKey(model));
     if (found) return found;
     throw new RunnerError(
       'model-not-found',
-      `The model ${model} is not installed on ${client.server.url}. Pull it, or choose one of the installed models.`,
-      { details: { server: client.server.name, model } },
+      `The model ${model} is not installed on ${runner.server.url}. Pull it, or choose one of the installed models.`,
+      { details: { server: runner.server.name, model } },
     );
   }
 
   /** The names of the installed models; empty if the server does not answer and never has. */
-  async names(client: RunnerClient, signal: AbortSignal): Promise<readonly string[]> {
+  async names(runner: Runner, signal: AbortSignal): Promise<readonly string[]> {
     try {
-      const { models } = await this.list(client, { refresh: false }, signal);
+      const { models } = await this.list(runner, { refresh: false }, signal);
       return models.map(({ name }) => name);
     } catch (error) {
       if (signal.aborted || !(error instanceof RunnerError)) throw error;
@@ -112,58 +111,58 @@ export class Models {
   }
 
   /** Whether the model is known to embed and is not known to chat. */
-  onlyEmbeds(client: RunnerClient, model: string): boolean {
-    const { completion, embedding } = this.#knowledge.about(client.server, model).capabilities;
+  onlyEmbeds(runner: Runner, model: string): boolean {
+    const { completion, embedding } = this.#knowledge.about(runner.server, model).capabilities;
     return embedding.value === true && completion.value !== true;
   }
 
   /** Whether a user can talk to it, as far as its template says. If the runner does not say, turns count as written. */
-  async turns(client: RunnerClient, model: string, signal: AbortSignal): Promise<Turns> {
-    if (!this.#knowledge.isShown(client.server, model)) await this.#learnShown(client, model, signal);
-    return this.#knowledge.turns(client.server, model) ?? 'written';
+  async turns(runner: Runner, model: string, signal: AbortSignal): Promise<Turns> {
+    if (!this.#knowledge.isShown(runner.server, model)) await this.#learnShown(runner, model, signal);
+    return this.#knowledge.turns(runner.server, model) ?? 'written';
   }
 
   /** Discards the kept list, because it has changed. */
-  forgetList(client: RunnerClient): void {
-    const known = this.#lists.get(client.server.url);
-    if (known) this.#lists.set(client.server.url, { ...known, at: Number.NEGATIVE_INFINITY });
+  forgetList(runner: Runner): void {
+    const known = this.#lists.get(runner.server.url);
+    if (known) this.#lists.set(runner.server.url, { ...known, at: Number.NEGATIVE_INFINITY });
   }
 
   /** Asks the runner for these capabilities if they are not known. A failure leaves them unknown. */
   async learn(
-    client: RunnerClient,
+    runner: Runner,
     model: string,
     names: readonly CapabilityName[],
     signal: AbortSignal,
   ): Promise<void> {
     const isUnknown = (name: CapabilityName) => {
-      const { value, from } = this.#knowledge.capability(client.server, model, name);
+      const { value, from } = this.#knowledge.capability(runner.server, model, name);
       return value === 'unknown' || from === 'name';
     };
-    if (!this.#knowledge.isShown(client.server, model) && names.some(isUnknown))
-      await this.#learnShown(client, model, signal);
+    if (!this.#knowledge.isShown(runner.server, model) && names.some(isUnknown))
+      await this.#learnShown(runner, model, signal);
   }
 
-  async #withRunning(listed: Listed, client: RunnerClient, signal: AbortSignal): Promise<Listed> {
-    const running = await runningOrNone(client, signal);
-    this.#knowledge.learnRunning(client.server, running);
+  async #withRunning(listed: Listed, runner: Runner, signal: AbortSignal): Promise<Listed> {
+    const running = await runner.running(signal);
+    this.#knowledge.learnRunning(runner.server, running);
     return { ...listed, running };
   }
 
-  #freshList(client: RunnerClient): Listed | undefined {
-    const known = this.#lists.get(client.server.url);
+  #freshList(runner: Runner): Listed | undefined {
+    const known = this.#lists.get(runner.server.url);
     return known && this.#now() - known.at < freshFor ? known : undefined;
   }
 
-  async #fetchList(client: RunnerClient, signal: AbortSignal): Promise<Listed> {
-    const [list, running] = await Promise.all([client.tags(signal), runningOrNone(client, signal)]);
+  async #fetchList(runner: Runner, signal: AbortSignal): Promise<Listed> {
+    const [list, running] = await Promise.all([runner.list(signal), runner.running(signal)]);
     const { models } = list;
-    this.#knowledge.learnListed(client.server, models);
-    this.#knowledge.learnRunning(client.server, running);
-    await this.#learnUnlisted(client, models, signal);
+    this.#knowledge.learnListed(runner.server, models);
+    this.#knowledge.learnRunning(runner.server, running);
+    await this.#learnUnlisted(runner, models, signal);
     const listed = { ...list, models: newestFirst(models), running, at: this.#now() };
-    const before = this.#lists.get(client.server.url);
-    this.#lists.set(client.server.url, listed);
+    const before = this.#lists.get(runner.server.url);
+    this.#lists.set(runner.server.url, listed);
     // What made a list be forgotten has been reported already.
     const isUnexpected = before !== undefined && Number.isFinite(before.at) && !hasSameModels(before, listed);
     if (isUnexpected) this.#changed.fire();
@@ -171,30 +170,26 @@ export class Models {
   }
 
   /** If a server does not list capabilities, each model is examined once for each digest. */
-  async #learnUnlisted(
-    client: RunnerClient,
-    models: readonly WireModel[],
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #learnUnlisted(runner: Runner, models: readonly ListedModel[], signal: AbortSignal): Promise<void> {
     const unknown = models.filter(
-      ({ name, capabilities }) => !capabilities && !this.#knowledge.isShown(client.server, name),
+      ({ name, capabilities }) => !capabilities && !this.#knowledge.isShown(runner.server, name),
     );
-    await this.#learnAll(client, unknown.slice(0, maxShown), signal);
+    await this.#learnAll(runner, unknown.slice(0, maxShown), signal);
   }
 
   /** Some lists leave tools out. Then only the details of a model say whether it supports them. */
-  async #examine(client: RunnerClient, models: readonly Model[], signal: AbortSignal): Promise<void> {
+  async #examine(runner: Runner, models: readonly Model[], signal: AbortSignal): Promise<void> {
     const unknown = models.filter(
       (model) =>
         canChat(model) &&
         model.capabilities.tools.value === 'unknown' &&
-        !this.#knowledge.isShown(client.server, model.name),
+        !this.#knowledge.isShown(runner.server, model.name),
     );
-    await this.#learnAll(client, unknown.slice(0, maxExamined), signal);
+    await this.#learnAll(runner, unknown.slice(0, maxExamined), signal);
   }
 
   async #learnAll(
-    client: RunnerClient,
+    runner: Runner,
     models: readonly { readonly name: string }[],
     signal: AbortSignal,
   ): Promise<void> {
@@ -202,16 +197,16 @@ export class Models {
     const work = async () => {
       for (let next = queue.shift(); next; next = queue.shift()) {
         // If the runner is down, it is not asked about the rest.
-        if (!(await this.#learnShown(client, next.name, signal))) queue.length = 0;
+        if (!(await this.#learnShown(runner, next.name, signal))) queue.length = 0;
       }
     };
     await Promise.all(Array.from({ length: atOnce }, work));
   }
 
   /** False if the runner is down. */
-  async #learnShown(client: RunnerClient, model: string, signal: AbortSignal): Promise<boolean> {
+  async #learnShown(runner: Runner, model: string, signal: AbortSignal): Promise<boolean> {
     try {
-      this.#knowledge.learnShown(client.server, model, await client.show(model, signal));
+      this.#knowledge.learnShown(runner.server, model, await runner.show(model, signal));
       return true;
     } catch (error) {
       if (signal.aborted || !(error instanceof RunnerError)) throw error;
@@ -219,11 +214,11 @@ export class Models {
     }
   }
 
-  #toModels(client: RunnerClient, { models, running }: Pick<Listed, 'models' | 'running'>): Model[] {
+  #toModels(runner: Runner, { models, running }: Pick<Listed, 'models' | 'running'>): Model[] {
     const loaded = new Map(running.map((model) => [modelKey(model.name), model]));
     // A key costs more than the rest of a row, and usually nothing is loaded.
-    const stateOf = ({ name }: WireModel) => (loaded.size === 0 ? undefined : loaded.get(modelKey(name)));
-    return models.map((model) => withRunning(toModel(model, client.server, this.#knowledge), stateOf(model)));
+    const stateOf = ({ name }: ListedModel) => (loaded.size === 0 ? undefined : loaded.get(modelKey(name)));
+    return models.map((model) => withRunning(toModel(model, runner.server, this.#knowledge), stateOf(model)));
   }
 }
 
@@ -233,13 +228,13 @@ interface ListOptions {
   readonly examine?: boolean;
 }
 
-interface Listed extends WireList {
-  readonly running: readonly WireModel[];
+interface Listed extends ModelList {
+  readonly running: readonly ListedModel[];
   readonly at: number;
 }
 
 /** Both lists are sorted. */
-function hasSameModels({ models }: WireList, { models: others }: WireList): boolean {
+function hasSameModels({ models }: ModelList, { models: others }: ModelList): boolean {
   return (
     models.length === others.length &&
     models.every(({ name, digest }, index) => name === others[index]?.name && digest === others[index].digest)
@@ -247,25 +242,14 @@ function hasSameModels({ models }: WireList, { models: others }: WireList): bool
 }
 
 /** The runner counts in seconds and lists models of the same second in any order. Here they are sorted by name. */
-function newestFirst(models: readonly WireModel[]): readonly WireModel[] {
+function newestFirst(models: readonly ListedModel[]): readonly ListedModel[] {
   const dated = models.map((model) => ({ model, second: secondOf(model) }));
   dated.sort((a, b) => b.second - a.second || (a.model.name < b.model.name ? -1 : 1));
   return dated.map(({ model }) => model);
 }
 
-function secondOf({ modifiedAt }: WireModel): number {
+function secondOf({ modifiedAt }: ListedModel): number {
   return modifiedAt === undefined ? 0 : Math.floor(Date.parse(modifiedAt) / 1_000);
-}
-
-/** Old servers do not have the route. Then no model counts as loaded. */
-export async function runningOrNone(
-  client: RunnerClient,
-  signal: AbortSignal,
-): Promise<readonly WireModel[]> {
-  return client.ps(signal).catch((error) => {
-    if (error instanceof RunnerError && error.kind === 'not-supported') return [];
-    throw error;
-  });
 }
 
 function isDown(error: unknown): boolean {

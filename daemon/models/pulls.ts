@@ -2,8 +2,7 @@ import { formatShare } from '../../protocol/base/bytes.ts';
 import { createSharedWork } from '../../protocol/base/sharedWork.ts';
 import type { PartProgress } from '../../protocol/messages/progress.ts';
 import type { Report, WorkState } from '../rpc/workDoneProgress.ts';
-import type { RunnerClient } from '../runner/client.ts';
-import type { WorkLine } from '../runner/wire.ts';
+import type { Runner, WorkStep } from '../runner/runner.ts';
 import { modelId } from './modelCapabilities.ts';
 import { parseModelName } from './name.ts';
 
@@ -13,22 +12,22 @@ export interface Pulls {
    * Settles when the model is installed. After an abort the download goes on for other callers, if there are any. The
    * runner keeps what it has downloaded, and continues from there next time.
    */
-  pull(client: RunnerClient, model: string, watcher: { report: Report; signal: AbortSignal }): Promise<void>;
+  pull(runner: Runner, model: string, watcher: { report: Report; signal: AbortSignal }): Promise<void>;
 }
 
 /** `onPulled` is called once for each successful download. */
-export function createPulls(onPulled: (client: RunnerClient) => void): Pulls {
+export function createPulls(onPulled: (runner: Runner) => void): Pulls {
   const downloads = createSharedWork<void, WorkState>();
   return {
-    async pull(client, model, watcher) {
+    async pull(runner, model, watcher) {
       parseModelName(model);
       const download = async (signal: AbortSignal, report: Report) => {
         const progressOf = createDownloadProgress();
-        for await (const lines of client.pull(model, signal))
+        for await (const lines of runner.pull(model, signal))
           for (const line of lines) report(progressOf(line));
-        onPulled(client);
+        onPulled(runner);
       };
-      await downloads.join(modelId(client.server, model), download, watcher);
+      await downloads.join(modelId(runner.server, model), download, watcher);
     },
   };
 }
@@ -50,11 +49,11 @@ const texts: ReadonlyMap<string, string> = new Map([
  * Turns the lines of a pull or a create into a state. The runner does not announce the layers in advance, so the total
  * grows as they start. A layer that starts again lowers the count.
  */
-export function createDownloadProgress(): (line: WorkLine) => WorkState {
+export function createDownloadProgress(): (line: WorkStep) => WorkState {
   const layers = new Map<string, PartProgress>();
   let [completed, total] = [0, 0];
 
-  const note = (digest: string, line: WorkLine): PartProgress | undefined => {
+  const note = (digest: string, line: WorkStep): PartProgress | undefined => {
     const before = layers.get(digest);
     if (!before && layers.size >= maxLayers) return undefined;
     const size = Math.max(line.total ?? 0, before?.total ?? 0);

@@ -17,7 +17,7 @@ import {
 import type { Endpoint } from '../rpc/endpoint.ts';
 import { type Commands, commandOf } from '../rpc/executeCommand.ts';
 import type { Works } from '../rpc/workDoneProgress.ts';
-import type { LoadOptions } from '../runner/client.ts';
+import type { LoadOptions } from '../runner/runner.ts';
 import type { Servers } from '../runner/servers.ts';
 import type { ChatModels } from './chatModel.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -53,41 +53,41 @@ export function serveModels(endpoint: Endpoint, dependencies: ModelsDependencies
     listModelsRequest,
     listParamsSchema,
     ({ server, refresh = false, examine = false }, signal) =>
-      models.list(servers.client(server), { refresh, examine }, signal),
+      models.list(servers.runner(server), { refresh, examine }, signal),
   );
   endpoint.onRequest(chatModelRequest, serverParamsSchema, ({ server }, signal) =>
-    dependencies.chatModels.find(servers.client(server), signal),
+    dependencies.chatModels.find(servers.runner(server), signal),
   );
   endpoint.onRequest(chooseChatModelRequest, modelParamsSchema, async ({ server, model }) => {
-    await dependencies.chatModels.choose(servers.client(server), model);
+    await dependencies.chatModels.choose(servers.runner(server), model);
     return {};
   });
   endpoint.onRequest(runningModelsRequest, serverParamsSchema, async ({ server }, signal) => ({
-    models: await models.running(servers.client(server), signal),
+    models: await models.running(servers.runner(server), signal),
   }));
   endpoint.onRequest(showModelRequest, modelParamsSchema, ({ server, model }, signal) =>
-    models.show(servers.client(server), model, signal),
+    models.show(servers.runner(server), model, signal),
   );
 
   const pull = async ({ server, model, workDoneToken: token }: PullModelParams, requested: AbortSignal) => {
-    const client = servers.client(server);
+    const runner = servers.runner(server);
     const work = { title: `Pulling ${model}`, token, signal: requested };
     await dependencies.works.run(work, (report, signal) =>
-      dependencies.pulls.pull(client, model, { report, signal }),
+      dependencies.pulls.pull(runner, model, { report, signal }),
     );
     return { model };
   };
   const run = async ({ server, model, keepAlive }: RunModelParams, signal: AbortSignal) => {
     const given = keepAlive === undefined ? {} : { keepAlive };
     const options = { ...dependencies.loadOptions(), ...given, signal };
-    return { model: await lifecycle.run(servers.client(server), model, options) };
+    return { model: await lifecycle.run(servers.runner(server), model, options) };
   };
   const stop = async ({ server, model }: ModelParams, signal: AbortSignal) => {
-    await lifecycle.stop(servers.client(server), model, signal);
+    await lifecycle.stop(servers.runner(server), model, signal);
     return {};
   };
   const remove = async ({ server, model, stop: stops = false }: DeleteModelParams, signal: AbortSignal) => {
-    await lifecycle.remove(servers.client(server), model, { stop: stops, signal });
+    await lifecycle.remove(servers.runner(server), model, { stop: stops, signal });
     return {};
   };
   endpoint.onRequest(pullModelRequest, pullParamsSchema, pull);

@@ -2,7 +2,7 @@ import { orAborted } from '../../protocol/base/abort.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { ToolRefusal } from '../../protocol/messages/tools.ts';
 import { createEmitter, type Event } from '../base/event.ts';
-import type { Server } from '../runner/client.ts';
+import type { Server } from '../runner/runner.ts';
 import { type ModelCapabilities, modelId } from './modelCapabilities.ts';
 
 type ToolState = 'untested' | 'enabled' | 'disabled';

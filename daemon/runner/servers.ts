@@ -1,8 +1,9 @@
 import type { RunnerTimeouts } from '../../protocol/messages/settings.ts';
 import { type AdvisedMessage, InvalidParamsError } from '../base/errors.ts';
 import { createEmitter, type Event } from '../base/event.ts';
-import { createRunnerClient, type RunnerClient, type Server } from './client.ts';
-import { createTransport } from './transport.ts';
+import { createTransport } from './http/transport.ts';
+import { createOllamaRunner } from './ollama/ollamaRunner.ts';
+import type { Runner, Server } from './runner.ts';
 
 export interface ServersOptions {
   /** The current servers and time limits. */
@@ -15,18 +16,18 @@ export interface ServersOptions {
   readonly redact: (text: string) => string;
 }
 
-/** The clients of the configured servers. Each is created on first use, and replaced when its settings change. */
+/** The configured runners. Each is created on first use, and replaced when its settings change. */
 export interface Servers {
   /**
-   * The client of the server with this name; without a name, of the server at `host`.
+   * The runner of the server with this name; without a name, of the server at `host`.
    * @throws {InvalidParamsError} with the path `server`, when no server has this name.
    */
-  client(name?: string): RunnerClient;
+  runner(name?: string): Runner;
   /**
-   * A client of another address than the settings give the server with this name. The caller closes it.
-   * @throws {InvalidParamsError} as `client` does.
+   * A runner at another address than the settings give the server with this name. The caller closes it.
+   * @throws {InvalidParamsError} as `runner` does.
    */
-  clientAt(url: string, name?: string): RunnerClient;
+  runnerAt(url: string, name?: string): Runner;
   /** A server answered, with whatever status. */
   readonly onDidAnswer: Event<Server>;
   close(): Promise<void>;
@@ -34,12 +35,12 @@ export interface Servers {
 
 export function createServers({ settings, headersFor, whyWithheld, redact }: ServersOptions): Servers {
   const answered = createEmitter<Server>();
-  const clients = new Map<string, { key: string; client: RunnerClient }>();
+  const clients = new Map<string, { key: string; runner: Runner }>();
 
-  const open = (server: Server, onAnswer: () => void = () => undefined): RunnerClient => {
+  const open = (server: Server, onAnswer: () => void = () => undefined): Runner => {
     const { name, ...address } = server;
     const { timeouts } = settings();
-    return createRunnerClient(
+    return createOllamaRunner(
       server,
       createTransport({
         server: name,
@@ -62,21 +63,21 @@ export function createServers({ settings, headersFor, whyWithheld, redact }: Ser
 
   return {
     onDidAnswer: answered.event,
-    clientAt: (url, name) => open({ ...find(name), url }),
-    client(name) {
+    runnerAt: (url, name) => open({ ...find(name), url }),
+    runner(name) {
       const { timeouts } = settings();
       const server = find(name);
       const key = JSON.stringify([server, timeouts]);
       const known = clients.get(server.name);
-      if (known?.key === key) return known.client;
+      if (known?.key === key) return known.runner;
       // Running requests keep the old connection until they end.
-      void known?.client.close();
-      const client = open(server, () => answered.fire(server));
-      clients.set(server.name, { key, client });
-      return client;
+      void known?.runner.close();
+      const runner = open(server, () => answered.fire(server));
+      clients.set(server.name, { key, runner });
+      return runner;
     },
     async close() {
-      await Promise.all([...clients.values()].map(({ client }) => client.close()));
+      await Promise.all([...clients.values()].map(({ runner }) => runner.close()));
     },
   };
 }

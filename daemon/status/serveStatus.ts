@@ -25,18 +25,18 @@ const probeWithin = 4_000;
 /** Answers the requests for the status of a server, and for what answers at an address that the user has typed. */
 export function serveStatus(endpoint: Endpoint, { status, servers }: StatusDependencies): void {
   endpoint.onRequest(statusRequest, serverParamsSchema, ({ server }, signal) =>
-    status.check(servers.client(server), signal),
+    status.check(servers.runner(server), signal),
   );
   endpoint.onRequest(probeRequest, probeParamsSchema, async (params, signal) => {
     const url = readAddress(params.url);
-    const client = servers.clientAt(url, params.server);
+    const runner = servers.runnerAt(url, params.server);
     const reason = new RunnerError('timeout', `Nothing at ${url} answered within ${probeWithin / 1_000} s.`);
     try {
-      const version = await withTimeLimit({ limit: probeWithin, reason, signal }, client.version);
+      const { version } = await withTimeLimit({ limit: probeWithin, reason, signal }, runner.identify);
       if (version !== undefined) return { version };
     } finally {
       // An answer that is still being read was aborted with its time limit.
-      void client.close();
+      void runner.close();
     }
     throw new RunnerError('bad-response', `Something other than a runner answers at ${url}.`);
   });

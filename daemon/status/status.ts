@@ -1,7 +1,7 @@
 import type { Status } from '../../protocol/messages/status.ts';
 import { type AdvisedMessage, RunnerError, sayAfter } from '../base/errors.ts';
 import { createEmitter, type Event } from '../base/event.ts';
-import type { RunnerClient, Server } from '../runner/client.ts';
+import type { Runner, Server } from '../runner/runner.ts';
 
 /** The runner's status. It is checked at the start, on request and after a failed connection, never by polling. */
 export interface StatusMonitor {
@@ -9,7 +9,7 @@ export interface StatusMonitor {
   /** A server other than the default one answers again after it could not be reached. Its status is not published. */
   readonly onDidReturn: Event<Server>;
   /** Asks the server. If it is the default one, a change of its status is published. */
-  check(client: RunnerClient, signal: AbortSignal): Promise<Status>;
+  check(runner: Runner, signal: AbortSignal): Promise<Status>;
   /** Marks a request to the default server as running until the returned function is called. */
   beginWork(): () => void;
   /** Whether such a request is running. */
@@ -27,13 +27,13 @@ export interface StatusMonitor {
 
 export interface StatusOptions {
   /** The current client of the default server. */
-  readonly client: () => RunnerClient;
+  readonly runner: () => Runner;
   /** Why the runner at this address does not get its token; undefined if none is withheld. */
   readonly whyWithheld: (url: string) => AdvisedMessage | undefined;
   readonly closed: AbortSignal;
 }
 
-export function createStatus({ client, whyWithheld, closed }: StatusOptions): StatusMonitor {
+export function createStatus({ runner, whyWithheld, closed }: StatusOptions): StatusMonitor {
   const changed = createEmitter<Status>();
   const returned = createEmitter<Server>();
   /** Names of the other servers that could not be reached. */
@@ -52,8 +52,8 @@ export function createStatus({ client, whyWithheld, closed }: StatusOptions): St
     changed.fire(status);
   };
 
-  const check = async (asked: RunnerClient, signal: AbortSignal): Promise<Status> => {
-    const isDefault = asked.server.name === client().server.name;
+  const check = async (asked: Runner, signal: AbortSignal): Promise<Status> => {
+    const isDefault = asked.server.name === runner().server.name;
     if (isDefault && !last) {
       last = { state: 'checking', kind: 'ok', message: `Looking for a runner at ${asked.server.url}.` };
       publish();
@@ -71,7 +71,7 @@ export function createStatus({ client, whyWithheld, closed }: StatusOptions): St
     if (isChecking) return;
     isChecking = true;
     // An aborted check has no result, and nobody waits for it.
-    check(client(), closed)
+    check(runner(), closed)
       .catch(() => undefined)
       .finally(() => {
         isChecking = false;
@@ -98,7 +98,7 @@ export function createStatus({ client, whyWithheld, closed }: StatusOptions): St
     },
     failed({ kind, details }) {
       if (kind !== 'server-unreachable') return;
-      const { name } = client().server;
+      const { name } = runner().server;
       const { server = name } = details;
       if (server === name) checkLater();
       else lost.add(server);
@@ -108,7 +108,7 @@ export function createStatus({ client, whyWithheld, closed }: StatusOptions): St
       publish();
     },
     answered(server) {
-      if (last?.state === 'offline' && server.name === client().server.name) checkLater();
+      if (last?.state === 'offline' && server.name === runner().server.name) checkLater();
       if (lost.delete(server.name)) returned.fire(server);
     },
   };
@@ -132,10 +132,10 @@ function withWarning(status: Status, warning: string | undefined): Status {
     : status;
 }
 
-async function statusOf(client: RunnerClient, signal: AbortSignal): Promise<Status> {
-  const { url } = client.server;
+async function statusOf(runner: Runner, signal: AbortSignal): Promise<Status> {
+  const { url } = runner.server;
   try {
-    const version = await client.version(signal);
+    const { version } = await runner.identify(signal);
     return {
       state: 'online',
       kind: 'ok',

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { cursorContextAt, prefixBudget } from '../../daemon/completion/cursorContext.ts';
-import { completionRequestBody, promptStrategies } from '../../daemon/completion/fimPrompts.ts';
+import { fillRequest, promptStrategies } from '../../daemon/completion/fimPrompts.ts';
 import { isTyping } from '../../daemon/completion/openDocuments.ts';
 import { restFor } from '../../daemon/completion/pacing.ts';
 import type { RecordedRequest } from '../../daemon/practice/practiceRunner.ts';
+import { fillBody } from '../../daemon/runner/ollama/requests.ts';
 import {
   type InlineCompletionItem,
   type InlineCompletionList,
@@ -280,7 +281,7 @@ async function evaluate(able: string, document: TextDocument, offset: number): P
   const asked = { model: able, wanted: 'nothing', before: '' } as const;
   const response = await fetch(`${host}/api/generate`, {
     method: 'POST',
-    body: JSON.stringify({ ...completionRequestBody(way, around, asked), stream: false }),
+    body: JSON.stringify({ ...fillBody(fillRequest(way, around, asked)), stream: false }),
   });
   const { prompt_eval_duration: nanoseconds = 0 } = (await response.json()) as {
     prompt_eval_duration?: number;

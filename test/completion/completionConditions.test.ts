@@ -12,7 +12,7 @@ import { SupersededError } from '../../daemon/completion/inFlight.ts';
 import { createAcceptances } from '../../daemon/completion/suggestions.ts';
 import { ModelCapabilities } from '../../daemon/models/modelCapabilities.ts';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
-import { createRunnerClient } from '../../daemon/runner/client.ts';
+import type { Runner } from '../../daemon/runner/runner.ts';
 import {
   type InlineCompletionItem,
   type InlineCompletionList,
@@ -576,19 +576,13 @@ t.test('a running answer waits for a newer request that waits for the disk', asy
 function completionOf(document: TextDocument, model: string) {
   let answer: readonly string[] = [];
   let ending = 'stop';
-  const client = createRunnerClient(
-    { name: 'default', url: 'http://127.0.0.1:1' },
-    {
-      text: () => Promise.reject(new Error('Nothing else is asked.')),
-      json: () => Promise.reject(new Error('Nothing else is asked.')),
-      async *lines() {
-        for (const response of answer) yield [{ response, done: false }];
-        if (ending !== 'lost') yield [{ response: '', done: true, done_reason: ending }];
-      },
-      subject: () => ({ url: 'http://127.0.0.1:1', server: 'default', redact: (said) => said }),
-      close: async () => undefined,
+  const runner = {
+    server: { name: 'default', url: 'http://127.0.0.1:1' },
+    async *fill() {
+      for (const text of answer) yield [{ text, done: false }];
+      if (ending !== 'lost') yield [{ text: '', done: true, doneReason: ending }];
     },
-  );
+  } as unknown as Runner;
   const { complete } = createCompletion({
     document: () => document,
     onDidClose: () => undefined,
@@ -597,7 +591,7 @@ function completionOf(document: TextDocument, model: string) {
     model: () => model,
     whyNotSendable: async () => undefined,
     ask: createAsking({
-      client: () => client,
+      runner: () => runner,
       settings: () => ({}),
       knowledge: new ModelCapabilities(),
       learn: async () => undefined,

@@ -33,7 +33,7 @@ import {
   withoutThinking,
   withoutTrailingBlank,
 } from '../../daemon/completion/filters.ts';
-import { completionRequestBody, promptStrategies } from '../../daemon/completion/fimPrompts.ts';
+import { fillRequest, promptStrategies } from '../../daemon/completion/fimPrompts.ts';
 import {
   type InFlightRequest,
   InFlightRequests,
@@ -51,6 +51,8 @@ import {
   typedSince,
 } from '../../daemon/completion/suggestions.ts';
 import { openQuote, strayClosers } from '../../daemon/completion/syntax.ts';
+import { fillBody } from '../../daemon/runner/ollama/requests.ts';
+import type { FillRequest } from '../../daemon/runner/runner.ts';
 
 const mark = '│';
 
@@ -194,6 +196,9 @@ t.test('whether one line or several are wanted', async (t) => {
     t.equal(contextAfterAcceptance(text, languageId).isMultiline, want, `${text}, accepted`);
 });
 
+const promptOf = (text: FillRequest['text'] | undefined) =>
+  text && 'prompt' in text ? text.prompt : undefined;
+
 t.test('the prompt strategies of each model', async (t) => {
   const ways = (model: string, insert: boolean | 'unknown') =>
     promptStrategies(model, insert).map(({ name }) => name);
@@ -202,7 +207,7 @@ t.test('the prompt strategies of each model', async (t) => {
   t.strictSame(ways('qwen2.5-coder:7b', false), ['raw']);
   t.strictSame(ways('any', false), []);
   t.strictSame(ways('any', 'unknown'), ['suffix'], 'a server that does not say is asked');
-  const raw = (model: string) => promptStrategies(model, false).at(-1)?.prompt('P', 'S').prompt;
+  const raw = (model: string) => promptOf(promptStrategies(model, false).at(-1)?.textOf('P', 'S'));
   const qwen = '<|fim_prefix|>P<|fim_suffix|>S<|fim_middle|>';
   const starcoder = '<fim_prefix>P<fim_suffix>S<fim_middle>';
   const deepseek = '<｜fim▁begin｜>P<｜fim▁hole｜>S<｜fim▁end｜>';
@@ -224,26 +229,27 @@ t.test('the prompt strategies of each model', async (t) => {
     ['coder/llama3', undefined],
   ];
   for (const [model, want] of prompts) t.equal(raw(model), want, model);
-  const suffixFirst = (model: string) => promptStrategies(model, true)[0]?.prompt('P', 'S');
+  const suffixFirst = (model: string) => promptOf(promptStrategies(model, true)[0]?.textOf('P', 'S'));
   for (const [model, prompt] of [
     ['codegemma:2b', '<|fim_suffix|>S<|fim_prefix|>P<|fim_middle|>'],
     ['starcoder2:3b', '<fim_prefix><fim_suffix>S<fim_middle>P'],
     ['codellama:7b-code', '<PRE> <SUF>S <MID> P'],
     ['codestral', '[SUFFIX]S[PREFIX]P'],
   ] as const)
-    t.strictSame(suffixFirst(model), { prompt, raw: true }, `${model}, what changes at each key last`);
+    t.equal(suffixFirst(model), prompt, `${model}, what changes at each key last`);
   t.strictSame(ways('codegemma:2b', true), ['raw', 'suffix', 'raw']);
   for (const [model] of prompts)
     for (const { stops } of promptStrategies(model, false))
       t.ok(stops.length >= 3 && stops.every((stop) => stop !== ''));
 });
 
-t.test('the body of a request', async (t) => {
+t.test('the request for a gap, and its body on the wire', async (t) => {
   const [suffix] = promptStrategies('any', true);
   const [raw] = promptStrategies('codestral', false);
   if (!suffix || !raw) throw new Error('There is no way.');
   const asked = { model: 'm', wanted: 'line', before: '' } as const;
-  t.strictSame(completionRequestBody(suffix, around('a│b'), asked), {
+  const bodyOf = (...args: Parameters<typeof fillRequest>) => fillBody(fillRequest(...args));
+  t.strictSame(bodyOf(suffix, around('a│b'), asked), {
     model: 'm',
     prompt: 'a',
     suffix: 'b',
@@ -251,14 +257,10 @@ t.test('the body of a request', async (t) => {
     truncate: false,
     options: { temperature: 0.1, num_predict: 32 },
   });
-  t.equal(completionRequestBody(suffix, around('a│b'), { ...asked, before: '// x\n' })['prompt'], '// x\na');
-  t.equal(
-    completionRequestBody(suffix, around('a│'), asked)['suffix'],
-    '\n',
-    'never a question without a suffix',
-  );
+  t.equal(bodyOf(suffix, around('a│b'), { ...asked, before: '// x\n' })['prompt'], '// x\na');
+  t.equal(bodyOf(suffix, around('a│'), asked)['suffix'], '\n', 'never a question without a suffix');
   t.match(
-    completionRequestBody(raw, around('a│b'), {
+    bodyOf(raw, around('a│b'), {
       ...asked,
       wanted: 'block',
       keepAlive: '300',

@@ -12,7 +12,7 @@ import { openUserFile } from '../../daemon/config/userFile.ts';
 import { modelId } from '../../daemon/models/modelCapabilities.ts';
 import { createToolSupport } from '../../daemon/models/toolSupport.ts';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
-import type { RunnerClient } from '../../daemon/runner/client.ts';
+import type { Runner } from '../../daemon/runner/runner.ts';
 import { createStatus, type StatusMonitor } from '../../daemon/status/status.ts';
 import type { Attachment, ChatDelta, ChatParams, ChatResult, Message } from '../../protocol/messages/chat.ts';
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
@@ -447,7 +447,7 @@ t.test('the guard of images asks the map of vision, by the identifier of the mod
     new AbortController().signal,
   );
   t.teardown(() => core.servers.close());
-  const client = core.servers.client();
+  const client = core.servers.runner();
   const messages = [{ role: 'user' as const, content: 'what is this?', images: ['AAAA'] }];
   const ask = async (model: string, vision: ReadonlyMap<string, boolean>) => {
     const chat = createChat({
@@ -1532,17 +1532,17 @@ t.test('the daemon looks again at what a request says may have changed, and at n
   for (const { name, was, told, want } of cases)
     await t.test(name, async (t) => {
       let looks = 0;
-      const version = async () => {
+      const identify = async () => {
         looks += 1;
         if (was === 'offline') throw lost();
-        return '1.0';
+        return { version: '1.0' };
       };
-      const client = { server, version } as unknown as RunnerClient;
+      const runner = { server, identify } as unknown as Runner;
       const { signal } = new AbortController();
-      const status = createStatus({ client: () => client, whyWithheld: () => undefined, closed: signal });
+      const status = createStatus({ runner: () => runner, whyWithheld: () => undefined, closed: signal });
       const returned: string[] = [];
       status.onDidReturn((one) => returned.push(one.name));
-      if (was !== undefined) t.equal((await status.check(client, signal)).state, was);
+      if (was !== undefined) t.equal((await status.check(runner, signal)).state, was);
       for (const time of ['once', 'and again']) {
         looks = 0;
         told(status);

@@ -5,9 +5,9 @@ import { ModelCapabilities } from '../../daemon/models/modelCapabilities.ts';
 import { Models } from '../../daemon/models/models.ts';
 import { createDownloadProgress } from '../../daemon/models/pulls.ts';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
-import { createRunnerClient } from '../../daemon/runner/client.ts';
-import { failureOfDownload } from '../../daemon/runner/downloadFailure.ts';
-import { createTransport } from '../../daemon/runner/transport.ts';
+import { createTransport } from '../../daemon/runner/http/transport.ts';
+import { failureOfDownload } from '../../daemon/runner/ollama/downloadFailure.ts';
+import { createOllamaRunner } from '../../daemon/runner/ollama/ollamaRunner.ts';
 import { chatRequest } from '../../protocol/messages/chat.ts';
 import { lifecycleCommands } from '../../protocol/messages/completion.ts';
 import {
@@ -193,7 +193,7 @@ t.test('a model that stays loaded is reported after the limit', async (t) => {
     headers: async () => ({}),
   });
   t.teardown(transport.close);
-  const client = createRunnerClient(server, transport);
+  const client = createOllamaRunner(server, transport);
   const knowledge = new ModelCapabilities();
   const lifecycle = createLifecycle({
     models: new Models(knowledge, Date.now),

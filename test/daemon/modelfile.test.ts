@@ -15,7 +15,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { CompletionItem, Hover, PublishDiagnosticsParams } from 'vscode-languageserver/node';
 import { tryParameterValue } from '../../daemon/modelfile/checks.ts';
-import { createBody } from '../../daemon/modelfile/create.ts';
+import { createRequest } from '../../daemon/modelfile/create.ts';
 import { decodeModelfile, readModelfile, toParseResult } from '../../daemon/modelfile/modelfile.ts';
 import {
   expandPath,
@@ -387,8 +387,8 @@ t.test('any text is read in linear time', async (t) => {
     { message: /needs a number/ },
   ]);
   const stops = readModelfile(`FROM a\n${'PARAMETER stop a\n'.repeat(90_000)}`).commands;
-  const body = createBody({ model: 'm', commands: stops, files: {}, adapters: {}, drafts: {} });
-  t.equal((body['parameters'] as { stop: string[] }).stop.length, 90_000);
+  const request = createRequest({ model: 'm', commands: stops, files: {}, adapters: {}, drafts: {} });
+  t.equal((request.parameters['stop'] as string[]).length, 90_000);
   const endless = readModelfile('FROM x\n'.repeat(150_000));
   t.equal(endless.commands.length, 100_000);
   t.match(endless.problems.at(-1)?.message ?? endless.problems[0]?.message, /at most/);

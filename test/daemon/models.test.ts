@@ -12,8 +12,7 @@ import { familyOf, modelKey, parseModelName } from '../../daemon/models/name.ts'
 import { isThinkingName, THINKING_MODEL_PATTERN } from '../../daemon/models/thinking.ts';
 import { createToolSupport } from '../../daemon/models/toolSupport.ts';
 import { opensThinking, type Turns, turnsOf } from '../../daemon/runner/chatTemplate.ts';
-import type { RunnerClient } from '../../daemon/runner/client.ts';
-import type { WireModel } from '../../daemon/runner/wire.ts';
+import type { ListedModel, Runner } from '../../daemon/runner/runner.ts';
 import type { Model } from '../../protocol/messages/models.ts';
 import { failsWith } from '../support/failsWith.ts';
 
@@ -206,6 +205,7 @@ t.test('a window is forgotten when its model is unloaded, which is reported', as
   knowledge.onDidLoad(() => loaded++);
   knowledge.learnShown(server, 'm', {
     maximumContext: 131072,
+    configuredContext: 8192,
     parameters: 'temperature    1\nnum_ctx     8192\n',
   });
   knowledge.learnRunning(server, [{ name: 'm:latest', allocatedContext: 4096 }]);
@@ -304,12 +304,12 @@ const silent = () => undefined;
 const quiet: Log = { debug: silent, info: silent, warn: silent, error: silent };
 
 /** A runner of these models, and what it was asked. */
-function runnerWith(listed: readonly WireModel[]) {
+function runnerWith(listed: readonly ListedModel[]) {
   const state = {
     asked: [] as string[],
-    running: [] as readonly WireModel[],
+    running: [] as readonly ListedModel[],
     failure: undefined as unknown,
-    noPs: undefined as unknown,
+    noRunning: undefined as unknown,
     turns: {} as Readonly<Record<string, Turns>>,
     atOnce: 0,
     most: 0,
@@ -324,15 +324,16 @@ function runnerWith(listed: readonly WireModel[]) {
   };
   const client = {
     server,
-    tags: () => answer('tags', { models: listed, leftOut: 0 }),
-    ps: () => answer('ps', state.running, state.failure ?? state.noPs),
+    list: () => answer('list', { models: listed, leftOut: 0 }),
+    running: () => answer('running', state.running, state.failure ?? state.noRunning),
     show: (model: string) =>
       answer(`show ${model}`, {
         system: model,
         parameters: 'num_ctx 1',
+        configuredContext: 1,
         turns: state.turns[model] ?? 'written',
       }),
-  } as unknown as RunnerClient;
+  } as unknown as Runner;
   const take = () => state.asked.splice(0).sort();
   return { client, state, take };
 }
@@ -356,18 +357,18 @@ t.test('a list is requested again after two seconds, on demand, and after a chan
   const names = ['a:latest', 'b:latest'];
   state.running = [{ name: 'B' }];
   t.strictSame(await list(), [['a:latest', 'b:latest runs'], {}]);
-  t.strictSame(take(), ['ps', 'tags'], 'both tell what they can do');
+  t.strictSame(take(), ['list', 'running'], 'both tell what they can do');
   time += 1_999;
   await list();
   t.strictSame(take(), []);
   time += 1;
   await list();
-  t.strictSame(take(), ['ps', 'tags']);
+  t.strictSame(take(), ['list', 'running']);
   await list(true);
-  t.strictSame(take(), ['ps', 'tags']);
+  t.strictSame(take(), ['list', 'running']);
   models.forgetList(client);
   await list();
-  t.strictSame(take(), ['ps', 'tags']);
+  t.strictSame(take(), ['list', 'running']);
 
   state.failure = failure('server-unreachable');
   t.strictSame(await list(true), [names, { stale: true }], 'an old list, and nothing runs');
@@ -390,23 +391,21 @@ t.test('a list is requested again after two seconds, on demand, and after a chan
   await t.rejects(unknown.names(client, gone));
 
   state.failure = undefined;
-  state.noPs = failure('not-supported');
-  t.strictSame(await list(true), [names, {}], 'an old server does not say what runs');
-  state.noPs = failure('unauthorized');
+  state.noRunning = failure('unauthorized');
   await t.rejects(list(true), failsWith({ kind: 'unauthorized' }));
 });
 
 t.test('models that another program installs or removes are noticed with the next list', async (t) => {
-  let listed: readonly WireModel[] = [{ name: 'a:latest', digest: '1' }];
-  const client = { server, ps: async () => [], tags: async () => ({ models: listed, leftOut: 0 }) };
+  let listed: readonly ListedModel[] = [{ name: 'a:latest', digest: '1' }];
+  const client = { server, running: async () => [], list: async () => ({ models: listed, leftOut: 0 }) };
   const models = new Models(new ModelCapabilities(), () => 0);
   const other = { ...server, url: 'http://other' };
   let changes = 0;
   models.onDidFindChange(() => changes++);
-  const changesAfter = async (now: readonly WireModel[], { server: asked } = client) => {
+  const changesAfter = async (now: readonly ListedModel[], { server: asked } = client) => {
     changes = 0;
     listed = now.map((model) => ({ capabilities: ['completion'], ...model }));
-    const asking = { ...client, server: asked } as unknown as RunnerClient;
+    const asking = { ...client, server: asked } as unknown as Runner;
     await models.list(asking, { refresh: true }, new AbortController().signal);
     return changes;
   };
@@ -420,7 +419,7 @@ t.test('models that another program installs or removes are noticed with the nex
   t.equal(await changesAfter([a, { ...b, digest: '3' }]), 1, 'updated');
   t.equal(await changesAfter([a]), 1, 'removed');
   t.equal(await changesAfter([b], { ...client, server: other }), 0, 'the first list of another server');
-  models.forgetList(client as unknown as RunnerClient);
+  models.forgetList(client as unknown as Runner);
   t.equal(await changesAfter([a, b]), 0, 'a change that the daemon made was reported when it was made');
 });
 
@@ -437,12 +436,12 @@ t.test('a server that lists no capabilities is asked about each model, once', as
   await models.list(client, { refresh: true }, signal);
   t.equal(take().filter((what) => what.startsWith('show')).length, 6, 'the others');
   await models.list(client, { refresh: true }, signal);
-  t.strictSame(take(), ['ps', 'tags']);
+  t.strictSame(take(), ['list', 'running']);
 });
 
 t.test('a model has details if the runner reports at least one', async (t) => {
   const none = { family: '', parameterSize: '', quantization: '' };
-  const cases: readonly { name: string; said: Partial<WireModel>; want: Model['details'] }[] = [
+  const cases: readonly { name: string; said: Partial<ListedModel>; want: Model['details'] }[] = [
     { name: 'nothing', said: {}, want: undefined },
     { name: 'empty words', said: none, want: undefined },
     { name: 'a family', said: { family: 'llama' }, want: { ...none, family: 'llama' } },
@@ -474,7 +473,7 @@ t.test('models of the same second are sorted by name', async (t) => {
 
 t.test('which model answers if nobody names one', async (t) => {
   const chats = { capabilities: ['completion'] };
-  const installed: readonly WireModel[] = [
+  const installed: readonly ListedModel[] = [
     { name: 'embeds:1b', capabilities: ['embedding'], modifiedAt: '2026-01-09T00:00:00Z' },
     { name: 'cloud:480b', ...chats, remoteHost: 'https://far', modifiedAt: '2026-01-08T00:00:00Z' },
     { name: 'bare:1b', ...chats, modifiedAt: '2026-01-08T00:00:00Z' },

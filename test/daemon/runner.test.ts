@@ -12,22 +12,28 @@ import { RunnerError } from '../../daemon/base/errors.ts';
 import { excessOf, maxNodes, nodesIn } from '../../daemon/base/nesting.ts';
 import { ModelCapabilities } from '../../daemon/models/modelCapabilities.ts';
 import { Models } from '../../daemon/models/models.ts';
-import { createRunnerClient } from '../../daemon/runner/client.ts';
-import { failureOfConnection } from '../../daemon/runner/connectionFailure.ts';
-import { failureOfAnswer, failureOfErrorLine } from '../../daemon/runner/failure.ts';
-import { readJsonLines } from '../../daemon/runner/jsonLines.ts';
-import { createTransport, type Transport, type TransportOptions } from '../../daemon/runner/transport.ts';
+import { failureOfAnswer } from '../../daemon/runner/http/answerFailure.ts';
+import { failureOfConnection } from '../../daemon/runner/http/connectionFailure.ts';
 import {
-  type GenerateLine,
+  createTransport,
+  type Transport,
+  type TransportOptions,
+} from '../../daemon/runner/http/transport.ts';
+import {
   parseChatLine,
   parseGenerateLine,
   parseModels,
   parseShow,
   parseWorkLine,
   tryVersion,
-} from '../../daemon/runner/wire.ts';
+} from '../../daemon/runner/ollama/answers.ts';
+import { failureOfErrorLine, ollamaErrors } from '../../daemon/runner/ollama/errorTexts.ts';
+import { readJsonLines } from '../../daemon/runner/ollama/jsonLines.ts';
+import { createOllamaRunner } from '../../daemon/runner/ollama/ollamaRunner.ts';
+import type { ChatRequest, FillPart, FillRequest } from '../../daemon/runner/runner.ts';
 import { isLoopback } from '../../protocol/base/loopback.ts';
 import { parseAddress } from '../../protocol/messages/address.ts';
+import type { Message } from '../../protocol/messages/chat.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { golden } from '../support/golden.ts';
 import { needs } from '../support/parts.ts';
@@ -216,6 +222,7 @@ t.test('a failed answer becomes the error of the table', async (t) => {
     const error = failureOfAnswer(
       { status, body, contentType: body.startsWith('<') ? 'Text/HTML' : '', ...headers },
       { url: 'http://127.0.0.1:1', server: 's', model: 'm', redact: (text) => text },
+      ollamaErrors,
     );
     t.match({ ...error.data }, want, name);
     t.equal(error.data.server, 's', `${name}: the server is named`);
@@ -225,6 +232,7 @@ t.test('a failed answer becomes the error of the table', async (t) => {
   const ofTheServer = failureOfAnswer(
     { status: 404, body: json('not found'), contentType: 'application/json' },
     { url: 'u', server: 's', redact: (text) => text },
+    ollamaErrors,
   );
   t.equal(ofTheServer.kind, 'not-supported', 'no model is asked for: the route is not there');
   const line = failureOfErrorLine('an error was encountered while running the model: EOF', {
@@ -416,15 +424,15 @@ t.test('a list of models is bounded, and reports how many are left out', async (
   const server = createHttpServer((_request, response) => response.end(JSON.stringify({ models: names })));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${portOf(server)}`;
-  const client = createRunnerClient({ name: 'default', url }, transportTo(url));
+  const client = createOllamaRunner({ name: 'default', url }, transportTo(url));
   t.teardown(async () => {
     await client.close();
     await closeServer(server);
   });
   const { signal } = new AbortController();
-  const { models, leftOut } = await client.tags(signal);
+  const { models, leftOut } = await client.list(signal);
   t.strictSame([models.length, leftOut], [10_000, 3]);
-  t.equal((await client.ps(signal)).length, 10_000);
+  t.equal((await client.running(signal)).length, 10_000);
   const knowledge = new ModelCapabilities();
   const listed = await new Models(knowledge, Date.now).list(client, { refresh: true }, signal);
   t.equal(listed.leftOut, 3, 'and whoever asked is told');
@@ -437,6 +445,10 @@ t.test('the client reads every recorded exchange correctly', async (t) => {
   const { actual, accepted } = golden('replayed.json', outcomes);
   t.equal(actual, accepted, 'test/fixtures/golden/replayed.json (ACCEPT=1 takes what is)');
 });
+
+/** Requests of which only the answer matters. */
+const empty: ChatRequest = { model: 'm', messages: [], tools: [] };
+const gap: FillRequest = { model: 'm', text: { prompt: '' }, stops: [], maxTokens: 1, temperature: 0 };
 
 async function replay(recording: Recording): Promise<unknown> {
   const { url, close } = await startReplay(recording);
@@ -454,28 +466,29 @@ async function replay(recording: Recording): Promise<unknown> {
 }
 
 async function outcomeOf(transport: Transport, url: string, recording: Recording): Promise<unknown> {
-  const client = createRunnerClient({ name: 'default', url }, transport);
+  const client = createOllamaRunner({ name: 'default', url }, transport);
   const { signal } = new AbortController();
   const { method, path } = recording.request;
   const body = recording.request.body as
-    | { model?: string; stream?: boolean; messages?: readonly unknown[]; prompt?: string }
+    | { model?: string; stream?: boolean; messages?: readonly Message[]; prompt?: string }
     | undefined;
-  if (path === '/api/version') return client.version(signal);
-  if (path === '/api/tags') return (await client.tags(signal)).models;
-  if (path === '/api/ps') return client.ps(signal);
+  if (path === '/api/version') return (await client.identify(signal)).version;
+  if (path === '/api/tags') return (await client.list(signal)).models;
+  if (path === '/api/ps') return client.running(signal);
   if (path === '/api/show') return client.show(body?.model ?? '', signal);
   if (path === '/api/chat' && body?.stream !== false && body?.messages) {
-    return summaryOf(client.chat({ model: body.model ?? '', messages: body.messages }, signal));
+    return summaryOf(client.chat({ ...empty, model: body.model ?? '', messages: body.messages }, signal));
   }
   if (path === '/api/generate' && body?.stream !== false && body?.prompt) {
     const { model = '', prompt } = body;
-    const lines: GenerateLine[] = [];
-    for await (const batch of client.generate({ model, prompt }, signal)) lines.push(...batch);
+    const lines: FillPart[] = [];
+    for await (const batch of client.fill({ ...gap, model, text: { prompt } }, signal)) lines.push(...batch);
     return { text: lines.map(({ text }) => text).join(''), doneReason: lines.at(-1)?.doneReason };
   }
   const request = { method: method as 'GET', path, signal, ...(body?.model ? { model: body.model } : {}) };
   const lines: unknown[] = [];
-  for await (const batch of transport.lines(request)) lines.push(...batch);
+  for await (const batch of transport.speaking(ollamaErrors).stream(request, readJsonLines))
+    lines.push(...batch);
   return { lines: lines.length };
 }
 
@@ -676,8 +689,8 @@ t.test('an answer that is not from a runner is recognised', async (t) => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${portOf(server)}`;
     const transport = transportTo(url, { timeouts: { connect: 300, list: 300, firstByte: 300, idle: 300 } });
-    const client = createRunnerClient({ name: 'default', url }, transport);
-    await t.rejects(client.tags(new AbortController().signal), failsWith({ kind }), name);
+    const client = createOllamaRunner({ name: 'default', url }, transport);
+    await t.rejects(client.list(new AbortController().signal), failsWith({ kind }), name);
     await closeServer(server);
     await transport.close();
   }
@@ -711,11 +724,11 @@ t.test('at most 64 KB of a refusal are read', async (t) => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${portOf(server)}`;
   const transport = transportTo(url);
-  const client = createRunnerClient({ name: 'default', url }, transport);
+  const client = createOllamaRunner({ name: 'default', url }, transport);
   const { signal } = new AbortController();
   t.equal(refusal(65_536).length, 65_536);
-  await t.rejects(client.tags(signal), { message: 'The runner refused the request: no.' });
-  await t.rejects(client.ps(signal), { message: 'The runner refused the request: status 400.' });
+  await t.rejects(client.list(signal), { message: 'The runner refused the request: no.' });
+  await t.rejects(client.running(signal), { message: 'The runner refused the request: status 400.' });
   await transport.close();
   await closeServer(server);
 });
@@ -732,8 +745,8 @@ t.test(
     writeFileSync(large, Buffer.alloc(1024 * 1024 + 1));
     for (const caFile of [pipe, large, '/dev/zero', folder]) {
       const transport = transportTo('https://127.0.0.1:1', { caFile });
-      const client = createRunnerClient({ name: 'default', url: 'https://127.0.0.1:1' }, transport);
-      await t.rejects(client.version(new AbortController().signal), { message: /CA file/ }, caFile);
+      const client = createOllamaRunner({ name: 'default', url: 'https://127.0.0.1:1' }, transport);
+      await t.rejects(client.identify(new AbortController().signal), { message: /CA file/ }, caFile);
       await transport.close();
     }
   },
@@ -757,17 +770,17 @@ t.test('a whole answer has a deadline, however its bytes arrive', async (t) => {
     await transport.close();
     await closeServer(server);
   });
-  const client = createRunnerClient({ name: 'default', url }, transport);
+  const client = createOllamaRunner({ name: 'default', url }, transport);
   const { signal } = new AbortController();
   const asked: Readonly<Record<string, Promise<unknown>>> = {
-    list: client.tags(signal),
-    running: client.ps(signal),
+    list: client.list(signal),
+    running: client.running(signal),
     show: client.show('m', signal),
-    version: client.version(signal),
-    'the reason of a refusal': client.generate({ model: 'm', prompt: '' }, signal).next(),
+    version: client.identify(signal),
+    'the reason of a refusal': client.fill(gap, signal).next(),
     load: client.load('m', {}, signal),
-    'load of what embeds': client.loadEmbedding('m', {}, signal),
-    upload: client.uploadBlob('sha256:0', { bytes: 1, stream: Readable.from(['x']) }, signal),
+    'load of what embeds': client.load('m', { onlyEmbeds: true }, signal),
+    upload: client.creation.uploadBlob('sha256:0', { bytes: 1, stream: Readable.from(['x']) }, signal),
   };
   await Promise.all(
     Object.entries(asked).map(([name, answer]) =>
@@ -800,13 +813,13 @@ t.test('JSON that is nested 100,000 deep is a bad response in each place', async
     await transport.close();
     await closeServer(server);
   });
-  const client = createRunnerClient({ name: 'default', url }, transport);
+  const client = createOllamaRunner({ name: 'default', url }, transport);
   const { signal } = new AbortController();
   const asked: Readonly<Record<string, Promise<unknown>>> = {
-    'the arguments of a call': client.chat({ model: 'm', messages: [] }, signal).next(),
-    'the reason of an error': client.generate({ model: 'm', prompt: '' }, signal).next(),
-    'an error in an error': client.ps(signal),
-    'a list': client.tags(signal),
+    'the arguments of a call': client.chat(empty, signal).next(),
+    'the reason of an error': client.fill(gap, signal).next(),
+    'an error in an error': client.running(signal),
+    'a list': client.list(signal),
   };
   await Promise.all(
     Object.entries(asked).map(([name, answer]) =>
@@ -838,10 +851,10 @@ t.test('the head of an answer has a deadline, however its bytes arrive', async (
     await transport.close();
     server.close();
   });
-  const client = createRunnerClient({ name: 'default', url }, transport);
+  const client = createOllamaRunner({ name: 'default', url }, transport);
   const { signal } = new AbortController();
   const asked: Readonly<Record<string, Promise<unknown>>> = {
-    chat: client.chat({ model: 'm', messages: [] }, signal).next(),
+    chat: client.chat(empty, signal).next(),
     load: client.load('m', {}, signal),
     pull: client.pull('m', signal).next(),
   };
@@ -872,7 +885,7 @@ t.test('a stream ends if no line arrives in time, even if blanks do', async (t) 
     await transport.close();
     await closeServer(server);
   });
-  const client = createRunnerClient({ name: 'default', url }, transport);
+  const client = createOllamaRunner({ name: 'default', url }, transport);
   const { signal } = new AbortController();
   for (const [name, drip] of Object.entries({
     blanks: ' ',
@@ -881,11 +894,11 @@ t.test('a stream ends if no line arrives in time, even if blanks do', async (t) 
   })) {
     piece = drip;
     const stopped = failsWith({ kind: 'timeout', message: /stopped sending in the middle/ });
-    await t.rejects(drain(client.chat({ model: 'm', messages: [] }, signal)), stopped, `chat: ${name}`);
+    await t.rejects(drain(client.chat(empty, signal)), stopped, `chat: ${name}`);
     await t.rejects(drain(client.pull('m', signal)), stopped, `pull: ${name}`);
   }
   piece = ' ';
-  const lines = client.chat({ model: 'm', messages: [] }, signal);
+  const lines = client.chat(empty, signal);
   t.match(await lines.next(), { value: [{ content: 'a' }] });
   const before = pieces;
   await poll(
@@ -929,10 +942,14 @@ t.test('100 Continue is skipped, however it is cut', async (t) => {
     await transport.close();
     server.close();
   });
-  const client = createRunnerClient({ name: 'default', url }, transport);
+  const client = createOllamaRunner({ name: 'default', url }, transport);
   for (const [name, sent] of Object.entries(cases)) {
     pieces = sent;
-    t.equal(await client.version(new AbortController().signal), interim.slice(0, 64), name);
+    t.strictSame(
+      await client.identify(new AbortController().signal),
+      { version: interim.slice(0, 64) },
+      name,
+    );
   }
   t.equal(closed, 0, 'no connection is closed');
 });
@@ -964,8 +981,8 @@ t.test('a cancel closes the socket, before the first byte and in the middle', as
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${portOf(server)}`;
-    const client = createRunnerClient({ name: 'default', url }, transportTo(url));
-    await t.rejects(drain(client.chat({ model: 'm', messages: [] }, abort.signal)), { name: 'AbortError' });
+    const client = createOllamaRunner({ name: 'default', url }, transportTo(url));
+    await t.rejects(drain(client.chat(empty, abort.signal)), { name: 'AbortError' });
     await socketClosed;
     t.pass(sendsFirst ? 'in the middle' : 'before the first byte');
     await closeServer(server);
@@ -1012,7 +1029,7 @@ t.test(
     const ask = async (options: Partial<TransportOptions>) => {
       const transport = transportTo(url, options);
       try {
-        return await createRunnerClient({ name: 'default', url }, transport).version(
+        return await createOllamaRunner({ name: 'default', url }, transport).identify(
           new AbortController().signal,
         );
       } finally {
@@ -1021,7 +1038,7 @@ t.test(
     };
     await t.rejects(ask({}), failsWith({ kind: 'server-unreachable', message: /CA file/ }));
     await t.rejects(ask({ caFile: join(folder, 'none.pem') }), { message: /none\.pem cannot be read/ });
-    t.equal(await ask({ caFile: cert }), '9');
+    t.strictSame(await ask({ caFile: cert }), { version: '9' });
     server.closeAllConnections();
   },
 );

@@ -10,7 +10,8 @@ import { RunnerError } from '../../daemon/base/errors.ts';
 import { redactMessage } from '../../daemon/config/messageRedaction.ts';
 import { createRedaction } from '../../daemon/config/redaction.ts';
 import { toOutgoing } from '../../daemon/rpc/frameConnection.ts';
-import { failureOfAnswer, failureOfErrorLine } from '../../daemon/runner/failure.ts';
+import { failureOfAnswer } from '../../daemon/runner/http/answerFailure.ts';
+import { failureOfErrorLine, ollamaErrors } from '../../daemon/runner/ollama/errorTexts.ts';
 import { listModelsRequest, probeCatalogRequest } from '../../protocol/messages/models.ts';
 import { probeRequest, type Status, statusDidChange, statusRequest } from '../../protocol/messages/status.ts';
 import { createCertificate } from '../support/certificates.ts';
@@ -173,7 +174,7 @@ t.test('the longest secret is removed in full, even where a text was cut', (t) =
   const said = `${'x'.repeat(1_990)} abcd-old-and-new`;
   const body = JSON.stringify({ error: said });
   for (const error of [
-    failureOfAnswer({ status: 500, contentType: '', body }, subject),
+    failureOfAnswer({ status: 500, contentType: '', body }, subject, ollamaErrors),
     failureOfErrorLine(said, subject),
   ])
     t.notMatch(error.message, /abcd/, 'the limit of what is read of an error cuts no secret');

@@ -1,5 +1,4 @@
-import { tryJson } from '../../protocol/base/json.ts';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import {
   type AdvisedMessage,
   advise,
@@ -7,9 +6,7 @@ import {
   type ErrorDetails,
   RunnerError,
   sayAfter,
-} from '../base/errors.ts';
-import { isNestedTooDeep } from '../base/nesting.ts';
-import { failureOfDownload } from './downloadFailure.ts';
+} from '../../base/errors.ts';
 
 /** What is known about an answer that is a failure. */
 export interface FailedAnswer {
@@ -21,28 +18,30 @@ export interface FailedAnswer {
   readonly body: string;
 }
 
-/** The most characters that are kept of a runner's own sentence. */
-const maxErrorText = 2_000;
-
-const contextTexts =
-  /input length exceeds the context length|longer than the context length|exceeds? the available context size/i;
-
-/** The error for an answer with a status other than 2xx, by the table of docs/PROTOCOL.md. */
-export function failureOfAnswer(answer: FailedAnswer, subject: Subject): RunnerError {
-  const said = parseErrorBody(answer.body, subject);
-  return failureOfStatus(answer, said, subject).with(detailsOf(subject)).ofStatus(answer.status);
+/** What the body of a failed answer says. */
+export interface ErrorBody {
+  /** The runner's own sentence, without secrets. */
+  readonly error: string;
+  readonly signinUrl?: string;
 }
 
-/** The error for an error line in a stream whose status was 200. */
-export function failureOfErrorLine(line: string, subject: Subject): RunnerError {
-  const text = subject.redact(line).slice(0, maxErrorText);
-  return (failureOfText(text, subject) ?? runnerFailed(text)).with(detailsOf(subject));
+/** How the servers of one wire say what failed. */
+export interface ErrorTexts {
+  /** Undefined if the body has not the form of the wire. */
+  read(body: string, subject: Subject): ErrorBody | undefined;
+  /** The failure, if it is known by what was said, whatever the status. */
+  known(said: ErrorBody, subject: Subject): RunnerError | undefined;
+}
+
+/** The error for an answer with a status other than 2xx, by the table of docs/PROTOCOL.md. */
+export function failureOfAnswer(answer: FailedAnswer, subject: Subject, texts: ErrorTexts): RunnerError {
+  const said = texts.read(answer.body, subject);
+  const known = said && answer.status >= 400 ? texts.known(said, subject) : undefined;
+  return (known ?? failureOfStatus(answer, said, subject)).with(detailsOf(subject)).ofStatus(answer.status);
 }
 
 function failureOfStatus(answer: FailedAnswer, said: ErrorBody | undefined, subject: Subject): RunnerError {
   const { status } = answer;
-  const known = said && status >= 400 ? failureOfText(said.error, subject) : undefined;
-  if (known) return known;
   if (status >= 300 && status < 400) return redirected(answer, subject);
   if (status === 401 || status === 403) return unauthorized(said, subject);
   if (status === 503 || status === 429) return busy(answer, said);
@@ -57,14 +56,7 @@ function failureOfStatus(answer: FailedAnswer, said: ErrorBody | undefined, subj
   );
 }
 
-/** Failures that are known by the text alone, whatever the status. */
-function failureOfText(text: string, subject: Subject): RunnerError | undefined {
-  if (contextTexts.test(text)) return contextExceeded(text);
-  const capability = capabilityInText(text);
-  return capability === undefined ? failureOfDownload(text, subject) : notSupported(capability, subject);
-}
-
-function notSupported(capability: string, { model = 'The model' }: Subject): RunnerError {
+export function notSupported(capability: string, { model = 'The model' }: Subject): RunnerError {
   return new RunnerError(
     'not-supported',
     `${model} does not support ${capability}. Choose a model that does.`,
@@ -72,35 +64,20 @@ function notSupported(capability: string, { model = 'The model' }: Subject): Run
   );
 }
 
-/** Some engines name the figures: `request (26012 tokens) exceeds the available context size (4096 tokens)`. */
-function contextExceeded(text: string): RunnerError {
-  const [, needed, allocated] = /\((\d+) tokens?\).*?\((\d+) tokens?\)/s.exec(text) ?? [];
-  const details = needed && allocated ? { needed: Number(needed), allocated: Number(allocated) } : {};
+/** The prompt does not fit. Some engines name the figures. */
+export function contextExceeded(figures: {
+  readonly needed?: number;
+  readonly allocated?: number;
+}): RunnerError {
   return new RunnerError(
     'context-exceeded',
     adviseOnWindow(
       'The prompt is longer than the context window that the runner has allocated.',
       'shorten-prompt',
     ),
-    { details },
+    { details: figures },
   );
 }
-
-/**
- * Several missing capabilities are separated by newlines. `tools` takes precedence, because the daemon acts on it. Any
- * other word names something that the engine or the driver lacks, so another model would not help.
- */
-function capabilityInText(text: string): string | undefined {
-  const list = /does not support ([\s\S]*)$/i
-    .exec(text)?.[1]
-    ?.split(/[\n.]/)
-    .map((word) => word.trim().split(/\s/)[0] ?? '');
-  const named = list?.filter((word) => capabilityWords.test(word));
-  return named?.includes('tools') ? 'tools' : named?.[0];
-}
-
-const capabilityWords =
-  /^(tools|thinking|vision|insert|completion|chat|generate|embed(ding)?s?|images?|audio)$/i;
 
 function redirected(answer: FailedAnswer, subject: Subject): RunnerError {
   const target = originOf(answer.location, subject.url);
@@ -153,7 +130,7 @@ function notARunner(subject: Subject, what: string, said: ErrorBody | undefined)
   );
 }
 
-function modelNotFound(subject: Subject, text: string): RunnerError {
+export function modelNotFound(subject: Subject, text: string): RunnerError {
   if (subject.model === undefined)
     return new RunnerError('model-not-found', `The runner does not know the model: ${text}.`);
   return new RunnerError(
@@ -169,7 +146,7 @@ function noRoute(subject: Subject): RunnerError {
   );
 }
 
-function runnerFailed(text: string): RunnerError {
+export function runnerFailed(text: string): RunnerError {
   const reason = text
     .replace(/<[^<>]*>/g, ' ')
     .replace(/\s+/g, ' ')
@@ -197,34 +174,6 @@ function remedyFor(text: string): string {
 
 function isHtml(answer: FailedAnswer): boolean {
   return answer.contentType.toLowerCase().includes('text/html') || /^\s*<(!doctype|html)/i.test(answer.body);
-}
-
-interface ErrorBody {
-  readonly error: string;
-  readonly signinUrl?: string;
-}
-
-/** Reads the runner's `{ error, signin_url? }`. The `error` may itself be the JSON text of an inner error. */
-function parseErrorBody(body: string, { redact }: Subject): ErrorBody | undefined {
-  const value = jsonOf(body);
-  if (typeof value !== 'object' || value === null || !('error' in value)) return undefined;
-  const signin = 'signin_url' in value && typeof value.signin_url === 'string' ? value.signin_url : undefined;
-  const error = redact(innerText(value.error)).slice(0, maxErrorText);
-  return { error, ...(signin !== undefined && /^https:\/\//i.test(signin) ? { signinUrl: signin } : {}) };
-}
-
-function innerText(error: unknown): string {
-  const inner = typeof error === 'string' ? (error.startsWith('{') ? jsonOf(error) : undefined) : error;
-  if (typeof inner === 'object' && inner !== null) {
-    if ('error' in inner) return innerText(inner.error);
-    if ('message' in inner && typeof inner.message === 'string') return inner.message;
-  }
-  return typeof error === 'string' ? error : JSON.stringify(error);
-}
-
-/** JSON that is nested too deep counts as no JSON. */
-function jsonOf(text: string): unknown {
-  return isNestedTooDeep(text) ? undefined : tryJson(text);
 }
 
 /** What a request was about. */

@@ -1,4 +1,4 @@
-import { RunnerError } from '../base/errors.ts';
+import { RunnerError } from '../../base/errors.ts';
 
 /** A full disk, whether a download, an upload or a new model filled it. */
 const diskFullText = /no space left|not enough (disk )?space|disk quota exceeded|ENOSPC/i;

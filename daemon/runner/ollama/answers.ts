@@ -1,62 +1,17 @@
-import { isRecord } from '../../protocol/base/json.ts';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import { advise, RunnerError } from '../base/errors.ts';
-import { opensThinking, type Turns, turnsOf } from './chatTemplate.ts';
-import { refuseExcess } from './jsonLines.ts';
-
-/** A line of `/api/chat`, validated. Absent counts are 0. */
-export interface ChatLine {
-  readonly content: string;
-  readonly thinking: string;
-  readonly toolCalls: readonly WireToolCall[];
-  readonly done: boolean;
-  readonly doneReason?: string;
-  readonly promptTokens: number;
-  readonly completionTokens: number;
-  /** Only in an error line, after which nothing comes. */
-  readonly error?: string;
-}
-
-/** A line of `/api/generate`, validated. It omits the tokens with which a client could once continue a text. */
-export interface GenerateLine {
-  readonly text: string;
-  readonly done: boolean;
-  readonly doneReason?: string;
-  /** Only in an error line, after which nothing comes. */
-  readonly error?: string;
-}
-
-export interface WireToolCall {
-  readonly id?: string;
-  readonly name: string;
-  readonly arguments: Readonly<Record<string, unknown>>;
-}
-
-/** An installed or loaded model as the runner lists it. Fields that are missing or have a wrong type are left out. */
-export interface WireModel {
-  readonly name: string;
-  readonly size?: number;
-  readonly digest?: string;
-  readonly modifiedAt?: string;
-  readonly expiresAt?: string;
-  readonly sizeVram?: number;
-  /** For a loaded model: the allocated window. */
-  readonly allocatedContext?: number;
-  readonly maximumContext?: number;
-  readonly family?: string;
-  readonly parameterSize?: string;
-  readonly quantization?: string;
-  readonly capabilities?: readonly string[];
-  readonly remoteHost?: string;
-  readonly remoteModel?: string;
-}
-
-/** The part of a runner's list that is used. */
-export interface WireList {
-  readonly models: readonly WireModel[];
-  /** The number of entries beyond {@link maxModels}. */
-  readonly leftOut: number;
-}
+import { isRecord } from '../../../protocol/base/json.ts';
+import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { advise, RunnerError } from '../../base/errors.ts';
+import { opensThinking, turnsOf } from '../chatTemplate.ts';
+import { refuseExcess } from '../http/boundedJson.ts';
+import type {
+  CallPart,
+  ChatPart,
+  FillPart,
+  ListedModel,
+  ModelList,
+  ShownModel,
+  WorkStep,
+} from '../runner.ts';
 
 /** More models than anybody has installed. Entries of a list beyond it are left out. */
 const maxModels = 10_000;
@@ -65,41 +20,13 @@ const maxNameLength = 1_000;
 /** The most characters of a model's parameters, far more than any Modelfile has. */
 const maxParameters = 1024 * 1024;
 
-export interface WireShow {
-  readonly capabilities?: readonly string[];
-  readonly maximumContext?: number;
-  /** Text with one parameter on each line. */
-  readonly parameters?: string;
-  readonly template?: string;
-  readonly turns?: Turns;
-  /** True if its template ends in an open thinking tag, and the runner leaves the thinking in the text. */
-  readonly opensThinking?: true;
-  readonly system?: string;
-  readonly license?: string;
-  readonly modelfile?: string;
-  readonly family?: string;
-  readonly parameterSize?: string;
-  readonly quantization?: string;
-  readonly modifiedAt?: string;
-  readonly remoteHost?: string;
-  readonly remoteModel?: string;
-}
+/** A line of a stream. An error is the last one. */
+export type OrError<T> = T & { readonly error?: string };
 
-/** A line of `/api/pull` or `/api/create`, validated. */
-export interface WorkLine {
-  readonly status: string;
-  /** In a line about one layer. */
-  readonly digest?: string;
-  /** Bytes. */
-  readonly total?: number;
-  readonly completed?: number;
-  /** In an error line. */
-  readonly error?: string;
-}
+const noToolCalls: readonly CallPart[] = [];
 
-const noToolCalls: readonly WireToolCall[] = [];
-
-export function parseChatLine(value: unknown): ChatLine {
+/** A line of `/api/chat`. */
+export function parseChatLine(value: unknown): OrError<ChatPart> {
   const line = asRecord(value);
   const message = isRecord(line['message']) ? line['message'] : {};
   const error = errorOf(line);
@@ -116,9 +43,10 @@ export function parseChatLine(value: unknown): ChatLine {
   });
 }
 
-export function parseGenerateLine(value: unknown): GenerateLine {
+/** A line of `/api/generate`. It omits the tokens with which a client could once continue a text. */
+export function parseGenerateLine(value: unknown): OrError<FillPart> {
   const line = asRecord(value);
-  return withoutUndefined<GenerateLine>({
+  return withoutUndefined<OrError<FillPart>>({
     text: asString(line['response']) ?? '',
     done: line['done'] === true,
     doneReason: asString(line['done_reason']),
@@ -126,9 +54,10 @@ export function parseGenerateLine(value: unknown): GenerateLine {
   });
 }
 
-export function parseWorkLine(value: unknown): WorkLine {
+/** A line of `/api/pull` or `/api/create`. */
+export function parseWorkLine(value: unknown): OrError<WorkStep> {
   const line = asRecord(value);
-  return withoutUndefined<WorkLine>({
+  return withoutUndefined<OrError<WorkStep>>({
     status: asString(line['status']) ?? '',
     digest: asString(line['digest']),
     total: asBytes(line['total']),
@@ -143,7 +72,7 @@ function errorOf(line: Readonly<Record<string, unknown>>): string | undefined {
   return typeof error === 'string' ? error : JSON.stringify(error);
 }
 
-export function parseModels(value: unknown): WireList {
+export function parseModels(value: unknown): ModelList {
   const { models } = asRecord(value);
   if (models === null || models === undefined) return { models: [], leftOut: 0 };
   if (!Array.isArray(models)) throw wrongShape();
@@ -153,15 +82,16 @@ export function parseModels(value: unknown): WireList {
   };
 }
 
-export function parseShow(value: unknown): WireShow {
+export function parseShow(value: unknown): ShownModel {
   const show = asRecord(value);
   const details = isRecord(show['details']) ? show['details'] : {};
   const capabilities = stringsOf(show['capabilities']);
   const parameters = asString(show['parameters']);
   if (parameters !== undefined && parameters.length > maxParameters) throw wrongShape();
-  return withoutUndefined<WireShow>({
+  return withoutUndefined<ShownModel>({
     capabilities,
     maximumContext: maximumContextOf(show['model_info']),
+    configuredContext: configuredContextOf(parameters),
     parameters,
     template: asString(show['template']),
     turns: turnsOf(show),
@@ -183,7 +113,7 @@ export function tryVersion(value: unknown): string | undefined {
 }
 
 /** Some servers send the arguments as JSON text. */
-function toolCallOf(value: unknown): WireToolCall[] {
+function toolCallOf(value: unknown): CallPart[] {
   if (!isRecord(value) || !isRecord(value['function'])) return [];
   const { name, arguments: given } = value['function'];
   if (typeof name !== 'string' || name === '') return [];
@@ -203,13 +133,13 @@ function argumentsOf(given: unknown): Readonly<Record<string, unknown>> {
   }
 }
 
-function modelOf(value: unknown): WireModel[] {
+function modelOf(value: unknown): ListedModel[] {
   if (!isRecord(value)) return [];
   const name = asString(value['name']) ?? asString(value['model']);
   if (name === undefined || name === '' || name.length > maxNameLength) return [];
   const details = isRecord(value['details']) ? value['details'] : {};
   return [
-    withoutUndefined<WireModel>({
+    withoutUndefined<ListedModel>({
       name,
       size: asCount(value['size']),
       digest: asString(value['digest'])?.replace(/^sha256:/, ''),
@@ -226,6 +156,12 @@ function modelOf(value: unknown): WireModel[] {
       remoteModel: asString(value['remote_model']),
     }),
   ];
+}
+
+/** The window that the Modelfile asks for. */
+function configuredContextOf(parameters = ''): number | undefined {
+  const configured = /^num_ctx\s+(\d+)\s*$/m.exec(parameters)?.[1];
+  return configured ? Number(configured) : undefined;
 }
 
 /** `<architecture>.context_length` of the model's own metadata. */
@@ -267,9 +203,4 @@ function asBytes(value: unknown): number | undefined {
 
 function stringsOf(value: unknown): readonly string[] | undefined {
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : undefined;
-}
-
-/** `keep_alive` in a form that the runner accepts. Numbers are seconds, and the runner refuses text without a unit. */
-export function keepAliveToWire(keepAlive: string | number): string | number {
-  return typeof keepAlive === 'string' && /^-?\d+$/.test(keepAlive) ? Number(keepAlive) : keepAlive;
 }

@@ -1,5 +1,5 @@
-import { advise, RunnerError } from '../base/errors.ts';
-import { detailsOf, type Subject } from './failure.ts';
+import { advise, RunnerError } from '../../base/errors.ts';
+import { detailsOf, type Subject } from './answerFailure.ts';
 
 const tlsCodes =
   /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT|UNABLE_TO_|CERT_|ERR_TLS|ERR_SSL|EPROTO|HOSTNAME_MISMATCH)/;

@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream';
 import type { Agent, Dispatcher } from 'undici';
-import { withTimeLimit } from '../../protocol/base/abort.ts';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import type { RunnerTimeouts } from '../../protocol/messages/settings.ts';
-import { type AdvisedMessage, advise, RunnerError } from '../base/errors.ts';
-import { readRegularFile } from '../base/regularFile.ts';
+import { withTimeLimit } from '../../../protocol/base/abort.ts';
+import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import type { RunnerTimeouts } from '../../../protocol/messages/settings.ts';
+import { type AdvisedMessage, advise, RunnerError } from '../../base/errors.ts';
+import { readRegularFile } from '../../base/regularFile.ts';
+import { type ErrorTexts, type FailedAnswer, failureOfAnswer, type Subject } from './answerFailure.ts';
+import { refuseExcess } from './boundedJson.ts';
 import { failureOfConnection, stoppedSending } from './connectionFailure.ts';
-import { type FailedAnswer, failureOfAnswer, type Subject } from './failure.ts';
-import { readJsonLines, refuseExcess } from './jsonLines.ts';
 
 /** The most bytes that are read of an error answer: enough for any sentence. */
 const maxErrorBytes = 64 * 1024;
@@ -57,6 +57,9 @@ export interface TextAnswer {
   readonly text: string;
 }
 
+/** Reads the body of a stream. */
+export type StreamReader<T> = (body: AsyncIterable<Buffer>) => AsyncGenerator<readonly T[]>;
+
 /**
  * HTTP to one runner. It follows no redirects and uses no proxies. Answers are bounded in size and time. An aborted
  * signal closes the socket, even before the first byte. Every failure is a `RunnerError`, except the abort itself,
@@ -67,26 +70,50 @@ export interface Transport {
   text(request: TransportRequest): Promise<TextAnswer>;
   /** A whole JSON answer; undefined if it is empty. */
   json(request: TransportRequest): Promise<unknown>;
-  /** A stream of JSON lines, one batch for each read. */
-  lines(request: TransportRequest): AsyncGenerator<readonly unknown[]>;
+  /** A stream, of which `read` makes batches; an empty one says that the runner is still sending. */
+  stream<T>(request: TransportRequest, read: StreamReader<T>): AsyncGenerator<readonly T[]>;
+  /** The same connections for a wire with other error texts. */
+  speaking(texts: ErrorTexts): Transport;
   /** What a request is about, for errors. */
   subject(model?: string): Subject;
   close(): Promise<void>;
 }
 
 export function createTransport(options: TransportOptions): Transport {
-  let agent: Promise<Agent> | undefined;
-  const connect = () => {
-    agent ??= openAgent(options);
-    agent.catch(() => {
-      agent = undefined;
-    });
-    return agent;
-  };
+  const connection = createConnection(options);
+  return speakTo(connection, options, noErrorTexts);
+}
 
+/** Before it is known what answers, only the status counts. */
+const noErrorTexts: ErrorTexts = { read: () => undefined, known: () => undefined };
+
+/** The connections to one runner, which are opened on first use. */
+interface Connection {
+  agent(): Promise<Agent>;
+  close(): Promise<void>;
+}
+
+function createConnection(options: TransportOptions): Connection {
+  let agent: Promise<Agent> | undefined;
+  return {
+    agent() {
+      agent ??= openAgent(options);
+      agent.catch(() => {
+        agent = undefined;
+      });
+      return agent;
+    },
+    async close() {
+      const opened = await agent?.catch(() => undefined);
+      await opened?.close();
+    },
+  };
+}
+
+function speakTo(connection: Connection, options: TransportOptions, texts: ErrorTexts): Transport {
   async function send(request: TransportRequest): Promise<Dispatcher.ResponseData> {
     const subject = subjectOf(options, request.model);
-    const response = await respond(await connect(), options, request).catch((error) => {
+    const response = await respond(await connection.agent(), options, request).catch((error) => {
       throw request.signal.aborted ? error : failureOfConnection(error, subject, false);
     });
     options.onAnswer?.();
@@ -100,7 +127,7 @@ export function createTransport(options: TransportOptions): Transport {
       response.body.destroy();
       throw request.signal.aborted ? error : failureOfConnection(error, subject, true);
     });
-    throw failureOfAnswer(failed, subject);
+    throw failureOfAnswer(failed, subject, texts);
   }
 
   /** A short answer has a deadline as a whole. Without it, an answer that arrives byte by byte would never end. */
@@ -140,12 +167,12 @@ export function createTransport(options: TransportOptions): Transport {
     return parseBody(answer, subjectOf(options, request.model));
   }
 
-  async function* lines(request: TransportRequest): AsyncGenerator<readonly unknown[]> {
+  async function* stream<T>(request: TransportRequest, read: StreamReader<T>): AsyncGenerator<readonly T[]> {
     const response = await send(request);
     const subject = subjectOf(options, request.model);
     try {
       refuseHtml(headerOf(response, 'content-type')?.toLowerCase() ?? '', subject);
-      const batches = readJsonLines(response.body.iterator({ destroyOnReturn: false }));
+      const batches = read(response.body.iterator({ destroyOnReturn: false }));
       const limit = timerOf(limitsOf(request, options.timeouts).bodyTimeout);
       yield* inTime(batches, limit, () => response.body.destroy(stoppedSending(subject.url)));
     } catch (error) {
@@ -155,11 +182,14 @@ export function createTransport(options: TransportOptions): Transport {
     }
   }
 
-  const close = async () => {
-    const opened = await agent?.catch(() => undefined);
-    await opened?.close();
+  return {
+    text,
+    json,
+    stream,
+    speaking: (others) => speakTo(connection, options, others),
+    subject: (model) => subjectOf(options, model),
+    close: () => connection.close(),
   };
-  return { text, json, lines, subject: (model) => subjectOf(options, model), close };
 }
 
 /**

@@ -1,0 +1,84 @@
+import { StringDecoder } from 'node:string_decoder';
+import { advise, RunnerError } from '../../base/errors.ts';
+import { createYielder } from '../../base/yielder.ts';
+
+/** No line of a chat is longer than this. The limit is that of the runner's own client. */
+const maxLineBytes = 8 * 1024 * 1024;
+/** The limit of a whole stream. The longest accepted answer has fewer bytes, even if each line holds one character. */
+const maxStreamBytes = 2 * 1024 * 1024 * 1024;
+/** After this many more characters of an unfinished line, an empty batch reports that the runner is still sending. */
+const lineStep = 1024 * 1024;
+
+/** The most characters of a line, and the most bytes of a stream. */
+export interface LineLimits {
+  readonly maxLine?: number;
+  readonly maxStream?: number;
+}
+
+/**
+ * Reads the lines of a stream in linear time; each read of the socket that ends a line is one batch. Characters that
+ * are split between reads are joined, and invalid UTF-8 becomes U+FFFD. An empty batch stands for each megabyte of a
+ * line that has not ended. Each read is decoded as a whole, because a chat has a line for each token, and the splitter
+ * of `protocol/base` would make a buffer and a string of each line.
+ * @throws {RunnerError} `bad-response` at a line that exceeds a limit, and when the stream exceeds its limit.
+ */
+export async function* readTextLines(
+  body: AsyncIterable<Buffer>,
+  { maxLine = maxLineBytes, maxStream = maxStreamBytes }: LineLimits = {},
+): AsyncGenerator<readonly string[]> {
+  const decoder = new StringDecoder('utf8');
+  const yieldNow = createYielder();
+  let carry = '';
+  let reported = 0;
+  let read = 0;
+  for await (const chunk of body) {
+    read += chunk.length;
+    if (read > maxStream) throw endless(maxStream);
+    const text = decoder.write(chunk);
+    const end = text.lastIndexOf('\n');
+    if (end === -1) {
+      carry += text;
+    } else {
+      const lines = linesOf(carry + text.slice(0, end), maxLine);
+      carry = text.slice(end + 1);
+      reported = 0;
+      yield lines;
+    }
+    if (carry.length > maxLine) throw tooLong(maxLine);
+    if (carry.length >= reported + lineStep) {
+      reported = carry.length;
+      yield [];
+    }
+    // A runner that floods us must not keep others from their turn.
+    const pause = yieldNow();
+    if (pause) await pause;
+  }
+  const rest = carry + decoder.end();
+  if (rest !== '') yield linesOf(rest, maxLine);
+}
+
+/** The lines of a text; the last one has no line end. */
+function linesOf(text: string, maxLine: number): readonly string[] {
+  const lines = text.split('\n');
+  for (const line of lines) if (line.length > maxLine) throw tooLong(maxLine);
+  return lines;
+}
+
+function tooLong(limit: number): RunnerError {
+  const megabytes = Math.round(limit / (1024 * 1024));
+  return new RunnerError(
+    'bad-response',
+    advise(`The runner sent a line of more than ${megabytes} MB, which no answer needs.`, 'check-address'),
+  );
+}
+
+function endless(limit: number): RunnerError {
+  const gigabytes = Math.round(limit / 1024 ** 3);
+  return new RunnerError(
+    'bad-response',
+    advise(
+      `The runner sent more than ${gigabytes} GB in one answer, which was then stopped.`,
+      'check-address',
+    ),
+  );
+}

@@ -1,0 +1,183 @@
+import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { RunnerError } from '../../base/errors.ts';
+import type { Subject } from '../http/answerFailure.ts';
+import type { Transport, TransportRequest } from '../http/transport.ts';
+import type { LoadOptions, ModelCreation, Runner, Server, WorkStep } from '../runner.ts';
+import {
+  type OrError,
+  parseChatLine,
+  parseGenerateLine,
+  parseModels,
+  parseShow,
+  parseWorkLine,
+  tryVersion,
+} from './answers.ts';
+import { failureOfErrorLine, ollamaErrors } from './errorTexts.ts';
+import { readJsonLines } from './jsonLines.ts';
+import { chatBody, createBody, fillBody, loadBody, type ModelBody, pullBody } from './requests.ts';
+
+/** A server that speaks Ollama's API, in whole or in part. */
+export function createOllamaRunner(server: Server, connection: Transport): Runner {
+  const transport = connection.speaking(ollamaErrors);
+  const get = (path: string, signal: AbortSignal) => transport.json({ method: 'GET', path, signal });
+
+  /** Posts a body about its model. What the answer says does not matter. */
+  const post = async (path: string, body: ModelBody, signal: AbortSignal): Promise<void> => {
+    await transport.json({ method: 'POST', path, body, wait: 'firstByte', model: body.model, signal });
+  };
+
+  /**
+   * Yields lines up to the one that ends the stream. An error line is a failure, and so is an end without that line.
+   */
+  async function* linesUntil<T extends object>(
+    { path, body, wait }: { path: string; body: ModelBody; wait: 'firstByte' | 'work' },
+    { parse, isLast }: { parse: (value: unknown) => OrError<T>; isLast: (line: T) => boolean },
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly T[]> {
+    const { model } = body;
+    const request = { method: 'POST' as const, path, body: { ...body, stream: true }, model, signal, wait };
+    for await (const batch of transport.stream(request, readJsonLines)) {
+      const lines = batch.map(parse);
+      const last = lines.findIndex((line) => isLast(line) || line.error !== undefined);
+      const ending = lines[last];
+      if (!ending) {
+        yield lines;
+        continue;
+      }
+      if (ending.error === undefined) {
+        yield lines.slice(0, last + 1);
+        return;
+      }
+      if (last > 0) yield lines.slice(0, last);
+      throw failureOfErrorLine(ending.error, transport.subject(model));
+    }
+    throw new RunnerError('bad-response', endedEarly, { details: { server: server.name, model } });
+  }
+
+  const work = (path: string, body: ModelBody, signal: AbortSignal) =>
+    linesUntil<WorkStep>(
+      { path, body, wait: 'work' },
+      {
+        parse: (value) => withoutSecrets(parseWorkLine(value), transport.subject()),
+        isLast: ({ status }) => status === 'success',
+      },
+      signal,
+    );
+
+  /** By a chat without messages. */
+  const loadChat = (model: string, options: LoadOptions, signal: AbortSignal) =>
+    post('/api/chat', { model, messages: [], stream: false, ...loadBody(options) }, signal);
+  const loadEmbedding = (model: string, options: LoadOptions, signal: AbortSignal) =>
+    post('/api/embed', { model, input: '', ...loadBody(options) }, signal);
+  /** Newer servers have a route for it. */
+  const askToStop = createFallback(
+    async (model: string, signal: AbortSignal) => {
+      const path = `/api/ps/${encodeURIComponent(model)}`;
+      await transport.text({ method: 'DELETE', path, model, signal });
+    },
+    (model, signal) => loadChat(model, { keepAlive: 0 }, signal),
+  );
+
+  return {
+    server,
+    identify: async (signal) => withoutUndefined({ version: tryVersion(await get('/api/version', signal)) }),
+    list: async (signal) => parseModels(await get('/api/tags', signal)),
+    async running(signal) {
+      try {
+        return parseModels(await get('/api/ps', signal)).models;
+      } catch (error) {
+        // Old servers and imitations do not have the route.
+        if (isKind(error, 'not-supported')) return [];
+        throw error;
+      }
+    },
+    show: async (model, signal) =>
+      parseShow(await transport.json({ method: 'POST', path: '/api/show', body: { model }, model, signal })),
+    chat: (request, signal) =>
+      linesUntil(
+        { path: '/api/chat', body: chatBody(request), wait: 'firstByte' },
+        { parse: parseChatLine, isLast: ({ done }) => done },
+        signal,
+      ),
+    fill: (request, signal) =>
+      linesUntil(
+        { path: '/api/generate', body: fillBody(request), wait: 'firstByte' },
+        { parse: parseGenerateLine, isLast: ({ done }) => done },
+        signal,
+      ),
+    async load(model, options, signal) {
+      if (options.onlyEmbeds) return loadEmbedding(model, options, signal);
+      try {
+        await loadChat(model, options, signal);
+      } catch (error) {
+        if (!isKind(error, 'not-supported')) throw error;
+        await loadEmbedding(model, options, signal);
+      }
+    },
+    unload: askToStop,
+    async remove(model, signal) {
+      await transport.text({ method: 'DELETE', path: '/api/delete', body: { model }, model, signal });
+    },
+    pull: (model, signal) => work('/api/pull', pullBody(model), signal),
+    creation: createCreation(transport, (request, signal) =>
+      work('/api/create', createBody(request), signal),
+    ),
+    close: () => transport.close(),
+  };
+}
+
+type ModelAction = (model: string, signal: AbortSignal) => Promise<void>;
+
+/** Does it in another way once the server has shown that it does not have the route for the first one. */
+function createFallback(first: ModelAction, otherwise: ModelAction): ModelAction {
+  let hasRoute = true;
+  return async (model, signal) => {
+    if (hasRoute) {
+      try {
+        return await first(model, signal);
+      } catch (error) {
+        if (!isNoRoute(error)) throw error;
+        // A server that names the model has the route, and did not find the model among the loaded ones.
+        if (!isKind(error, 'model-not-found')) hasRoute = false;
+      }
+    }
+    await otherwise(model, signal);
+  };
+}
+
+function createCreation(transport: Transport, create: ModelCreation['create']): ModelCreation {
+  const send = (request: Omit<TransportRequest, 'path'>, digest: string) =>
+    transport.text({ ...request, path: `/api/blobs/${digest}` });
+  return {
+    create,
+    async hasBlob(digest, signal) {
+      try {
+        await send({ method: 'HEAD', signal }, digest);
+        return true;
+      } catch (error) {
+        if (error instanceof RunnerError && error.status === 404) return false;
+        throw error;
+      }
+    },
+    async uploadBlob(digest, upload, signal) {
+      await send({ method: 'POST', upload, wait: 'work', signal }, digest);
+    },
+  };
+}
+
+/** Only the status says so: some servers answer an unknown route with JSON, as they do for an unknown model. */
+function isNoRoute(error: unknown): boolean {
+  return error instanceof RunnerError && [404, 405, 501].includes(error.status ?? 0);
+}
+
+function isKind(error: unknown, kind: RunnerError['kind']): boolean {
+  return error instanceof RunnerError && error.kind === kind;
+}
+
+/** The status of a work line is free text of the runner, so it may hold a secret. */
+function withoutSecrets(line: OrError<WorkStep>, { redact }: Subject): OrError<WorkStep> {
+  return { ...line, status: redact(line.status) };
+}
+
+const endedEarly =
+  'The runner ended its answer too early. Ask again; if it happens again, look at the runner log.';

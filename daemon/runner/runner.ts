@@ -1,0 +1,197 @@
+import type { Readable } from 'node:stream';
+import type { ChatParams, Message, Tool } from '../../protocol/messages/chat.ts';
+import type { Turns } from './chatTemplate.ts';
+
+/** One configured runner: its name and its address. Its secret is looked up by origin. */
+export interface Server {
+  readonly name: string;
+  /** Base address without a trailing slash. */
+  readonly url: string;
+  readonly caFile?: string;
+}
+
+/**
+ * What a runner can do for the daemon, in the protocol's own terms. One room for each wire implements it: nothing
+ * outside of that room knows a path, a field or an error text. Failures are `RunnerError`s; an abort is thrown
+ * unchanged and closes the socket. Answers are validated and bounded.
+ */
+export interface Runner {
+  readonly server: Server;
+  /** Asks what answers at the address. */
+  identify(signal: AbortSignal): Promise<Identity>;
+  /** The installed models. */
+  list(signal: AbortSignal): Promise<ModelList>;
+  /** The loaded models; none if the runner cannot say. */
+  running(signal: AbortSignal): Promise<readonly ListedModel[]>;
+  show(model: string, signal: AbortSignal): Promise<ShownModel>;
+  /** Streams an answer, one batch of parts for each read. Throws unless the last part is `done`. */
+  chat(request: ChatRequest, signal: AbortSignal): AsyncGenerator<readonly ChatPart[]>;
+  /** Streams the text for a gap. Throws unless the last part is `done`. */
+  fill(request: FillRequest, signal: AbortSignal): AsyncGenerator<readonly FillPart[]>;
+  load(model: string, options: LoadOptions, signal: AbortSignal): Promise<void>;
+  /** Asks for a model to be unloaded. A running answer may delay it. */
+  unload(model: string, signal: AbortSignal): Promise<void>;
+  remove(model: string, signal: AbortSignal): Promise<void>;
+  /** Streams the progress of a download. Throws unless it succeeded. */
+  pull(model: string, signal: AbortSignal): AsyncGenerator<readonly WorkStep[]>;
+  readonly creation: ModelCreation;
+  close(): Promise<void>;
+}
+
+/** What answers at an address. */
+export interface Identity {
+  readonly version?: string;
+}
+
+/** A chat as it is sent: the rules on context, images, tools and thinking have been applied. */
+export interface ChatRequest extends Pick<ChatParams, 'model' | 'think' | 'options' | 'format'> {
+  readonly messages: readonly Message[];
+  readonly tools: readonly Tool[];
+  /** Seconds or a duration for which the model stays loaded. */
+  readonly keepAlive?: string | number;
+  /** Tokens of the window, unless `options` ask for another one. */
+  readonly contextLength?: number;
+}
+
+/** A part of an answer. Absent counts are 0. */
+export interface ChatPart {
+  readonly content: string;
+  readonly thinking: string;
+  readonly toolCalls: readonly CallPart[];
+  readonly done: boolean;
+  readonly doneReason?: string;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+}
+
+/** A whole call of a tool. */
+export interface CallPart {
+  readonly id?: string;
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+/** A gap in a text. A prompt that the runner would have to cut is refused. */
+export interface FillRequest {
+  readonly model: string;
+  /**
+   * Either the whole prompt, written in the tokens of the model's family, or the texts around the gap, which the runner
+   * puts into the model's own template.
+   */
+  readonly text: { readonly prompt: string } | { readonly prefix: string; readonly suffix: string };
+  /** If it is empty, the model's own stops apply. */
+  readonly stops: readonly string[];
+  readonly maxTokens: number;
+  readonly temperature: number;
+  readonly keepAlive?: string | number;
+  readonly contextLength?: number;
+}
+
+export interface FillPart {
+  readonly text: string;
+  readonly done: boolean;
+  readonly doneReason?: string;
+}
+
+export interface LoadOptions {
+  /** Seconds or a duration. */
+  readonly keepAlive?: string | number;
+  /** Tokens of the window to allocate. */
+  readonly contextLength?: number;
+  /** The model only embeds. If that is not known, the runner is asked for a chat first. */
+  readonly onlyEmbeds?: boolean;
+}
+
+/** An installed or loaded model. Fields that are missing or have a wrong type are left out. */
+export interface ListedModel {
+  readonly name: string;
+  readonly size?: number;
+  readonly digest?: string;
+  readonly modifiedAt?: string;
+  readonly expiresAt?: string;
+  readonly sizeVram?: number;
+  /** For a loaded model: the allocated window. */
+  readonly allocatedContext?: number;
+  readonly maximumContext?: number;
+  readonly family?: string;
+  readonly parameterSize?: string;
+  readonly quantization?: string;
+  readonly capabilities?: readonly string[];
+  readonly remoteHost?: string;
+  readonly remoteModel?: string;
+}
+
+/** The part of a runner's list that is used. */
+export interface ModelList {
+  readonly models: readonly ListedModel[];
+  /** The number of entries beyond the limit. */
+  readonly leftOut: number;
+}
+
+/** Everything that a runner says about one model. */
+export interface ShownModel {
+  readonly capabilities?: readonly string[];
+  readonly maximumContext?: number;
+  /** The window that its Modelfile asks for. */
+  readonly configuredContext?: number;
+  /** Text with one parameter on each line. */
+  readonly parameters?: string;
+  readonly template?: string;
+  readonly turns?: Turns;
+  /** True if its template ends in an open thinking tag, and the runner leaves the thinking in the text. */
+  readonly opensThinking?: true;
+  readonly system?: string;
+  readonly license?: string;
+  readonly modelfile?: string;
+  readonly family?: string;
+  readonly parameterSize?: string;
+  readonly quantization?: string;
+  readonly modifiedAt?: string;
+  readonly remoteHost?: string;
+  readonly remoteModel?: string;
+}
+
+/** A step of a download or of a creation. */
+export interface WorkStep {
+  readonly status: string;
+  /** In a step about one layer. */
+  readonly digest?: string;
+  /** Bytes. */
+  readonly total?: number;
+  readonly completed?: number;
+}
+
+/** Making models from Modelfiles. */
+export interface ModelCreation {
+  /** Streams the progress. Throws unless it succeeded. */
+  create(request: CreateRequest, signal: AbortSignal): AsyncGenerator<readonly WorkStep[]>;
+  /** Whether the runner has the bytes of this digest (`sha256:` and 64 hexadecimal digits). */
+  hasBlob(digest: string, signal: AbortSignal): Promise<boolean>;
+  uploadBlob(digest: string, upload: Upload, signal: AbortSignal): Promise<void>;
+}
+
+/** The digests of files, by their relative names: `sha256:` and 64 hexadecimal digits. */
+export type Digests = Readonly<Record<string, string>>;
+
+/** What a Modelfile says, with the digests of its files. */
+export interface CreateRequest {
+  readonly model: string;
+  readonly from?: string;
+  readonly files: Digests;
+  readonly adapters: Digests;
+  readonly drafts: Digests;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly template?: string;
+  readonly system?: string;
+  readonly renderer?: string;
+  readonly parser?: string;
+  readonly requires?: string;
+  readonly license: readonly string[];
+  readonly messages: readonly { readonly role: string; readonly content: string }[];
+}
+
+/** A file's bytes on their way to the runner. */
+export interface Upload {
+  readonly bytes: number;
+  readonly stream: Readable;
+}
