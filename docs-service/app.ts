@@ -10,11 +10,12 @@ import { checkHosts } from './http/hosts.ts';
 import { mountLibrary } from './http/mcp/mountLibrary.ts';
 import { refuseOtherMethods } from './http/methods.ts';
 import { createOpenRoutes, createStatusRoutes } from './http/openRoutes.ts';
+import type { Site } from './http/pages.ts';
 import { answerError, answerErrors } from './http/problems.ts';
 import { createReadingRoutes } from './http/reading/readingRoutes.ts';
 import { describeRoutes, readNumbers } from './http/schemas.ts';
 import { addAuthorizationServer, type SignInOptions } from './http/signIn/authorizationServer.ts';
-import { createResourceMetadata } from './http/signIn/metadataRoutes.ts';
+import { createResourceMetadata, createServerMetadata } from './http/signIn/metadataRoutes.ts';
 import type { DocumentIndex } from './search/documentIndex.ts';
 import type { Limits } from './serveConfig.ts';
 
@@ -40,7 +41,6 @@ export interface AppOptions {
 /** The whole service, ready to listen or to be called with `inject`. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { index, baseUrl, corsOrigins, version } = options;
-  const { origin } = baseUrl;
   const app = fastify({
     loggerInstance: options.logger,
     // A line at the start and at the end of each request is too much for a service that is only read.
@@ -55,7 +55,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     bodyLimit: 65_536,
     forceCloseConnections: 'idle',
   }).withTypeProvider<TypeBoxTypeProvider>();
-  answerErrors(app);
+  answerErrors(app, baseUrl);
   readNumbers(app);
   checkHosts(app, baseUrl, corsOrigins);
   app.addHook('onSend', async (_request, reply) => {
@@ -63,28 +63,37 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
   if (corsOrigins.length > 0) await app.register(cors, corsOptions(corsOrigins));
   const refuse = refuseOtherMethods(app);
-  await describeRoutes(app, { origin, version });
+  await describeRoutes(app, { baseUrl, version });
   const { signIn, limits, now } = options;
-  const issuer = 'issuer' in signIn ? signIn.issuer : origin;
+  const issuer = 'issuer' in signIn ? signIn.issuer : baseUrl.href;
+  const site: Site = { root: baseUrl.path };
   const authorization = await authorizeBearers(app, { ...options, issuer });
   await app.register(createResourceMetadata({ baseUrl, issuer }));
-  const { renditions } = options;
-  if (!('issuer' in signIn)) {
-    const owner = await addAuthorizationServer(app, {
-      ...signIn,
-      baseUrl,
-      authorization,
-      now,
-      passwordLimit: limits.authFailures,
-    });
-    const reading = createReadingRoutes({ index, renditions, authorization, owner });
-    await app.register(reading, { prefix: '/read' });
-  }
-  const api = createApiRoutes({ index, renditions, authorization, origin });
-  await app.register(api, { prefix: '/api/v1' });
-  mountLibrary(app, { ...options, authorization });
-  await app.register(createStatusRoutes(index));
-  await app.register(createOpenRoutes(origin, issuer));
+  const isServer = !('issuer' in signIn);
+  if (isServer)
+    await app.register(createServerMetadata({ baseUrl, takesRegistrations: signIn.takesRegistrations }));
+  const addRoutes = async (service: FastifyInstance) => {
+    const { renditions } = options;
+    if (isServer) {
+      const owner = await addAuthorizationServer(service, {
+        ...signIn,
+        baseUrl,
+        site,
+        authorization,
+        now,
+        passwordLimit: limits.authFailures,
+      });
+      const reading = createReadingRoutes({ index, renditions, authorization, owner, site });
+      await service.register(reading, { prefix: '/read' });
+    }
+    const api = createApiRoutes({ index, renditions, authorization, baseUrl });
+    await service.register(api, { prefix: '/api/v1' });
+    mountLibrary(service, { ...options, authorization });
+    await service.register(createStatusRoutes(index));
+    await service.register(createOpenRoutes({ baseUrl, site, issuer }));
+  };
+  // Only well-known documents have places outside of the path.
+  await app.register(addRoutes, { prefix: baseUrl.path });
   refuse();
   return app;
 }

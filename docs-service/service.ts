@@ -207,7 +207,8 @@ async function startRenditions(
       .update(await readFile(worker))
       .digest('hex'),
     fonts: { folders: fonts, fingerprint: fontsFingerprint(fonts) },
-    addressOf: (slug, format) => linkAddress(baseUrl.origin, slug, format),
+    addressOf: (slug, format) => linkAddress(baseUrl, slug, format),
+    root: baseUrl.path,
     onNote: (text) => logger.info(text),
   });
 }

@@ -35,7 +35,7 @@ export function parseAuthorizationRequest(parameters: Parameters, baseUrl: BaseU
 /** Throws OAuthError `invalid_target`. */
 export function checkResources(resources: readonly string[], baseUrl: BaseUrl): void {
   if (resources.every((resource) => isOwnResource(resource, baseUrl))) return;
-  throw new OAuthError('invalid_target', `The resource of this server is ${baseUrl.origin}/mcp.`);
+  throw new OAuthError('invalid_target', `The resource of this server is ${baseUrl.href}/mcp.`);
 }
 
 /** Agents that name the resource but no scope want to read. Unknown scopes are left out. */
@@ -96,7 +96,7 @@ export class Parameters {
 export function isOwnResource(resource: string, baseUrl: BaseUrl): boolean {
   const url = URL.canParse(resource) ? new URL(resource) : undefined;
   if (url === undefined || /[?#@\s]/.test(resource)) return false;
-  if (!['/', '/mcp', '/mcp/'].includes(url.pathname)) return false;
+  if (![baseUrl.path, `${baseUrl.path}/mcp`].includes(url.pathname.replace(/\/$/, ''))) return false;
   if (url.origin === baseUrl.origin) return true;
   const { protocol } = new URL(baseUrl.origin);
   return baseUrl.isLoopback && url.protocol === protocol && isLoopbackHost(url.hostname);

@@ -47,8 +47,8 @@ export const connectCommand = defineCommand({
 });
 
 function httpReach(values: { readonly 'base-url': string | undefined }): Reach {
-  const { origin } = parseBaseUrl(values['base-url'] ?? usualOrigin);
-  return { kind: 'http', url: `${origin}/mcp` };
+  const { href } = parseBaseUrl(values['base-url'] ?? usualOrigin);
+  return { kind: 'http', url: `${href}/mcp` };
 }
 
 /** With absolute paths, because an agent starts it in a folder of its own. */

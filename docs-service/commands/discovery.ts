@@ -1,5 +1,6 @@
 import { isRecord, tryJson } from '../../protocol/base/json.ts';
 import { isLoopbackHost } from '../../protocol/base/loopback.ts';
+import type { BaseUrl } from '../base/baseUrl.ts';
 import { type Answer, ask, type Fetch, tryBearerChallenge } from './discoveryRequest.ts';
 
 export interface Finding {
@@ -11,8 +12,8 @@ export interface Finding {
 }
 
 interface DiscoveryOptions {
-  /** The address that readers use, without a final slash. */
-  readonly origin: string;
+  /** The address that readers use. */
+  readonly baseUrl: Pick<BaseUrl, 'href' | 'origin'>;
   /** Whether the user named this address: at the default address there may be another program. */
   readonly isNamed: boolean;
   readonly fetch: Fetch;
@@ -25,8 +26,9 @@ interface DiscoveryOptions {
  * authorization server. It stops at the first step where a client would stop.
  */
 export async function followDiscovery(options: DiscoveryOptions): Promise<readonly Finding[]> {
-  const { origin, isNamed, fetch, now } = options;
-  const first = await ask(`${origin}/mcp`, fetch, firstMessage);
+  const { baseUrl, isNamed, fetch, now } = options;
+  const { href } = baseUrl;
+  const first = await ask(`${href}/mcp`, fetch, firstMessage);
   const missing = findMissing(first, options);
   if (missing !== undefined) return [isNamed ? missing : { ...missing, isFine: true }];
   if (first.kind !== 'answer') return [];
@@ -37,10 +39,11 @@ export async function followDiscovery(options: DiscoveryOptions): Promise<readon
     return [
       ...clock,
       wrong(
-        `${origin}/mcp refuses, but names no resource metadata: clients cannot find the sign-in. A proxy must pass the header WWW-Authenticate on.`,
+        `${href}/mcp refuses, but names no resource metadata: clients cannot find the sign-in. A proxy must pass the header WWW-Authenticate on.`,
       ),
     ];
-  if (originOf(metadataUrl) !== origin) return [...clock, wrong(namesAnother(origin, metadataUrl))];
+  const named = originOf(metadataUrl);
+  if (named !== baseUrl.origin) return [...clock, wrong(namesAnother(href, named ?? metadataUrl))];
   return [...clock, ...(await followResource(metadataUrl, options))];
 }
 
@@ -57,28 +60,28 @@ const firstMessage = {
 };
 
 /** Why there is no challenge; undefined if there is one. */
-function findMissing(answer: Answer, { origin, isNamed }: DiscoveryOptions): Finding | undefined {
+function findMissing(answer: Answer, { baseUrl: { href }, isNamed }: DiscoveryOptions): Finding | undefined {
   if (answer.kind === 'silence')
     return fine(
-      `No service answers at ${origin}, so the sign-in of agents was not checked. ${howToStart(isNamed)}`,
+      `No service answers at ${href}, so the sign-in of agents was not checked. ${howToStart(isNamed)}`,
     );
-  if (answer.kind === 'trouble') return wrong(`${origin} cannot be asked: ${answer.reason}.`);
+  if (answer.kind === 'trouble') return wrong(`${href} cannot be asked: ${answer.reason}.`);
   const { status, headers } = answer;
   if (status === 401) return undefined;
   if (status >= 300 && status < 400)
     return wrong(
-      `${origin}/mcp redirects to ${shown(headers.get('location'))}. Agents send no token after a redirect: use that address as --base-url, and in the agents.`,
+      `${href}/mcp redirects to ${shown(headers.get('location'))}. Agents send no token after a redirect: use that address as --base-url, and in the agents.`,
     );
   if (status === 403)
     return wrong(
-      `The service at ${origin} does not accept this name. Start it with --base-url ${origin}, and make the proxy pass the header Host on.`,
+      `The service at ${href} does not accept this name. Start it with --base-url ${href}, and make the proxy pass the header Host on.`,
     );
   if (status >= 500)
     return wrong(
-      `${origin} answers with ${status}: the service behind it is not running, or is not ready. See /readyz.`,
+      `${href} answers with ${status}: the service behind it is not running, or is not ready. See ${href}/readyz.`,
     );
   return wrong(
-    `${origin}/mcp answers with ${status}, but runner-docs would ask for a token: another program runs there. Name the address of the service with --base-url.`,
+    `${href}/mcp answers with ${status}, but runner-docs would ask for a token: another program runs there. Name the address of the service with --base-url.`,
   );
 }
 
@@ -87,13 +90,13 @@ function howToStart(isNamed: boolean): string {
 }
 
 async function followResource(url: string, options: DiscoveryOptions): Promise<readonly Finding[]> {
-  const { origin, fetch } = options;
+  const { baseUrl, fetch } = options;
   const metadata = toObject(await ask(url, fetch));
   if (metadata === undefined)
     return [wrong(`${url} has no resource metadata: a proxy must pass /.well-known/ on.`)];
   const { resource, authorization_servers: servers } = metadata;
-  if (typeof resource !== 'string' || !isSameResource(resource, origin))
-    return [wrong(namesAnother(origin, String(resource)))];
+  if (typeof resource !== 'string' || !isSameResource(resource, baseUrl.href))
+    return [wrong(namesAnother(baseUrl.href, String(resource).replace(/\/mcp\/?$/, '')))];
   const issuer: unknown = Array.isArray(servers) ? servers[0] : undefined;
   if (typeof issuer !== 'string' || !URL.canParse(issuer))
     return [wrong(`${url} names no authorization server, so nobody can sign in.`)];
@@ -105,7 +108,7 @@ async function followResource(url: string, options: DiscoveryOptions): Promise<r
 async function followServer(
   issuer: string,
   url: string,
-  { origin, fetch }: DiscoveryOptions,
+  { baseUrl, fetch }: DiscoveryOptions,
 ): Promise<readonly Finding[]> {
   const metadata = toObject(await ask(url, fetch));
   if (metadata === undefined)
@@ -117,7 +120,7 @@ async function followServer(
       ),
     ];
   const problems = [...findInEndpoints(metadata), ...findInMethods(metadata)];
-  const found = fine(`Agents find the sign-in of ${origin}/mcp at ${issuer}.`);
+  const found = fine(`Agents find the sign-in of ${baseUrl.href}/mcp at ${issuer}.`);
   return [...(problems.length === 0 ? [found] : problems), ...findInRegistration(metadata)];
 }
 
@@ -179,8 +182,8 @@ function metadataUrlOf(issuer: string): string {
   return `${origin}/.well-known/oauth-authorization-server${pathname.replace(/\/$/, '')}`;
 }
 
-function isSameResource(resource: string, origin: string): boolean {
-  return [origin, `${origin}/mcp`].includes(resource.replace(/\/$/, ''));
+function isSameResource(resource: string, href: string): boolean {
+  return [href, `${href}/mcp`].includes(resource.replace(/\/$/, ''));
 }
 
 function isSafe(url: string): boolean {
@@ -196,8 +199,8 @@ function includes(list: unknown, value: string): boolean {
   return Array.isArray(list) && list.includes(value);
 }
 
-function namesAnother(origin: string, url: string): string {
-  return `The service at ${origin} calls itself ${shown(originOf(url) ?? url)}, and clients refuse that. Start it with --base-url ${origin}.`;
+function namesAnother(href: string, other: string): string {
+  return `The service at ${href} calls itself ${shown(other)}, and clients refuse that. Start it with --base-url ${href}.`;
 }
 
 /** Text from outside is shown in one line, without control characters that a terminal would obey. */

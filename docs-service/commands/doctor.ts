@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { showLine } from '../../protocol/base/controlCharacters.ts';
 import { count } from '../../protocol/base/text.ts';
 import type { Owner } from '../auth/ownerStore.ts';
-import { parseBaseUrl } from '../base/baseUrl.ts';
+import { type BaseUrl, parseBaseUrl } from '../base/baseUrl.ts';
 import { isOpenToOthers } from '../base/dataFolder.ts';
 import { defineCommand, type ProgramContext } from '../cli/command.ts';
 import { openContentFolder } from '../content/contentFolder.ts';
@@ -23,14 +23,14 @@ export const doctorCommand = defineCommand({
   async run({ values }, context) {
     const places = parsePlaces(values, context.env);
     const named = values['base-url'];
-    const { origin } = parseBaseUrl(named ?? usualOrigin);
+    const baseUrl = parseBaseUrl(named ?? usualOrigin);
     const findings = [
       fine(`runner-docs ${context.version} on Node ${process.versions.node}, ${engineOf(places)}`),
       ...(await findInContent(places)),
-      ...(await findInData(places, { context, origin })),
+      ...(await findInData(places, { context, baseUrl })),
       ...(await findFonts(values.fonts, context)),
       // It is no problem if no service runs.
-      ...(await followDiscovery({ origin, isNamed: named !== undefined, fetch, now: context.now })),
+      ...(await followDiscovery({ baseUrl, isNamed: named !== undefined, fetch, now: context.now })),
     ];
     for (const finding of findings) context.print(`${wordFor(finding)}  ${showLine(finding.text)}\n`);
     return findings.every(({ isFine }) => isFine) ? 0 : 1;
@@ -74,14 +74,14 @@ async function findInData(places: Places, examined: Examined): Promise<readonly 
   return [access, ...(await findInIndex(places, examined))];
 }
 
-async function findInIndex(places: Places, { context, origin }: Examined): Promise<readonly Finding[]> {
+async function findInIndex(places: Places, { context, baseUrl }: Examined): Promise<readonly Finding[]> {
   let stores: Stores | undefined;
   try {
     stores = await openStores({ places, parts: context.parts, log: context.note });
     const { tokens, owners } = stores.access;
     return [
       ...findingsOf(await stores.index.summary()),
-      ...findReaders((await tokens.list()).length, await owners.read(), origin),
+      ...findReaders((await tokens.list()).length, await owners.read(), baseUrl),
     ];
   } catch (error) {
     return [wrong((error as Error).message)];
@@ -100,7 +100,7 @@ function findingsOf({ documents, problems, warnings, isComplete }: IndexSummary)
   ];
 }
 
-function findReaders(tokens: number, { me, password }: Owner, origin: string): readonly Finding[] {
+function findReaders(tokens: number, { me, password }: Owner, { href }: BaseUrl): readonly Finding[] {
   if (tokens === 0 && password === null)
     return [
       wrong(
@@ -109,8 +109,8 @@ function findReaders(tokens: number, { me, password }: Owner, origin: string): r
     ];
   const signIn = password === null ? 'Without a password nobody can sign in' : 'The owner can sign in';
   const given = fine(`${signIn}; ${count(tokens, 'token')} issued.`);
-  if (password === null || me === null || new URL(me).origin === origin) return [given];
-  const link = `<link rel="indieauth-metadata" href="${origin}${metadataPath}">`;
+  if (password === null || me === null || me.startsWith(`${href}/`)) return [given];
+  const link = `<link rel="indieauth-metadata" href="${href}${metadataPath}">`;
   return [given, fine(`The owner is ${me}. For IndieAuth, the head of that page needs this line: ${link}`)];
 }
 
@@ -118,7 +118,7 @@ function findReaders(tokens: number, { me, password }: Owner, origin: string): r
 interface Examined {
   readonly context: ProgramContext;
   /** Where the service answers. */
-  readonly origin: string;
+  readonly baseUrl: BaseUrl;
 }
 
 /** A library without such text needs no such font, so nothing here is a problem. */

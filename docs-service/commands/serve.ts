@@ -19,7 +19,7 @@ export const serveCommand = defineCommand({
     if (values.sample) return serveSample(values, context);
     const { startService } = await import('../service.ts');
     const service = await startService(parseServeConfig(values, context.env), context);
-    context.note(`The documents are at ${service.baseUrl.origin}/api/v1/docs\n`);
+    context.note(`The documents are at ${service.baseUrl.href}/api/v1/docs\n`);
     await untilEnd(context);
     await service.close();
     return 0;
@@ -65,7 +65,7 @@ async function serveSample(
     await access.owners.setPassword({ password: await hashPassword(password) });
     await access.close();
     await service.whole;
-    context.print(invitation(service.baseUrl.origin, { token: token.token, password }));
+    context.print(invitation(service.baseUrl.href, { token: token.token, password }));
     await untilEnd(context);
     await service.close();
     return 0;
@@ -75,25 +75,25 @@ async function serveSample(
 }
 
 function invitation(
-  origin: string,
+  address: string,
   { token, password }: { readonly token: string; readonly password: string },
 ): string {
   const curl = 'curl -H "Authorization: Bearer $TOKEN"';
   return `
-Runner's own pages are served at ${origin} until you press Ctrl-C.
+Runner's own pages are served at ${address} until you press Ctrl-C.
 
-In a browser: ${origin}/read with the password ${password}
+In a browser: ${address}/read with the password ${password}
 
 In another terminal:
 
   TOKEN=${token}
 
-  ${curl} ${origin}/api/v1/docs
-  ${curl} "${origin}/api/v1/docs?q=modelfile"
-  ${curl} -O ${origin}/api/v1/docs/chat.pdf
-  ${curl} -O ${origin}/api/v1/collections/handbook.epub
+  ${curl} ${address}/api/v1/docs
+  ${curl} "${address}/api/v1/docs?q=modelfile"
+  ${curl} -O ${address}/api/v1/docs/chat.pdf
+  ${curl} -O ${address}/api/v1/collections/handbook.epub
 
-The token is good for 12 hours. Agents sign in at ${origin}/mcp by themselves.
+The token is good for 12 hours. Agents sign in at ${address}/mcp by themselves.
 `;
 }
 

@@ -33,6 +33,8 @@ export interface HtmlJob extends Rendering {
   readonly document: Document;
   /** A whole page, or the `<article>` of a reading page, whose links lead to other reading pages. */
   readonly form: 'page' | 'article';
+  /** Stands before the addresses of pages that an article links to, such as `/library`; may be empty. */
+  readonly root: string;
 }
 
 /** The Markdown as it was written, with raw HTML sanitised. */

@@ -45,6 +45,8 @@ export interface RenditionsOptions extends Omit<RenditionMakerOptions, 'renderer
   };
   /** Where a link to another document leads, in a PDF and in HTML. */
   readonly addressOf: (slug: string, format: LinkingFormat) => string;
+  /** Stands before the addresses of the reading pages; empty if the service has the host to itself. */
+  readonly root: string;
 }
 
 /** Formats with links to other documents. An article is part of a reading page. */
@@ -70,7 +72,7 @@ function markdownRenditions(texts: RenditionMaker): MarkdownRenditions {
 
 /** Each format looks up what it depends on besides the text, so that its entity tag changes with that. */
 export function createRenditions(options: RenditionsOptions): Renditions {
-  const { index, folder, fonts, unchangedFiles = () => undefined } = options;
+  const { index, folder, fonts, root, unchangedFiles = () => undefined } = options;
   const contentFolder = folder.root;
   const texts = new RenditionMaker({ ...options, renderer: options.texts });
   const files = new RenditionMaker({ ...options, renderer: options.files });
@@ -89,11 +91,11 @@ export function createRenditions(options: RenditionsOptions): Renditions {
     const subject = subjectOf(form, identity);
     texts.refuseFailed(subject);
     const { targets, stamp } = await linked(document, form === 'page' ? 'html' : form);
-    const job: RenderJob = { kind: 'html', form, document, contentFolder, targets };
+    const job: RenderJob = { kind: 'html', form, document, contentFolder, targets, root };
     return texts.make({
       job,
       subject,
-      inputs: [form, identity, stamp],
+      inputs: [form, root, identity, stamp],
       mediaType: 'text/html; charset=utf-8',
     });
   };

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import type { BaseUrl } from '../base/baseUrl.ts';
 import type { Document } from '../content/document.ts';
 import type { Renditions } from '../formats/renditions.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
@@ -16,8 +17,7 @@ export interface ApiServices {
   readonly index: DocumentIndex;
   readonly renditions: Renditions;
   readonly authorization: Authorization;
-  /** The address of the service, without a final slash. */
-  readonly origin: string;
+  readonly baseUrl: BaseUrl;
 }
 
 /** The routes under `/api/v1`, which need a token. */
@@ -25,7 +25,7 @@ export function createApiRoutes({
   index,
   renditions,
   authorization,
-  origin,
+  baseUrl,
 }: ApiServices): FastifyPluginAsyncTypebox {
   const lookups = createLookups(index);
   return async (app) => {
@@ -45,7 +45,7 @@ export function createApiRoutes({
           },
         },
       },
-      createListRoute({ index, origin }),
+      createListRoute({ index, baseUrl }),
     );
 
     app.get(
@@ -59,7 +59,7 @@ export function createApiRoutes({
       },
       async (request, reply) => {
         const document = await lookups.metadata(request.params.slug, seesDrafts(request));
-        const view = documentToView(document, origin);
+        const view = documentToView(document, baseUrl);
         const etag = createEtag(JSON.stringify(view));
         setValidators(reply, etag);
         if (isNotModified(request, etag)) return reply.code(304).send(null);

@@ -166,20 +166,26 @@ function challenge(
   baseUrl: BaseUrl,
   { error, scope = 'read' }: { readonly error?: string; readonly scope?: Scope } = {},
 ): Record<string, string> {
-  const path = /^\/mcp\/?$/.test(pathOf(request)) ? '/mcp' : '';
-  const metadata = `${originOf(request, baseUrl)}/.well-known/oauth-protected-resource${path}`;
+  const resource = baseUrl.path + (isMcp(request, baseUrl) ? '/mcp' : '');
+  const metadata = `${originOf(request, baseUrl)}${resourceMetadataPath}${resource}`;
   const reason = error === undefined ? '' : `, error="${error}"`;
   return {
     'www-authenticate': `Bearer realm="runner-docs"${reason}, resource_metadata="${metadata}", scope="${scope}"`,
   };
 }
 
+/** Where clients find the metadata of a resource: before its path (RFC 9728, 3.1). */
+export const resourceMetadataPath = '/.well-known/oauth-protected-resource';
+
+function isMcp(request: FastifyRequest, { path }: BaseUrl): boolean {
+  return pathOf(request).replace(/\/$/, '') === `${path}/mcp`;
+}
+
 function tokenIsMissing(
   request: FastifyRequest,
   { baseUrl, issuer }: Pick<AuthorizationOptions, 'baseUrl' | 'issuer'>,
 ): HttpProblem {
-  const source =
-    issuer === baseUrl.origin ? '`runner-docs token create` makes one.' : `${issuer} issues one.`;
+  const source = issuer === baseUrl.href ? '`runner-docs token create` makes one.' : `${issuer} issues one.`;
   return new HttpProblem(401, `This needs a token, as "Authorization: Bearer TOKEN". ${source}`, {
     headers: challenge(request, baseUrl),
   });

@@ -1,14 +1,16 @@
 import type { Static } from 'typebox';
+import type { BaseUrl } from '../base/baseUrl.ts';
 import type { DocumentMetadata } from '../content/document.ts';
 import type { LinkingFormat } from '../formats/renditions.ts';
+import type { Site } from './pages.ts';
 import type { documentSchema } from './schemas.ts';
 
 export type DocumentView = Static<typeof documentSchema>;
 
 /** A document as REST returns it, with absolute addresses. */
-export function documentToView(document: DocumentMetadata, origin: string): DocumentView {
+export function documentToView(document: DocumentMetadata, { href }: BaseUrl): DocumentView {
   const { slug, title, type, tags, date, updated, lang, authors, description, contentHash } = document;
-  const self = documentAddress(origin, slug);
+  const self = documentAddress(href, slug);
   return {
     slug,
     title,
@@ -24,23 +26,23 @@ export function documentToView(document: DocumentMetadata, origin: string): Docu
   };
 }
 
-/** Its reading page for a browser, from the root of the service. */
-export function readingPath(slug: string): string {
-  return `/read/${encodeURIComponent(slug)}`;
+/** Its page for a browser, for a link on a page of the same service. */
+export function readingPath({ root }: Site, slug: string): string {
+  return `${root}/read/${encodeURIComponent(slug)}`;
 }
 
 /** Where a link to another document leads: for people to a page, for a program to the same format. */
-export function linkAddress(origin: string, slug: string, format: LinkingFormat): string {
+export function linkAddress({ href, path }: BaseUrl, slug: string, format: LinkingFormat): string {
   switch (format) {
     case 'html':
-      return `${documentAddress(origin, slug)}.html`;
+      return `${documentAddress(href, slug)}.html`;
     case 'pdf':
-      return `${origin}${readingPath(slug)}`;
+      return readingPath({ root: href }, slug);
     case 'article':
-      return readingPath(slug);
+      return readingPath({ root: path }, slug);
   }
 }
 
-function documentAddress(origin: string, slug: string): string {
-  return `${origin}/api/v1/docs/${encodeURIComponent(slug)}`;
+function documentAddress(href: string, slug: string): string {
+  return `${href}/api/v1/docs/${encodeURIComponent(slug)}`;
 }

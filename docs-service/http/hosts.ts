@@ -3,25 +3,28 @@ import { isLoopbackHost } from '../../protocol/base/loopback.ts';
 import { type BaseUrl, tryHostname } from '../base/baseUrl.ts';
 import { HttpProblem, pathOf } from './problems.ts';
 
-/** A load balancer probes these by any address. */
-const anyHost = new Set(['/healthz', '/readyz']);
-
 /**
  * A page in a browser must not reach the service under a name of its own (DNS rebinding), nor from an origin of its
  * own. Origins in `corsOrigins` may read.
  */
 export function checkHosts(app: FastifyInstance, baseUrl: BaseUrl, corsOrigins: readonly string[]): void {
+  // A load balancer probes these by any address.
+  const anyHost = new Set(['/healthz', '/readyz'].map((path) => baseUrl.path + path));
   app.addHook('onRequest', async (request) => {
     const { headers } = request;
     if (!anyHost.has(pathOf(request)) && !isOwnHost(headers.host ?? '', baseUrl))
       throw new HttpProblem(
         403,
-        `This service answers at ${baseUrl.origin}. A proxy in front must pass the Host header on.`,
+        `This service answers at ${baseUrl.href}, and the request has ${named(headers.host)}. A proxy in front must pass the Host header on as it arrived.`,
       );
     const { origin } = headers;
     if (origin !== undefined && !isOwnOrigin(origin, baseUrl) && !corsOrigins.includes(origin))
       throw new HttpProblem(403, 'Pages of this origin may not read here. --cors-origin allows an origin.');
   });
+}
+
+function named(host: string | undefined): string {
+  return host === undefined || host === '' ? 'no Host' : `the Host "${host.slice(0, 255)}"`;
 }
 
 function isOwnHost(header: string, baseUrl: BaseUrl): boolean {
@@ -38,8 +41,8 @@ function isOwnOrigin(origin: string, baseUrl: BaseUrl): boolean {
 }
 
 /**
- * The address that the client uses. It is the base URL, or on loopback the name and port of the request: clients refuse
- * a resource other than the one they asked. The Host header was checked before.
+ * The origin that the client uses. It is that of the base URL, or on loopback the name and port of the request: clients
+ * refuse a resource other than the one they asked. The Host header was checked before.
  */
 export function originOf({ headers }: FastifyRequest, { origin, isLoopback }: BaseUrl): string {
   if (!isLoopback || headers.host === undefined) return origin;

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import type { BaseUrl } from '../base/baseUrl.ts';
 import { LruCache } from '../base/lruCache.ts';
 import type { DocumentFilter, DocumentIndex } from '../search/documentIndex.ts';
 import { createEtag, isNotModified, setValidators } from './conditional.ts';
@@ -22,12 +23,11 @@ const maxLinkLength = 4_096;
 
 interface ListRouteOptions {
   readonly index: DocumentIndex;
-  /** The address of the service, without a final slash. */
-  readonly origin: string;
+  readonly baseUrl: BaseUrl;
 }
 
 /** Answers `GET /api/v1/docs`. An answer is cached until something in the library changes. */
-export function createListRoute({ index, origin }: ListRouteOptions) {
+export function createListRoute({ index, baseUrl }: ListRouteOptions) {
   const answers = new LruCache<ListAnswer>(cacheSize);
   let generation = index.generation;
   return async (request: FastifyRequest<{ Querystring: ListParameters }>, reply: FastifyReply) => {
@@ -58,10 +58,12 @@ export function createListRoute({ index, origin }: ListRouteOptions) {
       q === undefined
         ? await index.list({ ...filter, limit, offset })
         : await index.search({ ...filter, text: q, limit, offset });
-    const items = page.items.map((item) => documentToView('document' in item ? item.document : item, origin));
+    const items = page.items.map((item) =>
+      documentToView('document' in item ? item.document : item, baseUrl),
+    );
     const approximate = 'approximate' in page && page.approximate ? { approximate: true } : {};
     const body = JSON.stringify({ items, total: page.total, limit, offset, ...approximate });
-    const link = pageLinks(`${origin}/api/v1/docs`, parameters, page.total);
+    const link = pageLinks(`${baseUrl.href}/api/v1/docs`, parameters, page.total);
     return { body, etag: createEtag(body), total: page.total, link };
   }
 }

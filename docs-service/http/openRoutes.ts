@@ -1,26 +1,36 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
+import type { BaseUrl } from '../base/baseUrl.ts';
 import { countWarnings } from '../content/document.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
-import { page, pageHeaders } from './pages.ts';
+import { page, pageHeaders, type Site } from './pages.ts';
 import { createReferencePage } from './referencePage.ts';
 import { metadataPath } from './signIn/metadataRoutes.ts';
+
+interface OpenRoutesOptions {
+  readonly baseUrl: BaseUrl;
+  readonly site: Site;
+  /** The authorization server: this service itself, or another one. */
+  readonly issuer: string;
+}
 
 /**
  * Public pages that show nothing from the library. If the service is the authorization server, its address identifies
  * the owner, so the front page says where clients sign in (IndieAuth, 4.1).
  */
-export function createOpenRoutes(origin: string, issuer: string): FastifyPluginAsync {
-  const isServer = issuer === origin;
-  const link = `<${origin}${metadataPath}>; rel="indieauth-metadata"`;
+export function createOpenRoutes({ baseUrl, site, issuer }: OpenRoutesOptions): FastifyPluginAsync {
+  const isServer = issuer === baseUrl.href;
+  const link = `<${baseUrl.href}${metadataPath}>; rel="indieauth-metadata"`;
   return async (app) => {
     let reference: string | undefined;
-    app.get('/', { schema: { hide: true } }, async (_request, reply) =>
-      sendPage(isServer ? reply.header('link', link) : reply, frontPage(isServer)),
-    );
+    const front = { schema: { hide: true }, prefixTrailingSlash: 'slash' } as const;
+    for (const path of site.root === '' ? ['/'] : ['', '/'])
+      app.get(path, front, async (_request, reply) =>
+        sendPage(isServer ? reply.header('link', link) : reply, frontPage(site, isServer)),
+      );
     app.get('/docs', { schema: { hide: true } }, async (_request, reply) => {
-      reference ??= createReferencePage(app.swagger(), { origin, issuer });
+      reference ??= createReferencePage(app.swagger(), { baseUrl, site, issuer });
       return sendPage(reply, reference);
     });
   };
@@ -33,20 +43,23 @@ function sendPage(reply: FastifyReply, html: string): FastifyReply {
     .send(html);
 }
 
-const frontPage = (hasLibrary: boolean) =>
+const frontPage = (site: Site, hasLibrary: boolean) =>
   page({
+    site,
     hasLibrary,
     title: 'runner-docs: a library of documents',
     body: `<h1>A library of documents</h1>
 <p class="lead">This is <code>runner-docs</code>. It serves a library to people in a browser, to programs, and to agents
 that search and read.</p>
 <ul class="doors">
-${hasLibrary ? door : ''}<li><a href="/docs">Write a program</a><p>The reference of every address: JSON, Markdown, HTML, PDF and EPUB. Reading needs a
+${hasLibrary ? door(site) : ''}<li><a href="${site.root}/docs">Write a program</a><p>The reference of every address: JSON, Markdown, HTML, PDF and EPUB. Reading needs a
 token from the owner.</p></li>
 </ul>`,
   });
 
-const door = `<li><a href="/read">Read in the browser</a><p>Search and read, or download documents as PDF and EPUB. For
+const door = ({
+  root,
+}: Site) => `<li><a href="${root}/read">Read in the browser</a><p>Search and read, or download documents as PDF and EPUB. For
 the owner of this library, who signs in with a password.</p></li>
 `;
 

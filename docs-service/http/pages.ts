@@ -7,7 +7,17 @@ export function escapeHtml(text: string): string {
   return withoutIllegalCharacters(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
+/** What every page needs to know about the service. */
+export interface Site {
+  /**
+   * Stands before every address that a page links to, posts to or redirects to: `${site.root}/read`. It is the path of
+   * the base URL, so it is empty if the service has the host to itself.
+   */
+  readonly root: string;
+}
+
 export interface Page {
+  readonly site: Site;
   /** Plain text, for the title of the window. */
   readonly title: string;
   /** The content of `<main>`, as HTML. */
@@ -43,8 +53,8 @@ export function pageAround(content: Omit<Page, 'body'>): { readonly before: stri
 <body>
 <a class="skip" href="#page:content">Skip to the content</a>
 <header class="top"><div class="bar">
-<a class="brand" href="/">${mark}<span>runner-docs</span></a>
-${content.isAlone ? '' : `${content.hasSearch ? searchInBar : ''}${navigation(content)}`}
+<a class="brand" href="${content.site.root}/">${mark}<span>runner-docs</span></a>
+${content.isAlone ? '' : `${content.hasSearch ? searchInBar(content.site) : ''}${navigation(content)}`}
 </div></header>
 <main id="page:content" tabindex="-1">
 `;
@@ -80,15 +90,15 @@ function styleHash(): string {
 const mark =
   '<svg width="22" height="22" viewBox="0 0 22 22" aria-hidden="true"><path fill="currentColor" d="M3 3h4v14H3zM9 6h3v11H9zM13.4 5.6l3.3-1 3.6 12.2-3.3 1zM2 18.5h18V20H2z"/></svg>';
 
-const searchInBar = `<form class="search" role="search" action="/read"><div>
+const searchInBar = ({ root }: Site) => `<form class="search" role="search" action="${root}/read"><div>
 <label class="hidden" for="page:q">Search the library</label>
 <input id="page:q" type="search" name="q" placeholder="Search the library" maxlength="1000" autocomplete="off">
 </div></form>
 `;
 
-function navigation({ place, isOwners = false, hasLibrary = true }: Omit<Page, 'body'>): string {
+function navigation({ site, place, isOwners = false, hasLibrary = true }: Omit<Page, 'body'>): string {
   const entry = (href: string, text: string, isHere = false) =>
-    `<a href="${href}"${isHere ? ' aria-current="true"' : ''}>${text}</a>`;
+    `<a href="${site.root}${href}"${isHere ? ' aria-current="true"' : ''}>${text}</a>`;
   const entries = [
     hasLibrary ? entry('/read', 'Library', place === 'library') : '',
     entry('/docs', 'Reference', place === 'reference'),

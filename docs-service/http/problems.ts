@@ -2,6 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { expectationOf } from '../../protocol/base/expectation.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import { AccessUnavailableError } from '../auth/accessDatabase.ts';
+import type { BaseUrl } from '../base/baseUrl.ts';
 import { RendererBusyError } from '../formats/renderer.ts';
 import { UnrenderableError } from '../formats/renderJob.ts';
 import { IndexUnavailableError, QueryError } from '../search/documentIndex.ts';
@@ -98,7 +99,8 @@ function sendProblem(reply: FastifyReply, problem: HttpProblem): FastifyReply {
 const maxPathLength = 2_048;
 
 /** Every error becomes a problem, and none reveals more than its sentence. */
-export function answerErrors(app: FastifyInstance): void {
+export function answerErrors(app: FastifyInstance, { path }: BaseUrl): void {
+  const where = `The documents are at ${path}/api/v1/docs, and ${path}/docs describes every address.`;
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request, reply) =>
     sendProblem(reply, new HttpProblem(404, `There is nothing at ${pathOf(request)}. ${where}`)),
@@ -140,8 +142,6 @@ function redirection(
     headers: { location: query < 0 ? path : path + url.slice(query) },
   });
 }
-
-const where = 'The documents are at /api/v1/docs, and /docs describes every address.';
 
 export function pathOf(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? '';

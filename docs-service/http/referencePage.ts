@@ -1,4 +1,5 @@
-import { escapeHtml, page } from './pages.ts';
+import type { BaseUrl } from '../base/baseUrl.ts';
+import { escapeHtml, page, type Site } from './pages.ts';
 
 /** The parts of an OpenAPI document that the page shows. */
 interface OpenApi {
@@ -36,28 +37,30 @@ interface Schema {
 /** The reference for people, made from the same description as `openapi.json`. It shows no data. */
 export function createReferencePage(
   description: object,
-  { origin, issuer }: { readonly origin: string; readonly issuer: string },
+  { baseUrl, site, issuer }: { readonly baseUrl: BaseUrl; readonly site: Site; readonly issuer: string },
 ): string {
+  const isServer = issuer === baseUrl.href;
   // @fastify/swagger made it from the schemas of this service.
   const { info, paths = {}, components } = description as OpenApi;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([method]) => method !== 'head')
-      .map(([method, operation]) => operationSection(method, path, operation)),
+      .map(([method, operation]) => operationSection(method, site.root + path, operation)),
   );
   const schemas = Object.entries(components?.schemas ?? {}).map(([name, schema]) =>
     schemaSection(name, schema),
   );
   return page({
+    site,
     title: 'Reference · runner-docs',
     place: 'reference',
-    hasLibrary: issuer === origin,
+    hasLibrary: isServer,
     body: `<div class="ruled"><h1>Reference</h1>
-<p>Version ${escapeHtml(info.version)}. Every address under <code>/api/v1</code> needs a token, which
-${issuer === origin ? '<code>runner-docs token create</code> makes' : `${escapeHtml(issuer)} gives`}. Every error is a problem: a JSON object with a sentence in
+<p>Version ${escapeHtml(info.version)}. Every address under <code>${site.root}/api/v1</code> needs a token, which
+${isServer ? '<code>runner-docs token create</code> makes' : `${escapeHtml(issuer)} gives`}. Every error is a problem: a JSON object with a sentence in
 <code>detail</code>. <code>HEAD</code> works wherever <code>GET</code> does, and answers have an <code>ETag</code>.</p>
-<pre tabindex="0"><code>curl -H "Authorization: Bearer $TOKEN" ${escapeHtml(origin)}/api/v1/docs</code></pre>
-<p>For programs: <code>/api/v1/openapi.json</code>.</p>
+<pre tabindex="0"><code>curl -H "Authorization: Bearer $TOKEN" ${escapeHtml(baseUrl.href)}/api/v1/docs</code></pre>
+<p>For programs: <code>${site.root}/api/v1/openapi.json</code>.</p>
 ${operations.join('\n')}
 ${schemas.join('\n')}</div>`,
   });

@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
+import type { BaseUrl } from '../base/baseUrl.ts';
 import { pageParameters } from '../base/pageParameters.ts';
 
 /** The schemas that validate requests, write answers, and define `openapi.json`. */
@@ -108,7 +109,7 @@ export function problemResponses(...statuses: readonly number[]) {
 /** Generates `openapi.json` from the schemas that validate requests. Must run before the routes. */
 export async function describeRoutes(
   app: FastifyInstance,
-  { origin, version }: { readonly origin: string; readonly version: string },
+  { baseUrl, version }: { readonly baseUrl: BaseUrl; readonly version: string },
 ): Promise<void> {
   for (const schema of [documentSchema, documentListSchema, problemSchema, readinessSchema])
     app.addSchema(schema);
@@ -121,7 +122,7 @@ export async function describeRoutes(
         description:
           'Documents and collections, for programs and readers. Every error is a problem (RFC 9457).',
       },
-      servers: [{ url: origin }],
+      servers: [{ url: baseUrl.href }],
       security: [{ bearer: [] }],
       components: {
         securitySchemes: {

@@ -3,20 +3,21 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import t from 'tap';
+import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
 import { followDiscovery } from '../../docs-service/commands/discovery.ts';
 import { ask, tryBearerChallenge } from '../../docs-service/commands/discoveryRequest.ts';
 
 const now = Date.parse('2026-11-22T12:00:00Z');
-const origin = 'https://docs.example.org';
-const resourceUrl = `${origin}/.well-known/oauth-protected-resource/mcp`;
-const serverUrl = `${origin}/.well-known/oauth-authorization-server`;
+const address = 'https://docs.example.org';
+const resourceUrl = `${address}/.well-known/oauth-protected-resource/mcp`;
+const serverUrl = `${address}/.well-known/oauth-authorization-server`;
 const challenge = { 'www-authenticate': `Bearer resource_metadata="${resourceUrl}", scope="read"` };
-const resource = { resource: `${origin}/mcp`, authorization_servers: [origin], scopes_supported: ['read'] };
+const resource = { resource: `${address}/mcp`, authorization_servers: [address], scopes_supported: ['read'] };
 const server = {
-  issuer: origin,
-  authorization_endpoint: `${origin}/authorize`,
-  token_endpoint: `${origin}/token`,
-  registration_endpoint: `${origin}/register`,
+  issuer: address,
+  authorization_endpoint: `${address}/authorize`,
+  token_endpoint: `${address}/token`,
+  registration_endpoint: `${address}/register`,
   code_challenge_methods_supported: ['S256'],
   client_id_metadata_document_supported: true,
 };
@@ -38,12 +39,12 @@ const well: Site = {
 function follow(changes: Partial<Site>, { isNamed = true } = {}) {
   const { mcp, resource: atResource, server: atServer } = { ...well, ...changes };
   const pages = new Map([
-    [`${origin}/mcp`, mcp],
+    [`${address}/mcp`, mcp],
     [resourceUrl, atResource],
     [serverUrl, atServer],
   ]);
   const fetch = async (url: string) => pages.get(url)?.() ?? new Response('', { status: 404 });
-  return followDiscovery({ origin, isNamed, fetch, now: () => now });
+  return followDiscovery({ baseUrl: parseBaseUrl(address), isNamed, fetch, now: () => now });
 }
 
 function fails(code: string): () => Response {
@@ -54,7 +55,7 @@ function fails(code: string): () => Response {
 
 t.test('no problem is found in a service that is set up correctly', async (t) => {
   t.strictSame(await follow({}), [
-    { isFine: true, text: `Agents find the sign-in of ${origin}/mcp at ${origin}.` },
+    { isFine: true, text: `Agents find the sign-in of ${address}/mcp at ${address}.` },
   ]);
 });
 
@@ -147,7 +148,7 @@ const cases: readonly { name: string; site: Partial<Site>; want: RegExp; isFine?
   },
   {
     name: 'an issuer with a slash more',
-    site: { server: () => Response.json({ ...server, issuer: `${origin}/` }) },
+    site: { server: () => Response.json({ ...server, issuer: `${address}/` }) },
     want: /including the final slash/,
   },
   {

@@ -848,6 +848,8 @@ t.test('behind a proxy, the public host name is accepted with and without the de
   ];
   for (const [host, want] of cases)
     t.equal((await get('/api/v1/docs', { headers: { host } })).statusCode, want, host);
+  const refused = await get('/api/v1/docs', { headers: { host: 'internal:4000' } });
+  t.match(refused.json().detail, 'at https://docs.example.org, and the request has the Host "internal:4000"');
 });
 
 t.test('other names of a document redirect to it, on every route', async (t) => {

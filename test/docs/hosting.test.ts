@@ -263,12 +263,16 @@ t.test('the Dockerfile copies files that exist', async (t) => {
   const [program, ...parameters]: string[] = JSON.parse(check);
   t.equal(program, 'node');
   const service = await openSample();
-  const isHealthy = async (port: string) => {
-    const child = spawn(process.execPath, parameters, { env: { DOCS_PORT: port }, stdio: 'inherit' });
+  const isHealthy = async (port: string, more = {}) => {
+    const env = { DOCS_PORT: port, ...more };
+    const child = spawn(process.execPath, parameters, { env, stdio: 'inherit' });
     const [code] = await once(child, 'exit');
     return code;
   };
-  t.equal(await isHealthy(new URL(service.origin).port), 0);
+  const { port } = new URL(service.origin);
+  t.equal(await isHealthy(port), 0);
+  t.equal(await isHealthy(port, { DOCS_BASE_URL: 'https://docs.example.org/' }), 0);
+  t.equal(await isHealthy(port, { DOCS_BASE_URL: 'https://docs.example.org/library' }), 1, 'below the path');
   t.equal(await isHealthy(String(await freePort())), 1);
 });
 
@@ -376,7 +380,8 @@ t.test('nginx passes on what the service needs', needs('nginx', 'openssl'), asyn
   const proxy = spawn('nginx', parameters, { stdio: 'ignore' });
   t.teardown(() => end(proxy));
   const places = ['--content', join(folder, 'content'), '--data', join(folder, 'data')];
-  const address = ['--base-url', 'https://docs.example.org', '--trust-proxy', '127.0.0.1'];
+  // A port that is not the usual one is part of the Host header.
+  const address = ['--base-url', `https://docs.example.org:${https}`, '--trust-proxy', '127.0.0.1'];
   const service = spawn(
     process.execPath,
     [runnerDocsPath, 'serve', '--port', String(port), ...places, ...address],
@@ -393,7 +398,10 @@ t.test('nginx passes on what the service needs', needs('nginx', 'openssl'), asyn
   );
 
   const list = await get('/api/v1/docs', { token: stdout.trim() });
-  t.match(list, { status: 200, body: /"self":"https:\/\/docs\.example\.org\/api\/v1\/docs\/one"/ });
+  t.match(list, {
+    status: 200,
+    body: new RegExp(`"self":"https://docs\\.example\\.org:${https}/api/v1/docs/one"`),
+  });
   t.match(await get('/docs', { host: 'evil.example' }), { status: 403 }, 'a name that is not its own');
   const moved = await fetch(`http://127.0.0.1:${http}/docs?x=1`, { redirect: 'manual' });
   t.match(
@@ -459,7 +467,7 @@ interface Asked {
   readonly forwardedFor?: string;
 }
 
-function askHttps({ port, ca, path, host = 'docs.example.org', token, from, forwardedFor }: Asked) {
+function askHttps({ port, ca, path, host = `docs.example.org:${port}`, token, from, forwardedFor }: Asked) {
   return new Promise<{ readonly status: number; readonly body: string }>((resolve, reject) => {
     const headers = {
       host,

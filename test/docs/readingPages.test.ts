@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import type { InjectOptions } from 'fastify';
 import t from 'tap';
+import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
 import { linkAddress } from '../../docs-service/http/documentView.ts';
 import { markFound, snippetToHtml } from '../../docs-service/http/reading/foundText.ts';
 import { consentPage } from '../../docs-service/http/signIn/consentPage.ts';
@@ -371,10 +372,11 @@ t.test('HTML for programs is a self-contained page', async (t) => {
     (await get('/api/v1/docs/guide.html')).body,
     'href="http://127.0.0.1:4000/api/v1/docs/long.html#part-2"',
   );
-  const leads = (format: 'pdf' | 'html' | 'article') => linkAddress('https://docs.example', 'é', format);
-  t.equal(leads('pdf'), 'https://docs.example/read/%C3%A9', 'who reads a PDF comes to a page');
-  t.equal(leads('html'), 'https://docs.example/api/v1/docs/%C3%A9.html');
-  t.equal(leads('article'), '/read/%C3%A9');
+  const leads = (format: 'pdf' | 'html' | 'article') =>
+    linkAddress(parseBaseUrl('https://docs.example/library'), 'é', format);
+  t.equal(leads('pdf'), 'https://docs.example/library/read/%C3%A9', 'who reads a PDF comes to a page');
+  t.equal(leads('html'), 'https://docs.example/library/api/v1/docs/%C3%A9.html');
+  t.equal(leads('article'), '/library/read/%C3%A9');
 });
 
 t.test('found words are marked, and no text is lost or becomes HTML', async (t) => {

@@ -26,6 +26,7 @@ function htmlJob(body: string): HtmlJob {
     form: 'page',
     contentFolder: content,
     targets: { 'b.md': '/read/b' },
+    root: '',
     document: documentOf('a', body),
   };
 }

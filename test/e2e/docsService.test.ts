@@ -179,7 +179,11 @@ t.test('a wrong command line is answered with what to type', async (t) => {
     { args: [], env: { DOCS_PORT: '99999' }, want: /--port must be a whole number/ },
     { args: ['serve', '--host', '0.0.0.0'], want: /--container/ },
     { args: ['serve', '--base-url', 'http://docs.example.org'], want: /https:\/\/docs\.example\.org/ },
-    { args: ['serve', '--base-url', 'https://x.org/docs'], want: /must not have a path/ },
+    {
+      args: ['serve', '--base-url', 'https://x.org/docs?a'],
+      want: /must not have a query.* "https:\/\/x\.org\/docs"/,
+    },
+    { args: ['serve', '--base-url', 'https://x.org/a//b'], want: /between single slashes/ },
     { args: ['serve', '--database', 'mysql://x'], want: /postgres:\/\// },
     { args: ['token', 'create', '--scope', 'write'], want: /there is no scope "write"/ },
     { args: ['token', 'create', '--expires', 'never'], want: /12h or 30d/ },

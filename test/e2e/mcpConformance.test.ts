@@ -20,11 +20,12 @@ t.test(
     const app = fastify();
     t.teardown(() => app.close());
     app.decorateRequest('grant', null);
-    answerErrors(app);
-    checkHosts(app, parseBaseUrl('http://127.0.0.1:4000'), []);
+    const baseUrl = parseBaseUrl('http://127.0.0.1:4000');
+    answerErrors(app, baseUrl);
+    checkHosts(app, baseUrl, []);
     mountMcp(app, {
       authorization: { requireReader: async () => undefined, stillReads: async () => true },
-      origin: 'http://127.0.0.1:4000',
+      address: `${baseUrl.href}/mcp`,
       openHandler: async () => createFixtureHandler(),
       ending: undefined,
     });

@@ -36,7 +36,7 @@ export interface TestApp extends TestLibrary {
   get(url: string, more?: Partial<InjectOptions>): Promise<LightMyRequestResponse>;
 }
 
-const origin = 'http://127.0.0.1:4000';
+const usualBaseUrl = parseBaseUrl('http://127.0.0.1:4000');
 
 export interface TestAppOptions extends Partial<AppOptions> {
   /** Where tokens and clients are kept; a file of its own where it is left out. */
@@ -56,7 +56,7 @@ export async function openTestApp(
     accessDatabase ?? createSqliteAccess(await openDatabase(join(data, 'access.db'))),
   );
   t.teardown(() => access.close());
-  const now = overrides.now ?? Date.now;
+  const { now = Date.now, baseUrl = usualBaseUrl } = overrides;
   const verifier = new TokenVerifier({
     store: access.tokens,
     now,
@@ -79,14 +79,15 @@ export async function openTestApp(
     }),
     version: 'test',
     fonts: { folders: [join(parts, 'fonts')], fingerprint: 'test' },
-    addressOf: (slug, format) => linkAddress(origin, slug, format),
+    addressOf: (slug, format) => linkAddress(baseUrl, slug, format),
+    root: baseUrl.path,
     onNote: (note) => log.push(note),
   });
   const app = await buildApp({
     index: library.index,
     renditions,
     verify: (token) => verifier.verify(token),
-    baseUrl: parseBaseUrl(origin),
+    baseUrl,
     signIn: {
       ...{ access, takesRegistrations: true, dataHint: '' },
       documents: createClientDocuments({
@@ -116,7 +117,7 @@ export async function openTestApp(
       app.inject({
         url,
         ...more,
-        headers: { host: '127.0.0.1:4000', authorization: `Bearer ${usual}`, ...more.headers },
+        headers: { host: baseUrl.host, authorization: `Bearer ${usual}`, ...more.headers },
       }),
   };
 }

@@ -120,6 +120,8 @@ export async function openSession(
   return { name: 'docs_session_4000', value: text };
 }
 
+const site = { root: '' };
+
 const client: OAuthClient = {
   id: 'https://agent.example/oauth/client.json',
   name: 'Agent',
@@ -129,6 +131,7 @@ const client: OAuthClient = {
 };
 
 export const consent: ConsentPage = {
+  site,
   action: '/authorize/decision',
   request: 'request-1',
   csrf: 'csrf-1',
@@ -147,7 +150,7 @@ export const consent: ConsentPage = {
 };
 
 const signIn = {
-  ...{ csrf: 'csrf-1', to: '/read/guide?in=handbook', hasPassword: true },
+  ...{ site, csrf: 'csrf-1', to: '/read/guide?in=handbook', hasPassword: true },
   ...{ me: 'https://ada.example/', dataHint: '--data /srv/docs/data' },
 };
 
@@ -177,6 +180,7 @@ export const signInSamples: Readonly<Record<string, string>> = {
     scopes: consent.scopes.slice(0, 1),
   }),
   'client-problem': clientProblemPage({
+    site,
     title: 'This app cannot be checked',
     sentence: `The description of the app at https://app.example/${'x'.repeat(300)} could not be loaded.`,
     solution: {
@@ -184,8 +188,8 @@ export const signInSamples: Readonly<Record<string, string>> = {
       note: 'Replace REDIRECT_ADDRESS.',
     },
   }),
-  'sign-out': signOutPage({ csrf: 'csrf-1' }),
-  'signed-out': signedOutPage(),
+  'sign-out': signOutPage({ site, csrf: 'csrf-1' }),
+  'signed-out': signedOutPage(site),
   'consent-identity': consentPage({ ...consent, scopes: [] }),
 };
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { LightMyRequestResponse } from 'fastify';
 import type { AppOptions } from '../../docs-service/app.ts';
+import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
 import { openTestApp, type TestApp } from './docsApp.ts';
 import { answerOf, FormBrowser, hashOwnerPassword, signIn } from './formBrowser.ts';
 
@@ -52,11 +53,10 @@ export async function openSignInApp(
   let now = Date.UTC(2026, 10, 22);
   const app = await openTestApp(t, { 'one.md': '# One', ...files }, { now: () => now, ...overrides });
   if (hasPassword) await app.access.owners.setPassword({ password: hashOwnerPassword() });
-  const origin = 'http://127.0.0.1:4000';
-  const host = '127.0.0.1:4000';
+  const { origin, host, path: root } = overrides.baseUrl ?? parseBaseUrl('http://127.0.0.1:4000');
   const registered = await app.app.inject({
     method: 'POST',
-    url: '/register',
+    url: `${root}/register`,
     headers: { host },
     payload: { redirect_uris: [redirectUri], client_name: 'Test client' },
   });
@@ -72,7 +72,7 @@ export async function openSignInApp(
       return { status: answer.statusCode, headers: answer.headers, body: answer.body };
     });
   const authorizeUrl: SignInApp['authorizeUrl'] = (changes = {}) =>
-    `/authorize?${form({
+    `${root}/authorize?${form({
       ...{ response_type: 'code', client_id: client, redirect_uri: redirectUri, state: 'a state & more' },
       ...{ code_challenge: challenge, code_challenge_method: 'S256', scope: 'read' },
       ...changes,
@@ -80,7 +80,7 @@ export async function openSignInApp(
   const post: SignInApp['post'] = (path, fields, token) =>
     app.app.inject({
       method: 'POST',
-      url: path,
+      url: root + path,
       headers: {
         host,
         'content-type': 'application/x-www-form-urlencoded',

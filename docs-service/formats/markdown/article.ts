@@ -24,12 +24,12 @@ ${text}</div>
 }
 
 /** The same for the reading pages: tags and formats are links, and a long text has a table of contents. */
-export function readingArticle(article: Article): string {
+export function readingArticle(article: Article, root: string): string {
   const { document } = article;
   const { title, text, headings } = partsOf(article);
   return `<article ${htmlLanguage(document.lang)}>
 <header>
-${title}${about(document)}${byline(document)}${terms(document)}${formats(document)}</header>
+${title}${about(document)}${byline(document)}${terms(document, root)}${formats(document, root)}</header>
 ${contents(headings)}<div class="text">
 ${text}</div>
 </article>
@@ -70,23 +70,23 @@ function byline({ draft, date, updated, authors }: Document): string {
   return parts.length === 0 ? '' : `<p class="byline">${parts.join(' · ')}</p>\n`;
 }
 
-function terms({ type, tags }: Document): string {
+function terms({ type, tags }: Document, root: string): string {
   const items = [
-    ...(type === null ? [] : [chip('type', { slug: type, title: type })]),
-    ...tags.map((tag) => chip('tag', tag)),
+    ...(type === null ? [] : [chip(`${root}/read?type=`, { slug: type, title: type })]),
+    ...tags.map((tag) => chip(`${root}/read?tag=`, tag)),
   ];
   return items.length === 0
     ? ''
     : `<ul class="chips" aria-label="Type and tags">${items.map((item) => `<li>${item}</li>`).join('')}</ul>\n`;
 }
 
-function chip(kind: 'type' | 'tag', { slug, title }: Tag): string {
+function chip(address: string, { slug, title }: Tag): string {
   const text = escapeXml(visibleText(title) || slug);
-  return `<a class="chip" href="/read?${kind}=${encodeURIComponent(slug)}"><bdi>${text}</bdi></a>`;
+  return `<a class="chip" href="${address}${encodeURIComponent(slug)}"><bdi>${text}</bdi></a>`;
 }
 
-function formats({ slug }: Document): string {
-  const address = `/read/${encodeURIComponent(slug)}`;
+function formats({ slug }: Document, root: string): string {
+  const address = `${root}/read/${encodeURIComponent(slug)}`;
   return `<ul class="formats" lang="en" aria-label="Other formats"><li><a href="${address}.pdf">PDF</a></li><li><a href="${address}.md">Markdown</a></li></ul>\n`;
 }
 

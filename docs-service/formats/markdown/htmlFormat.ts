@@ -13,7 +13,7 @@ import { escapeXml, visibleText } from './xmlText.ts';
  * A document as HTML. Its pictures are `data:` addresses inside it, so a page needs no further request, and no picture
  * has an address that would need authorization.
  */
-export function createHtml({ contentFolder, targets, document, form }: HtmlJob): Rendered {
+export function createHtml({ contentFolder, targets, document, form, root }: HtmlJob): Rendered {
   const markdown = parseTitled(document);
   const pictures = new DataPictures(contentFolder);
   const references = createReferences({
@@ -28,7 +28,7 @@ export function createHtml({ contentFolder, targets, document, form }: HtmlJob):
       pictures.note(`A picture from another site is left out: ${href.slice(0, 200)}`),
   });
   const article = { document, markdown, html: markdownToHtml(markdown, { references }) };
-  const html = form === 'page' ? htmlPage(document, plainArticle(article)) : readingArticle(article);
+  const html = form === 'page' ? htmlPage(document, plainArticle(article)) : readingArticle(article, root);
   return { bytes: new TextEncoder().encode(html), notes: pictures.notes };
 }
 

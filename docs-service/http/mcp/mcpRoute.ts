@@ -7,8 +7,8 @@ import { HttpProblem } from '../problems.ts';
 
 export interface McpRouteOptions {
   readonly authorization: Pick<Authorization, 'requireReader' | 'stillReads'>;
-  /** The origin of the service; what a request says about its host decides nothing. */
-  readonly origin: string;
+  /** The address of MCP at this service; what a request says about its host decides nothing. */
+  readonly address: string;
   /** Called with the first request. Without sessions, each request gets its own server. */
   readonly openHandler: () => Promise<McpHandler>;
   /** Aborted when the service shuts down, which listening clients would otherwise delay. */
@@ -32,7 +32,7 @@ const lookAtToken = 1_000;
  * message is read is a problem, as everywhere; after that, errors are those of JSON-RPC.
  */
 export function mountMcp(app: FastifyInstance, options: McpRouteOptions): void {
-  const { authorization, origin, ending } = options;
+  const { authorization, address, ending } = options;
   let handler: Promise<McpHandler> | undefined;
   const listeners = new OpenCount(listenerBounds);
   let open = 0;
@@ -55,7 +55,7 @@ export function mountMcp(app: FastifyInstance, options: McpRouteOptions): void {
       whenAborted(gone, listeners.add(request.grant?.id ?? ''));
       endWithToken(gone, () => authorization.stillReads(request));
     }
-    const answered = await mcp.fetch(requestOf(request, origin, gone.signal), {
+    const answered = await mcp.fetch(requestOf(request, address, gone.signal), {
       parsedBody: request.body,
       authInfo: authInfoOf(request),
     });
@@ -107,12 +107,12 @@ function endWithToken(gone: AbortController, stillReads: () => Promise<boolean>)
 }
 
 /** The body was read already, and the scopes of the token do not concern the SDK. */
-function requestOf({ headers }: FastifyRequest, origin: string, signal: AbortSignal): Request {
+function requestOf({ headers }: FastifyRequest, address: string, signal: AbortSignal): Request {
   const fields = Object.entries(headers).flatMap(([name, value]) =>
     name === 'authorization' || value === undefined ? [] : [[name, String(value)] as [string, string]],
   );
   // The SDK does not accept `*/*`, which programs without a preference send.
-  return new Request(new URL('/mcp', origin), {
+  return new Request(address, {
     method: 'POST',
     headers: [...fields.filter(([name]) => name !== 'accept'), ['accept', accepted.join(', ')]],
     signal,

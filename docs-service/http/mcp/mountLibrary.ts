@@ -21,7 +21,7 @@ export function mountLibrary(app: FastifyInstance, options: MountedLibraryOption
   const { authorization, baseUrl, ending } = options;
   mountMcp(app, {
     authorization,
-    origin: baseUrl.origin,
+    address: `${baseUrl.href}/mcp`,
     openHandler: () => openLibraryHandler(options, app.log),
     ending,
   });

@@ -1,9 +1,10 @@
 import { count } from '../../../protocol/base/text.ts';
 import type { LibraryCollection } from '../../library/libraryCollections.ts';
-import { escapeHtml, page } from '../pages.ts';
+import { escapeHtml, page, type Site } from '../pages.ts';
 import { documentItem, pager } from './documentList.ts';
 
 export interface CollectionView {
+  readonly site: Site;
   readonly collection: LibraryCollection;
   /** Counted from 1. */
   readonly page: number;
@@ -11,18 +12,19 @@ export interface CollectionView {
 }
 
 /** A collection in its order. Its drafts are in no book, so they are left out here too. */
-export function collectionPage({ collection, page: number, pageSize }: CollectionView): string {
+export function collectionPage({ site, collection, page: number, pageSize }: CollectionView): string {
   const { definition, documents } = collection;
   const { name, title, description, author } = definition;
-  const address = `/read/collections/${encodeURIComponent(name)}`;
+  const address = `${site.root}/read/collections/${encodeURIComponent(name)}`;
   const shown = documents.slice((number - 1) * pageSize, number * pageSize);
-  const items = shown.map((document) => documentItem(document, { collection: name }));
+  const items = shown.map((document) => documentItem(document, { site, collection: name }));
   return page({
+    site,
     title: `${title} · runner-docs`,
     hasSearch: true,
     isOwners: true,
     body: `<div class="shelf"><div>
-<nav class="path" aria-label="Where this is"><p class="meta"><a href="/read">Library</a> › Collection</p></nav>
+<nav class="path" aria-label="Where this is"><p class="meta"><a href="${site.root}/read">Library</a> › Collection</p></nav>
 <h1 dir="auto">${escapeHtml(title)}</h1>
 ${description === null ? '' : `<p class="lead" dir="auto">${escapeHtml(description)}</p>\n`}<p class="byline">${author === null ? '' : `<bdi>${escapeHtml(author)}</bdi> · `}${count(documents.length, 'document')}</p>
 ${documents.length === 0 ? '' : `<ul class="formats" aria-label="Formats"><li><a href="${address}.epub">EPUB</a></li></ul>\n`}<ol class="results">

@@ -2,9 +2,10 @@ import type { DocumentMetadata } from '../../content/document.ts';
 import { htmlLanguage } from '../../formats/language.ts';
 import { dateElement } from '../../formats/markdown/xmlText.ts';
 import { readingPath } from '../documentView.ts';
-import { escapeHtml } from '../pages.ts';
+import { escapeHtml, type Site } from '../pages.ts';
 
 interface ItemOptions {
+  readonly site: Site;
   /** As HTML; by default the title of the document. */
   readonly title?: string;
   /** As HTML, instead of the description. */
@@ -16,13 +17,13 @@ interface ItemOptions {
 }
 
 /** A document in a list. */
-export function documentItem(document: DocumentMetadata, options: ItemOptions = {}): string {
+export function documentItem(document: DocumentMetadata, options: ItemOptions): string {
   const { slug, title, lang, description } = document;
   const name = options.title ?? escapeHtml(title);
   const within = options.collection === undefined ? '' : `?in=${encodeURIComponent(options.collection)}`;
   const about = description === null ? '' : `<p class="about" dir="auto">${escapeHtml(description)}</p>`;
-  return `<li><h2><a href="${readingPath(slug)}${within}" ${htmlLanguage(lang)}>${name}</a></h2>
-${meta(document)}${options.text ?? about}${chips(document, options.q)}</li>`;
+  return `<li><h2><a href="${readingPath(options.site, slug)}${within}" ${htmlLanguage(lang)}>${name}</a></h2>
+${meta(document)}${options.text ?? about}${chips(document, options)}</li>`;
 }
 
 function meta({ draft, date, authors }: DocumentMetadata): string {
@@ -35,10 +36,10 @@ function meta({ draft, date, authors }: DocumentMetadata): string {
   return parts.length === 0 ? '' : `<p class="meta">${parts.join(' · ')}</p>`;
 }
 
-function chips({ type, tags }: DocumentMetadata, q: string | undefined): string {
+function chips({ type, tags }: DocumentMetadata, { site, q }: ItemOptions): string {
   const all = [
-    ...(type === null ? [] : [{ address: libraryAddress({ q, type }), text: type }]),
-    ...tags.map((tag) => ({ address: libraryAddress({ q, tag: tag.slug }), text: tag.title })),
+    ...(type === null ? [] : [{ address: libraryAddress(site, { q, type }), text: type }]),
+    ...tags.map((tag) => ({ address: libraryAddress(site, { q, tag: tag.slug }), text: tag.title })),
   ];
   if (all.length === 0) return '';
   const items = all.map(
@@ -78,11 +79,11 @@ export interface LibraryPlace {
   readonly page?: number | undefined;
 }
 
-/** The address of a page of the library, from the root of the service. */
-export function libraryAddress({ q, type, tag, page }: LibraryPlace): string {
+/** The address of a page of the library. */
+export function libraryAddress({ root }: Site, { q, type, tag, page }: LibraryPlace): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries({ q, type, tag }))
     if (value !== undefined) search.set(name, value);
   if (page !== undefined && page > 1) search.set('page', String(page));
-  return search.size === 0 ? '/read' : `/read?${search}`;
+  return search.size === 0 ? `${root}/read` : `${root}/read?${search}`;
 }

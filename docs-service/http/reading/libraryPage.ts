@@ -3,11 +3,12 @@ import type { CollectionDefinition } from '../../content/collectionFile.ts';
 import type { DocumentMetadata } from '../../content/document.ts';
 import type { SearchHit } from '../../search/documentIndex.ts';
 import { parseQuery } from '../../search/query.ts';
-import { escapeHtml, page } from '../pages.ts';
+import { escapeHtml, page, type Site } from '../pages.ts';
 import { documentItem, type LibraryPlace, libraryAddress, pager } from './documentList.ts';
 import { markFound, snippetToHtml } from './foundText.ts';
 
 interface View {
+  readonly site: Site;
   readonly filter: { readonly type?: string; readonly tag?: string };
   /** Counted from 1. */
   readonly page: number;
@@ -31,20 +32,21 @@ export interface ResultsView extends View {
 
 /** All documents, or those of one type or tag, the newest first; and the collections. */
 export function libraryPage(view: LibraryView): string {
-  const { items, collections, total, filter, isComplete } = view;
+  const { site, items, collections, total, filter, isComplete } = view;
   const isAll = filter.type === undefined && filter.tag === undefined;
   const making = isComplete
     ? ''
     : '<div class="notice" role="status"><p>The library is being read for the first time. Load this page again in a moment to see all of it.</p></div>\n';
-  const books = collections.length === 0 ? '' : bookShelf(collections);
+  const books = collections.length === 0 ? '' : bookShelf(site, collections);
   return page({
+    site,
     title: 'Library · runner-docs',
     place: 'library',
     isOwners: true,
     body: `<div class="shelf${books && ' two'}"><div>
 <h1>Library</h1>
-${searchForm('', filter)}${making}${filters(view, items)}<p class="count">${count(total, 'document')}${isAll ? '' : ' with this filter'}</p>
-${list(items.map((document) => documentItem(document)))}${pages(view, {})}
+${searchForm(view, '')}${making}${filters(view, items)}<p class="count">${count(total, 'document')}${isAll ? '' : ' with this filter'}</p>
+${list(items.map((document) => documentItem(document, { site })))}${pages(view, {})}
 </div>
 ${books}</div>`,
   });
@@ -52,23 +54,25 @@ ${books}</div>`,
 
 /** The results of a search, the best first, with the matching words marked. */
 export function resultsPage(view: ResultsView): string {
-  const { items, text, total, approximate, filter } = view;
+  const { site, items, text, total, approximate } = view;
   const query = parseQuery(text);
   const found = approximate ? `More than ${total.toLocaleString('en')} documents` : count(total, 'document');
   const entries = items.map(({ document, snippet }) =>
     documentItem(document, {
+      site,
       title: markFound(document.title, query),
       text: snippet === '' ? '' : snippetToHtml(snippet, query),
       q: text,
     }),
   );
   return page({
+    site,
     title: `${text.slice(0, 100)} · Search · runner-docs`,
     place: 'library',
     isOwners: true,
     body: `<div class="shelf"><div>
 <h1>Search</h1>
-${searchForm(text, filter)}${filters(
+${searchForm(view, text)}${filters(
   view,
   items.map(({ document }) => document),
   text,
@@ -86,11 +90,11 @@ const advice = `<p>Try fewer or other words. A document is found if it has all o
 </ul>
 `;
 
-function searchForm(text: string, { type, tag }: View['filter']): string {
+function searchForm({ site, filter: { type, tag } }: View, text: string): string {
   const kept = Object.entries({ type, tag }).flatMap(([name, value]) =>
     value === undefined ? [] : [`<input type="hidden" name="${name}" value="${escapeHtml(value)}">`],
   );
-  return `<form class="search" role="search" action="/read"><div>
+  return `<form class="search" role="search" action="${site.root}/read"><div>
 <label class="hidden" for="page:q">Search the library</label>
 <input id="page:q" type="search" name="q" value="${escapeHtml(text)}" placeholder="Search the library" maxlength="1000" autocomplete="off">${kept.join('')}
 </div><button class="main">Search</button></form>
@@ -98,12 +102,12 @@ function searchForm(text: string, { type, tag }: View['filter']): string {
 }
 
 /** Each filter with a link that removes it. */
-function filters({ filter }: View, items: readonly DocumentMetadata[], q?: string): string {
+function filters({ site, filter }: View, items: readonly DocumentMetadata[], q?: string): string {
   const { type, tag } = filter;
   const title = items.flatMap(({ tags }) => tags).find(({ slug }) => slug === tag)?.title ?? tag;
   const chips = [
-    ...(type === undefined ? [] : [remover('type', type, libraryAddress({ q, tag }))]),
-    ...(tag === undefined ? [] : [remover('tag', title ?? '', libraryAddress({ q, type }))]),
+    ...(type === undefined ? [] : [remover('type', type, libraryAddress(site, { q, tag }))]),
+    ...(tag === undefined ? [] : [remover('tag', title ?? '', libraryAddress(site, { q, type }))]),
   ];
   return chips.length === 0 ? '' : `<ul class="filters" aria-label="Filters">${chips.join('')}</ul>\n`;
 }
@@ -118,16 +122,16 @@ function list(items: readonly string[]): string {
     : `<ol class="results">\n${items.join('\n')}\n</ol>\n`;
 }
 
-function pages({ filter, ...view }: View, more: LibraryPlace): string {
-  return pager({ ...view, addressOf: (to) => libraryAddress({ ...filter, ...more, page: to }) });
+function pages({ site, filter, ...view }: View, more: LibraryPlace): string {
+  return pager({ ...view, addressOf: (to) => libraryAddress(site, { ...filter, ...more, page: to }) });
 }
 
 /** More collections would need a list of their own. */
 const maxBooks = 100;
 
-function bookShelf(collections: readonly CollectionDefinition[]): string {
+function bookShelf({ root }: Site, collections: readonly CollectionDefinition[]): string {
   const books = collections.slice(0, maxBooks).map(({ name, title, description, lang }) => {
-    const address = `/read/collections/${encodeURIComponent(name)}`;
+    const address = `${root}/read/collections/${encodeURIComponent(name)}`;
     const text = escapeHtml(title);
     const about = description === null ? '' : `<p class="meta" dir="auto">${escapeHtml(description)}</p>`;
     return `<li><a class="title" dir="auto"${lang === null ? '' : ` lang="${escapeHtml(lang)}"`} href="${address}">${text}</a>${about}<p><a href="${address}.epub">EPUB<span class="hidden"> of ${text}</span></a></p></li>`;

@@ -10,7 +10,7 @@ import type { Authorization } from '../authorization.ts';
 import { createEtag, isNotModified, setValidators } from '../conditional.ts';
 import { readingPath } from '../documentView.ts';
 import { createLookups, DocumentMissingError } from '../lookups.ts';
-import { escapeHtml, page, pageHeaders } from '../pages.ts';
+import { escapeHtml, page, pageHeaders, type Site } from '../pages.ts';
 import { answerError, HttpProblem, loggedProblemOf } from '../problems.ts';
 import { nameParameter, slugParameter } from '../schemas.ts';
 import { sendRendition } from '../sendRendition.ts';
@@ -24,6 +24,7 @@ interface ReadingServices {
   readonly renditions: Renditions;
   readonly authorization: Authorization;
   readonly owner: OwnerSession;
+  readonly site: Site;
 }
 
 /** Documents on a page of the library. */
@@ -45,7 +46,7 @@ const libraryQuery = Type.Object({
  * token that the API needs, so that no page of another site can use the cookie to read the API.
  */
 export function createReadingRoutes(services: ReadingServices): FastifyPluginAsyncTypebox {
-  const { index, renditions, authorization, owner } = services;
+  const { index, renditions, authorization, owner, site } = services;
   const lookups = createLookups(index);
   const document = (slug: string) => lookups.document(slug, true);
   return async (app) => {
@@ -56,6 +57,7 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
     app.addHook('onSend', async (_request, reply) => {
       reply.header('vary', 'Cookie, Origin');
     });
+    const answerWithPage = createPageAnswer(site);
     app.setErrorHandler(answerWithPage);
     app.setNotFoundHandler((request, reply) =>
       answerWithPage(new HttpProblem(404, 'There is no page at this address.'), request, reply),
@@ -67,7 +69,7 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
       const { page = 1 } = request.query;
       const filter = withoutUndefined<Pick<DocumentFilter, 'type' | 'tag'>>({ type, tag });
       const asked = { ...filter, drafts: true, limit: pageSize, offset: (page - 1) * pageSize };
-      const view = { filter, page, pageSize };
+      const view = { site, filter, page, pageSize };
       if (q === undefined) {
         const found = await index.list(asked);
         const isFront = page === 1 && Object.keys(filter).length === 0;
@@ -90,11 +92,11 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
       },
       async (request, reply) => {
         const { slug } = request.params;
-        if (slug === '') return reply.redirect('/read', 303);
+        if (slug === '') return reply.redirect(`${site.root}/read`, 303);
         const found = await document(slug);
         const article = await renditions.article(found);
         const around = await neighboursOf(slug, request.query.in);
-        const page = documentPage(found, around);
+        const page = documentPage(site, found, around);
         const etag = createEtag(page.before, page.after, article.etag);
         reply.headers(pageHeaders());
         return sendRendition(request, reply, { ...article, etag }, { authorization, around: page });
@@ -121,7 +123,7 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
       async (request, reply) => {
         const collection = await lookups.collection(request.params.name);
         const { page = 1 } = request.query;
-        const view = { collection, page, pageSize: collectionPageSize };
+        const view = { site, collection, page, pageSize: collectionPageSize };
         return sendPage(request, reply, collectionPage(view));
       },
     );
@@ -167,38 +169,37 @@ function sendPage(request: FastifyRequest, reply: FastifyReply, html: string): F
 }
 
 /** Answers a browser with a page, and a program with a problem. */
-function answerWithPage(
-  error: FastifyError | HttpProblem,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply {
-  if (!request.headers.accept?.includes('text/html')) return answerError(error, request, reply);
-  const problem = loggedProblemOf(error, request);
-  for (const name of ['etag', 'content-disposition', 'accept-ranges']) reply.removeHeader(name);
-  return reply
-    .code(problem.status)
-    .headers({ ...pageHeaders(), 'cache-control': 'no-store', ...problem.headers })
-    .type('text/html; charset=utf-8')
-    .send(errorPage(problem));
+function createPageAnswer(site: Site) {
+  return (error: FastifyError | HttpProblem, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    if (!request.headers.accept?.includes('text/html')) return answerError(error, request, reply);
+    const problem = loggedProblemOf(error, request);
+    for (const name of ['etag', 'content-disposition', 'accept-ranges']) reply.removeHeader(name);
+    return reply
+      .code(problem.status)
+      .headers({ ...pageHeaders(), 'cache-control': 'no-store', ...problem.headers })
+      .type('text/html; charset=utf-8')
+      .send(errorPage(site, problem));
+  };
 }
 
 /** A page for people about an error under `/read`. */
-function errorPage(problem: HttpProblem): string {
+function errorPage(site: Site, problem: HttpProblem): string {
   const title = titles[problem.status] ?? 'That did not work';
   return page({
+    site,
     title: `${title} · runner-docs`,
     hasSearch: true,
     isOwners: true,
     body: `<h1>${title}</h1>
-${problem instanceof DocumentMissingError ? missing(problem) : `<p class="lead">${escapeHtml(problem.message)}</p>`}
-<p><a href="/read">Go to the library</a></p>`,
+${problem instanceof DocumentMissingError ? missing(site, problem) : `<p class="lead">${escapeHtml(problem.message)}</p>`}
+<p><a href="${site.root}/read">Go to the library</a></p>`,
   });
 }
 
-function missing({ slug, near }: DocumentMissingError): string {
+function missing(site: Site, { slug, near }: DocumentMissingError): string {
   const sentence = `<p class="lead">There is no document “<bdi class="foreign">${escapeHtml(slug)}</bdi>” in this library.</p>`;
   if (near.length === 0) return sentence;
-  const links = near.map((one) => `<li><a href="${readingPath(one)}">${escapeHtml(one)}</a></li>`);
+  const links = near.map((one) => `<li><a href="${readingPath(site, one)}">${escapeHtml(one)}</a></li>`);
   return `${sentence}\n<p>Did you mean one of these?</p>\n<ul>${links.join('')}</ul>`;
 }
 

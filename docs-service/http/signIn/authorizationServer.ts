@@ -5,8 +5,8 @@ import { PasswordCheck } from '../../auth/passwords.ts';
 import { TokenIssuer } from '../../auth/tokenIssuer.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
 import type { Authorization } from '../authorization.ts';
+import type { Site } from '../pages.ts';
 import { createAuthorizeRoutes } from './authorizeRoutes.ts';
-import { createServerMetadata } from './metadataRoutes.ts';
 import { type OwnerSessions, openOwnerSessions } from './ownerSessions.ts';
 import { createRegisterRoute } from './registerRoute.ts';
 import { createSignInRoutes } from './signInRoutes.ts';
@@ -24,6 +24,7 @@ export interface SignInOptions {
 
 export interface AuthorizationServerOptions extends SignInOptions {
   readonly baseUrl: BaseUrl;
+  readonly site: Site;
   readonly authorization: Authorization;
   /** Wrong passwords a minute, for an address. */
   readonly passwordLimit: number;
@@ -39,13 +40,14 @@ export async function addAuthorizationServer(
   app: FastifyInstance,
   options: AuthorizationServerOptions,
 ): Promise<OwnerSessions> {
-  const { access, documents, baseUrl, authorization, takesRegistrations, passwordLimit, now } = options;
+  const { access, documents, baseUrl, site, authorization, takesRegistrations, passwordLimit, now } = options;
   const { clients, owners, signIns, tokens } = access;
   const sessions = await openOwnerSessions(app, { baseUrl, owners, now });
   const issuer = new TokenIssuer({ signIns, tokens, now });
   const passwords = new PasswordCheck({ owners, now, limit: passwordLimit });
   const shared = {
     baseUrl,
+    site,
     owners,
     clients,
     sessions,
@@ -54,7 +56,6 @@ export async function addAuthorizationServer(
     now,
     dataHint: options.dataHint,
   };
-  await app.register(createServerMetadata({ origin: baseUrl.origin, takesRegistrations }));
   await app.register(createSignInRoutes({ ...shared, passwords }));
   await app.register(createAuthorizeRoutes({ ...shared, documents }));
   await app.register(createTokenRoutes(shared));

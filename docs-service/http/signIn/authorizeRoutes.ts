@@ -19,6 +19,7 @@ import type { TokenIssuer } from '../../auth/tokenIssuer.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
 import { quoteForShell } from '../../base/text.ts';
 import type { Authorization } from '../authorization.ts';
+import type { Site } from '../pages.ts';
 import { type ConsentPage, consentPage } from './consentPage.ts';
 import { formOf, queryOf, readForms } from './formBody.ts';
 import { signInPaths } from './metadataRoutes.ts';
@@ -29,6 +30,7 @@ import { meOf } from './tokenRoutes.ts';
 
 export interface AuthorizeRoutesOptions {
   readonly baseUrl: BaseUrl;
+  readonly site: Site;
   readonly documents: ClientDocuments;
   readonly clients: ClientStore;
   readonly owners: OwnerStore;
@@ -45,11 +47,11 @@ const decisionPath = `${signInPaths.authorization}/decision`;
 
 /** A client asks, and the owner answers on a page: the authorization endpoint of OAuth and IndieAuth. */
 export function createAuthorizeRoutes(options: AuthorizeRoutesOptions): FastifyPluginAsync {
-  const { baseUrl, clients, owners, sessions, issuer, authorization, now } = options;
+  const { baseUrl, site, clients, owners, sessions, issuer, authorization, now } = options;
   const hidden = { schema: { hide: true } };
   return async (app) => {
     readForms(app);
-    answerPageErrors(app);
+    answerPageErrors(app, site);
     app.get(signInPaths.authorization, hidden, async (request, reply) => {
       authorization.countSignIn('authorize', request.ip);
       const query = queryOf(request);
@@ -66,10 +68,10 @@ export function createAuthorizeRoutes(options: AuthorizeRoutesOptions): FastifyP
       const query = form.get('request');
       // Read before the session is checked: a new password ends both.
       const { epoch } = await owners.read();
-      if (!(await sessions.isSignedIn(request))) return askAgain(reply, query);
+      if (!(await sessions.isSignedIn(request))) return askAgain(reply, query, baseUrl);
       const asked = await readRequest(query, { ...options, isOwner: true });
       if (asked.kind === 'refused') return sendBack(reply.code(303), asked.location);
-      if (asked.kind === 'unknown') return askAgain(reply, query);
+      if (asked.kind === 'unknown') return askAgain(reply, query, baseUrl);
       const scopes = tickedScopes(form, asked);
       const isAllowed = form.tryGet('decision') === 'allow';
       if (isAllowed && scopes.length === 0 && asked.scopes.length > 0)
@@ -81,7 +83,12 @@ export function createAuthorizeRoutes(options: AuthorizeRoutesOptions): FastifyP
 
   async function sendConsent(reply: FastifyReply, asked: Asked, problem?: string): Promise<FastifyReply> {
     const me = meOf(await owners.read(), baseUrl);
-    const form = { action: decisionPath, request: asked.query, csrf: sessions.formToken(reply) };
+    const form = {
+      site,
+      action: site.root + decisionPath,
+      request: asked.query,
+      csrf: sessions.formToken(reply),
+    };
     const page = consentPage({ ...describe(asked), ...form, me, problem });
     return sendPage(reply, page, asked.redirectUri);
   }
@@ -105,9 +112,9 @@ function tickedScopes(form: Parameters, asked: Asked): readonly Scope[] {
 }
 
 /** The session has ended while the page was open. */
-function askAgain(reply: FastifyReply, query: string): FastifyReply {
-  const to = encodeURIComponent(`${signInPaths.authorization}?${query}`);
-  return reply.header('cache-control', 'no-store').redirect(`/sign-in?to=${to}`, 303);
+function askAgain(reply: FastifyReply, query: string, { path }: BaseUrl): FastifyReply {
+  const to = encodeURIComponent(`${path}${signInPaths.authorization}?${query}`);
+  return reply.header('cache-control', 'no-store').redirect(`${path}/sign-in?to=${to}`, 303);
 }
 
 interface Asked extends AuthorizationRequest {
@@ -218,10 +225,10 @@ type Sender = { readonly state?: string; readonly iss: string };
 /** RFC 6749, 4.1.2, and `iss`, which tells a client who answers (RFC 9207). */
 function locationOf(
   { redirectUri, state }: { readonly redirectUri: string; readonly state: string | undefined },
-  { origin }: BaseUrl,
+  { href }: BaseUrl,
   answer: Answer,
 ): string {
-  const all = withoutUndefined<Answer & Sender>({ ...answer, state, iss: origin });
+  const all = withoutUndefined<Answer & Sender>({ ...answer, state, iss: href });
   // The address's own query stays as the client wrote it.
   return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${new URLSearchParams(all)}`;
 }
@@ -239,7 +246,7 @@ function describe({
   client,
   redirectUri,
   scopes,
-}: Asked): Omit<ConsentPage, 'action' | 'request' | 'csrf' | 'me'> {
+}: Asked): Omit<ConsentPage, 'site' | 'action' | 'request' | 'csrf' | 'me'> {
   const redirect = new URL(redirectUri);
   const clientHost = URL.canParse(client.id) ? new URL(client.id).host : '';
   const isLocal = redirect.protocol === 'http:' && isLoopbackName(redirect.hostname);

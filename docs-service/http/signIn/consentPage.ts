@@ -1,9 +1,10 @@
 import type { Scope } from '../../auth/accessToken.ts';
 import type { OAuthClient } from '../../auth/oauthClient.ts';
-import { escapeHtml } from '../pages.ts';
+import { escapeHtml, type Site } from '../pages.ts';
 import { card, foreign, notice } from './signInPages.ts';
 
 export interface ConsentPage {
+  readonly site: Site;
   /** The address that the form is posted to. */
   readonly action: string;
   /** Names the request that is decided on. */
@@ -35,9 +36,10 @@ export interface ConsentScope {
 
 /** Asks the owner what an app may do. Everything that the app says about itself is marked as such. */
 export function consentPage(options: ConsentPage): string {
-  const { action, request, csrf, scopes, me, problem } = options;
+  const { site, action, request, csrf, scopes, me, problem } = options;
   const items = scopes.map(scopeItem);
   return card(
+    site,
     'Allow an app',
     `<h1>Allow ${appName(options)} to use your library?</h1>
 ${problem === undefined ? '' : notice(problem, 'problem')}${facts(options)}

@@ -1,6 +1,7 @@
-import type { FastifyPluginAsync } from 'fastify';
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { scopes } from '../../auth/accessToken.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
+import { resourceMetadataPath } from '../authorization.ts';
 import { originOf } from '../hosts.ts';
 
 /** Where the owner answers clients, and where clients get and revoke their tokens. */
@@ -21,49 +22,50 @@ export interface ResourceMetadataOptions {
 
 /** The metadata of the protected resource (RFC 9728), for the whole service and for `/mcp`. */
 export function createResourceMetadata({ baseUrl, issuer }: ResourceMetadataOptions): FastifyPluginAsync {
+  const { path } = baseUrl;
   return async (app) => {
-    for (const path of ['', '/mcp'])
-      app.get(
-        `/.well-known/oauth-protected-resource${path}`,
-        { schema: { hide: true } },
-        async (request, reply) => {
-          const origin = originOf(request, baseUrl);
-          return reply.header('cache-control', 'public, max-age=300').send({
-            resource: `${origin}${path}`,
-            authorization_servers: [issuer],
-            // Clients ask for every scope in this list, and most of them only need to read.
-            scopes_supported: ['read'],
-            bearer_methods_supported: ['header'],
-            resource_name: 'runner-docs',
-            resource_documentation: `${origin}/docs`,
-          });
-        },
-      );
+    for (const resource of ['', '/mcp']) {
+      const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+        const address = originOf(request, baseUrl) + path;
+        return reply.header('cache-control', 'public, max-age=300').send({
+          resource: address + resource,
+          authorization_servers: [issuer],
+          // Clients ask for every scope in this list, and most of them only need to read.
+          scopes_supported: ['read'],
+          bearer_methods_supported: ['header'],
+          resource_name: 'runner-docs',
+          resource_documentation: `${address}/docs`,
+        });
+      };
+      for (const place of placesOf(resourceMetadataPath, path, resource))
+        app.get(place, { schema: { hide: true } }, answer);
+    }
   };
 }
 
 export interface ServerMetadataOptions {
-  readonly origin: string;
+  readonly baseUrl: BaseUrl;
   readonly takesRegistrations: boolean;
 }
 
 /** The metadata of the authorization server (RFC 8414, and IndieAuth 4.1.1). */
 export function createServerMetadata({
-  origin,
+  baseUrl,
   takesRegistrations,
 }: ServerMetadataOptions): FastifyPluginAsync {
+  const { href, path } = baseUrl;
   const { authorization, token, introspection, revocation, registration, userinfo } = signInPaths;
   const metadata = {
-    issuer: origin,
-    authorization_endpoint: origin + authorization,
-    token_endpoint: origin + token,
+    issuer: href,
+    authorization_endpoint: href + authorization,
+    token_endpoint: href + token,
     client_id_metadata_document_supported: true,
-    ...(takesRegistrations ? { registration_endpoint: origin + registration } : {}),
-    introspection_endpoint: origin + introspection,
+    ...(takesRegistrations ? { registration_endpoint: href + registration } : {}),
+    introspection_endpoint: href + introspection,
     introspection_endpoint_auth_methods_supported: ['Bearer'],
-    revocation_endpoint: origin + revocation,
+    revocation_endpoint: href + revocation,
     revocation_endpoint_auth_methods_supported: ['none'],
-    userinfo_endpoint: origin + userinfo,
+    userinfo_endpoint: href + userinfo,
     scopes_supported: scopes,
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
@@ -71,13 +73,22 @@ export function createServerMetadata({
     token_endpoint_auth_methods_supported: ['none'],
     code_challenge_methods_supported: ['S256'],
     authorization_response_iss_parameter_supported: true,
-    service_documentation: `${origin}/docs`,
+    service_documentation: `${href}/docs`,
   };
   return async (app) => {
-    app.get(metadataPath, { schema: { hide: true } }, async (_request, reply) =>
-      reply.header('cache-control', 'public, max-age=300').send(metadata),
-    );
+    for (const place of placesOf(metadataPath, path))
+      app.get(place, { schema: { hide: true } }, async (_request, reply) =>
+        reply.header('cache-control', 'public, max-age=300').send(metadata),
+      );
   };
 }
 
 export const metadataPath = '/.well-known/oauth-authorization-server';
+
+/**
+ * Where clients look for a well-known document if the service has a path: before the path (RFC 8414, 3.1, and RFC 9728,
+ * 3.1), and behind it, as IndieAuth and older clients do.
+ */
+function placesOf(wellKnown: string, path: string, resource = ''): ReadonlySet<string> {
+  return new Set([wellKnown + path + resource, path + wellKnown + resource]);
+}

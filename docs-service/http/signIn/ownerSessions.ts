@@ -31,9 +31,9 @@ export interface OwnerSessions extends OwnerSession {
 const lifetime = 7 * 86_400_000;
 
 /**
- * Cookies that no script can read, that other sites send only with a link, and that, with https, no other host can set
- * (RFC 6265bis, `__Host-`). Cookies ignore ports, so on loopback every program is the same site. Therefore forms also
- * carry a token, in the field `csrf`, which depends on the session's secret.
+ * Cookies that no script can read, that other sites send only with a link, and that, with https and without a path, no
+ * other host can set (RFC 6265bis, `__Host-`). Cookies ignore ports, so on loopback every program is the same site.
+ * Therefore forms also carry a token, in the field `csrf`, which depends on the session's secret.
  */
 export async function openOwnerSessions(
   app: FastifyInstance,
@@ -62,7 +62,7 @@ export async function openOwnerSessions(
     async requireOwner(request, reply) {
       if (await isSignedIn(request)) return;
       const to = encodeURIComponent(request.url);
-      await reply.header('cache-control', 'no-store').redirect(`/sign-in?to=${to}`, 303);
+      await reply.header('cache-control', 'no-store').redirect(`${baseUrl.path}/sign-in?to=${to}`, 303);
     },
     formToken: (reply) => reply.generateCsrf({ userInfo: sessionOf(reply.request) }),
     async signIn(reply, epoch) {
@@ -86,13 +86,15 @@ function checkSource(request: FastifyRequest, baseUrl: BaseUrl): void {
     throw new HttpProblem(403, 'This form was sent by another page. Open the page here, and try again.');
 }
 
-function cookiesOf({ host, origin }: BaseUrl) {
+function cookiesOf({ host, origin, path }: BaseUrl) {
   const isSecure = origin.startsWith('https:');
   // Cookies ignore ports, so each service on a machine needs its own cookie name.
   const port = host.replace(/^.*?(\d*)$/, '$1');
+  // Browsers take a `__Host-` cookie only for the whole host.
+  const prefix = path === '' ? '__Host-' : '__Secure-';
   return {
-    name: (what: string) => (isSecure ? `__Host-docs_${what}` : `docs_${what}_${port}`),
-    options: { path: '/', httpOnly: true, sameSite: 'lax', secure: isSecure } as const,
+    name: (what: string) => (isSecure ? `${prefix}docs_${what}` : `docs_${what}_${port}`),
+    options: { path: path || '/', httpOnly: true, sameSite: 'lax', secure: isSecure } as const,
   };
 }
 

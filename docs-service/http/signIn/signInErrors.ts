@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { OAuthError, type OAuthErrorCode } from '../../auth/oauthError.ts';
+import type { Site } from '../pages.ts';
 import { loggedProblemOf, pathOf } from '../problems.ts';
 import { signInPaths } from './metadataRoutes.ts';
 import { clientProblemPage, type Solution, signInHeaders } from './signInPages.ts';
@@ -25,7 +26,7 @@ function fromOther(error: FastifyError, request: FastifyRequest): OAuthError {
   // RFC 6749, 5.2: an error in the request itself is a 400.
   const status = answered === 413 || answered === 415 ? 400 : answered;
   const named = /error="(\w+)"/.exec(headers['www-authenticate'] ?? '')?.[1];
-  const isRegistration = status === 400 && pathOf(request) === signInPaths.registration;
+  const isRegistration = status === 400 && pathOf(request).endsWith(signInPaths.registration);
   const usual = isRegistration ? 'invalid_client_metadata' : (codes[status] ?? 'invalid_request');
   const sentence = error.code?.includes('JSON')
     ? 'The body is not valid JSON.'
@@ -59,12 +60,14 @@ export class PageError extends Error {
 }
 
 /** Errors of a plugin's routes are sent as pages. */
-export function answerPageErrors(app: FastifyInstance): void {
+export function answerPageErrors(app: FastifyInstance, site: Site): void {
+  const sendError = (reply: FastifyReply, status: number, sentence: string) =>
+    sendPage(reply.code(status), clientProblemPage({ site, title: 'This did not work', sentence }));
   app.setErrorHandler((error: FastifyError, request, reply) => {
     if (error instanceof PageError)
       return sendPage(
         reply.code(400),
-        clientProblemPage({ title: error.title, sentence: error.message, solution: error.solution }),
+        clientProblemPage({ site, title: error.title, sentence: error.message, solution: error.solution }),
       );
     if (error instanceof OAuthError) return sendError(reply, error.status, error.message);
     if (String(error.code).startsWith('FST_CSRF_'))
@@ -76,10 +79,6 @@ export function answerPageErrors(app: FastifyInstance): void {
     const { status, message, headers } = loggedProblemOf(error, request);
     return sendError(reply.headers(headers), status, message);
   });
-}
-
-function sendError(reply: FastifyReply, status: number, sentence: string): FastifyReply {
-  return sendPage(reply.code(status), clientProblemPage({ title: 'This did not work', sentence }));
 }
 
 /** @param redirectUri where the page's form may lead in the end */

@@ -1,6 +1,7 @@
-import { escapeHtml, page, pageHeaders } from '../pages.ts';
+import { escapeHtml, page, pageHeaders, type Site } from '../pages.ts';
 
 export interface SignInPage {
+  readonly site: Site;
   /** Protects the form against posts from elsewhere. */
   readonly csrf: string;
   /** Where the owner wanted to go. */
@@ -15,7 +16,7 @@ export interface SignInPage {
   readonly dataHint: string;
 }
 
-export function signInPage({ csrf, to, error, hasPassword, me, dataHint }: SignInPage): string {
+export function signInPage({ site, csrf, to, error, hasPassword, me, dataHint }: SignInPage): string {
   const who = me === null ? '' : `<p>This library belongs to ${foreign(me)}.</p>\n`;
   const problem = error === undefined ? '' : notice(error, 'error');
   const described = error === undefined ? '' : ' aria-invalid="true" aria-describedby="error"';
@@ -24,7 +25,7 @@ export function signInPage({ csrf, to, error, hasPassword, me, dataHint }: SignI
     me === null
       ? ''
       : `<input type="text" autocomplete="username" value="${escapeHtml(me)}" readonly hidden>\n`;
-  const form = `${problem}<form method="post" action="/sign-in">
+  const form = `${problem}<form method="post" action="${site.root}/sign-in">
 <input type="hidden" name="csrf" value="${escapeHtml(csrf)}">
 <input type="hidden" name="to" value="${escapeHtml(to)}">
 ${account}<div class="field">
@@ -38,10 +39,11 @@ ${account}<div class="field">
 command. It reads one line from standard input: type the password, at least 12 characters, and press Enter.</p>
 ${commandLine(command)}
 <p>Then load this page again.</p>`;
-  return card('Sign in', `<h1>Sign in</h1>\n${who}${hasPassword ? form : instruction}`);
+  return card(site, 'Sign in', `<h1>Sign in</h1>\n${who}${hasPassword ? form : instruction}`);
 }
 
 export interface ClientProblemPage {
+  readonly site: Site;
   readonly title: string;
   /** What is wrong with the program's request, and what to do. */
   readonly sentence: string;
@@ -56,8 +58,9 @@ export interface Solution {
 }
 
 /** A page for a request that cannot be answered with a redirect, such as one from an unknown program. */
-export function clientProblemPage({ title, sentence, solution }: ClientProblemPage): string {
+export function clientProblemPage({ site, title, sentence, solution }: ClientProblemPage): string {
   return card(
+    site,
     title,
     `<h1>${foreign(title)}</h1>
 <p>${foreign(sentence)}</p>
@@ -72,26 +75,28 @@ ${note === undefined ? '' : `<p>${escapeHtml(note)}</p>\n`}`;
 }
 
 /** Asks before it ends the session, because a link alone must not end one. */
-export function signOutPage({ csrf }: { readonly csrf: string }): string {
+export function signOutPage({ site, csrf }: { readonly site: Site; readonly csrf: string }): string {
   return card(
+    site,
     'Sign out',
     `<h1>Sign out?</h1>
 <p>Then this browser can no longer read the library.</p>
-<form method="post" action="/sign-out">
+<form method="post" action="${site.root}/sign-out">
 <input type="hidden" name="csrf" value="${escapeHtml(csrf)}">
 <div class="actions"><button class="main">Sign out</button></div>
 </form>
-<p><a href="/read">Go back to the library</a></p>`,
+<p><a href="${site.root}/read">Go back to the library</a></p>`,
   );
 }
 
-export function signedOutPage(): string {
+export function signedOutPage(site: Site): string {
   return card(
+    site,
     'Signed out',
     `<h1>You are signed out</h1>
 <p>This browser can no longer read the library. Apps that you have allowed keep their access; <code>runner-docs token
 list</code> shows them, and <code>runner-docs token revoke</code> ends one.</p>
-<p><a href="/read">Sign in again</a></p>`,
+<p><a href="${site.root}/read">Sign in again</a></p>`,
   );
 }
 
@@ -113,8 +118,13 @@ function formTargetOf(redirectUri: string): string {
 }
 
 /** A page with one thing to do. */
-export function card(title: string, body: string): string {
-  return page({ title: `${title} · runner-docs`, isAlone: true, body: `<div class="card">${body}</div>` });
+export function card(site: Site, title: string, body: string): string {
+  return page({
+    site,
+    title: `${title} · runner-docs`,
+    isAlone: true,
+    body: `<div class="card">${body}</div>`,
+  });
 }
 
 /** Why it did not work, read aloud when the page opens. */

@@ -5,6 +5,7 @@ import type { OwnerStore } from '../../auth/ownerStore.ts';
 import type { PasswordAnswer, PasswordCheck } from '../../auth/passwords.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
 import { callerOf } from '../../base/rateLimiter.ts';
+import type { Site } from '../pages.ts';
 import { formOf, queryOf, readForms } from './formBody.ts';
 import type { OwnerSessions } from './ownerSessions.ts';
 import { answerPageErrors, sendPage } from './signInErrors.ts';
@@ -13,6 +14,7 @@ import { meOf } from './tokenRoutes.ts';
 
 export interface SignInRoutesOptions {
   readonly baseUrl: BaseUrl;
+  readonly site: Site;
   readonly owners: OwnerStore;
   readonly sessions: OwnerSessions;
   readonly passwords: PasswordCheck;
@@ -22,19 +24,20 @@ export interface SignInRoutesOptions {
 
 /** The owner's password opens the pages for people and the consent page. */
 export function createSignInRoutes(options: SignInRoutesOptions): FastifyPluginAsync {
-  const { baseUrl, owners, sessions, passwords, dataHint } = options;
+  const { baseUrl, site, owners, sessions, passwords, dataHint } = options;
   const hidden = { schema: { hide: true } };
 
   const sendForm = async (reply: FastifyReply, to: string, error?: string) => {
     const owner = await owners.read();
     const hasPassword = owner.password !== null;
     const csrf = sessions.formToken(reply);
-    return sendPage(reply, signInPage({ csrf, to, error, hasPassword, me: meOf(owner, baseUrl), dataHint }));
+    const me = meOf(owner, baseUrl);
+    return sendPage(reply, signInPage({ site, csrf, to, error, hasPassword, me, dataHint }));
   };
 
   return async (app) => {
     readForms(app);
-    answerPageErrors(app);
+    answerPageErrors(app, site);
     app.get('/sign-in', hidden, async (request, reply) => {
       const to = localPath(new Parameters(queryOf(request), { longest: 16_384 }).tryGet('to'), baseUrl);
       if (await sessions.isSignedIn(request)) return reply.redirect(to, 303);
@@ -50,11 +53,11 @@ export function createSignInRoutes(options: SignInRoutesOptions): FastifyPluginA
       return reply.header('cache-control', 'no-store').redirect(to, 303);
     });
     app.get('/sign-out', hidden, async (_request, reply) =>
-      sendPage(reply, signOutPage({ csrf: sessions.formToken(reply) })),
+      sendPage(reply, signOutPage({ site, csrf: sessions.formToken(reply) })),
     );
     app.post('/sign-out', guarded, async (request: FastifyRequest, reply) => {
       await sessions.signOut(request, reply);
-      return sendPage(reply, signedOutPage());
+      return sendPage(reply, signedOutPage(site));
     });
   };
 }
@@ -73,10 +76,11 @@ function refuse(reply: FastifyReply, answer: Refusal): FastifyReply {
 }
 
 /** A sign-in leads only to a page of this service. */
-function localPath(to: string | undefined, { origin }: BaseUrl): string {
-  if (to === undefined) return '/read';
+function localPath(to: string | undefined, { origin, path }: BaseUrl): string {
+  if (to === undefined) return `${path}/read`;
   const isPath = /^\/(?![/\\])[!-~]*$/.test(to) && URL.canParse(to, origin);
-  if (!isPath || new URL(to, origin).origin !== origin)
-    throw new OAuthError('invalid_request', 'The sign-in does not lead to this address. Go to /read.');
+  const url = isPath ? new URL(to, origin) : undefined;
+  if (url?.origin !== origin || !`${url.pathname}/`.startsWith(`${path}/`))
+    throw new OAuthError('invalid_request', `The sign-in does not lead to this address. Go to ${path}/read.`);
   return to;
 }

@@ -60,12 +60,12 @@ export function createTokenRoutes(options: TokenRoutesOptions): FastifyPluginAsy
       return {
         active: true,
         me: found.me ?? (await readMe()),
-        client_id: found.client ?? `${baseUrl.origin}/`,
+        client_id: found.client ?? `${baseUrl.href}/`,
         scope: found.scopes.join(' '),
         exp: Math.floor(found.expires / 1_000),
         iat: Math.floor(found.created / 1_000),
-        iss: baseUrl.origin,
-        aud: `${baseUrl.origin}/mcp`,
+        iss: baseUrl.href,
+        aud: `${baseUrl.href}/mcp`,
         token_type: 'Bearer',
       };
     });
@@ -127,6 +127,6 @@ function profileOf(owner: Owner, baseUrl: BaseUrl, scopes: readonly Scope[]) {
 }
 
 /** The address that identifies the owner. */
-export function meOf({ me }: Owner, { origin }: BaseUrl): string {
-  return me ?? `${origin}/`;
+export function meOf({ me }: Owner, { href }: BaseUrl): string {
+  return me ?? `${href}/`;
 }
