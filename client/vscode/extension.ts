@@ -4,10 +4,11 @@ import { statusRequest } from '../../protocol/messages/status.ts';
 import { registerAddressCommands } from './address/addressCommands.ts';
 import { createAnsweringModels } from './chat/answeringModel.ts';
 import { registerAskCommands } from './chat/askCommands.ts';
+import { createCancelWarning } from './chat/cancelWarning.ts';
 import { registerChatModelCommands } from './chat/chooseChatModel.ts';
 import { createConsent, withConsent } from './chat/consent.ts';
 import { registerContextLength } from './chat/contextLength.ts';
-import { createCancelWarning, registerEditorChat } from './chat/editorChat.ts';
+import { createChatSettings, registerEditorChat } from './chat/editorChat.ts';
 import { createOfferedIds } from './chat/offeredIds.ts';
 import { OfferedModels } from './chat/offeredModels.ts';
 import { registerParticipant } from './chat/participant.ts';
@@ -65,7 +66,15 @@ export function activate(context: vscode.ExtensionContext): void {
     consent,
     offered,
     rounds,
-    registerProvider({ offered, ask, onWillAnswerChat: createCancelWarning(globalState) }),
+    registerProvider({
+      offered,
+      ask,
+      onWillAnswerChat: createCancelWarning({
+        version: vscode.version,
+        memory: globalState,
+        show: (sentence) => void vscode.window.showInformationMessage(sentence),
+      }),
+    }),
   );
   // The editor asks a provider only once somebody has asked for its models.
   vscode.lm.selectChatModels({ vendor }).then(undefined, (error) => log.debug(`No models yet: ${error}`));
@@ -95,6 +104,7 @@ export function activate(context: vscode.ExtensionContext): void {
       reporter,
       pulls,
       interrupted: createInterruptedPulls(context.workspaceState),
+      chatSettings: createChatSettings(globalState),
       sidebar,
     }),
   );

@@ -57,8 +57,8 @@ export async function completionsAt(
   if (isInsideOfValue(document, position)) return [];
   if (/^\s*[a-z]*$/i.test(before)) return commandItems(format);
   if (/^\s*parameter[ \t]+\w*$/i.test(before)) return parameterItems(format);
-  if (/^\s*parameter[ \t]+use_mmap[ \t]+\w*$/i.test(before)) return words(['true', 'false']);
-  if (/^\s*message[ \t]+\w*$/i.test(before)) return words(messageRoles);
+  if (/^\s*parameter[ \t]+use_mmap[ \t]+\w*$/i.test(before)) return choices(['true', 'false']);
+  if (/^\s*message[ \t]+\w*$/i.test(before)) return choices(messageRoles, ' ');
   if (/^\s*from[ \t]+\S*$/i.test(before)) return modelItems(await installed());
   return [];
 }
@@ -94,8 +94,16 @@ function parameterItems(format: MarkupKind): readonly CompletionItem[] {
   }));
 }
 
-function words(labels: readonly string[]): readonly CompletionItem[] {
-  return labels.map((label) => ({ label, kind: CompletionItemKind.EnumMember, insertText: `${label} ` }));
+/**
+ * What ends a line has no space behind it: an editor that accepts on Enter would insert that space instead of beginning
+ * the next line.
+ */
+function choices(labels: readonly string[], behind = ''): readonly CompletionItem[] {
+  return labels.map((label) => ({
+    label,
+    kind: CompletionItemKind.EnumMember,
+    insertText: `${label}${behind}`,
+  }));
 }
 
 function modelItems(names: readonly string[]): readonly CompletionItem[] {

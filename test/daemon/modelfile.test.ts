@@ -860,7 +860,7 @@ t.test('hover and completion', async (t) => {
     },
   });
   const uri = 'untitled:m';
-  const text = 'FROM plain\nPARAMETER num_ctx 1\nSYSTEM """\nF\n"""\nMESSAGE \nPAR';
+  const text = 'FROM plain\nPARAMETER num_ctx 1\nSYSTEM """\nF\n"""\nMESSAGE \nPAR\nPARAMETER use_mmap ';
   await openDocument(daemon, { uri, text }).told(1);
   const at = (method: string, line: number, character: number) =>
     daemon.connection.sendRequest(`textDocument/${method}`, {
@@ -878,7 +878,12 @@ t.test('hover and completion', async (t) => {
   t.ok((await labels(6, 3)).includes('PARAMETER'));
   t.ok((await labels(1, 12)).includes('num_ctx'));
   t.strictSame(await labels(0, 6), ['plain:latest']);
-  t.strictSame(await labels(5, 8), ['system', 'user', 'assistant']);
+  const inserted = async (line: number, character: number) =>
+    ((await at('completion', line, character)) as { insertText: string }[]).map(
+      ({ insertText }) => insertText,
+    );
+  t.strictSame(await inserted(5, 8), ['system ', 'user ', 'assistant ']);
+  t.strictSame(await inserted(7, 19), ['true', 'false'], 'Enter behind a whole line begins the next one');
   t.strictSame(await labels(3, 1), [], 'between quotes nothing is a command');
   t.strictSame(await labels(1, 19), []);
 });

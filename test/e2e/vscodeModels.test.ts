@@ -155,8 +155,8 @@ t.test('managing models in a real VS Code', parts, async (t) => {
     await row.getByLabel(/Cancel/).click();
     t.ok(await runner.waitFor(({ path, aborted }) => path === '/api/pull' && aborted));
     await row.waitFor({ state: 'detached' });
-    void run(editor, 'runner.pullModel');
-    await answerBox(page, 'mistral:7b');
+    const cancelled = page.locator('.notification-toast', { hasText: 'mistral:7b was cancelled' });
+    await cancelled.getByText('Continue', { exact: true }).click();
     await editor.until(modelIds, { fits: (ids) => ids.includes('mistral:7b') });
     await rows(page, 'Local Models', ['mistral:7b', 'qwen', 'qwen3:8b', 'qwen3:4b', 'gemma3:4b', 'coder:1b']);
     await selects(editor, 'runnerModelsLocalView', 'mistral:7b');
@@ -313,21 +313,39 @@ t.test('managing models in a real VS Code', parts, async (t) => {
 
   await t.test('a model is renamed after a question, with the setting that names it', async (t) => {
     await setting(editor, 'chatModel', 'mine');
+    const inline = (value: unknown) =>
+      editor.evaluate(
+        ({ vscode, argument }) =>
+          vscode.workspace
+            .getConfiguration('inlineChat')
+            .update('defaultModel', argument, vscode.ConfigurationTarget.Global),
+        value,
+      );
+    await inline('mine:latest (runner)');
+    await run(editor, 'runner.showModel', { model: 'mine:latest', server: 'default' });
     const renaming = editor.evaluate(({ vscode }) =>
       vscode.commands.executeCommand('runner.renameModel', { model: 'mine:latest', server: 'default' }),
     );
     await answerBox(page, 'ours');
     const dialog = page.locator('.monaco-dialog-box');
-    await dialog.getByText('The setting runner.chatModel gets the new name.').waitFor();
+    await dialog
+      .getByText(/The setting runner\.chatModel gets .*\. The setting inlineChat\.defaultModel gets /)
+      .waitFor();
     await dialog.getByText('Rename', { exact: true }).click();
     await renaming;
     await editor.until(modelIds, { fits: (found) => found.includes('ours:latest') });
     t.match(runner.bodies('/api/delete').at(-1), { model: 'mine:latest' });
     const now = await editor.evaluate(({ vscode }) =>
-      vscode.workspace.getConfiguration('runner').get('chatModel'),
+      ['runner.chatModel', 'inlineChat.defaultModel'].map((key) =>
+        vscode.workspace.getConfiguration().get(key),
+      ),
     );
-    t.equal(now, 'ours');
+    t.strictSame(now, ['ours', 'ours:latest (runner)']);
+    const title = ({ seen }: Host<undefined>) => seen.panels.get('runner.model')?.title;
+    await editor.until(title, { fits: (shown) => shown === 'ours:latest' });
     await setting(editor, 'chatModel', undefined);
+    await inline(undefined);
+    await run(editor, 'workbench.action.closeAllEditors');
   });
 
   await t.test('rows are sorted by name or by size, if the user wants that', async (t) => {
@@ -522,8 +540,11 @@ async function selects(editor: Editor, view: string, model: string): Promise<voi
   );
 }
 
-function run(editor: Editor, command: string): Promise<unknown> {
-  return editor.evaluate(({ vscode, argument }) => vscode.commands.executeCommand(argument), command);
+function run(editor: Editor, command: string, ...given: readonly unknown[]): Promise<unknown> {
+  return editor.evaluate(
+    ({ vscode, argument }) => vscode.commands.executeCommand(argument.command, ...argument.given),
+    { command, given },
+  );
 }
 
 function setting(editor: Editor, name: string, value: unknown): Promise<void> {

@@ -67,12 +67,16 @@ t.test('the texts of a local row', async (t) => {
   t.match(long, { server: 'box', spoken: '1.0 GB, loaded' });
   t.equal(describeRow(long, now).description, '1.0 GB · loaded · hf.co/owner', 'its size comes first');
   const labels = [
-    [name, 'Qwen3-30B-A3B-Instruct-2507-GGUF:Q4_K_M', 'hf.co/owner'],
+    [name, 'Qwen3-30B-A3B-Instru…:Q4_K_M', 'hf.co/owner'],
+    [name.replace('Q4_K_M', 'Q8_0'), 'Qwen3-30B-A3B-Instruct…:Q8_0', 'hf.co/owner'],
     ['llama3.1:8b-instruct-q4_K_M', 'llama3.1:8b-instruct-q4_K_M', ''],
     ['llama3.1:70b-instruct-q4_K_M', 'llama3.1:70b-instruct-q4_K_M', ''],
+    ['qwen2.5-coder:32b-instruct-q4_K_M', 'qwen2.5-coder…nstruct-q4_K_M', ''],
+    ['a/a-model-with-a-long-name-and-no-tag', 'a-model-with-…ame-and-no-tag', 'a'],
   ] as const;
   for (const [whole, label, path] of labels)
-    t.strictSame(toRowName(whole), { label, path }, 'nothing is cut by which models differ');
+    t.strictSame(toRowName(whole), { label, path }, 'the end, by which variants differ, is not cut');
+  t.match(long.tooltip, /^\*\*hf\.co\/owner\/Qwen3[\s\S]*- Size: 1\.0 GB/);
 });
 
 t.test('the texts of a pull row', async (t) => {
@@ -181,18 +185,24 @@ t.test('the rows of several servers, and of one that fails', async (t) => {
   t.match(describeServer(here, 'http://127.0.0.1:1'), {
     description: '2',
     context: 'server',
+    icon: undefined,
     tooltip: /Set Address changes/,
   });
   t.match(describeServer(box, 'http://box:1'), {
     description: 'no answer at http://box:1',
     label: 'server box, no answer at http://box:1',
     context: 'serverDown',
+    icon: 'warning',
     tooltip: /Start it[\s\S]*Set Address/,
   });
   t.match(describeServer(old, undefined), { description: '1 · last known list', context: 'serverDown' });
   const short = (kind: string) =>
     describeServer({ server: 'x', roots: [], count: 0, failure: { kind, sentence: 'A proxy?' } }, undefined);
-  t.match(short('unauthorized'), { description: 'wants an access token', context: 'serverClosed' });
+  t.match(short('unauthorized'), {
+    description: 'wants an access token',
+    context: 'serverClosed',
+    icon: 'lock',
+  });
   t.match(short('timeout'), { description: 'no answer in time' });
   t.match(short('bad-response'), { description: 'A proxy?' });
 });

@@ -5,6 +5,7 @@ import * as fc from 'fast-check';
 import t from 'tap';
 import type { CancellationToken, InputBox, Uri } from 'vscode';
 import { adviseOnAddress, askForAddress } from '../../client/vscode/address/addressBox.ts';
+import { createCancelWarning } from '../../client/vscode/chat/cancelWarning.ts';
 import {
   type Change,
   changesIn,
@@ -15,9 +16,10 @@ import {
   toCommitMessage,
   writeInto,
 } from '../../client/vscode/chat/commitMessage.ts';
+
 import {
-  cancelsReliably,
   planChanges,
+  renamesOf,
   takeBack,
   type UserSettings,
 } from '../../client/vscode/chat/editorChatSettings.ts';
@@ -287,9 +289,53 @@ t.test("the settings for the editor's own chat", async (t) => {
   });
 });
 
-t.test('which versions of the editor pass on a cancel to a model of an extension', async (t) => {
-  for (const version of ['1.127.0', '1.139.1', '2.0.0-insider']) t.ok(cancelsReliably(version), version);
-  for (const version of ['1.106.0', '1.126.2']) t.notOk(cancelsReliably(version), version);
+t.test("the settings of the editor's own chat that name a model get its new name", async (t) => {
+  const [inline, utility, small] = ['inlineChat.defaultModel', 'chat.utilityModel', 'chat.utilitySmallModel'];
+  const defaults = { [inline]: '', [utility]: '', [small]: '' };
+  const mine = { name: 'mine:latest', server: 'default' };
+  const renamed = (set: Record<string, unknown>, of = mine, to = 'ours:1b') =>
+    renamesOf(settingsLike(defaults, set).settings, of, to);
+  t.strictSame(
+    renamed({
+      [inline]: 'mine:latest (runner)',
+      [utility]: 'runner/mine:latest',
+      [small]: 'runner/other:1b',
+    }),
+    [
+      { key: inline, value: 'ours:1b (runner)', before: 'mine:latest (runner)' },
+      { key: utility, value: 'runner/ours:1b', before: 'runner/mine:latest' },
+    ],
+  );
+  t.match(renamed({ [inline]: 'mine:latest (runner)' }, mine, 'hf.co:8/ours'), [
+    { value: 'hf.co:8/ours:latest (runner)' },
+  ]);
+  t.match(renamed({ [utility]: 'runner/box/mine:latest' }, { ...mine, server: 'box' }), [
+    { value: 'runner/box/ours:1b' },
+  ]);
+  t.strictSame(renamed({ [inline]: 'mine:latest (copilot)', [utility]: 'runner/box/mine:latest' }), []);
+});
+
+t.test('an editor that may lose a cancel says so once, also in the next window', async (t) => {
+  const said = (version: string) => {
+    const kept = new Map<string, unknown>();
+    const memory = {
+      keys: () => [...kept.keys()],
+      get: (key: string) => kept.get(key) as never,
+      update: async (key: string, value: unknown) => void kept.set(key, value),
+    };
+    const sentences: string[] = [];
+    const show = (sentence: string) => void sentences.push(sentence);
+    for (const _window of [1, 2]) {
+      const warn = createCancelWarning({ version, memory, show });
+      warn();
+      warn();
+    }
+    return sentences;
+  };
+  for (const version of ['1.127.0', '1.139.1', '2.0.0-insider']) t.strictSame(said(version), [], version);
+  for (const version of ['1.106.0', '1.126.2', '0.200.0'])
+    t.match(said(version), [`VS Code ${version} does not always stop`], version);
+  t.equal(said('1.106.0').length, 1);
 });
 
 t.test('the usual context size of a server is learnt from its loaded models', async (t) => {
@@ -596,6 +642,7 @@ t.test('each kind of failure has its remedies', async (t) => {
     ],
     [{ kind: 'context-exceeded' }, ['Set a Larger Context Window runner.setContextLength']],
     [{ kind: 'busy' }, []],
+    [{ kind: 'bad-response', server: 'box' }, ['What Is Wrong? runner.doctor', 'Show Log runner.showLog']],
     [{ kind: 'runner-failed' }, ['Show Log runner.showLog']],
     [
       { kind: 'runner-failed', outOfMemory: true, model: 'q' },

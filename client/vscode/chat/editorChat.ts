@@ -1,12 +1,15 @@
 import * as vscode from 'vscode';
 import { canChat, type Model } from '../../../protocol/messages/models.ts';
+import { defaultServerName } from '../../../protocol/messages/settings.ts';
+import type { ChatSettings } from '../models/modelCopies.ts';
+import type { ModelRow } from '../models/modelRow.ts';
 import { chatModel } from '../settings.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { builtInChat } from '../walkthrough/walkthrough.ts';
 import {
   agentNeeds,
-  cancelsReliably,
   planChanges,
+  renamesOf,
   type SettingChange,
   takeBack,
   type UserSettings,
@@ -24,7 +27,7 @@ const memoryKey = 'runner.editorChatSettings';
 
 /** Lets the editor's own chat work with the user's models, and takes that back. */
 export function registerEditorChat({ offered, memory, reporter }: EditorChatDependencies): vscode.Disposable {
-  const kept = () => memory.get<readonly SettingChange[]>(memoryKey) ?? [];
+  const kept = () => keptChanges(memory);
   const use = async () => {
     const changes = planChanges(userSettings, modelForAgents(offered));
     const isEnabled = vscode.extensions.getExtension(builtInChat) !== undefined;
@@ -51,6 +54,27 @@ export function registerEditorChat({ offered, memory, reporter }: EditorChatDepe
     reporter.registerCommand('runner.enableChat', use, 'Enabling the chat'),
     reporter.registerCommand('runner.resetChat', stop, 'Taking back the settings of the chat'),
   );
+}
+
+function keptChanges(memory: vscode.Memento): readonly SettingChange[] {
+  return memory.get<readonly SettingChange[]>(memoryKey) ?? [];
+}
+
+/** What was changed can still be taken back after a rename. */
+export function createChatSettings(memory: vscode.Memento): ChatSettings {
+  const renames = ({ model, server = defaultServerName }: ModelRow, to: string) =>
+    renamesOf(userSettings, { name: model, server }, to);
+  return {
+    naming: (row) => renames(row, row.model).map(({ key }) => key),
+    async rename(row, to) {
+      for (const { key, value, before } of renames(row, to)) {
+        await userSettings.update(key, value);
+        const isSame = (change: SettingChange) => change.key === key && change.value === before;
+        const changes = keptChanges(memory).map((change) => (isSame(change) ? { ...change, value } : change));
+        await memory.update(memoryKey, changes);
+      }
+    },
+  };
 }
 
 const userSettings: UserSettings = {
@@ -105,17 +129,4 @@ async function sayItIsSetUp(canReset: boolean): Promise<void> {
   const sentence = "The editor's own chat is set up for your models. Choose one in its model picker.";
   const answer = await vscode.window.showInformationMessage(sentence, ...(canReset ? [reset] : []));
   if (answer === reset) await vscode.commands.executeCommand('runner.resetChat');
-}
-
-const saidKey = 'runner.saidThatCancelsAreLost';
-
-/** Says once, when the editor's own chat asks for the first time, that this version may not pass on a cancel. */
-export function createCancelWarning(memory: vscode.Memento): () => void {
-  return () => {
-    if (cancelsReliably(vscode.version) || memory.get(saidKey) === true) return;
-    void memory.update(saidKey, true);
-    void vscode.window.showInformationMessage(
-      `VS Code ${vscode.version} does not always stop a model when you cancel in the editor's own chat. Update to 1.127 or newer, or ask @runner, which always stops.`,
-    );
-  };
 }

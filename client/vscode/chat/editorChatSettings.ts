@@ -1,5 +1,6 @@
 import type { Model } from '../../../protocol/messages/models.ts';
-import { vendor } from './whoAnswers.ts';
+import { defaultServerName } from '../../../protocol/messages/settings.ts';
+import { type NamedModel, vendor } from './whoAnswers.ts';
 
 /** A setting that is changed so that the editor's own chat works with the user's models. */
 export interface SettingChange {
@@ -39,31 +40,44 @@ export function planChanges(
     const { globalValue, workspaceValue } = inspect(key) ?? {};
     return isKnown(key) && globalValue === undefined && workspaceValue === undefined;
   };
-  const [main, utility, small] = [
-    'chat.byokUtilityModelDefault',
-    'chat.utilityModel',
-    'chat.utilitySmallModel',
-  ];
+  const main = 'chat.byokUtilityModelDefault';
   const forTasks = { why: 'titles, summaries and other small tasks come from the model of the chat' };
   const tasks = isKnown(main)
     ? [{ key: main, value: 'mainAgent', ...forTasks }]
-    : [utility, small].flatMap((key) =>
-        model ? [{ key, value: `${vendor}/${idOf(model)}`, ...forTasks }] : [],
-      );
-  const inline = model && {
-    key: 'inlineChat.defaultModel',
-    value: `${model.name} (${vendor})`,
+    : utilities.flatMap((key) => (model ? [{ key, value: inSetting(key, model), ...forTasks }] : []));
+  const asked = model && {
+    key: inline,
+    value: inSetting(inline, model),
     why: `the inline chat asks ${model.name}`,
   };
-  const free = [...(inline ? [inline] : []), ...tasks].filter(({ key }) => isFree(key));
+  const free = [...(asked ? [asked] : []), ...tasks].filter(({ key }) => isFree(key));
   const { globalValue, workspaceValue } = inspect('runner.contextLength') ?? {};
   // The user's own value would have no effect beside the workspace's.
   const window = model && workspaceValue === undefined ? windowChange(globalValue, model) : undefined;
   return window ? [...free, window] : free;
 }
 
-function idOf({ name, server }: Model): string {
-  return server === 'default' ? name : `${server}/${name}`;
+const inline = 'inlineChat.defaultModel';
+const utilities = ['chat.utilityModel', 'chat.utilitySmallModel'];
+
+/** How a setting of the editor names a model. */
+function inSetting(key: string, { name, server }: NamedModel): string {
+  if (key === inline) return `${name} (${vendor})`;
+  return `${vendor}/${server === defaultServerName ? name : `${server}/${name}`}`;
+}
+
+/** The changes that give a model its new name in the user's settings. */
+export function renamesOf(
+  { inspect }: Pick<UserSettings, 'inspect'>,
+  model: NamedModel,
+  to: string,
+): readonly { readonly key: string; readonly value: string; readonly before: string }[] {
+  return [inline, ...utilities].flatMap((key) => {
+    const before = inSetting(key, model);
+    // The editor knows a model only by its whole name.
+    const value = inSetting(key, { ...model, name: /:[^/]*$/.test(to) ? to : `${to}:latest` });
+    return inspect(key)?.globalValue === before ? [{ key, value, before }] : [];
+  });
 }
 
 /** Undefined if the window is large enough, or if the model can have no larger one. */
@@ -84,10 +98,4 @@ export async function takeBack(
   const ours = changes.filter(({ key, value }) => inspect(key)?.globalValue === value);
   for (const { key, before } of ours) await update(key, before);
   return ours.map(({ key }) => key);
-}
-
-/** Whether a cancel in the editor's own chat reaches a model of an extension: not always before VS Code 1.127. */
-export function cancelsReliably(version: string): boolean {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  return major > 1 || (major === 1 && minor >= 127);
 }

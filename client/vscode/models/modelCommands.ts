@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { type Model, showModelRequest } from '../../../protocol/messages/models.ts';
+import type { Model } from '../../../protocol/messages/models.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
@@ -7,12 +7,11 @@ import type { RunnerChanges } from '../daemon/runnerChanges.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { pullModel } from '../ui/remedies.ts';
 import { plain } from '../ui/safeText.ts';
-import { createWebPage, type WebPage } from '../ui/webPage.ts';
+import { createDetailsPage, type DetailsPage } from './detailsPage.ts';
 import { load, openPage, remove, unload, unloadOthers } from './modelActions.ts';
-import { duplicate, rename } from './modelCopies.ts';
-import { detailsOf } from './modelDescriptions.ts';
+import { type ChatSettings, duplicate, rename } from './modelCopies.ts';
 import { pickModel } from './modelPicker.ts';
-import { type ModelRow, paramsOf, type ShownModels, worksOn } from './modelRow.ts';
+import { type ModelRow, type ShownModels, worksOn } from './modelRow.ts';
 import { pull } from './pullCommand.ts';
 import type { InterruptedPulls, RunningPull, RunningPulls } from './pulls.ts';
 
@@ -22,6 +21,7 @@ export interface ModelCommandsDependencies {
   readonly reporter: ErrorReporter;
   readonly pulls: RunningPulls;
   readonly interrupted: InterruptedPulls;
+  readonly chatSettings: ChatSettings;
   /** Reveals the row of a model that a command made, and knows the row that has the focus. */
   readonly sidebar: ShownModels;
 }
@@ -41,7 +41,7 @@ interface RowCommand {
 /** The commands of models: on the rows of the views, by keys, and in the palette. */
 export function registerModelCommands(dependencies: ModelCommandsDependencies): vscode.Disposable {
   const { daemon, reporter, sidebar } = dependencies;
-  const details = createWebPage('runner.model', dependencies.changes.onDidChange);
+  const details = createDetailsPage(daemon, dependencies.changes.onDidChange);
   const commands = tableOf(dependencies, details);
   const attempt = async (work: () => Promise<unknown>): Promise<unknown> => {
     try {
@@ -106,8 +106,8 @@ async function offerInterrupted(dependencies: ModelCommandsDependencies): Promis
   if (choice === goOn) await Promise.all(left.map((row) => startPull(dependencies, row)));
 }
 
-function tableOf(dependencies: ModelCommandsDependencies, details: WebPage): readonly RowCommand[] {
-  const { daemon, sidebar } = dependencies;
+function tableOf(dependencies: ModelCommandsDependencies, details: DetailsPage): readonly RowCommand[] {
+  const { daemon, sidebar, chatSettings } = dependencies;
   return [
     {
       onRow: 'runner.runModel',
@@ -146,14 +146,13 @@ function tableOf(dependencies: ModelCommandsDependencies, details: WebPage): rea
       onRow: 'runner.renameModel',
       inPalette: 'runner.renameAModel',
       title: 'Rename Which Model?',
-      run: (row) => rename(daemon, sidebar, row),
+      run: (row) => rename({ daemon, sidebar, chatSettings, follow: (to) => details.follow(row, to) }, row),
     },
     {
       onRow: 'runner.showModel',
       inPalette: 'runner.showAModel',
       title: 'Show the Details of Which Model?',
-      run: (row) =>
-        details.show(async () => detailsOf(await daemon.request(showModelRequest, paramsOf(row)))),
+      run: (row) => details.show(row),
     },
     {
       onRow: 'runner.openModelPage',

@@ -13,6 +13,22 @@ import { runWork } from './work.ts';
 
 type Sidebar = Pick<ShownModels, 'revealInstalled'>;
 
+/** The settings of the editor's own that name models. */
+export interface ChatSettings {
+  /** Those that name this model. */
+  naming(row: ModelRow): readonly string[];
+  /** Writes the new name into them. */
+  rename(row: ModelRow, to: string): Promise<void>;
+}
+
+export interface RenameDependencies {
+  readonly daemon: DaemonConnection;
+  readonly sidebar: Sidebar;
+  readonly chatSettings: ChatSettings;
+  /** Called when both names are there. */
+  readonly follow: (to: ModelRow) => void;
+}
+
 /** Creates a copy of a model under another name. Both share their weights on the disk. */
 export async function duplicate(daemon: DaemonConnection, sidebar: Sidebar, row: ModelRow): Promise<void> {
   const prompt = 'The name of the copy. Both share their weights, so it takes no space.';
@@ -25,15 +41,21 @@ export async function duplicate(daemon: DaemonConnection, sidebar: Sidebar, row:
 }
 
 /** Runners cannot rename, so a copy is made before the model is deleted: whatever fails, one of them is left. */
-export async function rename(daemon: DaemonConnection, sidebar: Sidebar, row: ModelRow): Promise<void> {
+export async function rename(
+  { daemon, sidebar, chatSettings, follow }: RenameDependencies,
+  row: ModelRow,
+): Promise<void> {
   const prompt = 'The new name.';
   const to = await askForName(daemon, row, { title: `Rename ${row.model}`, prompt, value: row.model });
   if (to === undefined) return;
   const isLoaded = await isRunning(daemon, row);
-  const settings = settingsNaming(row);
+  const own = settingsNaming(row);
+  const settings = [...own.map((key) => `runner.${key}`), ...chatSettings.naming(row)];
   if (!(await mayRename(row, to, { isLoaded, settings }))) return;
   if (!(await copy(daemon, { row, to, title: `Renaming ${row.model}` }))) return;
-  for (const key of settings) await updateSetting(key, to);
+  for (const key of own) await updateSetting(key, to);
+  await chatSettings.rename(row, to);
+  follow({ ...row, model: to });
   await daemon.request(deleteModelRequest, { ...paramsOf(row), stop: isLoaded });
   sidebar.revealInstalled({ ...row, model: to });
   vscode.window.setStatusBarMessage(`${row.model} is now ${to}.`, 5_000);
@@ -93,7 +115,7 @@ async function mayRename(
   const detail = [
     `${model} is copied, which takes no space, and then deleted.`,
     isLoaded ? 'It is loaded, and will be unloaded first.' : '',
-    ...settings.map((key) => `The setting runner.${key} gets the new name.`),
+    ...settings.map((key) => `The setting ${key} gets the new name.`),
     'Modelfiles and other programs that name it are not changed.',
   ];
   const action = isLoaded ? 'Unload and Rename' : 'Rename';

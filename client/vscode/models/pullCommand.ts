@@ -38,7 +38,7 @@ async function download(
   try {
     const watcher = { token: cancellation.token, report: watched.report };
     const done = await runWork(daemon, `Pulling ${model}`, [pullModelRequest, params], watcher);
-    if (!done) return;
+    if (!done) return void offerToContinue(params);
     sidebar.revealInstalled(params);
     void offerChat(params);
   } catch (error) {
@@ -55,6 +55,14 @@ function named(error: unknown, model: string): unknown {
   if (error instanceof Error && !error.message.includes(model))
     error.message = `${model} was not pulled. ${error.message}`;
   return error;
+}
+
+/** After a cancel, which may have been a slip: a large part may have arrived. */
+async function offerToContinue(params: ReturnType<typeof paramsOf>): Promise<void> {
+  const goOn = 'Continue';
+  const sentence = `The download of ${params.model} was cancelled. The runner keeps what has arrived.`;
+  const choice = await vscode.window.showInformationMessage(plain(sentence), goOn);
+  if (choice === goOn) await vscode.commands.executeCommand('runner.pullModel', params);
 }
 
 async function offerChat(params: ReturnType<typeof paramsOf>): Promise<void> {

@@ -163,7 +163,8 @@ const remediesByKind: Readonly<Record<ErrorKind, (failure: ErrorData) => readonl
   'not-supported': () => [],
   'context-exceeded': () => [setContextLength],
   busy: () => [],
-  'bad-response': ({ server }) => [setAddress(server), showLog],
+  // The address is right, since the runner answered there.
+  'bad-response': () => [showDoctor, showLog],
   'runner-failed': ({ model, server, outOfMemory }) =>
     outOfMemory ? [stopOthers(model, server)] : [showLog],
   'invalid-modelfile': () => [],

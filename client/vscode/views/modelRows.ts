@@ -178,8 +178,9 @@ function spokenOf(parts: readonly string[]): string {
 }
 
 function tooltipOf(model: Model): string {
-  const { name, details, digest, modifiedAt, remote } = model;
+  const { name, details, digest, modifiedAt, remote, size } = model;
   const rows: readonly (readonly [string, string | undefined])[] = [
+    ['Size', size === undefined || remote ? undefined : formatBytes(size)],
     ['Parameters', details?.parameterSize],
     ['Quantization', details?.quantization],
     ['Family', details?.family],
@@ -217,9 +218,9 @@ export function describePull({
   };
 }
 
-/** A model's name as a row shows it. The editor cuts a label that does not fit, so none is shortened here. */
+/** A model's name as a row shows it. */
 export interface RowName {
-  /** The last part of the name, with its tag. */
+  /** The last part of the name, with its tag; the middle of a long one is left out. */
   readonly label: string;
   /** What comes before it, such as `hf.co/owner`; `""` for most names. */
   readonly path: string;
@@ -227,5 +228,19 @@ export interface RowName {
 
 export function toRowName(name: string): RowName {
   const slash = name.lastIndexOf('/');
-  return { label: name.slice(slash + 1), path: name.slice(0, Math.max(0, slash)) };
+  return { label: fitLabel(name.slice(slash + 1)), path: name.slice(0, Math.max(0, slash)) };
+}
+
+/** In characters: about what a row of a family has room for in a sidebar of the usual width. */
+const maxLabel = 28;
+
+/**
+ * The editor cuts a label at its end, where the variants of a model differ. So the tag stays as it is, or the end of a
+ * long tag.
+ */
+function fitLabel(label: string): string {
+  if (label.length <= maxLabel) return label;
+  const tag = /:[^:]*$/.exec(label)?.[0] ?? '';
+  const end = tag !== '' && tag.length <= maxLabel / 2 ? tag : label.slice(-maxLabel / 2);
+  return `${label.slice(0, maxLabel - 1 - end.length)}…${end}`;
 }

@@ -159,7 +159,7 @@ function serverItem(node: ServerNode, address: string | undefined): vscode.TreeI
   item.id = `${node.server}/${node.count > 0 ? 'models' : 'nothing'}`;
   item.description = description;
   item.tooltip = new vscode.MarkdownString(tooltip);
-  item.iconPath = new vscode.ThemeIcon(icon);
+  if (icon !== undefined) item.iconPath = new vscode.ThemeIcon(icon);
   item.contextValue = `runner.${context}`;
   item.accessibilityInformation = { label };
   return item;

@@ -21,7 +21,8 @@ export interface ServerText {
   readonly label: string;
   /** Markdown. */
   readonly tooltip: string;
-  readonly icon: string;
+  /** Only for trouble: an icon would indent the models below it by whether some of them are in a family. */
+  readonly icon?: string;
   /** Decides which menu entries the row has. */
   readonly context: 'server' | 'serverDown' | 'serverClosed';
 }
@@ -63,7 +64,7 @@ export function describeServer(
     description,
     label: [`server ${server}`, trouble ?? models, trouble ? '' : state].filter(Boolean).join(', '),
     tooltip: sentences.filter(Boolean).join('\n\n'),
-    icon: isClosed ? 'lock' : isDown ? 'warning' : 'server',
+    ...(isDown && { icon: isClosed ? 'lock' : 'warning' }),
     context: isClosed ? 'serverClosed' : isDown ? 'serverDown' : 'server',
   };
 }
