@@ -172,10 +172,15 @@ await build({
     sanitisedMarkdown: 'docs-service/formats/markdown/sanitisedMarkdown.ts',
     indexWorker: 'docs-service/search/sqlite/indexWorker.ts',
     renderWorker: 'docs-service/formats/renderWorker.ts',
+    codeTokens: 'protocol/base/codeTokens.ts',
   },
   outdir: 'dist/docs-service',
-  // The SDK of MCP is as large as the rest, and only who asks by MCP needs it, or searches there.
-  plugins: [inAscii, loadedLater('mcpProtocol'), loadedLater('sanitisedMarkdown')],
+  // The SDK of MCP is as large as the rest, and only who asks by MCP needs it, or searches there. The parsers of
+  // languages are for documents with code.
+  plugins: [
+    inAscii,
+    ...['mcpProtocol', 'sanitisedMarkdown', 'codeTokens'].map((module) => loadedLater(module)),
+  ],
 });
 mkdirSync('dist/docs-service/fonts', { recursive: true });
 for (const [folder, files] of Object.entries({

@@ -6,7 +6,14 @@ import { Parser } from 'htmlparser2';
 import { Marked } from 'marked';
 import t from 'tap';
 import { resolveLink } from '../../docs-service/content/links.ts';
+import { articleStyle } from '../../docs-service/formats/markdown/articleStyle.ts';
 import { readAsset } from '../../docs-service/formats/markdown/assets.ts';
+import {
+  bookPalette,
+  codeColouringOf,
+  darkPalette,
+  lightPalette,
+} from '../../docs-service/formats/markdown/codeColouring.ts';
 import { idsOf, markdownToHtml } from '../../docs-service/formats/markdown/html.ts';
 import { parseMarkdown } from '../../docs-service/formats/markdown/markdown.ts';
 import { withRawHeading } from '../../docs-service/formats/markdown/rawHeadingTokens.ts';
@@ -18,6 +25,8 @@ import { hostileMarkdown, markdownText } from '../support/markdownTexts.ts';
 import { pictures } from '../support/pictures.ts';
 import { idsIn, isWellFormed } from '../support/xhtml.ts';
 
+const colouring = await codeColouringOf(['```js']);
+
 function htmlOf(source: string): string {
   const document = parseMarkdown(source);
   const references = createReferences({
@@ -28,7 +37,7 @@ function htmlOf(source: string): string {
     picture: (path) => (path === 'a.png' ? { src: 'images/a.png', width: 3, height: 2 } : undefined),
     onForeignPicture: () => undefined,
   });
-  return markdownToHtml(document, { references });
+  return markdownToHtml(document, { references, colouring });
 }
 
 t.test('headings have the ids of GitHub, each once', async (t) => {
@@ -43,6 +52,63 @@ t.test('headings have the ids of GitHub, each once', async (t) => {
     { depth: 2, text: 'A', id: 'a' },
   ]);
 });
+
+t.test('code has the colours of its language, and keeps its text', async (t) => {
+  const coloured = (label: string, code: string) => htmlOf(`~~~${label}\n${code}\n~~~`);
+  t.match(
+    coloured('js', 'const a = `<b>\n`; // so'),
+    '<pre><code class="language-js"><span class="tok-keyword">const</span> <span class="tok-name">a</span> = <span class="tok-string">`&lt;b&gt;</span>\n<span',
+  );
+  t.match(coloured('diff', '+a\n-b'), '<span class="tok-deleted">-b</span>');
+  const plain = {
+    'no language': ['', 'const a'],
+    'an unknown language': ['unheard-of', 'const a'],
+    'a long block': ['js', 'const a\n'.repeat(7_000)],
+    'a long line': ['js', `const a = '${'x'.repeat(300)}'`],
+    'a gap of which a parser would take long': ['yaml', `a${' '.repeat(3_000)}b`],
+  } as const;
+  for (const [name, [label, code]] of Object.entries(plain)) t.notMatch(coloured(label, code), 'tok-', name);
+  const many = htmlOf(`~~~js\n${'const a\n'.repeat(5_000)}~~~\n\n`.repeat(2));
+  t.equal(many.match(/tok-keyword/g)?.length, 10_000);
+  const wide = `~~~yaml\n${`${'a  '.repeat(99)}\n`.repeat(160)}~~~\n\n- \`x\`\n\n~~~js\nconst a\n~~~\n`;
+  const fresh = await codeColouringOf([wide]);
+  const lines = `${'a  '.repeat(99)}\n`.repeat(160);
+  t.ok(fresh('const a', 'js')[0]?.some(({ kind }) => kind === 'keyword'));
+  t.ok(
+    fresh(lines, 'yaml').every((line) => line.every(({ kind }) => kind === undefined)),
+    'it would take seconds',
+  );
+});
+
+t.test('the colours of code are readable on their ground', async (t) => {
+  const grounds = [
+    [lightPalette, '--soft: #f3f1eb', '#f3f1eb', '#ffffff', '#f5f6f8'],
+    [darkPalette, '--soft: #22272a', '#22272a'],
+    [bookPalette, '', '#ffffff', '#000000'],
+  ] as const;
+  for (const [palette, variable, ...colours] of grounds) {
+    t.ok(articleStyle.includes(variable), 'the ground of pages');
+    for (const [kind, colour] of Object.entries(palette)) {
+      for (const ground of colours) {
+        t.ok(contrast(colour, ground) >= 4.5, `${kind}: ${colour} on ${ground}`);
+      }
+    }
+  }
+});
+
+/** WCAG 2.2, "contrast ratio". */
+function contrast(a: string, b: string): number {
+  const [dark = 0, light = 0] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+function luminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const channel = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
 
 t.test('a heading in raw HTML at the beginning of a page is a heading like any other', async (t) => {
   const picture = '<a href="https://example.org/"><img src="../a.png" alt="A picture"></a>';

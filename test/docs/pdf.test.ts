@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { lightPalette } from '../../docs-service/formats/markdown/codeColouring.ts';
 import { createPdf } from '../../docs-service/formats/pdf/pdf.ts';
 import { needs, places } from '../support/parts.ts';
 import { pagesOf, pdfJob, poppler, textOf } from '../support/pdfFiles.ts';
@@ -85,6 +86,17 @@ t.test('code keeps its spaces, in a font of its own', parts, async (t) => {
   }
   t.equal(text.match(/call\(a, b\);/g)?.length, 20, 'a long line goes on below');
   t.match(poppler('pdffonts', bytes), /JetBrainsMono-Regular .* yes yes yes/);
+});
+
+t.test('code has the colours of its language, over the lines that it is wrapped to', parts, async (t) => {
+  const words = Array.from({ length: 30 }, (_, at) => `word${at}`).join(' ');
+  const { bytes } = await createPdf(pdfJob(`\`\`\`js\nconst a = '${words}'; // so\n\`\`\`\n`));
+  const html = poppler('pdftohtml', bytes);
+  const [, font] = /<text [^>]*font="(\d+)">const</.exec(html) ?? [];
+  t.match(html, new RegExp(`<fontspec id="${font}" [^>]*color="${lightPalette.keyword}"`));
+  t.match(textOf(bytes).replace(/\s+/g, ' '), `const a = '${words}'; // so`);
+  const [, last] = /<text [^>]*font="(\d+)">[^<]*word29'/.exec(html) ?? [];
+  t.match(html, new RegExp(`<fontspec id="${last}" [^>]*color="${lightPalette.string}"`));
 });
 
 t.test('headings are bookmarks, and a long document has a list of contents with pages', parts, async (t) => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Document } from '../../content/document.ts';
 import { resolveLink } from '../../content/links.ts';
 import { languageOf } from '../language.ts';
+import type { CodeColouring } from '../markdown/codeColouring.ts';
 import { idsOf, markdownToHtml } from '../markdown/html.ts';
 import { type Heading, parseTitled, startsWithTitle } from '../markdown/markdown.ts';
 import { createReferences } from '../markdown/references.ts';
@@ -22,6 +23,7 @@ export interface ChapterOptions {
   /** Addresses of documents that are not in the book, by path. */
   readonly targets: Readonly<Record<string, string>>;
   readonly pictures: BookPictures;
+  readonly colouring: CodeColouring;
   /** The language of the book. */
   readonly language: string;
 }
@@ -45,6 +47,7 @@ export class ChapterWriter {
     this.#idsOf.set(file, idsOf(markdown));
     const body = markdownToHtml(markdown, {
       references: this.#referencesOf(document, links),
+      colouring: this.#options.colouring,
       epubTypes: true,
     });
     const title = visibleText(document.title) || document.slug;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Document } from '../../content/document.ts';
 import { languageOf } from '../language.ts';
+import { type CodeColouring, codeColouringOf } from '../markdown/codeColouring.ts';
 import { visibleText } from '../markdown/xmlText.ts';
 import { type EpubJob, type Rendered, UnrenderableError } from '../renderJob.ts';
 import { Book } from './book.ts';
@@ -23,7 +24,8 @@ export async function createEpub(job: EpubJob): Promise<Rendered> {
   const description = describe(job, documents);
   const pictures = new BookPictures(job.contentFolder);
   const cover = createCover(description, job.collection.cover, pictures);
-  const chapters = writeChapters(job, { documents, description, pictures });
+  const colouring = await codeColouringOf(documents.map(({ body }) => body));
+  const chapters = writeChapters(job, { documents, description, pictures, colouring });
   const book = new Book({ description, chapters, pictures: pictures.all, cover });
   return { bytes: await book.bytes(), notes: pictures.notes };
 }
@@ -53,13 +55,15 @@ interface Writing {
   readonly documents: readonly Document[];
   readonly description: BookDescription;
   readonly pictures: BookPictures;
+  readonly colouring: CodeColouring;
 }
 
-function writeChapters(job: EpubJob, { documents, description, pictures }: Writing): Chapter[] {
+function writeChapters(job: EpubJob, { documents, description, pictures, colouring }: Writing): Chapter[] {
   const writer = new ChapterWriter({
     documents,
     targets: job.targets,
     pictures,
+    colouring,
     language: description.language,
   });
   for (const document of documents) writer.write(document);

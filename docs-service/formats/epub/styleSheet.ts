@@ -1,6 +1,8 @@
+import { bookPalette, codeRules } from '../markdown/codeColouring.ts';
+
 /**
  * Sets no colours for text and paper, so that night mode and e-ink readers keep theirs. The grey of the lines is
- * visible on both.
+ * visible on both, and so are the colours of code.
  */
 export const styleSheet = `body {
   margin: 0 3%;
@@ -62,6 +64,7 @@ pre {
 pre code {
   font-size: 1em;
 }
+${codeRules((kind) => bookPalette[kind])}
 kbd {
   padding: 0 0.3em;
   border: 1px solid rgba(128, 128, 128, 0.5);

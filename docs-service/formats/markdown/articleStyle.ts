@@ -1,3 +1,5 @@
+import { codeRules, codeVariables, darkPalette, lightPalette } from './codeColouring.ts';
+
 /**
  * The look of a document in a browser: in the reading pages, and alone. Colours follow the reader's settings; a page
  * may override the variables.
@@ -8,6 +10,7 @@ export const articleStyle = `
   --paper: #fcfbf8; --raised: #fff; --soft: #f3f1eb; --line: #dfdbd1; --edge: #8b867a;
   --ink: #22252a; --quiet: #5b5f66; --accent: #0b6360; --accent-soft: #e2efec; --found: #fbe7a1;
   --warn: #8a3b12; --warn-soft: #fbeee3; --stop: #a3262f;
+  ${codeVariables(lightPalette)}
   --measure: 56ch;
   --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Helvetica Neue", Arial, sans-serif;
   --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", "DejaVu Sans Mono", monospace;
@@ -17,6 +20,7 @@ export const articleStyle = `
     --paper: #15181a; --raised: #1c2023; --soft: #22272a; --line: #343a3e; --edge: #7e868b;
     --ink: #dcdfdd; --quiet: #a0a6a8; --accent: #7fcbc1; --accent-soft: #1d3533; --found: #5c4a12;
     --warn: #f0b48c; --warn-soft: #35241a; --stop: #f49a9d;
+    ${codeVariables(darkPalette)}
   }
 }
 *, ::before, ::after { box-sizing: border-box; }
@@ -43,6 +47,7 @@ code, kbd, samp, pre { font-family: var(--mono); font-size: .875em; }
 code { background: var(--soft); border-radius: 4px; padding: .12em .35em; overflow-wrap: anywhere; }
 pre { background: var(--soft); border: 1px solid var(--line); border-radius: 8px; padding: .9rem 1.1rem; line-height: 1.55; overflow-x: auto; tab-size: 4; direction: ltr; text-align: left; }
 pre code { background: none; padding: 0; font-size: 1em; overflow-wrap: normal; }
+${codeRules((kind) => `var(--tok-${kind})`)}
 kbd { border: 1px solid var(--edge); border-bottom-width: 2px; border-radius: 4px; padding: .05em .4em; background: var(--raised); }
 blockquote { margin-inline: 0; padding-inline-start: 1.1em; border-inline-start: 3px solid var(--accent); color: var(--quiet); }
 blockquote > :last-child, details > :last-child, .alert > :last-child, figure > :last-child { margin-bottom: 0; }
@@ -79,7 +84,7 @@ article > header .about { color: var(--ink); font-size: 1.15em; line-height: 1.5
 a.chip:hover { text-decoration: underline; }
 .badge { display: inline-block; background: var(--warn-soft); color: var(--warn); border: 1px solid; border-radius: 4px; font-size: .72rem; font-weight: 650; letter-spacing: .05em; text-transform: uppercase; line-height: 1.4; padding: .1em .5em; margin: 0; vertical-align: .15em; }
 @media print {
-  :root { --paper: #fff; --raised: #fff; --soft: #f5f5f5; --line: #bbb; --edge: #666; --ink: #000; --quiet: #333; --accent: #000; --accent-soft: #fff; --found: #fff; --warn: #000; --warn-soft: #fff; --stop: #000; color-scheme: light; }
+  :root { --paper: #fff; --raised: #fff; --soft: #f5f5f5; --line: #bbb; --edge: #666; --ink: #000; --quiet: #333; --accent: #000; --accent-soft: #fff; --found: #fff; --warn: #000; --warn-soft: #fff; --stop: #000; ${codeVariables(lightPalette)} color-scheme: light; }
   @page { margin: 2cm; }
   body { font-size: 10.5pt; line-height: 1.5; }
   article { max-width: none; }

@@ -1,6 +1,8 @@
 import type { Token, Tokens } from 'marked';
+import type { CodeToken } from '../../../protocol/base/codeTokens.ts';
 import { decodeEntities, plainText } from '../../content/plainText.ts';
 import { type Alert, tryAlert } from './alerts.ts';
+import type { CodeColouring } from './codeColouring.ts';
 import { tryCodeCaption } from './formulas.ts';
 import { BlockScope, InlineScope, pictureTag } from './htmlScopes.ts';
 import type { Footnote, MarkdownDocument } from './markdown.ts';
@@ -10,6 +12,7 @@ import { escapeXml } from './xmlText.ts';
 
 export interface HtmlOptions {
   readonly references: References;
+  readonly colouring: CodeColouring;
   /** Whether `epub:type` marks footnotes, so that readers of books show them in place. */
   readonly epubTypes?: boolean;
 }
@@ -30,15 +33,17 @@ export function idsOf({ headings, footnotes }: MarkdownDocument): ReadonlySet<st
 class HtmlWriter {
   readonly #document: MarkdownDocument;
   readonly #references: References;
+  readonly #colouring: CodeColouring;
   readonly #epubTypes: boolean;
   readonly #sanitiser = new HtmlSanitiser();
   /** Ids of the references to footnotes that were printed. */
   readonly #printed = new Set<string>();
   #out: string[] = [];
 
-  constructor(document: MarkdownDocument, { references, epubTypes = false }: HtmlOptions) {
+  constructor(document: MarkdownDocument, { references, colouring, epubTypes = false }: HtmlOptions) {
     this.#document = document;
     this.#references = references;
+    this.#colouring = colouring;
     this.#epubTypes = epubTypes;
   }
 
@@ -121,7 +126,8 @@ class HtmlWriter {
   #code(token: Tokens.Code): void {
     const [language = ''] = /^[\w+#.-]{1,40}/.exec(token.lang ?? '') ?? [];
     const attribute = language && ` class="language-${escapeXml(language)}"`;
-    const code = `<pre><code${attribute}>${escapeXml(token.text)}\n</code></pre>\n`;
+    const lines = this.#colouring(token.text, token.lang).map((tokens) => tokens.map(codeSpan).join(''));
+    const code = `<pre><code${attribute}>${lines.join('\n')}\n</code></pre>\n`;
     const caption = tryCodeCaption(token);
     if (caption === undefined) this.#out.push(code);
     else
@@ -243,6 +249,10 @@ class HtmlWriter {
     const type = this.#epubTypes ? ' epub:type="footnote"' : '';
     return `<li id="${footnoteId(number)}"${type}>${text}</li>\n`;
   }
+}
+
+function codeSpan({ text, kind }: CodeToken): string {
+  return kind === undefined ? escapeXml(text) : `<span class="tok-${kind}">${escapeXml(text)}</span>`;
 }
 
 /** Words that the service adds are English, whatever the language of the document is. XHTML wants both attributes. */

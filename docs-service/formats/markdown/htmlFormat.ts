@@ -4,6 +4,7 @@ import type { HtmlJob, Rendered } from '../renderJob.ts';
 import { plainArticle, readingArticle } from './article.ts';
 import { articleStyle } from './articleStyle.ts';
 import { readAsset } from './assets.ts';
+import { codeColouringOf } from './codeColouring.ts';
 import { idsOf, markdownToHtml } from './html.ts';
 import { parseTitled } from './markdown.ts';
 import { createReferences, type ShownPicture } from './references.ts';
@@ -13,7 +14,13 @@ import { escapeXml, visibleText } from './xmlText.ts';
  * A document as HTML. Its pictures are `data:` addresses inside it, so a page needs no further request, and no picture
  * has an address that would need authorization.
  */
-export function createHtml({ contentFolder, targets, document, form, root }: HtmlJob): Rendered {
+export async function createHtml({
+  contentFolder,
+  targets,
+  document,
+  form,
+  root,
+}: HtmlJob): Promise<Rendered> {
   const markdown = parseTitled(document);
   const pictures = new DataPictures(contentFolder);
   const references = createReferences({
@@ -27,7 +34,8 @@ export function createHtml({ contentFolder, targets, document, form, root }: Htm
     onForeignPicture: (href) =>
       pictures.note(`A picture from another site is left out: ${href.slice(0, 200)}`),
   });
-  const article = { document, markdown, html: markdownToHtml(markdown, { references }) };
+  const colouring = await codeColouringOf([document.body]);
+  const article = { document, markdown, html: markdownToHtml(markdown, { references, colouring }) };
   const html = form === 'page' ? htmlPage(document, plainArticle(article)) : readingArticle(article, root);
   return { bytes: new TextEncoder().encode(html), notes: pictures.notes };
 }

@@ -79,7 +79,7 @@ function asText(piece: Piece): TextPiece {
 
 /** Code, below its caption if it has one. */
 function codeBlocks(token: Tokens.Code, scope: Scope): Block[] {
-  const block = codeBlock(token.text, scope);
+  const block = codeBlock(token.text, token.lang, scope);
   const caption = tryCodeCaption(token);
   if (caption === undefined) return [block];
   const look = { ...scope.look, fontSize: sizes.note, color: colors.quiet };

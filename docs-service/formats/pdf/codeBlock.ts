@@ -1,14 +1,21 @@
-import type { Block } from './layout.ts';
-import { fromPageMargin, type Setting } from './paragraphs.ts';
+import type { CodeToken } from '../../../protocol/base/codeTokens.ts';
+import { lightPalette } from '../markdown/codeColouring.ts';
+import type { Block, Scope } from './layout.ts';
+import { fromPageMargin } from './paragraphs.ts';
 import { codeLayout, codePadding, sizes } from './style.ts';
+import type { Run, Typesetter } from './typesetter.ts';
 
 /** Code on a light background, line by line. A line that is too long continues below, further in. */
-export function codeBlock(code: string, { type, width, indent }: Setting): Block {
+export function codeBlock(code: string, label: string | undefined, scope: Scope): Block {
+  const { type, width, indent, colouring } = scope;
   const room = width - 2 * codePadding.x;
-  const lines = expandTabs(code.replace(/\r\n?/g, '\n').replace(/^\n+|\s+$/g, ''))
-    .split('\n')
-    .flatMap((line) => wrapLine(line, (text) => type.codeWidth(text), room));
-  const stack = lines.map((line) => ({ text: line.trim() ? type.codeRuns(line) : ' ', ...lineLook }));
+  const text = expandTabs(code.replace(/\r\n?/g, '\n').replace(/^\n+|\s+$/g, ''));
+  const lines = colouring(text, label).flatMap((tokens) =>
+    wrapLine(tokens.map((token) => token.text).join(''), (part) => type.codeWidth(part), room).map(
+      ({ indent, start, end }) => [{ text: indent, kind: undefined }, ...tokensWithin(tokens, start, end)],
+    ),
+  );
+  const stack = lines.map((tokens) => ({ text: runsOf(tokens, type), ...lineLook }));
   const height = lines.length * linePitch + 2 * codePadding.y;
   const table = { table: { widths: [room], body: [[{ stack }]] }, layout: codeLayout };
   const short = lines.length <= maxUnbroken;
@@ -19,6 +26,25 @@ export function codeBlock(code: string, { type, width, indent }: Setting): Block
     before: 9,
     after: 10,
   };
+}
+
+function runsOf(tokens: readonly CodeToken[], type: Typesetter): Run[] | string {
+  if (!tokens.some(({ text }) => text.trim())) return ' ';
+  return tokens.flatMap(({ text, kind }) => {
+    const runs = type.codeRuns(text);
+    return kind === undefined ? runs : runs.map((run) => ({ ...run, color: lightPalette[kind] }));
+  });
+}
+
+/** The tokens of a part of their line. */
+function tokensWithin(tokens: readonly CodeToken[], start: number, end: number): CodeToken[] {
+  let at = 0;
+  return tokens.flatMap(({ text, kind }) => {
+    const from = at;
+    at += text.length;
+    const part = text.slice(Math.max(0, start - from), Math.max(0, end - from));
+    return part === '' ? [] : [{ text: part, kind }];
+  });
 }
 
 /** Shorter blocks are not divided between pages. */
@@ -51,26 +77,35 @@ function expandTabs(code: string): string {
     .join('\n');
 }
 
+/** A part of a line that is set as a line of its own, further in if it is not the first. */
+interface LinePart {
+  readonly indent: string;
+  readonly start: number;
+  readonly end: number;
+}
+
 /** Breaks after a space in the second half of the room, or else after a sign, or else anywhere. */
-function wrapLine(line: string, widthOf: (text: string) => number, room: number): string[] {
-  if (line.length * sizes.code * 0.6 <= room && /^[ -~]*$/.test(line)) return [line];
-  const indent = ' '.repeat(Math.min((/^ */.exec(line)?.[0].length ?? 0) + 2, 24));
-  const lines: string[] = [];
-  let current = '';
-  let used = 0;
+function wrapLine(line: string, widthOf: (text: string) => number, room: number): LinePart[] {
+  if (line.length * sizes.code * 0.6 <= room && /^[ -~]*$/.test(line)) {
+    return [{ indent: '', start: 0, end: line.length }];
+  }
+  const deeper = ' '.repeat(Math.min((/^ */.exec(line)?.[0].length ?? 0) + 2, 24));
+  const parts: LinePart[] = [];
+  let [indent, start, at, used] = ['', 0, 0, 0];
   for (const character of line) {
     const width = widthOf(character);
-    if (used + width > room && current.trim()) {
-      const cut = breakIn(current, character);
-      lines.push(current.slice(0, cut).trimEnd());
-      current = indent + current.slice(cut).trimStart();
-      used = widthOf(current);
+    if (used + width > room && line.slice(start, at).trim()) {
+      const cut = start + breakIn(indent + line.slice(start, at), character) - indent.length;
+      const end = cut > start ? cut : at;
+      parts.push({ indent, start, end: start + line.slice(start, end).trimEnd().length });
+      indent = deeper;
+      start = end + (/^\s*/.exec(line.slice(end, at))?.[0].length ?? 0);
+      used = widthOf(indent + line.slice(start, at));
     }
-    current += character;
+    at += character.length;
     used += width;
   }
-  lines.push(current);
-  return lines;
+  return [...parts, { indent, start, end: line.length }];
 }
 
 /** The best place to break a full line, before the character that does not fit. */

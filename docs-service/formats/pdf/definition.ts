@@ -2,6 +2,7 @@ import type { Token } from 'marked';
 import type { TDocumentDefinitions } from 'pdfmake/interfaces';
 import type { Document } from '../../content/document.ts';
 import { resolveLink } from '../../content/links.ts';
+import type { CodeColouring } from '../markdown/codeColouring.ts';
 import { type Heading, isTitle, type MarkdownDocument } from '../markdown/markdown.ts';
 import { UnrenderableError } from '../renderJob.ts';
 import { blocksOf, notesBlocks } from './blocks.ts';
@@ -20,11 +21,12 @@ interface DefinitionInput {
   readonly targets: Readonly<Record<string, string>>;
   readonly type: Typesetter;
   readonly pictures: Pictures;
+  readonly colouring: CodeColouring;
 }
 
 /** The definition of a document for PDFMake, without its fonts. */
 export function documentDefinition(input: DefinitionInput): TDocumentDefinitions {
-  const { document, markdown, type, pictures } = input;
+  const { document, markdown, type, pictures, colouring } = input;
   const bookmarks = new Bookmarks(markdown.headings);
   const inline = inlineContext(input, bookmarks);
   const scope: Scope = {
@@ -32,6 +34,7 @@ export function documentDefinition(input: DefinitionInput): TDocumentDefinitions
     inline,
     type,
     pictures,
+    colouring,
     width: textWidth,
     indent: 0,
     look: { fontSize: sizes.body },

@@ -1,4 +1,5 @@
 import type { Direction } from '../language.ts';
+import type { CodeColouring } from '../markdown/codeColouring.ts';
 import type { Heading, MarkdownDocument } from '../markdown/markdown.ts';
 import type { InlineContext } from './inlines.ts';
 import type { Placed, Setting } from './paragraphs.ts';
@@ -70,6 +71,7 @@ function headingNode(headings: readonly Block[], { gap, room }: { gap: number; r
 export interface Scope extends Setting {
   readonly document: MarkdownDocument;
   readonly inline: InlineContext;
+  readonly colouring: CodeColouring;
   /** How many lists it stands in. */
   readonly listDepth?: number;
   /** Whether it stands in the table that a quote is set as. */

@@ -1,6 +1,7 @@
 import pdfmake from 'pdfmake';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import { cutText } from '../../../protocol/base/text.ts';
+import { codeColouringOf } from '../markdown/codeColouring.ts';
 import { type MarkdownDocument, parseTitled } from '../markdown/markdown.ts';
 import { type PdfJob, type Rendered, UnrenderableError } from '../renderJob.ts';
 import { documentDefinition } from './definition.ts';
@@ -56,7 +57,8 @@ async function render({ job, markdown, book, excluded }: Attempt, used: Set<stri
   const { document, contentFolder, targets } = job;
   const type = new Typesetter(book, regionOf(document.lang, document.body.slice(0, 100_000)));
   const pictures = new Pictures({ folder: contentFolder, document: document.path, excluded });
-  const definition = documentDefinition({ document, markdown, targets, type, pictures });
+  const colouring = await codeColouringOf([document.body]);
+  const definition = documentDefinition({ document, markdown, targets, type, pictures, colouring });
   for (const path of pictures.paths) used.add(path);
   const bytes = await print(definition, book, type.families);
   return { bytes, notes: [...pictures.notes, ...type.notes()] };
