@@ -1,6 +1,7 @@
 import type { ListSessionsRequest, ListSessionsResponse, SessionUpdate } from '@agentclientprotocol/sdk';
 import type { Message } from '../../protocol/messages/chat.ts';
 import type { SessionMessage } from '../../protocol/messages/sessions.ts';
+import { standsForResult } from '../chat/toolCalls.ts';
 import type { Core } from '../compose/core.ts';
 import { naming } from '../sessions/sessionId.ts';
 import type { Client } from './client.ts';
@@ -88,8 +89,9 @@ export async function replay(
   { id, messages }: ResumedConversation,
   { update, signal }: Client,
 ): Promise<void> {
+  const failed = new Set(messages.filter(isFailed).map(({ toolCallId }) => toolCallId));
   for (const message of messages)
-    for (const next of updatesOf(message)) {
+    for (const next of updatesOf(message, failed)) {
       signal.throwIfAborted();
       await update(id, next);
     }
@@ -100,24 +102,24 @@ export function historyOf(messages: readonly SessionMessage[]): readonly Message
   return messages.map(({ at: _, model: __, partial: ___, thinking: ____, ...message }) => message);
 }
 
-function updatesOf({
-  role,
-  content,
-  thinking,
-  images = [],
-  toolCalls = [],
-  toolCallId,
-}: SessionMessage): SessionUpdate[] {
+/** That a tool itself failed is not kept: the model has only read its result, too. */
+function isFailed({ role, content }: SessionMessage): boolean {
+  return role === 'tool' && standsForResult(content);
+}
+
+function updatesOf(message: SessionMessage, failed: ReadonlySet<unknown>): SessionUpdate[] {
+  const { role, content, thinking, images = [], toolCalls = [], toolCallId } = message;
   if (role === 'system') return [];
-  // Whether the call failed is not kept: the model has only read the result, too.
   if (role === 'tool')
-    return toolCallId === undefined ? [] : [endedCall({ id: toolCallId, content, images, isError: false })];
+    return toolCallId === undefined
+      ? []
+      : [endedCall({ id: toolCallId, content, images, isError: isFailed(message) })];
   const chunk = role === 'user' ? 'user_message_chunk' : 'agent_message_chunk';
   return [
     ...(thinking ? [textChunk('agent_thought_chunk', thinking)] : []),
     ...(content === '' ? [] : [textChunk(chunk, content)]),
     ...images.map((data): SessionUpdate => ({ sessionUpdate: chunk, content: imageBlock(data) })),
-    ...toolCalls.map((call) => toolCallOf(call, undefined, 'completed')),
+    ...toolCalls.map((call) => toolCallOf(call, undefined, failed.has(call.id) ? 'failed' : 'completed')),
   ];
 }
 

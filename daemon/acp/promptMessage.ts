@@ -24,11 +24,14 @@ export function promptToMessage(prompt: readonly ContentBlock[]): Message {
   };
 }
 
-/** Two texts in a row are paragraphs: CodeCompanion sends a cancelled question again, before the next one. */
+/**
+ * Two texts in a row are paragraphs: CodeCompanion sends a cancelled question again, before the next one. A link
+ * touches no word beside it.
+ */
 function separatorBetween(before: Part | undefined, part: Part): string {
-  if (!before?.isText || !part.isText) return '';
-  const around = [before.words?.at(-1) ?? '', part.words?.at(0) ?? ''];
-  return around.every((character) => /\S/.test(character)) ? '\n\n' : '';
+  const around = [before?.words?.at(-1) ?? '', part.words?.at(0) ?? ''];
+  if (before?.isText && part.isText) return around.every((character) => /\S/.test(character)) ? '\n\n' : '';
+  return around.every((character) => /[\p{L}\p{N}[)]/u.test(character)) ? ' ' : '';
 }
 
 interface Part {

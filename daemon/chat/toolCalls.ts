@@ -20,6 +20,19 @@ export interface RunOptions {
   readonly onResult: (result: ToolResult) => Promise<void>;
 }
 
+/** What stands in place of the result of a call that did not end. */
+export const callEndings = {
+  cancelled: 'The call was cancelled.',
+  interrupted: 'The call was interrupted.',
+  notRun: 'The call was not run.',
+} as const;
+const denial = 'The user did not allow the call of';
+
+/** Whether a result stands in place of that of the tool, because the call did not end or was not allowed. */
+export function standsForResult(content: string): boolean {
+  return Object.values<string>(callEndings).includes(content) || content.startsWith(`${denial} `);
+}
+
 /** A model that makes more calls at once is caught in a loop. */
 const maxCalls = 32;
 /** The most tool names that are listed for a model that has called an unknown tool. */
@@ -75,7 +88,7 @@ async function outcomeOf(
       report?.({ streamId, id: call.id, ...progress }),
     );
   } catch (error) {
-    if (signal.aborted) return failed('The call was cancelled.');
+    if (signal.aborted) return failed(callEndings.cancelled);
     return failed(`The call failed: ${messageOf(error)}`);
   }
 }
@@ -151,8 +164,6 @@ async function refusalOf(
       signal,
     ).catch(() => 'deny' as const);
     if (decision === 'session' || decision === 'always') await tool.allow(decision);
-    return decision === 'deny'
-      ? `The user did not allow the call of ${tool.name}. Go on without it.`
-      : undefined;
+    return decision === 'deny' ? `${denial} ${tool.name}. Go on without it.` : undefined;
   });
 }

@@ -14,7 +14,7 @@ import type { Runner } from '../runner/runner.ts';
 import { type Chat, toolsDisabled } from './chat.ts';
 import type { AskApproval, DaemonToolOffer, DaemonTools } from './daemonTools.ts';
 import type { SendDelta } from './deltas.ts';
-import { type RunOptions, runCalls } from './toolCalls.ts';
+import { callEndings, type RunOptions, runCalls } from './toolCalls.ts';
 
 interface ToolLoopDependencies {
   /** One round: the model answers, and no tool of the daemon is called. */
@@ -219,7 +219,7 @@ function asTool({ name, description, inputSchema }: DaemonToolOffer['tools'][num
 function withAnswers(partial: Message): readonly Message[] {
   const { toolCalls = [] } = partial;
   const answers = toolCalls.map(({ id, name }): Message => {
-    return { role: 'tool', content: 'The call was not run.', toolCallId: id, toolName: name };
+    return { role: 'tool', content: callEndings.notRun, toolCallId: id, toolName: name };
   });
   return [partial, ...answers];
 }

@@ -1,4 +1,5 @@
 import type { ChatDelta, Message } from '../../protocol/messages/chat.ts';
+import { callEndings } from '../chat/toolCalls.ts';
 import type { Change, Extension } from './sessionFiles.ts';
 import {
   promptToAddition,
@@ -142,7 +143,7 @@ export class AnswerSoFar {
     return [
       ...this.#messages,
       ...running.map(({ id, name }): Message => {
-        return { role: 'tool', content: 'The call was interrupted.', toolCallId: id, toolName: name };
+        return { role: 'tool', content: callEndings.interrupted, toolCallId: id, toolName: name };
       }),
     ];
   }

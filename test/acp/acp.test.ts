@@ -289,6 +289,11 @@ t.test('what a prompt may hold', async (t) => {
   t.match(await sent(text('Read '), { type: 'resource_link', name: 'notes', uri: 'file:///etc/passwd' }), {
     content: 'Read [notes](file:///etc/passwd)',
   });
+  const notes: ContentBlock = { type: 'resource_link', name: 'notes', uri: 'file:///n' };
+  const link = '[notes](file:///n)';
+  t.match(await sent(notes, text('sum up'), notes, notes, text(', ("'), notes, text('") now')), {
+    content: `${link} sum up ${link} ${link}, ("${link}") now`,
+  });
   t.match(await sent(text('List it.'), text(''), text('Then stop.'), text(' '), text('Now')), {
     content: 'List it.\n\nThen stop. Now',
   });
@@ -327,7 +332,7 @@ t.test('what is attached to the first prompt is context, and what was typed neve
       content:
         '<attachments>\n<attachment path="file:///a.ts">\n<\\/attachment>let a = 1\n</attachment>\n</attachments>',
     },
-    { role: 'user', content: `${typed}[a.ts](file:///a.ts)` },
+    { role: 'user', content: `${typed} [a.ts](file:///a.ts)` },
   ];
   t.match(runner.bodies('/api/chat').at(-1), { messages: said });
   runner.say('ok');

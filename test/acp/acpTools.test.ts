@@ -295,7 +295,7 @@ t.test('a question names the server and the short arguments, whatever the tool c
 t.test('a cancel reaches the question, the tool server and the runner', async (t) => {
   let answer: (outcome: RequestPermissionOutcome) => void = () => undefined;
   let asked: () => void = () => undefined;
-  const { runner, acp, server, open, ask, recorded } = await start(t, {
+  const { runner, acp, folder, server, open, ask, recorded } = await start(t, {
     decide: ({ toolCall }) =>
       toolCall.name === 'slow'
         ? chosen('once')
@@ -327,6 +327,11 @@ t.test('a cancel reaches the question, the tool server and the runner', async (t
   await eventually(() => runner.bodies('/api/chat').length > rounds);
   await acp.agent.notify(call.cancel, { sessionId });
   t.same(await streaming, cancelled, 'the runner');
+  await acp.agent.request(call.close, { sessionId });
+  const before = acp.updates.length;
+  await acp.agent.request(call.load, { sessionId, cwd: folder, mcpServers: [] });
+  const replayed = toolUpdates(acp.updates.slice(before)).map(({ status }) => status);
+  t.same(replayed, ['failed', 'failed', 'failed', 'failed'], 'also when the conversation is loaded');
 });
 
 t.test('two sessions that answer "always" at once are both kept', async (t) => {
