@@ -1,4 +1,13 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -6,6 +15,8 @@ import fc from 'fast-check';
 import stringWidth from 'string-width';
 import t from 'tap';
 import { parseCommandLine } from '../../client/terminal/cli/commandLine.ts';
+import { reportOf } from '../../client/terminal/cli/defect.ts';
+import { TerminalError } from '../../client/terminal/cli/failure.ts';
 import { modelsTable } from '../../client/terminal/commands/models.ts';
 import { AnswerClock, describeStats, describeUsage } from '../../client/terminal/conversation/answerStats.ts';
 import type { ChatSettings } from '../../client/terminal/conversation/chatSettings.ts';
@@ -887,6 +898,32 @@ t.test('Tab completes slash commands, and what they take', async (t) => {
   t.equal(await completeSlash('text', state), undefined, 'in a prompt, Tab is a character');
   const failing = { ...state, models: () => Promise.reject(new Error('no runner')) };
   t.strictSame((await completeSlash('/model ', failing))?.candidates, []);
+});
+
+t.test('a defect of the terminal says so, and its stack is kept', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'runner-defect-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const today = () => new Date('2026-11-21T12:00:00Z');
+  const report = (error: unknown, state = folder) =>
+    reportOf(error, { env: { XDG_STATE_HOME: state }, today });
+  const defect = new TypeError('x is not a function.');
+  const path = join(folder, 'runner', 'defects.log');
+  t.match(report(defect), {
+    kind: 'internal',
+    message: `This is a defect of Runner: x is not a function. Its stack is in ${path}: please report both.`,
+  });
+  t.equal(readFileSync(path, 'utf8'), `2026-11-21T12:00:00.000Z ${defect.stack}\n`);
+  t.equal(statSync(path).mode & 0o777, 0o600);
+  report(new Error('y'.repeat(300_000)));
+  report(defect);
+  t.equal(readFileSync(path, 'utf8').split('is not a function').length, 2, 'a long file begins anew');
+  t.match(report(defect, '/dev/null').message, /defect of Runner: .* could not be kept/);
+  const others: readonly (readonly [unknown, string])[] = [
+    [new TerminalError('usage', 'Say one.'), 'Say one.'],
+    [Object.assign(new Error('EACCES: no'), { syscall: 'open' }), 'EACCES: no'],
+    [Object.assign(new Error('Wait.'), { data: { kind: 'busy' } }), 'Wait.'],
+  ];
+  for (const [error, message] of others) t.equal(report(error).message, message);
 });
 
 t.test('history is private, bounded and in order', async (t) => {

@@ -11,7 +11,8 @@ import {
   type Program,
 } from './command.ts';
 import { type CommandLine, parseCommandLine } from './commandLine.ts';
-import { failureOf, TerminalError } from './failure.ts';
+import { reportOf } from './defect.ts';
+import { TerminalError } from './failure.ts';
 import { commonFlags, type FlagName, flagOf, flagUsage } from './flags.ts';
 import { ForceQuitError } from './signals.ts';
 import type { Terminal } from './terminal.ts';
@@ -26,7 +27,7 @@ export async function runProgram(
     return await runCommand({ terminal, program, commandLine: parseCommandLine(args) });
   } catch (error) {
     if (error instanceof ForceQuitError) return 130;
-    const failure = failureOf(error);
+    const failure = reportOf(error, terminal);
     if (asksForJson(args)) await terminal.stdout.writeJson({ event: 'error', ...failure });
     await terminal.stderr.writeText(failure.message);
     return failure.kind === 'usage' ? 2 : 1;

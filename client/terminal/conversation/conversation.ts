@@ -3,6 +3,7 @@ import type { ChatDelta, ChatParams, Message } from '../../../protocol/messages/
 import type { ReadSessionResult } from '../../../protocol/messages/sessions.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { CommandLine } from '../cli/commandLine.ts';
+import { reportOf } from '../cli/defect.ts';
 import { failureOf, refusedParameter } from '../cli/failure.ts';
 import { createInterrupts, ForceQuitError, type Interrupts } from '../cli/signals.ts';
 import type { Terminal } from '../cli/terminal.ts';
@@ -159,7 +160,7 @@ class InputLoop {
       if (shown !== '') await this.#say(shown);
       return leave;
     } catch (error) {
-      await this.#say(this.#terminal.stdout.style.red(failureOf(error).message));
+      await this.#say(this.#terminal.stdout.style.red(reportOf(error, this.#terminal).message));
       return false;
     }
   }
@@ -209,7 +210,7 @@ class InputLoop {
   /** Returns what had come of the answer. */
   async #showFailure(model: string, cause: unknown): Promise<readonly Message[]> {
     const error = await withNearModels(this.#connection.daemon, model, cause);
-    const { kind, message, partial, messages } = failureOf(error);
+    const { kind, message, partial, messages } = reportOf(error, this.#terminal);
     await this.#say(`${this.#terminal.stdout.style.red(message)}\n`);
     // The session was deleted meanwhile: the next prompt begins another one, with all that was said.
     if (refusedParameter(cause)?.path === 'session') this.#conversation.loseSession();
