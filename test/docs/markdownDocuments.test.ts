@@ -434,7 +434,21 @@ t.test('Markdown becomes XHTML', async (t) => {
     {
       name: 'inline HTML',
       source: '<kbd onclick="x">a</kbd><br><script>x</script> <b>c',
-      want: '<p><kbd>a</kbd><br/>x <b>c</b></p>\n',
+      want: '<p><kbd>a</kbd><br/> <b>c</b></p>\n',
+    },
+    { name: 'a script without an end', source: 'a <script>b *c*', want: '<p>a b <em>c</em></p>\n' },
+    {
+      name: 'pictures with a size of their own',
+      source:
+        '<img src="../a.png" width="30"> <img src="../a.png" height="20px"> <img src="../a.png" width="50%" alt="a">',
+      want:
+        '<p><img src="images/a.png" alt="" width="30" height="20"/> <img src="images/a.png" alt="" width="30" height="20"/> ' +
+        '<img src="images/a.png" alt="a" width="3" height="2"/></p>\n',
+    },
+    {
+      name: 'long code in a table may break',
+      source: '|a|\n|-|\n|`DOCS_TOKEN_FILE=<x>` `short_one`|\n\n`DOCS_TOKEN_FILE=x`',
+      want: /<td><code>DOCS_<wbr\/>TOKEN_<wbr\/>FILE=&lt;x&gt;<\/code> <code>short_one<\/code><\/td>[\s\S]*<code>DOCS_TOKEN_FILE=x<\/code>/,
     },
     {
       name: 'HTML across emphasis',

@@ -49,15 +49,15 @@ pre { background: var(--soft); border: 1px solid var(--line); border-radius: 8px
 pre code { background: none; padding: 0; font-size: 1em; overflow-wrap: normal; }
 ${codeRules((kind) => `var(--tok-${kind})`)}
 kbd { border: 1px solid var(--edge); border-bottom-width: 2px; border-radius: 4px; padding: .05em .4em; background: var(--raised); }
-blockquote { margin-inline: 0; padding-inline-start: 1.1em; border-inline-start: 3px solid var(--accent); color: var(--quiet); }
+blockquote { margin-inline: 0; padding-inline-start: 1.1em; border-inline-start: 3px solid var(--line); color: var(--quiet); }
 blockquote > :last-child, details > :last-child, .alert > :last-child, figure > :last-child { margin-bottom: 0; }
-.alert { --tone: var(--accent); margin: 0 0 1.15em; padding: .15rem 0 .15rem 1.1em; padding-inline: 1.1em 0; border-inline-start: 3px solid var(--tone); }
+.alert { --tone: var(--accent); margin: 0 0 1.15em; padding: .7rem 1.1rem; border-inline-start: 3px solid var(--tone); border-start-end-radius: 8px; border-end-end-radius: 8px; background: color-mix(in srgb, var(--tone) 6%, var(--paper)); }
 .alert.warning { --tone: var(--warn); }
 .alert.caution { --tone: var(--stop); }
 .alert .label { margin: 0 0 .25em; color: var(--tone); font-weight: 650; }
 figure { margin: 0 0 1.15em; }
 figcaption { margin: 0 0 .35em; color: var(--quiet); font-size: .88em; }
-.table { overflow-x: auto; }
+.table { overflow-x: auto; width: fit-content; max-width: 100%; }
 table { border-collapse: collapse; font-size: .94em; line-height: 1.5; font-variant-numeric: tabular-nums; }
 th, td { text-align: start; vertical-align: top; padding: .55rem 1.1rem .55rem 0; border-bottom: 1px solid var(--line); overflow-wrap: normal; }
 th { font-weight: 650; border-bottom: 2px solid var(--edge); }

@@ -6,7 +6,7 @@ import type { CodeColouring } from './codeColouring.ts';
 import { tryCodeCaption } from './formulas.ts';
 import { BlockScope, InlineScope, pictureTag } from './htmlScopes.ts';
 import type { Footnote, MarkdownDocument } from './markdown.ts';
-import { HtmlSanitiser } from './rawHtml.ts';
+import { HtmlSanitiser, withoutUnreadable } from './rawHtml.ts';
 import type { References } from './references.ts';
 import { escapeXml } from './xmlText.ts';
 
@@ -39,6 +39,8 @@ class HtmlWriter {
   /** Ids of the references to footnotes that were printed. */
   readonly #printed = new Set<string>();
   #out: string[] = [];
+  /** In a cell of a table, which has little room. */
+  #inCell = false;
 
   constructor(document: MarkdownDocument, { references, colouring, epubTypes = false }: HtmlOptions) {
     this.#document = document;
@@ -158,14 +160,16 @@ class HtmlWriter {
     this.#element('tr', () => {
       for (const { tokens, header, align } of cells) {
         const attributes = `${header ? ' scope="col"' : ''}${align ? ` class="align-${align}"` : ''}`;
+        this.#inCell = true;
         this.#element(header ? 'th' : 'td', () => this.#inlines(tokens), attributes);
+        this.#inCell = false;
       }
     });
   }
 
   #inlines(tokens: readonly Token[], inLink = false): void {
     const scope = new InlineScope({ out: this.#out, references: this.#references, inLink });
-    for (const token of tokens) {
+    for (const token of withoutUnreadable(tokens)) {
       if (token.type === 'html') for (const part of this.#sanitiser.partsOf(token.raw)) scope.write(part);
       else this.#inline(token, scope.inLink);
     }
@@ -182,7 +186,7 @@ class HtmlWriter {
         this.#out.push(`</${token.type}>`);
         return;
       case 'codespan':
-        this.#out.push(`<code>${escapeXml(token.text)}</code>`);
+        this.#out.push(`<code>${this.#inCell ? breakable(token.text) : escapeXml(token.text)}</code>`);
         return;
       case 'br':
         this.#out.push('<br/>\n');
@@ -253,6 +257,15 @@ class HtmlWriter {
 
 function codeSpan({ text, kind }: CodeToken): string {
   return kind === undefined ? escapeXml(text) : `<span class="tok-${kind}">${escapeXml(text)}</span>`;
+}
+
+/** Long code that may also break after the signs within it, so that it does not take the room of its neighbours. */
+function breakable(code: string): string {
+  if (code.length < 16) return escapeXml(code);
+  return code
+    .split(/(?<=[\w)\]}][_./:,=|&?]+)(?=\w)/)
+    .map(escapeXml)
+    .join('<wbr/>');
 }
 
 /** Words that the service adds are English, whatever the language of the document is. XHTML wants both attributes. */

@@ -139,9 +139,9 @@ export class InlineScope {
     const attribute = (key: string) => decodeEntities(attributes.get(key) ?? '');
     if (name === 'br' || name === 'wbr') out.push(`<${name}/>`);
     if (name === 'img') {
-      out.push(
-        pictureTag(references, { href: attribute('src'), alt: attribute('alt'), title: attribute('title') }),
-      );
+      const [href, alt, title] = [attribute('src'), attribute('alt'), attribute('title')];
+      const asked = { width: tryPixels(attribute('width')), height: tryPixels(attribute('height')) };
+      out.push(pictureTag(references, { href, alt, title, asked }));
     }
     if (this.#open.length >= maxDepth) return;
     if (plain.has(name)) this.#push(name, `<${name}>`);
@@ -166,19 +166,48 @@ export class InlineScope {
   }
 }
 
+interface PictureText {
+  readonly href: string;
+  readonly alt: string;
+  readonly title: string;
+  /** The size that raw HTML asks for. */
+  readonly asked?: Size;
+}
+
+/** In pixels. */
+interface Size {
+  readonly width: number | undefined;
+  readonly height: number | undefined;
+}
+
 /** A picture, or its description if it cannot be shown. */
-export function pictureTag(
-  references: References,
-  { href, alt, title }: { readonly href: string; readonly alt: string; readonly title: string },
-): string {
+export function pictureTag(references: References, { href, alt, title, asked }: PictureText): string {
   const shown = references.picture(href);
   if (!shown) return alt ? `<span class="missing-picture">${escapeXml(alt)}</span>` : '';
-  const size =
-    shown.width && shown.height
-      ? ` width="${Math.ceil(shown.width)}" height="${Math.ceil(shown.height)}"`
-      : '';
-  const hint = title ? ` title="${escapeXml(title)}"` : '';
-  return `<img src="${escapeXml(shown.src)}" alt="${escapeXml(alt)}"${hint}${size}/>`;
+  const { width, height } = sizeOf(shown, asked);
+  const attributes = [
+    title ? ` title="${escapeXml(title)}"` : '',
+    width ? ` width="${Math.ceil(width)}"` : '',
+    height ? ` height="${Math.ceil(height)}"` : '',
+  ];
+  return `<img src="${escapeXml(shown.src)}" alt="${escapeXml(alt)}"${attributes.join('')}/>`;
+}
+
+/** If only one length is asked for, the other follows from the picture's proportions. */
+function sizeOf({ width, height }: Size, asked?: Size): Size {
+  if (asked?.width === undefined && asked?.height === undefined)
+    return width && height ? { width, height } : { width: undefined, height: undefined };
+  const ratio = width && height ? width / height : undefined;
+  return {
+    width: asked.width ?? (ratio && asked.height && asked.height * ratio),
+    height: asked.height ?? (ratio && asked.width && asked.width / ratio),
+  };
+}
+
+/** A share of the window, such as `50%`, is no number of pixels. */
+function tryPixels(value: string): number | undefined {
+  const [, pixels] = /^\s*(\d{1,4})(?:px)?\s*$/.exec(value) ?? [];
+  return Number(pixels) || undefined;
 }
 
 const maxDepth = 20;

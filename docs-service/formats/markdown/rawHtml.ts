@@ -1,4 +1,5 @@
 import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2';
+import type { Token } from 'marked';
 import sanitizeHtml from 'sanitize-html';
 import { decodeEntities } from '../../content/plainText.ts';
 
@@ -97,6 +98,34 @@ const unreadable = new Set([
   'noframes',
   'noscript',
 ]);
+
+/**
+ * In a line of Markdown, the text of such an element is a token between those of its tags. It takes one pass: an
+ * element without an end is searched for once.
+ */
+export function withoutUnreadable(tokens: readonly Token[]): readonly Token[] {
+  const readable: Token[] = [];
+  const endless = new Set<string>();
+  for (let at = 0; at < tokens.length; at += 1) {
+    const token = tokens[at];
+    if (token === undefined) break;
+    const name = token.type === 'html' ? /^<([a-z]+)\b/i.exec(token.raw)?.[1]?.toLowerCase() : undefined;
+    const isHidden = name !== undefined && unreadable.has(name) && !endless.has(name);
+    const end = isHidden ? closingAt(tokens, at, name) : -1;
+    if (isHidden && end < 0) endless.add(name);
+    if (end < 0) readable.push(token);
+    else at = end;
+  }
+  return readable;
+}
+
+function closingAt(tokens: readonly Token[], from: number, name: string): number {
+  for (let at = from + 1; at < tokens.length; at += 1) {
+    const token = tokens[at];
+    if (token?.type === 'html' && token.raw.toLowerCase().startsWith(`</${name}`)) return at;
+  }
+  return -1;
+}
 
 /** Listens to htmlparser2's tokenizer, which gives positions in the text. */
 class Splitter {
