@@ -205,7 +205,7 @@ t.test('a document is parsed within bounds, or refused with a sentence', async (
     },
     { name: 'more than 10 MB', source: 'a\n\n'.repeat(4e6), want: /longer than 10 MB/ },
     { name: 'a line of pipes', source: `${'|'.repeat(200_000)}\nx` },
-    { name: 'formulas without an end', source: '$$a\n'.repeat(5e5) },
+    { name: 'formulas without an end', source: '$$a\n'.repeat(5e4) },
     { name: 'angles', source: '<div '.repeat(1e5) },
     { name: 'a definition and a million lines', source: `[^1]: x\n${'\n'.repeat(1e6)}` },
   ];

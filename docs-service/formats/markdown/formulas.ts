@@ -7,9 +7,10 @@ import type { TokenizerAndRendererExtension, Tokens } from 'marked';
 export const formulaExtension: TokenizerAndRendererExtension = {
   name: 'formula',
   level: 'block',
-  // It may follow the line of a paragraph. Marked asks at each paragraph, so the search ends with it.
+  // It may follow the line of a paragraph. Marked asks at each paragraph, so the search ends with it. Marked reads the
+  // rest of the paragraph again where it is divided, so only a whole formula divides it.
   start: (source) => {
-    const found = /\n(?:[ \t]*\n|( {0,3}\$\$))/.exec(source.slice(0, maxLength));
+    const found = formulaInParagraph.exec(source.slice(0, maxLength));
     return found?.[1] === undefined ? undefined : found.index + 1;
   },
   tokenizer(source) {
@@ -24,7 +25,9 @@ export const formulaExtension: TokenizerAndRendererExtension = {
 const maxLength = 10_000;
 
 /** Without an empty line in it. Its end is the end of a line. */
-const formula = /^ {0,3}\$\$((?:(?!\$\$|\n[ \t]*\n)[\s\S])+)\$\$[ \t]*(?:\n|$)/;
+const pattern = String.raw` {0,3}\$\$((?:(?!\$\$|\n[ \t]*\n)[\s\S])+)\$\$[ \t]*(?:\n|$)`;
+const formula = new RegExp(`^${pattern}`);
+const formulaInParagraph = new RegExp(String.raw`\n(?:[ \t]*\n|${pattern})`);
 
 /** Without empty lines around it, and without the indentation that all of its lines share. */
 function trimmedLines(text: string): string {
