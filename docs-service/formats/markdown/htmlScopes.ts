@@ -184,7 +184,10 @@ interface Size {
 export function pictureTag(references: References, { href, alt, title, asked }: PictureText): string {
   const shown = references.picture(href);
   if (!shown) return alt ? `<span class="missing-picture">${escapeXml(alt)}</span>` : '';
-  const { width, height } = sizeOf(shown, asked);
+  const { width, height } = sizeOf(
+    { width: shown.width ?? undefined, height: shown.height ?? undefined },
+    asked,
+  );
   const attributes = [
     title ? ` title="${escapeXml(title)}"` : '',
     width ? ` width="${Math.ceil(width)}"` : '',
