@@ -409,6 +409,7 @@ const filterCases: readonly (readonly [name: string, filter: Filter, cases: read
     withoutThinking,
     [
       { name: 'thoughts', text: 'a = │', answer: '<think>\nhm\n</think>\n\n1', want: 'a = 1│' },
+      { name: 'a tab after thoughts', text: '│', answer: '<think>hm</think>\n\n\tgo();', want: '\tgo();│' },
       { name: 'thoughts without an end', text: 'a = │', answer: '<think>hm', want: 'a = │' },
       { name: 'none', text: 'a = │', answer: '1 // <think>', want: 'a = 1 // <think>│' },
       {

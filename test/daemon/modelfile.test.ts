@@ -520,6 +520,7 @@ t.test('links are followed only inside the folder of the Modelfile', async (t) =
   link('own.gguf', join(home, 'inside', 'm.gguf'));
   link('out.gguf', join(folder, 'open', 'm.gguf'));
   link('outFolder', join(folder, 'open'));
+  link('up', folder);
   symlinkSync(home, join(folder, 'closedToo'));
   const sourcesOf = (text: string, from = home) => resolveSources(parseModelfile(text).commands, from);
   const out = { problems: [{ message: /leads out of its folder/ }], files: [], adapters: [] };
@@ -527,12 +528,19 @@ t.test('links are followed only inside the folder of the Modelfile', async (t) =
     'FROM ./out.gguf',
     `FROM ${join(home, 'out.gguf')}`,
     'FROM ./outFolder',
+    'FROM ./up',
     'FROM ./outFolder/m.gguf',
     'ADAPTER inside/../out.gguf',
   ])
     t.match(await sourcesOf(text), out, text);
   for (const text of ['FROM ./own.gguf', 'FROM inside', 'FROM ../open/m.gguf', 'FROM ../closedToo/out.gguf'])
     t.match(await sourcesOf(text), { problems: [], files: [{ name: /gguf/ }] }, text);
+  const drafted = 'FROM ./inside/m.gguf\nFROM ../open/m.gguf\nDRAFT';
+  const same = { problems: [{ message: 'DRAFT names the same file as FROM.' }] };
+  for (const path of ['./own.gguf', '../open/m.gguf'])
+    t.match(await sourcesOf(`${drafted} ${path}`), same, 'one of several files');
+  write('open/draft.gguf', 'x');
+  t.match(await sourcesOf(`${drafted} ../open/draft.gguf`), { problems: [] });
   t.match(
     await sourcesOf('FROM ./own.gguf', join(folder, 'closedToo')),
     { problems: [], files: [{}] },

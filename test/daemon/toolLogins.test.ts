@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { methods, type NewSessionRequest } from '@agentclientprotocol/sdk';
 import fc from 'fast-check';
 import t from 'tap';
@@ -372,6 +373,7 @@ const honest = (origin: string): Readonly<Record<string, unknown>> => ({
 
 t.test('what a hostile server says before the browser is opened', async (t) => {
   const elsewhere = await startHostile(t, () => ({}));
+  const registrations: unknown[] = [];
   const other = new URL(elsewhere.url).origin;
   const cases: { name: string; paths: (origin: string) => Record<string, unknown>; want: RegExp }[] = [
     {
@@ -477,7 +479,10 @@ t.test('what a hostile server says before the browser is opened', async (t) => {
           ...serverMetadata(origin),
           registration_endpoint: `${origin}/register`,
         },
-        '/register': (_: unknown, response: ServerResponse) => response.writeHead(403).end('no'),
+        '/register': async (request: IncomingMessage, response: ServerResponse) => {
+          registrations.push(JSON.parse(await text(request)));
+          response.writeHead(403).end('no');
+        },
       }),
       want: /does not register programs by themselves \(403\)\. .*"clientId"/,
     },
@@ -488,6 +493,15 @@ t.test('what a hostile server says before the browser is opened', async (t) => {
       const one = await startFor(t, await temporaryFolder(t), { url: hostile.url });
       await t.rejects(one.daemon.request(loginRequest, { server }), failsWith({ message: want }));
     });
+  t.match(registrations, [
+    {
+      client_name: 'Runner',
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+      application_type: 'native',
+    },
+  ]);
   t.strictSame(elsewhere.asked, [], 'nothing was asked of another origin');
 });
 

@@ -660,6 +660,13 @@ t.test('tools get different names for the model, whatever their own names are', 
     ['a_read', 'b_read', 'evil_a_read'],
     'no tool takes the name that another gets',
   );
+  const long = ['x', 'y', 'z'].map((end) => ({ server: 's', ownName: `${'a'.repeat(70)}${end}` }));
+  const same = `s_${'a'.repeat(62)}`;
+  t.strictSame(
+    namesForModel(long, [`${same.slice(0, -2)}_3`]),
+    [same, `${same.slice(0, -2)}_2`, `${same.slice(0, -2)}_4`],
+    'names that are the same once they are cut are counted',
+  );
 });
 
 t.test('of a result, models read what is text, and a note about the rest', (t) => {

@@ -96,6 +96,8 @@ t.test('a practice model', async (t) => {
     });
     t.equal(after.message.content, `${label}The tool \`get_weather\` answered:\n\n> 11 C\n> rain`);
     t.notOk(after.message.tool_calls);
+    const blank = await chat({ messages: [{ role: 'tool', content: ' \n' }], tools });
+    t.equal(blank.message.content, `${label}The tool answered nothing.`);
   });
 
   await t.test('follows a format', async (t) => {

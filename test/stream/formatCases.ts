@@ -235,6 +235,12 @@ const xmlCases: readonly FormatCase[] = [
   ],
   [
     'qwen3-coder',
+    'words for numbers and booleans between blanks',
+    '<function=get_weather><parameter=city> 5 </parameter><parameter=days> 7 </parameter><parameter=hot> true </parameter></function>',
+    [call('get_weather', { city: ' 5 ', days: 7, hot: true })],
+  ],
+  [
+    'qwen3-coder',
     'words for numbers and booleans',
     '<function=get_weather><parameter=city>5</parameter><parameter=days>7</parameter><parameter=hot>True</parameter><parameter=note>null</parameter></function>',
     [call('get_weather', { city: '5', days: 7, hot: true, note: null })],
@@ -602,6 +608,8 @@ const missedCases: readonly FormatCase[] = [
     `<tool_call>\n\`\`\`json\n${json}\n\`\`\`\n</tool_call>`,
     [cologne],
   ],
+  ['hermes', 'a fence with blanks around its language', `\`\`\` xml \n${tagged}\n\`\`\``, [cologne]],
+  ['any', 'a marked fence with blanks around its language', `\`\`\` tool_call \n${json}\n\`\`\``, [cologne]],
   ['hermes', 'a fence around the tag', `\`\`\`\n${tagged}\n\`\`\``, [cologne]],
   text('hermes', 'a fence around the tag, and prose', `\`\`\`\n${tagged}\n\`\`\`\nis a call.`),
   ['any', 'no arguments: null', '<tool_call>{"name": "get_time", "arguments": null}</tool_call>', [now]],

@@ -189,7 +189,7 @@ License
   );
   const screen = startTerminal({ args: ['show', 'qwen3:4b'], isScreen: true, columns: 40, answers });
   t.equal(await screen.ended, 0);
-  t.match(screen.stdout.plain(), /Template\n {2}line 0 {2}x+…\n/);
+  t.match(screen.stdout.plain(), /Template\n {2}line 0 {2}x{28}…\n/);
   t.match(screen.stdout.plain(), / {2}line 7 .*…\n {2}… 4 more lines\n\nLicense/);
   t.ok(
     screen.stdout

@@ -234,6 +234,10 @@ t.test('the texts of a catalog row', async (t) => {
   t.equal(describeRow(row, now).label, 'q, sizes 4b, 8b, installed, [x](command:evil) *b*');
   const able = catalogRow({ ...entry, capabilities: ['completion', 'tools', 'audio', 'embedding'] }, 'cloud');
   t.equal(able.description, 'tools audio embed · installed');
+  const icons = (['library', 'cloud'] as const).map(
+    (context) => catalogRow({ ...entry, installed: false }, context).icon,
+  );
+  t.strictSame([able.icon, ...icons], ['check', 'cloud-download', 'cloud']);
   t.equal(
     able.spoken,
     'calls tools, audio, embeds, installed',

@@ -47,6 +47,7 @@ import {
 import type { DaemonConnection } from '../../client/vscode/daemon/connection.ts';
 import { DaemonKeeper } from '../../client/vscode/daemon/daemonKeeper.ts';
 import { originsOf } from '../../client/vscode/daemon/servers.ts';
+import { toDocsAddress } from '../../client/vscode/documents/docsAddress.ts';
 import { isSameModel, type ModelRow, worksOn } from '../../client/vscode/models/modelRow.ts';
 import { fits, type ValueSchema } from '../../client/vscode/settingSchema.ts';
 import { inEditorWords, remediesFor } from '../../client/vscode/ui/remedies.ts';
@@ -741,6 +742,31 @@ t.test(
   },
 );
 
+t.test('the address of the document service', async (t) => {
+  const cases: readonly (readonly [text: string, want: object])[] = [
+    [' ', { kind: 'none' }],
+    ...['', '/', '/mcp', '/mcp/'].map(
+      (end) => [` https://d.example${end} `, { kind: 'set', origin: 'https://d.example' }] as const,
+    ),
+    ['http://127.0.0.1:4000', { kind: 'set', origin: 'http://127.0.0.1:4000' }],
+    ['http://[::1]:4000/mcp', { kind: 'set', origin: 'http://[::1]:4000' }],
+    ['docs.example', { kind: 'wrong', message: /such as http:\/\/127\.0\.0\.1:4000, not "docs\.example"/ }],
+    ['ftp://d.example', { kind: 'wrong', message: /such as http:/ }],
+    ['https://me@d.example', { kind: 'wrong', message: /must not contain a user/ }],
+    ['https://:pw@d.example', { kind: 'wrong', message: /must not contain a user/ }],
+    ...['/docs', '/mcp/x', '?a', '#a', '/mcp?', '/#'].map(
+      (end) =>
+        [
+          `https://d.example${end}`,
+          { kind: 'wrong', message: /such as https:\/\/d\.example, without/ },
+        ] as const,
+    ),
+    ['http://d.example:1/x', { kind: 'wrong', message: /such as https:\/\/d\.example:1, without a path/ }],
+    ['http://d.example', { kind: 'wrong', message: /must begin with https.* Set https:\/\/d\.example,/ }],
+  ];
+  for (const [text, want] of cases) t.match(toDocsAddress(text), want, JSON.stringify(text));
+});
+
 t.test('an address is checked while it is typed', async (t) => {
   const cases: readonly (readonly [text: string, environment: string, want: object])[] = [
     ['', '', { kind: 'good', url: 'http://127.0.0.1:11434', message: /the usual address/ }],
@@ -777,13 +803,16 @@ t.test('an address is tried before it is kept', async (t) => {
         return left.shift();
       },
     });
-    const enter = async (text = box.value) => {
+    const type = (text: string) => {
       box.value = text;
       events['type']?.();
+    };
+    const enter = async (text = box.value) => {
+      type(text);
       events['enter']?.();
       await new Promise(setImmediate);
     };
-    return { box, asked, result, enter, leave: () => events['hide']?.() };
+    return { box, asked, result, enter, type, leave: () => events['hide']?.() };
   };
 
   const fine = open([undefined]);
@@ -792,6 +821,8 @@ t.test('an address is tried before it is kept', async (t) => {
   t.strictSame(fine.asked, ['http://box:11434', 'disposed']);
 
   const wrong = open([]);
+  wrong.type('http://far:1');
+  t.match(wrong.box.validationMessage, { message: /Without https/ }, 'while it is typed');
   await wrong.enter('ftp://box');
   t.match(wrong.box.validationMessage, { message: /scheme/, severity: 3 });
   wrong.leave();
