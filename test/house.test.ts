@@ -125,7 +125,7 @@ const rules: readonly { name: string; room: RegExp; never: RegExp }[] = [
   },
   {
     name: 'only the table of servers knows which wires there are',
-    room: /^daemon\/(?!runner\/(?:ollama|openai)\/|runner\/servers\.ts|practice\/)/,
+    room: /^daemon\/(?!runner\/(?:ollama|openai)\/|runner\/recognise\.ts|runner\/servers\.ts|practice\/)/,
     never: /^daemon\/runner\/(ollama|openai)\//,
   },
   {

@@ -30,7 +30,7 @@ export function createModelOptions(
   let preferred: ChatModelResult = {};
 
   const list: ModelOptions['list'] = async (signal, options = { refresh: true }) => {
-    const runner = core.servers.runner();
+    const runner = await core.servers.runner(undefined, signal);
     const listed = await core.models.list(runner, options, signal);
     preferred = await core.chatModels.find(runner, signal);
     models = listed.models.filter(canChat);
@@ -52,7 +52,7 @@ export function createModelOptions(
     if (!chosen) throw new InvalidParamsError('value', `there is no model "${String(value)}" that can chat`);
     session.model = chosen.name;
     session.missingModel = undefined;
-    await core.chatModels.choose(core.servers.runner(), chosen.name);
+    await core.chatModels.choose(core.servers.server(), chosen.name);
   };
 
   return {

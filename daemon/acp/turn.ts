@@ -6,6 +6,7 @@ import { RunnerError } from '../base/errors.ts';
 import type { AskApproval, DaemonTool } from '../chat/daemonTools.ts';
 import { createToolLoop } from '../chat/toolLoop.ts';
 import type { Core } from '../compose/core.ts';
+import type { Runner } from '../runner/runner.ts';
 import type { ModelOptions } from './modelOptions.ts';
 import { thinkOf } from './pickers.ts';
 import { historyWith, type Session } from './sessions.ts';
@@ -68,7 +69,7 @@ export async function takeTurn(parts: TurnParts, message: Message): Promise<Stop
 /** The answer, with the session's tools if the model takes any. */
 async function answer(parts: TurnParts, params: ChatParams): Promise<ChatResult> {
   const { core, session, tools, updates, signal } = parts;
-  const runner = core.servers.runner();
+  const runner = await core.servers.runner(undefined, signal);
   const { model } = params;
   if (!(await core.takesTools(runner, model, signal))) {
     await noticeUnusedTools(parts, model);
@@ -76,13 +77,13 @@ async function answer(parts: TurnParts, params: ChatParams): Promise<ChatResult>
   }
   return tools.run(session.id, async (running) => {
     await running.require('all');
-    return answerWithTools(parts, { ...params, hostedTools: 'all' }, running);
+    return answerWithTools(parts, { runner, params: { ...params, hostedTools: 'all' } }, running);
   });
 }
 
 function answerWithTools(
   { core, ask, createId, updates, signal }: TurnParts,
-  params: ChatParams,
+  { runner, params }: { readonly runner: Runner; readonly params: ChatParams },
   running: RunningTools,
 ): Promise<ChatResult> {
   let daemonTools: readonly DaemonTool[] = [];
@@ -103,7 +104,7 @@ function answerWithTools(
     onProgress: updates.progress,
   });
   return core.asTurns(chat)(
-    core.servers.runner(),
+    runner,
     params,
     (delta) => {
       if (delta.kind !== 'toolCall') return updates.delta(delta);
@@ -147,7 +148,7 @@ async function modelFor({
   }
   await updateSessions();
   const { model } = session;
-  if (model === undefined) throw noModel(core.servers.runner().server.url, options.models);
+  if (model === undefined) throw noModel(core.servers.server().url, options.models);
   if (before !== undefined && before !== model)
     await updates.notice({ message: `${before} is not installed any more; ${model} answers.` });
   else if (session.missingModel !== undefined)

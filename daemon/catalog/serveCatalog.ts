@@ -25,7 +25,7 @@ const installedWithin = 2_000;
 /** Answers the requests for the public catalogs. */
 export function serveCatalog(endpoint: Endpoint, { catalog, servers, installed }: CatalogDependencies): void {
   const queryOf = async ({ server, ...query }: CatalogParams, signal: AbortSignal): Promise<CatalogQuery> => {
-    const runner = servers.runner(server);
+    const runner = await servers.runner(server, signal);
     const reason = new Error('The runner took too long to list its models.');
     const names = withTimeLimit({ limit: installedWithin, reason, signal }, (limited) =>
       installed(runner, limited),

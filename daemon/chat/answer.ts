@@ -104,10 +104,10 @@ export class Answer {
   }
 
   /**
-   * Reads a line, in pieces between which a caller can pause.
+   * Reads a part, in pieces between which a caller can pause.
    * @throws {RunnerError} `bad-response`, once the answer is larger than the limits.
    */
-  *add({ thinking, content, toolCalls }: ChatPart): Iterable<void> {
+  *add({ thinking, content, toolCalls, malformed = [] }: ChatPart): Iterable<void> {
     for (const piece of piecesOf(thinking)) {
       this.#count(piece.length);
       for (const event of this.#parser.pushThinking(piece)) this.#emit(event);
@@ -123,6 +123,11 @@ export class Answer {
       this.#countCall(toolCall);
       this.#call(toolCall);
     }
+    for (const name of malformed)
+      this.#notice(
+        'tool-call-malformed',
+        `The arguments of a call of ${name || 'a tool'} could not be read, so nothing was called.`,
+      );
   }
 
   /** Releases what was withheld. Nothing may be added afterwards. */

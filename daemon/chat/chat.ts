@@ -7,7 +7,7 @@ import { createYielder } from '../base/yielder.ts';
 import type { StreamRedaction } from '../config/redaction.ts';
 import { type ModelCapabilities, modelId } from '../models/modelCapabilities.ts';
 import type { Models } from '../models/models.ts';
-import { parseModelName } from '../models/name.ts';
+import { checkModelName } from '../models/name.ts';
 import type { ToolSupport, ToolVerdict } from '../models/toolSupport.ts';
 import type { ChatPart, ChatRequest, Runner } from '../runner/runner.ts';
 import { Answer } from './answer.ts';
@@ -54,7 +54,7 @@ export type Chat = (
 
 export function createChat(dependencies: ChatDependencies): Chat {
   return async (runner, params, send, signal) => {
-    parseModelName(params.model);
+    checkModelName(runner, params.model);
     const pump = createDeltaPump(params.streamId, send);
     const { messages, privateFiles } = await screenAttachments(params.messages, dependencies.findPrivacy);
     const screened = { ...params, messages };
@@ -117,7 +117,7 @@ class Round {
   #learn(): Promise<void> {
     const { runner, params } = this.#options;
     const { learn } = this.#dependencies;
-    return learn(runner, params.model, neededCapabilities(params), this.#stop.signal);
+    return learn(runner, params.model, neededCapabilities(params, runner.facts), this.#stop.signal);
   }
 
   /** Where the model runs is known by now. */
@@ -143,9 +143,10 @@ class Round {
     const { runner, params } = this.#options;
     const { toolSupport, knowledge } = this.#dependencies;
     const offered = plan.tools.length > 0;
-    const admission = offered
-      ? await toolSupport.admit(runner.server, params.model, this.#stop.signal)
-      : undefined;
+    const admission =
+      offered && !this.#wouldDropTools
+        ? await toolSupport.admit(runner.server, params.model, this.#stop.signal)
+        : undefined;
     const report = (verdict: ToolVerdict) => admission?.report(verdict);
     const tools = admission?.send ? plan.tools : [];
     try {
@@ -168,6 +169,15 @@ class Round {
     } finally {
       report('unknown');
     }
+  }
+
+  get #wouldDropTools(): boolean {
+    const { runner, params } = this.#options;
+    const { knowledge } = this.#dependencies;
+    return (
+      runner.facts.dropsTools === true &&
+      knowledge.capability(runner.server, params.model, 'tools').value === false
+    );
   }
 
   #noticeWithoutTools(): void {
@@ -197,13 +207,14 @@ class Round {
     const { runner, params, pump } = this.#options;
     const defaults = this.#dependencies.defaults();
     const size = promptSizeOf(plan.messages, plan.tools);
-    const fit = this.#createFit(size, defaults.contextLength);
+    const request = chatRequest(params, plan, defaults);
+    const fit = this.#createFit(size, request);
     await fit.begin();
     this.#answer = this.#createAnswer(plan);
     let last: ChatPart | undefined;
     const yieldNow = createYielder();
     try {
-      for await (const parts of runner.chat(chatRequest(params, plan, defaults), this.#stop.signal)) {
+      for await (const parts of runner.chat(request, this.#stop.signal)) {
         if (last === undefined) {
           onAnswered();
           void fit.learn();
@@ -222,7 +233,7 @@ class Round {
     return this.#finish(last, fit, size);
   }
 
-  #createFit(size: PromptSize, configured: number | undefined): PromptFit {
+  #createFit(size: PromptSize, request: ChatRequest): PromptFit {
     const { runner, params } = this.#options;
     const { knowledge, estimate } = this.#dependencies;
     const options = {
@@ -231,8 +242,9 @@ class Round {
       knowledge,
       size,
       signal: this.#stop.signal,
-      asked: askedWindow(params),
-      configured,
+      asked: runner.facts.hasFixedWindows ? undefined : askedWindow(params),
+      configured: runner.facts.hasFixedWindows ? undefined : request.contextLength,
+      request,
       needed: estimate.estimate(modelId(runner.server, params.model), size),
       notice: this.#notices.add,
     };

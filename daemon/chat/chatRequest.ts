@@ -6,6 +6,7 @@ import {
   type Tool,
 } from '../../protocol/messages/chat.ts';
 import type { Capability, CapabilityName } from '../../protocol/messages/models.ts';
+import type { ServerFacts } from '../runner/runner.ts';
 import { stripThinkingQuotes } from './formatting.ts';
 import { placeContext } from './leadingContext.ts';
 
@@ -37,10 +38,20 @@ export function mayStartInThinking({ think, format }: ChatParams): boolean {
 
 /**
  * The capabilities of the model that must be known before this chat. If the runner does not report thinking, it is
- * asked about the model, and so its template is known too.
+ * asked about the model, and so its template is known too. A server that would drop tools in silence is asked about
+ * them.
  */
-export function neededCapabilities(params: ChatParams): readonly CapabilityName[] {
-  return params.messages.some(({ images }) => images?.length) ? ['thinking', 'vision'] : ['thinking'];
+export function neededCapabilities(
+  { messages, tools, toolChoice }: ChatParams,
+  { dropsTools }: ServerFacts,
+): readonly CapabilityName[] {
+  const hasImages = messages.some(({ images }) => images?.length);
+  const mustKnowTools = dropsTools && toolChoice !== 'none' && tools?.length;
+  return [
+    'thinking',
+    ...(hasImages ? ['vision' as const] : []),
+    ...(mustKnowTools ? ['tools' as const] : []),
+  ];
 }
 
 /** What is known about the model when its chat is planned. */

@@ -2,7 +2,7 @@ import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { NoticeCode } from '../../protocol/messages/chat.ts';
 import { type AdvisedMessage, adviseOnWindow, RunnerError } from '../base/errors.ts';
 import type { ModelCapabilities } from '../models/modelCapabilities.ts';
-import type { Runner } from '../runner/runner.ts';
+import type { ChatRequest, Runner } from '../runner/runner.ts';
 import type { PromptSize } from './tokenEstimate.ts';
 
 /**
@@ -11,6 +11,8 @@ import type { PromptSize } from './tokenEstimate.ts';
 const windowWithin = { answer: 500, end: 200, refusal: 1_000 } as const;
 /** The user is warned when a prompt fills this share of the window. */
 const nearlyFull = 0.9;
+/** An estimate below this share of the window is good enough: nothing is counted for it. */
+const worthCounting = 0.4;
 /** No runner allocates fewer tokens than this. */
 const smallestWindow = 2048;
 /** A window that is advised is a multiple of this, in tokens. */
@@ -31,6 +33,8 @@ interface PromptFitOptions {
   readonly size: PromptSize;
   /** The tokens of the prompt, as estimated. */
   readonly needed: number;
+  /** What is sent: some runners count it exactly. */
+  readonly request: ChatRequest;
   readonly notice: (code: NoticeCode, message: string | AdvisedMessage) => void;
   readonly signal: AbortSignal;
 }
@@ -43,9 +47,11 @@ export class PromptFit {
   #askingMaximum: Promise<void> | undefined;
   /** The runner has reported its windows since the request. */
   #isReported = false;
+  #needed: number;
 
   constructor(options: PromptFitOptions) {
     this.#options = options;
+    this.#needed = options.needed;
   }
 
   /**
@@ -53,7 +59,9 @@ export class PromptFit {
    * the model cannot have the window that was asked for.
    */
   async begin(): Promise<void> {
-    const { asked, needed } = this.#options;
+    const { asked } = this.#options;
+    await this.#count();
+    const needed = this.#needed;
     if (asked !== undefined || this.#isNearlyFull) await this.#learnMaximum(windowWithin.answer);
     const maximum = this.#maximum;
     if (asked !== undefined && maximum !== undefined && asked > maximum) this.#warnOfMaximum(asked, maximum);
@@ -66,7 +74,8 @@ export class PromptFit {
    * possible.
    */
   async learn(): Promise<void> {
-    const { needed, signal } = this.#options;
+    const { signal } = this.#options;
+    const needed = this.#needed;
     const learnt = this.#learn(windowWithin.answer);
     if (this.#window === undefined) {
       if (needed < smallestWindow * nearlyFull) return;
@@ -81,7 +90,11 @@ export class PromptFit {
     if (!(error instanceof RunnerError) || error.kind !== 'context-exceeded') return error;
     const limit = windowWithin.refusal;
     await Promise.all([this.#learn(limit), this.#learnMaximum(limit)]);
-    return withFigures(error, this.#options, { window: this.#window, maximum: this.#maximum });
+    return withFigures(
+      error,
+      { needed: this.#needed, size: this.#options.size },
+      { window: this.#window, maximum: this.#maximum },
+    );
   }
 
   /** Tokens, at the end of the answer. */
@@ -90,9 +103,20 @@ export class PromptFit {
     return this.#window;
   }
 
+  /** Replaces the estimate by the runner's own count, if the prompt may come near the window. */
+  async #count(): Promise<void> {
+    const { runner, request, signal } = this.#options;
+    if (!runner.count) return;
+    if (this.#window === undefined) await this.#learn(windowWithin.answer);
+    if (this.#needed < (this.#window ?? 0) * worthCounting) return;
+    // What cannot be counted keeps its estimate. If the prompt does not fit, the chat itself is refused.
+    this.#needed = await runner.count(request, signal).catch(() => this.#needed);
+  }
+
   /** The notice is the same each time; only the first counts. */
   #warn(): void {
-    const { needed, notice, size } = this.#options;
+    const { notice, size } = this.#options;
+    const needed = this.#needed;
     const window = this.#window ?? 0;
     const fitting = fittingWindow({ needed, window, maximum: this.#maximum });
     const message =
@@ -120,7 +144,7 @@ export class PromptFit {
 
   get #isNearlyFull(): boolean {
     const window = this.#window;
-    return window !== undefined && this.#options.needed >= window * nearlyFull;
+    return window !== undefined && this.#needed >= window * nearlyFull;
   }
 
   /** The allocated tokens, or those that will be allocated because the request asks for them. */

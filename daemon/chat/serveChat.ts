@@ -21,23 +21,20 @@ interface ChatParts {
 export function serveChat(endpoint: Endpoint, { chat, servers, status, requireTools }: ChatParts): void {
   const streams = new Set<string>();
   endpoint.onRequest(chatRequest, chatParamsSchema, async (params, signal) => {
-    const runner = servers.runner(params.server);
+    const server = servers.server(params.server);
     if (streams.has(params.streamId))
       throw new InvalidParamsError('streamId', 'another running chat already uses it');
     streams.add(params.streamId);
+    // The status is that of the default server.
+    const isDefault = server.name === servers.server().name;
+    let done: (() => void) | undefined;
     try {
       if (params.hostedTools !== undefined) await requireTools(params.hostedTools);
-    } catch (error) {
-      streams.delete(params.streamId);
-      throw error;
-    }
-    // The status is that of the default server.
-    const isDefault = runner.server.name === servers.runner().server.name;
-    const done = isDefault ? status.beginWork() : () => undefined;
-    try {
+      const runner = await servers.runner(params.server, signal);
+      if (isDefault) done = status.beginWork();
       return await chat(runner, params, (delta) => endpoint.notify(chatDelta, delta), signal);
     } finally {
-      done();
+      done?.();
       streams.delete(params.streamId);
     }
   });

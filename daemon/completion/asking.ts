@@ -1,7 +1,7 @@
 import { RunnerError } from '../base/errors.ts';
 import { type ModelCapabilities, modelId } from '../models/modelCapabilities.ts';
 import type { Models } from '../models/models.ts';
-import { parseModelName } from '../models/name.ts';
+import { checkModelName } from '../models/name.ts';
 import type { Runner } from '../runner/runner.ts';
 import { answerContextOf } from './answerContext.ts';
 import { readAnswer } from './answerReader.ts';
@@ -13,7 +13,7 @@ import type { Place } from './suggestions.ts';
 
 export interface AskingDependencies {
   /** The runner that answers completions. */
-  readonly runner: () => Runner;
+  readonly runner: (signal: AbortSignal) => Promise<Runner>;
   readonly settings: () => AskingSettings;
   readonly knowledge: ModelCapabilities;
   /** Asks the runner for these capabilities if they are not known. They may stay unknown. */
@@ -95,7 +95,7 @@ export function createAsking(dependencies: AskingDependencies): Asking {
   };
 
   const strategiesFor = async (runner: Runner, model: string, signal: AbortSignal) => {
-    parseModelName(model);
+    checkModelName(runner, model);
     if (!answered.has(modelId(runner.server, model)))
       await dependencies.learn(runner, model, ['insert'], signal);
     if (knowledge.isRemote(runner.server, model)) throw runsElsewhere(runner, model);
@@ -104,7 +104,7 @@ export function createAsking(dependencies: AskingDependencies): Asking {
 
   const ask: AskRunner = async (place, signal, receive) => {
     const { model } = place;
-    const runner = dependencies.runner();
+    const runner = await dependencies.runner(signal);
     for (const strategy of await strategiesFor(runner, model, signal)) {
       const text = await tryStrategy(strategy, { runner, place, signal, receive });
       if (text !== undefined) return text;
@@ -115,7 +115,7 @@ export function createAsking(dependencies: AskingDependencies): Asking {
 
   const warm: WarmRunner = async ({ place, isGuess }, signal) => {
     const { model } = place;
-    const runner = dependencies.runner();
+    const runner = await dependencies.runner(signal);
     const [strategy] = await strategiesFor(runner, model, signal);
     // With the suffix first, the whole prompt depends on the place.
     if (!strategy || (isGuess && strategy.isSuffixFirst)) return false;

@@ -45,7 +45,7 @@ export function createCompletionEngine({ core, now, wait, closed }: EngineOption
   const open = createOpenDocuments(now);
   const { documents, document, onDidClose } = open;
   const { ask, warm } = createAsking({
-    runner: () => servers.runner(),
+    runner: (signal) => servers.runner(undefined, signal),
     settings,
     knowledge,
     learn: (...asked) => models.learn(...asked),
@@ -60,7 +60,10 @@ export function createCompletionEngine({ core, now, wait, closed }: EngineOption
     warm,
     log,
     isLoaded: async (name, signal) =>
-      isLoadedAs(await models.running(servers.runner(), signal), { ...settings(), model: name }),
+      isLoadedAs(await models.running(await servers.runner(undefined, signal), signal), {
+        ...settings(),
+        model: name,
+      }),
   });
   const completion = createCompletion({
     document,

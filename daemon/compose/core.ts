@@ -88,7 +88,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
   });
   const { headersFor, runnerHeadersFor, whyWithheld } = reading;
   const servers = createServers({ settings, headersFor: runnerHeadersFor, whyWithheld, redact });
-  const status = createStatus({ runner: () => servers.runner(), whyWithheld, closed });
+  const status = createStatus({ servers, whyWithheld, closed });
   const knowledge = new ModelCapabilities();
   const toolSupport = createToolSupport();
   const toolRefusals = createToolRefusals({ toolSupport, knowledge });
@@ -112,7 +112,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     ...(folder === undefined ? {} : { folder }),
     redact: (value) => redactMessage(value, secrets.redaction),
     userSettings: async () => (await readUserConfig()).sessions,
-    secretsAreRead: () => headersFor(servers.runner().server.url),
+    secretsAreRead: () => headersFor(servers.server().url),
   });
   const findPrivacy = createFindPrivacy(() => settings().exclude);
   const noteModels = (runner: Runner) => {
@@ -138,7 +138,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
   // A runner that refused requests may accept them now, and may list other models.
   reading.onDidChange(() => {
     modelChanges.note();
-    status.check(servers.runner(), closed).catch((error) => log.debug(`The check ended: ${error}`));
+    status.check(servers.server(), closed).catch((error) => log.debug(`The check ended: ${error}`));
   });
 
   const withLastingNoticesOnce = createLastingNotices();
@@ -173,7 +173,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     },
     headersFor,
     noteModels,
-    start: () => reading.start(servers.runner().server.url),
+    start: () => reading.start(servers.server().url),
   };
 }
 

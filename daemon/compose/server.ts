@@ -169,7 +169,7 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
 
   const modelfileLanguage = serveModelfileLanguage(connection, endpoint, {
     documents: completion.documents,
-    installed: (signal) => models.names(servers.runner(), signal),
+    installed: async (signal) => models.names(await servers.runner(undefined, signal), signal),
     log,
     closed,
   });

@@ -1,12 +1,18 @@
 import { messageOf } from '../../protocol/base/errorText.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import { parseAddress } from '../../protocol/messages/address.ts';
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
-import { type ChangedOptions, defaultServerName, type Timeouts } from '../../protocol/messages/settings.ts';
+import {
+  type ChangedOptions,
+  defaultServerName,
+  type ServerOptions,
+  type Timeouts,
+} from '../../protocol/messages/settings.ts';
 import type { Server } from '../runner/runner.ts';
 import { isHarmless, type ResolvedSettings, settings, withDefaults } from './settings.ts';
 
 /** The current settings, with every default filled in. */
-interface Configuration extends Omit<ResolvedSettings, 'host' | 'caFile' | 'servers' | 'timeouts'> {
+interface Configuration extends Omit<ResolvedSettings, 'host' | 'api' | 'caFile' | 'servers' | 'timeouts'> {
   /** The server at `host` comes first. */
   readonly servers: readonly Server[];
   readonly timeouts: Required<Timeouts>;
@@ -68,7 +74,7 @@ export function createConfiguration(host = '', user: InitializationOptions = {})
 }
 
 function resolve(options: InitializationOptions): Configuration {
-  const { host = '', caFile, servers, contextLength, ...settled } = withDefaults(options);
+  const { host = '', api, caFile, servers, contextLength, ...settled } = withDefaults(options);
   const named = servers.find(({ name }) => name === host.trim());
   return {
     ...settled,
@@ -77,17 +83,22 @@ function resolve(options: InitializationOptions): Configuration {
     editorServers: {},
     servers: [
       named
-        ? serverOf(defaultServerName, named.url, named.caFile)
-        : serverOf(defaultServerName, host, caFile),
-      ...servers.map(({ name, url, caFile: own }) => serverOf(name, url, own)),
+        ? serverOf({ ...named, name: defaultServerName })
+        : serverOf(withoutUndefined<ServerOptions>({ name: defaultServerName, url: host, api, caFile })),
+      ...servers.map(serverOf),
     ],
     timeouts: { ...settings.timeouts.default, ...settled.timeouts },
     catalogUrl: parseAddress(settled.catalogUrl),
   };
 }
 
-function serverOf(name: string, address: string, caFile: string | undefined): Server {
-  return { name, url: parseAddress(address), ...(caFile === undefined ? {} : { caFile }) };
+function serverOf({ name, url, caFile, api }: ServerOptions): Server {
+  return withoutUndefined({
+    name,
+    url: parseAddress(url),
+    caFile,
+    api: api === 'auto' ? undefined : api,
+  });
 }
 
 function withoutNull(options: object): InitializationOptions {

@@ -25,6 +25,8 @@ export const absolutePath = () =>
 /** A whole number that a timer can take; 0 means no limit. */
 export const milliseconds = () => z.exactOptional(z.int().check(z.gte(0), z.lte(2 ** 31 - 1)));
 
+export const api = () => z.enum(['auto', 'ollama', 'openai']);
+
 const server = () =>
   z.object({
     name: z
@@ -32,6 +34,7 @@ const server = () =>
       .check(z.regex(/^[\w.-]{1,64}$/, 'a name has up to 64 letters, digits, ".", "_" and "-"')),
     url: address(),
     caFile: z.exactOptional(absolutePath()),
+    api: z.exactOptional(api()),
   });
 
 export const servers = () =>

@@ -5,6 +5,7 @@ import { exact, type Schema } from '../base/validate.ts';
 import {
   absolutePath,
   address,
+  api,
   approvals,
   globs,
   keepAlive,
@@ -46,7 +47,12 @@ interface SettingOf<T> extends Setting {
 export const settings = {
   host: {
     schema: () => exact(address()),
-    says: 'Address of the runner, or the name of one of `servers`. If it is empty, `OLLAMA_HOST` is used, or else `http://127.0.0.1:11434`.',
+    says: 'Address of the runner, with or without `/v1`, or the name of one of `servers`. If it is empty, `OLLAMA_HOST` is used, or else `http://127.0.0.1:11434`.',
+  },
+  api: {
+    schema: () => exact(api()),
+    default: 'auto',
+    says: 'The API that the runner at `host` speaks: `ollama`, `openai` (llama.cpp, LM Studio, vLLM and others), or `auto`, which asks it.',
   },
   servers: {
     schema: () => exact(servers()),

@@ -29,7 +29,7 @@ export function serveLogs(
   /** How many requests wait for a start, by the server's address. */
   const waiting = new Map<string, number>();
   endpoint.onRequest(startLogsRequest, serverParamsSchema, async (params, signal) => {
-    const { server } = servers.runner(params.server);
+    const server = servers.server(params.server);
     const count = (by: number) => waiting.set(server.url, (waiting.get(server.url) ?? 0) + by);
     count(1);
     try {
@@ -42,14 +42,12 @@ export function serveLogs(
       count(-1);
     }
   });
-  endpoint.onRequest(stopLogsRequest, serverParamsSchema, ({ server }) =>
-    stop(servers.runner(server).server),
-  );
+  endpoint.onRequest(stopLogsRequest, serverParamsSchema, ({ server }) => stop(servers.server(server)));
 
   /** The server whose log is followed because of the settings. */
   let followed: Server | undefined;
   return () => {
-    const wanted = isWanted() ? servers.runner().server : undefined;
+    const wanted = isWanted() ? servers.server() : undefined;
     if (wanted?.url === followed?.url) return;
     if (followed) stop(followed).catch(() => undefined);
     followed = wanted;

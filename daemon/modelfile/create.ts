@@ -5,6 +5,7 @@ import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import { parseModelName } from '../models/name.ts';
 import { createDownloadProgress } from '../models/pulls.ts';
 import type { Report, WorkState } from '../rpc/workDoneProgress.ts';
+import { required } from '../runner/abilities.ts';
 import type { CreateRequest, Runner } from '../runner/runner.ts';
 import { tryParameterValue } from './checks.ts';
 import {
@@ -36,6 +37,7 @@ export async function createModel(
   { report, signal }: CreateWatch,
 ): Promise<void> {
   const { model } = params;
+  const creation = required(runner, 'creation');
   parseModelName(model);
   report({ message: 'Reading the Modelfile' });
   const { text, folder } = await readSource(params);
@@ -45,7 +47,7 @@ export async function createModel(
   signal.throwIfAborted();
 
   let last: WorkState | undefined;
-  const uploads = createUploads(runner.creation, filesOf(sources), (state) => {
+  const uploads = createUploads(creation, filesOf(sources), (state) => {
     last = state;
     report(state);
   });
@@ -63,7 +65,7 @@ export async function createModel(
   // After the uploads the runner reports what it does. It counts only while it downloads or converts.
   const progressOf = createDownloadProgress();
   try {
-    for await (const lines of runner.creation.create(request, signal))
+    for await (const lines of creation.create(request, signal))
       for (const line of lines) report({ ...last, ...progressOf(line) });
   } catch (error) {
     throw error instanceof RunnerError && error.kind === 'model-not-found' ? unknownBase(error, from) : error;

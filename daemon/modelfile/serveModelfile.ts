@@ -28,7 +28,7 @@ export function serveModelfile(
     toParseResult(readModelfile(params.text)),
   );
   endpoint.onRequest(createModelRequest, createParamsSchema, async (params, requested) => {
-    const runner = servers.runner(params.server);
+    const runner = await servers.runner(params.server, requested);
     const { model, workDoneToken: token } = params;
     await works.run({ title: `Creating ${model}`, token, signal: requested }, (report, signal) =>
       createModel(runner, params, { report, signal }),

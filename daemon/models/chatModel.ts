@@ -4,7 +4,7 @@ import type { Log } from '../base/log.ts';
 import { tryReadKept, writePrivateFile } from '../base/privateFile.ts';
 import type { Runner, Server } from '../runner/runner.ts';
 import type { Models } from './models.ts';
-import { modelKey, parseModelName } from './name.ts';
+import { checkFreeName, modelKey } from './name.ts';
 
 /**
  * The model that answers when a conversation begins and nobody has named one. The rule is the same for every client.
@@ -17,7 +17,7 @@ export interface ChatModels {
    * elsewhere is not remembered: what is said in another client must not go there without a choice.
    * @throws {RunnerError} `invalid-request`, if it is not the name of a model.
    */
-  choose(runner: Runner, model: string): Promise<void>;
+  choose(server: Server, model: string): Promise<void>;
 }
 
 interface ChatModelsOptions {
@@ -64,9 +64,9 @@ export function createChatModels({ models, settings, choices, isRemote }: ChatMo
       return model ? { model, from: model.running ? 'loaded' : 'newest', ...missing } : missing;
     },
 
-    async choose(runner, model) {
-      parseModelName(model);
-      if (!isRemote(runner.server, model)) await choices.keep(runner.server.url, model);
+    async choose(server, model) {
+      checkFreeName(model);
+      if (!isRemote(server, model)) await choices.keep(server.url, model);
     },
   };
 }

@@ -1,9 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Model } from '../../protocol/messages/models.ts';
 import { RunnerError } from '../base/errors.ts';
+import { required } from '../runner/abilities.ts';
 import type { ListedModel, LoadOptions, Runner } from '../runner/runner.ts';
 import type { Models } from './models.ts';
-import { modelKey, parseModelName } from './name.ts';
+import { checkModelName, modelKey } from './name.ts';
 
 /** Loading, unloading and deleting. Each settles when the runner's state shows the result. */
 export interface Lifecycle {
@@ -45,8 +46,9 @@ export function createLifecycle({
   unloadLimit = 5_000,
 }: LifecycleOptions): Lifecycle {
   const load = async (runner: Runner, model: string, { signal, ...options }: RunOptions) => {
+    const loadModel = required(runner, 'load');
     await models.learn(runner, model, ['completion', 'embedding'], signal);
-    await runner.load(model, { ...options, onlyEmbeds: models.onlyEmbeds(runner, model) }, signal);
+    await loadModel(model, { ...options, onlyEmbeds: models.onlyEmbeds(runner, model) }, signal);
   };
 
   const untilGone = async (runner: Runner, model: string, signal: AbortSignal) => {
@@ -58,11 +60,12 @@ export function createLifecycle({
   };
 
   const stop = async (runner: Runner, model: string, signal: AbortSignal) => {
-    parseModelName(model);
+    checkModelName(runner, model);
     const loaded = await findLoaded(runner, model, signal);
+    const unload = required(runner, 'unload');
     try {
       // Uses the name under which it is loaded, which has its tag and the installed spelling.
-      await runner.unload(loaded?.name ?? model, signal);
+      await unload(loaded?.name ?? model, signal);
     } catch (error) {
       // A remote model is never loaded, and its host does not know the request.
       if (loaded || !isKind(error, 'invalid-request')) throw error;
@@ -74,7 +77,7 @@ export function createLifecycle({
   return {
     stop,
     async run(runner, model, options) {
-      parseModelName(model);
+      checkModelName(runner, model);
       try {
         await load(runner, model, options);
       } catch (error) {
@@ -86,12 +89,13 @@ export function createLifecycle({
       return models.find(runner, model, options.signal);
     },
     async remove(runner, model, { stop: stops, signal }) {
-      parseModelName(model);
+      const removeModel = required(runner, 'remove');
+      checkModelName(runner, model);
       if (await findLoaded(runner, model, signal)) {
         if (!stops) throw isRunning(model, runner);
         await stop(runner, model, signal);
       }
-      await runner.remove(model, signal);
+      await removeModel(model, signal);
       onDidChange(runner);
     },
   };

@@ -12,7 +12,7 @@ import type { Turns } from '../runner/chatTemplate.ts';
 import type { ListedModel, ModelList, Runner } from '../runner/runner.ts';
 import { parseParameters, shownAsListed, toModel, withRunning } from './model.ts';
 import type { ModelCapabilities } from './modelCapabilities.ts';
-import { modelKey, parseModelName } from './name.ts';
+import { checkModelName, modelKey } from './name.ts';
 
 /** A list younger than this is not requested again, in ms. */
 const freshFor = 2_000;
@@ -58,7 +58,7 @@ export class Models {
   }
 
   async show(runner: Runner, model: string, signal: AbortSignal): Promise<ShowModelResult> {
-    parseModelName(model);
+    checkModelName(runner, model);
     const find = (listed: Listed | undefined) =>
       listed?.models.find(({ name }) => modelKey(name) === modelKey(model));
     const fresh = this.#freshList(runner);

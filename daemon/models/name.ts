@@ -1,5 +1,6 @@
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import { RunnerError } from '../base/errors.ts';
+import type { Runner } from '../runner/runner.ts';
 
 /** The parts of `[scheme://][host/][namespace/]model[:tag]`, as they were written. */
 interface ModelName {
@@ -23,6 +24,30 @@ export function parseModelName(name: string): ModelName {
   throw new RunnerError(
     'invalid-request',
     `"${name.slice(0, 100)}" is not a model name. A name looks like "qwen3:8b" or "hf.co/owner/model:tag".`,
+  );
+}
+
+/** More characters than any name has. */
+const maxNameLength = 1_000;
+
+/**
+ * Refuses what cannot be the name of a model of this runner.
+ * @throws {RunnerError} `invalid-request`.
+ */
+export function checkModelName({ facts }: Runner, name: string): void {
+  if (facts.hasFreeNames) checkFreeName(name);
+  else parseModelName(name);
+}
+
+/**
+ * Refuses what no runner calls a model.
+ * @throws {RunnerError} `invalid-request`.
+ */
+export function checkFreeName(name: string): void {
+  if (name.trim() !== '' && name.length <= maxNameLength && !/\p{Cc}/u.test(name)) return;
+  throw new RunnerError(
+    'invalid-request',
+    `"${name.slice(0, 100)}" is not a model name. Choose one of the installed models.`,
   );
 }
 

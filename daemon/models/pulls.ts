@@ -2,9 +2,10 @@ import { formatShare } from '../../protocol/base/bytes.ts';
 import { createSharedWork } from '../../protocol/base/sharedWork.ts';
 import type { PartProgress } from '../../protocol/messages/progress.ts';
 import type { Report, WorkState } from '../rpc/workDoneProgress.ts';
+import { required } from '../runner/abilities.ts';
 import type { Runner, WorkStep } from '../runner/runner.ts';
 import { modelId } from './modelCapabilities.ts';
-import { parseModelName } from './name.ts';
+import { checkModelName } from './name.ts';
 
 /** Downloads. Two callers that pull the same model share one download. */
 export interface Pulls {
@@ -20,10 +21,11 @@ export function createPulls(onPulled: (runner: Runner) => void): Pulls {
   const downloads = createSharedWork<void, WorkState>();
   return {
     async pull(runner, model, watcher) {
-      parseModelName(model);
+      checkModelName(runner, model);
+      const startPull = required(runner, 'pull');
       const download = async (signal: AbortSignal, report: Report) => {
         const progressOf = createDownloadProgress();
-        for await (const lines of runner.pull(model, signal))
+        for await (const lines of startPull(model, signal))
           for (const line of lines) report(progressOf(line));
         onPulled(runner);
       };

@@ -52,25 +52,25 @@ export function serveModels(endpoint: Endpoint, dependencies: ModelsDependencies
   endpoint.onRequest(
     listModelsRequest,
     listParamsSchema,
-    ({ server, refresh = false, examine = false }, signal) =>
-      models.list(servers.runner(server), { refresh, examine }, signal),
+    async ({ server, refresh = false, examine = false }, signal) =>
+      models.list(await servers.runner(server, signal), { refresh, examine }, signal),
   );
-  endpoint.onRequest(chatModelRequest, serverParamsSchema, ({ server }, signal) =>
-    dependencies.chatModels.find(servers.runner(server), signal),
+  endpoint.onRequest(chatModelRequest, serverParamsSchema, async ({ server }, signal) =>
+    dependencies.chatModels.find(await servers.runner(server, signal), signal),
   );
   endpoint.onRequest(chooseChatModelRequest, modelParamsSchema, async ({ server, model }) => {
-    await dependencies.chatModels.choose(servers.runner(server), model);
+    await dependencies.chatModels.choose(servers.server(server), model);
     return {};
   });
   endpoint.onRequest(runningModelsRequest, serverParamsSchema, async ({ server }, signal) => ({
-    models: await models.running(servers.runner(server), signal),
+    models: await models.running(await servers.runner(server, signal), signal),
   }));
-  endpoint.onRequest(showModelRequest, modelParamsSchema, ({ server, model }, signal) =>
-    models.show(servers.runner(server), model, signal),
+  endpoint.onRequest(showModelRequest, modelParamsSchema, async ({ server, model }, signal) =>
+    models.show(await servers.runner(server, signal), model, signal),
   );
 
   const pull = async ({ server, model, workDoneToken: token }: PullModelParams, requested: AbortSignal) => {
-    const runner = servers.runner(server);
+    const runner = await servers.runner(server, requested);
     const work = { title: `Pulling ${model}`, token, signal: requested };
     await dependencies.works.run(work, (report, signal) =>
       dependencies.pulls.pull(runner, model, { report, signal }),
@@ -80,14 +80,14 @@ export function serveModels(endpoint: Endpoint, dependencies: ModelsDependencies
   const run = async ({ server, model, keepAlive }: RunModelParams, signal: AbortSignal) => {
     const given = keepAlive === undefined ? {} : { keepAlive };
     const options = { ...dependencies.loadOptions(), ...given, signal };
-    return { model: await lifecycle.run(servers.runner(server), model, options) };
+    return { model: await lifecycle.run(await servers.runner(server, signal), model, options) };
   };
   const stop = async ({ server, model }: ModelParams, signal: AbortSignal) => {
-    await lifecycle.stop(servers.runner(server), model, signal);
+    await lifecycle.stop(await servers.runner(server, signal), model, signal);
     return {};
   };
   const remove = async ({ server, model, stop: stops = false }: DeleteModelParams, signal: AbortSignal) => {
-    await lifecycle.remove(servers.runner(server), model, { stop: stops, signal });
+    await lifecycle.remove(await servers.runner(server, signal), model, { stop: stops, signal });
     return {};
   };
   endpoint.onRequest(pullModelRequest, pullParamsSchema, pull);

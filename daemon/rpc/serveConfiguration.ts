@@ -40,7 +40,7 @@ export function serveConfiguration(
   const change = (value: unknown) => configuration.change(settings.change(value));
   const changed = () => {
     changes.fire();
-    status.check(servers.runner(), closed).catch((error) => log.debug(`The check ended: ${String(error)}`));
+    status.check(servers.server(), closed).catch((error) => log.debug(`The check ended: ${String(error)}`));
   };
   const pull = async () => {
     change(await connection.workspace.getConfiguration('runner').catch(() => undefined));

@@ -70,9 +70,9 @@ export function serveSession(connection: Connection, dependencies: SessionDepend
     settings.ready();
     if (answersSettings) await dependencies.pullSettings();
     ready.fire();
-    log.info(`runnerd ${dependencies.version} talks to ${servers.runner().server.url}.`);
+    log.info(`runnerd ${dependencies.version} talks to ${servers.server().url}.`);
     await status
-      .check(servers.runner(), closed)
+      .check(servers.server(), closed)
       .catch((error) => log.debug(`The first check ended: ${String(error)}`));
   });
   connection.onShutdown(async () => {

@@ -59,7 +59,7 @@ function isRenderedOtherwise(show: Readonly<Record<string, unknown>>): boolean {
  * What a chat template writes last before the answer of the model, as far as its text shows that. Templates are of two
  * kinds: the runner's own, in Go's language, and those inside model files, in Jinja.
  */
-function endsInOpenThinking(template: string): boolean {
+export function endsInOpenThinking(template: string): boolean {
   const end = template.includes('{%') ? endOfJinja(template) : endOfGo(template);
   return /<(?:think|thinking|thought|reasoning)>$/i.test(end);
 }

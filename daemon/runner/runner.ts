@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { ChatParams, Message, Tool } from '../../protocol/messages/chat.ts';
+import type { Ability, Product } from '../../protocol/messages/status.ts';
 import type { Turns } from './chatTemplate.ts';
 
 /** One configured runner: its name and its address. Its secret is looked up by origin. */
@@ -8,16 +9,19 @@ export interface Server {
   /** Base address without a trailing slash. */
   readonly url: string;
   readonly caFile?: string;
+  /** Which wire it speaks; it is asked if this is absent. */
+  readonly api?: 'ollama' | 'openai';
 }
 
 /**
  * What a runner can do for the daemon, in the protocol's own terms. One room for each wire implements it: nothing
- * outside of that room knows a path, a field or an error text. Failures are `RunnerError`s; an abort is thrown
- * unchanged and closes the socket. Answers are validated and bounded.
+ * outside of that room knows a path, a field or an error text. What the server lacks is absent. Failures are
+ * `RunnerError`s; an abort is thrown unchanged and closes the socket. Answers are validated and bounded.
  */
 export interface Runner {
   readonly server: Server;
-  /** Asks what answers at the address. */
+  readonly facts: ServerFacts;
+  /** Asks whether it answers, and its version. */
   identify(signal: AbortSignal): Promise<Identity>;
   /** The installed models. */
   list(signal: AbortSignal): Promise<ModelList>;
@@ -28,19 +32,33 @@ export interface Runner {
   chat(request: ChatRequest, signal: AbortSignal): AsyncGenerator<readonly ChatPart[]>;
   /** Streams the text for a gap. Throws unless the last part is `done`. */
   fill(request: FillRequest, signal: AbortSignal): AsyncGenerator<readonly FillPart[]>;
-  load(model: string, options: LoadOptions, signal: AbortSignal): Promise<void>;
+  /** The exact tokens of a chat's prompt. */
+  count?(request: ChatRequest, signal: AbortSignal): Promise<number>;
+  load?(model: string, options: LoadOptions, signal: AbortSignal): Promise<void>;
   /** Asks for a model to be unloaded. A running answer may delay it. */
-  unload(model: string, signal: AbortSignal): Promise<void>;
-  remove(model: string, signal: AbortSignal): Promise<void>;
+  unload?(model: string, signal: AbortSignal): Promise<void>;
+  remove?(model: string, signal: AbortSignal): Promise<void>;
   /** Streams the progress of a download. Throws unless it succeeded. */
-  pull(model: string, signal: AbortSignal): AsyncGenerator<readonly WorkStep[]>;
-  readonly creation: ModelCreation;
+  pull?(model: string, signal: AbortSignal): AsyncGenerator<readonly WorkStep[]>;
+  readonly creation?: ModelCreation;
   close(): Promise<void>;
 }
 
-/** What answers at an address. */
+/** What answers at an address now. */
 export interface Identity {
   readonly version?: string;
+}
+
+/** What differs between servers. It was found by asking, and holds until the connection is lost. */
+export interface ServerFacts {
+  readonly product: Product;
+  readonly can: readonly Ability[];
+  /** The names of its models follow no grammar. */
+  readonly hasFreeNames?: true;
+  /** Its windows are its own: no request changes them. */
+  readonly hasFixedWindows?: true;
+  /** It drops tools in silence if the model's template knows none. */
+  readonly dropsTools?: true;
 }
 
 /** A chat as it is sent: the rules on context, images, tools and thinking have been applied. */
@@ -58,6 +76,8 @@ export interface ChatPart {
   readonly content: string;
   readonly thinking: string;
   readonly toolCalls: readonly CallPart[];
+  /** Names of called tools whose arguments cannot be read. */
+  readonly malformed?: readonly string[];
   readonly done: boolean;
   readonly doneReason?: string;
   readonly promptTokens: number;

@@ -1,8 +1,10 @@
+import { orAborted } from '../../protocol/base/abort.ts';
 import type { RunnerTimeouts } from '../../protocol/messages/settings.ts';
-import { type AdvisedMessage, InvalidParamsError } from '../base/errors.ts';
+import { type AdvisedMessage, InvalidParamsError, RunnerError } from '../base/errors.ts';
 import { createEmitter, type Event } from '../base/event.ts';
-import { createTransport } from './http/transport.ts';
+import { createTransport, type Transport, type TransportOptions } from './http/transport.ts';
 import { createOllamaRunner } from './ollama/ollamaRunner.ts';
+import { recognise } from './recognise.ts';
 import type { Runner, Server } from './runner.ts';
 
 export interface ServersOptions {
@@ -19,39 +21,53 @@ export interface ServersOptions {
 /** The configured runners. Each is created on first use, and replaced when its settings change. */
 export interface Servers {
   /**
-   * The runner of the server with this name; without a name, of the server at `host`.
+   * The server with this name; without a name, the one at `host`.
    * @throws {InvalidParamsError} with the path `server`, when no server has this name.
    */
-  runner(name?: string): Runner;
+  server(name?: string): Server;
   /**
-   * A runner at another address than the settings give the server with this name. The caller closes it.
-   * @throws {InvalidParamsError} as `runner` does.
+   * What answers at the server with this name. It is asked what it is on first use, and again after its connection was
+   * lost. If nothing answers, it is what it was before, so that a request to it says what is wrong.
+   * @throws {InvalidParamsError} as `server` does.
    */
-  runnerAt(url: string, name?: string): Runner;
+  runner(name?: string, signal?: AbortSignal): Promise<Runner>;
+  /**
+   * What answers at another address than the settings give the server with this name. The caller closes it.
+   * @throws {InvalidParamsError} as `server` does.
+   * @throws {RunnerError} if nothing answers there.
+   */
+  runnerAt(url: string, name: string | undefined, signal: AbortSignal): Promise<Runner>;
   /** A server answered, with whatever status. */
   readonly onDidAnswer: Event<Server>;
   close(): Promise<void>;
 }
 
+/** A server that has been used. */
+interface OpenServer {
+  readonly key: string;
+  readonly transport: Transport;
+  readonly closed: AbortController;
+  runner: Runner;
+  isRecognised: boolean;
+  asking?: Promise<void>;
+}
+
 export function createServers({ settings, headersFor, whyWithheld, redact }: ServersOptions): Servers {
   const answered = createEmitter<Server>();
-  const clients = new Map<string, { key: string; runner: Runner }>();
+  const opened = new Map<string, OpenServer>();
 
-  const open = (server: Server, onAnswer: () => void = () => undefined): Runner => {
-    const { name, ...address } = server;
-    const { timeouts } = settings();
-    return createOllamaRunner(
-      server,
-      createTransport({
-        server: name,
-        ...address,
-        timeouts,
-        headers: headersFor,
-        onAnswer,
-        whyWithheld: () => whyWithheld(server.url),
-        redact,
-      }),
-    );
+  const connect = (server: Server, watch: Pick<TransportOptions, 'onAnswer' | 'onLost'> = {}): Transport => {
+    const { name, url, caFile } = server;
+    return createTransport({
+      server: name,
+      url,
+      ...(caFile === undefined ? {} : { caFile }),
+      ...watch,
+      timeouts: settings().timeouts,
+      headers: headersFor,
+      whyWithheld: () => whyWithheld(url),
+      redact,
+    });
   };
 
   const find = (name: string | undefined): Server => {
@@ -61,23 +77,68 @@ export function createServers({ settings, headersFor, whyWithheld, redact }: Ser
     return server;
   };
 
+  const close = (open: OpenServer): Promise<void> => {
+    open.closed.abort();
+    return open.transport.close();
+  };
+
+  const openOf = (server: Server): OpenServer => {
+    const key = JSON.stringify([server, settings().timeouts]);
+    const known = opened.get(server.name);
+    if (known?.key === key) return known;
+    // Running requests keep the old connection until they end.
+    if (known) void close(known);
+    const transport = connect(server, {
+      onAnswer: () => answered.fire(server),
+      onLost: () => {
+        open.isRecognised = false;
+      },
+    });
+    const runner = createOllamaRunner(server, transport);
+    const isRecognised = server.api === 'ollama';
+    const open: OpenServer = { key, transport, closed: new AbortController(), runner, isRecognised };
+    opened.set(server.name, open);
+    return open;
+  };
+
+  /** Several requests share one look, which goes on if one of them is aborted. */
+  const recogniseOpen = async (open: OpenServer): Promise<void> => {
+    try {
+      const { runner, transport, closed } = open;
+      const recognised = await recognise(runner.server, transport, closed.signal);
+      open.runner = recognised.runner;
+      open.isRecognised = recognised.isCertain;
+    } catch (error) {
+      // The request that follows fails in the same way, and says so.
+      if (!(error instanceof RunnerError) && !open.closed.signal.aborted) throw error;
+    } finally {
+      delete open.asking;
+    }
+  };
+
   return {
     onDidAnswer: answered.event,
-    runnerAt: (url, name) => open({ ...find(name), url }),
-    runner(name) {
-      const { timeouts } = settings();
-      const server = find(name);
-      const key = JSON.stringify([server, timeouts]);
-      const known = clients.get(server.name);
-      if (known?.key === key) return known.runner;
-      // Running requests keep the old connection until they end.
-      void known?.runner.close();
-      const runner = open(server, () => answered.fire(server));
-      clients.set(server.name, { key, runner });
-      return runner;
+    server: find,
+    async runner(name, signal) {
+      const open = openOf(find(name));
+      if (!open.isRecognised) {
+        open.asking ??= recogniseOpen(open);
+        await (signal ? orAborted(open.asking, signal) : open.asking);
+      }
+      return open.runner;
+    },
+    async runnerAt(url, name, signal) {
+      const { api: _, ...server } = { ...find(name), url };
+      const transport = connect(server);
+      try {
+        return (await recognise(server, transport, signal)).runner;
+      } catch (error) {
+        void transport.close();
+        throw error;
+      }
     },
     async close() {
-      await Promise.all([...clients.values()].map(({ runner }) => runner.close()));
+      await Promise.all([...opened.values()].map(close));
     },
   };
 }

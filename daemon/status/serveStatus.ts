@@ -25,20 +25,23 @@ const probeWithin = 4_000;
 /** Answers the requests for the status of a server, and for what answers at an address that the user has typed. */
 export function serveStatus(endpoint: Endpoint, { status, servers }: StatusDependencies): void {
   endpoint.onRequest(statusRequest, serverParamsSchema, ({ server }, signal) =>
-    status.check(servers.runner(server), signal),
+    status.check(servers.server(server), signal),
   );
-  endpoint.onRequest(probeRequest, probeParamsSchema, async (params, signal) => {
+  endpoint.onRequest(probeRequest, probeParamsSchema, async (params, requested) => {
     const url = readAddress(params.url);
-    const runner = servers.runnerAt(url, params.server);
     const reason = new RunnerError('timeout', `Nothing at ${url} answered within ${probeWithin / 1_000} s.`);
-    try {
-      const { version } = await withTimeLimit({ limit: probeWithin, reason, signal }, runner.identify);
-      if (version !== undefined) return { version };
-    } finally {
-      // An answer that is still being read was aborted with its time limit.
-      void runner.close();
-    }
-    throw new RunnerError('bad-response', `Something other than a runner answers at ${url}.`);
+    return withTimeLimit({ limit: probeWithin, reason, signal: requested }, async (signal) => {
+      const runner = await servers.runnerAt(url, params.server, signal);
+      try {
+        const { version = '' } = await runner.identify(signal);
+        const { product } = runner.facts;
+        if (version !== '' || product !== 'ollama') return { version, product };
+      } finally {
+        // An answer that is still being read was aborted with its time limit.
+        void runner.close();
+      }
+      throw new RunnerError('bad-response', `Something other than a runner answers at ${url}.`);
+    });
   });
 }
 

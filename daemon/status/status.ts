@@ -2,6 +2,7 @@ import type { Status } from '../../protocol/messages/status.ts';
 import { type AdvisedMessage, RunnerError, sayAfter } from '../base/errors.ts';
 import { createEmitter, type Event } from '../base/event.ts';
 import type { Runner, Server } from '../runner/runner.ts';
+import type { Servers } from '../runner/servers.ts';
 
 /** The runner's status. It is checked at the start, on request and after a failed connection, never by polling. */
 export interface StatusMonitor {
@@ -9,7 +10,7 @@ export interface StatusMonitor {
   /** A server other than the default one answers again after it could not be reached. Its status is not published. */
   readonly onDidReturn: Event<Server>;
   /** Asks the server. If it is the default one, a change of its status is published. */
-  check(runner: Runner, signal: AbortSignal): Promise<Status>;
+  check(server: Server, signal: AbortSignal): Promise<Status>;
   /** Marks a request to the default server as running until the returned function is called. */
   beginWork(): () => void;
   /** Whether such a request is running. */
@@ -26,14 +27,13 @@ export interface StatusMonitor {
 }
 
 export interface StatusOptions {
-  /** The current client of the default server. */
-  readonly runner: () => Runner;
+  readonly servers: Pick<Servers, 'server' | 'runner'>;
   /** Why the runner at this address does not get its token; undefined if none is withheld. */
   readonly whyWithheld: (url: string) => AdvisedMessage | undefined;
   readonly closed: AbortSignal;
 }
 
-export function createStatus({ runner, whyWithheld, closed }: StatusOptions): StatusMonitor {
+export function createStatus({ servers, whyWithheld, closed }: StatusOptions): StatusMonitor {
   const changed = createEmitter<Status>();
   const returned = createEmitter<Server>();
   /** Names of the other servers that could not be reached. */
@@ -52,17 +52,18 @@ export function createStatus({ runner, whyWithheld, closed }: StatusOptions): St
     changed.fire(status);
   };
 
-  const check = async (asked: Runner, signal: AbortSignal): Promise<Status> => {
-    const isDefault = asked.server.name === runner().server.name;
+  const check = async ({ name, url }: Server, signal: AbortSignal): Promise<Status> => {
+    const isDefault = name === servers.server().name;
     if (isDefault && !last) {
-      last = { state: 'checking', kind: 'ok', message: `Looking for a runner at ${asked.server.url}.` };
+      last = { state: 'checking', kind: 'ok', message: `Looking for a runner at ${url}.` };
       publish();
     }
-    const status = withReason(await statusOf(asked, signal), whyWithheld(asked.server.url));
+    const runner = await servers.runner(name, signal);
+    const status = withReason(await statusOf(runner, signal), whyWithheld(url));
     if (isDefault) {
       last = status;
       publish();
-    } else if (status.state === 'offline') lost.add(asked.server.name);
+    } else if (status.state === 'offline') lost.add(name);
     return status;
   };
 
@@ -71,7 +72,7 @@ export function createStatus({ runner, whyWithheld, closed }: StatusOptions): St
     if (isChecking) return;
     isChecking = true;
     // An aborted check has no result, and nobody waits for it.
-    check(runner(), closed)
+    check(servers.server(), closed)
       .catch(() => undefined)
       .finally(() => {
         isChecking = false;
@@ -98,7 +99,7 @@ export function createStatus({ runner, whyWithheld, closed }: StatusOptions): St
     },
     failed({ kind, details }) {
       if (kind !== 'server-unreachable') return;
-      const { name } = runner().server;
+      const { name } = servers.server();
       const { server = name } = details;
       if (server === name) checkLater();
       else lost.add(server);
@@ -108,7 +109,7 @@ export function createStatus({ runner, whyWithheld, closed }: StatusOptions): St
       publish();
     },
     answered(server) {
-      if (last?.state === 'offline' && server.name === runner().server.name) checkLater();
+      if (last?.state === 'offline' && server.name === servers.server().name) checkLater();
       if (lost.delete(server.name)) returned.fire(server);
     },
   };
@@ -134,6 +135,7 @@ function withWarning(status: Status, warning: string | undefined): Status {
 
 async function statusOf(runner: Runner, signal: AbortSignal): Promise<Status> {
   const { url } = runner.server;
+  const { product, can } = runner.facts;
   try {
     const { version } = await runner.identify(signal);
     return {
@@ -141,18 +143,21 @@ async function statusOf(runner: Runner, signal: AbortSignal): Promise<Status> {
       kind: 'ok',
       message: `The runner at ${url} answers.`,
       ...(version ? { version } : {}),
+      product,
+      can,
     };
   } catch (error) {
     if (!(error instanceof RunnerError)) throw error;
     // A server with the same API need not have a version.
     if (error.kind === 'not-supported')
-      return { state: 'online', kind: 'warning', message: `${url} answers without a version.` };
+      return { state: 'online', kind: 'warning', message: `${url} answers without a version.`, product, can };
     const reached = error.kind === 'unauthorized' || error.kind === 'busy';
     return {
       state: reached ? 'online' : 'offline',
       kind: reached ? 'warning' : 'error',
       message: error.message,
       ...(error.details.advice === undefined ? {} : { advice: error.details.advice }),
+      ...(reached ? { product, can } : {}),
     };
   }
 }

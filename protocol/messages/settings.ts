@@ -22,7 +22,12 @@ export interface ServerOptions {
   readonly url: string;
   /** An absolute path to a PEM file with certificates to trust for this server. */
   readonly caFile?: string;
+  /** Default `auto`. */
+  readonly api?: RunnerApi;
 }
+
+/** Which API a runner speaks. `auto` asks it, and asks again after its connection was lost. */
+export type RunnerApi = 'auto' | 'ollama' | 'openai';
 
 /** Time limits in milliseconds. Each is a positive number, or 0 for no limit. */
 export interface Timeouts {
@@ -51,6 +56,8 @@ export type RunnerTimeouts = Required<Omit<Timeouts, 'tool' | 'toolTotal'>>;
 export interface RunnerOptions {
   /** Default: `OLLAMA_HOST`, else {@link defaultHost}. */
   readonly host?: string;
+  /** Which API the runner at `host` speaks; default `auto`. */
+  readonly api?: RunnerApi;
   readonly servers?: readonly ServerOptions[];
   /** The model that answers in a chat if nobody chooses another one. */
   readonly chatModel?: string;

@@ -1,6 +1,33 @@
 import type { Advised } from './advice.ts';
 import type { NotificationMessage, RequestMessage, ServerParams } from './messageTypes.ts';
 
+/** The programs that can run models, as far as they differ for a user. */
+export type Product = 'ollama' | 'llama.cpp' | 'lmstudio' | 'vllm' | 'other';
+
+/** How a product is called in a sentence. */
+export const productNames: Readonly<Record<Product, string>> = {
+  ollama: 'Ollama',
+  'llama.cpp': 'llama.cpp',
+  lmstudio: 'LM Studio',
+  vllm: 'vLLM',
+  other: 'This server',
+};
+
+/** What a runner can do. A client offers that and nothing else. */
+export type Ability =
+  | 'chat'
+  | 'complete'
+  /** Counts a prompt before it is sent. */
+  | 'count'
+  | 'load'
+  | 'unload'
+  | 'pull'
+  | 'delete'
+  | 'create'
+  | 'embed'
+  | 'logs'
+  | 'catalog';
+
 export interface Status extends Advised {
   readonly state: 'checking' | 'online' | 'busy' | 'offline';
   readonly kind: 'ok' | 'warning' | 'error';
@@ -8,6 +35,9 @@ export interface Status extends Advised {
   readonly message: string;
   /** The runner's version, if known. */
   readonly version?: string;
+  /** What answers there; absent as long as nothing has. */
+  readonly product?: Product;
+  readonly can?: readonly Ability[];
   /** The command that would solve the problem. */
   readonly command?: {
     readonly title: string;
@@ -24,11 +54,17 @@ export interface ProbeParams extends ServerParams {
   readonly url: string;
 }
 
+export interface ProbeResult {
+  /** Empty if the runner has none. */
+  readonly version: string;
+  readonly product: Product;
+}
+
 /**
  * Client to daemon: ask whether a runner answers at an address that is not in the settings yet. `server` is the server
  * that would have the address: its CA file counts. The answer is an error if no runner answers within four seconds.
  */
-export const probeRequest: RequestMessage<ProbeParams, { readonly version: string }> = {
+export const probeRequest: RequestMessage<ProbeParams, ProbeResult> = {
   method: 'runner/probe',
 };
 

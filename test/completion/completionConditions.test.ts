@@ -578,6 +578,7 @@ function completionOf(document: TextDocument, model: string) {
   let ending = 'stop';
   const runner = {
     server: { name: 'default', url: 'http://127.0.0.1:1' },
+    facts: { product: 'ollama', can: [] },
     async *fill() {
       for (const text of answer) yield [{ text, done: false }];
       if (ending !== 'lost') yield [{ text: '', done: true, doneReason: ending }];
@@ -591,7 +592,7 @@ function completionOf(document: TextDocument, model: string) {
     model: () => model,
     whyNotSendable: async () => undefined,
     ask: createAsking({
-      runner: () => runner,
+      runner: async () => runner,
       settings: () => ({}),
       knowledge: new ModelCapabilities(),
       learn: async () => undefined,

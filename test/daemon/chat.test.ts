@@ -447,7 +447,7 @@ t.test('the guard of images asks the map of vision, by the identifier of the mod
     new AbortController().signal,
   );
   t.teardown(() => core.servers.close());
-  const client = core.servers.runner();
+  const client = await core.servers.runner();
   const messages = [{ role: 'user' as const, content: 'what is this?', images: ['AAAA'] }];
   const ask = async (model: string, vision: ReadonlyMap<string, boolean>) => {
     const chat = createChat({
@@ -1537,17 +1537,19 @@ t.test('the daemon looks again at what a request says may have changed, and at n
         if (was === 'offline') throw lost();
         return { version: '1.0' };
       };
-      const runner = { server, identify } as unknown as Runner;
+      const facts = { product: 'ollama', can: [] };
+      const runner = { server, facts, identify } as unknown as Runner;
+      const servers = { server: () => server, runner: async () => runner };
       const { signal } = new AbortController();
-      const status = createStatus({ runner: () => runner, whyWithheld: () => undefined, closed: signal });
+      const status = createStatus({ servers, whyWithheld: () => undefined, closed: signal });
       const returned: string[] = [];
       status.onDidReturn((one) => returned.push(one.name));
-      if (was !== undefined) t.equal((await status.check(runner, signal)).state, was);
+      if (was !== undefined) t.equal((await status.check(server, signal)).state, was);
       for (const time of ['once', 'and again']) {
         looks = 0;
         told(status);
-        t.strictSame({ looks, returned: returned.splice(0) }, { returned: [], ...want }, time);
         await new Promise(setImmediate);
+        t.strictSame({ looks, returned: returned.splice(0) }, { returned: [], ...want }, time);
       }
     });
 });

@@ -199,10 +199,11 @@ const workspaceValues = {
   catalogUrl: 'http://workspace:3',
   keepSessions: false,
   sessionDays: 1,
+  api: 'openai',
 } as const satisfies Required<RunnerOptions>;
 
 /** What the configuration has as it is. */
-function rest({ host: _, servers: __, caFile: ___, ...settings }: RunnerOptions): RunnerOptions {
+function rest({ host: _, servers: __, caFile: ___, api: ____, ...settings }: RunnerOptions): RunnerOptions {
   return settings;
 }
 

@@ -324,6 +324,7 @@ function runnerWith(listed: readonly ListedModel[]) {
   };
   const client = {
     server,
+    facts: { product: 'ollama', can: [] },
     list: () => answer('list', { models: listed, leftOut: 0 }),
     running: () => answer('running', state.running, state.failure ?? state.noRunning),
     show: (model: string) =>
@@ -585,7 +586,7 @@ t.test('which model answers if nobody names one', async (t) => {
       });
       const { signal } = new AbortController();
       await models.list(client, { refresh: true }, signal);
-      if (chosen !== undefined) await chat.choose(client, chosen);
+      if (chosen !== undefined) await chat.choose(server, chosen);
       const { model, ...rest } = await chat.find(client, signal);
       t.match({ ...rest, model: model?.name }, want);
     });

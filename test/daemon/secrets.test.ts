@@ -358,10 +358,16 @@ t.test('an address is tried before it is set, only with the token of its own ori
   const probe = (url: string, server?: string) =>
     daemon.request(probeRequest, { url, ...(server && { server }) });
 
-  t.strictSame(await probe(known), { version: '1.2' });
-  t.strictSame(await probe(other.replace('http://', ' ')), { version: '1.3' }, 'as OLLAMA_HOST is read');
+  t.strictSame(await probe(known), { version: '1.2', product: 'ollama' });
+  t.strictSame(
+    await probe(other.replace('http://', ' ')),
+    { version: '1.3', product: 'ollama' },
+    'as OLLAMA_HOST is read',
+  );
   t.strictSame(asked.splice(0), [
     ['/api/version', 'Bearer a-token-of-one'],
+    ['/api/version', 'Bearer a-token-of-one'],
+    ['/api/version', undefined],
     ['/api/version', undefined],
   ]);
   t.strictSame(await daemon.request(probeCatalogRequest, { url: other }), {});
@@ -397,7 +403,10 @@ t.test('an address is tried with the CA file of its server', needs('openssl'), a
   writeFileSync(caFile, certificate.cert);
   const daemon = await startPair({ servers: [{ name: 'box', url: 'https://old', caFile }] });
   t.teardown(() => daemon.close());
-  t.strictSame(await daemon.request(probeRequest, { url, server: 'box' }), { version: '1.2' });
+  t.strictSame(await daemon.request(probeRequest, { url, server: 'box' }), {
+    version: '1.2',
+    product: 'ollama',
+  });
   await t.rejects(
     daemon.request(probeRequest, { url }),
     failsWith({ message: /^The certificate of .* is not trusted/ }),

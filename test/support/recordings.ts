@@ -21,9 +21,11 @@ export interface Recording {
   };
 }
 
-const folder = join('test', 'fixtures', 'recordings');
-
-export function readRecordings(): readonly Recording[] {
+/** Those of Ollama's own API, or of OpenAI's. */
+export function readRecordings(
+  name: 'recordings' | 'recordings-openai' = 'recordings',
+): readonly Recording[] {
+  const folder = join('test', 'fixtures', name);
   return readdirSync(folder)
     .filter((file) => file.endsWith('.json'))
     .sort()

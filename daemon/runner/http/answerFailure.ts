@@ -23,20 +23,20 @@ export interface ErrorBody {
   /** The runner's own sentence, without secrets. */
   readonly error: string;
   readonly signinUrl?: string;
+  /** The failure, if it is known by what was said, whatever the status. */
+  readonly failure?: RunnerError;
 }
 
 /** How the servers of one wire say what failed. */
 export interface ErrorTexts {
   /** Undefined if the body has not the form of the wire. */
   read(body: string, subject: Subject): ErrorBody | undefined;
-  /** The failure, if it is known by what was said, whatever the status. */
-  known(said: ErrorBody, subject: Subject): RunnerError | undefined;
 }
 
 /** The error for an answer with a status other than 2xx, by the table of docs/PROTOCOL.md. */
 export function failureOfAnswer(answer: FailedAnswer, subject: Subject, texts: ErrorTexts): RunnerError {
   const said = texts.read(answer.body, subject);
-  const known = said && answer.status >= 400 ? texts.known(said, subject) : undefined;
+  const known = answer.status >= 400 ? said?.failure : undefined;
   return (known ?? failureOfStatus(answer, said, subject)).with(detailsOf(subject)).ofStatus(answer.status);
 }
 
@@ -139,7 +139,7 @@ export function modelNotFound(subject: Subject, text: string): RunnerError {
   );
 }
 
-function noRoute(subject: Subject): RunnerError {
+export function noRoute(subject: Subject): RunnerError {
   return new RunnerError(
     'not-supported',
     `${subject.url} does not know this request. Check that the address is a runner's, and update the runner if it is old.`,

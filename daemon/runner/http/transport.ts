@@ -8,6 +8,7 @@ import { readRegularFile } from '../../base/regularFile.ts';
 import { type ErrorTexts, type FailedAnswer, failureOfAnswer, type Subject } from './answerFailure.ts';
 import { refuseExcess } from './boundedJson.ts';
 import { failureOfConnection, stoppedSending } from './connectionFailure.ts';
+import { plainErrors } from './errorBody.ts';
 
 /** The most bytes that are read of an error answer: enough for any sentence. */
 const maxErrorBytes = 64 * 1024;
@@ -25,6 +26,8 @@ export interface TransportOptions {
   readonly headers: (url: string) => Promise<Readonly<Record<string, string>>>;
   /** Called when an answer begins, with whatever status. */
   readonly onAnswer?: () => void;
+  /** Called when no connection can be opened, or none gives an answer. */
+  readonly onLost?: () => void;
   /** Why the runner does not get its token; undefined if none is withheld. */
   readonly whyWithheld?: () => AdvisedMessage | undefined;
   /** Removes secrets from what the runner says, before any of it is cut. */
@@ -57,6 +60,14 @@ export interface TextAnswer {
   readonly text: string;
 }
 
+/** Whatever an address answers. */
+export interface Look {
+  readonly status: number;
+  /** At most 64 KB. */
+  readonly text: string;
+  header(name: string): string | undefined;
+}
+
 /** Reads the body of a stream. */
 export type StreamReader<T> = (body: AsyncIterable<Buffer>) => AsyncGenerator<readonly T[]>;
 
@@ -68,6 +79,8 @@ export type StreamReader<T> = (body: AsyncIterable<Buffer>) => AsyncGenerator<re
 export interface Transport {
   /** A whole answer as text. */
   text(request: TransportRequest): Promise<TextAnswer>;
+  /** A short answer of any status. */
+  look(request: TransportRequest): Promise<Look>;
   /** A whole JSON answer; undefined if it is empty. */
   json(request: TransportRequest): Promise<unknown>;
   /** A stream, of which `read` makes batches; an empty one says that the runner is still sending. */
@@ -81,11 +94,8 @@ export interface Transport {
 
 export function createTransport(options: TransportOptions): Transport {
   const connection = createConnection(options);
-  return speakTo(connection, options, noErrorTexts);
+  return speakTo(connection, options, plainErrors);
 }
-
-/** Before it is known what answers, only the status counts. */
-const noErrorTexts: ErrorTexts = { read: () => undefined, known: () => undefined };
 
 /** The connections to one runner, which are opened on first use. */
 interface Connection {
@@ -111,12 +121,31 @@ function createConnection(options: TransportOptions): Connection {
 }
 
 function speakTo(connection: Connection, options: TransportOptions, texts: ErrorTexts): Transport {
-  async function send(request: TransportRequest): Promise<Dispatcher.ResponseData> {
-    const subject = subjectOf(options, request.model);
+  async function begin(request: TransportRequest): Promise<Dispatcher.ResponseData> {
     const response = await respond(await connection.agent(), options, request).catch((error) => {
-      throw request.signal.aborted ? error : failureOfConnection(error, subject, false);
+      if (request.signal.aborted) throw error;
+      options.onLost?.();
+      throw failureOfConnection(error, subjectOf(options, request.model), false);
     });
     options.onAnswer?.();
+    return response;
+  }
+
+  async function look(request: TransportRequest): Promise<Look> {
+    const limit = timerOf(options.timeouts.list);
+    const reason = tooSlow(subjectOf(options, request.model));
+    return withTimeLimit({ limit, reason, signal: request.signal }, async (signal) => {
+      const response = await begin({ ...request, signal });
+      const text = await readText(response.body, maxErrorBytes, false).catch((error) => {
+        throw signal.aborted ? error : failureOfConnection(error, subjectOf(options), true);
+      });
+      return { status: response.statusCode, text, header: (name) => headerOf(response, name) };
+    });
+  }
+
+  async function send(request: TransportRequest): Promise<Dispatcher.ResponseData> {
+    const subject = subjectOf(options, request.model);
+    const response = await begin(request);
     if (response.statusCode >= 200 && response.statusCode < 300) return response;
     const reading = {
       limit: timerOf(options.timeouts.list),
@@ -183,6 +212,7 @@ function speakTo(connection: Connection, options: TransportOptions, texts: Error
   }
 
   return {
+    look,
     text,
     json,
     stream,

@@ -1,6 +1,6 @@
-import { tryJson } from '../../../protocol/base/json.ts';
+import { isRecord } from '../../../protocol/base/json.ts';
+import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { RunnerError } from '../../base/errors.ts';
-import { isNestedTooDeep } from '../../base/nesting.ts';
 import {
   contextExceeded,
   detailsOf,
@@ -10,23 +10,18 @@ import {
   runnerFailed,
   type Subject,
 } from '../http/answerFailure.ts';
+import { errorJson, sentenceOf } from '../http/errorBody.ts';
 import { failureOfDownload } from './downloadFailure.ts';
-
-/** The most characters that are kept of a runner's own sentence. */
-const maxErrorText = 2_000;
 
 const contextTexts =
   /input length exceeds the context length|longer than the context length|exceeds? the available context size/i;
 
 /** How Ollama says what failed. */
-export const ollamaErrors: ErrorTexts = {
-  read: parseErrorBody,
-  known: ({ error }, subject) => failureOfText(error, subject),
-};
+export const ollamaErrors: ErrorTexts = { read: parseErrorBody };
 
 /** The error for an error line in a stream whose status was 200. */
 export function failureOfErrorLine(line: string, subject: Subject): RunnerError {
-  const text = subject.redact(line).slice(0, maxErrorText);
+  const text = sentenceOf(line, subject.redact) ?? line;
   return (failureOfText(text, subject) ?? runnerFailed(text)).with(detailsOf(subject));
 }
 
@@ -59,25 +54,12 @@ function capabilityInText(text: string): string | undefined {
 const capabilityWords =
   /^(tools|thinking|vision|insert|completion|chat|generate|embed(ding)?s?|images?|audio)$/i;
 
-/** Reads the runner's `{ error, signin_url? }`. The `error` may itself be the JSON text of an inner error. */
-function parseErrorBody(body: string, { redact }: Subject): ErrorBody | undefined {
-  const value = jsonOf(body);
-  if (typeof value !== 'object' || value === null || !('error' in value)) return undefined;
-  const signin = 'signin_url' in value && typeof value.signin_url === 'string' ? value.signin_url : undefined;
-  const error = redact(innerText(value.error)).slice(0, maxErrorText);
-  return { error, ...(signin !== undefined && /^https:\/\//i.test(signin) ? { signinUrl: signin } : {}) };
-}
-
-function innerText(error: unknown): string {
-  const inner = typeof error === 'string' ? (error.startsWith('{') ? jsonOf(error) : undefined) : error;
-  if (typeof inner === 'object' && inner !== null) {
-    if ('error' in inner) return innerText(inner.error);
-    if ('message' in inner && typeof inner.message === 'string') return inner.message;
-  }
-  return typeof error === 'string' ? error : JSON.stringify(error);
-}
-
-/** JSON that is nested too deep counts as no JSON. */
-function jsonOf(text: string): unknown {
-  return isNestedTooDeep(text) ? undefined : tryJson(text);
+/** Reads `{ error, signin_url? }`. */
+function parseErrorBody(body: string, subject: Subject): ErrorBody | undefined {
+  const value = errorJson(body);
+  if (!isRecord(value) || !('error' in value)) return undefined;
+  const error = sentenceOf(value, subject.redact) ?? JSON.stringify(value['error']);
+  const { signin_url: signin } = value;
+  const signinUrl = typeof signin === 'string' && /^https:\/\//i.test(signin) ? signin : undefined;
+  return withoutUndefined({ error, signinUrl, failure: failureOfText(error, subject) });
 }

@@ -2,7 +2,7 @@ import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import { RunnerError } from '../../base/errors.ts';
 import type { Subject } from '../http/answerFailure.ts';
 import type { Transport, TransportRequest } from '../http/transport.ts';
-import type { LoadOptions, ModelCreation, Runner, Server, WorkStep } from '../runner.ts';
+import type { LoadOptions, ModelCreation, Runner, Server, ServerFacts, WorkStep } from '../runner.ts';
 import {
   type OrError,
   parseChatLine,
@@ -16,8 +16,10 @@ import { failureOfErrorLine, ollamaErrors } from './errorTexts.ts';
 import { readJsonLines } from './jsonLines.ts';
 import { chatBody, createBody, fillBody, loadBody, type ModelBody, pullBody } from './requests.ts';
 
+type OllamaRunner = Runner & Required<Pick<Runner, 'load' | 'unload' | 'remove' | 'pull' | 'creation'>>;
+
 /** A server that speaks Ollama's API, in whole or in part. */
-export function createOllamaRunner(server: Server, connection: Transport): Runner {
+export function createOllamaRunner(server: Server, connection: Transport): OllamaRunner {
   const transport = connection.speaking(ollamaErrors);
   const get = (path: string, signal: AbortSignal) => transport.json({ method: 'GET', path, signal });
 
@@ -80,6 +82,7 @@ export function createOllamaRunner(server: Server, connection: Transport): Runne
 
   return {
     server,
+    facts: ollamaFacts,
     identify: async (signal) => withoutUndefined({ version: tryVersion(await get('/api/version', signal)) }),
     list: async (signal) => parseModels(await get('/api/tags', signal)),
     async running(signal) {
@@ -125,6 +128,11 @@ export function createOllamaRunner(server: Server, connection: Transport): Runne
     close: () => transport.close(),
   };
 }
+
+const ollamaFacts: ServerFacts = {
+  product: 'ollama',
+  can: ['chat', 'complete', 'load', 'unload', 'pull', 'delete', 'create', 'embed', 'logs', 'catalog'],
+};
 
 type ModelAction = (model: string, signal: AbortSignal) => Promise<void>;
 

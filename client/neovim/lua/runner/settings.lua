@@ -1,7 +1,8 @@
 --- Those of docs/PROTOCOL.md: made from daemon/config/settings.ts, to which a test holds it.
 ---@class runner.Settings
 ---@field host? string
----@field servers? { name: string, url: string, caFile?: string }[]
+---@field api? 'auto'|'ollama'|'openai'
+---@field servers? { name: string, url: string, caFile?: string, api?: 'auto'|'ollama'|'openai' }[]
 ---@field caFile? string
 ---@field timeouts? { connect?: integer, list?: integer, firstByte?: integer, idle?: integer, tool?: integer, toolTotal?: integer }
 ---@field keepAlive? number|string
@@ -24,7 +25,8 @@
 ---@type { name: string, schema: runner.Schema }[]
 return {
   { name = 'host', schema = { type = 'string' } },
-  { name = 'servers', schema = { type = 'array', items = { type = 'object', properties = { name = { type = 'string' }, url = { type = 'string' }, caFile = { type = 'string' } }, required = { 'name', 'url' } } } },
+  { name = 'api', schema = { type = 'string', enum = { 'auto', 'ollama', 'openai' } } },
+  { name = 'servers', schema = { type = 'array', items = { type = 'object', properties = { name = { type = 'string' }, url = { type = 'string' }, caFile = { type = 'string' }, api = { type = 'string', enum = { 'auto', 'ollama', 'openai' } } }, required = { 'name', 'url' } } } },
   { name = 'caFile', schema = { type = 'string' } },
   { name = 'timeouts', schema = { type = 'object', properties = { connect = { type = 'integer', minimum = 0, maximum = 2147483647 }, list = { type = 'integer', minimum = 0, maximum = 2147483647 }, firstByte = { type = 'integer', minimum = 0, maximum = 2147483647 }, idle = { type = 'integer', minimum = 0, maximum = 2147483647 }, tool = { type = 'integer', minimum = 0, maximum = 2147483647 }, toolTotal = { type = 'integer', minimum = 0, maximum = 2147483647 } } } },
   { name = 'keepAlive', schema = { type = { 'number', 'string' } } },

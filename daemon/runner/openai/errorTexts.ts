@@ -1,0 +1,82 @@
+import { isRecord } from '../../../protocol/base/json.ts';
+import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import type { CapabilityName } from '../../../protocol/messages/models.ts';
+import { RunnerError } from '../../base/errors.ts';
+import {
+  contextExceeded,
+  detailsOf,
+  type ErrorTexts,
+  modelNotFound,
+  noRoute,
+  notSupported,
+  runnerFailed,
+  type Subject,
+} from '../http/answerFailure.ts';
+import { errorJson, sentenceOf } from '../http/errorBody.ts';
+
+/** How servers of OpenAI's API say what failed: `{ error: { message, type, code } }`, or one of its variations. */
+export const openaiErrors: ErrorTexts = {
+  read(body, subject) {
+    const value = errorJson(body);
+    const error = sentenceOf(value, subject.redact);
+    if (error === undefined) return undefined;
+    return withoutUndefined({ error, failure: failureOf(error, value, subject) });
+  },
+};
+
+/** The error for an event that is a failure, in a stream whose status was 200. */
+export function failureOfEvent(value: unknown, subject: Subject): RunnerError {
+  const text = sentenceOf(value, subject.redact) ?? 'it gave no reason';
+  return (failureOf(text, value, subject) ?? runnerFailed(text)).with(detailsOf(subject));
+}
+
+/** Failures that are known by what was said, whatever the status. */
+function failureOf(text: string, value: unknown, subject: Subject): RunnerError | undefined {
+  if (contextTexts.test(text)) return contextExceeded(figuresIn(text, value));
+  const lacking = lacks.find(([words]) => words.test(text));
+  if (lacking) return notSupported(lacking[1], subject);
+  if (/^file not found$/i.test(text)) return noRoute(subject);
+  if (/^model ['`"].*['`"] not found|^the model ['`"].*['`"] does not exist|model .*not found/i.test(text))
+    return modelNotFound(subject, text);
+  if (/failed to load/i.test(text)) return failedToLoad(text);
+  return undefined;
+}
+
+/** Words for what a model lacks. The first that apply count. */
+const lacks: readonly (readonly [RegExp, CapabilityName])[] = [
+  [
+    /requires --enable-auto-tool-choice|does not support tools|tools? (?:use |calling )?(?:is|are) not supported/i,
+    'tools',
+  ],
+  [/image input is not supported|not a multimodal model|does not support (?:images?|vision)/i, 'vision'],
+  [/does not support thinking/i, 'thinking'],
+  [/infill is not supported|does not support (?:insert|suffix)/i, 'insert'],
+  [/does not support embedding/i, 'embedding'],
+];
+
+const contextTexts =
+  /exceeds? the available context size|maximum context length|context length of only|greater than the context length|context (?:window|length) (?:is )?(?:too small|exceeded)|context the overflows/i;
+
+/** llama.cpp has the figures in fields, and others have them in their sentence. */
+function figuresIn(text: string, value: unknown): { needed?: number; allocated?: number } {
+  const error = isRecord(value) && isRecord(value['error']) ? value['error'] : {};
+  const { n_prompt_tokens: needed, n_ctx: allocated } = error;
+  if (typeof needed === 'number' && typeof allocated === 'number') return { needed, allocated };
+  const inParentheses = /\((\d+) tokens?\).*?\((\d+) tokens?\)/s.exec(text);
+  if (inParentheses) return { needed: Number(inParentheses[1]), allocated: Number(inParentheses[2]) };
+  const limit = /context length (?:is|of)(?: only)? (\d+)/i.exec(text)?.[1];
+  const asked = /(?:requested|contains at least|keep the first|prompt contains|resulted in) (\d+)/i.exec(
+    text,
+  )?.[1];
+  return {
+    ...(asked === undefined ? {} : { needed: Number(asked) }),
+    ...(limit === undefined ? {} : { allocated: Number(limit) }),
+  };
+}
+
+function failedToLoad(text: string): RunnerError {
+  return new RunnerError(
+    'runner-failed',
+    `The runner could not load the model: ${text.replace(/\.$/, '')}. Look at the runner's own log.`,
+  );
+}

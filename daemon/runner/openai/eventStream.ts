@@ -1,0 +1,57 @@
+import { type LineLimits, readTextLines } from '../http/textLines.ts';
+
+/** One event of a server-sent stream. */
+export interface StreamEvent {
+  /** `message`, if the server names no other. */
+  readonly name: string;
+  readonly data: string;
+}
+
+/** The most characters of the data of one event. */
+const maxData = 8 * 1024 * 1024;
+
+/**
+ * Reads server-sent events, as the HTML standard defines them, in linear time; each read of the socket is one batch.
+ * Comments, which keep a connection open, and fields other than `event` and `data` are skipped, and so is text of no
+ * form, such as the last words of a proxy. A line end is a line feed, with or without a carriage return. An event that
+ * no blank line ends is lost. An empty batch says that the runner is still sending.
+ * @throws {RunnerError} `bad-response` at the limits of `readTextLines`.
+ */
+export async function* readEvents(
+  body: AsyncIterable<Buffer>,
+  limits?: LineLimits,
+): AsyncGenerator<readonly StreamEvent[]> {
+  let name = '';
+  let data: string[] = [];
+  let size = 0;
+  const end = (): StreamEvent[] => {
+    const ended = data.length === 0 ? [] : [{ name: name || 'message', data: data.join('\n') }];
+    [name, data, size] = ['', [], 0];
+    return ended;
+  };
+  for await (const lines of readTextLines(body, limits)) {
+    const events: StreamEvent[] = [];
+    for (const line of lines) {
+      const text = line.endsWith('\r') ? line.slice(0, -1) : line;
+      if (text === '') {
+        events.push(...end());
+        continue;
+      }
+      const value = fieldOf(text, 'data');
+      if (value !== undefined) {
+        size += value.length;
+        // The rest of an event that is too long is not kept, so it is no JSON.
+        if (size <= maxData) data.push(value);
+      } else name = fieldOf(text, 'event') ?? name;
+    }
+    yield events;
+  }
+}
+
+/** The value of a field, without the one blank that may begin it. */
+function fieldOf(line: string, field: string): string | undefined {
+  if (!line.startsWith(field)) return undefined;
+  if (line.length === field.length) return '';
+  if (line[field.length] !== ':') return undefined;
+  return line.slice(field.length + (line[field.length + 1] === ' ' ? 2 : 1));
+}

@@ -1,0 +1,70 @@
+import { isRecord } from '../../../protocol/base/json.ts';
+import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { advise, RunnerError } from '../../base/errors.ts';
+import type { ListedModel, ModelList } from '../runner.ts';
+
+/** More models than anybody has installed. Entries of a list beyond it are left out. */
+const maxModels = 10_000;
+/** More characters than any name has. */
+const maxNameLength = 1_000;
+
+/** An entry of `/v1/models`, with what some servers say beyond OpenAI's four fields. */
+export interface ModelEntry extends ListedModel {
+  readonly aliases?: readonly string[];
+  /** llama.cpp's router: whether the model is loaded. */
+  readonly state?: 'unloaded' | 'loading' | 'loaded' | 'sleeping' | 'downloading' | 'downloaded';
+}
+
+/** The entries of `/v1/models`. Fields that are missing or have a wrong type are left out. */
+export function parseEntries(value: unknown): ModelList & { readonly models: readonly ModelEntry[] } {
+  const list = isRecord(value) ? value['data'] : undefined;
+  if (!Array.isArray(list))
+    throw new RunnerError(
+      'bad-response',
+      advise('The runner sent a list of models that does not have the form of the API.', 'check-address'),
+    );
+  return {
+    models: list.slice(0, maxModels).flatMap(entryOf),
+    leftOut: Math.max(0, list.length - maxModels),
+  };
+}
+
+function entryOf(value: unknown): ModelEntry[] {
+  if (!isRecord(value)) return [];
+  const { id, aliases, meta, max_model_len: window, status, architecture } = value;
+  if (typeof id !== 'string' || id === '' || id.length > maxNameLength) return [];
+  const said = isRecord(meta) ? meta : {};
+  const state = isRecord(status) ? stateOf(status['value']) : undefined;
+  const inputs = isRecord(architecture) ? architecture['input_modalities'] : undefined;
+  return [
+    withoutUndefined<ModelEntry>({
+      name: id,
+      aliases: Array.isArray(aliases) ? aliases.filter((alias) => typeof alias === 'string') : undefined,
+      size: countOf(said['size']),
+      allocatedContext: countOf(said['n_ctx']) ?? countOf(window),
+      maximumContext: countOf(said['n_ctx_train']) ?? countOf(window),
+      parameterSize: parametersIn(said['n_params']),
+      quantization: typeof said['ftype'] === 'string' ? said['ftype'].slice(0, 32) : undefined,
+      capabilities: Array.isArray(inputs) && inputs.includes('image') ? ['vision'] : undefined,
+      state,
+    }),
+  ];
+}
+
+const states = ['unloaded', 'loading', 'loaded', 'sleeping', 'downloading', 'downloaded'] as const;
+
+function stateOf(value: unknown): ModelEntry['state'] {
+  return states.find((state) => state === value);
+}
+
+function countOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined;
+}
+
+/** Such as `134.5M` or `7.6B`. */
+function parametersIn(value: unknown): string | undefined {
+  const count = countOf(value);
+  if (count === undefined) return undefined;
+  const [unit, divisor] = count >= 1e9 ? ['B', 1e9] : ['M', 1e6];
+  return `${(count / divisor).toFixed(1).replace(/\.0$/, '')}${unit}`;
+}

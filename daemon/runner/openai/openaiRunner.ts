@@ -1,0 +1,184 @@
+import { isRecord } from '../../../protocol/base/json.ts';
+import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { RunnerError } from '../../base/errors.ts';
+import { modelNotFound, notSupported } from '../http/answerFailure.ts';
+import type { Transport } from '../http/transport.ts';
+import type { ChatRequest, FillRequest, Runner, Server, ServerFacts, ShownModel } from '../runner.ts';
+import { ChatAnswer, endedEarly } from './chatAnswer.ts';
+import { openaiErrors } from './errorTexts.ts';
+import { readEvents, type StreamEvent } from './eventStream.ts';
+import { createFillReader } from './fillAnswer.ts';
+import { type ModelEntry, parseEntries } from './modelList.ts';
+import { type Props, parseProps } from './props.ts';
+import { chatBody, completionBody, infillBody, type ModelBody } from './requests.ts';
+
+/** A server that speaks OpenAI's API, with what its product has beyond that. */
+export function createOpenaiRunner(server: Server, connection: Transport, facts: ServerFacts): Runner {
+  const transport = connection.speaking(openaiErrors);
+  const isLlama = facts.product === 'llama.cpp';
+  const get = (path: string, signal: AbortSignal) => transport.json({ method: 'GET', path, signal });
+  const post = (path: string, body: ModelBody, signal: AbortSignal) =>
+    transport.json({ method: 'POST', path, body, model: body.model, signal });
+
+  /** Of a router, the properties of a model are known while it is loaded. Asking must not load it. */
+  const propsOf = async (signal: AbortSignal, model?: string): Promise<Props | undefined> => {
+    if (!isLlama) return undefined;
+    const query = model === undefined ? '' : `?model=${encodeURIComponent(model)}&autoload=false`;
+    try {
+      return parseProps(await get(`/props${query}`, signal));
+    } catch (error) {
+      if (error instanceof RunnerError && !error.data.retryable) return undefined;
+      throw error;
+    }
+  };
+
+  const entries = async (signal: AbortSignal) => {
+    const [{ models, leftOut }, props] = await Promise.all([
+      get('/v1/models', signal).then(parseEntries),
+      propsOf(signal),
+    ]);
+    const [only] = models;
+    const isSingle = only && models.length === 1 && props && !props.isRouter;
+    return { models: isSingle ? [withProps(only, props)] : models, leftOut };
+  };
+
+  const find = async (model: string, signal: AbortSignal): Promise<ModelEntry> => {
+    const { models } = await entries(signal);
+    const found = models.find((entry) => isNamed(entry, model));
+    if (!found) throw modelNotFound(transport.subject(model), model);
+    return found;
+  };
+
+  /** llama.cpp answers under any name, so the name is looked up first; once, as long as the connection holds. */
+  const known = new Set<string>();
+  const requireModel = async (model: string, signal: AbortSignal) => {
+    if (!isLlama || known.has(model)) return;
+    await find(model, signal);
+    known.add(model);
+  };
+
+  /** Whether llama.cpp fills gaps with this model's own tokens. It refuses before it does any work. */
+  const canInfill = async (model: string, signal: AbortSignal): Promise<boolean> => {
+    const body = { model, input_prefix: '', input_suffix: '', n_predict: 0 };
+    return post('/infill', body, signal).then(
+      () => true,
+      (error) => {
+        if (error instanceof RunnerError && !error.data.retryable) return false;
+        throw error;
+      },
+    );
+  };
+
+  async function* partsUntilDone<T extends { readonly done: boolean }>(
+    { path, body }: { readonly path: string; readonly body: ModelBody },
+    read: (event: StreamEvent) => T | undefined,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly T[]> {
+    const { model } = body;
+    await requireModel(model, signal);
+    const request = { method: 'POST', path, body: { ...body, stream: true }, model, signal } as const;
+    for await (const events of transport.stream({ ...request, wait: 'firstByte' }, readEvents)) {
+      const { parts, failure } = readAll(events, read);
+      yield parts;
+      if (failure !== undefined) throw failure;
+      if (parts.at(-1)?.done) return;
+    }
+    throw endedEarly(transport.subject(model));
+  }
+
+  return {
+    server,
+    facts,
+    async identify(signal) {
+      if (!isLlama) await get('/v1/models', signal);
+      return withoutUndefined({ version: (await propsOf(signal))?.version });
+    },
+    list: entries,
+    async running(signal) {
+      const { models } = await entries(signal);
+      return models.filter(isLoaded).map((model) => ({ ...model, expiresAt: never, sizeVram: 0 }));
+    },
+    async show(model, signal) {
+      const entry = await find(model, signal);
+      const props = await propsOf(signal, model);
+      const insert = props !== undefined && (await canInfill(model, signal));
+      return shownModel(entry, props, insert);
+    },
+    chat(request, signal) {
+      const answer = new ChatAnswer(transport.subject(request.model));
+      const body = { ...chatBody(request), stream_options: { include_usage: true } };
+      return partsUntilDone({ path: '/v1/chat/completions', body }, (event) => answer.read(event), signal);
+    },
+    fill(request, signal) {
+      const read = createFillReader(transport.subject(request.model));
+      return partsUntilDone(fillBody(request, isLlama, transport), read, signal);
+    },
+    ...(facts.can.includes('count') && { count: (request, signal) => count(request, signal) }),
+    close: () => transport.close(),
+  };
+
+  async function count(request: ChatRequest, signal: AbortSignal): Promise<number> {
+    const path = isLlama ? '/v1/chat/completions/input_tokens' : '/tokenize';
+    const said = await post(path, chatBody(request), signal);
+    const counted = isRecord(said) ? (said['input_tokens'] ?? said['count']) : undefined;
+    if (typeof counted === 'number' && counted > 0) return counted;
+    throw new RunnerError('bad-response', 'The runner did not say how long the prompt is. Ask again.');
+  }
+}
+
+/** The parts of one read, up to the one that ends the answer or to a failure. */
+function readAll<T extends { readonly done: boolean }>(
+  events: readonly StreamEvent[],
+  read: (event: StreamEvent) => T | undefined,
+): { readonly parts: readonly T[]; readonly failure?: unknown } {
+  const parts: T[] = [];
+  try {
+    for (const event of events) {
+      const part = read(event);
+      if (part) parts.push(part);
+      if (part?.done) break;
+    }
+    return { parts };
+  } catch (failure) {
+    return { parts, failure };
+  }
+}
+
+function fillBody(request: FillRequest, isLlama: boolean, transport: Transport) {
+  const { text, model } = request;
+  if ('prompt' in text) return { path: '/v1/completions', body: completionBody(request, text.prompt) };
+  // The suffix of `/v1/completions` is ignored in silence by llama.cpp, and most others do not know it.
+  if (!isLlama) throw notSupported('insert', transport.subject(model));
+  return { path: '/infill', body: infillBody(request, text) };
+}
+
+/** A model of a server without a router stays loaded as long as the server runs. */
+const never = '9999-12-31T23:59:59.000Z';
+
+function isLoaded({ state, allocatedContext }: ModelEntry): boolean {
+  return state === undefined
+    ? allocatedContext !== undefined
+    : ['loading', 'loaded', 'sleeping'].includes(state);
+}
+
+function isNamed({ name, aliases = [] }: ModelEntry, asked: string): boolean {
+  return [name, ...aliases].some((known) => known.toLowerCase() === asked.toLowerCase());
+}
+
+/** What the only model of a server can do. */
+function withProps(entry: ModelEntry, { window, capabilities }: Props): ModelEntry {
+  return { ...entry, capabilities, ...(window === undefined ? {} : { allocatedContext: window }) };
+}
+
+function shownModel(entry: ModelEntry, props: Props | undefined, insert: boolean): ShownModel {
+  const { maximumContext, parameterSize, quantization } = entry;
+  return withoutUndefined<ShownModel>({
+    maximumContext,
+    parameterSize,
+    quantization,
+    turns: 'written',
+    capabilities: props && [...props.capabilities, ...(insert ? ['insert'] : [])],
+    template: props?.template,
+    opensThinking: props?.opensThinking || undefined,
+  });
+}

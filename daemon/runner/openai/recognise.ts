@@ -1,0 +1,55 @@
+import { isRecord, tryJson } from '../../../protocol/base/json.ts';
+import type { Product } from '../../../protocol/messages/status.ts';
+import type { Look, Transport } from '../http/transport.ts';
+import type { ServerFacts } from '../runner.ts';
+
+/** What each product can do, and how it differs. */
+const facts: Readonly<Record<Exclude<Product, 'ollama'>, ServerFacts>> = {
+  'llama.cpp': {
+    product: 'llama.cpp',
+    can: ['chat', 'complete', 'count'],
+    hasFreeNames: true,
+    hasFixedWindows: true,
+    dropsTools: true,
+  },
+  lmstudio: { product: 'lmstudio', can: ['chat', 'complete'], hasFreeNames: true, hasFixedWindows: true },
+  vllm: { product: 'vllm', can: ['chat', 'complete', 'count'], hasFreeNames: true, hasFixedWindows: true },
+  other: { product: 'other', can: ['chat', 'complete'], hasFreeNames: true, hasFixedWindows: true },
+};
+
+/** llama.cpp names itself in each answer, whatever the path and the status. */
+export function isLlamaServer({ header }: Look): boolean {
+  return /^llama\.cpp/i.test(header('server') ?? '');
+}
+
+export const llamaServer: ServerFacts = facts['llama.cpp'];
+export const otherServer: ServerFacts = facts.other;
+
+/**
+ * What speaks OpenAI's API here; undefined if nothing does. A field proves it, since some servers answer any path with
+ * status 200. A server that wants a key for its list is one too, if it knew the path.
+ */
+export async function recogniseOpenai(
+  transport: Transport,
+  signal: AbortSignal,
+): Promise<ServerFacts | undefined> {
+  const look = await transport.look({ method: 'GET', path: '/v1/models', signal });
+  if (isLlamaServer(look)) return llamaServer;
+  const value = tryJson(look.text);
+  const list = isRecord(value) ? value['data'] : undefined;
+  if (look.status === 401 || look.status === 403)
+    return (await hasVersion(transport, signal)) ? facts.vllm : facts.other;
+  if (!Array.isArray(list)) return undefined;
+  const [first] = list;
+  const { owned_by: owner, max_model_len: window } = isRecord(first) ? first : {};
+  if (owner === 'vllm' || window !== undefined) return facts.vllm;
+  const isExpress = /express/i.test(look.header('x-powered-by') ?? '');
+  return isExpress || owner === 'organization_owner' ? facts.lmstudio : facts.other;
+}
+
+/** vLLM guards only what is below `/v1`. */
+async function hasVersion(transport: Transport, signal: AbortSignal): Promise<boolean> {
+  const { status, text } = await transport.look({ method: 'GET', path: '/version', signal });
+  const value = tryJson(text);
+  return status === 200 && isRecord(value) && typeof value['version'] === 'string';
+}

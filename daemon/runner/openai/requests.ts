@@ -1,0 +1,116 @@
+import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import type { Message, Tool, ToolCall } from '../../../protocol/messages/chat.ts';
+import type { ChatRequest, FillRequest } from '../runner.ts';
+
+/** A body about a model, with the wire's own field names. */
+export interface ModelBody {
+  readonly model: string;
+  readonly [key: string]: unknown;
+}
+
+/** The names of the options that have other names here. The rest keep theirs; the window belongs to the server. */
+const optionNames: ReadonlyMap<string, string | undefined> = new Map([
+  ['num_predict', 'max_tokens'],
+  ['num_ctx', undefined],
+  ['num_keep', undefined],
+  ['num_gpu', undefined],
+  ['num_thread', undefined],
+  ['num_batch', undefined],
+]);
+
+/** The body of `/v1/chat/completions`, and of what counts its tokens. */
+export function chatBody({ model, messages, tools, think, options = {}, format }: ChatRequest): ModelBody {
+  return withoutUndefined({
+    ...optionFields(options),
+    model,
+    messages: messages.map(messageBody),
+    ...(tools.length === 0 ? {} : { tools: tools.map(toolBody) }),
+    ...thinkingFields(think),
+    response_format: formatBody(format),
+  });
+}
+
+function optionFields(options: NonNullable<ChatRequest['options']>): Readonly<Record<string, unknown>> {
+  const fields: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(options)) {
+    const field = optionNames.has(name) ? optionNames.get(name) : name;
+    // A negative limit means none.
+    const isLimit = name === 'num_predict' && typeof value === 'number' && value < 0;
+    if (field !== undefined && !isLimit) fields.push([field, value]);
+  }
+  return Object.fromEntries(fields);
+}
+
+function messageBody({ role, content, images, thinking, toolCalls, toolCallId }: Message): object {
+  return withoutUndefined({
+    role,
+    tool_call_id: role === 'tool' ? toolCallId : undefined,
+    content: images?.length ? [{ type: 'text', text: content }, ...images.map(imagePart)] : content,
+    ...(thinking ? { reasoning_content: thinking } : {}),
+    ...(toolCalls?.length ? { tool_calls: toolCalls.map(callBody) } : {}),
+  });
+}
+
+/** An image is sent as data: a server that fetched addresses could be led anywhere. */
+function imagePart(base64: string): object {
+  return { type: 'image_url', image_url: { url: `data:${imageType(base64)};base64,${base64}` } };
+}
+
+/** By its first bytes. */
+function imageType(base64: string): string {
+  if (base64.startsWith('/9j/')) return 'image/jpeg';
+  if (base64.startsWith('R0lGOD')) return 'image/gif';
+  if (base64.startsWith('UklGR')) return 'image/webp';
+  return 'image/png';
+}
+
+/** Arguments are the text of a JSON value here. */
+function callBody({ id, name, arguments: given }: ToolCall): object {
+  return { id, type: 'function', function: { name, arguments: JSON.stringify(given) } };
+}
+
+function toolBody({ name, description, inputSchema }: Tool): object {
+  return { type: 'function', function: { name, description, parameters: inputSchema } };
+}
+
+/** A template reads the switch, or the level if it knows levels. */
+function thinkingFields(think: ChatRequest['think']): object {
+  if (think === undefined) return {};
+  const level = typeof think === 'string' ? { reasoning_effort: think } : {};
+  return { chat_template_kwargs: { enable_thinking: think !== false }, ...level };
+}
+
+function formatBody(format: ChatRequest['format']): object | undefined {
+  if (format === undefined) return undefined;
+  if (typeof format === 'string') return { type: 'json_object' };
+  return { type: 'json_schema', json_schema: { name: 'answer', schema: format } };
+}
+
+/** The body of `/v1/completions`, for a prompt in the tokens of the model's family. */
+export function completionBody(
+  { model, stops, maxTokens, temperature }: FillRequest,
+  prompt: string,
+): ModelBody {
+  return {
+    model,
+    prompt,
+    max_tokens: maxTokens,
+    temperature,
+    ...(stops.length === 0 ? {} : { stop: stops }),
+  };
+}
+
+/** The body of llama.cpp's `/infill`, which wants both texts. */
+export function infillBody(
+  { model, stops, maxTokens, temperature }: FillRequest,
+  { prefix, suffix }: { readonly prefix: string; readonly suffix: string },
+): ModelBody {
+  return {
+    model,
+    input_prefix: prefix,
+    input_suffix: suffix,
+    n_predict: maxTokens,
+    temperature,
+    ...(stops.length === 0 ? {} : { stop: stops }),
+  };
+}

@@ -1,0 +1,408 @@
+import fc from 'fast-check';
+import t, { type Test } from 'tap';
+import { RunnerError } from '../../daemon/base/errors.ts';
+import { createTransport } from '../../daemon/runner/http/transport.ts';
+import { openaiErrors } from '../../daemon/runner/openai/errorTexts.ts';
+import { readEvents, type StreamEvent } from '../../daemon/runner/openai/eventStream.ts';
+import { createFillReader } from '../../daemon/runner/openai/fillAnswer.ts';
+import { parseEntries } from '../../daemon/runner/openai/modelList.ts';
+import { createOpenaiRunner } from '../../daemon/runner/openai/openaiRunner.ts';
+import { parseProps } from '../../daemon/runner/openai/props.ts';
+import { recognise } from '../../daemon/runner/recognise.ts';
+import type { ChatRequest, Server } from '../../daemon/runner/runner.ts';
+import type { ChatParams } from '../../protocol/messages/chat.ts';
+import { listModelsRequest, pullModelRequest, showModelRequest } from '../../protocol/messages/models.ts';
+import { statusRequest } from '../../protocol/messages/status.ts';
+import { startPair } from '../support/daemonPair.ts';
+import { failsWith } from '../support/failsWith.ts';
+import { golden } from '../support/golden.ts';
+import {
+  delta,
+  llamaHeaders,
+  llamaRoutes,
+  type OpenaiStandIn,
+  sendJson,
+  startOpenaiStandIn,
+  streaming,
+  usage,
+} from '../support/openaiStandIn.ts';
+import { type Recording, readRecordings, startReplay } from '../support/recordings.ts';
+import { poll } from '../support/waiting.ts';
+
+const timeouts = { connect: 5_000, list: 10_000, firstByte: 10_000, idle: 10_000 };
+const facts = { product: 'other', can: ['chat', 'complete'], hasFreeNames: true } as const;
+const empty: ChatRequest = { model: 'm', messages: [], tools: [] };
+const never = new AbortController().signal;
+
+function transportTo(url: string) {
+  return createTransport({ server: 'default', url, timeouts, headers: async () => ({}) });
+}
+
+t.test('every recorded exchange is read correctly', async (t) => {
+  const outcomes: Record<string, unknown> = {};
+  for (const recording of readRecordings('recordings-openai'))
+    outcomes[recording.file] = await replay(recording);
+  t.equal(Object.keys(outcomes).length, 217);
+  const { actual, accepted } = golden('replayed-openai.json', outcomes);
+  t.equal(actual, accepted, 'test/fixtures/golden/replayed-openai.json (ACCEPT=1 takes what is)');
+});
+
+async function replay(recording: Recording): Promise<unknown> {
+  const { url, close } = await startReplay(recording);
+  const transport = transportTo(url);
+  try {
+    return await outcomeOf(url, recording);
+  } catch (error) {
+    if (!(error instanceof RunnerError)) throw error;
+    const outcome = JSON.stringify({ ...error.data, message: error.message });
+    return JSON.parse(outcome.replaceAll(/127\.0\.0\.1:\d+/g, 'HOST'));
+  } finally {
+    await transport.close();
+    await close();
+  }
+}
+
+async function outcomeOf(url: string, { request, response }: Recording): Promise<unknown> {
+  const transport = transportTo(url).speaking(openaiErrors);
+  const runner = createOpenaiRunner({ name: 'default', url }, transport, facts);
+  const { method, path } = request;
+  const body = request.body as { model?: string; stream?: boolean } | undefined;
+  const about = body?.model === undefined ? {} : { model: body.model };
+  if (response.headers['content-type'] === 'text/event-stream' && path === '/v1/chat/completions')
+    return summaryOf(runner.chat({ ...empty, ...about }, never));
+  if (response.headers['content-type'] === 'text/event-stream' && /infill|completions?$/.test(path)) {
+    const read = createFillReader(transport.subject());
+    let text = '';
+    for await (const events of transport.stream({ method: 'POST', path, body, signal: never }, readEvents))
+      for (const part of events.map(read)) {
+        text += part?.text ?? '';
+        if (part?.done) return { text, doneReason: part.doneReason };
+      }
+    return { text, isLost: true };
+  }
+  if (/sse$/.test(path)) {
+    let events = 0;
+    const stream = transport.stream({ method: 'GET', path, signal: never }, readEvents);
+    await (async () => {
+      for await (const batch of stream) events += batch.length;
+    })().catch(() => undefined);
+    return { events };
+  }
+  const value = await transport.json({ method: method as 'GET', path, signal: never, ...about });
+  if (/^\/v1\/models|^\/models$/.test(path) && method === 'GET' && !path.includes('/models/'))
+    return parseEntries(value);
+  if (path.startsWith('/props')) {
+    const { template, ...props } = parseProps(value);
+    return { ...props, template: template?.length };
+  }
+  return 'JSON';
+}
+
+/** What a chat gave; one that fails half way keeps what had come. */
+async function summaryOf(batches: ReturnType<ReturnType<typeof createOpenaiRunner>['chat']>) {
+  const summary = { content: '', thinking: '', calls: [] as unknown[], end: {} as object };
+  try {
+    for await (const parts of batches)
+      for (const { content, thinking, toolCalls, done, doneReason, ...rest } of parts) {
+        summary.content += content;
+        summary.thinking += thinking;
+        summary.calls.push(...toolCalls);
+        if (done) summary.end = { doneReason, ...rest };
+      }
+    return summary;
+  } catch (error) {
+    if (!(error instanceof RunnerError)) throw error;
+    return { ...summary, failed: error.kind, message: error.message.replace(/127\.0\.0\.1:\d+/, 'HOST') };
+  }
+}
+
+async function eventsOf(chunks: readonly Buffer[]): Promise<readonly StreamEvent[]> {
+  const events: StreamEvent[] = [];
+  async function* body() {
+    yield* chunks;
+  }
+  for await (const batch of readEvents(body())) events.push(...batch);
+  return events;
+}
+
+t.test('server-sent events are the same in any cut of their bytes', async (t) => {
+  const text =
+    ': ping\r\n\r\ndata: {"a":"ü"}\r\n\r\nevent: error\ndata: one\ndata:two\n\nid: 7\nretry: 1\ndata\n\nrubbish\n\ndata: [DONE]\n\ndata: lost';
+  const want = [
+    { name: 'message', data: '{"a":"ü"}' },
+    { name: 'error', data: 'one\ntwo' },
+    { name: 'message', data: '' },
+    { name: 'message', data: '[DONE]' },
+  ];
+  const bytes = Buffer.from(text);
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.nat(bytes.length), { maxLength: 20 }), async (cuts) => {
+      const at = [0, ...cuts.sort((a, b) => a - b), bytes.length];
+      const chunks = at.slice(1).map((end, index) => bytes.subarray(at[index], end));
+      return JSON.stringify(await eventsOf(chunks)) === JSON.stringify(want);
+    }),
+    { numRuns: 300 },
+  );
+  t.strictSame(await eventsOf([bytes]), want);
+});
+
+t.test('what answers at an address is recognised', async (t) => {
+  const list = (entry: object) => ({ 'GET /v1/models': { object: 'list', data: [entry] } });
+  const locked = (response: Parameters<typeof sendJson>[0]) => sendJson(response, 401, { error: 'no' });
+  const unexpected = { error: 'Unexpected endpoint or method. (GET /api/version)' };
+  const loading = (response: Parameters<typeof sendJson>[0]) =>
+    sendJson(response, 503, { error: { code: 503, message: 'Loading model', type: 'unavailable_error' } });
+  const cases: readonly {
+    name: string;
+    routes: Parameters<typeof startOpenaiStandIn>[0];
+    headers?: Readonly<Record<string, string>>;
+    api?: Server['api'];
+    want: string;
+  }[] = [
+    { name: 'Ollama', routes: { 'GET /api/version': { version: '0.9' } }, want: 'ollama' },
+    { name: 'llama.cpp', routes: llamaRoutes('m'), headers: llamaHeaders, want: 'llama.cpp' },
+    {
+      name: 'llama.cpp that loads',
+      routes: { 'GET /api/version': loading, 'GET /v1/models': loading },
+      headers: llamaHeaders,
+      want: 'llama.cpp',
+    },
+    {
+      name: 'llama.cpp that wants a key',
+      routes: { 'GET /api/version': locked, 'GET /v1/models': locked },
+      headers: llamaHeaders,
+      want: 'llama.cpp',
+    },
+    { name: 'vLLM', routes: list({ id: 'm', owned_by: 'vllm', max_model_len: 8_192 }), want: 'vllm' },
+    {
+      name: 'vLLM that wants a key',
+      routes: { 'GET /v1/models': locked, 'GET /version': { version: '0.11' } },
+      want: 'vllm',
+    },
+    {
+      name: 'LM Studio',
+      routes: { 'GET /api/version': unexpected, ...list({ id: 'm', owned_by: 'organization_owner' }) },
+      headers: { 'x-powered-by': 'Express' },
+      want: 'lmstudio',
+    },
+    { name: 'another one', routes: list({ id: 'm', owned_by: 'someone' }), want: 'other' },
+    { name: 'another one that wants a key', routes: { 'GET /v1/models': locked }, want: 'other' },
+    {
+      name: 'one that keeps everything behind a token',
+      routes: { 'GET /api/version': locked, 'GET /v1/models': locked },
+      want: 'ollama',
+    },
+    { name: 'nothing that is known', routes: {}, want: 'ollama' },
+    { name: 'as the settings say', routes: {}, api: 'openai', want: 'other' },
+    { name: 'as the settings say, too', routes: llamaRoutes('m'), api: 'ollama', want: 'ollama' },
+  ];
+  for (const { name, routes, headers, api, want } of cases) {
+    const standIn = await startOpenaiStandIn(routes, headers);
+    const transport = transportTo(standIn.url);
+    const server = { name: 'default', url: standIn.url, ...(api ? { api } : {}) };
+    t.equal((await recognise(server, transport, never)).runner.facts.product, want, name);
+    t.ok(standIn.asked.length <= 3, `${name}: at most three questions`);
+    await transport.close();
+    await standIn.close();
+  }
+});
+
+async function startDaemon(t: Test, standIn: OpenaiStandIn, options: object = {}) {
+  const daemon = await startPair({ host: `${standIn.url}/v1`, ...options });
+  t.teardown(async () => {
+    await daemon.close();
+    await standIn.close();
+  });
+  const chat = async (params: Partial<ChatParams>, cancels = false) => {
+    const asked = { model: 'small', messages: [{ role: 'user' as const, content: 'hello' }], ...params };
+    return (await daemon.chat(asked, cancels ? { cancelAt: () => true } : {})).result;
+  };
+  return { daemon, chat };
+}
+
+const tools = [{ name: 'get_weather', description: 'd', inputSchema: { type: 'object' } }];
+
+t.test('a chat with llama.cpp', async (t) => {
+  const standIn = await startOpenaiStandIn(llamaRoutes('small'), llamaHeaders);
+  const { daemon, chat } = await startDaemon(t, standIn);
+  t.match(await daemon.request(statusRequest, {}), {
+    state: 'online',
+    product: 'llama.cpp',
+    version: 'b1-0c1e570',
+    can: ['chat', 'complete', 'count'],
+  });
+  t.match(await daemon.request(listModelsRequest, {}), {
+    models: [
+      {
+        name: 'small',
+        size: 96_576_768,
+        details: { parameterSize: '134.5M', quantization: 'Q4_1' },
+        context: { allocated: 4_096, maximum: 8_192 },
+        capabilities: { completion: { value: true, from: 'server' } },
+      },
+    ],
+  });
+
+  standIn.routes['POST /v1/chat/completions'] = streaming([
+    ': ping\n\n',
+    delta({ role: 'assistant', content: null }),
+    delta({ reasoning_content: 'hm', reasoning: 'hm' }),
+    delta({ content: 'Hel' }),
+    delta({ content: 'lo' }),
+    delta({}, 'stop'),
+    usage(36, 3),
+  ]);
+  const answer = await chat({ options: { temperature: 0.5, num_predict: 9, num_ctx: 99 }, keepAlive: '5m' });
+  t.match(answer, {
+    finishReason: 'stop',
+    message: { content: 'Hello', thinking: 'hm' },
+    usage: { promptTokens: 36, completionTokens: 3, contextLength: 4_096 },
+    notices: [],
+  });
+  t.strictSame(standIn.bodies('/v1/chat/completions'), [
+    {
+      temperature: 0.5,
+      max_tokens: 9,
+      model: 'small',
+      messages: [{ role: 'user', content: 'hello' }],
+      stream_options: { include_usage: true },
+      stream: true,
+    },
+  ]);
+
+  await t.test('tools are not sent to a template that knows none, which is said', async (t) => {
+    t.match(await chat({ tools }), { notices: [{ code: 'tools-disabled' }], message: { content: 'Hello' } });
+    t.notOk('tools' in (standIn.bodies('/v1/chat/completions').at(-1) ?? {}));
+  });
+
+  await t.test('a name that it does not have is refused, although it would answer', async (t) => {
+    const asked = standIn.bodies('/v1/chat/completions').length;
+    await t.rejects(chat({ model: 'other' }), failsWith({ data: { kind: 'model-not-found' } }));
+    t.equal(standIn.bodies('/v1/chat/completions').length, asked);
+  });
+
+  await t.test('what it cannot do is refused, with the name of the product', async (t) => {
+    await t.rejects(daemon.request(pullModelRequest, { model: 'qwen' }), {
+      data: { kind: 'not-supported', capability: 'pull' },
+      message: /^llama\.cpp at .* cannot download models\./,
+    });
+  });
+
+  await t.test('a prompt that nearly fills the window is counted exactly', async (t) => {
+    standIn.routes['POST /v1/chat/completions/input_tokens'] = { input_tokens: 4_000 };
+    const long = { messages: [{ role: 'user', content: 'word '.repeat(2_500) }] } as const;
+    const { notices } = await chat(long);
+    t.match(notices, [{ code: 'context-nearly-full', message: /98 % of the context window of 4096 tokens/ }]);
+  });
+
+  await t.test('a prompt that does not fit is refused with both figures', async (t) => {
+    standIn.routes['POST /v1/chat/completions'] = (response) =>
+      sendJson(response, 400, {
+        error: {
+          code: 400,
+          message:
+            'request (5031 tokens) exceeds the available context size (4096 tokens), try increasing it',
+          type: 'exceed_context_size_error',
+          n_prompt_tokens: 5_031,
+          n_ctx: 4_096,
+        },
+      });
+    const figures = { needed: 5_031, allocated: 4_096, maximum: 8_192 };
+    await t.rejects(chat({}), failsWith({ data: { kind: 'context-exceeded', ...figures } }));
+  });
+
+  await t.test('a cancel closes the socket', async (t) => {
+    standIn.routes['POST /v1/chat/completions'] = (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(`data: ${JSON.stringify(delta({ content: 'first' }))}\n\n`);
+    };
+    t.match(await chat({}, true), { finishReason: 'cancelled', message: { content: 'first' } });
+    await poll(
+      async () => standIn.asked.findLast(({ path }) => path === '/v1/chat/completions')?.isClosed,
+      (isClosed) => isClosed === true,
+      5_000,
+    );
+  });
+});
+
+t.test('tool calls arrive in pieces', async (t) => {
+  const standIn = await startOpenaiStandIn(
+    llamaRoutes('small', { caps: { supports_tools: true } }),
+    llamaHeaders,
+  );
+  const { chat } = await startDaemon(t, standIn);
+  const piece = (index: number, text: string, head: object = {}) =>
+    delta({
+      tool_calls: [
+        { index, ...head, function: { arguments: text, ...('id' in head ? { name: 'get_weather' } : {}) } },
+      ],
+    });
+  const cases: readonly { name: string; events: readonly object[]; want: object }[] = [
+    {
+      name: 'two calls',
+      events: [
+        piece(0, '{', { id: 'a' }),
+        piece(1, '', { id: 'b' }),
+        piece(0, '"city":"Bern"}'),
+        delta({}, 'tool_calls'),
+      ],
+      want: {
+        finishReason: 'toolCalls',
+        message: {
+          toolCalls: [
+            { id: 'a', name: 'get_weather', arguments: { city: 'Bern' } },
+            { id: 'b', name: 'get_weather', arguments: {} },
+          ],
+        },
+      },
+    },
+    {
+      name: 'arguments that cannot be read are a notice and no call',
+      events: [piece(0, '{"city":', { id: 'a' }), delta({}, 'tool_calls')],
+      want: { finishReason: 'stop', notices: [{ code: 'tool-call-malformed' }] },
+    },
+  ];
+  for (const { name, events, want } of cases) {
+    standIn.routes['POST /v1/chat/completions'] = streaming(events);
+    t.match(await chat({ tools }), want, name);
+  }
+  t.match(standIn.bodies('/v1/chat/completions').at(-1), {
+    tools: [{ type: 'function', function: { name: 'get_weather' } }],
+  });
+});
+
+t.test('an answer that is not whole is an error, with what had come', async (t) => {
+  const standIn = await startOpenaiStandIn(llamaRoutes('small'), llamaHeaders);
+  const { chat } = await startDaemon(t, standIn);
+  const half = [delta({ content: 'half' })];
+  const call = delta({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{"x"' } }] });
+  const cases: Readonly<Record<string, Parameters<typeof streaming>>> = {
+    'an end without [DONE]': [[...half, delta({}, 'stop')], ''],
+    '[DONE] without a reason to finish': [half],
+    'an error with status 200': [
+      [...half, { error: { code: 500, message: 'the engine failed', type: 'server_error' } }],
+    ],
+    'an event called error': [[...half, 'event: error\ndata: {"error":{"message":"it broke"}}\n\n']],
+    'half a call at the limit': [[...half, call, delta({}, 'length')]],
+    'bare text of a router': [half, 'proxy error: Failed to read connection'],
+  };
+  for (const [name, given] of Object.entries(cases)) {
+    standIn.routes['POST /v1/chat/completions'] = streaming(...given);
+    const error = await chat({}).catch((failure) => failure);
+    t.match(error, { data: { partial: { content: 'half' } } }, name);
+  }
+});
+
+t.test('any other server: list and chat, and what is unknown is said to be unknown', async (t) => {
+  const standIn = await startOpenaiStandIn({
+    'GET /v1/models': { object: 'list', data: [{ id: 'Org/Model-7B@q4', object: 'model', owned_by: 'x' }] },
+    'POST /v1/chat/completions': streaming([delta({ content: 'ok' }), delta({}, 'stop')]),
+  });
+  const { daemon, chat } = await startDaemon(t, standIn);
+  const model = 'Org/Model-7B@q4';
+  t.match(await daemon.request(showModelRequest, { model }), {
+    model: { name: model, capabilities: { tools: { value: 'unknown' } }, context: {} },
+  });
+  t.match(await chat({ model }), { message: { content: 'ok' }, usage: { promptTokens: 0 } });
+  t.match(await daemon.request(statusRequest, {}), { product: 'other', can: ['chat', 'complete'] });
+});
