@@ -5,12 +5,21 @@ import type { BaseUrl } from '../base/baseUrl.ts';
 import type { Document } from '../content/document.ts';
 import type { Renditions } from '../formats/renditions.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
-import type { Authorization } from './authorization.ts';
+import { createAnswers } from './answers.ts';
+import { type Authorization, seesDrafts } from './authorization.ts';
+import { createCollectionRoutes } from './collectionRoutes.ts';
 import { createEtag, isNotModified, setValidators } from './conditional.ts';
 import { documentToView } from './documentView.ts';
 import { createListRoute } from './listRoute.ts';
 import { createLookups } from './lookups.ts';
-import { listQuerySchema, nameParameter, problemResponses, slugParameter } from './schemas.ts';
+import {
+  json,
+  listQuerySchema,
+  nameParameter,
+  problemResponses,
+  slugParameter,
+  unchanged,
+} from './schemas.ts';
 import { sendRendition } from './sendRendition.ts';
 
 export interface ApiServices {
@@ -30,31 +39,37 @@ export function createApiRoutes({
   const lookups = createLookups(index);
   return async (app) => {
     app.addHook('onRequest', authorization.requireReader);
+    const sendAnswer = createAnswers(index);
+    await app.register(createCollectionRoutes({ index, baseUrl, lookups, sendAnswer }));
 
     app.get(
       '/docs',
       {
         schema: {
+          operationId: 'listDocs',
+          tags: ['Documents'],
           summary: 'List documents',
-          description: 'Newest first, or, with `q`, the most relevant first.',
+          description: 'Newest first, then those without a date by title; with `q`, the most relevant first.',
           querystring: listQuerySchema,
           response: {
-            200: Type.Ref('DocumentList'),
+            200: json('DocumentList', 'A page of documents'),
             304: unchanged,
             ...problemResponses(400, 401, 403, 429, 503),
           },
         },
       },
-      createListRoute({ index, baseUrl }),
+      createListRoute({ index, baseUrl, sendAnswer }),
     );
 
     app.get(
       '/docs/:slug',
       {
         schema: {
+          operationId: 'getDoc',
+          tags: ['Documents'],
           summary: 'The metadata of a document',
           params: slugParameter,
-          response: { 200: Type.Ref('Document'), 304: unchanged, ...documentProblems },
+          response: { 200: json('Document', 'The metadata'), 304: unchanged, ...documentProblems },
         },
       },
       async (request, reply) => {
@@ -69,27 +84,39 @@ export function createApiRoutes({
 
     app.get(
       '/openapi.json',
-      { schema: { summary: 'This description', response: problemResponses(401, 403, 429) } },
-      async (_request, reply) => {
-        reply.type('application/json; charset=utf-8');
-        return JSON.stringify(app.swagger());
+      {
+        schema: {
+          operationId: 'getOpenApi',
+          tags: ['Service'],
+          summary: 'This description',
+          response: { 200: openApiAnswer, ...problemResponses(401, 403, 429) },
+        },
       },
+      async (_request, reply) => reply.type('application/json; charset=utf-8').send(app.swagger()),
     );
 
     const pdf = kept('application/pdf');
-    rendered('/docs/:slug.pdf', 'A document as PDF', pdf, async (request, reply, document) =>
-      sendRendition(request, reply, await renditions.pdf(document), {
-        authorization,
-        fileName: `${document.slug}.pdf`,
-      }),
+    rendered(
+      '/docs/:slug.pdf',
+      { operationId: 'getDocPdf', summary: 'A document as PDF' },
+      pdf,
+      async (request, reply, document) =>
+        sendRendition(request, reply, await renditions.pdf(document), {
+          authorization,
+          fileName: `${document.slug}.pdf`,
+        }),
     );
     const markdown = { 200: file('text/markdown') };
-    rendered('/docs/:slug.md', 'A document as Markdown', markdown, async (request, reply, document) =>
-      sendRendition(request, reply, await renditions.markdown(document), { authorization }),
+    rendered(
+      '/docs/:slug.md',
+      { operationId: 'getDocMarkdown', summary: 'A document as Markdown' },
+      markdown,
+      async (request, reply, document) =>
+        sendRendition(request, reply, await renditions.markdown(document), { authorization }),
     );
     rendered(
       '/docs/:slug.html',
-      'A document as a page of HTML, with its pictures inside',
+      { operationId: 'getDocHtml', summary: 'A document as a page of HTML, with its pictures inside' },
       { 200: file('text/html') },
       async (request, reply, document) =>
         sendRendition(request, reply, await renditions.html(document), { authorization }),
@@ -99,6 +126,8 @@ export function createApiRoutes({
       '/collections/:name.epub',
       {
         schema: {
+          operationId: 'getCollectionEpub',
+          tags: ['Collections'],
           summary: 'A collection as EPUB',
           params: nameParameter,
           response: {
@@ -120,7 +149,7 @@ export function createApiRoutes({
 
     function rendered(
       path: string,
-      summary: string,
+      named: { readonly operationId: string; readonly summary: string },
       files: Readonly<Record<number, object>>,
       answer: (request: FastifyRequest, reply: FastifyReply, document: Document) => Promise<FastifyReply>,
     ): void {
@@ -128,7 +157,8 @@ export function createApiRoutes({
         path,
         {
           schema: {
-            summary,
+            ...named,
+            tags: ['Documents'],
             params: slugParameter,
             response: { ...files, 304: unchanged, ...documentProblems, ...problemResponses(422) },
           },
@@ -140,16 +170,14 @@ export function createApiRoutes({
   };
 }
 
-function seesDrafts({ grant }: FastifyRequest): boolean {
-  return grant?.scopes.includes('draft') ?? false;
-}
-
 const usualProblems = problemResponses(401, 403, 404, 429, 503);
 /** A document may have another slug. */
 const documentProblems = { ...problemResponses(308), ...usualProblems };
 
-/** The answer if the client already has the same version. */
-const unchanged = Type.Null({ description: 'Nothing has changed since the answer with this entity tag.' });
+const openApiAnswer = {
+  description: 'OpenAPI 3.1',
+  content: { 'application/json': { schema: Type.Object({}, { additionalProperties: true }) } },
+};
 
 /** Answers with a file to save, of which the client may request a part. */
 function kept(mediaType: string) {

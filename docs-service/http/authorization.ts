@@ -31,6 +31,11 @@ const owner = 'owner';
 /** Each holds a descriptor. */
 const downloadBounds = { what: 'downloads', maxOfOne: 32, maxOfAll: 128 };
 
+/** Whether the token of a request shows drafts. */
+export function seesDrafts({ grant }: FastifyRequest): boolean {
+  return grant?.scopes.includes('draft') ?? false;
+}
+
 /** Bearer tokens (RFC 6750) and their limits. */
 export async function authorizeBearers(
   app: FastifyInstance,

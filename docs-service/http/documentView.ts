@@ -1,18 +1,30 @@
 import type { Static } from 'typebox';
 import type { BaseUrl } from '../base/baseUrl.ts';
-import type { DocumentMetadata } from '../content/document.ts';
 import type { LinkingFormat } from '../formats/renditions.ts';
+import type { LocatedMetadata } from '../search/documentIndex.ts';
 import type { Site } from './pages.ts';
-import type { documentSchema } from './schemas.ts';
+import type { collectionSchema, documentSchema } from './schemas.ts';
 
 export type DocumentView = Static<typeof documentSchema>;
+export type CollectionView = Static<typeof collectionSchema>;
+
+/** How a search found a document. */
+type Found = Pick<DocumentView, 'snippet' | 'matched'>;
+
+const notSearched: Found = { snippet: null, matched: null };
 
 /** A document as REST returns it, with absolute addresses. */
-export function documentToView(document: DocumentMetadata, { href }: BaseUrl): DocumentView {
-  const { slug, title, type, tags, date, updated, lang, authors, description, contentHash } = document;
+export function documentToView(
+  document: LocatedMetadata,
+  { href }: BaseUrl,
+  found: Found = notSearched,
+): DocumentView {
+  const { slug, path, title, draft, type, tags, date, updated, lang, authors, description, contentHash } =
+    document;
   const self = documentAddress(href, slug);
   return {
     slug,
+    path,
     title,
     type,
     tags: tags.map((tag) => ({ slug: tag.slug, title: tag.title })),
@@ -21,7 +33,9 @@ export function documentToView(document: DocumentMetadata, { href }: BaseUrl): D
     lang,
     authors: [...authors],
     description,
+    draft,
     contentHash,
+    ...found,
     links: { self, pdf: `${self}.pdf`, markdown: `${self}.md` },
   };
 }

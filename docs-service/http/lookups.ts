@@ -3,7 +3,7 @@ import { noSuchCollection, noSuchDocument } from '../base/notFound.ts';
 import type { Document, DocumentMetadata } from '../content/document.ts';
 import { isSlug } from '../content/slug.ts';
 import { findCollection, type LibraryCollection } from '../library/libraryCollections.ts';
-import type { DocumentIndex } from '../search/documentIndex.ts';
+import type { DocumentIndex, LocatedMetadata } from '../search/documentIndex.ts';
 import { DocumentMovedError, HttpProblem, unavailable } from './problems.ts';
 
 /**
@@ -12,7 +12,7 @@ import { DocumentMovedError, HttpProblem, unavailable } from './problems.ts';
  */
 export interface Lookups {
   document(slug: string, drafts: boolean): Promise<Document>;
-  metadata(slug: string, drafts: boolean): Promise<DocumentMetadata>;
+  metadata(slug: string, drafts: boolean): Promise<LocatedMetadata>;
   collection(name: string): Promise<LibraryCollection>;
 }
 

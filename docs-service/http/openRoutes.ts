@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
-import { Type } from 'typebox';
 import type { BaseUrl } from '../base/baseUrl.ts';
 import { countWarnings } from '../content/document.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 import { page, pageHeaders, type Site } from './pages.ts';
 import { createReferencePage } from './referencePage.ts';
+import { json } from './schemas.ts';
 import { metadataPath } from './signIn/metadataRoutes.ts';
 
 interface OpenRoutesOptions {
@@ -70,9 +70,11 @@ export function createStatusRoutes(index: DocumentIndex): FastifyPluginAsyncType
       '/healthz',
       {
         schema: {
+          operationId: 'getHealth',
+          tags: ['Service'],
           summary: 'Whether the process runs',
           security: [],
-          response: { 200: Type.Object({ status: Type.Literal('ok') }) },
+          response: { 200: json('Health', 'The process runs') },
         },
       },
       async (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' as const }),
@@ -81,10 +83,15 @@ export function createStatusRoutes(index: DocumentIndex): FastifyPluginAsyncType
       '/readyz',
       {
         schema: {
+          operationId: 'getReadiness',
+          tags: ['Service'],
           summary: 'Whether the library can be read',
           description: '503 until the first index is complete, and while the database is down.',
           security: [],
-          response: { 200: Type.Ref('Readiness'), 503: Type.Ref('Readiness') },
+          response: {
+            200: json('Readiness', 'The library can be read'),
+            503: json('Readiness', 'The library cannot be read yet, or not now'),
+          },
         },
       },
       async (_request, reply) => {

@@ -6,6 +6,7 @@ import type { BaseUrl } from '../base/baseUrl.ts';
 import { RendererBusyError } from '../formats/renderer.ts';
 import { UnrenderableError } from '../formats/renderJob.ts';
 import { IndexUnavailableError, QueryError } from '../search/documentIndex.ts';
+import { patternSentences } from './listFilters.ts';
 
 /** RFC 9457. */
 interface Problem {
@@ -178,7 +179,10 @@ function validationProblem(error: FastifyError): HttpProblem {
       message:
         keyword === 'type'
           ? typeSentence(params['type'])
-          : (expectationOf({ keyword, limit: Number(params['limit']) }) ?? message ?? 'is not valid'),
+          : (patternSentences[String(params['pattern'])] ??
+            expectationOf({ keyword, limit: Number(params['limit']) }) ??
+            message ??
+            'is not valid'),
     }),
   );
   const listed = errors.map(({ path, message }) => `${path} ${message}`).join('; ');

@@ -3,58 +3,118 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { BaseUrl } from '../base/baseUrl.ts';
 import { pageParameters } from '../base/pageParameters.ts';
+import { filterParameters } from './listFilters.ts';
 
 /** The schemas that validate requests, write answers, and define `openapi.json`. */
 
 const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
   Type.Union([schema, Type.Null()]);
 
-const tagSchema = Type.Object({ slug: Type.String(), title: Type.String() });
+const address = (description: string) => Type.String({ format: 'uri', description });
+
+const tagSchema = Type.Object(
+  { slug: Type.String({ description: 'Names the tag in filters.' }), title: Type.String() },
+  { $id: 'Tag', description: 'A tag of a document.' },
+);
 
 export const documentSchema = Type.Object(
   {
     slug: Type.String({ description: 'Names the document in addresses.' }),
+    path: Type.String({ description: 'Of the file, from the content folder.' }),
     title: Type.String(),
     type: orNull(Type.String()),
-    tags: Type.Array(tagSchema),
+    tags: Type.Array(Type.Unsafe<Static<typeof tagSchema>>(Type.Ref('Tag'))),
     date: orNull(Type.String({ description: 'ISO 8601; a date stays a date.' })),
     updated: orNull(Type.String({ description: 'ISO 8601.' })),
     lang: orNull(Type.String({ description: 'A BCP 47 language tag.' })),
     authors: Type.Array(Type.String()),
     description: orNull(Type.String()),
+    draft: Type.Boolean({ description: 'True only where the token may see drafts.' }),
     contentHash: Type.String({ description: 'Changes with every change of the document.' }),
+    snippet: orNull(
+      Type.String({ description: 'In a search: an excerpt around the found words, as plain text.' }),
+    ),
+    matched: orNull(
+      Type.Union([Type.Literal('text'), Type.Literal('meaning'), Type.Literal('both')], {
+        description: 'In a search: whether the words of the text were found, its meaning, or both.',
+      }),
+    ),
     links: Type.Object({
-      self: Type.String({ format: 'uri' }),
-      pdf: Type.String({ format: 'uri' }),
-      markdown: Type.String({ format: 'uri' }),
+      self: address('The metadata.'),
+      pdf: address('The document as PDF.'),
+      markdown: address('The document as Markdown.'),
     }),
   },
   { $id: 'Document', description: 'The metadata of a document. A field without a value is null, or empty.' },
 );
 
+/** Of a list: the page that was asked for. */
+const pageFields = {
+  limit: Type.Integer({ description: 'The most results on a page.' }),
+  offset: Type.Integer({ description: 'The number of results before this page.' }),
+};
+
 const documentListSchema = Type.Object(
   {
     items: Type.Array(Type.Ref('Document')),
     total: Type.Integer({ minimum: 0, description: 'The number of documents on all pages.' }),
-    limit: Type.Integer(),
-    offset: Type.Integer(),
+    ...pageFields,
     approximate: Type.Optional(
       Type.Boolean({ description: 'In a search: more documents matched than were ranked.' }),
     ),
   },
-  { $id: 'DocumentList' },
+  { $id: 'DocumentList', description: 'A page of the list of documents.' },
+);
+
+export const collectionSchema = Type.Object(
+  {
+    name: Type.String({ description: 'Names the collection in addresses.' }),
+    title: Type.String(),
+    count: Type.Integer({ minimum: 0, description: 'The number of its documents, without drafts.' }),
+    author: orNull(Type.String({ description: 'Of the book, or else the authors of its documents.' })),
+    lang: orNull(Type.String({ description: 'A BCP 47 language tag.' })),
+    updated: orNull(Type.String({ description: 'The newest date of its documents, ISO 8601.' })),
+    links: Type.Object({
+      self: address('The collection with its documents.'),
+      epub: address('The collection as EPUB.'),
+    }),
+  },
+  { $id: 'Collection', description: 'Documents in an order, which can be read as one book.' },
+);
+
+const collectionListSchema = Type.Object(
+  {
+    items: Type.Array(Type.Ref('Collection')),
+    total: Type.Integer({ minimum: 0, description: 'The number of collections on all pages.' }),
+    ...pageFields,
+  },
+  { $id: 'CollectionList', description: 'A page of the list of collections.' },
+);
+
+const collectionDetailSchema = Type.Object(
+  { ...collectionSchema.properties, documents: Type.Array(Type.Ref('Document')) },
+  { $id: 'CollectionDetail', description: 'A collection with its documents in its order.' },
+);
+
+const termSchema = Type.Object(
+  {
+    slug: Type.String({ description: 'What the filter takes.' }),
+    title: Type.String(),
+    count: Type.Integer({ minimum: 1, description: 'The number of documents that have it.' }),
+  },
+  { $id: 'Term', description: 'A tag or a type.' },
+);
+
+const termListSchema = Type.Object(
+  { items: Type.Array(Type.Ref('Term')) },
+  { $id: 'TermList', description: 'All tags, or all types.' },
 );
 
 /** The default number of documents on a page. */
 export const usualLimit = 20;
 
 export const listQuerySchema = Type.Object({
-  type: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 100, description: 'Only documents of this type.' }),
-  ),
-  tag: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 100, description: 'Only documents with the tag of this slug.' }),
-  ),
+  ...filterParameters,
   q: Type.Optional(
     Type.String({
       minLength: 1,
@@ -81,7 +141,7 @@ const problemSchema = Type.Object(
     instance: Type.String(),
     errors: Type.Optional(Type.Array(Type.Object({ path: Type.String(), message: Type.String() }))),
   },
-  { $id: 'Problem', description: 'RFC 9457.' },
+  { $id: 'Problem', description: 'What went wrong, as RFC 9457 defines it.' },
 );
 
 const readinessSchema = Type.Object(
@@ -94,25 +154,67 @@ const readinessSchema = Type.Object(
       description: 'What authors should look at in files that are served; `runner-docs doctor` names it.',
     }),
   },
-  { $id: 'Readiness' },
+  { $id: 'Readiness', description: 'What the library has.' },
+);
+
+const healthSchema = Type.Object(
+  { status: Type.Literal('ok') },
+  { $id: 'Health', description: 'The process runs.' },
 );
 
 /** The problems that a route can answer with, for `openapi.json`. */
 export function problemResponses(...statuses: readonly number[]) {
   const problem = { content: { 'application/problem+json': { schema: Type.Ref('Problem') } } };
-  const descriptionOf = (status: number) => (status === 308 ? 'The document has another slug' : 'A problem');
   return Object.fromEntries(
-    statuses.map((status) => [status, { description: descriptionOf(status), ...problem }]),
+    statuses.map((status) => [
+      status,
+      { description: problemDescriptions[status] ?? 'A problem', ...problem },
+    ]),
   );
 }
+
+const problemDescriptions: Readonly<Record<number, string>> = {
+  308: 'The document has another slug, to which `Location` leads',
+  400: 'A parameter is wrong or repeated; `errors` names each',
+  401: 'There is no token, or it is unknown, revoked or expired',
+  403: 'The token has no scope `read`, or the Host or the Origin is not of this service',
+  404: 'There is no such thing; similar names are named',
+  416: 'The file has no such range',
+  422: 'The document is out of the bounds of rendering',
+  429: 'Too many requests, renders or downloads; `Retry-After` has the seconds to wait',
+  503: 'The index is being made or is away, tokens cannot be checked, or too much is in progress',
+};
+
+/** An answer with JSON of a named schema. */
+export function json(name: string, description: string) {
+  return { description, content: { 'application/json': { schema: Type.Ref(name) } } };
+}
+
+/** The answer if the client already has the same version. */
+export const unchanged = Type.Null({
+  description: 'Nothing has changed since the answer with this entity tag',
+});
+
+const schemas = [
+  tagSchema,
+  documentSchema,
+  documentListSchema,
+  collectionSchema,
+  collectionListSchema,
+  collectionDetailSchema,
+  termSchema,
+  termListSchema,
+  problemSchema,
+  readinessSchema,
+  healthSchema,
+];
 
 /** Generates `openapi.json` from the schemas that validate requests. Must run before the routes. */
 export async function describeRoutes(
   app: FastifyInstance,
   { baseUrl, version }: { readonly baseUrl: BaseUrl; readonly version: string },
 ): Promise<void> {
-  for (const schema of [documentSchema, documentListSchema, problemSchema, readinessSchema])
-    app.addSchema(schema);
+  for (const schema of schemas) app.addSchema(schema);
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',

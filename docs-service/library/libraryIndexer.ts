@@ -230,7 +230,10 @@ export class LibraryIndexer {
     const rivals = this.#settleRivals(slugs);
     const paths = new Set([...present.map(({ file }) => file.path), ...named.displaced, ...rivals]);
     const putFiles = [...paths].map((path) => this.#known.get(path)).filter((file) => file !== undefined);
-    await this.#options.index.apply({ indexId: this.#indexId, put, remove, putFiles, removeFiles });
+    await this.#options.index.apply({
+      ...{ indexId: this.#indexId, at: this.#options.now() },
+      ...{ put, remove, putFiles, removeFiles },
+    });
     for (const { path, problem } of putFiles) this.#reports.setFileProblem(path, problem);
     for (const path of removeFiles) this.#reports.setFileProblem(path, null);
   }

@@ -17,7 +17,7 @@ import type { FileLinks } from '../content/writtenLinks.ts';
 export interface DocumentIndex {
   /** Grows whenever something that readers can see has changed. Answers may be cached while it stays the same. */
   readonly generation: number;
-  /** Newest `date` first, documents without one last, then by slug. */
+  /** Newest `date` first, equal ones by slug; then those without a date, by title and slug. */
   list(query: ListQuery): Promise<DocumentPage>;
   /** By relevance. Finds nothing if the query has no word; rejects with `QueryError` if the query is too long. */
   search(query: SearchQuery): Promise<SearchPage>;
@@ -42,6 +42,8 @@ export interface DocumentIndex {
   nearSlugs(slug: string, limit: number): Promise<readonly string[]>;
   /** Slugs with this beginning, in order; drafts are left out. */
   slugsFrom(prefix: string, limit: number): Promise<readonly string[]>;
+  /** The tags or types of documents, the most used first. */
+  terms(kind: 'tag' | 'type', reader: { readonly drafts: boolean }): Promise<readonly Term[]>;
   /** In the order of their names. */
   collections(): Promise<readonly CollectionDefinition[]>;
   summary(): Promise<IndexSummary>;
@@ -74,8 +76,19 @@ export interface DocumentFilter {
   readonly type?: string;
   /** The slug of a tag. */
   readonly tag?: string;
+  /** The folder of the document or one above it, from the content folder, with a final slash. */
+  readonly folder?: string;
+  /** Only documents whose text has changed in this index since then; milliseconds since 1970. */
+  readonly changedSince?: number;
   /** Whether drafts are included. */
   readonly drafts: boolean;
+}
+
+/** What lists can be filtered by, with the number of documents that have it. */
+export interface Term {
+  readonly slug: string;
+  readonly title: string;
+  readonly count: number;
 }
 
 export interface Paging {
@@ -101,7 +114,7 @@ export interface LocatedMetadata extends DocumentMetadata {
 }
 
 export interface DocumentPage {
-  readonly items: readonly DocumentMetadata[];
+  readonly items: readonly LocatedMetadata[];
   /** The number of documents on all pages. */
   readonly total: number;
 }
@@ -115,7 +128,7 @@ export interface SearchPage {
 }
 
 export interface SearchHit {
-  readonly document: DocumentMetadata;
+  readonly document: LocatedMetadata;
   /** An excerpt of the text around the matching words, in Markdown; a code fence in it is whole. */
   readonly snippet: string;
 }
@@ -163,6 +176,8 @@ export interface IndexChanges {
    * nothing.
    */
   readonly indexId?: string;
+  /** When the documents were read, in milliseconds since 1970; the present time if it is left out. */
+  readonly at?: number;
   /** New or changed documents; each replaces the one with its slug. */
   readonly put?: readonly Document[];
   /** Slugs of documents that are gone. Applied before `put`. */

@@ -1,7 +1,7 @@
 import type { ContentWarning, Document, DocumentMetadata, FileWarning } from '../content/document.ts';
 import { tryPathSlugs } from '../content/slug.ts';
 import type { FileLinks } from '../content/writtenLinks.ts';
-import type { DocumentFilter, LocatedMetadata, Selection } from './documentIndex.ts';
+import type { DocumentFilter, LocatedMetadata, Selection, Term } from './documentIndex.ts';
 import { maxTags } from './documentTokens.ts';
 
 /** A document as both engines store it. */
@@ -24,6 +24,8 @@ export interface DocumentRecord {
   readonly draft: boolean;
   /** Lists begin with the lowest. */
   readonly rank: number;
+  /** Orders documents of one rank before their slugs do; empty if the document has a date. */
+  readonly place: string;
 }
 
 export function documentToRecord({ path, body, ...metadata }: Document): DocumentRecord {
@@ -40,6 +42,7 @@ export function documentToRecord({ path, body, ...metadata }: Document): Documen
     tags: [...new Set(metadata.tags.map(({ slug }) => slug))].slice(0, maxTags),
     draft: metadata.draft,
     rank: listRank(metadata.date),
+    place: placeOf(metadata),
   };
 }
 
@@ -105,28 +108,92 @@ function byPlace(one: ContentWarning, other: ContentWarning): number {
   return one.line - other.line;
 }
 
-/** Orders documents. Those without a date are last in either order of dates, and equal ones are ordered by slug. */
+/** Orders documents. Those without a date are last in either order of dates, by title; equal ones are by slug. */
 export function inOrder(
   documents: readonly LocatedMetadata[],
   order: Selection['order'],
 ): readonly LocatedMetadata[] {
-  if (order === '-date')
-    return bySlug(documents).sort((one, other) => listRank(one.date) - listRank(other.date));
-  if (order === 'title') {
-    const { compare } = new Intl.Collator('en', { numeric: true });
-    return bySlug(documents).sort((one, other) => compare(one.title, other.title));
-  }
-  return bySlug(documents).sort((one, other) => oldestFirst(one) - oldestFirst(other));
+  const keyed = documents.map((document) => ({
+    document,
+    rank: order === 'title' ? 0 : rankIn(document, order),
+    place: Buffer.from(order === 'title' ? titleKey(document.title) : placeOf(document)),
+    slug: Buffer.from(document.slug),
+  }));
+  return keyed
+    .sort(
+      (one, other) =>
+        one.rank - other.rank ||
+        Buffer.compare(one.place, other.place) ||
+        Buffer.compare(one.slug, other.slug),
+    )
+    .map(({ document }) => document);
 }
 
-function oldestFirst({ date }: LocatedMetadata): number {
+function rankIn({ date }: LocatedMetadata, order: 'date' | '-date'): number {
   const rank = listRank(date);
-  return rank === undatedRank ? undatedRank : -rank;
+  return order === '-date' || rank === undatedRank ? rank : -rank;
 }
 
-function bySlug(documents: readonly LocatedMetadata[]): LocatedMetadata[] {
-  const keyed = documents.map((document) => ({ document, key: Buffer.from(document.slug) }));
-  return keyed.sort((one, other) => Buffer.compare(one.key, other.key)).map(({ document }) => document);
+/** Of all dates of the documents, as their authors wrote it; null if there is none. */
+export function newestDate(documents: readonly LocatedMetadata[]): string | null {
+  const dates = documents.flatMap(({ date, updated }) => [date, updated]);
+  return dates.reduce((newest, date) => (listRank(date) < listRank(newest) ? date : newest), null);
+}
+
+function placeOf({ date, title }: Pick<DocumentMetadata, 'date' | 'title'>): string {
+  return listRank(date) === undatedRank ? titleKey(title) : '';
+}
+
+/**
+ * Text whose bytes ascend as a person sorts titles: by letters without their accents and by the value of numbers; signs
+ * only separate words. It depends on no locale, so every engine and every version of Node gives the same order.
+ */
+function titleKey(title: string): string {
+  const letters = title
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .toLowerCase();
+  const words = letters.replace(/[^\p{L}\p{M}\p{N}]+/gu, ' ').trim();
+  return storable(words.replace(/\d+/g, numberKey).slice(0, 100));
+}
+
+/** A number with more digits comes later. */
+function numberKey(digits: string): string {
+  const number = digits.replace(/^0+(?=\d)/, '');
+  return String(number.length).padStart(3, '0') + number;
+}
+
+/** Of the documents with one tag, or one type: how many write its title in this way. */
+export interface WrittenTerm {
+  readonly slug: string;
+  readonly title: string;
+  readonly count: number;
+}
+
+/** The most used first, each with the title that most documents give it. */
+export function joinTerms(written: readonly WrittenTerm[]): readonly Term[] {
+  const terms = new Map<string, Term>();
+  for (const { slug, title, count } of written.toSorted(byUse)) {
+    const known = terms.get(slug);
+    terms.set(slug, { slug, title: known?.title ?? title, count: (known?.count ?? 0) + count });
+  }
+  return [...terms.values()].sort(byUse);
+}
+
+function byUse(one: WrittenTerm, other: WrittenTerm): number {
+  const keyOf = ({ title, slug }: WrittenTerm) => Buffer.from(`${titleKey(title)}\n${slug}\n${title}`);
+  return other.count - one.count || Buffer.compare(keyOf(one), keyOf(other));
+}
+
+/** Whether a filter has a part for which no list is kept. */
+export function isNarrowed({ folder, changedSince }: DocumentFilter): boolean {
+  return folder !== undefined || changedSince !== undefined;
+}
+
+/** The paths below a folder, as a range: from the first one, up to but without the second. */
+export function pathRange(folder: string | undefined): readonly [from: string, to: string] {
+  // The sign after the slash.
+  return folder === undefined ? ['', '\u{10ffff}'] : [folder, `${folder.slice(0, -1)}0`];
 }
 
 /** The lists that a document is in: all of them, those of its type, of its tags, and of its type with each tag. */

@@ -65,7 +65,7 @@ t.test('the list of documents', async (t) => {
   };
   const cases: readonly { name: string; query: string; want: string }[] = [
     {
-      name: 'newest first, those without a date last, by slug',
+      name: 'newest first, those without a date last, by title',
       query: '',
       want: 'second first also undated',
     },
@@ -79,6 +79,9 @@ t.test('the list of documents', async (t) => {
     { name: 'a search', query: '?q=words', want: 'second first' },
     { name: 'a search by type', query: '?q=words%20-more&type=guide', want: 'first' },
     { name: 'a title before a text', query: '?q=undat*', want: 'undated also' },
+    { name: 'by a folder', query: '?path=collections', want: '' },
+    { name: 'changed since', query: '?changed_since=2026-01-02&limit=2', want: 'second first' },
+    { name: 'changed since, in a zone', query: '?changed_since=2099-01-02T00:00:00+01:00', want: '' },
     { name: 'signs alone find nothing', query: '?q=%3F%3F', want: '' },
   ];
   for (const { name, query, want } of cases) t.equal(await slugs(query), want, name);
@@ -90,6 +93,7 @@ t.test('the list of documents', async (t) => {
     items: [
       {
         slug: 'second',
+        path: 'second.md',
         title: 'Second',
         type: 'guide',
         tags: [],
@@ -98,7 +102,10 @@ t.test('the list of documents', async (t) => {
         lang: null,
         authors: [],
         description: null,
+        draft: false,
         contentHash: json().items[0].contentHash,
+        snippet: null,
+        matched: null,
         links: {
           self: 'http://127.0.0.1:4000/api/v1/docs/second',
           pdf: 'http://127.0.0.1:4000/api/v1/docs/second.pdf',
@@ -113,6 +120,21 @@ t.test('the list of documents', async (t) => {
   t.equal(headers['x-total-count'], '2');
   const base = 'http://127.0.0.1:4000/api/v1/docs?type=guide&limit=1&offset=';
   t.equal(headers['link'], `<${base}0>; rel="first", <${base}1>; rel="next", <${base}1>; rel="last"`);
+  const { items: found } = (await get('/api/v1/docs?q=words&type=guide')).json();
+  t.strictSame(
+    found.map(({ snippet, matched }: Record<string, unknown>) => [snippet, matched]),
+    [
+      ['Part — More words.', 'text'],
+      ['Begin — Words about the second and a picture.', 'text'],
+    ],
+  );
+  const { items: hidden } = (await get('/api/v1/docs?tag=news', { headers: draft })).json();
+  t.strictSame(
+    hidden.map((item: { draft: boolean }) => item.draft),
+    [false, true],
+  );
+  const narrowed = await get('/api/v1/docs?changed_since=2026-01-02&limit=1&q=words');
+  t.match(narrowed.headers['link'], 'changed_since=2026-01-02&q=words&limit=1&offset=1>; rel="next"');
   const last = await get('/api/v1/docs?type=guide&limit=1&offset=1');
   t.match(last.headers['link'], /offset=0>; rel="prev"/);
   t.notMatch(last.headers['link'], /rel="next"/);
@@ -144,6 +166,16 @@ t.test('invalid parameters are refused by name', async (t) => {
     { query: 'tag=a&tag=b', path: 'tag', message: /once/ },
     { query: 'q=', path: 'q', message: /empty/ },
     { query: `q=${'a'.repeat(1001)}`, path: 'q', message: /at most 1000/ },
+    { query: 'path=', path: 'path', message: /empty/ },
+    { query: 'path=a&path=b', path: 'path', message: /once/ },
+    { query: 'path=../a', path: 'path', message: /below the content folder/ },
+    { query: 'path=a/../../b', path: 'path', message: /below the content folder/ },
+    { query: 'path=/etc/', path: 'path', message: /below the content folder/ },
+    { query: 'path=a//b', path: 'path', message: /below the content folder/ },
+    { query: 'changed_since=', path: 'changed_since', message: /a date or a time/ },
+    { query: 'changed_since=yesterday', path: 'changed_since', message: /a date or a time/ },
+    { query: 'changed_since=2026-02-30', path: 'changed_since', message: /a date or a time/ },
+    { query: 'changed_since=2026-02-03T25:00Z', path: 'changed_since', message: /a date or a time/ },
   ];
   for (const { query, path, message } of cases) {
     const { statusCode, headers, json } = await get(`/api/v1/docs?${query}`);
@@ -153,6 +185,44 @@ t.test('invalid parameters are refused by name', async (t) => {
     t.match(json().errors, [{ path, message }], query);
   }
   t.equal((await get('/api/v1/docs?limit=0&tag=')).json().errors.length, 2, 'all at once');
+});
+
+t.test('collections, tags and types', async (t) => {
+  const { get, createToken } = usual;
+  const book = 'http://127.0.0.1:4000/api/v1/collections/book';
+  const item = {
+    ...{ name: 'book', title: 'The book', count: 2, author: 'Ada', lang: 'en' },
+    updated: '2026-03-01',
+    links: { self: book, epub: `${book}.epub` },
+  };
+  const list = await get('/api/v1/collections?limit=1');
+  t.strictSame(list.json(), { items: [item], total: 2, limit: 1, offset: 0 });
+  t.equal(list.headers['x-total-count'], '2');
+  t.match(list.headers['link'], '/api/v1/collections?limit=1&offset=1>; rel="next"');
+  t.match((await get('/api/v1/collections?offset=1')).json().items, [
+    { name: 'empty', count: 0, author: null, lang: null, updated: null },
+  ]);
+  const { documents, ...one } = (await get('/api/v1/collections/book')).json();
+  t.strictSame(one, item);
+  t.strictSame(documents[0], (await get('/api/v1/docs/first')).json());
+  t.strictSame(
+    documents.map(({ slug }: { slug: string }) => slug),
+    ['first', 'second'],
+    'in its order, without drafts',
+  );
+  for (const query of ['limit=0', 'limit=101', 'offset=', 'limit=1&limit=1'])
+    t.equal((await get(`/api/v1/collections?${query}`)).statusCode, 400, query);
+
+  t.strictSame((await get('/api/v1/tags')).json(), {
+    items: [
+      { slug: 'mac', title: 'macOS', count: 1 },
+      { slug: 'news', title: 'News', count: 1 },
+    ],
+  });
+  t.strictSame((await get('/api/v1/types')).json(), { items: [{ slug: 'guide', title: 'guide', count: 2 }] });
+  const headers = { authorization: `Bearer ${await createToken(['read', 'draft'])}` };
+  const [most] = (await get('/api/v1/tags', { headers })).json().items;
+  t.match(most, { slug: 'news', count: 2 }, 'as many as the token sees');
 });
 
 t.test('the metadata of a document', async (t) => {
@@ -201,7 +271,7 @@ t.test('unknown documents, collections and addresses', async (t) => {
     ['/api/v1/docs/first%00', /no document/],
     [`/api/v1/docs/${'a'.repeat(1_000)}`, /no document/],
     ['/api/v1/collections/none.epub', /no collection "none"\. There are "book", "empty"/],
-    ['/api/v1/collections/book', /nothing at/],
+    ['/api/v1/collections/none', /no collection "none"/],
     ['/api/v2/docs', /nothing at \/api\/v2\/docs/],
   ];
   for (const [url, detail] of missing) {
@@ -527,6 +597,10 @@ t.test('reading needs a valid token with the scope read', async (t) => {
     '/api/v1/docs/first.pdf',
     '/api/v1/docs/first.md',
     '/api/v1/collections/book.epub',
+    '/api/v1/collections',
+    '/api/v1/collections/book',
+    '/api/v1/tags',
+    '/api/v1/types',
     '/api/v1/openapi.json',
   ])
     t.equal((await ask(undefined, url)).statusCode, 401, url);
@@ -974,6 +1048,8 @@ t.test('openapi.json describes the actual answers', async (t) => {
   const { json } = await get('/api/v1/openapi.json');
   const description = json();
   t.strictSame(Object.keys(description.paths).sort(), [
+    '/api/v1/collections',
+    '/api/v1/collections/{name}',
     '/api/v1/collections/{name}.epub',
     '/api/v1/docs',
     '/api/v1/docs/{slug}',
@@ -981,6 +1057,8 @@ t.test('openapi.json describes the actual answers', async (t) => {
     '/api/v1/docs/{slug}.md',
     '/api/v1/docs/{slug}.pdf',
     '/api/v1/openapi.json',
+    '/api/v1/tags',
+    '/api/v1/types',
     '/healthz',
     '/readyz',
   ]);
@@ -993,6 +1071,11 @@ t.test('openapi.json describes the actual answers', async (t) => {
     ['/api/v1/docs?limit=0', '/api/v1/docs', '400'],
     ['/api/v1/docs/first', '/api/v1/docs/{slug}', '200'],
     ['/api/v1/docs/none', '/api/v1/docs/{slug}', '404'],
+    ['/api/v1/collections', '/api/v1/collections', '200'],
+    ['/api/v1/collections/book', '/api/v1/collections/{name}', '200'],
+    ['/api/v1/collections/none', '/api/v1/collections/{name}', '404'],
+    ['/api/v1/tags', '/api/v1/tags', '200'],
+    ['/api/v1/types', '/api/v1/types', '200'],
     ['/readyz', '/readyz', '200'],
     ['/healthz', '/healthz', '200'],
     ['/api/v1/docs/first.pdf', '/api/v1/docs/{slug}.pdf', '416', { range: 'bytes=999999999-' }],
@@ -1016,6 +1099,9 @@ t.test('openapi.json describes the actual answers', async (t) => {
     description.paths[path].get.responses[String(statusCode)];
   for (const [url, path, isKept] of [
     ['/api/v1/docs', '/api/v1/docs', false],
+    ['/api/v1/collections', '/api/v1/collections', false],
+    ['/api/v1/collections/book', '/api/v1/collections/{name}', false],
+    ['/api/v1/tags', '/api/v1/tags', false],
     ['/api/v1/docs/first', '/api/v1/docs/{slug}', false],
     ['/api/v1/docs/first.md', '/api/v1/docs/{slug}.md', false],
     ['/api/v1/docs/first.html', '/api/v1/docs/{slug}.html', false],

@@ -13,6 +13,7 @@ export const documentColumns: Readonly<Record<string, string>> = {
   short: 'text',
   long: 'text',
   draft: 'boolean',
+  changed: 'bigint',
   term_stats: 'text',
   metadata: 'text',
   body: 'text',
@@ -22,7 +23,10 @@ export const documentColumns: Readonly<Record<string, string>> = {
   all_words: 'text',
 };
 
-export function documentToRow(document: Document, tokens: DocumentTokens): readonly (string | boolean)[] {
+export function documentToRow(
+  document: Document,
+  { tokens, changed }: { readonly tokens: DocumentTokens; readonly changed: number },
+): readonly (string | boolean | number)[] {
   const { slug, path, own, short, long, draft, metadata, body, type, tags } = documentToRecord(document);
   return [
     slug,
@@ -32,6 +36,7 @@ export function documentToRow(document: Document, tokens: DocumentTokens): reado
     short,
     long,
     draft,
+    changed,
     documentTermStats(tokens),
     metadata,
     body,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import type { DocumentMetadata } from '../../content/document.ts';
 import type { DocumentFilter, ListQuery } from '../documentIndex.ts';
-import { documentToRecord, scopeName, scopeNames } from '../documentRecord.ts';
+import { documentToRecord, scopeName, scopeNames, storable } from '../documentRecord.ts';
 
 /** How the lists change in one transaction. */
 export interface ListingChanges {
@@ -14,6 +14,7 @@ export interface ListingChanges {
 interface Entry {
   readonly name: string;
   readonly rank: number;
+  readonly place: string;
   readonly slug: string;
   readonly draft: boolean;
 }
@@ -30,15 +31,18 @@ export function createListingChanges(): ListingChanges {
       const columns = (entries: readonly Entry[]) => [
         entries.map(({ name }) => scopes.get(name) ?? 0),
         entries.map(({ rank }) => rank),
+        entries.map(({ place }) => place),
         entries.map(({ slug }) => slug),
       ];
       await client.query(
-        `DELETE FROM docs_listing USING unnest($1::int[], $2::bigint[], $3::text[]) AS old (scope, rank, slug)
-         WHERE docs_listing.scope = old.scope AND docs_listing.rank = old.rank AND docs_listing.slug = old.slug`,
+        `DELETE FROM docs_listing USING unnest($1::int[], $2::bigint[], $3::text[], $4::text[])
+           AS old (scope, rank, place, slug)
+         WHERE docs_listing.scope = old.scope AND docs_listing.rank = old.rank
+           AND docs_listing.place = old.place AND docs_listing.slug = old.slug`,
         columns(removed),
       );
       await client.query(
-        'INSERT INTO docs_listing SELECT * FROM unnest($1::int[], $2::bigint[], $3::text[], $4::boolean[])',
+        'INSERT INTO docs_listing SELECT * FROM unnest($1::int[], $2::bigint[], $3::text[], $4::text[], $5::boolean[])',
         [...columns(added), added.map(({ draft }) => draft)],
       );
     },
@@ -46,8 +50,8 @@ export function createListingChanges(): ListingChanges {
 }
 
 function entriesOf(metadata: DocumentMetadata): readonly Entry[] {
-  const { slug, rank, draft, ...record } = documentToRecord({ ...metadata, path: '', body: '' });
-  return scopeNames(record).map((name) => ({ name: digest(name), rank, slug, draft }));
+  const { slug, rank, place, draft, ...record } = documentToRecord({ ...metadata, path: '', body: '' });
+  return scopeNames(record).map((name) => ({ name: digest(name), rank, place, slug, draft }));
 }
 
 /** A type may be longer than an entry of a tree may be. */
@@ -114,9 +118,26 @@ export async function slugsOfPage(
   const order = isNearer ? '' : 'DESC';
   const { rows } = await client.query<{ slug: string }>(
     `SELECT slug FROM docs_listing WHERE scope = $1 ${hasDrafts ? '' : 'AND NOT draft'}
-     ORDER BY rank ${order}, slug ${order} LIMIT $2 OFFSET $3`,
+     ORDER BY rank ${order}, place ${order}, slug ${order} LIMIT $2 OFFSET $3`,
     [scope, taken, isNearer ? offset : total - offset - taken],
   );
   const slugs = rows.map(({ slug }) => slug);
   return isNearer ? slugs : slugs.reverse();
+}
+
+/** The same for a filter that has no list of its own: the whole list is visited. */
+export async function narrowedPage(
+  client: pg.ClientBase,
+  { scope }: ListedScope,
+  { limit, offset, drafts, folder = '', changedSince = 0 }: ListQuery,
+): Promise<{ readonly slugs: readonly string[]; readonly total: number }> {
+  const within = `FROM docs_listing JOIN docs_documents USING (slug)
+    WHERE scope = $1 ${drafts ? '' : 'AND NOT docs_listing.draft'} AND starts_with(path, $2) AND changed >= $3`;
+  const asked = [scope, storable(folder), changedSince];
+  const counted = await client.query<{ total: number }>(`SELECT count(*)::int AS total ${within}`, asked);
+  const { rows } = await client.query<{ slug: string }>(
+    `SELECT slug ${within} ORDER BY rank, place, slug LIMIT $4 OFFSET $5`,
+    [...asked, limit, offset],
+  );
+  return { slugs: rows.map(({ slug }) => slug), total: counted.rows[0]?.total ?? 0 };
 }

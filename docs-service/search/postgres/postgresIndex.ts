@@ -74,6 +74,7 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
     slugsNamed: (names, who) => reading((client) => reader.slugsNamed(client, names, who)),
     nearSlugs: (slug, limit) => reading((client) => reader.nearSlugs(client, slug, limit)),
     slugsFrom: (prefix, limit) => reading((client) => reader.slugsFrom(client, prefix, limit)),
+    terms: (kind, who) => reading((client) => reader.readTerms(client, kind, who)),
     collections: () => reading(reader.readCollections),
     summary: () => reading(reader.summaryOf),
     files: () => reading(readFiles),

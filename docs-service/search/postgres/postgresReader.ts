@@ -1,11 +1,27 @@
 import type pg from 'pg';
 import type { CollectionDefinition } from '../../content/collectionFile.ts';
 import type { ContentProblem, ContentWarning, Document } from '../../content/document.ts';
-import type { DocumentPage, IndexSummary, ListQuery, LocatedMetadata, Selection } from '../documentIndex.ts';
-import { inOrder, joinWarnings, parseMetadata, storable, type WarnedFile } from '../documentRecord.ts';
-import { slugMark } from '../documentTokens.ts';
+import type {
+  DocumentPage,
+  IndexSummary,
+  ListQuery,
+  LocatedMetadata,
+  Selection,
+  Term,
+} from '../documentIndex.ts';
+import {
+  inOrder,
+  isNarrowed,
+  joinTerms,
+  joinWarnings,
+  parseMetadata,
+  storable,
+  type WarnedFile,
+  type WrittenTerm,
+} from '../documentRecord.ts';
+import { maxTags, slugMark } from '../documentTokens.ts';
 import { maxNeighbours, nearestSlugs, reversed, slugParts } from '../nearSlugs.ts';
-import { slugsOfPage, tryFindScope } from './listing.ts';
+import { narrowedPage, slugsOfPage, tryFindScope } from './listing.ts';
 
 type Client = pg.ClientBase;
 
@@ -14,8 +30,33 @@ export async function listDocuments(client: Client, query: ListQuery): Promise<D
   const found = await tryFindScope(client, query);
   if (!found) return { items: [], total: 0 };
   const total = found.visible + (query.drafts ? found.drafts : 0);
-  const items = await metadataOf(client, await slugsOfPage(client, found, query));
-  return { items: items.map(({ path, ...metadata }) => metadata), total };
+  if (isNarrowed(query)) {
+    const { slugs, total } = await narrowedPage(client, found, query);
+    return { items: await metadataOf(client, slugs), total };
+  }
+  return { items: await metadataOf(client, await slugsOfPage(client, found, query)), total };
+}
+
+/** Of the characters that JSON escapes, PostgreSQL takes neither NUL nor half a character. */
+const safeMetadata = String.raw`regexp_replace(metadata, '\\u(0000|d[89a-f]..)', '?', 'g')::json`;
+
+export async function readTerms(
+  client: Client,
+  kind: 'tag' | 'type',
+  { drafts }: { readonly drafts: boolean },
+): Promise<readonly Term[]> {
+  const terms =
+    kind === 'tag'
+      ? `SELECT tag ->> 'slug' AS slug, tag ->> 'title' AS title
+         FROM docs_documents CROSS JOIN LATERAL json_array_elements(${safeMetadata} -> 'tags')
+         WITH ORDINALITY AS tags (tag, place) WHERE place <= ${maxTags} AND (NOT draft OR $1)`
+      : `SELECT ${safeMetadata} ->> 'type' AS slug, ${safeMetadata} ->> 'type' AS title
+         FROM docs_documents WHERE NOT draft OR $1`;
+  const { rows } = await client.query<WrittenTerm>(
+    `SELECT slug, title, count(*)::int AS count FROM (${terms}) AS terms WHERE slug IS NOT NULL GROUP BY slug, title`,
+    [drafts],
+  );
+  return joinTerms(rows);
 }
 
 export async function readDocument(client: Client, slug: string): Promise<Document | undefined> {

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { DocumentFilter, SearchHit, SearchPage, SearchQuery } from '../documentIndex.ts';
-import { parseMetadata } from '../documentRecord.ts';
+import { isNarrowed, parseMetadata, storable } from '../documentRecord.ts';
 import {
   anyFacet,
   draftFacet,
@@ -118,13 +118,13 @@ async function readSample(client: Client, query: Query): Promise<Sample> {
 }
 
 async function hitsOf(client: Client, slugs: readonly string[], query: Query): Promise<readonly SearchHit[]> {
-  const { rows } = await client.query<{ metadata: string; body: string }>(
-    `SELECT metadata, body FROM docs_documents JOIN unnest($1::text[]) WITH ORDINALITY AS asked (slug, place)
+  const { rows } = await client.query<{ path: string; metadata: string; body: string }>(
+    `SELECT path, metadata, body FROM docs_documents JOIN unnest($1::text[]) WITH ORDINALITY AS asked (slug, place)
      USING (slug) ORDER BY place`,
     [slugs],
   );
-  return rows.map(({ metadata, body }) => ({
-    document: parseMetadata(metadata),
+  return rows.map(({ path, metadata, body }) => ({
+    document: { ...parseMetadata(metadata), path },
     snippet: snippet(body, query),
   }));
 }
@@ -171,7 +171,10 @@ function searchCondition(query: Query, filter: DocumentFilter, place?: 'title' |
     if (isPhrase(clause)) texts.push(`NOT ${hasPhrase(clause)}`);
     else words.push(`!${lexemes(clause)}`);
   values[0] = words.join(' & ');
-  return { words: `words @@ ${all}::tsquery`, texts: texts.join(' AND '), values };
+  const narrowing = isNarrowed(filter)
+    ? ` AND starts_with(path, ${parameter(storable(filter.folder ?? ''))}) AND changed >= ${parameter(String(filter.changedSince ?? 0))}::bigint`
+    : '';
+  return { words: `words @@ ${all}::tsquery${narrowing}`, texts: texts.join(' AND '), values };
 }
 
 function isPhrase({ tokens }: Clause): boolean {

@@ -102,17 +102,21 @@ interface Beside {
 
 async function changeDocuments(
   client: Client,
-  { remove = [], put = [] }: Pick<IndexChanges, 'remove' | 'put'>,
+  { remove = [], put = [], at = Date.now() }: Pick<IndexChanges, 'remove' | 'put' | 'at'>,
 ): Promise<boolean> {
   const beside = { listing: createListingChanges(), sample: createSampleChanges() };
   // If two have the same slug, the last one stays.
   const latest = [...new Map(put.map((document) => [document.slug, document])).values()];
   const slugs = [...new Set([...remove, ...latest.map(({ slug }) => slug)])];
-  const hasRemoved = await takeDocuments(client, slugs, beside);
-  for (const batch of batches(latest)) await insert(client, batch, beside);
+  const taken = await takeDocuments(client, slugs, beside);
+  const changedAt = ({ slug, contentHash }: Document) => {
+    const before = taken.get(slug);
+    return before?.contentHash === contentHash ? before.changed : at;
+  };
+  for (const batch of batches(latest)) await insert(client, batch, { ...beside, changedAt });
   await beside.listing.write(client);
   await writeSample(client, beside.sample);
-  return hasRemoved || latest.length > 0;
+  return taken.size > 0 || latest.length > 0;
 }
 
 async function writeSample(client: Client, sample: SampleChanges): Promise<void> {
@@ -125,24 +129,37 @@ async function writeSample(client: Client, sample: SampleChanges): Promise<void>
   );
 }
 
+/** A document that was in the index before. */
+interface Taken {
+  readonly contentHash: string;
+  readonly changed: number;
+}
+
 async function takeDocuments(
   client: Client,
   slugs: readonly string[],
   { listing, sample }: Beside,
-): Promise<boolean> {
-  if (slugs.length === 0) return false;
+): Promise<ReadonlyMap<string, Taken>> {
+  const taken = new Map<string, Taken>();
+  if (slugs.length === 0) return taken;
   const sampled = slugs.filter(isSampled);
-  const { rows } = await client.query<{ slug: string; metadata: string; body: string | null }>(
+  const { rows } = await client.query<{
+    slug: string;
+    changed: string;
+    metadata: string;
+    body: string | null;
+  }>(
     `DELETE FROM docs_documents WHERE slug = ANY ($1)
-     RETURNING slug, metadata, CASE WHEN slug = ANY ($2) THEN body END AS body`,
+     RETURNING slug, changed, metadata, CASE WHEN slug = ANY ($2) THEN body END AS body`,
     [slugs, sampled],
   );
-  for (const { metadata, body } of rows) {
+  for (const { slug, changed, metadata, body } of rows) {
     const document = parseMetadata(metadata);
     listing.remove(document);
+    taken.set(slug, { contentHash: document.contentHash, changed: Number(changed) });
     if (body !== null) sample.count(documentTokens(document.title, body), -1);
   }
-  return rows.length > 0;
+  return taken;
 }
 
 /** At most this many units of text are sent at once, so that no statement is too large. */
@@ -171,13 +188,13 @@ const insertion = `INSERT INTO docs_documents (${columns.join(', ')})
 async function insert(
   client: Client,
   documents: readonly Document[],
-  { listing, sample }: Beside,
+  { listing, sample, changedAt }: Beside & { readonly changedAt: (document: Document) => number },
 ): Promise<void> {
   const rows = documents.map((document) => {
     const tokens = documentTokens(document.title, storable(document.body));
     listing.add(document);
     if (isSampled(document.slug)) sample.count(tokens, 1);
-    return documentToRow(document, tokens);
+    return documentToRow(document, { tokens, changed: changedAt(document) });
   });
   await client.query(
     insertion,

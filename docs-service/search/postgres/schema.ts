@@ -4,7 +4,7 @@ import { analyserRules } from '../analyser.ts';
 import { IndexUnavailableError } from '../documentIndex.ts';
 
 /** Grows with every change of the tables. */
-export const schemaVersion = `7 ${analyserRules}`;
+export const schemaVersion = `8 ${analyserRules}`;
 
 /** Advisory locks of this program. Any numbers will do, as long as nobody else in this database uses them. */
 export const locks = { schema: 7_310_001, writing: 7_310_002, lease: 7_310_003 };
@@ -69,6 +69,8 @@ CREATE TABLE docs_documents (
   short text NOT NULL,
   long text NOT NULL,
   draft boolean NOT NULL,
+  -- When its text was found to be another one, in milliseconds since 1970.
+  changed bigint NOT NULL,
   -- What documents are ranked by; relevance.ts has it.
   term_stats text NOT NULL,
   metadata text NOT NULL,
@@ -99,11 +101,12 @@ CREATE TABLE docs_scopes (
 CREATE TABLE docs_listing (
   scope int NOT NULL,
   rank bigint NOT NULL,
+  place text COLLATE "C" NOT NULL,
   slug text COLLATE "C" NOT NULL,
   draft boolean NOT NULL
 );
 -- With everything that a page is found by, so that the rows need not be visited.
-CREATE UNIQUE INDEX ON docs_listing (scope, rank, slug) INCLUDE (draft);
+CREATE UNIQUE INDEX ON docs_listing (scope, rank, place, slug) INCLUDE (draft);
 -- How common words are; relevance.ts has it too.
 CREATE TABLE docs_sample (word int PRIMARY KEY, count bigint NOT NULL) WITH (fillfactor = 50);
 CREATE TABLE docs_files (

@@ -29,7 +29,7 @@ export function isCurrent(database: Database): boolean {
 }
 
 /** Grows with every change of the tables. */
-const schemaVersion = 7;
+const schemaVersion = 8;
 
 /** SQLite stores a number of 31 bits for this. */
 const version =
@@ -89,6 +89,8 @@ CREATE TABLE documents (
   short TEXT NOT NULL,
   long TEXT NOT NULL,
   draft INTEGER NOT NULL,
+  -- When its text was found to be another one, in milliseconds since 1970.
+  changed INTEGER NOT NULL,
   metadata TEXT NOT NULL
 );
 CREATE INDEX documents_own ON documents (own) WHERE own <> '';
@@ -108,10 +110,11 @@ CREATE TABLE scopes (
 CREATE TABLE listing (
   scope INTEGER NOT NULL,
   rank INTEGER NOT NULL,
+  place TEXT NOT NULL,
   slug TEXT NOT NULL,
   draft INTEGER NOT NULL,
   key INTEGER NOT NULL,
-  PRIMARY KEY (scope, rank, slug)
+  PRIMARY KEY (scope, rank, place, slug)
 ) WITHOUT ROWID;
 
 -- The tokens are ASCII or beyond it as the analyser made them; this tokenizer only splits them at spaces.

@@ -1,6 +1,6 @@
 import type { Database } from '../../base/sqliteDatabase.ts';
 import type { DocumentFilter, SearchPage, SearchQuery } from '../documentIndex.ts';
-import { parseMetadata } from '../documentRecord.ts';
+import { isNarrowed, parseMetadata, pathRange } from '../documentRecord.ts';
 import {
   anyFacet,
   draftFacet,
@@ -22,12 +22,12 @@ import { askTiers, type FoundTiers, maxFound, partsOfPage, type Tier, totalOf } 
 export function createSearcher(database: Database): (asked: SearchQuery) => SearchPage {
   const find = createFinder(database);
   const rank = createRanking(database);
-  const bySortKey = database.prepare<{ metadata: string; body: string }>(
-    'SELECT metadata, body FROM documents JOIN bodies USING (key) WHERE sort_key = ?',
+  const bySortKey = database.prepare<{ path: string; metadata: string; body: string }>(
+    'SELECT path, metadata, body FROM documents JOIN bodies USING (key) WHERE sort_key = ?',
   );
   const hit = (sortKey: number, query: Query) =>
-    bySortKey.all(sortKey).map(({ metadata, body }) => ({
-      document: parseMetadata(metadata),
+    bySortKey.all(sortKey).map(({ path, metadata, body }) => ({
+      document: { ...parseMetadata(metadata), path },
       snippet: snippet(body, query),
     }));
   return (asked) => {
@@ -44,21 +44,35 @@ export function createSearcher(database: Database): (asked: SearchQuery) => Sear
 
 /** Separate rows cost more than finding them, so many keys come in one text. */
 function createFinder(database: Database) {
-  const some = `SELECT rowid AS sort_key FROM words WHERE words MATCH ? ORDER BY rowid LIMIT ${maxFound}`;
-  const sortKeys = database.prepare<{ keys: string }>(
-    `SELECT json_group_array(sort_key) AS keys FROM (${some})`,
+  const statements = (condition: string) => {
+    const some = `SELECT rowid AS sort_key FROM words WHERE words MATCH ? ${condition} ORDER BY rowid LIMIT ${maxFound}`;
+    return {
+      sortKeys: database.prepare<{ keys: string }>(
+        `SELECT json_group_array(sort_key) AS keys FROM (${some})`,
+      ),
+      count: database.prepare<{ count: number }>(`SELECT count(*) AS count FROM (${some})`),
+    };
+  };
+  const everywhere = statements('');
+  const within = statements(
+    'AND rowid IN (SELECT sort_key FROM documents WHERE path >= ? AND path < ? AND changed >= ?)',
   );
-  const count = database.prepare<{ count: number }>(`SELECT count(*) AS count FROM (${some})`);
-  const find = (match: string): readonly number[] =>
-    (JSON.parse(sortKeys.get(match)?.keys ?? '[]') as number[]).sort((one, other) => one - other);
+  const statementsFor = (asked: SearchQuery) => (isNarrowed(asked) ? within : everywhere);
+  const boundsOf = (asked: SearchQuery) =>
+    isNarrowed(asked) ? [...pathRange(asked.folder), asked.changedSince ?? 0] : [];
+  const find = (match: string, asked: SearchQuery): readonly number[] => {
+    const found = statementsFor(asked).sortKeys.get(match, ...boundsOf(asked));
+    return (JSON.parse(found?.keys ?? '[]') as number[]).sort((one, other) => one - other);
+  };
   return {
     tiers: (query: Query, asked: SearchQuery): FoundTiers<number> => {
       const asking = askTiers<number>(query, asked);
       let step = asking.next();
-      while (!step.done) step = asking.next(find(ftsQuery(query, asked, placeOf(step.value))));
+      while (!step.done) step = asking.next(find(ftsQuery(query, asked, placeOf(step.value)), asked));
       return step.value;
     },
-    count: (query: Query, asked: SearchQuery): number => count.get(ftsQuery(query, asked))?.count ?? 0,
+    count: (query: Query, asked: SearchQuery): number =>
+      statementsFor(asked).count.get(ftsQuery(query, asked), ...boundsOf(asked))?.count ?? 0,
   };
 }
 

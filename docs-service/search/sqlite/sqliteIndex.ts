@@ -38,6 +38,7 @@ export function createSqliteIndex(options: SqliteIndexOptions): DocumentIndex & 
     slugsNamed: (names, who) => reader.call('slugsNamed', names, who),
     nearSlugs: (slug, limit) => reader.call('nearSlugs', slug, limit),
     slugsFrom: (prefix, limit) => reader.call('slugsFrom', prefix, limit),
+    terms: (kind, who) => reader.call('terms', kind, who),
     collections: () => reader.call('collections'),
     summary: () => reader.call('summary'),
     files: async () => {

@@ -2,8 +2,26 @@ import type { Database } from '../../base/sqliteDatabase.ts';
 import type { CollectionDefinition } from '../../content/collectionFile.ts';
 import type { ContentProblem, ContentWarning, Document } from '../../content/document.ts';
 import type { LibraryState } from '../changes.ts';
-import type { DocumentPage, IndexSummary, ListQuery, LocatedMetadata, Selection } from '../documentIndex.ts';
-import { inOrder, joinWarnings, parseMetadata, scopeName, type WarnedFile } from '../documentRecord.ts';
+import type {
+  DocumentPage,
+  IndexSummary,
+  ListQuery,
+  LocatedMetadata,
+  Selection,
+  Term,
+} from '../documentIndex.ts';
+import {
+  inOrder,
+  isNarrowed,
+  joinTerms,
+  joinWarnings,
+  parseMetadata,
+  pathRange,
+  scopeName,
+  type WarnedFile,
+  type WrittenTerm,
+} from '../documentRecord.ts';
+import { maxTags } from '../documentTokens.ts';
 import { maxNeighbours, nearestSlugs, reversed, slugParts } from '../nearSlugs.ts';
 import { createSearcher, slugQuery } from './searcher.ts';
 
@@ -18,6 +36,7 @@ export function createSqliteReader(database: Database) {
     ...createListReader(database),
     ...documents,
     search: createSearcher(database),
+    terms: createTermReader(database),
     nearSlugs: createNearReader(database),
     collections: (): readonly CollectionDefinition[] =>
       metaJson<CollectionDefinition>('collections').toSorted((one, other) =>
@@ -96,14 +115,33 @@ function createListReader(database: Database) {
   const page = (direction: '' | 'DESC') =>
     database.prepare<{ key: number }>(
       `SELECT key FROM listing WHERE scope = ? AND draft <= ?
-       ORDER BY rank ${direction}, slug ${direction} LIMIT ? OFFSET ?`,
+       ORDER BY rank ${direction}, place ${direction}, slug ${direction} LIMIT ? OFFSET ?`,
     );
   const [fromStart, fromEnd] = [page(''), page('DESC')];
   const byKey = database.prepare<Stored>('SELECT key, path, metadata FROM documents WHERE key = ?');
+  const within = `FROM listing JOIN documents USING (key)
+    WHERE scope = ? AND listing.draft <= ? AND path >= ? AND path < ? AND changed >= ?`;
+  const countWithin = database.prepare<{ total: number }>(`SELECT count(*) AS total ${within}`);
+  const pageWithin = database.prepare<Stored>(
+    `SELECT key, path, metadata ${within} ORDER BY rank, place, listing.slug LIMIT ? OFFSET ?`,
+  );
+  /** Visits the whole list: folders and times have no list of their own. */
+  const narrowed = (
+    scope: number,
+    { drafts, folder, changedSince = 0, limit, offset }: ListQuery,
+  ): DocumentPage => {
+    const asked = [scope, Number(drafts), ...pathRange(folder), changedSince];
+    return {
+      items: pageWithin.all(...asked, limit, offset).map(located),
+      total: countWithin.get(...asked)?.total ?? 0,
+    };
+  };
   const rows = (keys: readonly { readonly key: number }[]) => keys.flatMap(({ key }) => byKey.get(key) ?? []);
   return {
-    list: ({ limit, offset, drafts, ...filter }: ListQuery): DocumentPage => {
+    list: (query: ListQuery): DocumentPage => {
+      const { limit, offset, drafts, ...filter } = query;
       const found = counts.get(scopeName(filter));
+      if (found && isNarrowed(query)) return narrowed(found.scope, query);
       const total = found ? found.visible + (drafts ? found.drafts : 0) : 0;
       const taken = Math.max(0, Math.min(limit, total - offset));
       if (!found || taken === 0) return { items: [], total };
@@ -112,7 +150,7 @@ function createListReader(database: Database) {
       const keys = isNearer
         ? fromStart.all(found.scope, Number(drafts), taken, offset)
         : fromEnd.all(found.scope, Number(drafts), taken, total - offset - taken).reverse();
-      return { items: rows(keys).map(({ metadata }) => parseMetadata(metadata)), total };
+      return { items: rows(keys).map(located), total };
     },
     select: ({ order, ...filter }: Selection): readonly LocatedMetadata[] => {
       const found = counts.get(scopeName(filter));
@@ -120,6 +158,19 @@ function createListReader(database: Database) {
       return inOrder(rows(keys).map(located), order);
     },
   };
+}
+
+function createTermReader(database: Database) {
+  const tags = database.prepare<WrittenTerm>(
+    `SELECT json_extract(tag.value, '$.slug') AS slug, json_extract(tag.value, '$.title') AS title, count(*) AS count
+     FROM documents, json_each(metadata, '$.tags') AS tag WHERE tag.key < ${maxTags} AND draft <= ? GROUP BY 1, 2`,
+  );
+  const types = database.prepare<WrittenTerm>(
+    `SELECT json_extract(metadata, '$.type') AS slug, json_extract(metadata, '$.type') AS title, count(*) AS count
+     FROM documents WHERE json_extract(metadata, '$.type') IS NOT NULL AND draft <= ? GROUP BY 1`,
+  );
+  return (kind: 'tag' | 'type', { drafts }: { readonly drafts: boolean }): readonly Term[] =>
+    joinTerms((kind === 'tag' ? tags : types).all(Number(drafts)));
 }
 
 function createNearReader(database: Database) {

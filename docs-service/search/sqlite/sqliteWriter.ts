@@ -34,7 +34,7 @@ export function createSqliteWriter(database: Database): SqliteWriter {
     documents.begin();
     const seen = [
       documents.remove(changes.remove ?? []),
-      documents.put((changes.put ?? []).map(documentToRecord)),
+      documents.put((changes.put ?? []).map(documentToRecord), changes.at ?? Date.now()),
       files.remove(changes.removeFiles ?? []),
       files.put(changes.putFiles ?? []),
       changes.collections !== undefined && meta.set('collections', JSON.stringify(changes.collections)),
@@ -71,20 +71,21 @@ export function createSqliteWriter(database: Database): SqliteWriter {
 interface StoredDocument {
   readonly key: number;
   readonly sortKey: number;
+  readonly changed: number;
   readonly metadata: string;
 }
 
 /** Each of its calls returns whether readers can see a difference. */
 function createDocumentTables(database: Database) {
   const find = database.prepare<StoredDocument>(
-    'SELECT key, sort_key AS sortKey, metadata FROM documents WHERE slug = ?',
+    'SELECT key, sort_key AS sortKey, changed, metadata FROM documents WHERE slug = ?',
   );
   const words = createWords(database);
   const listing = createListing(database);
   const sample = createSampleTable(database);
   const remove = removal(database);
   const insert = database.prepare(
-    'INSERT INTO documents (key, sort_key, slug, reversed, path, own, short, long, draft, metadata) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    'INSERT INTO documents (key, sort_key, slug, reversed, path, own, short, long, draft, changed, metadata) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   );
   const insertBody = database.prepare('INSERT INTO bodies VALUES (?, ?)');
   const newKey = database.prepare<{ key: number }>('SELECT coalesce(max(key), 0) + 1 AS key FROM documents');
@@ -98,39 +99,36 @@ function createDocumentTables(database: Database) {
     remove(old.key);
     return old;
   };
-  const store = (
-    record: DocumentRecord,
-    { key, sortKey }: { readonly key: number; readonly sortKey: number },
-  ) => {
+  const store = (record: DocumentRecord, { key, sortKey, changed }: Omit<StoredDocument, 'metadata'>) => {
     const { slug, path, own, short, long, metadata, body, draft } = record;
-    insert.run(key, sortKey, slug, reversed(slug), path, own, short, long, Number(draft), metadata);
+    insert.run(key, sortKey, slug, reversed(slug), path, own, short, long, Number(draft), changed, metadata);
     insertBody.run(key, body);
     const tokens = tokensOf(record);
     words.add(sortKey, record, tokens);
     if (isSampled(slug)) sample.count(tokens, 1);
     listing.add(key, record);
   };
-  const add = (records: readonly DocumentRecord[]) => {
+  const add = (records: readonly DocumentRecord[], changed: number) => {
     const bySlug = new Map(records.map((record) => [record.slug, record]));
     for (const { added, moved } of assignSortKeys(database, [...bySlug.keys()].sort(compareSlugs))) {
       words.move(moved);
       for (const { slug, sortKey } of added) {
         const record = bySlug.get(slug);
-        if (record) store(record, { sortKey, key: newKey.get()?.key ?? 1 });
+        if (record) store(record, { sortKey, changed, key: newKey.get()?.key ?? 1 });
       }
     }
   };
   return {
     remove: (slugs: readonly string[]) => slugs.map(take).some(Boolean),
-    put: (records: readonly DocumentRecord[]) => {
+    put: (records: readonly DocumentRecord[], at: number) => {
       // If two have the same slug, the last one stays.
       const latest = [...new Map(records.map((record) => [record.slug, record])).values()];
       const fresh = latest.filter((record) => {
         const old = take(record.slug);
-        if (old) store(record, old);
+        if (old) store(record, { ...old, changed: hasSameText(old, record) ? old.changed : at });
         return !old;
       });
-      add(fresh);
+      add(fresh, at);
       return records.length > 0;
     },
     /** Must begin the transaction, because the previous one may have failed. */
@@ -146,6 +144,10 @@ function createDocumentTables(database: Database) {
   };
 }
 
+function hasSameText(one: Pick<StoredDocument, 'metadata'>, other: DocumentRecord): boolean {
+  return parseMetadata(one.metadata).contentHash === parseMetadata(other.metadata).contentHash;
+}
+
 function removal(database: Database): (key: number) => void {
   const statements = ['documents', 'bodies'].map((table) =>
     database.prepare(`DELETE FROM ${table} WHERE key = ?`),
@@ -158,17 +160,20 @@ function removal(database: Database): (key: number) => void {
 /** The lists for readers, with their lengths. */
 function createListing(database: Database) {
   const scopes = createScopes(database);
-  const insert = database.prepare('INSERT INTO listing VALUES (?, ?, ?, ?, ?)');
-  const remove = database.prepare('DELETE FROM listing WHERE scope = ? AND rank = ? AND slug = ?');
+  const insert = database.prepare('INSERT INTO listing VALUES (?, ?, ?, ?, ?, ?)');
+  const remove = database.prepare(
+    'DELETE FROM listing WHERE scope = ? AND rank = ? AND place = ? AND slug = ?',
+  );
   return {
-    add: (key: number, { rank, slug, ...record }: DocumentRecord) => {
+    add: (key: number, { rank, place, slug, ...record }: DocumentRecord) => {
       const draft = Number(record.draft);
-      for (const name of scopeNames(record)) insert.run(scopes.count(name, draft, 1), rank, slug, draft, key);
+      for (const name of scopeNames(record))
+        insert.run(scopes.count(name, draft, 1), rank, place, slug, draft, key);
     },
     remove: (metadata: DocumentMetadata) => {
-      const { slug, rank, ...record } = documentToRecord({ ...metadata, path: '', body: '' });
+      const { slug, rank, place, ...record } = documentToRecord({ ...metadata, path: '', body: '' });
       for (const name of scopeNames(record))
-        remove.run(scopes.count(name, Number(record.draft), -1), rank, slug);
+        remove.run(scopes.count(name, Number(record.draft), -1), rank, place, slug);
     },
     write: scopes.write,
     forget: scopes.forget,

@@ -1,0 +1,55 @@
+import type { Token, Tokens } from 'marked';
+import { plainText } from '../../content/plainText.ts';
+import { UnrenderableError } from '../renderJob.ts';
+import { lexPlain } from './markdown.ts';
+
+/** The excerpt for a program: its words alone, and at most 200 characters. */
+export function plainSnippet(snippet: string): string {
+  const words = snippetWords(snippet, snippetBlocks(snippet));
+  if (words.length <= maxPlain) return words;
+  const kept = words.slice(0, maxPlain - 2);
+  return `${(kept.replace(/\s+\S*$/, '') || kept).replace(/\p{Surrogate}$/u, '')} …`;
+}
+
+const maxPlain = 200;
+
+/** An excerpt in Markdown, as search returns it, as its words. */
+export function snippetWords(snippet: string, tokens: readonly Token[]): string {
+  const words = tokens.map(wordsOf).join(' ').replace(footnotes, '').replace(/\s+/g, ' ').trim();
+  return words.replace(/ —$/, '') || snippet;
+}
+
+/** Without its definition, a reference is text. */
+const footnotes = /\[\^[^\]\s]{1,100}\]/g;
+
+/** Empty if the excerpt is out of the bounds of rendering. */
+export function snippetBlocks(snippet: string): readonly Token[] {
+  try {
+    return lexPlain(snippet).filter(({ type }) => !['space', 'def'].includes(type));
+  } catch (error) {
+    if (error instanceof UnrenderableError) return [];
+    throw error;
+  }
+}
+
+function wordsOf(token: Token): string {
+  switch (token.type) {
+    case 'list':
+      return (token as Tokens.List).items.map(({ tokens }) => tokens.map(wordsOf).join(' ')).join(' · ');
+    case 'table': {
+      const { header, rows } = token as Tokens.Table;
+      return [header, ...rows]
+        .flat()
+        .map(({ tokens }) => plainText(tokens))
+        .join(' · ');
+    }
+    case 'blockquote':
+      return (token as Tokens.Blockquote).tokens.map(wordsOf).join(' ');
+    case 'heading':
+      return `${plainText([token])} —`;
+    case 'hr':
+      return '';
+    default:
+      return plainText([token]);
+  }
+}

@@ -1,0 +1,94 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LruCache } from '../base/lruCache.ts';
+import type { DocumentIndex } from '../search/documentIndex.ts';
+import { createEtag, isNotModified, setValidators } from './conditional.ts';
+
+/** What a route answers with: JSON that depends on nothing but the index and the key. */
+export interface Answer {
+  readonly body: object;
+  /** Of a list: the number of items on all pages, and the links to other pages. */
+  readonly page?: { readonly total: number; readonly link: string };
+}
+
+/** An answer that is ready to be sent. */
+interface ReadyAnswer extends Pick<Answer, 'page'> {
+  readonly text: string;
+  readonly etag: string;
+}
+
+/** In characters of all cached answers. */
+const cacheSize = 16_000_000;
+/** In characters. Many clients and proxies do not accept a longer field. */
+const maxLinkLength = 4_096;
+
+/** Sends answers that are cached until something in the library changes. */
+export type SendAnswer = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  asked: {
+    /** The parameters, with their defaults, and whatever else the answer depends on. */
+    readonly key: readonly unknown[];
+    readonly make: () => Promise<Answer>;
+  },
+) => Promise<FastifyReply>;
+
+export function createAnswers(index: Pick<DocumentIndex, 'generation'>): SendAnswer {
+  const answers = new LruCache<ReadyAnswer>(cacheSize);
+  let generation = index.generation;
+  return async (request, reply, { key, make }) => {
+    if (generation !== index.generation) {
+      answers.clear();
+      generation = index.generation;
+    }
+    const name = JSON.stringify([request.routeOptions.url, ...key]);
+    const asked = generation;
+    const known = answers.get(name);
+    const answer = known ?? readyAnswer(await make());
+    // If the library changed while the answer was made, the answer is sent but not cached.
+    if (known === undefined && asked === index.generation)
+      answers.set(name, answer, name.length + answer.text.length + (answer.page?.link.length ?? 0));
+    setValidators(reply, answer.etag);
+    if (answer.page !== undefined) {
+      reply.header('x-total-count', answer.page.total);
+      if (answer.page.link.length <= maxLinkLength) reply.header('link', answer.page.link);
+    }
+    if (isNotModified(request, answer.etag)) return reply.code(304).send();
+    return reply.type('application/json; charset=utf-8').serializer(String).send(answer.text);
+  };
+}
+
+function readyAnswer({ body, page }: Answer): ReadyAnswer {
+  const text = JSON.stringify(body);
+  return { text, etag: createEtag(text), ...(page === undefined ? {} : { page }) };
+}
+
+interface PageOptions {
+  /** Of the list, absolute. */
+  readonly address: string;
+  /** What else the list is asked for. */
+  readonly filters: Readonly<Record<string, string | undefined>>;
+  readonly limit: number;
+  readonly offset: number;
+  readonly total: number;
+}
+
+/** The Link header of a page (RFC 8288): absolute, with every filter kept. */
+export function pageLinks({ limit, offset, total, ...list }: PageOptions): string {
+  const last = total === 0 ? 0 : Math.floor((total - 1) / limit) * limit;
+  const links: [string, number][] = [['first', 0]];
+  if (offset > 0) links.push(['prev', Math.max(0, Math.min(offset - limit, last))]);
+  if (offset + limit < total) links.push(['next', offset + limit]);
+  links.push(['last', last]);
+  return links.map(([rel, at]) => `<${pageAddress(list, { limit, offset: at })}>; rel="${rel}"`).join(', ');
+}
+
+function pageAddress(
+  { address, filters }: Pick<PageOptions, 'address' | 'filters'>,
+  { limit, offset }: Pick<PageOptions, 'limit' | 'offset'>,
+): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(filters)) if (value !== undefined) search.set(name, value);
+  search.set('limit', String(limit));
+  search.set('offset', String(offset));
+  return `${address}?${search}`;
+}
