@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { headingsOf } from '../content/headings.ts';
-import { analyse, firstLetter, isUnspaced, words } from './analyser.ts';
+import { analyse, firstLetter, isAscii, isUnspaced, words } from './analyser.ts';
 import type { DocumentFilter } from './documentIndex.ts';
 import type { Clause } from './query.ts';
 import { withoutScripts } from './withoutScripts.ts';
@@ -36,27 +36,33 @@ const maxDistinctBytes = 400_000;
 export const maxTags = 200;
 
 export function documentTokens(title: string, body: string): DocumentTokens {
-  const budget = { tokens: maxTextTokens, bytes: maxDistinctBytes, seen: new Set<string>() };
-  const titleTokens = taken(title, budget, titleMark);
+  const budget = { tokens: maxTextTokens, bytes: maxDistinctBytes };
+  const titleTokens = taken(title, budget, { mark: titleMark, seen: new Set() });
   const text = withoutScripts(body);
-  const headings = headingsOf(text).map((heading) => taken(heading, budget, headingMark));
-  return { title: titleTokens, headings, text: taken(text, budget, '') };
+  const inHeadings = { mark: headingMark, seen: new Set<string>() };
+  const headings = headingsOf(text).map((heading) => taken(heading, budget, inHeadings));
+  return { title: titleTokens, headings, text: taken(text, budget, { mark: '', seen: new Set() }) };
 }
 
 interface Budget {
   tokens: number;
   bytes: number;
-  readonly seen: Set<string>;
 }
 
-function taken(text: string, budget: Budget, mark: string): readonly string[] {
+/** The tokens of a text, as far as the budget has room for them. */
+function taken(
+  text: string,
+  budget: Budget,
+  { mark, seen }: { readonly mark: string; readonly seen: Set<string> },
+): readonly string[] {
   const tokens: string[] = [];
   for (const { token } of words(text)) {
     if (budget.tokens <= 0 || budget.bytes <= 0) break;
-    const marked = mark + token;
-    if (!budget.seen.has(marked)) {
-      budget.seen.add(marked);
-      budget.bytes -= Buffer.byteLength(marked) + (mark === '' ? 0 : Buffer.byteLength(token));
+    if (!seen.has(token)) {
+      seen.add(token);
+      const length = isAscii(token) ? token.length : Buffer.byteLength(token);
+      // A marked token is indexed beside the plain one.
+      budget.bytes -= mark === '' ? length : Buffer.byteLength(mark) + 2 * length;
     }
     budget.tokens--;
     tokens.push(token);
@@ -120,12 +126,13 @@ function beginningsOf(tokens: Iterable<string>): Set<string> {
   for (const token of new Set(tokens)) {
     // Only the first letter of a pair is searched as a beginning.
     const start = isUnspaced(token) ? firstLetter(token) : token;
-    let beginning = beginningMark;
-    for (const [index, letter] of [...start.slice(0, 2 * maxBeginningLength)].entries()) {
-      if (index < maxBeginningLength) beginnings.add((beginning += letter));
+    let end = 0;
+    for (let letters = 0; letters < maxBeginningLength && end < start.length; letters++) {
+      end += (start.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
+      beginnings.add(start.slice(0, end));
     }
   }
-  return beginnings;
+  return new Set(Array.from(beginnings, (beginning) => beginningMark + beginning));
 }
 
 /** The entry of the index for the beginning of a word, if it is short enough to have one. */

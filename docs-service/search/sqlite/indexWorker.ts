@@ -1,22 +1,34 @@
 import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Database, isCorruption } from '../../base/sqliteDatabase.ts';
+import type { Document } from '../../content/document.ts';
 import type { LibraryState } from '../changes.ts';
-import { IndexUnavailableError, QueryError } from '../documentIndex.ts';
+import { type IndexChanges, IndexUnavailableError, QueryError } from '../documentIndex.ts';
+import { analyseDocument } from './analysedDocument.ts';
+import { createDocumentAnalysis, type DocumentAnalysis } from './documentAnalysis.ts';
 import { isCurrent, openIndex, removeDatabase } from './schema.ts';
-import type { IndexAnswer, IndexRequest, IndexThreadData } from './sqliteIndex.ts';
+import type { IndexAnswer, IndexFileData, IndexRequest, IndexThreadData } from './sqliteIndex.ts';
 import { createSqliteReader, type SqliteReader } from './sqliteReader.ts';
 import { createSqliteWriter, type SqliteWriter } from './sqliteWriter.ts';
 
 /** Milliseconds between two checks for changes by other processes. */
 const pollInterval = 1_000;
 
-if (parentPort) serve(parentPort, workerData as IndexThreadData);
+if (parentPort) {
+  const data = workerData as IndexThreadData;
+  if ('analyses' in data) analyseFor(parentPort);
+  else serve(parentPort, data);
+}
 
 type Port = NonNullable<typeof parentPort>;
 
-function serve(port: Port, { file }: IndexThreadData): void {
-  const index = createIndexFile(file);
+/** The second thread of a writer that has many documents. */
+function analyseFor(port: Port): void {
+  port.on('message', (documents: readonly Document[]) => port.postMessage(documents.map(analyseDocument)));
+}
+
+function serve(port: Port, { file, program }: IndexFileData): void {
+  const index = createIndexFile(file, createDocumentAnalysis(program));
   // One call after another, even though opening the file takes a moment.
   let latest: Promise<unknown> = Promise.resolve();
   const inTurn = (work: () => Promise<void>) => {
@@ -86,7 +98,7 @@ interface Opened {
   readonly version: () => number;
 }
 
-function createIndexFile(file: string): IndexFile {
+function createIndexFile(file: string, analysis: DocumentAnalysis): IndexFile {
   let opened: Opened | undefined;
   let seen: { readonly version: number; readonly state: LibraryState } | undefined;
 
@@ -120,6 +132,12 @@ function createIndexFile(file: string): IndexFile {
 
   return {
     call: async (method, parameters) => {
+      if (method === 'apply') {
+        const changes = parameters[0] as IndexChanges;
+        const put = await analysis.analyse(changes.put ?? []);
+        const index = await open();
+        return { value: index.writer.apply({ ...changes, put }), state: stateOf(index, true) };
+      }
       const index = await open();
       if (isWriting(method)) {
         const value = call(index.writer, method, parameters);
@@ -139,7 +157,10 @@ function createIndexFile(file: string): IndexFile {
       close();
       removeDatabase(file);
     },
-    close,
+    close: () => {
+      analysis.close();
+      close();
+    },
   };
 }
 
@@ -148,7 +169,7 @@ function identityOf(file: string): number | undefined {
 }
 
 function isWriting(method: string): boolean {
-  return method === 'files' || method === 'indexId' || method === 'apply';
+  return method === 'files' || method === 'indexId';
 }
 
 function call(target: object, method: string, parameters: readonly unknown[]): unknown {

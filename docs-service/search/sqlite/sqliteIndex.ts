@@ -1,6 +1,12 @@
 import { Worker } from 'node:worker_threads';
 import { createChanges, type LibraryState } from '../changes.ts';
-import { type DocumentIndex, IndexUnavailableError, type IndexWriter, QueryError } from '../documentIndex.ts';
+import {
+  type DocumentIndex,
+  type IndexChanges,
+  IndexUnavailableError,
+  type IndexWriter,
+  QueryError,
+} from '../documentIndex.ts';
 import type { SqliteReader } from './sqliteReader.ts';
 import type { SqliteWriter } from './sqliteWriter.ts';
 
@@ -61,9 +67,13 @@ export function createSqliteIndex(options: SqliteIndexOptions): DocumentIndex & 
   };
 }
 
-/** The start data of a worker. */
-export interface IndexThreadData {
+/** The start data of a worker: it has the file open, or only analyses documents for one that has. */
+export type IndexThreadData = IndexFileData | { readonly analyses: true };
+
+export interface IndexFileData {
   readonly file: string;
+  /** The path of the worker's program. */
+  readonly program: string;
 }
 
 export interface IndexRequest {
@@ -80,7 +90,8 @@ export interface IndexAnswer {
   readonly error?: { readonly kind: 'unavailable' | 'query' | 'unexpected'; readonly message: string };
 }
 
-type IndexMethods = SqliteReader & SqliteWriter & { close(): void };
+type IndexMethods = SqliteReader &
+  Omit<SqliteWriter, 'apply'> & { apply(changes: IndexChanges): void; close(): void };
 
 interface IndexThread {
   call<Method extends keyof IndexMethods>(
@@ -117,7 +128,7 @@ function createIndexThread({ file, worker, log, onState }: IndexThreadOptions): 
   const start = () => {
     const waiting = new Map<number, Waiting>();
     const started = {
-      worker: new Worker(worker, { workerData: { file } satisfies IndexThreadData }),
+      worker: new Worker(worker, { workerData: { file, program: worker } satisfies IndexThreadData }),
       waiting,
     };
     const begun = performance.now();

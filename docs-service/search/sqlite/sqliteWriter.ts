@@ -13,15 +13,18 @@ import {
 } from '../documentRecord.ts';
 import { reversed } from '../nearSlugs.ts';
 import { createSampleChanges, isSampled } from '../relevance.ts';
+import type { AnalysedDocument } from './analysedDocument.ts';
 import { assignSortKeys, compareSlugs } from './sortKeys.ts';
-import { createWordParts, createWords, tokensOf } from './wordTables.ts';
+import { createWordParts, createWords } from './wordTables.ts';
 
 /** Changes the index. Every call is one transaction. */
 export interface SqliteWriter {
   files(): IndexedFiles;
   indexId(): string;
-  apply(changes: IndexChanges): void;
+  apply(changes: AnalysedChanges): void;
 }
+
+export type AnalysedChanges = Omit<IndexChanges, 'put'> & { readonly put?: readonly AnalysedDocument[] };
 
 export function createSqliteWriter(database: Database): SqliteWriter {
   const parts = createWordParts(database);
@@ -29,12 +32,12 @@ export function createSqliteWriter(database: Database): SqliteWriter {
   const files = createFileTable(database);
   const meta = createMeta(database);
   const indexId = () => meta.get('indexId') ?? '';
-  const apply = (changes: IndexChanges) => {
+  const apply = (changes: AnalysedChanges) => {
     if (changes.indexId !== undefined && changes.indexId !== indexId()) throw indexIsAnother();
     documents.begin();
     const seen = [
       documents.remove(changes.remove ?? []),
-      documents.put((changes.put ?? []).map(documentToRecord), changes.at ?? Date.now()),
+      documents.put(changes.put ?? [], changes.at ?? Date.now()),
       files.remove(changes.removeFiles ?? []),
       files.put(changes.putFiles ?? []),
       changes.collections !== undefined && meta.set('collections', JSON.stringify(changes.collections)),
@@ -99,37 +102,41 @@ function createDocumentTables(database: Database) {
     remove(old.key);
     return old;
   };
-  const store = (record: DocumentRecord, { key, sortKey, changed }: Omit<StoredDocument, 'metadata'>) => {
+  const store = (
+    { record, words: analysed, sampled }: AnalysedDocument,
+    { key, sortKey, changed }: Omit<StoredDocument, 'metadata'>,
+  ) => {
     const { slug, path, own, short, long, metadata, body, draft } = record;
     insert.run(key, sortKey, slug, reversed(slug), path, own, short, long, Number(draft), changed, metadata);
     insertBody.run(key, body);
-    const tokens = tokensOf(record);
-    words.add(sortKey, record, tokens);
-    if (isSampled(slug)) sample.count(tokens, 1);
+    words.add(sortKey, analysed);
+    if (sampled) sample.count(sampled, 1);
     listing.add(key, record);
   };
-  const add = (records: readonly DocumentRecord[], changed: number) => {
-    const bySlug = new Map(records.map((record) => [record.slug, record]));
+  const add = (documents: readonly AnalysedDocument[], changed: number) => {
+    const bySlug = new Map(documents.map((document) => [document.record.slug, document]));
+    let key = newKey.get()?.key ?? 1;
     for (const { added, moved } of assignSortKeys(database, [...bySlug.keys()].sort(compareSlugs))) {
       words.move(moved);
       for (const { slug, sortKey } of added) {
-        const record = bySlug.get(slug);
-        if (record) store(record, { sortKey, changed, key: newKey.get()?.key ?? 1 });
+        const document = bySlug.get(slug);
+        if (document) store(document, { sortKey, changed, key: key++ });
       }
     }
   };
   return {
     remove: (slugs: readonly string[]) => slugs.map(take).some(Boolean),
-    put: (records: readonly DocumentRecord[], at: number) => {
+    put: (documents: readonly AnalysedDocument[], at: number) => {
       // If two have the same slug, the last one stays.
-      const latest = [...new Map(records.map((record) => [record.slug, record])).values()];
-      const fresh = latest.filter((record) => {
-        const old = take(record.slug);
-        if (old) store(record, { ...old, changed: hasSameText(old, record) ? old.changed : at });
+      const latest = [...new Map(documents.map((document) => [document.record.slug, document])).values()];
+      const fresh = latest.filter((document) => {
+        const old = take(document.record.slug);
+        if (old)
+          store(document, { ...old, changed: hasSameText(old, document.record) ? old.changed : at });
         return !old;
       });
-      add(fresh, at);
-      return records.length > 0;
+      if (fresh.length > 0) add(fresh, at);
+      return documents.length > 0;
     },
     /** Must begin the transaction, because the previous one may have failed. */
     begin: () => {

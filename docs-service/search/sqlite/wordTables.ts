@@ -1,7 +1,6 @@
 import type { Database } from '../../base/sqliteDatabase.ts';
-import { type DocumentRecord, documentToRecord, parseMetadata } from '../documentRecord.ts';
-import { type DocumentTokens, documentMarks, documentTokens } from '../documentTokens.ts';
-import { documentTermStats } from '../relevance.ts';
+import type { DocumentTokens } from '../documentTokens.ts';
+import { type AnalysedWords, analyseStored, storedTokens } from './analysedDocument.ts';
 import type { SortKeyChange } from './sortKeys.ts';
 
 /** The search index and the term statistics, by sort key. */
@@ -16,10 +15,9 @@ export function createWords(database: Database) {
   const stored = database.prepare<{ metadata: string; body: string }>(
     'SELECT metadata, body FROM documents JOIN bodies USING (key) WHERE key = ?',
   );
-  const add = (sortKey: number, record: WordSource, tokens: DocumentTokens) => {
-    const marks = documentMarks(tokens, record);
-    insert.run(sortKey, tokens.title.join(' '), tokens.text.join(' '), marks.join(' '));
-    insertStats.run(sortKey, documentTermStats(tokens));
+  const add = (sortKey: number, { title, text, marks, termStats }: AnalysedWords) => {
+    insert.run(sortKey, title, text, marks);
+    insertStats.run(sortKey, termStats);
   };
   const remove = (sortKey: number) => {
     for (const statement of removals) statement.run(sortKey);
@@ -29,7 +27,7 @@ export function createWords(database: Database) {
     remove,
     tokensOf: (key: number): DocumentTokens => {
       const row = stored.get(key);
-      return row ? tokensOf(row) : { title: [], headings: [], text: [] };
+      return row ? storedTokens(row) : { title: [], headings: [], text: [] };
     },
     move: (moved: SortKeyChange['moved']) => {
       for (const { key, from } of moved) {
@@ -39,20 +37,10 @@ export function createWords(database: Database) {
       for (const { key, to } of moved) {
         const row = stored.get(key);
         setSortKey.run(to, key);
-        if (row) add(to, wordSource(row), tokensOf(row));
+        if (row) add(to, analyseStored(row));
       }
     },
   };
-}
-
-export function tokensOf({ metadata, body }: Pick<DocumentRecord, 'metadata' | 'body'>): DocumentTokens {
-  return documentTokens(parseMetadata(metadata).title, body);
-}
-
-type WordSource = Pick<DocumentRecord, 'slug' | 'type' | 'tags' | 'draft'>;
-
-function wordSource({ metadata, body }: { readonly metadata: string; readonly body: string }): WordSource {
-  return documentToRecord({ ...parseMetadata(metadata), path: '', body });
 }
 
 /** FTS5 writes parts and joins them later. The fewer parts there are, the faster a search is. */
