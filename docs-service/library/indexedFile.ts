@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { piecesOf } from '../base/database.ts';
 import { type ContentFolder, type FoundFile, maxFileBytes } from '../content/contentFolder.ts';
 import { ContentError, type Document } from '../content/document.ts';
 import { parseDocumentFile } from '../content/documentFile.ts';
@@ -39,4 +40,35 @@ export async function tryReadFile(
     if (error instanceof ContentError) return withProblem(error.message, contentHash);
     return withProblem(`The file cannot be read: ${(error as Error).message}.`);
   }
+}
+
+/** Files that are read in parallel. */
+const width = 16;
+
+/** Reads files in parallel, and keeps their order. */
+export async function readInOrder<Result>(
+  files: readonly FoundFile[],
+  read: (file: FoundFile) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const results: Result[] = [];
+  for (const piece of piecesOf(files, width)) results.push(...(await Promise.all(piece.map(read))));
+  return results;
+}
+
+/** Files that are read and applied at once while the index is built. Both limits bound the memory that it takes. */
+const maxPieceFiles = 500;
+const maxPieceBytes = 16_000_000;
+
+export function piecesToRead(files: readonly FoundFile[]): readonly (readonly FoundFile[])[] {
+  const pieces: FoundFile[][] = [];
+  let piece: FoundFile[] = [];
+  let bytes = 0;
+  for (const file of files) {
+    if (piece.length === maxPieceFiles || (bytes += file.size) > maxPieceBytes || pieces.length === 0) {
+      pieces.push((piece = []));
+      bytes = file.size;
+    }
+    piece.push(file);
+  }
+  return pieces;
 }

@@ -1,4 +1,3 @@
-import { piecesOf } from '../base/database.ts';
 import type { ContentFolder, FoundFile } from '../content/contentFolder.ts';
 import type { ContentProblem, Document } from '../content/document.ts';
 import type { DocumentIndex, IndexedFile, IndexWriter } from '../search/documentIndex.ts';
@@ -11,7 +10,7 @@ import {
   hasUnsettled,
   scanFolders,
 } from './folderScan.ts';
-import { tryReadFile } from './indexedFile.ts';
+import { piecesToRead, type ReadFile, readInOrder, tryReadFile } from './indexedFile.ts';
 import { KnownFiles } from './knownFiles.ts';
 import { CollectionShelf, type Shelf } from './libraryCollections.ts';
 import { LibraryLinks } from './libraryLinks.ts';
@@ -43,12 +42,15 @@ export interface SyncResult {
 
 /** Milliseconds for which changes wait for a file that is being written. */
 const maxWait = 2_000;
-/** Files that are read and applied at once while the index is built, to save memory. */
-const batch = 500;
 /** Up to this many changed files become visible in one step. */
 const atomic = 2_000;
-/** Files that are read in parallel. */
-const width = 16;
+
+/** Files that may have changed, with what was read of each; undefined if it is gone. */
+interface ReadPiece {
+  readonly files: readonly FoundFile[];
+  readonly read: readonly (ReadFile | undefined)[];
+  readonly gone: readonly IndexedFile[];
+}
 
 /** Keeps the index in step with the files. The caller runs one sync at a time. */
 export class LibraryIndexer {
@@ -133,14 +135,7 @@ export class LibraryIndexer {
     this.#ahead = true;
     const { changed, gone, unsettled } = this.#compare(scan);
     this.#releaseMissed(scan);
-    const pieces = changed.length <= atomic ? [changed] : piecesOf(changed, batch);
-    let done = 0;
-    for (const [at, files] of pieces.entries()) {
-      signal?.throwIfAborted();
-      await this.#apply(files, at === 0 ? gone : []);
-      done += files.length;
-      if (changed.length > 0) this.#options.onProgress?.({ done, total: changed.length });
-    }
+    await this.#applyPieces(changed.length <= atomic ? [changed] : piecesToRead(changed), gone, signal);
     await this.#register.write();
     this.#register.settle();
     this.#links.note(scan, changed.length + gone.length > 0);
@@ -209,9 +204,35 @@ export class LibraryIndexer {
     return { known: this.#known, now: this.#options.now(), areAllSettled: !this.#isComplete };
   }
 
-  async #apply(files: readonly FoundFile[], gone: readonly IndexedFile[]): Promise<void> {
+  /** Reads each piece while the index takes the one before. */
+  async #applyPieces(
+    pieces: readonly (readonly FoundFile[])[],
+    gone: readonly IndexedFile[],
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const total = pieces.reduce((sum, { length }) => sum + length, 0);
+    let done = 0;
+    let applying = Promise.resolve();
+    try {
+      for (const [at, files] of pieces.entries()) {
+        signal?.throwIfAborted();
+        const read = await readInOrder(files, (found) => this.#read(found, this.#known.get(found.path)));
+        await applying;
+        done += files.length;
+        const progress = { done, total };
+        applying = this.#apply({ files, read, gone: at === 0 ? gone : [] }).then(() => {
+          if (total > 0) this.#options.onProgress?.(progress);
+        });
+        // Until it is awaited, which reports it.
+        applying.catch(() => undefined);
+      }
+    } finally {
+      await applying;
+    }
+  }
+
+  async #apply({ files, read, gone }: ReadPiece): Promise<void> {
     if (files.length + gone.length === 0) return;
-    const read = await mapWide(files, (found) => this.#read(found, this.#known.get(found.path)));
     const lost = files.filter((_, at) => read[at] === undefined).map(({ path }) => path);
     const removeFiles = [...gone.map(({ path }) => path), ...lost];
     const present = read.filter((one) => one !== undefined);
@@ -315,13 +336,3 @@ export class LibraryIndexer {
 
 /** How the problem of a file begins if another file has its slug. */
 const taken = 'Another file has the slug';
-
-/** Maps in order, several at a time. */
-async function mapWide<Item, Result>(
-  items: readonly Item[],
-  map: (item: Item) => Promise<Result>,
-): Promise<readonly Result[]> {
-  const results: Result[] = [];
-  for (const piece of piecesOf(items, width)) results.push(...(await Promise.all(piece.map(map))));
-  return results;
-}

@@ -11,6 +11,7 @@ import { createLogger } from '../../docs-service/base/log.ts';
 import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
 import { runProgram } from '../../docs-service/cli/program.ts';
 import { countWarnings } from '../../docs-service/content/document.ts';
+import { piecesToRead } from '../../docs-service/library/indexedFile.ts';
 import { findCollection } from '../../docs-service/library/libraryCollections.ts';
 import { LibraryWatcher } from '../../docs-service/library/libraryWatcher.ts';
 import { SlugRegister } from '../../docs-service/library/slugRegister.ts';
@@ -34,6 +35,24 @@ const quietSurroundings = {
   readLine: async () => undefined,
   protocolStreams: () => ({ input: Readable.from([]), output: new PassThrough() }),
 };
+
+t.test('files are read in pieces that are bounded by their number and by their bytes', async (t) => {
+  const pieces = (...sizes: readonly number[]) =>
+    piecesToRead(sizes.map((size, at) => ({ path: `${at}.md`, size, modified: 0 }))).map((piece) =>
+      piece.map(({ size }) => size),
+    );
+  t.strictSame(pieces(), []);
+  t.strictSame(pieces(9_000_000, 7_000_000, 1, 20_000_000, 2), [
+    [9_000_000, 7_000_000],
+    [1],
+    [20_000_000],
+    [2],
+  ]);
+  t.strictSame(
+    pieces(...Array.from({ length: 1_001 }, () => 0)).map(({ length }) => length),
+    [500, 500, 1],
+  );
+});
 
 t.test('files become documents, and bad ones are reported without affecting the others', async (t) => {
   const outside = await temporaryFolder(t, { 'secret.md': '# Secret' });

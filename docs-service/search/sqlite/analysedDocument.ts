@@ -3,7 +3,7 @@ import { type DocumentRecord, documentToRecord, parseMetadata } from '../documen
 import { type DocumentTokens, documentMarks, documentTokens } from '../documentTokens.ts';
 import { documentTermStats, isSampled } from '../relevance.ts';
 
-/** Everything that the index stores of a document. To make it is half of the work of indexing, and needs no database. */
+/** Everything that the index stores of a document. Making it is half of the work of indexing, and needs no database. */
 export interface AnalysedDocument {
   readonly record: DocumentRecord;
   readonly words: AnalysedWords;

@@ -25,10 +25,10 @@ export function* assignSortKeys(database: Database, slugs: readonly string[]): G
   for (let first = 0; first < slugs.length; ) {
     const from = slugs[first] ?? '';
     const [next] = neighbours.after(from, 1);
-    const more = next ? slugs.slice(first).findIndex((slug) => compareSlugs(slug, next.slug) > 0) : -1;
-    const added = more < 0 ? slugs.slice(first) : slugs.slice(first, first + more);
-    yield sortKeyChange(added, neighbours);
-    first += added.length;
+    let end = first + 1;
+    while (end < slugs.length && (!next || compareSlugs(slugs[end] ?? '', next.slug) < 0)) end++;
+    yield sortKeyChange(slugs.slice(first, end), neighbours, next);
+    first = end;
   }
 }
 
@@ -55,12 +55,16 @@ const usualDistance = 2 ** 20;
 /** If neighbours move, this is the room that is left on average. */
 const leastDistance = 2 ** 8;
 
-function sortKeyChange(added: readonly string[], neighbours: Neighbours): SortKeyChange {
+function sortKeyChange(
+  added: readonly string[],
+  neighbours: Neighbours,
+  next: Place | undefined,
+): SortKeyChange {
   const [first = '', last = ''] = [added[0], added.at(-1)];
   // 0 neighbours move at first, then 16 on each side, then twice as many each time.
   for (let count = 0; ; count = Math.max(16, count * 2)) {
     const before = neighbours.before(first, count + 1);
-    const after = neighbours.after(last, count + 1);
+    const after = count === 0 ? (next ? [next] : []) : neighbours.after(last, count + 1);
     const [low, high] = [before[count]?.sortKey, after[count]?.sortKey];
     const [left, right] = [before.slice(0, count).reverse(), after.slice(0, count)];
     const distance = count === 0 ? 1 : leastDistance;

@@ -1,19 +1,19 @@
 import type { Database, Statement } from '../../base/sqliteDatabase.ts';
-import type { ContentProblem, ContentWarning, DocumentMetadata } from '../../content/document.ts';
+import type { ContentProblem, ContentWarning } from '../../content/document.ts';
 import { type IndexChanges, type IndexedFile, type IndexedFiles, indexIsAnother } from '../documentIndex.ts';
 import {
   type DocumentRecord,
-  documentToRecord,
   linksToJson,
   parseLinks,
   parseMetadata,
   parseWarnings,
-  scopeNames,
   warningsToJson,
 } from '../documentRecord.ts';
 import { reversed } from '../nearSlugs.ts';
 import { createSampleChanges, isSampled } from '../relevance.ts';
 import type { AnalysedDocument } from './analysedDocument.ts';
+import { createListing } from './listing.ts';
+import { createRowInsertion } from './rowInsertion.ts';
 import { assignSortKeys, compareSlugs } from './sortKeys.ts';
 import { createWordParts, createWords } from './wordTables.ts';
 
@@ -131,8 +131,7 @@ function createDocumentTables(database: Database) {
       const latest = [...new Map(documents.map((document) => [document.record.slug, document])).values()];
       const fresh = latest.filter((document) => {
         const old = take(document.record.slug);
-        if (old)
-          store(document, { ...old, changed: hasSameText(old, document.record) ? old.changed : at });
+        if (old) store(document, { ...old, changed: hasSameText(old, document.record) ? old.changed : at });
         return !old;
       });
       if (fresh.length > 0) add(fresh, at);
@@ -164,81 +163,25 @@ function removal(database: Database): (key: number) => void {
   };
 }
 
-/** The lists for readers, with their lengths. */
-function createListing(database: Database) {
-  const scopes = createScopes(database);
-  const insert = database.prepare('INSERT INTO listing VALUES (?, ?, ?, ?, ?, ?)');
-  const remove = database.prepare(
-    'DELETE FROM listing WHERE scope = ? AND rank = ? AND place = ? AND slug = ?',
-  );
-  return {
-    add: (key: number, { rank, place, slug, ...record }: DocumentRecord) => {
-      const draft = Number(record.draft);
-      for (const name of scopeNames(record))
-        insert.run(scopes.count(name, draft, 1), rank, place, slug, draft, key);
-    },
-    remove: (metadata: DocumentMetadata) => {
-      const { slug, rank, place, ...record } = documentToRecord({ ...metadata, path: '', body: '' });
-      for (const name of scopeNames(record))
-        remove.run(scopes.count(name, Number(record.draft), -1), rank, place, slug);
-    },
-    write: scopes.write,
-    forget: scopes.forget,
-  };
-}
-
 /** How common words are, from the documents of the sample. */
 function createSampleTable(database: Database) {
-  const add = database.prepare(
-    'INSERT INTO sample VALUES (?, ?) ON CONFLICT (word) DO UPDATE SET count = count + excluded.count',
+  const addAll = createRowInsertion(
+    database,
+    'INSERT INTO sample VALUES',
+    2,
+    'ON CONFLICT (word) DO UPDATE SET count = count + excluded.count',
   );
   const clean = database.prepare('DELETE FROM sample WHERE word = ? AND count = 0');
   const { count, rows, clear } = createSampleChanges();
   return {
     count,
     write: () => {
-      for (const { word, count } of rows()) {
-        add.run(word, count);
-        if (count < 0) clean.run(word);
-      }
+      const changed = rows();
+      addAll(changed.map(({ word, count }) => [word, count]));
+      for (const { word, count } of changed) if (count < 0) clean.run(word);
       clear();
     },
     forget: clear,
-  };
-}
-
-interface Scope {
-  readonly scope: number;
-  visible: number;
-  drafts: number;
-}
-
-/** The lists of one transaction, which are written once at its end. */
-function createScopes(database: Database) {
-  const find = database.prepare<Scope>('SELECT scope, visible, drafts FROM scopes WHERE name = ?');
-  const newScope = database.prepare<Pick<Scope, 'scope'>>(
-    'SELECT coalesce(max(scope), 0) + 1 AS scope FROM scopes',
-  );
-  const put = database.prepare('INSERT OR REPLACE INTO scopes VALUES (?, ?, ?, ?)');
-  const changed = new Map<string, Scope>();
-  const make = (name: string): Scope => {
-    const made = { scope: newScope.get()?.scope ?? 1, visible: 0, drafts: 0 };
-    put.run(made.scope, name, 0, 0);
-    return made;
-  };
-  return {
-    /** Returns the number of the list. */
-    count: (name: string, draft: number, change: 1 | -1) => {
-      const known = changed.get(name) ?? { ...(find.get(name) ?? make(name)) };
-      changed.set(name, known);
-      known[draft ? 'drafts' : 'visible'] += change;
-      return known.scope;
-    },
-    write: () => {
-      for (const [name, { scope, visible, drafts }] of changed) put.run(scope, name, visible, drafts);
-      changed.clear();
-    },
-    forget: () => changed.clear(),
   };
 }
 
