@@ -90,12 +90,12 @@ t.test('files become documents, and bad ones are reported without affecting the 
   await indexer.sync();
   t.strictSame(await library.slugs(), [
     'two',
+    'read-me',
     'cover',
     'draft',
+    'same',
     'inside',
     'one',
-    'read-me',
-    'same',
     'unclear',
   ]);
   t.match(await index.read('same'), { title: 'First', path: 'a/same.md' });
