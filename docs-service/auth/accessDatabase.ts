@@ -107,4 +107,5 @@ export const accessMigrations: readonly string[] = [
     path TEXT NOT NULL,
     gone INTEGER
   ) STRICT`,
+  'ALTER TABLE docs_grants ADD COLUMN name TEXT',
 ];

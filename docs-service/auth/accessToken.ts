@@ -37,12 +37,15 @@ export function hashSecret(text: string): string {
 
 /** A token and its grant, as they are stored. */
 export interface NewToken {
+  /** What its owner calls it in `token list`; null without a name. */
+  readonly name: string | null;
   readonly token: string;
   readonly hash: string;
   readonly grant: Grant;
 }
 
 interface TokenOptions {
+  readonly name?: string;
   readonly scopes: readonly Scope[];
   readonly me?: string;
   /** Milliseconds. Every token expires. */
@@ -51,12 +54,13 @@ interface TokenOptions {
 }
 
 /** A token without a client, as `token create` makes it. */
-export function createToken({ scopes, me, lifetime, now }: TokenOptions): NewToken {
+export function createToken({ name, scopes, me, lifetime, now }: TokenOptions): NewToken {
   const { text, hash } = createSecret('rdocs');
   const times = { created: now, expires: now + lifetime, lastUsed: null };
   return {
     token: text,
     hash,
+    name: name ?? null,
     grant: { id: createGrantId(), scopes, me: me ?? null, client: null, ...times },
   };
 }

@@ -4,15 +4,20 @@ import { type Grant, isScope, type NewToken } from './accessToken.ts';
 /** The grants, and the hashes of their access tokens. */
 export interface TokenStore {
   /** Adds a token with a grant of its own. */
-  add(token: Pick<NewToken, 'hash' | 'grant'>): Promise<void>;
+  add(token: Pick<NewToken, 'hash' | 'grant'> & Partial<Pick<NewToken, 'name'>>): Promise<void>;
   /** The grant of an access token, even an expired one; undefined for one that is unknown or revoked. */
   find(hash: string): Promise<Grant | undefined>;
   /** The newest first; without the grants of clients that never fetched their tokens. */
-  list(): Promise<readonly Grant[]>;
+  list(): Promise<readonly ListedGrant[]>;
   /** Ends all tokens of a grant. False if there is no such grant. */
   revoke(id: string): Promise<boolean>;
   /** When grants were last used, by their ids. */
   noteUses(uses: ReadonlyMap<string, number>): Promise<void>;
+}
+
+/** A grant with the name that its owner gave it. */
+export interface ListedGrant extends Grant {
+  readonly name: string | null;
 }
 
 /** Milliseconds for which expired grants stay in the list. */
@@ -20,13 +25,13 @@ const expiredGrantTime = 30 * 86_400_000;
 
 export function createTokenStore(database: AccessDatabase): TokenStore {
   return {
-    add: ({ hash, grant: { id, scopes, me, client, created, expires } }) =>
+    add: ({ hash, name = null, grant: { id, scopes, me, client, created, expires } }) =>
       database.batch([
         ['DELETE FROM docs_grants WHERE expires < ?', created - expiredGrantTime],
         ['DELETE FROM docs_access_tokens WHERE expires < ?', created - expiredGrantTime],
         [
-          'INSERT INTO docs_grants (id, client, scopes, me, created, expires) VALUES (?, ?, ?, ?, ?, ?)',
-          ...[id, client, scopes.join(' '), me, created, expires],
+          'INSERT INTO docs_grants (id, client, scopes, me, created, expires, name) VALUES (?, ?, ?, ?, ?, ?, ?)',
+          ...[id, client, scopes.join(' '), me, created, expires, name],
         ],
         [
           'INSERT INTO docs_access_tokens (hash, grant_id, scopes, created, expires) VALUES (?, ?, ?, ?, ?)',
@@ -44,12 +49,12 @@ export function createTokenStore(database: AccessDatabase): TokenStore {
       return row === undefined ? undefined : rowToGrant(row);
     },
     async list() {
-      const rows = await database.rows<GrantRow>(
-        `SELECT id, client, scopes, me, created, expires, last_used FROM docs_grants
+      const rows = await database.rows<GrantRow & Pick<ListedGrant, 'name'>>(
+        `SELECT id, client, scopes, me, created, expires, last_used, name FROM docs_grants
          WHERE NOT EXISTS (SELECT 1 FROM docs_codes WHERE docs_codes.grant_id = docs_grants.id AND used IS NULL)
          ORDER BY created DESC, id`,
       );
-      return rows.map(rowToGrant);
+      return rows.map((row) => ({ ...rowToGrant(row), name: row.name }));
     },
     async revoke(id) {
       const rows = await database.rows('DELETE FROM docs_grants WHERE id = ? RETURNING id', id);

@@ -1,4 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { nearestNames } from '../../protocol/base/editDistance.ts';
 
 /** One flag of a command. Each has a variable too: `--base-url` is `DOCS_BASE_URL`. */
 interface OptionSpec {
@@ -59,13 +60,33 @@ function fromVariable(
   { type, multiple }: OptionSpec,
   env: Readonly<Record<string, string | undefined>>,
 ): string | boolean | readonly string[] | undefined {
-  const variable = `DOCS_${name.toUpperCase().replaceAll('-', '_')}`;
+  const variable = variableOf(name);
   const value = env[variable]?.trim() || undefined;
   if (multiple) return value?.split(/\s+/) ?? [];
   if (type === 'string') return value;
   if (value === undefined || /^(0|false|no|off)$/i.test(value)) return false;
   if (/^(1|true|yes|on)$/i.test(value)) return true;
   throw new UsageError(`${variable} must be 1 or 0, not "${value}".`);
+}
+
+/** A warning for each variable that looks like ours but belongs to no flag, with the nearest one that does. */
+export function unknownVariables(
+  specs: readonly OptionSpecs[],
+  env: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  const known = new Set(specs.flatMap((some) => Object.keys(some).map(variableOf)));
+  return Object.keys(env)
+    .filter((name) => name.startsWith('DOCS_') && !known.has(name))
+    .sort()
+    .map((name) => {
+      const [near] = nearestNames(name, [...known], 1);
+      const hint = near === undefined ? 'Add --help to see the flags.' : `Did you mean ${near}?`;
+      return `warning: there is no variable ${name}, so it is ignored. ${hint}`;
+    });
+}
+
+function variableOf(flag: string): string {
+  return `DOCS_${flag.toUpperCase().replaceAll('-', '_')}`;
 }
 
 /** A whole number within bounds; `undefined` if it is missing. Throws UsageError. */
@@ -80,14 +101,20 @@ export function parseNumber(
   throw new UsageError(`--${flag} must be a whole number from ${min} to ${max}, not "${value}".`);
 }
 
-const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const units: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  y: 365 * 86_400_000,
+};
 
-/** `30d` in milliseconds; the units are s, m, h and d. Throws UsageError. */
+/** `30d` in milliseconds; the units are s, m, h, d and y. Throws UsageError. */
 export function parseDuration(flag: string, value: string): number {
-  const [, count = '', unit = ''] = /^(\d{1,6})([smhd])$/.exec(value) ?? [];
+  const [, count = '', unit = ''] = /^(\d{1,6})([smhdy])$/.exec(value) ?? [];
   const milliseconds = Number(count) * (units[unit] ?? Number.NaN);
   if (milliseconds > 0) return milliseconds;
-  throw new UsageError(`--${flag} must be a time such as 12h or 30d, not "${value}".`);
+  throw new UsageError(`--${flag} must be a time such as 12h, 30d or 1y, not "${value}".`);
 }
 
 /** A wrong command line, with a sentence that says what to type instead. */

@@ -1,6 +1,12 @@
 import { showControls } from '../../protocol/base/controlCharacters.ts';
 import { messageOf } from '../../protocol/base/errorText.ts';
-import { isUsageError, type OptionSpecs, parseOptions, UsageError } from '../base/options.ts';
+import {
+  isUsageError,
+  type OptionSpecs,
+  parseOptions,
+  UsageError,
+  unknownVariables,
+} from '../base/options.ts';
 import { backupCommand } from '../commands/backup.ts';
 import { clientAddCommand, clientListCommand, clientRemoveCommand } from '../commands/client.ts';
 import { connectCommand } from '../commands/connect.ts';
@@ -57,6 +63,8 @@ async function run(args: readonly string[], context: ProgramContext): Promise<nu
   const { words } = commandLine;
   if (words.length !== command.words)
     throw new UsageError(`the command is "runner-docs ${command.usage}". Add --help for more.`);
+  const specs = Object.values(commands).map(({ options }) => options);
+  for (const warning of unknownVariables(specs, env)) context.note(`${warning}\n`);
   return command.run(commandLine, context);
 }
 

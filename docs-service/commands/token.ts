@@ -1,6 +1,7 @@
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import { createToken, type Grant, isScope, type Scope, scopes } from '../auth/accessToken.ts';
+import { createToken, isScope, type Scope, scopes } from '../auth/accessToken.ts';
 import { parseProfileUrl } from '../auth/profileUrl.ts';
+import type { ListedGrant } from '../auth/tokenStore.ts';
 import { parseDuration, UsageError } from '../base/options.ts';
 import { table } from '../base/text.ts';
 import { defineCommand } from '../cli/command.ts';
@@ -21,7 +22,8 @@ export const tokenCreateCommand = defineCommand({
       value: 'SCOPES',
       help: 'read, or "read draft" to see drafts too (default: read)',
     },
-    expires: { type: 'string', value: 'TIME', help: 'its lifetime, such as 12h or 30d (default: 90d)' },
+    expires: { type: 'string', value: 'TIME', help: 'its lifetime, such as 12h, 30d or 1y (default: 90d)' },
+    name: { type: 'string', value: 'NAME', help: 'what "token list" calls it, such as laptop' },
     me: { type: 'string', value: 'URL', help: 'whose token it is' },
   },
   async run({ values }, { env, now, print }) {
@@ -30,6 +32,7 @@ export const tokenCreateCommand = defineCommand({
         scopes: parseScopes(values.scope ?? 'read'),
         lifetime: parseDuration('expires', values.expires ?? '90d'),
         now: now(),
+        name: values.name === undefined ? undefined : parseName(values.name),
         me: values.me === undefined ? undefined : parseProfileUrl('me', values.me),
       }),
     );
@@ -42,7 +45,7 @@ export const tokenCreateCommand = defineCommand({
 export const tokenListCommand = defineCommand({
   usage: 'token list',
   summary:
-    'Lists the tokens, and the clients that were allowed: id, scopes, whose, and when each was made, expires and was last used.',
+    'Lists the tokens, and the clients that were allowed: id, name, scopes, whose, and when each was made, expires and was last used.',
   words: 0,
   options: { data, database },
   async run({ values }, { env, print }) {
@@ -69,6 +72,12 @@ export const tokenRevokeCommand = defineCommand({
   },
 });
 
+function parseName(text: string): string {
+  const name = text.trim();
+  if (name !== '' && name.length <= 100 && !/\p{C}/u.test(name)) return name;
+  throw new UsageError('--name must have 1 to 100 visible characters, such as laptop.');
+}
+
 function parseScopes(text: string): readonly Scope[] {
   const words = [...new Set(text.split(/\s+/).filter(Boolean))];
   const unknown = words.filter((word) => !isScope(word));
@@ -78,11 +87,12 @@ function parseScopes(text: string): readonly Scope[] {
   return words.filter(isScope);
 }
 
-function grantTable(grants: readonly Grant[]): string {
+function grantTable(grants: readonly ListedGrant[]): string {
   return table(
-    ['ID', 'SCOPES', 'ME', 'CREATED', 'EXPIRES', 'LAST USED', 'CLIENT'],
-    grants.map(({ id, scopes: granted, me, client, created, expires, lastUsed }) => [
+    ['ID', 'NAME', 'SCOPES', 'ME', 'CREATED', 'EXPIRES', 'LAST USED', 'CLIENT'],
+    grants.map(({ id, name, scopes: granted, me, client, created, expires, lastUsed }) => [
       id,
+      name ?? '',
       granted.join(' '),
       me ?? '',
       minute(created),

@@ -86,7 +86,11 @@ t.test(
     );
     t.equal(asked.status, 0, `${asked.stdout.slice(-2_000)}${asked.stderr}`);
     t.match(asked.stdout, /"items":\[\{"slug":"welcome"/, 'a list');
-    t.match(asked.stdout, /\nID +SCOPES .*\n\w+ +read draft +https:\/\/ada\.example\//, 'the tokens');
+    t.match(
+      asked.stdout,
+      /\nID +NAME +SCOPES .*\n\w+ +laptop +read draft +https:\/\/ada\.example\//,
+      'the tokens',
+    );
     t.match(asked.stdout, /<a href="[^"]*\/manual\.html"/, 'a link to the other document');
     for (const [file, bytes] of Object.entries({
       'welcome.pdf': '%PDF-',

@@ -169,9 +169,30 @@ t.test('a folder with other files is refused as the data folder', async (t) => {
   t.match(await callDocs(['token', 'list', '--data', damaged]), { code: 1, stderr: /access\.db is damaged/ });
 });
 
+t.test('a token has a name, and may be good for years', async (t) => {
+  const data = ['--data', await temporaryFolder(t)];
+  t.equal((await callDocs(['token', 'create', ...data, '--name', 'laptop', '--expires', '2y'])).code, 0);
+  t.equal((await callDocs(['token', 'create', ...data])).code, 0);
+  const { stdout } = await callDocs(['token', 'list', ...data]);
+  const year = new Date(Date.now() + 2 * 365 * 86_400_000).getUTCFullYear();
+  t.match(stdout, new RegExp(`^\\w+ +laptop +read .*${year}-`, 'm'));
+  t.match(stdout, /^\w+ +read /m, 'a token without a name');
+});
+
+t.test('a variable that belongs to no flag is named, and the command runs', async (t) => {
+  const env = { DOCS_PROT: '1', DOCS_ELSEWHERE_ENTIRELY: 'secret', DOCS_DATA: await temporaryFolder(t) };
+  const answer = await callDocs(['token', 'list'], { env });
+  t.match(answer, { code: 0, stdout: '' });
+  t.match(answer.stderr, /there is no variable DOCS_PROT, .* Did you mean DOCS_PORT\?/);
+  t.match(answer.stderr, /DOCS_ELSEWHERE_ENTIRELY/);
+  t.notMatch(answer.stderr, /secret|DOCS_DATA/);
+});
+
 t.test('a wrong command line is answered with what to type', async (t) => {
   const cases: readonly { args: readonly string[]; env?: Record<string, string>; want: RegExp }[] = [
     { args: ['serv'], want: /there is no command "serv"; the commands are serve/ },
+    { args: ['token', 'create', '--name', ' '], want: /--name must have 1 to 100 visible characters/ },
+    { args: ['token', 'create', '--expires', '1w'], want: /a time such as 12h, 30d or 1y/ },
     { args: ['token'], want: /the commands are token create, token list, token revoke/ },
     { args: ['token', 'revoke'], want: /the command is "runner-docs token revoke ID"/ },
     { args: ['serve', '--prt', '1'], want: /'--prt'/ },
@@ -186,7 +207,7 @@ t.test('a wrong command line is answered with what to type', async (t) => {
     { args: ['serve', '--base-url', 'https://x.org/a//b'], want: /between single slashes/ },
     { args: ['serve', '--database', 'mysql://x'], want: /postgres:\/\// },
     { args: ['token', 'create', '--scope', 'write'], want: /there is no scope "write"/ },
-    { args: ['token', 'create', '--expires', 'never'], want: /12h or 30d/ },
+    { args: ['token', 'create', '--expires', 'never'], want: /12h, 30d or 1y/ },
     { args: ['serve', '--trust-proxy', 'nonsense'], want: /--trust-proxy must be an address or a network/ },
     {
       args: ['serve', '--content', 'docs', '--data', '/tmp', '--fonts', '/nonexistent'],
