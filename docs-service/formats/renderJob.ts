@@ -2,7 +2,7 @@ import type { CollectionDefinition } from '../content/collectionFile.ts';
 import type { Document } from '../content/document.ts';
 
 /** The work for a render worker. It is cloned into the worker, so it contains only data. */
-export type RenderJob = PdfJob | EpubJob | HtmlJob | MarkdownJob | PartsJob;
+export type RenderJob = PdfJob | PdfBookJob | EpubJob | HtmlJob | MarkdownJob | PartsJob;
 
 interface Rendering {
   /** The absolute path of the content folder. Pictures are read only from inside it. */
@@ -18,6 +18,15 @@ export interface PdfJob extends Rendering {
   readonly kind: 'pdf';
   readonly document: Document;
   /** Folders with the fonts of the program, and those that are searched for other scripts. */
+  readonly fonts: readonly string[];
+}
+
+/** A collection as one PDF. */
+export interface PdfBookJob extends Rendering {
+  readonly kind: 'pdfBook';
+  readonly collection: CollectionDefinition;
+  /** In order, at least one; never a draft. */
+  readonly documents: readonly Document[];
   readonly fonts: readonly string[];
 }
 

@@ -37,7 +37,8 @@ async function render(job: RenderJob): Promise<Rendered> {
       const { createParts } = await import('./markdown/markdownFormat.ts');
       return createParts(job);
     }
-    case 'pdf': {
+    case 'pdf':
+    case 'pdfBook': {
       const { createPdf } = await import('./pdf/pdf.ts');
       return createPdf(job);
     }

@@ -27,6 +27,8 @@ export interface Renditions extends MarkdownRenditions {
   /** The `<article>` of a reading page. */
   article(document: Document): Promise<Rendition>;
   epub(collection: LibraryCollection): Promise<Rendition>;
+  /** All its documents in one file. */
+  collectionPdf(collection: LibraryCollection): Promise<Rendition>;
 }
 
 export interface RenditionsOptions extends Omit<RenditionMakerOptions, 'renderer'> {
@@ -100,6 +102,21 @@ export function createRenditions(options: RenditionsOptions): Renditions {
     });
   };
 
+  /** What the books of a collection have in common, in each format. */
+  const bookOf = async ({ definition, documents: chapters }: LibraryCollection, format: string) => {
+    if (chapters.length === 0)
+      throw new UnrenderableError(`The collection "${definition.name}" has no documents that are published.`);
+    const documents = await readAll(index, chapters);
+    const identities = documents.map(identityOf);
+    const subject = subjectOf(format, [definition, identities]);
+    files.refuseFailed(subject);
+    const pictures = new Set(documents.flatMap((document) => references(document).assets));
+    for (const { cover } of [definition, ...documents]) if (cover !== null) pictures.add(cover);
+    const inputs = [definition, identities, await stampsOf([...pictures])];
+    // Chapters link to each other; documents that are not in the book are not linked.
+    return { subject, inputs, book: { collection: definition, documents, contentFolder, targets: {} } };
+  };
+
   return {
     ...markdownRenditions(texts),
     html: (document) => htmlOf(document, 'page'),
@@ -117,24 +134,22 @@ export function createRenditions(options: RenditionsOptions): Renditions {
         mediaType: 'application/pdf',
       });
     },
-    async epub({ definition, documents: chapters }) {
-      if (chapters.length === 0)
-        throw new UnrenderableError(
-          `The collection "${definition.name}" has no documents that are published.`,
-        );
-      const documents = await readAll(index, chapters);
-      const identities = documents.map(identityOf);
-      const subject = subjectOf('epub', [definition, identities]);
-      files.refuseFailed(subject);
-      const pictures = new Set(documents.flatMap((document) => references(document).assets));
-      for (const { cover } of [definition, ...documents]) if (cover !== null) pictures.add(cover);
-      const stamps = await stampsOf([...pictures]);
+    async epub(collection) {
+      const { subject, inputs, book } = await bookOf(collection, 'epub');
       return files.make({
-        // Chapters link to each other; documents in other books are not linked.
-        job: { kind: 'epub', collection: definition, documents, contentFolder, targets: {} },
+        job: { kind: 'epub', ...book },
         subject,
-        inputs: [definition, identities, stamps],
+        inputs,
         mediaType: 'application/epub+zip',
+      });
+    },
+    async collectionPdf(collection) {
+      const { subject, inputs, book } = await bookOf(collection, 'pdfBook');
+      return files.make({
+        job: { kind: 'pdfBook', ...book, fonts: fonts.folders },
+        subject,
+        inputs: [...inputs, fonts.fingerprint],
+        mediaType: 'application/pdf',
       });
     },
   };

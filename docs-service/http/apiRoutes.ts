@@ -3,7 +3,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { BaseUrl } from '../base/baseUrl.ts';
 import type { Document } from '../content/document.ts';
+import type { Rendition } from '../formats/renditionMaker.ts';
 import type { Renditions } from '../formats/renditions.ts';
+import type { LibraryCollection } from '../library/libraryCollections.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 import { createAnswers } from './answers.ts';
 import { type Authorization, seesDrafts } from './authorization.ts';
@@ -122,30 +124,27 @@ export function createApiRoutes({
         sendRendition(request, reply, await renditions.html(document), { authorization }),
     );
 
-    app.get(
-      '/collections/:name.epub',
-      {
-        schema: {
-          operationId: 'getCollectionEpub',
-          tags: ['Collections'],
-          summary: 'A collection as EPUB',
-          params: nameParameter,
-          response: {
-            ...kept('application/epub+zip'),
-            304: unchanged,
-            ...usualProblems,
-            ...problemResponses(422),
-          },
+    book('epub', 'A collection as EPUB', 'application/epub+zip', (found) => renditions.epub(found));
+    book('pdf', 'A collection as one PDF', 'application/pdf', (found) => renditions.collectionPdf(found));
+
+    function book(
+      ending: 'epub' | 'pdf',
+      summary: string,
+      mediaType: string,
+      render: (collection: LibraryCollection) => Promise<Rendition>,
+    ): void {
+      const operationId = ending === 'pdf' ? 'getCollectionPdf' : 'getCollectionEpub';
+      const response = { ...kept(mediaType), 304: unchanged, ...usualProblems, ...problemResponses(422) };
+      app.get(
+        `/collections/:name.${ending}`,
+        { schema: { operationId, tags: ['Collections'], summary, params: nameParameter, response } },
+        async (request, reply) => {
+          const collection = await lookups.collection(request.params.name);
+          const fileName = `${collection.definition.name}.${ending}`;
+          return sendRendition(request, reply, await render(collection), { authorization, fileName });
         },
-      },
-      async (request, reply) => {
-        const collection = await lookups.collection(request.params.name);
-        return sendRendition(request, reply, await renditions.epub(collection), {
-          authorization,
-          fileName: `${collection.definition.name}.epub`,
-        });
-      },
-    );
+      );
+    }
 
     function rendered(
       path: string,

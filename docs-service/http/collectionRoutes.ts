@@ -130,7 +130,7 @@ export function createCollectionRoutes({
       author: definition.author ?? ([...authors].join(', ') || null),
       lang: definition.lang ?? documents[0]?.lang ?? null,
       updated: newestDate(documents),
-      links: { self, epub: `${self}.epub` },
+      links: { self, epub: `${self}.epub`, pdf: `${self}.pdf` },
     };
   }
 }

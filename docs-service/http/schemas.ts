@@ -77,6 +77,7 @@ export const collectionSchema = Type.Object(
     links: Type.Object({
       self: address('The collection with its documents.'),
       epub: address('The collection as EPUB.'),
+      pdf: address('The collection as one PDF.'),
     }),
   },
   { $id: 'Collection', description: 'Documents in an order, which can be read as one book.' },

@@ -193,7 +193,7 @@ t.test('collections, tags and types', async (t) => {
   const item = {
     ...{ name: 'book', title: 'The book', count: 2, author: 'Ada', lang: 'en' },
     updated: '2026-03-01',
-    links: { self: book, epub: `${book}.epub` },
+    links: { self: book, epub: `${book}.epub`, pdf: `${book}.pdf` },
   };
   const list = await get('/api/v1/collections?limit=1');
   t.strictSame(list.json(), { items: [item], total: 2, limit: 1, offset: 0 });
@@ -317,6 +317,7 @@ t.test('files: Markdown, HTML, PDF and EPUB', async (t) => {
   for (const [url, type, magic] of [
     ['/api/v1/docs/first.pdf', 'application/pdf', '%PDF-'],
     ['/api/v1/collections/book.epub', 'application/epub+zip', 'PK'],
+    ['/api/v1/collections/book.pdf', 'application/pdf', '%PDF'],
   ] as const) {
     const before = rendered.length;
     const answer = await get(url);
@@ -325,7 +326,7 @@ t.test('files: Markdown, HTML, PDF and EPUB', async (t) => {
     t.equal(answer.rawPayload.subarray(0, magic.length).toString(), magic);
     t.match(
       answer.headers['content-disposition'],
-      /^inline; filename="(first\.pdf|book\.epub)"; filename\*=UTF-8''/,
+      /^inline; filename="(first\.pdf|book\.(epub|pdf))"; filename\*=UTF-8''/,
     );
     const etag = String(answer.headers['etag']);
     t.equal((await get(url, { headers: { 'if-none-match': etag } })).statusCode, 304);
@@ -1051,6 +1052,7 @@ t.test('openapi.json describes the actual answers', async (t) => {
     '/api/v1/collections',
     '/api/v1/collections/{name}',
     '/api/v1/collections/{name}.epub',
+    '/api/v1/collections/{name}.pdf',
     '/api/v1/docs',
     '/api/v1/docs/{slug}',
     '/api/v1/docs/{slug}.html',

@@ -309,7 +309,7 @@ t.test('right-to-left text is in its order', needs('poppler', 'dejaVu'), async (
       want: [
         ['ריהמ', 'Runner', 'ךירדמ'],
         ['[ןאכ]', 'םילימ'],
-        ['9', 'March', '2026', '·', 'ןהכ', 'דוד'],
+        ['March', '9,', '2026', '·', 'ןהכ', 'דוד'],
       ],
     },
     {
@@ -399,4 +399,66 @@ t.test('long paragraphs and code blocks continue across pages without loss', par
   t.same(text.match(/\bw\d+/g), words);
   t.same(text.match(/\bc\d+/g), code);
   t.ok(pagesOf(bytes) > 10);
+});
+
+t.test(
+  'a collection is one file with a title page, contents, bookmarks and links inside of it',
+  parts,
+  async (t) => {
+    const { document, ...job } = pdfJob('');
+    const chapter = (slug: string, body: string) => ({
+      ...document,
+      slug,
+      path: `${slug}.md`,
+      title: `The ${slug} page`,
+      body,
+    });
+    const collection = {
+      name: 'shelf',
+      title: 'The shelf',
+      docs: [],
+      order: 'listed',
+      author: null,
+      lang: null,
+      cover: null,
+      description: 'All of it.',
+    } as const;
+    const note = 'Words.[^1]\n\n[^1]: A note.\n';
+    const first = chapter('first', `[there](second.md#part) and [here](#part)\n\n## Part\n\n${note}`);
+    const second = chapter(
+      'second',
+      `# The second page\n\n[out](third.md) [gone](first.md#gone)\n\n## Part\n\n${note}`,
+    );
+    const book = { ...job, kind: 'pdfBook', collection, documents: [first, second, first] } as const;
+    const { bytes } = await createPdf(book);
+    const pages = textOf(bytes).split('\f');
+    t.match(pages[0], /The shelf\s+All of it\./);
+    t.match(pages[1], /Contents\s+The first page +3\s+Part +3\s+The second page +4\s+Part +4\s/);
+    t.match(pages[2], /The first page/);
+    t.match(pages[3], /The second page/);
+    t.equal(pagesOf(bytes), 4, 'a document that is listed twice is there once');
+    const html = poppler('pdftohtml', bytes);
+    const outline = /<outline>[\s\S]*<\/outline>/.exec(html)?.[0].replace(/\s+/g, '');
+    const items = (page: number, name: string) =>
+      `<itempage="${page}">The${name}page</item><outline><itempage="${page}">Part</item></outline>`;
+    t.equal(outline, `<outline>${items(3, 'first')}${items(4, 'second')}</outline>`);
+    const leadsTo = (text: string) => new RegExp(`href="[^"#]*#(\\d+)">${text}<`).exec(html)?.[1];
+    t.strictSame(['there', 'here', 'gone', 'out'].map(leadsTo), ['4', '3', '3', undefined]);
+    t.strictSame((await createPdf(book)).bytes, bytes, 'the same bytes again');
+  },
+);
+
+t.test('the title block has both dates, the type and the tags', parts, async (t) => {
+  const tags = [{ slug: 'linux', title: 'Linux' }];
+  const cases = [
+    [
+      { updated: '2026-04-01T08:00:00Z', type: 'guide', tags },
+      /March 9, 2026 +· +updated April 1, 2026\s+guide +· +Linux\n/,
+    ],
+    [{ updated: '2026-03-09T08:00:00Z' }, /\n *March 9, 2026\n/],
+    [{ date: null, updated: '2026-04-01', lang: 'de' }, /\n *1\. April 2026\n/],
+    [{ lang: null }, /\n *March 9, 2026\n/],
+  ] as const;
+  for (const [document, want] of cases)
+    t.match(textOf((await createPdf(pdfJob('Text.', document))).bytes), want);
 });

@@ -138,8 +138,8 @@ export function notesBlocks(footnotes: readonly Footnote[], scope: Scope): Block
 const indent = 20;
 
 function noteBlock({ number, tokens }: Footnote, scope: Scope): Block {
-  const id = { id: `note:${number}` };
-  const mark = { destination: `note-mark:${number}` } as const;
+  const id = { id: `${scope.places}note:${number}` };
+  const mark = { destination: `${scope.places}note-mark:${number}` } as const;
   const runs = scope.type.runs([{ kind: 'text', text: `${number}.\u00a0\u00a0`, mark }], sizes.note);
   const { whole } = scope.type.width([{ kind: 'text', text: `${number}.\u00a0\u00a0`, mark }], sizes.note);
   const blocks = blocksOf(tokens, scope);

@@ -6,14 +6,14 @@ import { directedText } from './paragraphs.ts';
 import { colors, plainLayout, sizes, textWidth } from './style.ts';
 import type { Typesetter } from './typesetter.ts';
 
-/** The table of contents, with page numbers, of a document that is long enough to need one. */
+/** The table of contents, with page numbers, if there is enough to list. */
 export function contentsNodes(
   headings: readonly PlacedHeading[],
-  { document, type }: { readonly document: Document; readonly type: Typesetter },
+  { about, type, isBook = false }: ContentsOptions,
 ): Record<string, unknown>[] {
-  const listed = listedHeadings(headings);
-  if (document.body.length < minLength || listed.length < 4) return [];
-  const direction = directionOfDocument(document);
+  const listed = listedHeadings(headings, isBook ? maxDocuments : maxEntries);
+  if (listed.length < (isBook ? 1 : 4)) return [];
+  const direction = directionOfDocument(about);
   const top = Math.min(...listed.map(({ depth }) => depth));
   const rows = listed.map((heading) => entryRow(heading, heading.depth - top, { type, direction }));
   const side = direction === 'rtl' ? { alignment: 'right' } : {};
@@ -22,27 +22,31 @@ export function contentsNodes(
     body: rows.map((row) => inOrder(row, direction)),
   };
   return [
+    ...(isBook ? [{ text: '', pageBreak: 'after' }] : []),
     { text: 'Contents', bold: true, fontSize: 11.5, margin: [0, 22, 0, 6], ...side },
     { table, layout: plainLayout },
-    rows.length > 24 ? { text: '', pageBreak: 'after' } : { text: '', margin: [0, 0, 0, 18] },
+    rows.length > 24 && !isBook ? { text: '', pageBreak: 'after' } : { text: '', margin: [0, 0, 0, 18] },
   ];
 }
 
-/** In characters: about four pages. */
-const minLength = 9000;
+interface ContentsOptions {
+  readonly about: Pick<Document, 'title' | 'lang'>;
+  readonly type: Typesetter;
+  /** Whether the contents have pages of their own. */
+  readonly isBook?: boolean;
+}
+
 const maxEntries = 400;
+/** A collection lists each of its documents, of which its file can name so many. */
+const maxDocuments = 5000;
 const numberWidth = 34;
 
 /** Two levels of headings, or one if the list would get too long. */
-function listedHeadings(headings: readonly PlacedHeading[]): PlacedHeading[] {
+function listedHeadings(headings: readonly PlacedHeading[], most: number): PlacedHeading[] {
   const top = headings.reduce((least, { depth }) => Math.min(least, depth), 6);
   const upTo = (depth: number) => headings.filter((heading) => heading.depth <= depth && heading.text);
   const two = upTo(top + 1);
-  return two.length <= 60
-    ? two
-    : upTo(top).length >= 4
-      ? upTo(top).slice(0, maxEntries)
-      : two.slice(0, maxEntries);
+  return two.length <= 60 ? two : upTo(top).length >= 4 ? upTo(top).slice(0, most) : two.slice(0, most);
 }
 
 interface EntrySetting {
@@ -81,7 +85,7 @@ function entryRow(
 
 const look = { fontSize: sizes.body } as const;
 
-interface PlacedHeading extends Heading {
+export interface PlacedHeading extends Heading {
   /** The name of its place in the document. */
   readonly name: string;
 }
@@ -93,12 +97,17 @@ export class Bookmarks {
   /** The headings that the next heading may belong to. */
   #open: PlacedHeading[] = [];
 
-  constructor(headings: readonly Heading[]) {
+  readonly #places: string;
+
+  /** @param places begins all names of places, with a letter */
+  constructor(headings: readonly Heading[], places = '') {
     this.#ids = new Set(headings.map(({ id }) => id));
+    this.#places = places;
   }
 
   /** PDFMake keeps names in an array, which has properties of its own. */
   nameOf(id: string): string {
+    if (this.#places !== '') return `${this.#places}${id}`;
     return id in [] || /^\d+$/.test(id) ? `heading:${id}` : id;
   }
 

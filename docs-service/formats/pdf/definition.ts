@@ -7,62 +7,76 @@ import { type Heading, isTitle, type MarkdownDocument } from '../markdown/markdo
 import { UnrenderableError } from '../renderJob.ts';
 import { blocksOf, notesBlocks } from './blocks.ts';
 import { Bookmarks, contentsNodes } from './contents.ts';
-import { directionOfDocument, markedLeftToRight } from './directions.ts';
+import { directionOfDocument } from './directions.ts';
 import type { InlineContext, Mark } from './inlines.ts';
 import { arrange, heightOf, type Scope } from './layout.ts';
-import { directedText, type TextLook } from './paragraphs.ts';
+import { directedText } from './paragraphs.ts';
 import type { Pictures } from './pictures.ts';
 import { colors, lineHeight, page, sizes, textHeight, textWidth } from './style.ts';
+import { coverNodes, type TitledText, titleNodes } from './titleBlock.ts';
 import type { Typesetter } from './typesetter.ts';
 
-interface DefinitionInput {
+/** A document, and what sets it. */
+export interface DocumentParts {
   readonly document: Document;
   readonly markdown: MarkdownDocument;
-  readonly targets: Readonly<Record<string, string>>;
   readonly type: Typesetter;
   readonly pictures: Pictures;
   readonly colouring: CodeColouring;
 }
 
 /** The definition of a document for PDFMake, without its fonts. */
-export function documentDefinition(input: DefinitionInput): TDocumentDefinitions {
-  const { document, markdown, type, pictures, colouring } = input;
+export function documentDefinition(
+  parts: DocumentParts,
+  targets: Readonly<Record<string, string>>,
+): TDocumentDefinitions {
+  const { document, markdown, type, pictures } = parts;
   const bookmarks = new Bookmarks(markdown.headings);
-  const inline = inlineContext(input, bookmarks);
-  const scope: Scope = {
-    document: markdown,
-    inline,
-    type,
-    pictures,
-    colouring,
-    width: textWidth,
-    indent: 0,
-    look: { fontSize: sizes.body },
-    placeHeading: (heading) => bookmarks.place(heading),
-  };
-  const { title, rest } = withoutTitle(markdown, document.title);
-  const titleId = title && bookmarks.nameOf(title.id);
-  const blocks = [...blocksOf(rest, scope), ...notesBlocks(markdown.footnotes, scope)];
-  checkLength(heightOf(blocks));
-  const body = arrange(blocks);
+  const body = setBody(parts, {
+    bookmarks,
+    places: '',
+    documentLink(path, fragment) {
+      if (!Object.hasOwn(targets, path)) return undefined;
+      const end = fragment ? `#${encodeURIComponent(fragment.toLowerCase())}` : '';
+      return { link: `${targets[path]}${end}` };
+    },
+  });
+  checkLength(body.height);
   const content = [
     ...coverNodes(document, pictures),
-    ...titleNodes(document, type, titleId),
-    ...contentsNodes(bookmarks.placed, { document, type }),
-    ...body,
+    ...titleNodes(document, type, body.title ? { id: bookmarks.nameOf(body.title.id) } : {}),
+    ...(document.body.length < minLength ? [] : contentsNodes(bookmarks.placed, { about: document, type })),
+    ...body.nodes,
   ];
+  return framed(content, { about: document, type, images: pictures.images });
+}
+
+/** In characters, about four pages: a document that is shorter needs no contents. */
+const minLength = 9000;
+
+interface Framed {
+  readonly about: TitledText;
+  readonly type: Typesetter;
+  readonly images: Readonly<Record<string, string>>;
+}
+
+/** What is around the content: the format of the page, the properties of the file, and what runs over all pages. */
+export function framed(
+  content: readonly Record<string, unknown>[],
+  { about, type, images }: Framed,
+): TDocumentDefinitions {
   const definition = {
     pageSize: 'A4',
     pageMargins: [page.margins.left, page.margins.top, page.margins.right, page.margins.bottom],
     content,
     defaultStyle: { font: 'Text', fontSize: sizes.body, lineHeight, color: colors.text },
-    images: pictures.images,
-    info: infoOf(document),
-    language: document.lang ?? 'en',
+    images,
+    info: infoOf(about),
+    language: about.lang ?? 'en',
     displayTitle: true,
     compress: true,
     version: '1.7',
-    ...runningLines(document, type),
+    ...runningLines(about, type),
   };
   // PDFMake's types require a class for each kind of node, but our nodes are plain objects.
   return definition as unknown as TDocumentDefinitions;
@@ -71,16 +85,50 @@ export function documentDefinition(input: DefinitionInput): TDocumentDefinitions
 /** Each page takes a third of a megabyte while a document is made. */
 const maxPages = 3000;
 
-function checkLength(height: number): void {
+/** @param height of all text, in points */
+export function checkLength(height: number): void {
   if (height <= maxPages * textHeight) return;
   throw new UnrenderableError(
-    `As a PDF the document would have more than ${maxPages.toLocaleString('en')} pages. Split it into several documents.`,
+    `A PDF would have more than ${maxPages.toLocaleString('en')} pages. Split the document or the collection.`,
   );
 }
 
+interface Surroundings {
+  readonly bookmarks: Bookmarks;
+  /** Begins the names of places, so that no two documents of a book have one in common. */
+  readonly places: string;
+  /** Where a link to another document leads; undefined if it leads nowhere. */
+  readonly documentLink: (
+    path: string,
+    fragment: string | null,
+  ) => Pick<Mark, 'link' | 'destination'> | undefined;
+}
+
+/** The text of a document below its title. `title` is the heading that became the title. */
+export function setBody(
+  { document, markdown, type, pictures, colouring }: DocumentParts,
+  around: Surroundings,
+): { readonly nodes: Record<string, unknown>[]; readonly height: number; readonly title?: Heading } {
+  const scope: Scope = {
+    document: markdown,
+    inline: inlineContext({ document, markdown }, around),
+    places: around.places,
+    type,
+    pictures,
+    colouring,
+    width: textWidth,
+    indent: 0,
+    look: { fontSize: sizes.body },
+    placeHeading: (heading) => around.bookmarks.place(heading),
+  };
+  const { title, rest } = withoutTitle(markdown, document.title);
+  const blocks = [...blocksOf(rest, scope), ...notesBlocks(markdown.footnotes, scope)];
+  return { nodes: arrange(blocks), height: heightOf(blocks), ...(title ? { title } : {}) };
+}
+
 function inlineContext(
-  { document, markdown, targets }: DefinitionInput,
-  bookmarks: Bookmarks,
+  { document, markdown }: Pick<DocumentParts, 'document' | 'markdown'>,
+  { bookmarks, places, documentLink }: Surroundings,
 ): InlineContext {
   return {
     linkOf(href): Pick<Mark, 'link' | 'destination'> {
@@ -91,16 +139,17 @@ function inlineContext(
         return destination ? { destination } : {};
       }
       if (target.kind === 'none') return {};
-      const path = target.documents.find((candidate) => Object.hasOwn(targets, candidate));
-      if (path === undefined) return {};
-      const fragment = target.fragment ? `#${encodeURIComponent(target.fragment.toLowerCase())}` : '';
-      return { link: `${targets[path]}${fragment}` };
+      for (const path of target.documents) {
+        const found = documentLink(path, target.fragment ?? null);
+        if (found !== undefined) return found;
+      }
+      return {};
     },
     footnoteOf(token) {
       const mark = markdown.footnoteOf.get(token);
       if (!mark) return undefined;
-      const id = mark.occurrence === 1 ? { id: `note-mark:${mark.number}` } : {};
-      const destination = `note:${mark.number}`;
+      const id = mark.occurrence === 1 ? { id: `${places}note-mark:${mark.number}` } : {};
+      const destination = `${places}note:${mark.number}`;
       return { kind: 'text', text: String(mark.number), mark: { small: 'sup', destination }, ...id };
     },
   };
@@ -116,7 +165,7 @@ function withoutTitle(
   return heading?.depth === 1 && isTitle(heading.text, title) ? { title: heading, rest } : { rest: tokens };
 }
 
-function infoOf(document: Document): TDocumentDefinitions['info'] {
+function infoOf(document: TitledText): TDocumentDefinitions['info'] {
   const modified = dateOf(document.updated) ?? dateOf(document.date) ?? new Date(0);
   return {
     title: document.title,
@@ -137,7 +186,7 @@ function dateOf(text: string | null): Date | undefined {
 }
 
 /** The title at the head of each page except the first, and the page number on the other side of its foot. */
-function runningLines(document: Document, type: Typesetter) {
+function runningLines(document: TitledText, type: Typesetter) {
   const look = { fontSize: 8, color: colors.faint };
   const direction = directionOfDocument(document);
   const title = { kind: 'text', text: shortened(document.title, 90), mark: {} } as const;
@@ -160,56 +209,4 @@ function runningLines(document: Document, type: Typesetter) {
 function shortened(text: string, length: number): string {
   const signs = [...text];
   return signs.length <= length ? text : `${signs.slice(0, length - 1).join('')}…`;
-}
-
-/** Title, description, authors and date over a rule. */
-function titleNodes(document: Document, type: Typesetter, id: string | undefined): Record<string, unknown>[] {
-  const direction = directionOfDocument(document);
-  const text = (content: string, look: TextLook, mark: Mark = {}) => ({
-    ...directedText([{ kind: 'text', text: content, mark }], { type, width: textWidth, look }, direction),
-    ...look,
-  });
-  const { title, description } = document;
-  const date = dateLine(document);
-  const byline = [document.authors.join(', '), date && markedLeftToRight(date)].filter(Boolean).join('  ·  ');
-  const rule = { type: 'line', x1: 0, y1: 0, x2: textWidth, y2: 0, lineWidth: 0.8, lineColor: colors.rule };
-  return [
-    { ...text(title, { fontSize: 25 }, { bold: true }), lineHeight: 1.06, ...(id ? { id } : {}) },
-    ...(description
-      ? [{ ...text(description, { fontSize: 12, color: colors.quiet }), margin: [0, 7, 0, 0] }]
-      : []),
-    ...(byline ? [{ ...text(byline, { fontSize: 9, color: colors.faint }), margin: [0, 9, 0, 0] }] : []),
-    { canvas: [rule], margin: [0, 13, 0, 16] },
-  ];
-}
-
-/** The cover picture from the front matter, above the title, which stays on the same page. */
-function coverNodes({ cover }: Document, pictures: Pictures): Record<string, unknown>[] {
-  const box = { width: textWidth, height: textHeight * coverShare };
-  const picture = cover === null ? undefined : pictures.placeFile(cover, box);
-  if (!picture) return [];
-  const { node, width, height } = picture;
-  return [{ ...node, width, height, margin: [0, 0, 0, 20] }];
-}
-
-/** As a share of the page's height. */
-const coverShare = 0.45;
-
-/** The date in the style of the document's language; the date of its last change if there is one. */
-function dateLine({ date, updated, lang }: Document): string {
-  const text = updated ?? date;
-  const time = text ? new Date(text) : undefined;
-  if (!text || !time || Number.isNaN(time.getTime())) return '';
-  const [year, month, day] = text.slice(0, 10).split('-').map(Number);
-  if (!year || !month || !day) return text.slice(0, 10);
-  return inWords(Date.UTC(year, month - 1, day), lang);
-}
-
-function inWords(time: number, lang: string | null): string {
-  try {
-    return new Intl.DateTimeFormat(lang ?? 'en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(time);
-  } catch {
-    // This Node does not know the language.
-    return new Date(time).toISOString().slice(0, 10);
-  }
 }

@@ -72,6 +72,8 @@ export interface Scope extends Setting {
   readonly document: MarkdownDocument;
   readonly inline: InlineContext;
   readonly colouring: CodeColouring;
+  /** Begins the names of places in the document. */
+  readonly places: string;
   /** How many lists it stands in. */
   readonly listDepth?: number;
   /** Whether it stands in the table that a quote is set as. */

@@ -1,9 +1,11 @@
 import pdfmake from 'pdfmake';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import { cutText } from '../../../protocol/base/text.ts';
+import type { Document } from '../../content/document.ts';
 import { codeColouringOf } from '../markdown/codeColouring.ts';
 import { type MarkdownDocument, parseTitled } from '../markdown/markdown.ts';
-import { type PdfJob, type Rendered, UnrenderableError } from '../renderJob.ts';
+import { type PdfBookJob, type PdfJob, type Rendered, UnrenderableError } from '../renderJob.ts';
+import { bookDefinition } from './bookDefinition.ts';
 import { documentDefinition } from './definition.ts';
 import { createFontBook, type FontBook } from './fontBook.ts';
 import { Pictures } from './pictures.ts';
@@ -12,13 +14,14 @@ import { regionOf } from './regionalFonts.ts';
 import { Typesetter } from './typesetter.ts';
 
 /**
- * Renders a document as a PDF. The same document with the same fonts always gives the same bytes, on every machine. It
- * reads only fonts in the folders of the job and pictures in the content folder, and fetches nothing. Throws
- * `UnrenderableError` for a document that is out of bounds.
+ * Renders a document, or the documents of a collection, as one PDF. The same job with the same fonts always gives the
+ * same bytes, on every machine. It reads only fonts in the folders of the job and pictures in the content folder, and
+ * fetches nothing. Throws `UnrenderableError` for what is out of bounds.
  */
-export async function createPdf(job: PdfJob): Promise<Rendered> {
-  const markdown = parseTitled(job.document);
-  const attempt = { job, markdown, book: fontBookOf(job.fonts), excluded: new Set<string>() };
+export async function createPdf(job: PdfJob | PdfBookJob): Promise<Rendered> {
+  const documents = documentsOf(job);
+  const markdown = documents.map(parseTitled);
+  const attempt = { job, documents, markdown, book: fontBookOf(job.fonts), excluded: new Set<string>() };
   const pictures = new Set<string>();
   try {
     return await render(attempt, pictures);
@@ -34,9 +37,18 @@ export async function createPdf(job: PdfJob): Promise<Rendered> {
   }
 }
 
+/** A collection may name a document twice. */
+function documentsOf(job: PdfJob | PdfBookJob): readonly Document[] {
+  if (job.kind === 'pdf') return [job.document];
+  const slugs = new Set<string>();
+  return job.documents.filter(({ slug }) => !slugs.has(slug) && slugs.add(slug));
+}
+
 interface Attempt {
-  readonly job: PdfJob;
-  readonly markdown: MarkdownDocument;
+  readonly job: PdfJob | PdfBookJob;
+  readonly documents: readonly Document[];
+  /** Of each document. */
+  readonly markdown: readonly MarkdownDocument[];
   readonly book: FontBook;
   /** Paths of pictures that are left out. */
   readonly excluded: ReadonlySet<string>;
@@ -53,15 +65,30 @@ function fontBookOf(folders: readonly string[]): FontBook {
 }
 
 /** Reports which pictures it used, even if it fails. */
-async function render({ job, markdown, book, excluded }: Attempt, used: Set<string>): Promise<Rendered> {
-  const { document, contentFolder, targets } = job;
-  const type = new Typesetter(book, regionOf(document.lang, document.body.slice(0, 100_000)));
-  const pictures = new Pictures({ folder: contentFolder, document: document.path, excluded });
-  const colouring = await codeColouringOf([document.body]);
-  const definition = documentDefinition({ document, markdown, targets, type, pictures, colouring });
-  for (const path of pictures.paths) used.add(path);
-  const bytes = await print(definition, book, type.families);
-  return { bytes, notes: [...pictures.notes, ...type.notes()] };
+async function render(
+  { job, documents, markdown, book, excluded }: Attempt,
+  used: Set<string>,
+): Promise<Rendered> {
+  const lang = (job.kind === 'pdf' ? null : job.collection.lang) ?? documents[0]?.lang ?? null;
+  const start = documents.map(({ body }) => body.slice(0, 100_000)).join('\n');
+  const type = new Typesetter(book, regionOf(lang, start.slice(0, 100_000)));
+  const source = { folder: job.contentFolder, document: documents[0]?.path ?? '-', excluded };
+  const pictures = new Pictures(source);
+  const colouring = await codeColouringOf(documents.map(({ body }) => body));
+  const parts = markdown.flatMap((one, at) => {
+    const document = documents[at];
+    return document ? [{ document, markdown: one, type, pictures, colouring }] : [];
+  });
+  const [first] = parts;
+  if (first === undefined) throw new UnrenderableError('The collection has no documents that are published.');
+  try {
+    const definition =
+      job.kind === 'pdf' ? documentDefinition(first, job.targets) : bookDefinition(job.collection, parts);
+    const bytes = await print(definition, book, type.families);
+    return { bytes, notes: [...pictures.notes, ...type.notes()] };
+  } finally {
+    for (const path of pictures.paths) used.add(path);
+  }
 }
 
 async function print(

@@ -16,23 +16,31 @@ export interface PlacedPicture {
 interface PictureSource {
   /** The content folder. */
   readonly folder: string;
-  /** The path of the document in it. */
+  /** The path of the first document in it. */
   readonly document: string;
   /** Pictures that must not be shown, by their paths. */
   readonly excluded: ReadonlySet<string>;
 }
 
-/** The pictures of one document. Each file is read once. */
+/** The pictures of one file. Each picture is read once. */
 export class Pictures {
   /** The pictures for PDFMake, by name. */
   readonly images: Record<string, string> = {};
   readonly notes = new Set<string>();
   readonly #source: PictureSource;
   readonly #read = new Map<string, Original | undefined>();
+  /** The path of the document that is set now. */
+  #document: string;
   #bytes = 0;
 
   constructor(source: PictureSource) {
     this.#source = source;
+    this.#document = source.document;
+  }
+
+  /** The pictures that are placed from now on are those of another document. */
+  turnTo(document: string): void {
+    this.#document = document;
   }
 
   get paths(): readonly string[] {
@@ -42,7 +50,7 @@ export class Pictures {
   /** Undefined if the picture cannot be shown; the notes say why. */
   place(piece: ImagePiece, maxWidth: number): PlacedPicture | undefined {
     const box = { width: maxWidth, height: textHeight * 0.86 };
-    const target = resolveLink(piece.source, this.#source.document);
+    const target = resolveLink(piece.source, this.#document);
     if (target.kind !== 'inside') {
       this.notes.add(`A picture is not in the content folder: ${piece.source.slice(0, 100)}`);
       return undefined;

@@ -27,7 +27,7 @@ export function collectionPage({ site, collection, page: number, pageSize }: Col
 <nav class="path" aria-label="Where this is"><p class="meta"><a href="${site.root}/read">Library</a> › Collection</p></nav>
 <h1 dir="auto">${escapeHtml(title)}</h1>
 ${description === null ? '' : `<p class="lead" dir="auto">${escapeHtml(description)}</p>\n`}<p class="byline">${author === null ? '' : `<bdi>${escapeHtml(author)}</bdi> · `}${count(documents.length, 'document')}</p>
-${documents.length === 0 ? '' : `<ul class="formats" aria-label="Formats"><li><a href="${address}.epub">EPUB</a></li></ul>\n`}<ol class="results">
+${documents.length === 0 ? '' : `<ul class="formats" aria-label="Formats"><li><a href="${address}.epub">EPUB</a></li><li><a href="${address}.pdf">PDF</a></li></ul>\n`}<ol class="results">
 ${items.join('\n')}
 </ol>
 ${pager({ page: number, pageSize, total: documents.length, addressOf: (to) => `${address}?page=${to}` })}

@@ -128,17 +128,17 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
       },
     );
 
-    app.get(
-      '/collections/:name.epub',
-      { schema: { hide: true, params: nameParameter } },
-      async (request, reply) => {
-        const collection = await lookups.collection(request.params.name);
-        return sendRendition(request, reply, await renditions.epub(collection), {
-          authorization,
-          fileName: `${collection.definition.name}.epub`,
-        });
-      },
-    );
+    for (const ending of ['epub', 'pdf'] as const)
+      app.get(
+        `/collections/:name.${ending}`,
+        { schema: { hide: true, params: nameParameter } },
+        async (request, reply) => {
+          const collection = await lookups.collection(request.params.name);
+          const book = ending === 'pdf' ? renditions.collectionPdf(collection) : renditions.epub(collection);
+          const fileName = `${collection.definition.name}.${ending}`;
+          return sendRendition(request, reply, await book, { authorization, fileName });
+        },
+      );
   };
 
   /** The documents before and after, if the reader came from a collection. */
