@@ -14,7 +14,7 @@ export const pageStyle = `${articleStyle}
 .bar nav a[aria-current] { color: var(--ink); border-bottom-color: var(--accent); }
 main { max-width: 76rem; margin: 0 auto; padding: clamp(1.75rem, 5vw, 3.5rem) 1.5rem 4rem; }
 main:focus { outline: none; }
-main > :not(.shelf, .reader) { max-width: 46rem; margin-inline: auto; }
+main > :not(.shelf, .reader, .with-tree) { max-width: 46rem; margin-inline: auto; }
 .lead { font-size: 1.15em; line-height: 1.55; color: var(--quiet); }
 .bottom { max-width: 76rem; margin: 0 auto; padding: 0 1.5rem 2.5rem; color: var(--quiet); font-size: .88em; }
 input, select, button, .button { font: inherit; color: inherit; }
@@ -73,6 +73,19 @@ ol.numbered { counter-reset: place; }
 .contents li.deep { padding-inline-start: 1.1em; }
 .contents a { text-decoration: none; color: var(--quiet); }
 .contents a:hover { color: var(--accent); text-decoration: underline; }
+.folders { display: flex; flex-wrap: wrap; gap: .4rem 1.1rem; list-style: none; padding: 0; margin: 0 0 1.4rem; }
+.folders li { margin: 0; min-width: 0; }
+.with-tree > * { min-width: 0; }
+.with-tree > .shelf { width: 100%; }
+.tree { margin: 0 auto 1.5rem; max-width: var(--measure); font-size: .92em; line-height: 1.4; }
+.tree ul { list-style: none; padding: 0; margin: .3rem 0 0; }
+.tree ul ul { padding-inline-start: .8rem; margin: .1rem 0 .4rem .15rem; border-inline-start: 1px solid var(--line); }
+.tree li { margin: 0; }
+.tree a { display: block; padding: .28rem .5rem; border-radius: 6px; color: var(--quiet); text-decoration: none; }
+.tree .folder > a { color: var(--ink); font-weight: 600; }
+.tree .folder > a::after { content: "/"; color: var(--quiet); font-weight: 400; }
+.tree a:hover { background: var(--soft); color: var(--ink); }
+.tree a[aria-current] { background: var(--accent-soft); color: var(--accent); font-weight: 600; }
 .path p { margin: 0 0 1.2rem; }
 .around { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 14rem), 1fr)); gap: .8rem; margin-top: 3.5rem; }
 .around a { border: 1px solid var(--line); border-radius: 10px; background: var(--raised); padding: .8rem 1.1rem; text-decoration: none; font-weight: 620; min-width: 0; }
@@ -121,6 +134,23 @@ ol.numbered { counter-reset: place; }
   .reader:has(.contents) > article > header, .reader:has(.contents) > article > .text { grid-column: 1; min-width: 0; }
   .reader:has(.contents) .contents { grid-column: 2; grid-row: 1 / span 3; align-self: start; position: sticky; top: 1.5rem; max-height: calc(100vh - 3rem); overflow-y: auto; border: 0; border-inline-start: 1px solid var(--line); border-radius: 0; background: none; padding: .2rem 0 .2rem 1.2rem; }
 }
+@media screen and (min-width: 76rem) {
+  .with-tree:has(.tree) { display: grid; grid-template-columns: 13rem minmax(0, 1fr); column-gap: 2.5rem; }
+  .tree { position: sticky; top: 1.5rem; align-self: start; max-height: calc(100vh - 3rem); overflow-y: auto; margin: 0; }
+  .with-tree .reader:has(.contents) { column-gap: 2.5rem; }
+}
+/* Beside the text, the lists are always open; a browser that cannot do that shows what opens them. */
+@supports selector(details::details-content) {
+  @media (min-width: 68rem) {
+    .contents summary { display: none; }
+    .contents details::details-content { content-visibility: visible; block-size: auto; }
+    .contents details::before { content: "Contents"; font-weight: 600; }
+  }
+  @media (min-width: 76rem) {
+    .tree summary { display: none; }
+    .tree details::details-content { content-visibility: visible; block-size: auto; }
+  }
+}
 @media (max-width: 32rem) {
   main { padding-inline: 1.1rem; }
   .bar { padding-inline: 1.1rem; column-gap: 1rem; }
@@ -131,7 +161,7 @@ ol.numbered { counter-reset: place; }
 }
 @media (forced-colors: active) { button.main, .chip, .badge, mark { border: 1px solid; } }
 @media print {
-  .top, .path, .skip, .bottom, .contents, .around, .formats, .pager, .search, .filters { display: none; }
+  .top, .path, .tree, .skip, .bottom, .contents, .around, .formats, .pager, .search, .filters { display: none; }
   main { padding: 0; max-width: none; }
   main > :not(.shelf, .reader), .reader > * { max-width: none; }
   .card { box-shadow: none; border: 0; padding: 0; max-width: none !important; }

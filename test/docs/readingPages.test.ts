@@ -179,7 +179,6 @@ t.test('the library and the search', async (t) => {
       want: ['37 documents', 'Collections'],
     },
     { name: 'the next page', path: '/read?page=2', want: ['Page 2 of 2', 'untitled'], not: /Collections/ },
-    { name: 'a page behind the last', path: '/read?page=99', want: ['There is nothing here.', '← Previous'] },
     {
       name: 'a type',
       path: '/read?type=guide',
@@ -202,18 +201,57 @@ t.test('the library and the search', async (t) => {
     for (const one of want) t.match(text, one, name);
     if (not) t.notMatch(text, not, name);
   }
-  for (const [path, want] of [
-    ['/read?page=2', 1],
-    ['/read?page=99', 2],
-  ] as const) {
-    const [, address = ''] = /rel="prev" href="([^"]*)"/.exec((await browse(path)).body) ?? [];
-    t.match(await textOf(address.replaceAll('&#38;', '&')), `Page ${want} of 2`, `before ${path}`);
-  }
+  const [, address = ''] = /rel="prev" href="([^"]*)"/.exec((await browse('/read?page=2')).body) ?? [];
+  t.match(await textOf(address.replaceAll('&#38;', '&')), 'Page 1 of 2');
+  t.equal((await browse('/read?page=99')).headers.location, '/read?page=2', 'a page beyond the last');
   const { body } = await browse('/read?q=memory&tag=models');
   t.match(body, '<h2><a href="/read/long" dir="auto">Notes on <mark>memory</mark></a></h2>');
   t.match(body, '<input type="hidden" name="tag" value="models">', 'the next search keeps the filter');
   t.match(body, 'href="/read?q=memory"', 'and a link takes it away');
   t.match(body, 'href="/read?q=memory&#38;tag=start"', 'tags of results narrow the search');
+});
+
+t.test('folders stand beside the text, and have pages', async (t) => {
+  const { browse } = await openReader(t, {
+    'README.md': '# Start\n',
+    'guides/10.md': '# Guide 10\n',
+    'guides/2.md': '# Guide 2\n',
+    'guides/deep/<b>.md': '# Deep\n',
+    'other/a.md': '# Elsewhere\n',
+    'same/b.md': '# Same\n',
+    'same/c.md': '# Same\n',
+  });
+  const treeOf = async (path: string) => {
+    const [, tree = ''] = /<nav class="tree"([\s\S]*?)<\/nav>/.exec((await browse(path)).body) ?? [];
+    return [...tree.matchAll(/<a href="([^"]*)"( aria-current="page")?><bdi>([^<]*)/g)].map(
+      ([, address, here, text]) => `${address} ${text}${here ? ' (here)' : ''}`,
+    );
+  };
+  t.strictSame(await treeOf('/read/2'), [
+    '/read?path=guides%2F guides',
+    '/read?path=guides%2Fdeep%2F deep',
+    '/read/2 Guide 2 (here)',
+    '/read/10 Guide 10',
+    '/read?path=other%2F other',
+    '/read?path=same%2F same',
+    '/read/readme Start',
+  ]);
+  t.strictSame(
+    (await treeOf('/read/b')).slice(3, 5),
+    ['/read/b b (here)', '/read/c c'],
+    'files of one title have their names',
+  );
+  t.ok((await treeOf('/read?path=guides%2Fdeep')).includes('/read?path=guides%2Fdeep%2F deep (here)'));
+  const guides = (await browse('/read?path=guides/')).body;
+  t.match(guides, /<h1 dir="auto">guides<\/h1>[\s\S]*deep\/[\s\S]*2 documents[\s\S]*Guide 2[\s\S]*Guide 10/);
+  t.match((await browse('/read')).body, /aria-label="Folders"[\s\S]*guides\/[\s\S]*other\//);
+  t.equal((await browse('/read?path=gone/')).statusCode, 404);
+  for (const [path, to] of [
+    ['/read?page=99', '/read'],
+    ['/read?q=guide&page=99', '/read?q=guide'],
+    ['/read?path=guides/&page=99', '/read?path=guides%2F'],
+  ] as const)
+    t.equal((await browse(path)).headers.location, to, path);
 });
 
 t.test('a document', async (t) => {

@@ -209,6 +209,8 @@ export const everyPage: readonly string[] = [
   '/docs',
   '/read',
   '/read?page=2',
+  '/read?path=notes/',
+  '/read?path=nowhere/',
   '/read?type=note',
   '/read?tag=models',
   '/read?q=model*',

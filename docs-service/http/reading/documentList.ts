@@ -75,15 +75,16 @@ export interface LibraryPlace {
   readonly type?: string | undefined;
   /** The slug of a tag. */
   readonly tag?: string | undefined;
+  /** A folder, with a final slash. */
+  readonly path?: string | undefined;
   /** Counted from 1. */
   readonly page?: number | undefined;
 }
 
 /** The address of a page of the library. */
-export function libraryAddress({ root }: Site, { q, type, tag, page }: LibraryPlace): string {
+export function libraryAddress({ root }: Site, { page, ...place }: LibraryPlace): string {
   const search = new URLSearchParams();
-  for (const [name, value] of Object.entries({ q, type, tag }))
-    if (value !== undefined) search.set(name, value);
+  for (const [name, value] of Object.entries(place)) if (value) search.set(name, value);
   if (page !== undefined && page > 1) search.set('page', String(page));
   return search.size === 0 ? `${root}/read` : `${root}/read?${search}`;
 }

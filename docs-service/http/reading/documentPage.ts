@@ -1,7 +1,9 @@
 import type { CollectionDefinition } from '../../content/collectionFile.ts';
-import type { DocumentMetadata } from '../../content/document.ts';
+import type { Document, DocumentMetadata } from '../../content/document.ts';
 import { readingPath } from '../documentView.ts';
 import { escapeHtml, pageAround, type Site } from '../pages.ts';
+import { type Folders, parentOf } from './folders.ts';
+import { folderCrumbs, folderTree } from './folderTree.ts';
 
 /** The collection that a reader came from. */
 export interface Neighbours {
@@ -13,32 +15,41 @@ export interface Neighbours {
   readonly next: DocumentMetadata | undefined;
 }
 
+interface DocumentView {
+  readonly site: Site;
+  readonly document: Document;
+  readonly folders: Folders;
+  readonly around: Neighbours | undefined;
+}
+
 /** The HTML before and after the `<article>` of a document. */
-export function documentPage(
-  site: Site,
-  document: DocumentMetadata,
-  around: Neighbours | undefined,
-): { readonly before: string; readonly after: string } {
+export function documentPage({ site, document, folders, around }: DocumentView): {
+  readonly before: string;
+  readonly after: string;
+} {
   const { before, after } = pageAround({
     site,
     title: `${document.title} · runner-docs`,
     hasSearch: true,
     isOwners: true,
   });
+  const folder = parentOf(document.path);
+  const steps = around === undefined ? folderCrumbs(site, folder) : collectionSteps(site, around);
+  const tree = folderTree({ site, folders, folder, slug: document.slug });
+  const crumbs = `<nav class="path" aria-label="Where this is"><p class="meta">${steps.join(' › ')}</p></nav>`;
   return {
-    before: `${before}<div class="reader">\n${path(site, around)}`,
-    after: `${around === undefined ? '' : neighbours(site, around)}</div>${after}`,
+    before: `${before}<div class="with-tree">\n${tree}<div class="reader">\n${crumbs}\n`,
+    after: `${around === undefined ? '' : neighbours(site, around)}</div></div>${after}`,
   };
 }
 
-function path(site: Site, around: Neighbours | undefined): string {
-  const steps = [`<a href="${site.root}/read">Library</a>`];
-  if (around !== undefined) {
-    const { definition, place, size } = around;
-    const address = `${site.root}/read/collections/${encodeURIComponent(definition.name)}`;
-    steps.push(`<a href="${address}"><bdi>${escapeHtml(definition.title)}</bdi></a>`, `${place} of ${size}`);
-  }
-  return `<nav class="path" aria-label="Where this is"><p class="meta">${steps.join(' › ')}</p></nav>\n`;
+function collectionSteps(site: Site, { definition, place, size }: Neighbours): readonly string[] {
+  const address = `${site.root}/read/collections/${encodeURIComponent(definition.name)}`;
+  return [
+    ...folderCrumbs(site, ''),
+    `<a href="${address}"><bdi>${escapeHtml(definition.title)}</bdi></a>`,
+    `${place} of ${size}`,
+  ];
 }
 
 function neighbours(site: Site, { definition, previous, next }: Neighbours): string {

@@ -5,6 +5,8 @@ import type { SearchHit } from '../../search/documentIndex.ts';
 import { parseQuery } from '../../search/query.ts';
 import { escapeHtml, page, type Site } from '../pages.ts';
 import { documentItem, type LibraryPlace, libraryAddress, pager } from './documentList.ts';
+import type { Folders } from './folders.ts';
+import { folderList } from './folderTree.ts';
 import { markFound, snippetToHtml } from './foundText.ts';
 
 interface View {
@@ -20,6 +22,7 @@ interface View {
 export interface LibraryView extends View {
   readonly items: readonly DocumentMetadata[];
   readonly collections: readonly CollectionDefinition[];
+  readonly folders: Folders;
   /** False while the library is read for the first time. */
   readonly isComplete: boolean;
 }
@@ -33,6 +36,7 @@ export interface ResultsView extends View {
 /** All documents, or those of one type or tag, the newest first; and the collections. */
 export function libraryPage(view: LibraryView): string {
   const { site, items, collections, total, filter, isComplete } = view;
+  const root = view.folders.get('');
   const isAll = filter.type === undefined && filter.tag === undefined;
   const making = isComplete
     ? ''
@@ -45,7 +49,7 @@ export function libraryPage(view: LibraryView): string {
     isOwners: true,
     body: `<div class="shelf${books && ' two'}"><div>
 <h1>Library</h1>
-${searchForm(view, '')}${making}${filters(view, items)}<p class="count">${count(total, 'document')}${isAll ? '' : ' with this filter'}</p>
+${searchForm(view, '')}${making}${isAll && view.page === 1 && root !== undefined ? folderList(site, root) : ''}${filters(view, items)}<p class="count">${count(total, 'document')}${isAll ? '' : ' with this filter'}</p>
 ${list(items.map((document) => documentItem(document, { site })))}${pages(view, {})}
 </div>
 ${books}</div>`,

@@ -16,7 +16,10 @@ import { nameParameter, slugParameter } from '../schemas.ts';
 import { sendRendition } from '../sendRendition.ts';
 import type { OwnerSession } from '../signIn/ownerSessions.ts';
 import { collectionPage } from './collectionPage.ts';
+import { libraryAddress } from './documentList.ts';
 import { documentPage, type Neighbours } from './documentPage.ts';
+import { folderPage } from './folderPage.ts';
+import { createFolders } from './folders.ts';
 import { libraryPage, resultsPage } from './libraryPage.ts';
 
 interface ReadingServices {
@@ -38,6 +41,7 @@ const libraryQuery = Type.Object({
   q: Type.Optional(Type.String({ maxLength: 1_000 })),
   type: place,
   tag: place,
+  path: Type.Optional(Type.String({ maxLength: 2_048 })),
   page: pageNumber,
 });
 
@@ -49,6 +53,7 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
   const { index, renditions, authorization, owner, site } = services;
   const lookups = createLookups(index);
   const document = (slug: string) => lookups.document(slug, true);
+  const readFolders = createFolders(index);
   return async (app) => {
     app.addHook('onRequest', async (request, reply) => {
       await owner.requireOwner(request, reply);
@@ -65,19 +70,29 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
 
     app.get('', { schema: { hide: true, querystring: libraryQuery } }, async (request, reply) => {
       // A form also sends its empty fields.
-      const { q, type, tag } = withoutEmpty(request.query);
+      const { q, type, tag, path } = withoutEmpty(request.query);
       const { page = 1 } = request.query;
+      if (path !== undefined) return sendFolder(request, reply, { path, page });
       const filter = withoutUndefined<Pick<DocumentFilter, 'type' | 'tag'>>({ type, tag });
       const asked = { ...filter, drafts: true, limit: pageSize, offset: (page - 1) * pageSize };
       const view = { site, filter, page, pageSize };
+      const beyond = (total: number) => page > 1 && (page - 1) * pageSize >= total;
+      const toLast = (total: number) =>
+        reply.redirect(libraryAddress(site, { q, ...filter, page: Math.ceil(total / pageSize) }), 303);
       if (q === undefined) {
         const found = await index.list(asked);
+        if (beyond(found.total)) return toLast(found.total);
         const isFront = page === 1 && Object.keys(filter).length === 0;
         const collections = isFront ? await index.collections() : [];
         const { isComplete } = await index.summary();
-        return sendPage(request, reply, libraryPage({ ...view, ...found, collections, isComplete }));
+        return sendPage(
+          request,
+          reply,
+          libraryPage({ ...view, ...found, collections, folders: await readFolders(), isComplete }),
+        );
       }
       const found = await index.search({ ...asked, text: q });
+      if (beyond(found.total)) return toLast(found.total);
       return sendPage(request, reply, resultsPage({ ...view, ...found, text: q }));
     });
 
@@ -96,7 +111,7 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
         const found = await document(slug);
         const article = await renditions.article(found);
         const around = await neighboursOf(slug, request.query.in);
-        const page = documentPage(site, found, around);
+        const page = documentPage({ site, document: found, folders: await readFolders(), around });
         const etag = createEtag(page.before, page.after, article.etag);
         reply.headers(pageHeaders());
         return sendRendition(request, reply, { ...article, etag }, { authorization, around: page });
@@ -140,6 +155,20 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
         },
       );
   };
+
+  async function sendFolder(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { path, page }: { readonly path: string; readonly page: number },
+  ) {
+    const folders = await readFolders();
+    const folder = folders.get(path.endsWith('/') ? path : `${path}/`);
+    if (folder === undefined)
+      throw new HttpProblem(404, 'There is no folder at this path with documents in it.');
+    const last = Math.max(1, Math.ceil(folder.documents.length / pageSize));
+    if (page > last) return reply.redirect(libraryAddress(site, { path: folder.path, page: last }), 303);
+    return sendPage(request, reply, folderPage({ site, folder, folders, page, pageSize }));
+  }
 
   /** The documents before and after, if the reader came from a collection. */
   async function neighboursOf(slug: string, name: string | undefined): Promise<Neighbours | undefined> {

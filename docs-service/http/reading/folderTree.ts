@@ -1,0 +1,87 @@
+import { basename, extname } from 'node:path/posix';
+import type { LocatedMetadata } from '../../search/documentIndex.ts';
+import { readingPath } from '../documentView.ts';
+import { escapeHtml, type Site } from '../pages.ts';
+import { libraryAddress } from './documentList.ts';
+import { type Folder, type Folders, folderName, folderSteps } from './folders.ts';
+
+interface Place {
+  readonly site: Site;
+  readonly folders: Folders;
+  /** The folder that the reader is in. */
+  readonly folder: string;
+  /** The document that the reader is in. */
+  readonly slug?: string;
+}
+
+/** At most this many folders, and as many documents, of each folder. */
+const maxEntries = 200;
+
+/**
+ * The folders around a page, for its side: what is in the folder of the page, and in each folder above it. The other
+ * folders are links, so a large library makes no large page. Empty if there is nothing to choose.
+ */
+export function folderTree({ folders, folder, ...place }: Place): string {
+  const root = folders.get('');
+  if (root === undefined || root.documents.length + root.folders.length < 2) return '';
+  const open = new Set(folderSteps(folder));
+  const level = ({ path, ...inside }: Folder): string => {
+    const below = shownOf(inside.folders, (one) => open.has(one)).map((one) => {
+      const inner = open.has(one) ? folders.get(one) : undefined;
+      const isHere = place.slug === undefined && one === folder;
+      return `<li class="folder">${link(libraryAddress(place.site, { path: one }), folderName(one), isHere)}${inner === undefined ? '' : level(inner)}</li>`;
+    });
+    const shown = shownOf(inside.documents, ({ slug }) => slug === place.slug);
+    const documents = shown.map((document) => documentEntry(place, document, nameOf(document, shown)));
+    const left = inside.folders.length + inside.documents.length - below.length - documents.length;
+    const more =
+      left === 0 ? '' : `<li>${link(libraryAddress(place.site, { path }), `${left} more …`, false)}</li>`;
+    return `<ul>${below.join('')}${documents.join('')}${more}</ul>`;
+  };
+  return `<nav class="tree" aria-label="Folders"><details><summary>Documents</summary>
+${level(root)}
+</details></nav>
+`;
+}
+
+/** The first entries, with the one that the reader is in. */
+function shownOf<Entry>(entries: readonly Entry[], isOpen: (entry: Entry) => boolean): readonly Entry[] {
+  return entries.filter((entry, at) => at < maxEntries || isOpen(entry));
+}
+
+/** Its title; or the name of its file, if another document of the folder has the same title. */
+function nameOf({ title, path, slug }: LocatedMetadata, documents: readonly LocatedMetadata[]): string {
+  // They are in the order of their titles.
+  const at = documents.findIndex((one) => one.slug === slug);
+  const isShared = [documents[at - 1], documents[at + 1]].some((one) => one?.title === title);
+  return isShared ? basename(path, extname(path)) : title;
+}
+
+function documentEntry(
+  { site, slug }: Omit<Place, 'folder' | 'folders'>,
+  one: LocatedMetadata,
+  name: string,
+) {
+  return `<li>${link(readingPath(site, one.slug), name, one.slug === slug)}</li>`;
+}
+
+function link(address: string, text: string, isHere: boolean): string {
+  const here = isHere ? ' aria-current="page"' : '';
+  return `<a href="${escapeHtml(address)}"${here}><bdi>${escapeHtml(text)}</bdi></a>`;
+}
+
+/** Where a page is: the library, and the folders down to its own. */
+export function folderCrumbs(site: Site, folder: string): readonly string[] {
+  return [
+    `<a href="${site.root}/read">Library</a>`,
+    ...folderSteps(folder).map((path) => link(libraryAddress(site, { path }), folderName(path), false)),
+  ];
+}
+
+/** The folders that are directly in a folder, as the way into them; empty if there are none. */
+export function folderList(site: Site, { folders }: Folder): string {
+  const items = folders.map(
+    (path) => `<li>${link(libraryAddress(site, { path }), `${folderName(path)}/`, false)}</li>`,
+  );
+  return items.length === 0 ? '' : `<ul class="folders" aria-label="Folders">${items.join('')}</ul>\n`;
+}

@@ -1,0 +1,65 @@
+import type { DocumentIndex, LocatedMetadata } from '../../search/documentIndex.ts';
+
+/** A folder of the library with what is directly in it. */
+export interface Folder {
+  /** From the content folder, with a final slash; empty for the content folder itself. */
+  readonly path: string;
+  /** The paths of its folders, as a person sorts them. */
+  readonly folders: readonly string[];
+  /** By title, with drafts. */
+  readonly documents: readonly LocatedMetadata[];
+}
+
+/** All folders that documents are in, or that are above one of those, by their paths. */
+export type Folders = ReadonlyMap<string, Folder>;
+
+/** The folders as the index has them now. They are worked out again only after the library has changed. */
+export function createFolders(index: DocumentIndex): () => Promise<Folders> {
+  let known: { readonly generation: number; readonly folders: Promise<Folders> } | undefined;
+  return () => {
+    const { generation } = index;
+    if (known?.generation !== generation) {
+      const folders = index.select({ order: 'title' }).then(foldersOf);
+      known = { generation, folders };
+      // A failed reading is not kept.
+      folders.catch(() => (known = undefined));
+    }
+    return known.folders;
+  };
+}
+
+/** The folders of these documents, which keep their order. */
+export function foldersOf(documents: readonly LocatedMetadata[]): Folders {
+  const found = new Map<string, { readonly folders: string[]; readonly documents: LocatedMetadata[] }>();
+  const open = (path: string) => {
+    const known = found.get(path);
+    if (known !== undefined) return known;
+    const folder = { folders: [], documents: [] };
+    found.set(path, folder);
+    if (path !== '') open(parentOf(path)).folders.push(path);
+    return folder;
+  };
+  open('');
+  for (const document of documents) open(parentOf(document.path)).documents.push(document);
+  const { compare } = new Intl.Collator('en', { numeric: true });
+  return new Map(
+    [...found].map(([path, { folders, documents }]) => [
+      path,
+      { path, folders: folders.sort(compare), documents },
+    ]),
+  );
+}
+
+/** The folder that a file or a folder is in. */
+export function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/', path.length - 2) + 1);
+}
+
+/** The folders from the first below the content folder down to this one. */
+export function folderSteps(path: string): readonly string[] {
+  return path === '' ? [] : [...folderSteps(parentOf(path)), path];
+}
+
+export function folderName(path: string): string {
+  return path.slice(parentOf(path).length, -1);
+}
