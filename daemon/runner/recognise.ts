@@ -8,7 +8,7 @@ import type { Runner, Server, ServerFacts } from './runner.ts';
 /** What answers at an address. */
 export interface Recognised {
   readonly runner: Runner;
-  /** False if it keeps everything behind a token, so that it may be something else. */
+  /** False if it proves nothing, for example because it keeps everything behind a token: it may be something else. */
   readonly isCertain: boolean;
 }
 
@@ -33,6 +33,6 @@ export async function recognise(
     if (answer.status === 401 || answer.status === 403) return { runner: ollama(), isCertain: false };
   }
   const found = await recogniseOpenai(transport, signal);
-  const runner = found || api === 'openai' ? openai(found ?? otherServer) : ollama();
-  return { runner, isCertain: true };
+  if (found) return { runner: openai(found.facts), isCertain: found.isCertain };
+  return { runner: api === 'openai' ? openai(otherServer) : ollama(), isCertain: false };
 }

@@ -37,10 +37,15 @@ export interface Servers {
    * @throws {RunnerError} if nothing answers there.
    */
   runnerAt(url: string, name: string | undefined, signal: AbortSignal): Promise<Runner>;
+  /** What certainly is a runner at one of these addresses, asked without any token. */
+  discover(urls: readonly string[], signal: AbortSignal): Promise<readonly Runner[]>;
   /** A server answered, with whatever status. */
   readonly onDidAnswer: Event<Server>;
   close(): Promise<void>;
 }
+
+/** How long a discovery waits for an answer, in ms. What runs on this machine answers at once, unless it loads. */
+const discoverWithin = 2_000;
 
 /** A server that has been used. */
 interface OpenServer {
@@ -136,6 +141,26 @@ export function createServers({ settings, headersFor, whyWithheld, redact }: Ser
         void transport.close();
         throw error;
       }
+    },
+    async discover(urls, signal) {
+      const found = await Promise.all(
+        urls.map(async (url) => {
+          const timeouts = { ...settings().timeouts, connect: discoverWithin, list: discoverWithin };
+          const transport = createTransport({
+            server: url,
+            url,
+            timeouts,
+            headers: async () => ({}),
+            redact,
+          });
+          const recognised = await recognise({ name: url, url }, transport, signal).catch(() => undefined);
+          if (recognised?.isCertain) return [recognised.runner];
+          await transport.close();
+          return [];
+        }),
+      );
+      signal.throwIfAborted();
+      return found.flat();
     },
     async close() {
       await Promise.all([...opened.values()].map(close));

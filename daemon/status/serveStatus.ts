@@ -2,12 +2,18 @@ import * as z from 'zod/mini';
 import { withTimeLimit } from '../../protocol/base/abort.ts';
 import { messageOf } from '../../protocol/base/errorText.ts';
 import { parseAddress } from '../../protocol/messages/address.ts';
-import { type ProbeParams, probeRequest, statusRequest } from '../../protocol/messages/status.ts';
+import {
+  discoverRequest,
+  type ProbeParams,
+  probeRequest,
+  statusRequest,
+} from '../../protocol/messages/status.ts';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import { exact, type Schema } from '../base/validate.ts';
 import { serverParamsSchema } from '../models/params.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import type { Servers } from '../runner/servers.ts';
+import { discoverRunners } from './discover.ts';
 import type { StatusMonitor } from './status.ts';
 
 export interface StatusDependencies {
@@ -27,6 +33,9 @@ export function serveStatus(endpoint: Endpoint, { status, servers }: StatusDepen
   endpoint.onRequest(statusRequest, serverParamsSchema, ({ server }, signal) =>
     status.check(servers.server(server), signal),
   );
+  endpoint.onRequest(discoverRequest, exact(z.object({})), async (_, signal) => ({
+    runners: await discoverRunners(servers, signal),
+  }));
   endpoint.onRequest(probeRequest, probeParamsSchema, async (params, requested) => {
     const url = readAddress(params.url);
     const reason = new RunnerError('timeout', `Nothing at ${url} answered within ${probeWithin / 1_000} s.`);

@@ -1,4 +1,4 @@
-import type { Status } from '../../protocol/messages/status.ts';
+import { type Product, productNames, type Status } from '../../protocol/messages/status.ts';
 import { type AdvisedMessage, RunnerError, sayAfter } from '../base/errors.ts';
 import { createEmitter, type Event } from '../base/event.ts';
 import type { Runner, Server } from '../runner/runner.ts';
@@ -133,6 +133,12 @@ function withWarning(status: Status, warning: string | undefined): Status {
     : status;
 }
 
+/** Ollama is what users expect; any other product is named. */
+function answersAt(url: string, product: Product): string {
+  const isNamed = product !== 'ollama' && product !== 'other';
+  return isNamed ? `${productNames[product]} answers at ${url}.` : `The runner at ${url} answers.`;
+}
+
 async function statusOf(runner: Runner, signal: AbortSignal): Promise<Status> {
   const { url } = runner.server;
   const { product, can } = runner.facts;
@@ -141,7 +147,7 @@ async function statusOf(runner: Runner, signal: AbortSignal): Promise<Status> {
     return {
       state: 'online',
       kind: 'ok',
-      message: `The runner at ${url} answers.`,
+      message: answersAt(url, product),
       ...(version ? { version } : {}),
       product,
       can,

@@ -14,6 +14,8 @@ export interface RendererOptions {
   readonly queueLength: number;
   /** Milliseconds that a job may wait for a worker. */
   readonly maxWait: number;
+  /** Milliseconds after which a worker without a job ends, to free its memory. Default: a minute. */
+  readonly maxIdle?: number;
 }
 
 export interface Renderer {
@@ -54,6 +56,8 @@ interface Slot {
   worker?: Worker | undefined;
   task?: Task | undefined;
   deadline?: NodeJS.Timeout;
+  /** Runs while its worker has no job. */
+  idle?: NodeJS.Timeout;
 }
 
 class WorkerPool implements Renderer {
@@ -112,6 +116,7 @@ class WorkerPool implements Renderer {
     const task = slot && this.#queue.shift();
     if (!slot || !task) return;
     clearTimeout(task.waitTimer);
+    clearTimeout(slot.idle);
     slot.task = task;
     slot.worker ??= this.#createWorker(slot);
     const { deadline } = this.#options;
@@ -151,6 +156,7 @@ class WorkerPool implements Renderer {
   #finish(slot: Slot, answer: RenderAnswer): void {
     const task = this.#release(slot);
     slot.worker?.unref();
+    slot.idle = setTimeout(() => this.#endWorker(slot), this.#options.maxIdle ?? 60_000).unref();
     if ('rendered' in answer) task?.resolve(answer.rendered);
     else task?.reject(errorOf(answer.failure));
     this.#startNext();
@@ -188,6 +194,7 @@ class WorkerPool implements Renderer {
     const { worker } = slot;
     slot.worker = undefined;
     clearTimeout(slot.deadline);
+    clearTimeout(slot.idle);
     if (!worker) return;
     const ended = worker.terminate();
     this.#ending.add(ended);

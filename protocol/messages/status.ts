@@ -68,5 +68,24 @@ export const probeRequest: RequestMessage<ProbeParams, ProbeResult> = {
   method: 'runner/probe',
 };
 
+/** A runner that the user has not named. */
+export interface FoundRunner {
+  readonly url: string;
+  readonly product: Product;
+  /** Absent if it wants a token. */
+  readonly models?: number;
+}
+
+/**
+ * Client to daemon: look for runners at the usual ports of this machine, without any token. Clients ask when the user
+ * starts a check and nothing answers where it should; nothing is set.
+ */
+export const discoverRequest: RequestMessage<
+  Readonly<Record<string, never>>,
+  { readonly runners: readonly FoundRunner[] }
+> = {
+  method: 'runner/discover',
+};
+
 /** Daemon to client: the runner's status changed. */
 export const statusDidChange: NotificationMessage<Status> = { method: 'runner/status/didChange' };

@@ -12,7 +12,7 @@ import { recognise } from '../../daemon/runner/recognise.ts';
 import type { ChatRequest, Server } from '../../daemon/runner/runner.ts';
 import type { ChatParams } from '../../protocol/messages/chat.ts';
 import { listModelsRequest, pullModelRequest, showModelRequest } from '../../protocol/messages/models.ts';
-import { statusRequest } from '../../protocol/messages/status.ts';
+import { discoverRequest, statusRequest } from '../../protocol/messages/status.ts';
 import { startPair } from '../support/daemonPair.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { golden } from '../support/golden.ts';
@@ -228,6 +228,7 @@ t.test('a chat with llama.cpp', async (t) => {
   t.match(await daemon.request(statusRequest, {}), {
     state: 'online',
     product: 'llama.cpp',
+    message: `llama.cpp answers at ${standIn.url}.`,
     version: 'b1-0c1e570',
     can: ['chat', 'complete', 'count'],
   });
@@ -405,4 +406,33 @@ t.test('any other server: list and chat, and what is unknown is said to be unkno
   });
   t.match(await chat({ model }), { message: { content: 'ok' }, usage: { promptTokens: 0 } });
   t.match(await daemon.request(statusRequest, {}), { product: 'other', can: ['chat', 'complete'] });
+});
+
+t.test('runners at the usual ports of this machine are found, and get no token', async (t) => {
+  const port = 13305;
+  const url = `http://127.0.0.1:${port}`;
+  const standIn = await startOpenaiStandIn(llamaRoutes('small'), llamaHeaders, port);
+  const pair = { secrets: [{ origin: url, secret: 'a-token-of-this-origin' }] };
+  const daemon = await startPair({ host: 'http://127.0.0.1:9' }, pair);
+  t.teardown(async () => {
+    await daemon.close();
+    await standIn.close();
+  });
+  const { runners } = await daemon.request(discoverRequest, {});
+  t.match(
+    runners.filter((runner) => runner.url === url),
+    [{ url, product: 'llama.cpp', models: 1 }],
+  );
+  t.ok(standIn.asked.length > 0);
+  t.strictSame(
+    standIn.asked.filter(({ headers }) => headers.authorization !== undefined),
+    [],
+  );
+  standIn.routes['GET /v1/models'] = (response) => sendJson(response, 401, { error: 'no' });
+  const locked = await daemon.request(discoverRequest, {});
+  t.strictSame(
+    locked.runners.filter((runner) => runner.url === url),
+    [{ url, product: 'llama.cpp' }],
+    'one that wants a token is there',
+  );
 });

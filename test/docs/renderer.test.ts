@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import {
   createRenderer,
+  type Renderer,
   RendererBusyError,
   type RendererOptions,
 } from '../../docs-service/formats/renderer.ts';
@@ -14,6 +15,7 @@ import { createMarkdownRenditions } from '../../docs-service/formats/renditions.
 import { documentOf, epubJob } from '../support/documents.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
+import { poll } from '../support/waiting.ts';
 
 const content = resolve('docs');
 const small = () => htmlJob('# A\n\n[b](b.md#c) ![p](pictures/pull.svg) ![gone](gone.png)');
@@ -134,6 +136,27 @@ t.test('closing ends what runs and what waits', async (t) => {
   await renderer.close();
   await Promise.all(outcomes);
   await t.rejects(renderer.render(small()), failsWith({ message: 'The service is shutting down.' }));
+});
+
+t.test('a worker without a job ends, and the next job gets a new one', async (t) => {
+  const folder = t.testdir({
+    'worker.cjs': `
+      const { parentPort, threadId } = require('node:worker_threads');
+      parentPort.on('message', () => parentPort.postMessage({ rendered: { threadId } }));`,
+  });
+  const threadOf = async (renderer: Renderer) =>
+    (await renderer.render(small())) as unknown as { readonly threadId: number };
+  const worker = join(folder, 'worker.cjs');
+  const kept = rendererFor(t, { worker });
+  t.strictSame(await threadOf(kept), await threadOf(kept), 'the next job comes at once');
+  const idle = rendererFor(t, { worker, maxIdle: 1 });
+  const first = await threadOf(idle);
+  const next = await poll(
+    () => threadOf(idle),
+    ({ threadId }) => threadId !== first.threadId,
+    10_000,
+  );
+  t.not(next.threadId, first.threadId);
 });
 
 t.test('a worker that cannot start is an error of the service, not of the document', async (t) => {

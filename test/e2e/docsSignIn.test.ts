@@ -22,7 +22,10 @@ t.test('the owner sets a password, allows a client, and revokes it', async (t) =
   const tokens = await letIn(service, service);
   t.equal((await service.get('/api/v1/docs', tokens.access_token)).status, 200);
   const listed = await runDocs(['token', 'list', '--data', data]);
-  t.match(listed.stdout, /^ID +SCOPES +ME +CREATED +EXPIRES +LAST USED +CLIENT\n[0-9a-f]{12} +read +http/);
+  t.match(
+    listed.stdout,
+    /^ID +NAME +SCOPES +ME +CREATED +EXPIRES +LAST USED +CLIENT\n[0-9a-f]{12} +read +http/,
+  );
   t.notMatch(listed.stdout, /rdocs_(?!client)/, 'no token is shown');
   t.match(
     (await runDocs(['client', 'list', '--data', data])).stdout,

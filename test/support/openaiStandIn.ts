@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { closeServer, portOf } from './recordings.ts';
 
@@ -24,10 +25,11 @@ export interface OpenaiStandIn {
   close(): Promise<void>;
 }
 
-/** A server of OpenAI's API that says what its routes say. */
+/** A server of OpenAI's API that says what its routes say. Without a port it takes a free one. */
 export async function startOpenaiStandIn(
   routes: Record<string, Answer>,
   headers: Readonly<Record<string, string>> = {},
+  port = 0,
 ): Promise<OpenaiStandIn> {
   const asked: Asked[] = [];
   const server = createServer(async (request, response) => {
@@ -52,7 +54,7 @@ export async function startOpenaiStandIn(
     if (typeof answer === 'function') answer(response, one);
     else sendJson(response, answer ? 200 : 404, answer ?? notFound);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await once(server.listen(port, '127.0.0.1'), 'listening');
   return {
     url: `http://127.0.0.1:${portOf(server)}`,
     asked,

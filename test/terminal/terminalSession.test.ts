@@ -863,6 +863,28 @@ t.test('doctor', async (t) => {
     ill.stdout.text(),
     /fail {2}server: No runner answers at X\. Start it \(for example .*\), or name it with .*\.\n {6}-> Start it there, or correct the address in --server\.\n/,
   );
+  const found = [
+    { url: 'http://127.0.0.1:8080', product: 'llama.cpp', models: 1 },
+    { url: 'http://127.0.0.1:1337', product: 'other' },
+  ];
+  const elsewhere = startTerminal({
+    args: ['doctor', '--json'],
+    input: '',
+    status: offline,
+    answers: { 'runner/discover': () => ({ runners: found }) },
+  });
+  t.equal(await elsewhere.ended, 1);
+  t.match(
+    elsewhere.stdout.events().filter(({ check }) => check === 'other'),
+    [
+      {
+        found: 'llama.cpp answers at http://127.0.0.1:8080. It has 1 model.',
+        mend: 'Use it with --server http://127.0.0.1:8080, or set "host" to it.',
+      },
+      { found: 'A runner answers at http://127.0.0.1:1337. It wants a token.' },
+    ],
+    'a runner that nobody has named is offered',
+  );
   const odd = startTerminal({ args: ['doctor', '--json'], input: '', env: { OLLAMA_HOST: 'a b' } });
   t.equal(await odd.ended, 1);
   t.match(odd.stdout.events().at(-1), { check: 'address', state: 'fail', found: /OLLAMA_HOST/ });

@@ -1,10 +1,11 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { messageOf } from '../../../protocol/base/errorText.ts';
+import { count } from '../../../protocol/base/text.ts';
 import { userConfigFile } from '../../../protocol/base/userFolders.ts';
 import { type LogParams, logNotification } from '../../../protocol/messages/log.ts';
 import { canChat, listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
-import { statusRequest } from '../../../protocol/messages/status.ts';
+import { discoverRequest, productNames, statusRequest } from '../../../protocol/messages/status.ts';
 import { listToolsRequest } from '../../../protocol/messages/tools.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { failureOf } from '../cli/failure.ts';
@@ -101,7 +102,8 @@ async function* examineServer(
           : namedBy === undefined
             ? 'Get one from https://ollama.com/download, or name another with --server URL or OLLAMA_HOST.'
             : `Start it there, or correct the address in ${namedBy}.`;
-      return yield { check: 'server', state: 'fail', found, mend };
+      yield { check: 'server', state: 'fail', found, mend };
+      return yield* examineOthers(daemon);
     }
     yield { check: 'server', state: kind === 'ok' ? 'ok' : 'warn', found };
     const { models } = await daemon.request(listModelsRequest, { refresh: true });
@@ -117,6 +119,16 @@ async function* examineServer(
         mend: advice?.code === 'use-https' ? advice.text : mendToken,
       };
     yield { check: 'server', state: 'fail', found: message };
+  }
+}
+
+/** Runners on this machine that nobody has named. */
+async function* examineOthers(daemon: Daemon): AsyncGenerator<Finding> {
+  const { runners } = await daemon.request(discoverRequest, {});
+  for (const { url, product, models } of runners) {
+    const has = models === undefined ? 'It wants a token.' : `It has ${count(models, 'model')}.`;
+    const found = `${product === 'other' ? 'A runner' : productNames[product]} answers at ${url}. ${has}`;
+    yield { check: 'other', state: 'warn', found, mend: `Use it with --server ${url}, or set "host" to it.` };
   }
 }
 

@@ -96,6 +96,6 @@ function isEmpty(value: unknown): boolean {
 }
 
 /** `keep_alive` in a form that the runner accepts. Numbers are seconds, and the runner refuses text without a unit. */
-export function keepAliveOf(keepAlive: string | number | undefined): string | number | undefined {
+function keepAliveOf(keepAlive: string | number | undefined): string | number | undefined {
   return typeof keepAlive === 'string' && /^-?\d+$/.test(keepAlive) ? Number(keepAlive) : keepAlive;
 }

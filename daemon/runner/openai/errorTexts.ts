@@ -6,7 +6,6 @@ import {
   contextExceeded,
   detailsOf,
   type ErrorTexts,
-  modelNotFound,
   noRoute,
   notSupported,
   runnerFailed,
@@ -37,7 +36,7 @@ function failureOf(text: string, value: unknown, subject: Subject): RunnerError 
   if (lacking) return notSupported(lacking[1], subject);
   if (/^file not found$/i.test(text)) return noRoute(subject);
   if (/^model ['`"].*['`"] not found|^the model ['`"].*['`"] does not exist|model .*not found/i.test(text))
-    return modelNotFound(subject, text);
+    return noSuchModel(subject);
   if (/failed to load/i.test(text)) return failedToLoad(text);
   return undefined;
 }
@@ -72,6 +71,12 @@ function figuresIn(text: string, value: unknown): { needed?: number; allocated?:
     ...(asked === undefined ? {} : { needed: Number(asked) }),
     ...(limit === undefined ? {} : { allocated: Number(limit) }),
   };
+}
+
+/** These servers serve what they were started with, so nothing can be pulled. */
+export function noSuchModel({ url, model }: Subject): RunnerError {
+  const what = model === undefined ? 'this model' : `a model named ${model}`;
+  return new RunnerError('model-not-found', `${url} does not serve ${what}. Choose one that it lists.`);
 }
 
 function failedToLoad(text: string): RunnerError {

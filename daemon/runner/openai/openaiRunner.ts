@@ -1,11 +1,11 @@
 import { isRecord } from '../../../protocol/base/json.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import { RunnerError } from '../../base/errors.ts';
-import { modelNotFound, notSupported } from '../http/answerFailure.ts';
+import { detailsOf, notSupported } from '../http/answerFailure.ts';
 import type { Transport } from '../http/transport.ts';
 import type { ChatRequest, FillRequest, Runner, Server, ServerFacts, ShownModel } from '../runner.ts';
 import { ChatAnswer, endedEarly } from './chatAnswer.ts';
-import { openaiErrors } from './errorTexts.ts';
+import { noSuchModel, openaiErrors } from './errorTexts.ts';
 import { readEvents, type StreamEvent } from './eventStream.ts';
 import { createFillReader } from './fillAnswer.ts';
 import { type ModelEntry, parseEntries } from './modelList.ts';
@@ -45,7 +45,7 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
   const find = async (model: string, signal: AbortSignal): Promise<ModelEntry> => {
     const { models } = await entries(signal);
     const found = models.find((entry) => isNamed(entry, model));
-    if (!found) throw modelNotFound(transport.subject(model), model);
+    if (!found) throw noSuchModel(transport.subject(model)).with(detailsOf(transport.subject(model)));
     return found;
   };
 

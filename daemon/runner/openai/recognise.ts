@@ -25,25 +25,33 @@ export function isLlamaServer({ header }: Look): boolean {
 export const llamaServer: ServerFacts = facts['llama.cpp'];
 export const otherServer: ServerFacts = facts.other;
 
+/** What speaks OpenAI's API. */
+interface Found {
+  readonly facts: ServerFacts;
+  /** False if it only wants a key for its list, as other services may. */
+  readonly isCertain: boolean;
+}
+
 /**
  * What speaks OpenAI's API here; undefined if nothing does. A field proves it, since some servers answer any path with
- * status 200. A server that wants a key for its list is one too, if it knew the path.
+ * status 200.
  */
-export async function recogniseOpenai(
-  transport: Transport,
-  signal: AbortSignal,
-): Promise<ServerFacts | undefined> {
+export async function recogniseOpenai(transport: Transport, signal: AbortSignal): Promise<Found | undefined> {
   const look = await transport.look({ method: 'GET', path: '/v1/models', signal });
-  if (isLlamaServer(look)) return llamaServer;
+  if (isLlamaServer(look)) return { facts: llamaServer, isCertain: true };
+  if (look.status === 401 || look.status === 403) {
+    const isVllm = await hasVersion(transport, signal);
+    return { facts: isVllm ? facts.vllm : facts.other, isCertain: isVllm };
+  }
   const value = tryJson(look.text);
   const list = isRecord(value) ? value['data'] : undefined;
-  if (look.status === 401 || look.status === 403)
-    return (await hasVersion(transport, signal)) ? facts.vllm : facts.other;
-  if (!Array.isArray(list)) return undefined;
-  const [first] = list;
+  return Array.isArray(list) ? { facts: factsFrom(list[0], look), isCertain: true } : undefined;
+}
+
+function factsFrom(first: unknown, { header }: Look): ServerFacts {
   const { owned_by: owner, max_model_len: window } = isRecord(first) ? first : {};
   if (owner === 'vllm' || window !== undefined) return facts.vllm;
-  const isExpress = /express/i.test(look.header('x-powered-by') ?? '');
+  const isExpress = /express/i.test(header('x-powered-by') ?? '');
   return isExpress || owner === 'organization_owner' ? facts.lmstudio : facts.other;
 }
 

@@ -29,7 +29,7 @@ export function createFolders(index: DocumentIndex): () => Promise<Folders> {
 }
 
 /** The folders of these documents, which keep their order. */
-export function foldersOf(documents: readonly LocatedMetadata[]): Folders {
+function foldersOf(documents: readonly LocatedMetadata[]): Folders {
   const found = new Map<string, { readonly folders: string[]; readonly documents: LocatedMetadata[] }>();
   const open = (path: string) => {
     const known = found.get(path);
