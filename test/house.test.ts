@@ -313,8 +313,8 @@ const networkFiles: readonly string[] = [
   'client/vscode/documents/docsServer.ts',
   // A socket on a descriptor, which leads to no network.
   'daemon/config/secretSources.ts',
+  'daemon/runner/http/connection.ts',
   'daemon/runner/http/httpAgent.ts',
-  'daemon/runner/http/transport.ts',
 ];
 
 t.test('a runner is asked by the one client for runners, and by nothing beside it', async (t) => {

@@ -3,12 +3,8 @@ import { withTimeLimit } from '../../protocol/base/abort.ts';
 import { tryJson } from '../../protocol/base/json.ts';
 import type { RunnerTimeouts } from '../../protocol/messages/settings.ts';
 import { RunnerError } from '../base/errors.ts';
-import {
-  createTransport,
-  type TextAnswer,
-  type Transport,
-  type TransportRequest,
-} from '../runner/http/transport.ts';
+import type { TextAnswer } from '../runner/http/answerBody.ts';
+import { createTransport, type Transport, type TransportRequest } from '../runner/http/transport.ts';
 import { failureOfCatalog, noModels, notAList, tooSlow } from './catalogFailure.ts';
 import type { ListingKey } from './catalogStore.ts';
 import { cleanModels, type ListedModel, type RawModel } from './listedModel.ts';

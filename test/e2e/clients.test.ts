@@ -105,7 +105,9 @@ t.test('the daemon accepts each example and returns its result', async (t) => {
       await daemon.connection.sendRequest(request, params);
     if (request === 'runner/tools/login') await browse(answer.url ?? '');
     if (request === 'runner/sessions/create') session = answer.session?.id ?? session;
-    t.strictSame(shapeOf(answer, result), shapeOf(result, result), request);
+    // Which runners stand at the known ports depends on the machine; often there is none.
+    if (request === 'runner/discover') t.ok(Array.isArray(Reflect.get(answer, 'runners')), request);
+    else t.strictSame(shapeOf(answer, result), shapeOf(result, result), request);
   }
   for (const { notification, fromDaemon, params } of examples) {
     const sent = notification ?? fromDaemon;

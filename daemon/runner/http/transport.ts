@@ -3,15 +3,21 @@ import type { Agent, Dispatcher } from 'undici';
 import { withTimeLimit } from '../../../protocol/base/abort.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { RunnerTimeouts } from '../../../protocol/messages/settings.ts';
-import { type AdvisedMessage, advise, RunnerError } from '../../base/errors.ts';
-import { readRegularFile } from '../../base/regularFile.ts';
-import { type ErrorTexts, type FailedAnswer, failureOfAnswer, type Subject } from './answerFailure.ts';
-import { refuseExcess } from './boundedJson.ts';
+import { type AdvisedMessage, RunnerError } from '../../base/errors.ts';
+import {
+  headerOf,
+  maxErrorBytes,
+  parseBody,
+  readFailure,
+  readText,
+  refuseHtml,
+  type TextAnswer,
+} from './answerBody.ts';
+import { type ErrorTexts, failureOfAnswer, type Subject } from './answerFailure.ts';
+import { type Connection, createConnection } from './connection.ts';
 import { failureOfConnection, stoppedSending } from './connectionFailure.ts';
 import { plainErrors } from './errorBody.ts';
 
-/** The most bytes that are read of an error answer: enough for any sentence. */
-const maxErrorBytes = 64 * 1024;
 /** The most bytes of a whole answer: enough for ten thousand models, and for all licences of any model. */
 const maxBytes = 16 * 1024 * 1024;
 
@@ -53,13 +59,6 @@ export interface TransportRequest {
   readonly limit?: number;
 }
 
-/** A whole answer that need not be JSON. */
-export interface TextAnswer {
-  /** In lower case. */
-  readonly contentType: string;
-  readonly text: string;
-}
-
 /** Whatever an address answers. */
 export interface Look {
   readonly status: number;
@@ -95,29 +94,6 @@ export interface Transport {
 export function createTransport(options: TransportOptions): Transport {
   const connection = createConnection(options);
   return speakTo(connection, options, plainErrors);
-}
-
-/** The connections to one runner, which are opened on first use. */
-interface Connection {
-  agent(): Promise<Agent>;
-  close(): Promise<void>;
-}
-
-function createConnection(options: TransportOptions): Connection {
-  let agent: Promise<Agent> | undefined;
-  return {
-    agent() {
-      agent ??= openAgent(options);
-      agent.catch(() => {
-        agent = undefined;
-      });
-      return agent;
-    },
-    async close() {
-      const opened = await agent?.catch(() => undefined);
-      await opened?.close();
-    },
-  };
 }
 
 function speakTo(connection: Connection, options: TransportOptions, texts: ErrorTexts): Transport {
@@ -257,36 +233,6 @@ function tooSlow({ url, server, model }: Subject): RunnerError {
   );
 }
 
-/** Undici takes longer to load than everything else together, so it is loaded on first use. */
-async function openAgent({ caFile, timeouts }: TransportOptions): Promise<Agent> {
-  const { HttpAgent, buildConnector, withoutContinue } = await import('./httpAgent.ts');
-  const ca = caFile === undefined ? undefined : await readCertificates(caFile);
-  const connect = buildConnector({ timeout: timeouts.connect, ...(ca && { ca }) });
-  return new HttpAgent({
-    connect: (to, done) =>
-      connect(to, (...[error, socket]) => (error ? done(error, null) : done(null, withoutContinue(socket)))),
-    bodyTimeout: timeouts.idle,
-    maxHeaderSize: 64 * 1024,
-  });
-}
-
-/** The certificates of a whole system take a quarter of this. */
-const maxCertificateBytes = 1024 * 1024;
-
-/** The named certificates are trusted in addition to those that the system trusts. */
-async function readCertificates(caFile: string): Promise<string[]> {
-  const { rootCertificates } = await import('node:tls');
-  try {
-    return [...rootCertificates, await readRegularFile(caFile, maxCertificateBytes)];
-  } catch (cause) {
-    throw new RunnerError(
-      'server-unreachable',
-      `The CA file ${caFile} cannot be read. Check that it is a file, its path and its mode.`,
-      { cause },
-    );
-  }
-}
-
 async function respond(agent: Agent, options: TransportOptions, request: TransportRequest) {
   const base = new URL(options.url);
   return agent.request({
@@ -331,70 +277,6 @@ function release(body: Dispatcher.ResponseData['body'], signal: AbortSignal): vo
   // Closing a body before its end makes it emit an error that nobody waits for.
   body.on('error', () => undefined);
   body.on('close', () => clearTimeout(timer)).resume();
-}
-
-async function readFailure(response: Dispatcher.ResponseData): Promise<FailedAnswer> {
-  const retryAfter = headerOf(response, 'retry-after');
-  const location = headerOf(response, 'location');
-  return withoutUndefined({
-    status: response.statusCode,
-    contentType: headerOf(response, 'content-type') ?? '',
-    retryAfter,
-    location,
-    body: await readText(response.body, maxErrorBytes, false),
-  });
-}
-
-/** Reads at most `limit` bytes. A longer body is an error if it must be whole; otherwise it is cut. */
-async function readText(
-  body: Dispatcher.ResponseData['body'],
-  limit: number,
-  whole: boolean,
-): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size <= limit) continue;
-    if (whole)
-      throw new RunnerError(
-        'bad-response',
-        advise('The runner sent far more than this answer can need.', 'check-address'),
-      );
-    break;
-  }
-  return Buffer.concat(chunks).toString('utf8', 0, Math.min(size, limit));
-}
-
-function parseBody({ contentType, text }: TextAnswer, subject: Subject): unknown {
-  refuseHtml(contentType, subject);
-  if (text.trim() === '') return undefined;
-  try {
-    refuseExcess(text);
-    return JSON.parse(text);
-  } catch (cause) {
-    if (cause instanceof RunnerError) throw cause.with({ server: subject.server });
-    throw new RunnerError(
-      'bad-response',
-      advise(`${subject.url} answered with something that is not JSON.`, 'check-address'),
-      { cause },
-    );
-  }
-}
-
-/** A web page that a proxy or a web server sends with status 200 is never parsed as JSON. */
-function refuseHtml(contentType: string, subject: Subject): void {
-  if (!contentType.includes('text/html')) return;
-  throw new RunnerError(
-    'bad-response',
-    advise(`${subject.url} answered with a web page instead of a runner's answer.`, 'check-proxy'),
-  );
-}
-
-function headerOf(response: Dispatcher.ResponseData, name: string): string | undefined {
-  const value = response.headers[name];
-  return Array.isArray(value) ? value[0] : value;
 }
 
 function subjectOf(options: TransportOptions, model?: string): Subject {

@@ -1,0 +1,79 @@
+import type { Dispatcher } from 'undici';
+import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { advise, RunnerError } from '../../base/errors.ts';
+import type { FailedAnswer, Subject } from './answerFailure.ts';
+import { refuseExcess } from './boundedJson.ts';
+
+/** The most bytes that are read of an error answer: enough for any sentence. */
+export const maxErrorBytes = 64 * 1024;
+
+/** A whole answer that need not be JSON. */
+export interface TextAnswer {
+  /** In lower case. */
+  readonly contentType: string;
+  readonly text: string;
+}
+
+export async function readFailure(response: Dispatcher.ResponseData): Promise<FailedAnswer> {
+  const retryAfter = headerOf(response, 'retry-after');
+  const location = headerOf(response, 'location');
+  return withoutUndefined({
+    status: response.statusCode,
+    contentType: headerOf(response, 'content-type') ?? '',
+    retryAfter,
+    location,
+    body: await readText(response.body, maxErrorBytes, false),
+  });
+}
+
+/** Reads at most `limit` bytes. A longer body is an error if it must be whole; otherwise it is cut. */
+export async function readText(
+  body: Dispatcher.ResponseData['body'],
+  limit: number,
+  whole: boolean,
+): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size <= limit) continue;
+    if (whole)
+      throw new RunnerError(
+        'bad-response',
+        advise('The runner sent far more than this answer can need.', 'check-address'),
+      );
+    break;
+  }
+  return Buffer.concat(chunks).toString('utf8', 0, Math.min(size, limit));
+}
+
+export function parseBody({ contentType, text }: TextAnswer, subject: Subject): unknown {
+  refuseHtml(contentType, subject);
+  if (text.trim() === '') return undefined;
+  try {
+    refuseExcess(text);
+    return JSON.parse(text);
+  } catch (cause) {
+    if (cause instanceof RunnerError) throw cause.with({ server: subject.server });
+    throw new RunnerError(
+      'bad-response',
+      advise(`${subject.url} answered with something that is not JSON.`, 'check-address'),
+      { cause },
+    );
+  }
+}
+
+/** A web page that a proxy or a web server sends with status 200 is never parsed as JSON. */
+export function refuseHtml(contentType: string, subject: Subject): void {
+  if (!contentType.includes('text/html')) return;
+  throw new RunnerError(
+    'bad-response',
+    advise(`${subject.url} answered with a web page instead of a runner's answer.`, 'check-proxy'),
+  );
+}
+
+export function headerOf(response: Dispatcher.ResponseData, name: string): string | undefined {
+  const value = response.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}

@@ -1,0 +1,61 @@
+import type { Agent } from 'undici';
+import type { RunnerTimeouts } from '../../../protocol/messages/settings.ts';
+import { RunnerError } from '../../base/errors.ts';
+import { readRegularFile } from '../../base/regularFile.ts';
+
+interface ConnectionOptions {
+  readonly caFile?: string;
+  readonly timeouts: RunnerTimeouts;
+}
+
+/** The connections to one runner, which are opened on first use. */
+export interface Connection {
+  agent(): Promise<Agent>;
+  close(): Promise<void>;
+}
+
+export function createConnection(options: ConnectionOptions): Connection {
+  let agent: Promise<Agent> | undefined;
+  return {
+    agent() {
+      agent ??= openAgent(options);
+      agent.catch(() => {
+        agent = undefined;
+      });
+      return agent;
+    },
+    async close() {
+      const opened = await agent?.catch(() => undefined);
+      await opened?.close();
+    },
+  };
+}
+/** Undici takes longer to load than everything else together, so it is loaded on first use. */
+async function openAgent({ caFile, timeouts }: ConnectionOptions): Promise<Agent> {
+  const { HttpAgent, buildConnector, withoutContinue } = await import('./httpAgent.ts');
+  const ca = caFile === undefined ? undefined : await readCertificates(caFile);
+  const connect = buildConnector({ timeout: timeouts.connect, ...(ca && { ca }) });
+  return new HttpAgent({
+    connect: (to, done) =>
+      connect(to, (...[error, socket]) => (error ? done(error, null) : done(null, withoutContinue(socket)))),
+    bodyTimeout: timeouts.idle,
+    maxHeaderSize: 64 * 1024,
+  });
+}
+
+/** The certificates of a whole system take a quarter of this. */
+const maxCertificateBytes = 1024 * 1024;
+
+/** The named certificates are trusted in addition to those that the system trusts. */
+async function readCertificates(caFile: string): Promise<string[]> {
+  const { rootCertificates } = await import('node:tls');
+  try {
+    return [...rootCertificates, await readRegularFile(caFile, maxCertificateBytes)];
+  } catch (cause) {
+    throw new RunnerError(
+      'server-unreachable',
+      `The CA file ${caFile} cannot be read. Check that it is a file, its path and its mode.`,
+      { cause },
+    );
+  }
+}
