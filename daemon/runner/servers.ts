@@ -20,6 +20,8 @@ export interface ServersOptions {
 
 /** The configured runners. Each is created on first use, and replaced when its settings change. */
 export interface Servers {
+  /** Those in the settings, the one at `host` first. */
+  readonly all: readonly Server[];
   /**
    * The server with this name; without a name, the one at `host`.
    * @throws {InvalidParamsError} with the path `server`, when no server has this name.
@@ -123,6 +125,9 @@ export function createServers({ settings, headersFor, whyWithheld, redact }: Ser
 
   return {
     onDidAnswer: answered.event,
+    get all() {
+      return settings().servers;
+    },
     server: find,
     async runner(name, signal) {
       const open = openOf(find(name));

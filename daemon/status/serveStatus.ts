@@ -6,15 +6,18 @@ import {
   discoverRequest,
   type ProbeParams,
   probeRequest,
+  type ServerStatus,
+  serversRequest,
   statusRequest,
 } from '../../protocol/messages/status.ts';
-import { InvalidParamsError, RunnerError } from '../base/errors.ts';
+import { advise, InvalidParamsError, RunnerError } from '../base/errors.ts';
 import { exact, type Schema } from '../base/validate.ts';
 import { serverParamsSchema } from '../models/params.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
+import type { Server } from '../runner/runner.ts';
 import type { Servers } from '../runner/servers.ts';
 import { discoverRunners } from './discover.ts';
-import type { StatusMonitor } from './status.ts';
+import { offlineStatus, type StatusMonitor } from './status.ts';
 
 export interface StatusDependencies {
   readonly status: StatusMonitor;
@@ -25,21 +28,24 @@ const probeParamsSchema: Schema<ProbeParams> = exact(
   z.object({ server: z.exactOptional(z.string()), url: z.string() }),
 );
 
-/** How long somebody who typed an address waits for the answer, in ms. */
-const probeWithin = 4_000;
+/** How long somebody waits who typed an address, or wants to see what each server is, in ms. */
+const answerWithin = 4_000;
 
 /** Answers the requests for the status of a server, and for what answers at an address that the user has typed. */
 export function serveStatus(endpoint: Endpoint, { status, servers }: StatusDependencies): void {
   endpoint.onRequest(statusRequest, serverParamsSchema, ({ server }, signal) =>
     status.check(servers.server(server), signal),
   );
+  endpoint.onRequest(serversRequest, exact(z.object({})), async (_, signal) => ({
+    servers: await Promise.all(servers.all.map((server) => statusInTime(status, server, signal))),
+  }));
   endpoint.onRequest(discoverRequest, exact(z.object({})), async (_, signal) => ({
     runners: await discoverRunners(servers, signal),
   }));
   endpoint.onRequest(probeRequest, probeParamsSchema, async (params, requested) => {
     const url = readAddress(params.url);
-    const reason = new RunnerError('timeout', `Nothing at ${url} answered within ${probeWithin / 1_000} s.`);
-    return withTimeLimit({ limit: probeWithin, reason, signal: requested }, async (signal) => {
+    const reason = new RunnerError('timeout', `Nothing at ${url} answered within ${answerWithin / 1_000} s.`);
+    return withTimeLimit({ limit: answerWithin, reason, signal: requested }, async (signal) => {
       const runner = await servers.runnerAt(url, params.server, signal);
       try {
         const { version = '' } = await runner.identify(signal);
@@ -52,6 +58,26 @@ export function serveStatus(endpoint: Endpoint, { status, servers }: StatusDepen
       throw new RunnerError('bad-response', `Something other than a runner answers at ${url}.`);
     });
   });
+}
+
+/** A check that takes longer goes on, so that the status of the default server is published in the end. */
+async function statusInTime(
+  monitor: StatusMonitor,
+  server: Server,
+  signal: AbortSignal,
+): Promise<ServerStatus> {
+  const { name, url } = server;
+  const late = new RunnerError(
+    'timeout',
+    advise(`${url} did not answer within ${answerWithin / 1_000} s.`, 'start-runner'),
+  );
+  try {
+    const limit = { limit: answerWithin, reason: late, signal };
+    return { name, url, status: await withTimeLimit(limit, () => monitor.check(server, signal)) };
+  } catch (error) {
+    if (error !== late) throw error;
+    return { name, url, status: offlineStatus(late) };
+  }
 }
 
 function readAddress(text: string): string {

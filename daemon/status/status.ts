@@ -157,13 +157,14 @@ async function statusOf(runner: Runner, signal: AbortSignal): Promise<Status> {
     // A server with the same API need not have a version.
     if (error.kind === 'not-supported')
       return { state: 'online', kind: 'warning', message: `${url} answers without a version.`, product, can };
-    const reached = error.kind === 'unauthorized' || error.kind === 'busy';
-    return {
-      state: reached ? 'online' : 'offline',
-      kind: reached ? 'warning' : 'error',
-      message: error.message,
-      ...(error.details.advice === undefined ? {} : { advice: error.details.advice }),
-      ...(reached ? { product, can } : {}),
-    };
+    const isReached = error.kind === 'unauthorized' || error.kind === 'busy';
+    return isReached
+      ? { ...offlineStatus(error), state: 'online', kind: 'warning', product, can }
+      : offlineStatus(error);
   }
+}
+
+/** Of a server that cannot be reached. */
+export function offlineStatus({ message, details: { advice } }: RunnerError): Status {
+  return { state: 'offline', kind: 'error', message, ...(advice === undefined ? {} : { advice }) };
 }

@@ -49,6 +49,26 @@ export interface Status extends Advised {
 /** Client to daemon: ask for the runner's status. */
 export const statusRequest: RequestMessage<ServerParams, Status> = { method: 'runner/status' };
 
+/** A configured server and its status. */
+export interface ServerStatus {
+  readonly name: string;
+  /** Its base address. */
+  readonly url: string;
+  /** Of a server that does not answer in time: `offline`. */
+  readonly status: Status;
+}
+
+/**
+ * Client to daemon: ask for the status of every configured server, the one at `host` first. All are asked at once, and
+ * none delays the answer by more than four seconds.
+ */
+export const serversRequest: RequestMessage<
+  Readonly<Record<string, never>>,
+  { readonly servers: readonly ServerStatus[] }
+> = {
+  method: 'runner/servers',
+};
+
 export interface ProbeParams extends ServerParams {
   /** As the user typed it, in any form that `OLLAMA_HOST` may have. */
   readonly url: string;

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { RunnerError } from '../../daemon/base/errors.ts';
@@ -12,7 +14,7 @@ import { recognise } from '../../daemon/runner/recognise.ts';
 import type { ChatRequest, Server } from '../../daemon/runner/runner.ts';
 import type { ChatParams } from '../../protocol/messages/chat.ts';
 import { listModelsRequest, pullModelRequest, showModelRequest } from '../../protocol/messages/models.ts';
-import { discoverRequest, statusRequest } from '../../protocol/messages/status.ts';
+import { discoverRequest, serversRequest, statusRequest } from '../../protocol/messages/status.ts';
 import { startPair } from '../support/daemonPair.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { golden } from '../support/golden.ts';
@@ -26,7 +28,7 @@ import {
   streaming,
   usage,
 } from '../support/openaiStandIn.ts';
-import { type Recording, readRecordings, startReplay } from '../support/recordings.ts';
+import { closeServer, portOf, type Recording, readRecordings, startReplay } from '../support/recordings.ts';
 import { poll } from '../support/waiting.ts';
 
 const timeouts = { connect: 5_000, list: 10_000, firstByte: 10_000, idle: 10_000 };
@@ -406,6 +408,42 @@ t.test('any other server: list and chat, and what is unknown is said to be unkno
   });
   t.match(await chat({ model }), { message: { content: 'ok' }, usage: { promptTokens: 0 } });
   t.match(await daemon.request(statusRequest, {}), { product: 'other', can: ['chat', 'complete'] });
+});
+
+t.test('each server says what it is and can do, and a dead one delays no other', async (t) => {
+  const standIn = await startOpenaiStandIn(llamaRoutes('small'), llamaHeaders);
+  const model = { id: 'm', object: 'model', owned_by: 'vllm', max_model_len: 2_048 };
+  const other = await startOpenaiStandIn({ 'GET /v1/models': { object: 'list', data: [model] } });
+  const closed = await startOpenaiStandIn({ 'GET /api/version': (response) => sendJson(response, 401, {}) });
+  const silent = createServer(() => undefined);
+  await once(silent.listen(0, '127.0.0.1'), 'listening');
+  const urls = {
+    other: other.url,
+    closed: closed.url,
+    dead: 'http://127.0.0.1:9',
+    silent: `http://127.0.0.1:${portOf(silent)}`,
+  };
+  const { daemon } = await startDaemon(t, standIn, {
+    servers: Object.entries(urls).map(([name, url]) => ({ name, url })),
+    // The request itself has a limit.
+    timeouts: { connect: 0, list: 0, firstByte: 0 },
+  });
+  t.teardown(() => Promise.all([other.close(), closed.close(), closeServer(silent)]));
+  const { servers } = await daemon.request(serversRequest, {});
+  const can = ['chat', 'complete'];
+  t.match(servers, [
+    { name: 'default', url: standIn.url, status: { state: 'online', product: 'llama.cpp', can } },
+    { name: 'other', url: urls.other, status: { state: 'online', product: 'vllm', can } },
+    { name: 'closed', url: urls.closed, status: { state: 'online', kind: 'warning' } },
+    { name: 'dead', url: urls.dead, status: { state: 'offline', advice: { code: 'start-runner' } } },
+    { name: 'silent', url: urls.silent, status: { state: 'offline', message: /did not answer within 4 s/ } },
+  ]);
+  t.strictSame(
+    servers.map(({ status }) => status.can !== undefined),
+    [true, true, true, false, false],
+    'of what does not answer, nothing is known',
+  );
+  t.equal(servers.length, 5);
 });
 
 t.test('runners at the usual ports of this machine are found, and get no token', async (t) => {
