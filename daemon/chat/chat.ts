@@ -257,7 +257,7 @@ class Round {
     const { promptTokens = 0, completionTokens = 0 } = last ?? {};
     if (!this.#answer.begun && completionTokens > 1) this.#noticeLost(completionTokens);
     this.#dependencies.estimate.calibrate(modelId(runner.server, params.model), size, promptTokens);
-    const contextLength = await fit.allocated();
+    const contextLength = await fit.allocated(promptTokens);
     this.#usage = withoutUndefined({ promptTokens, completionTokens, contextLength });
     if (this.#answer.hasToolCalls) return 'toolCalls';
     return last?.doneReason === 'length' ? 'length' : 'stop';

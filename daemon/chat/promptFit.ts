@@ -88,6 +88,10 @@ export class PromptFit {
   /** The error; figures are added to a refusal of a prompt that is too long. */
   async withFigures(error: unknown): Promise<unknown> {
     if (!(error instanceof RunnerError) || error.kind !== 'context-exceeded') return error;
+    const { runner, model, knowledge } = this.#options;
+    const { allocated } = error.details;
+    if (allocated !== undefined && runner.facts.hasFixedWindows)
+      knowledge.observeWindow(runner.server, model, { refusedAt: allocated });
     const limit = windowWithin.refusal;
     await Promise.all([this.#learn(limit), this.#learnMaximum(limit)]);
     return withFigures(
@@ -97,8 +101,10 @@ export class PromptFit {
     );
   }
 
-  /** Tokens, at the end of the answer. */
-  async allocated(): Promise<number | undefined> {
+  /** The window in tokens, at the end of the answer to a prompt of so many tokens. */
+  async allocated(promptTokens: number): Promise<number | undefined> {
+    const { runner, model, knowledge } = this.#options;
+    knowledge.observeWindow(runner.server, model, { accepted: promptTokens });
     if (this.#window === undefined) await this.#learn(windowWithin.end);
     return this.#window;
   }

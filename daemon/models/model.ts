@@ -21,6 +21,7 @@ export function toModel(wire: ListedModel, server: Server, knowledge: ModelCapab
     modifiedAt,
     ...(family || parameterSize || quantization ? { details } : {}),
     ...knowledge.about(server, name),
+    loading: wire.loading,
     remote:
       wire.remoteHost === undefined ? undefined : { host: wire.remoteHost, model: wire.remoteModel ?? name },
   });

@@ -100,6 +100,16 @@ export class ModelCapabilities {
     if (observation.capability === 'vision') this.#noteVision(found, id, model);
   }
 
+  /**
+   * Records how a prompt fitted into a window that no request changes: the window that a refusal named, or the tokens
+   * of a prompt that was accepted, which may show that the server was started again with a larger one.
+   */
+  observeWindow(server: Server, model: string, seen: { refusedAt: number } | { accepted: number }): void {
+    const found = this.#entry(server, model);
+    if ('refusedAt' in seen) found.observedContext = seen.refusedAt;
+    else if (seen.accepted > (found.observedContext ?? seen.accepted)) delete found.observedContext;
+  }
+
   /** Records that an answer of the model had thinking, either separate or as tags in its text. */
   noteThought(server: Server, model: string): void {
     this.#entry(server, model).hasThought = true;
@@ -237,6 +247,8 @@ interface Known {
   maximumContext?: number;
   allocatedContext?: number;
   modelfileContext?: number;
+  /** The window that a refusal named. */
+  observedContext?: number;
 }
 
 /** An observation overrides what the server says, and that overrides what the name suggests. */
@@ -249,10 +261,15 @@ function capabilityOf({ observed, shown, listed }: Known, model: string, name: C
   return { value: 'unknown', from: 'server' };
 }
 
-function contextOf({ allocatedContext, modelfileContext, maximumContext }: Known): ContextLength {
-  return withoutUndefined({
-    allocated: allocatedContext,
+/** What the server says of a loaded model counts more than what a refusal has shown. */
+function contextOf(known: Known): ContextLength {
+  const { allocatedContext, observedContext, modelfileContext, maximumContext } = known;
+  const isObserved = allocatedContext === undefined && observedContext !== undefined;
+  const isSaid = (allocatedContext ?? modelfileContext ?? maximumContext) !== undefined;
+  return withoutUndefined<ContextLength>({
+    allocated: allocatedContext ?? observedContext,
     configured: modelfileContext,
     maximum: maximumContext,
+    from: isObserved ? 'observed' : isSaid ? 'server' : undefined,
   });
 }

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { ChatParams, Message, Tool } from '../../protocol/messages/chat.ts';
+import type { LoadingState } from '../../protocol/messages/models.ts';
 import type { Ability, Product } from '../../protocol/messages/status.ts';
 import type { Turns } from './chatTemplate.ts';
 
@@ -139,6 +140,8 @@ export interface ListedModel {
   readonly capabilities?: readonly string[];
   readonly remoteHost?: string;
   readonly remoteModel?: string;
+  /** Set while it is being loaded. */
+  readonly loading?: LoadingState;
 }
 
 /** The part of a runner's list that is used. */

@@ -4,11 +4,16 @@ import { defaultServerName } from './settings.ts';
 /** What a model may be able to do. `insert` is filling in the middle. */
 export type CapabilityName = 'completion' | 'tools' | 'vision' | 'thinking' | 'insert' | 'embedding';
 
+/**
+ * Where a fact about a model was learnt. `observed`: from what the model did or refused in this session. `assumed`:
+ * nobody said it, and it is what such a server usually does.
+ */
+export type FactSource = 'server' | 'observed' | 'name' | 'configured' | 'assumed';
+
 /** Whether a model can do something, and how the daemon learnt it. */
 export interface Capability {
   readonly value: boolean | 'unknown';
-  /** `observed`: the model did or refused it in this session. */
-  readonly from: 'server' | 'observed' | 'name' | 'configured';
+  readonly from: FactSource;
 }
 
 export interface ModelDetails {
@@ -28,6 +33,8 @@ export interface ContextLength {
   readonly configured?: number;
   /** What the model was made for. */
   readonly maximum?: number;
+  /** Where the figures were learnt; absent if there is none. */
+  readonly from?: FactSource;
 }
 
 export interface Model {
@@ -48,6 +55,13 @@ export interface Model {
   /** Set for a model whose requests the runner forwards to another host. */
   readonly remote?: { readonly host: string; readonly model: string };
   readonly running?: RunningState;
+  /** Set while the server loads the model, as far as the server says so. */
+  readonly loading?: LoadingState;
+}
+
+export interface LoadingState {
+  /** From 0 to 100; absent if the server does not say it. */
+  readonly percent?: number;
 }
 
 export interface RunningState {

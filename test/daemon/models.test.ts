@@ -209,11 +209,16 @@ t.test('a window is forgotten when its model is unloaded, which is reported', as
     parameters: 'temperature    1\nnum_ctx     8192\n',
   });
   knowledge.learnRunning(server, [{ name: 'm:latest', allocatedContext: 4096 }]);
-  t.strictSame(knowledge.context(server, 'm'), { allocated: 4096, configured: 8192, maximum: 131072 });
+  t.strictSame(knowledge.context(server, 'm'), {
+    allocated: 4096,
+    configured: 8192,
+    maximum: 131072,
+    from: 'server',
+  });
   knowledge.learnRunning({ ...server, url: 'http://other' }, []);
   t.equal(knowledge.context(server, 'm').allocated, 4096);
   knowledge.learnRunning(server, []);
-  t.strictSame(knowledge.context(server, 'm'), { configured: 8192, maximum: 131072 });
+  t.strictSame(knowledge.context(server, 'm'), { configured: 8192, maximum: 131072, from: 'server' });
   t.equal(loaded, 1, 'the first look at a server is no change');
   knowledge.learnRunning(server, [{ name: 'M' }]);
   t.equal(loaded, 2);

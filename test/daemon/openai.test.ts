@@ -408,6 +408,20 @@ t.test('any other server: list and chat, and what is unknown is said to be unkno
   });
   t.match(await chat({ model }), { message: { content: 'ok' }, usage: { promptTokens: 0 } });
   t.match(await daemon.request(statusRequest, {}), { product: 'other', can: ['chat', 'complete'] });
+
+  await t.test('its window is known once it has refused a prompt', async (t) => {
+    const contextOf = async () => (await daemon.request(showModelRequest, { model })).model.context;
+    const message = "This model's maximum context length is 512 tokens, you requested 900 tokens.";
+    standIn.routes['POST /v1/chat/completions'] = (response) =>
+      sendJson(response, 400, { error: { message, type: 'BadRequestError', code: 400 } });
+    const refusal = { data: { kind: 'context-exceeded', needed: 900, allocated: 512 } };
+    await t.rejects(chat({ model }), failsWith(refusal));
+    t.strictSame(await contextOf(), { allocated: 512, from: 'observed' });
+    const answer = [delta({ content: 'ok' }), delta({}, 'stop'), usage(600, 1)];
+    standIn.routes['POST /v1/chat/completions'] = streaming(answer);
+    await chat({ model });
+    t.strictSame(await contextOf(), {}, 'a longer prompt that is accepted shows another window');
+  });
 });
 
 t.test('each server says what it is and can do, and a dead one delays no other', async (t) => {
