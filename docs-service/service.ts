@@ -23,7 +23,7 @@ import { fontsFingerprint, usualFontFolders } from './formats/pdf/fontFiles.ts';
 import { createRenderer } from './formats/renderer.ts';
 import { openRenditionCache } from './formats/renditionCache.ts';
 import { createRenditions, type Renditions } from './formats/renditions.ts';
-import { linkAddress } from './http/documentView.ts';
+import { linkAddress, pictureAddress } from './http/documentView.ts';
 import { addressOf, listen } from './http/listener.ts';
 import type { SignInOptions } from './http/signIn/authorizationServer.ts';
 import { createProxyCheck } from './http/trustedProxies.ts';
@@ -208,6 +208,7 @@ async function startRenditions(
       .digest('hex'),
     fonts: { folders: fonts, fingerprint: fontsFingerprint(fonts) },
     addressOf: (slug, format) => linkAddress(baseUrl, slug, format),
+    pictureAddress: (slug, path) => pictureAddress(baseUrl, slug, path),
     root: baseUrl.path,
     onNote: (text) => logger.info(text),
   });

@@ -6,12 +6,15 @@ import type { ContentFolder } from '../content/contentFolder.ts';
 import type { Document } from '../content/document.ts';
 import { type InsideTarget, resolveLink } from '../content/links.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
+import { type PictureType, tryPictureType } from './markdown/pictureType.ts';
 import { UnrenderableError } from './renderJob.ts';
 
 /** The files that a document refers to, on which its renditions depend beside its text. */
 export interface ReferencedFiles {
   /** Where links to other documents lead, by their paths. */
   readonly targets: Readonly<Record<string, string>>;
+  /** The pictures among them. */
+  readonly pictures: readonly PictureFile[];
   /** Changes with the targets and with the bytes of the pictures. */
   readonly stamp: string;
 }
@@ -21,6 +24,15 @@ export interface ReferencedFilesOptions {
   readonly folder: ContentFolder;
   /** The same object as long as no file has changed; undefined while nobody watches them. */
   readonly unchangedFiles: () => object | undefined;
+}
+
+/** A file of the content folder that a document may show. */
+export interface PictureFile {
+  readonly path: string;
+  /** Distinguishes the versions of the file by its bytes. */
+  readonly stamp: string;
+  /** Undefined if it is missing, or no picture. */
+  readonly type: PictureType | undefined;
 }
 
 /** One document in one format, whose references are looked up. */
@@ -42,7 +54,7 @@ const maxReferences = 200_000;
  */
 export function createReferencedFiles({ index, folder, unchangedFiles }: ReferencedFilesOptions) {
   const references = createReferenceFinder();
-  const stampsOf = createPictureStamps(folder);
+  const filesAt = createPictureLooks(folder);
   const known = new LruCache<{
     readonly generation: number;
     readonly files: object | undefined;
@@ -55,11 +67,11 @@ export function createReferencedFiles({ index, folder, unchangedFiles }: Referen
   ): Promise<ReferencedFiles> => {
     const slugs = await index.slugsOf(documents);
     const targets = Object.fromEntries([...slugs].map(([path, slug]) => [path, addressOf(slug)]));
-    const stamps = await stampsOf([...assets, ...pictures]);
+    const files = await filesAt([...assets, ...pictures]);
     const stamp = createHash('sha256')
-      .update(JSON.stringify([targets, stamps]))
+      .update(JSON.stringify([targets, stampsOf(files)]))
       .digest('base64url');
-    return { targets, stamp };
+    return { targets, pictures: files.filter(({ type }) => type !== undefined), stamp };
   };
 
   const filesOf = async (referring: ReferringDocument): Promise<ReferencedFiles> => {
@@ -79,7 +91,11 @@ export function createReferencedFiles({ index, folder, unchangedFiles }: Referen
     void found.then(() => files === undefined && forget(), forget);
     return found;
   };
-  return { references, stampsOf, filesOf };
+  return { references, filesAt, filesOf };
+}
+
+export function stampsOf(files: readonly PictureFile[]): readonly string[] {
+  return files.map(({ stamp }) => stamp);
 }
 
 /** The number of pictures in the cache. */
@@ -89,28 +105,27 @@ const maxPictures = 20_000;
  * Distinguishes the versions of a picture by its bytes, so that instances with the same files agree. An unchanged file
  * is not read again.
  */
-function createPictureStamps(
+function createPictureLooks(
   folder: ContentFolder,
-): (paths: readonly string[]) => Promise<readonly string[]> {
-  const hashes = new LruCache<string>(maxPictures);
-  const stampOf = async (path: string): Promise<string> => {
+): (paths: readonly string[]) => Promise<readonly PictureFile[]> {
+  const seen = new LruCache<PictureFile>(maxPictures);
+  const lookAt = async (path: string): Promise<PictureFile> => {
     const found = await stat(join(folder.root, path)).catch(() => undefined);
-    if (found === undefined) return `${path}:gone`;
+    if (found === undefined) return { path, stamp: `${path}:gone`, type: undefined };
     const look = `${path}:${found.size}:${found.mtimeMs}`;
-    const known = hashes.get(look);
+    const known = seen.get(look);
     if (known !== undefined) return known;
     // A file outside the library is never shown.
-    const stamp = await folder.read(path).then(
-      (bytes) => `${path}:${createHash('sha256').update(bytes).digest('hex')}`,
-      () => `${path}:none`,
-    );
-    hashes.set(look, stamp, 1);
-    return stamp;
+    const bytes = await folder.read(path).catch(() => undefined);
+    const hash = bytes === undefined ? 'none' : createHash('sha256').update(bytes).digest('hex');
+    const file = { path, stamp: `${path}:${hash}`, type: bytes && tryPictureType(bytes)?.type };
+    seen.set(look, file, 1);
+    return file;
   };
   return async (paths) => {
-    const stamps: string[] = [];
-    for (const path of paths) stamps.push(await stampOf(path));
-    return stamps;
+    const files: PictureFile[] = [];
+    for (const path of paths) files.push(await lookAt(path));
+    return files;
   };
 }
 

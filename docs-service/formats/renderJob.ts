@@ -2,7 +2,15 @@ import type { CollectionDefinition } from '../content/collectionFile.ts';
 import type { Document } from '../content/document.ts';
 
 /** The work for a render worker. It is cloned into the worker, so it contains only data. */
-export type RenderJob = PdfJob | PdfBookJob | EpubJob | HtmlJob | MarkdownJob | PartsJob;
+export type RenderJob =
+  | PdfJob
+  | PdfBookJob
+  | EpubJob
+  | HtmlJob
+  | MarkdownJob
+  | PartsJob
+  | PictureListJob
+  | PictureJob;
 
 interface Rendering {
   /** The absolute path of the content folder. Pictures are read only from inside it. */
@@ -50,12 +58,31 @@ export interface HtmlJob extends Rendering {
 export interface MarkdownJob {
   readonly kind: 'markdown';
   readonly document: Document;
+  /** The absolute addresses of other documents, by their paths. Other links stay as they were written. */
+  readonly targets: Readonly<Record<string, string>>;
+  /** Those of pictures, by their paths; they count only for what the document shows. */
+  readonly pictures: Readonly<Record<string, string>>;
 }
 
 /** The same Markdown with the places where its blocks and sections begin, so that it can be read in parts. */
 export interface PartsJob {
   readonly kind: 'parts';
   readonly document: Document;
+}
+
+/** The paths of the pictures that a document shows, as JSON. */
+export interface PictureListJob {
+  readonly kind: 'pictureList';
+  readonly document: Document;
+}
+
+/** One picture of the content folder; an SVG is sanitised. */
+export interface PictureJob {
+  readonly kind: 'picture';
+  /** The absolute path. */
+  readonly contentFolder: string;
+  /** From the content folder. */
+  readonly path: string;
 }
 
 export interface Rendered {

@@ -33,6 +33,14 @@ async function render(job: RenderJob): Promise<Rendered> {
       const { createMarkdown } = await import('./markdown/markdownFormat.ts');
       return createMarkdown(job);
     }
+    case 'pictureList': {
+      const { createPictureList } = await import('./markdown/shownPictures.ts');
+      return createPictureList(job);
+    }
+    case 'picture': {
+      const { createPicture } = await import('./markdown/shownPictures.ts');
+      return createPicture(job);
+    }
     case 'parts': {
       const { createParts } = await import('./markdown/markdownFormat.ts');
       return createParts(job);

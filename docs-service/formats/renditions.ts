@@ -2,9 +2,10 @@ import type { ContentFolder } from '../content/contentFolder.ts';
 import type { Document } from '../content/document.ts';
 import type { LibraryCollection } from '../library/libraryCollections.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
-import { createReferencedFiles } from './referencedFiles.ts';
+import { createDocumentPictures } from './documentPictures.ts';
+import { createReferencedFiles, type ReferencedFiles, stampsOf } from './referencedFiles.ts';
 import type { Renderer } from './renderer.ts';
-import { type RenderJob, UnrenderableError } from './renderJob.ts';
+import { type MarkdownJob, type PartsJob, type RenderJob, UnrenderableError } from './renderJob.ts';
 import {
   identityOf,
   type Rendition,
@@ -13,14 +14,22 @@ import {
   subjectOf,
 } from './renditionMaker.ts';
 
-/** Markdown depends on nothing but its document. */
+/** Markdown as it was written depends on nothing but its document. */
 export interface MarkdownRenditions {
-  markdown(document: Document): Promise<Rendition>;
+  /** With raw HTML sanitised, for people. */
+  source(document: Document): Promise<Rendition>;
   /** The same Markdown as JSON, with the places where it may be cut, for `readParts`. */
   parts(document: Document): Promise<Rendition>;
 }
 
 export interface Renditions extends MarkdownRenditions {
+  /** The Markdown with absolute addresses of documents and pictures, for programs. */
+  markdown(document: Document): Promise<Rendition>;
+  /**
+   * A picture that the document shows. Undefined if it shows none at this path, from the content folder, or if no
+   * format could show it.
+   */
+  picture(document: Document, path: string): Promise<Rendition | undefined>;
   pdf(document: Document): Promise<Rendition>;
   /** A whole page. */
   html(document: Document): Promise<Rendition>;
@@ -45,32 +54,34 @@ export interface RenditionsOptions extends Omit<RenditionMakerOptions, 'renderer
     /** Changes with the fonts that are found. */
     readonly fingerprint: string;
   };
-  /** Where a link to another document leads, in a PDF and in HTML. */
+  /** Where a link to another document leads. */
   readonly addressOf: (slug: string, format: LinkingFormat) => string;
+  /** Where a program gets a picture that a document shows. */
+  readonly pictureAddress: (slug: string, path: string) => string;
   /** Stands before the addresses of the reading pages; empty if the service has the host to itself. */
   readonly root: string;
 }
 
 /** Formats with links to other documents. An article is part of a reading page. */
-export type LinkingFormat = 'pdf' | 'html' | 'article';
+export type LinkingFormat = 'pdf' | 'html' | 'article' | 'markdown';
 
 export function createMarkdownRenditions(options: RenditionMakerOptions): MarkdownRenditions {
   return markdownRenditions(new RenditionMaker(options));
 }
 
 function markdownRenditions(texts: RenditionMaker): MarkdownRenditions {
-  const renditionOf = (kind: 'markdown' | 'parts', document: Document, mediaType: string): Rendition =>
-    texts.make({
-      job: { kind, document },
-      subject: subjectOf(kind, identityOf(document)),
-      inputs: [identityOf(document)],
-      mediaType,
-    });
+  const renditionOf = (job: MarkdownJob | PartsJob, mediaType: string): Rendition => {
+    const identity = identityOf(job.document);
+    return texts.make({ job, subject: subjectOf(job.kind, identity), inputs: [identity], mediaType });
+  };
   return {
-    markdown: async (document) => renditionOf('markdown', document, 'text/markdown; charset=utf-8'),
-    parts: async (document) => renditionOf('parts', document, 'application/json'),
+    source: async (document) =>
+      renditionOf({ kind: 'markdown', document, targets: {}, pictures: {} }, markdownType),
+    parts: async (document) => renditionOf({ kind: 'parts', document }, 'application/json'),
   };
 }
+
+const markdownType = 'text/markdown; charset=utf-8';
 
 /** Each format looks up what it depends on besides the text, so that its entity tag changes with that. */
 export function createRenditions(options: RenditionsOptions): Renditions {
@@ -78,7 +89,7 @@ export function createRenditions(options: RenditionsOptions): Renditions {
   const contentFolder = folder.root;
   const texts = new RenditionMaker({ ...options, renderer: options.texts });
   const files = new RenditionMaker({ ...options, renderer: options.files });
-  const { references, stampsOf, filesOf } = createReferencedFiles({ index, folder, unchangedFiles });
+  const { references, filesAt, filesOf } = createReferencedFiles({ index, folder, unchangedFiles });
 
   const linked = (document: Document, format: LinkingFormat) =>
     filesOf({
@@ -102,6 +113,18 @@ export function createRenditions(options: RenditionsOptions): Renditions {
     });
   };
 
+  const linkedMarkdown = async (document: Document): Promise<Rendition> => {
+    const identity = identityOf(document);
+    const subject = subjectOf('linkedMarkdown', identity);
+    texts.refuseFailed(subject);
+    const found = await linked(document, 'markdown').catch(ifTooMany);
+    const addresses = found.pictures.map(({ path }) => [path, options.pictureAddress(document.slug, path)]);
+    const pictures = Object.fromEntries(addresses);
+    const job: RenderJob = { kind: 'markdown', document, targets: found.targets, pictures };
+    const inputs = ['linked', identity, found.targets, pictures];
+    return texts.make({ job, subject, inputs, mediaType: markdownType });
+  };
+
   /** What the books of a collection have in common, in each format. */
   const bookOf = async ({ definition, documents: chapters }: LibraryCollection, format: string) => {
     if (chapters.length === 0)
@@ -112,13 +135,15 @@ export function createRenditions(options: RenditionsOptions): Renditions {
     files.refuseFailed(subject);
     const pictures = new Set(documents.flatMap((document) => references(document).assets));
     for (const { cover } of [definition, ...documents]) if (cover !== null) pictures.add(cover);
-    const inputs = [definition, identities, await stampsOf([...pictures])];
+    const inputs = [definition, identities, stampsOf(await filesAt([...pictures]))];
     // Chapters link to each other; documents that are not in the book are not linked.
     return { subject, inputs, book: { collection: definition, documents, contentFolder, targets: {} } };
   };
 
   return {
     ...markdownRenditions(texts),
+    markdown: linkedMarkdown,
+    picture: createDocumentPictures({ references, filesAt, texts, contentFolder }),
     html: (document) => htmlOf(document, 'page'),
     article: (document) => htmlOf(document, 'article'),
     async pdf(document) {
@@ -153,6 +178,12 @@ export function createRenditions(options: RenditionsOptions): Renditions {
       });
     },
   };
+}
+
+/** A document with more references than are looked up keeps its links as they were written. */
+function ifTooMany(error: unknown): Pick<ReferencedFiles, 'targets' | 'pictures'> {
+  if (error instanceof UnrenderableError) return { targets: {}, pictures: [] };
+  throw error;
 }
 
 /** In bytes: the limit for the texts of a collection that become one book. */

@@ -14,13 +14,16 @@ import { createEtag, isNotModified, setValidators } from './conditional.ts';
 import { documentToView } from './documentView.ts';
 import { createListRoute } from './listRoute.ts';
 import { createLookups } from './lookups.ts';
+import { createPictureRoute } from './pictureRoute.ts';
 import {
+  documentProblems,
   json,
   listQuerySchema,
   nameParameter,
   problemResponses,
   slugParameter,
   unchanged,
+  usualProblems,
 } from './schemas.ts';
 import { sendRendition } from './sendRendition.ts';
 
@@ -43,6 +46,7 @@ export function createApiRoutes({
     app.addHook('onRequest', authorization.requireReader);
     const sendAnswer = createAnswers(index);
     await app.register(createCollectionRoutes({ index, baseUrl, lookups, sendAnswer }));
+    await app.register(createPictureRoute({ renditions, authorization, lookups }));
 
     app.get(
       '/docs',
@@ -168,10 +172,6 @@ export function createApiRoutes({
     }
   };
 }
-
-const usualProblems = problemResponses(401, 403, 404, 429, 503);
-/** A document may have another slug. */
-const documentProblems = { ...problemResponses(308), ...usualProblems };
 
 const openApiAnswer = {
   description: 'OpenAPI 3.1',

@@ -52,9 +52,16 @@ export function linkAddress({ href, path }: BaseUrl, slug: string, format: Linki
       return `${documentAddress(href, slug)}.html`;
     case 'pdf':
       return readingPath({ root: href }, slug);
+    case 'markdown':
+      return `${documentAddress(href, slug)}.md`;
     case 'article':
       return readingPath({ root: path }, slug);
   }
+}
+
+/** Where a program gets a picture that a document shows. */
+export function pictureAddress({ href }: BaseUrl, slug: string, path: string): string {
+  return `${documentAddress(href, slug)}/files/${path.split('/').map(encodeURIComponent).join('/')}`;
 }
 
 function documentAddress(href: string, slug: string): string {

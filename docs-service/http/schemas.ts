@@ -1,6 +1,6 @@
 import swagger from '@fastify/swagger';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type Static, Type } from 'typebox';
+import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
+import { type Static, type TSchema, Type } from 'typebox';
 import type { BaseUrl } from '../base/baseUrl.ts';
 import { pageParameters } from '../base/pageParameters.ts';
 import { filterParameters } from './listFilters.ts';
@@ -186,6 +186,11 @@ const problemDescriptions: Readonly<Record<number, string>> = {
   503: 'The index is being made or is away, tokens cannot be checked, or too much is in progress',
 };
 
+/** The problems of everything that has a name. */
+export const usualProblems = problemResponses(401, 403, 404, 429, 503);
+/** A document may have another slug. */
+export const documentProblems = { ...problemResponses(308), ...usualProblems };
+
 /** An answer with JSON of a named schema. */
 export function json(name: string, description: string) {
   return { description, content: { 'application/json': { schema: Type.Ref(name) } } };
@@ -237,10 +242,24 @@ export async function describeRoutes(
         },
       },
     },
+    // OpenAPI has no wildcards, and a name is what generated clients need.
+    transform: ({ schema, url }) => {
+      // A route may have no schema.
+      const { '*': path, ...params } = propertiesOf((schema as FastifySchema | undefined)?.params);
+      if (path === undefined) return { schema, url };
+      return {
+        schema: { ...schema, params: Type.Object({ ...params, path }) },
+        url: url.replace('*', ':path'),
+      };
+    },
     refResolver: {
       buildLocalReference: (json, _base, _fragment, at) => String(json['$id'] ?? `schema-${at}`),
     },
   });
+}
+
+function propertiesOf(schema: unknown): Readonly<Record<string, TSchema>> {
+  return (schema as { properties?: Record<string, TSchema> } | undefined)?.properties ?? {};
 }
 
 /** Converts digits in the query to numbers before validation. Anything else stays text, and is refused. */

@@ -23,6 +23,7 @@ import { openTestApp } from '../support/docsApp.ts';
 import { documentOf } from '../support/documents.ts';
 import { needs } from '../support/parts.ts';
 import { textOf } from '../support/pdfFiles.ts';
+import { pictures } from '../support/pictures.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { poll } from '../support/waiting.ts';
 import { filesOf } from '../support/zip.ts';
@@ -308,7 +309,10 @@ t.test('files: Markdown, HTML, PDF and EPUB', async (t) => {
   const { get, rendered } = usual;
   const markdown = await get('/api/v1/docs/first.md');
   t.match(markdown.headers['content-type'], /^text\/markdown/);
-  t.match(markdown.body, /^# Begin\n\nWords about \[the second\]\(second\.md#part\)/);
+  t.match(
+    markdown.body,
+    /^# Begin\n\nWords about \[the second\]\(http:\/\/127\.0\.0\.1:4000\/api\/v1\/docs\/second\.md#part\)/,
+  );
   t.notMatch(markdown.body, /<script/);
   const html = await get('/api/v1/docs/first.html');
   t.match(html.body, /<h1 id="begin">Begin<\/h1>/);
@@ -555,6 +559,76 @@ t.test('the files of a document are read again only after one has changed', asyn
   t.equal(looks, 4, 'once for all who ask at the same time');
   await ask();
   t.equal(looks, 5, 'each time while nobody watches the files');
+});
+
+t.test('Markdown has absolute addresses, and a picture that a document shows has one', async (t) => {
+  const { get, createToken, content } = await openTestApp(t, {
+    'guides/one.md':
+      '---\ncover: pictures/cover.gif\n---\n# One\r\n\n[a](two.md#Part) [b](<my file.md> "so") [c][ref] [d](/guides/) [e](#here) [f](./one.md#here)\n\n' +
+      '> - ![p](../pictures/a%20\\(1\\).png "t") ![q][pic] <img src="../pictures/b.svg" onerror=x> [![](../pictures/c.png)](../pictures/c.png)\n\n' +
+      '[only linked](../pictures/secret.png) [away](https://example.org/x.md) [draft](draft.md) [gone](gone.md) `[code](two.md)` ![](../pictures/text.png) ![](../pictures/gone.png)\n\n' +
+      '~~~\n![](../pictures/secret.png)\n~~~\n\n[ref]: two.md\n[pic]: ../pictures/p.webp\n',
+    'guides/two.md': '# Two\n',
+    'guides/my file.md': '# Mine\n',
+    'guides/README.md': '# Guides\n',
+    'guides/draft.md': '---\ndraft: true\n---\n![](../pictures/secret.png)\n',
+    'pictures/a (1).png': pictures.png,
+    'pictures/c.png': pictures.png,
+    'pictures/p.webp': pictures.webp,
+    'pictures/cover.gif': pictures.gif,
+    'pictures/secret.png': pictures.png,
+    'pictures/text.png': 'No picture.',
+    'pictures/b.svg': '<svg xmlns="http://www.w3.org/2000/svg"><script>x</script><rect width="3"/></svg>',
+  });
+  const docs = 'http://127.0.0.1:4000/api/v1/docs';
+  const { body } = await get('/api/v1/docs/one.md');
+  t.equal(
+    body,
+    `# One\r\n\n[a](${docs}/two.md#Part) [b](${docs}/my-file.md "so") [c][ref] [d](${docs}/guides.md) [e](#here) [f](#here)\n\n` +
+      `> - ![p](${docs}/one/files/pictures/a%20%281%29.png "t") ![q][pic] <img src="${docs}/one/files/pictures/b.svg" /> [![](${docs}/one/files/pictures/c.png)](${docs}/one/files/pictures/c.png)\n\n` +
+      '[only linked](../pictures/secret.png) [away](https://example.org/x.md) [draft](draft.md) [gone](gone.md) `[code](two.md)` ![](../pictures/text.png) ![](../pictures/gone.png)\n\n' +
+      `~~~\n![](../pictures/secret.png)\n~~~\n\n[ref]: ${docs}/two.md\n[pic]: ${docs}/one/files/pictures/p.webp\n`,
+  );
+  for (const [name, type] of [
+    ['a%20%281%29.png', 'image/png'],
+    ['c.png', 'image/png'],
+    ['p.webp', 'image/webp'],
+    ['cover.gif', 'image/gif'],
+    ['b.svg', 'image/svg+xml; charset=utf-8'],
+  ] as const) {
+    const answer = await get(`/api/v1/docs/one/files/pictures/${name}`);
+    t.match(answer, { statusCode: 200, headers: { 'content-type': type } }, name);
+    t.equal(answer.headers['x-content-type-options'], 'nosniff');
+    t.equal(answer.headers['content-security-policy'], "default-src 'none'; sandbox");
+    const etag = String(answer.headers['etag']);
+    const again = await get(`/api/v1/docs/one/files/pictures%2F${name}`, {
+      headers: { 'if-none-match': etag },
+    });
+    t.match(again, { statusCode: 304, body: '' });
+    if (name === 'c.png') t.strictSame(answer.rawPayload, pictures.png);
+    if (name === 'b.svg') t.match(answer.body, /^<svg [^>]*><rect width="3"><\/rect><\/svg>$/);
+  }
+  for (const path of [
+    'one/files/pictures/secret.png',
+    'one/files/pictures/text.png',
+    'one/files/pictures/gone.png',
+    'one/files/pictures/../pictures/c.png/',
+    'one/files/guides/two.md',
+    'one/files/..%2f..%2fetc%2fpasswd',
+    'one/files/',
+    'two/files/pictures/c.png',
+    'draft/files/pictures/secret.png',
+    'none/files/pictures/c.png',
+  ])
+    t.match((await get(`/api/v1/docs/${path}`)).json(), { status: 404 }, path);
+  const headers = { authorization: `Bearer ${await createToken(['read', 'draft'])}` };
+  t.equal((await get('/api/v1/docs/draft/files/pictures/secret.png', { headers })).statusCode, 200);
+  const moved = await get('/api/v1/docs/guides-one/files/pictures/c.png');
+  t.match(moved, { statusCode: 308, headers: { location: '/api/v1/docs/one/files/pictures/c.png' } });
+  await writeFiles(content, { 'pictures/c.png': pictures.jpeg });
+  const changed = await get('/api/v1/docs/one/files/pictures/c.png');
+  t.equal(changed.headers['content-type'], 'image/jpeg', 'its bytes decide');
+  t.strictSame(changed.rawPayload, pictures.jpeg);
 });
 
 t.test('reading needs a valid token with the scope read', async (t) => {
@@ -1058,6 +1132,7 @@ t.test('openapi.json describes the actual answers', async (t) => {
     '/api/v1/docs/{slug}.html',
     '/api/v1/docs/{slug}.md',
     '/api/v1/docs/{slug}.pdf',
+    '/api/v1/docs/{slug}/files/{path}',
     '/api/v1/openapi.json',
     '/api/v1/tags',
     '/api/v1/types',

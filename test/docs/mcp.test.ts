@@ -756,5 +756,8 @@ t.test('work for a client ends when the client disconnects', async (t) => {
 
 function renditionsOf(rendition: Rendition): Renditions {
   const any = async () => rendition;
-  return { pdf: any, markdown: any, parts: any, html: any, article: any, epub: any, collectionPdf: any };
+  return {
+    ...{ pdf: any, markdown: any, source: any, parts: any, html: any, article: any },
+    ...{ picture: any, epub: any, collectionPdf: any },
+  };
 }

@@ -54,7 +54,10 @@ t.test('each format is rendered in a worker', async (t) => {
   t.match(text, '<a href="/read/b#c">b</a> <img src="data:image/svg+xml;base64,');
   t.match(text, '<span class="missing-picture">gone</span>');
   t.match(html.notes, [/gone\.png cannot be read/]);
-  const markdown: MarkdownJob = { kind: 'markdown', document: documentOf('a', '<b onclick="x">y</b>\n') };
+  const markdown: MarkdownJob = {
+    ...{ kind: 'markdown', targets: {}, pictures: {} },
+    document: documentOf('a', '<b onclick="x">y</b>\n'),
+  };
   t.equal(Buffer.from((await renderer.render(markdown)).bytes).toString(), '<b>y</b>\n');
   const epub = await renderer.render(epubJob(content, [documentOf('a', 'b')]));
   t.equal(Buffer.from(epub.bytes).toString('latin1', 0, 2), 'PK');

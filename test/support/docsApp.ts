@@ -15,7 +15,7 @@ import { createRenderer, type Renderer } from '../../docs-service/formats/render
 import type { RenderJob } from '../../docs-service/formats/renderJob.ts';
 import { openRenditionCache } from '../../docs-service/formats/renditionCache.ts';
 import { createRenditions, type Renditions } from '../../docs-service/formats/renditions.ts';
-import { linkAddress } from '../../docs-service/http/documentView.ts';
+import { linkAddress, pictureAddress } from '../../docs-service/http/documentView.ts';
 import { openTestLibrary, parts, type TestLibrary } from './docsLibrary.ts';
 import { temporaryFolder } from './temporaryFolder.ts';
 
@@ -80,6 +80,7 @@ export async function openTestApp(
     version: 'test',
     fonts: { folders: [join(parts, 'fonts')], fingerprint: 'test' },
     addressOf: (slug, format) => linkAddress(baseUrl, slug, format),
+    pictureAddress: (slug, path) => pictureAddress(baseUrl, slug, path),
     root: baseUrl.path,
     onNote: (note) => log.push(note),
   });

@@ -1,4 +1,5 @@
-import { type Asset, type Picture, type PictureType, readAsset } from '../markdown/assets.ts';
+import { type Asset, type Picture, readAsset } from '../markdown/assets.ts';
+import type { PictureType } from '../markdown/pictureType.ts';
 import type { ShownPicture } from '../markdown/references.ts';
 
 export interface BookPicture {

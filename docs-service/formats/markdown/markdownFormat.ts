@@ -1,14 +1,33 @@
 import type { Token } from 'marked';
+import { resolveLink } from '../../content/links.ts';
 import { markdownLines } from '../../content/markdownLines.ts';
 import { withoutIllegalCharacters } from '../../content/plainText.ts';
 import type { MarkdownJob, PartsJob, Rendered } from '../renderJob.ts';
+import { withAbsoluteLinks } from './absoluteLinks.ts';
 import { type MarkdownDocument, parseMarkdown } from './markdown.ts';
 import type { EncodedParts, MarkdownSection } from './partsReader.ts';
 import { sanitiseMarkdown } from './sanitisedMarkdown.ts';
+import { shownPictures } from './shownPictures.ts';
 
-/** The Markdown as it was written, with raw HTML sanitised. */
-export function createMarkdown({ document }: MarkdownJob): Rendered {
-  return { bytes: new TextEncoder().encode(sanitiseMarkdown(document.body)), notes: [] };
+/** The Markdown as it was written, with raw HTML sanitised, and with those absolute addresses that are known. */
+export function createMarkdown({ document, targets, pictures }: MarkdownJob): Rendered {
+  const { body, path: from } = document;
+  const shown = Object.keys(pictures).length > 0 ? shownPictures(document) : new Set<string>();
+  const linked = withAbsoluteLinks(body, (href) => {
+    const target = resolveLink(href, from);
+    if (target.kind === 'fragment' && !href.startsWith('#')) return fragmentOf(target.fragment);
+    if (target.kind !== 'inside') return undefined;
+    const { path, documents, fragment } = target;
+    if (shown.has(path) && Object.hasOwn(pictures, path)) return pictures[path];
+    const found = documents.find((one) => Object.hasOwn(targets, one));
+    return found === undefined ? undefined : `${targets[found]}${fragmentOf(fragment)}`;
+  });
+  // Last, so that its guarantee holds whatever was edited before.
+  return { bytes: new TextEncoder().encode(sanitiseMarkdown(linked)), notes: [] };
+}
+
+function fragmentOf(fragment: string | null): string {
+  return fragment === null ? '' : `#${encodeURIComponent(fragment)}`;
 }
 
 /** The Markdown with raw HTML sanitised, and where it may be cut, as JSON for `readParts`. */

@@ -2,6 +2,7 @@ import type { Token, Tokens } from 'marked';
 import { childrenOf, lexPlain, lexWithFootnotes, withinStack } from './markdown.ts';
 import { type MarkdownReader, markdownReaders } from './markdownReaders.ts';
 import { escapeActiveTags, HtmlSanitiser, isHarmlessAddress, isHarmlessHtml } from './rawHtml.ts';
+import { keepingLineEnds, type Leaf, lineEndsOf, tryEditTokens } from './tokenEdits.ts';
 
 /**
  * The Markdown as it was written, but with raw HTML sanitised, and without the addresses of links that may run
@@ -13,11 +14,7 @@ import { escapeActiveTags, HtmlSanitiser, isHarmlessAddress, isHarmlessHtml } fr
  * to change, because a tag that is removed can turn the text around it into new Markdown.
  */
 export function sanitiseMarkdown(source: string): string {
-  const lines = source.split(/(\r\n|\r|\n)/);
-  const endings = lines.filter((_, at) => at % 2 === 1);
-  const sanitised = untilStable(lines.map((part, at) => (at % 2 === 1 ? '\n' : part)).join(''));
-  // No edit adds or removes a line end.
-  return sanitised.split('\n').reduce((text, line, at) => text + (endings[at - 1] ?? '') + line);
+  return keepingLineEnds(source, untilStable);
 }
 
 const maxRounds = 8;
@@ -51,73 +48,14 @@ function disarmActive(text: string, reader: MarkdownReader): string {
 
 function edit(text: string, tokens: readonly Token[]): string {
   const sanitiser = new HtmlSanitiser();
-  const parts: string[] = [];
-  let at = 0;
-  let lost = 0;
-  for (const token of tokens) {
-    const leaves = leavesOf(token, sanitiser);
-    const isSafe = leaves.every(({ raw, replacement }) => replacement === raw);
-    const raw = token.raw.trimEnd();
-    const start = text.startsWith(raw, at) ? at : text.indexOf(raw, at);
-    if (start < 0) lost += 1;
-    if (start >= 0 && isSafe) {
-      parts.push(text.slice(at, start + raw.length));
-      at = start + raw.length;
-      continue;
-    }
-    // Marked changes blanks at the ends of some lists, so their leaves are searched in the following text.
-    const from = Math.max(start, at);
-    const edited = editLeaves(text.slice(from, from + 2 * raw.length + 100), leaves);
-    if (!edited || lost > maxLost) return disarm(text);
-    parts.push(text.slice(at, from), edited.text);
-    at = from + edited.end;
-  }
-  return parts.join('') + text.slice(at);
+  const leavesOfToken = (token: Token) => leavesOf(token, sanitiser);
+  return tryEditTokens(text, tokens, { leavesOf: leavesOfToken, ifLost: 'fail' }) ?? disarm(text);
 }
-
-/** Each failed search for a token costs a pass through the rest of the text. */
-const maxLost = 200;
 
 /** The last resort: marks are shown as they are. */
 function disarm(text: string): string {
   return text.replaceAll('<', '&lt;').replaceAll('[', '&#91;');
 }
-
-/** A part of a token in text order, and its replacement. Both have the same number of lines. */
-interface Leaf {
-  readonly raw: string;
-  readonly replacement: string;
-}
-
-/**
- * The text up to its last leaf, and where that ends; undefined if an edited leaf is not found. Within quotes and lists,
- * the lines of a token lack the marks that begin each line there, so leaves are found line by line. The marks between
- * them contain no `<` and no `]`, so no mark is mistaken for an edited leaf.
- */
-function editLeaves(text: string, leaves: readonly Leaf[]): { text: string; end: number } | undefined {
-  const parts: string[] = [];
-  let end = 0;
-  /** Characters of lines that were not found, such as those of a cell with `\|`, since the last one that was. */
-  let missed = 0;
-  for (const { raw, replacement } of leaves) {
-    const to = replacement.split('\n');
-    for (const [number, blankLine] of raw.split('\n').entries()) {
-      const line = blankLine.trim();
-      const near = text.slice(end, end + 2 * (missed + line.length) + maxGap).indexOf(line);
-      if (near >= 0) {
-        parts.push(text.slice(end, end + near), replacement === raw ? line : (to[number] ?? '').trim());
-        end += near + line.length;
-        missed = 0;
-      } else if (replacement === raw && missed < maxMissed) missed += line.length;
-      else return undefined;
-    }
-  }
-  return { text: parts.join(''), end };
-}
-
-/** Characters that can be between two leaves: the marks of quotes and lists, and empty lines. */
-const maxGap = 2000;
-const maxMissed = 100_000;
 
 function leavesOf(token: Token, sanitiser: HtmlSanitiser): Leaf[] {
   const { raw } = token;
@@ -139,34 +77,37 @@ function leavesOf(token: Token, sanitiser: HtmlSanitiser): Leaf[] {
   return children.flatMap((tokens) => tokens.flatMap((child) => leavesOf(child, sanitiser)));
 }
 
-/** A part that is left out keeps its line ends. */
-function sanitisedHtml(raw: string, sanitiser: HtmlSanitiser): string {
+/**
+ * A part that is left out keeps its line ends.
+ * @param edit of a tag that stays
+ */
+export function sanitisedHtml(
+  raw: string,
+  sanitiser: HtmlSanitiser,
+  edit: (tag: string) => string = (tag) => tag,
+): string {
   let at = 0;
   let result = '';
   for (const { kind, start, end, text } of sanitiser.partsOf(raw)) {
-    result += lineEnds(raw.slice(at, start));
-    result += kind === 'text' ? text.replaceAll('<', '&lt;') : text;
-    if (kind !== 'text') result += lineEnds(raw.slice(start, end)).slice(lineEnds(text).length);
+    result += lineEndsOf(raw.slice(at, start));
+    result += kind === 'text' ? text.replaceAll('<', '&lt;') : edit(text);
+    if (kind !== 'text') result += lineEndsOf(raw.slice(start, end)).slice(lineEndsOf(text).length);
     at = end;
   }
-  return result + lineEnds(raw.slice(at));
-}
-
-function lineEnds(text: string): string {
-  return text.replace(/[^\n]+/g, '');
+  return result + lineEndsOf(raw.slice(at));
 }
 
 /** The text of a link may also have raw HTML; the address follows the text. */
 function linkLeaves({ raw, text, href, tokens }: Tokens.Link, sanitiser: HtmlSanitiser): Leaf[] {
   if (!raw.startsWith('['))
     return [{ raw, replacement: !isHarmlessAddress(href) ? raw.replace('<', '&lt;') : raw }];
-  const rest = raw.slice(endOfText(raw, text));
+  const rest = raw.slice(endOfLinkText(raw, text));
   const inner = tokens.flatMap((token) => leavesOf(token, sanitiser));
   return [...inner, { raw: rest, replacement: withoutScript(rest, href) }];
 }
 
 /** Marked removes the backslash before a bracket in the text of a link. */
-function endOfText(raw: string, text: string): number {
+export function endOfLinkText(raw: string, text: string): number {
   let at = 1;
   for (const character of text.split('')) {
     at += raw[at] === '\\' && (character === '[' || character === ']') ? 2 : 1;
@@ -179,5 +120,5 @@ function withoutScript(raw: string, href: string): string {
   const at = !isHarmlessAddress(href) ? raw.search(/\]\(|\]:/) : -1;
   if (at < 0) return raw;
   const isDefinition = raw[at + 1] === ':';
-  return `${raw.slice(0, at)}${isDefinition ? ']: #' : '](#)'}${lineEnds(raw.slice(at))}`;
+  return `${raw.slice(0, at)}${isDefinition ? ']: #' : '](#)'}${lineEndsOf(raw.slice(at))}`;
 }

@@ -127,7 +127,7 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
     });
 
     app.get('/:slug.md', { schema: { hide: true, params: slugParameter } }, async (request, reply) =>
-      sendRendition(request, reply, await renditions.markdown(await document(request.params.slug)), {
+      sendRendition(request, reply, await renditions.source(await document(request.params.slug)), {
         authorization,
       }),
     );

@@ -1,0 +1,103 @@
+export type PictureType = 'png' | 'jpeg' | 'gif' | 'webp' | 'svg';
+
+interface PictureSize {
+  /** Pixels; null if the file is damaged or does not give them. */
+  readonly width: number | null;
+  readonly height: number | null;
+}
+
+/** The type of a file by its first bytes, whatever its name says; undefined if it is not a picture. */
+export function tryPictureType(
+  bytes: Uint8Array,
+): (PictureSize & { readonly type: PictureType }) | undefined {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (const { type, isType, sizeOf } of formats) {
+    if (isType(view)) return { type, ...(trySize(() => sizeOf(view)) ?? unknownSize) };
+  }
+  return undefined;
+}
+
+interface Format {
+  readonly type: PictureType;
+  readonly isType: (view: DataView) => boolean;
+  /** Throws a RangeError if the file ends too early. */
+  readonly sizeOf: (view: DataView) => PictureSize;
+}
+
+const unknownSize: PictureSize = { width: null, height: null };
+
+const formats: readonly Format[] = [
+  {
+    type: 'png',
+    isType: (view) => textAt(view, 0, 8) === '\x89PNG\r\n\x1a\n',
+    sizeOf: (view) =>
+      textAt(view, 12, 4) === 'IHDR'
+        ? { width: view.getUint32(16), height: view.getUint32(20) }
+        : unknownSize,
+  },
+  { type: 'jpeg', isType: (view) => textAt(view, 0, 3) === '\xff\xd8\xff', sizeOf: jpegSize },
+  {
+    type: 'gif',
+    isType: (view) => /^GIF8[79]a$/.test(textAt(view, 0, 6)),
+    sizeOf: (view) => ({ width: view.getUint16(6, true), height: view.getUint16(8, true) }),
+  },
+  {
+    type: 'webp',
+    isType: (view) => textAt(view, 0, 4) === 'RIFF' && textAt(view, 8, 4) === 'WEBP',
+    sizeOf: webpSize,
+  },
+  {
+    type: 'svg',
+    isType: (view) =>
+      /^(?:\xef\xbb\xbf)?\s*<(?:svg\b|\?xml\b|!--|!DOCTYPE svg\b)/i.test(textAt(view, 0, 200)),
+    sizeOf: () => unknownSize,
+  },
+];
+
+/** Walks over the segments to the one that begins the frame (ITU T.81, B.1.1.3: C0 to CF except C4, C8 and CC). */
+function jpegSize(view: DataView): PictureSize {
+  for (let at = 2; at < view.byteLength; ) {
+    const marker = view.getUint16(at);
+    if (marker < 0xff01) return unknownSize;
+    if (marker >= 0xffc0 && marker <= 0xffcf && ![0xffc4, 0xffc8, 0xffcc].includes(marker)) {
+      return { width: view.getUint16(at + 7), height: view.getUint16(at + 5) };
+    }
+    at += marker === 0xffff ? 1 : 2 + view.getUint16(at + 2);
+  }
+  return unknownSize;
+}
+
+/** The three kinds of the first chunk, as in the WebP container specification. */
+function webpSize(view: DataView): PictureSize {
+  switch (textAt(view, 12, 4)) {
+    case 'VP8 ':
+      return { width: view.getUint16(26, true) & 0x3fff, height: view.getUint16(28, true) & 0x3fff };
+    case 'VP8L': {
+      const bits = view.getUint32(21, true);
+      return { width: (bits & 0x3fff) + 1, height: ((bits >> 14) & 0x3fff) + 1 };
+    }
+    case 'VP8X':
+      return {
+        width: (view.getUint32(24, true) & 0xffffff) + 1,
+        height: (view.getUint32(26, true) >>> 8) + 1,
+      };
+    default:
+      return unknownSize;
+  }
+}
+
+function textAt(view: DataView, from: number, length: number): string {
+  const end = Math.min(from + length, view.byteLength);
+  let text = '';
+  for (let at = from; at < end; at += 1) text += String.fromCharCode(view.getUint8(at));
+  return text;
+}
+
+function trySize(sizeOf: () => PictureSize): PictureSize | undefined {
+  try {
+    return sizeOf();
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
