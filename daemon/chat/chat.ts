@@ -9,7 +9,7 @@ import { type ModelCapabilities, modelId } from '../models/modelCapabilities.ts'
 import type { Models } from '../models/models.ts';
 import { checkModelName } from '../models/name.ts';
 import type { ToolSupport, ToolVerdict } from '../models/toolSupport.ts';
-import type { ChatPart, ChatRequest, Runner } from '../runner/runner.ts';
+import type { ChatPart, ChatRequest, Runner, Wait } from '../runner/runner.ts';
 import { Answer } from './answer.ts';
 import {
   contextNames,
@@ -133,6 +133,7 @@ class Round {
     return planChat(params, {
       vision: knowledge.visionByModelId.get(modelId(runner.server, params.model)),
       thinking: knowledge.capability(runner.server, params.model, 'thinking'),
+      requiresCalls: runner.facts.requiresCalls === true,
     });
   }
 
@@ -215,6 +216,11 @@ class Round {
     const yieldNow = createYielder();
     try {
       for await (const parts of runner.chat(request, this.#stop.signal)) {
+        const [first] = parts;
+        if (first?.waitsFor) {
+          this.#noticeWaiting(first.waitsFor);
+          continue;
+        }
         if (last === undefined) {
           onAnswered();
           void fit.learn();
@@ -270,6 +276,17 @@ class Round {
     );
   }
 
+  #noticeWaiting(wait: Wait): void {
+    const { model } = this.#options.params;
+    if (wait === 'loading')
+      this.#notices.add('model-loading', `The runner is loading ${model}. The answer follows.`);
+    else
+      this.#notices.add(
+        'waiting-for-slot',
+        'The runner is busy with other answers. Yours begins when one of them has ended.',
+      );
+  }
+
   #cancelled(): FinishReason {
     this.#end('cancelled');
     return 'cancelled';
@@ -306,13 +323,14 @@ export function toolsDisabled(model: string): Notice {
 /** What the user asked for takes precedence over the defaults of the configuration. */
 function chatRequest(
   { model, options, format, keepAlive: asked }: ChatParams,
-  { messages, tools, think }: Plan,
+  { messages, tools, mustCall, think }: Plan,
   { keepAlive, contextLength }: ReturnType<ChatDependencies['defaults']>,
 ): ChatRequest {
   return withoutUndefined({
     model,
     messages,
     tools,
+    mustCall: tools.length > 0 ? mustCall : undefined,
     think,
     options,
     format,

@@ -17,6 +17,8 @@ import { placeContext } from './leadingContext.ts';
 export interface Plan {
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
+  /** The answer must be a call of one of the tools. */
+  readonly mustCall?: true;
   readonly think?: ChatParams['think'];
   readonly notices: readonly { readonly code: NoticeCode; readonly message: string }[];
 }
@@ -59,12 +61,15 @@ interface KnownAbilities {
   /** Undefined if not known: then images are sent. */
   readonly vision: boolean | undefined;
   readonly thinking: Capability;
+  /** Whether the server can hold a model to calling a tool. */
+  readonly requiresCalls: boolean;
 }
 
-export function planChat(params: ChatParams, { vision, thinking }: KnownAbilities): Plan {
+export function planChat(params: ChatParams, { vision, thinking, requiresCalls }: KnownAbilities): Plan {
   const notices: { code: NoticeCode; message: string }[] = [];
   const tools = params.toolChoice === 'none' ? [] : (params.tools ?? []);
-  if (params.toolChoice === 'required' && tools.length > 0) {
+  const wantsCall = params.toolChoice === 'required' && tools.length > 0;
+  if (wantsCall && !requiresCalls) {
     notices.push({
       code: 'tool-choice-ignored',
       message: 'The runner cannot force a tool call, so the model decides by itself.',
@@ -87,6 +92,7 @@ export function planChat(params: ChatParams, { vision, thinking }: KnownAbilitie
   return {
     messages: conversationOf(params, blind),
     tools,
+    ...(wantsCall && requiresCalls && { mustCall: true }),
     notices,
     ...(params.think !== undefined && canThink ? { think: params.think } : {}),
   };

@@ -131,11 +131,18 @@ class Loop {
   /** Asks the model once, with the history and all that the turn has added. */
   async #runRound(tools: NonNullable<ChatParams['tools']>): Promise<ChatResult> {
     const { runner, params, signal } = this.#options;
-    const { hostedTools: _, maxRounds: __, tools: ___, ...rest } = params;
+    const { hostedTools: _, maxRounds: __, tools: ___, toolChoice, ...rest } = params;
+    // A call in each round would never come to an answer.
+    const choice = toolChoice === 'required' && this.#added.length > 0 ? undefined : toolChoice;
     const calls: ToolCall[] = [];
     const result = await this.#dependencies.chat(
       runner,
-      { ...rest, messages: [...params.messages, ...this.#added], ...(tools.length === 0 ? {} : { tools }) },
+      {
+        ...rest,
+        messages: [...params.messages, ...this.#added],
+        ...(choice === undefined ? {} : { toolChoice: choice }),
+        ...(tools.length === 0 ? {} : { tools }),
+      },
       (delta) => this.#pass(delta, calls),
       signal,
     );

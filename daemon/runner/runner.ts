@@ -60,12 +60,16 @@ export interface ServerFacts {
   readonly hasFixedWindows?: true;
   /** It drops tools in silence if the model's template knows none. */
   readonly dropsTools?: true;
+  /** It can hold a model to calling a tool. */
+  readonly requiresCalls?: true;
 }
 
 /** A chat as it is sent: the rules on context, images, tools and thinking have been applied. */
 export interface ChatRequest extends Pick<ChatParams, 'model' | 'think' | 'options' | 'format'> {
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
+  /** The answer must be a call. It is asked only of a server that can hold a model to it. */
+  readonly mustCall?: true;
   /** Seconds or a duration for which the model stays loaded. */
   readonly keepAlive?: string | number;
   /** Tokens of the window, unless `options` ask for another one. */
@@ -79,11 +83,16 @@ export interface ChatPart {
   readonly toolCalls: readonly CallPart[];
   /** Names of called tools whose arguments cannot be read. */
   readonly malformed?: readonly string[];
+  /** Nothing is written yet: what the request waits for. Sent before any text. */
+  readonly waitsFor?: Wait;
   readonly done: boolean;
   readonly doneReason?: string;
   readonly promptTokens: number;
   readonly completionTokens: number;
 }
+
+/** What a request waits for: another answer to end, or a model to be loaded. */
+export type Wait = 'slot' | 'loading';
 
 /** A whole call of a tool. */
 export interface CallPart {

@@ -68,7 +68,10 @@ export interface ChatParams extends ServerParams {
    * With `hostedTools`: rounds of calls, at least 1 and at most {@link maxToolRounds}; default {@link defaultRounds}.
    */
   readonly maxRounds?: number;
-  /** Default `auto`. `none` leaves the tools out. `required` is treated as `auto`, with a notice. */
+  /**
+   * Default `auto`. `none` leaves the tools out. A server that cannot hold a model to a call treats `required` as
+   * `auto`, with a notice.
+   */
   readonly toolChoice?: 'auto' | 'none' | 'required';
   /** Sent only to models with the thinking capability; absent leaves it to the runner. */
   readonly think?: boolean | ThinkLevel;
@@ -111,7 +114,7 @@ export interface Usage {
 export type NoticeCode =
   /** The model does not support tools. They are left out now and for the rest of the session. */
   | 'tools-disabled'
-  /** `toolChoice: "required"` was treated as `auto`. */
+  /** `toolChoice: "required"` was treated as `auto`, because the server knows no other way. */
   | 'tool-choice-ignored'
   /** The model cannot see images, so they were left out. */
   | 'images-dropped'
@@ -128,6 +131,10 @@ export type NoticeCode =
   | 'tool-call-malformed'
   /** Tool servers that did not start were left out of the turn. */
   | 'tools-unavailable'
+  /** All slots of the server are busy, so the answer begins when another one has ended. */
+  | 'waiting-for-slot'
+  /** The model is being loaded; the answer follows. */
+  | 'model-loading'
   /** The runner counted tokens but sent nothing: what the model said was lost in the runner. */
   | 'answer-lost'
   /**

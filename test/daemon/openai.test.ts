@@ -374,6 +374,95 @@ t.test('tool calls arrive in pieces', async (t) => {
   });
 });
 
+t.test('a call is required of a server that can hold a model to it, in the first round', async (t) => {
+  const llama = await startOpenaiStandIn(
+    llamaRoutes('small', { caps: { supports_tools: true } }),
+    llamaHeaders,
+  );
+  const other = await startOpenaiStandIn({ 'GET /v1/models': { data: [{ id: 'small' }] } });
+  for (const [standIn, sent, notices] of [
+    [llama, 'required', []],
+    [other, undefined, ['tool-choice-ignored']],
+  ] as const) {
+    const { chat } = await startDaemon(t, standIn);
+    standIn.routes['POST /v1/chat/completions'] = streaming([delta({ content: 'no' }, 'stop')]);
+    const answer = await chat({ tools, toolChoice: 'required' });
+    t.equal(standIn.bodies('/v1/chat/completions').at(-1)?.['tool_choice'], sent);
+    t.strictSame(
+      answer.notices.map(({ code }) => code),
+      notices,
+    );
+  }
+});
+
+t.test('what an answer waits for is said after a second', async (t) => {
+  const standIn = await startOpenaiStandIn(llamaRoutes('small'), llamaHeaders);
+  const { daemon } = await startDaemon(t, standIn);
+  const noSlot = { error: { code: 503, message: 'no slot available', type: 'unavailable_error' } };
+  const answer = streaming([delta({ content: 'Hello' }, 'stop')]) as (...given: unknown[]) => void;
+  /** Begins the answer that waits. */
+  let begin: (() => void) | undefined;
+  standIn.routes['POST /v1/chat/completions'] = (response, asked) => {
+    begin = () => answer(response, asked);
+  };
+  const chat = async () => {
+    const params = { model: 'small', messages: [{ role: 'user' as const, content: 'hello' }] };
+    const { result } = await daemon.chat(params, {
+      onDelta: ({ kind }) => {
+        if (kind === 'notice') begin?.();
+      },
+    });
+    t.equal(result.message.content, 'Hello');
+    return result.notices.map(({ code }) => code);
+  };
+  const slots = (status: number, value: object) => {
+    standIn.routes['GET /slots'] = (response) => {
+      sendJson(response, status, value);
+      if (status !== 503) begin?.();
+    };
+  };
+
+  slots(503, noSlot);
+  t.strictSame(await chat(), ['waiting-for-slot']);
+  slots(200, []);
+  t.strictSame(await chat(), [], 'it reads the prompt');
+  slots(501, { error: { code: 501, message: 'off' } });
+  t.strictSame(await chat(), [], 'it does not say');
+  standIn.routes['GET /v1/models'] = { data: [{ id: 'small', status: { value: 'loading' } }] };
+  t.strictSame(await chat(), ['model-loading']);
+});
+
+t.test('completions share the last slot, and a chat leaves it to them', async (t) => {
+  const gap = { model: 'small', stops: [], maxTokens: 1, temperature: 0 };
+  const texts = [{ prompt: 'a' }, { prefix: 'a', suffix: 'b' }];
+  for (const [total, completions, chats] of [
+    [1, undefined, undefined],
+    [2, 1, 0],
+    [4, 3, undefined],
+  ] as const) {
+    const standIn = await startOpenaiStandIn(llamaRoutes('small', { slots: total }), llamaHeaders);
+    const transport = transportTo(standIn.url);
+    t.teardown(async () => {
+      await transport.close();
+      await standIn.close();
+    });
+    const { runner } = await recognise({ name: 'default', url: standIn.url }, transport, never);
+    const said = streaming([delta({}, 'stop')]);
+    standIn.routes['POST /v1/chat/completions'] = said;
+    standIn.routes['POST /v1/completions'] = streaming([{ choices: [{ text: 'x', finish_reason: 'stop' }] }]);
+    standIn.routes['POST /infill'] = streaming([{ content: 'x', stop: true, stop_type: 'eos' }], '');
+    const chat = async () => {
+      for await (const _ of runner.chat({ ...empty, model: 'small' }, never));
+      return standIn.bodies('/v1/chat/completions').at(-1)?.['id_slot'];
+    };
+    t.equal(await chat(), undefined, 'no completion was asked for yet');
+    for (const text of texts) for await (const _ of runner.fill({ ...gap, text }, never));
+    for (const path of ['/v1/completions', '/infill'])
+      t.equal(standIn.bodies(path).at(-1)?.['id_slot'], completions, `${path} with ${total} slots`);
+    t.equal(await chat(), chats, `a chat with ${total} slots`);
+  }
+});
+
 t.test('an answer that is not whole is an error, with what had come', async (t) => {
   const standIn = await startOpenaiStandIn(llamaRoutes('small'), llamaHeaders);
   const { chat } = await startDaemon(t, standIn);

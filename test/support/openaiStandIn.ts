@@ -92,14 +92,14 @@ export function usage(prompt: number, completion: number): object {
 /** The routes of a llama.cpp server with one model. */
 export function llamaRoutes(
   model: string,
-  { window = 4_096, caps = {} as object, template = '' } = {},
+  { window = 4_096, slots = 1, caps = {} as object, template = '' } = {},
 ): Record<string, Answer> {
   const meta = { n_ctx: window, n_ctx_train: 8_192, n_params: 134_515_008, size: 96_576_768, ftype: 'Q4_1' };
   return {
     'GET /v1/models': { object: 'list', data: [{ id: model, aliases: [model], owned_by: 'llamacpp', meta }] },
     'GET /props': {
       default_generation_settings: { n_ctx: window },
-      total_slots: 1,
+      total_slots: slots,
       modalities: { vision: false },
       chat_template: template,
       chat_template_caps: caps,

@@ -67,7 +67,8 @@ export class ChatAnswer {
   }
 }
 
-const nothing: ChatPart = {
+/** A part that brings nothing. */
+export const nothing: ChatPart = {
   content: '',
   thinking: '',
   toolCalls: [],

@@ -11,6 +11,8 @@ import { createFillReader } from './fillAnswer.ts';
 import { type ModelEntry, parseEntries } from './modelList.ts';
 import { type Props, parseProps } from './props.ts';
 import { chatBody, completionBody, infillBody, type ModelBody } from './requests.ts';
+import { Slots } from './slots.ts';
+import { reasonToWait, sayingWhy } from './waiting.ts';
 
 /** A server that speaks OpenAI's API, with what its product has beyond that. */
 export function createOpenaiRunner(server: Server, connection: Transport, facts: ServerFacts): Runner {
@@ -51,10 +53,14 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
 
   /** llama.cpp answers under any name, so the name is looked up first; once, as long as the connection holds. */
   const known = new Set<string>();
+  const slots = new Slots();
   const requireModel = async (model: string, signal: AbortSignal) => {
-    if (!isLlama || known.has(model)) return;
-    await find(model, signal);
+    if (!isLlama) return;
+    if (!known.has(model)) await find(model, signal);
     known.add(model);
+    if (slots.isKnown(model)) return;
+    const props = await propsOf(signal, model);
+    if (props?.slots !== undefined) slots.note(model, props.slots);
   };
 
   /** Whether llama.cpp fills gaps with this model's own tokens. It refuses before it does any work. */
@@ -70,13 +76,14 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
   };
 
   async function* partsUntilDone<T extends { readonly done: boolean }>(
-    { path, body }: { readonly path: string; readonly body: ModelBody },
+    { path, body, slotFor }: StreamRequest,
     read: (event: StreamEvent) => T | undefined,
     signal: AbortSignal,
   ): AsyncGenerator<readonly T[]> {
     const { model } = body;
     await requireModel(model, signal);
-    const request = { method: 'POST', path, body: { ...body, stream: true }, model, signal } as const;
+    const whole = { ...body, ...slotFor(model), stream: true };
+    const request = { method: 'POST', path, body: whole, model, signal } as const;
     for await (const events of transport.stream({ ...request, wait: 'firstByte' }, readEvents)) {
       const { parts, failure } = readAll(events, read);
       yield parts;
@@ -107,23 +114,40 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
     chat(request, signal) {
       const answer = new ChatAnswer(transport.subject(request.model));
       const body = { ...chatBody(request), stream_options: { include_usage: true } };
-      return partsUntilDone({ path: '/v1/chat/completions', body }, (event) => answer.read(event), signal);
+      const asked = { path: '/v1/chat/completions', body, slotFor: (model: string) => slots.forChat(model) };
+      const parts = partsUntilDone(asked, (event) => answer.read(event), signal);
+      if (!isLlama) return parts;
+      return sayingWhy(parts, async () => reasonToWait(transport, await find(request.model, signal), signal));
     },
     fill(request, signal) {
       const read = createFillReader(transport.subject(request.model));
-      return partsUntilDone(fillBody(request, isLlama, transport), read, signal);
+      const asked = fillBody(request, isLlama, transport);
+      return partsUntilDone(
+        { ...asked, slotFor: (model: string) => slots.forCompletion(model) },
+        read,
+        signal,
+      );
     },
     ...(facts.can.includes('count') && { count: (request, signal) => count(request, signal) }),
     close: () => transport.close(),
   };
 
   async function count(request: ChatRequest, signal: AbortSignal): Promise<number> {
-    const path = isLlama ? '/v1/chat/completions/input_tokens' : '/tokenize';
+    // A router would load the model to count.
+    const path = isLlama ? '/v1/chat/completions/input_tokens?autoload=false' : '/tokenize';
     const said = await post(path, chatBody(request), signal);
     const counted = isRecord(said) ? (said['input_tokens'] ?? said['count']) : undefined;
     if (typeof counted === 'number' && counted > 0) return counted;
     throw new RunnerError('bad-response', 'The runner did not say how long the prompt is. Ask again.');
   }
+}
+
+/** A request whose answer is streamed. */
+interface StreamRequest {
+  readonly path: string;
+  readonly body: ModelBody;
+  /** The field for the slot, once the server is known to have the model. */
+  readonly slotFor: (model: string) => object;
 }
 
 /** The parts of one read, up to the one that ends the answer or to a failure. */

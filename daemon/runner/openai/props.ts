@@ -6,6 +6,8 @@ import { endsInOpenThinking } from '../chatTemplate.ts';
 export interface Props {
   /** Tokens of the window of one slot. */
   readonly window?: number;
+  /** How many requests it answers at once. */
+  readonly slots?: number;
   readonly template?: string;
   readonly capabilities: readonly string[];
   readonly opensThinking: boolean;
@@ -23,10 +25,12 @@ export function parseProps(value: unknown): Props {
   const modalities = isRecord(props['modalities']) ? props['modalities'] : {};
   const { chat_template: text, build_info: version } = props;
   const template = typeof text === 'string' && text.length <= maxTemplate ? text : undefined;
+  const { total_slots: slots } = props;
   const window = settings['n_ctx'];
   const thinks = template !== undefined && /<think(?:ing)?>|reasoning_content/i.test(template);
   return withoutUndefined<Props>({
     window: typeof window === 'number' && window > 0 ? window : undefined,
+    slots: typeof slots === 'number' && slots > 0 ? slots : undefined,
     template,
     capabilities: [
       'completion',

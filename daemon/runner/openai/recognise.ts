@@ -11,9 +11,16 @@ const facts: Readonly<Record<Exclude<Product, 'ollama'>, ServerFacts>> = {
     hasFreeNames: true,
     hasFixedWindows: true,
     dropsTools: true,
+    requiresCalls: true,
   },
   lmstudio: { product: 'lmstudio', can: ['chat', 'complete'], hasFreeNames: true, hasFixedWindows: true },
-  vllm: { product: 'vllm', can: ['chat', 'complete', 'count'], hasFreeNames: true, hasFixedWindows: true },
+  vllm: {
+    product: 'vllm',
+    can: ['chat', 'complete', 'count'],
+    hasFreeNames: true,
+    hasFixedWindows: true,
+    requiresCalls: true,
+  },
   other: { product: 'other', can: ['chat', 'complete'], hasFreeNames: true, hasFixedWindows: true },
 };
 

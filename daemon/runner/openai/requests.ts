@@ -19,12 +19,14 @@ const optionNames: ReadonlyMap<string, string | undefined> = new Map([
 ]);
 
 /** The body of `/v1/chat/completions`, and of what counts its tokens. */
-export function chatBody({ model, messages, tools, think, options = {}, format }: ChatRequest): ModelBody {
+export function chatBody(request: ChatRequest): ModelBody {
+  const { model, messages, tools, mustCall, think, options = {}, format } = request;
   return withoutUndefined({
     ...optionFields(options),
     model,
     messages: messages.map(messageBody),
     ...(tools.length === 0 ? {} : { tools: tools.map(toolBody) }),
+    tool_choice: mustCall && 'required',
     ...thinkingFields(think),
     response_format: formatBody(format),
   });
