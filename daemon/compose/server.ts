@@ -185,7 +185,7 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
       await Promise.all([logs.close(), tools.close(), sessions.close()]);
     },
   });
-  serveStatus(endpoint, { status, servers });
+  serveStatus(endpoint, { status, servers, userFile: options.user });
   serveCommands(endpoint, [
     ...serveModels(endpoint, { models, chatModels, lifecycle, pulls, servers, works, loadOptions: settings }),
     ...serveCompletion(endpoint, { ...completion, status, log, settings }),

@@ -25,7 +25,7 @@ export interface UserFileOptions {
 }
 
 /** Larger configurations are not read. */
-const maxBytes = 1024 * 1024;
+export const maxUserFileBytes = 1024 * 1024;
 
 export async function openUserFile({ path, clientHasSettings }: UserFileOptions): Promise<UserFile> {
   const known = new Set<string>();
@@ -45,7 +45,7 @@ async function readUserConfig(path: string, clientHasSettings: boolean): Promise
     // Most users have no file. Then this throws, and nothing is loaded to read it.
     statSync(path);
     const { readRegularFile } = await import('../base/regularFile.ts');
-    text = await readRegularFile(path, maxBytes);
+    text = await readRegularFile(path, maxUserFileBytes);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return emptyUserConfig;

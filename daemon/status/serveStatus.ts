@@ -7,11 +7,14 @@ import {
   type ProbeParams,
   probeRequest,
   type ServerStatus,
+  type SetHostParams,
   serversRequest,
+  setHostRequest,
   statusRequest,
 } from '../../protocol/messages/status.ts';
 import { advise, InvalidParamsError, RunnerError } from '../base/errors.ts';
 import { exact, type Schema } from '../base/validate.ts';
+import type { UserFile } from '../config/userFile.ts';
 import { serverParamsSchema } from '../models/params.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import type { Server } from '../runner/runner.ts';
@@ -22,17 +25,20 @@ import { offlineStatus, type StatusMonitor } from './status.ts';
 export interface StatusDependencies {
   readonly status: StatusMonitor;
   readonly servers: Servers;
+  readonly userFile: UserFile;
 }
 
 const probeParamsSchema: Schema<ProbeParams> = exact(
   z.object({ server: z.exactOptional(z.string()), url: z.string() }),
 );
 
+const setHostSchema: Schema<SetHostParams> = exact(z.object({ url: z.string() }));
+
 /** How long somebody waits who typed an address, or wants to see what each server is, in ms. */
 const answerWithin = 4_000;
 
 /** Answers the requests for the status of a server, and for what answers at an address that the user has typed. */
-export function serveStatus(endpoint: Endpoint, { status, servers }: StatusDependencies): void {
+export function serveStatus(endpoint: Endpoint, { status, servers, userFile }: StatusDependencies): void {
   endpoint.onRequest(statusRequest, serverParamsSchema, ({ server }, signal) =>
     status.check(servers.server(server), signal),
   );
@@ -42,6 +48,10 @@ export function serveStatus(endpoint: Endpoint, { status, servers }: StatusDepen
   endpoint.onRequest(discoverRequest, exact(z.object({})), async (_, signal) => ({
     runners: await discoverRunners(servers, signal),
   }));
+  endpoint.onRequest(setHostRequest, setHostSchema, async ({ url }) => {
+    const { keepHost } = await import('../config/userHost.ts');
+    return { path: await keepHost(userFile, readAddress(url)) };
+  });
   endpoint.onRequest(probeRequest, probeParamsSchema, async (params, requested) => {
     const url = readAddress(params.url);
     const reason = new RunnerError('timeout', `Nothing at ${url} answered within ${answerWithin / 1_000} s.`);

@@ -1,3 +1,4 @@
+import { count } from '../base/text.ts';
 import type { Advised } from './advice.ts';
 import type { NotificationMessage, RequestMessage, ServerParams } from './messageTypes.ts';
 
@@ -96,6 +97,12 @@ export interface FoundRunner {
   readonly models?: number;
 }
 
+/** A sentence or two about it, such as `llama.cpp answers at http://127.0.0.1:8080. It has 1 model.` */
+export function describeFound({ url, product, models }: FoundRunner): string {
+  const name = product === 'other' ? 'A runner' : productNames[product];
+  return `${name} answers at ${url}. ${models === undefined ? 'It wants a token.' : `It has ${count(models, 'model')}.`}`;
+}
+
 /**
  * Client to daemon: look for runners at the usual ports of this machine, without any token. Clients ask when the user
  * starts a check and nothing answers where it should; nothing is set.
@@ -105,6 +112,19 @@ export const discoverRequest: RequestMessage<
   { readonly runners: readonly FoundRunner[] }
 > = {
   method: 'runner/discover',
+};
+
+export interface SetHostParams {
+  /** As the user typed it, in any form that `OLLAMA_HOST` may have. */
+  readonly url: string;
+}
+
+/**
+ * Client to daemon: the user wants this runner from now on. It becomes `host` in the user's own configuration, and
+ * counts when a daemon starts. A client with settings of its own sets it there instead.
+ */
+export const setHostRequest: RequestMessage<SetHostParams, { readonly path: string }> = {
+  method: 'runner/setHost',
 };
 
 /** Daemon to client: the runner's status changed. */

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
@@ -15,6 +15,7 @@ import {
   type UserConfig,
   unusableUserConfig,
 } from '../../daemon/config/userFile.ts';
+import { keepHost } from '../../daemon/config/userHost.ts';
 import type { RunnerOptions } from '../../protocol/messages/settings.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
@@ -240,6 +241,63 @@ t.test("the user's own configuration is optional; an unreadable one is reported"
   ];
   for (const { name, path, want } of cases)
     t.strictSame((await openUserFile({ path, clientHasSettings: false })).atStart, want, name);
+});
+
+t.test("the host is written into the user's own configuration, and nothing of it is lost", async (t) => {
+  const folder = await temporaryFolder(t);
+  const url = 'http://127.0.0.1:8080';
+  const token = { command: ['pass', 'show', 'a'] };
+  const pinned = { origin: 'http://127.0.0.1:11434', ...token };
+  const servers = [{ name: 'box', url: 'http://192.168.0.7:1/v1' }];
+  const cases = [
+    { name: 'no file', given: undefined, want: { host: url } },
+    {
+      name: 'what was about the former host',
+      given: { chatModel: 'm', host: 'https://old.example', api: 'ollama' },
+      want: { host: url, chatModel: 'm' },
+    },
+    {
+      name: 'a token of the usual runner stays there',
+      given: { auth: token },
+      want: { host: url, auth: pinned },
+    },
+    {
+      name: 'so does that of a named server, among tokens of other origins',
+      given: { host: 'box', servers, auth: [token, { ...token, origin: 'https://b' }] },
+      want: {
+        host: url,
+        servers,
+        auth: [
+          { ...token, origin: 'http://192.168.0.7:1' },
+          { ...token, origin: 'https://b' },
+        ],
+      },
+    },
+    {
+      name: 'a wrong host counts as none',
+      given: { host: 'ftp://x', auth: token },
+      want: { host: url, auth: pinned },
+    },
+  ];
+  const start = async (path: string, clientHasSettings = false) => openUserFile({ path, clientHasSettings });
+  for (const [index, { name, given, want }] of cases.entries()) {
+    const path = join(folder, `${index}`, 'config.json');
+    if (given) {
+      mkdirSync(join(folder, `${index}`));
+      writeFileSync(join(folder, 'kept.json'), JSON.stringify(given));
+      symlinkSync(join(folder, 'kept.json'), path);
+    }
+    t.equal(await keepHost(await start(path), url), path);
+    t.strictSame(JSON.parse(readFileSync(path, 'utf8')), want, name);
+    t.equal(statSync(path).mode & 0o777, 0o600, 'nobody else can read it');
+    t.equal(lstatSync(path).isSymbolicLink(), given !== undefined, 'a link stays one');
+  }
+  const broken = join(folder, 'broken.json');
+  writeFileSync(broken, '{ "host": ');
+  const wrong = { kind: 'invalid-request', message: /not a JSON object.*set "host" to "http:.*8080"/ };
+  await t.rejects(keepHost(await start(broken), url), failsWith(wrong));
+  t.equal(readFileSync(broken, 'utf8'), '{ "host": ', 'it stays as it is');
+  await t.rejects(keepHost(await start(join(folder, 'a'), true), url), failsWith({ kind: 'not-supported' }));
 });
 
 t.test('the place of a fault in JSON is found, whatever the fault is', async (t) => {

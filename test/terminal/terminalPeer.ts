@@ -19,7 +19,7 @@ import {
   type Model,
   preferredModel,
 } from '../../protocol/messages/models.ts';
-import { type Status, statusRequest } from '../../protocol/messages/status.ts';
+import { discoverRequest, type Status, statusRequest } from '../../protocol/messages/status.ts';
 import {
   type ApproveToolParams,
   type ApproveToolResult,
@@ -107,6 +107,7 @@ function startPeer(script: PeerScript, started: Started[], flags: readonly strin
     return { capabilities, serverInfo: { name: 'runnerd', version: '9.9.9' } };
   });
   connection.onRequest(statusRequest.method, () => script.status ?? online);
+  connection.onRequest(discoverRequest.method, () => ({ runners: [] }));
   connection.onRequest(chatModelRequest.method, () => ({ model: preferredModel(script.models ?? []) }));
   connection.onRequest(listModelsRequest.method, () => ({ models: script.models ?? [] }));
   connection.onRequest(listToolsRequest.method, () => ({ servers: [] }));

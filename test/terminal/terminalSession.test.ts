@@ -11,7 +11,14 @@ import type { Advice } from '../../protocol/messages/advice.ts';
 import type { ChatParams, ChatResult, Message } from '../../protocol/messages/chat.ts';
 import type { Capability, Model } from '../../protocol/messages/models.ts';
 import { pictures } from '../support/pictures.ts';
-import { type Asked, offline, type Piece, startTerminal, type Turn } from './terminalPeer.ts';
+import {
+  type Asked,
+  offline,
+  type Piece,
+  startTerminal,
+  type TerminalOptions,
+  type Turn,
+} from './terminalPeer.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'runner-session-'));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -452,6 +459,118 @@ t.test('a slow reader of standard output pauses the daemon', async (t) => {
     Array.from({ length: count }, (_, n) => n),
     'all came, in order',
   );
+});
+
+t.test('a runner that is found on this machine is offered, and one yes sets it', async (t) => {
+  const llama = { url: 'http://127.0.0.1:8080', product: 'llama.cpp', models: 1 };
+  const other = { url: 'http://127.0.0.1:1337', product: 'other' };
+  const begin = (runners: readonly object[], given: Partial<TerminalOptions> = {}) => {
+    const kept: unknown[] = [];
+    const run = startTerminal({
+      args: ['chat', 'hi'],
+      isScreen: true,
+      status: offline,
+      models,
+      chat: say,
+      ...given,
+      answers: {
+        'runner/discover': () => ({ runners }),
+        'runner/setHost': ({ params }) => {
+          kept.push(params);
+          return { path: '/home/me/config.json' };
+        },
+        ...given.answers,
+      },
+    });
+    return { run, kept };
+  };
+  const cases = [
+    {
+      name: 'a yes',
+      runners: [llama],
+      asked:
+        /^No runner answers at X\.\nllama\.cpp answers at http:\/\/127\.0\.0\.1:8080\. It has 1 model\.\nUse it from now on\? \[y\/N\] $/,
+      typed: 'y\r',
+      kept: llama.url,
+    },
+    {
+      name: 'one of several',
+      runners: [llama, other],
+      asked: /1 {2}llama.*\n2 {2}A runner answers at .*:1337\. It wants a token\.\nUse one .* \[1-2, N\] $/,
+      typed: '2\r',
+      kept: other.url,
+    },
+    {
+      name: 'of a host in the configuration',
+      runners: [llama],
+      given: { isHostNamed: true },
+      asked: /\[y\/N\] $/,
+      typed: 'yes\r',
+      kept: llama.url,
+    },
+  ];
+  for (const { name, runners, given, asked, typed, kept } of cases) {
+    const one = begin(runners, given);
+    await one.run.stderr.until(asked);
+    one.run.type(typed);
+    t.equal(await one.run.ended, 0, name);
+    t.strictSame(one.kept, [{ url: kept }], name);
+    t.strictSame(
+      one.run.started.map(({ flags, options: { host } }) => ({ flags, host })),
+      [
+        { flags: [], host: undefined },
+        { flags: [], host: kept },
+      ],
+      'it answers at once',
+    );
+    t.match(one.run.stderr.plain(), '"host" is set in /home/me/config.json.');
+  }
+  const refusal = new ResponseError(-33011, 'It is not JSON.', { kind: 'invalid-request', retryable: false });
+  const broken = begin([llama], { answers: { 'runner/setHost': () => refusal } });
+  await broken.run.stderr.until(/\[y\/N\] $/);
+  broken.run.type('y\r');
+  t.equal(await broken.run.ended, 0);
+  t.match(broken.run.stderr.plain(), 'It is not JSON.');
+  t.equal(broken.run.started.at(-1)?.options.host, llama.url, 'it is used this once');
+  for (const [typed, runners] of [
+    ['\r', [llama]],
+    ['no\r', [llama]],
+    ['3\r', [llama, other]],
+    ['\u0004', [llama]],
+  ] as const) {
+    const none = begin(runners);
+    await none.run.stderr.until(/N\] $/);
+    none.run.type(typed);
+    t.equal(await none.run.ended, 0);
+    t.strictSame(none.kept, [], 'nothing is set without a yes');
+    t.strictSame(none.run.started.at(-1)?.flags, ['--practice'], JSON.stringify(typed));
+  }
+  const left = begin([llama]);
+  await left.run.stderr.until(/\[y\/N\] $/);
+  left.run.type('\u0003');
+  t.equal(await left.run.ended, 130, 'Ctrl-C leaves');
+  t.equal(left.run.started.length, 1);
+  const silent = [
+    { name: 'behind a pipe', given: { input: '' } },
+    { name: 'with an output that is no screen', given: { isScreen: false, args: [] } },
+    { name: 'with --server', given: { args: ['chat', '--server', 'http://x', 'hi'] } },
+    { name: 'with OLLAMA_HOST', given: { env: { OLLAMA_HOST: 'http://x' } } },
+    { name: 'with --practice', given: { args: ['chat', '--practice', 'hi'] } },
+    {
+      name: 'if a runner answers',
+      given: { status: { state: 'online', kind: 'ok', message: 'It answers.' } },
+    },
+  ] as const;
+  for (const { name, given } of silent) {
+    let looked = 0;
+    const discover = () => {
+      looked += 1;
+      return { runners: [llama] };
+    };
+    const { run, kept } = begin([llama], { ...given, answers: { 'runner/discover': discover } });
+    await run.ended;
+    t.strictSame([looked, kept], [0, []], `nobody looks ${name}`);
+  }
 });
 
 t.test('the practice runner serves only if nobody named a runner and none answers', async (t) => {

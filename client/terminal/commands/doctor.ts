@@ -1,11 +1,10 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { messageOf } from '../../../protocol/base/errorText.ts';
-import { count } from '../../../protocol/base/text.ts';
 import { userConfigFile } from '../../../protocol/base/userFolders.ts';
 import { type LogParams, logNotification } from '../../../protocol/messages/log.ts';
 import { canChat, listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
-import { discoverRequest, productNames, statusRequest } from '../../../protocol/messages/status.ts';
+import { describeFound, discoverRequest, statusRequest } from '../../../protocol/messages/status.ts';
 import { listToolsRequest } from '../../../protocol/messages/tools.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { failureOf } from '../cli/failure.ts';
@@ -125,10 +124,9 @@ async function* examineServer(
 /** Runners on this machine that nobody has named. */
 async function* examineOthers(daemon: Daemon): AsyncGenerator<Finding> {
   const { runners } = await daemon.request(discoverRequest, {});
-  for (const { url, product, models } of runners) {
-    const has = models === undefined ? 'It wants a token.' : `It has ${count(models, 'model')}.`;
-    const found = `${product === 'other' ? 'A runner' : productNames[product]} answers at ${url}. ${has}`;
-    yield { check: 'other', state: 'warn', found, mend: `Use it with --server ${url}, or set "host" to it.` };
+  for (const runner of runners) {
+    const mend = `Use it with --server ${runner.url}, or set "host" to it.`;
+    yield { check: 'other', state: 'warn', found: describeFound(runner), mend };
   }
 }
 

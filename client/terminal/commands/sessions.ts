@@ -5,8 +5,8 @@ import {
   type SessionMessage,
 } from '../../../protocol/messages/sessions.ts';
 import type { CommandContext } from '../cli/command.ts';
-import { confirmDeletion } from '../cli/confirmDeletion.ts';
 import { TerminalError } from '../cli/failure.ts';
+import { confirmDeletion } from '../cli/question.ts';
 import { canAsk } from '../cli/terminal.ts';
 import { allSessions, readSession, showMessage, timeOf, titleOf } from '../conversation/keptConversation.ts';
 import { withDaemon } from '../daemon/connection.ts';

@@ -2,12 +2,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import type { InitializationOptions } from '../../../protocol/messages/initialize.ts';
 import { logNotification } from '../../../protocol/messages/log.ts';
-import { type Status, statusRequest } from '../../../protocol/messages/status.ts';
+import { discoverRequest, type Status, statusRequest } from '../../../protocol/messages/status.ts';
 import type { ToolCapabilities } from '../../../protocol/messages/tools.ts';
 import type { CommandContext } from '../cli/command.ts';
+import type { CommandLine } from '../cli/commandLine.ts';
 import { refusedParameter, TerminalError } from '../cli/failure.ts';
+import { canAsk } from '../cli/terminal.ts';
 import type { Output } from '../screen/output.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
+import { chooseFound } from './foundRunner.ts';
 
 /** Starts a daemon, passes it to `use`, and closes it afterwards. */
 export async function withDaemon<T>(
@@ -88,8 +91,9 @@ export interface ChatConnectionOptions {
 }
 
 /**
- * A connection for chatting. If nobody named a runner and none answers at the default address, the built-in practice
- * runner answers people instead, and standard error says so. A script never gets its answers.
+ * A connection for chatting. If no runner answers at the address of the user's configuration, or at the default one,
+ * a person at a terminal is offered what else answers on this machine. If nobody named a runner, the built-in practice
+ * runner answers people in the end, and standard error says so. A script never gets its answers.
  */
 export async function connectForChat(
   context: CommandContext,
@@ -103,17 +107,46 @@ export async function connectForChat(
     return daemon;
   };
   const daemon = await start();
-  const isNamed = practice || daemon.isHostNamed || namedRunner(context) !== undefined;
-  if (isNamed) return createConnection(daemon, start, practice);
+  const connection = createConnection(daemon, start, practice);
+  const isNamed = practice || namedRunner(context) !== undefined;
+  if (isNamed || (daemon.isHostNamed && !canOffer(context))) return connection;
   const status = await daemon.request(statusRequest, {});
-  if (status.state !== 'offline') return createConnection(daemon, start, false);
+  if (status.state !== 'offline') return connection;
+  const found = await offerFound(context, daemon, problemOf(status));
+  if (found === undefined && daemon.isHostNamed) return connection;
   await daemon.close();
+  // The first daemon has reported the faults of the configuration already.
+  const startWith = (changed: Partial<CommandLine>) => () =>
+    connectWithTools({ ...context, commandLine: { ...commandLine, ...changed } }, options);
+  if (found !== undefined) {
+    const startThere = startWith({ server: found });
+    return createConnection(await startThere(), startThere, false);
+  }
   if (!isForPeople(context)) throw noRunnerForScript(status);
   for (const line of noRunner(status)) await terminal.stderr.writeLine(line);
-  // The first daemon has reported the faults of the configuration already.
-  const practise = () =>
-    connectWithTools({ ...context, commandLine: { ...commandLine, practice: true } }, options);
+  const practise = startWith({ practice: true });
   return createConnection(await practise(), practise, true);
+}
+
+/** A person who sees everything and has a keyboard. */
+function canOffer(context: CommandContext): boolean {
+  return isForPeople(context) && context.terminal.stdout.isScreen && canAsk(context.terminal);
+}
+
+/** The address of another runner on this machine that the user agreed to. The daemon is closed after Ctrl-C. */
+async function offerFound(
+  context: CommandContext,
+  daemon: Daemon,
+  problem: string,
+): Promise<string | undefined> {
+  if (!canOffer(context)) return undefined;
+  try {
+    const { runners } = await daemon.request(discoverRequest, {});
+    return await chooseFound(context.terminal, daemon, { runners, problem });
+  } catch (error) {
+    await daemon.close();
+    throw error;
+  }
 }
 
 /** Starts the daemon again if the user's own tool servers change its options. Nothing has run by then. */

@@ -4,26 +4,30 @@ import type { Terminal } from './terminal.ts';
 
 /** Asks before something is deleted. Returns undefined if the user agrees, otherwise the exit code. */
 export async function confirmDeletion(terminal: Terminal, question: string): Promise<number | undefined> {
-  const answer = await askYesNo(terminal, question);
-  if (answer === 'yes') return undefined;
+  const answer = await askLine(terminal, question);
+  if (answer !== undefined && isYes(answer)) return undefined;
   await terminal.stderr.writeLine('Nothing was deleted.');
-  return answer === 'no' ? 1 : 130;
+  return answer === undefined ? 130 : 1;
 }
 
-/** Asks on the terminal. Ctrl-D means no. */
-async function askYesNo(terminal: Terminal, question: string): Promise<'yes' | 'no' | 'interrupted'> {
+export function isYes(answer: string): boolean {
+  return /^\s*y(es)?\s*$/i.test(answer);
+}
+
+/** Asks on the terminal for a line. Ctrl-D answers nothing; undefined after Ctrl-C. */
+export async function askLine(terminal: Terminal, question: string): Promise<string | undefined> {
   const { stdin, stderr } = terminal;
   const readline = createInterface({ input: stdin, output: stderr.stream, terminal: true, historySize: 0 });
   const endListening = resumeAfterSuspend(terminal, readline, { afterResume: () => readline.prompt(true) });
   try {
     return await new Promise((resolve) => {
-      const leave = (answer: 'no' | 'interrupted') => {
+      const leave = (answer: string | undefined) => {
         stderr.stream.write('\n');
         resolve(answer);
       };
-      readline.on('SIGINT', () => leave('interrupted'));
-      readline.on('close', () => leave('no'));
-      readline.question(question, (answer) => resolve(/^\s*y(es)?\s*$/i.test(answer) ? 'yes' : 'no'));
+      readline.on('SIGINT', () => leave(undefined));
+      readline.on('close', () => leave(''));
+      readline.question(question, resolve);
     });
   } finally {
     endListening();
