@@ -32,7 +32,14 @@ const chapters = [
   ['docsSoak', 'Strangers at the document service'],
 ];
 
-const introduction = `# Performance
+const introduction = `---
+type: reference
+tags: [Measurements]
+date: 2026-11-22
+description: What the parts of Runner cost, beside the least that the work can cost.
+---
+
+# Performance
 
 Each figure stands beside the least that the work can cost: the same request without the daemon, a bare Node, a scanner that reads each character once. Where peers were measured, theirs stand there too. The last column has the goal, where the project has set itself one.
 

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { createSecret } from '../../docs-service/auth/accessToken.ts';
 import type { OAuthClient } from '../../docs-service/auth/oauthClient.ts';
 import type { OwnerStore } from '../../docs-service/auth/ownerStore.ts';
+import { parseFrontMatter } from '../../docs-service/content/frontMatter.ts';
 import { type ConsentPage, consentPage } from '../../docs-service/http/signIn/consentPage.ts';
 import {
   clientProblemPage,
@@ -106,7 +107,7 @@ export function ownPages(): Readonly<Record<string, string | Uint8Array>> {
   return {
     ...readingLibrary,
     ...Object.fromEntries(short),
-    'documents.md': readFileSync('docs/DOCUMENTS.md', 'utf8'),
+    'documents.md': parseFrontMatter(readFileSync('docs/DOCUMENTS.md', 'utf8')).body,
   };
 }
 
