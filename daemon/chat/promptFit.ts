@@ -97,7 +97,7 @@ export class PromptFit {
     return withFigures(
       error,
       { needed: this.#needed, size: this.#options.size },
-      { window: this.#window, maximum: this.#maximum },
+      { window: this.#window, maximum: this.#maximum, isFixed: this.#isFixed },
     );
   }
 
@@ -124,7 +124,7 @@ export class PromptFit {
     const { notice, size } = this.#options;
     const needed = this.#needed;
     const window = this.#window ?? 0;
-    const fitting = fittingWindow({ needed, window, maximum: this.#maximum });
+    const fitting = this.#isFixed ? 0 : fittingWindow({ needed, window, maximum: this.#maximum });
     const message =
       needed > window
         ? adviseOnWindow(
@@ -146,6 +146,11 @@ export class PromptFit {
       'context-reduced',
       `${model} can have a context window of ${maximum} tokens at most, so it does not get ${asked}. Ask for ${maximum} or fewer.`,
     );
+  }
+
+  /** No request gets another window. */
+  get #isFixed(): boolean {
+    return this.#options.runner.facts.hasFixedWindows === true;
   }
 
   get #isNearlyFull(): boolean {
@@ -222,22 +227,23 @@ function fittingWindow({ needed, window, maximum = Number.POSITIVE_INFINITY }: F
 function withFigures(
   error: RunnerError,
   { needed: estimated, size }: Pick<PromptFitOptions, 'needed' | 'size'>,
-  known: { readonly window: number | undefined; readonly maximum: number | undefined },
+  known: {
+    readonly window: number | undefined;
+    readonly maximum: number | undefined;
+    readonly isFixed: boolean;
+  },
 ): RunnerError {
   const { allocated = known.window } = error.details;
-  const { maximum } = known;
+  const { maximum, isFixed } = known;
   // The runner has counted, so an estimate that fits into the window must be wrong.
   const { needed = Math.max(estimated, (allocated ?? 0) + 1) } = error.details;
   const holds =
     allocated === undefined ? 'the context window is smaller' : `the context window holds ${allocated}`;
-  const fitting = fittingWindow({ needed, window: allocated ?? 0, maximum });
+  const fitting = isFixed ? 0 : fittingWindow({ needed, window: allocated ?? 0, maximum });
+  const limit = isFixed ? ', as the server was started' : fitting === 0 ? limitOf(maximum, allocated) : '';
   return new RunnerError(
     'context-exceeded',
-    adviseOnWindow(
-      `The prompt needs about ${needed} tokens and ${holds}${fitting === 0 ? limitOf(maximum, allocated) : ''}.`,
-      adviceFor(size),
-      fitting,
-    ),
+    adviseOnWindow(`The prompt needs about ${needed} tokens and ${holds}${limit}.`, adviceFor(size), fitting),
     {
       details: withoutUndefined({ ...error.details, needed, allocated, maximum }),
       cause: error,

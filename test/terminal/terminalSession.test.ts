@@ -1037,6 +1037,7 @@ t.test('the findings of the doctor', async (t) => {
     [...examineModels([narrow])],
     [{ state: 'ok' }, { state: 'warn', found: 'm:1b has 4096 tokens of 32768; longer prompts are refused' }],
   );
+  t.match([...examineModels([narrow], 'llama.cpp')].at(-1), { mend: /^The server fixes it when it starts/ });
   const [, warning, ...others] = examineModels([narrow, { ...narrow, name: 'n:1b' }]);
   t.match(warning, { found: /^m:1b has 4096 tokens of 32768, n:1b has 4096/ }, 'one warning for all of them');
   t.strictSame(others, []);

@@ -4,7 +4,12 @@ import { messageOf } from '../../../protocol/base/errorText.ts';
 import { userConfigFile } from '../../../protocol/base/userFolders.ts';
 import { type LogParams, logNotification } from '../../../protocol/messages/log.ts';
 import { canChat, listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
-import { describeFound, discoverRequest, statusRequest } from '../../../protocol/messages/status.ts';
+import {
+  describeFound,
+  discoverRequest,
+  type Product,
+  statusRequest,
+} from '../../../protocol/messages/status.ts';
 import { listToolsRequest } from '../../../protocol/messages/tools.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { failureOf } from '../cli/failure.ts';
@@ -92,7 +97,7 @@ async function* examineServer(
 ): AsyncGenerator<Finding> {
   try {
     const status = await daemon.request(statusRequest, {});
-    const { state, kind, version, advice } = status;
+    const { state, kind, version, advice, product } = status;
     const found = `${forTerminal(status)}${version === undefined ? '' : ` Its version is ${version}.`}`;
     if (state === 'offline') {
       const mend =
@@ -106,7 +111,7 @@ async function* examineServer(
     }
     yield { check: 'server', state: kind === 'ok' ? 'ok' : 'warn', found };
     const { models } = await daemon.request(listModelsRequest, { refresh: true });
-    yield* examineModels(models);
+    yield* examineModels(models, product);
   } catch (error) {
     const { kind, message, advice } = failureOf(error);
     // The status has reported it already.
@@ -197,11 +202,14 @@ export async function examineConfiguration(env: Environment): Promise<Finding> {
 }
 
 /** Whether an installed model can chat, and whether the context windows of the loaded ones are large enough. */
-export function* examineModels(models: readonly Model[]): Generator<Finding> {
+export function* examineModels(models: readonly Model[], product: Product = 'ollama'): Generator<Finding> {
   const able = models.filter(canChat);
   const loaded = models.filter(({ running }) => running);
   const counts = `${models.length} installed, ${able.length} can chat, ${loaded.length} loaded`;
-  const mend = 'Pull one that can chat, for example with "runner pull qwen3:4b".';
+  const mend =
+    product === 'ollama'
+      ? 'Pull one that can chat, for example with "runner pull qwen3:4b".'
+      : 'Let the server load one that can chat.';
   yield able.length === 0
     ? { check: 'models', state: 'fail', found: counts, mend }
     : { check: 'models', state: 'ok', found: counts };
@@ -215,7 +223,10 @@ export function* examineModels(models: readonly Model[]): Generator<Finding> {
       check: 'context window',
       state: 'warn',
       found: `${narrow.join(', ')}; longer prompts are refused`,
-      mend: `Ask for more with "--context ${usefulWindow}", or for good with "contextLength": ${usefulWindow} in ~/.config/runner/config.json.`,
+      mend:
+        product === 'ollama'
+          ? `Ask for more with "--context ${usefulWindow}", or for good with "contextLength": ${usefulWindow} in ~/.config/runner/config.json.`
+          : `The server fixes it when it starts: start it with ${usefulWindow} or more.`,
     };
 }
 

@@ -103,7 +103,7 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
     list: entries,
     async running(signal) {
       const { models } = await entries(signal);
-      return models.filter(isLoaded).map((model) => ({ ...model, expiresAt: never, sizeVram: 0 }));
+      return models.filter(isLoaded).map(({ size: _, ...model }) => ({ ...model, expiresAt: never }));
     },
     async show(model, signal) {
       const entry = await find(model, signal);
