@@ -265,6 +265,7 @@ class Round {
     this.#dependencies.estimate.calibrate(modelId(runner.server, params.model), size, promptTokens);
     const contextLength = await fit.allocated(promptTokens);
     this.#usage = withoutUndefined({ promptTokens, completionTokens, contextLength });
+    if (last?.doneReason === 'length') fit.noticeCut(promptTokens + completionTokens);
     if (this.#answer.hasToolCalls) return 'toolCalls';
     return last?.doneReason === 'length' ? 'length' : 'stop';
   }

@@ -101,6 +101,16 @@ export class PromptFit {
     );
   }
 
+  /** Called when an answer was cut. Says so if the window is full; else the answer had a limit of its own. */
+  noticeCut(tokens: number): void {
+    const window = this.#window;
+    // An engine may keep the last token free.
+    if (window === undefined || tokens < window - 1) return;
+    const problem = `The answer was cut because the context window of ${window} tokens is full.`;
+    const message = adviseOnWindow(problem, 'make-room', this.#fitting(tokens, window));
+    this.#options.notice('context-exceeded', message);
+  }
+
   /** The window in tokens, at the end of the answer to a prompt of so many tokens. */
   async allocated(promptTokens: number): Promise<number | undefined> {
     const { runner, model, knowledge } = this.#options;
@@ -124,7 +134,7 @@ export class PromptFit {
     const { notice, size } = this.#options;
     const needed = this.#needed;
     const window = this.#window ?? 0;
-    const fitting = this.#isFixed ? 0 : fittingWindow({ needed, window, maximum: this.#maximum });
+    const fitting = this.#fitting(needed, window);
     const message =
       needed > window
         ? adviseOnWindow(
@@ -146,6 +156,10 @@ export class PromptFit {
       'context-reduced',
       `${model} can have a context window of ${maximum} tokens at most, so it does not get ${asked}. Ask for ${maximum} or fewer.`,
     );
+  }
+
+  #fitting(needed: number, window: number): number {
+    return this.#isFixed ? 0 : fittingWindow({ needed, window, maximum: this.#maximum });
   }
 
   /** No request gets another window. */

@@ -120,6 +120,7 @@ export type NoticeCode =
   | 'images-dropped'
   /** The prompt fills at least 90 % of the window. */
   | 'context-nearly-full'
+  /** The answer was cut because the window is full. */
   | 'context-exceeded'
   /** The request asked for a larger window than the model can have. */
   | 'context-reduced'

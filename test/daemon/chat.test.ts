@@ -118,6 +118,7 @@ t.test('an answer streams, and its result holds the whole', async (t) => {
     model: 'plain',
     stream: true,
     truncate: false,
+    shift: false,
     messages: [{ role: 'user', content: 'hi' }],
   });
   t.notOk('think' in lastBody(runner) || 'tools' in lastBody(runner) || 'options' in lastBody(runner));
@@ -223,6 +224,7 @@ t.test('a message goes to the runner whole', async (t) => {
       { role: 'tool', content: '11 C', tool_name: 'get_weather', tool_call_id: 'call_1' },
     ],
     truncate: false,
+    shift: false,
     tools: [
       {
         type: 'function',
@@ -1066,6 +1068,32 @@ t.test('an answer that is cut at its limit says so', async (t) => {
   const { daemon } = await setUp(t);
   const { result } = await daemon.chat({ model: 'plain', messages: ask('hi'), options: { num_predict: 2 } });
   t.equal(result.finishReason, 'length');
+  t.strictSame(result.notices, []);
+});
+
+t.test('an answer that fills the window is cut there, and the notice names the window', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  await daemon.chat({ model: 'plain', messages: ask('hi') });
+  runner.on('/api/chat').rawLines(
+    `${JSON.stringify({
+      message: { role: 'assistant', content: 'as far as it goes' },
+      done: true,
+      done_reason: 'length',
+      prompt_eval_count: 4_000,
+      eval_count: 96,
+    })}\n`,
+  );
+  const { result } = await daemon.chat({ model: 'plain', messages: ask('hi') });
+  t.match(result, {
+    finishReason: 'length',
+    notices: [
+      {
+        code: 'context-exceeded',
+        message:
+          'The answer was cut because the context window of 4096 tokens is full. Start a new chat or set a context length of 8192 before anything is refused.',
+      },
+    ],
+  });
 });
 
 t.test('an answer that never ends is stopped, and what had come is kept', async (t) => {

@@ -9,7 +9,8 @@ export interface ModelBody {
 }
 
 /**
- * The body of `/api/chat`. `truncate: false` makes the runner refuse a prompt that it would otherwise cut in silence.
+ * The body of `/api/chat`. `truncate: false` makes the runner refuse a prompt that it would otherwise cut in silence,
+ * and `shift: false` makes it end a long answer with `length` where it would drop the beginning of the conversation.
  */
 export function chatBody(request: ChatRequest): ModelBody {
   const { model, messages, tools, think, format, keepAlive, contextLength } = request;
@@ -18,6 +19,7 @@ export function chatBody(request: ChatRequest): ModelBody {
     model,
     messages: messages.map(messageBody),
     truncate: false,
+    shift: false,
     ...(tools.length === 0 ? {} : { tools: tools.map(toolBody) }),
     think,
     ...(Object.keys(options).length === 0 ? {} : { options }),
