@@ -1090,7 +1090,7 @@ t.test('an answer that fills the window is cut there, and the notice names the w
       {
         code: 'context-exceeded',
         message:
-          'The answer was cut because the context window of 4096 tokens is full. Start a new chat or set a context length of 8192 before anything is refused.',
+          'The answer was cut because the context window of 4096 tokens is full. Start a new chat before anything is refused.',
       },
     ],
   });
