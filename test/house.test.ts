@@ -424,14 +424,11 @@ t.test('the thinking of a completion is read by the library alone', async (t) =>
 
 /** How often a file of the tests lets a time pass, and why it must. */
 const timeWaits: Readonly<Record<string, readonly [count: number, why: string]>> = {
-  'test/completion/completionConditions.test.ts': [1, 'longer than a request without a waiter goes on'],
-  'test/completion/completionRequests.test.ts': [1, 'turns in which a daemon in this process reads'],
   'test/support/answers.ts': [1, 'a stand-in that is slow on purpose'],
   'test/support/conformanceFixture.ts': [1, 'a stand-in that is slow on purpose'],
   'test/support/daemonPair.ts': [1, 'the clock of the daemon, where a test gives it no other'],
   'test/support/tmux.ts': [1, 'it asks again until the screen is as wanted'],
   'test/support/waiting.ts': [2, 'the one way to ask again until something is so'],
-  'test/terminal/terminalSession.test.ts': [4, 'a pause between keys, and a timer that must not fire'],
 };
 
 t.test('tests wait for what happens, never for a time', async (t) => {

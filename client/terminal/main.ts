@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as waitFor } from 'node:timers/promises';
 import { cacheFolder } from '../../protocol/base/userFolders.ts';
 import type { StdioToolServer } from '../../protocol/messages/tools.ts';
+import { systemClock } from '../shared/clock.ts';
 import type { Program } from './cli/command.ts';
 import { openAddress } from './cli/openAddress.ts';
 import { runProgram } from './cli/program.ts';
@@ -30,6 +31,7 @@ async function main(): Promise<void> {
     env,
     cwd: process.cwd(),
     now: () => performance.now(),
+    after: systemClock.after,
     today: () => new Date(),
     patience: 2_000,
     suspend,

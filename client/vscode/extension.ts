@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { stateFolder } from '../../protocol/base/userFolders.ts';
 import { statusRequest } from '../../protocol/messages/status.ts';
+import { systemClock } from '../shared/clock.ts';
 import { registerAddressCommands } from './address/addressCommands.ts';
 import { createAnsweringModels } from './chat/answeringModel.ts';
 import { registerAskCommands } from './chat/askCommands.ts';
@@ -15,7 +16,6 @@ import { registerParticipant } from './chat/participant.ts';
 import { registerProvider } from './chat/provider.ts';
 import { createRounds } from './chat/rounds.ts';
 import { vendor } from './chat/whoAnswers.ts';
-import { systemClock } from './clock.ts';
 import { registerChooseCompletionModel } from './completion/chooseModel.ts';
 import { createCompletionSwitch } from './completion/completionSwitch.ts';
 import { registerInlineCompletion } from './completion/inlineCompletion.ts';

@@ -10,7 +10,7 @@ import { cursorContextAt, cursorContextBehind, withInserted } from './cursorCont
 import { replacedLength } from './filters.ts';
 import { InFlightRequests, Newest } from './inFlight.ts';
 import type { OpenDocuments } from './openDocuments.ts';
-import type { Pacing } from './pacing.ts';
+import type { Pacing, Wait } from './pacing.ts';
 import { dropReason, isTooLarge, type WhyNotSendable } from './sendable.ts';
 import {
   type Acceptances,
@@ -26,6 +26,7 @@ export interface CompletionDependencies extends Pick<OpenDocuments, 'document' |
   readonly model: () => string | undefined;
   readonly whyNotSendable: WhyNotSendable;
   readonly pacing: Pacing;
+  readonly wait: Wait;
   readonly ask: AskRunner;
   /** Whether nobody else is waiting for the runner. */
   readonly isIdle: () => boolean;
@@ -67,7 +68,7 @@ export interface Completion {
  * the item is shown, the runner is already asked for what would follow its acceptance.
  */
 export function createCompletion(dependencies: CompletionDependencies): Completion {
-  const { ask, isIdle, acceptances, pacing } = dependencies;
+  const { ask, isIdle, acceptances, pacing, wait } = dependencies;
   const suggestions = createSuggestions();
   const newest = new Newest();
   const inFlight = new InFlightRequests(async (place, signal, receive) => {
@@ -76,7 +77,7 @@ export function createCompletion(dependencies: CompletionDependencies): Completi
     const suggestion = { place, text };
     suggestions.remember(suggestion);
     return suggestion;
-  });
+  }, wait);
   dependencies.onDidClose((uri) => {
     inFlight.abort('The document was closed.', uri);
     suggestions.forget(uri);

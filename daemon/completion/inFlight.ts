@@ -1,4 +1,5 @@
 import { type LinkedSignal, linkedSignal, orAborted } from '../../protocol/base/abort.ts';
+import type { Wait } from './pacing.ts';
 import { type Place, type Suggestion, typedBetween } from './suggestions.ts';
 
 /** Of several pieces of work for one key, only the newest goes on. */
@@ -46,11 +47,13 @@ type RequestSuggestion = (
  */
 export class InFlightRequests {
   readonly #ask: RequestSuggestion;
+  readonly #wait: Wait;
   readonly #byUri = new Map<string, InFlightRequest>();
   #ahead: { readonly request: InFlightRequest; readonly shown: Suggestion } | undefined;
 
-  constructor(ask: RequestSuggestion) {
+  constructor(ask: RequestSuggestion, wait: Wait) {
     this.#ask = ask;
+    this.#wait = wait;
   }
 
   /**
@@ -90,10 +93,11 @@ export class InFlightRequests {
   }
 
   #start(place: Place): InFlightRequest {
-    const request = new InFlightRequest(place, this.#ask, () => {
+    const onEnd = () => {
       if (this.#byUri.get(place.uri) === request) this.#byUri.delete(place.uri);
       if (this.#ahead?.request === request) this.#ahead = undefined;
-    });
+    };
+    const request = new InFlightRequest(place, { ask: this.#ask, wait: this.#wait, onEnd });
     return request;
   }
 
@@ -111,21 +115,33 @@ export class InFlightRequests {
  */
 const grace = 40;
 
+interface InFlightDependencies {
+  readonly ask: RequestSuggestion;
+  readonly wait: Wait;
+  readonly onEnd: () => void;
+}
+
 /** A request to the runner. It outlives the editor's request as long as the user types what the answer says. */
 export class InFlightRequest {
   readonly #start: Place;
+  readonly #wait: Wait;
   readonly #controller = new AbortController();
   readonly #suggestion: Promise<Suggestion | undefined>;
   #received = '';
   #followers = 0;
+  #isOver = false;
 
   /** `onEnd` is called when the request is over, however it ended. */
-  constructor(start: Place, ask: RequestSuggestion, onEnd: () => void) {
+  constructor(start: Place, { ask, wait, onEnd }: InFlightDependencies) {
     this.#start = start;
+    this.#wait = wait;
     const receive = (text: string) => {
       this.#received += text;
     };
-    this.#suggestion = ask(start, this.#controller.signal, receive).finally(onEnd);
+    this.#suggestion = ask(start, this.#controller.signal, receive).finally(() => {
+      this.#isOver = true;
+      onEnd();
+    });
     // When it fails, it may have no follower.
     this.#suggestion.catch(() => undefined);
   }
@@ -163,8 +179,14 @@ export class InFlightRequest {
       return await orAborted(this.#suggestion, signal);
     } finally {
       this.#followers -= 1;
-      if (!this.isFollowed) setTimeout(() => this.isFollowed || this.abort(), grace).unref();
+      if (!this.isFollowed && !this.#isOver) void this.#endUnlessFollowed();
     }
+  }
+
+  /** The wait ends at an abort, after which another one changes nothing. */
+  async #endUnlessFollowed(): Promise<void> {
+    await this.#wait(grace, this.#controller.signal).catch(() => undefined);
+    if (!this.isFollowed) this.abort();
   }
 
   /** Closes the runner's socket. */

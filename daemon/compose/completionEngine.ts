@@ -74,6 +74,7 @@ export function createCompletionEngine({ core, now, wait, closed }: EngineOption
     acceptances,
     ask: latency.observe(warming.observe(ask)),
     pacing: createPacing({ documents: open, latency, wait }),
+    wait,
   });
   documents.onDidChangeContent(({ document: { uri } }) => warming.arrive(uri, open.lastEdit(uri)));
   onDidClose(warming.leave);

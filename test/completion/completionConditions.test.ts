@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
@@ -24,6 +24,7 @@ import type { DaemonClient } from '../support/daemonClient.ts';
 import { startPair } from '../support/daemonPair.ts';
 import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';
 import { type RunnerStandIn, startStandIn } from '../support/runnerStandIn.ts';
+import { createVirtualClock } from '../support/virtualClock.ts';
 
 const models: readonly PracticeModel[] = [{ name: 'filler:latest', capabilities: ['completion', 'insert'] }];
 const uri = 'file:///shop/sum.ts';
@@ -535,10 +536,12 @@ t.test('a running answer waits for a newer request that waits for the disk', asy
   const document = TextDocument.create(uri, 'typescript', 0, 'const a = \n');
   const asked: { readonly signal: AbortSignal; readonly land: (text: string) => void }[] = [];
   const checks: (() => void)[] = [];
+  const clock = createVirtualClock();
   const { complete } = createCompletion({
     document: () => document,
     onDidClose: () => undefined,
     pacing: { rest: async () => undefined },
+    wait: clock.wait,
     acceptances: createAcceptances(),
     model: () => 'filler',
     whyNotSendable: async () => {
@@ -564,7 +567,8 @@ t.test('a running answer waits for a newer request that waits for the disk', asy
   TextDocument.update(document, [{ range: { start, end: start }, text: 'o' }], 1);
   const newer = askAt(11, new AbortController().signal);
   // Far longer than a flight goes on without anybody who waits for it.
-  await wait(300);
+  clock.pass(300);
+  await nextTurn();
   t.equal(asked[0]?.signal.aborted, false);
   for (const goOn of checks) goOn();
   asked[0]?.land('one;');
@@ -588,6 +592,7 @@ function completionOf(document: TextDocument, model: string) {
     document: () => document,
     onDidClose: () => undefined,
     pacing: { rest: async () => undefined },
+    wait: createVirtualClock().wait,
     acceptances: createAcceptances(),
     model: () => model,
     whyNotSendable: async () => undefined,

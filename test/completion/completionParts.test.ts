@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
 import { TextDocument } from 'vscode-languageserver-textdocument';
@@ -53,6 +54,7 @@ import {
 import { openQuote, strayClosers } from '../../daemon/completion/syntax.ts';
 import { fillBody } from '../../daemon/runner/ollama/requests.ts';
 import type { FillRequest } from '../../daemon/runner/runner.ts';
+import { createVirtualClock } from '../support/virtualClock.ts';
 
 const mark = '│';
 
@@ -1048,16 +1050,18 @@ function scriptedRequests() {
     readonly land: (suggestion?: Suggestion) => void;
     readonly fail: (error: Error) => void;
   }[] = [];
+  const clock = createVirtualClock();
   const inFlight = new InFlightRequests(
     (_place, signal, say) =>
       new Promise((land, fail) => {
         signal.addEventListener('abort', () => fail(signal.reason));
         asked.push({ signal, say, land, fail });
       }),
+    clock.wait,
   );
   /** Why each request was ended; undefined if it was not. */
   const ends = () => asked.map(({ signal }) => (signal.aborted ? signal.reason.message : undefined));
-  return { inFlight, asked, ends };
+  return { inFlight, asked, ends, clock };
 }
 
 const placeAt = (marked: string, uri = 'file:///a', model = 'm') => ({ uri, model, around: around(marked) });
@@ -1102,7 +1106,7 @@ t.test('an answer goes on while the user types what it says', async (t) => {
 
 t.test('a request in flight returns its suggestion, and ends when nobody follows it', async (t) => {
   const never = new AbortController().signal;
-  const { inFlight, asked } = scriptedRequests();
+  const { inFlight, asked, clock } = scriptedRequests();
   const first = inFlight.begin(placeAt('a = │\n'));
   const suggestion = suggestionAt('a = │\n', 'one');
   asked[0]?.say('one');
@@ -1123,14 +1127,12 @@ t.test('a request in flight returns its suggestion, and ends when nobody follows
   const [kept, left] = [inFlight.begin(placeAt('b = │\n', 'file:///b')), inFlight.begin(placeAt('c = │\n'))];
   const following = kept.follow(never);
   const [keptSignal, leftSignal] = asked.slice(2).map(({ signal }) => signal);
-  // The time for which a request goes on by itself keeps no process alive.
-  const alive = setTimeout(() => undefined, 60_000);
-  const ended = new Promise((resolve) => leftSignal?.addEventListener('abort', resolve));
   await leaving(kept, 'one of two');
   await leaving(left, 'the only one');
   t.notOk(leftSignal?.aborted, 'a newer request may follow it yet');
-  await ended;
-  clearTimeout(alive);
+  clock.pass(40);
+  await nextTurn();
+  t.ok(leftSignal?.aborted, 'none came');
   t.notOk(keptSignal?.aborted, 'somebody else follows it');
   asked[2]?.land();
   t.equal(await following, undefined);

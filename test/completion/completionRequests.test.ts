@@ -1,11 +1,14 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
 import type { Piece } from '../../daemon/practice/speech.ts';
+import { isRecord } from '../../protocol/base/json.ts';
 import { chatRequest } from '../../protocol/messages/chat.ts';
 import {
   completionAcceptedCommand,
@@ -595,23 +598,31 @@ t.test('erased text is not suggested again, and another key sends a new request'
 /** An answer whose second part waits until the test lets it go on. */
 function inTwoParts(first: readonly string[], second: readonly string[]) {
   const steps = new EventEmitter();
-  const isSaid = once(steps, 'said');
   const mayGoOn = once(steps, 'goOn');
+  const isHalfRead = untilReceived(first.join(''));
   return {
     kind: 'speech' as const,
     async *pieces(): AsyncGenerator<Piece> {
       for (const text of first) yield { kind: 'text', text };
-      steps.emit('said');
       await mayGoOn;
       for (const text of second) yield { kind: 'text', text };
     },
     goOn: () => void steps.emit('goOn'),
-    /** The first part has been sent, and the daemon, which runs in this process, has had many turns to read it. */
-    async isHalfRead() {
-      await isSaid;
-      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setTimeout(resolve, 5));
-    },
+    /** The daemon, which runs in this process, has read the first part. */
+    isHalfRead,
   };
+}
+
+/** Resolves when what is received has this text, and the receiver has had its turn. */
+async function untilReceived(text: string): Promise<void> {
+  const received = new EventEmitter();
+  const look = (event: unknown) => {
+    if (isRecord(event) && String(event['chunk']).includes(text)) received.emit('text');
+  };
+  subscribe('undici:request:bodyChunkReceived', look);
+  await once(received, 'text');
+  unsubscribe('undici:request:bodyChunkReceived', look);
+  await nextTurn();
 }
 
 t.test('a running answer goes on while the user types what it says', async (t) => {
@@ -622,7 +633,7 @@ t.test('a running answer goes on while the user types what it says', async (t) =
   const first = new AbortController();
   const older = ask(daemon, start, { signal: first.signal });
   const request = await runner.waitFor(({ path }) => path === '/api/generate');
-  await answer.isHalfRead();
+  await answer.isHalfRead;
   const at = await type(daemon, start, 'o', 2);
   // As VS Code does it: the older is cancelled, then the newer is asked.
   first.abort();
@@ -641,7 +652,7 @@ t.test('a running answer that says something else is aborted at once', async (t)
   runner.on('/api/generate').answer(answer);
   const older = ask(daemon, start);
   const request = await runner.waitFor(({ path }) => path === '/api/generate');
-  await answer.isHalfRead();
+  await answer.isHalfRead;
   const at = await type(daemon, start, 'x', 2);
   runner.on('/api/generate').say('yz;');
   const newer = ask(daemon, at);

@@ -16,6 +16,7 @@ import { callerOf, RateLimiter } from '../../docs-service/base/rateLimiter.ts';
 import { openContentFolder } from '../../docs-service/content/contentFolder.ts';
 import { createReferencedFiles } from '../../docs-service/formats/referencedFiles.ts';
 import type { Rendition } from '../../docs-service/formats/renditionMaker.ts';
+import { pageLinks } from '../../docs-service/http/answers.ts';
 import { type ListenerBounds, listen } from '../../docs-service/http/listener.ts';
 import { createProxyCheck } from '../../docs-service/http/trustedProxies.ts';
 import { IndexUnavailableError } from '../../docs-service/search/documentIndex.ts';
@@ -139,6 +140,8 @@ t.test('the list of documents', async (t) => {
   const last = await get('/api/v1/docs?type=guide&limit=1&offset=1');
   t.match(last.headers['link'], /offset=0>; rel="prev"/);
   t.notMatch(last.headers['link'], /rel="next"/);
+  const links = pageLinks({ address: '/docs', filters: {}, limit: 2, offset: 0, total: 5 });
+  t.match(links, 'limit=2&offset=4>; rel="last"');
   const long = await get(`/api/v1/docs?q=テ${'、'.repeat(998)}`);
   t.match(long, { statusCode: 200 });
   t.equal(long.headers['link'], undefined, 'no field that is longer than clients take');
@@ -984,6 +987,7 @@ t.test('requests need a host name of the service, and an origin of its own', asy
   });
   t.equal(preflight.statusCode, 204);
   t.match(preflight.headers['access-control-allow-headers'], /Authorization/);
+  t.equal(preflight.headers['access-control-allow-methods'], 'GET, HEAD, POST');
 });
 
 t.test('behind a proxy, the public host name is accepted with and without the default port', async (t) => {

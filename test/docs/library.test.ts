@@ -1,16 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import fc from 'fast-check';
 import t from 'tap';
-import { tryLock } from '../../docs-service/base/dataFolder.ts';
+import { lockDataFolder, tryLock } from '../../docs-service/base/dataFolder.ts';
 import { createLogger } from '../../docs-service/base/log.ts';
 import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
 import { runProgram } from '../../docs-service/cli/program.ts';
 import { countWarnings } from '../../docs-service/content/document.ts';
+import { checkLinks } from '../../docs-service/content/linkCheck.ts';
 import { piecesToRead } from '../../docs-service/library/indexedFile.ts';
 import { findCollection } from '../../docs-service/library/libraryCollections.ts';
 import { LibraryWatcher } from '../../docs-service/library/libraryWatcher.ts';
@@ -303,6 +304,20 @@ t.test('the first broken links of a file are named, and the rest are counted', a
   t.equal(countWarnings(warnings), 100);
 });
 
+t.test('while links are checked, other work has its turn, and the check can be ended', async (t) => {
+  let turns = 0;
+  // More than anybody has, and as many as are needed until other work had its turn.
+  function* files() {
+    for (let count = 0; count < 5_000_000 && turns === 0; count += 1) yield { path: `${count}.md` };
+  }
+  const library = { files, tryFile: () => undefined, mayExist: () => false, hasFolder: () => false };
+  setImmediate(() => (turns += 1));
+  t.strictSame(await checkLinks(library), []);
+  t.equal(turns, 1);
+  turns = 0;
+  await t.rejects(checkLinks(library, AbortSignal.abort()), { name: 'AbortError' });
+});
+
 t.test('an existing index is updated', async (t) => {
   const file = join(await temporaryFolder(t), 'index.db');
   const named = (title: string) => `---\nslug: same\n---\n# ${title}`;
@@ -467,15 +482,19 @@ t.test('slugs outlive the index', async (t) => {
   });
   await before.indexer.sync();
   const { content, records } = before;
-  await writeFiles(content, { 'errors.md': '# New', 'faq.md': '# New too' });
+  await writeFiles(content, { 'e/one.md': '# One' });
+  await before.indexer.sync();
+  await writeFiles(content, { 'errors.md': '# New', 'faq.md': '# New too', 'one.md': '# Another' });
   await rm(join(content, 'd/faq.md'));
   const after = await openTestLibrary(t, {}, { content, records });
   await after.indexer.sync();
   t.strictSame(await slugsByPath(after), {
     'b/c/errors.md': 'b-c-errors',
     'b/errors.md': 'errors',
+    'e/one.md': 'one',
     'errors.md': 'errors-2',
     'faq.md': 'faq',
+    'one.md': 'one-2',
   });
   const lost = await openTestLibrary(t, {}, { content });
   await lost.indexer.sync();
@@ -859,6 +878,15 @@ t.test('a document that moves to another folder in two steps is never missing', 
   now += 1_000;
   await until(async () => (await index.read('flip'))?.path === 'b/flip.md');
   t.notOk(seen.includes(undefined));
+});
+
+t.test('who has served from a data folder leaves no trace', async (t) => {
+  const folder = await temporaryFolder(t);
+  const lock = await lockDataFolder(folder);
+  t.equal(readFileSync(join(folder, 'serve.pid'), 'utf8'), `${process.pid}\n`);
+  await lock.release();
+  t.notOk(existsSync(join(folder, 'serve.pid')));
+  await (await lockDataFolder(folder)).release();
 });
 
 t.test('"index" waits for files that are being written, and names incomplete ones', async (t) => {

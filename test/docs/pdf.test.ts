@@ -2,6 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { lightPalette } from '../../docs-service/formats/markdown/codeColouring.ts';
+import { breakable } from '../../docs-service/formats/pdf/breakable.ts';
+import { fontCoverage } from '../../docs-service/formats/pdf/fontCoverage.ts';
 import { createPdf } from '../../docs-service/formats/pdf/pdf.ts';
 import { needs, places } from '../support/parts.ts';
 import { pagesOf, pdfJob, poppler, textOf } from '../support/pdfFiles.ts';
@@ -258,6 +260,54 @@ t.test('pictures of supported formats are shown, and others by their description
     /gone\.png cannot be read/,
   ]);
   t.equal(poppler('pdfimages', bytes, ['-list']).trim().split('\n').length - 2, 2);
+  const picture = '![drawn](pictures/text.svg)';
+  const beside = await createPdf(pdfJob(`${picture} ${picture} and words`, {}, { contentFolder: content }));
+  const boxes = poppler('pdftotext', beside.bytes, ['-bbox']);
+  const tops = [...boxes.matchAll(/yMin="([\d.]+)"[^>]*>(?:Drawn|words)</g)].map(([, top]) => Number(top));
+  const [one = 0, other, below = 0] = tops;
+  t.equal(one, other, 'pictures with a space between them stand in a row');
+  t.ok(below > one, 'and the text stands below them');
+});
+
+t.test('where a word may be cut', (t) => {
+  const cases: readonly { name: string; text: string; code?: true; want: readonly string[] }[] = [
+    {
+      name: 'usual words are not cut',
+      text: 'A well-known and/or usual sentence.',
+      want: ['A well-known and/or usual sentence.'],
+    },
+    {
+      name: 'an address is, after its punctuation',
+      text: 'https://example.com/guides/install',
+      want: ['https://', '', 'example.', '', 'com/', '', 'guides/', '', 'install'],
+    },
+    {
+      name: 'a name in code is, before a capital',
+      text: 'createDocumentIndex',
+      code: true,
+      want: ['create', '', 'Document', '', 'Index'],
+    },
+    { name: 'and in text it is not', text: 'createDocumentIndexOfAll', want: ['createDocumentIndexOfAll'] },
+    {
+      name: 'a number is not',
+      text: 'about-1.234.567.890.123.456',
+      want: ['about-', '', '1.234.567.890.123.456'],
+    },
+  ];
+  for (const { name, text, code = false, want } of cases) t.strictSame(breakable(text, code), want, name);
+  t.end();
+});
+
+t.test('the scripts that fonts have', (t) => {
+  const scripts = ['Chinese', 'Japanese', 'Korean', 'Arabic', 'Hebrew', 'Hindi', 'Thai', 'emoji'];
+  const found = ['Arabic'];
+  const missing = scripts.filter((script) => !found.includes(script));
+  t.strictSame(
+    fontCoverage(pdfJob('').fonts),
+    { found, missing },
+    'the own font for code has Arabic letters',
+  );
+  t.end();
 });
 
 t.test(
@@ -301,6 +351,12 @@ t.test('right-to-left text is in its order', needs('poppler', 'dejaVu'), async (
       document: {},
       // Poppler gives the letters of words from left to right, as they stand.
       want: [['ףוס', 'abc', 'def', '(2026)', 'םלוע', 'םולש']],
+    },
+    {
+      name: 'signs of code in a paragraph',
+      body: 'אם `>=` אז',
+      document: {},
+      want: [['זא', '&gt;=', 'םא']],
     },
     {
       name: 'title, description, authors and date, by their letters alone',

@@ -205,6 +205,8 @@ t.test('an SVG whose parts multiply exceeds the bounds', (t) => {
   t.equal(isSvgInBounds(bomb('href')), false);
   t.equal(isSvgInBounds(bomb('mask', (id) => `url(#${id})`)), false);
   t.equal(isSvgInBounds(bomb('fill', (id) => `url( '#${id}')`)), false);
+  const light = Array.from({ length: 200 }, (_, id) => `<path id="l${id}"/><use href="#l${id}"/>`).join('');
+  t.equal(isSvgInBounds(bomb('href').replace('<rect', `${light}<rect`)), false, 'behind many that are light');
   t.equal(isSvgInBounds('<svg><defs><path id="a"/></defs><use href="#a"/><use href="#a"/></svg>'), true);
   t.end();
 });

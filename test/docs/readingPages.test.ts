@@ -191,6 +191,7 @@ t.test('the library and the search', async (t) => {
       path: '/read?q=memory',
       want: [/documents for “memory”/, 'Notes on memory', /fits into memory, as/],
     },
+    { name: 'a tag of nothing that is shown', path: '/read?q=zebra&tag=models', want: ['tag: models'] },
     { name: 'a search in a tag', path: '/read?q=memory&tag=start', want: ['1 document for'], not: /Notes/ },
     { name: 'nothing found', path: '/read?q=zebra', want: ['0 documents', 'finds words next to each other'] },
     { name: 'no word', path: '/read?q=%3F%3F', want: ['0 documents for “??”'] },

@@ -361,12 +361,14 @@ t.test('the file that contains it', async (t) => {
     two: 'one\ntwo',
     binary: new Uint8Array([0xff, 0x00, 0x41]),
     large: 'x'.repeat(8_193),
+    longest: 'x'.repeat(8_192),
   });
   const path = (name: string) => join(folder, name);
   await chmod(path('good'), 0o600);
   t.strictSame(await readIntrospectionToken(path('good')), { text: 'secret-token', isOpenToOthers: false });
   await chmod(path('good'), 0o644);
   t.match(await readIntrospectionToken(path('good')), { isOpenToOthers: true });
+  t.equal((await readIntrospectionToken(path('longest'))).text.length, 8_192);
   for (const name of ['empty', 'two', 'binary', 'large'])
     await t.rejects(
       readIntrospectionToken(path(name)),

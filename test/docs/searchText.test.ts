@@ -199,7 +199,7 @@ t.test('headings', async (t) => {
   );
   t.equal(tryFirstHeading('# &valueOf; &#x110000; &#65;'), '&valueOf; \ufffd A');
   t.equal(tryFirstHeading('only text'), undefined);
-  t.ok((tryFirstHeading(`# ${'long '.repeat(1_000)}`)?.length ?? 0) <= 500);
+  t.equal(tryFirstHeading(`# ${'x'.repeat(1_000)}`)?.length, 498, 'a line is read up to 500 units');
 
   fc.assert(
     fc.property(anyText, (text) => {

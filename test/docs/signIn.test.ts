@@ -413,8 +413,8 @@ t.test('the password', async (t) => {
     t.equal(browser.page.headers['cache-control'], 'no-store');
     const page = await browser.submit({ password: ownerPassword });
     t.equal(new URL(page.url).pathname, '/docs');
-    const [name = ''] = [...browser.cookies.keys()].filter((key) => key.includes('session'));
-    t.equal(name, 'docs_session_4000');
+    t.strictSame([...browser.cookies.keys()].sort(), ['docs_form_4000', 'docs_session_4000']);
+    t.equal(browser.attributesOf('docs_session_4000'), 'Max-Age=604800; Path=/; HttpOnly; SameSite=Lax');
     t.equal(
       new URL((await browser.open('/sign-in?to=/docs')).url, origin).pathname,
       '/docs',

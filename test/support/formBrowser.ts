@@ -29,6 +29,7 @@ export class FormBrowser {
   readonly #origin: string;
   readonly #ask: (request: BrowserRequest) => Promise<Omit<BrowserPage, 'url'>>;
   readonly #cookies = new Map<string, string>();
+  readonly #attributes = new Map<string, string>();
   #page: BrowserPage | undefined;
 
   constructor(origin: string, ask: (request: BrowserRequest) => Promise<Omit<BrowserPage, 'url'>>) {
@@ -43,6 +44,11 @@ export class FormBrowser {
 
   get cookies(): ReadonlyMap<string, string> {
     return this.#cookies;
+  }
+
+  /** How long a cookie lasts and who may read it, as it was set last. */
+  attributesOf(cookie: string): string | undefined {
+    return this.#attributes.get(cookie);
   }
 
   open(url: string): Promise<BrowserPage> {
@@ -87,6 +93,7 @@ export class FormBrowser {
     for (const line of [header ?? []].flat()) {
       const [pair = '', ...attributes] = String(line).split('; ');
       const at = pair.indexOf('=');
+      this.#attributes.set(pair.slice(0, at), attributes.join('; '));
       const isGone = attributes.some((attribute) => /^max-age=0$|^expires=thu, 01 jan 1970/i.test(attribute));
       if (isGone) this.#cookies.delete(pair.slice(0, at));
       else this.#cookies.set(pair.slice(0, at), pair.slice(at + 1));

@@ -1,4 +1,4 @@
-import type { Clock } from '../../client/vscode/clock.ts';
+import type { Clock } from '../../client/shared/clock.ts';
 
 export interface HandClock extends Clock {
   /** Milliseconds until what waits is done; undefined where nothing waits. */

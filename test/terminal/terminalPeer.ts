@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import {
   type CancellationToken,
@@ -185,6 +186,12 @@ export function startTerminal({
   const suspended: (() => void)[] = [];
   const opened: string[] = [];
   let clock = 0;
+  const timers = new Set<() => void>();
+  const begun = new EventEmitter();
+  /** Ends all that waits for a time. */
+  const passTime = () => {
+    for (const end of timers) end();
+  };
   const allEnv = { HOME: '/dev/null', ...env };
   const program: Program = {
     version: '0.0.0',
@@ -199,6 +206,20 @@ export function startTerminal({
     env: allEnv,
     cwd: '/projects/here',
     now: () => (clock += 1000),
+    after(milliseconds, work) {
+      const stop = () => {
+        clearTimeout(timer);
+        timers.delete(end);
+      };
+      const end = () => {
+        stop();
+        work();
+      };
+      const timer = setTimeout(end, milliseconds);
+      timers.add(end);
+      begun.emit('timer');
+      return stop;
+    },
     ...(patience === undefined ? {} : { patience }),
     today: () => new Date('2026-11-21T12:00:00Z'),
     suspend: () => new Promise((resolve) => suspended.push(resolve)),
@@ -217,6 +238,12 @@ export function startTerminal({
     stdout,
     stderr,
     type: (text: string) => void stdin.write(text),
+    passTime,
+    /** Resolves when what was typed before cannot be part of a paste any more. */
+    async pause() {
+      if (timers.size === 0) await once(begun, 'timer');
+      passTime();
+    },
     suspended,
     /** In a browser. */
     opened,

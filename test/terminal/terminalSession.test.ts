@@ -239,8 +239,7 @@ t.test(
       args: ['chat', 'hello'],
       ...{ isScreen: true, patience: 1, models, env: { TERM: 'dumb' } },
       chat: async (turn) => {
-        // Timers of one length end in their order, so the note's would have ended too.
-        await new Promise((resolve) => setTimeout(resolve, 1));
+        dumb.passTime();
         return say(turn);
       },
     });
@@ -755,7 +754,7 @@ t.test('what is typed and pasted', async (t) => {
     const count = asked.length + 1;
     for (const text of typed) {
       run.type(text);
-      await new Promise((resolve) => setTimeout(resolve, 30));
+      if (text.endsWith('\r')) await run.pause();
     }
     await run.stdout.until(new RegExp(`${count} tokens?\\n[^›]*›`));
   };
@@ -773,7 +772,7 @@ t.test('what is typed and pasted', async (t) => {
   run.type('wait\r');
   await run.stdout.until(/waiting/);
   run.type('typed ahead\r');
-  await new Promise((resolve) => setTimeout(resolve, 30));
+  await run.pause();
   goOn();
   await run.stdout.until(/› [^›]*typed ahead/);
   t.match(run.stdout.plain(), /m:1b › typed ahead\n/, 'it is seen where it is answered');
@@ -1109,7 +1108,7 @@ t.test('--continue and --session continue a conversation', async (t) => {
     run.type('/sessions\r');
     await run.stdout.until(/\* {2}1 {2}"Rivers/);
     run.type(`/file ${notes}\r`);
-    await run.stdout.until(/goes along with the next prompt/);
+    await run.stdout.until(/goes\s+along\s+with\s+the\s+next\s+prompt/);
     run.type('/clear\r');
     await run.stdout.until(/new conversation/);
     run.type('Anew\r');
@@ -1287,8 +1286,7 @@ t.test('only an answer to the question allows a call', async (t) => {
   run.type('go\r');
   await run.stdout.until(/Looking/);
   run.type('next\r');
-  // Any sooner it would be taken for a paste.
-  await new Promise((resolve) => setTimeout(resolve, 30));
+  await run.pause();
   run.type('actually, what about \u001b[D\u001b[D');
   await new Promise(setImmediate);
   call();

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { readBounded, TooLargeError } from '../../../protocol/base/boundedBody.ts';
+import type { Clock } from '../../shared/clock.ts';
 import type { Output } from '../screen/output.ts';
 import { TerminalError } from './failure.ts';
 
@@ -13,6 +14,7 @@ export interface Terminal {
   readonly cwd: string;
   /** Milliseconds since some moment in the past. */
   readonly now: () => number;
+  readonly after: Clock['after'];
   /** The time of day. */
   readonly today: () => Date;
   /** After how many ms without an answer a note says what it waits for. Absent: there is no note. */

@@ -72,7 +72,7 @@ export function createLineEditor(
       });
     },
   });
-  const editor = new Editor(readline, output, { history, complete, onDidEnter });
+  const editor = new Editor(readline, output, { history, complete, onDidEnter, after: terminal.after });
   const onKeypress = (_: unknown, key: Key | undefined) =>
     editor.key(key?.name, key?.ctrl === true && key.name === 'c');
   stdin.on('keypress', onKeypress);
@@ -113,6 +113,7 @@ class Editor implements LineEditor {
   readonly #waiting: Entry[] = [];
   readonly #onDidEnter: (entry: string) => void;
   readonly #complete: Required<LineEditorOptions>['complete'];
+  readonly #after: Terminal['after'];
   #history: readonly string[];
   /** The list from which readline recalls. */
   #recalled: string[];
@@ -124,19 +125,21 @@ class Editor implements LineEditor {
   #isLeaving = false;
   #isQuestion = false;
   #isClosed = false;
-  #timer: NodeJS.Timeout | undefined;
+  /** Set while it is not known whether the last line ends its entry. */
+  #stopTimer: (() => void) | undefined;
   #answer: ((entry: Entry) => void) | undefined;
   #interrupt: () => void = () => undefined;
 
   constructor(
     readline: Interface,
     output: MutedOutput,
-    { history, complete, onDidEnter }: Required<LineEditorOptions>,
+    { history, complete, onDidEnter, after }: Required<LineEditorOptions> & Pick<Terminal, 'after'>,
   ) {
     this.#readline = readline;
     this.#output = output;
     this.#onDidEnter = onDidEnter;
     this.#complete = complete;
+    this.#after = after;
     this.#history = [...history];
     this.#recalled = history;
   }
@@ -151,8 +154,7 @@ class Editor implements LineEditor {
       return Promise.resolve(next);
     }
     this.#show([...this.#lines, '']);
-    // While the timer runs, it is not known whether the last line ends its entry.
-    if (this.#timer === undefined) this.#promptAgain();
+    if (this.#stopTimer === undefined) this.#promptAgain();
     return new Promise((resolve) => {
       this.#answer = resolve;
     });
@@ -175,8 +177,8 @@ class Editor implements LineEditor {
 
   /** Sets aside what was typed unseen, so that it cannot answer a question. Returns a function that restores it. */
   #setAside(): () => void {
-    if (this.#timer !== undefined) {
-      clearTimeout(this.#timer);
+    if (this.#stopTimer !== undefined) {
+      this.#stopTimer();
       this.#endEntry();
     }
     const entries = this.#waiting.splice(0);
@@ -197,8 +199,8 @@ class Editor implements LineEditor {
 
   /** Drops the unfinished entry. */
   #empty(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
     this.#lines = [];
     this.#readline.write(null, { ctrl: true, name: 'e' });
     this.#readline.write(null, { ctrl: true, name: 'u' });
@@ -240,10 +242,10 @@ class Editor implements LineEditor {
 
   line(line: string): void {
     this.#lines.push(...linesOfEntry(line));
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
     if (this.#isPasting) this.#promptAgain();
-    else this.#timer = setTimeout(() => this.#endEntry(), pasteWindow);
+    else this.#stopTimer = this.#after(pasteWindow, () => this.#endEntry());
   }
 
   controlC(): void {
@@ -270,18 +272,18 @@ class Editor implements LineEditor {
 
   /** Draws the prompt again after something else was written on the screen. */
   showAgain(): void {
-    if (this.#answer && this.#timer === undefined) this.#readline.prompt(true);
+    if (this.#answer && this.#stopTimer === undefined) this.#readline.prompt(true);
   }
 
   closed(): void {
     this.#isClosed = true;
-    clearTimeout(this.#timer);
+    this.#stopTimer?.();
     this.#give({ kind: 'leave' });
   }
 
   /** The entry is not finished if it says so, or if the rest of a paste is still in the line. */
   #endEntry(): void {
-    this.#timer = undefined;
+    this.#stopTimer = undefined;
     const lines = this.#lines;
     const isOpen = !this.#isQuestion && isOpenEntry(lines);
     if (isOpen || this.#readline.line !== '') return this.#promptAgain();

@@ -39,7 +39,7 @@ const clearLine = '\r\u001b[K';
 const tick = 1_000;
 
 export function noteWaiting(
-  terminal: Pick<Terminal, 'patience' | 'now'>,
+  terminal: Pick<Terminal, 'patience' | 'now' | 'after'>,
   output: Output,
   parts: NoteParts,
 ): WaitingNote {
@@ -56,7 +56,7 @@ async function noteLoading(note: Note, { daemon, model }: NoteParts): Promise<vo
 }
 
 class Note implements WaitingNote {
-  readonly #terminal: Pick<Terminal, 'patience' | 'now'>;
+  readonly #terminal: Pick<Terminal, 'patience' | 'now' | 'after'>;
   readonly #output: Output;
   readonly #model: string;
   /** By their ids, in their order. */
@@ -67,9 +67,9 @@ class Note implements WaitingNote {
   #isAsking = false;
   #isShown = false;
   #isOver: boolean;
-  #timer: NodeJS.Timeout | undefined;
+  #stopTimer: (() => void) | undefined;
 
-  constructor(terminal: Pick<Terminal, 'patience' | 'now'>, output: Output, model: string) {
+  constructor(terminal: Pick<Terminal, 'patience' | 'now' | 'after'>, output: Output, model: string) {
     this.#terminal = terminal;
     this.#output = output;
     this.#model = model;
@@ -122,8 +122,12 @@ class Note implements WaitingNote {
 
   #wait(): void {
     const { patience } = this.#terminal;
-    clearTimeout(this.#timer);
-    if (patience !== undefined && !this.#isOver) this.#timer = setTimeout(() => this.#show(), patience);
+    this.#stopTimer?.();
+    if (patience !== undefined && !this.#isOver) this.#showAfter(patience);
+  }
+
+  #showAfter(milliseconds: number): void {
+    this.#stopTimer = this.#terminal.after(milliseconds, () => void this.#show());
   }
 
   async #show(): Promise<void> {
@@ -132,8 +136,8 @@ class Note implements WaitingNote {
     const { style, columns } = this.#output;
     const before = this.#isShown ? clearLine : '';
     this.#isShown = true;
-    clearTimeout(this.#timer);
-    if (this.#calls.size > 0) this.#timer = setTimeout(() => this.#show(), tick);
+    this.#stopTimer?.();
+    if (this.#calls.size > 0) this.#showAfter(tick);
     // A note of several lines could not be removed.
     await this.#output.write(before + style.dim(cutTo(text, columns - 1)));
   }
@@ -146,7 +150,7 @@ class Note implements WaitingNote {
   }
 
   async #clear(): Promise<void> {
-    clearTimeout(this.#timer);
+    this.#stopTimer?.();
     const wasShown = this.#isShown;
     this.#isShown = false;
     if (wasShown) await this.#output.write(clearLine);

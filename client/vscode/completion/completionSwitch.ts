@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../shared/clock.ts';
 import { completionModel, completionOffIn, updateSetting } from '../settings.ts';
 import type { Remedy } from '../ui/remedies.ts';
 import { createSnooze, type Snooze } from './snooze.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../shared/clock.ts';
 
 /** A pause of completion, which ends by itself. */
 export interface Snooze {

@@ -10,7 +10,7 @@ import type {
 import type { WorkProgress } from '../../../protocol/messages/progress.ts';
 import type { ChangedOptions, RunnerOptions } from '../../../protocol/messages/settings.ts';
 import { type ToolRefusal, toolsDidRefuse } from '../../../protocol/messages/tools.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../shared/clock.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import { readChangedSettings } from '../settings.ts';
 import { inEditorWords } from '../ui/remedies.ts';

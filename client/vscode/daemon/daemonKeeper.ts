@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../shared/clock.ts';
 
 export interface DaemonKeeperOptions<D> {
   /** Starts a daemon. It calls back if the daemon ends by itself after a successful start. */

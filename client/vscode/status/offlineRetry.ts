@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { statusRequest } from '../../../protocol/messages/status.ts';
+import type { Clock } from '../../shared/clock.ts';
 import type { OfferedModels } from '../chat/offeredModels.ts';
-import type { Clock } from '../clock.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 
 /** In ms before the next try, which is doubled each time. */

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../shared/clock.ts';
 import { toFailure } from '../convert/failure.ts';
 import { isSameModel, type ModelRow } from '../models/modelRow.ts';
 import type { RunningPulls } from '../models/pulls.ts';

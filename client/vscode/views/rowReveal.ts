@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../shared/clock.ts';
 import type { ModelRow } from '../models/modelRow.ts';
 
 /** Selects the row of one model as soon as possible. */

@@ -9,7 +9,7 @@ import {
 } from '../../../protocol/messages/models.ts';
 import { defaultCatalogUrl } from '../../../protocol/messages/settings.ts';
 import { statusRequest } from '../../../protocol/messages/status.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../shared/clock.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { followStatus } from '../daemon/runnerChanges.ts';
 import { originsOf, serverNames } from '../daemon/servers.ts';

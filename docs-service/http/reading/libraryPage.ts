@@ -108,10 +108,11 @@ function searchForm({ site, filter: { type, tag } }: View, text: string): string
 /** Each filter with a link that removes it. */
 function filters({ site, filter }: View, items: readonly DocumentMetadata[], q?: string): string {
   const { type, tag } = filter;
-  const title = items.flatMap(({ tags }) => tags).find(({ slug }) => slug === tag)?.title ?? tag;
+  const titleOf = (tag: string) =>
+    items.flatMap(({ tags }) => tags).find(({ slug }) => slug === tag)?.title ?? tag;
   const chips = [
     ...(type === undefined ? [] : [remover('type', type, libraryAddress(site, { q, tag }))]),
-    ...(tag === undefined ? [] : [remover('tag', title ?? '', libraryAddress(site, { q, type }))]),
+    ...(tag === undefined ? [] : [remover('tag', titleOf(tag), libraryAddress(site, { q, type }))]),
   ];
   return chips.length === 0 ? '' : `<ul class="filters" aria-label="Filters">${chips.join('')}</ul>\n`;
 }

@@ -61,8 +61,8 @@ function createFinder(database: Database) {
   const boundsOf = (asked: SearchQuery) =>
     isNarrowed(asked) ? [...pathRange(asked.folder), asked.changedSince ?? 0] : [];
   const find = (match: string, asked: SearchQuery): readonly number[] => {
-    const found = statementsFor(asked).sortKeys.get(match, ...boundsOf(asked));
-    return (JSON.parse(found?.keys ?? '[]') as number[]).sort((one, other) => one - other);
+    const rows = statementsFor(asked).sortKeys.all(match, ...boundsOf(asked));
+    return rows.flatMap(({ keys }) => JSON.parse(keys) as number[]).sort((one, other) => one - other);
   };
   return {
     tiers: (query: Query, asked: SearchQuery): FoundTiers<number> => {
