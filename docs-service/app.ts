@@ -19,12 +19,16 @@ import { createResourceMetadata, createServerMetadata } from './http/signIn/meta
 import type { DocumentIndex } from './search/documentIndex.ts';
 import type { Limits } from './serveConfig.ts';
 
+export type Look = Partial<Omit<Site, 'root'>>;
+
 export interface AppOptions {
   readonly index: DocumentIndex;
   readonly renditions: Renditions;
   /** What the bearer of a token may do. It rejects while tokens cannot be checked. */
   readonly verify: (token: string) => Promise<Grant | undefined>;
   readonly baseUrl: BaseUrl;
+  /** The name of the library on its pages, and a picture beside it. */
+  readonly look?: Look;
   /** Either this service is the authorization server, or another one at this address is. */
   readonly signIn: SignInOptions | { readonly issuer: string };
   readonly corsOrigins: readonly string[];
@@ -66,7 +70,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await describeRoutes(app, { baseUrl, version });
   const { signIn, limits, now } = options;
   const issuer = 'issuer' in signIn ? signIn.issuer : baseUrl.href;
-  const site: Site = { root: baseUrl.path };
+  const site: Site = { title: 'runner-docs', ...options.look, root: baseUrl.path };
   const authorization = await authorizeBearers(app, { ...options, issuer });
   await app.register(createResourceMetadata({ baseUrl, issuer }));
   const isServer = !('issuer' in signIn);

@@ -31,6 +31,12 @@ export const serveOptions = {
     value: 'URL',
     help: 'the address that readers use (default: http://HOST:PORT)',
   },
+  title: {
+    type: 'string',
+    value: 'TEXT',
+    help: 'the name of the library on its pages (default: runner-docs)',
+  },
+  logo: { type: 'string', value: 'FILE', help: 'a PNG or SVG beside that name' },
   container: { type: 'boolean', help: "only a container's port mapping reaches --host 0.0.0.0" },
   'trust-proxy': {
     type: 'string',
@@ -81,6 +87,10 @@ export interface ServeConfig extends Places {
   readonly port: number;
   /** Undefined if it follows from the host and the port. */
   readonly baseUrl: BaseUrl | undefined;
+  /** The name of the library; undefined for that of the program. */
+  readonly title: string | undefined;
+  /** The file of a picture beside the name. */
+  readonly logo: string | undefined;
   readonly trustProxy: readonly string[];
   readonly corsOrigins: readonly string[];
   readonly limits: Limits;
@@ -139,6 +149,8 @@ export function parseServeConfig(
     host,
     port: parseNumber('port', values.port, { min: 0, max: 65_535 }) ?? 4_000,
     baseUrl,
+    title: values.title === undefined ? undefined : parseTitle(values.title),
+    logo: values.logo === undefined ? undefined : resolve(values.logo),
     trustProxy: values['trust-proxy'].map(parseNetwork),
     corsOrigins: values['cors-origin'].map(parseOrigin),
     limits: {
@@ -165,6 +177,14 @@ function checkHost(
     throw new UsageError(
       `--host ${host} can be reached from other machines. Add --base-url https://… for the address that they use, or --container if only a container's port mapping reaches it.`,
     );
+}
+
+const maxTitle = 100;
+
+function parseTitle(text: string): string {
+  const title = text.trim();
+  if (title !== '' && title.length <= maxTitle && !/\p{Cc}/u.test(title)) return title;
+  throw new UsageError(`--title must be one line of at most ${maxTitle} characters.`);
 }
 
 function parseOrigin(text: string): string {

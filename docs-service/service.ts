@@ -3,7 +3,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { count } from '../protocol/base/text.ts';
-import { buildApp } from './app.ts';
+import { withoutUndefined } from '../protocol/base/withoutUndefined.ts';
+import { buildApp, type Look } from './app.ts';
 import type { AccessStores } from './auth/accessStores.ts';
 import { createClientDocuments } from './auth/clientDocuments.ts';
 import { createGuardedFetch } from './auth/guardedFetch.ts';
@@ -25,6 +26,7 @@ import { openRenditionCache } from './formats/renditionCache.ts';
 import { createRenditions, type Renditions } from './formats/renditions.ts';
 import { linkAddress, pictureAddress } from './http/documentView.ts';
 import { addressOf, listen } from './http/listener.ts';
+import { readLogo } from './http/logo.ts';
 import type { SignInOptions } from './http/signIn/authorizationServer.ts';
 import { createProxyCheck } from './http/trustedProxies.ts';
 import type { WriterElection } from './library/writerElection.ts';
@@ -79,6 +81,8 @@ async function start(
   const logger = createLogger({ level: config.logLevel, write: note, isForPeople: isTerminal });
   const folder = await openContentFolder(config.content);
   await checkFolders(config.fonts);
+  const { title, logo } = config;
+  const look = withoutUndefined<Look>({ title, logo: logo === undefined ? undefined : await readLogo(logo) });
   await openDataFolder(config.data);
   const lock = await lockDataFolder(config.data);
   onClose(() => lock.release());
@@ -103,6 +107,7 @@ async function start(
     renditions,
     verify: (token) => verifier.verify(token),
     baseUrl,
+    look,
     signIn:
       config.auth.mode === 'remote'
         ? { issuer: config.auth.issuer }

@@ -51,7 +51,7 @@ async function serveSample(
   const data = await mkdtemp(join(tmpdir(), 'runner-docs-'));
   try {
     const config = parseServeConfig(
-      { ...values, content: context.sample, data, database: undefined },
+      { ...values, title: values.title ?? 'Runner', content: context.sample, data, database: undefined },
       context.env,
     );
     if (config.auth.mode !== 'self')

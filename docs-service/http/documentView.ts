@@ -41,7 +41,7 @@ export function documentToView(
 }
 
 /** Its page for a browser, for a link on a page of the same service. */
-export function readingPath({ root }: Site, slug: string): string {
+export function readingPath({ root }: Pick<Site, 'root'>, slug: string): string {
   return `${root}/read/${encodeURIComponent(slug)}`;
 }
 

@@ -48,7 +48,7 @@ export function createListRoute({ index, baseUrl, sendAnswer }: ListRouteOptions
   async function searched(asked: Parameters<DocumentIndex['search']>[0]) {
     const { items, total, approximate } = await index.search(asked);
     const views = items.map(({ document, snippet }) =>
-      documentToView(document, baseUrl, { snippet: plainSnippet(snippet), matched: 'text' }),
+      documentToView(document, baseUrl, { snippet: plainSnippet(snippet, document.title), matched: 'text' }),
     );
     return { items: views, total, approximate };
   }

@@ -47,7 +47,7 @@ const frontPage = (site: Site, hasLibrary: boolean) =>
   page({
     site,
     hasLibrary,
-    title: 'runner-docs: a library of documents',
+    title: 'A library of documents',
     body: `<h1>A library of documents</h1>
 <p class="lead">This is <code>runner-docs</code>. It serves a library to people in a browser, to programs, and to agents
 that search and read.</p>

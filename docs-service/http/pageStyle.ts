@@ -8,6 +8,7 @@ export const pageStyle = `${articleStyle}
 .bar { max-width: 76rem; margin: 0 auto; padding: .7rem 1.5rem; display: flex; flex-wrap: wrap; align-items: center; gap: .6rem 1.5rem; }
 .brand { display: inline-flex; align-items: center; gap: .55rem; color: var(--ink); font-weight: 680; letter-spacing: -.01em; text-decoration: none; padding: .3rem 0; }
 .brand svg { color: var(--accent); flex: none; }
+.brand .logo { height: 1.75rem; width: auto; max-width: 9rem; border-radius: 0; flex: none; }
 .bar nav { margin-inline-start: auto; display: flex; flex-wrap: wrap; align-items: center; gap: .3rem 1.25rem; font-size: .94em; }
 .bar nav a { color: var(--quiet); text-decoration: none; padding: .3rem 0; border-bottom: 2px solid transparent; }
 .bar nav a:hover { color: var(--ink); border-bottom-color: var(--line); }
@@ -57,15 +58,24 @@ ol.numbered { counter-reset: place; }
 .doors a::after { content: " \\2192"; }
 .doors a::before { content: ""; position: absolute; inset: 0; }
 .doors p { margin: .35rem 0 0; color: var(--quiet); }
+.books { margin: 0 0 2.2rem; }
 .books h2 { font-size: 1rem; margin: 0 0 .8rem; }
-.books ul { list-style: none; padding: 0; margin: 0; display: grid; grid-template-columns: minmax(0, 1fr); gap: .8rem; }
-.books li { border: 1px solid var(--line); border-radius: 10px; background: var(--raised); padding: .9rem 1.1rem; margin: 0; }
+.books > ul { list-style: none; padding: 0; margin: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 17rem), 1fr)); gap: .8rem; }
+.shelf article { max-width: none; margin-bottom: 2.2rem; }
+.shelf article .contents, .shelf article .formats { display: none; }
+.books > ul > li { border: 1px solid var(--line); border-radius: 10px; background: var(--raised); padding: .9rem 1.1rem; margin: 0; }
 .books p { margin: .15rem 0 0; }
+.books .formats { margin-top: .3rem; }
 .books .title { font-weight: 620; }
 .formats { display: flex; flex-wrap: wrap; gap: .5rem 1.1rem; list-style: none; padding: 0; margin: 0; font-size: .94em; }
 .formats li { margin: 0; }
-.reader { display: grid; grid-template-columns: minmax(0, 1fr); justify-content: center; }
-.reader > * { width: 100%; max-width: var(--measure); margin-inline: auto; min-width: 0; }
+.reader { display: grid; grid-template-columns: minmax(min(100%, var(--measure)), max-content); justify-content: center; }
+.reader > * { max-width: var(--measure); min-width: 0; }
+/* Lines of text stay short, and tables take the width that there is. */
+.reader > article, .reader .text { max-width: 100%; min-width: 0; }
+.reader > article > header, .reader .text > * { max-width: var(--measure); }
+.reader .text > .table { max-width: 100%; }
+body:has(.reader .text > .table) :is(main, .bar) { max-width: 92rem; }
 .contents { border: 1px solid var(--line); border-radius: 10px; background: var(--raised); padding: .8rem 1.1rem; margin: 0 0 2.2em; font-size: .92em; line-height: 1.45; }
 .contents details { margin: 0; }
 .contents ol { list-style: none; padding: 0; margin: .6rem 0 0; }
@@ -86,6 +96,12 @@ ol.numbered { counter-reset: place; }
 .tree .folder > a::after { content: "/"; color: var(--quiet); font-weight: 400; }
 .tree a:hover { background: var(--soft); color: var(--ink); }
 .tree a[aria-current] { background: var(--accent-soft); color: var(--accent); font-weight: 600; }
+.code { position: relative; margin: 0 0 1.15em; }
+.code pre { margin: 0; }
+.copy { position: absolute; top: .4rem; inset-inline-end: .4rem; min-height: 1.75rem; padding: .1rem .6rem; border-radius: 6px; border-color: var(--line); font-size: .8rem; color: var(--quiet); opacity: 0; }
+.code:hover .copy, .copy:focus-visible { opacity: 1; }
+@media (hover: none) { .copy { opacity: 1; } }
+.whole { margin-top: 1.5rem; }
 .path p { margin: 0 0 1.2rem; }
 .around { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 14rem), 1fr)); gap: .8rem; margin-top: 3.5rem; }
 .around a { border: 1px solid var(--line); border-radius: 10px; background: var(--raised); padding: .8rem 1.1rem; text-decoration: none; font-weight: 620; min-width: 0; }
@@ -127,8 +143,7 @@ ol.numbered { counter-reset: place; }
 .ruled table { width: 100%; }
 .soft { color: var(--quiet); }
 @media (min-width: 68rem) {
-  .shelf.two { grid-template-columns: minmax(0, 42rem) minmax(0, 17rem); justify-content: center; max-width: none; }
-  .reader:has(.contents) { grid-template-columns: minmax(0, var(--measure)) minmax(0, 16rem); grid-template-rows: auto auto 1fr; column-gap: 4rem; }
+  .reader:has(.contents) { grid-template-columns: minmax(0, max-content) minmax(0, 16rem); grid-template-rows: auto auto 1fr; column-gap: 4rem; }
   .reader:has(.contents) > * { grid-column: 1; }
   .reader:has(.contents) > article { display: contents; }
   .reader:has(.contents) > article > header, .reader:has(.contents) > article > .text { grid-column: 1; min-width: 0; }
@@ -161,9 +176,10 @@ ol.numbered { counter-reset: place; }
 }
 @media (forced-colors: active) { button.main, .chip, .badge, mark { border: 1px solid; } }
 @media print {
-  .top, .path, .tree, .skip, .bottom, .contents, .around, .formats, .pager, .search, .filters { display: none; }
+  .top, .path, .tree, .skip, .bottom, .copy, .whole, .contents, .around, .formats, .pager, .search, .filters { display: none; }
   main { padding: 0; max-width: none; }
-  main > :not(.shelf, .reader), .reader > * { max-width: none; }
+  main > :not(.shelf, .reader), .reader > *, .reader > article > header, .reader .text > * { max-width: none; }
+  .reader, .reader:has(.contents) { display: block; }
   .card { box-shadow: none; border: 0; padding: 0; max-width: none !important; }
 }
 `;

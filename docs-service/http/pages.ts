@@ -14,11 +14,15 @@ export interface Site {
    * the base URL, so it is empty if the service has the host to itself.
    */
   readonly root: string;
+  /** The name of the library, on every page. */
+  readonly title: string;
+  /** A picture beside the name, as a `data:` address; undefined for the service's own. */
+  readonly logo?: string | undefined;
 }
 
 export interface Page {
   readonly site: Site;
-  /** Plain text, for the title of the window. */
+  /** Plain text, for the title of the window, which the name of the library follows. */
   readonly title: string;
   /** The content of `<main>`, as HTML. */
   readonly body: string;
@@ -30,6 +34,8 @@ export interface Page {
   readonly isAlone?: boolean;
   /** Whether the owner reads the page, and so can sign out. */
   readonly isOwners?: boolean;
+  /** What the page runs; `pageHeaders` must allow it. */
+  readonly script?: string;
   /** False if nobody signs in here, so that there are no pages for the owner. */
   readonly hasLibrary?: boolean;
 }
@@ -42,34 +48,42 @@ export function page(content: Page): string {
 
 /** The HTML before and after the body of a page. */
 export function pageAround(content: Omit<Page, 'body'>): { readonly before: string; readonly after: string } {
+  const script = content.script === undefined ? '' : `\n<script>${content.script}</script>`;
   const before = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(content.title)}</title>
+<title>${escapeHtml(`${content.title} · ${content.site.title}`)}</title>
 <style>${pageStyle}</style>
 </head>
 <body>
 <a class="skip" href="#page:content">Skip to the content</a>
 <header class="top"><div class="bar">
-<a class="brand" href="${content.site.root}/">${mark}<span>runner-docs</span></a>
+<a class="brand" href="${content.site.root}/">${brand(content.site)}</a>
 ${content.isAlone ? '' : `${content.hasSearch ? searchInBar(content.site) : ''}${navigation(content)}`}
 </div></header>
 <main id="page:content" tabindex="-1">
 `;
-  return { before, after: '\n</main>\n</body>\n</html>\n' };
+  return { before, after: `\n</main>${script}\n</body>\n</html>\n` };
 }
 
 /**
  * A page loads, sends and is framed by nothing but itself.
  * @param formTargets where else a form of the page may lead, as sources of a content security policy
  */
-export function pageHeaders(formTargets: readonly string[] = []) {
+export function pageHeaders({
+  formTargets = [],
+  script,
+}: {
+  readonly formTargets?: readonly string[];
+  readonly script?: string;
+} = {}) {
   return {
     'content-security-policy': [
       "default-src 'none'",
       `style-src '${styleHash()}'`,
+      ...(script === undefined ? [] : [`script-src '${hashOf(script)}'`]),
       'img-src data:',
       "base-uri 'none'",
       `form-action ${["'self'", ...formTargets].join(' ')}`,
@@ -83,7 +97,16 @@ export function pageHeaders(formTargets: readonly string[] = []) {
 let madeStyleHash: string | undefined;
 
 function styleHash(): string {
-  return (madeStyleHash ??= `sha256-${createHash('sha256').update(pageStyle).digest('base64')}`);
+  return (madeStyleHash ??= hashOf(pageStyle));
+}
+
+function hashOf(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
+}
+
+function brand({ logo, title }: Site): string {
+  const picture = logo === undefined ? mark : `<img class="logo" src="${escapeHtml(logo)}" alt="">`;
+  return `${picture}<span dir="auto">${escapeHtml(title)}</span>`;
 }
 
 /** A shelf of three books. */

@@ -52,7 +52,7 @@ export function createReferencePage(
   );
   return page({
     site,
-    title: 'Reference · runner-docs',
+    title: 'Reference',
     place: 'reference',
     hasLibrary: isServer,
     body: `<div class="ruled"><h1>Reference</h1>

@@ -1,15 +1,19 @@
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import type { InjectOptions } from 'fastify';
 import t from 'tap';
 import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
 import { linkAddress } from '../../docs-service/http/documentView.ts';
+import { readLogo } from '../../docs-service/http/logo.ts';
+import { copyScript } from '../../docs-service/http/reading/copyScript.ts';
 import { markFound, snippetToHtml } from '../../docs-service/http/reading/foundText.ts';
 import { consentPage } from '../../docs-service/http/signIn/consentPage.ts';
 import { foreign, signInHeaders } from '../../docs-service/http/signIn/signInPages.ts';
 import { parseQuery } from '../../docs-service/search/query.ts';
 import { openTestApp } from '../support/docsApp.ts';
 import { dangersOf, parseHtml } from '../support/htmlPage.ts';
+import { pictures } from '../support/pictures.ts';
 import {
   consent,
   everyPage,
@@ -19,6 +23,7 @@ import {
   serveSamples,
   signInSamples,
 } from '../support/readingLibrary.ts';
+import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 
 type Setup = Parameters<typeof openTestApp>;
 
@@ -44,14 +49,17 @@ async function openReader(t: Setup[0], files: Setup[1] = readingLibrary, overrid
 const own = await openReader(t, ownPages());
 const reader = await openReader(t);
 
-t.test('every page is valid, loads nothing and runs nothing', async (t) => {
+t.test('every page is valid, loads nothing and runs nothing but the copying of code', async (t) => {
   const { browse } = own;
   for (const path of everyPage) {
     const { body, headers } = await browse(path);
     const parsed = parseHtml(body);
     t.match(headers['content-type'], /^text\/html/, path);
     t.same(parsed.errors, [], `${path} is valid`);
-    t.same(dangersOf(parsed), [], `${path} is harmless`);
+    const hasText = body.includes('<article');
+    const scripts = Array.from(body.matchAll(/<script>([^<]*)<\/script>/g), ([, text = '']) => text);
+    t.same(scripts, hasText ? [copyScript] : [], path);
+    t.same(dangersOf(parsed), hasText ? ['<script>'] : [], `${path} is harmless`);
     t.equal(new Set(parsed.ids).size, parsed.ids.length, `no id of ${path} stands twice`);
     const named = parsed.elements.flatMap(({ attributes }) =>
       ['for', 'aria-describedby', 'aria-labelledby'].flatMap((name) => attributes[name]?.split(' ') ?? []),
@@ -62,15 +70,19 @@ t.test('every page is valid, loads nothing and runs nothing', async (t) => {
       `${path} names only ids that it has`,
     );
     const [style = ''] = /(?<=<style>)[^<]*/.exec(body) ?? [];
-    const hash = createHash('sha256').update(style).digest('base64');
     const policy = String(headers['content-security-policy']);
-    t.match(policy, `default-src 'none'; style-src 'sha256-${hash}'; img-src data:;`, path);
+    const runs = scripts.map((text) => ` script-src '${hashOf(text)}';`).join('');
+    t.match(policy, `default-src 'none'; style-src '${hashOf(style)}';${runs} img-src data:;`, path);
     t.match(policy, /frame-ancestors 'none'/, path);
     t.equal(headers['referrer-policy'], 'same-origin', path);
     const h1 = parsed.elements.filter(({ name }) => name === 'h1');
     t.equal(h1.length, 1, `${path} has one title`);
   }
 });
+
+function hashOf(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
+}
 
 t.test('every link leads somewhere', async (t) => {
   const { browse } = own;
@@ -253,6 +265,70 @@ t.test('folders stand beside the text, and have pages', async (t) => {
     ['/read?path=guides/&page=99', '/read?path=guides%2F'],
   ] as const)
     t.equal((await browse(path)).headers.location, to, path);
+});
+
+t.test('a search stays in its folder', async (t) => {
+  const { browse } = await openReader(t, {
+    'a/one.md': '---\ntags: [red]\n---\n# Same\n\nNeedle.\n',
+    'a/deep/two.md': '# Same\n\nNeedle.\n',
+    'ab/three.md': '# Other\n\nNeedle.\n',
+  });
+  const folder = (await browse('/read?path=a')).body;
+  t.match(folder, '<input type="hidden" name="path" value="a/">');
+  t.match(folder, 'placeholder="Search in a/"');
+  const { body } = await browse('/read?path=a/&q=needle&type=&tag=');
+  t.match(
+    body,
+    /2 documents for[\s\S]*>a\/one<[\s\S]*>a\/deep\/two</,
+    'equal titles are told apart by their files',
+  );
+  t.match(body, 'href="/read?q=needle"', 'a link leaves the folder');
+  t.match(body, 'href="/read?q=needle&#38;path=a%2F&#38;tag=red"', 'tags stay in it');
+  t.notMatch(body, '<p class="snippet" dir="auto">Same —', 'an excerpt does not repeat the title');
+  t.match((await browse('/read?path=gone&q=needle')).body, '0 documents for');
+});
+
+t.test('the library has a name, a picture and a page to start with', async (t) => {
+  const logo = await readLogo(
+    join(await temporaryFolder(t, { 'a.svg': '<svg><script>x</script><path d="M0 0"/></svg>' }), 'a.svg'),
+  );
+  t.equal(
+    Buffer.from(logo.split(',')[1] ?? '', 'base64')
+      .toString()
+      .includes('script'),
+    false,
+  );
+  const look = { title: "Ada's <shelf>", logo };
+  const files = {
+    'index.md': '# Not this one\n',
+    'README.md': '# Welcome\n\nTo [the first](a.md).\n\n```sh\nls\n```\n',
+    'a.md': '# A\n',
+    'collections/all.yaml': 'title: All\ndocs: [a]\n',
+  };
+  const { browse, content, indexer } = await openReader(t, files, { look });
+  const { body, headers } = await browse('/read');
+  t.match(body, '<title>Library · Ada&#39;s &#60;shelf&#62;</title>');
+  t.match(body, `<img class="logo" src="${logo}" alt=""><span dir="auto">Ada&#39;s &#60;shelf&#62;</span>`);
+  t.match(body, /<h1 id="welcome">Welcome<\/h1>[\s\S]*href="\/read\/a"[\s\S]*Collections[\s\S]*3 documents/);
+  t.same(dangersOf(parseHtml(body)), ['<script>']);
+  t.equal((await browse('/read', { headers: { 'if-none-match': String(headers['etag']) } })).statusCode, 304);
+  t.notMatch((await browse('/read?type=guide')).body, 'Welcome', 'only on the first page');
+  await writeFiles(content, { 'README.md': `${'>'.repeat(5_000)} deep` });
+  await indexer.sync();
+  for (const time of ['first', 'second'])
+    t.match(
+      (await browse('/read')).body,
+      /<h1>Library<\/h1>[\s\S]*3 documents/,
+      `cannot be rendered: ${time} time`,
+    );
+  t.match((await browse('/', { headers: { cookie: '' } })).body, 'Ada&#39;s &#60;shelf&#62;');
+  const bad = await temporaryFolder(t, { 'a.gif': pictures.gif, 'big.png': Buffer.alloc(100_001) });
+  for (const [name, want] of [
+    ['a.gif', /must be a PNG or an SVG/],
+    ['big.png', /more than 100 KB/],
+    ['none.png', /is not a file/],
+  ] as const)
+    await t.rejects(readLogo(join(bad, name)), want);
 });
 
 t.test('a document', async (t) => {

@@ -145,6 +145,31 @@ t.test('the pages in a browser', needs('chromium'), async (t) => {
     t.equal(sent, 'request=request-1&csrf=csrf-1&scope=read&scope=profile&decision=allow');
   });
 
+  t.test('a button copies code, and a table uses a wide window', async (t) => {
+    const page = await openPage(t, browser, {
+      base,
+      cookie,
+      options: { viewport: { width: 1_680, height: 900 } },
+    });
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.goto(`${base}/read/documents`);
+    const code = page.locator('.code').first();
+    const copy = code.getByRole('button', { name: 'Copy' });
+    await copy.focus();
+    await page.keyboard.press('Enter');
+    await code.getByRole('button', { name: 'Copied' }).waitFor();
+    t.equal(
+      await page.evaluate(() => navigator.clipboard.readText()),
+      (await code.locator('pre').textContent())?.trimEnd(),
+    );
+    const widthOf = async (selector: string) =>
+      (await page.locator(selector).first().boundingBox())?.width ?? 0;
+    t.ok((await widthOf('.text > .table')) > 1.2 * (await widthOf('.text > p')));
+    const without = await openPage(t, browser, { base, cookie, options: { javaScriptEnabled: false } });
+    await without.goto(`${base}/read/documents`);
+    t.equal(await without.getByRole('button', { name: 'Copy' }).count(), 0);
+  });
+
   t.test('the pages print well', async (t) => {
     const page = await openPage(t, browser, { base, cookie, options: { viewport: desk } });
     await page.goto(`${base}/read/guide?in=handbook`);

@@ -205,6 +205,7 @@ t.test('a wrong command line is answered with what to type', async (t) => {
       want: /must not have a query.* "https:\/\/x\.org\/docs"/,
     },
     { args: ['serve', '--base-url', 'https://x.org/a//b'], want: /between single slashes/ },
+    { args: ['serve', '--title', ' '], want: /--title must be one line/ },
     { args: ['serve', '--database', 'mysql://x'], want: /postgres:\/\// },
     { args: ['token', 'create', '--scope', 'write'], want: /there is no scope "write"/ },
     { args: ['token', 'create', '--expires', 'never'], want: /12h, 30d or 1y/ },

@@ -121,7 +121,7 @@ export async function openSession(
   return { name: 'docs_session_4000', value: text };
 }
 
-const site = { root: '' };
+const site = { root: '', title: 'runner-docs' };
 
 const client: OAuthClient = {
   id: 'https://agent.example/oauth/client.json',

@@ -1,11 +1,11 @@
 import type { Token, Tokens } from 'marked';
 import { plainText } from '../../content/plainText.ts';
 import { UnrenderableError } from '../renderJob.ts';
-import { lexPlain } from './markdown.ts';
+import { isTitle, lexPlain } from './markdown.ts';
 
 /** The excerpt for a program: its words alone, and at most 200 characters. */
-export function plainSnippet(snippet: string): string {
-  const words = snippetWords(snippet, snippetBlocks(snippet));
+export function plainSnippet(snippet: string, title: string): string {
+  const words = snippetWords(snippet, snippetBlocks(snippet, title));
   if (words.length <= maxPlain) return words;
   const kept = words.slice(0, maxPlain - 2);
   return `${(kept.replace(/\s+\S*$/, '') || kept).replace(/\p{Surrogate}$/u, '')} …`;
@@ -22,10 +22,16 @@ export function snippetWords(snippet: string, tokens: readonly Token[]): string 
 /** Without its definition, a reference is text. */
 const footnotes = /\[\^[^\]\s]{1,100}\]/g;
 
-/** Empty if the excerpt is out of the bounds of rendering. */
-export function snippetBlocks(snippet: string): readonly Token[] {
+/**
+ * Empty if the excerpt is out of the bounds of rendering.
+ * @param title of the document, which stands above the excerpt and is not repeated by it
+ */
+export function snippetBlocks(snippet: string, title: string): readonly Token[] {
   try {
-    return lexPlain(snippet).filter(({ type }) => !['space', 'def'].includes(type));
+    const blocks = lexPlain(snippet).filter(({ type }) => !['space', 'def'].includes(type));
+    const [first, ...rest] = blocks;
+    const repeats = first?.type === 'heading' && isTitle(plainText([first]), title);
+    return repeats && rest.length > 0 ? rest : blocks;
   } catch (error) {
     if (error instanceof UnrenderableError) return [];
     throw error;

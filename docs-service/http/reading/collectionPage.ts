@@ -20,7 +20,7 @@ export function collectionPage({ site, collection, page: number, pageSize }: Col
   const items = shown.map((document) => documentItem(document, { site, collection: name }));
   return page({
     site,
-    title: `${title} · runner-docs`,
+    title,
     hasSearch: true,
     isOwners: true,
     body: `<div class="shelf"><div>

@@ -1,6 +1,7 @@
 import type { DocumentMetadata } from '../../content/document.ts';
 import { htmlLanguage } from '../../formats/language.ts';
 import { dateElement } from '../../formats/markdown/xmlText.ts';
+import type { LocatedMetadata } from '../../search/documentIndex.ts';
 import { readingPath } from '../documentView.ts';
 import { escapeHtml, type Site } from '../pages.ts';
 
@@ -10,14 +11,14 @@ interface ItemOptions {
   readonly title?: string;
   /** As HTML, instead of the description. */
   readonly text?: string;
-  /** The search that the link of a tag preserves. */
-  readonly q?: string;
+  /** The search and the folder that the link of a tag preserves. */
+  readonly narrowed?: Pick<LibraryPlace, 'q' | 'path'>;
   /** The collection that the reader is in. */
   readonly collection?: string;
 }
 
 /** A document in a list. */
-export function documentItem(document: DocumentMetadata, options: ItemOptions): string {
+export function documentItem(document: LocatedMetadata, options: ItemOptions): string {
   const { slug, title, lang, description } = document;
   const name = options.title ?? escapeHtml(title);
   const within = options.collection === undefined ? '' : `?in=${encodeURIComponent(options.collection)}`;
@@ -26,9 +27,12 @@ export function documentItem(document: DocumentMetadata, options: ItemOptions): 
 ${meta(document)}${options.text ?? about}${chips(document, options)}</li>`;
 }
 
-function meta({ draft, date, authors }: DocumentMetadata): string {
+function meta({ draft, date, authors, path }: LocatedMetadata): string {
+  // Documents in different folders often have the same title.
+  const place = path.replace(/\.[^.]*$/, '');
   const parts = [
     draft ? '<span class="badge">Draft</span>' : '',
+    place.includes('/') ? `<bdi class="foreign">${escapeHtml(place)}</bdi>` : '',
     date === null ? '' : dateElement(date),
     ...authors.slice(0, 3).map((author) => `<bdi>${escapeHtml(author)}</bdi>`),
     authors.length > 3 ? 'and others' : '',
@@ -36,10 +40,13 @@ function meta({ draft, date, authors }: DocumentMetadata): string {
   return parts.length === 0 ? '' : `<p class="meta">${parts.join(' · ')}</p>`;
 }
 
-function chips({ type, tags }: DocumentMetadata, { site, q }: ItemOptions): string {
+function chips({ type, tags }: DocumentMetadata, { site, narrowed }: ItemOptions): string {
   const all = [
-    ...(type === null ? [] : [{ address: libraryAddress(site, { q, type }), text: type }]),
-    ...tags.map((tag) => ({ address: libraryAddress(site, { q, tag: tag.slug }), text: tag.title })),
+    ...(type === null ? [] : [{ address: libraryAddress(site, { ...narrowed, type }), text: type }]),
+    ...tags.map((tag) => ({
+      address: libraryAddress(site, { ...narrowed, tag: tag.slug }),
+      text: tag.title,
+    })),
   ];
   if (all.length === 0) return '';
   const items = all.map(

@@ -2,6 +2,7 @@ import type { CollectionDefinition } from '../../content/collectionFile.ts';
 import type { Document, DocumentMetadata } from '../../content/document.ts';
 import { readingPath } from '../documentView.ts';
 import { escapeHtml, pageAround, type Site } from '../pages.ts';
+import { copyScript } from './copyScript.ts';
 import { type Folders, parentOf } from './folders.ts';
 import { folderCrumbs, folderTree } from './folderTree.ts';
 
@@ -29,9 +30,10 @@ export function documentPage({ site, document, folders, around }: DocumentView):
 } {
   const { before, after } = pageAround({
     site,
-    title: `${document.title} · runner-docs`,
+    title: document.title,
     hasSearch: true,
     isOwners: true,
+    script: copyScript,
   });
   const folder = parentOf(document.path);
   const steps = around === undefined ? folderCrumbs(site, folder) : collectionSteps(site, around);
@@ -58,5 +60,8 @@ function neighbours(site: Site, { definition, previous, next }: Neighbours): str
       ? ''
       : `<a class="${rel}" rel="${rel}" href="${readingPath(site, document.slug)}?in=${encodeURIComponent(definition.name)}"><span>${text}</span><bdi>${escapeHtml(document.title)}</bdi></a>`;
   const links = `${link(previous, 'prev', '← Previous')}${link(next, 'next', 'Next →')}`;
-  return links === '' ? '' : `<nav class="around" aria-label="Within the collection">${links}</nav>\n`;
+  const steps = links === '' ? '' : `<nav class="around" aria-label="Within the collection">${links}</nav>\n`;
+  const address = `${site.root}/read/collections/${encodeURIComponent(definition.name)}`;
+  const title = `<bdi>${escapeHtml(definition.title)}</bdi>`;
+  return `${steps}<p class="meta whole">All of ${title} as <a href="${address}.epub">EPUB</a> or <a href="${address}.pdf">PDF</a></p>\n`;
 }

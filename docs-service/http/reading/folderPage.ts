@@ -3,6 +3,7 @@ import { escapeHtml, page, type Site } from '../pages.ts';
 import { documentItem, libraryAddress, pager } from './documentList.ts';
 import { type Folder, type Folders, folderName, parentOf } from './folders.ts';
 import { folderCrumbs, folderList, folderTree } from './folderTree.ts';
+import { searchForm } from './searchForm.ts';
 
 interface FolderView {
   readonly site: Site;
@@ -23,14 +24,13 @@ export function folderPage({ site, folder, folders, page: number, pageSize }: Fo
   const addressOf = (to: number) => libraryAddress(site, { path, page: to });
   return page({
     site,
-    title: `${name} · runner-docs`,
-    hasSearch: true,
+    title: name,
     isOwners: true,
     body: `<div class="with-tree">
 ${folderTree({ site, folders, folder: path })}<div class="shelf"><div>
 <nav class="path" aria-label="Where this is"><p class="meta">${crumbs}</p></nav>
 <h1 dir="auto">${escapeHtml(name)}</h1>
-${folderList(site, folder)}${documents.length === 0 ? '' : `<p class="count">${count(documents.length, 'document')}</p>\n<ol class="results">\n${items.join('\n')}\n</ol>\n`}${pager({ page: number, pageSize, total: documents.length, addressOf })}
+${searchForm(site, { path })}${folderList(site, folder)}${documents.length === 0 ? '' : `<p class="count">${count(documents.length, 'document')}</p>\n<ol class="results">\n${items.join('\n')}\n</ol>\n`}${pager({ page: number, pageSize, total: documents.length, addressOf })}
 </div></div></div>`,
   });
 }

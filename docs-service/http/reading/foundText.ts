@@ -16,8 +16,8 @@ export function markFound(text: string, { all }: Query): string {
 }
 
 /** Converts an excerpt in Markdown, as search returns it, to HTML: code stays code, other text becomes its words. */
-export function snippetToHtml(snippet: string, query: Query): string {
-  const tokens = snippetBlocks(snippet);
+export function snippetToHtml(snippet: string, query: Query, title = ''): string {
+  const tokens = snippetBlocks(snippet, title);
   const [only, ...more] = tokens;
   if (only?.type === 'code' && more.length === 0)
     return `<pre class="snippet" tabindex="0"><code>${markFound((only as Tokens.Code).text, query)}</code></pre>`;

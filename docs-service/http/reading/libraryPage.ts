@@ -1,17 +1,19 @@
 import { count } from '../../../protocol/base/text.ts';
 import type { CollectionDefinition } from '../../content/collectionFile.ts';
 import type { DocumentMetadata } from '../../content/document.ts';
-import type { SearchHit } from '../../search/documentIndex.ts';
+import type { LocatedMetadata, SearchHit } from '../../search/documentIndex.ts';
 import { parseQuery } from '../../search/query.ts';
-import { escapeHtml, page, type Site } from '../pages.ts';
+import { escapeHtml, page, pageAround, type Site } from '../pages.ts';
+import { copyScript } from './copyScript.ts';
 import { documentItem, type LibraryPlace, libraryAddress, pager } from './documentList.ts';
 import type { Folders } from './folders.ts';
 import { folderList } from './folderTree.ts';
 import { markFound, snippetToHtml } from './foundText.ts';
+import { searchForm } from './searchForm.ts';
 
 interface View {
   readonly site: Site;
-  readonly filter: { readonly type?: string; readonly tag?: string };
+  readonly filter: { readonly type?: string; readonly tag?: string; readonly path?: string };
   /** Counted from 1. */
   readonly page: number;
   readonly pageSize: number;
@@ -20,11 +22,13 @@ interface View {
 }
 
 export interface LibraryView extends View {
-  readonly items: readonly DocumentMetadata[];
+  readonly items: readonly LocatedMetadata[];
   readonly collections: readonly CollectionDefinition[];
   readonly folders: Folders;
   /** False while the library is read for the first time. */
   readonly isComplete: boolean;
+  /** Whether the page of the content folder is shown, whose heading is that of the whole page. */
+  readonly hasStart: boolean;
 }
 
 export interface ResultsView extends View {
@@ -33,50 +37,56 @@ export interface ResultsView extends View {
   readonly approximate: boolean;
 }
 
-/** All documents, or those of one type or tag, the newest first; and the collections. */
-export function libraryPage(view: LibraryView): string {
-  const { site, items, collections, total, filter, isComplete } = view;
+/**
+ * The library: the collections, and all documents, or those of one type or tag, the newest first. The first page shows
+ * the page of the content folder, if there is one, between `before` and `after`.
+ */
+export function libraryPage(view: LibraryView): { readonly before: string; readonly after: string } {
+  const { site, items, collections, total, filter, isComplete, hasStart } = view;
   const root = view.folders.get('');
   const isAll = filter.type === undefined && filter.tag === undefined;
   const making = isComplete
     ? ''
     : '<div class="notice" role="status"><p>The library is being read for the first time. Load this page again in a moment to see all of it.</p></div>\n';
-  const books = collections.length === 0 ? '' : bookShelf(site, collections);
-  return page({
+  const { before, after } = pageAround({
     site,
-    title: 'Library · runner-docs',
+    title: 'Library',
     place: 'library',
     isOwners: true,
-    body: `<div class="shelf${books && ' two'}"><div>
-<h1>Library</h1>
-${searchForm(view, '')}${making}${isAll && view.page === 1 && root !== undefined ? folderList(site, root) : ''}${filters(view, items)}<p class="count">${count(total, 'document')}${isAll ? '' : ' with this filter'}</p>
-${list(items.map((document) => documentItem(document, { site })))}${pages(view, {})}
-</div>
-${books}</div>`,
+    ...(hasStart ? { script: copyScript } : {}),
   });
+  const heading = hasStart ? '<h2>All documents</h2>' : '';
+  return {
+    before: `${before}<div class="shelf"><div>
+${hasStart ? '' : `<h1>Library</h1>\n`}${searchForm(site, filter)}${making}`,
+    after: `${collections.length === 0 ? '' : bookShelf(site, collections)}${heading}
+${isAll && view.page === 1 && root !== undefined ? folderList(site, root) : ''}${filters(view, items)}<p class="count">${count(total, 'document')}${isAll ? '' : ' with this filter'}</p>
+${list(items.map((document) => documentItem(document, { site })))}${pages(view, {})}
+</div></div>${after}`,
+  };
 }
 
 /** The results of a search, the best first, with the matching words marked. */
 export function resultsPage(view: ResultsView): string {
-  const { site, items, text, total, approximate } = view;
+  const { site, filter, items, text, total, approximate } = view;
   const query = parseQuery(text);
   const found = approximate ? `More than ${total.toLocaleString('en')} documents` : count(total, 'document');
   const entries = items.map(({ document, snippet }) =>
     documentItem(document, {
       site,
       title: markFound(document.title, query),
-      text: snippet === '' ? '' : snippetToHtml(snippet, query),
-      q: text,
+      text: snippet === '' ? '' : snippetToHtml(snippet, query, document.title),
+      narrowed: { q: text, path: filter.path },
     }),
   );
   return page({
     site,
-    title: `${text.slice(0, 100)} · Search · runner-docs`,
+    title: `${text.slice(0, 100)} · Search`,
     place: 'library',
     isOwners: true,
     body: `<div class="shelf"><div>
 <h1>Search</h1>
-${searchForm(view, text)}${filters(
+${searchForm(site, { ...filter, q: text })}${filters(
   view,
   items.map(({ document }) => document),
   text,
@@ -94,25 +104,15 @@ const advice = `<p>Try fewer or other words. A document is found if it has all o
 </ul>
 `;
 
-function searchForm({ site, filter: { type, tag } }: View, text: string): string {
-  const kept = Object.entries({ type, tag }).flatMap(([name, value]) =>
-    value === undefined ? [] : [`<input type="hidden" name="${name}" value="${escapeHtml(value)}">`],
-  );
-  return `<form class="search" role="search" action="${site.root}/read"><div>
-<label class="hidden" for="page:q">Search the library</label>
-<input id="page:q" type="search" name="q" value="${escapeHtml(text)}" placeholder="Search the library" maxlength="1000" autocomplete="off">${kept.join('')}
-</div><button class="main">Search</button></form>
-`;
-}
-
 /** Each filter with a link that removes it. */
 function filters({ site, filter }: View, items: readonly DocumentMetadata[], q?: string): string {
-  const { type, tag } = filter;
+  const { type, tag, path } = filter;
   const titleOf = (tag: string) =>
     items.flatMap(({ tags }) => tags).find(({ slug }) => slug === tag)?.title ?? tag;
   const chips = [
-    ...(type === undefined ? [] : [remover('type', type, libraryAddress(site, { q, tag }))]),
-    ...(tag === undefined ? [] : [remover('tag', titleOf(tag), libraryAddress(site, { q, type }))]),
+    ...(path === undefined ? [] : [remover('folder', path, libraryAddress(site, { q, type, tag }))]),
+    ...(type === undefined ? [] : [remover('type', type, libraryAddress(site, { q, tag, path }))]),
+    ...(tag === undefined ? [] : [remover('tag', titleOf(tag), libraryAddress(site, { q, type, path }))]),
   ];
   return chips.length === 0 ? '' : `<ul class="filters" aria-label="Filters">${chips.join('')}</ul>\n`;
 }
@@ -138,12 +138,14 @@ function bookShelf({ root }: Site, collections: readonly CollectionDefinition[])
   const books = collections.slice(0, maxBooks).map(({ name, title, description, lang }) => {
     const address = `${root}/read/collections/${encodeURIComponent(name)}`;
     const text = escapeHtml(title);
+    const format = (name: string) =>
+      `<li><a href="${address}.${name.toLowerCase()}">${name}<span class="hidden"> of ${text}</span></a></li>`;
     const about = description === null ? '' : `<p class="meta" dir="auto">${escapeHtml(description)}</p>`;
-    return `<li><a class="title" dir="auto"${lang === null ? '' : ` lang="${escapeHtml(lang)}"`} href="${address}">${text}</a>${about}<p><a href="${address}.epub">EPUB<span class="hidden"> of ${text}</span></a></p></li>`;
+    return `<li><a class="title" dir="auto"${lang === null ? '' : ` lang="${escapeHtml(lang)}"`} href="${address}">${text}</a>${about}<ul class="formats">${format('EPUB')}${format('PDF')}</ul></li>`;
   });
-  return `<aside class="books" aria-labelledby="page:books"><h2 id="page:books">Collections</h2>
+  return `<section class="books" aria-labelledby="page:books"><h2 id="page:books">Collections</h2>
 <ul>
 ${books.join('\n')}
-</ul></aside>
+</ul></section>
 `;
 }

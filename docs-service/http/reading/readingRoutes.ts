@@ -2,7 +2,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
-import { isSlug } from '../../content/slug.ts';
+import type { Document } from '../../content/document.ts';
+import { folderPagePaths, isSlug } from '../../content/slug.ts';
+import { UnrenderableError } from '../../formats/renderJob.ts';
+import type { Rendition } from '../../formats/renditionMaker.ts';
 import type { Renditions } from '../../formats/renditions.ts';
 import { findCollection } from '../../library/libraryCollections.ts';
 import type { DocumentFilter, DocumentIndex } from '../../search/documentIndex.ts';
@@ -16,11 +19,12 @@ import { nameParameter, slugParameter } from '../schemas.ts';
 import { sendRendition } from '../sendRendition.ts';
 import type { OwnerSession } from '../signIn/ownerSessions.ts';
 import { collectionPage } from './collectionPage.ts';
+import { copyScript } from './copyScript.ts';
 import { libraryAddress } from './documentList.ts';
 import { documentPage, type Neighbours } from './documentPage.ts';
 import { folderPage } from './folderPage.ts';
 import { createFolders } from './folders.ts';
-import { libraryPage, resultsPage } from './libraryPage.ts';
+import { libraryPage, type ResultsView, resultsPage } from './libraryPage.ts';
 
 interface ReadingServices {
   readonly index: DocumentIndex;
@@ -44,6 +48,30 @@ const libraryQuery = Type.Object({
   path: Type.Optional(Type.String({ maxLength: 2_048 })),
   page: pageNumber,
 });
+
+/** What the owner asked the library for. */
+interface Asked {
+  readonly type?: string | undefined;
+  readonly tag?: string | undefined;
+  readonly path?: string | undefined;
+  readonly page: number;
+}
+
+/** The documents on a page of a list, drafts included. */
+function rowsOf(page: number) {
+  return { drafts: true, limit: pageSize, offset: (page - 1) * pageSize };
+}
+
+function lastPage(total: number): number {
+  return Math.max(1, Math.ceil(total / pageSize));
+}
+
+/** The page of the content folder, if it is published. */
+async function startPage(index: DocumentIndex): Promise<Document | undefined> {
+  const slugs = await index.slugsOf(folderPagePaths(''));
+  const [slug] = folderPagePaths('').flatMap((path) => slugs.get(path) ?? []);
+  return slug === undefined ? undefined : index.read(slug);
+}
 
 /**
  * The routes under `/read`: pages for the signed-in owner, who also sees drafts. Here alone, a session replaces the
@@ -70,30 +98,11 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
 
     app.get('', { schema: { hide: true, querystring: libraryQuery } }, async (request, reply) => {
       // A form also sends its empty fields.
-      const { q, type, tag, path } = withoutEmpty(request.query);
+      const { q, ...narrowed } = withoutEmpty(request.query);
       const { page = 1 } = request.query;
-      if (path !== undefined) return sendFolder(request, reply, { path, page });
-      const filter = withoutUndefined<Pick<DocumentFilter, 'type' | 'tag'>>({ type, tag });
-      const asked = { ...filter, drafts: true, limit: pageSize, offset: (page - 1) * pageSize };
-      const view = { site, filter, page, pageSize };
-      const beyond = (total: number) => page > 1 && (page - 1) * pageSize >= total;
-      const toLast = (total: number) =>
-        reply.redirect(libraryAddress(site, { q, ...filter, page: Math.ceil(total / pageSize) }), 303);
-      if (q === undefined) {
-        const found = await index.list(asked);
-        if (beyond(found.total)) return toLast(found.total);
-        const isFront = page === 1 && Object.keys(filter).length === 0;
-        const collections = isFront ? await index.collections() : [];
-        const { isComplete } = await index.summary();
-        return sendPage(
-          request,
-          reply,
-          libraryPage({ ...view, ...found, collections, folders: await readFolders(), isComplete }),
-        );
-      }
-      const found = await index.search({ ...asked, text: q });
-      if (beyond(found.total)) return toLast(found.total);
-      return sendPage(request, reply, resultsPage({ ...view, ...found, text: q }));
+      if (q !== undefined) return sendResults(request, reply, { ...narrowed, q, page });
+      if (narrowed.path !== undefined) return sendFolder(request, reply, { path: narrowed.path, page });
+      return sendLibrary(request, reply, { ...narrowed, page });
     });
 
     app.get(
@@ -112,9 +121,7 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
         const article = await renditions.article(found);
         const around = await neighboursOf(slug, request.query.in);
         const page = documentPage({ site, document: found, folders: await readFolders(), around });
-        const etag = createEtag(page.before, page.after, article.etag);
-        reply.headers(pageHeaders());
-        return sendRendition(request, reply, { ...article, etag }, { authorization, around: page });
+        return sendAround(request, reply, article, page);
       },
     );
 
@@ -156,6 +163,59 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
       );
   };
 
+  async function sendLibrary(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { type, tag, page }: Asked,
+  ): Promise<FastifyReply> {
+    const filter = withoutUndefined<Pick<DocumentFilter, 'type' | 'tag'>>({ type, tag });
+    const found = await index.list({ ...filter, ...rowsOf(page) });
+    const last = lastPage(found.total);
+    if (page > last) return reply.redirect(libraryAddress(site, { ...filter, page: last }), 303);
+    const isFront = page === 1 && Object.keys(filter).length === 0;
+    const collections = isFront ? await index.collections() : [];
+    const { isComplete } = await index.summary();
+    const view = { site, filter, page, pageSize, ...found, collections, isComplete };
+    const folders = await readFolders();
+    const start = isFront ? await startPage(index) : undefined;
+    if (start !== undefined) {
+      try {
+        const article = await renditions.article(start);
+        return await sendAround(request, reply, article, libraryPage({ ...view, folders, hasStart: true }));
+      } catch (error) {
+        // The library has a page even if this document cannot be rendered.
+        if (!(error instanceof UnrenderableError)) throw error;
+      }
+    }
+    const { before, after } = libraryPage({ ...view, folders, hasStart: false });
+    return sendPage(request, reply, before + after);
+  }
+
+  async function sendResults(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { q, type, tag, path, page }: Asked & { readonly q: string },
+  ): Promise<FastifyReply> {
+    const folder = path?.replace(/\/?$/, '/');
+    const filter = withoutUndefined<ResultsView['filter']>({ type, tag, path: folder });
+    const narrowed = withoutUndefined<Omit<DocumentFilter, 'drafts'>>({ type, tag, folder });
+    const found = await index.search({ ...narrowed, ...rowsOf(page), text: q });
+    const last = lastPage(found.total);
+    if (page > last) return reply.redirect(libraryAddress(site, { q, ...filter, page: last }), 303);
+    return sendPage(request, reply, resultsPage({ site, filter, page, pageSize, ...found, text: q }));
+  }
+
+  async function sendAround(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    article: Rendition,
+    around: { readonly before: string; readonly after: string },
+  ): Promise<FastifyReply> {
+    const etag = createEtag(around.before, around.after, article.etag);
+    reply.headers(pageHeaders({ script: copyScript }));
+    return sendRendition(request, reply, { ...article, etag }, { authorization, around });
+  }
+
   async function sendFolder(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -165,7 +225,7 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
     const folder = folders.get(path.endsWith('/') ? path : `${path}/`);
     if (folder === undefined)
       throw new HttpProblem(404, 'There is no folder at this path with documents in it.');
-    const last = Math.max(1, Math.ceil(folder.documents.length / pageSize));
+    const last = lastPage(folder.documents.length);
     if (page > last) return reply.redirect(libraryAddress(site, { path: folder.path, page: last }), 303);
     return sendPage(request, reply, folderPage({ site, folder, folders, page, pageSize }));
   }
@@ -216,7 +276,7 @@ function errorPage(site: Site, problem: HttpProblem): string {
   const title = titles[problem.status] ?? 'That did not work';
   return page({
     site,
-    title: `${title} · runner-docs`,
+    title,
     hasSearch: true,
     isOwners: true,
     body: `<h1>${title}</h1>

@@ -107,7 +107,7 @@ list</code> shows them, and <code>runner-docs token revoke</code> ends one.</p>
  */
 export function signInHeaders(redirectUri?: string) {
   const targets = redirectUri === undefined ? [] : [formTargetOf(redirectUri)];
-  return { ...pageHeaders(targets), 'cache-control': 'no-store' } as const;
+  return { ...pageHeaders({ formTargets: targets }), 'cache-control': 'no-store' } as const;
 }
 
 /** As a source of a content security policy, which cannot name an IPv6 address, or a host in other schemes. */
@@ -121,7 +121,7 @@ function formTargetOf(redirectUri: string): string {
 export function card(site: Site, title: string, body: string): string {
   return page({
     site,
-    title: `${title} · runner-docs`,
+    title,
     isAlone: true,
     body: `<div class="card">${body}</div>`,
   });
