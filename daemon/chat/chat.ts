@@ -114,9 +114,10 @@ class Round {
     };
   }
 
-  #learn(): Promise<void> {
+  async #learn(): Promise<void> {
     const { runner, params } = this.#options;
     const { learn } = this.#dependencies;
+    await runner.ready?.(params.model, () => this.#noticeWaiting('loading'), this.#stop.signal);
     return learn(runner, params.model, neededCapabilities(params, runner.facts), this.#stop.signal);
   }
 

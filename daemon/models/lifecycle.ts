@@ -48,7 +48,11 @@ export function createLifecycle({
   const load = async (runner: Runner, model: string, { signal, ...options }: RunOptions) => {
     const loadModel = required(runner, 'load');
     await models.learn(runner, model, ['completion', 'embedding'], signal);
-    await loadModel(model, { ...options, onlyEmbeds: models.onlyEmbeds(runner, model) }, signal);
+    await loadModel(
+      model,
+      { ...options, onlyEmbeds: models.onlyEmbeds(runner, model), onProgress: () => onDidChange(runner) },
+      signal,
+    );
   };
 
   const untilGone = async (runner: Runner, model: string, signal: AbortSignal) => {

@@ -51,6 +51,7 @@ export class ModelCapabilities {
       const id = this.#idOf(server, model.name);
       const found = this.#entryWithDigest(id, model.digest);
       if (model.capabilities) found.listed = new Set(model.capabilities);
+      found.writesNoText = model.writesNoText === true;
       found.isRemote = model.remoteHost !== undefined;
       if (model.maximumContext) found.maximumContext = model.maximumContext;
       this.#noteVision(found, id, model.name);
@@ -73,7 +74,7 @@ export class ModelCapabilities {
   learnShown(server: Server, model: string, show: ShownModel): void {
     const id = this.#idOf(server, model);
     const found = this.#entryAt(id);
-    found.isShown = true;
+    found.isShown = show.isPartial !== true;
     if (show.capabilities) found.shown = new Set(show.capabilities);
     if (show.turns) found.turns = show.turns;
     found.opensThinking = show.opensThinking === true;
@@ -235,6 +236,8 @@ interface Known {
   isShown?: boolean;
   /** From the list, which may be incomplete: the model has what it names. */
   listed?: ReadonlySet<string>;
+  /** Its output is no text. */
+  writesNoText?: boolean;
   readonly observed: Map<CapabilityName, boolean>;
   /** One of its answers had thinking. */
   hasThought?: boolean;
@@ -252,7 +255,9 @@ interface Known {
 }
 
 /** An observation overrides what the server says, and that overrides what the name suggests. */
-function capabilityOf({ observed, shown, listed }: Known, model: string, name: CapabilityName): Capability {
+function capabilityOf(known: Known, model: string, name: CapabilityName): Capability {
+  const { observed, shown, listed, writesNoText } = known;
+  if (writesNoText && name === 'completion') return { value: false, from: 'server' };
   const seen = observed.get(name);
   if (seen !== undefined) return { value: seen, from: 'observed' };
   if (shown) return { value: shown.has(name), from: 'server' };

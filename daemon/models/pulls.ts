@@ -79,9 +79,10 @@ function messageOf(status: string, layer: PartProgress): string {
   return `${verb}: ${formatShare(layer.completed, layer.total)}`;
 }
 
-/** The first twelve digits, as in the runner's own texts. */
+/** The first twelve digits, as in the runner's own texts, or the name of a file. */
 function nameOf(digest: string): string {
-  return plain(digest.replace(/^sha256:/, '').slice(0, 12));
+  const [, digits] = /^sha256:(.{0,12})/.exec(digest) ?? [];
+  return plain(digits ?? digest.slice(0, 100));
 }
 
 /** The text comes from the runner, so it is bounded and freed of control characters. */

@@ -2,7 +2,13 @@ import type { Transport } from './http/transport.ts';
 import { createOllamaRunner } from './ollama/ollamaRunner.ts';
 import { recogniseOllama } from './ollama/recognise.ts';
 import { createOpenaiRunner } from './openai/openaiRunner.ts';
-import { isLlamaServer, llamaServer, otherServer, recogniseOpenai } from './openai/recognise.ts';
+import {
+  type Found,
+  isLlamaServer,
+  otherServer,
+  recogniseLlama,
+  recogniseOpenai,
+} from './openai/recognise.ts';
 import type { Runner, Server, ServerFacts } from './runner.ts';
 
 /** What answers at an address. */
@@ -10,6 +16,8 @@ export interface Recognised {
   readonly runner: Runner;
   /** False if it proves nothing, for example because it keeps everything behind a token: it may be something else. */
   readonly isCertain: boolean;
+  /** False if it is asked again before the next request, since it may say more then. */
+  readonly isComplete: boolean;
 }
 
 /**
@@ -24,15 +32,17 @@ export async function recognise(
 ): Promise<Recognised> {
   const ollama = () => createOllamaRunner(server, transport);
   const openai = (facts: ServerFacts) => createOpenaiRunner(server, transport, facts);
+  const recognisedAs = ({ facts, ...found }: Found): Recognised => ({ runner: openai(facts), ...found });
   const { api } = server;
-  if (api === 'ollama') return { runner: ollama(), isCertain: true };
+  if (api === 'ollama') return { runner: ollama(), isCertain: true, isComplete: true };
   if (api === undefined) {
     const { isOllama, answer } = await recogniseOllama(transport, signal);
-    if (isOllama) return { runner: ollama(), isCertain: true };
-    if (isLlamaServer(answer)) return { runner: openai(llamaServer), isCertain: true };
-    if (answer.status === 401 || answer.status === 403) return { runner: ollama(), isCertain: false };
+    if (isOllama) return { runner: ollama(), isCertain: true, isComplete: true };
+    if (isLlamaServer(answer)) return recognisedAs(await recogniseLlama(transport, signal));
+    if (answer.status === 401 || answer.status === 403)
+      return { runner: ollama(), isCertain: false, isComplete: false };
   }
   const found = await recogniseOpenai(transport, signal);
-  if (found) return { runner: openai(found.facts), isCertain: found.isCertain };
-  return { runner: api === 'openai' ? openai(otherServer) : ollama(), isCertain: false };
+  if (found) return recognisedAs(found);
+  return { runner: api === 'openai' ? openai(otherServer) : ollama(), isCertain: false, isComplete: false };
 }

@@ -35,6 +35,8 @@ export interface Runner {
   fill(request: FillRequest, signal: AbortSignal): AsyncGenerator<readonly FillPart[]>;
   /** The exact tokens of a chat's prompt. */
   count?(request: ChatRequest, signal: AbortSignal): Promise<number>;
+  /** Waits until a model is loaded whose properties nobody knows before. `onWait` is called if it is not. */
+  ready?(model: string, onWait: () => void, signal: AbortSignal): Promise<void>;
   load?(model: string, options: LoadOptions, signal: AbortSignal): Promise<void>;
   /** Asks for a model to be unloaded. A running answer may delay it. */
   unload?(model: string, signal: AbortSignal): Promise<void>;
@@ -130,6 +132,8 @@ export interface LoadOptions {
   readonly contextLength?: number;
   /** The model only embeds. If that is not known, the runner is asked for a chat first. */
   readonly onlyEmbeds?: boolean;
+  /** Called when the list shows that the load has begun, or has come further. */
+  readonly onProgress?: () => void;
 }
 
 /** An installed or loaded model. Fields that are missing or have a wrong type are left out. */
@@ -147,6 +151,8 @@ export interface ListedModel {
   readonly parameterSize?: string;
   readonly quantization?: string;
   readonly capabilities?: readonly string[];
+  /** Its output is no text, so it cannot chat. */
+  readonly writesNoText?: boolean;
   readonly remoteHost?: string;
   readonly remoteModel?: string;
   /** Set while it is being loaded. */
@@ -162,6 +168,8 @@ export interface ModelList {
 
 /** Everything that a runner says about one model. */
 export interface ShownModel {
+  /** The runner knows the rest only once the model is loaded. */
+  readonly isPartial?: true;
   readonly capabilities?: readonly string[];
   readonly maximumContext?: number;
   /** The window that its Modelfile asks for. */
@@ -186,7 +194,7 @@ export interface ShownModel {
 /** A step of a download or of a creation. */
 export interface WorkStep {
   readonly status: string;
-  /** In a step about one layer. */
+  /** In a step about one layer, or about a file, which has a name instead. */
   readonly digest?: string;
   /** Bytes. */
   readonly total?: number;

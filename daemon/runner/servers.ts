@@ -114,7 +114,7 @@ export function createServers({ settings, headersFor, whyWithheld, redact }: Ser
       const { runner, transport, closed } = open;
       const recognised = await recognise(runner.server, transport, closed.signal);
       open.runner = recognised.runner;
-      open.isRecognised = recognised.isCertain;
+      open.isRecognised = recognised.isComplete;
     } catch (error) {
       // The request that follows fails in the same way, and says so.
       if (!(error instanceof RunnerError) && !open.closed.signal.aborted) throw error;

@@ -11,12 +11,16 @@ interface ConnectionOptions {
 /** The connections to one runner, which are opened on first use. */
 export interface Connection {
   agent(): Promise<Agent>;
+  /** Aborted when the connections are to close, which then waits for what still runs. */
+  readonly closing: AbortSignal;
   close(): Promise<void>;
 }
 
 export function createConnection(options: ConnectionOptions): Connection {
   let agent: Promise<Agent> | undefined;
+  const closing = new AbortController();
   return {
+    closing: closing.signal,
     agent() {
       agent ??= openAgent(options);
       agent.catch(() => {
@@ -25,6 +29,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       return agent;
     },
     async close() {
+      closing.abort();
       const opened = await agent?.catch(() => undefined);
       await opened?.close();
     },

@@ -88,6 +88,8 @@ export interface Transport {
   speaking(texts: ErrorTexts): Transport;
   /** What a request is about, for errors. */
   subject(model?: string): Subject;
+  /** Aborted by `close`, which waits for running requests. What runs for no caller ends with it. */
+  readonly closing: AbortSignal;
   close(): Promise<void>;
 }
 
@@ -194,6 +196,7 @@ function speakTo(connection: Connection, options: TransportOptions, texts: Error
     stream,
     speaking: (others) => speakTo(connection, options, others),
     subject: (model) => subjectOf(options, model),
+    closing: connection.closing,
     close: () => connection.close(),
   };
 }

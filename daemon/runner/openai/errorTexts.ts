@@ -79,7 +79,7 @@ export function noSuchModel({ url, model }: Subject): RunnerError {
   return new RunnerError('model-not-found', `${url} does not serve ${what}. Choose one that it lists.`);
 }
 
-function failedToLoad(text: string): RunnerError {
+export function failedToLoad(text: string): RunnerError {
   return new RunnerError(
     'runner-failed',
     `The runner could not load the model: ${text.replace(/\.$/, '')}. Look at the runner's own log.`,

@@ -12,7 +12,14 @@ const maxNameLength = 1_000;
 export interface ModelEntry extends ListedModel {
   readonly aliases?: readonly string[];
   /** llama.cpp's router: whether the model is loaded. */
-  readonly state?: 'unloaded' | 'loading' | 'loaded' | 'sleeping' | 'downloading' | 'downloaded';
+  readonly state?: (typeof states)[number];
+  /** False for a model that the router did not download itself. */
+  readonly isRemovable?: boolean;
+}
+
+/** Whether it is in memory. A server without a router has its only model loaded, unless it says nothing about it. */
+export function isLoaded({ state, allocatedContext }: ModelEntry): boolean {
+  return state === undefined ? allocatedContext !== undefined : state === 'loaded' || state === 'sleeping';
 }
 
 /** The entries of `/v1/models`. Fields that are missing or have a wrong type are left out. */
@@ -31,11 +38,12 @@ export function parseEntries(value: unknown): ModelList & { readonly models: rea
 
 function entryOf(value: unknown): ModelEntry[] {
   if (!isRecord(value)) return [];
-  const { id, aliases, meta, max_model_len: window, status, architecture } = value;
+  const { id, aliases, meta, max_model_len: window, status, architecture, can_remove: removable } = value;
   if (typeof id !== 'string' || id === '' || id.length > maxNameLength) return [];
   const said = isRecord(meta) ? meta : {};
   const state = isRecord(status) ? stateOf(status['value']) : undefined;
-  const inputs = isRecord(architecture) ? architecture['input_modalities'] : undefined;
+  const { input_modalities: inputs, output_modalities: outputs } = isRecord(architecture) ? architecture : {};
+  const seesImages = Array.isArray(inputs) && inputs.includes('image');
   return [
     withoutUndefined<ModelEntry>({
       name: id,
@@ -45,7 +53,9 @@ function entryOf(value: unknown): ModelEntry[] {
       maximumContext: countOf(said['n_ctx_train']) ?? countOf(window),
       parameterSize: parametersIn(said['n_params']),
       quantization: typeof said['ftype'] === 'string' ? said['ftype'].slice(0, 32) : undefined,
-      capabilities: Array.isArray(inputs) && inputs.includes('image') ? ['vision'] : undefined,
+      capabilities: seesImages ? ['completion', 'vision'] : undefined,
+      writesNoText: (Array.isArray(outputs) && !outputs.includes('text')) || undefined,
+      isRemovable: typeof removable === 'boolean' ? removable : undefined,
       state,
     }),
   ];

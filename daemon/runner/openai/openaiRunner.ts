@@ -8,9 +8,11 @@ import { ChatAnswer, endedEarly } from './chatAnswer.ts';
 import { noSuchModel, openaiErrors } from './errorTexts.ts';
 import { readEvents, type StreamEvent } from './eventStream.ts';
 import { createFillReader } from './fillAnswer.ts';
-import { type ModelEntry, parseEntries } from './modelList.ts';
+import { isLoaded, type ModelEntry, parseEntries } from './modelList.ts';
 import { type Props, parseProps } from './props.ts';
 import { chatBody, completionBody, infillBody, type ModelBody } from './requests.ts';
+import { createRouter } from './router.ts';
+import { RouterEvents } from './routerEvents.ts';
 import { Slots } from './slots.ts';
 import { reasonToWait, sayingWhy } from './waiting.ts';
 
@@ -18,6 +20,8 @@ import { reasonToWait, sayingWhy } from './waiting.ts';
 export function createOpenaiRunner(server: Server, connection: Transport, facts: ServerFacts): Runner {
   const transport = connection.speaking(openaiErrors);
   const isLlama = facts.product === 'llama.cpp';
+  const isRouter = isLlama && facts.can.includes('load');
+  const events = new RouterEvents(transport);
   const get = (path: string, signal: AbortSignal) => transport.json({ method: 'GET', path, signal });
   const post = (path: string, body: ModelBody, signal: AbortSignal) =>
     transport.json({ method: 'POST', path, body, model: body.model, signal });
@@ -37,16 +41,19 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
   const entries = async (signal: AbortSignal) => {
     const [{ models, leftOut }, props] = await Promise.all([
       get('/v1/models', signal).then(parseEntries),
-      propsOf(signal),
+      isRouter ? undefined : propsOf(signal),
     ]);
+    if (isRouter) return { models: routed(models, events), leftOut };
     const [only] = models;
     const isSingle = only && models.length === 1 && props && !props.isRouter;
     return { models: isSingle ? [withProps(only, props)] : models, leftOut };
   };
 
+  const tryFind = async (model: string, signal: AbortSignal): Promise<ModelEntry | undefined> =>
+    (await entries(signal)).models.find((entry) => isNamed(entry, model));
+
   const find = async (model: string, signal: AbortSignal): Promise<ModelEntry> => {
-    const { models } = await entries(signal);
-    const found = models.find((entry) => isNamed(entry, model));
+    const found = await tryFind(model, signal);
     if (!found) throw noSuchModel(transport.subject(model)).with(detailsOf(transport.subject(model)));
     return found;
   };
@@ -100,13 +107,17 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
       if (!isLlama) await get('/v1/models', signal);
       return withoutUndefined({ version: (await propsOf(signal))?.version });
     },
-    list: entries,
+    async list(signal) {
+      const { models, leftOut } = await entries(signal);
+      return { models: models.filter(({ state }) => state !== 'downloading'), leftOut };
+    },
     async running(signal) {
       const { models } = await entries(signal);
       return models.filter(isLoaded).map(({ size: _, ...model }) => ({ ...model, expiresAt: never }));
     },
     async show(model, signal) {
       const entry = await find(model, signal);
+      if (isRouter && !isLoaded(entry)) return { ...shownModel(entry, undefined, false), isPartial: true };
       const props = await propsOf(signal, model);
       const insert = props !== undefined && (await canInfill(model, signal));
       return shownModel(entry, props, insert);
@@ -129,6 +140,7 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
       );
     },
     ...(facts.can.includes('count') && { count: (request, signal) => count(request, signal) }),
+    ...(isRouter && createRouter({ transport, events, find: tryFind })),
     close: () => transport.close(),
   };
 
@@ -179,10 +191,16 @@ function fillBody(request: FillRequest, isLlama: boolean, transport: Transport) 
 /** A model of a server without a router stays loaded as long as the server runs. */
 const never = '9999-12-31T23:59:59.000Z';
 
-function isLoaded({ state, allocatedContext }: ModelEntry): boolean {
-  return state === undefined
-    ? allocatedContext !== undefined
-    : ['loading', 'loaded', 'sleeping'].includes(state);
+/** How far the models of a router have come that it loads. What an unloaded one can do is known in part. */
+function routed(models: readonly ModelEntry[], events: RouterEvents): readonly ModelEntry[] {
+  const isLoading = ({ state }: ModelEntry) => state === 'loading';
+  const states = events.loadingStates(models.filter(isLoading).map(({ name }) => name));
+  return models.map((entry) => {
+    const { capabilities, ...rest } = entry;
+    if (isLoaded(entry)) return rest;
+    const loading = isLoading(entry) ? { loading: states.get(entry.name) ?? {} } : {};
+    return { ...entry, capabilities: capabilities ?? ['completion'], ...loading };
+  });
 }
 
 function isNamed({ name, aliases = [] }: ModelEntry, asked: string): boolean {

@@ -29,12 +29,28 @@ export function isLlamaServer({ header }: Look): boolean {
   return /^llama\.cpp/i.test(header('server') ?? '');
 }
 
-export const llamaServer: ServerFacts = facts['llama.cpp'];
+const router: ServerFacts = {
+  ...facts['llama.cpp'],
+  can: [...facts['llama.cpp'].can, 'load', 'unload', 'pull', 'delete'],
+};
+
+/** What a `llama-server` is: with one model, or without one as a router. */
+export async function recogniseLlama(transport: Transport, signal: AbortSignal): Promise<Found> {
+  const { status, text } = await transport.look({ method: 'GET', path: '/props', signal });
+  const value = tryJson(text);
+  const isRouter = isRecord(value) && value['role'] === 'router';
+  // With a key it may be a router all the same. One model that is being loaded says nothing yet, but is none.
+  const isComplete = status !== 401 && status !== 403;
+  return { facts: isRouter ? router : facts['llama.cpp'], isCertain: true, isComplete };
+}
+
 export const otherServer: ServerFacts = facts.other;
 
 /** What speaks OpenAI's API. */
-interface Found {
+export interface Found {
   readonly facts: ServerFacts;
+  /** False if it wants a key before it says what it can do. */
+  readonly isComplete: boolean;
   /** False if it only wants a key for its list, as other services may. */
   readonly isCertain: boolean;
 }
@@ -45,14 +61,16 @@ interface Found {
  */
 export async function recogniseOpenai(transport: Transport, signal: AbortSignal): Promise<Found | undefined> {
   const look = await transport.look({ method: 'GET', path: '/v1/models', signal });
-  if (isLlamaServer(look)) return { facts: llamaServer, isCertain: true };
+  if (isLlamaServer(look)) return recogniseLlama(transport, signal);
   if (look.status === 401 || look.status === 403) {
     const isVllm = await hasVersion(transport, signal);
-    return { facts: isVllm ? facts.vllm : facts.other, isCertain: isVllm };
+    return { facts: isVllm ? facts.vllm : facts.other, isCertain: isVllm, isComplete: isVllm };
   }
   const value = tryJson(look.text);
   const list = isRecord(value) ? value['data'] : undefined;
-  return Array.isArray(list) ? { facts: factsFrom(list[0], look), isCertain: true } : undefined;
+  return Array.isArray(list)
+    ? { facts: factsFrom(list[0], look), isCertain: true, isComplete: true }
+    : undefined;
 }
 
 function factsFrom(first: unknown, { header }: Look): ServerFacts {
