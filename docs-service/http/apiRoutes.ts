@@ -188,8 +188,6 @@ function kept(mediaType: string) {
 }
 
 function file(mediaType: string, description = 'The file') {
-  return {
-    description,
-    content: { [mediaType]: { schema: Type.String({ format: 'binary' }) } },
-  };
+  const schema = mediaType.startsWith('text/') ? Type.String() : Type.String({ format: 'binary' });
+  return { description, content: { [mediaType]: { schema } } };
 }

@@ -20,6 +20,11 @@ interface Address {
 /** All methods that Node can read. It answers CONNECT, which has no path, by itself. */
 const all: readonly string[] = METHODS.filter((method) => method !== 'CONNECT');
 
+/** A plugin answers there, such as the one for CORS. */
+function isEverywhere(path: string): boolean {
+  return path === '*' || path === '/*';
+}
+
 /**
  * Answers 405 if the address exists and the method does not; Fastify would answer 404. Call it before the routes are
  * registered, so that it sees them. The function that it returns registers the answers after all routes.
@@ -35,7 +40,7 @@ export function refuseOtherMethods(app: FastifyInstance): () => void {
   return () => {
     for (const method of all)
       if (!app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: false });
-    for (const [url, known] of [...addresses].filter(([path]) => !path.includes('*'))) {
+    for (const [url, known] of [...addresses].filter(([path]) => !isEverywhere(path))) {
       const allow = [...known.methods].sort().join(', ');
       app.route({
         url,

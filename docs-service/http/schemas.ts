@@ -17,6 +17,14 @@ const tagSchema = Type.Object(
   { $id: 'Tag', description: 'A tag of a document.' },
 );
 
+/** One list of words, because generated clients make a type of each branch of a union. */
+const matchedSchema = Type.Unsafe<'text' | 'meaning' | 'both'>({
+  $id: 'Matched',
+  type: 'string',
+  enum: ['text', 'meaning', 'both'],
+  description: 'In a search: whether the words of the text were found, its meaning, or both.',
+});
+
 export const documentSchema = Type.Object(
   {
     slug: Type.String({ description: 'Names the document in addresses.' }),
@@ -34,11 +42,7 @@ export const documentSchema = Type.Object(
     snippet: orNull(
       Type.String({ description: 'In a search: an excerpt around the found words, as plain text.' }),
     ),
-    matched: orNull(
-      Type.Union([Type.Literal('text'), Type.Literal('meaning'), Type.Literal('both')], {
-        description: 'In a search: whether the words of the text were found, its meaning, or both.',
-      }),
-    ),
+    matched: orNull(Type.Unsafe<Static<typeof matchedSchema>>(Type.Ref('Matched'))),
     links: Type.Object({
       self: address('The metadata.'),
       pdf: address('The document as PDF.'),
@@ -66,6 +70,15 @@ const documentListSchema = Type.Object(
   { $id: 'DocumentList', description: 'A page of the list of documents.' },
 );
 
+const collectionLinksSchema = Type.Object(
+  {
+    self: address('The collection with its documents.'),
+    epub: address('The collection as EPUB.'),
+    pdf: address('The collection as one PDF.'),
+  },
+  { $id: 'CollectionLinks', description: 'The addresses of a collection.' },
+);
+
 export const collectionSchema = Type.Object(
   {
     name: Type.String({ description: 'Names the collection in addresses.' }),
@@ -74,11 +87,7 @@ export const collectionSchema = Type.Object(
     author: orNull(Type.String({ description: 'Of the book, or else the authors of its documents.' })),
     lang: orNull(Type.String({ description: 'A BCP 47 language tag.' })),
     updated: orNull(Type.String({ description: 'The newest date of its documents, ISO 8601.' })),
-    links: Type.Object({
-      self: address('The collection with its documents.'),
-      epub: address('The collection as EPUB.'),
-      pdf: address('The collection as one PDF.'),
-    }),
+    links: Type.Unsafe<Static<typeof collectionLinksSchema>>(Type.Ref('CollectionLinks')),
   },
   { $id: 'Collection', description: 'Documents in an order, which can be read as one book.' },
 );
@@ -203,8 +212,10 @@ export const unchanged = Type.Null({
 
 const schemas = [
   tagSchema,
+  matchedSchema,
   documentSchema,
   documentListSchema,
+  collectionLinksSchema,
   collectionSchema,
   collectionListSchema,
   collectionDetailSchema,

@@ -304,6 +304,12 @@ t.test('unknown documents, collections and addresses', async (t) => {
     t.equal(answer.headers['allow'], 'GET, HEAD');
   }
   const strange = { host: '127.0.0.1:4000', 'content-type': 'application/xml' };
+  const query = await app.inject({
+    url: '/api/v1/docs/first/files/p.png',
+    method: 'QUERY' as 'GET',
+    headers: { host: '127.0.0.1:4000' },
+  });
+  t.equal(query.statusCode, 405, 'a method that Fastify knows, at an address of any length');
   const post = await app.inject({ url: '/api/v1/docs', method: 'POST', headers: strange, payload: '<a/>' });
   t.equal(post.statusCode, 405, 'whatever its body is');
 });
@@ -1202,6 +1208,12 @@ t.test('openapi.json describes the actual answers', async (t) => {
     const type = String(part.headers['content-type']).split(';')[0] ?? '';
     t.ok(responseOf(path, part).content[type], `${path}: ${part.statusCode} ${type}`);
   }
+  const text = responseOf('/api/v1/docs/{slug}.md', { statusCode: 200 }).content['text/markdown'];
+  t.strictSame(text.schema, { type: 'string' }, 'Markdown is a text, and no bytes');
+  t.equal(
+    description.components.schemas.Document.properties.matched.anyOf[0].$ref,
+    '#/components/schemas/Matched',
+  );
   const page = await get('/docs', { headers: { authorization: '' } });
   t.match(page.headers['content-type'], /^text\/html/);
   for (const path of Object.keys(description.paths))

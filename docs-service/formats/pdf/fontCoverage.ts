@@ -1,6 +1,6 @@
 import { createFontBook } from './fontBook.ts';
 
-/** A letter of each script that the program's own fonts lack. */
+/** Letters of each script that the program's own fonts lack. Some fonts have only the faces among the emoji. */
 const samples = {
   Chinese: '漢',
   Japanese: 'か',
@@ -9,7 +9,7 @@ const samples = {
   Hebrew: 'ש',
   Hindi: 'अ',
   Thai: 'ก',
-  emoji: '😀',
+  emoji: '😀👋💡🎉',
 } as const;
 
 export interface FontCoverage {
@@ -20,7 +20,8 @@ export interface FontCoverage {
 /** The scripts beyond Latin, Greek and Cyrillic for which a PDF has a font. It opens fonts until each has one. */
 export function fontCoverage(folders: readonly string[]): FontCoverage {
   const book = createFontBook(folders, 'with others');
-  const has = (letter: string) => book.familyFor(letter.codePointAt(0) ?? 0, 'Text', 'sc') !== undefined;
+  const has = (letters: string) =>
+    [...letters].every((letter) => book.familyFor(letter.codePointAt(0) ?? 0, 'Text', 'sc') !== undefined);
   const names = Object.entries(samples);
   return {
     found: names.filter(([, letter]) => has(letter)).map(([name]) => name),
