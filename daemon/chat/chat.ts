@@ -10,7 +10,7 @@ import type { Models } from '../models/models.ts';
 import { checkModelName } from '../models/name.ts';
 import type { ToolSupport, ToolVerdict } from '../models/toolSupport.ts';
 import type { ChatPart, ChatRequest, Runner, Wait } from '../runner/runner.ts';
-import { Answer } from './answer.ts';
+import { Answer, joined } from './answer.ts';
 import {
   contextNames,
   mayStartInThinking,
@@ -226,7 +226,7 @@ class Round {
           onAnswered();
           void fit.learn();
         }
-        for (const part of parts) {
+        for (const part of joined(parts)) {
           for (const _piece of this.#answer.add((last = part))) {
             const pause = yieldNow();
             if (pause) await pause;

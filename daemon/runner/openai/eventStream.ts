@@ -22,26 +22,24 @@ export async function* readEvents(
   limits?: LineLimits,
 ): AsyncGenerator<readonly StreamEvent[]> {
   let name = '';
-  let data: string[] = [];
+  let data: string | undefined;
   let size = 0;
-  const end = (): StreamEvent[] => {
-    const ended = data.length === 0 ? [] : [{ name: name || 'message', data: data.join('\n') }];
-    [name, data, size] = ['', [], 0];
-    return ended;
-  };
   for await (const lines of readTextLines(body, limits)) {
     const events: StreamEvent[] = [];
     for (const line of lines) {
       const text = line.endsWith('\r') ? line.slice(0, -1) : line;
       if (text === '') {
-        events.push(...end());
+        if (data !== undefined) events.push({ name: name || 'message', data });
+        name = '';
+        data = undefined;
+        size = 0;
         continue;
       }
       const value = fieldOf(text, 'data');
       if (value !== undefined) {
         size += value.length;
         // The rest of an event that is too long is not kept, so it is no JSON.
-        if (size <= maxData) data.push(value);
+        if (size <= maxData) data = data === undefined ? value : `${data}\n${value}`;
       } else name = fieldOf(text, 'event') ?? name;
     }
     yield events;

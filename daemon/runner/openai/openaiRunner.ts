@@ -1,3 +1,4 @@
+import { withTimeLimit } from '../../../protocol/base/abort.ts';
 import { isRecord } from '../../../protocol/base/json.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import { RunnerError } from '../../base/errors.ts';
@@ -73,13 +74,15 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
   /** Whether llama.cpp fills gaps with this model's own tokens. It refuses before it does any work. */
   const canInfill = async (model: string, signal: AbortSignal): Promise<boolean> => {
     const body = { model, input_prefix: '', input_suffix: '', n_predict: 0 };
-    return post('/infill', body, signal).then(
-      () => true,
-      (error) => {
-        if (error instanceof RunnerError && !error.data.retryable) return false;
-        throw error;
-      },
-    );
+    const limit = { limit: refusesWithin, reason: waitsForSlot, signal };
+    try {
+      await withTimeLimit(limit, (inTime) => post('/infill', body, inTime));
+      return true;
+    } catch (error) {
+      if (error === waitsForSlot) return true;
+      if (error instanceof RunnerError && !error.data.retryable) return false;
+      throw error;
+    }
   };
 
   async function* partsUntilDone<T extends { readonly done: boolean }>(
@@ -187,6 +190,13 @@ function fillBody(request: FillRequest, isLlama: boolean, transport: Transport) 
   if (!isLlama) throw notSupported('insert', transport.subject(model));
   return { path: '/infill', body: infillBody(request, text) };
 }
+
+/**
+ * A model that cannot fill gaps is refused at once. A request that is still open after so many ms waits for a slot, so
+ * the model can.
+ */
+const refusesWithin = 1_000;
+const waitsForSlot = new Error('All slots are busy.');
 
 /** A model of a server without a router stays loaded as long as the server runs. */
 const never = '9999-12-31T23:59:59.000Z';
