@@ -1,4 +1,4 @@
-import type { CapabilityName, Model } from '../../protocol/messages/models.ts';
+import type { CapabilityName, FactSource, LoadingState, Model } from '../../protocol/messages/models.ts';
 
 /** A short word for each capability. */
 export const shortWords = {
@@ -33,4 +33,26 @@ const forGood = 365 * 24 * 3600 * 1000;
 /** Whether a model that stays loaded until then stays until it is stopped. Both times in ms since 1970. */
 export function staysForGood(expiresAt: number, now: number): boolean {
   return expiresAt - now > forGood;
+}
+
+/** Where a fact about a model was learnt. */
+export const sourceWords: Readonly<Record<FactSource, string>> = {
+  server: 'as the server says',
+  observed: 'as observed',
+  name: 'by its name',
+  configured: 'as configured',
+  assumed: 'assumed',
+};
+
+/** What a model can do, each group with where that was learnt, such as `chat, tools (as the server says)`. */
+export function withSources({ capabilities }: Pick<Model, 'capabilities'>): string {
+  const groups = new Map<FactSource, string[]>();
+  for (const [name, { value, from }] of Object.entries(capabilities))
+    if (value === true) groups.set(from, [...(groups.get(from) ?? []), shortWordOf(name)]);
+  return [...groups].map(([from, words]) => `${words.join(', ')} (${sourceWords[from]})`).join('; ');
+}
+
+/** Such as `loading, 40 %`. */
+export function describeLoading({ percent }: LoadingState): string {
+  return percent === undefined ? 'loading' : `loading, ${Math.round(percent)} %`;
 }

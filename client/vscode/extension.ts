@@ -21,7 +21,9 @@ import { createCompletionSwitch } from './completion/completionSwitch.ts';
 import { registerInlineCompletion } from './completion/inlineCompletion.ts';
 import { createTokenStore, registerTokenCommands } from './daemon/accessTokens.ts';
 import { DaemonConnection } from './daemon/connection.ts';
+import { possible } from './daemon/knownServers.ts';
 import { createRunnerChanges } from './daemon/runnerChanges.ts';
+import { createServerFacts } from './daemon/serverFacts.ts';
 import { registerDocsServer } from './documents/docsServer.ts';
 import { createDocsTokens, registerDocsTokenCommands } from './documents/docsTokens.ts';
 import { registerModelfileCommands } from './modelfile/modelfileCommands.ts';
@@ -41,7 +43,6 @@ import { registerWalkthrough } from './walkthrough/walkthrough.ts';
 export function activate(context: vscode.ExtensionContext): void {
   const { subscriptions, extensionUri, globalState } = context;
   const log = vscode.window.createOutputChannel('Runner', { log: true });
-  const reporter = createErrorReporter(log);
   const tokens = createTokenStore(context.secrets);
   const daemon = new DaemonConnection({
     path: vscode.Uri.joinPath(extensionUri, 'dist', 'runnerd.cjs').fsPath,
@@ -51,6 +52,9 @@ export function activate(context: vscode.ExtensionContext): void {
     cacheDir: context.globalStorageUri.fsPath,
     clock: systemClock,
   });
+  const changes = createRunnerChanges(daemon);
+  const facts = createServerFacts(daemon, changes);
+  const reporter = createErrorReporter(log, (remedies) => possible(facts, remedies));
   const failing = daemon.onDidFailToStart((error) =>
     reporter.report(error, { during: 'Starting the daemon', showToUser: true }),
   );
@@ -62,6 +66,8 @@ export function activate(context: vscode.ExtensionContext): void {
   subscriptions.push(
     log,
     daemon,
+    changes,
+    facts,
     failing,
     consent,
     offered,
@@ -86,6 +92,7 @@ export function activate(context: vscode.ExtensionContext): void {
       models,
       ask,
       reporter,
+      facts,
       icon,
       status: () => daemon.request(statusRequest, {}),
     }),
@@ -93,13 +100,12 @@ export function activate(context: vscode.ExtensionContext): void {
   const completion = createCompletionSwitch(globalState, systemClock);
   subscriptions.push(completion, registerInlineCompletion(daemon, log, completion.isOn));
   const pulls = createRunningPulls(systemClock.after);
-  const changes = createRunnerChanges(daemon);
-  const sidebar = createSidebar({ daemon, memory: globalState, clock: systemClock, pulls });
+  const sidebar = createSidebar({ daemon, facts, memory: globalState, clock: systemClock, pulls });
   subscriptions.push(
-    changes,
     sidebar,
     registerModelCommands({
       daemon,
+      facts,
       changes,
       reporter,
       pulls,
@@ -109,8 +115,8 @@ export function activate(context: vscode.ExtensionContext): void {
     }),
   );
   subscriptions.push(
-    createModelfileView(globalState),
-    registerModelfileCommands({ daemon, reporter, sidebar }),
+    createModelfileView(globalState, facts),
+    registerModelfileCommands({ daemon, facts, reporter, sidebar }),
   );
   subscriptions.push(followLogs(daemon, log));
   subscriptions.push(
@@ -122,9 +128,9 @@ export function activate(context: vscode.ExtensionContext): void {
     registerAskCommands({ models, ask, reporter }),
     registerContextLength(offered),
     registerWalkthrough(context.extension.id, { daemon, offered }),
-    registerDoctor(daemon, changes, String(context.extension.packageJSON.version)),
+    registerDoctor(daemon, changes, { version: String(context.extension.packageJSON.version), facts }),
     vscode.commands.registerCommand('runner.showLog', () => log.show()),
-    createStatusBar(daemon, completion, offered),
+    createStatusBar(daemon, completion, { offered, facts }),
     retryOfflineServers({ daemon, offered, clock: systemClock }),
   );
   const docsTokens = createDocsTokens(context.secrets);

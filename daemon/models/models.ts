@@ -94,7 +94,7 @@ export class Models {
     if (found) return found;
     throw new RunnerError(
       'model-not-found',
-      `The model ${model} is not installed on ${runner.server.url}. Pull it, or choose one of the installed models.`,
+      `The model ${model} is not installed on ${runner.server.url}. ${runner.pull ? 'Pull it, or choose' : 'Choose'} one of the installed models.`,
       { details: { server: runner.server.name, model } },
     );
   }

@@ -47,6 +47,11 @@ export interface Status extends Advised {
   };
 }
 
+/** A sentence after the message that names Ollama; empty for other products, which the message names. */
+export function nameAfter({ product }: Pick<Status, 'product'>): string {
+  return product === 'ollama' ? 'It is Ollama.' : '';
+}
+
 /** Client to daemon: ask for the runner's status. */
 export const statusRequest: RequestMessage<ServerParams, Status> = { method: 'runner/status' };
 

@@ -2,6 +2,14 @@ import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import t from 'tap';
 import type { QuickPick, QuickPickItem } from 'vscode';
+import {
+  createKnownServers,
+  keyedAbilities,
+  keyOf,
+  lackedBy,
+  possible,
+  rowContext,
+} from '../../client/vscode/daemon/knownServers.ts';
 import { serverNames } from '../../client/vscode/daemon/servers.ts';
 import { describeChoice, detailsOf, inOrder } from '../../client/vscode/models/modelDescriptions.ts';
 import { copyNameOf, problemOfName } from '../../client/vscode/models/modelNames.ts';
@@ -27,8 +35,10 @@ import { createRowReveal, type RowReveal } from '../../client/vscode/views/rowRe
 import { createRowStore, type LoadedRows, type Outcome } from '../../client/vscode/views/rowStore.ts';
 import { type ViewCondition, viewStateOf } from '../../client/vscode/views/viewState.ts';
 import { stepKeys } from '../../client/vscode/walkthrough/stepKeys.ts';
+import { refusalOf } from '../../protocol/messages/abilities.ts';
 import type { ErrorData } from '../../protocol/messages/errors.ts';
 import type { CatalogEntry, Model } from '../../protocol/messages/models.ts';
+import type { Ability, Product } from '../../protocol/messages/status.ts';
 import { handClock } from '../support/handClock.ts';
 import { modelLike, yes } from '../support/modelLike.ts';
 
@@ -371,6 +381,132 @@ t.test('the sizes of a library model', async (t) => {
   );
 });
 
+/** What servers said of themselves. */
+function knownAs(
+  said: Readonly<Record<string, readonly [product: Product, can: readonly Ability[]]>>,
+  names = Object.keys(said),
+) {
+  const known = createKnownServers(() => names);
+  for (const [name, [product, can]] of Object.entries(said))
+    known.take(name, { state: 'online', kind: 'ok', message: 'X answers.', product, can });
+  return known;
+}
+
+const everything: readonly Ability[] = [
+  'chat',
+  'complete',
+  'load',
+  'unload',
+  'pull',
+  'delete',
+  'create',
+  'embed',
+  'logs',
+  'catalog',
+];
+const ollama = knownAs({ default: ['ollama', everything] });
+
+t.test('servers of different products offer what each can do, and nothing else', async (t) => {
+  const known = knownAs(
+    {
+      default: ['llama.cpp', ['chat', 'complete', 'count']],
+      box: ['ollama', everything],
+      lms: ['lmstudio', ['chat', 'load', 'unload']],
+    },
+    ['default', 'box', 'lms', 'new'],
+  );
+  t.strictSame(
+    ['default', 'box', 'lms', 'new'].map((name) => known.product(name)),
+    ['llama.cpp', 'ollama', 'lmstudio', undefined],
+  );
+  t.strictSame(known.those('pull'), ['box', 'new'], 'one that has not answered yet may');
+  t.notOk(known.can('pull'), 'the default one');
+  t.strictSame(
+    ['default', 'box', 'lms', 'new'].map((name) => rowContext('local', known, name)),
+    [
+      'runner.local',
+      'runner.local load unload pull delete create catalog',
+      'runner.local load unload',
+      'runner.local load unload pull delete create catalog',
+    ],
+  );
+  t.equal(lackedBy(known, 'runner.deleteModel', 'lms'), 'delete');
+  t.equal(lackedBy(known, 'runner.renameModel', 'box'), undefined);
+  t.equal(lackedBy(known, 'runner.pullModel'), undefined, 'one that can is enough');
+  t.equal(lackedBy(knownAs({ default: ['vllm', ['chat']] }), 'runner.pullModel'), 'pull');
+  t.equal(lackedBy(known, 'runner.showLog', 'lms'), undefined);
+  const links = ['default', 'box'].map((server) => ({
+    command: 'runner.pullModel',
+    arguments: [{ model: 'q', server }],
+  }));
+  t.strictSame(possible(known, [...links, { command: 'runner.doctor' }]), [
+    links[1],
+    { command: 'runner.doctor' },
+  ]);
+  known.take('box', { state: 'offline', kind: 'error', message: 'No runner answers.' });
+  t.equal(known.product('box'), 'ollama', 'what is down counts as what it was');
+  known.forget('further');
+  t.strictSame([known.product('box'), known.product()], [undefined, 'llama.cpp']);
+  known.forget('default');
+  t.ok(known.can('pull'));
+  t.equal(refusalOf('vllm', 'pull'), 'vLLM cannot download models. Start it with the model that you want.');
+});
+
+t.test('menus and the palette depend on what the servers can do', async (t) => {
+  const { menus, views } = JSON.parse(readFileSync('package.json', 'utf8')).contributes;
+  const whenOf = (menu: string, id: string): readonly string[] =>
+    menus[menu].flatMap(({ command, when }: { command: string; when: string }) =>
+      command === id ? [when] : [],
+    );
+  const shows = (when: string, row: string) => {
+    const patterns = [...when.matchAll(/viewItem =~ \/(.*?)\/(?= |$)/g)].map(
+      ([, pattern = '']) => new RegExp(pattern),
+    );
+    return patterns.length > 0 && patterns.every((pattern) => pattern.test(row));
+  };
+  const rows = {
+    'runner.runModel': ['local', 'load'],
+    'runner.stopModel': ['loaded', 'unload'],
+    'runner.deleteModel': ['local', 'delete'],
+    'runner.updateModel': ['loaded', 'pull'],
+    'runner.duplicateModel': ['local', 'create'],
+    'runner.renameModel': ['local', 'delete create'],
+    'runner.newModelfile': ['local', 'create'],
+    'runner.openModelPage': ['running', 'catalog'],
+  };
+  for (const [id, [kind, able]] of Object.entries(rows)) {
+    const whens = whenOf('view/item/context', id).filter((when) => !when.includes('== runner.cloud'));
+    t.ok(whens.length > 0 && whens.every((when) => shows(when, `runner.${kind} ${able}`)), id);
+    const others = keyedAbilities.filter((ability) => !able?.split(' ').includes(ability)).join(' ');
+    t.ok(
+      whens.every((when) => !shows(when, `runner.${kind} ${others}`)),
+      `${id} of a server that lacks it`,
+    );
+  }
+  for (const id of ['runner.showModel', 'runner.chatWithModel', 'runner.copyModelName'])
+    t.ok(
+      whenOf('view/item/context', id).every((when) => shows(when, 'runner.local')),
+      `${id} of any server`,
+    );
+  const palette = {
+    'runner.pullModel': 'pull',
+    'runner.loadAModel': 'load',
+    'runner.unloadAModel': 'unload',
+    'runner.deleteAModel': 'delete',
+    'runner.updateAModel': 'pull',
+    'runner.duplicateAModel': 'create',
+    'runner.renameAModel': 'create',
+    'runner.createModel': 'create',
+    'runner.newModelfile': 'create',
+    'runner.openPageOfAModel': 'catalog',
+    'runner.setCatalogAddress': 'catalog',
+  } as const;
+  for (const [id, ability] of Object.entries(palette))
+    t.match(whenOf('commandPalette', id).join(), `!${keyOf(ability)}`, id);
+  for (const { id, when } of views.runner)
+    t.equal(when, /Library|Cloud/.test(id) ? `!${keyOf('catalog')}` : undefined, id);
+});
+
 t.test('the manifest has what the views need', async (t) => {
   const { contributes } = JSON.parse(readFileSync('package.json', 'utf8'));
   const commands: readonly { command: string; title: string; category: string; icon?: string }[] =
@@ -413,7 +549,11 @@ t.test('the manifest has what the views need', async (t) => {
     const texts = welcomes.filter(({ view }) => view === `runnerModels${name}View`);
     t.strictSame(
       texts.map(({ when }) => when),
-      conditions.map((condition) => `runner.${name}State == ${condition}`),
+      conditions.flatMap((condition) => {
+        const when = `runner.${name}State == ${condition}`;
+        const hasPull = name === 'Local' && condition === 'empty';
+        return hasPull ? [`${when} && !runner.cannotPull`, `${when} && runner.cannotPull`] : [when];
+      }),
       `${name} says something else of each`,
     );
     const links = texts.flatMap(({ contents }) => [...contents.matchAll(/\(command:(runner\.\w+)\)/g)]);
@@ -461,28 +601,39 @@ t.test('a list of models has loaded ones first, with state and size', async (t) 
 
 t.test('a page escapes every text, and runs only the commands of its links', async (t) => {
   const model = modelLike('<b>q</b>', { size: 1e9, context: { maximum: 8192 } });
-  const page = detailsOf({
-    model,
-    system: '</pre><a href="command:evil">x</a>',
-    parameters: { stop: ['a', '"'] },
-  });
+  const page = detailsOf(
+    {
+      model,
+      system: '</pre><a href="command:evil">x</a>',
+      parameters: { stop: ['a', '"'] },
+    },
+    ollama,
+  );
   const html = toHtml(page);
   t.notMatch(html, /<b>|<a href="command:evil/);
   t.match(html, '&#60;b&#62;q');
   t.match(html, "default-src 'none'");
   t.match(html, /Window<\/th><td>at most 8,192 tokens/);
-  t.match(html, /Capabilities<\/th><td>chat</, 'in the words of the rows');
+  t.match(html, /Capabilities<\/th><td>chat \(as the server says\)</, 'in the words of the rows');
   t.match(html, /<a href="command:runner\.updateModel\?[^"<> ]+">Update<\/a>/);
   const always = ['runner.chatWithModel', 'runner.updateModel', 'runner.openModelPage'];
   const offered = (...more: readonly string[]) => [always[0], ...more, ...always.slice(1)];
   t.strictSame(commandsOf(page), offered('runner.runModel'));
   const running = { expiresAt: '', size: 1, sizeVram: 1 };
   t.strictSame(
-    commandsOf(detailsOf({ model: modelLike('q', { running }, { insert: yes }) })),
+    commandsOf(detailsOf({ model: modelLike('q', { running }, { insert: yes }) }, ollama)),
     offered('runner.completeWithModel', 'runner.stopModel'),
   );
   const remote = { host: 'https://x', model: 'q' };
-  t.strictSame(commandsOf(detailsOf({ model: modelLike('q', { remote }) })), always);
+  t.strictSame(commandsOf(detailsOf({ model: modelLike('q', { remote }) }, ollama)), always);
+  const loading = modelLike('q', {
+    loading: { percent: 41.6 },
+    context: { allocated: 4096, from: 'assumed' },
+  });
+  const llama = knownAs({ default: ['llama.cpp', ['chat', 'complete', 'count']] });
+  const fixed = detailsOf({ model: loading }, llama);
+  t.strictSame(commandsOf(fixed), ['runner.chatWithModel'], 'only what the server can do');
+  t.match(toHtml(fixed), /It is loading, 42 %\..*Product<\/th><td>llama\.cpp<.*<td>4,096 tokens, assumed</s);
 });
 
 t.test('a page follows what happens while it is visible', async (t) => {
@@ -689,7 +840,7 @@ t.test('any name can be pulled, and the names of the library are offered', async
 
 t.test('the doctor names problems with models, and links to their fixes', async (t) => {
   const [chatty, coder] = [modelLike('chatty'), modelLike('coder:latest', {}, { insert: yes, tools: yes })];
-  const of = (models: readonly Model[]) => adviseOnModels({ models, all: 2, isStale: false });
+  const of = (models: readonly Model[]) => adviseOnModels({ models, all: 2, isStale: false, canPull: true });
   const said = (lines: readonly Line[]) =>
     lines.map(({ state = 'note', text, links = [] }) => [
       state,

@@ -62,6 +62,11 @@ t.test('the texts of a local row', async (t) => {
   t.equal(describeRow(localRow(able), now).label, 'a, 2.5 GB, calls tools, maybe thinks, not loaded');
   t.match(localRow(model('a', { running })), { context: 'loaded', icon: 'circle-filled' });
   t.equal(describeRow(localRow(model('a', { running })), now).description, 'loaded');
+  const loading = localRow(
+    model('a', { loading: { percent: 41.6 }, context: { allocated: 4096, from: 'observed' } }),
+  );
+  t.match(loading, { description: 'loading, 42 %', icon: 'loading~spin', spoken: 'loading, 42 %' });
+  t.match(loading.tooltip, /Window: 4,096 tokens, as observed\n- Can: chat \\\(as the server says\\\)/);
   const name = 'hf.co/owner/Qwen3-30B-A3B-Instruct-2507-GGUF:Q4_K_M';
   const long = localRow(model(name, { server: 'box', size: 1e9, running }));
   t.match(long, { server: 'box', spoken: '1.0 GB, loaded' });
@@ -188,6 +193,11 @@ t.test('the rows of several servers, and of one that fails', async (t) => {
     icon: undefined,
     tooltip: /Set Address changes/,
   });
+  t.match(describeServer(here, 'http://127.0.0.1:1', 'lmstudio'), {
+    description: '2 · LM Studio',
+    label: 'server default, LM Studio, 2 models',
+    tooltip: /\*\*default\*\*: LM Studio at http/,
+  });
   t.match(describeServer(box, 'http://box:1'), {
     description: 'no answer at http://box:1',
     label: 'server box, no answer at http://box:1',
@@ -219,6 +229,11 @@ t.test('the status bar has the same words for each further server as its row', a
     'old: no answer',
     'odd: A proxy?',
   ]);
+  t.strictSame(
+    describeServers(['fine', 'old'], failures, () => 'LM Studio'),
+    ['fine: LM Studio answers', 'old: no answer'],
+    'with the product, once it is known',
+  );
 });
 
 t.test('the texts of a catalog row', async (t) => {

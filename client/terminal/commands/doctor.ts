@@ -7,6 +7,7 @@ import { canChat, listModelsRequest, type Model } from '../../../protocol/messag
 import {
   describeFound,
   discoverRequest,
+  nameAfter,
   type Product,
   statusRequest,
 } from '../../../protocol/messages/status.ts';
@@ -98,7 +99,8 @@ async function* examineServer(
   try {
     const status = await daemon.request(statusRequest, {});
     const { state, kind, version, advice, product } = status;
-    const found = `${forTerminal(status)}${version === undefined ? '' : ` Its version is ${version}.`}`;
+    const about = version === undefined ? '' : `Its version is ${version}.`;
+    const found = [forTerminal(status), about, nameAfter(status)].filter(Boolean).join(' ');
     if (state === 'offline') {
       const mend =
         advice?.code === 'check-proxy' || advice?.code === 'set-address'

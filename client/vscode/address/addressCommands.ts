@@ -12,6 +12,7 @@ import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { inEditorWords } from '../ui/remedies.ts';
 import { firstSentence, plain } from '../ui/safeText.ts';
 import { type AddressBoxOptions, adviseOnAddress, askForAddress } from './addressBox.ts';
+import { offerFound } from './foundRunners.ts';
 
 /** The commands that ask for an address, try it, and store it in its setting, and that try a server again. */
 export function registerAddressCommands(
@@ -24,7 +25,12 @@ export function registerAddressCommands(
     'runner.setCatalogAddress': () => setCatalogAddress(daemon),
     'runner.setDocsAddress': setDocsAddress,
     'runner.openSetting': (name) => openSetting(String(name)),
-    'runner.tryAgain': () => retry(daemon),
+    'runner.tryAgain': async () => {
+      const answers = await retry(daemon);
+      // The question may stay open for long.
+      if (!answers) void offerFound(daemon).catch((error) => reporter.report(error, { showToUser: true }));
+      return answers;
+    },
     'runner.tryServer': (row) => retry(daemon, serverOfRow(row)),
     'runner.setServerAddress': (row) => setRunnerAddress(daemon, serverOfRow(row)),
   };

@@ -3,6 +3,8 @@ import { messageOf } from '../../../protocol/base/errorText.ts';
 import { canChat } from '../../../protocol/messages/models.ts';
 import type { Status } from '../../../protocol/messages/status.ts';
 import { errorDataOf } from '../convert/failure.ts';
+import { possible } from '../daemon/knownServers.ts';
+import type { ServerFacts } from '../daemon/serverFacts.ts';
 import { chatModel } from '../settings.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
 import {
@@ -32,6 +34,7 @@ export interface ParticipantOptions {
   readonly models: AnsweringModels;
   readonly ask: AskForRound;
   readonly reporter: ErrorReporter;
+  readonly facts: ServerFacts;
   readonly icon: vscode.IconPath;
   /** The state of the runner; requested only if there is no model. */
   readonly status: () => Promise<Status>;
@@ -72,7 +75,8 @@ async function answer(
     if (turn.token.isCancellationRequested) return {};
     // The chat shows the error in place of the answer.
     reporter.report(error, { during: '@runner', showToUser: false });
-    return endFailed(stream, { model: model.name, prompt: request.prompt }, error);
+    addFailure(options, stream, error);
+    return { metadata: metadataOf({ model: model.name, prompt: request.prompt }) };
   }
 }
 
@@ -121,12 +125,11 @@ interface FailedTurn {
  * The part of the answer that had arrived stays. The sentence says what to do next, and the buttons below it do it. The
  * editor would show its own field for errors below the buttons.
  */
-function endFailed(stream: vscode.ChatResponseStream, turn: FailedTurn, error: unknown): vscode.ChatResult {
+function addFailure({ facts }: ParticipantOptions, stream: vscode.ChatResponseStream, error: unknown): void {
   const isWorded = errorDataOf(error) !== undefined || error instanceof vscode.LanguageModelError;
   const message = isWorded ? messageOf(error) : `The answer failed: ${messageOf(error)}`;
   stream.markdown(toAside(plain(message), 'error'));
-  addButtons(stream, remediesOf(error));
-  return { metadata: metadataOf(turn) };
+  addButtons(stream, possible(facts, remediesOf(error)));
 }
 
 function remediesOf(error: unknown): readonly Remedy[] {
@@ -142,7 +145,7 @@ function remediesOf(error: unknown): readonly Remedy[] {
 
 /** Nobody can answer: the runner is down, or it has no model that can chat. */
 async function endWithoutModel(
-  { offered, status }: ParticipantOptions,
+  { offered, status, facts }: ParticipantOptions,
   { request: { prompt }, stream }: Turn,
 ): Promise<vscode.ChatResult> {
   try {
@@ -151,8 +154,9 @@ async function endWithoutModel(
     const sentence = inEditorWords(current);
     // Those that are left run elsewhere.
     const choices = offered.models.some(canChat) ? [pullModel, chooseChatModel] : [pullModel];
-    stream.markdown(toAside(plain(isOffline ? sentence : `${sentence} ${noModel}`)));
-    addButtons(stream, isOffline ? [setAddress(), showDoctor] : choices);
+    const none = facts.can('pull') ? noModel : noModelThere;
+    stream.markdown(toAside(plain(isOffline ? sentence : `${sentence} ${none}`)));
+    addButtons(stream, isOffline ? [setAddress(), showDoctor] : possible(facts, choices));
   } catch (error) {
     stream.markdown(toAside(plain(messageOf(error)), 'error'));
     addButtons(stream, openNamedSetting(error) ?? [showDoctor]);
@@ -162,6 +166,8 @@ async function endWithoutModel(
 
 const noModel =
   'It has no model that can chat yet. Pull one, such as qwen3:4b. A model that runs elsewhere answers only if you choose it.';
+
+const noModelThere = 'It has no model that can chat. Load one in the program that serves the models.';
 
 function addButtons(stream: vscode.ChatResponseStream, remedies: readonly Remedy[]): void {
   for (const { command, title, arguments: given = [] } of remedies)

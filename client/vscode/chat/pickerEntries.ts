@@ -1,7 +1,12 @@
 import type { LanguageModelChatInformation } from 'vscode';
 import { canChat, type Model } from '../../../protocol/messages/models.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
-import { type ContextSizing, contextSizeOf, describeContext } from '../convert/contextSizes.ts';
+import {
+  type ContextSizing,
+  contextSizeOf,
+  describeContext,
+  isAssumedSize,
+} from '../convert/contextSizes.ts';
 
 /** A model in the editor's picker, with what a request for it needs. */
 export interface RunnerModelInformation extends LanguageModelChatInformation {
@@ -85,7 +90,7 @@ function toInformation(model: Model, { isStale, sizing }: InformationOptions): R
       toolCalling: capabilities.tools.value !== false,
     },
     detail: details.filter(Boolean).join(', '),
-    tooltip: tooltipOf(model, size),
+    tooltip: `${tooltipOf(model, size)}${isAssumedSize(model, sizing) ? ', assumed' : ''}`,
     model: { name, server },
   };
 }

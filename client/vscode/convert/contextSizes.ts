@@ -1,6 +1,7 @@
 import type { Memento } from 'vscode';
 import type { Usage } from '../../../protocol/messages/chat.ts';
 import type { Model } from '../../../protocol/messages/models.ts';
+import { sourceWords } from '../../shared/modelWords.ts';
 
 /**
  * A model's context window in words, the same in every view: the current size, or the size once the model is loaded,
@@ -20,6 +21,13 @@ export function describeContext(
   const when =
     allocated === undefined ? ' once loaded' : next === allocated ? '' : `, ${inWords(allocated)} now`;
   return `${inWords(next)}${most} tokens${when}`;
+}
+
+/** The same, with where it was learnt. */
+export function windowWithSource(model: Pick<Model, 'context' | 'running'>): string {
+  const words = describeContext(model);
+  const { from } = model.context;
+  return words === '' || from === undefined ? words : `${words}, ${sourceWords[from]}`;
 }
 
 export function inTokens(count: number): string {
@@ -53,6 +61,16 @@ export function contextSizeOf(
   if (contextLength > 0) return Math.min(contextLength, maximum ?? contextLength);
   const promised = allocated ?? configured ?? (remote && maximum);
   return promised ?? Math.min(usual(server) ?? assumedSize, maximum ?? assumedSize);
+}
+
+/** Whether the size is a mere assumption: nobody has said one, and the server has shown none. */
+export function isAssumedSize(
+  { server, remote, context: { allocated, configured, maximum, from } }: Model,
+  { contextLength, usual }: ContextSizing,
+): boolean {
+  if (contextLength > 0) return false;
+  const isPromised = (allocated ?? configured ?? (remote && maximum)) !== undefined;
+  return isPromised ? from === 'assumed' : usual(server) === undefined;
 }
 
 /** The tokens that a server allocates to a model if nobody asks for a number: its most recent choice. */

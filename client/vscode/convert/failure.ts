@@ -1,5 +1,6 @@
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import type { ErrorData } from '../../../protocol/messages/errors.ts';
+import type { Status } from '../../../protocol/messages/status.ts';
 
 /** The daemon's data about a failure; undefined for any other error. */
 export function errorDataOf(error: unknown): ErrorData | undefined {
@@ -35,13 +36,20 @@ export function inShort({ kind, sentence }: Failure, place = ''): string {
   }
 }
 
-/** One line for each of these servers, such as `box: answers`. */
+/** Such as `Version 0.31.4.`; empty if it is not known. */
+export function versionOf({ version }: Pick<Status, 'version'>): string {
+  return version === undefined ? '' : `Version ${version}.`;
+}
+
+/** One line for each of these servers, such as `box: LM Studio answers`, if its product is known. */
 export function describeServers(
   names: readonly string[],
   failures: ReadonlyMap<string, Failure>,
+  productOf: (server: string) => string | undefined = () => undefined,
 ): readonly string[] {
   return names.map((name) => {
     const failure = failures.get(name);
-    return `${name}: ${failure ? inShort(failure) : 'answers'}`;
+    const answers = [productOf(name), 'answers'].filter(Boolean).join(' ');
+    return `${name}: ${failure ? inShort(failure) : answers}`;
   });
 }

@@ -3,6 +3,8 @@ import type { ModelfileDiagnostic } from '../../../protocol/messages/modelfile.t
 import { createModelRequest } from '../../../protocol/messages/models.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
+import type { ServerFacts } from '../daemon/serverFacts.ts';
+import { chooseServer } from '../models/chooseServer.ts';
 import { runWork } from '../models/work.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
 import type { Sidebar } from '../views/sidebar.ts';
@@ -10,6 +12,7 @@ import { newModelfile } from './modelfileWizard.ts';
 
 export interface ModelfileCommandsDependencies {
   readonly daemon: DaemonConnection;
+  readonly facts: ServerFacts;
   readonly reporter: ErrorReporter;
   /** Shows the row of a new model. */
   readonly sidebar: Pick<Sidebar, 'revealInstalled'>;
@@ -17,23 +20,25 @@ export interface ModelfileCommandsDependencies {
 
 /** Commands that create models from Modelfiles, and Modelfiles from models. */
 export function registerModelfileCommands({
-  daemon,
   reporter,
-  sidebar,
+  ...parts
 }: ModelfileCommandsDependencies): vscode.Disposable {
   return vscode.Disposable.from(
-    reporter.registerCommand('runner.createModel', (argument) => createModel({ daemon, sidebar }, argument)),
-    reporter.registerCommand('runner.newModelfile', (argument) => newModelfile(daemon, modelOf(argument))),
+    reporter.registerCommand('runner.createModel', (argument) => createModel(parts, argument)),
+    reporter.registerCommand('runner.newModelfile', (argument) =>
+      newModelfile(parts.daemon, modelOf(argument)),
+    ),
   );
 }
 
 /** From the row, the active editor, or a chosen file. Unsaved changes are saved first. */
 async function createModel(
-  { daemon, sidebar }: Pick<ModelfileCommandsDependencies, 'daemon' | 'sidebar'>,
+  { daemon, sidebar, facts }: Omit<ModelfileCommandsDependencies, 'reporter'>,
   argument: unknown,
 ): Promise<void> {
   const uri = uriOf(argument) ?? (await chooseModelfile());
-  if (!uri) return;
+  const place = uri && (await chooseServer(facts, 'create'));
+  if (!uri || !place) return;
   const document = await vscode.workspace.openTextDocument(uri);
   if (document.isDirty && !(await document.save())) return;
   const model = await vscode.window.showInputBox({
@@ -45,9 +50,9 @@ async function createModel(
   try {
     const created = await runWork(daemon, `Creating ${model.trim()}`, [
       createModelRequest,
-      { model: model.trim(), ...sourceOf(document) },
+      { model: model.trim(), ...place, ...sourceOf(document) },
     ]);
-    if (created) sidebar.revealInstalled(created);
+    if (created) sidebar.revealInstalled({ ...created, ...place });
   } catch (error) {
     await showMistake(document, error);
     throw error;

@@ -1,4 +1,6 @@
 import * as vscode from 'vscode';
+import { refusalOf } from '../../../protocol/messages/abilities.ts';
+import type { ServerFacts } from '../daemon/serverFacts.ts';
 import { type Family, groupByFamily } from '../views/treeNodes.ts';
 
 /** A Modelfile; rows are grouped by its folder. */
@@ -12,16 +14,21 @@ interface ModelfileRow {
 type Node = ModelfileRow | Family<ModelfileRow>;
 
 /** The Modelfiles of the workspace and of the folder in the settings, by folder or as a list. */
-export function createModelfileView(memory: vscode.Memento): vscode.Disposable {
+export function createModelfileView(memory: vscode.Memento, facts: ServerFacts): vscode.Disposable {
   const tree = new ModelfileTree(memory);
   const view = vscode.window.createTreeView('runnerModelfilesView', { treeDataProvider: tree });
   const watcher = vscode.workspace.createFileSystemWatcher(pattern, false, true, false);
   const refresh = () => tree.refresh();
+  const follow = () => {
+    const product = facts.those('create').length > 0 ? undefined : facts.product();
+    view.message = product === undefined ? '' : refusalOf(product, 'create');
+  };
   const toggle = 'runner.toggleModelfilesGrouping';
   return vscode.Disposable.from(
     view,
     tree,
     watcher,
+    facts.onDidChange(follow),
     watcher.onDidCreate(refresh),
     watcher.onDidDelete(refresh),
     vscode.workspace.onDidChangeWorkspaceFolders(refresh),

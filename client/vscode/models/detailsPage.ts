@@ -1,6 +1,7 @@
 import type * as vscode from 'vscode';
 import { showModelRequest } from '../../../protocol/messages/models.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
+import type { ServerFacts } from '../daemon/serverFacts.ts';
 import { createWebPage } from '../ui/webPage.ts';
 import { detailsOf } from './modelDescriptions.ts';
 import { isSameModel, type ModelRow, paramsOf } from './modelRow.ts';
@@ -12,13 +13,19 @@ export interface DetailsPage extends vscode.Disposable {
   follow(row: ModelRow, to: ModelRow): void;
 }
 
-export function createDetailsPage(daemon: DaemonConnection, onDidChange: vscode.Event<void>): DetailsPage {
+export function createDetailsPage(
+  daemon: DaemonConnection,
+  onDidChange: vscode.Event<void>,
+  facts: ServerFacts,
+): DetailsPage {
   const page = createWebPage('runner.model', onDidChange);
   let shown: { row: ModelRow } | undefined;
   return {
     async show(row) {
       const wanted = { row };
-      await page.show(async () => detailsOf(await daemon.request(showModelRequest, paramsOf(wanted.row))));
+      await page.show(async () =>
+        detailsOf(await daemon.request(showModelRequest, paramsOf(wanted.row)), facts),
+      );
       shown = wanted;
     },
     follow(row, to) {

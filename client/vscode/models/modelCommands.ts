@@ -1,9 +1,12 @@
 import * as vscode from 'vscode';
+import { refusalOf } from '../../../protocol/messages/abilities.ts';
 import type { Model } from '../../../protocol/messages/models.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
+import { lackedBy } from '../daemon/knownServers.ts';
 import type { RunnerChanges } from '../daemon/runnerChanges.ts';
+import type { ServerFacts } from '../daemon/serverFacts.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { pullModel } from '../ui/remedies.ts';
 import { plain } from '../ui/safeText.ts';
@@ -17,6 +20,7 @@ import type { InterruptedPulls, RunningPull, RunningPulls } from './pulls.ts';
 
 export interface ModelCommandsDependencies {
   readonly daemon: DaemonConnection;
+  readonly facts: ServerFacts;
   readonly changes: RunnerChanges;
   readonly reporter: ErrorReporter;
   readonly pulls: RunningPulls;
@@ -40,8 +44,8 @@ interface RowCommand {
 
 /** The commands of models: on the rows of the views, by keys, and in the palette. */
 export function registerModelCommands(dependencies: ModelCommandsDependencies): vscode.Disposable {
-  const { daemon, reporter, sidebar } = dependencies;
-  const details = createDetailsPage(daemon, dependencies.changes.onDidChange);
+  const { daemon, reporter, sidebar, facts } = dependencies;
+  const details = createDetailsPage(daemon, dependencies.changes.onDidChange, facts);
   const commands = tableOf(dependencies, details);
   const attempt = async (work: () => Promise<unknown>): Promise<unknown> => {
     try {
@@ -54,14 +58,18 @@ export function registerModelCommands(dependencies: ModelCommandsDependencies): 
   const onRow = ({ onRow: id, run }: RowCommand) =>
     vscode.commands.registerCommand(id, async (argument: unknown) => {
       const row = isRow(argument) ? argument : await sidebar.selected(viewOf(argument));
-      return row && worksOn(id, row) && attempt(() => run(row));
+      return row && worksOn(id, row) && attempt(async () => run(checked(facts, id, row)));
     });
-  const inPalette = ({ inPalette: id, title = '', fits, run }: RowCommand) =>
+  const inPalette = ({ onRow: ofRow, inPalette: id, title = '', fits = () => true, run }: RowCommand) =>
     id === undefined
       ? []
       : vscode.commands.registerCommand(id, () =>
           attempt(async () => {
-            const model = await pickModel(daemon, { title, ...(fits && { fits }) });
+            const isPossible = (model: Model) => lackedBy(facts, ofRow, model.server) === undefined;
+            const model = await pickModel(daemon, {
+              title,
+              fits: (model) => fits(model) && isPossible(model),
+            });
             return model && attempt(() => run({ model: model.name, server: model.server }));
           }),
         );
@@ -162,6 +170,18 @@ function tableOf(dependencies: ModelCommandsDependencies, details: DetailsPage):
     },
     { onRow: 'runner.copyModelName', run: async ({ model }) => vscode.env.clipboard.writeText(model) },
   ];
+}
+
+/**
+ * The row, if its server can do it. A key or a link may reach what no menu offers.
+ * @throws {Error} with a sentence about the product.
+ */
+function checked(facts: ServerFacts, command: string, row: ModelRow): ModelRow {
+  const server = 'cancel' in row ? undefined : row.server;
+  const lacked = lackedBy(facts, command, server);
+  const product = facts.product(server);
+  if (lacked === undefined || product === undefined || 'cancel' in row) return row;
+  throw new Error(refusalOf(product, lacked));
 }
 
 function isRow(argument: unknown): argument is ModelRow {

@@ -1,21 +1,28 @@
 import { formatBytes } from '../../../protocol/base/bytes.ts';
 import { canChat, type Model, type ShowModelResult } from '../../../protocol/messages/models.ts';
-import { shortWordOf } from '../../shared/modelWords.ts';
-import { describeContext } from '../convert/contextSizes.ts';
+import { type Product, productNames } from '../../../protocol/messages/status.ts';
+import { describeLoading, withSources } from '../../shared/modelWords.ts';
+import { windowWithSource } from '../convert/contextSizes.ts';
+import { type KnownServers, possible } from '../daemon/knownServers.ts';
 import type { Page, Section } from '../ui/page.ts';
 import { paramsOf } from './modelRow.ts';
 
-/** Everything about one model, for a page. */
-export function detailsOf(result: ShowModelResult): Page {
+type Servers = Pick<KnownServers, 'can' | 'those' | 'product'>;
+
+/** Everything about one model, for a page. Its links are what the server can do. */
+export function detailsOf(result: ShowModelResult, servers: Servers): Page {
   const { model, parameters = {}, system, template, license, modelfile } = result;
   const row = paramsOf({ model: model.name, server: model.server });
-  const links = linksOf(model).map(([title, command]) => ({ title, command, arguments: [row] }));
   const given = Object.entries(parameters).map(([name, value]) => [name, [value].flat().join(', ')] as const);
+  const links = possible(
+    servers,
+    linksOf(model).map(([title, command]) => ({ title, command, arguments: [row] })),
+  );
   return {
     title: model.name,
     sections: [
       { lines: [{ text: stateOf(model), links }] },
-      { facts: factsOf(model) },
+      { facts: factsOf(model, servers.product(model.server)) },
       ...(given.length > 0 ? [{ heading: 'Parameters', facts: given }] : []),
       ...text('System Prompt', system),
       ...text('Template', template),
@@ -39,25 +46,24 @@ function linksOf(model: Model): readonly (readonly [title: string, command: stri
   return links.flatMap(([fits, ...link]) => (fits ? [link] : []));
 }
 
-function stateOf({ running, remote }: Model): string {
+function stateOf({ running, remote, loading }: Model): string {
   if (remote) return `It runs at ${remote.host}.`;
+  if (loading) return `It is ${describeLoading(loading)}.`;
   if (!running) return 'It is not loaded.';
   return `It is loaded and takes ${formatBytes(running.size)} of memory.`;
 }
 
-function factsOf(model: Model) {
-  const { server, size, details, capabilities, modifiedAt, digest } = model;
-  const able = Object.entries(capabilities).flatMap(([name, { value }]) =>
-    value === true ? [shortWordOf(name)] : [],
-  );
+function factsOf(model: Model, product: Product | undefined) {
+  const { server, size, details, modifiedAt, digest } = model;
   const facts: readonly (readonly [string, string | number | undefined])[] = [
     ['Server', server],
+    ['Product', product === undefined ? '' : productNames[product]],
     ['Size', size && formatBytes(size)],
     ['Parameters', details?.parameterSize],
     ['Quantization', details?.quantization],
     ['Family', details?.family],
-    ['Capabilities', able.join(', ')],
-    ['Window', describeContext(model)],
+    ['Capabilities', withSources(model)],
+    ['Window', windowWithSource(model)],
     ['Modified', modifiedAt?.slice(0, 10)],
     ['Digest', digest?.slice(0, 12)],
   ];

@@ -4,9 +4,11 @@ import { isLoopback } from '../../../protocol/base/loopback.ts';
 import { libraryRequest, listModelsRequest, pullModelRequest } from '../../../protocol/messages/models.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
+import type { ServerFacts } from '../daemon/serverFacts.ts';
 import { originsOf } from '../daemon/servers.ts';
 import { readSettings } from '../settings.ts';
 import { plain } from '../ui/safeText.ts';
+import { chooseServer } from './chooseServer.ts';
 import { type ModelRow, paramsOf, type ShownModels } from './modelRow.ts';
 import { askForName, describeNeed, sizeChoices } from './pullChoices.ts';
 import type { InterruptedPulls, RunningPulls } from './pulls.ts';
@@ -14,6 +16,7 @@ import { runWork } from './work.ts';
 
 export interface PullDependencies {
   readonly daemon: DaemonConnection;
+  readonly facts: ServerFacts;
   readonly pulls: RunningPulls;
   readonly interrupted: InterruptedPulls;
   readonly sidebar: Pick<ShownModels, 'revealInstalled'>;
@@ -21,8 +24,10 @@ export interface PullDependencies {
 
 /** Pulls the model of a row, in the size that the user chooses, or a model that the user names. */
 export async function pull(dependencies: PullDependencies, row: ModelRow | undefined): Promise<void> {
-  const { daemon } = dependencies;
-  const wanted = row ?? (await nameOfLibrary(daemon));
+  const { daemon, facts } = dependencies;
+  const named = row ?? (await nameOfLibrary(daemon));
+  const place = named?.server === undefined ? await chooseServer(facts, 'pull') : {};
+  const wanted = named && place && { ...named, ...place };
   const model = wanted && (await chooseSize(daemon, wanted));
   if (model !== undefined) await download(dependencies, paramsOf({ ...wanted, model }));
 }

@@ -2,9 +2,12 @@ import * as vscode from 'vscode';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import { canChat, listModelsRequest } from '../../../protocol/messages/models.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
-import { statusRequest } from '../../../protocol/messages/status.ts';
+import { nameAfter, statusRequest } from '../../../protocol/messages/status.ts';
+import { versionOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
+import { possible } from '../daemon/knownServers.ts';
 import type { RunnerChanges } from '../daemon/runnerChanges.ts';
+import type { ServerFacts } from '../daemon/serverFacts.ts';
 import { serverNames } from '../daemon/servers.ts';
 import { chatModel, completionModel, readSettings } from '../settings.ts';
 import type { Line, Page, Section } from '../ui/page.ts';
@@ -16,7 +19,7 @@ import { adviseOnChat, adviseOnCompletion, adviseOnFailure, adviseOnModels, agai
 export function registerDoctor(
   daemon: DaemonConnection,
   changes: RunnerChanges,
-  version: string,
+  { version, facts }: { readonly version: string; readonly facts: ServerFacts },
 ): vscode.Disposable {
   const page = createWebPage('runner.doctor', changes.onDidChange);
   return vscode.Disposable.from(
@@ -24,16 +27,19 @@ export function registerDoctor(
     vscode.commands.registerCommand('runner.doctor', async () => {
       const location = vscode.ProgressLocation.Window;
       await vscode.window.withProgress({ location, title: 'Examining' }, () =>
-        page.show(() => examine(daemon, version)),
+        page.show(() => examine(daemon, facts, version)),
       );
     }),
   );
 }
 
-async function examine(daemon: DaemonConnection, version: string): Promise<Page> {
+async function examine(daemon: DaemonConnection, facts: ServerFacts, version: string): Promise<Page> {
   const trust = vscode.workspace.isTrusted ? 'trusted' : 'not trusted';
   const servers = await Promise.all(
-    serverNames(readSettings()).map((server) => examineServer(daemon, server)),
+    serverNames(readSettings()).map(async (server) => {
+      const section = await examineServer(daemon, server);
+      return { ...section, lines: section.lines?.map((line) => withPossible(facts, line)) ?? [] };
+    }),
   );
   const links = [
     { title: 'Examine Again', command: 'runner.doctor' },
@@ -43,20 +49,26 @@ async function examine(daemon: DaemonConnection, version: string): Promise<Page>
   return { title: 'Runner Doctor', sections: [{ lines: [about] }, ...servers] };
 }
 
+/** Without the links to what no server can do. */
+function withPossible(facts: ServerFacts, { links = [], ...line }: Line): Line {
+  return { ...line, links: possible(facts, links) };
+}
+
 /** The settings of the chat and of completion name models of the default server. */
 async function examineServer(daemon: DaemonConnection, server: string): Promise<Section> {
   const isDefault = server === defaultServerName;
   const heading = isDefault ? 'The runner' : `The server ${server}`;
   try {
     const status = await daemon.request(statusRequest, { server });
-    const { state, kind, version } = status;
+    const { state, kind, can } = status;
     const reached: Line = {
       state: kind === 'ok' ? 'good' : 'bad',
-      text: `${inEditorWords(status, server)}${version === undefined ? '' : ` Version ${version}.`}`,
+      text: [inEditorWords(status, server), versionOf(status), nameAfter(status)].filter(Boolean).join(' '),
       ...(state === 'offline' ? { links: [again, setAddress(server)] } : {}),
     };
     const { models, stale } = await daemon.request(listModelsRequest, { server, refresh: true });
-    const able = { models: models.filter(canChat), all: models.length, isStale: stale === true };
+    const canPull = can?.includes('pull') ?? true;
+    const able = { models: models.filter(canChat), all: models.length, isStale: stale === true, canPull };
     const uses = isDefault
       ? [...adviseOnChat(models, chatModel()), ...adviseOnCompletion(models, completionModel())]
       : [];

@@ -19,16 +19,19 @@ export interface AbleModels {
   /** The number of installed models. */
   readonly all: number;
   readonly isStale: boolean;
+  readonly canPull: boolean;
 }
 
 /** Lines about the models to chat with. */
-export function adviseOnModels({ models, all, isStale }: AbleModels): readonly Line[] {
+export function adviseOnModels({ models, all, isStale, canPull }: AbleModels): readonly Line[] {
   const tools = models.filter(({ capabilities }) => capabilities.tools.value !== false);
   const counts = `Models: ${all} installed, ${models.length} can chat, ${tools.length} may support tools`;
   const text = `${counts}${isStale ? ' (the last known list)' : ''}`;
+  if (models.length === 0 && !canPull)
+    return [{ text }, fix('Load a model that can chat in the program that serves the models.')];
   if (models.length === 0) return [{ text }, fix('Pull a model that can chat, such as qwen3:4b.', pullModel)];
   if (tools.length > 0) return [{ state: 'good', text }];
-  const advice = 'The agent lists only models with tools. Ask @runner, or pull a model with tools.';
+  const advice = `The agent lists only models with tools. Ask @runner, or ${canPull ? 'pull' : 'load'} a model with tools.`;
   return [{ text }, fix(advice, pullModel, chooseChatModel)];
 }
 

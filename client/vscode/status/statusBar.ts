@@ -1,10 +1,12 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../../protocol/base/errorText.ts';
-import { type Status, statusDidChange } from '../../../protocol/messages/status.ts';
+import { nameAfter, productNames, type Status, statusDidChange } from '../../../protocol/messages/status.ts';
 import type { OfferedModels } from '../chat/offeredModels.ts';
 import type { CompletionSwitch } from '../completion/completionSwitch.ts';
-import { describeServers } from '../convert/failure.ts';
+import { describeServers, versionOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
+import { possible } from '../daemon/knownServers.ts';
+import type { ServerFacts } from '../daemon/serverFacts.ts';
 import { serverNames } from '../daemon/servers.ts';
 import { chatModel, readSettings } from '../settings.ts';
 import {
@@ -32,7 +34,10 @@ const icons = {
 export function createStatusBar(
   daemon: DaemonConnection,
   completion: Pick<CompletionSwitch, 'entries' | 'wakesAt' | 'onDidTurn'>,
-  offered: Pick<OfferedModels, 'failures' | 'onDidChange'>,
+  {
+    offered,
+    facts,
+  }: { readonly offered: Pick<OfferedModels, 'failures' | 'onDidChange'>; readonly facts: ServerFacts },
 ): vscode.Disposable {
   const item = vscode.window.createStatusBarItem('runner.status', vscode.StatusBarAlignment.Right, 50);
   item.name = 'Runner';
@@ -62,15 +67,19 @@ export function createStatusBar(
   return vscode.Disposable.from(
     item,
     completion.onDidTurn(draw),
-    offered.onDidChange(() => {
-      further = furtherServers(offered.failures);
-      draw();
-    }),
+    ...[offered.onDidChange, facts.onDidChange].map((onDidChange) =>
+      onDidChange(() => {
+        further = furtherServers(offered.failures, facts);
+        draw();
+      }),
+    ),
     daemon.onNotification(statusDidChange, show),
     daemon.onDidFailToStart((error) =>
       show({ state: 'offline', kind: 'error', message: `The daemon does not start. ${messageOf(error)}` }),
     ),
-    vscode.commands.registerCommand(item.command, () => openMenu(known, completion.entries())),
+    vscode.commands.registerCommand(item.command, () =>
+      openMenu(known, (entries) => possible(facts, entries), completion.entries()),
+    ),
   );
 }
 
@@ -79,9 +88,9 @@ const unknown: Status = { state: 'checking', kind: 'ok', message: 'Looking for t
 
 /** Only the sentence contains text from outside, so it has no links; the lines below it are ours. */
 function tooltipOf(status: Status, lines: readonly string[]): vscode.MarkdownString {
-  const { state, version } = status;
+  const { state } = status;
   const links = state === 'offline' ? offlineLinks : [];
-  const sentence = `${inEditorWords(status)}${version === undefined ? '' : ` Version ${version}.`}`;
+  const sentence = [inEditorWords(status), versionOf(status), nameAfter(status)].filter(Boolean).join(' ');
   const row = links.map(([title, id]) => `[${title}](command:${id})`).join(' · ');
   const tooltip = new vscode.MarkdownString([plain(sentence), ...lines, row].filter(Boolean).join('\n\n'));
   tooltip.isTrusted = { enabledCommands: links.map(([, id]) => id) };
@@ -89,9 +98,13 @@ function tooltipOf(status: Status, lines: readonly string[]): vscode.MarkdownStr
 }
 
 /** A line for each server other than the default one. */
-function furtherServers(failures: OfferedModels['failures']): readonly string[] {
+function furtherServers(failures: OfferedModels['failures'], facts: ServerFacts): readonly string[] {
   const [, ...names] = serverNames(readSettings());
-  return describeServers(names, failures).map(plain);
+  const nameOf = (server: string) => {
+    const product = facts.product(server);
+    return product === undefined || product === 'other' ? undefined : productNames[product];
+  };
+  return describeServers(names, failures, nameOf).map(plain);
 }
 
 const offlineLinks = [
@@ -101,7 +114,11 @@ const offlineLinks = [
 ] as const;
 
 /** The title is the state of the runner, and the entries that fix it come first. */
-async function openMenu(status: Status | undefined, completion: readonly Remedy[]): Promise<void> {
+async function openMenu(
+  status: Status | undefined,
+  offered: (entries: readonly Remedy[]) => readonly Remedy[],
+  completion: readonly Remedy[],
+): Promise<void> {
   const isWell = status?.kind === 'ok';
   const entries: readonly Remedy[] = [
     ...(isWell ? [] : [{ title: '$(refresh) Try Again', command: 'runner.tryAgain' }]),
@@ -121,7 +138,7 @@ async function openMenu(status: Status | undefined, completion: readonly Remedy[
       arguments: ['@ext:model-runner.runner'],
     },
   ];
-  const items = entries.map((entry) => ({ label: entry.title, entry }));
+  const items = offered(entries).map((entry) => ({ label: entry.title, entry }));
   const title = inEditorWords(status ?? unknown);
   const chosen = await vscode.window.showQuickPick(items, { title });
   if (!chosen) return;

@@ -22,7 +22,11 @@ export interface ErrorReporter {
   registerCommand(id: string, run: (argument?: unknown) => unknown, during?: string): vscode.Disposable;
 }
 
-export function createErrorReporter(log: vscode.LogOutputChannel): ErrorReporter {
+/** `offered` leaves out the remedies that no server can follow. */
+export function createErrorReporter(
+  log: vscode.LogOutputChannel,
+  offered: (remedies: readonly Remedy[]) => readonly Remedy[],
+): ErrorReporter {
   let shown: string | undefined;
   const show = async (sentence: string, buttons: readonly Remedy[], again?: () => unknown) => {
     shown = sentence;
@@ -41,7 +45,7 @@ export function createErrorReporter(log: vscode.LogOutputChannel): ErrorReporter
     const sentence = prefix + messageOf(error);
     if (!showToUser || sentence === shown) return;
     const failure = errorDataOf(error);
-    const own = remedies ?? openNamedSetting(error) ?? remediesFor(failure);
+    const own = offered(remedies ?? openNamedSetting(error) ?? remediesFor(failure));
     // A remedy that leads to another try needs no button for that beside it.
     const isRetried = own.some(({ isBeforeRetry }) => isBeforeRetry);
     const canRetry = again !== undefined && failure?.retryable === true && !isRetried;

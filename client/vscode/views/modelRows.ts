@@ -1,8 +1,15 @@
 import { formatBytes } from '../../../protocol/base/bytes.ts';
 import type { CatalogEntry, Model } from '../../../protocol/messages/models.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
-import { capabilityWords, shortWordOf, shortWords, staysForGood } from '../../shared/modelWords.ts';
-import { describeContext, inTokens } from '../convert/contextSizes.ts';
+import {
+  capabilityWords,
+  describeLoading,
+  shortWordOf,
+  shortWords,
+  staysForGood,
+  withSources,
+} from '../../shared/modelWords.ts';
+import { describeContext, inTokens, windowWithSource } from '../convert/contextSizes.ts';
 import type { RunningPull } from '../models/pulls.ts';
 import { escapeMarkdown } from '../ui/safeText.ts';
 
@@ -46,9 +53,10 @@ const sayings = {
 } as const;
 
 export function localRow(model: Model): ViewRow {
-  const { name, server, family, size, running, remote } = model;
+  const { name, server, family, size, running, remote, loading } = model;
   const sized = remote ? 'remote' : size === undefined ? '' : formatBytes(size);
-  const marks = [running ? 'loaded' : '', markCapabilities(model), toRowName(name).path];
+  const state = loading ? describeLoading(loading) : running ? 'loaded' : '';
+  const marks = [state, markCapabilities(model), toRowName(name).path];
   return {
     model: name,
     server,
@@ -57,13 +65,9 @@ export function localRow(model: Model): ViewRow {
     size: sized,
     ...(size !== undefined && !remote && { bytes: size }),
     description: marks.filter(Boolean).join(' · '),
-    spoken: spokenOf([
-      remote ? 'runs elsewhere' : sized,
-      ...sayCapabilities(model),
-      running ? 'loaded' : 'not loaded',
-    ]),
+    spoken: spokenOf([remote ? 'runs elsewhere' : sized, ...sayCapabilities(model), state || 'not loaded']),
     tooltip: tooltipOf(model),
-    icon: running ? 'circle-filled' : remote ? 'cloud' : 'circle-outline',
+    icon: loading ? 'loading~spin' : running ? 'circle-filled' : remote ? 'cloud' : 'circle-outline',
     context: running ? 'loaded' : 'local',
   };
 }
@@ -184,7 +188,8 @@ function tooltipOf(model: Model): string {
     ['Parameters', details?.parameterSize],
     ['Quantization', details?.quantization],
     ['Family', details?.family],
-    ['Window', describeContext(model)],
+    ['Window', windowWithSource(model)],
+    ['Can', withSources(model)],
     ['Runs at', remote?.host],
     ['Modified', modifiedAt?.slice(0, 10)],
     ['Digest', digest?.slice(0, 12)],

@@ -1,4 +1,7 @@
 import * as vscode from 'vscode';
+import type { Product } from '../../../protocol/messages/status.ts';
+import { rowContext } from '../daemon/knownServers.ts';
+import type { ServerFacts } from '../daemon/serverFacts.ts';
 import type { RunningPull, RunningPulls } from '../models/pulls.ts';
 import { type Filter, filterRows, noFilter } from './filter.ts';
 import { describePull, describeRow, toRowName, type ViewRow } from './modelRows.ts';
@@ -13,6 +16,7 @@ export interface ModelTreeOptions {
   readonly pulls: RunningPulls | undefined;
   /** Where a server is, for its row. */
   readonly addressOf: (server: string) => string | undefined;
+  readonly facts: Pick<ServerFacts, 'can' | 'product'>;
 }
 
 /** Draws known rows. It sends no request, whatever the editor wants to draw. */
@@ -21,6 +25,7 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
   readonly onDidChangeTreeData = this.#changed.event;
   readonly #pulls: RunningPulls | undefined;
   readonly #addressOf: (server: string) => string | undefined;
+  readonly #facts: ModelTreeOptions['facts'];
   #outcomes: readonly Outcome[] = [];
   /** Whether there are several servers, which are then the uppermost nodes. */
   #isByServer = false;
@@ -35,11 +40,12 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
   #roots: readonly (ServerNode | ViewRow | Family<ViewRow>)[] = [];
   readonly #parents = new Map<ViewNode, ServerNode | Family<ViewRow>>();
 
-  constructor({ isGrouped, order, pulls, addressOf }: ModelTreeOptions) {
+  constructor({ isGrouped, order, pulls, addressOf, facts }: ModelTreeOptions) {
     this.#isGrouped = isGrouped;
     this.#order = order;
     this.#pulls = pulls;
     this.#addressOf = addressOf;
+    this.#facts = facts;
   }
 
   get rows(): readonly ViewRow[] {
@@ -91,7 +97,12 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
   }
 
   getTreeItem(node: ViewNode): vscode.TreeItem {
-    return toTreeItem(node, Date.now(), this.#addressOf);
+    if ('roots' in node) {
+      const { server } = node;
+      return serverItem(node, this.#addressOf(server), this.#facts.product(server));
+    }
+    if ('rows' in node) return familyItem(node);
+    return 'cancel' in node ? pullItem(node) : modelItem(node, Date.now(), this.#facts);
   }
 
   resolveTreeItem(item: vscode.TreeItem, node: ViewNode): vscode.TreeItem {
@@ -140,21 +151,14 @@ function childrenOf(node: ViewNode): readonly ViewNode[] {
 /** The nodes of a view: servers, models, families of models, and pulls in progress. */
 export type ViewNode = ServerNode | ViewRow | Family<ViewRow> | RunningPull;
 
-/** `now` in ms since 1970; `addressOf` returns the address of a server. */
-function toTreeItem(
-  node: ViewNode,
-  now: number,
-  addressOf: (server: string) => string | undefined,
+function serverItem(
+  node: ServerNode,
+  address: string | undefined,
+  product: Product | undefined,
 ): vscode.TreeItem {
-  if ('roots' in node) return serverItem(node, addressOf(node.server));
-  if ('rows' in node) return familyItem(node);
-  return 'cancel' in node ? pullItem(node) : modelItem(node, now);
-}
-
-function serverItem(node: ServerNode, address: string | undefined): vscode.TreeItem {
   const { Expanded, None } = vscode.TreeItemCollapsibleState;
   const item = new vscode.TreeItem(node.server, node.count > 0 ? Expanded : None);
-  const { description, label, tooltip, icon, context } = describeServer(node, address);
+  const { description, label, tooltip, icon, context } = describeServer(node, address, product);
   // The editor keeps a row collapsed that had no children before, so a row with models has another id.
   item.id = `${node.server}/${node.count > 0 ? 'models' : 'nothing'}`;
   item.description = description;
@@ -173,12 +177,14 @@ function familyItem({ family, rows }: Family<ViewRow>): vscode.TreeItem {
   return item;
 }
 
-function modelItem(row: ViewRow, now: number): vscode.TreeItem {
+/** `now` in ms since 1970. A row of a catalog has no server. */
+function modelItem(row: ViewRow, now: number, facts: ModelTreeOptions['facts']): vscode.TreeItem {
   const item = new vscode.TreeItem(toRowName(row.model).label, vscode.TreeItemCollapsibleState.None);
   const { description, label } = describeRow(row, now);
   item.description = description;
   item.iconPath = new vscode.ThemeIcon(row.icon);
-  item.contextValue = `runner.${row.context}`;
+  item.contextValue =
+    row.server === undefined ? `runner.${row.context}` : rowContext(row.context, facts, row.server);
   item.accessibilityInformation = { label };
   if (row.context === 'cloud')
     item.command = { command: 'runner.openModelPage', title: 'Open Page', arguments: [row] };

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { Clock } from '../../shared/clock.ts';
 import { toFailure } from '../convert/failure.ts';
+import type { ServerFacts } from '../daemon/serverFacts.ts';
 import { isSameModel, type ModelRow } from '../models/modelRow.ts';
 import type { RunningPulls } from '../models/pulls.ts';
 import { type Countdown, createCountdown } from './countdown.ts';
@@ -23,6 +24,8 @@ export interface ModelViewOptions {
   readonly sources: () => readonly RowSource[];
   readonly memory: vscode.Memento;
   readonly clock: Clock;
+  /** What the servers can do: the menus of the rows follow. */
+  readonly facts: ServerFacts;
   /** Downloads that are shown above the rows. */
   readonly pulls?: RunningPulls;
   /** The rows come newest first, and the user may sort them otherwise. */
@@ -52,7 +55,7 @@ export class ModelView implements vscode.Disposable {
   #isRevealing = false;
 
   constructor(options: ModelViewOptions) {
-    const { id, name, sources, memory, clock, pulls, address } = options;
+    const { id, name, sources, memory, clock, pulls, address, facts } = options;
     this.#options = options;
     this.#isGrouped = memory.get(`runner.${name}Grouped`) ?? true;
     this.#tree = new ModelTree({
@@ -60,6 +63,7 @@ export class ModelView implements vscode.Disposable {
       order: this.#order,
       pulls,
       addressOf: address,
+      facts,
     });
     this.#store = createRowStore({ sources, explain: toFailure, onDidChange: () => this.#show() });
     this.#view = vscode.window.createTreeView(id, { treeDataProvider: this.#tree, showCollapseAll: true });
@@ -73,6 +77,7 @@ export class ModelView implements vscode.Disposable {
       this.#view,
       this.#tree,
       this.#countdown,
+      facts.onDidChange(() => this.#tree.redraw()),
       this.#view.onDidChangeVisibility(() => this.#followVisibility()),
       pulls?.onDidChange((pull) => this.#tree.redraw(pull && [pull])) ?? nothing,
       this.#reveal,

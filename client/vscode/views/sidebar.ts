@@ -12,6 +12,7 @@ import { statusRequest } from '../../../protocol/messages/status.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { followStatus } from '../daemon/runnerChanges.ts';
+import type { ServerFacts } from '../daemon/serverFacts.ts';
 import { originsOf, serverNames } from '../daemon/servers.ts';
 import type { ShownModels } from '../models/modelRow.ts';
 import type { RunningPulls } from '../models/pulls.ts';
@@ -29,15 +30,17 @@ export interface SidebarOptions {
   readonly memory: vscode.Memento;
   readonly clock: Clock;
   readonly pulls: RunningPulls;
+  readonly facts: ServerFacts;
 }
 
-export function createSidebar({ daemon, memory, clock, pulls }: SidebarOptions): Sidebar {
+export function createSidebar({ daemon, memory, clock, pulls, facts }: SidebarOptions): Sidebar {
   const local = new ModelView({
     id: 'runnerModelsLocalView',
     name: 'Local',
     title: 'Local Models',
     memory,
     clock,
+    facts,
     pulls,
     canSort: true,
     address: runnerAddress,
@@ -49,6 +52,7 @@ export function createSidebar({ daemon, memory, clock, pulls }: SidebarOptions):
     title: 'Running Models',
     memory,
     clock,
+    facts,
     address: runnerAddress,
     sources: () => ofEachServer((server) => loadRunning(daemon, server)),
     badge: (count) => (count === 1 ? '1 model is loaded' : `${count} models are loaded`),
@@ -59,6 +63,7 @@ export function createSidebar({ daemon, memory, clock, pulls }: SidebarOptions):
     title: 'Library',
     memory,
     clock,
+    facts,
     address: catalogAddress,
     sources: () => [catalogSource(daemon, 'library')],
   });
@@ -68,6 +73,7 @@ export function createSidebar({ daemon, memory, clock, pulls }: SidebarOptions):
     title: 'Cloud Models',
     memory,
     clock,
+    facts,
     address: catalogAddress,
     sources: () => [catalogSource(daemon, 'cloud')],
   });

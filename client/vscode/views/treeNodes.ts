@@ -1,3 +1,4 @@
+import { type Product, productNames } from '../../../protocol/messages/status.ts';
 import { type Failure, inShort } from '../convert/failure.ts';
 import { escapeMarkdown } from '../ui/safeText.ts';
 import type { ViewRow } from './modelRows.ts';
@@ -43,26 +44,31 @@ export function toServerNodes(
   });
 }
 
-/** The texts of a server's row. `address` is undefined if the settings have no valid one. */
+/**
+ * The texts of a server's row. `address` is undefined if the settings have no valid one, and `product` before the server
+ * has answered.
+ */
 export function describeServer(
   { server, count, failure, note }: ServerNode,
   address: string | undefined,
+  product?: Product,
 ): ServerText {
   const place = address === undefined ? '' : ` at ${address}`;
+  const name = product === undefined || product === 'other' ? '' : productNames[product];
   const models = count === 1 ? '1 model' : `${count || 'no'} models`;
   const trouble = failure && inShort(failure, place);
   const state = trouble ?? (note === undefined ? '' : 'last known list');
-  const description = trouble ?? [count === 0 ? models : `${count}`, state].filter(Boolean).join(' · ');
+  const description = trouble ?? [count === 0 ? models : `${count}`, name, state].filter(Boolean).join(' · ');
   const isDown = failure !== undefined || note !== undefined;
   const isClosed = failure?.kind === 'unauthorized';
   const sentences = [
-    `**${escapeMarkdown(server)}**${escapeMarkdown(place)}`,
+    `**${escapeMarkdown(server)}**${escapeMarkdown(name && `: ${name}`)}${escapeMarkdown(place)}`,
     escapeMarkdown(failure?.sentence ?? note ?? ''),
     'Set Address changes its address.',
   ];
   return {
     description,
-    label: [`server ${server}`, trouble ?? models, trouble ? '' : state].filter(Boolean).join(', '),
+    label: [`server ${server}`, name, trouble ?? models, trouble ? '' : state].filter(Boolean).join(', '),
     tooltip: sentences.filter(Boolean).join('\n\n'),
     ...(isDown && { icon: isClosed ? 'lock' : 'warning' }),
     context: isClosed ? 'serverClosed' : isDown ? 'serverDown' : 'server',

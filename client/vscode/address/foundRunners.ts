@@ -1,0 +1,46 @@
+import * as vscode from 'vscode';
+import { count } from '../../../protocol/base/text.ts';
+import {
+  describeFound,
+  discoverRequest,
+  type FoundRunner,
+  productNames,
+} from '../../../protocol/messages/status.ts';
+import type { DaemonConnection } from '../daemon/connection.ts';
+import { readSettings, updateSetting } from '../settings.ts';
+import { plain } from '../ui/safeText.ts';
+
+/**
+ * Looks for runners on this machine, where nothing answers at `runner.host`, and offers what it finds. Only a yes sets
+ * the address.
+ */
+export async function offerFound(daemon: DaemonConnection): Promise<void> {
+  const location = vscode.ProgressLocation.Window;
+  const title = 'Looking for runners on this machine';
+  const { runners } = await vscode.window.withProgress({ location, title }, () =>
+    daemon.request(discoverRequest, {}),
+  );
+  const [only, ...others] = runners;
+  if (!only) return;
+  const chosen = others.length === 0 ? await askFor(only) : await chooseOne(runners);
+  if (!chosen) return;
+  // It was about the former runner.
+  if (readSettings().api !== undefined) await updateSetting('api', undefined);
+  await updateSetting('host', chosen.url);
+}
+
+async function askFor(runner: FoundRunner): Promise<FoundRunner | undefined> {
+  const yes = 'Use It';
+  const answer = await vscode.window.showInformationMessage(plain(describeFound(runner)), yes);
+  return answer === yes ? runner : undefined;
+}
+
+async function chooseOne(runners: readonly FoundRunner[]): Promise<FoundRunner | undefined> {
+  const items = runners.map((runner) => ({
+    label: runner.product === 'other' ? 'A runner' : productNames[runner.product],
+    description: `${runner.url} · ${runner.models === undefined ? 'wants a token' : count(runner.models, 'model')}`,
+    runner,
+  }));
+  const title = 'These runners answer on this machine. Use which one from now on?';
+  return (await vscode.window.showQuickPick(items, { title, ignoreFocusOut: true }))?.runner;
+}

@@ -1,0 +1,86 @@
+import { isRecord } from '../../../protocol/base/json.ts';
+import { defaultServerName } from '../../../protocol/messages/settings.ts';
+import type { Ability, Product, Status } from '../../../protocol/messages/status.ts';
+
+/** What the servers are and can do, by their names. */
+export interface KnownServers {
+  /** Whether a server can do something, by default the one at `runner.host`. One that has not answered yet may. */
+  can(ability: Ability, server?: string): boolean;
+  /** Those of the configured servers that can do it, or may. */
+  those(ability: Ability): readonly string[];
+  /** Undefined until it has answered. */
+  product(server?: string): Product | undefined;
+  /** Keeps what a server says of itself. While it is down, what it was counts. */
+  take(server: string, status: Status): void;
+  /** The settings have changed: the default server, or the further ones, may be others. */
+  forget(which: 'default' | 'further'): void;
+}
+
+/** `names` are the configured servers. */
+export function createKnownServers(names: () => readonly string[]): KnownServers {
+  const known = new Map<string, Pick<Status, 'product' | 'can'>>();
+  const can: KnownServers['can'] = (ability, server = defaultServerName) =>
+    known.get(server)?.can?.includes(ability) ?? true;
+  return {
+    can,
+    those: (ability) => names().filter((name) => can(ability, name)),
+    product: (server = defaultServerName) => known.get(server)?.product,
+    take(server, { product, can: able }) {
+      if (product !== undefined && able !== undefined) known.set(server, { product, can: able });
+    },
+    forget(which) {
+      for (const name of known.keys())
+        if ((name === defaultServerName) === (which === 'default')) known.delete(name);
+    },
+  };
+}
+
+/** What a command asks of its server. */
+const needed: Readonly<Record<string, readonly Ability[]>> = {
+  'runner.pullModel': ['pull'],
+  'runner.updateModel': ['pull'],
+  'runner.runModel': ['load'],
+  'runner.stopModel': ['unload'],
+  'runner.stopOtherModels': ['unload'],
+  'runner.deleteModel': ['delete'],
+  'runner.duplicateModel': ['create'],
+  'runner.renameModel': ['create', 'delete'],
+  'runner.createModel': ['create'],
+  'runner.newModelfile': ['create'],
+  'runner.openModelPage': ['catalog'],
+};
+
+/** What a server lacks for a command; undefined if nothing. Without a server, one that can do it is enough. */
+export function lackedBy(
+  servers: Pick<KnownServers, 'can' | 'those'>,
+  command: string,
+  server?: string,
+): Ability | undefined {
+  return needed[command]?.find((ability) =>
+    server === undefined ? servers.those(ability).length === 0 : !servers.can(ability, server),
+  );
+}
+
+/** Of some buttons or links, those that can work. The first argument may be a row with a server. */
+export function possible<T extends { readonly command: string; readonly arguments?: readonly unknown[] }>(
+  servers: Pick<KnownServers, 'can' | 'those'>,
+  links: readonly T[],
+): readonly T[] {
+  return links.filter(({ command, arguments: [row] = [] }) => {
+    const server = isRecord(row) ? row['server'] : undefined;
+    return lackedBy(servers, command, typeof server === 'string' ? server : undefined) === undefined;
+  });
+}
+
+/** The abilities on which the menus and the palette depend. */
+export const keyedAbilities = ['load', 'unload', 'pull', 'delete', 'create', 'catalog'] as const;
+
+/** The context key that is true if no server has the ability, such as `runner.cannotPull`. */
+export function keyOf(ability: Ability): string {
+  return `runner.cannot${ability.charAt(0).toUpperCase()}${ability.slice(1)}`;
+}
+
+/** What the menu of a model's row depends on: the kind of the row, and what its server can do. */
+export function rowContext(kind: string, servers: Pick<KnownServers, 'can'>, server?: string): string {
+  return [`runner.${kind}`, ...keyedAbilities.filter((ability) => servers.can(ability, server))].join(' ');
+}
