@@ -4,6 +4,7 @@ import type { Lazy } from '../base/lazily.ts';
 import type { Log } from '../base/log.ts';
 import { serverParamsSchema } from '../models/params.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
+import { requireAbility } from '../runner/abilities.ts';
 import type { Server } from '../runner/runner.ts';
 import type { Servers } from '../runner/servers.ts';
 import type { ServerLogs } from './serverLogs.ts';
@@ -24,7 +25,11 @@ export function serveLogs(
   endpoint: Endpoint,
   { logs, servers, log, isWanted }: LogsDependencies,
 ): () => void {
-  const start = async (server: Server) => (await logs.get()).start(server);
+  /** The log of a runner that is down can be read: it was of the usual kind, or says itself what it was. */
+  const start = async (server: Server) => {
+    requireAbility(await servers.runner(server.name), 'logs');
+    return (await logs.get()).start(server);
+  };
   const stop = async (server: Server) => (await logs.get()).stop(server);
   /** How many requests wait for a start, by the server's address. */
   const waiting = new Map<string, number>();

@@ -21,8 +21,16 @@ const abilityOf: Readonly<Record<Optional, Ability>> = {
 export function required<K extends Optional>(runner: Runner, name: K): NonNullable<Runner[K]> {
   const found = runner[name];
   if (found !== undefined) return found;
-  const capability = abilityOf[name];
-  throw new RunnerError('not-supported', refusalOf(runner.facts.product, capability, runner.server.url), {
-    details: { capability, server: runner.server.name },
+  throw refusal(runner, abilityOf[name]);
+}
+
+/** @throws {RunnerError} `not-supported`, if the runner lacks the ability. */
+export function requireAbility(runner: Runner, ability: Ability): void {
+  if (!runner.facts.can.includes(ability)) throw refusal(runner, ability);
+}
+
+function refusal({ facts: { product }, server }: Runner, capability: Ability): RunnerError {
+  return new RunnerError('not-supported', refusalOf(product, capability, server.url), {
+    details: { capability, server: server.name },
   });
 }

@@ -15,7 +15,14 @@ const deeds: Readonly<Record<Ability, string>> = {
   catalog: 'use the catalog of Ollama',
 };
 
-/** Where it can be done instead. */
+/** What to do instead, whatever the product is. */
+const instead: Partial<Readonly<Record<Ability, string>>> = {
+  create: 'Use an Ollama server for that.',
+  catalog: 'Use an Ollama server for that.',
+  logs: 'Read it where the server was started.',
+};
+
+/** What to do instead with a product. */
 const otherWays: Readonly<Record<Product, string>> = {
   ollama: 'Update it.',
   'llama.cpp': 'Start llama-server with the model that you want, or without one as a router.',
@@ -27,5 +34,5 @@ const otherWays: Readonly<Record<Product, string>> = {
 /** The sentences of a `not-supported` error for an ability that a product lacks. `url` is the server's address. */
 export function refusalOf(product: Product, ability: Ability, url?: string): string {
   const place = url === undefined ? '' : ` at ${url}`;
-  return `${productNames[product]}${place} cannot ${deeds[ability]}. ${otherWays[product]}`;
+  return `${productNames[product]}${place} cannot ${deeds[ability]}. ${instead[ability] ?? otherWays[product]}`;
 }

@@ -13,6 +13,7 @@ import { parseProps } from '../../daemon/runner/openai/props.ts';
 import { recognise } from '../../daemon/runner/recognise.ts';
 import type { ChatRequest, Server } from '../../daemon/runner/runner.ts';
 import type { ChatParams } from '../../protocol/messages/chat.ts';
+import { startLogsRequest } from '../../protocol/messages/log.ts';
 import { listModelsRequest, pullModelRequest, showModelRequest } from '../../protocol/messages/models.ts';
 import { discoverRequest, serversRequest, statusRequest } from '../../protocol/messages/status.ts';
 import { startPair } from '../support/daemonPair.ts';
@@ -289,6 +290,14 @@ t.test('a chat with llama.cpp', async (t) => {
       data: { kind: 'not-supported', capability: 'pull' },
       message: /^llama\.cpp at .* cannot download models\./,
     });
+    await t.rejects(
+      daemon.request(startLogsRequest, {}),
+      failsWith({
+        data: { kind: 'not-supported', capability: 'logs' },
+        message: /^llama\.cpp at .* cannot show its log\. Read it where the server was started\.$/,
+      }),
+      'the log of an Ollama on this machine is not its log',
+    );
   });
 
   await t.test('a prompt that nearly fills the window is counted exactly', async (t) => {

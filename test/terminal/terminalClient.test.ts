@@ -46,6 +46,7 @@ import { formatBytes } from '../../protocol/base/bytes.ts';
 import { nearestNames } from '../../protocol/base/editDistance.ts';
 import type { AdviceCode, Advised } from '../../protocol/messages/advice.ts';
 import { type Model, preferredModel } from '../../protocol/messages/models.ts';
+import type { Product } from '../../protocol/messages/status.ts';
 import { pictures } from '../support/pictures.ts';
 
 const unknown = { value: 'unknown', from: 'server' } as const;
@@ -727,6 +728,7 @@ t.test('slash commands', async (t) => {
     attachments: [],
     images: [],
   };
+  let product: Product | undefined;
   const state: ConversationState = {
     model: 'a',
     async chooseModel(name) {
@@ -741,6 +743,7 @@ t.test('slash commands', async (t) => {
     stats: undefined,
     clear: () => cleared.push('yes'),
     models: async () => [model('a'), model('b')],
+    product: async () => product,
     knownTools: ['files'],
     tools: new Set<string>(),
     listTools: async () => 'a table\n',
@@ -758,6 +761,21 @@ t.test('slash commands', async (t) => {
   t.match((await runSlashCommand('/model', state)).text, /\* 1 {2}a\n {2}2 {2}b/);
   await runSlashCommand('/model b', state);
   t.equal(state.model, 'b');
+  for (const [served, isOffered] of [
+    [undefined, true],
+    ['ollama', true],
+    ['llama.cpp', false],
+    ['other', false],
+  ] as const) {
+    product = served;
+    t.equal((await runSlashCommand('/help', state)).text.includes('/context'), isOffered, `${served}`);
+    await runSlashCommand('/context 4096', state);
+    t.equal(settings.context, isOffered ? 4096 : undefined);
+    settings.context = undefined;
+  }
+  product = 'vllm';
+  t.match((await runSlashCommand('/context', state)).text, /^vLLM fixes the context window/);
+  product = undefined;
   await runSlashCommand('/think high', state);
   t.equal(settings.think, 'high');
   await t.rejects(runSlashCommand('/think lots', state), { kind: 'usage', message: /one of on, off/ });

@@ -213,6 +213,57 @@ License
   );
 });
 
+t.test('a server that is no Ollama: its product, its windows, and what it cannot do', async (t) => {
+  const by = (can: readonly string[], product = 'llama.cpp'): object => ({
+    status: { state: 'online', kind: 'ok', message: 'X answers.', version: 'b1', product, can },
+  });
+  const guessed = { value: true, from: 'name' } as const;
+  const one = model('smol', {
+    capabilities: { ...model('x').capabilities, vision: guessed },
+    context: { allocated: 4096, from: 'assumed' },
+    loading: { percent: 41.6 },
+  });
+  const llama = by(['chat', 'complete', 'count']);
+  const run = async (args: readonly string[], more: object) => {
+    const started = startTerminal({ args, input: '', models: [one], ...llama, ...more });
+    return { code: await started.ended, out: started.stdout, error: started.stderr };
+  };
+  const list = await run(['models'], {});
+  t.match(list.out.text(), /\nsmol .* 4096 assumed .* loading, 42 %\n$/);
+  t.equal(list.error.text(), '', 'nothing beside the table for a program');
+  const screen = await run(['models'], { isScreen: true });
+  t.match(screen.error.plain(), 'Served by llama.cpp b1');
+  t.match((await run(['ps'], {})).out.text(), /\nsmol .* 4096 assumed {2}loading, 42 %\n$/);
+  t.match((await run(['models', '--json'], {})).out.events(), [
+    { name: 'smol', product: 'llama.cpp', context: { from: 'assumed' }, loading: { percent: 41.6 } },
+  ]);
+  const answers = { 'runner/models/show': () => ({ model: one }) };
+  const page = (await run(['show', 'smol'], { answers })).out.text();
+  t.match(page, /context +4096 tokens\n +learnt +vision by its name, context assumed\n/);
+  t.match(page, /served by +llama\.cpp\n +loaded +loading, 42 %\n/);
+  t.match((await run(['show', 'smol', '--json'], { answers })).out.events(), [{ product: 'llama.cpp' }]);
+  const none = { models: [] };
+  t.match((await run(['models'], none)).error.text(), /^No model is installed\. Load one in the program/);
+  t.equal((await run(['ps'], none)).error.text(), 'No model is loaded. The first question loads one.\n');
+  t.match((await run(['chat', 'hi'], none)).error.text(), /no model yet\. Load one in the program/);
+  const asked = startTerminal({ args: ['rm', 'smol'], isScreen: true, models: [one], ...llama });
+  t.equal(await asked.ended, 1);
+  t.match(
+    asked.stderr.plain(),
+    /^llama\.cpp cannot delete models\. Start llama-server/,
+    'no question before it',
+  );
+  const ollama = startTerminal({
+    args: ['rm', 'smol'],
+    isScreen: true,
+    models: [one],
+    ...by(['delete'], 'ollama'),
+  });
+  await ollama.stderr.until(/Delete smol\?.*\[y\/N\] /);
+  ollama.type('n\r');
+  t.equal(await ollama.ended, 1);
+});
+
 t.test('models: the current list, or the last known one', async (t) => {
   const asked: unknown[] = [];
   const list = (result: object) => ({

@@ -1,27 +1,34 @@
 import { formatBytes } from '../../../protocol/base/bytes.ts';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
+import { productNames, type Status, statusRequest } from '../../../protocol/messages/status.ts';
+import { describeLoading } from '../../shared/modelWords.ts';
 import type { CommandContext } from '../cli/command.ts';
+import { howToGet } from '../conversation/chooseModel.ts';
 import { withDaemon } from '../daemon/connection.ts';
 import {
   describeCapabilities,
-  describeContext,
   describeExpiry,
   describeMemory,
   localTime,
+  markContext,
 } from '../screen/modelDescription.ts';
-import type { Style } from '../screen/output.ts';
+import type { Output, Style } from '../screen/output.ts';
 import { formatTable } from '../screen/table.ts';
 
 /** Lists the installed models: as a table, or one object a row. */
 export async function showModels(context: CommandContext): Promise<number> {
   const { stdout, stderr } = context.terminal;
   return withDaemon(context, {}, async (daemon) => {
-    const { models, stale } = await daemon.request(listModelsRequest, { refresh: true });
+    const [{ models, stale }, status] = await Promise.all([
+      daemon.request(listModelsRequest, { refresh: true }),
+      daemon.request(statusRequest, {}),
+    ]);
     if (stale) await stderr.writeLine('The runner does not answer; this is the last known list.');
-    if (context.commandLine.json) for (const model of models) await stdout.writeJson(model);
+    if (context.commandLine.json) await writeModels(stdout, models, status);
     else if (models.length > 0) await stdout.write(modelsTable(models, stdout.style));
-    else await stderr.writeText('No model is installed. Pull one, for example with "runner pull qwen3:4b".');
+    else await stderr.writeText(`No model is installed. ${howToGet(status)}`);
+    if (models.length > 0) await showServer(context, status);
     return 0;
   });
 }
@@ -30,23 +37,43 @@ export async function showModels(context: CommandContext): Promise<number> {
 export async function showLoaded(context: CommandContext): Promise<number> {
   const { stdout, stderr, today } = context.terminal;
   return withDaemon(context, {}, async (daemon) => {
-    const { models } = await daemon.request(listModelsRequest, { refresh: true });
-    const loaded = models.filter(({ running }) => running);
-    if (context.commandLine.json) for (const model of loaded) await stdout.writeJson(model);
+    const [{ models }, status] = await Promise.all([
+      daemon.request(listModelsRequest, { refresh: true }),
+      daemon.request(statusRequest, {}),
+    ]);
+    const loaded = models.filter(({ running, loading }) => running ?? loading);
+    const canLoad = status.can?.includes('load') ?? true;
+    if (context.commandLine.json) await writeModels(stdout, loaded, status);
     else if (loaded.length > 0) await stdout.write(loadedTable(loaded, stdout.style, today()));
     else
-      await stderr.writeText('No model is loaded. The first question loads one, and so does "runner run M".');
+      await stderr.writeText(
+        `No model is loaded. The first question loads one${canLoad ? ', and so does "runner run M"' : ''}.`,
+      );
+    if (loaded.length > 0) await showServer(context, status);
     return 0;
   });
+}
+
+/** One object a row, with the product that serves the model. */
+async function writeModels(stdout: Output, models: readonly Model[], { product }: Status): Promise<void> {
+  for (const model of models) await stdout.writeJson({ ...model, ...(product && { product }) });
+}
+
+/** For people: what the models are served by. */
+async function showServer({ terminal, commandLine }: CommandContext, status: Status): Promise<void> {
+  const { stdout, stderr } = terminal;
+  const { product, version = '' } = status;
+  if (!stdout.isScreen || commandLine.json || product === undefined || product === 'other') return;
+  await stderr.writeText(stderr.style.dim(showLine(`Served by ${productNames[product]} ${version}`.trim())));
 }
 
 function loadedTable(models: readonly Model[], style: Style, today: Date): string {
   const columns = ['MODEL', 'MEMORY', 'CONTEXT', 'STAYS'].map((title) => ({ title }));
   const rows = models.map((model) => {
-    const { name, running } = model;
+    const { name, running, loading } = model;
     const facts = running
-      ? [describeMemory(running), describeContext(model), describeExpiry(running, today)]
-      : [];
+      ? [describeMemory(running), markContext(model), describeExpiry(running, today)]
+      : ['', markContext(model), loading ? describeLoading(loading) : ''];
     return [name, ...facts].map(showLine);
   });
   return formatTable(columns, rows, { style });
@@ -65,14 +92,14 @@ export function modelsTable(models: readonly Model[], style: Style): string {
 }
 
 function rowOf(model: Model): readonly string[] {
-  const { name, size, running, remote, modifiedAt } = model;
+  const { name, size, running, remote, modifiedAt, loading } = model;
   return [
     showLine(name),
     remote ? 'remote' : size === undefined ? '' : formatBytes(size),
     describeCapabilities(model),
-    describeContext(model),
+    markContext(model),
     dayOf(modifiedAt),
-    running ? describeMemory(running) || 'yes' : '',
+    loading ? describeLoading(loading) : running ? describeMemory(running) || 'yes' : '',
   ];
 }
 

@@ -1,6 +1,8 @@
 import { formatBytes } from '../../../protocol/base/bytes.ts';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import { refusalOf } from '../../../protocol/messages/abilities.ts';
 import { deleteModelRequest, listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
+import { statusRequest } from '../../../protocol/messages/status.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { TerminalError } from '../cli/failure.ts';
 import { confirmDeletion } from '../cli/question.ts';
@@ -28,6 +30,10 @@ export async function removeModel(context: CommandContext): Promise<number> {
       await orNearModels(daemon, named, daemon.request(deleteModelRequest, { model: named }));
       return reportDone(terminal, named, json);
     }
+    const { product, can } = await daemon.request(statusRequest, {});
+    // Nobody is asked about what the server then refuses.
+    if (product !== undefined && can?.includes('delete') === false)
+      throw new TerminalError('not-supported', refusalOf(product, 'delete'));
     const { name, size, running } = await findInstalled(daemon, named);
     if (running) await terminal.stderr.writeLine('It is loaded and will be stopped.');
     const bytes = size === undefined ? '' : ` (${formatBytes(size)})`;

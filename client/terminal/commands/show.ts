@@ -1,6 +1,8 @@
 import { formatBytes } from '../../../protocol/base/bytes.ts';
 import { showControls, showLine } from '../../../protocol/base/controlCharacters.ts';
 import { type Model, type ShowModelResult, showModelRequest } from '../../../protocol/messages/models.ts';
+import { type Product, productNames, statusRequest } from '../../../protocol/messages/status.ts';
+import { describeLoading, shortWordOf, sourceWords } from '../../shared/modelWords.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { orNearModels } from '../conversation/chooseModel.ts';
 import { withDaemon } from '../daemon/connection.ts';
@@ -21,14 +23,17 @@ export async function showModel(context: CommandContext): Promise<number> {
   const { stdout, today } = context.terminal;
   const [model = ''] = context.commandLine.words;
   return withDaemon(context, {}, async (daemon) => {
-    const result = await orNearModels(daemon, model, daemon.request(showModelRequest, { model }));
+    const [result, { product }] = await Promise.all([
+      orNearModels(daemon, model, daemon.request(showModelRequest, { model })),
+      daemon.request(statusRequest, {}),
+    ]);
     const look = {
       style: stdout.style,
       today: today(),
       ...(stdout.isScreen ? { columns: stdout.columns } : {}),
     };
-    if (context.commandLine.json) await stdout.writeJson(result);
-    else await stdout.write(describeModel(result, look));
+    if (context.commandLine.json) await stdout.writeJson({ ...result, ...(product && { product }) });
+    else await stdout.write(describeModel(result, { ...look, ...(product && { product }) }));
     return 0;
   });
 }
@@ -36,6 +41,8 @@ export async function showModel(context: CommandContext): Promise<number> {
 interface ModelLook {
   readonly style: Style;
   readonly today: Date;
+  /** What serves the model, if that is known. */
+  readonly product?: Product;
   /** The width of a screen, where long texts are cut. Absent elsewhere. */
   readonly columns?: number;
 }
@@ -47,7 +54,7 @@ function describeModel(result: ShowModelResult, look: ModelLook): string {
   );
   const sections = [
     look.style.bold(showLine(model.name)),
-    describeFacts(factsOf(model, look.today)),
+    describeFacts(factsOf(model, look)),
     section('Parameters', values.length === 0 ? '' : describeFacts(values), look),
     section('System', showText(system, look), look),
     section('Template', showText(template, look), look),
@@ -58,19 +65,31 @@ function describeModel(result: ShowModelResult, look: ModelLook): string {
 
 type Fact = readonly [name: string, value: string];
 
-function factsOf(model: Model, today: Date): readonly Fact[] {
-  const { family, size, details, remote, running } = model;
-  const context = describeContext(model);
+function factsOf(model: Model, { today, product }: ModelLook): readonly Fact[] {
+  const { family, size, details, remote, running, loading } = model;
+  const window = describeContext(model);
+  const loaded = loading ? describeLoading(loading) : running ? describeRunning(running, today) : 'no';
   const facts: readonly Fact[] = [
     ['family', [family, details?.family].filter(isNews).join(', ')],
     ['size', size === undefined || remote ? '' : formatBytes(size)],
     ['parameters', [details?.parameterSize, details?.quantization].filter(isNews).join(', ')],
     ['can', describeCapabilities(model)],
-    ['context', context === '' ? '' : `${context} tokens`],
+    ['context', window && `${window} tokens`],
+    ['learnt', describeSources(model)],
     ['runs at', remote ? `${remote.host} as ${remote.model}` : ''],
-    ['loaded', remote ? '' : running ? describeRunning(running, today) : 'no'],
+    ['served by', product === undefined || product === 'other' ? '' : productNames[product]],
+    ['loaded', remote ? '' : loaded],
   ];
   return facts.filter(([, value]) => value !== '');
+}
+
+/** Where those facts were learnt that the server does not say. */
+function describeSources({ capabilities, context: { from } }: Model): string {
+  const facts = Object.entries(capabilities).flatMap(([name, { value, from }]) =>
+    value === true && from !== 'server' ? [`${shortWordOf(name)} ${sourceWords[from]}`] : [],
+  );
+  const window = from === undefined || from === 'server' ? [] : [`context ${sourceWords[from]}`];
+  return [...facts, ...window].join(', ');
 }
 
 /** Whether it is known, and not the same as one before. */

@@ -6,6 +6,7 @@ import {
   listModelsRequest,
   type Model,
 } from '../../../protocol/messages/models.ts';
+import { type Status, statusRequest } from '../../../protocol/messages/status.ts';
 import { fullModelName } from '../../shared/fullModelName.ts';
 import { failureOf, TerminalError } from '../cli/failure.ts';
 import type { Daemon } from '../daemon/daemon.ts';
@@ -34,17 +35,25 @@ export async function chooseModel(
     if (stale) return named;
     throw new TerminalError('model-not-found', `${found} ${namesOf(able)}`);
   }
+  const get = howToGet(await daemon.request(statusRequest, {}));
   if (able.length > 0 && able.every(({ remote }) => remote))
     throw new TerminalError(
       'model-not-found',
-      `Every installed model that can chat runs elsewhere. To send there all the same, name one, such as "--model ${showLine(able[0]?.name ?? '')}"; or pull one of your own, for example with "runner pull qwen3:4b".`,
+      `Every installed model that can chat runs elsewhere. To send there all the same, name one, such as "--model ${showLine(able[0]?.name ?? '')}". Or take one of your own. ${get}`,
     );
   throw new TerminalError(
     'model-not-found',
     models.length === 0
-      ? 'The runner has no model yet. Pull one, for example with "runner pull qwen3:4b".'
-      : 'None of the installed models can chat. Pull one that can, for example with "runner pull qwen3:4b".',
+      ? `The runner has no model yet. ${get}`
+      : `None of the installed models can chat. ${get}`,
   );
+}
+
+/** How the user gets a model, as far as the server lets its clients do it. */
+export function howToGet({ can }: Pick<Status, 'can'>): string {
+  return can?.includes('pull') === false
+    ? 'Load one in the program that serves the models.'
+    : 'Pull one, for example with "runner pull qwen3:4b".';
 }
 
 /** The model with this name, or else a sentence with similar names. */

@@ -13,6 +13,7 @@ import {
   type Session,
   updateSessionRequest,
 } from '../../../protocol/messages/sessions.ts';
+import { statusRequest } from '../../../protocol/messages/status.ts';
 import { listToolsRequest } from '../../../protocol/messages/tools.ts';
 import { failureOf } from '../cli/failure.ts';
 import type { Terminal } from '../cli/terminal.ts';
@@ -187,6 +188,14 @@ export class OpenConversation implements ConversationState {
   async models() {
     const { models } = await this.#connection.daemon.request(listModelsRequest, {});
     return models.filter(canChat);
+  }
+
+  async product() {
+    try {
+      return (await this.#connection.daemon.request(statusRequest, {})).product;
+    } catch {
+      return undefined;
+    }
   }
 
   async listTools() {

@@ -2,6 +2,7 @@ import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { nearestNames } from '../../../protocol/base/editDistance.ts';
 import type { Model } from '../../../protocol/messages/models.ts';
 import type { Session } from '../../../protocol/messages/sessions.ts';
+import { type Product, productNames } from '../../../protocol/messages/status.ts';
 import { optionNames, thinkWords } from '../cli/flags.ts';
 import type { ChatSettings } from './chatSettings.ts';
 import { findModel } from './chooseModel.ts';
@@ -28,6 +29,8 @@ export interface ConversationState {
   /** About the last answer. */
   readonly stats: string | undefined;
   models(): Promise<readonly Model[]>;
+  /** What serves the models; undefined if it does not answer. */
+  product(): Promise<Product | undefined>;
   /** Undefined before the first prompt. */
   readonly session: Session | undefined;
   /** The kept conversations, newest first. */
@@ -96,7 +99,7 @@ const commands: ReadonlyMap<string, SlashCommand> = new Map([
       usage: '/context [N|auto]',
       summary: 'tokens of the window, such as 8192 or 32k',
       offers: ['auto'],
-      run: changeContext,
+      run: changeWindow,
     },
   ],
   [
@@ -141,7 +144,7 @@ const commands: ReadonlyMap<string, SlashCommand> = new Map([
     { usage: '/stats', summary: 'what the last answer took, and how full the window is', run: showStats },
   ],
   ['clear', { usage: '/clear', summary: 'begins a new conversation', run: forget }],
-  ['help', { usage: '/help', summary: 'shows this', run: async () => ({ text: helpText() }) }],
+  ['help', { usage: '/help', summary: 'shows this', run: showHelp }],
   ['bye', { usage: '/bye', summary: 'leaves, as Ctrl-D does', run: leave }],
 ]);
 const otherNames: ReadonlyMap<string, string> = new Map([
@@ -255,12 +258,29 @@ async function changeTools(state: ConversationState, words: string): Promise<Sla
 
 const noTools = 'There is no tool server. Enter one in "mcpServers" of ~/.config/runner/config.json.';
 
-function helpText(): string {
-  const rows = [...commands.values()].map(({ usage, summary }) => `${usage.padEnd(42)} ${summary}`);
-  return [
+async function changeWindow(state: ConversationState, word: string): Promise<SlashResult> {
+  return (await whyFixed(state)) ?? changeContext(state, word);
+}
+
+/** Without what the server cannot do. */
+async function showHelp(state: ConversationState): Promise<SlashResult> {
+  const isFixed = (await whyFixed(state)) !== undefined;
+  const offered = [...commands].flatMap(([name, command]) =>
+    isFixed && name === 'context' ? [] : [command],
+  );
+  const rows = offered.map(({ usage, summary }) => `${usage.padEnd(42)} ${summary}`);
+  const text = [
     ...rows,
     '',
     'Tab completes commands, models, files and tools. Ctrl-C cancels an answer; twice at an empty prompt, it leaves.',
     'A backslash at the end of a line continues on the next; """ begins and ends several lines.',
   ].join('\n');
+  return { text };
+}
+
+/** Only Ollama takes a size of the window with a request. */
+async function whyFixed(state: ConversationState): Promise<SlashResult | undefined> {
+  const product = await state.product();
+  if (product === undefined || product === 'ollama') return undefined;
+  return { text: `${productNames[product]} fixes the context window when it loads the model. Set it there.` };
 }

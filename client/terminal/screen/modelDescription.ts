@@ -14,6 +14,13 @@ export function describeContext({ context: { allocated, configured, maximum } }:
   return maximum === undefined || maximum === now ? String(now) : `${now} of ${maximum}`;
 }
 
+/** The same; a window that is only assumed, or was observed, is marked. */
+export function markContext(model: Model): string {
+  const { from } = model.context;
+  const isMarked = from === 'assumed' || from === 'observed';
+  return [describeContext(model), isMarked ? from : ''].filter(Boolean).join(' ');
+}
+
 /** How much memory it takes and where, such as `4.1 GB, on the GPU`; empty if the runner does not say. */
 export function describeMemory({ size, sizeVram }: RunningState): string {
   if (size === 0) return '';
