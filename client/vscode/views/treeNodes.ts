@@ -44,10 +44,7 @@ export function toServerNodes(
   });
 }
 
-/**
- * The texts of a server's row. `address` is undefined if the settings have no valid one, and `product` before the server
- * has answered.
- */
+/** The texts of a server's row. Without an address, the settings have no valid one. */
 export function describeServer(
   { server, count, failure, note }: ServerNode,
   address: string | undefined,
