@@ -22,8 +22,12 @@ interface Rendering {
   readonly targets: Readonly<Record<string, string>>;
 }
 
+/** The size of a page of a PDF. */
+export type Paper = 'a4' | 'letter';
+
 export interface PdfJob extends Rendering {
   readonly kind: 'pdf';
+  readonly paper: Paper;
   readonly document: Document;
   /** Folders with the fonts of the program, and those that are searched for other scripts. */
   readonly fonts: readonly string[];
@@ -32,6 +36,7 @@ export interface PdfJob extends Rendering {
 /** A collection as one PDF. */
 export interface PdfBookJob extends Rendering {
   readonly kind: 'pdfBook';
+  readonly paper: Paper;
   readonly collection: CollectionDefinition;
   /** In order, at least one; never a draft. */
   readonly documents: readonly Document[];

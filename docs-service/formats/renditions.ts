@@ -5,7 +5,13 @@ import type { DocumentIndex } from '../search/documentIndex.ts';
 import { createDocumentPictures } from './documentPictures.ts';
 import { createReferencedFiles, type ReferencedFiles, stampsOf } from './referencedFiles.ts';
 import type { Renderer } from './renderer.ts';
-import { type MarkdownJob, type PartsJob, type RenderJob, UnrenderableError } from './renderJob.ts';
+import {
+  type MarkdownJob,
+  type Paper,
+  type PartsJob,
+  type RenderJob,
+  UnrenderableError,
+} from './renderJob.ts';
 import {
   identityOf,
   type Rendition,
@@ -30,14 +36,14 @@ export interface Renditions extends MarkdownRenditions {
    * format could show it.
    */
   picture(document: Document, path: string): Promise<Rendition | undefined>;
-  pdf(document: Document): Promise<Rendition>;
+  pdf(document: Document, paper: Paper): Promise<Rendition>;
   /** A whole page. */
   html(document: Document): Promise<Rendition>;
   /** The `<article>` of a reading page. */
   article(document: Document): Promise<Rendition>;
   epub(collection: LibraryCollection): Promise<Rendition>;
   /** All its documents in one file. */
-  collectionPdf(collection: LibraryCollection): Promise<Rendition>;
+  collectionPdf(collection: LibraryCollection, paper: Paper): Promise<Rendition>;
 }
 
 export interface RenditionsOptions extends Omit<RenditionMakerOptions, 'renderer'> {
@@ -146,16 +152,16 @@ export function createRenditions(options: RenditionsOptions): Renditions {
     picture: createDocumentPictures({ references, filesAt, texts, contentFolder }),
     html: (document) => htmlOf(document, 'page'),
     article: (document) => htmlOf(document, 'article'),
-    async pdf(document) {
+    async pdf(document, paper) {
       const identity = identityOf(document);
       const subject = subjectOf('pdf', identity);
       files.refuseFailed(subject);
       const { targets, stamp } = await linked(document, 'pdf');
-      const job: RenderJob = { kind: 'pdf', document, contentFolder, targets, fonts: fonts.folders };
+      const job: RenderJob = { kind: 'pdf', paper, document, contentFolder, targets, fonts: fonts.folders };
       return files.make({
         job,
         subject,
-        inputs: [identity, stamp, fonts.fingerprint],
+        inputs: [identity, stamp, fonts.fingerprint, paper],
         mediaType: 'application/pdf',
       });
     },
@@ -168,12 +174,12 @@ export function createRenditions(options: RenditionsOptions): Renditions {
         mediaType: 'application/epub+zip',
       });
     },
-    async collectionPdf(collection) {
+    async collectionPdf(collection, paper) {
       const { subject, inputs, book } = await bookOf(collection, 'pdfBook');
       return files.make({
-        job: { kind: 'pdfBook', ...book, fonts: fonts.folders },
+        job: { kind: 'pdfBook', paper, ...book, fonts: fonts.folders },
         subject,
-        inputs: [...inputs, fonts.fingerprint],
+        inputs: [...inputs, fonts.fingerprint, paper],
         mediaType: 'application/pdf',
       });
     },

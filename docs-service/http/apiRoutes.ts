@@ -3,9 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { BaseUrl } from '../base/baseUrl.ts';
 import type { Document } from '../content/document.ts';
-import type { Rendition } from '../formats/renditionMaker.ts';
+import type { Paper } from '../formats/renderJob.ts';
 import type { Renditions } from '../formats/renditions.ts';
-import type { LibraryCollection } from '../library/libraryCollections.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 import { createAnswers } from './answers.ts';
 import { type Authorization, seesDrafts } from './authorization.ts';
@@ -20,6 +19,7 @@ import {
   json,
   listQuerySchema,
   nameParameter,
+  paperQuery,
   problemResponses,
   slugParameter,
   unchanged,
@@ -101,16 +101,28 @@ export function createApiRoutes({
       async (_request, reply) => reply.type('application/json; charset=utf-8').send(app.swagger()),
     );
 
-    const pdf = kept('application/pdf');
-    rendered(
+    app.get(
       '/docs/:slug.pdf',
-      { operationId: 'getDocPdf', summary: 'A document as PDF' },
-      pdf,
-      async (request, reply, document) =>
-        sendRendition(request, reply, await renditions.pdf(document), {
-          authorization,
-          fileName: `${document.slug}.pdf`,
-        }),
+      {
+        schema: {
+          operationId: 'getDocPdf',
+          tags: ['Documents'],
+          summary: 'A document as PDF',
+          params: slugParameter,
+          querystring: paperQuery,
+          response: {
+            ...kept('application/pdf'),
+            304: unchanged,
+            ...documentProblems,
+            ...problemResponses(400, 422),
+          },
+        },
+      },
+      async (request, reply) => {
+        const document = await lookups.document(request.params.slug, seesDrafts(request));
+        const pdf = await renditions.pdf(document, request.query.paper ?? 'a4');
+        return sendRendition(request, reply, pdf, { authorization, fileName: `${document.slug}.pdf` });
+      },
     );
     const markdown = { 200: file('text/markdown') };
     rendered(
@@ -128,27 +140,33 @@ export function createApiRoutes({
         sendRendition(request, reply, await renditions.html(document), { authorization }),
     );
 
-    book('epub', 'A collection as EPUB', 'application/epub+zip', (found) => renditions.epub(found));
-    book('pdf', 'A collection as one PDF', 'application/pdf', (found) => renditions.collectionPdf(found));
-
-    function book(
-      ending: 'epub' | 'pdf',
-      summary: string,
-      mediaType: string,
-      render: (collection: LibraryCollection) => Promise<Rendition>,
-    ): void {
-      const operationId = ending === 'pdf' ? 'getCollectionPdf' : 'getCollectionEpub';
-      const response = { ...kept(mediaType), 304: unchanged, ...usualProblems, ...problemResponses(422) };
+    for (const ending of ['epub', 'pdf'] as const)
       app.get(
         `/collections/:name.${ending}`,
-        { schema: { operationId, tags: ['Collections'], summary, params: nameParameter, response } },
+        {
+          schema: {
+            operationId: ending === 'pdf' ? 'getCollectionPdf' : 'getCollectionEpub',
+            tags: ['Collections'],
+            summary: ending === 'pdf' ? 'A collection as one PDF' : 'A collection as EPUB',
+            params: nameParameter,
+            ...(ending === 'pdf' ? { querystring: paperQuery } : {}),
+            response: {
+              ...kept(ending === 'pdf' ? 'application/pdf' : 'application/epub+zip'),
+              304: unchanged,
+              ...usualProblems,
+              ...problemResponses(...(ending === 'pdf' ? [400, 422] : [422])),
+            },
+          },
+        },
         async (request, reply) => {
           const collection = await lookups.collection(request.params.name);
+          const { paper = 'a4' } = request.query as { readonly paper?: Paper };
+          const book =
+            ending === 'pdf' ? renditions.collectionPdf(collection, paper) : renditions.epub(collection);
           const fileName = `${collection.definition.name}.${ending}`;
-          return sendRendition(request, reply, await render(collection), { authorization, fileName });
+          return sendRendition(request, reply, await book, { authorization, fileName });
         },
       );
-    }
 
     function rendered(
       path: string,

@@ -180,7 +180,11 @@ function validationProblem(error: FastifyError): HttpProblem {
         keyword === 'type'
           ? typeSentence(params['type'])
           : (patternSentences[String(params['pattern'])] ??
-            expectationOf({ keyword, limit: Number(params['limit']) }) ??
+            expectationOf({
+              keyword,
+              limit: Number(params['limit']),
+              values: [params['allowedValues']].flat(),
+            }) ??
             message ??
             'is not valid'),
     }),

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
 import { type Static, type TSchema, Type } from 'typebox';
 import type { BaseUrl } from '../base/baseUrl.ts';
 import { pageParameters } from '../base/pageParameters.ts';
+import type { Paper } from '../formats/renderJob.ts';
 import { filterParameters } from './listFilters.ts';
 
 /** The schemas that validate requests, write answers, and define `openapi.json`. */
@@ -136,6 +137,18 @@ export const listQuerySchema = Type.Object({
 });
 
 export type ListParameters = Static<typeof listQuerySchema>;
+
+/** The size of the pages, A4 by default. */
+export const paperQuery = Type.Object({
+  paper: Type.Optional(
+    Type.Unsafe<Paper>({
+      type: 'string',
+      enum: ['a4', 'letter'],
+      default: 'a4',
+      description: 'The size of the pages.',
+    }),
+  ),
+});
 
 export const slugParameter = Type.Object({ slug: Type.String({ description: 'The slug of the document.' }) });
 export const nameParameter = Type.Object({

@@ -570,6 +570,24 @@ t.test('the files of a document are read again only after one has changed', asyn
   t.equal(looks, 5, 'each time while nobody watches the files');
 });
 
+t.test('a PDF has the paper that was asked for', async (t) => {
+  const { get } = usual;
+  for (const path of ['docs/first.pdf', 'collections/book.pdf']) {
+    const [a4, usualPaper, letter] = await Promise.all(
+      ['?paper=a4', '', '?paper=letter'].map((query) => get(`/api/v1/${path}${query}`)),
+    );
+    t.equal(a4?.headers['etag'], usualPaper?.headers['etag'], path);
+    t.not(letter?.headers['etag'], a4?.headers['etag']);
+    t.match(letter?.rawPayload.toString('latin1'), '/MediaBox [0 0 612 792]');
+  }
+  for (const query of ['paper=a3', 'paper=', 'paper=a4&paper=letter']) {
+    const { errors } = (await get(`/api/v1/docs/first.pdf?${query}`)).json();
+    t.equal(errors[0].path, 'paper', query);
+  }
+  const bad = (await get('/api/v1/collections/book.pdf?paper=A4')).json();
+  t.match(bad.errors, [{ message: 'must be one of "a4", "letter"' }]);
+});
+
 t.test('Markdown has absolute addresses, and a picture that a document shows has one', async (t) => {
   const { get, createToken, content } = await openTestApp(t, {
     'guides/one.md':

@@ -5,6 +5,7 @@ import { lightPalette } from '../../docs-service/formats/markdown/codeColouring.
 import { breakable } from '../../docs-service/formats/pdf/breakable.ts';
 import { fontCoverage } from '../../docs-service/formats/pdf/fontCoverage.ts';
 import { createPdf } from '../../docs-service/formats/pdf/pdf.ts';
+import type { Paper } from '../../docs-service/formats/renderJob.ts';
 import { needs, places } from '../support/parts.ts';
 import { pagesOf, pdfJob, poppler, textOf } from '../support/pdfFiles.ts';
 import { pictures } from '../support/pictures.ts';
@@ -503,6 +504,37 @@ t.test(
     t.strictSame((await createPdf(book)).bytes, bytes, 'the same bytes again');
   },
 );
+
+t.test('pages are A4 or Letter, and the text takes their width', parts, async (t) => {
+  const words = 'Words that fill more than one line of a page. '.repeat(6);
+  const cover = 'pictures/neovim.png';
+  const print = (paper: Paper) =>
+    createPdf(pdfJob(`${words}\n\n![](pictures/neovim.png)`, { cover }, { paper }));
+  const [a4, letter] = [await print('a4'), await print('letter')];
+  t.match(poppler('pdfinfo', a4.bytes), /Page size:\s+595\.28 x 841\.89 pts \(A4\)/);
+  t.match(poppler('pdfinfo', letter.bytes), /Page size:\s+612 x 792 pts \(letter\)/);
+  const firstLine = ({ bytes }: { readonly bytes: Uint8Array }) =>
+    /Words[^\n]*/.exec(textOf(bytes))?.[0].length ?? 0;
+  t.ok(firstLine(letter) > firstLine(a4));
+  t.strictSame((await print('letter')).bytes, letter.bytes);
+});
+
+t.test('the properties of a file have the dates of its document, or none', parts, async (t) => {
+  for (const [dates, want] of [
+    [{ date: '2025-05-01', updated: null }, ['2025-05-01', '2025-05-01']],
+    [{ date: '2025-05-01', updated: '2025-06-01' }, ['2025-05-01', '2025-06-01']],
+    [{ date: null, updated: null }, [undefined, undefined]],
+  ] as const) {
+    const body = '# /ModDate 1 0 R\n\n## /CreationDate 1 0 R\n\n/CreationDate and /ModDate';
+    const { bytes } = await createPdf(pdfJob(body, { ...dates, description: 'a\n/ModDate 2 0 R\nb' }));
+    const info = poppler('pdfinfo', bytes, ['-isodates']);
+    t.strictSame(
+      ['CreationDate', 'ModDate'].map((key) => new RegExp(`${key}:\\s+([\\d-]{10})`).exec(info)?.[1]),
+      want,
+    );
+    t.match(textOf(bytes), '/CreationDate and /ModDate');
+  }
+});
 
 t.test('the title block has both dates, the type and the tags', parts, async (t) => {
   const tags = [{ slug: 'linux', title: 'Linux' }];

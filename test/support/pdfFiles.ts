@@ -10,6 +10,7 @@ export const ownFonts = resolve('dist/docs-service/fonts');
 export function pdfJob(body: string, document: Partial<Document> = {}, job: Partial<PdfJob> = {}): PdfJob {
   return {
     kind: 'pdf',
+    paper: 'a4',
     contentFolder: resolve('docs'),
     targets: {},
     fonts: [ownFonts],

@@ -34,7 +34,7 @@ export function bookDefinition(
   });
   const headings = chapters.flatMap(({ bookmarks }) => bookmarks.placed);
   const content = [
-    ...coverNodes(collection, pictures),
+    ...coverNodes(collection, first),
     ...titleNodes(about, type),
     ...contentsNodes(headings, { about, type, isBook: true }),
     ...bodies.flat(),

@@ -3,7 +3,7 @@ import type { Direction } from '../language.ts';
 import type { Heading } from '../markdown/markdown.ts';
 import { directionOfDocument, inOrder } from './directions.ts';
 import { directedText } from './paragraphs.ts';
-import { colors, plainLayout, sizes, textWidth } from './style.ts';
+import { colors, plainLayout, sizes } from './style.ts';
 import type { Typesetter } from './typesetter.ts';
 
 /** The table of contents, with page numbers, if there is enough to list. */
@@ -18,7 +18,7 @@ export function contentsNodes(
   const rows = listed.map((heading) => entryRow(heading, heading.depth - top, { type, direction }));
   const side = direction === 'rtl' ? { alignment: 'right' } : {};
   const table = {
-    widths: inOrder([textWidth - numberWidth, numberWidth], direction),
+    widths: inOrder([type.textWidth - numberWidth, numberWidth], direction),
     body: rows.map((row) => inOrder(row, direction)),
   };
   return [
@@ -63,7 +63,7 @@ function entryRow(
   const above = isTop ? 4 : 1.5;
   const [indent, gap] = [level * 14, 12];
   const [left, right] = inOrder([indent, gap], direction);
-  const width = textWidth - numberWidth - indent - gap;
+  const width = type.textWidth - numberWidth - indent - gap;
   const entry = {
     kind: 'text',
     text: heading.text.slice(0, 300),

@@ -12,7 +12,7 @@ import type { InlineContext, Mark } from './inlines.ts';
 import { arrange, heightOf, type Scope } from './layout.ts';
 import { directedText } from './paragraphs.ts';
 import type { Pictures } from './pictures.ts';
-import { colors, lineHeight, page, sizes, textHeight, textWidth } from './style.ts';
+import { colors, lineHeight, margins, papers, sizes, textHeight } from './style.ts';
 import { coverNodes, type TitledText, titleNodes } from './titleBlock.ts';
 import type { Typesetter } from './typesetter.ts';
 
@@ -43,7 +43,7 @@ export function documentDefinition(
   });
   checkLength(body.height);
   const content = [
-    ...coverNodes(document, pictures),
+    ...coverNodes(document, parts),
     ...titleNodes(document, type, body.title ? { id: bookmarks.nameOf(body.title.id) } : {}),
     ...(document.body.length < minLength ? [] : contentsNodes(bookmarks.placed, { about: document, type })),
     ...body.nodes,
@@ -66,8 +66,8 @@ export function framed(
   { about, type, images }: Framed,
 ): TDocumentDefinitions {
   const definition = {
-    pageSize: 'A4',
-    pageMargins: [page.margins.left, page.margins.top, page.margins.right, page.margins.bottom],
+    pageSize: papers[type.paper].name,
+    pageMargins: [margins.left, margins.top, margins.right, margins.bottom],
     content,
     defaultStyle: { font: 'Text', fontSize: sizes.body, lineHeight, color: colors.text },
     images,
@@ -116,7 +116,7 @@ export function setBody(
     type,
     pictures,
     colouring,
-    width: textWidth,
+    width: type.textWidth,
     indent: 0,
     look: { fontSize: sizes.body },
     placeHeading: (heading) => around.bookmarks.place(heading),
@@ -191,9 +191,9 @@ function runningLines(document: TitledText, type: Typesetter) {
   const direction = directionOfDocument(document);
   const title = { kind: 'text', text: shortened(document.title, 90), mark: {} } as const;
   // PDFMake measures each page on its own, so each page needs its own runs.
-  const header = () => directedText([title], { type, width: textWidth, look }, direction);
+  const header = () => directedText([title], { type, width: type.textWidth, look }, direction);
   header();
-  const { left, right } = page.margins;
+  const { left, right } = margins;
   return {
     header: (number: number) =>
       number === 1 ? undefined : { ...header(), ...look, margin: [left, 38, right, 0] },

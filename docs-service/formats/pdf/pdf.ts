@@ -71,7 +71,7 @@ async function render(
 ): Promise<Rendered> {
   const lang = (job.kind === 'pdf' ? null : job.collection.lang) ?? documents[0]?.lang ?? null;
   const start = documents.map(({ body }) => body.slice(0, 100_000)).join('\n');
-  const type = new Typesetter(book, regionOf(lang, start.slice(0, 100_000)));
+  const type = new Typesetter(book, regionOf(lang, start.slice(0, 100_000)), job.paper);
   const source = { folder: job.contentFolder, document: documents[0]?.path ?? '-', excluded };
   const pictures = new Pictures(source);
   const colouring = await codeColouringOf(documents.map(({ body }) => body));
@@ -84,8 +84,9 @@ async function render(
   try {
     const definition =
       job.kind === 'pdf' ? documentDefinition(first, job.targets) : bookDefinition(job.collection, parts);
-    const bytes = await print(definition, book, type.families);
-    return { bytes, notes: [...pictures.notes, ...type.notes()] };
+    const printed = await print(definition, book, type.families);
+    const isDated = documents.some(({ date, updated }) => date !== null || updated !== null);
+    return { bytes: isDated ? printed : withoutDates(printed), notes: [...pictures.notes, ...type.notes()] };
   } finally {
     for (const path of pictures.paths) used.add(path);
   }
@@ -107,6 +108,25 @@ async function print(
     ...Object.fromEntries(codeFonts.map((name) => [name, { ...fonts['Code'] }])),
   });
   return pdfmake.createPdf(definition).getBuffer();
+}
+
+/**
+ * PDFMake cannot leave the dates of a file out. They are replaced by blanks, so that everything stays in its place; a
+ * file whose text has no date then shows none, instead of one that is not true.
+ */
+function withoutDates(bytes: Uint8Array): Uint8Array {
+  const file = Buffer.from(bytes);
+  // No text of a document can end a line in this way, because the mark of its end follows it.
+  for (const key of ['\n/CreationDate ', '\n/ModDate ']) {
+    for (let at = file.lastIndexOf(key); at > 0; at = file.lastIndexOf(key, at - 1)) {
+      const end = file.indexOf('\n', at + 1);
+      if (/^\d+ 0 R$/.test(file.toString('latin1', at + key.length, end))) {
+        file.fill(' ', at + 1, end);
+        break;
+      }
+    }
+  }
+  return file;
 }
 
 /** The names by which pictures ask for a code font. */

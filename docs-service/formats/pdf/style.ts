@@ -1,16 +1,22 @@
 import type { CustomTableLayout } from 'pdfmake/interfaces';
 import type { Direction } from '../language.ts';
+import type { Paper } from '../renderJob.ts';
 import { inOrder } from './directions.ts';
 
-/** A4, in points, like all lengths here. */
-export const page = {
-  width: 595.28,
-  height: 841.89,
-  margins: { left: 68, top: 76, right: 68, bottom: 72 },
-} as const;
+/** In points, like all lengths here; the names are PDFMake's. */
+export const papers: Readonly<Record<Paper, { readonly name: 'A4' | 'LETTER'; readonly width: number }>> = {
+  a4: { name: 'A4', width: 595.28 },
+  letter: { name: 'LETTER', width: 612 },
+};
 
-export const textWidth = page.width - page.margins.left - page.margins.right;
-export const textHeight = page.height - page.margins.top - page.margins.bottom;
+export const margins = { left: 68, top: 76, right: 68, bottom: 72 } as const;
+
+export function textWidthOn(paper: Paper): number {
+  return papers[paper].width - margins.left - margins.right;
+}
+
+/** On A4. What depends on it takes at most nine tenths of it, for which Letter, which is 50 points lower, has room. */
+export const textHeight = 841.89 - margins.top - margins.bottom;
 
 export const colors = {
   text: '#1f2328',

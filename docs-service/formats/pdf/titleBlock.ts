@@ -3,7 +3,7 @@ import { directionOfDocument, markedLeftToRight } from './directions.ts';
 import type { Mark } from './inlines.ts';
 import { directedText, type TextLook } from './paragraphs.ts';
 import type { Pictures } from './pictures.ts';
-import { colors, textHeight, textWidth } from './style.ts';
+import { colors, textHeight } from './style.ts';
 import type { Typesetter } from './typesetter.ts';
 
 /** What a title block shows: of a document, or of a collection. */
@@ -20,7 +20,11 @@ export function titleNodes(
 ): Record<string, unknown>[] {
   const direction = directionOfDocument(document);
   const text = (content: string, look: TextLook, mark: Mark = {}) => ({
-    ...directedText([{ kind: 'text', text: content, mark }], { type, width: textWidth, look }, direction),
+    ...directedText(
+      [{ kind: 'text', text: content, mark }],
+      { type, width: type.textWidth, look },
+      direction,
+    ),
     ...look,
   });
   const { title, description } = document;
@@ -31,7 +35,15 @@ export function titleNodes(
     const shown = parts.filter(Boolean).join('  ·  ');
     return shown === '' ? [] : [{ ...text(shown, small), margin: [0, above, 0, 0] }];
   };
-  const rule = { type: 'line', x1: 0, y1: 0, x2: textWidth, y2: 0, lineWidth: 0.8, lineColor: colors.rule };
+  const rule = {
+    type: 'line',
+    x1: 0,
+    y1: 0,
+    x2: type.textWidth,
+    y2: 0,
+    lineWidth: 0.8,
+    lineColor: colors.rule,
+  };
   return [
     { ...text(title, { fontSize: 25 }, { bold: true }), lineHeight: 1.06, ...place },
     ...(description
@@ -46,9 +58,9 @@ export function titleNodes(
 /** The cover picture from the front matter, above the title, which stays on the same page. */
 export function coverNodes(
   { cover }: Pick<Document, 'cover'>,
-  pictures: Pictures,
+  { pictures, type }: { readonly pictures: Pictures; readonly type: Typesetter },
 ): Record<string, unknown>[] {
-  const box = { width: textWidth, height: textHeight * coverShare };
+  const box = { width: type.textWidth, height: textHeight * coverShare };
   const picture = cover === null ? undefined : pictures.placeFile(cover, box);
   if (!picture) return [];
   const { node, width, height } = picture;

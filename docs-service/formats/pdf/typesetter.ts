@@ -1,10 +1,11 @@
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import type { Paper } from '../renderJob.ts';
 import { breakable } from './breakable.ts';
 import type { BaseFont, FontBook } from './fontBook.ts';
 import { glyphsOf, plainGlyphs } from './glyphs.ts';
 import type { Mark, TextPiece } from './inlines.ts';
 import type { Region } from './regionalFonts.ts';
-import { colors, inlineCodeScale, sizes } from './style.ts';
+import { colors, inlineCodeScale, sizes, textWidthOn } from './style.ts';
 
 /** A stretch of text in one font and one style, in PDFMake's form. */
 export interface Run {
@@ -37,14 +38,19 @@ export interface TextWidth {
 export class Typesetter {
   readonly families = new Set<string>(['Text', 'Code']);
   readonly missing = new Set<number>();
+  readonly paper: Paper;
+  /** Between the margins of a page, in points. */
+  readonly textWidth: number;
   readonly #book: FontBook;
   readonly #region: Region;
   /** In ems. */
   readonly #advances = { Text: new Map<string, number>(), Code: new Map<string, number>() };
 
-  constructor(book: FontBook, region: Region) {
+  constructor(book: FontBook, region: Region, paper: Paper = 'a4') {
     this.#book = book;
     this.#region = region;
+    this.paper = paper;
+    this.textWidth = textWidthOn(paper);
   }
 
   /**

@@ -15,7 +15,7 @@ import { readingPath } from '../documentView.ts';
 import { createLookups, DocumentMissingError } from '../lookups.ts';
 import { escapeHtml, page, pageHeaders, type Site } from '../pages.ts';
 import { answerError, HttpProblem, loggedProblemOf } from '../problems.ts';
-import { nameParameter, slugParameter } from '../schemas.ts';
+import { nameParameter, paperQuery, slugParameter } from '../schemas.ts';
 import { sendRendition } from '../sendRendition.ts';
 import type { OwnerSession } from '../signIn/ownerSessions.ts';
 import { collectionPage } from './collectionPage.ts';
@@ -125,13 +125,15 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
       },
     );
 
-    app.get('/:slug.pdf', { schema: { hide: true, params: slugParameter } }, async (request, reply) => {
-      const found = await document(request.params.slug);
-      return sendRendition(request, reply, await renditions.pdf(found), {
-        authorization,
-        fileName: `${found.slug}.pdf`,
-      });
-    });
+    app.get(
+      '/:slug.pdf',
+      { schema: { hide: true, params: slugParameter, querystring: paperQuery } },
+      async (request, reply) => {
+        const found = await document(request.params.slug);
+        const pdf = await renditions.pdf(found, request.query.paper ?? 'a4');
+        return sendRendition(request, reply, pdf, { authorization, fileName: `${found.slug}.pdf` });
+      },
+    );
 
     app.get('/:slug.md', { schema: { hide: true, params: slugParameter } }, async (request, reply) =>
       sendRendition(request, reply, await renditions.source(await document(request.params.slug)), {
@@ -153,10 +155,13 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
     for (const ending of ['epub', 'pdf'] as const)
       app.get(
         `/collections/:name.${ending}`,
-        { schema: { hide: true, params: nameParameter } },
+        { schema: { hide: true, params: nameParameter, querystring: paperQuery } },
         async (request, reply) => {
           const collection = await lookups.collection(request.params.name);
-          const book = ending === 'pdf' ? renditions.collectionPdf(collection) : renditions.epub(collection);
+          const book =
+            ending === 'pdf'
+              ? renditions.collectionPdf(collection, request.query.paper ?? 'a4')
+              : renditions.epub(collection);
           const fileName = `${collection.definition.name}.${ending}`;
           return sendRendition(request, reply, await book, { authorization, fileName });
         },
