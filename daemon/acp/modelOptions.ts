@@ -1,5 +1,6 @@
 import type { SessionConfigOption, SetSessionConfigOptionRequest } from '@agentclientprotocol/sdk';
 import { type ChatModelResult, canChat, type Model } from '../../protocol/messages/models.ts';
+import type { Product } from '../../protocol/messages/status.ts';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import type { Core } from '../compose/core.ts';
 import type { Update } from './client.ts';
@@ -28,16 +29,18 @@ export function createModelOptions(
 ): ModelOptions {
   let models: readonly Model[] = [];
   let preferred: ChatModelResult = {};
+  let product: Product | undefined;
 
   const list: ModelOptions['list'] = async (signal, options = { refresh: true }) => {
     const runner = await core.servers.runner(undefined, signal);
     const listed = await core.models.list(runner, options, signal);
     preferred = await core.chatModels.find(runner, signal);
     models = listed.models.filter(canChat);
+    product = runner.facts.product;
   };
   const pickers = (session: Session) => {
     ensureModel(session, models, preferred);
-    const options = pickersOf(models, session);
+    const options = pickersOf(models, session, product);
     session.sentPickers = JSON.stringify(options);
     return options;
   };

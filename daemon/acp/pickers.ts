@@ -2,6 +2,7 @@ import type { SessionConfigOption, SessionConfigSelectOption } from '@agentclien
 import { formatBytes } from '../../protocol/base/bytes.ts';
 import type { ChatParams } from '../../protocol/messages/chat.ts';
 import type { CapabilityName, Model } from '../../protocol/messages/models.ts';
+import { type Product, productNames } from '../../protocol/messages/status.ts';
 
 /** The `configId` of each picker. */
 export const modelPicker = 'model';
@@ -32,6 +33,7 @@ export function thinkOf(choice: ThinkingChoice, model: Model | undefined): ChatP
 export function pickersOf(
   models: readonly Model[],
   { model, thinking }: { readonly model: string | undefined; readonly thinking: ThinkingChoice },
+  product?: Product,
 ): SessionConfigOption[] {
   const chosen = models.find(({ name }) => name === model);
   if (models.length === 0) return [];
@@ -42,7 +44,7 @@ export function pickersOf(
       category: 'model',
       type: 'select',
       currentValue: chosen?.name ?? '',
-      options: [...(chosen ? [] : [noChoice]), ...models.map(choiceOf)],
+      options: [...(chosen ? [] : [noChoice]), ...models.map((one) => choiceOf(one, product))],
     },
     ...(chosen && canThink(chosen) ? [thinkingOption(thinking)] : []),
   ];
@@ -66,8 +68,8 @@ function thinkingOption(currentValue: ThinkingChoice): SessionConfigOption {
   };
 }
 
-function choiceOf(model: Model): SessionConfigSelectOption {
-  const description = describe(model);
+function choiceOf(model: Model, product: Product | undefined): SessionConfigSelectOption {
+  const description = describe(model, product);
   return { value: model.name, name: model.name, ...(description === '' ? {} : { description }) };
 }
 
@@ -79,14 +81,19 @@ function canThink({ capabilities: { thinking } }: Model): boolean {
 const shownCapabilities: readonly CapabilityName[] = ['tools', 'vision', 'thinking'];
 
 /**
- * Such as `5.2 GB, thinking, vision, a window of 32,768 tokens`. The allocated window is left out: it changes whenever
- * a model is loaded, and every picker would have to be sent again.
+ * Such as `5.2 GB, thinking, vision, a window of 32,768 tokens, LM Studio`. Ollama is what users expect, so it is not
+ * named. The window that it has allocated is left out: it changes whenever a model is loaded, and every picker would
+ * have to be sent again.
  */
-function describe({ size, capabilities, context, remote }: Model): string {
-  const window = context.configured ?? context.maximum;
+function describe({ size, capabilities, context, remote }: Model, product: Product | undefined): string {
+  // Only Ollama gives a model another window when it loads it.
+  const fixed = product === undefined || product === 'ollama' ? undefined : context.allocated;
+  const window = fixed ?? context.configured ?? context.maximum;
+  const mark = context.from === 'assumed' || context.from === 'observed' ? ` (${context.from})` : '';
   return [
     ...(remote ? [`at ${remote.host}`] : size ? [formatBytes(size)] : []),
     ...shownCapabilities.filter((name) => capabilities[name].value === true),
-    ...(window === undefined ? [] : [`a window of ${window.toLocaleString('en')} tokens`]),
+    ...(window === undefined ? [] : [`a window of ${window.toLocaleString('en')} tokens${mark}`]),
+    ...(product === undefined || product === 'ollama' || product === 'other' ? [] : [productNames[product]]),
   ].join(', ');
 }

@@ -148,7 +148,7 @@ async function modelFor({
   }
   await updateSessions();
   const { model } = session;
-  if (model === undefined) throw noModel(core.servers.server().url, options.models);
+  if (model === undefined) throw noModel(await core.servers.runner(undefined, signal), options.models);
   if (before !== undefined && before !== model)
     await updates.notice({ message: `${before} is not installed any more; ${model} answers.` });
   else if (session.missingModel !== undefined)
@@ -159,15 +159,18 @@ async function modelFor({
   return model;
 }
 
-function noModel(url: string, chatModels: readonly Model[]): RunnerError {
+function noModel({ server: { url }, pull }: Runner, chatModels: readonly Model[]): RunnerError {
+  const get = pull
+    ? 'Pull one, for example with "ollama pull qwen3:4b"'
+    : 'Load one in the program that serves the models';
   if (chatModels.length > 0 && chatModels.every(({ remote }) => remote))
     return new RunnerError(
       'model-not-found',
-      `Nothing was sent: every model of the runner at ${url} that can chat runs elsewhere. Choose one of them in the model picker, or pull one of your own, for example with "ollama pull qwen3:4b".`,
+      `Nothing was sent: every model of the runner at ${url} that can chat runs elsewhere. Choose one of them in the model picker. Or take one of your own. ${get}.`,
     );
   return new RunnerError(
     'model-not-found',
-    `The runner at ${url} has no model that can chat. Pull one, for example with "ollama pull qwen3:4b", and ask again.`,
+    `The runner at ${url} has no model that can chat. ${get}, and ask again.`,
   );
 }
 

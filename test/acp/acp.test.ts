@@ -17,6 +17,7 @@ import { type AcpPairOptions, startAcpPair } from '../support/acpPair.ts';
 import { spawnAcp, startAcpProcess } from '../support/acpProcess.ts';
 import type { Teardown } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';
+import { llamaHeaders, llamaRoutes, startOpenaiStandIn } from '../support/openaiStandIn.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
 import { settled } from '../support/waiting.ts';
 
@@ -574,6 +575,20 @@ t.test('a runner that is down, and one that has no model', async (t) => {
       message: /no model that can chat.*Pull one/,
       data: { kind: 'model-not-found' },
     }),
+  );
+});
+
+t.test('a picker names a server that is no Ollama, and the window that it has fixed', async (t) => {
+  const standIn = await startOpenaiStandIn(llamaRoutes('small'), llamaHeaders);
+  t.teardown(() => standIn.close());
+  const acp = await startAcpPair(t, { host: standIn.url });
+  const { configOptions } = await acp.agent.request(call.new, place);
+  t.match(JSON.stringify(configOptions), '96.6 MB, a window of 4,096 tokens, llama.cpp');
+  standIn.routes['GET /v1/models'] = { object: 'list', data: [] };
+  const { sessionId } = await acp.agent.request(call.new, place);
+  await t.rejects(
+    acp.agent.request(call.prompt, { sessionId, prompt: [text('?')] }),
+    failsWith({ message: /no model that can chat\. Load one in the program that serves the models/ }),
   );
 });
 

@@ -8,6 +8,7 @@ import { createConfiguration } from '../../daemon/config/configuration.ts';
 import { createSettingsReader } from '../../daemon/config/settingsReader.ts';
 import type { RunnerOptions } from '../../protocol/messages/settings.ts';
 import { choosing, isFree, startWithRunner as start, text, toolServers } from '../support/neovimChat.ts';
+import { llamaHeaders, llamaRoutes, startOpenaiStandIn } from '../support/openaiStandIn.ts';
 import { needs } from '../support/parts.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
 
@@ -643,6 +644,42 @@ t.test('managing models', parts, async (t) => {
         { name: 'short:latest', isLong: false },
       ],
     );
+  });
+
+  t.test('a server that is no Ollama is named, and offers only what it can do', async (t) => {
+    const standIn = await startOpenaiStandIn(llamaRoutes('small'), llamaHeaders);
+    t.teardown(() => standIn.close());
+    const { neovim } = await start(t, { setup: { host: standIn.url }, before: choosing });
+    await neovim.lua("_G.choices = { 'small' } vim.cmd.RunnerModels()");
+    await neovim.until<readonly string[]>('return _G.asked', ({ length }) => length === 2);
+    t.strictSame(await neovim.lua('return _G.asked'), ['Models of llama.cpp', 'small']);
+    const [rows, actions] = await neovim.lua<readonly (readonly string[])[]>('return _G.offered');
+    t.match(rows, [/^small .* 4096 tokens {2}loaded$/]);
+    t.strictSame(actions, ['Chat', 'Copy name']);
+    await neovim.lua('vim.o.columns = 60 _G.offered = {} vim.cmd.RunnerModels()');
+    const [narrow = []] = await neovim.until<readonly (readonly string[])[]>(
+      'return _G.offered',
+      ({ length }) => length > 0,
+    );
+    t.ok(
+      narrow.every((row) => row.length <= 56),
+      'a narrow screen',
+    );
+    t.strictSame(await neovim.lua("return vim.fn.getcompletion('RunnerPull ', 'cmdline')"), []);
+    await neovim.lua("vim.cmd.RunnerPull('qwen3:4b')");
+    await neovim.until<readonly string[]>('return _G.told', (told) =>
+      /llama\.cpp at .* cannot download models\./.test(told.at(-1) ?? ''),
+    );
+    const marked = `vim.o.columns = 80 return require('runner.models').describer(...)((...)[1])`;
+    const model = {
+      name: 'm',
+      capabilities: Object.fromEntries(
+        ['tools', 'vision', 'thinking', 'insert', 'embedding'].map((name) => [name, { value: false }]),
+      ),
+      context: { allocated: 4096, from: 'assumed' },
+      loading: { percent: 41.6 },
+    };
+    t.match(await neovim.lua(marked, [model]), /^m .*4096 tokens assumed {2}loading 42 %$/);
   });
 
   t.test('models are listed, loaded, unloaded, copied and deleted', async (t) => {

@@ -68,7 +68,9 @@ local function check_runner()
     return false
   end
   local report = ({ ok = health.ok, warning = health.warn, error = health.error })[status.kind]
-  report(require('runner.advice').fit(status) .. (status.version and (' Version %s.'):format(status.version) or ''))
+  local version = status.version and (' Version %s.'):format(status.version) or ''
+  local name = status.product == 'ollama' and ' It is Ollama.' or ''
+  report(require('runner.advice').fit(status) .. version .. name)
   return status.state ~= 'offline'
 end
 
@@ -82,7 +84,7 @@ local function check_chat(models)
     end)
     :totable()
   if #names == 0 then
-    health.warn('No installed model can chat.', 'Get one with :RunnerPull NAME.')
+    health.warn('No installed model can chat.', require('runner.status').how_to_get())
   else
     health.ok('Models that can chat: ' .. table.concat(names, ', '))
   end
@@ -99,7 +101,8 @@ local function check_completion(models)
     return model.name == wanted or model.name == wanted .. ':latest'
   end)
   if not model then
-    health.warn(('The completion model %s is not installed.'):format(wanted), ':RunnerPull ' .. wanted)
+    local advice = require('runner.status').can('pull') and ':RunnerPull ' .. wanted or nil
+    health.warn(('The completion model %s is not installed.'):format(wanted), advice)
   elseif model.capabilities.insert.value == true then
     health.ok(('Completion by %s, which fills in the middle.'):format(wanted))
   else

@@ -2,6 +2,7 @@
 local connection = require('runner.connection')
 local notice = require('runner.notice')
 local picker = require('runner.picker')
+local status = require('runner.status')
 
 local M = {}
 
@@ -9,7 +10,9 @@ local M = {}
 ---@field name string
 ---@field size? integer
 ---@field capabilities table<string, { value: boolean|'unknown' }>
+---@field context { allocated?: integer, configured?: integer, maximum?: integer, from?: string }
 ---@field running? table
+---@field loading? { percent?: number }
 ---@field remote? { host: string, model: string }
 
 ---@param model runner.Model
@@ -35,6 +38,28 @@ local function to_size(bytes)
   return ('%.0f MB'):format(math.max(bytes / 1e6, 1))
 end
 
+--- The tokens of its window; one that nobody has said is marked.
+---@param context { allocated?: integer, configured?: integer, maximum?: integer, from?: string }
+---@return string
+local function to_window(context)
+  local tokens = context.allocated or context.configured or context.maximum
+  if not tokens then
+    return ''
+  end
+  local is_marked = context.from == 'assumed' or context.from == 'observed'
+  return ('%d tokens'):format(tokens) .. (is_marked and ' ' .. context.from or '')
+end
+
+---@param model runner.Model
+---@return string
+local function to_state(model)
+  if model.loading then
+    local percent = model.loading.percent
+    return 'loading' .. (percent and (' %d %%'):format(math.floor(percent + 0.5)) or '')
+  end
+  return model.remote and 'remote' or model.running and 'loaded' or ''
+end
+
 ---@param model runner.Model
 ---@return string[]
 local function columns_of(model)
@@ -45,29 +70,40 @@ local function columns_of(model)
     model.name,
     model.size and to_size(model.size) or '',
     table.concat(abilities, ', '),
-    model.remote and 'remote' or model.running and 'loaded' or '',
+    to_window(model.context),
+    to_state(model),
   }
 end
 
---- The details of each model, in columns.
+--- How much a name should have at least, in columns.
+local least_name = 20
+
+--- The details of each model, in columns. The windows are left out where the screen is too narrow for them.
 ---@param models runner.Model[]
 ---@return fun(model: runner.Model): string
 function M.describer(models)
-  local widths = { 0, 0, 0, 0 }
+  local widths = { 0, 0, 0, 0, 0 }
   for _, model in ipairs(models) do
     for index, text in ipairs(columns_of(model)) do
       widths[index] = math.max(widths[index], vim.fn.strdisplaywidth(text))
     end
   end
   -- A name that is too long wraps its own row, and not those of all models. The editor numbers the rows.
-  local others = widths[2] + widths[3] + widths[4] + 3 * #'  '
-  widths[1] = math.min(widths[1], math.max(20, vim.o.columns - #'99: ' - 1 - others))
+  local room = vim.o.columns - #'99: ' - 1
+  local others = widths[2] + widths[3] + widths[5] + 3 * #'  '
+  local has_windows = widths[4] > 0 and math.min(widths[1], least_name) + others + #'  ' + widths[4] <= room
+  if has_windows then
+    others = others + #'  ' + widths[4]
+  end
+  widths[1] = math.min(widths[1], math.max(least_name, room - others))
   return function(model)
     local cells = {}
     for index, text in ipairs(columns_of(model)) do
       local blanks = (' '):rep(widths[index] - vim.fn.strdisplaywidth(text))
-      -- Sizes are aligned on the right.
-      cells[index] = index == 2 and blanks .. text or text .. blanks
+      if index ~= 4 or has_windows then
+        -- Sizes and windows are aligned on the right.
+        cells[#cells + 1] = (index == 2 or index == 4) and blanks .. text or text .. blanks
+      end
     end
     return vim.trim(table.concat(cells, '  '))
   end
@@ -137,29 +173,41 @@ local function actions_of(model)
       require('runner.chat').open({ model = model.name })
     end,
   }
-  return vim.list_extend(M.can_chat(model) and { chat } or {}, {
-    model.running and unload or load,
-    {
-      title = 'Delete',
-      run = function()
-        delete(model)
-      end,
-    },
-    {
-      title = 'Copy name',
-      run = function()
-        copy(model.name)
-      end,
-    },
-  })
+  local change = model.running and unload or load
+  local remove = {
+    title = 'Delete',
+    run = function()
+      delete(model)
+    end,
+  }
+  local copy_name = {
+    title = 'Copy name',
+    run = function()
+      copy(model.name)
+    end,
+  }
+  local actions = {
+    { M.can_chat(model), chat },
+    { status.can(model.running and 'unload' or 'load'), change },
+    { status.can('delete'), remove },
+    { true, copy_name },
+  }
+  return vim.tbl_map(function(action)
+    return action[2]
+  end, vim.tbl_filter(function(action)
+    return action[1]
+  end, actions))
 end
 
 function M.pick()
   M.list(function(models)
     if #models == 0 then
-      return notice.say('No model is installed. Get one with :RunnerPull NAME.')
+      return notice.say('No model is installed. ' .. status.how_to_get())
     end
-    picker.pick(models, { prompt = 'Models', format_item = M.describer(models) }, function(model)
+    local product = status.product()
+    local is_usual = product == nil or product == 'Ollama'
+    local prompt = is_usual and 'Models' or ('Models of %s'):format(product)
+    picker.pick(models, { prompt = prompt, format_item = M.describer(models) }, function(model)
       picker.pick_action(model.name, actions_of(model))
     end)
   end)

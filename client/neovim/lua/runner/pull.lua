@@ -133,6 +133,9 @@ end
 ---@param lead string
 ---@return string[]
 function M.complete(lead)
+  if not require('runner.status').can('catalog') then
+    return {}
+  end
   local result = connection.request_now('runner/models/library', vim.empty_dict(), 3000)
   local names = vim.iter(result and result.entries or {}):map(names_of):flatten():totable()
   return vim.tbl_filter(function(name)

@@ -11,6 +11,8 @@ local M = {}
 ---@field message string
 ---@field advice? runner.Advice
 ---@field version? string
+---@field product? 'ollama'|'llama.cpp'|'lmstudio'|'vllm'|'other'
+---@field can? string[]
 
 ---@type runner.Status?
 local current
@@ -26,6 +28,34 @@ function M.text()
   end
   local mark = current.kind == 'ok' and '' or '!'
   return ('Runner%s: %s'):format(mark, current.state)
+end
+
+--- How products are called in a sentence.
+local product_names = {
+  ollama = 'Ollama',
+  ['llama.cpp'] = 'llama.cpp',
+  lmstudio = 'LM Studio',
+  vllm = 'vLLM',
+  other = 'this server',
+}
+
+--- What serves the models, as far as it has answered.
+---@return string?
+function M.product()
+  return current and product_names[current.product]
+end
+
+--- Whether the runner can do something. One that has not answered yet may.
+---@param ability string
+---@return boolean
+function M.can(ability)
+  return not (current and current.can) or vim.list_contains(current.can, ability)
+end
+
+--- How the user gets a model.
+---@return string
+function M.how_to_get()
+  return M.can('pull') and 'Get one with :RunnerPull NAME.' or 'Load one in the program that serves the models.'
 end
 
 function M.forget()

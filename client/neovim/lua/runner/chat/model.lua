@@ -3,15 +3,16 @@ local connection = require('runner.connection')
 local models = require('runner.models')
 local notice = require('runner.notice')
 local picker = require('runner.picker')
+local status = require('runner.status')
 
 local M = {}
 
 local none_here = table.concat({
   'Nothing was sent: every model that can chat runs elsewhere.',
-  'Choose one of them with gm, or get one of your own with :RunnerPull NAME.',
+  'Choose one of them with gm, or take one of your own.',
 }, ' ')
-local missing = 'The chat model %s is not installed, or cannot chat. %s answers; get the other one with :RunnerPull %s.'
-local none = 'No model that can chat is installed. Get one with :RunnerPull NAME.'
+local missing = 'The chat model %s is not installed, or cannot chat. %s answers'
+local none = 'No model that can chat is installed. '
 
 --- Why the daemon found no model.
 ---@param fail fun(message: string)
@@ -21,7 +22,7 @@ local function explain(fail)
     local is_elsewhere = #able > 0 and vim.iter(able):all(function(model)
       return model.remote ~= nil
     end)
-    fail(is_elsewhere and none_here or none)
+    fail(is_elsewhere and ('%s %s'):format(none_here, status.how_to_get()) or none .. status.how_to_get())
   end, fail)
 end
 
@@ -36,7 +37,8 @@ function M.find(take, fail)
       return explain(fail)
     end
     if result.missing then
-      notice.warn(missing:format(result.missing, result.model.name, result.missing))
+      local get = status.can('pull') and ('; get the other one with :RunnerPull %s'):format(result.missing) or ''
+      notice.warn(missing:format(result.missing, result.model.name) .. get .. '.')
     end
     take(result.model.name)
   end)
@@ -53,7 +55,7 @@ function M.pick(take)
   models.list(function(list)
     local able = vim.tbl_filter(models.can_chat, list)
     if #able == 0 then
-      return notice.say(none)
+      return notice.say(none .. status.how_to_get())
     end
     picker.pick(able, { prompt = 'Chat with', format_item = models.describer(able) }, function(chosen)
       M.choose(chosen.name)
