@@ -13,12 +13,12 @@ import { createMutantTree } from './mutantTree.mjs';
 /** How long a test file may take without a mutant, in seconds, and at least with one. */
 const [longest, patience] = [1200, 90];
 
-/** The folders of tests that are about the code of each room, rather than only bundle it. */
-const nearFolders = {
-  client: ['terminal', 'vscode'],
-  daemon: ['acp', 'completion', 'daemon', 'practice', 'stream'],
-  protocol: ['base.test.ts', 'daemon'],
-  'docs-service': ['docs'],
+/** The tests that are about the code of each room, rather than only bundle it: folders, and those of its program. */
+const nearTests = {
+  client: ['terminal/', 'vscode/', 'e2e/terminal.test.ts'],
+  daemon: ['acp/', 'completion/', 'daemon/', 'practice/', 'stream/', 'e2e/runnerd.test.ts'],
+  protocol: ['base.test.ts', 'daemon/', 'terminal/', 'vscode/'],
+  'docs-service': ['docs/', 'e2e/docsService.test.ts'],
 };
 
 const { values } = parseArgs({
@@ -80,11 +80,11 @@ function judgeWith(tree) {
  * The near ones are about the mutant's room. Those that bundle it are first, and those that start it in a program last.
  */
 function testsFor({ id, room }, tests) {
-  const folders = nearFolders[room.split('/')[0]];
+  const places = nearTests[room.split('/')[0]].map((place) => join('test', place));
   const bundling = tests.filter(({ bundled }) => bundled.includes(id));
   const starting = tests.filter((test) => test.started.includes(id) && !bundling.includes(test));
   const reaching = [...bundling, ...starting];
-  const isNear = ({ path }) => folders.includes(path.split('/')[1]);
+  const isNear = ({ path }) => places.some((place) => path.startsWith(place));
   return { near: reaching.filter(isNear), far: reaching.filter((test) => !isNear(test)) };
 }
 

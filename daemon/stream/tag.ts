@@ -43,7 +43,7 @@ export class Tag implements Mode {
   }
 
   finish(): void {
-    if (this.#closed && !this.#reply.hasMention) this.#acceptClose();
+    if (this.#closed) this.#acceptClose();
     else this.#reply.giveBack(this.#lead + this.#held);
   }
 

@@ -22,11 +22,17 @@ export function editDistance(one: string, other: string): number {
 /** The names that a mistyped one may mean, best first: those that contain it, then those a few letters away. */
 export function nearestNames(text: string, names: readonly string[], max = 3): readonly string[] {
   const wanted = text.toLowerCase();
-  const distanceTo = (name: string) =>
-    wanted !== '' && name.includes(wanted) ? 0 : editDistance(wanted, name);
+  const most = Math.max(2, Math.floor(wanted.length / 3));
+  const distanceTo = (name: string) => {
+    if (wanted !== '' && name.includes(wanted)) return 0;
+    // A name is at least as far away as it is longer or shorter, so a text of megabytes is not compared.
+    return Math.abs(name.length - wanted.length) > most
+      ? Number.POSITIVE_INFINITY
+      : editDistance(wanted, name);
+  };
   return names
     .map((name) => ({ name, distance: distanceTo(name.toLowerCase()) }))
-    .filter(({ distance }) => distance <= Math.max(2, Math.floor(wanted.length / 3)))
+    .filter(({ distance }) => distance <= most)
     .sort((one, other) => one.distance - other.distance)
     .slice(0, max)
     .map(({ name }) => name);

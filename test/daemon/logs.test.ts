@@ -22,7 +22,7 @@ import {
 } from '../../protocol/messages/log.ts';
 import { startDaemonWithRunner } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';
-import { poll } from '../support/waiting.ts';
+import { poll, settled } from '../support/waiting.ts';
 
 const server = { name: 'default', url: 'http://127.0.0.1:11434' };
 
@@ -417,6 +417,7 @@ t.test('trouble with a file is reported once, and reading goes on afterwards', a
   await mkdir(path);
   const trouble = `The log ${path} is not a file. It continues as soon as it can be read again.`;
   await log.until(trouble);
+  await settled(() => log.messages.length);
   await rm(path, { recursive: true });
   await writeFile(path, 'two\n');
   await log.until('two');

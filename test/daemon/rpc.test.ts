@@ -418,12 +418,12 @@ t.test('a message above the limit is refused and not kept in memory', async (t) 
   const messages: Message[] = [];
   new FrameReader(input, (problem) => problems.push(problem)).listen((message) => messages.push(message));
   const length = 300 * 1024 * 1024;
-  input.write(`Content-Length: ${length}\r\n\r\n`);
   const piece = Buffer.alloc(1024 * 1024, 'x');
+  input.write(Buffer.concat([Buffer.from(`Content-Length: ${length}\r\n\r\n`), piece.subarray(0, 5)]));
   for (let n = 0; n < 299; n++)
     if (!input.write(piece)) await new Promise((resolve) => input.once('drain', resolve));
   const good = frame(note(1));
-  input.write(Buffer.concat([piece, Buffer.from(good.slice(0, 5))]));
+  input.write(Buffer.concat([piece.subarray(5), Buffer.from(good.slice(0, 5))]));
   input.write(good.slice(5));
   await new Promise<void>((resolve) => input.end(() => setImmediate(resolve)));
   t.strictSame(

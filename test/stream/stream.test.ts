@@ -314,6 +314,11 @@ const cases: readonly Case[] = [
     want: ['abc\n', { warn: 'stray-thinking-close' }, 'def'],
   },
   {
+    name: 'only a close tag, which ends the answer',
+    input: 'abc </think>',
+    want: ['abc ', { warn: 'stray-thinking-close' }],
+  },
+  {
     name: 'only a close tag in mid-line is a mention',
     input: 'the </think> tag',
     want: ['the </think> tag'],
