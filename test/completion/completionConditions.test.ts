@@ -433,28 +433,31 @@ t.test('the text of a closed file is not sent with another file', async (t) => {
   t.notMatch(after, /far/);
 });
 
-t.test('hundreds of documents and suggestions: each is complete, and nothing stays open', async (t) => {
-  const { runner, daemon } = await setUp(t);
-  runner.on('/api/generate', Number.POSITIVE_INFINITY).say('one + two;');
-  let shown = 0;
-  for (let count = 0; count < 80; count += 1) {
-    const at = `file:///shop/${count}.ts`;
-    const document = documentAt(daemon, at);
-    await document.open(`const a${count} = \n${line.repeat(20)}`);
-    const start = `const a${count} = `.length;
-    for (const typed of [...'one + two;'].keys()) {
-      if (typed > 0)
-        await document.insert({ line: 0, character: start + typed - 1 }, 'one + two'.charAt(typed - 1));
-      const list = await ask(daemon, { line: 0, character: start + typed }, { at });
-      if (list?.items[0]?.insertText === 'one + two;'.slice(typed)) shown += 1;
+t.test(
+  'dozens of documents and hundreds of suggestions: each is complete, and nothing stays open',
+  async (t) => {
+    const { runner, daemon } = await setUp(t);
+    runner.on('/api/generate', Number.POSITIVE_INFINITY).say('one + two;');
+    let shown = 0;
+    for (let count = 0; count < 30; count += 1) {
+      const at = `file:///shop/${count}.ts`;
+      const document = documentAt(daemon, at);
+      await document.open(`const a${count} = \n${line.repeat(20)}`);
+      const start = `const a${count} = `.length;
+      for (const typed of [...'one + two;'].keys()) {
+        if (typed > 0)
+          await document.insert({ line: 0, character: start + typed - 1 }, 'one + two'.charAt(typed - 1));
+        const list = await ask(daemon, { line: 0, character: start + typed }, { at });
+        if (list?.items[0]?.insertText === 'one + two;'.slice(typed)) shown += 1;
+      }
+      await document.close();
     }
-    await document.close();
-  }
-  t.equal(shown, 800);
-  t.ok(generates(runner).length <= 160, 'one request a document, and one ahead');
-  const isOpen = ({ finished, aborted }: RunnerStandIn['requests'][number]) => !finished && !aborted;
-  await runner.waitFor(() => !runner.requests.some(isOpen));
-});
+    t.equal(shown, 300);
+    t.ok(generates(runner).length <= 60, 'one request a document, and one ahead');
+    const isOpen = ({ finished, aborted }: RunnerStandIn['requests'][number]) => !finished && !aborted;
+    await runner.waitFor(() => !runner.requests.some(isOpen));
+  },
+);
 
 /** Pieces that mean something to the daemon, so that random texts reach its corners. */
 const fragment = fc.constantFrom(
@@ -495,9 +498,9 @@ t.test(
           if (broken.length > 0) throw new Error(broken.join('; '));
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
-    t.ok(shown > 100, `${shown} suggestions`);
+    t.ok(shown > 40, `${shown} suggestions`);
   },
 );
 

@@ -190,7 +190,7 @@ t.test('redaction takes linear time for any text', (t) => {
     t.ok(redaction.redact(`${text}!`).length <= text.length + 1, JSON.stringify(piece));
     const stream = redaction.stream(4);
     let said = 0;
-    for (let at = 0; at < text.length; at += 3) said += stream.add(text.slice(at, at + 3)).length;
+    for (let at = 0; at < text.length; at += 17) said += stream.add(text.slice(at, at + 17)).length;
     t.equal(said + stream.end().length, text.length, 'in pieces too');
   }
   t.equal(redaction.redact('git+ssh://me:word@host and x://me@host'), 'git+ssh://***@host and x://***@host');

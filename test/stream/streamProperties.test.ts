@@ -238,7 +238,7 @@ t.test('any cut gives the same events, and nothing is lost', async (t) => {
           }
         },
       ),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
     t.pass(name);
   }

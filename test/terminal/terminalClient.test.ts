@@ -467,8 +467,8 @@ t.test('the renderer holds a bounded part of a text', async (t) => {
     const renderer = createMarkdownRenderer(80);
     const piece = unit.repeat(1000);
     const shown: number[] = [];
-    for (let count = 0; count < 100; count++) shown.push(renderer.write(piece).length);
-    const [early = 0, late = 0] = [shown.slice(0, 50), shown.slice(50)].map((lengths) =>
+    for (let count = 0; count < 40; count++) shown.push(renderer.write(piece).length);
+    const [early = 0, late = 0] = [shown.slice(0, 20), shown.slice(20)].map((lengths) =>
       lengths.reduce((sum, length) => sum + length, 0),
     );
     const rest = renderer.end().length;
