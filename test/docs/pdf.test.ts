@@ -533,6 +533,7 @@ t.test('the properties of a file have the dates of its document, or none', parts
       want,
     );
     t.match(textOf(bytes), '/CreationDate and /ModDate');
+    t.equal(Buffer.from(bytes).includes('1970-01-01'), false);
   }
 });
 

@@ -116,18 +116,22 @@ async function print(
  */
 function withoutDates(bytes: Uint8Array): Uint8Array {
   const file = Buffer.from(bytes);
-  // No text of a document can end a line in this way, because the mark of its end follows it.
+  // The first lines of this form are the properties. Only the metadata behind them has texts with line ends.
   for (const key of ['\n/CreationDate ', '\n/ModDate ']) {
-    for (let at = file.lastIndexOf(key); at > 0; at = file.lastIndexOf(key, at - 1)) {
+    for (let at = file.indexOf(key); at >= 0; at = file.indexOf(key, at + 1)) {
       const end = file.indexOf('\n', at + 1);
-      if (/^\d+ 0 R$/.test(file.toString('latin1', at + key.length, end))) {
-        file.fill(' ', at + 1, end);
-        break;
-      }
+      if (!/^\d+ 0 R$/.test(file.toString('latin1', at + key.length, end))) continue;
+      file.fill(' ', at + 1, end);
+      break;
     }
   }
+  const inMetadata = file.indexOf(undatedMetadata);
+  if (inMetadata >= 0) file.fill(' ', inMetadata, inMetadata + undatedMetadata.length);
   return file;
 }
+
+/** What PDFMake writes there for the time 0. */
+const undatedMetadata = '<xmp:CreateDate>1970-01-01T00:00:00Z</xmp:CreateDate>';
 
 /** The names by which pictures ask for a code font. */
 const codeFonts = [
