@@ -15,6 +15,7 @@ import {
   modelIds,
   startEditor,
 } from '../support/editor.ts';
+import { llamaHeaders, llamaRoutes, startOpenaiStandIn } from '../support/openaiStandIn.ts';
 import { needs } from '../support/parts.ts';
 import { type RunnerStandIn, startStandIn } from '../support/runnerStandIn.ts';
 import { poll } from '../support/waiting.ts';
@@ -510,6 +511,61 @@ const viewIds = [
   'runnerModelsCloudView',
   'runnerModelfilesView',
 ];
+
+t.test('servers of different products stand side by side, each with what it can do', parts, async (t) => {
+  const llama = await startOpenaiStandIn(llamaRoutes('small'), llamaHeaders);
+  const runner = await startStandIn({ models: models.slice(3), catalog });
+  const editor = await startEditor({
+    machine: {
+      'runner.host': llama.url,
+      'runner.servers': [{ name: 'box', url: runner.url }],
+      'runner.catalogUrl': runner.url,
+    },
+  });
+  const { page } = editor;
+  t.teardown(async () => {
+    await editor.close();
+    await runner.close();
+    await llama.close();
+  });
+  await editor.until(modelIds, { fits: (ids) => ids.length === 2 });
+  await run(editor, 'runnerModelsLocalView.focus');
+  await rows(page, 'Local Models', ['default', 'small', 'box', 'coder:1b']);
+  const local = page.locator('.pane', { has: page.locator('.pane-header', { hasText: 'Local Models' }) });
+  const row = (text: string) => local.locator('.monaco-list-row', { hasText: text });
+  const buttons = async (text: string) => {
+    await row(text).hover();
+    return row(text)
+      .locator('.actions .action-label')
+      .evaluateAll((labels) => labels.map((label) => label.getAttribute('aria-label')));
+  };
+  await poll(
+    () => row('default').textContent(),
+    (text) => /1 · llama\.cpp/.test(text ?? ''),
+    10_000,
+  );
+  await poll(
+    () => row('box').textContent(),
+    (text) => /1 · Ollama/.test(text ?? ''),
+    10_000,
+  );
+  t.strictSame(await buttons('small'), []);
+  t.match(await buttons('coder:1b'), [/^Load/, /^Delete/]);
+  t.strictSame(await titles(page), ['Local Models', 'Running Models', 'Library', 'Cloud', 'Modelfiles']);
+  if (process.env['SHOTS']) await page.screenshot({ path: '/tmp/shots/products.png' });
+
+  const pullButton = local.locator('.pane-header .action-label[aria-label^="Pull"]');
+  await local.hover();
+  await pullButton.waitFor();
+  await setting(editor, 'servers', []);
+  await rows(page, 'Local Models', ['small']);
+  await pullButton.waitFor({ state: 'detached' });
+  t.strictSame(await titles(page), ['Local Models', 'Running Models', 'Modelfiles'], 'there is no catalog');
+  await run(editor, 'runner.deleteModel', { model: 'small', server: 'default' });
+  await editor.until(({ seen }) =>
+    seen.notifications.some((text) => /llama\.cpp cannot delete models/.test(text)),
+  );
+});
 
 /** Run in the host: all that a view draws, by what stands there, and whether each node names the one above it. */
 async function treeOf({
