@@ -7,7 +7,7 @@ import { fontCoverage } from '../../docs-service/formats/pdf/fontCoverage.ts';
 import { createPdf } from '../../docs-service/formats/pdf/pdf.ts';
 import type { Paper } from '../../docs-service/formats/renderJob.ts';
 import { needs, places } from '../support/parts.ts';
-import { pagesOf, pdfJob, poppler, textOf } from '../support/pdfFiles.ts';
+import { drawn, pagesOf, pdfJob, poppler, textOf } from '../support/pdfFiles.ts';
 import { pictures } from '../support/pictures.ts';
 
 const parts = needs('poppler');
@@ -268,6 +268,13 @@ t.test('pictures of supported formats are shown, and others by their description
   const [one = 0, other, below = 0] = tops;
   t.equal(one, other, 'pictures with a space between them stand in a row');
   t.ok(below > one, 'and the text stands below them');
+});
+
+t.test('a rule is a line over the width of the text', async (t) => {
+  const linesOf = async (body: string) =>
+    drawn((await createPdf(pdfJob(body))).bytes).match(/^527\.28 [\d.]+ l$/gm) ?? [];
+  const [without, withRule] = [await linesOf('one\n\ntwo'), await linesOf('one\n\n---\n\ntwo')];
+  t.equal(withRule.length, without.length + 1);
 });
 
 t.test('where a word may be cut', (t) => {

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { inflateSync } from 'node:zlib';
 import type { Document } from '../../docs-service/content/document.ts';
 import type { PdfJob } from '../../docs-service/formats/renderJob.ts';
 
@@ -33,6 +34,15 @@ export function pdfJob(body: string, document: Partial<Document> = {}, job: Part
     },
     ...job,
   };
+}
+
+/** What is drawn on the pages, in the language of PDF. */
+export function drawn(bytes: Uint8Array): string {
+  const text = Buffer.from(bytes).toString('latin1');
+  const streams = text.matchAll(/\/FlateDecode\n>>\nstream\n(.*?)\nendstream/gs);
+  return Array.from(streams, ([, stream = '']) =>
+    inflateSync(Buffer.from(stream, 'latin1')).toString('latin1'),
+  ).join('\n');
 }
 
 type Poppler = 'pdftotext' | 'pdfinfo' | 'pdffonts' | 'pdfimages' | 'pdftohtml';
