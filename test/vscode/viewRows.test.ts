@@ -110,7 +110,7 @@ t.test('the texts of a loaded row at a given time', async (t) => {
   const stays = runningRow(model('b', { running: { ...running, expiresAt: '2318-01-01T00:00:00Z' } }));
   t.match(describeRow(stays, now).description, /^4\.0 GB · stays · /);
   const odd = runningRow(model('c', { running: { expiresAt: '', size: 0, sizeVram: 0 } }));
-  t.equal(describeRow(odd, now).description, '0 B');
+  t.strictSame(describeRow(odd, now), { description: '', label: 'c, loaded' }, 'no figure that nobody said');
   t.strictSame(endsOf([row, stays, odd], now), [now + 272_000], 'only what ends is waited for');
 });
 

@@ -50,7 +50,7 @@ function stateOf({ running, remote, loading }: Model): string {
   if (remote) return `It runs at ${remote.host}.`;
   if (loading) return `It is ${describeLoading(loading)}.`;
   if (!running) return 'It is not loaded.';
-  return `It is loaded and takes ${formatBytes(running.size)} of memory.`;
+  return `It is loaded${running.size === 0 ? '' : ` and takes ${formatBytes(running.size)} of memory`}.`;
 }
 
 function factsOf(model: Model, product: Product | undefined) {

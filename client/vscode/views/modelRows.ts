@@ -91,10 +91,11 @@ export function runningRow(model: Model): ViewRow {
     server,
     family,
     capabilities: capabilitiesOf(model),
-    size: formatBytes(size),
+    // A server that does not say how much memory it takes has no figure.
+    size: size === 0 ? '' : formatBytes(size),
     description: marks.filter(Boolean).join(' · '),
     spoken: spokenOf([
-      `${formatBytes(size)} of memory`,
+      size === 0 ? '' : `${formatBytes(size)} of memory`,
       share === undefined ? '' : `${share} percent of it on the GPU`,
       window === '' ? '' : `a window of ${window}`,
       ...sayCapabilities(model),
