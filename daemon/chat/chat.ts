@@ -135,6 +135,7 @@ class Round {
       vision: knowledge.visionByModelId.get(modelId(runner.server, params.model)),
       thinking: knowledge.capability(runner.server, params.model, 'thinking'),
       requiresCalls: runner.facts.requiresCalls === true,
+      triesUnknown: runner.facts.triesUnknown === true,
     });
   }
 
@@ -162,7 +163,7 @@ class Round {
         report('disabled');
         return await this.#converse(plan);
       }
-      if (refused === 'thinking' && plan.think) {
+      if (refused === 'thinking' && plan.think !== undefined) {
         knowledge.observe(runner.server, params.model, { capability: 'thinking', value: false });
         report('unknown');
         return await this.#converse(this.#plan());
@@ -300,6 +301,8 @@ class Round {
     const { knowledge } = this.#dependencies;
     const { hasThought, beganInThinking } = this.#answer;
     if (hasThought) knowledge.noteThought(runner.server, params.model);
+    if (hasThought && runner.facts.triesUnknown)
+      knowledge.observe(runner.server, params.model, { capability: 'thinking', value: true });
     if (beganInThinking !== undefined && mayStartInThinking(params) && reason === 'stop')
       knowledge.noteStart(runner.server, params.model, beganInThinking);
   }

@@ -63,9 +63,12 @@ interface KnownAbilities {
   readonly thinking: Capability;
   /** Whether the server can hold a model to calling a tool. */
   readonly requiresCalls: boolean;
+  /** Whether to try what is not known. */
+  readonly triesUnknown: boolean;
 }
 
-export function planChat(params: ChatParams, { vision, thinking, requiresCalls }: KnownAbilities): Plan {
+export function planChat(params: ChatParams, known: KnownAbilities): Plan {
+  const { vision, thinking, requiresCalls, triesUnknown } = known;
   const notices: { code: NoticeCode; message: string }[] = [];
   const tools = params.toolChoice === 'none' ? [] : (params.tools ?? []);
   const wantsCall = params.toolChoice === 'required' && tools.length > 0;
@@ -82,7 +85,7 @@ export function planChat(params: ChatParams, { vision, thinking, requiresCalls }
       message: `${params.model} cannot see images, so they were left out. Choose a model with vision to ask about them.`,
     });
   }
-  const canThink = isReported(thinking);
+  const canThink = isReported(thinking) || (triesUnknown && thinking.value !== false);
   if (params.think && !canThink) {
     notices.push({
       code: 'thinking-unsupported',

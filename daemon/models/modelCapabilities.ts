@@ -51,7 +51,7 @@ export class ModelCapabilities {
       const id = this.#idOf(server, model.name);
       const found = this.#entryWithDigest(id, model.digest);
       if (model.capabilities) found.listed = new Set(model.capabilities);
-      found.writesNoText = model.writesNoText === true;
+      found.lacking = model.lacks;
       found.isRemote = model.remoteHost !== undefined;
       if (model.maximumContext) found.maximumContext = model.maximumContext;
       this.#noteVision(found, id, model.name);
@@ -236,8 +236,8 @@ interface Known {
   isShown?: boolean;
   /** From the list, which may be incomplete: the model has what it names. */
   listed?: ReadonlySet<string>;
-  /** Its output is no text. */
-  writesNoText?: boolean;
+  /** From the list too: the model lacks it. */
+  lacking?: readonly CapabilityName[] | undefined;
   readonly observed: Map<CapabilityName, boolean>;
   /** One of its answers had thinking. */
   hasThought?: boolean;
@@ -256,12 +256,12 @@ interface Known {
 
 /** An observation overrides what the server says, and that overrides what the name suggests. */
 function capabilityOf(known: Known, model: string, name: CapabilityName): Capability {
-  const { observed, shown, listed, writesNoText } = known;
-  if (writesNoText && name === 'completion') return { value: false, from: 'server' };
+  const { observed, shown, listed, lacking } = known;
   const seen = observed.get(name);
   if (seen !== undefined) return { value: seen, from: 'observed' };
   if (shown) return { value: shown.has(name), from: 'server' };
   if (listed?.has(name)) return { value: true, from: 'server' };
+  if (lacking?.includes(name)) return { value: false, from: 'server' };
   if (name === 'thinking' && isThinkingName(model)) return { value: true, from: 'name' };
   return { value: 'unknown', from: 'server' };
 }

@@ -29,7 +29,11 @@ export function requireAbility(runner: Runner, ability: Ability): void {
   if (!runner.facts.can.includes(ability)) throw refusal(runner, ability);
 }
 
-function refusal({ facts: { product }, server }: Runner, capability: Ability): RunnerError {
+/** The error for an ability that a runner lacks. */
+export function refusal(
+  { facts: { product }, server }: Pick<Runner, 'facts' | 'server'>,
+  capability: Ability,
+): RunnerError {
   return new RunnerError('not-supported', refusalOf(product, capability, server.url), {
     details: { capability, server: server.name },
   });

@@ -1,6 +1,7 @@
-import type { Transport } from './http/transport.ts';
+import type { Look, Transport } from './http/transport.ts';
 import { createOllamaRunner } from './ollama/ollamaRunner.ts';
-import { recogniseOllama } from './ollama/recognise.ts';
+import { hasOllamaList, recogniseOllama } from './ollama/recognise.ts';
+import { isLmStudio } from './openai/lmStudio.ts';
 import { createOpenaiRunner } from './openai/openaiRunner.ts';
 import {
   type Found,
@@ -35,14 +36,18 @@ export async function recognise(
   const recognisedAs = ({ facts, ...found }: Found): Recognised => ({ runner: openai(facts), ...found });
   const { api } = server;
   if (api === 'ollama') return { runner: ollama(), isCertain: true, isComplete: true };
+  let before: Look | undefined;
   if (api === undefined) {
     const { isOllama, answer } = await recogniseOllama(transport, signal);
     if (isOllama) return { runner: ollama(), isCertain: true, isComplete: true };
     if (isLlamaServer(answer)) return recognisedAs(await recogniseLlama(transport, signal));
-    if (answer.status === 401 || answer.status === 403)
+    before = answer;
+    if ((answer.status === 401 || answer.status === 403) && !isLmStudio(answer))
       return { runner: ollama(), isCertain: false, isComplete: false };
   }
-  const found = await recogniseOpenai(transport, signal);
+  const found = await recogniseOpenai(transport, signal, before);
   if (found) return recognisedAs(found);
+  if (api === undefined && (await hasOllamaList(transport, signal)))
+    return { runner: createOllamaRunner(server, transport, 'other'), isCertain: true, isComplete: true };
   return { runner: api === 'openai' ? openai(otherServer) : ollama(), isCertain: false, isComplete: false };
 }

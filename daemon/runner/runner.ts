@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { ChatParams, Message, Tool } from '../../protocol/messages/chat.ts';
-import type { LoadingState } from '../../protocol/messages/models.ts';
+import type { CapabilityName, LoadingState } from '../../protocol/messages/models.ts';
 import type { Ability, Product } from '../../protocol/messages/status.ts';
 import type { Turns } from './chatTemplate.ts';
 
@@ -60,6 +60,8 @@ export interface ServerFacts {
   readonly hasFreeNames?: true;
   /** Its windows are its own: no request changes them. */
   readonly hasFixedWindows?: true;
+  /** It does not say what its models can do. What is not known is tried, and a refusal counts. */
+  readonly triesUnknown?: true;
   /** It drops tools in silence if the model's template knows none. */
   readonly dropsTools?: true;
   /** It can hold a model to calling a tool. */
@@ -151,8 +153,8 @@ export interface ListedModel {
   readonly parameterSize?: string;
   readonly quantization?: string;
   readonly capabilities?: readonly string[];
-  /** Its output is no text, so it cannot chat. */
-  readonly writesNoText?: boolean;
+  /** What the server says that it cannot do. It says nothing about the rest. */
+  readonly lacks?: readonly CapabilityName[];
   readonly remoteHost?: string;
   readonly remoteModel?: string;
   /** Set while it is being loaded. */

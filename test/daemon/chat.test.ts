@@ -1429,7 +1429,13 @@ t.test('a list that is examined asks about each model once, four at a time', asy
   t.equal(before.models[0]?.capabilities.tools.value, 'unknown');
   const { models: examined } = await daemon.request(listModelsRequest, { refresh: true, examine: true });
   t.ok(examined.every(({ capabilities: { tools } }) => tools.value === true && tools.from === 'server'));
-  t.strictSame([count('/api/show'), count('/api/tags'), count('/api/ps')], [10, 2, 2]);
+  await daemon.request(statusRequest, {});
+  const asks = [count('/api/show'), count('/api/tags'), count('/api/ps')];
+  t.strictSame(
+    asks,
+    [10, 2, 3],
+    'each list asks once, and the first status once whether it is all of Ollama',
+  );
   t.equal(most, 4);
   await daemon.request(listModelsRequest, { refresh: true, examine: true });
   t.equal(count('/api/show'), 10, 'what is known is not asked again');

@@ -13,12 +13,12 @@ export interface Asked {
 }
 
 /** What a route answers: JSON with status 200, or whatever it writes itself. */
-type Answer = object | ((response: ServerResponse, asked: Asked) => void);
+export type Answer = object | ((response: ServerResponse, asked: Asked) => void);
 
 export interface OpenaiStandIn {
   readonly url: string;
   readonly asked: readonly Asked[];
-  /** `GET /v1/models` and the like. A query does not count. Other paths are 404, as llama.cpp says it. */
+  /** `GET /v1/models` and the like. A query does not count. Other paths are `*`, or 404 as llama.cpp says it. */
   readonly routes: Record<string, Answer>;
   /** The bodies of the requests of one path. */
   bodies(path: string): readonly Asked['body'][];
@@ -50,7 +50,7 @@ export async function startOpenaiStandIn(
       one.isClosed = !response.writableFinished;
     });
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-    const answer = routes[`${method} ${path}`];
+    const answer = routes[`${method} ${path}`] ?? routes['*'];
     if (typeof answer === 'function') answer(response, one);
     else sendJson(response, answer ? 200 : 404, answer ?? notFound);
   });

@@ -130,7 +130,7 @@ function notARunner(subject: Subject, what: string, said: ErrorBody | undefined)
   );
 }
 
-function modelNotFound(subject: Subject, text: string): RunnerError {
+export function modelNotFound(subject: Subject, text: string): RunnerError {
   if (subject.model === undefined)
     return new RunnerError('model-not-found', `The runner does not know the model: ${text}.`);
   return new RunnerError(

@@ -62,7 +62,7 @@ export interface TransportRequest {
 /** Whatever an address answers. */
 export interface Look {
   readonly status: number;
-  /** At most 64 KB. */
+  /** At most 64 KB, unless the request says otherwise. */
   readonly text: string;
   header(name: string): string | undefined;
 }
@@ -114,7 +114,7 @@ function speakTo(connection: Connection, options: TransportOptions, texts: Error
     const reason = tooSlow(subjectOf(options, request.model));
     return withTimeLimit({ limit, reason, signal: request.signal }, async (signal) => {
       const response = await begin({ ...request, signal });
-      const text = await readText(response.body, maxErrorBytes, false).catch((error) => {
+      const text = await readText(response.body, request.limit ?? maxErrorBytes, false).catch((error) => {
         throw signal.aborted ? error : failureOfConnection(error, subjectOf(options), true);
       });
       return { status: response.statusCode, text, header: (name) => headerOf(response, name) };

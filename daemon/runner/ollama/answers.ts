@@ -142,7 +142,7 @@ function modelOf(value: unknown): ListedModel[] {
     withoutUndefined<ListedModel>({
       name,
       size: asCount(value['size']),
-      digest: asString(value['digest'])?.replace(/^sha256:/, ''),
+      digest: asString(value['digest'])?.replace(/^sha256:/, '') || undefined,
       modifiedAt: isoOf(value['modified_at']),
       expiresAt: isoOf(value['expires_at']),
       sizeVram: asCount(value['size_vram']),

@@ -1,6 +1,7 @@
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import { RunnerError } from '../../base/errors.ts';
-import type { Subject } from '../http/answerFailure.ts';
+import { refusal } from '../abilities.ts';
+import { detailsOf, modelNotFound, type Subject } from '../http/answerFailure.ts';
 import type { Transport, TransportRequest } from '../http/transport.ts';
 import type { LoadOptions, ModelCreation, Runner, Server, ServerFacts, WorkStep } from '../runner.ts';
 import {
@@ -19,7 +20,11 @@ import { chatBody, createBody, fillBody, loadBody, type ModelBody, pullBody } fr
 type OllamaRunner = Runner & Required<Pick<Runner, 'load' | 'unload' | 'remove' | 'pull' | 'creation'>>;
 
 /** A server that speaks Ollama's API, in whole or in part. */
-export function createOllamaRunner(server: Server, connection: Transport): OllamaRunner {
+export function createOllamaRunner(
+  server: Server,
+  connection: Transport,
+  product: 'ollama' | 'other' = 'ollama',
+): OllamaRunner {
   const transport = connection.speaking(ollamaErrors);
   const get = (path: string, signal: AbortSignal) => transport.json({ method: 'GET', path, signal });
 
@@ -80,22 +85,55 @@ export function createOllamaRunner(server: Server, connection: Transport): Ollam
     (model, signal) => loadChat(model, { keepAlive: 0 }, signal),
   );
 
+  const list = async (signal: AbortSignal) => parseModels(await get('/api/tags', signal));
+  const missing = (model: string) => {
+    const subject = transport.subject(model);
+    return modelNotFound(subject, model).with(detailsOf(subject));
+  };
+  const has = async (model: string, signal: AbortSignal): Promise<boolean> =>
+    (await list(signal)).models.some(({ name }) => withTag(name) === withTag(model));
+  /** It lacks the routes that say what runs and what a model can do, so it is not taken to have the rest either. */
+  let isPartial = product === 'other';
+
+  let examining: Promise<unknown> | undefined;
+  const running = async (signal: AbortSignal) => {
+    try {
+      return parseModels(await get('/api/ps', signal)).models;
+    } catch (error) {
+      if (!isNoRoute(error)) throw error;
+      isPartial = true;
+      return [];
+    }
+  };
+
   return {
     server,
-    facts: ollamaFacts,
-    identify: async (signal) => withoutUndefined({ version: tryVersion(await get('/api/version', signal)) }),
-    list: async (signal) => parseModels(await get('/api/tags', signal)),
-    async running(signal) {
+    get facts() {
+      return isPartial ? { ...partialFacts, product } : ollamaFacts;
+    },
+    async identify(signal) {
+      if (product === 'other') await list(signal);
+      const version = product === 'other' ? undefined : tryVersion(await get('/api/version', signal));
+      // Once, so that the first status does not promise what is missing. A request that needs it says what is wrong.
+      examining ??= running(signal).catch(() => undefined);
+      await examining;
+      return withoutUndefined({ version });
+    },
+    list,
+    running,
+    async show(model, signal) {
+      const path = '/api/show';
       try {
-        return parseModels(await get('/api/ps', signal)).models;
+        return parseShow(await transport.json({ method: 'POST', path, body: { model }, model, signal }));
       } catch (error) {
-        // Old servers and imitations do not have the route.
-        if (isKind(error, 'not-supported')) return [];
-        throw error;
+        if (!isNoRoute(error)) throw error;
+        const isListed = await has(model, signal).catch(() => undefined);
+        if (isListed === false && !isKind(error, 'model-not-found')) throw missing(model);
+        if (!isListed) throw error;
+        isPartial = true;
+        return { turns: 'written' };
       }
     },
-    show: async (model, signal) =>
-      parseShow(await transport.json({ method: 'POST', path: '/api/show', body: { model }, model, signal })),
     chat: (request, signal) =>
       linesUntil(
         { path: '/api/chat', body: chatBody(request), wait: 'firstByte' },
@@ -121,7 +159,14 @@ export function createOllamaRunner(server: Server, connection: Transport): Ollam
     async remove(model, signal) {
       await transport.text({ method: 'DELETE', path: '/api/delete', body: { model }, model, signal });
     },
-    pull: (model, signal) => work('/api/pull', pullBody(model), signal),
+    async *pull(model, signal) {
+      try {
+        yield* work('/api/pull', pullBody(model), signal);
+      } catch (error) {
+        if (!isPartial || !isNoRoute(error)) throw error;
+        throw refusal({ facts: { ...partialFacts, product }, server }, 'pull');
+      }
+    },
     creation: createCreation(transport, (request, signal) =>
       work('/api/create', createBody(request), signal),
     ),
@@ -133,6 +178,17 @@ const ollamaFacts: ServerFacts = {
   product: 'ollama',
   can: ['chat', 'complete', 'load', 'unload', 'pull', 'delete', 'create', 'embed', 'logs', 'catalog'],
 };
+
+/** What an imitation of Ollama can do, such as that of KoboldCpp, Lemonade or Docker Model Runner. */
+const partialFacts: Omit<ServerFacts, 'product'> = {
+  can: ['chat', 'complete'],
+  hasFreeNames: true,
+  triesUnknown: true,
+};
+
+function withTag(name: string): string {
+  return `${name}${/:[^/]*$/.test(name) ? '' : ':latest'}`.toLowerCase();
+}
 
 type ModelAction = (model: string, signal: AbortSignal) => Promise<void>;
 

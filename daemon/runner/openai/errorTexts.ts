@@ -41,6 +41,10 @@ function failureOf(text: string, value: unknown, subject: Subject): RunnerError 
   return undefined;
 }
 
+/** Strict servers refuse the fields that switch thinking. */
+const thinkingTexts =
+  /does not support (?:thinking|reasoning)|(?:unrecognized|unknown|unexpected|unsupported|extra)\b.{0,80}?(?:chat_template_kwargs|reasoning_effort)|(?:chat_template_kwargs|reasoning_effort).{0,80}?(?:not permitted|not supported|unsupported)/i;
+
 /** Words for what a model lacks. The first that apply count. */
 const lacks: readonly (readonly [RegExp, CapabilityName])[] = [
   [
@@ -48,7 +52,7 @@ const lacks: readonly (readonly [RegExp, CapabilityName])[] = [
     'tools',
   ],
   [/image input is not supported|not a multimodal model|does not support (?:images?|vision)/i, 'vision'],
-  [/does not support thinking/i, 'thinking'],
+  [thinkingTexts, 'thinking'],
   [/infill is not supported|does not support (?:insert|suffix)/i, 'insert'],
   [/does not support embedding/i, 'embedding'],
 ];

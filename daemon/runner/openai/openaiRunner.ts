@@ -9,6 +9,7 @@ import { ChatAnswer, endedEarly } from './chatAnswer.ts';
 import { noSuchModel, openaiErrors } from './errorTexts.ts';
 import { readEvents, type StreamEvent } from './eventStream.ts';
 import { createFillReader } from './fillAnswer.ts';
+import { listLmStudio, lmStudioOperations } from './lmStudio.ts';
 import { isLoaded, type ModelEntry, parseEntries } from './modelList.ts';
 import { type Props, parseProps } from './props.ts';
 import { chatBody, completionBody, infillBody, type ModelBody } from './requests.ts';
@@ -23,6 +24,7 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
   const isLlama = facts.product === 'llama.cpp';
   const isRouter = isLlama && facts.can.includes('load');
   const events = new RouterEvents(transport);
+  const isStudio = facts.product === 'lmstudio';
   const get = (path: string, signal: AbortSignal) => transport.json({ method: 'GET', path, signal });
   const post = (path: string, body: ModelBody, signal: AbortSignal) =>
     transport.json({ method: 'POST', path, body, model: body.model, signal });
@@ -41,7 +43,7 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
 
   const entries = async (signal: AbortSignal) => {
     const [{ models, leftOut }, props] = await Promise.all([
-      get('/v1/models', signal).then(parseEntries),
+      isStudio ? listLmStudio(transport, signal) : get('/v1/models', signal).then(parseEntries),
       isRouter ? undefined : propsOf(signal),
     ]);
     if (isRouter) return { models: routed(models, events), leftOut };
@@ -144,6 +146,7 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
     },
     ...(facts.can.includes('count') && { count: (request, signal) => count(request, signal) }),
     ...(isRouter && createRouter({ transport, events, find: tryFind })),
+    ...(isStudio && facts.can.includes('load') && lmStudioOperations(transport, find)),
     close: () => transport.close(),
   };
 

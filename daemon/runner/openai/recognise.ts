@@ -2,6 +2,10 @@ import { isRecord, tryJson } from '../../../protocol/base/json.ts';
 import type { Product } from '../../../protocol/messages/status.ts';
 import type { Look, Transport } from '../http/transport.ts';
 import type { ServerFacts } from '../runner.ts';
+import { isLmStudio } from './lmStudio.ts';
+
+/** The most bytes of a list that are read to recognise a server. */
+const maxList = 4 * 1024 * 1024;
 
 /** What each product can do, and how it differs. */
 const facts: Readonly<Record<Exclude<Product, 'ollama'>, ServerFacts>> = {
@@ -13,15 +17,28 @@ const facts: Readonly<Record<Exclude<Product, 'ollama'>, ServerFacts>> = {
     dropsTools: true,
     requiresCalls: true,
   },
-  lmstudio: { product: 'lmstudio', can: ['chat', 'complete'], hasFreeNames: true, hasFixedWindows: true },
+  lmstudio: {
+    product: 'lmstudio',
+    can: ['chat', 'complete'],
+    hasFreeNames: true,
+    hasFixedWindows: true,
+    triesUnknown: true,
+  },
   vllm: {
     product: 'vllm',
     can: ['chat', 'complete', 'count'],
     hasFreeNames: true,
     hasFixedWindows: true,
+    triesUnknown: true,
     requiresCalls: true,
   },
-  other: { product: 'other', can: ['chat', 'complete'], hasFreeNames: true, hasFixedWindows: true },
+  other: {
+    product: 'other',
+    can: ['chat', 'complete'],
+    hasFreeNames: true,
+    hasFixedWindows: true,
+    triesUnknown: true,
+  },
 };
 
 /** llama.cpp names itself in each answer, whatever the path and the status. */
@@ -57,27 +74,44 @@ export interface Found {
 
 /**
  * What speaks OpenAI's API here; undefined if nothing does. A field proves it, since some servers answer any path with
- * status 200.
+ * status 200. `before` is what the server answered to a path of Ollama.
  */
-export async function recogniseOpenai(transport: Transport, signal: AbortSignal): Promise<Found | undefined> {
-  const look = await transport.look({ method: 'GET', path: '/v1/models', signal });
+export async function recogniseOpenai(
+  transport: Transport,
+  signal: AbortSignal,
+  before?: Look,
+): Promise<Found | undefined> {
+  const look = await transport.look({ method: 'GET', path: '/v1/models', limit: maxList, signal });
   if (isLlamaServer(look)) return recogniseLlama(transport, signal);
+  const hasStudioForm = isLmStudio(look) || (before !== undefined && isLmStudio(before));
   if (look.status === 401 || look.status === 403) {
+    if (hasStudioForm) return { facts: facts.lmstudio, isCertain: true, isComplete: false };
     const isVllm = await hasVersion(transport, signal);
     return { facts: isVllm ? facts.vllm : facts.other, isCertain: isVllm, isComplete: isVllm };
   }
   const value = tryJson(look.text);
   const list = isRecord(value) ? value['data'] : undefined;
-  return Array.isArray(list)
-    ? { facts: factsFrom(list[0], look), isCertain: true, isComplete: true }
-    : undefined;
+  if (!Array.isArray(list)) return undefined;
+  const { owned_by: owner, max_model_len: window } = isRecord(list[0]) ? list[0] : {};
+  const found = { isCertain: true, isComplete: true };
+  // SGLang has the field too, but another way to count.
+  if (owner === 'vllm' || (window !== undefined && owner !== 'sglang'))
+    return { facts: facts.vllm, ...found };
+  if (hasStudioForm || owner === 'organization_owner')
+    return { facts: (await hasOwnList(transport, signal)) ? newStudio : facts.lmstudio, ...found };
+  return { facts: facts.other, ...found };
 }
 
-function factsFrom(first: unknown, { header }: Look): ServerFacts {
-  const { owned_by: owner, max_model_len: window } = isRecord(first) ? first : {};
-  if (owner === 'vllm' || window !== undefined) return facts.vllm;
-  const isExpress = /express/i.test(header('x-powered-by') ?? '');
-  return isExpress || owner === 'organization_owner' ? facts.lmstudio : facts.other;
+const newStudio: ServerFacts = {
+  ...facts.lmstudio,
+  can: [...facts.lmstudio.can, 'load', 'unload', 'pull'],
+};
+
+/** Whether LM Studio has the API with which models are loaded: since version 0.4. */
+async function hasOwnList(transport: Transport, signal: AbortSignal): Promise<boolean> {
+  const { text } = await transport.look({ method: 'GET', path: '/api/v1/models', limit: maxList, signal });
+  const value = tryJson(text);
+  return isRecord(value) && Array.isArray(value['models']);
 }
 
 /** vLLM guards only what is below `/v1`. */
