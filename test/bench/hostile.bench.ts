@@ -11,6 +11,10 @@ import { createFigures } from './figures.ts';
 interface Attack {
   readonly name: string;
   readonly method: string;
+  /** The last part of the path that it answers. */
+  readonly route: string;
+  /** It speaks as llama.cpp does, and not as Ollama. */
+  readonly isLlama?: true;
   /** Beside the model, which names the attack and its size. */
   readonly params?: object;
   /** The size of the smaller of two runs. */
@@ -61,6 +65,28 @@ const attacks: readonly Attack[] = [
   ]),
   showOf('parameters', million, (n) => [`{"parameters":"${'stop a\\n'.repeat(n)}"}`]),
   showOf('a template', 16, (n) => ['{"template":"', ...flood(n, 'x'.repeat(million)), '"}']),
+  eventsOf('events of one character', 5 * million, (n) =>
+    flood(n / 1000, event({ content: 'x' }).repeat(1000)),
+  ),
+  eventsOf('events of 4 MB', 16, (n) => flood(n, event({ content: 'y'.repeat(4 * million) }))),
+  eventsOf('thinking under both names', 5 * million, (n) =>
+    flood(n / 1000, event({ reasoning: 'x', reasoning_content: 'x' }).repeat(1000)),
+  ),
+  eventsOf('pieces of one call', 2 * million, (n) => flood(n / 1000, piece(0, 'xxxx').repeat(1000))),
+  eventsOf('calls with an index of their own', 200_000, (n) =>
+    Array.from({ length: n }, (_, index) => piece(index, '{}')),
+  ),
+  eventsOf('comments alone', 20 * million, (n) => flood(n / 1000, ': ping\n\n'.repeat(1000))),
+  eventsOf('an event that never ends', 64, (n) => flood(n, `data: ${'x'.repeat(million)}\n`)),
+  {
+    ...eventsOf('a list of models on this wire', million, (n) => [
+      '{"data":[',
+      ...flood(n / 1000, many('{"id":"a:b"},', 1000)),
+      '{}]}',
+    ]),
+    method: 'runner/models/list',
+    route: 'models',
+  },
 ];
 
 const { section, row } = createFigures('hostile');
@@ -133,15 +159,19 @@ function memoryOf({ child }: DaemonProcess, key: 'VmRSS' | 'VmHWM'): number {
 }
 
 function chatOf(name: string, n: number, body: Attack['body']): Attack {
-  return { name, method: 'runner/chat', params: { ...chatParams, tools: [tool] }, n, body };
+  return { name, method: 'runner/chat', route: 'chat', params: { ...chatParams, tools: [tool] }, n, body };
+}
+
+function eventsOf(name: string, n: number, body: Attack['body']): Attack {
+  return { ...chatOf(`llama.cpp: ${name}`, n, body), route: 'chat/completions', isLlama: true };
 }
 
 function listOf(name: string, n: number, body: Attack['body']): Attack {
-  return { name, method: 'runner/models/list', n, body };
+  return { name, method: 'runner/models/list', route: 'tags', n, body };
 }
 
 function showOf(name: string, n: number, body: Attack['body']): Attack {
-  return { name, method: 'runner/models/show', n, body };
+  return { name, method: 'runner/models/show', route: 'show', n, body };
 }
 
 function said(content: string): string {
@@ -156,6 +186,14 @@ function called(args: string): string {
   return `{"message":{"tool_calls":[{"function":{"name":"read","arguments":${args}}}]}}\n`;
 }
 
+function event(delta: object): string {
+  return `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`;
+}
+
+function piece(index: number, text: string): string {
+  return event({ tool_calls: [{ index, id: `${index}`, function: { name: 'read', arguments: text } }] });
+}
+
 function many(text: string, count: number): string {
   return Array.from({ length: count }, () => text).join(text.endsWith(',') ? '' : ',');
 }
@@ -164,29 +202,27 @@ function* flood(times: number, text: string): Iterable<string> {
   for (let n = 0; n < times; n++) yield text;
 }
 
-/** `/<attack>/<size>/api/…`, as fast as it is read. */
+/** `/<attack>/<size>/api/…` or `/<attack>/<size>/v1/…`, as fast as it is read. */
 function serve(): void {
   const server = createServer((request, response) => {
     const [, name = '', size = '', , ...route] = (request.url ?? '').split('/').map(decodeURIComponent);
     request.resume();
     const attack = attacks.find((candidate) => candidate.name === name);
-    const isMeant = attack && routes[attack.method] === route.join('/');
-    if (isMeant) void send(response, attack.body(Number(size)));
-    else
-      response.end(
-        route.join('/') === 'show'
-          ? '{"capabilities":["completion","tools"]}'
-          : '{"version":"1","models":[]}',
-      );
+    if (attack?.isLlama) response.setHeader('server', 'llama.cpp');
+    if (attack?.route === route.join('/')) void send(response, attack.body(Number(size)));
+    else response.end(JSON.stringify(attack?.isLlama ? llama : ollama));
   });
   server.listen(0, '127.0.0.1', () => process.send?.(`http://127.0.0.1:${portOf(server)}`));
   process.on('disconnect', () => process.exit(0));
 }
 
-const routes: Readonly<Record<string, string>> = {
-  'runner/chat': 'chat',
-  'runner/models/list': 'tags',
-  'runner/models/show': 'show',
+/** The fields of all the answers that are no attack. */
+const ollama = { version: '1', models: [], capabilities: ['completion', 'tools'] };
+const llama = {
+  data: [{ id: 'm', meta: {} }],
+  chat_template_caps: { supports_tools: true },
+  default_generation_settings: { n_ctx: 4096 },
+  total_slots: 1,
 };
 
 async function send(response: ServerResponse, body: Iterable<string>): Promise<void> {
