@@ -513,26 +513,30 @@ t.test('the practice runner is served on loopback, and in the daemon', async (t)
   await daemon.close();
 });
 
-t.test(
-  'a real runner',
-  { skip: process.env['RUNNER_TEST_HOST'] ? false : 'RUNNER_TEST_HOST names none' },
-  async (t) => {
-    const daemon = await startDaemonProcess({ host: process.env['RUNNER_TEST_HOST'] ?? '' });
+for (const variable of ['RUNNER_TEST_HOST', 'RUNNER_TEST_LLAMA']) {
+  const host = process.env[variable];
+  t.test(`a real runner: ${variable}`, { skip: host ? false : 'it names none' }, async (t) => {
+    const daemon = await startDaemonProcess({ host: host ?? '' });
     const { models } = await daemon.request(listModelsRequest, {});
     t.ok(models.length > 0);
-    const model = models.find(({ capabilities }) => capabilities.completion.value === true)?.name ?? '';
-    const { result, deltas } = await daemon.chat({
-      model,
-      messages: message('Say hello.'),
-      options: { num_predict: 40 },
-    });
+    const able = models.find(({ capabilities }) => capabilities.completion.value === true);
+    const { name: model = '', context = {} } = able ?? {};
+    const options = { num_predict: 40, num_ctx: 512 };
+    const { result, deltas } = await daemon.chat({ model, messages: message('Say hello.'), options });
     const joined = deltas.map((delta) => (delta.kind === 'text' ? delta.text : '')).join('');
     t.equal(joined, result.message.content);
     t.ok(result.usage.completionTokens > 0);
+    const cancelled = await daemon.chat({ model, messages: message('Go on.') }, { cancelAt: () => true });
+    t.equal(cancelled.result.finishReason, 'cancelled');
+    const long = message('word '.repeat((context.allocated ?? 512) * 2));
+    await t.rejects(daemon.chat({ model, messages: long, options }), {
+      data: { kind: 'context-exceeded' },
+      message: /The prompt needs about \d+ tokens and the context window holds \d+/,
+    });
     await t.rejects(
       daemon.chat({ model: 'no-such-model:1b', messages: message('hi') }),
       failsWith({ code: -33004 }),
     );
     await daemon.close();
-  },
-);
+  });
+}
