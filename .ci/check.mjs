@@ -1,15 +1,16 @@
 // Runs every gate and the tests. The last line counts what passed and failed: each gate and each assertion is one.
 // Tests that need a program or an editor which is missing are left out, and listed with what installs it.
 // Usage: node .ci/check.mjs [mode]
-//   --unit             no gates, and only the tests that run in process, but for a few: the inner loop
+//   --unit             no gates, and of the tests of the daemon and the clients those that start no built program: the
+//                      inner loop; the others are named at the end
 //   --left-out [NODE]  after a run of everything: only the tests that were left out, now that all is installed; with
 //                      the program of another Node also the units and the built programs on it. It adds to the counts.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { runTestFiles } from './testFiles.mjs';
 
-/** Folders whose tests run in process, but for a few that start a program. */
+/** Folders whose tests run in process, but for a few files that also start a built program. */
 const unitFolders = ['acp', 'completion', 'daemon', 'practice', 'stream', 'terminal', 'vscode'];
 /** Tests that start the built programs, and need nothing else but Node. */
 const programTests = ['docsService', 'runnerd', 'terminal'];
@@ -24,7 +25,7 @@ const gates = [
 const record = 'node_modules/.runner/checked.json';
 const missingList = resolve('node_modules/.runner/missing.jsonl');
 
-const modes = { '--unit': () => runTests(unitTests()), '--left-out': runLeftOut };
+const modes = { '--unit': runUnits, '--left-out': runLeftOut };
 const [mode, otherNode] = process.argv.slice(2);
 if (mode !== undefined && !(mode in modes)) {
   console.error(`There is no mode ${mode}. Modes: ${Object.keys(modes).join(', ')}.`);
@@ -47,6 +48,17 @@ async function runEverything() {
     runTests(files.map((name) => ({ file: `.tap-build/${name}` }))),
     runGates(),
   ]);
+  return missing;
+}
+
+/** A start of a program costs more than most tests, so that the files with such starts take a third of the time. */
+async function runUnits() {
+  const isStarting = ({ file }) =>
+    /"(?:dist\/)?(?:runnerd|runner-docs|terminal)\.cjs"/.test(readFileSync(file, 'utf8'));
+  const starting = unitTests().filter(isStarting);
+  const missing = await runTests(unitTests().filter((run) => !isStarting(run)));
+  const names = starting.map(({ file }) => basename(file, '.test.mjs')).join(' ');
+  console.log(`\nNot run, because they start built programs: npm run test:one -- ${names}`);
   return missing;
 }
 
