@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { mock } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
 import { createMessageConnection, type Message, StreamMessageWriter } from 'vscode-jsonrpc/node';
@@ -24,6 +25,7 @@ import { createEndpoint, type Endpoint } from '../../daemon/rpc/endpoint.ts';
 import { peekMessage } from '../../daemon/rpc/firstMessage.ts';
 import { createFrameConnection } from '../../daemon/rpc/frameConnection.ts';
 import { FrameReader } from '../../daemon/rpc/frameReader.ts';
+import { workspaceRoot } from '../../daemon/rpc/greeting.ts';
 import type { FrameProblem } from '../../daemon/rpc/incoming.ts';
 import { createLogOutbox } from '../../daemon/rpc/logOutbox.ts';
 import { createSession } from '../../daemon/rpc/session.ts';
@@ -410,6 +412,27 @@ t.test('peeking at the first message leaves the stream unchanged, however it is 
       if (!input.readableEnded) for await (const chunk of input) read += String(chunk);
       if (isWhole || bytes.length > 9_000) t.equal(read, bytes);
     }
+});
+
+t.test('the folder of the workspace is the first one, or what older editors send', (t) => {
+  const folder = (path: string) => ({ uri: pathToFileURL(path).href, name: 'x' });
+  const other = { uri: 'vscode-vfs://github/a/b', name: 'x' };
+  const cases: readonly {
+    name: string;
+    sent: Parameters<typeof workspaceRoot>[0];
+    want: string | undefined;
+  }[] = [
+    {
+      name: 'the first',
+      sent: { workspaceFolders: [folder('/a'), folder('/b')], rootUri: folder('/c').uri },
+      want: '/a',
+    },
+    { name: 'an older editor', sent: { rootUri: folder('/c d').uri }, want: '/c d' },
+    { name: 'no folder', sent: { workspaceFolders: null, rootUri: null }, want: undefined },
+    { name: 'a folder elsewhere', sent: { workspaceFolders: [other], rootUri: null }, want: undefined },
+  ];
+  for (const { name, sent, want } of cases) t.equal(workspaceRoot(sent), want, name);
+  t.end();
 });
 
 t.test('a message above the limit is refused and not kept in memory', async (t) => {
