@@ -49,7 +49,7 @@ export class ModelCapabilities {
   learnListed(server: Server, models: readonly ListedModel[]): void {
     for (const model of models) {
       const id = this.#idOf(server, model.name);
-      const found = this.#entryWithDigest(id, model.digest);
+      const found = this.#entryWithDigest(id, model.digest ?? model.mark);
       if (model.capabilities) found.listed = new Set(model.capabilities);
       found.lacking = model.lacks;
       found.isRemote = model.remoteHost !== undefined;

@@ -143,6 +143,8 @@ export interface ListedModel {
   readonly name: string;
   readonly size?: number;
   readonly digest?: string;
+  /** Where there is no digest: it changes when another model, or another template, gets this name. */
+  readonly mark?: string;
   readonly modifiedAt?: string;
   readonly expiresAt?: string;
   readonly sizeVram?: number;

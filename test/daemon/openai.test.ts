@@ -339,6 +339,22 @@ t.test('a chat with llama.cpp', async (t) => {
   });
 });
 
+t.test('a server that was started again with another template is another one', async (t) => {
+  const standIn = await startOpenaiStandIn(
+    llamaRoutes('small', { caps: { supports_tools: true }, template: '{{ messages }}' }),
+    llamaHeaders,
+  );
+  const { daemon } = await startDaemon(t, standIn);
+  const toolsOf = async () => {
+    await daemon.request(listModelsRequest, { refresh: true });
+    const { model } = await daemon.request(showModelRequest, { model: 'small' });
+    return model.capabilities.tools.value;
+  };
+  t.equal(await toolsOf(), true);
+  Object.assign(standIn.routes, llamaRoutes('small', { template: '{{ other }}' }));
+  t.equal(await toolsOf(), false);
+});
+
 t.test('tool calls arrive in pieces', async (t) => {
   const standIn = await startOpenaiStandIn(
     llamaRoutes('small', { caps: { supports_tools: true } }),

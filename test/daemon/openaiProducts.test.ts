@@ -115,6 +115,23 @@ t.test('LM Studio: its own list, load, unload, download', async (t) => {
   t.strictSame(await daemon.request(stopModelRequest, { model }), {}, 'stopping what does not run succeeds');
   t.strictSame(studio.bodies('/api/v1/models/unload'), [{ instance_id: model }]);
 
+  await t.test('a chat may say for how long its model stays', async (t) => {
+    studio.routes['POST /v1/chat/completions'] = answering(delta({ content: 'Hello' }));
+    for (const [keepAlive, ttl] of [
+      ['5m', 300],
+      ['90', 90],
+      [2, 2],
+      ['1h', 3_600],
+      [-1, undefined],
+      ['0', undefined],
+      [undefined, undefined],
+    ] as const) {
+      const messages = [{ role: 'user' as const, content: 'hi' }];
+      await daemon.chat({ model, messages, ...(keepAlive === undefined ? {} : { keepAlive }) });
+      t.equal(studio.bodies('/v1/chat/completions').at(-1)?.['ttl'], ttl, String(keepAlive));
+    }
+  });
+
   await t.test('a download', async (t) => {
     const job = { job_id: 'j/1', status: 'downloading', total_size_bytes: 100 };
     studio.routes['POST /api/v1/models/download'] = job;

@@ -4,7 +4,7 @@ import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import { RunnerError } from '../../base/errors.ts';
 import { detailsOf } from '../http/answerFailure.ts';
 import type { Look, Transport } from '../http/transport.ts';
-import type { ModelList, Runner, WorkStep } from '../runner.ts';
+import type { ChatRequest, ModelList, Runner, WorkStep } from '../runner.ts';
 import { failureOfEvent } from './errorTexts.ts';
 import { countOf, isLoaded, type ModelEntry, parseEntries, readList } from './modelList.ts';
 
@@ -28,6 +28,13 @@ export async function listLmStudio(transport: Transport, signal: AbortSignal): P
 /** Whether an answer to a path that LM Studio does not know is its own. */
 export function isLmStudio({ header, text }: Look): boolean {
   return /express/i.test(header('x-powered-by') ?? '') || /Unexpected endpoint or method/.test(text);
+}
+
+/** How long LM Studio keeps a model that a chat has loaded, in seconds. It knows no time for ever. */
+export function lifetimeOf({ keepAlive }: Pick<ChatRequest, 'keepAlive'>): { readonly ttl?: number } {
+  const [, digits = '', unit = 's'] = /^(\d+)([smh]?)$/.exec(String(keepAlive ?? '')) ?? [];
+  const seconds = Number(digits) * ({ m: 60, h: 3_600 }[unit] ?? 1);
+  return seconds > 0 ? { ttl: seconds } : {};
 }
 
 /** An entry of `/api/v1/models`. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { withTimeLimit } from '../../../protocol/base/abort.ts';
 import { isRecord } from '../../../protocol/base/json.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
@@ -9,7 +10,7 @@ import { ChatAnswer, endedEarly } from './chatAnswer.ts';
 import { noSuchModel, openaiErrors } from './errorTexts.ts';
 import { readEvents, type StreamEvent } from './eventStream.ts';
 import { createFillReader } from './fillAnswer.ts';
-import { listLmStudio, lmStudioOperations } from './lmStudio.ts';
+import { lifetimeOf, listLmStudio, lmStudioOperations } from './lmStudio.ts';
 import { isLoaded, type ModelEntry, parseEntries } from './modelList.ts';
 import { type Props, parseProps } from './props.ts';
 import { chatBody, completionBody, infillBody, type ModelBody } from './requests.ts';
@@ -129,10 +130,11 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
     },
     chat(request, signal) {
       const answer = new ChatAnswer(transport.subject(request.model));
-      const body = { ...chatBody(request), stream_options: { include_usage: true } };
+      const lifetime = isStudio ? lifetimeOf(request) : {};
+      const body = { ...chatBody(request), ...lifetime, stream_options: { include_usage: true } };
       const asked = { path: '/v1/chat/completions', body, slotFor: (model: string) => slots.forChat(model) };
       const parts = partsUntilDone(asked, (event) => answer.read(event), signal);
-      if (!isLlama) return parts;
+      if (!isLlama && !isStudio) return parts;
       return sayingWhy(parts, async () => reasonToWait(transport, await find(request.model, signal), signal));
     },
     fill(request, signal) {
@@ -220,9 +222,12 @@ function isNamed({ name, aliases = [] }: ModelEntry, asked: string): boolean {
   return [name, ...aliases].some((known) => known.toLowerCase() === asked.toLowerCase());
 }
 
-/** What the only model of a server can do. */
-function withProps(entry: ModelEntry, { window, capabilities }: Props): ModelEntry {
-  return { ...entry, capabilities, ...(window === undefined ? {} : { allocatedContext: window }) };
+/** What the only model of a server can do. The server may be started again with other files and the same name. */
+function withProps(entry: ModelEntry, props: Props): ModelEntry {
+  const { window, capabilities, template } = props;
+  const identity = [entry.size, entry.parameterSize, entry.quantization, capabilities, template];
+  const mark = createHash('sha256').update(JSON.stringify(identity)).digest('hex');
+  return { ...entry, mark, capabilities, ...(window === undefined ? {} : { allocatedContext: window }) };
 }
 
 function shownModel(entry: ModelEntry, props: Props | undefined, insert: boolean): ShownModel {

@@ -30,7 +30,9 @@ export async function* sayingWhy(
   yield* answer;
 }
 
-/** Why a llama.cpp server has not begun to answer; undefined if it reads the prompt, or does not say. */
+/**
+ * Why a server has not begun to answer; undefined if it reads the prompt, or does not say. Only llama.cpp has slots.
+ */
 export async function reasonToWait(
   transport: Transport,
   { name, state }: ModelEntry,
