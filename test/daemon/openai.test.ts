@@ -164,6 +164,8 @@ t.test('what answers at an address is recognised', async (t) => {
   }[] = [
     { name: 'Ollama', routes: { 'GET /api/version': { version: '0.9' } }, want: 'ollama' },
     { name: 'llama.cpp', routes: llamaRoutes('m'), headers: llamaHeaders, want: 'llama.cpp' },
+    { name: 'llama.cpp behind a proxy', routes: llamaRoutes('m'), want: 'llama.cpp' },
+    { name: 'a proxy for several', routes: list({ id: 'm', owned_by: 'llamacpp' }), want: 'other' },
     {
       name: 'llama.cpp that loads',
       routes: { 'GET /api/version': loading, 'GET /v1/models': loading },

@@ -52,13 +52,17 @@ const router: ServerFacts = {
 };
 
 /** What a `llama-server` is: with one model, or without one as a router. */
-export async function recogniseLlama(transport: Transport, signal: AbortSignal): Promise<Found> {
+export async function recogniseLlama(
+  transport: Transport,
+  signal: AbortSignal,
+): Promise<Found & { readonly hasProps: boolean }> {
   const { status, text } = await transport.look({ method: 'GET', path: '/props', signal });
   const value = tryJson(text);
   const isRouter = isRecord(value) && value['role'] === 'router';
+  const hasProps = isRouter || (isRecord(value) && isRecord(value['default_generation_settings']));
   // With a key it may be a router all the same. One model that is being loaded says nothing yet, but is none.
   const isComplete = status !== 401 && status !== 403;
-  return { facts: isRouter ? router : facts['llama.cpp'], isCertain: true, isComplete };
+  return { facts: isRouter ? router : facts['llama.cpp'], isCertain: true, isComplete, hasProps };
 }
 
 export const otherServer: ServerFacts = facts.other;
@@ -94,6 +98,11 @@ export async function recogniseOpenai(
   if (!Array.isArray(list)) return undefined;
   const { owned_by: owner, max_model_len: window } = isRecord(list[0]) ? list[0] : {};
   const found = { isCertain: true, isComplete: true };
+  // A proxy in front replaces the header. It may lead to more servers than this one, and lack the paths beyond `/v1`.
+  if (owner === 'llamacpp') {
+    const llama = await recogniseLlama(transport, signal);
+    return llama.hasProps ? llama : { facts: facts.other, ...found };
+  }
   // SGLang has the field too, but another way to count.
   if (owner === 'vllm' || (window !== undefined && owner !== 'sglang'))
     return { facts: facts.vllm, ...found };
