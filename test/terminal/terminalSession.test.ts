@@ -524,6 +524,15 @@ t.test('a runner that is found on this machine is offered, and one yes sets it',
     );
     t.match(one.run.stderr.plain(), '"host" is set in /home/me/config.json.');
   }
+  const talk = begin([llama], { args: ['chat'] });
+  await talk.run.stderr.until(/\[y\/N\] $/);
+  talk.run.type('y\r');
+  await talk.run.stdout.until(/› $/);
+  talk.run.type('hello');
+  await talk.run.stdout.until(/hello/);
+  t.notMatch(talk.run.stderr.plain(), 'hello', 'the question that was answered echoes nothing of the prompt');
+  talk.run.type('\u0003\u0004');
+  await talk.run.ended;
   const refusal = new ResponseError(-33011, 'It is not JSON.', { kind: 'invalid-request', retryable: false });
   const broken = begin([llama], { answers: { 'runner/setHost': () => refusal } });
   await broken.run.stderr.until(/\[y\/N\] $/);

@@ -21,17 +21,22 @@ export async function askLine(terminal: Terminal, question: string): Promise<str
   const endListening = resumeAfterSuspend(terminal, readline, { afterResume: () => readline.prompt(true) });
   try {
     return await new Promise((resolve) => {
-      const leave = (answer: string | undefined) => {
-        stderr.stream.write('\n');
+      const finish = (answer: string | undefined) => {
+        // Only this listener: with readline's own, a closed interface would go on to echo what the next prompt reads.
+        readline.off('close', leaveEmpty);
         resolve(answer);
       };
+      const leave = (answer: string | undefined) => {
+        stderr.stream.write('\n');
+        finish(answer);
+      };
+      const leaveEmpty = () => leave('');
       readline.on('SIGINT', () => leave(undefined));
-      readline.on('close', () => leave(''));
-      readline.question(question, resolve);
+      readline.on('close', leaveEmpty);
+      readline.question(question, finish);
     });
   } finally {
     endListening();
-    readline.removeAllListeners('close');
     readline.close();
   }
 }
