@@ -13,7 +13,7 @@ const entry = 'OLLAMA_HOST in the "env" of the agent\'s entry in your editor';
 const words: AdviceWords = {
   ...configurationAdvice,
   'start-runner': () =>
-    `Start it (for example with "ollama serve"), or name it as "host" in ${userConfiguration} or as ${entry}.`,
+    `Start it (for example with "ollama serve" or "llama-server"), or name it as "host" in ${userConfiguration} or as ${entry}.`,
   'check-address': () => `Check "host" in ${userConfiguration}, or ${entry}.`,
   'check-proxy': () =>
     `Check "host" in ${userConfiguration}, or ${entry}, and whether there is a proxy in between.`,

@@ -90,7 +90,7 @@ export type AdvisedMessage = Required<Advised>;
 const texts: Readonly<
   Record<Exclude<AdviceCode, 'use-https' | 'log-in' | 'wait-for-restart' | WindowAdvice>, string>
 > = {
-  'start-runner': 'Start it (for example with "ollama serve"), or set the runner address.',
+  'start-runner': 'Start it (for example with "ollama serve" or "llama-server"), or set the runner address.',
   'check-address': 'Check the runner address.',
   'check-proxy': 'Check the runner address, and whether there is a proxy in between.',
   'set-address': 'Set the runner address to where the runner itself answers.',

@@ -251,13 +251,18 @@ function withFigures(
   const { maximum, isFixed } = known;
   // The runner has counted, so an estimate that fits into the window must be wrong.
   const { needed = Math.max(estimated, (allocated ?? 0) + 1) } = error.details;
+  const about = error.details.needed === undefined ? 'about ' : '';
   const holds =
     allocated === undefined ? 'the context window is smaller' : `the context window holds ${allocated}`;
   const fitting = isFixed ? 0 : fittingWindow({ needed, window: allocated ?? 0, maximum });
   const limit = isFixed ? ', as the server was started' : fitting === 0 ? limitOf(maximum, allocated) : '';
   return new RunnerError(
     'context-exceeded',
-    adviseOnWindow(`The prompt needs about ${needed} tokens and ${holds}${limit}.`, adviceFor(size), fitting),
+    adviseOnWindow(
+      `The prompt needs ${about}${needed} tokens and ${holds}${limit}.`,
+      adviceFor(size),
+      fitting,
+    ),
     {
       details: withoutUndefined({ ...error.details, needed, allocated, maximum }),
       cause: error,

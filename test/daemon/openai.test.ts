@@ -323,7 +323,7 @@ t.test('a chat with llama.cpp', async (t) => {
       });
     const figures = { needed: 5_031, allocated: 4_096, maximum: 8_192 };
     const message =
-      'The prompt needs about 5031 tokens and the context window holds 4096, as the server was started. Shorten it or start a new chat.';
+      'The prompt needs 5031 tokens and the context window holds 4096, as the server was started. Shorten it or start a new chat.';
     await t.rejects(chat({}), failsWith({ message, data: { kind: 'context-exceeded', ...figures } }));
   });
 

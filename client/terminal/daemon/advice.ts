@@ -11,7 +11,7 @@ import {
 const words: AdviceWords = {
   ...configurationAdvice,
   'start-runner': () =>
-    'Start it (for example with "ollama serve"), or name it with --server URL or OLLAMA_HOST.',
+    'Start it (for example with "ollama serve" or "llama-server"), or name it with --server URL or OLLAMA_HOST.',
   'check-address': () =>
     `Check the address in --server or OLLAMA_HOST. A name must be that of an entry in "servers" of ${userConfiguration}.`,
   'check-proxy': () =>

@@ -102,7 +102,7 @@ function enlarging({ advice: { contextLength: fitting }, maximum }: Subject): re
 
 const advices: Readonly<Record<AdviceCode, (subject: Subject) => EditorAdvice>> = {
   'start-runner': ({ server }) => ({
-    text: 'Start it (for example with "ollama serve"), or set its address.',
+    text: 'Start it (for example with "ollama serve" or "llama-server"), or set its address.',
     remedies: [setAddress(server), showDoctor],
   }),
   'check-address': ({ server }) => ({

@@ -29,7 +29,7 @@ end
 ---@type table<string, fun(advice: runner.Advice): string>
 local words = {
   ['start-runner'] = function()
-    return 'Start it (for example with "ollama serve"), or set `host` in setup().'
+    return 'Start it (for example with "ollama serve" or "llama-server"), or set `host` in setup().'
   end,
   ['check-address'] = function()
     return 'Check `host` in setup().'
