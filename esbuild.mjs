@@ -191,6 +191,7 @@ for (const [folder, files] of Object.entries({
   '@expo-google-fonts/jetbrains-mono/700Bold_Italic': /\.ttf$/,
   '@expo-google-fonts/noto-sans-math/400Regular': /\.ttf$/,
   '@expo-google-fonts/noto-sans-symbols-2/400Regular': /\.ttf$/,
+  '@expo-google-fonts/noto-emoji/400Regular': /\.ttf$/,
 }))
   for (const file of readdirSync(`node_modules/${folder}`).filter((name) => files.test(name)))
     cpSync(`node_modules/${folder}/${file}`, `dist/docs-service/fonts/${file}`);

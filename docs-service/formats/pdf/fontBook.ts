@@ -26,7 +26,7 @@ export function createFontBook(folders: readonly string[], others: 'with others'
   function search(codePoint: number, base: BaseFont, region: Region): string | undefined {
     const isSign = /[\p{Script=Common}\p{Script=Greek}]/u.test(String.fromCodePoint(codePoint));
     // The font of mathematics has single Arabic letters, which do not work for words.
-    for (const name of [base, 'Text', 'Code', ...(isSign ? ['Symbols', 'Math'] : [])])
+    for (const name of [base, 'Text', 'Code', ...(isSign ? ['Symbols', 'Math', 'Emoji'] : [])])
       if (families.get(name)?.normal.has(codePoint)) return name;
     const family = fallbacks?.(codePoint, region);
     if (family) families.set(family.normal.name, family);
@@ -63,6 +63,7 @@ const ownFiles = {
   ],
   Symbols: ['NotoSansSymbols2_400Regular.ttf'],
   Math: ['NotoSansMath_400Regular.ttf'],
+  Emoji: ['NotoEmoji_400Regular.ttf'],
 } as const;
 
 function ownFamilies(files: readonly FontFile[]): [string, Family][] {

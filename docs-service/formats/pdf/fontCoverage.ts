@@ -1,6 +1,6 @@
 import { createFontBook } from './fontBook.ts';
 
-/** Letters of each script that the program's own fonts lack. Some fonts have only the faces among the emoji. */
+/** Letters of each script that the program's own fonts lack. */
 const samples = {
   Chinese: '漢',
   Japanese: 'か',
@@ -9,7 +9,6 @@ const samples = {
   Hebrew: 'ש',
   Hindi: 'अ',
   Thai: 'ก',
-  emoji: '😀👋💡🎉',
 } as const;
 
 export interface FontCoverage {

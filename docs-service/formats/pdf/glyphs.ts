@@ -8,7 +8,7 @@ interface Glyph {
 export function glyphsOf(text: string): Glyph[] {
   const glyphs: Glyph[] = [];
   for (const character of plainGlyphs(text)) {
-    const alternative = alternatives.get(character) ?? regionalLetter(character);
+    const alternative = alternatives.get(character);
     glyphs.push(alternative ? { text: character, alternative } : { text: character });
   }
   return glyphs;
@@ -23,38 +23,8 @@ export function plainGlyphs(text: string): string {
 const unprinted = /[\p{Default_Ignorable_Code_Point}\p{Emoji_Modifier}]/gu;
 const spaces = /[\t\u2000-\u200a\u202f\u205f\u3000]/g;
 
-/** Emoji for which most machines have no font without colours, and characters that the program's own fonts have. */
+/** Characters that many fonts lack. */
 const alternatives: ReadonlyMap<string, string> = new Map([
-  ['✅', '✔'],
-  ['☑', '✔'],
-  ['❌', '✘'],
-  ['❎', '✘'],
-  ['⭐', '★'],
-  ['🌟', '★'],
-  ['❤', '♥'],
-  ['🔴', '●'],
-  ['🟢', '●'],
-  ['🟡', '●'],
-  ['🔵', '●'],
-  ['⬛', '■'],
-  ['⬜', '□'],
-  ['➡', '→'],
-  ['⬅', '←'],
-  ['👉', '☞'],
-  ['👈', '☜'],
-  ['ℹ', 'i'],
-  ['➕', '+'],
-  ['➖', '−'],
-  ['✖', '×'],
-  ['🚫', '⊘'],
   ['\u2011', '-'],
   ['\u2010', '-'],
 ]);
-
-/** A flag is a pair of these. */
-function regionalLetter(character: string): string | undefined {
-  const codePoint = character.codePointAt(0) ?? 0;
-  return codePoint >= 0x1f1e6 && codePoint <= 0x1f1ff
-    ? String.fromCodePoint(codePoint - 0x1f1e6 + 65)
-    : undefined;
-}
