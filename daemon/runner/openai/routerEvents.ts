@@ -23,7 +23,7 @@ export interface Downloaded {
 }
 
 /** The event; undefined if it has not the form of one. */
-export function tryRouterEvent({ data: text }: StreamEvent): RouterEvent | undefined {
+function tryRouterEvent({ data: text }: StreamEvent): RouterEvent | undefined {
   const value = tryJson(text);
   if (!isRecord(value) || typeof value['model'] !== 'string') return undefined;
   const { model, event, data } = value;
