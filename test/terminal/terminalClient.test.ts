@@ -769,9 +769,11 @@ t.test('slash commands', async (t) => {
   ] as const) {
     product = served;
     t.equal((await runSlashCommand('/help', state)).text.includes('/context'), isOffered, `${served}`);
-    await runSlashCommand('/context 4096', state);
-    t.equal(settings.context, isOffered ? 4096 : undefined);
-    settings.context = undefined;
+    for (const change of ['/context 4096', '/set num_ctx 4096', '/set parameter num_ctx 4096']) {
+      await runSlashCommand(change, state);
+      t.equal(settings.context, isOffered ? 4096 : undefined, change);
+      settings.context = undefined;
+    }
   }
   product = 'vllm';
   t.match((await runSlashCommand('/context', state)).text, /^vLLM fixes the context window/);

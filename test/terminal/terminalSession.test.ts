@@ -552,6 +552,9 @@ t.test('a runner that is found on this machine is offered, and one yes sets it',
     t.equal(await none.run.ended, 0);
     t.strictSame(none.kept, [], 'nothing is set without a yes');
     t.strictSame(none.run.started.at(-1)?.flags, ['--practice'], JSON.stringify(typed));
+    const told = none.run.stderr.plain();
+    t.equal(told.split('No runner answers').length, 2, 'what is wrong is said once');
+    t.match(told, 'So this is the practice runner');
   }
   const left = begin([llama]);
   await left.run.stderr.until(/\[y\/N\] $/);

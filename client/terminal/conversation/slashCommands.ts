@@ -90,7 +90,7 @@ const commands: ReadonlyMap<string, SlashCommand> = new Map([
       usage: '/set [NAME VALUE|NAME off]',
       summary: 'the options of the runner, such as temperature',
       offers: optionNames,
-      run: changeOption,
+      run: changeAnyOption,
     },
   ],
   [
@@ -260,6 +260,12 @@ const noTools = 'There is no tool server. Enter one in "mcpServers" of ~/.config
 
 async function changeWindow(state: ConversationState, word: string): Promise<SlashResult> {
   return (await whyFixed(state)) ?? changeContext(state, word);
+}
+
+/** `num_ctx` is the window, by the runner's name for it. */
+async function changeAnyOption(state: ConversationState, words: string): Promise<SlashResult> {
+  const isWindow = /^(parameter\s+)?num_ctx\b/.test(words);
+  return (isWindow ? await whyFixed(state) : undefined) ?? changeOption(state, words);
 }
 
 /** Without what the server cannot do. */

@@ -112,7 +112,7 @@ export async function connectForChat(
   if (isNamed || (daemon.isHostNamed && !canOffer(context))) return connection;
   const status = await daemon.request(statusRequest, {});
   if (status.state !== 'offline') return connection;
-  const found = await offerFound(context, daemon, problemOf(status));
+  const { found, isProblemShown } = await offerFound(context, daemon, problemOf(status));
   if (found === undefined && daemon.isHostNamed) return connection;
   await daemon.close();
   // The first daemon has reported the faults of the configuration already.
@@ -123,7 +123,8 @@ export async function connectForChat(
     return createConnection(await startThere(), startThere, false);
   }
   if (!isForPeople(context)) throw noRunnerForScript(status);
-  for (const line of noRunner(status)) await terminal.stderr.writeLine(line);
+  if (!isProblemShown) await terminal.stderr.writeLine(problemOf(status));
+  for (const line of aboutPractice) await terminal.stderr.writeLine(line);
   const practise = startWith({ practice: true });
   return createConnection(await practise(), practise, true);
 }
@@ -133,16 +134,20 @@ function canOffer(context: CommandContext): boolean {
   return isForPeople(context) && context.terminal.stdout.isScreen && canAsk(context.terminal);
 }
 
-/** The address of another runner on this machine that the user agreed to. The daemon is closed after Ctrl-C. */
-async function offerFound(
-  context: CommandContext,
-  daemon: Daemon,
-  problem: string,
-): Promise<string | undefined> {
-  if (!canOffer(context)) return undefined;
+interface Offer {
+  /** The address of another runner on this machine that the user agreed to. */
+  readonly found?: string | undefined;
+  /** Whether the offer began with what is wrong with the usual runner. */
+  readonly isProblemShown: boolean;
+}
+
+/** The daemon is closed after Ctrl-C. */
+async function offerFound(context: CommandContext, daemon: Daemon, problem: string): Promise<Offer> {
+  if (!canOffer(context)) return { isProblemShown: false };
   try {
     const { runners } = await daemon.request(discoverRequest, {});
-    return await chooseFound(context.terminal, daemon, { runners, problem });
+    const found = await chooseFound(context.terminal, daemon, { runners, problem });
+    return { found, isProblemShown: runners.length > 0 };
   } catch (error) {
     await daemon.close();
     throw error;
@@ -193,15 +198,12 @@ function noRunnerForScript(status: Status): TerminalError {
 }
 
 /** In lines that fit a narrow terminal. */
-function noRunner(status: Status): readonly string[] {
-  return [
-    problemOf(status),
-    'So this is the practice runner, which is built in and no language model.',
-    'To get a real one: install Ollama from https://ollama.com/download,',
-    'then run "ollama pull qwen3:4b". If yours is elsewhere: set OLLAMA_HOST.',
-    '',
-  ];
-}
+const aboutPractice = [
+  'So this is the practice runner, which is built in and no language model.',
+  'To get a real one: install Ollama from https://ollama.com/download,',
+  'then run "ollama pull qwen3:4b". If yours is elsewhere: set OLLAMA_HOST.',
+  '',
+];
 
 /** With the address that was tried. */
 function problemOf({ message, advice }: Status): string {
