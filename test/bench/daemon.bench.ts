@@ -3,12 +3,15 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Agent } from 'undici';
+import { type InlineCompletionList, inlineCompletionRequest } from '../../protocol/messages/completion.ts';
 import { type DaemonProcess, runnerdPath, startDaemonProcess } from '../support/daemonProcess.ts';
 import { createFigures, median } from './figures.ts';
-import { type Load, readDirectly, serveWire, type Wire, wires } from './wires.ts';
+import { type Load, model, readDirectly, serveWire, type Wire, wires } from './wires.ts';
 
 const { section, row } = createFigures('daemon');
 const self = fileURLToPath(import.meta.url);
+/** The user asked for it, so no pause is waited for. */
+const invoked = 1;
 const [, , task, served] = process.argv;
 if (task === 'serve') serveWire(wires.find(({ name }) => name === served) ?? wires[0]);
 else await main();
@@ -29,7 +32,7 @@ async function inThePath(wire: Wire): Promise<void> {
   );
   const closedAt = () =>
     new Promise<bigint>((resolve) => server.once('message', (message) => resolve(BigInt(String(message)))));
-  const daemon = await startDaemonProcess({ host: url });
+  const daemon = await startDaemonProcess({ host: url, completionModel: model });
   const agent = new Agent();
   try {
     section(`The daemon in the path to ${wire.name}, against reading the same server directly (medians)`);
@@ -37,6 +40,7 @@ async function inThePath(wire: Wire): Promise<void> {
     await throughput(daemon, direct, wire);
     await addedPerToken(daemon, direct);
     await firstToken(daemon, direct);
+    await ghostText(daemon);
     await cancel(daemon, closedAt);
     await memory(daemon);
   } finally {
@@ -110,13 +114,36 @@ async function firstToken(daemon: DaemonProcess, directly: Read): Promise<void> 
   );
 }
 
+/** From a key to its suggestion, with a runner that answers at once, and without the pause after a key. */
+async function ghostText(daemon: DaemonProcess): Promise<void> {
+  const uri = 'file:///bench/keys.ts';
+  const before = 'const total = ';
+  const textDocument = { uri, languageId: 'typescript', version: 1, text: before };
+  await daemon.connection.sendNotification('textDocument/didOpen', { textDocument });
+  const times: number[] = [];
+  for (let run = 0; run < 30; run++) {
+    const start = performance.now();
+    const text = `${before}a${run} + `;
+    await daemon.connection.sendNotification('textDocument/didChange', {
+      textDocument: { uri, version: run + 2 },
+      contentChanges: [{ text }],
+    });
+    const position = { line: 0, character: text.length };
+    const params = { textDocument: { uri }, position, context: { triggerKind: invoked } };
+    const list: InlineCompletionList | null = await daemon.request(inlineCompletionRequest, params);
+    if (list?.items[0] === undefined) throw new Error('Nothing was suggested.');
+    times.push(performance.now() - start);
+  }
+  row('a key to its suggestion', `${median(times).toFixed(1)} ms`, { goal: 'at most 15 ms' });
+}
+
 async function cancel(daemon: DaemonProcess, closedAt: () => Promise<bigint>): Promise<void> {
   const times: number[] = [];
   for (let run = 0; run < 20; run++) {
     const closed = closedAt();
     let cancelled = 0n;
     await daemon.chat(
-      { model: 'm', messages: [{ role: 'user', content: 'hi' }], options: { tokens: 1e6, perSecond: 200 } },
+      { model, messages: [{ role: 'user', content: 'hi' }], options: { tokens: 1e6, perSecond: 200 } },
       {
         cancelAt: () => {
           if (cancelled === 0n) cancelled = process.hrtime.bigint();
@@ -206,7 +233,7 @@ function initialize(): string {
 
 async function readThrough(daemon: DaemonProcess, load: Load, take: (text: string) => void): Promise<void> {
   const { result } = await daemon.chat(
-    { model: 'm', messages: [{ role: 'user', content: 'hi' }], options: { ...load } },
+    { model, messages: [{ role: 'user', content: 'hi' }], options: { ...load } },
     { onDelta: (delta) => 'text' in delta && take(delta.text) },
   );
   if (result.usage.completionTokens !== load.tokens) throw new Error('The answer is not whole.');

@@ -23,6 +23,8 @@ export interface Wire {
   readonly flood: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly path: string;
+  /** Where a completion is asked for, and the whole answer of one that suggests this text. */
+  readonly fill: { readonly path: string; readonly answer: (text: string) => string };
   body(load: Load): object;
   loadOf(body: unknown): Load;
   /** What other requests get, by method and path. */
@@ -33,19 +35,26 @@ export interface Wire {
   texts(body: Readable): AsyncIterable<readonly string[]>;
 }
 
+/** Its family has tokens for gaps. */
+export const model = 'codellama:7b';
+
 export const wires: readonly [Wire, Wire] = [
   {
     name: 'Ollama',
     flood: 0.5,
     headers: { 'content-type': 'application/x-ndjson' },
     path: '/api/chat',
-    body: (options) => ({ model: 'm', messages: [], options }),
+    fill: {
+      path: '/api/generate',
+      answer: (response) => `${JSON.stringify({ model, response, done: true, done_reason: 'stop' })}\n`,
+    },
+    body: (options) => ({ model, messages: [], options }),
     loadOf: (body) => (body as { options: Load }).options,
     routes: { 'GET /api/version': { version: 'bench' }, 'GET /api/tags': { models: [] } },
     line: (content) =>
-      `{"model":"m","created_at":"2026-11-21T05:00:00.123456789Z","message":{"role":"assistant","content":"${content}"},"done":false}\n`,
+      `{"model":"${model}","created_at":"2026-11-21T05:00:00.123456789Z","message":{"role":"assistant","content":"${content}"},"done":false}\n`,
     end: (tokens) =>
-      `{"model":"m","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","prompt_eval_count":9,"eval_count":${tokens}}\n`,
+      `{"model":"${model}","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","prompt_eval_count":9,"eval_count":${tokens}}\n`,
     async *texts(body) {
       for await (const lines of readJsonLines(body)) yield lines.map((line) => parseChatLine(line).content);
     },
@@ -55,11 +64,16 @@ export const wires: readonly [Wire, Wire] = [
     flood: 0.8,
     headers: { ...llamaHeaders, 'content-type': 'text/event-stream' },
     path: '/v1/chat/completions',
-    body: (load) => ({ model: 'm', messages: [], stream: true, ...load }),
+    fill: {
+      path: '/v1/completions',
+      answer: (text) =>
+        `data: ${JSON.stringify({ choices: [{ text, finish_reason: 'stop' }] })}\n\ndata: [DONE]\n\n`,
+    },
+    body: (load) => ({ model, messages: [], stream: true, ...load }),
     loadOf: (body) => body as Load,
-    routes: llamaRoutes('m'),
+    routes: llamaRoutes(model),
     line: (content) =>
-      `data: {"choices":[{"finish_reason":null,"index":0,"delta":{"content":"${content}"}}],"created":1795239600,"id":"chatcmpl-4q2m","model":"m","system_fingerprint":"b1-0c1e570","object":"chat.completion.chunk"}\n\n`,
+      `data: {"choices":[{"finish_reason":null,"index":0,"delta":{"content":"${content}"}}],"created":1795239600,"id":"chatcmpl-4q2m","model":"${model}","system_fingerprint":"b1-0c1e570","object":"chat.completion.chunk"}\n\n`,
     end: (tokens) =>
       `data: {"choices":[{"finish_reason":"stop","index":0,"delta":{}}]}\n\ndata: {"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":${tokens}}}\n\ndata: [DONE]\n\n`,
     async *texts(body) {
@@ -95,6 +109,10 @@ export async function readDirectly(
 export function serveWire(wire: Wire): void {
   const server = createServer((request, response) => {
     for (const [name, value] of Object.entries(wire.headers)) response.setHeader(name, value);
+    if (request.url === wire.fill.path) {
+      request.resume();
+      return response.end(wire.fill.answer('first + second;'));
+    }
     if (request.url !== wire.path) {
       const [path = ''] = (request.url ?? '').split('?');
       const known = wire.routes[`${request.method} ${path}`];
