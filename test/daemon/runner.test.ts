@@ -638,6 +638,11 @@ t.test('fields of an answer with a wrong type are left out', async (t) => {
         leftOut: 0,
       },
     ],
+    [
+      parseModels,
+      { models: [{ name: 'mlx', context_length: 4_096, details: { format: 'safetensors' } }] },
+      { models: [{ name: 'mlx' }], leftOut: 0 },
+    ],
     [parseShow, { details: [], capabilities: 'tools', model_info: [] }, { turns: 'written' }],
     [parseShow, { model_info: { 'x.context_length': 1 } }, { turns: 'written' }],
     [

@@ -138,6 +138,8 @@ function modelOf(value: unknown): ListedModel[] {
   const name = asString(value['name']) ?? asString(value['model']);
   if (name === undefined || name === '' || name.length > maxNameLength) return [];
   const details = isRecord(value['details']) ? value['details'] : {};
+  // The engine for Apple's chips goes beyond the window that the server reports, so the true one is unknown.
+  const isEnforced = details['format'] !== 'safetensors';
   return [
     withoutUndefined<ListedModel>({
       name,
@@ -146,7 +148,7 @@ function modelOf(value: unknown): ListedModel[] {
       modifiedAt: isoOf(value['modified_at']),
       expiresAt: isoOf(value['expires_at']),
       sizeVram: asCount(value['size_vram']),
-      allocatedContext: asCount(value['context_length']),
+      allocatedContext: isEnforced ? asCount(value['context_length']) : undefined,
       maximumContext: asCount(details['context_length']),
       family: asString(details['family']),
       parameterSize: asString(details['parameter_size']),
