@@ -364,11 +364,11 @@ t.test('an address is tried before it is set, only with the token of its own ori
     { version: '1.3', product: 'ollama' },
     'as OLLAMA_HOST is read',
   );
+  // What answers there, its version, and whether it says what is loaded.
+  const questions = ['/api/version', '/api/version', '/api/ps'];
   t.strictSame(asked.splice(0), [
-    ['/api/version', 'Bearer a-token-of-one'],
-    ['/api/version', 'Bearer a-token-of-one'],
-    ['/api/version', undefined],
-    ['/api/version', undefined],
+    ...questions.map((path) => [path, 'Bearer a-token-of-one']),
+    ...questions.map((path) => [path, undefined]),
   ]);
   t.strictSame(await daemon.request(probeCatalogRequest, { url: other }), {});
   t.strictSame(asked.splice(0), [['/api/tags', undefined]]);
