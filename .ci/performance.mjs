@@ -15,6 +15,7 @@ const { values, positionals } = parseArgs({
 /** The benchmarks in the order of the page: what a reader wants to know, and the heading. */
 const chapters = [
   ['daemon', 'The daemon between an editor and the runner'],
+  ['llama', 'A real llama-server'],
   ['mixedLoad', 'Mixed load'],
   ['hostile', 'A runner that sends the worst'],
   ['tools', 'Tools of MCP servers'],

@@ -38,8 +38,8 @@ async function inThePath(wire: Wire): Promise<void> {
     section(`The daemon in the path to ${wire.name}, against reading the same server directly (medians)`);
     const direct: Read = (load, take) => readDirectly(wire, agent, url, load, take);
     await throughput(daemon, direct, wire);
-    await addedPerToken(daemon, direct);
-    await firstToken(daemon, direct);
+    await addedPerToken(daemon, direct, wire);
+    await firstToken(daemon, direct, wire);
     await ghostText(daemon);
     await cancel(daemon, closedAt);
     await memory(daemon);
@@ -77,7 +77,7 @@ async function throughput(daemon: DaemonProcess, directly: Read, wire: Wire): Pr
 }
 
 /** Each token is the moment it was sent, on the clock that all processes share. */
-async function addedPerToken(daemon: DaemonProcess, directly: Read): Promise<void> {
+async function addedPerToken(daemon: DaemonProcess, directly: Read, wire: Wire): Promise<void> {
   const load = { tokens: 300, perSecond: 100 };
   const age = (into: number[]) => (text: string) => {
     const sent = /\d+/.exec(text)?.[0];
@@ -88,7 +88,7 @@ async function addedPerToken(daemon: DaemonProcess, directly: Read): Promise<voi
   await directly(load, age(direct));
   await readThrough(daemon, load, age(through));
   row(
-    'a token at 100 a second',
+    `a token at 100 a second, ${wire.name}`,
     `${(median(through) - median(direct)).toFixed(2)} ms added (${median(direct).toFixed(2)} -> ${median(through).toFixed(2)} ms)`,
     {
       goal: 'at most 1 ms',
@@ -97,7 +97,7 @@ async function addedPerToken(daemon: DaemonProcess, directly: Read): Promise<voi
   );
 }
 
-async function firstToken(daemon: DaemonProcess, directly: Read): Promise<void> {
+async function firstToken(daemon: DaemonProcess, directly: Read, wire: Wire): Promise<void> {
   const load = { tokens: 2, perSecond: 0 };
   const [direct, through]: [number[], number[]] = [[], []];
   for (let run = 0; run < 100; run++) {
@@ -105,7 +105,7 @@ async function firstToken(daemon: DaemonProcess, directly: Read): Promise<void> 
     through.push(await untilFirst((first) => readThrough(daemon, load, first)));
   }
   row(
-    'first token',
+    `first token, ${wire.name}`,
     `${(median(through) - median(direct)).toFixed(2)} ms added (${median(direct).toFixed(2)} -> ${median(through).toFixed(2)} ms)`,
     {
       goal: 'at most 5 ms',
