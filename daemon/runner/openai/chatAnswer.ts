@@ -4,7 +4,7 @@ import type { Subject } from '../http/answerFailure.ts';
 import { parseStreamed } from '../http/boundedJson.ts';
 import type { ChatPart } from '../runner.ts';
 import { CallDeltas } from './callDeltas.ts';
-import { failureOfEvent } from './errorTexts.ts';
+import { refuseFailure } from './errorTexts.ts';
 import type { StreamEvent } from './eventStream.ts';
 
 /** Reads the events of `/v1/chat/completions`. The answer is over after a reason to finish, and `[DONE]` after it. */
@@ -27,8 +27,7 @@ export class ChatAnswer {
     if (data.trim() === '[DONE]') return this.#end();
     const value = parseStreamed(data);
     if (!isRecord(value)) return undefined;
-    if (name === 'error' || (value['error'] !== undefined && value['error'] !== null))
-      throw failureOfEvent(value, this.#subject);
+    refuseFailure(name, value, this.#subject);
     this.#count(value['usage']);
     const choice = Array.isArray(value['choices']) ? value['choices'][0] : undefined;
     return isRecord(choice) ? this.#choose(choice) : undefined;

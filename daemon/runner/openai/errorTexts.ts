@@ -23,7 +23,17 @@ export const openaiErrors: ErrorTexts = {
   },
 };
 
-/** The error for an event that is a failure, in a stream whose status was 200. */
+/** @throws {RunnerError} if an event is a failure, in a stream whose status was 200. */
+export function refuseFailure(
+  name: string,
+  value: Readonly<Record<string, unknown>>,
+  subject: Subject,
+): void {
+  const error = value['error'];
+  if (name === 'error' || (error !== undefined && error !== null)) throw failureOfEvent(value, subject);
+}
+
+/** The error that such an event is. */
 export function failureOfEvent(value: unknown, subject: Subject): RunnerError {
   const text = sentenceOf(value, subject.redact) ?? 'it gave no reason';
   return (failureOf(text, value, subject) ?? runnerFailed(text)).with(detailsOf(subject));

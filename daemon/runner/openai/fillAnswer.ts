@@ -3,7 +3,7 @@ import type { Subject } from '../http/answerFailure.ts';
 import { parseStreamed } from '../http/boundedJson.ts';
 import type { FillPart } from '../runner.ts';
 import { endedEarly } from './chatAnswer.ts';
-import { failureOfEvent } from './errorTexts.ts';
+import { refuseFailure } from './errorTexts.ts';
 import type { StreamEvent } from './eventStream.ts';
 
 /**
@@ -19,8 +19,7 @@ export function createFillReader(subject: Subject): (event: StreamEvent) => Fill
     }
     const value = parseStreamed(data);
     if (!isRecord(value)) return undefined;
-    if (name === 'error' || (value['error'] !== undefined && value['error'] !== null))
-      throw failureOfEvent(value, subject);
+    refuseFailure(name, value, subject);
     const { content, stop, stop_type: type, choices } = value;
     if (typeof content === 'string')
       return stop === true

@@ -11,6 +11,8 @@ const maxNameLength = 1_000;
 /** An entry of `/v1/models`, with what some servers say beyond OpenAI's four fields. */
 export interface ModelEntry extends ListedModel {
   readonly aliases?: readonly string[];
+  /** How many requests llama.cpp answers at once with it. */
+  readonly slots?: number;
   /** llama.cpp's router: whether the model is loaded. */
   readonly state?: (typeof states)[number];
   /** LM Studio: what it calls the model as often as it has loaded it. */

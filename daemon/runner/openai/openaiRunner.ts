@@ -67,11 +67,11 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
   const slots = new Slots();
   const requireModel = async (model: string, signal: AbortSignal) => {
     if (!isLlama) return;
-    if (!known.has(model)) await find(model, signal);
+    const entry = known.has(model) ? undefined : await find(model, signal);
     known.add(model);
     if (slots.isKnown(model)) return;
-    const props = await propsOf(signal, model);
-    if (props?.slots !== undefined) slots.note(model, props.slots);
+    const total = entry?.slots ?? (await propsOf(signal, model))?.slots;
+    if (total !== undefined) slots.note(model, total);
   };
 
   /** Whether llama.cpp fills gaps with this model's own tokens. It refuses before it does any work. */
@@ -224,10 +224,11 @@ function isNamed({ name, aliases = [] }: ModelEntry, asked: string): boolean {
 
 /** What the only model of a server can do. The server may be started again with other files and the same name. */
 function withProps(entry: ModelEntry, props: Props): ModelEntry {
-  const { window, capabilities, template } = props;
+  const { window, slots, capabilities, template } = props;
   const identity = [entry.size, entry.parameterSize, entry.quantization, capabilities, template];
   const mark = createHash('sha256').update(JSON.stringify(identity)).digest('hex');
-  return { ...entry, mark, capabilities, ...(window === undefined ? {} : { allocatedContext: window }) };
+  const allocatedContext = window ?? entry.allocatedContext;
+  return withoutUndefined<ModelEntry>({ ...entry, mark, slots, capabilities, allocatedContext });
 }
 
 function shownModel(entry: ModelEntry, props: Props | undefined, insert: boolean): ShownModel {
