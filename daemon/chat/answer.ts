@@ -231,13 +231,17 @@ export class Answer {
 /** The same parts, with neighbouring text in one part. A read of a fast runner holds hundreds of tokens. */
 export function* joined(parts: readonly ChatPart[]): Generator<ChatPart> {
   let texts: string[] = [];
-  for (const [index, part] of parts.entries()) {
-    const next = parts[index + 1];
-    if (isText(part)) texts.push(part.content);
-    if (isText(part) && next && isText(next)) continue;
-    yield texts.length < 2 ? part : { ...part, content: texts.join('') };
-    texts = [];
+  let last: ChatPart | undefined;
+  for (const part of parts) {
+    if (last && !isText(part)) {
+      yield { ...last, content: texts.join('') };
+      texts = [];
+      last = undefined;
+    }
+    if (isText(part)) texts.push((last = part).content);
+    else yield part;
   }
+  if (last) yield { ...last, content: texts.join('') };
 }
 
 function isText({ content, thinking, toolCalls, malformed, done }: ChatPart): boolean {

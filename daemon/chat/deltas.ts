@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ChatDelta, Notice, NoticeCode, ToolCall } from '../../protocol/messages/chat.ts';
 import type { AdvisedMessage } from '../base/errors.ts';
 
@@ -37,6 +38,8 @@ export function createDeltaPump(streamId: string, send: SendDelta): DeltaPump {
       for (let next = queue.shift(); next; next = queue.shift()) {
         buffered -= sizeOf(next);
         await send({ streamId, seq: seq++, ...next });
+        // What the runner has already sent is read in this turn, and goes out together.
+        await nextTurn();
       }
     } catch (error) {
       failure = error;

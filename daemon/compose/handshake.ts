@@ -7,6 +7,7 @@ import { schemaFor } from '../config/settings.ts';
 import { withoutUnset } from '../config/settingsReader.ts';
 import { enabledServers, openUserFile, type UserConfig, type UserFileOptions } from '../config/userFile.ts';
 import { peekMessage } from '../rpc/firstMessage.ts';
+import { frameOf } from '../rpc/frame.ts';
 import { greetingTo } from '../rpc/greeting.ts';
 import type { Daemon, StdioServerOptions } from './server.ts';
 
@@ -53,8 +54,5 @@ function tryAnswer(
 
 /** Settles when the answer is written, because nothing else can run while the daemon loads. */
 async function writeAnswer(output: Writable, answer: object): Promise<void> {
-  const body = Buffer.from(JSON.stringify(answer));
-  await new Promise<void>((resolve) => {
-    output.write(`Content-Length: ${body.length}\r\n\r\n${body}`, () => resolve());
-  });
+  await new Promise<void>((resolve) => output.write(frameOf(answer), () => resolve()));
 }

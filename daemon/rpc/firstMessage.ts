@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Message } from 'vscode-jsonrpc';
-import { contentLengthOf, headerEnd, maxHeaderBytes, parseIncoming } from './incoming.ts';
+import { contentLengthOf, headerEnd, maxHeaderBytes } from './frame.ts';
+import { parseIncoming } from './incoming.ts';
 
 /** A larger first message is not read, in bytes. */
 const maxBytes = 1024 * 1024;

@@ -5,11 +5,11 @@ import { RunnerError } from '../base/errors.ts';
 import { redactMessage } from '../config/messageRedaction.ts';
 import type { Redaction } from '../config/redaction.ts';
 import { FrameReader } from './frameReader.ts';
+import { FrameWriter, type RequestId } from './frameWriter.ts';
 import type { FrameProblem } from './incoming.ts';
 import { createConnection } from './languageServer.ts';
 import type { Session } from './session.ts';
 import type { Trace } from './trace.ts';
-import { type RequestId, TracedWriter } from './tracedWriter.ts';
 
 interface FrameConnectionOptions {
   readonly input: Readable;
@@ -30,7 +30,7 @@ interface FrameConnectionOptions {
 export function createFrameConnection(options: FrameConnectionOptions): Connection {
   const { input, output, session, redaction, trace, answered, onLost, beforeExit } = options;
   const edge = (message: Message) => toOutgoing(message, redaction);
-  const writer = new TracedWriter(output, { edge, trace, answered });
+  const writer = new FrameWriter(output, { edge, trace, answered });
   // JSON-RPC answers what it cannot read with an error. If the id cannot be read either, it is null.
   const answer = (message: Message) => void writer.write(message).catch(onLost);
   const refuse = ({ id, ...error }: FrameProblem) =>

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { DataCallback, Disposable } from 'vscode-jsonrpc';
-import { contentLengthOf, type FrameProblem, headerEnd, maxHeaderBytes, parseIncoming } from './incoming.ts';
+import { contentLengthOf, headerEnd, maxHeaderBytes } from './frame.ts';
+import { type FrameProblem, parseIncoming } from './incoming.ts';
 import { AbstractMessageReader } from './languageServer.ts';
 import type { Trace } from './trace.ts';
 

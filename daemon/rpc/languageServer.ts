@@ -4,6 +4,7 @@
  */
 export {
   AbstractMessageReader,
+  AbstractMessageWriter,
   CancellationTokenSource,
   CompletionItemKind,
   ConnectionError,
@@ -11,6 +12,5 @@ export {
   ErrorCodes,
   LSPErrorCodes,
   ResponseError,
-  StreamMessageWriter,
   TextDocuments,
 } from 'vscode-languageserver/node';
