@@ -155,6 +155,26 @@ t.test('however many columns and however long their words, nothing leaves the pa
   }
 });
 
+t.test('a table with too many columns is divided where no word is cut', parts, async (t) => {
+  const cells = (text: (column: number) => string) =>
+    `|${Array.from({ length: 18 }, (_, column) => ` ${text(column)} |`).join('')}`;
+  const body = [cells((n) => `head${n}`), cells(() => '---'), cells((n) => `value${n}x/0`)].join('\n');
+  const { bytes } = await createPdf(pdfJob(body, { title: 'T' }));
+  const rows = rowsOf(bytes).filter(([first]) => first === 'value0x/0');
+  t.same(
+    rows.flatMap(([, ...others]) => others),
+    Array.from({ length: 17 }, (_, n) => `value${n + 1}x/0`),
+    'each part begins with the first column',
+  );
+  t.same(
+    rows.map(({ length }) => length),
+    [7, 7, 6],
+  );
+  const few = `|${' head |'.repeat(6)}\n|${'---|'.repeat(6)}\n|${` ${'x'.repeat(40)} |`.repeat(6)}`;
+  const whole = rowsOf((await createPdf(pdfJob(few, { title: 'T' }))).bytes);
+  t.same(whole[2], Array<string>(6).fill('head'), 'a table of a few columns stays whole');
+});
+
 t.test(
   'links lead to other sites, into the document and to other documents, and nowhere else',
   parts,
@@ -261,13 +281,99 @@ t.test('pictures of supported formats are shown, and others by their description
     /gone\.png cannot be read/,
   ]);
   t.equal(poppler('pdfimages', bytes, ['-list']).trim().split('\n').length - 2, 2);
-  const picture = '![drawn](pictures/text.svg)';
-  const beside = await createPdf(pdfJob(`${picture} ${picture} and words`, {}, { contentFolder: content }));
-  const boxes = poppler('pdftotext', beside.bytes, ['-bbox']);
-  const tops = [...boxes.matchAll(/yMin="([\d.]+)"[^>]*>(?:Drawn|words)</g)].map(([, top]) => Number(top));
-  const [one = 0, other, below = 0] = tops;
-  t.equal(one, other, 'pictures with a space between them stand in a row');
-  t.ok(below > one, 'and the text stands below them');
+});
+
+t.test(
+  'icons and badges stand in their line of text, and larger pictures in rows of their own',
+  needs('poppler', 'dejaVu'),
+  async (t) => {
+    const contentFolder = t.testdir({
+      'icon.svg': svgOf('Icon', 40, 24),
+      'large.svg': svgOf('Large', 220, 60),
+    });
+    const fonts = [...pdfJob('').fonts, places.dejaVu];
+    const [icon, large] = ['![i](icon.svg)', '![l](large.svg)'];
+    const link = `[${icon}](https://example.org)`;
+    const cases = [
+      { name: 'a paragraph', body: `Before ${icon} after`, rows: [['Before', 'Icon', 'after']] },
+      { name: 'a heading', body: `# Press ${icon}`, rows: [['Press', 'Icon']] },
+      { name: 'an item', body: `- ${icon} item`, rows: [['•', 'Icon', 'item']] },
+      { name: 'a cell', body: `| A |\n|---|\n| ${icon} cell |`, rows: [['A'], ['Icon', 'cell']] },
+      { name: 'a link', body: `See ${link}.`, rows: [['See', 'Icon', '.']], leads: true },
+      { name: 'right to left', body: `אב ${icon} גד`, rows: [['דג', 'Icon', 'בא']] },
+      {
+        name: 'more badges than fit',
+        body: icon.repeat(20),
+        rows: [Array<string>(15).fill('Icon'), Array<string>(5).fill('Icon')],
+      },
+      { name: 'large', body: `a ${large} ${large} b`, rows: [['a'], ['Large', 'Large'], ['b']] },
+      {
+        name: 'large ones in two rows',
+        body: `${large} ${large} ${large}`,
+        rows: [['Large', 'Large'], ['Large']],
+      },
+      { name: 'a large link', body: `[${large}](https://example.org)`, rows: [['Large']], leads: true },
+    ];
+    for (const { name, body, rows, leads = false } of cases) {
+      const { bytes, notes } = await createPdf(pdfJob(body, { title: 'T' }, { contentFolder, fonts }));
+      t.match(rowsOf(bytes).slice(2, -1), rows, name);
+      t.equal(/https:\/\/example\.org/.test(poppler('pdfinfo', bytes, ['-url'])), leads, name);
+      t.same(notes, [], name);
+    }
+  },
+);
+
+function svgOf(text: string, width: number, height: number): string {
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><text x="2" y="${height / 2 + 5}" font-size="12">${text}</text></svg>`;
+}
+
+/** The words of a PDF by the lines that they stand on, from the left. */
+function rowsOf(bytes: Uint8Array): string[][] {
+  const boxes = poppler('pdftotext', bytes, ['-bbox']).matchAll(
+    /xMin="([\d.]+)" yMin="([\d.]+)" xMax="[\d.]+" yMax="([\d.]+)">([^<]*)</g,
+  );
+  const words = Array.from(boxes, ([, x, top, bottom, text = '']) => ({
+    x: Number(x),
+    middle: (Number(top) + Number(bottom)) / 2,
+    text,
+  }));
+  const rows: (typeof words)[] = [];
+  for (const word of words.toSorted((a, b) => a.middle - b.middle)) {
+    const first = rows.at(-1)?.[0];
+    if (first && word.middle - first.middle < 5) rows.at(-1)?.push(word);
+    else rows.push([word]);
+  }
+  return rows.map((row) => row.toSorted((a, b) => a.x - b.x).map(({ text }) => text));
+}
+
+t.test('a picture has the size that its author asked for, as in a browser', async (t) => {
+  const contentFolder = t.testdir({ 'a.png': pictures.png });
+  // The picture has 3 by 2 pixels; a pixel is 0.75 points.
+  const cases = [
+    { attributes: '', size: '2.25 0 0 -1.5' },
+    { attributes: 'width="60"', size: '45 0 0 -30' },
+    { attributes: 'height="60"', size: '67.5 0 0 -45' },
+    { attributes: 'width="60px" height="1"', size: '45 0 0 -30' },
+    { attributes: 'width="50%" height="0"', size: '2.25 0 0 -1.5' },
+  ];
+  for (const { attributes, size } of cases) {
+    const { bytes } = await createPdf(pdfJob(`<img src="a.png" ${attributes}>`, {}, { contentFolder }));
+    t.match(drawn(bytes), `${size} `, attributes);
+  }
+});
+
+t.test('text in an SVG has the fonts of its characters', needs('poppler', 'notoCjk', 'dejaVu'), async (t) => {
+  const text =
+    'Plain 日本語 👋 <tspan font-weight="bold">中文 &amp; more</tspan><title>한국</title></text><text y="95">שלום עולם';
+  const contentFolder = t.testdir({ 'a.svg': svgOf(text, 400, 100) });
+  const fonts = [...pdfJob('').fonts, cjk, places.dejaVu];
+  const { bytes, notes } = await createPdf(pdfJob('![a](a.svg)', { title: 'T' }, { contentFolder, fonts }));
+  t.same(rowsOf(bytes).slice(2, -1), [
+    ['Plain', '日本語', '👋', '中文', '&amp;', 'more'],
+    ['םלוע', 'םולש'],
+  ]);
+  t.match(poppler('pdffonts', bytes), /NotoSansCJK\w+-Regular[\s\S]*NotoSansCJK\w+-Bold/);
+  t.same(notes, []);
 });
 
 t.test('a rule is a line over the width of the text', async (t) => {

@@ -123,6 +123,7 @@ tr {
 img {
   max-width: 100%;
   height: auto;
+  vertical-align: middle;
 }
 .missing-picture {
   font-style: italic;

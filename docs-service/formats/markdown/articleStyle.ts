@@ -64,7 +64,7 @@ th { font-weight: 650; border-bottom: 2px solid var(--edge); }
 td code, th code { overflow-wrap: normal; }
 .align-center { text-align: center; }
 .align-right { text-align: end; }
-img { max-width: 100%; height: auto; border-radius: 6px; }
+img { max-width: 100%; height: auto; border-radius: 6px; vertical-align: middle; }
 .missing-picture { color: var(--quiet); font-style: italic; }
 .missing-picture::before { content: "\\25A1\\A0"; }
 hr { border: 0; border-top: 1px solid var(--line); margin: 2.5em auto; width: 40%; }

@@ -7,7 +7,7 @@ import { directionOf } from './directions.ts';
 import { htmlParagraphs, inlinePieces, type Mark, type Piece, type TextPiece } from './inlines.ts';
 import { arrange, type Block, heightOf, indented, indentWithin, type Scope } from './layout.ts';
 import { listBlock } from './lists.ts';
-import { fromPageMargin, hang, paragraphNodes, textNodes } from './paragraphs.ts';
+import { fromPageMargin, hang, paragraphNodes, type Setting, textNodes, tryInLine } from './paragraphs.ts';
 import { colors, headingStyle, quoteIndent, quoteLayout, sizes } from './style.ts';
 import { tableBlocks } from './tables.ts';
 
@@ -56,13 +56,14 @@ function headingBlock(token: Tokens.Heading, scope: Scope): Block[] {
   const heading = scope.document.headingOf.get(token);
   const style = headingStyle(token.depth);
   const mark: Mark = token.depth === 6 ? { bold: true, italics: true } : { bold: true };
-  const pieces = inlinePieces(token.tokens, scope.inline, mark).map(asText);
   const look = {
     ...scope.look,
     fontSize: style.fontSize,
     ...(token.depth > 4 ? { color: colors.quiet } : {}),
   };
-  const [first, ...rest] = textNodes(pieces, { ...scope, look });
+  const setting = { ...scope, look };
+  const pieces = inlinePieces(token.tokens, scope.inline, mark).map((piece) => asText(piece, setting));
+  const [first, ...rest] = textNodes(pieces, setting);
   if (!first || !pieces.some(({ text }) => text.trim())) return [];
   const bookmark = heading ? scope.placeHeading(heading) : {};
   const opening = { ...first, node: { ...first.node, lineHeight: 1.1, ...bookmark } };
@@ -73,8 +74,10 @@ function headingBlock(token: Tokens.Heading, scope: Scope): Block[] {
   ];
 }
 
-function asText(piece: Piece): TextPiece {
-  return piece.kind === 'text' ? piece : { kind: 'text', text: piece.alt, mark: piece.mark };
+/** In a heading, a larger picture is its description. */
+function asText(piece: Piece, setting: Setting): TextPiece {
+  if (piece.kind === 'text') return piece;
+  return tryInLine(piece, setting) ?? { kind: 'text', text: piece.alt, mark: piece.mark };
 }
 
 /** Code, below its caption if it has one. */

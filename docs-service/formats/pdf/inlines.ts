@@ -1,5 +1,6 @@
 import { Parser } from 'htmlparser2';
 import type { Token, Tokens } from 'marked';
+import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import { decodeEntities } from '../../content/plainText.ts';
 import { isFootnoteReference } from '../markdown/footnotes.ts';
 
@@ -16,6 +17,13 @@ export interface Mark {
   readonly destination?: string;
 }
 
+/** A picture that stands in a line of text, in points. */
+export interface LinePicture {
+  readonly width: number;
+  readonly height: number;
+  readonly node: { readonly image: string } | { readonly svg: string };
+}
+
 /** `\n` in a text begins a new line. */
 export interface TextPiece {
   readonly kind: 'text';
@@ -25,6 +33,8 @@ export interface TextPiece {
   readonly id?: string;
   /** A stretch of one direction, whose parts are set from right to left if they need several fonts. */
   readonly isRightToLeft?: true;
+  /** Stands in place of the text, which is one character. */
+  readonly picture?: LinePicture;
 }
 
 export interface ImagePiece {
@@ -35,6 +45,7 @@ export interface ImagePiece {
   readonly mark: Mark;
   /** Pixels that the author asked for. */
   readonly width?: number;
+  readonly height?: number;
 }
 
 export type Piece = TextPiece | ImagePiece;
@@ -186,8 +197,14 @@ function markOf(name: string, attributes: Record<string, string>, context: Inlin
   return Object.hasOwn(marks, name) ? (marks[name] ?? {}) : {};
 }
 
-function imageOf({ src, alt, width }: Record<string, string>, mark: Mark): Piece | undefined {
+function imageOf(attributes: Record<string, string>, mark: Mark): Piece | undefined {
+  const { src, alt = '' } = attributes;
   if (!src) return undefined;
-  const pixels = /^\d{1,5}(px)?$/.test(width ?? '') ? Number.parseInt(width ?? '', 10) : 0;
-  return { kind: 'image', source: src, alt: alt ?? '', mark, ...(pixels > 0 ? { width: pixels } : {}) };
+  const width = tryPixels(attributes['width']);
+  const height = tryPixels(attributes['height']);
+  return withoutUndefined<ImagePiece>({ kind: 'image', source: src, alt, mark, width, height });
+}
+
+function tryPixels(text = ''): number | undefined {
+  return /^0*[1-9]\d{0,4}(px)?$/.test(text) ? Number.parseInt(text, 10) : undefined;
 }

@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { Direction } from '../language.ts';
 import { directionOfPieces, orderedLines } from './directions.ts';
 import type { ImagePiece, Mark, Piece, TextPiece } from './inlines.ts';
@@ -30,7 +31,10 @@ export interface Setting {
   readonly look: TextLook;
 }
 
-/** The text and the pictures of a paragraph, one below the other; adjacent pictures share a row. */
+/**
+ * The text and the pictures of a paragraph, one below the other. Small pictures stand in the text, and adjacent larger
+ * ones share a row.
+ */
 export function paragraphNodes(pieces: readonly Piece[], setting: Setting): Placed[] {
   const nodes: Placed[] = [];
   let texts: TextPiece[] = [];
@@ -44,20 +48,37 @@ export function paragraphNodes(pieces: readonly Piece[], setting: Setting): Plac
     row = [];
   };
   for (const piece of pieces) {
-    const picture = piece.kind === 'image' ? setting.pictures.place(piece, setting.width) : undefined;
-    if (picture) {
+    const part = piece.kind === 'image' ? partOf(piece, setting) : piece;
+    if ('path' in part) {
       if (row.length === 0) endText();
-      row.push(picture);
-    } else {
-      const text = piece.kind === 'text' ? piece : placeholder(piece);
-      if (row.length > 0 && !text.text.trim()) continue;
+      row.push(part);
+    } else if (row.length === 0 || part.text.trim()) {
       endRow();
-      texts.push(text);
+      texts.push(part);
     }
   }
   endRow();
   endText();
   return nodes;
+}
+
+function partOf(piece: ImagePiece, setting: Setting): TextPiece | PlacedPicture {
+  const picture = setting.pictures.place(piece, setting.width);
+  if (!picture) return placeholder(piece);
+  if (isInLine(picture, setting)) return { kind: 'text', text: '\ufffc', mark: piece.mark, picture };
+  const { link, destination } = piece.mark;
+  return { ...picture, leads: withoutUndefined({ link, linkToDestination: destination }) };
+}
+
+/** About an icon or a badge. */
+function isInLine({ width, height }: PlacedPicture, setting: Setting): boolean {
+  return height <= setting.look.fontSize * 2.5 && width <= setting.width / 2;
+}
+
+/** The picture of a piece if it stands in the text. */
+export function tryInLine(piece: ImagePiece, setting: Setting): TextPiece | undefined {
+  const part = partOf(piece, setting);
+  return 'path' in part || !part.picture ? undefined : part;
 }
 
 /** Only text. A paragraph of megabytes becomes several nodes, because PDFMake is quadratic in the words of a node. */
@@ -66,11 +87,13 @@ export function textNodes(pieces: readonly TextPiece[], { type, width, look }: S
     const { whole } = type.width(chunk, look.fontSize);
     const breaks = chunk.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0);
     const lines = Math.ceil((whole * 1.15) / Math.max(width, 1)) + breaks + (whole > width ? 1 : 0);
-    const height = Math.max(1, lines) * pitch(look.fontSize);
+    const tallest = chunk.reduce((most, { picture }) => Math.max(most, picture?.height ?? 0), 0);
+    const linePitch = pitch(look.fontSize) + tallest;
+    const height = Math.max(1, lines) * linePitch;
     const { text, ...side } = directedText(chunk, { type, width, look });
     // Begun with its own property: PDFMake adds dozens, and V8 makes a slow dictionary of a bare copy.
     const node = { text, ...side, ...look };
-    return { node, height, lead: Math.min(height, 2.2 * pitch(look.fontSize)) };
+    return { node, height, lead: Math.min(height, 2.2 * linePitch) };
   });
 }
 
@@ -158,20 +181,35 @@ function placeholder({ alt, source, mark }: ImagePiece): TextPiece {
 
 const gap = 6;
 
-function rowNodes(row: readonly PlacedPicture[], { width, indent }: Setting): Placed[] {
-  const total = row.reduce((sum, picture) => sum + picture.width + gap, -gap);
-  if (row.length === 1 || total > width || row.length > 8) return row.map(pictureNode);
+/** As many rows as the pictures need. */
+function rowNodes(pictures: readonly PlacedPicture[], { width, indent }: Setting): Placed[] {
+  const rows: PlacedPicture[][] = [];
+  let used = width;
+  for (const picture of pictures) {
+    used += gap + picture.width;
+    if (used > width || (rows.at(-1)?.length ?? 0) >= mostInRow) {
+      rows.push([]);
+      used = picture.width;
+    }
+    rows.at(-1)?.push(picture);
+  }
+  return rows.map((row) => rowNode(row, indent));
+}
+
+const mostInRow = 8;
+
+function rowNode(row: readonly PlacedPicture[], indent: number): Placed {
+  const [first] = row;
+  if (first && row.length === 1) return pictureNode(first);
   const height = Math.max(...row.map((picture) => picture.height));
   const columns = row.map((picture) => ({ ...pictureNode(picture).node, width: picture.width }));
   const columnGap = gap;
-  return [{ node: fromPageMargin({ columns, columnGap }, indent), height, lead: height }];
+  return { node: fromPageMargin({ columns, columnGap }, indent), height, lead: height };
 }
 
 /** Explicit sizes, because PDFMake reads pixels as points. */
-function pictureNode({ node, width, height }: PlacedPicture): Placed {
-  const options = { imageCallback: () => '', warningCallback: () => undefined };
-  const shown = 'svg' in node ? { ...node, options } : node;
-  return { node: { ...shown, width, height, color: colors.text }, height, lead: height };
+function pictureNode({ node, width, height, leads }: PlacedPicture): Placed {
+  return { node: { ...node, ...leads, width, height, color: colors.text }, height, lead: height };
 }
 
 /**

@@ -72,7 +72,7 @@ async function render(
   const lang = (job.kind === 'pdf' ? null : job.collection.lang) ?? documents[0]?.lang ?? null;
   const start = documents.map(({ body }) => body.slice(0, 100_000)).join('\n');
   const type = new Typesetter(book, regionOf(lang, start.slice(0, 100_000)), job.paper);
-  const source = { folder: job.contentFolder, document: documents[0]?.path ?? '-', excluded };
+  const source = { folder: job.contentFolder, document: documents[0]?.path ?? '-', excluded, type };
   const pictures = new Pictures(source);
   const colouring = await codeColouringOf(documents.map(({ body }) => body));
   const parts = markdown.flatMap((one, at) => {

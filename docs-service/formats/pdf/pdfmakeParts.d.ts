@@ -1,8 +1,13 @@
-/** The parts of PDFMake that `printer.ts` changes. PDFMake has no types for them. */
+/** The parts of PDFMake that `printer.ts` and `svgFonts.ts` change. PDFMake has no types for them. */
 declare module 'pdfmake/js/Line.js' {
   export interface Inline {
     text: string;
     width: number;
+    height?: number;
+    /** From the beginning of its line. */
+    x?: number;
+    leadingIndent?: number;
+    leadingCut?: number;
     trailingCut?: number;
     lineEnd?: boolean;
     readonly [property: string]: unknown;
@@ -15,6 +20,7 @@ declare module 'pdfmake/js/Line.js' {
     trailingCut: number;
     newLineForced?: boolean;
     addInline(inline: Inline): void;
+    getAscenderHeight(): number;
     hasEnoughSpaceForInline(inline: Inline, nextInlines?: readonly Inline[]): boolean;
   }
 
@@ -31,4 +37,63 @@ declare module 'pdfmake/js/SVGMeasure.js' {
   const measureModule: { default: typeof SVGMeasure };
   // biome-ignore lint/style/noDefaultExport: this describes what CommonJS exports.
   export default measureModule;
+}
+
+declare module 'pdfmake/js/TextInlines.js' {
+  import type { Inline } from 'pdfmake/js/Line.js';
+
+  export class TextInlines {
+    measure(inlines: Inline[], styles: unknown): Inline[];
+  }
+
+  const inlinesModule: { default: typeof TextInlines };
+  // biome-ignore lint/style/noDefaultExport: this describes what CommonJS exports.
+  export default inlinesModule;
+}
+
+declare module 'pdfmake/js/Renderer.js' {
+  import type { Line } from 'pdfmake/js/Line.js';
+
+  interface Place {
+    readonly x: number;
+    readonly y: number;
+    readonly _width: number;
+    readonly _height: number;
+  }
+
+  export class Renderer {
+    readonly pdfDocument: { provideImage(name: string): unknown };
+    renderLine(line: Line, x: number, y: number): void;
+    renderImage(image: Place & { readonly image: string }): void;
+    renderSVG(picture: Place & { readonly svg: string; readonly font: string }): void;
+  }
+
+  const rendererModule: { default: typeof Renderer };
+  // biome-ignore lint/style/noDefaultExport: this describes what CommonJS exports.
+  export default rendererModule;
+}
+
+declare module 'pdfmake/js/3rd-party/svg-to-pdfkit.js' {
+  interface Font {
+    readonly id: string;
+  }
+
+  export interface PrintedDocument {
+    readonly fonts: Readonly<Record<string, unknown>>;
+    /** Opened fonts, by all names under which they are asked for. */
+    readonly _fontFamilies: Record<string, Font>;
+    provideFont(family: string, bold: boolean, italics: boolean): Font;
+  }
+
+  type Draw = (
+    document: PrintedDocument,
+    svg: string,
+    x: number,
+    y: number,
+    options: Readonly<Record<string, unknown>>,
+  ) => void;
+
+  const svgModule: { default: Draw };
+  // biome-ignore lint/style/noDefaultExport: this describes what CommonJS exports.
+  export default svgModule;
 }

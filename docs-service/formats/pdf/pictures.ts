@@ -2,15 +2,16 @@ import { Parser } from 'htmlparser2';
 import { PNG } from 'pngjs';
 import { resolveLink } from '../../content/links.ts';
 import { readAsset } from '../markdown/assets.ts';
-import type { ImagePiece } from './inlines.ts';
+import type { ImagePiece, LinePicture } from './inlines.ts';
 import { textHeight } from './style.ts';
+import { withFallbackFonts } from './svgText.ts';
+import type { Typesetter } from './typesetter.ts';
 
-/** A picture with its size on the page, in points. */
-export interface PlacedPicture {
+/** A picture with its size on the page. */
+export interface PlacedPicture extends LinePicture {
   readonly path: string;
-  readonly width: number;
-  readonly height: number;
-  readonly node: { readonly image: string } | { readonly svg: string };
+  /** Where it leads, in PDFMake's words. */
+  readonly leads?: { readonly link?: string; readonly linkToDestination?: string };
 }
 
 interface PictureSource {
@@ -20,6 +21,8 @@ interface PictureSource {
   readonly document: string;
   /** Pictures that must not be shown, by their paths. */
   readonly excluded: ReadonlySet<string>;
+  /** Knows which fonts the text in an SVG needs. */
+  readonly type?: Typesetter;
 }
 
 /** The pictures of one file. Each picture is read once. */
@@ -55,11 +58,11 @@ export class Pictures {
       this.notes.add(`A picture is not in the content folder: ${piece.source.slice(0, 100)}`);
       return undefined;
     }
-    return this.placeFile(target.path, box, piece.width);
+    return this.placeFile(target.path, box, piece);
   }
 
   /** The same for a path from the content folder, in a box of points. */
-  placeFile(path: string, box: Box, asked?: number): PlacedPicture | undefined {
+  placeFile(path: string, box: Box, asked: AskedSize = {}): PlacedPicture | undefined {
     if (!this.#read.has(path)) this.#read.set(path, this.#open(path));
     const original = this.#read.get(path);
     if (!original) return undefined;
@@ -82,7 +85,9 @@ export class Pictures {
     if (type === 'svg') {
       const svg = new TextDecoder().decode(bytes);
       if (!isSvgInBounds(svg)) return this.#refuse(`The picture ${path} repeats its parts too often.`);
-      return { width: width || 300, height: height || 150, node: { svg } };
+      const { type: fonts } = this.#source;
+      const node = { svg: fonts ? withFallbackFonts(svg, fonts) : svg };
+      return { width: width || 300, height: height || 150, node };
     }
     const data = type === 'png' ? tryOpaquePng(bytes) : Buffer.from(bytes);
     if (!data || !width || !height) return this.#refuse(`The picture ${path} is damaged or too large.`);
@@ -96,12 +101,10 @@ export class Pictures {
   }
 }
 
-interface Original {
-  /** Pixels. */
-  readonly width: number;
-  readonly height: number;
-  readonly node: { readonly image: string } | { readonly svg: string };
-}
+/** Its size is in pixels. */
+type Original = LinePicture;
+
+type AskedSize = Pick<ImagePiece, 'width' | 'height'>;
 
 const maxBytes = 100_000_000;
 /** A pixel takes four bytes while it is unpacked. */
@@ -115,8 +118,9 @@ interface Box {
   readonly height: number;
 }
 
-function placedSize({ width, height }: Original, asked: number | undefined, box: Box) {
-  const factor = asked ? asked / width : 1;
+/** As browsers do it: the width that was asked for counts, or else the height, and the shape stays. */
+function placedSize({ width, height }: Original, asked: AskedSize, box: Box) {
+  const factor = asked.width ? asked.width / width : asked.height ? asked.height / height : 1;
   const [w, h] = [width * factor * pointsPerPixel, height * factor * pointsPerPixel];
   const fit = Math.min(1, box.width / w, box.height / h);
   return { width: Math.max(1, w * fit), height: Math.max(1, h * fit) };

@@ -1,18 +1,38 @@
 import lineModule, { type Inline, type Line } from 'pdfmake/js/Line.js';
+import rendererModule from 'pdfmake/js/Renderer.js';
 import measureModule from 'pdfmake/js/SVGMeasure.js';
+import inlinesModule from 'pdfmake/js/TextInlines.js';
+import { drawSvgInOwnFonts } from './svgFonts.ts';
+import type { RunPicture } from './typesetter.ts';
 
 /**
- * Replaces two parts of PDFMake with better ones; both depend on the pinned version.
+ * Replaces parts of PDFMake with better ones; all depend on the pinned version.
  *
  * PDFMake prints each word on its own, with its own link. Our part prints adjacent words of a line as one text if they
  * look alike and have the same link. Files are half as large and take a third of the time, a reader selects lines
  * instead of words, and a link is one area. Signs that hang to the right of a line take none of its width.
+ *
+ * PDFMake cannot set pictures within a line of text. Our parts give a run with a picture the size of the picture, and
+ * draw it there.
  *
  * PDFMake rewrites an SVG to set its size, and trims all texts. Our part leaves it as it is.
  */
 export function changePrinter(): void {
   if (isChanged) return;
   isChanged = true;
+  joinWords();
+  setPicturesInLines();
+  measureModule.default = class SvgMeasure extends measureModule.default {
+    override writeDimensions(svg: string): string {
+      return svg;
+    }
+  };
+  drawSvgInOwnFonts();
+}
+
+let isChanged = false;
+
+function joinWords(): void {
   const WordLine = lineModule.default;
   lineModule.default = class WholeRunsLine extends WordLine {
     override addInline(inline: Inline): void {
@@ -27,14 +47,7 @@ export function changePrinter(): void {
       return hangs || super.hasEnoughSpaceForInline(inline, next);
     }
   };
-  measureModule.default = class SvgMeasure extends measureModule.default {
-    override writeDimensions(svg: string): string {
-      return svg;
-    }
-  };
 }
-
-let isChanged = false;
 
 function join(line: Line, last: Inline, next: Inline): void {
   last.text += next.text;
@@ -59,6 +72,7 @@ const look = [
   'opacity',
   'characterSpacing',
   'hangsRight',
+  'picture',
   'fontFeatures',
   'alignment',
   '_pageRef',
@@ -67,4 +81,46 @@ const look = [
 
 function isAlike(a: Inline, b: Inline): boolean {
   return a['alignment'] !== 'justify' && look.every((property) => a[property] === b[property]);
+}
+
+function setPicturesInLines(): void {
+  const TextInlines = inlinesModule.default;
+  inlinesModule.default = class PictureInlines extends TextInlines {
+    override measure(inlines: Inline[], styles: unknown): Inline[] {
+      const measured = super.measure(inlines, styles);
+      for (const inline of measured) {
+        const picture = pictureOf(inline);
+        if (!picture) continue;
+        inline.width = picture.width;
+        inline.height = picture.pitch;
+        // A text that begins with a hanging sign has a cut that is not that of its spaces.
+        inline.leadingCut = -(inline.leadingIndent ?? 0);
+        inline.trailingCut = 0;
+      }
+      return measured;
+    }
+  };
+  const TextRenderer = rendererModule.default;
+  rendererModule.default = class PictureRenderer extends TextRenderer {
+    override renderLine(line: Line, x: number, y: number): void {
+      super.renderLine(line, x, y);
+      for (const inline of line.inlines) {
+        const picture = pictureOf(inline);
+        if (picture) this.#draw(picture, x + (inline.x ?? 0), y + line.getAscenderHeight());
+      }
+    }
+    /** @param y where the letters stand */
+    #draw({ node, width, height, drop }: RunPicture, x: number, y: number): void {
+      const place = { x, y: y + drop - height, _width: width, _height: height };
+      if ('svg' in node) this.renderSVG({ ...node, ...place, font: 'Text' });
+      else {
+        this.pdfDocument.provideImage(node.image);
+        this.renderImage({ ...node, ...place });
+      }
+    }
+  };
+}
+
+function pictureOf(inline: Inline): RunPicture | undefined {
+  return inline['picture'] as RunPicture | undefined;
 }

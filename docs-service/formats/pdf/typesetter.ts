@@ -3,9 +3,9 @@ import type { Paper } from '../renderJob.ts';
 import { breakable } from './breakable.ts';
 import type { BaseFont, FontBook } from './fontBook.ts';
 import { glyphsOf, plainGlyphs } from './glyphs.ts';
-import type { Mark, TextPiece } from './inlines.ts';
+import type { LinePicture, Mark, TextPiece } from './inlines.ts';
 import type { Region } from './regionalFonts.ts';
-import { colors, inlineCodeScale, sizes, textWidthOn } from './style.ts';
+import { colors, inlineCodeScale, metrics, pitch, sizes, textWidthOn } from './style.ts';
 
 /** A stretch of text in one font and one style, in PDFMake's form. */
 export interface Run {
@@ -25,6 +25,14 @@ export interface Run {
   readonly noWrap?: true;
   /** It stands to the right of its line, whose text ends before it. */
   readonly hangsRight?: true;
+  readonly picture?: RunPicture;
+}
+
+export interface RunPicture extends LinePicture {
+  /** How far it reaches below the line on which letters stand. */
+  readonly drop: number;
+  /** The pitch of a line that it stands in. */
+  readonly pitch: number;
 }
 
 /** Points. */
@@ -64,7 +72,7 @@ export class Typesetter {
 
   /** Text in the code font, one run for each font: for lines that are not wrapped. */
   codeRuns(line: string): Run[] {
-    return this.#split(line, 'Code').map(({ text, family }) =>
+    return this.split(line, 'Code').map(({ text, family }) =>
       family === undefined ? this.#substitute(text, sizes.code) : { ...plainCode, text, font: family },
     );
   }
@@ -82,7 +90,16 @@ export class Typesetter {
   width(pieces: readonly TextPiece[], fontSize: number): TextWidth {
     const width = { part: 0, word: 0, whole: 0 };
     let [part, word, line] = [0, 0, 0];
-    for (const { text, mark } of pieces) {
+    for (const { text, mark, picture } of pieces) {
+      if (picture) {
+        part += picture.width;
+        word += picture.width;
+        line += picture.width;
+        width.part = Math.max(width.part, part);
+        width.word = Math.max(width.word, word);
+        width.whole = Math.max(width.whole, line);
+        continue;
+      }
       const size = fontSize * (mark.code ? inlineCodeScale : 1) * (mark.bold ? 1.03 : 1);
       for (const stretch of breakable(plainGlyphs(text), mark.code === true)) {
         if (stretch === '') part = 0;
@@ -110,11 +127,12 @@ export class Typesetter {
     return [`No font has ${names.join(', ')}${more}. Their numbers are shown in their place.`];
   }
 
-  #runsOf({ text, mark, id, isRightToLeft }: TextPiece, fontSize: number, room: number): Run[] {
+  #runsOf({ text, mark, id, isRightToLeft, picture }: TextPiece, fontSize: number, room: number): Run[] {
+    if (picture) return pictureRuns(picture, mark, fontSize);
     const base = mark.code ? 'Code' : 'Text';
     const look = lookOf(mark, fontSize);
     const runs: Run[] = [];
-    const parts = this.#split(text, base);
+    const parts = this.split(text, base);
     for (const { text: part, family } of isRightToLeft ? parts.reverse() : parts) {
       if (family === undefined) runs.push({ ...plain, ...look, ...this.#substitute(part, fontSize) });
       else {
@@ -131,7 +149,7 @@ export class Typesetter {
   }
 
   /** Cuts a text where its font changes. A part without a family is one character that no font has. */
-  #split(text: string, base: BaseFont): { text: string; family: string | undefined }[] {
+  split(text: string, base: BaseFont): { text: string; family: string | undefined }[] {
     if (/^[\n -~]*$/.test(text)) return text ? [{ text, family: base }] : [];
     const parts: { text: string; family: string | undefined }[] = [];
     for (const { text: glyph, alternative } of glyphsOf(text)) {
@@ -197,6 +215,30 @@ const plainCode = {
   preserveTrailingSpaces: true,
   noWrap: true,
 } as const;
+
+/**
+ * A picture in a line is a space of its size, over which the printer draws it: its middle is that of the small letters,
+ * as in browsers. No line may end between it and a letter, so two adjacent pictures need a place to break.
+ */
+function pictureRuns(picture: LinePicture, { link, destination }: Mark, fontSize: number): Run[] {
+  const drop = Math.max(0, picture.height / 2 - middleOfLetters * fontSize);
+  const rise = picture.height - drop;
+  const below = Math.max(drop + 1.5, pitch(fontSize) - metrics.ascent * fontSize);
+  const place = { drop, pitch: rise + below };
+  const run = { ...plain, text: '\u00a0', font: 'Text', fontSize: rise / metrics.ascent };
+  return [
+    withoutUndefined<Run>({
+      ...run,
+      link,
+      linkToDestination: destination,
+      picture: { ...picture, ...place },
+    }),
+    { ...plain, text: '', font: 'Text' },
+  ];
+}
+
+/** In ems. */
+const middleOfLetters = 0.26;
 
 /** Each word with the space after it; long words with places to break. */
 function codeWords(text: string): string[] {
