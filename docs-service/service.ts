@@ -249,7 +249,12 @@ function followLibrary(turn: WriterElection, { stores, logger }: Parts, onClose:
 async function report(index: DocumentIndex, log: Log): Promise<void> {
   const summary = await index.summary().catch(() => undefined);
   if (summary === undefined) return;
-  const { documents, problems, warnings } = summary;
+  const { documents, problems, warnings, isComplete } = summary;
+  // Another instance makes the index, or it could not be written, which was logged.
+  if (!isComplete) {
+    log.info(`The index is not complete yet: it has ${count(documents, 'document')} so far.`);
+    return;
+  }
   const found = [
     ...(problems.length === 0 ? [] : [count(problems.length, 'problem')]),
     ...(warnings.length === 0 ? [] : [count(countWarnings(warnings), 'warning')]),

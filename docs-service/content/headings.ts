@@ -23,6 +23,15 @@ export function tryFirstHeading(text: string): string | undefined {
   return undefined;
 }
 
+/** Whether a heading repeats the title of its document. */
+export function isTitle(heading: string, title: string): boolean {
+  return folded(heading) === folded(title);
+}
+
+function folded(text: string): string {
+  return text.normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase();
+}
+
 function onOneLine(text: string): string {
   return text
     .replace(/\s+/g, ' ')

@@ -1,4 +1,4 @@
-import { Composer, type Document, isAlias, isScalar, Lexer, Parser, visit } from 'yaml';
+import { Composer, type Document, isAlias, isScalar, Lexer, Parser, visit, type YAMLParseError } from 'yaml';
 import { ContentError } from './document.ts';
 
 /**
@@ -21,15 +21,44 @@ export function parseYamlMap(
 ): Readonly<Record<string, unknown>> {
   const document = parseOne(text, what);
   const [problem] = document?.errors ?? [];
-  if (problem !== undefined)
-    throw new ContentError(
-      `${what} is not valid YAML: ${problem.message} in line ${lineInFile(lineOf(text, problem.pos[0]))}.`,
-    );
+  if (document !== undefined && problem !== undefined) {
+    const lineAt = (at: number) => lineInFile(lineOf(text, at));
+    throw new ContentError(`${what} is not valid YAML: ${problemOf(document, problem, { text, lineAt })}.`);
+  }
   const value = document === undefined ? null : toValue(document, what);
   if (value === null || value === undefined) return {};
   if (typeof value !== 'object' || Array.isArray(value))
     throw new ContentError(`${what} must be a list of "key: value" lines.`);
   return value as Record<string, unknown>;
+}
+
+/** In the author's words: where something is not closed, the parser notices it lines below. */
+function problemOf(
+  document: Document.Parsed,
+  { message, pos: [at] }: YAMLParseError,
+  { text, lineAt }: { readonly text: string; readonly lineAt: (at: number) => number },
+): string {
+  const start = tryUnclosed(document, at, text);
+  const sign = start === undefined ? undefined : text.charAt(start);
+  if (start === undefined || sign === undefined) return `${message} in line ${lineAt(at)}`;
+  return `the ${sign} in line ${lineAt(start)} has no closing ${closings.get(sign)}`;
+}
+
+const closings: ReadonlyMap<string, string> = new Map(
+  ['[]', '{}', '""', "''"].map(([open = '', close = '']) => [open, close]),
+);
+
+/** Where the list, map or text begins that should have ended before a place. */
+function tryUnclosed(document: Document.Parsed, end: number, text: string): number | undefined {
+  let start: number | undefined;
+  visit(document, {
+    Node(_key, node) {
+      if (isAlias(node) || node.range?.[1] !== end) return;
+      const closing = closings.get(text.charAt(node.range[0]));
+      if (closing !== undefined && text.charAt(end - 1) !== closing) start = node.range[0];
+    },
+  });
+  return start;
 }
 
 function parseOne(text: string, what: string): Document.Parsed | undefined {

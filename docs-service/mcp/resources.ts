@@ -1,4 +1,5 @@
-import type { DocumentMetadata } from '../content/document.ts';
+import type { Document, DocumentMetadata } from '../content/document.ts';
+import { isTitle, tryFirstHeading } from '../content/headings.ts';
 import type { McpContext } from './mcpErrors.ts';
 import { type McpLibrary, unknownCollection, unknownDocument } from './mcpLibrary.ts';
 import { answerPrompt, unknownPrompt } from './prompts.ts';
@@ -139,13 +140,18 @@ async function tryReadResource(
     const lines = documents.map(
       ({ slug, title }) => `- ${slug}: [${oneLine(title)}](${resourceUri('doc', slug)})`,
     );
-    const about = definition.description === null ? [] : [definition.description, ''];
+    const about = definition.description === null ? [] : [oneLine(definition.description), ''];
     return { text: [`# ${oneLine(definition.title)}`, '', ...about, ...lines, ''].join('\n'), mimeType };
   }
   const document = await library.read(name);
   if (document === undefined) return undefined;
   const { markdown } = await library.parts(document, signal);
-  return { text: markdown, mimeType };
+  return { text: withTitle(markdown, document), mimeType };
+}
+
+/** A resource is only its text, so a title that the text does not have stands above it. */
+function withTitle(markdown: string, { body, title }: Document): string {
+  return isTitle(tryFirstHeading(body) ?? '', title) ? markdown : `# ${oneLine(title)}\n\n${markdown}`;
 }
 
 /** Completions for the names of resources: slugs of documents, or names of collections. */
@@ -165,8 +171,9 @@ function resourceUri(kind: ResourceName['kind'], name: string): string {
   return `docs://${kind}/${encodeURIComponent(name)}`;
 }
 
+/** As Markdown in which it is neither a link nor a tag. */
 function oneLine(title: string): string {
-  return title.replace(/\s+/g, ' ').replace(/[[\]\\]/g, '\\$&');
+  return title.replace(/\s+/g, ' ').replace(/[[\]\\<]/g, '\\$&');
 }
 
 /** Where the next page of a list begins, as an opaque text that clients only send back. */

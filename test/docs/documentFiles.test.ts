@@ -223,7 +223,21 @@ t.test('a document is a draft while the meaning of its date or draft is unclear'
 t.test('an unreadable value is refused with a sentence that names the key', async (t) => {
   const cases: readonly { name: string; text: string; want: RegExp }[] = [
     { name: 'an unclosed front matter', text: '---\ntitle: A\n# B', want: /no closing line/ },
-    { name: 'YAML that is none', text: '---\ntitle: [A\n---\n', want: /not valid YAML/ },
+    {
+      name: 'an unclosed list',
+      text: '---\ntitle: A\ntags: [a,\n  b\ntype: c\n---\n',
+      want: /not valid YAML: the \[ in line 3 has no closing \]\./,
+    },
+    {
+      name: 'an unclosed text',
+      text: '---\ntitle: "A\ntype: b\nslug: c\n---\n',
+      want: /not valid YAML: the " in line 2 has no closing "\./,
+    },
+    {
+      name: 'a text with its quote in it',
+      text: "---\ntype: a\ntitle: 'it's'\n---\n",
+      want: /not valid YAML: Unexpected .*in line 3\./,
+    },
     { name: 'a key twice', text: '---\ntitle: A\ntitle: B\n---\n', want: /not valid YAML/ },
     {
       name: 'more than a line of YAML needs',

@@ -47,6 +47,7 @@ const other = await openMcp(
     ...hostile,
     'guides/README.md': '# Guides\n',
     'guides/secret.md': '---\nslug: hidden\ndraft: true\n---\n',
+    'title.md': '---\ntitle: <img src=x onerror=alert(1)> [a](javascript:alert(1))\n---\nWords.\n',
   },
 );
 
@@ -310,7 +311,12 @@ t.test('resources', async (t) => {
   t.match(contents[0], {
     text: '# The book\n\nAll of it.\n\n- first: [First steps](docs://doc/first)\n- second: [Second \\[one\\]](docs://doc/second)\n',
   });
-  t.match((await client.readResource({ uri: 'docs://doc/größe' })).contents, [{ text: '# Größe\n' }]);
+  const textOfResource = async (slug: string) => {
+    const [first] = (await client.readResource({ uri: `docs://doc/${slug}` })).contents;
+    return first !== undefined && 'text' in first ? first.text : undefined;
+  };
+  t.equal(await textOfResource('größe'), '# Größe\n', 'a text with its title stays as it is');
+  t.equal(await textOfResource('second'), '# Second \\[one\\]\n\nMore words.\n', 'others get it');
 
   for (const uri of [
     'docs://doc/secret',
@@ -360,6 +366,15 @@ t.test('a list of many resources comes in pages', async (t) => {
   t.match(completion, { values: { length: 100 }, hasMore: true });
 });
 
+t.test('a title above the text of a resource is neither a tag nor a link', async (t) => {
+  const { url, createToken } = other;
+  const client = await connectClient(t, url, await createToken());
+  const { contents } = await client.readResource({ uri: 'docs://doc/title' });
+  const text = contents[0] !== undefined && 'text' in contents[0] ? contents[0].text : '';
+  t.match(text, 'Words.');
+  for (const { name, print } of markdownReaders) t.same(unlistedIn(print(text)), [], name);
+});
+
 t.test('drafts are visible only with the scope draft', async (t) => {
   const { url, createToken } = shared;
   const client = await connectClient(t, url, await createToken(['read', 'draft']));
@@ -367,7 +382,9 @@ t.test('drafts are visible only with the scope draft', async (t) => {
   t.match(found.structuredContent, { total: 1, results: [{ slug: 'secret' }] });
   const read = await client.callTool({ name: 'get_doc_markdown', arguments: { slug: 'secret' } });
   t.match(read.structuredContent, { markdown: 'Hush, words.\n' });
-  t.match((await client.readResource({ uri: 'docs://doc/secret' })).contents, [{ text: 'Hush, words.\n' }]);
+  t.match((await client.readResource({ uri: 'docs://doc/secret' })).contents, [
+    { text: '# Secret plan\n\nHush, words.\n' },
+  ]);
 });
 
 t.test('listening clients are notified when documents change', async (t) => {

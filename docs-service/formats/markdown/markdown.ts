@@ -1,6 +1,7 @@
 import GithubSlugger from 'github-slugger';
 import { Marked, type Token, type Tokens, type TokensList } from 'marked';
 import type { Document } from '../../content/document.ts';
+import { isTitle } from '../../content/headings.ts';
 import { plainText, withoutIllegalCharacters } from '../../content/plainText.ts';
 import { UnrenderableError } from '../renderJob.ts';
 import { BoundedLexer, BoundedTokenizer } from './boundedLexer.ts';
@@ -197,13 +198,4 @@ export function parseTitled({ body, title }: Pick<Document, 'body' | 'title'>): 
     headings: [heading, ...headings.slice(1)],
     headingOf: new Map([...headingOf, [moved, heading]]),
   };
-}
-
-/** Whether a heading repeats the title of its document. */
-export function isTitle(heading: string, title: string): boolean {
-  return folded(heading) === folded(title);
-}
-
-function folded(text: string): string {
-  return text.normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase();
 }

@@ -1,7 +1,8 @@
 import type { Token, Tokens } from 'marked';
+import { isTitle } from '../../content/headings.ts';
 import { plainText } from '../../content/plainText.ts';
 import { UnrenderableError } from '../renderJob.ts';
-import { isTitle, lexPlain } from './markdown.ts';
+import { lexPlain } from './markdown.ts';
 
 /** The excerpt for a program: its words alone, and at most 200 characters. */
 export function plainSnippet(snippet: string, title: string): string {

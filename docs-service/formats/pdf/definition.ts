@@ -1,9 +1,10 @@
 import type { Token } from 'marked';
 import type { TDocumentDefinitions } from 'pdfmake/interfaces';
 import type { Document } from '../../content/document.ts';
+import { isTitle } from '../../content/headings.ts';
 import { resolveLink } from '../../content/links.ts';
 import type { CodeColouring } from '../markdown/codeColouring.ts';
-import { type Heading, isTitle, type MarkdownDocument } from '../markdown/markdown.ts';
+import type { Heading, MarkdownDocument } from '../markdown/markdown.ts';
 import { UnrenderableError } from '../renderJob.ts';
 import { blocksOf, notesBlocks } from './blocks.ts';
 import { Bookmarks, contentsNodes } from './contents.ts';

@@ -4,8 +4,8 @@ import { directionOf, orderedLines } from './directions.ts';
 import type { Typesetter } from './typesetter.ts';
 
 /**
- * An SVG whose text names the fonts that its characters need: the library that draws it takes one font for a whole text,
- * and sets it from left to right.
+ * An SVG whose text names the fonts that its characters need. The library that draws it takes one font for a whole
+ * text, and sets it from left to right.
  * @param svg the output of `sanitiseSvg`
  */
 export function withFallbackFonts(svg: string, type: Typesetter): string {
