@@ -204,7 +204,7 @@ export class LibraryIndexer {
     return { known: this.#known, now: this.#options.now(), areAllSettled: !this.#isComplete };
   }
 
-  /** Reads each piece while the index takes the one before. */
+  /** Reads each piece while the index takes the one before, of which it may have two at a time. */
   async #applyPieces(
     pieces: readonly (readonly FoundFile[])[],
     gone: readonly IndexedFile[],
@@ -212,27 +212,32 @@ export class LibraryIndexer {
   ): Promise<void> {
     const total = pieces.reduce((sum, { length }) => sum + length, 0);
     let done = 0;
-    let applying = Promise.resolve();
+    const sent: Promise<void>[] = [];
     try {
       for (const [at, files] of pieces.entries()) {
         signal?.throwIfAborted();
         const read = await readInOrder(files, (found) => this.#read(found, this.#known.get(found.path)));
-        await applying;
+        if (sent.length === 2) await sent.shift();
         done += files.length;
         const progress = { done, total };
-        applying = this.#apply({ files, read, gone: at === 0 ? gone : [] }).then(() => {
+        const { applied } = await this.#send({ files, read, gone: at === 0 ? gone : [] });
+        const reported = applied.then(() => {
           if (total > 0) this.#options.onProgress?.(progress);
         });
         // Until it is awaited, which reports it.
-        applying.catch(() => undefined);
+        reported.catch(() => undefined);
+        sent.push(reported);
       }
     } finally {
-      await applying;
+      // All of them end before the sync does; the first failure is that of the sync.
+      await Promise.allSettled(sent);
+      await Promise.all(sent);
     }
   }
 
-  async #apply({ files, read, gone }: ReadPiece): Promise<void> {
-    if (files.length + gone.length === 0) return;
+  /** `applied` settles when the index has taken the piece. */
+  async #send({ files, read, gone }: ReadPiece): Promise<{ readonly applied: Promise<void> }> {
+    if (files.length + gone.length === 0) return { applied: Promise.resolve() };
     const lost = files.filter((_, at) => read[at] === undefined).map(({ path }) => path);
     const removeFiles = [...gone.map(({ path }) => path), ...lost];
     const present = read.filter((one) => one !== undefined);
@@ -251,12 +256,15 @@ export class LibraryIndexer {
     const rivals = this.#settleRivals(slugs);
     const paths = new Set([...present.map(({ file }) => file.path), ...named.displaced, ...rivals]);
     const putFiles = [...paths].map((path) => this.#known.get(path)).filter((file) => file !== undefined);
-    await this.#options.index.apply({
+    const applying = this.#options.index.apply({
       ...{ indexId: this.#indexId, at: this.#options.now() },
       ...{ put, remove, putFiles, removeFiles },
     });
-    for (const { path, problem } of putFiles) this.#reports.setFileProblem(path, problem);
-    for (const path of removeFiles) this.#reports.setFileProblem(path, null);
+    const applied = applying.then(() => {
+      for (const { path, problem } of putFiles) this.#reports.setFileProblem(path, problem);
+      for (const path of removeFiles) this.#reports.setFileProblem(path, null);
+    });
+    return { applied };
   }
 
   #read(found: FoundFile, known?: IndexedFile) {

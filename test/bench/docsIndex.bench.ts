@@ -73,16 +73,16 @@ async function shared(synthesis: Synthesis): Promise<void> {
 
 async function fill(index: Index, synthesis: Synthesis): Promise<void> {
   const begun = performance.now();
-  let applying = Promise.resolve();
+  const sent: Promise<void>[] = [];
   for (let from = 0; from < count; from += piece) {
-    // Made while the piece before is written, as the library reads its files.
+    // Made while the pieces before are written, as the library reads its files.
     const put = Array.from({ length: Math.min(piece, count - from) }, (_, at) =>
       synthesis.document(from + at),
     );
-    await applying;
-    applying = index.apply({ put });
+    if (sent.length === 2) await sent.shift();
+    sent.push(index.apply({ put }));
   }
-  await applying;
+  await Promise.all(sent);
   await index.apply({ isComplete: true });
   const seconds = (performance.now() - begun) / 1_000;
   figures.row(

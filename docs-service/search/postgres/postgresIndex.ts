@@ -8,6 +8,7 @@ import {
 import { createChanges, type LibraryState } from '../changes.ts';
 import {
   type DocumentIndex,
+  type IndexChanges,
   IndexUnavailableError,
   type IndexWriter,
   type WriterLease,
@@ -60,6 +61,15 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
   };
   const state = () => reading(async () => undefined);
   const listener = listenForChanges(url, () => void state().catch(() => undefined));
+  const apply = async (wanted: IndexChanges): Promise<void> => {
+    await ready.run();
+    await inTransaction(pool, { Unavailable: IndexUnavailableError }, (client) =>
+      applyChanges(client, wanted),
+    ).catch(forgetIfMissing);
+    await state();
+  };
+  /** Changes are made one after another, as they were asked for. */
+  let latest: Promise<void> = Promise.resolve();
   return {
     pool,
     get generation() {
@@ -79,12 +89,11 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
     summary: () => reading(reader.summaryOf),
     files: () => reading(readFiles),
     indexId: () => reading(readIndexId),
-    apply: async (wanted) => {
-      await ready.run();
-      await inTransaction(pool, { Unavailable: IndexUnavailableError }, (client) =>
-        applyChanges(client, wanted),
-      ).catch(forgetIfMissing);
-      await state();
+    apply: (wanted) => {
+      const applied = latest.then(() => apply(wanted));
+      // A failure is that of its caller alone.
+      latest = applied.catch(() => undefined);
+      return applied;
     },
     onDidChange: changes.onDidChange,
     tryBecomeWriter: async () => {

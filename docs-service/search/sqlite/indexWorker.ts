@@ -36,8 +36,9 @@ function serve(port: Port, { file, program }: IndexFileData): void {
   };
   const poll = setInterval(() => inTurn(() => announce(port, index)), pollInterval);
   port.on('message', (request: IndexRequest) => {
+    const work = index.begin(request.method, request.parameters);
     inTurn(async () => {
-      const answer = await answerTo(index, request);
+      const answer = await answerTo(index, request, work);
       port.postMessage({ id: request.id, ...answer } satisfies IndexAnswer);
       if (request.method !== 'close') return;
       clearInterval(poll);
@@ -51,10 +52,10 @@ async function announce(port: Port, index: IndexFile): Promise<void> {
   if (state) port.postMessage({ state } satisfies IndexAnswer);
 }
 
-async function answerTo(index: IndexFile, { method, parameters }: IndexRequest): Promise<IndexAnswer> {
+async function answerTo(index: IndexFile, { method }: IndexRequest, work: IndexWork): Promise<IndexAnswer> {
   try {
     if (method === 'close') return { value: index.close() };
-    return await index.call(method, parameters);
+    return await work();
   } catch (error) {
     if (isCorruption(error)) index.discard();
     return { error: describe(error) };
@@ -80,15 +81,16 @@ function isOfDatabase(error: unknown): boolean {
 
 /** The index file, as one thread has it open. Other threads and processes may change, delete or replace it. */
 interface IndexFile {
-  call(
-    method: string,
-    parameters: readonly unknown[],
-  ): Promise<{ readonly value: unknown; readonly state: LibraryState }>;
+  /** Begins what needs no turn: the analysis of new documents. The rest is done by the work that it returns. */
+  begin(method: string, parameters: readonly unknown[]): IndexWork;
   state(): Promise<LibraryState>;
   /** Deletes a damaged file. The next call creates another one. */
   discard(): void;
   close(): void;
 }
+
+/** Called when it is its turn. */
+type IndexWork = () => Promise<{ readonly value: unknown; readonly state: LibraryState }>;
 
 interface Opened {
   readonly database: Database;
@@ -130,24 +132,29 @@ function createIndexFile(file: string, analysis: DocumentAnalysis): IndexFile {
     return seen.state;
   };
 
+  const answer = async (method: string, parameters: readonly unknown[]) => {
+    const index = await open();
+    if (isWriting(method)) {
+      const value = call(index.writer, method, parameters);
+      return { value, state: stateOf(index, true) };
+    }
+    return index.database.snapshot(() => ({
+      // The state comes first: it begins the snapshot.
+      state: stateOf(index),
+      value: call(index.reader, method, parameters),
+    }));
+  };
+
   return {
-    call: async (method, parameters) => {
-      if (method === 'apply') {
-        const changes = parameters[0] as IndexChanges;
-        const put = await analysis.analyse(changes.put ?? []);
+    begin: (method, parameters) => {
+      if (method !== 'apply') return () => answer(method, parameters);
+      const changes = parameters[0] as IndexChanges;
+      const pending = analysis.begin(changes.put ?? []);
+      return async () => {
+        const put = await pending.take();
         const index = await open();
         return { value: index.writer.apply({ ...changes, put }), state: stateOf(index, true) };
-      }
-      const index = await open();
-      if (isWriting(method)) {
-        const value = call(index.writer, method, parameters);
-        return { value, state: stateOf(index, true) };
-      }
-      return index.database.snapshot(() => ({
-        // The state comes first: it begins the snapshot.
-        state: stateOf(index),
-        value: call(index.reader, method, parameters),
-      }));
+      };
     },
     state: async () => {
       const index = await open();
