@@ -42,7 +42,9 @@ export function createDocumentAnalysis(program: string): DocumentAnalysis {
     piece.analysed = piece.documents.map(analyseDocument);
   };
   const send = () => {
-    for (let piece = waiting.shift(); piece; piece = ahead < piecesAhead ? waiting.shift() : undefined) {
+    while (ahead < piecesAhead) {
+      const piece = waiting.shift();
+      if (!piece) return;
       ahead += 1;
       piece.answer = pass(piece);
     }
@@ -52,7 +54,7 @@ export function createDocumentAnalysis(program: string): DocumentAnalysis {
     ahead -= 1;
     if (analysed) piece.analysed = analysed;
     else analyseHere(piece);
-    if (ahead < piecesAhead) send();
+    send();
   };
   const take = async (pieces: readonly Piece[]) => {
     for (;;) {
@@ -73,7 +75,7 @@ export function createDocumentAnalysis(program: string): DocumentAnalysis {
         documents: piece,
       }));
       waiting.push(...pieces);
-      if (ahead < piecesAhead) send();
+      send();
       return { take: () => take(pieces) };
     },
     close: thread.close,
