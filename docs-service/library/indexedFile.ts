@@ -56,7 +56,7 @@ export async function readInOrder<Result>(
 }
 
 /** Files that are read and applied at once while the index is built. Both limits bound the memory that it takes. */
-const maxPieceFiles = 500;
+const maxPieceFiles = 1_000;
 const maxPieceBytes = 16_000_000;
 
 export function piecesToRead(files: readonly FoundFile[]): readonly (readonly FoundFile[])[] {

@@ -20,7 +20,7 @@ const { values: options } = parseArgs({
 });
 const count = Number(options.documents ?? 2_000);
 /** The caller of the index gives documents in such pieces. */
-const piece = 500;
+const piece = 1_000;
 const rounds = 200;
 const figures = createFigures('docsIndex');
 

@@ -4,7 +4,7 @@ import type { Document } from '../../content/document.ts';
 import { type AnalysedDocument, analyseDocument } from './analysedDocument.ts';
 import type { IndexThreadData } from './sqliteIndex.ts';
 
-/** Analyses documents before the writer comes to them: many of them on a second thread, while the writer writes others. */
+/** Analyses documents before the writer comes to them: many on a second thread, while the writer writes others. */
 export interface DocumentAnalysis {
   /** Begins at once. */
   begin(documents: readonly Document[]): PendingAnalysis;
