@@ -129,6 +129,15 @@ await build({
   },
 });
 
+// The engine is a process of its own. It imports its library, which is an ES module, from where the user installed it.
+await build({
+  ...programs,
+  entryPoints: { engine: 'daemon/engine/process/main.ts' },
+  outdir: 'dist',
+  supported: {},
+  plugins: [inAscii],
+});
+
 // What the terminal loads with the first code that an answer has.
 await build({
   ...programs,

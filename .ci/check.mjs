@@ -11,7 +11,7 @@ import { basename, join, resolve } from 'node:path';
 import { runTestFiles } from './testFiles.mjs';
 
 /** Folders whose tests run in process, but for a few files that also start a built program. */
-const unitFolders = ['acp', 'completion', 'daemon', 'practice', 'stream', 'terminal', 'vscode'];
+const unitFolders = ['acp', 'completion', 'daemon', 'engine', 'practice', 'stream', 'terminal', 'vscode'];
 /** Tests that start the built programs, and need nothing else but Node. */
 const programTests = ['docsService', 'runnerd', 'terminal'];
 
@@ -54,7 +54,7 @@ async function runEverything() {
 /** A start of a program costs more than most tests, so that the files with such starts take a third of the time. */
 async function runUnits() {
   const isStarting = ({ file }) =>
-    /"(?:dist\/)?(?:runnerd|runner-docs|terminal)\.cjs"/.test(readFileSync(file, 'utf8'));
+    /"(?:dist\/)?(?:runnerd|runner-docs|terminal|engine)\.cjs"/.test(readFileSync(file, 'utf8'));
   const starting = unitTests().filter(isStarting);
   const missing = await runTests(unitTests().filter((run) => !isStarting(run)));
   const names = starting.map(({ file }) => basename(file, '.test.mjs')).join(' ');

@@ -10,6 +10,7 @@ import { createVSIX } from '@vscode/vsce';
 const parts = [
   ['dist/extension.cjs'],
   ['dist/languageClient.cjs'],
+  ['dist/engine.cjs'],
   ['dist/runnerd.cjs'],
   ['dist/runnerd', '.cjs'],
   ['client/vscode/README.md'],

@@ -59,6 +59,16 @@ const rules: readonly { name: string; room: RegExp; never: RegExp }[] = [
     never: /^daemon\/(?!practice\/)|^protocol\/messages\//,
   },
   {
+    name: 'the engine is a runner in a process of its own, and the daemon knows nothing of it',
+    room: /^daemon\/(?!engine\/process\/)|^client\//,
+    never: /^daemon\/engine\/process\//,
+  },
+  {
+    name: 'and it knows nothing of the daemon',
+    room: /^daemon\/engine\/process\//,
+    never: /^daemon\/(?!engine\/process\/|base\/)|^protocol\/messages\//,
+  },
+  {
     name: 'only the chat re-exports reach into the stream library',
     room: /^daemon\/(?!stream\/|chat\/)/,
     never: /^daemon\/stream\//,
@@ -166,7 +176,7 @@ t.test('no path and no field of a wire stands outside of its room', async (t) =>
     /\b(?:keep_alive|done_reason|eval_count|prompt_eval_count|draft_files|size_vram)\b/,
     /\b(?:finish_reason|reasoning_content|chat_template_kwargs|stream_options|response_format|n_ctx)\b/,
   ];
-  const knows = (path: string) => /^daemon\/(runner\/(ollama|openai)|practice)\//.test(path);
+  const knows = (path: string) => /^daemon\/(runner\/(ollama|openai)|practice|engine\/process)\//.test(path);
   const inRooms = sources.filter(({ path }) => knows(path));
   for (const word of words.slice(0, 2))
     t.ok(
@@ -303,7 +313,8 @@ t.test('in an editor nothing listens but the practice runner and the end of a lo
   );
   t.strictSame(
     paths.filter((path) => !path.startsWith('daemon/practice/')),
-    ['daemon/tools/oauth/loopbackRedirect.ts'],
+    // The engine is a process of its own.
+    ['daemon/engine/process/server.ts', 'daemon/tools/oauth/loopbackRedirect.ts'],
   );
 });
 
@@ -313,6 +324,8 @@ const networkFiles: readonly string[] = [
   'client/vscode/documents/docsServer.ts',
   // A socket on a descriptor, which leads to no network.
   'daemon/config/secretSources.ts',
+  // The engine listens on loopback.
+  'daemon/engine/process/server.ts',
   'daemon/runner/http/connection.ts',
   'daemon/runner/http/httpAgent.ts',
 ];

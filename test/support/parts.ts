@@ -11,6 +11,7 @@ export const places = {
   chromium: '/usr/bin/chromium',
   codeServer: inFolder('cs', 'node_modules', 'code-server'),
   dejaVu: '/usr/share/fonts/truetype/dejavu',
+  engine: inFolder('engine-3.22.1'),
   foreignClients: inFolder('foreign-clients-1'),
   indieAuthPeer: inFolder('django-indieweb-0.6.2'),
   mcpModules: inFolder('mcp', 'node_modules'),
@@ -33,6 +34,7 @@ const parts = {
   codeServer: { isThere: () => existsSync(places.codeServer), install: 'npm run editor' },
   curl: { isThere: () => isOnPath('curl'), install: 'apt-get install curl' },
   dejaVu: { isThere: () => existsSync(places.dejaVu), install: 'apt-get install fonts-dejavu-core' },
+  engine: { isThere: () => existsSync(join(places.engine, 'done')), install: '.ci/engine.sh' },
   foreignClients: {
     isThere: () => existsSync(join(places.foreignClients, 'done')),
     install: '.ci/foreignClients.sh',

@@ -1,0 +1,200 @@
+import { messageOf } from '../../../protocol/base/errorText.ts';
+import { openRegularFile } from '../../base/regularFile.ts';
+import { ChatPrompts } from './chatPrompt.ts';
+import { batchSize } from './generation.ts';
+import {
+  type Context,
+  type Library,
+  type Llama,
+  type Model,
+  openLibrary,
+  type Sequence,
+  startLlama,
+} from './library.ts';
+import { PromptTokens } from './promptTokens.ts';
+
+export interface ModelOptions {
+  /** The folder whose `node_modules` have the library. */
+  readonly library: string;
+  readonly model: string;
+  /** Tokens of the window; by default 8,192. It never exceeds what the model was trained for, or the memory. */
+  readonly context?: number | undefined;
+  readonly threads?: number | undefined;
+  /** After so long without a request the model leaves the memory; never, if it is missing or negative. */
+  readonly keepAliveSeconds?: number | undefined;
+}
+
+/** A model in memory. */
+export interface LoadedModel {
+  readonly library: Library;
+  readonly llama: Llama;
+  readonly model: Model;
+  readonly sequence: Sequence;
+  readonly window: number;
+  readonly prompts: ChatPrompts;
+  readonly tokens: PromptTokens;
+  dispose(): Promise<void>;
+}
+
+/** Is told of what happens to the model. */
+export interface ModelListener {
+  loading(percent: number): void;
+  ready(loaded: LoadedModel): void;
+  unloaded(): void;
+}
+
+/** What is wrong with a model or with the engine's files, in words for a person. */
+class LoadError extends Error {
+  override readonly name = 'LoadError';
+}
+
+const defaultWindow = 8_192;
+
+/**
+ * Keeps the model in memory while requests use it, and for some time after. It is disposed within the process: what
+ * stays is mostly the library itself, and a new process would have to check its binary again, which takes most of a
+ * start.
+ */
+export class EngineModel {
+  readonly #options: ModelOptions;
+  readonly #listener: ModelListener;
+  #started: Promise<{ readonly library: Library; readonly llama: Llama }> | undefined;
+  #loaded: Promise<LoadedModel> | undefined;
+  #unloading: Promise<void> | undefined;
+  #users = 0;
+  #timer: NodeJS.Timeout | undefined;
+  /** The last complaint of the library, which its errors do not repeat. */
+  #complaint = '';
+
+  constructor(options: ModelOptions, listener: ModelListener) {
+    this.#options = options;
+    this.#listener = listener;
+  }
+
+  /**
+   * Runs work with the model, which is loaded first if necessary, and stays until the work is done.
+   * @throws {LoadError} if it cannot be loaded.
+   */
+  async use<T>(work: (loaded: LoadedModel) => Promise<T> | T): Promise<T> {
+    this.#users += 1;
+    clearTimeout(this.#timer);
+    try {
+      this.#loaded ??= this.#load();
+      const loading = this.#loaded;
+      // What failed may succeed later, for example once there is enough memory.
+      const loaded = await loading.catch((error) => {
+        if (this.#loaded === loading) this.#loaded = undefined;
+        throw error;
+      });
+      return await work(loaded);
+    } finally {
+      this.#users -= 1;
+      if (this.#users === 0) this.#unloadLater();
+    }
+  }
+
+  #unloadLater(): void {
+    const { keepAliveSeconds: seconds = -1 } = this.#options;
+    if (seconds < 0 || seconds > maxTimerSeconds) return;
+    this.#timer = setTimeout(() => {
+      this.#unloading = this.#unload();
+    }, seconds * 1_000);
+  }
+
+  async #unload(): Promise<void> {
+    const loaded = this.#loaded;
+    this.#loaded = undefined;
+    await (await loaded)?.dispose();
+    this.#listener.unloaded();
+  }
+
+  async #load(): Promise<LoadedModel> {
+    await this.#unloading;
+    await requireModelFile(this.#options.model);
+    this.#started ??= this.#start();
+    const { library, llama } = await this.#started;
+    try {
+      const model = await llama.loadModel({
+        modelPath: this.#options.model,
+        gpuLayers: 0,
+        onLoadProgress: this.#progress(),
+      });
+      return this.#prepared(library, llama, model, await this.#createContext(llama, model));
+    } catch (error) {
+      throw new LoadError(sentenceFor(error, this.#complaint));
+    }
+  }
+
+  async #start() {
+    try {
+      const library = await openLibrary(this.#options.library);
+      const llama = await startLlama(library, (message) => {
+        this.#complaint = message.trim();
+      });
+      return { library, llama };
+    } catch (error) {
+      throw new LoadError(
+        `The engine's library cannot be loaded on this machine: ${messageOf(error).split('\n')[0]}. Install the engine again, or use another runner.`,
+      );
+    }
+  }
+
+  #createContext(llama: Llama, model: Model): Promise<Context> {
+    const { context = defaultWindow, threads = Math.max(1, llama.cpuMathCores - 1) } = this.#options;
+    return model.createContext({
+      // It becomes smaller where the memory is not enough.
+      contextSize: { max: Math.min(context, model.trainContextSize) },
+      batchSize,
+      threads,
+    });
+  }
+
+  #prepared(library: Library, llama: Llama, model: Model, context: Context): LoadedModel {
+    const window = Math.min(context.contextSize, model.trainContextSize);
+    const sequence = context.getSequence({ contextShift: { strategy: refuseShift } });
+    const tokens = new PromptTokens(model);
+    const prompts = new ChatPrompts(library, model, tokens);
+    const dispose = () => context.dispose().then(() => model.dispose());
+    const loaded = { library, llama, model, sequence, window, prompts, tokens, dispose };
+    this.#listener.ready(loaded);
+    return loaded;
+  }
+
+  #progress(): (share: number) => void {
+    let last = -1;
+    return (share) => {
+      const percent = Math.floor(share * 100);
+      if (percent > last) this.#listener.loading(percent);
+      last = Math.max(last, percent);
+    };
+  }
+}
+
+/** A timer takes at most 24 days. */
+const maxTimerSeconds = 2_000_000;
+
+/** By default the library drops old text where a window is full. */
+function refuseShift(): never {
+  throw new Error('The context window is full.');
+}
+
+/** @throws {LoadError} unless the file begins as a model does. */
+async function requireModelFile(path: string): Promise<void> {
+  const magic = Buffer.alloc(4);
+  try {
+    const file = await openRegularFile(path);
+    await file.read(magic, 0, 4, 0).finally(() => file.close());
+  } catch (error) {
+    throw new LoadError(`${path} cannot be read: ${messageOf(error)}. Choose another model file.`);
+  }
+  if (magic.toString('latin1') !== 'GGUF')
+    throw new LoadError(`${path} is not a model in the GGUF format. Choose a .gguf file.`);
+}
+
+function sentenceFor(error: unknown, complaint: string): string {
+  const reason = messageOf(error).split('\n')[0] ?? '';
+  if (error instanceof Error && error.name === 'InsufficientMemoryError')
+    return `This model needs more memory than is free (${reason}). Close other programs, or choose a smaller model.`;
+  const cause = complaint === '' ? reason : complaint;
+  return `The model cannot be loaded: ${cause.replace(/\.$/, '')}. The file may be damaged, or of a kind that this engine does not know: get it again, or choose another one.`;
+}

@@ -1,0 +1,269 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { AnswerText, generate, requireFit } from '../../daemon/engine/process/generation.ts';
+import { mustCall } from '../../daemon/engine/process/grammars.ts';
+import type { EvaluateOptions, Model, Sequence, Token } from '../../daemon/engine/process/library.ts';
+import { PromptTokens } from '../../daemon/engine/process/promptTokens.ts';
+import { ApiError, bodies, parseBody } from '../../daemon/engine/process/requests.ts';
+
+/** Each byte is a token, as far as text is concerned. */
+const bytes = { detokenize: (tokens: readonly Token[]) => Buffer.from(tokens).toString('utf8') };
+
+function piecesOf(text: string, stops: readonly string[]) {
+  const answer = new AnswerText(bytes, [], stops);
+  const pieces: string[] = [];
+  for (const byte of Buffer.from(text)) {
+    pieces.push(answer.push(byte));
+    if (answer.isStopped) break;
+  }
+  return { pieces: [...pieces, answer.end()], isStopped: answer.isStopped };
+}
+
+t.test(
+  'an answer stops before a text at which it must stop, and withholds no more than its beginning',
+  async (t) => {
+    const cases = [
+      { text: 'plain', stops: [], want: 'plain' },
+      { text: 'one END two', stops: ['END'], want: 'one ' },
+      { text: 'one EN', stops: ['END'], want: 'one EN' },
+      { text: 'aab', stops: ['ab'], want: 'a' },
+      { text: 'a\n\nb', stops: ['\n\n', 'b'], want: 'a' },
+      { text: 'grüße 👋🏽 €', stops: [''], want: 'grüße 👋🏽 €' },
+    ];
+    for (const { text, stops, want } of cases) {
+      const { pieces, isStopped } = piecesOf(text, stops);
+      t.equal(pieces.join(''), want, text);
+      t.equal(isStopped, want !== text);
+      t.notMatch(pieces.join('|'), '\u{FFFD}', 'no half character is sent');
+    }
+    const few = fc.string({ unit: fc.constantFrom('a', 'b', 'ü'), maxLength: 20 });
+    fc.assert(
+      fc.property(
+        few,
+        fc.string({ unit: fc.constantFrom('a', 'b', 'ü'), minLength: 1, maxLength: 3 }),
+        (text, stop) => {
+          const at = text.indexOf(stop);
+          return piecesOf(text, [stop]).pieces.join('') === (at < 0 ? text : text.slice(0, at));
+        },
+      ),
+    );
+  },
+);
+
+const controls = ['<|im_start|>', '<|im_end|>', '<s>', '[INST]', '<unk>'];
+const firstControl = 0x11_0000;
+
+/** A vocabulary of characters and control tokens. */
+const tokenizer = {
+  vocabularyType: 'bpe',
+  tokens: { bos: firstControl + 2, shouldPrependBosToken: true },
+  iterateAllTokens: () => [...controls.keys()].map((index) => firstControl + index),
+  getTokenAttributes: (token: Token) => ({
+    control: token < firstControl + 4,
+    unknown: token === firstControl + 4,
+  }),
+  detokenize: (tokens: readonly Token[]) => tokens.map(textOf).join(''),
+  tokenize(text: string, special: boolean): Token[] {
+    const parts = special ? text.split(/(<\|im_start\|>|<\|im_end\|>|<s>|\[INST\]|<unk>)/) : [text];
+    return parts.flatMap((part) => {
+      const index = controls.indexOf(part);
+      return special && index >= 0
+        ? [firstControl + index]
+        : [...part].map((unit) => unit.codePointAt(0) ?? 0);
+    });
+  },
+};
+
+function textOf(token: Token): string {
+  return controls[token - firstControl] ?? String.fromCodePoint(token);
+}
+
+t.test('what people write never becomes a control token', async (t) => {
+  const tokens = new PromptTokens(tokenizer);
+  /** What templates do: they trim, cut at marks, write JSON, and in capitals. */
+  const templates: Readonly<Record<string, (content: string) => string>> = {
+    plain: (content) => `<|im_start|>user\n${content}<|im_end|>`,
+    trimmed: (content) => `[INST]${content.trim()}[INST]`,
+    twice: (content) => `<s>${content}${content.split('</think>').at(-1)}<|im_end|>`,
+    json: (content) => `<s>${JSON.stringify({ [content]: [content] })}`,
+    capitals: (content) => `<s>${content.toUpperCase()}`,
+    ascii: (content) => `<s>${content.replace(/[^ -~]/g, '?')}`,
+  };
+  const count = (list: readonly Token[]) => list.filter((token) => token >= firstControl).length;
+  const part = fc.constantFrom(...controls, '<|im_', 'start|>', 'end|>', '<', '[', ' ', '\n', 'a', '"', 'ü');
+  for (const [name, template] of Object.entries(templates))
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
+        const content = parts.join('');
+        const { tokens: found, text } = tokens.write(() => template(tokens.protect(content)));
+        const own = count(tokens.withBeginning(tokenizer.tokenize(template(''), true)));
+        if (name !== 'capitals' && name !== 'ascii')
+          t.equal(text, name === 'json' ? text : template(content));
+        return count(found) === own;
+      }),
+    );
+  const value = { name: '<s>', list: ['[INST]', 1, null], '<|im_end|>': { deep: '<unk>' } };
+  const { tokens: found, text } = tokens.write(() => JSON.stringify(tokens.protectAll(value)));
+  t.same(JSON.parse(text), value, 'nothing else is changed');
+  t.equal(count(found), 1, 'only the beginning of the text');
+});
+
+t.test('a text without control tokens is tokenized in one piece', async (t) => {
+  const seen: string[] = [];
+  const tokens = new PromptTokens({
+    ...tokenizer,
+    tokenize: (text, special) => {
+      seen.push(text);
+      return tokenizer.tokenize(text, special);
+    },
+  });
+  tokens.write(() => `<s>${tokens.protect('if (a < b) [x] = y')}<|im_end|>`);
+  t.same(seen, ['<s>if (a < b) [x] = y<|im_end|>']);
+});
+
+t.test('a body is read, or refused with its first mistake', async (t) => {
+  const user = { role: 'user', content: 'hi' };
+  const cases: readonly (readonly [keyof typeof bodies, unknown, RegExp])[] = [
+    ['chat', {}, /"messages" is not valid/],
+    ['chat', { messages: [] }, /there is no message/],
+    ['chat', { messages: [{ role: '|>', content: 'x' }] }, /"messages\[0\]\.role"/],
+    ['chat', { messages: [{ role: 'user', content: 1 }] }, /neither a text nor a list/],
+    ['chat', { messages: [user], stream: 'yes' }, /"stream"/],
+    ['chat', { messages: [user], stop: 5 }, /"stop" .*neither a text nor a list of texts/],
+    ['chat', { messages: [user], tools: [{ type: 'function', function: {} }] }, /tools\[0\]\.function\.name/],
+    ['chat', { messages: [user], tool_choice: 'sometimes' }, /"tool_choice"/],
+    ['completion', { prompt: [1, true] }, /"prompt"/],
+    ['infill', { input_prefix: '' }, /"input_suffix"/],
+    ['tokenize', {}, /"content"/],
+  ];
+  for (const [name, body, message] of cases)
+    t.throws(() => parseBody(bodies[name], JSON.stringify(body)), { status: 400, message });
+  t.throws(() => parseBody(bodies.chat, '{'), { status: 400, message: 'The body is not JSON.' });
+  t.throws(() => parseBody(bodies.chat, '['.repeat(100_000)), { status: 400, message: /nested too deep/ });
+  const nulls = {
+    messages: [{ ...user, tool_calls: null }],
+    stop: null,
+    seed: null,
+    max_tokens: null,
+    tools: null,
+  };
+  t.match(parseBody(bodies.chat, JSON.stringify(nulls)), { messages: [user] }, 'null counts as absent');
+});
+
+t.test('which tools must be called', async (t) => {
+  const [a, b] = ['a', 'b'].map((name) => ({ type: 'function' as const, function: { name } }));
+  if (!a || !b) throw new Error('There are two.');
+  const messages = [{ role: 'user' as const, content: 'hi' }];
+  const chosen = (choice: unknown) =>
+    mustCall({ messages, tools: [a, b], tool_choice: choice } as Parameters<typeof mustCall>[0]);
+  t.same(chosen(undefined), []);
+  t.same(chosen('auto'), []);
+  t.same(chosen('none'), []);
+  t.same(chosen('required'), [a, b]);
+  t.same(chosen({ type: 'function', function: { name: 'b' } }), [b]);
+});
+
+/** A sequence that answers with the same letter for ever, and keeps what it evaluated. */
+function sequenceOf(kept: readonly Token[] = []) {
+  const batches: number[] = [];
+  let state = [...kept];
+  const evaluated = (tokens: readonly Token[]) => {
+    batches.push(tokens.length);
+    state.push(...tokens);
+  };
+  const sequence: Sequence = {
+    get nextTokenIndex() {
+      return state.length;
+    },
+    get contextTokens() {
+      return state;
+    },
+    needsCheckpoints: false,
+    takeCheckpoint: async () => undefined,
+    async adaptStateToTokens(tokens) {
+      const different = state.findIndex((token, index) => token !== tokens[index]);
+      if (different >= 0) state = state.slice(0, different);
+    },
+    evaluateWithoutGeneratingNewTokens: async (tokens) => evaluated(tokens),
+    async *evaluate(tokens: readonly Token[], _options: EvaluateOptions) {
+      evaluated(tokens);
+      for (;;) yield 97;
+    },
+  };
+  return { sequence, batches };
+}
+
+t.test(
+  'a prompt is read in batches, from where it differs, and an answer ends with the window',
+  async (t) => {
+    const prompt = Array.from({ length: 300 }, (_, index) => index % 90);
+    const cases = [
+      { body: {}, window: 310, kept: [], want: { text: 'a'.repeat(10), cached: 0, batches: [128, 128, 44] } },
+      {
+        body: { max_tokens: 3 },
+        window: 999,
+        kept: [],
+        want: { text: 'aaa', cached: 0, batches: [128, 128, 44] },
+      },
+      { body: { n_predict: 50 }, window: 302, kept: prompt, want: { text: 'aa', cached: 299, batches: [1] } },
+      {
+        body: { max_tokens: 1 },
+        window: 999,
+        kept: [...prompt.slice(0, 200), 1, 2],
+        want: { text: 'a', cached: 200, batches: [100] },
+      },
+      { body: { n_predict: 0 }, window: 999, kept: [], want: { text: '', cached: 0, batches: [] } },
+    ];
+    for (const { body, window, kept, want } of cases) {
+      const { sequence, batches } = sequenceOf(kept);
+      const signal = new AbortController().signal;
+      const model = bytes as unknown as Model;
+      const answer = generate(prompt, { model, sequence, window, body, stops: [], signal });
+      let text = '';
+      let next = await answer.next();
+      for (; !next.done; next = await answer.next()) text += next.value;
+      t.equal(text, want.text);
+      t.same(batches, want.batches);
+      const length = want.text.length;
+      t.match(next.value, {
+        promptTokens: 300,
+        cachedTokens: want.cached,
+        completionTokens: length,
+        end: 'limit',
+      });
+    }
+  },
+);
+
+t.test('a cancelled answer ends after the batch that is being read', async (t) => {
+  const { sequence, batches } = sequenceOf();
+  const leaving = new AbortController();
+  const evaluate = sequence.evaluateWithoutGeneratingNewTokens;
+  const stopping: Sequence = Object.create(sequence, {
+    evaluateWithoutGeneratingNewTokens: {
+      value: async (tokens: readonly Token[]) => {
+        await evaluate(tokens);
+        leaving.abort(new Error('left'));
+      },
+    },
+  });
+  const prompt = Array.from({ length: 1_000 }, () => 1);
+  const model = bytes as unknown as Model;
+  const options = { model, sequence: stopping, window: 2_000, body: {}, stops: [], signal: leaving.signal };
+  await t.rejects(generate(prompt, options).next(), /left/);
+  t.same(batches, [128]);
+});
+
+t.test('a prompt that fills the window is refused with both figures', async (t) => {
+  t.doesNotThrow(() => requireFit(255, 256));
+  try {
+    requireFit(256, 256);
+    t.fail('It fits.');
+  } catch (error) {
+    t.ok(error instanceof ApiError);
+    t.match(error, {
+      status: 400,
+      body: { error: { type: 'exceed_context_size_error', n_prompt_tokens: 256, n_ctx: 256, code: 400 } },
+    });
+  }
+});
