@@ -36,6 +36,8 @@ type Unavailable = new (message: string, options: ErrorOptions) => UnavailableEr
 export interface TransactionOptions {
   /** The statement that begins the transaction. */
   readonly begin?: string;
+  /** Nothing is written, so that the result does not wait for the end of the transaction. */
+  readonly isReading?: boolean;
   /** Thrown while the database is down. */
   readonly Unavailable: Unavailable;
 }
@@ -43,7 +45,7 @@ export interface TransactionOptions {
 /** Runs work on one connection, in a transaction. */
 export async function inTransaction<T>(
   pool: pg.Pool,
-  { begin = 'BEGIN', Unavailable }: TransactionOptions,
+  { begin = 'BEGIN', isReading = false, Unavailable }: TransactionOptions,
   work: (client: pg.ClientBase, begun: readonly pg.QueryResult[]) => Promise<T>,
 ): Promise<T> {
   const fail = toUnavailable(Unavailable);
@@ -52,17 +54,20 @@ export async function inTransaction<T>(
   let broken: Error | undefined;
   const onError = (error: Error) => (broken = error);
   client.on('error', onError);
+  const release = () => {
+    client.off('error', onError);
+    client.release(broken);
+  };
+  const end = (statement: string) => client.query(statement).catch(onError).finally(release);
   try {
     const begun = await client.query(begin);
     const result = await work(client, [begun].flat());
-    await client.query('COMMIT');
+    if (isReading) void end('COMMIT');
+    else await client.query('COMMIT').then(release);
     return result;
   } catch (error) {
-    await client.query('ROLLBACK').catch((failure: Error) => (broken = failure));
+    await end('ROLLBACK');
     return fail(error);
-  } finally {
-    client.off('error', onError);
-    client.release(broken);
   }
 }
 

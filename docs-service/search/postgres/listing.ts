@@ -105,39 +105,46 @@ export async function tryFindScope(
   return rows[0];
 }
 
-/** The slugs of a page. The second half of a list is read from its end, so that at most half is skipped. */
-export async function slugsOfPage(
+/** A document of a list, as its row has it. */
+export interface ListedRow {
+  readonly path: string;
+  readonly metadata: string;
+}
+
+/** A page of a list. The second half of a list is read from its end, so that at most half is skipped. */
+export async function readPage(
   client: pg.ClientBase,
   { scope, visible, drafts }: ListedScope,
   { limit, offset, drafts: hasDrafts }: ListQuery,
-): Promise<readonly string[]> {
+): Promise<readonly ListedRow[]> {
   const total = visible + (hasDrafts ? drafts : 0);
   const taken = Math.max(0, Math.min(limit, total - offset));
   if (taken === 0) return [];
   const isNearer = offset <= total / 2;
-  const order = isNearer ? '' : 'DESC';
-  const { rows } = await client.query<{ slug: string }>(
-    `SELECT slug FROM docs_listing WHERE scope = $1 ${hasDrafts ? '' : 'AND NOT draft'}
-     ORDER BY rank ${order}, place ${order}, slug ${order} LIMIT $2 OFFSET $3`,
+  const descending = isNearer ? '' : 'DESC';
+  const { rows } = await client.query<ListedRow>(
+    `SELECT path, metadata FROM (
+       SELECT rank, place, slug FROM docs_listing WHERE scope = $1 ${hasDrafts ? '' : 'AND NOT draft'}
+       ORDER BY rank ${descending}, place ${descending}, slug ${descending} LIMIT $2 OFFSET $3
+     ) AS page JOIN docs_documents USING (slug) ORDER BY rank, place, slug`,
     [scope, taken, isNearer ? offset : total - offset - taken],
   );
-  const slugs = rows.map(({ slug }) => slug);
-  return isNearer ? slugs : slugs.reverse();
+  return rows;
 }
 
 /** The same for a filter that has no list of its own: the whole list is visited. */
-export async function narrowedPage(
+export async function readNarrowedPage(
   client: pg.ClientBase,
   { scope }: ListedScope,
   { limit, offset, drafts, folder = '', changedSince = 0 }: ListQuery,
-): Promise<{ readonly slugs: readonly string[]; readonly total: number }> {
+): Promise<{ readonly rows: readonly ListedRow[]; readonly total: number }> {
   const within = `FROM docs_listing JOIN docs_documents USING (slug)
     WHERE scope = $1 ${drafts ? '' : 'AND NOT docs_listing.draft'} AND starts_with(path, $2) AND changed >= $3`;
   const asked = [scope, storable(folder), changedSince];
   const counted = await client.query<{ total: number }>(`SELECT count(*)::int AS total ${within}`, asked);
-  const { rows } = await client.query<{ slug: string }>(
-    `SELECT slug ${within} ORDER BY rank, place, slug LIMIT $4 OFFSET $5`,
+  const { rows } = await client.query<ListedRow>(
+    `SELECT path, metadata ${within} ORDER BY rank, place, slug LIMIT $4 OFFSET $5`,
     [...asked, limit, offset],
   );
-  return { slugs: rows.map(({ slug }) => slug), total: counted.rows[0]?.total ?? 0 };
+  return { rows, total: counted.rows[0]?.total ?? 0 };
 }

@@ -14,7 +14,7 @@ import {
   type WriterLease,
 } from '../documentIndex.ts';
 import * as reader from './postgresReader.ts';
-import { searchDocuments } from './postgresSearch.ts';
+import { searchDocuments, searchSettings } from './postgresSearch.ts';
 import { applyChanges, changeChannel, readFiles, readIndexId } from './postgresWriter.ts';
 import { locks, migrate, schemaVersion } from './schema.ts';
 
@@ -42,11 +42,11 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
     if (isMissingTable(error)) ready.forget();
     throw isMissingTable(error) ? new IndexUnavailableError('The index was deleted. Try again.') : error;
   };
-  const reading = async <T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> => {
+  const reading = async <T>(work: (client: pg.ClientBase) => Promise<T>, settings = ''): Promise<T> => {
     await ready.run();
     return inTransaction(
       pool,
-      { begin: beginReading, Unavailable: IndexUnavailableError },
+      { begin: `${beginReading}; ${settings}`, isReading: true, Unavailable: IndexUnavailableError },
       async (client, [, found]) => {
         const { version, state } = parseState(found);
         if (version !== schemaVersion)
@@ -76,7 +76,7 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
       return changes.generation();
     },
     list: (query) => reading((client) => reader.listDocuments(client, query)),
-    search: (query) => reading((client) => searchDocuments(client, query)),
+    search: (query) => reading((client) => searchDocuments(client, query), searchSettings),
     read: (slug) => reading((client) => reader.readDocument(client, slug)),
     metadataOf: (slugs) => reading((client) => reader.metadataOf(client, slugs)),
     select: (selection) => reading((client) => reader.selectDocuments(client, selection)),

@@ -21,7 +21,7 @@ import {
 } from '../documentRecord.ts';
 import { maxTags, slugMark } from '../documentTokens.ts';
 import { maxNeighbours, nearestSlugs, reversed, slugParts } from '../nearSlugs.ts';
-import { narrowedPage, slugsOfPage, tryFindScope } from './listing.ts';
+import { type ListedRow, readNarrowedPage, readPage, tryFindScope } from './listing.ts';
 
 type Client = pg.ClientBase;
 
@@ -29,12 +29,16 @@ type Client = pg.ClientBase;
 export async function listDocuments(client: Client, query: ListQuery): Promise<DocumentPage> {
   const found = await tryFindScope(client, query);
   if (!found) return { items: [], total: 0 };
-  const total = found.visible + (query.drafts ? found.drafts : 0);
   if (isNarrowed(query)) {
-    const { slugs, total } = await narrowedPage(client, found, query);
-    return { items: await metadataOf(client, slugs), total };
+    const { rows, total } = await readNarrowedPage(client, found, query);
+    return { items: rows.map(located), total };
   }
-  return { items: await metadataOf(client, await slugsOfPage(client, found, query)), total };
+  const rows = await readPage(client, found, query);
+  return { items: rows.map(located), total: found.visible + (query.drafts ? found.drafts : 0) };
+}
+
+function located({ path, metadata }: ListedRow): LocatedMetadata {
+  return { ...parseMetadata(metadata), path };
 }
 
 /** Of the characters that JSON escapes, PostgreSQL takes neither NUL nor half a character. */
@@ -72,12 +76,12 @@ export async function metadataOf(
   client: Client,
   slugs: readonly string[],
 ): Promise<readonly LocatedMetadata[]> {
-  const { rows } = await client.query<{ path: string; metadata: string }>(
+  const { rows } = await client.query<ListedRow>(
     `SELECT path, metadata FROM docs_documents JOIN unnest($1::text[]) WITH ORDINALITY AS asked (slug, place)
      USING (slug) ORDER BY place`,
     [slugs.map(storable)],
   );
-  return rows.map(({ path, metadata }) => ({ ...parseMetadata(metadata), path }));
+  return rows.map(located);
 }
 
 export async function selectDocuments(
@@ -85,14 +89,11 @@ export async function selectDocuments(
   { order, ...filter }: Selection,
 ): Promise<readonly LocatedMetadata[]> {
   const found = await tryFindScope(client, filter);
-  const { rows } = await client.query<{ path: string; metadata: string }>(
+  const { rows } = await client.query<ListedRow>(
     'SELECT path, metadata FROM docs_documents JOIN docs_listing USING (slug) WHERE scope = $1',
     [found?.scope ?? 0],
   );
-  return inOrder(
-    rows.map(({ path, metadata }) => ({ ...parseMetadata(metadata), path })),
-    order,
-  );
+  return inOrder(rows.map(located), order);
 }
 
 export async function slugsOf(

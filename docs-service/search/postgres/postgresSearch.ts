@@ -19,12 +19,16 @@ type Client = pg.ClientBase;
 /** By slug. */
 type TermStats = Map<string, string>;
 
-/** Must run in a transaction that sees one state. It reads the text only of documents on the page. */
+/**
+ * Settings of the transaction of a search. Rows are narrow, but their words are long. The planner does not know that,
+ * and would read the words of every row.
+ */
+export const searchSettings = "SET LOCAL enable_seqscan = off; SET LOCAL work_mem = '32MB'";
+
+/** Must run in a transaction that sees one state, with `searchSettings`. It reads the text only of documents on the page. */
 export async function searchDocuments(client: Client, asked: SearchQuery): Promise<SearchPage> {
   const query = parseQuery(asked.text);
   if (isEmptyQuery(query)) return { items: [], total: 0, approximate: false };
-  // Rows are narrow, but their words are long. The planner does not know that, and would read the words of every row.
-  await client.query("SET LOCAL enable_seqscan = off; SET LOCAL work_mem = '32MB'");
   const termStats: TermStats = new Map();
   const { tiers, count } = await findTiers(client, { query, asked, termStats });
   const sample = await readSample(client, query);
