@@ -26,7 +26,8 @@ type TermStats = Map<string, string>;
 export const searchSettings = "SET LOCAL enable_seqscan = off; SET LOCAL work_mem = '32MB'";
 
 /**
- * Must run in a transaction that sees one state, with `searchSettings`. It reads the text only of documents on the page.
+ * Must run in a transaction that sees one state, with `searchSettings`. It reads the text only of documents on the
+ * page.
  */
 export async function searchDocuments(client: Client, asked: SearchQuery): Promise<SearchPage> {
   const query = parseQuery(asked.text);
