@@ -8,6 +8,7 @@ import {
 import type { Lazy } from '../base/lazily.ts';
 import { catalogParamsSchema, probeCatalogParamsSchema } from '../models/params.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
+import { requireAbility } from '../runner/abilities.ts';
 import type { Runner } from '../runner/runner.ts';
 import type { Servers } from '../runner/servers.ts';
 import type { Catalog, CatalogQuery } from './catalog.ts';
@@ -26,6 +27,7 @@ const installedWithin = 2_000;
 export function serveCatalog(endpoint: Endpoint, { catalog, servers, installed }: CatalogDependencies): void {
   const queryOf = async ({ server, ...query }: CatalogParams, signal: AbortSignal): Promise<CatalogQuery> => {
     const runner = await servers.runner(server, signal);
+    requireAbility(runner, 'catalog');
     const reason = new Error('The runner took too long to list its models.');
     const names = withTimeLimit({ limit: installedWithin, reason, signal }, (limited) =>
       installed(runner, limited),

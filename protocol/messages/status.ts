@@ -25,8 +25,10 @@ export type Ability =
   | 'pull'
   | 'delete'
   | 'create'
+  /** Makes vectors of texts. No message asks for it yet. It is said of Ollama alone; other servers may do it too. */
   | 'embed'
   | 'logs'
+  /** The models of the public library, and of its cloud, can be used there. */
   | 'catalog';
 
 export interface Status extends Advised {

@@ -12,9 +12,16 @@ import { createOpenaiRunner } from '../../daemon/runner/openai/openaiRunner.ts';
 import { parseProps } from '../../daemon/runner/openai/props.ts';
 import { recognise } from '../../daemon/runner/recognise.ts';
 import type { ChatRequest, Server } from '../../daemon/runner/runner.ts';
+import { isRecord } from '../../protocol/base/json.ts';
 import type { ChatParams } from '../../protocol/messages/chat.ts';
 import { startLogsRequest } from '../../protocol/messages/log.ts';
-import { listModelsRequest, pullModelRequest, showModelRequest } from '../../protocol/messages/models.ts';
+import {
+  cloudRequest,
+  libraryRequest,
+  listModelsRequest,
+  pullModelRequest,
+  showModelRequest,
+} from '../../protocol/messages/models.ts';
 import { discoverRequest, serversRequest, statusRequest } from '../../protocol/messages/status.ts';
 import { startPair } from '../support/daemonPair.ts';
 import { failsWith } from '../support/failsWith.ts';
@@ -49,6 +56,54 @@ t.test('every recorded exchange is read correctly', async (t) => {
   const { actual, accepted } = golden('replayed-openai.json', outcomes);
   t.equal(actual, accepted, 'test/fixtures/golden/replayed-openai.json (ACCEPT=1 takes what is)');
 });
+
+t.test('the stand-in for llama.cpp says nothing that a real server does not say', async (t) => {
+  const events = [delta({ role: 'assistant', content: null }), delta({ content: 'a' }), delta({}, 'stop')];
+  const chat = 'POST /v1/chat/completions';
+  const routes = { ...llamaRoutes('m'), [chat]: streaming([...events, usage(1, 1)]) };
+  const standIn = await startOpenaiStandIn(routes, llamaHeaders);
+  t.teardown(() => standIn.close());
+  const recordings = readRecordings('recordings-openai');
+  for (const [route, file] of [
+    ['GET /v1/models', '006-models.json'],
+    ['GET /props', '009-props.json'],
+    ['GET /nowhere', '015-unknown-route.json'],
+    [chat, '023-chat-stream-usage.json'],
+    ['POST /infill', '068-infill-unsupported.json'],
+    ['POST /v1/chat/completions/input_tokens', '071-input-tokens.json'],
+  ] as const) {
+    const [method = '', path] = route.split(' ');
+    const answer = await fetch(`${standIn.url}${path}`, { method });
+    const real = recordings.find((recording) => recording.file === file)?.response;
+    t.match(
+      { status: answer.status, server: answer.headers.get('server') },
+      {
+        status: real?.status,
+        server: real?.headers['server'],
+      },
+    );
+    const known = fieldsOf(real?.chunks.map(({ text }) => text).join('') ?? '');
+    t.strictSame(
+      [...fieldsOf(await answer.text())].filter((field) => !known.has(field)),
+      [],
+      route,
+    );
+  }
+});
+
+/** The fields of JSON, or of a stream's events, each with its type, such as `.data[].meta.n_ctx number`. */
+function fieldsOf(text: string): ReadonlySet<string> {
+  const fields = new Set<string>();
+  const walk = (value: unknown, path: string): void => {
+    fields.add(`${path} ${value === null ? 'null' : typeof value}`);
+    if (Array.isArray(value)) for (const item of value) walk(item, `${path}[]`);
+    else if (isRecord(value)) for (const [key, field] of Object.entries(value)) walk(field, `${path}.${key}`);
+  };
+  const events = text.split('\n').filter((line) => line.startsWith('data: {'));
+  for (const json of events.length > 0 ? events.map((line) => line.slice('data: '.length)) : [text])
+    walk(JSON.parse(json), '');
+  return fields;
+}
 
 async function replay(recording: Recording): Promise<unknown> {
   const { url, close } = await startReplay(recording);
@@ -300,6 +355,15 @@ t.test('a chat with llama.cpp', async (t) => {
       }),
       'the log of an Ollama on this machine is not its log',
     );
+    for (const request of [libraryRequest, cloudRequest])
+      await t.rejects(
+        daemon.request(request, {}),
+        failsWith({
+          data: { kind: 'not-supported', capability: 'catalog' },
+          message: /^llama\.cpp at .* cannot use the catalog of Ollama\. Use an Ollama server for that\.$/,
+        }),
+        'it has nothing that could be pulled there',
+      );
   });
 
   await t.test('a prompt that nearly fills the window is counted exactly', async (t) => {

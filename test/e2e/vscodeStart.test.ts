@@ -216,6 +216,7 @@ t.test(
     const only = page.locator('.notifications-toasts').getByText('Use It');
     const oneOfSeveral = page.locator('.quick-input-list').getByText(llama.url);
     await only.or(oneOfSeveral).first().click();
+    await page.locator('.statusbar').getByText(`llama.cpp answers at ${llama.url}.`).waitFor();
     const ids = await editor.until(modelIds, { fits: (found) => found.includes('small') });
     t.strictSame(ids, ['small']);
     await page.locator('.pane .monaco-list-row').getByText('small').first().waitFor();

@@ -891,10 +891,13 @@ t.test('Tab completes slash commands, and what they take', async (t) => {
     knownTools: ['git', 'my server'],
     models: async () => [model('wise:8b'), model('able:1b')],
     sessions: async () => [],
+    product: async (): Promise<Product | undefined> => undefined,
   };
   const cases: readonly (readonly [line: string, candidates: readonly string[]])[] = [
     ['/mo', ['/model ']],
     ['/he', ['/help']],
+    ['/c', ['/context ', '/clear']],
+    ['/context ', ['auto']],
     ['/s', ['/system ', '/set ', '/sessions ', '/stats']],
     ['/nope', []],
     ['/nope x', []],
@@ -918,6 +921,9 @@ t.test('Tab completes slash commands, and what they take', async (t) => {
   t.equal(await completeSlash('text', state), undefined, 'in a prompt, Tab is a character');
   const failing = { ...state, models: () => Promise.reject(new Error('no runner')) };
   t.strictSame((await completeSlash('/model ', failing))?.candidates, []);
+  const fixed = { ...state, product: async () => 'llama.cpp' as const };
+  t.strictSame((await completeSlash('/c', fixed))?.candidates, ['/clear'], 'its window is fixed');
+  t.strictSame((await completeSlash('/context ', fixed))?.candidates, []);
 });
 
 t.test('a defect of the terminal says so, and its stack is kept', async (t) => {

@@ -242,6 +242,15 @@ t.test('a server that is no Ollama: its product, its windows, and what it cannot
   t.match(page, /context +4096 tokens\n +learnt +vision by its name, context assumed\n/);
   t.match(page, /served by +llama\.cpp\n +loaded +loading, 42 %\n/);
   t.match((await run(['show', 'smol', '--json'], { answers })).out.events(), [{ product: 'llama.cpp' }]);
+  const stays = model('smol', { running: { expiresAt: '9999-12-31T23:59:59.000Z', size: 0, sizeVram: 0 } });
+  const show = { answers: { 'runner/models/show': () => ({ model: stays }) } };
+  for (const [can, ps, shown] of [
+    [['chat'], /\nsmol *\n$/, /loaded +yes\n/],
+    [['chat', 'unload'], /\nsmol +until it is stopped\n$/, /loaded +yes, until it is stopped\n/],
+  ] as const) {
+    t.match((await run(['ps'], { models: [stays], ...by(can) })).out.text(), ps, can.join());
+    t.match((await run(['show', 'smol'], { ...show, ...by(can) })).out.text(), shown, can.join());
+  }
   const none = { models: [] };
   t.match((await run(['models'], none)).error.text(), /^No model is installed\. Load one in the program/);
   t.equal((await run(['ps'], none)).error.text(), 'No model is loaded. The first question loads one.\n');

@@ -1048,7 +1048,16 @@ t.test('the findings of the doctor', async (t) => {
     [...examineModels([narrow])],
     [{ state: 'ok' }, { state: 'warn', found: 'm:1b has 4096 tokens of 32768; longer prompts are refused' }],
   );
-  t.match([...examineModels([narrow], 'llama.cpp')].at(-1), { mend: /^The server fixes it when it starts/ });
+  for (const [maximum, advice] of [
+    [32_768, 'a window of 8192 or more'],
+    [8_192, 'a window of 8192'],
+    [4_096, 'a window of 4096'],
+  ] as const)
+    t.match(
+      [...examineModels([{ ...narrow, context: { allocated: 2048, maximum } }], 'llama.cpp')].at(-1),
+      { mend: `The server fixes it when it starts: start it with ${advice}.` },
+      'no model gets more than its maximum',
+    );
   const [, warning, ...others] = examineModels([narrow, { ...narrow, name: 'n:1b' }]);
   t.match(warning, { found: /^m:1b has 4096 tokens of 32768, n:1b has 4096/ }, 'one warning for all of them');
   t.strictSame(others, []);

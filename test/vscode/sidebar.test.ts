@@ -771,7 +771,8 @@ t.test('any name can be pulled, and the names of the library are offered', async
     installed: true,
     sizes: ['4b', '8b'],
   };
-  const open = (library: Promise<readonly CatalogEntry[]> = Promise.resolve([entry])) => {
+  const catalog = Promise.resolve([entry]);
+  const open = (library?: Promise<readonly CatalogEntry[]>) => {
     const events: Record<string, () => void> = {};
     const box = {
       ...{
@@ -795,7 +796,7 @@ t.test('any name can be pulled, and the names of the library are offered', async
     };
     return { box, answer, type, enter: () => events['enter']?.() };
   };
-  const { box, answer, type, enter } = open();
+  const { box, answer, type, enter } = open(catalog);
   t.ok(box.busy, 'the box is there before the library is');
   await new Promise(setImmediate);
   t.strictSame(
@@ -810,11 +811,18 @@ t.test('any name can be pulled, and the names of the library are offered', async
   box.selectedItems = box.items.slice(0, 1);
   enter();
   t.strictSame(await answer, { name: 'hf.co/me/mine' });
-  const listed = open();
+  const listed = open(catalog);
   await new Promise(setImmediate);
   listed.box.selectedItems = listed.box.items;
   listed.enter();
   t.match(await listed.answer, { entry: { model: 'qwen3' } });
+
+  const without = open();
+  t.match(without.box, { busy: false, items: [] }, 'names of Ollama are nothing for another server');
+  without.type('owner/model:Q4_0');
+  without.box.selectedItems = without.box.items.slice(0, 1);
+  without.enter();
+  t.strictSame(await without.answer, { name: 'owner/model:Q4_0' });
 
   const recommended = ['qwen3:4b', 'qwen2.5-coder:1.5b'];
   const alone = open(Promise.reject(new Error('No network.')));

@@ -218,18 +218,21 @@ export function* examineModels(models: readonly Model[], product: Product = 'oll
   const narrow = loaded.flatMap(({ name, context: { allocated, maximum } }) =>
     allocated === undefined || maximum === undefined || allocated >= Math.min(usefulWindow, maximum)
       ? []
-      : [`${name} has ${allocated} tokens of ${maximum}`],
+      : [{ name, allocated, maximum }],
   );
-  if (narrow.length > 0)
-    yield {
-      check: 'context window',
-      state: 'warn',
-      found: `${narrow.join(', ')}; longer prompts are refused`,
-      mend:
-        product === 'ollama'
-          ? `Ask for more with "--context ${usefulWindow}", or for good with "contextLength": ${usefulWindow} in ~/.config/runner/config.json.`
-          : `The server fixes it when it starts: start it with ${usefulWindow} or more.`,
-    };
+  if (narrow.length === 0) return;
+  const known = narrow.map(({ name, allocated, maximum }) => `${name} has ${allocated} tokens of ${maximum}`);
+  const largest = Math.max(...narrow.map(({ maximum }) => maximum));
+  const advised = Math.min(usefulWindow, largest);
+  yield {
+    check: 'context window',
+    state: 'warn',
+    found: `${known.join(', ')}; longer prompts are refused`,
+    mend:
+      product === 'ollama'
+        ? `Ask for more with "--context ${advised}", or for good with "contextLength": ${advised} in ~/.config/runner/config.json.`
+        : `The server fixes it when it starts: start it with a window of ${advised}${advised < largest ? ' or more' : ''}.`,
+  };
 }
 
 /** In tokens. */

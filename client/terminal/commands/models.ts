@@ -1,7 +1,7 @@
 import { formatBytes } from '../../../protocol/base/bytes.ts';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
-import { productNames, type Status, statusRequest } from '../../../protocol/messages/status.ts';
+import { type Ability, productNames, type Status, statusRequest } from '../../../protocol/messages/status.ts';
 import { describeLoading } from '../../shared/modelWords.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { howToGet } from '../conversation/chooseModel.ts';
@@ -42,12 +42,14 @@ export async function showLoaded(context: CommandContext): Promise<number> {
       daemon.request(statusRequest, {}),
     ]);
     const loaded = models.filter(({ running, loading }) => running ?? loading);
-    const canLoad = status.can?.includes('load') ?? true;
     if (context.commandLine.json) await writeModels(stdout, loaded, status);
-    else if (loaded.length > 0) await stdout.write(loadedTable(loaded, stdout.style, today()));
+    else if (loaded.length > 0)
+      await stdout.write(
+        loadedTable(loaded, { style: stdout.style, today: today(), canUnload: can(status, 'unload') }),
+      );
     else
       await stderr.writeText(
-        `No model is loaded. The first question loads one${canLoad ? ', and so does "runner run M"' : ''}.`,
+        `No model is loaded. The first question loads one${can(status, 'load') ? ', and so does "runner run M"' : ''}.`,
       );
     if (loaded.length > 0) await showServer(context, status);
     return 0;
@@ -67,12 +69,23 @@ async function showServer({ terminal, commandLine }: CommandContext, status: Sta
   await stderr.writeText(stderr.style.dim(showLine(`Served by ${productNames[product]} ${version}`.trim())));
 }
 
-function loadedTable(models: readonly Model[], style: Style, today: Date): string {
+/** Whether the server has the ability. One that has not answered yet may have it. */
+function can(status: Status, ability: Ability): boolean {
+  return status.can?.includes(ability) ?? true;
+}
+
+interface LoadedLook {
+  readonly style: Style;
+  readonly today: Date;
+  readonly canUnload: boolean;
+}
+
+function loadedTable(models: readonly Model[], { style, today, canUnload }: LoadedLook): string {
   const columns = ['MODEL', 'MEMORY', 'CONTEXT', 'STAYS'].map((title) => ({ title }));
   const rows = models.map((model) => {
     const { name, running, loading } = model;
     const facts = running
-      ? [describeMemory(running), markContext(model), describeExpiry(running, today)]
+      ? [describeMemory(running), markContext(model), describeExpiry(running, today, canUnload)]
       : ['', markContext(model), loading ? describeLoading(loading) : ''];
     return [name, ...facts].map(showLine);
   });

@@ -23,13 +23,14 @@ export async function showModel(context: CommandContext): Promise<number> {
   const { stdout, today } = context.terminal;
   const [model = ''] = context.commandLine.words;
   return withDaemon(context, {}, async (daemon) => {
-    const [result, { product }] = await Promise.all([
+    const [result, { product, can }] = await Promise.all([
       orNearModels(daemon, model, daemon.request(showModelRequest, { model })),
       daemon.request(statusRequest, {}),
     ]);
     const look = {
       style: stdout.style,
       today: today(),
+      canUnload: can?.includes('unload') ?? true,
       ...(stdout.isScreen ? { columns: stdout.columns } : {}),
     };
     if (context.commandLine.json) await stdout.writeJson({ ...result, ...(product && { product }) });
@@ -41,6 +42,7 @@ export async function showModel(context: CommandContext): Promise<number> {
 interface ModelLook {
   readonly style: Style;
   readonly today: Date;
+  readonly canUnload: boolean;
   /** What serves the model, if that is known. */
   readonly product?: Product;
   /** The width of a screen, where long texts are cut. Absent elsewhere. */
@@ -65,10 +67,11 @@ function describeModel(result: ShowModelResult, look: ModelLook): string {
 
 type Fact = readonly [name: string, value: string];
 
-function factsOf(model: Model, { today, product }: ModelLook): readonly Fact[] {
+function factsOf(model: Model, look: ModelLook): readonly Fact[] {
+  const { product } = look;
   const { family, size, details, remote, running, loading } = model;
   const window = describeContext(model);
-  const loaded = loading ? describeLoading(loading) : running ? describeRunning(running, today) : 'no';
+  const loaded = loading ? describeLoading(loading) : running ? describeRunning(running, look) : 'no';
   const facts: readonly Fact[] = [
     ['family', [family, details?.family].filter(isNews).join(', ')],
     ['size', size === undefined || remote ? '' : formatBytes(size)],
@@ -97,8 +100,11 @@ function isNews(text: string | undefined, index: number, all: readonly (string |
   return text !== undefined && text !== '' && all.indexOf(text) === index;
 }
 
-function describeRunning(running: NonNullable<Model['running']>, today: Date): string {
-  const facts = [describeMemory(running) || 'yes', describeExpiry(running, today)];
+function describeRunning(
+  running: NonNullable<Model['running']>,
+  { today, canUnload }: Pick<ModelLook, 'today' | 'canUnload'>,
+): string {
+  const facts = [describeMemory(running) || 'yes', describeExpiry(running, today, canUnload)];
   return facts.filter((fact) => fact !== '').join(', ');
 }
 

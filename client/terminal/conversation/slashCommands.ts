@@ -159,9 +159,12 @@ const otherNames: ReadonlyMap<string, string> = new Map([
 /** What is suggested for a typo: nothing that ends the conversation. */
 const harmless: readonly string[] = [...commands.keys()].filter((name) => name !== 'clear' && name !== 'bye');
 
-/** The commands with what Tab offers for their words. */
-export function slashOffers(): ReadonlyMap<string, SlashOffers> {
-  return new Map([...commands].map(([name, { offers = [] }]) => [name, offers]));
+/** The commands that begin so, with what Tab offers for their words. */
+export async function slashOffers(
+  begun: string,
+  state: Pick<ConversationState, 'product'>,
+): Promise<ReadonlyMap<string, SlashOffers>> {
+  return new Map((await possibleCommands(begun, state)).map(([name, { offers = [] }]) => [name, offers]));
 }
 
 /**
@@ -268,13 +271,10 @@ async function changeAnyOption(state: ConversationState, words: string): Promise
   return (isWindow ? await whyFixed(state) : undefined) ?? changeOption(state, words);
 }
 
-/** Without what the server cannot do. */
 async function showHelp(state: ConversationState): Promise<SlashResult> {
-  const isFixed = (await whyFixed(state)) !== undefined;
-  const offered = [...commands].flatMap(([name, command]) =>
-    isFixed && name === 'context' ? [] : [command],
+  const rows = (await possibleCommands('', state)).map(
+    ([, { usage, summary }]) => `${usage.padEnd(42)} ${summary}`,
   );
-  const rows = offered.map(({ usage, summary }) => `${usage.padEnd(42)} ${summary}`);
   const text = [
     ...rows,
     '',
@@ -284,8 +284,15 @@ async function showHelp(state: ConversationState): Promise<SlashResult> {
   return { text };
 }
 
+/** The commands that begin so, without what the server cannot do. It is asked only if that matters. */
+async function possibleCommands(begun: string, state: Pick<ConversationState, 'product'>) {
+  const named = [...commands].filter(([name]) => name.startsWith(begun));
+  const isFixed = 'context'.startsWith(begun) && (await whyFixed(state)) !== undefined;
+  return isFixed ? named.filter(([name]) => name !== 'context') : named;
+}
+
 /** Only Ollama takes a size of the window with a request. */
-async function whyFixed(state: ConversationState): Promise<SlashResult | undefined> {
+async function whyFixed(state: Pick<ConversationState, 'product'>): Promise<SlashResult | undefined> {
   const product = await state.product();
   if (product === undefined || product === 'ollama') return undefined;
   return { text: `${productNames[product]} fixes the context window when it loads the model. Set it there.` };

@@ -9,7 +9,7 @@ export interface Completion {
   readonly completed: string;
 }
 
-type CompletionState = Pick<ConversationState, 'cwd' | 'knownTools' | 'models' | 'sessions'>;
+type CompletionState = Pick<ConversationState, 'cwd' | 'knownTools' | 'models' | 'product' | 'sessions'>;
 
 const none: Completion = { candidates: [], completed: '' };
 
@@ -23,7 +23,7 @@ const maxFiles = 200;
 export async function completeSlash(line: string, state: CompletionState): Promise<Completion | undefined> {
   const [, name, words] = /^\/(\S*)(?:\s+(.*))?$/s.exec(line) ?? [];
   if (name === undefined) return undefined;
-  const offers = slashOffers();
+  const offers = await slashOffers(name, state);
   if (words === undefined)
     return starting(
       line,

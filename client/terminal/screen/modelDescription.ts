@@ -29,11 +29,14 @@ export function describeMemory({ size, sizeVram }: RunningState): string {
   return `${formatBytes(size)}, ${place}`;
 }
 
-/** When it is unloaded, such as `until 13:05`; empty if that is unknown. */
-export function describeExpiry({ expiresAt }: RunningState, today: Date): string {
+/**
+ * When it is unloaded, such as `until 13:05`; empty if that is unknown, and if it stays loaded at a server that cannot
+ * unload it.
+ */
+export function describeExpiry({ expiresAt }: RunningState, today: Date, canUnload = true): string {
   const time = new Date(expiresAt);
   if (Number.isNaN(time.getTime())) return '';
-  if (staysForGood(time.getTime(), today.getTime())) return 'until it is stopped';
+  if (staysForGood(time.getTime(), today.getTime())) return canUnload ? 'until it is stopped' : '';
   const [day, hour] = localTime(time);
   return day === localTime(today)[0] ? `until ${hour}` : `until ${day} ${hour}`;
 }

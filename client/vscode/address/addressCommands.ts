@@ -28,7 +28,7 @@ export function registerAddressCommands(
     'runner.tryAgain': async () => {
       const answers = await retry(daemon);
       // The question may stay open for long.
-      if (!answers) void offerFound(daemon).catch((error) => reporter.report(error, { showToUser: true }));
+      if (!answers) void useFound(daemon).catch((error) => reporter.report(error, { showToUser: true }));
       return answers;
     },
     'runner.tryServer': (row) => retry(daemon, serverOfRow(row)),
@@ -128,6 +128,11 @@ function ask(options: AddressBoxOptions): Promise<string | undefined> {
 async function openSetting(name: string): Promise<void> {
   const page = vscode.env.remoteName === undefined ? 'openSettings' : 'openRemoteSettings';
   await vscode.commands.executeCommand(`workbench.action.${page}`, { query: `@id:${name}` });
+}
+
+/** What is said of the runner that was found takes the place of what was said of the former one. */
+async function useFound(daemon: DaemonConnection): Promise<void> {
+  if (await offerFound(daemon)) await retry(daemon);
 }
 
 /** The daemon announces the state that it finds; the user sees the sentence. */

@@ -12,21 +12,22 @@ import { plain } from '../ui/safeText.ts';
 
 /**
  * Looks for runners on this machine, where nothing answers at `runner.host`, and offers what it finds. Only a yes sets
- * the address.
+ * the address. The result says whether one was given.
  */
-export async function offerFound(daemon: DaemonConnection): Promise<void> {
+export async function offerFound(daemon: DaemonConnection): Promise<boolean> {
   const location = vscode.ProgressLocation.Window;
   const title = 'Looking for runners on this machine';
   const { runners } = await vscode.window.withProgress({ location, title }, () =>
     daemon.request(discoverRequest, {}),
   );
   const [only, ...others] = runners;
-  if (!only) return;
+  if (!only) return false;
   const chosen = others.length === 0 ? await askFor(only) : await chooseOne(runners);
-  if (!chosen) return;
+  if (!chosen) return false;
   // It was about the former runner.
   if (readSettings().api !== undefined) await updateSetting('api', undefined);
   await updateSetting('host', chosen.url);
+  return true;
 }
 
 async function askFor(runner: FoundRunner): Promise<FoundRunner | undefined> {

@@ -23,3 +23,9 @@ export async function chooseServer(
   const chosen = await vscode.window.showQuickPick(items, { title: 'On Which Server?' });
   return chosen && { server: chosen.label };
 }
+
+/** The server whose catalog counts: the one at `runner.host` if it has one, or else the first that has. */
+export function catalogServer(facts: Pick<ServerFacts, 'those'>): { readonly server: string } {
+  const [server = defaultServerName] = facts.those('catalog');
+  return { server };
+}

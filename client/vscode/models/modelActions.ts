@@ -75,7 +75,7 @@ export async function isRunning(daemon: DaemonConnection, row: ModelRow): Promis
  * Opens the page of a model in the browser. A row of the catalog has its address; a local model may be in the catalog.
  */
 export async function openPage(daemon: DaemonConnection, row: ModelRow): Promise<void> {
-  const url = row.url ?? huggingFacePage(row.model) ?? (await catalogPage(daemon, row.model));
+  const url = row.url ?? huggingFacePage(row.model) ?? (await catalogPage(daemon, row));
   if (url !== undefined) await vscode.env.openExternal(vscode.Uri.parse(url, true));
   else void vscode.window.showInformationMessage(`${row.model} has no page: the catalog does not list it.`);
 }
@@ -86,9 +86,9 @@ function huggingFacePage(model: string): string | undefined {
   return owner === undefined ? undefined : `https://huggingface.co/${owner}/${name}`;
 }
 
-async function catalogPage(daemon: DaemonConnection, model: string): Promise<string | undefined> {
-  const { entries } = await daemon.request(libraryRequest, {});
-  const base = withoutTag(model);
+async function catalogPage(daemon: DaemonConnection, row: ModelRow): Promise<string | undefined> {
+  const { entries } = await daemon.request(libraryRequest, serverOf(row));
+  const base = withoutTag(row.model);
   return entries.find(({ name }) => withoutTag(name) === base)?.url;
 }
 

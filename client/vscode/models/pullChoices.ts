@@ -11,18 +11,21 @@ interface NameItem extends QuickPickItem {
 
 /**
  * Shows a new box, and disposes of it. It offers the library's names as the user types, and also the typed name itself,
- * because the library does not have every model. The library may arrive late, or not at all.
+ * because the library does not have every model. The library may arrive late, or not at all. It is undefined
+ * if no server can use it.
  */
 export function askForName(
   box: QuickPick<NameItem>,
-  library: Promise<readonly CatalogEntry[]>,
+  library: Promise<readonly CatalogEntry[]> | undefined,
 ): Promise<NamedPull | undefined> {
   Object.assign(box, {
     title: 'Pull a Model',
-    placeholder: 'A name of the library, or any other, such as hf.co/owner/model:tag',
+    placeholder: library
+      ? 'A name of the library, or any other, such as hf.co/owner/model:tag'
+      : 'A name that the server knows, such as owner/model:tag',
     ignoreFocusOut: true,
     matchOnDescription: true,
-    busy: true,
+    busy: library !== undefined,
   });
   let offered: readonly NameItem[] = [];
   const draw = () => {
@@ -35,7 +38,7 @@ export function askForName(
     box.busy = false;
     draw();
   };
-  library.then(
+  library?.then(
     (entries) => offer(entries.length > 0 ? entries.map(entryItem) : recommendations),
     () => {
       box.title = 'Pull a Model: the catalog cannot be reached';

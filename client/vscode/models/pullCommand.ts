@@ -8,7 +8,7 @@ import type { ServerFacts } from '../daemon/serverFacts.ts';
 import { originsOf } from '../daemon/servers.ts';
 import { readSettings } from '../settings.ts';
 import { plain } from '../ui/safeText.ts';
-import { chooseServer } from './chooseServer.ts';
+import { catalogServer, chooseServer } from './chooseServer.ts';
 import { type ModelRow, paramsOf, type ShownModels } from './modelRow.ts';
 import { askForName, describeNeed, sizeChoices } from './pullChoices.ts';
 import type { InterruptedPulls, RunningPulls } from './pulls.ts';
@@ -25,7 +25,7 @@ export interface PullDependencies {
 /** Pulls the model of a row, in the size that the user chooses, or a model that the user names. */
 export async function pull(dependencies: PullDependencies, row: ModelRow | undefined): Promise<void> {
   const { daemon, facts } = dependencies;
-  const named = row ?? (await nameOfLibrary(daemon));
+  const named = row ?? (await nameOfLibrary(daemon, facts));
   const place = named?.server === undefined ? await chooseServer(facts, 'pull') : {};
   const wanted = named && place && { ...named, ...place };
   const model = wanted && (await chooseSize(daemon, wanted));
@@ -76,8 +76,11 @@ async function offerChat(params: ReturnType<typeof paramsOf>): Promise<void> {
   if (choice === chat) await vscode.commands.executeCommand('runner.chatWithModel', params);
 }
 
-async function nameOfLibrary(daemon: DaemonConnection): Promise<ModelRow | undefined> {
-  const library = daemon.request(libraryRequest, {}).then(({ entries }) => entries);
+async function nameOfLibrary(daemon: DaemonConnection, facts: ServerFacts): Promise<ModelRow | undefined> {
+  const hasCatalog = facts.those('catalog').length > 0;
+  const library = hasCatalog
+    ? daemon.request(libraryRequest, catalogServer(facts)).then(({ entries }) => entries)
+    : undefined;
   const named = await askForName(vscode.window.createQuickPick(), library);
   if (named === undefined) return undefined;
   return 'name' in named ? { model: named.name } : named.entry;

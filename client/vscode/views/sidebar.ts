@@ -14,6 +14,7 @@ import type { DaemonConnection } from '../daemon/connection.ts';
 import { followStatus } from '../daemon/runnerChanges.ts';
 import type { ServerFacts } from '../daemon/serverFacts.ts';
 import { originsOf, serverNames } from '../daemon/servers.ts';
+import { catalogServer } from '../models/chooseServer.ts';
 import type { ShownModels } from '../models/modelRow.ts';
 import type { RunningPulls } from '../models/pulls.ts';
 import { readSettings } from '../settings.ts';
@@ -65,7 +66,7 @@ export function createSidebar({ daemon, memory, clock, pulls, facts }: SidebarOp
     clock,
     facts,
     address: catalogAddress,
-    sources: () => [catalogSource(daemon, 'library')],
+    sources: () => [catalogSource(daemon, facts, 'library')],
   });
   const cloud = new ModelView({
     id: 'runnerModelsCloudView',
@@ -75,7 +76,7 @@ export function createSidebar({ daemon, memory, clock, pulls, facts }: SidebarOp
     clock,
     facts,
     address: catalogAddress,
-    sources: () => [catalogSource(daemon, 'cloud')],
+    sources: () => [catalogSource(daemon, facts, 'cloud')],
   });
   const all = [local, running, library, cloud];
   const refresh = (views: readonly { refresh(): void }[]) => {
@@ -87,6 +88,8 @@ export function createSidebar({ daemon, memory, clock, pulls, facts }: SidebarOp
       for (const view of all) view.connect();
     }),
     daemon.onNotification(modelsDidChange, () => refresh(all)),
+    // Another server may be the one with a catalog.
+    facts.onDidChange(() => refresh([library, cloud])),
     followStatus(daemon, {
       onDidTurn: () => refresh(all),
       // An answer restarts the keep-alive of its model.
@@ -136,12 +139,12 @@ async function loadRunning(daemon: DaemonConnection, server: string): Promise<Lo
   return { rows: models.map(runningRow) };
 }
 
-function catalogSource(daemon: DaemonConnection, kind: 'library' | 'cloud'): RowSource {
+function catalogSource(daemon: DaemonConnection, facts: ServerFacts, kind: 'library' | 'cloud'): RowSource {
   const message = kind === 'library' ? libraryRequest : cloudRequest;
   return {
     name: kind,
     async load(isAsked) {
-      const result = await daemon.request(message, { refresh: isAsked });
+      const result = await daemon.request(message, { ...catalogServer(facts), refresh: isAsked });
       return { rows: result.entries.map((entry) => catalogRow(entry, kind)), ...ageOf(result) };
     },
   };
