@@ -40,6 +40,20 @@ t.test('the heading that became the title begins its chapter, and appears once',
   t.equal(toc.match(/>Low</g)?.length, 1);
 });
 
+t.test('chapters with the same title have their files behind it in the contents', async (t) => {
+  const chapters = ['a/setup.md', 'b/setup.md', 'b/hooks.md', 'other.md'].map((path, at) =>
+    documentOf(`d${at}`, 'Words.', { title: path === 'other.md' ? 'Other' : 'Fast', path }),
+  );
+  const { files } = await bookOf(epubJob(t.testdir({}), chapters));
+  t.strictSame(
+    ['toc.xhtml', 'toc.ncx'].map((name) =>
+      (files.get(`OEBPS/${name}`) ?? '').match(/(?<=>)(?:Fast|Other)[^<]*/g),
+    ),
+    Array(2).fill(['Fast · a/setup', 'Fast · b/setup', 'Fast · hooks', 'Other']),
+  );
+  t.match(files.get('OEBPS/d0.xhtml'), '<h1>Fast</h1>', 'the chapter keeps its title');
+});
+
 const linked = [
   documentOf(
     'one',

@@ -91,6 +91,25 @@ t.test('code keeps its spaces, in a font of its own', parts, async (t) => {
   t.match(poppler('pdffonts', bytes), /JetBrainsMono-Regular .* yes yes yes/);
 });
 
+t.test('drawn boxes and tables of code get smaller letters before a line is cut', parts, async (t) => {
+  const box = ['─'.repeat(95), `│${' a'.repeat(40)}${' '.repeat(12)} │`];
+  const cases = [
+    { name: 'a box', lines: box, fits: true },
+    { name: 'a table', lines: [`+${'-'.repeat(93)}+`, `| ${'ab '.repeat(30)} |`], fits: true },
+    { name: 'other code', lines: [`x = "${'ab '.repeat(31)}"`], fits: false },
+    { name: 'a box that is much too wide', lines: ['─'.repeat(150)], fits: false },
+  ];
+  for (const { name, lines, fits } of cases) {
+    const body = `Words.\n\n\`\`\`\n${lines.join('\n')}\n\`\`\`\n`;
+    const text = textOf((await createPdf(pdfJob(body))).bytes).replace(/ +/g, ' ');
+    t.equal(
+      lines.every((line) => text.includes(line.replace(/ +/g, ' '))),
+      fits,
+      name,
+    );
+  }
+});
+
 t.test('code has the colours of its language, over the lines that it is wrapped to', parts, async (t) => {
   const words = Array.from({ length: 30 }, (_, at) => `word${at}`).join(' ');
   const { bytes } = await createPdf(pdfJob(`\`\`\`js\nconst a = '${words}'; // so\n\`\`\`\n`));
@@ -266,7 +285,7 @@ t.test('pictures of supported formats are shown, and others by their description
     '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="30"><text x="5" y="20">Drawn text</text></svg>',
   );
   const names = ['a.png', 'a.jpeg', 'a.gif', 'a.webp', 'broken.png', 'text.svg', 'gone.png'];
-  const body = names.map((name) => `![alt of ${name}](pictures/${name})`).join('\n\n');
+  const body = names.map((name) => `![alt\nof ${name}](pictures/${name})`).join('\n\n');
   const { bytes, notes } = await createPdf(pdfJob(body, {}, { contentFolder: content }));
   const text = textOf(bytes);
   t.same(
@@ -622,6 +641,12 @@ t.test(
     const leadsTo = (text: string) => new RegExp(`href="[^"#]*#(\\d+)">${text}<`).exec(html)?.[1];
     t.strictSame(['there', 'here', 'gone', 'out'].map(leadsTo), ['4', '3', '3', undefined]);
     t.strictSame((await createPdf(book)).bytes, bytes, 'the same bytes again');
+    const alike = { ...book, documents: [first, { ...second, title: first.title }] };
+    t.match(
+      textOf((await createPdf(alike)).bytes).split('\f')[1],
+      /The first page · first +3\s+Part +3\s+The first page · second +4\s/,
+      'documents with the same title have their files behind it',
+    );
   },
 );
 

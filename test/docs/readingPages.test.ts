@@ -357,6 +357,17 @@ t.test('a document', async (t) => {
   const middle = (await browse('/read/long?in=handbook')).body;
   t.match(middle, 'rel="prev" href="/read/guide?in=handbook"');
   t.match(middle, 'rel="next" href="/read/hebrew?in=handbook"');
+  const alike = await openReader(t, {
+    'a/setup.md': '# Setup',
+    'b/setup.md': '# Setup',
+    'collections/both.yaml': 'docs: [setup, b-setup]',
+  });
+  t.match(
+    (await alike.browse('/read/collections/both')).body,
+    />Setup · a\/setup<\/a>[\s\S]*>Setup · b\/setup<\/a>/,
+    'documents with the same title have their files behind it',
+  );
+  t.match((await alike.browse('/read/setup?in=both')).body, '<bdi>Setup · b/setup</bdi>');
   const others: readonly { name: string; path: string; want: string | RegExp; not?: RegExp }[] = [
     { name: 'no collection', path: '/read/guide', want: 'href="/read/guide.pdf"', not: /class="around"/ },
     {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Document } from '../../content/document.ts';
 import { resolveLink } from '../../content/links.ts';
+import { chapterTitles } from '../chapterTitles.ts';
 import { languageOf } from '../language.ts';
 import type { CodeColouring } from '../markdown/codeColouring.ts';
 import { idsOf, markdownToHtml } from '../markdown/html.ts';
@@ -12,7 +13,8 @@ import { type XhtmlPage, xhtmlPage } from './xhtmlPage.ts';
 
 export interface Chapter {
   readonly file: string;
-  readonly title: string;
+  /** In the navigation. */
+  readonly label: string;
   /** The headings below the title, for the navigation. */
   readonly headings: readonly Heading[];
   readonly xhtml: string;
@@ -32,12 +34,16 @@ export interface ChapterOptions {
 export class ChapterWriter {
   readonly #options: ChapterOptions;
   readonly #files: ReadonlyMap<string, string>;
+  /** By slug. */
+  readonly #labels: ReadonlyMap<string, string>;
   readonly #idsOf = new Map<string, ReadonlySet<string>>();
   readonly #chapters: { readonly chapter: Chapter; readonly links: readonly PlaceLink[] }[] = [];
 
   constructor(options: ChapterOptions) {
     this.#options = options;
     this.#files = new Map(options.documents.map(({ path, slug }) => [path, fileOf(slug)]));
+    const labels = chapterTitles(options.documents);
+    this.#labels = new Map(options.documents.map(({ slug }, at) => [slug, labels[at] ?? slug]));
   }
 
   write(document: Document): void {
@@ -55,7 +61,12 @@ export class ChapterWriter {
     const language = languageOf(document.lang, this.#options.language);
     const xhtml = page({ title, language, body: hasTitle ? body : `<h1>${escapeXml(title)}</h1>\n${body}` });
     this.#chapters.push({
-      chapter: { file, title, headings: markdown.headings.slice(hasTitle ? 1 : 0), xhtml },
+      chapter: {
+        file,
+        label: this.#labels.get(document.slug) ?? title,
+        headings: markdown.headings.slice(hasTitle ? 1 : 0),
+        xhtml,
+      },
       links,
     });
   }

@@ -56,7 +56,7 @@ ${map}</navMap>
 function entriesOf(chapters: readonly Chapter[], title: string): Entry[] {
   if (chapters.length === 0) return [{ label: title, href: 'cover.xhtml', children: [] }];
   return chapters.map((chapter) => ({
-    label: chapter.title,
+    label: chapter.label,
     href: chapter.file,
     children: nested(chapter.file, chapter.headings),
   }));

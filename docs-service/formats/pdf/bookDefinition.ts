@@ -1,5 +1,6 @@
 import type { TDocumentDefinitions } from 'pdfmake/interfaces';
 import type { CollectionDefinition } from '../../content/collectionFile.ts';
+import { chapterTitles } from '../chapterTitles.ts';
 import type { Heading } from '../markdown/markdown.ts';
 import { Bookmarks, contentsNodes } from './contents.ts';
 import { checkLength, type DocumentParts, framed, setBody } from './definition.ts';
@@ -50,14 +51,14 @@ interface Chapter {
 }
 
 function chaptersOf(all: readonly DocumentParts[]): readonly Chapter[] {
+  const titles = chapterTitles(all.map(({ document }) => document));
   return all.map((parts, at) => {
     const places = `chapter-${at + 1}:`;
-    const text = parts.document.title || parts.document.slug;
     return {
       parts,
       places,
       // No heading of the text has an empty id.
-      heading: { depth: 1, text, id: '' },
+      heading: { depth: 1, text: titles[at] ?? '', id: '' },
       bookmarks: new ChapterBookmarks(parts.markdown.headings, places),
     };
   });

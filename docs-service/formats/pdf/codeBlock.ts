@@ -10,12 +10,16 @@ export function codeBlock(code: string, label: string | undefined, scope: Scope)
   const { type, width, indent, colouring } = scope;
   const room = width - 2 * codePadding.x;
   const text = expandTabs(code.replace(/\r\n?/g, '\n').replace(/^\n+|\s+$/g, ''));
+  const fontSize = fittingSize(text, room, type);
+  // As wide as if the letters had the usual size.
+  const usualRoom = (room * sizes.code) / fontSize;
   const lines = colouring(text, label).flatMap((tokens) =>
-    wrapLine(tokens.map((token) => token.text).join(''), (part) => type.codeWidth(part), room).map(
+    wrapLine(tokens.map((token) => token.text).join(''), (part) => type.codeWidth(part), usualRoom).map(
       ({ indent, start, end }) => [{ text: indent, kind: undefined }, ...tokensWithin(tokens, start, end)],
     ),
   );
-  const stack = lines.map((tokens) => ({ text: runsOf(tokens, type), ...lineLook }));
+  const stack = lines.map((tokens) => ({ text: runsOf(tokens, type), ...lineLook, fontSize }));
+  const linePitch = fontSize * ownPitch;
   const height = lines.length * linePitch + 2 * codePadding.y;
   const table = { table: { widths: [room], body: [[{ stack }]] }, layout: codeLayout };
   const short = lines.length <= maxUnbroken;
@@ -27,6 +31,20 @@ export function codeBlock(code: string, label: string | undefined, scope: Scope)
     after: 10,
   };
 }
+
+/** Smaller letters where lines that must stay below each other would be wrapped otherwise. */
+function fittingSize(text: string, room: number, type: Typesetter): number {
+  if (!drawing.test(text)) return sizes.code;
+  const widest = text.split('\n').reduce((most, line) => Math.max(most, type.codeWidth(line)), 0);
+  if (widest <= room) return sizes.code;
+  const fitting = Math.floor(((room * sizes.code) / widest) * 10) / 10;
+  return fitting >= smallest ? fitting : sizes.code;
+}
+
+/** Drawn boxes, and tables with frames of `|` and `+`. */
+const drawing = /[\u2500-\u257f]|^[ \t]*[|+].*[|+][ \t]*$/m;
+/** In points: about 110 characters on the width of a page. */
+const smallest = 6.6;
 
 function runsOf(tokens: readonly CodeToken[], type: Typesetter): Run[] | string {
   if (!tokens.some(({ text }) => text.trim())) return ' ';
@@ -50,14 +68,13 @@ function tokensWithin(tokens: readonly CodeToken[], start: number, end: number):
 /** Shorter blocks are not divided between pages. */
 const maxUnbroken = 16;
 
-/** The line pitch of JetBrains Mono itself, at which the lines of drawn boxes meet. */
-const linePitch = sizes.code * 1.32;
+/** The line pitch of JetBrains Mono itself, in ems, at which the lines of drawn boxes meet. */
+const ownPitch = 1.32;
 
 const lineLook = {
   font: 'Code',
-  fontSize: sizes.code,
   // In the metrics that all fonts get.
-  lineHeight: 1.32 / 1.172,
+  lineHeight: ownPitch / 1.172,
   noWrap: true,
   preserveLeadingSpaces: true,
   preserveTrailingSpaces: true,

@@ -25,7 +25,7 @@ export function contentsNodes(
     ...(isBook ? [{ text: '', pageBreak: 'after' }] : []),
     { text: 'Contents', bold: true, fontSize: 11.5, margin: [0, 22, 0, 6], ...side },
     { table, layout: plainLayout },
-    rows.length > 24 && !isBook ? { text: '', pageBreak: 'after' } : { text: '', margin: [0, 0, 0, 18] },
+    { text: '', margin: [0, 0, 0, 18] },
   ];
 }
 

@@ -99,7 +99,7 @@ function piecesOf(token: Token, context: InlineContext, mark: Mark): Piece[] {
     }
     case 'image': {
       const { href, text: alt } = token as Tokens.Image;
-      return [{ kind: 'image', source: href, alt: decodeEntities(alt), mark }];
+      return [{ kind: 'image', source: href, alt: onOneLine(decodeEntities(alt)), mark }];
     }
     case 'checkbox':
     case 'footnoteDefinition':
@@ -202,7 +202,19 @@ function imageOf(attributes: Record<string, string>, mark: Mark): Piece | undefi
   if (!src) return undefined;
   const width = tryPixels(attributes['width']);
   const height = tryPixels(attributes['height']);
-  return withoutUndefined<ImagePiece>({ kind: 'image', source: src, alt, mark, width, height });
+  return withoutUndefined<ImagePiece>({
+    kind: 'image',
+    source: src,
+    alt: onOneLine(alt),
+    mark,
+    width,
+    height,
+  });
+}
+
+/** Outside of a piece's own lines, `\n` is a space. */
+function onOneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
 }
 
 function tryPixels(text = ''): number | undefined {

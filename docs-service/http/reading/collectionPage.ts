@@ -1,4 +1,5 @@
 import { count } from '../../../protocol/base/text.ts';
+import { chapterTitles } from '../../formats/chapterTitles.ts';
 import type { LibraryCollection } from '../../library/libraryCollections.ts';
 import { escapeHtml, page, type Site } from '../pages.ts';
 import { documentItem, pager } from './documentList.ts';
@@ -16,8 +17,12 @@ export function collectionPage({ site, collection, page: number, pageSize }: Col
   const { definition, documents } = collection;
   const { name, title, description, author } = definition;
   const address = `${site.root}/read/collections/${encodeURIComponent(name)}`;
-  const shown = documents.slice((number - 1) * pageSize, number * pageSize);
-  const items = shown.map((document) => documentItem(document, { site, collection: name }));
+  const start = (number - 1) * pageSize;
+  const titles = chapterTitles(documents);
+  const items = documents.slice(start, start + pageSize).map((document, at) => {
+    const label = escapeHtml(titles[start + at] ?? document.title);
+    return documentItem(document, { site, collection: name, title: label });
+  });
   return page({
     site,
     title,

@@ -2,8 +2,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
-import type { Document } from '../../content/document.ts';
+import type { Document, DocumentMetadata } from '../../content/document.ts';
 import { folderPagePaths, isSlug } from '../../content/slug.ts';
+import { chapterTitles } from '../../formats/chapterTitles.ts';
 import { UnrenderableError } from '../../formats/renderJob.ts';
 import type { Rendition } from '../../formats/renditionMaker.ts';
 import type { Renditions } from '../../formats/renditions.ts';
@@ -241,12 +242,16 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
     const at = collection?.documents.findIndex((one) => one.slug === slug) ?? -1;
     if (collection === undefined || at < 0) return undefined;
     const { definition, documents } = collection;
+    const near = documents.slice(Math.max(0, at - 1), at + 2);
+    const titles = chapterTitles(near);
+    const named = (one: DocumentMetadata | undefined) =>
+      one && { ...one, title: titles[near.findIndex(({ slug }) => slug === one.slug)] ?? one.title };
     return {
       definition,
       place: at + 1,
       size: documents.length,
-      previous: documents[at - 1],
-      next: documents[at + 1],
+      previous: named(documents[at - 1]),
+      next: named(documents[at + 1]),
     };
   }
 }
