@@ -111,13 +111,15 @@ await build({
     ollamaLibrary: 'daemon/catalog/ollamaLibrary.ts',
     httpAgent: 'daemon/runner/http/httpAgent.ts',
     mcpRuntime: 'daemon/tools/mcpRuntime.ts',
+    engine: 'daemon/engine/engine.ts',
+    engineSupervisor: 'daemon/engine/supervisor/main.ts',
   },
   outdir: 'dist/runnerd',
   // `initialize` is answered before the server is loaded, only `--acp` needs the SDK of its protocol, and no start
   // needs the HTTP client, MCP or a reader of HTML.
   plugins: [
     inAscii,
-    ...['server', 'acpConnection', 'httpAgent', 'mcpRuntime', 'ollamaLibrary'].map((module) =>
+    ...['server', 'acpConnection', 'engine', 'httpAgent', 'mcpRuntime', 'ollamaLibrary'].map((module) =>
       loadedLater(module),
     ),
   ],
@@ -137,6 +139,9 @@ await build({
   supported: {},
   plugins: [inAscii],
 });
+
+// What npm installs if the user wants an engine of Runner's own.
+cpSync('daemon/engine/lock', 'dist/runnerd/engineLock', { recursive: true });
 
 // What the terminal loads with the first code that an answer has.
 await build({

@@ -13,6 +13,7 @@ const parts = [
   ['dist/engine.cjs'],
   ['dist/runnerd.cjs'],
   ['dist/runnerd', '.cjs'],
+  ['dist/runnerd/engineLock', '.json'],
   ['client/vscode/README.md'],
   ['client/vscode/icon.png'],
   ['client/vscode/viewIcon.svg'],

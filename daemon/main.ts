@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { stateFolder, userConfigFile } from '../protocol/base/userFolders.ts';
+import { dataHome, stateFolder, userConfigFile } from '../protocol/base/userFolders.ts';
 import { withoutUndefined } from '../protocol/base/withoutUndefined.ts';
 import { ErrorOutput } from './compose/errorOutput.ts';
 import type { DaemonOptions } from './compose/handshake.ts';
@@ -164,6 +164,17 @@ async function optionsOf({ secretsFd, practice, trace }: Flags): Promise<CommonO
     },
     sessionsFolder: join(state, 'sessions'),
     chatModelFile: join(state, 'chatModel.json'),
+    engine: {
+      state,
+      data: join(dataHome(process.env), 'runner'),
+      programs: {
+        engine: join(__dirname, 'engine.cjs'),
+        supervisor: join(__dirname, 'runnerd', 'engineSupervisor.cjs'),
+        lock: join(__dirname, 'runnerd', 'engineLock'),
+      },
+      platform: process.platform,
+      env: process.env,
+    },
     now: Date.now,
     random: Math.random,
   });

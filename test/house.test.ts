@@ -302,21 +302,28 @@ t.test('processes are started by argument arrays, and standard output is left to
   }
 });
 
-t.test('in an editor nothing listens but the practice runner and the end of a login', async (t) => {
-  const listening = /\bcreate(Secure)?Server\(|(?<!\bclient)\.listen\((?!connection\)|\))/;
-  const paths = sources
-    .filter(({ path, text }) => !path.startsWith('docs-service/') && listening.test(text))
-    .map(({ path }) => path);
-  t.ok(
-    paths.some((path) => path.startsWith('daemon/practice/')),
-    'what listens is found',
-  );
-  t.strictSame(
-    paths.filter((path) => !path.startsWith('daemon/practice/')),
-    // The engine is a process of its own.
-    ['daemon/engine/process/server.ts', 'daemon/tools/oauth/loopbackRedirect.ts'],
-  );
-});
+t.test(
+  'in an editor nothing listens but the practice runner, the end of a login and what Runner starts',
+  async (t) => {
+    const listening = /\bcreate(Secure)?Server\(|(?<!\bclient)\.listen\((?!connection\)|\))/;
+    const paths = sources
+      .filter(({ path, text }) => !path.startsWith('docs-service/') && listening.test(text))
+      .map(({ path }) => path);
+    t.ok(
+      paths.some((path) => path.startsWith('daemon/practice/')),
+      'what listens is found',
+    );
+    t.strictSame(paths.filter((path) => !path.startsWith('daemon/practice/')).sort(), [
+      // The engine is a process of its own.
+      'daemon/engine/process/server.ts',
+      // A socket in a folder of the user, for who holds what was started.
+      'daemon/engine/supervisor/holders.ts',
+      // To find a port that is free.
+      'daemon/engine/supervisor/launch.ts',
+      'daemon/tools/oauth/loopbackRedirect.ts',
+    ]);
+  },
+);
 
 /** Who may open a connection or a port, and to whom. Runners and the catalog are reached by the transport alone. */
 const networkFiles: readonly string[] = [
@@ -324,8 +331,14 @@ const networkFiles: readonly string[] = [
   'client/vscode/documents/docsServer.ts',
   // A socket on a descriptor, which leads to no network.
   'daemon/config/secretSources.ts',
+  // The socket of a supervisor, in a folder of the user.
+  'daemon/engine/holder.ts',
   // The engine listens on loopback.
   'daemon/engine/process/server.ts',
+  'daemon/engine/supervisor/holders.ts',
+  'daemon/engine/supervisor/launch.ts',
+  // Whether what was started is ready.
+  'daemon/engine/supervisor/run.ts',
   'daemon/runner/http/connection.ts',
   'daemon/runner/http/httpAgent.ts',
 ];

@@ -78,7 +78,7 @@ export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
     redact: core.secrets.redact,
     async close() {
       connection.close();
-      await Promise.all([leave(), core.sessions.close(), core.servers.close()]);
+      await Promise.all([leave(), core.sessions.close(), core.servers.close(), core.engine?.close()]);
       await stores.close();
     },
   };

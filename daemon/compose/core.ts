@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { createFindPrivacy, type FindPrivacy } from '../base/filePrivacy.ts';
+import { type Lazy, lazily } from '../base/lazily.ts';
 import { createLog, type WrittenLog } from '../base/log.ts';
 import { type Chat, createChat } from '../chat/chat.ts';
 import { createLastingNotices } from '../chat/lastingNotices.ts';
@@ -11,6 +12,12 @@ import { createRequestSecrets } from '../config/requestSecrets.ts';
 import type { SecretSources } from '../config/secretSources.ts';
 import { createSecretStore, type SecretStore } from '../config/secrets.ts';
 import type { UserConfig, UserFile } from '../config/userFile.ts';
+import type { Engine, EngineOptions } from '../engine/engine.ts';
+import {
+  createStartedRunner,
+  type StartedRunner,
+  type StartedRunnerOptions,
+} from '../engine/startedRunner.ts';
 import { type ChatModels, createChatModelChoices, createChatModels } from '../models/chatModel.ts';
 import { ModelCapabilities } from '../models/modelCapabilities.ts';
 import { createModelChanges, type ModelChanges, Models } from '../models/models.ts';
@@ -33,6 +40,8 @@ export interface CoreOptions {
   readonly sessionsFolder?: string;
   /** The file with the chat models that the user chose last. If it is absent, they last only as long as the daemon. */
   readonly chatModelFile?: string;
+  /** Where what Runner starts itself is kept. If it is absent, nothing is started, and nothing that was is used. */
+  readonly engine?: EngineOptions;
   readonly now: () => number;
   readonly random: () => number;
 }
@@ -46,6 +55,10 @@ export interface Core {
   readonly secrets: SecretStore;
   readonly log: WrittenLog;
   readonly servers: Servers;
+  /** What Runner can start itself. */
+  readonly engine?: Lazy<Engine>;
+  /** The usual address counts again, until nothing answers there. */
+  readonly forgetStarted: () => void;
   readonly status: StatusMonitor;
   readonly knowledge: ModelCapabilities;
   readonly models: Models;
@@ -87,7 +100,17 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     read: (url) => options.readSecrets({ store: secrets, url, auth, log }),
   });
   const { headersFor, runnerHeadersFor, whyWithheld } = reading;
-  const servers = createServers({ settings, headersFor: runnerHeadersFor, whyWithheld, redact });
+  const { engine, started } = createStarted(options.engine, {
+    isHostNamed: () => settings().isHostNamed,
+    setSecret: secrets.set,
+  });
+  const servers = createServers({
+    settings: () => ({ ...settings(), servers: started?.inPlace(settings().servers) ?? settings().servers }),
+    headersFor: runnerHeadersFor,
+    whyWithheld,
+    redact,
+    ...(started && { onDidLook: started.looked }),
+  });
   const status = createStatus({ servers, whyWithheld, closed });
   const knowledge = new ModelCapabilities();
   const toolSupport = createToolSupport();
@@ -147,6 +170,8 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     secrets,
     log,
     servers,
+    ...(engine && { engine }),
+    forgetStarted: () => started?.forget(),
     status,
     knowledge,
     models,
@@ -175,6 +200,16 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     noteModels,
     start: () => reading.start(servers.server().url),
   };
+}
+
+/** The part that starts runners is loaded when something was started, or is to be. */
+function createStarted(
+  options: EngineOptions | undefined,
+  rest: Pick<StartedRunnerOptions, 'isHostNamed' | 'setSecret'>,
+): { readonly engine?: Lazy<Engine>; readonly started?: StartedRunner } {
+  if (!options) return {};
+  const engine = lazily(async () => (await import('../engine/engine.ts')).createEngine(options));
+  return { engine, started: createStartedRunner({ engine, state: options.state, ...rest }) };
 }
 
 interface ToolServerContext {

@@ -23,6 +23,7 @@ import type { Wait } from '../completion/pacing.ts';
 import { createRegistration, serveCompletion } from '../completion/serveCompletion.ts';
 import { createSettingsReader } from '../config/settingsReader.ts';
 import { enabledServers } from '../config/userFile.ts';
+import { serveEngine } from '../engine/serveEngine.ts';
 import { serveLogs } from '../logs/serveLogs.ts';
 import { serveModelfileLanguage } from '../modelfile/language.ts';
 import { serveModelfile } from '../modelfile/serveModelfile.ts';
@@ -80,9 +81,10 @@ export function startServer(options: StdioServerOptions): Daemon {
     redact: core.secrets.redact,
     async close() {
       closed.abort();
-      const { servers, sessions } = core;
+      const { servers, sessions, engine } = core;
       const { catalog, logs, tools } = features;
-      await Promise.all([sessions.close(), servers.close(), catalog.close(), logs.close(), tools.close()]);
+      const closing = [catalog.close(), logs.close(), tools.close()];
+      await Promise.all([sessions.close(), servers.close(), engine?.close(), ...closing]);
     },
   };
 }
@@ -192,6 +194,8 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
   ]);
   serveCatalog(endpoint, { catalog, servers, installed: (...asked) => models.names(...asked) });
   serveModelfile(endpoint, { servers, works, onDidChange: noteModels });
+  if (core.engine)
+    serveEngine(endpoint, { engine: core.engine, works, onDidChange: () => lookAgain(core, closed) });
   // One chat inside of another: a round, the rounds of a turn with tools, the turn that is kept, and its notices.
   const round: Chat = (...request) => {
     completion.giveWay();
@@ -217,6 +221,16 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
     followLogs,
     approvalRequests,
   };
+}
+
+/** What Runner started or stopped may be the usual runner, or no longer. */
+async function lookAgain(
+  { forgetStarted, servers, status, noteModels }: Core,
+  signal: AbortSignal,
+): Promise<void> {
+  forgetStarted();
+  await status.check(servers.server(), signal);
+  noteModels(await servers.runner(undefined, signal));
 }
 
 /** Connects events with their effects. */

@@ -16,6 +16,8 @@ export interface ServersOptions {
   readonly whyWithheld: (url: string) => AdvisedMessage | undefined;
   /** Removes secrets from what a runner says. */
   readonly redact: (text: string) => string;
+  /** A server was looked for at its address. True if the settings have another address for it now. */
+  readonly onDidLook?: (server: Server, isReached: boolean) => Promise<boolean>;
 }
 
 /** The configured runners. Each is created on first use, and replaced when its settings change. */
@@ -49,6 +51,9 @@ export interface Servers {
 /** How long a discovery waits for an answer, in ms. What runs on this machine answers at once, unless it loads. */
 const discoverWithin = 2_000;
 
+/** How many addresses of one server are looked at for one request. */
+const maxLooks = 3;
+
 /** A server that has been used. */
 interface OpenServer {
   readonly key: string;
@@ -56,10 +61,12 @@ interface OpenServer {
   readonly closed: AbortController;
   runner: Runner;
   isRecognised: boolean;
-  asking?: Promise<void>;
+  /** The look that is under way: whether anything answers. */
+  asking?: Promise<boolean>;
 }
 
-export function createServers({ settings, headersFor, whyWithheld, redact }: ServersOptions): Servers {
+export function createServers(options: ServersOptions): Servers {
+  const { settings, headersFor, whyWithheld, redact, onDidLook = async () => false } = options;
   const answered = createEmitter<Server>();
   const opened = new Map<string, OpenServer>();
 
@@ -109,15 +116,17 @@ export function createServers({ settings, headersFor, whyWithheld, redact }: Ser
   };
 
   /** Several requests share one look, which goes on if one of them is aborted. */
-  const recogniseOpen = async (open: OpenServer): Promise<void> => {
+  const recogniseOpen = async (open: OpenServer): Promise<boolean> => {
     try {
       const { runner, transport, closed } = open;
       const recognised = await recognise(runner.server, transport, closed.signal);
       open.runner = recognised.runner;
       open.isRecognised = recognised.isComplete;
+      return true;
     } catch (error) {
       // The request that follows fails in the same way, and says so.
       if (!(error instanceof RunnerError) && !open.closed.signal.aborted) throw error;
+      return !(error instanceof RunnerError && error.kind === 'server-unreachable');
     } finally {
       delete open.asking;
     }
@@ -130,12 +139,15 @@ export function createServers({ settings, headersFor, whyWithheld, redact }: Ser
     },
     server: find,
     async runner(name, signal) {
-      const open = openOf(find(name));
-      if (!open.isRecognised) {
+      for (let looks = 1; ; looks += 1) {
+        const server = find(name);
+        const open = openOf(server);
+        if (open.isRecognised) return open.runner;
         open.asking ??= recogniseOpen(open);
-        await (signal ? orAborted(open.asking, signal) : open.asking);
+        const isReached = await (signal ? orAborted(open.asking, signal) : open.asking);
+        const isElsewhere = await onDidLook(server, isReached);
+        if (!isElsewhere || looks === maxLooks) return open.runner;
       }
-      return open.runner;
     },
     async runnerAt(url, name, signal) {
       const { api: _, ...server } = { ...find(name), url };

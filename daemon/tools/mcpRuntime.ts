@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { stateFolder } from '../../protocol/base/userFolders.ts';
+import { createProcessGroups } from '../base/processGroups.ts';
 import { createRedaction } from '../config/redaction.ts';
 import { type ApprovalStore, createApprovals, createKeptApprovals, type KeptApprovals } from './approvals.ts';
 import { type ArgumentsCheck, createArgumentsCheck } from './argumentsCheck.ts';
@@ -7,7 +8,6 @@ import { McpServer, type McpServerOptions, type ServerLimits } from './mcpServer
 import { createAccessTokens } from './oauth/accessTokens.ts';
 import { createLoginStore, type LoginStore } from './oauth/loginStore.ts';
 import { createLogins, type Logins } from './oauth/logins.ts';
-import { createProcessGroups } from './processGroups.ts';
 import type { StartableEntry } from './serverTransport.ts';
 
 /** What is loaded when a server is first needed: everything that speaks MCP, and what its servers share. */

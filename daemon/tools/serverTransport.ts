@@ -1,10 +1,10 @@
 import type { Transport } from '@modelcontextprotocol/client';
 import { cutText } from '../../protocol/base/text.ts';
 import type { Log } from '../base/log.ts';
+import type { ProcessGroups } from '../base/processGroups.ts';
 import { LineLimit, plainText } from '../base/programOutput.ts';
 import { createHttpTransport } from './httpTransport.ts';
 import type { AccessTokens } from './oauth/accessTokens.ts';
-import type { ProcessGroups } from './processGroups.ts';
 import { type ServerEntry, startFolder } from './serverEntry.ts';
 import { StdioTransport } from './stdioTransport.ts';
 

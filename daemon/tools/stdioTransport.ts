@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
 import { LineSplitter, type SplitLine } from '../../protocol/base/lineSplitter.ts';
+import type { ProcessGroups } from '../base/processGroups.ts';
 import { createYielder } from '../base/yielder.ts';
 import { maxMessage } from './mcpClient.ts';
-import type { ProcessGroups } from './processGroups.ts';
 
 interface StdioTransportOptions {
   readonly command: string;

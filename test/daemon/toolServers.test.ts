@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { createProcessGroups } from '../../daemon/tools/processGroups.ts';
+import { createProcessGroups } from '../../daemon/base/processGroups.ts';
 import { readServerEntry } from '../../daemon/tools/serverEntry.ts';
 import { namesForModel } from '../../daemon/tools/toolOffer.ts';
 import { readToolResult } from '../../daemon/tools/toolResult.ts';

@@ -1,7 +1,15 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import t from 'tap';
 import { browse, startAuthorizationPeer } from '../support/authorizationPeer.ts';
 import { startDaemonProcess } from '../support/daemonProcess.ts';
@@ -51,12 +59,29 @@ t.test('the page of examples has every message', async (t) => {
   );
 });
 
+/** The library of the engine, the small model and a llama-server, as far as the examples see of them. */
+function installEngine(home: string): void {
+  const engine = join(home, '.local', 'share', 'runner', 'engine');
+  const library = join(engine, 'node_modules', 'node-llama-cpp');
+  const { dependencies } = JSON.parse(readFileSync('daemon/engine/lock/package.json', 'utf8'));
+  const sample = join(engine, 'models', 'SmolLM2-135M-Instruct.Q4_1.gguf');
+  const program = join(home, 'bin', 'llama-server');
+  for (const folder of [library, dirname(sample), dirname(program)]) mkdirSync(folder, { recursive: true });
+  writeFileSync(join(library, 'package.json'), JSON.stringify({ version: dependencies['node-llama-cpp'] }));
+  writeFileSync(sample, 'GGUF');
+  truncateSync(sample, 98_362_432);
+  const standIn = resolve('test/support/engineStandIn.cjs');
+  const script = `#!/bin/sh\nexec ${process.execPath} ${standIn} llama-server "$@"\n`;
+  writeFileSync(program, script, { mode: 0o755 });
+}
+
 t.test('the daemon accepts each example and returns its result', async (t) => {
   const runner = await startStandIn({ models, catalog });
   const peer = await startAuthorizationPeer(t);
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'runner-clients-')));
   mkdirSync(join(home, '.ollama', 'logs'), { recursive: true });
   writeFileSync(join(home, '.ollama', 'logs', 'server.log'), 'a line\n');
+  installEngine(home);
   const daemon = await startDaemonProcess(
     {
       host: runner.url,
@@ -64,7 +89,10 @@ t.test('the daemon accepts each example and returns its result', async (t) => {
       completionModel: 'coder:1b',
       mcpServers: { files: { command: process.execPath, args: [toolServerPath] }, web: { url: peer.url } },
     },
-    { env: { HOME: home }, capabilities: { experimental: { runner: { approvesTools: true } } } },
+    {
+      env: { HOME: home, PATH: `${join(home, 'bin')}:${process.env['PATH']}` },
+      capabilities: { experimental: { runner: { approvesTools: true } } },
+    },
   );
   t.teardown(async () => {
     await daemon.close();

@@ -13,6 +13,7 @@ import {
   parseKeepAlive,
   parseOption,
   parseThink,
+  parseThreads,
   thinkWords,
 } from './flags.ts';
 
@@ -31,6 +32,8 @@ export interface CommandLine {
   readonly think?: ChatParams['think'];
   /** Tokens of the context window. */
   readonly context?: number;
+  /** Threads of an engine. */
+  readonly threads?: number;
   /** The runner's own options. */
   readonly options: Readonly<Record<string, unknown>>;
   /** Names of tool servers, separated by commas, or `all`. */
@@ -74,6 +77,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   const last = (name: FlagName) => all(name).at(-1);
   const is = (name: FlagName) => given.has(name);
   const [think, context, keepAlive] = [last('think'), last('context'), last('keep-alive')];
+  const threads = last('threads');
   return withoutUndefined({
     command,
     isCommandNamed: positionals.length > 0,
@@ -84,6 +88,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     system: last('system'),
     think: think === undefined ? undefined : parseThink(think),
     context: context === undefined ? undefined : parseContext(context),
+    threads: threads === undefined ? undefined : parseThreads(threads),
     options: Object.fromEntries(all('option').map(parseOption)),
     tools: last('tools'),
     allow: all('allow').flatMap(listed),

@@ -61,6 +61,7 @@ export const flags = {
     offers: [...thinkWords.keys()],
   },
   context: { type: 'string', value: 'N', summary: 'tokens of the context window' },
+  threads: { type: 'string', value: 'N', summary: 'threads that compute' },
   option: {
     type: 'string',
     multiple: true,
@@ -151,6 +152,11 @@ export function parseContext(word: string): number {
     'usage',
     `"${showLine(word)}" is no size of a context window: it is a number of tokens, such as 8192 or 32k.`,
   );
+}
+
+export function parseThreads(word: string): number {
+  if (/^[1-9]\d{0,2}$/.test(word)) return Number(word);
+  throw new TerminalError('usage', `"${showLine(word)}" is no number of threads, such as 4.`);
 }
 
 /** Seconds, or a duration such as `10m`. It is only checked. */

@@ -5,6 +5,7 @@ import { showCatalog } from './catalog.ts';
 import { chat } from './chat.ts';
 import { copyModel, createModel } from './create.ts';
 import { runDoctor } from './doctor.ts';
+import { engineWords, runEngine } from './engine.ts';
 import { runModel, unloadModel } from './loading.ts';
 import { followLogs } from './logs.ts';
 import { showLoaded, showModels } from './models.ts';
@@ -194,6 +195,24 @@ export const commands: Commands = new Map<string, Command>([
         'runner sessions rm --all --yes',
       ],
       run: runSessions,
+    },
+  ],
+  [
+    'engine',
+    {
+      usage: 'engine WORD [MODEL]',
+      summary: 'a runner of its own, for whoever has none: install, start …',
+      group: 'This machine',
+      words: { ...anyWords, min: 1, meaning: engineWords.join(', '), offers: engineWords, further: [] },
+      flags: [['yes', 'fetches without a question'], 'context', 'threads'],
+      examples: [
+        'runner engine install',
+        'runner engine sample --yes',
+        'runner engine models',
+        'runner engine start ~/models/qwen3-4b.gguf --context 16k --threads 4',
+        'runner engine stop',
+      ],
+      run: runEngine,
     },
   ],
   [

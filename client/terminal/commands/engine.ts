@@ -1,0 +1,222 @@
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { formatBytes } from '../../../protocol/base/bytes.ts';
+import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import {
+  describeFetch,
+  type EngineOffers,
+  type EngineStartParams,
+  engineInstallRequest,
+  engineModelsRequest,
+  engineOffersRequest,
+  engineRemoveRequest,
+  engineSampleRequest,
+  engineStartRequest,
+  engineStatusRequest,
+  engineStopRequest,
+  type Fetchable,
+  sampleWarning,
+} from '../../../protocol/messages/engine.ts';
+import type { RequestMessage, WorkDoneParams } from '../../../protocol/messages/messageTypes.ts';
+import type { CommandContext } from '../cli/command.ts';
+import { TerminalError } from '../cli/failure.ts';
+import { askLine, isYes } from '../cli/question.ts';
+import { canAsk } from '../cli/terminal.ts';
+import { withDaemon } from '../daemon/connection.ts';
+import type { Daemon } from '../daemon/daemon.ts';
+import { requestWork } from '../daemon/work.ts';
+import { formatTable } from '../screen/table.ts';
+
+type Run = (context: CommandContext, daemon: Daemon) => Promise<number>;
+
+const subcommands: ReadonlyMap<string, Run> = new Map([
+  ['install', install],
+  ['models', showFiles],
+  ['sample', fetchSample],
+  ['start', start],
+  ['stop', stop],
+  ['status', showStatus],
+  ['remove', remove],
+]);
+
+/** The words after `runner engine`. */
+export const engineWords: readonly string[] = [...subcommands.keys()];
+
+/** Which of them take a second word, and which flags they take. */
+const takesWord = new Set(['start', 'models']);
+const flagsOfWord: Readonly<Record<string, readonly string[]>> = {
+  install: ['yes'],
+  sample: ['yes'],
+  start: ['context', 'threads'],
+};
+
+/** Installs, starts and stops a runner of Runner's own. The daemon does the work. */
+export async function runEngine(context: CommandContext): Promise<number> {
+  const [word = '', ...further] = context.commandLine.words;
+  const run = subcommands.get(word);
+  if (!run) throw new TerminalError('usage', `Say what to do: runner engine ${engineWords.join('|')}`);
+  if (further.length > (takesWord.has(word) ? 1 : 0))
+    throw new TerminalError('usage', `"runner engine ${word}" takes no further words.`);
+  const wrong = (['yes', 'context', 'threads'] as const).find(
+    (flag) => context.commandLine.given.has(flag) && !flagsOfWord[word]?.includes(flag),
+  );
+  if (wrong) throw new TerminalError('usage', `"runner engine ${word}" does not take --${wrong}.`);
+  return withDaemon(context, {}, (daemon) => run(context, daemon));
+}
+
+async function install(context: CommandContext, daemon: Daemon): Promise<number> {
+  return fetchIt(context, daemon, {
+    thing: 'library',
+    request: engineInstallRequest,
+    title: 'The engine runs models with llama.cpp.',
+    done: 'The engine is installed. "runner engine sample" fetches a small model for it, and "runner engine models" lists those on this machine.',
+  });
+}
+
+async function fetchSample(context: CommandContext, daemon: Daemon): Promise<number> {
+  return fetchIt(context, daemon, {
+    thing: 'sample',
+    request: engineSampleRequest,
+    title: sampleWarning,
+    done: `The small model is there. Start it with "runner engine start". ${sampleWarning}`,
+  });
+}
+
+interface Fetching {
+  readonly thing: Exclude<keyof EngineOffers, 'programs'>;
+  readonly request: RequestMessage<WorkDoneParams, object>;
+  /** Said before the question. */
+  readonly title: string;
+  readonly done: string;
+}
+
+/** Says what will be fetched, asks, and fetches it. */
+async function fetchIt(
+  context: CommandContext,
+  daemon: Daemon,
+  { thing, request, title, done }: Fetching,
+): Promise<number> {
+  const { terminal, commandLine } = context;
+  const { stdout, stderr } = terminal;
+  const { json, yes } = commandLine;
+  const offer = (await daemon.request(engineOffersRequest, {}))[thing];
+  if (offer.problem !== undefined) throw new TerminalError('not-supported', offer.problem);
+  const say = (text: string) =>
+    json ? stdout.writeJson({ event: 'done', folder: offer.folder }) : stderr.writeText(text);
+  if (offer.isThere) {
+    await say(thing === 'library' ? 'The engine is installed already.' : 'The small model is there already.');
+    return 0;
+  }
+  if (!json) await stderr.writeText(`${title} ${showLine(describeFetch(offer))}`);
+  if (!yes && !(await agrees(context, offer))) {
+    await stderr.writeLine('Nothing was fetched.');
+    return 1;
+  }
+  const outcome = await requestWork(context, daemon, { request, params: {} });
+  if (outcome.kind === 'interrupted') {
+    await (json
+      ? stdout.writeJson({ event: 'cancelled' })
+      : stderr.writeLine('Stopped. Nothing is left of it.'));
+    return 130;
+  }
+  await say(done);
+  return 0;
+}
+
+async function agrees({ terminal, commandLine }: CommandContext, { bytes }: Fetchable): Promise<boolean> {
+  if (commandLine.json || !canAsk(terminal))
+    throw new TerminalError(
+      'usage',
+      'This asks before it fetches anything, and there is no terminal to ask on. With --yes it does not ask.',
+    );
+  const answer = await askLine(terminal, `Fetch these ${formatBytes(bytes)}? [y/N] `);
+  return answer !== undefined && isYes(answer);
+}
+
+async function showFiles({ terminal, commandLine }: CommandContext, daemon: Daemon): Promise<number> {
+  const { stdout, stderr, cwd } = terminal;
+  const [, path] = commandLine.words;
+  const { models, isCut } = await daemon.request(
+    engineModelsRequest,
+    path === undefined ? {} : { path: resolve(cwd, path) },
+  );
+  if (isCut) await stderr.writeLine('A folder has more files than were looked at. Name one further down.');
+  if (commandLine.json) for (const model of models) await stdout.writeJson(model);
+  else if (models.length === 0)
+    await stderr.writeText(
+      'No model file (GGUF) was found on this machine. "runner engine sample" fetches a small one.',
+    );
+  else {
+    const rows = models.map(({ name, size, fits, source, path: file }) =>
+      [name, formatBytes(size), fits ? 'yes' : 'no', source, file].map(showLine),
+    );
+    const columns = [
+      { title: 'NAME', isFlexible: true },
+      { title: 'SIZE', align: 'right' as const },
+      { title: 'FITS' },
+      { title: 'FROM' },
+      { title: 'FILE' },
+    ];
+    await stdout.write(formatTable(columns, rows, stdout));
+  }
+  return 0;
+}
+
+async function start(context: CommandContext, daemon: Daemon): Promise<number> {
+  const { terminal, commandLine } = context;
+  const { json, words, context: window, threads } = commandLine;
+  const { stdout, stderr, cwd } = terminal;
+  const model = words[1] === undefined ? undefined : await pathOrName(words[1], cwd);
+  const params = withoutUndefined<EngineStartParams>({ model, context: window, threads, keep: true });
+  const outcome = await requestWork(context, daemon, { request: engineStartRequest, params });
+  if (outcome.kind === 'interrupted') {
+    await (json
+      ? stdout.writeJson({ event: 'cancelled' })
+      : stderr.writeLine('Stopped. Nothing was started.'));
+    return 130;
+  }
+  const { message, ...status } = outcome.value;
+  await (json
+    ? stdout.writeJson({ event: 'done', message, ...status })
+    : stderr.writeText(`${showLine(message)} "runner engine stop" ends it.`));
+  return 0;
+}
+
+/** The name of a model may have a slash, too. */
+async function pathOrName(word: string, cwd: string): Promise<string> {
+  const path = resolve(cwd, word);
+  const isFile = (await stat(path).catch(() => undefined)) !== undefined;
+  return isFile || /\.gguf$/i.test(word) || /^[.~]{0,2}[/\\]/.test(word) ? path : word;
+}
+
+async function stop({ terminal, commandLine }: CommandContext, daemon: Daemon): Promise<number> {
+  const { wasRunning } = await daemon.request(engineStopRequest, {});
+  await (commandLine.json
+    ? terminal.stdout.writeJson({ event: 'done', wasRunning })
+    : terminal.stderr.writeLine(wasRunning ? 'It is stopped.' : 'Nothing that Runner started was running.'));
+  return 0;
+}
+
+/** Returns 0 while it runs, otherwise 1. */
+async function showStatus({ terminal, commandLine }: CommandContext, daemon: Daemon): Promise<number> {
+  const { stdout } = terminal;
+  const status = await daemon.request(engineStatusRequest, {});
+  if (commandLine.json) await stdout.writeJson(status);
+  else {
+    await stdout.writeText(showLine(status.message));
+    await stdout.writeLine(`The engine is ${status.isInstalled ? '' : 'not '}installed.`);
+    if (status.sample !== undefined) await stdout.writeText(showLine(`The small model is ${status.sample}.`));
+  }
+  return status.state === 'running' ? 0 : 1;
+}
+
+async function remove({ terminal, commandLine }: CommandContext, daemon: Daemon): Promise<number> {
+  const { wasThere } = await daemon.request(engineRemoveRequest, {});
+  await (commandLine.json
+    ? terminal.stdout.writeJson({ event: 'done', wasThere })
+    : terminal.stderr.writeLine(
+        wasThere ? 'The engine and its small model are removed.' : 'Nothing was installed.',
+      ));
+  return 0;
+}

@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import type { ProcessGroups } from '../base/processGroups.ts';
+import { plainText } from '../base/programOutput.ts';
+
+export interface ChildOptions {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly platform: NodeJS.Platform;
+  /** The program ends with this process, however that ends. */
+  readonly groups: Pick<ProcessGroups, 'add' | 'end'>;
+  /** Ends the program. */
+  readonly signal: AbortSignal;
+}
+
+/** How much of what a program writes is kept, in characters. */
+const kept = 16_000;
+
+/**
+ * Runs a program to its end, without a shell, and returns what it wrote to standard output.
+ * @throws {Error} with the line of its standard error that says what went wrong.
+ */
+export async function runChild(
+  file: string,
+  args: readonly string[],
+  options: ChildOptions,
+): Promise<string> {
+  const { cwd, env, platform, groups, signal } = options;
+  signal.throwIfAborted();
+  const stdio = ['ignore', 'pipe', 'pipe'] as const;
+  const detached = platform !== 'win32';
+  const child = spawn(file, [...args], { cwd, env, detached, stdio: [...stdio], windowsHide: true });
+  groups.add(child);
+  const end = () => void groups.end(child);
+  signal.addEventListener('abort', end, { once: true });
+  let [said, wrong] = ['', ''];
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(-kept);
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    wrong = (wrong + text).slice(-kept);
+  });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', resolve);
+  }).finally(() => signal.removeEventListener('abort', end));
+  signal.throwIfAborted();
+  await groups.end(child);
+  if (code === 0) return said;
+  throw new Error(reasonIn(wrong) ?? `It ended with exit code ${code}.`);
+}
+
+/** npm says first what went wrong, and then where its log is; pip says it in its first error. */
+function reasonIn(text: string): string | undefined {
+  const lines = text.split('\n').map((line) => plainText(line).trim());
+  const errors = lines.flatMap((line) => /^(?:npm error|ERROR:) (?!code |errno )(.+)/.exec(line)?.[1] ?? []);
+  return (errors[0] ?? lines.findLast((line) => line !== ''))?.slice(0, 300);
+}

@@ -1,0 +1,190 @@
+import { rm, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import {
+  type EngineModel,
+  type EngineOffers,
+  type EngineStartParams,
+  type EngineStatus,
+  engineNames,
+} from '../../protocol/messages/engine.ts';
+import { RunnerError } from '../base/errors.ts';
+import { createExclusiveWork } from '../base/exclusiveWork.ts';
+import { createProcessGroups } from '../base/processGroups.ts';
+import { forgetLast, type RunningEngine, readLast, readRunning } from './engineFile.ts';
+import { type Holder, hold } from './holder.ts';
+import { describeLibrary, type FetchContext, installedVersion, installLibrary } from './library.ts';
+import { findModels } from './models.ts';
+import { findPrograms } from './programs.ts';
+import { describeSample, fetchSample, hasSample, samplePath, samplesFolder } from './sample.ts';
+import { type EnginePrograms, startProcess, type Watcher } from './starting.ts';
+
+export interface EngineOptions {
+  /** The user's folder for the state of programs. */
+  readonly state: string;
+  /** The user's folder for what programs have fetched. */
+  readonly data: string;
+  /** The built programs: the engine, its supervisor, and our lock file. */
+  readonly programs: EnginePrograms & { readonly lock: string };
+  readonly env: NodeJS.ProcessEnv;
+  readonly platform: NodeJS.Platform;
+}
+
+/** What can be started on this machine, from finding it to its end. */
+export interface Engine {
+  /** What runs now, and from now on runs as long as this process wants it to. */
+  find(): Promise<RunningEngine | undefined>;
+  status(): Promise<EngineStatus>;
+  offers(): Promise<EngineOffers>;
+  models(path?: string): Promise<{ readonly models: readonly EngineModel[]; readonly isCut?: true }>;
+  install(watcher: Watcher): Promise<string>;
+  fetchSample(watcher: Watcher): Promise<string>;
+  start(params: EngineStartParams, watcher: Watcher): Promise<EngineStatus>;
+  /** Returns whether anything ran. */
+  stop(): Promise<boolean>;
+  /** Returns whether anything was there. */
+  remove(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** How long to wait for another process that fetches or starts something, in ms. */
+const longestWait = 15 * 60_000;
+
+export function createEngine(options: EngineOptions): Engine {
+  const { state, data, programs, env, platform } = options;
+  const home = join(data, 'engine');
+  const groups = createProcessGroups({ platform, env });
+  const fetching = join(home, 'fetching');
+  const context: FetchContext = { folders: { home, fetching, lock: programs.lock }, env, platform, groups };
+  const locks = join(state, 'engineLocks');
+  const busy = () => new RunnerError('busy', 'Another program has been at this for long. Try again later.');
+  const exclusive = createExclusiveWork({ folder: locks, longest: longestWait, busy });
+  let held: { readonly running: RunningEngine; readonly holder: Holder | undefined } | undefined;
+
+  const holdOnto = (running: RunningEngine, holder: Holder | undefined) => {
+    if (held?.holder !== holder) held?.holder?.close();
+    held = { running, holder };
+    void holder?.closed.then(() => {
+      if (held?.holder === holder) held = undefined;
+    });
+  };
+  const find = async (): Promise<RunningEngine | undefined> => {
+    const running = await readRunning(state, platform);
+    if (!running) return undefined;
+    if (held && isSame(held.running, running)) return running;
+    const holder = running.socket === undefined ? undefined : await hold(running.socket).catch(() => null);
+    // Where nobody listens, it is about to end.
+    if (holder === null) return undefined;
+    holdOnto(running, holder);
+    return running;
+  };
+  const stop = async () => {
+    const running = await find();
+    if (!running) return false;
+    await held?.holder?.stop();
+    return true;
+  };
+  const status = async (): Promise<EngineStatus> => {
+    const running = await readRunning(state, platform);
+    const [last, isThere, version] = await Promise.all([
+      readLast(state),
+      hasSample(home),
+      installedVersion(home),
+    ]);
+    const sample = isThere ? samplePath(home) : undefined;
+    const isInstalled = version !== undefined;
+    return withoutUndefined<EngineStatus>({ ...stateOf(running, last?.failure), isInstalled, sample });
+  };
+  /** What an interrupted fetch has left goes first, and what this one leaves, too. */
+  const fetchAlone = (work: () => Promise<void>, signal: AbortSignal) =>
+    exclusive.run(
+      'download',
+      async () => {
+        await rm(fetching, { recursive: true, force: true });
+        try {
+          await work();
+        } finally {
+          await rm(fetching, { recursive: true, force: true });
+        }
+      },
+      signal,
+    );
+  const findAll = (path?: string) => findModels({ env, platform, samples: samplesFolder(home) }, path);
+
+  return {
+    find,
+    status,
+    models: findAll,
+    stop: () => exclusive.run('start', stop),
+    async offers() {
+      const [found, library, sample] = await Promise.all([
+        findPrograms(env, platform),
+        describeLibrary(context),
+        describeSample(context),
+      ]);
+      return { programs: found, library, sample };
+    },
+    async install({ report, signal }) {
+      await fetchAlone(() => installLibrary(context, report, signal), signal);
+      return home;
+    },
+    async fetchSample({ report, signal }) {
+      await fetchAlone(() => fetchSample(context, report, signal), signal);
+      return samplePath(home);
+    },
+    start: (params, watcher) =>
+      exclusive.run(
+        'start',
+        async () => {
+          const found = {
+            programs: () => findPrograms(env, platform),
+            models: findAll,
+            running: await find(),
+          };
+          const started = await startProcess(params, { ...watcher, state, home, programs, found, stop });
+          if (started) holdOnto(started.running, started.holder);
+          if (params.keep === true) await held?.holder?.keep();
+          return status();
+        },
+        watcher.signal,
+      ),
+    remove: async () => {
+      const was = await status();
+      await exclusive.run('start', stop);
+      await exclusive.run('download', () => rm(home, { recursive: true, force: true }));
+      await forgetLast(state);
+      for (const folder of [data, locks]) await rmdir(folder).catch(() => undefined);
+      return was.isInstalled || was.sample !== undefined;
+    },
+    async close() {
+      held?.holder?.close();
+      await Promise.all([exclusive.close(), groups.close()]);
+    },
+  };
+}
+
+function isSame(one: RunningEngine, other: RunningEngine): boolean {
+  return one.pid === other.pid && one.socket === other.socket;
+}
+
+function stateOf(
+  running: RunningEngine | undefined,
+  failure: string | undefined,
+): Omit<EngineStatus, 'isInstalled'> {
+  if (running) {
+    const { product, url, model, context } = running;
+    const what = model === undefined ? '' : ` with ${model}`;
+    const message = `${engineNames[product]} runs at ${url}${what}.`;
+    return withoutUndefined<Omit<EngineStatus, 'isInstalled'>>({
+      state: 'running',
+      message,
+      product,
+      url,
+      model,
+      context,
+    });
+  }
+  return failure === undefined
+    ? { state: 'stopped', message: 'Nothing that Runner started is running.' }
+    : { state: 'down', message: `What Runner started last is down. ${failure}` };
+}

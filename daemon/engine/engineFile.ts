@@ -1,0 +1,100 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { tryJson } from '../../protocol/base/json.ts';
+import { isLoopback } from '../../protocol/base/loopback.ts';
+import { tryReadKept, writePrivateFile } from '../base/privateFile.ts';
+import { openRegularFile } from '../base/regularFile.ts';
+import { isAlive, startOf } from './processStart.ts';
+
+const productSchema = z.enum(['runner-engine', 'llama.cpp', 'ollama']);
+
+const runningSchema = z.object({
+  /** The supervisor's. */
+  pid: z.int().check(z.positive()),
+  url: z.string(),
+  product: productSchema,
+  /** The key of this process alone. */
+  key: z.optional(z.string()),
+  model: z.optional(z.string()),
+  /** Tokens of the window. */
+  context: z.optional(z.int()),
+  /** Where the supervisor takes holders: a socket, or a pipe of Windows. */
+  socket: z.optional(z.string()),
+});
+
+/** What the supervisor writes while something that it started is ready. */
+export type RunningEngine = z.output<typeof runningSchema>;
+
+const maxBytes = 16 * 1024;
+/** The file is as old as the process that wrote it, or younger. Clocks are exact to this many ms. */
+const clockTolerance = 3_000;
+
+const pathIn = (folder: string) => join(folder, 'engine.json');
+
+export async function writeRunning(folder: string, running: RunningEngine): Promise<void> {
+  await writePrivateFile(pathIn(folder), `${JSON.stringify(running)}\n`);
+}
+
+/** Removes it, unless another supervisor has written it since. */
+export async function removeRunning(folder: string, pid: number): Promise<void> {
+  const kept = await tryReadKept(pathIn(folder), { schema: runningSchema, maxBytes });
+  if (kept === undefined || kept.pid === pid) await rm(pathIn(folder), { force: true });
+}
+
+/**
+ * What runs, as far as a file of this user can be believed: nobody else can have written or read it, its process lives
+ * and is older than the file, and its address is on this machine. Otherwise undefined.
+ */
+export async function readRunning(
+  folder: string,
+  platform: NodeJS.Platform,
+): Promise<RunningEngine | undefined> {
+  const file = await openRegularFile(pathIn(folder)).catch(() => undefined);
+  if (!file) return undefined;
+  try {
+    const { uid, mode, size, mtimeMs } = await file.stat();
+    if (size > maxBytes) return undefined;
+    if (platform !== 'win32' && (uid !== process.getuid?.() || (mode & 0o077) !== 0)) return undefined;
+    const parsed = runningSchema.safeParse(tryJson(await file.readFile('utf8')));
+    if (!parsed.success || !isOurAddress(parsed.data.url) || !isAlive(parsed.data.pid)) return undefined;
+    const start = await startOf(parsed.data.pid, platform);
+    const isKnown = start !== undefined || platform === 'win32';
+    // A later process with the same number was started after the file was written.
+    return isKnown && (start ?? 0) <= mtimeMs + clockTolerance ? parsed.data : undefined;
+  } finally {
+    await file.close();
+  }
+}
+
+function isOurAddress(url: string): boolean {
+  return URL.canParse(url) && new URL(url).protocol === 'http:' && isLoopback(url);
+}
+
+const lastSchema = z.object({
+  product: productSchema,
+  /** The path of the weights, and the name under which they were started. */
+  model: z.optional(z.string()),
+  alias: z.optional(z.string()),
+  context: z.optional(z.int()),
+  threads: z.optional(z.int()),
+  /** Why it is down, as a sentence. */
+  failure: z.optional(z.string()),
+});
+
+/** What was started last. */
+export type LastEngine = z.output<typeof lastSchema>;
+
+const lastPathIn = (folder: string) => join(folder, 'engineLast.json');
+
+export async function readLast(folder: string): Promise<LastEngine | undefined> {
+  return tryReadKept(lastPathIn(folder), { schema: lastSchema, maxBytes });
+}
+
+export async function writeLast(folder: string, last: LastEngine): Promise<void> {
+  await writePrivateFile(lastPathIn(folder), `${JSON.stringify(last)}\n`);
+}
+
+export async function forgetLast(folder: string): Promise<void> {
+  await rm(lastPathIn(folder), { force: true });
+}

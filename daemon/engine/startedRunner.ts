@@ -1,0 +1,70 @@
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SecretLine } from '../../protocol/messages/secrets.ts';
+import { defaultServerName } from '../../protocol/messages/settings.ts';
+import type { Lazy } from '../base/lazily.ts';
+import type { Server } from '../runner/runner.ts';
+import type { Engine } from './engine.ts';
+
+/** The runner that Runner has started itself, in the place of the usual one where that does not answer. */
+export interface StartedRunner {
+  /** These servers, with the first one at the address of what was started while that is used. */
+  inPlace(servers: readonly Server[]): readonly Server[];
+  /**
+   * The usual server was looked for at this address. If nothing answers there, the address may become another one: then
+   * the result is true. What Runner has started is held from now on, whether it is there or at its own address.
+   */
+  looked(server: Server, isReached: boolean): Promise<boolean>;
+  /** The usual address counts again. */
+  forget(): void;
+}
+
+export interface StartedRunnerOptions {
+  readonly engine: Lazy<Engine>;
+  /** The folder in which a file says what was started. Without that file nothing is loaded. */
+  readonly state: string;
+  /** Whether a setting or the environment names the usual server. Then nothing takes its place. */
+  readonly isHostNamed: () => boolean;
+  readonly setSecret: (line: SecretLine) => void;
+}
+
+export function createStartedRunner({
+  engine,
+  state,
+  isHostNamed,
+  setSecret,
+}: StartedRunnerOptions): StartedRunner {
+  let url: string | undefined;
+  let key: string | undefined;
+  let usualUrl: string | undefined;
+  const isThere = () =>
+    access(join(state, 'engine.json')).then(
+      () => true,
+      () => false,
+    );
+  return {
+    inPlace(servers) {
+      const [usual, ...others] = servers;
+      usualUrl = usual?.url;
+      return url === undefined || usual === undefined || isHostNamed()
+        ? servers
+        : [{ ...usual, url }, ...others];
+    },
+    async looked(server, isReached) {
+      if (server.name !== defaultServerName || isHostNamed()) return false;
+      const running = (await isThere()) ? await (await engine.get()).find() : undefined;
+      if (isReached) return false;
+      // What does not answer at its address is left, and looked for again the next time.
+      url = running?.url === server.url ? undefined : running?.url;
+      if (running?.key !== undefined && running.key !== key && url !== undefined) {
+        key = running.key;
+        setSecret({ origin: new URL(running.url).origin, secret: running.key });
+      }
+      // Several requests may be looking at the same time, and each has looked at one of the two.
+      return (url ?? usualUrl) !== server.url;
+    },
+    forget() {
+      url = undefined;
+    },
+  };
+}

