@@ -49,9 +49,11 @@ export async function runChild(
   throw new Error(reasonIn(wrong) ?? `It ended with exit code ${code}.`);
 }
 
-/** npm says first what went wrong, and then where its log is; pip says it in its first error. */
+/** npm says first what went wrong, and then where its log is; pip says it in its first error, Node above the stack. */
 function reasonIn(text: string): string | undefined {
   const lines = text.split('\n').map((line) => plainText(line).trim());
-  const errors = lines.flatMap((line) => /^(?:npm error|ERROR:) (?!code |errno )(.+)/.exec(line)?.[1] ?? []);
+  const errors = lines.flatMap((line) => errorLine.exec(line)?.[1] ?? []);
   return (errors[0] ?? lines.findLast((line) => line !== ''))?.slice(0, 300);
 }
+
+const errorLine = /^(?:npm error(?! code| errno)|ERROR:|\w*Error:|.*(?=symbol lookup error)) ?(.+)/;

@@ -78,11 +78,13 @@ export function createEngine(options: EngineOptions): Engine {
     holdOnto(running, holder);
     return running;
   };
+  /** What is just being started again has a supervisor, too. */
   const stop = async () => {
-    const running = await find();
-    if (!running) return false;
-    await held?.holder?.stop();
-    return true;
+    const { socket } = (await find()) ?? (await readLast(state)) ?? {};
+    const holder =
+      held?.holder ?? (socket === undefined ? undefined : await hold(socket).catch(() => undefined));
+    await holder?.stop();
+    return holder !== undefined;
   };
   const status = async (): Promise<EngineStatus> => {
     const running = await readRunning(state, platform);
@@ -136,11 +138,9 @@ export function createEngine(options: EngineOptions): Engine {
       exclusive.run(
         'start',
         async () => {
-          const found = {
-            programs: () => findPrograms(env, platform),
-            models: findAll,
-            running: await find(),
-          };
+          const running = await find();
+          if (!running) await stop();
+          const found = { programs: () => findPrograms(env, platform), models: findAll, running };
           const started = await startProcess(params, { ...watcher, state, home, programs, found, stop });
           if (started) holdOnto(started.running, started.holder);
           if (params.keep === true) await held?.holder?.keep();

@@ -78,6 +78,8 @@ const lastSchema = z.object({
   alias: z.optional(z.string()),
   context: z.optional(z.int()),
   threads: z.optional(z.int()),
+  /** Its supervisor's, which is there also while it is started again. */
+  socket: z.optional(z.string()),
   /** Why it is down, as a sentence. */
   failure: z.optional(z.string()),
 });

@@ -17,15 +17,18 @@ export function reportGrowth(
   report: (state: WorkState) => void,
 ): () => void {
   report({ message: what });
-  let isLooking = false;
+  let [isLooking, isOver] = [false, false];
   const timer = setInterval(async () => {
     if (isLooking) return;
     isLooking = true;
     const completed = Math.min(total, await bytesIn(folder));
     isLooking = false;
-    report({ message: `${what}: ${formatShare(completed, total)}`, completed, total });
+    if (!isOver) report({ message: `${what}: ${formatShare(completed, total)}`, completed, total });
   }, lookEvery);
-  return () => clearInterval(timer);
+  return () => {
+    isOver = true;
+    clearInterval(timer);
+  };
 }
 
 /** What changes while it is looked at counts or does not. */

@@ -95,7 +95,8 @@ async function checkByLoading(options: ChildOptions): Promise<void> {
   const script = join(options.cwd, 'check.mjs');
   await writeFile(script, checkScript);
   try {
-    await runChild(process.execPath, [script], options);
+    // On Linux a symbol that is missing would otherwise be noticed only when it is used.
+    await runChild(process.execPath, [script], { ...options, env: { ...options.env, LD_BIND_NOW: '1' } });
   } catch (error) {
     options.signal.throwIfAborted();
     const what = 'The engine was fetched, but it cannot be loaded on this machine';

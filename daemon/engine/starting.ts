@@ -63,7 +63,7 @@ export async function startProcess(
   if (running && (await isWhatRuns(asked, running, state))) return undefined;
   if (running) await context.stop();
   const launch = await launchOf(asked, context);
-  await writeLast(state, asked);
+  await writeLast(state, { ...asked, socket: launch.socket });
   const what = asked.alias === undefined ? '' : ` with ${asked.alias}`;
   const message = `Starting ${engineNames[asked.product]}${what}`;
   report({ message });
@@ -72,8 +72,7 @@ export async function startProcess(
   signal.addEventListener('abort', leave, { once: true });
   try {
     const ready = await holder.whenReady((percent) => {
-      if (percent !== undefined)
-        report({ message: `${message} (${percent} %)`, completed: percent, total: 100 });
+      if (percent !== undefined) report({ message, completed: percent, total: 100 });
     });
     const { url, pid } = ready;
     const { product, alias: model } = asked;
@@ -104,7 +103,8 @@ async function isWhatRuns(asked: LastEngine, { product }: RunningEngine, state: 
 async function completed(params: EngineStartParams, context: StartContext): Promise<LastEngine> {
   const last = await readLast(context.state);
   const { context: window, threads } = params;
-  const product = params.product ?? (await usualProduct(context, last));
+  const product =
+    params.product ?? (await usualProduct(context, params.model === undefined ? last : undefined));
   if (product === 'ollama') return { product };
   const isAgain = params.model === undefined && last?.model !== undefined;
   const { path, name } = isAgain
@@ -123,7 +123,7 @@ async function usualProduct(
   { home, found }: StartContext,
   last: LastEngine | undefined,
 ): Promise<EngineProduct> {
-  if (last?.product === 'llama.cpp') return 'llama.cpp';
+  if (last?.product === 'llama.cpp' || last?.product === 'ollama') return last.product;
   if ((await installedVersion(home)) !== undefined) return 'runner-engine';
   if ((await found.programs()).some(({ product }) => product === 'llama.cpp')) return 'llama.cpp';
   throw notInstalled;

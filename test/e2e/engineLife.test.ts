@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import { createEngine, type Engine } from '../../daemon/engine/engine.ts';
 import { isAlive } from '../../daemon/engine/processStart.ts';
+import type { WorkState } from '../../daemon/rpc/workDoneProgress.ts';
 import {
   engineStartRequest,
   engineStatusRequest,
@@ -68,7 +69,8 @@ async function userOf(t: Test) {
     watcher: (signal = new AbortController().signal, said: string[] = []) => ({
       signal,
       said,
-      report: ({ message }: { readonly message: string }) => void said.push(message),
+      report: ({ message, completed }: WorkState) =>
+        void said.push(completed === undefined ? message : `${completed} %`),
     }),
   };
 }
@@ -157,7 +159,7 @@ t.test('what cannot be started says why, and leaves nothing', async (t) => {
   const starting = engine.start({ model: user.model('endless') }, watcher);
   await poll(
     async () => said,
-    (lines) => lines.includes("Starting Runner's own engine with endless (50 %)"),
+    (lines) => lines.includes('50 %'),
     soon,
   );
   cancel.abort();
