@@ -149,6 +149,11 @@ body:has(.reader .text > .table) :is(main, .bar) { max-width: 92rem; }
   .reader:has(.contents) > article > header, .reader:has(.contents) > article > .text { grid-column: 1; min-width: 0; }
   .reader:has(.contents) .contents { grid-column: 2; grid-row: 1 / span 3; align-self: start; position: sticky; top: 1.5rem; max-height: calc(100vh - 3rem); overflow-y: auto; border: 0; border-inline-start: 1px solid var(--line); border-radius: 0; background: none; padding: .2rem 0 .2rem 1.2rem; }
 }
+/* Above the text, the list begins where the text does. */
+@media screen and (max-width: 75.99rem) {
+  .with-tree:has(> .reader) { width: fit-content; max-width: 100%; margin-inline: auto; }
+  .with-tree > .tree { margin-inline: 0; }
+}
 @media screen and (min-width: 76rem) {
   .with-tree:has(.tree) { display: grid; grid-template-columns: 13rem minmax(0, 1fr); column-gap: 2.5rem; }
   .tree { position: sticky; top: 1.5rem; align-self: start; max-height: calc(100vh - 3rem); overflow-y: auto; margin: 0; }
