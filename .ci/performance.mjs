@@ -16,6 +16,7 @@ const { values, positionals } = parseArgs({
 const chapters = [
   ['daemon', 'The daemon between an editor and the runner'],
   ['llama', 'A real llama-server'],
+  ['engine', 'The engine'],
   ['mixedLoad', 'Mixed load'],
   ['hostile', 'A runner that sends the worst'],
   ['tools', 'Tools of MCP servers'],

@@ -218,7 +218,15 @@ t.test(
       const { sequence, batches } = sequenceOf(kept);
       const signal = new AbortController().signal;
       const model = bytes as unknown as Model;
-      const answer = generate(prompt, { model, sequence, window, body, stops: [], signal });
+      const answer = generate(prompt, {
+        model,
+        sequence,
+        window,
+        body,
+        stops: [],
+        grammarState: undefined,
+        signal,
+      });
       let text = '';
       let next = await answer.next();
       for (; !next.done; next = await answer.next()) text += next.value;
@@ -249,7 +257,15 @@ t.test('a cancelled answer ends after the batch that is being read', async (t) =
   });
   const prompt = Array.from({ length: 1_000 }, () => 1);
   const model = bytes as unknown as Model;
-  const options = { model, sequence: stopping, window: 2_000, body: {}, stops: [], signal: leaving.signal };
+  const options = {
+    model,
+    sequence: stopping,
+    window: 2_000,
+    body: {},
+    stops: [],
+    grammarState: undefined,
+    signal: leaving.signal,
+  };
   await t.rejects(generate(prompt, options).next(), /left/);
   t.same(batches, [128]);
 });

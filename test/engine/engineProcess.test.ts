@@ -61,6 +61,11 @@ t.test('the engine with a real model', parts, async (t) => {
       { answer: await engine.fetch('/v2'), status: 404, error: { type: 'not_found_error' } },
       { answer: await post('x'.repeat(17_000_000)), status: 413, error: { message: /too large/ } },
       {
+        answer: await engine.fetch('/v1/completions', { prompt: ['a', 99_999_999] }),
+        status: 400,
+        error: { message: /a token that the model does not know/ },
+      },
+      {
         answer: await engine.fetch('/infill', { input_prefix: 'a', input_suffix: 'b' }),
         status: 501,
         error: { message: /^Infill is not supported by this model/ },
@@ -285,11 +290,11 @@ t.test('what cannot be loaded is said in a sentence', parts, async (t) => {
     { options: inFolder('text.gguf'), message: /is not a model in the GGUF format/ },
     {
       options: inFolder('cut.gguf'),
-      message: /^The model cannot be loaded: .*get it again, or choose another/,
+      message: /^The model cannot be loaded: tensor .* within the file bounds.*: get it again, or choose/,
     },
     {
       options: inFolder('damaged.gguf'),
-      message: /^The model cannot be loaded: .*get it again, or choose/,
+      message: /^The model cannot be loaded: its header cannot be read\. .*: get it again, or choose/,
     },
     { options: { library: folder }, message: /library cannot be loaded.* Install the engine again/ },
     { options: { key: 'short' }, message: /"key" is not valid/ },

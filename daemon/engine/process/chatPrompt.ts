@@ -47,10 +47,11 @@ export class ChatPrompts {
   }
 
   /** @throws {ApiError} for what the template refuses, and for images. */
-  prompt(body: Pick<ChatBody, 'messages' | 'tools' | 'chat_template_kwargs' | 'reasoning_effort'>): Prompt {
+  prompt(body: ChatBody): Prompt {
     const { tokens, text } = this.#tokens.write(() => {
       const messages = this.#messagesOf(body.messages).map((message) => this.#protected(message));
-      const tools = body.tools?.length ? this.#tokens.protectAll(body.tools) : null;
+      const offers = body.tools?.length && body.tool_choice !== 'none';
+      const tools = offers ? this.#tokens.protectAll(body.tools) : null;
       const effort = body.reasoning_effort ? { reasoning_effort: body.reasoning_effort } : {};
       const chosen = this.#tokens.protectAll({ ...effort, ...body.chat_template_kwargs });
       return this.#render({ ...(chosen as object), messages, tools });

@@ -1,3 +1,5 @@
+import { availableMemory } from 'node:process';
+import { setTimeout } from 'node:timers/promises';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import { openRegularFile } from '../../base/regularFile.ts';
 import { ChatPrompts } from './chatPrompt.ts';
@@ -63,8 +65,8 @@ export class EngineModel {
   #unloading: Promise<void> | undefined;
   #users = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** The last complaint of the library, which its errors do not repeat. */
-  #complaint = '';
+  /** What the library logged while it loaded. Its errors say less, and the first line says most. */
+  #complaints: string[] = [];
 
   constructor(options: ModelOptions, listener: ModelListener) {
     this.#options = options;
@@ -96,7 +98,7 @@ export class EngineModel {
   #unloadLater(): void {
     const { keepAliveSeconds: seconds = -1 } = this.#options;
     if (seconds < 0 || seconds > maxTimerSeconds) return;
-    this.#timer = setTimeout(() => {
+    this.#timer = globalThis.setTimeout(() => {
       this.#unloading = this.#unload();
     }, seconds * 1_000);
   }
@@ -113,24 +115,26 @@ export class EngineModel {
     await requireModelFile(this.#options.model);
     this.#started ??= this.#start();
     const { library, llama } = await this.#started;
+    // The library knows nothing of the limits of a container, and would count on swap.
+    await llama.setRamCap(availableMemory());
+    let model: Model | undefined;
+    this.#complaints = [];
     try {
-      const model = await llama.loadModel({
-        modelPath: this.#options.model,
-        gpuLayers: 0,
-        onLoadProgress: this.#progress(),
-      });
+      const { model: modelPath } = this.#options;
+      model = await llama.loadModel({ modelPath, gpuLayers: 0, onLoadProgress: this.#progress() });
       return this.#prepared(library, llama, model, await this.#createContext(llama, model));
     } catch (error) {
-      throw new LoadError(sentenceFor(error, this.#complaint));
+      await model?.dispose();
+      // Its log comes from another thread.
+      await setTimeout(logDelay);
+      throw new LoadError(sentenceFor(error, this.#complaints[0]));
     }
   }
 
   async #start() {
     try {
       const library = await openLibrary(this.#options.library);
-      const llama = await startLlama(library, (message) => {
-        this.#complaint = message.trim();
-      });
+      const llama = await startLlama(library, (message) => this.#complaints.push(message));
       return { library, llama };
     } catch (error) {
       throw new LoadError(
@@ -170,6 +174,9 @@ export class EngineModel {
   }
 }
 
+/** In ms. */
+const logDelay = 100;
+
 /** A timer takes at most 24 days. */
 const maxTimerSeconds = 2_000_000;
 
@@ -191,10 +198,13 @@ async function requireModelFile(path: string): Promise<void> {
     throw new LoadError(`${path} is not a model in the GGUF format. Choose a .gguf file.`);
 }
 
-function sentenceFor(error: unknown, complaint: string): string {
+function sentenceFor(error: unknown, complaint: string | undefined): string {
+  const kind = error instanceof Error ? error.constructor.name : '';
   const reason = messageOf(error).split('\n')[0] ?? '';
-  if (error instanceof Error && error.name === 'InsufficientMemoryError')
-    return `This model needs more memory than is free (${reason}). Close other programs, or choose a smaller model.`;
-  const cause = complaint === '' ? reason : complaint;
-  return `The model cannot be loaded: ${cause.replace(/\.$/, '')}. The file may be damaged, or of a kind that this engine does not know: get it again, or choose another one.`;
+  if (kind === 'InsufficientMemoryError')
+    return 'There is not enough free memory for this model. Close other programs, or choose a smaller model.';
+  // What reads the header assumes that it is whole.
+  const cause = complaint ?? (kind === 'Error' ? reason : 'its header cannot be read');
+  const plain = cause.trim().replace(/^\w+: (?:error loading model: )?|\.$/g, '');
+  return `The model cannot be loaded: ${plain}. The file may be damaged, or of a kind that this engine does not know: get it again, or choose another one.`;
 }

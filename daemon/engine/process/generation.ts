@@ -23,7 +23,7 @@ export interface GenerationOptions {
   readonly window: number;
   readonly body: Generating;
   readonly stops: readonly string[];
-  readonly grammarState?: object;
+  readonly grammarState: object | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -94,7 +94,7 @@ async function readPrompt(
 }
 
 /** What is not asked for is as in llama.cpp's server. */
-function samplingOf(body: Generating, sequence: Sequence, grammarState?: object): EvaluateOptions {
+function samplingOf(body: Generating, sequence: Sequence, grammarState: object | undefined): EvaluateOptions {
   const { repeat_last_n: last } = body;
   const penalties = {
     penalty: body.repeat_penalty ?? 1,

@@ -17,6 +17,7 @@ export type Token = number;
 interface Llama {
   readonly cpuMathCores: number;
   readonly llamaCppRelease: { readonly release: string };
+  setRamCap(bytes: number): Promise<void>;
   loadModel(options: {
     modelPath: string;
     gpuLayers: 0;
@@ -96,7 +97,7 @@ export async function openLibrary(folder: string): Promise<Library> {
 }
 
 /** With these options it never compiles or downloads anything, and it never prints. */
-export async function startLlama(library: Library, log: (message: string) => void): Promise<Llama> {
+export async function startLlama(library: Library, log: (message: string) => unknown): Promise<Llama> {
   return library.getLlama({
     gpu: false,
     build: 'never',

@@ -20,10 +20,12 @@ export class PromptTokens {
   /** Letters and digits survive what templates do with a text. Nobody outside can know them. */
   readonly #mark = `q${randomBytes(12).toString('hex')}`;
   readonly #marked: string[] = [];
+  #size = 0;
 
   constructor(model: Tokenizer) {
     this.#model = model;
     for (const token of model.iterateAllTokens()) {
+      this.#size = Math.max(this.#size, token + 1);
       const { control, unknown } = model.getTokenAttributes(token);
       const text = control || unknown ? model.detokenize([token], true) : '';
       const [first] = text;
@@ -31,6 +33,10 @@ export class PromptTokens {
       this.#controls.set(first, [...(this.#controls.get(first) ?? []), text]);
     }
     for (const texts of this.#controls.values()) texts.sort((one, other) => other.length - one.length);
+  }
+
+  isToken(number: number): boolean {
+    return number >= 0 && number < this.#size;
   }
 
   /** A text in which everything that could become a control token is marked. */

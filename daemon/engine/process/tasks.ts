@@ -1,0 +1,65 @@
+import { type AnswerForm, chatForm, completionForm, type FormOptions, infillForm } from './answers.ts';
+import type { LoadedModel } from './engineModel.ts';
+import { grammarState, mustCall } from './grammars.ts';
+import type { Token } from './library.ts';
+import { ApiError, badRequest, bodies, type Generating, type InfillBody, parseBody } from './requests.ts';
+
+/** A prompt with how to answer it, and how to write the answer. */
+export interface Task {
+  readonly prompt: readonly Token[];
+  readonly body: Generating;
+  readonly form: AnswerForm;
+  /** What the template has written of the answer already. */
+  readonly opened?: string;
+  /** Where an answer ends, beside what the request names. */
+  readonly stops?: readonly string[];
+  readonly grammarState?: object | undefined;
+}
+
+/** Reads the body of a request. @throws {ApiError} for what is wrong with it. */
+export type ReadTask = (json: string, loaded: LoadedModel, alias: string) => Promise<Task>;
+
+export const readChat: ReadTask = async (json, loaded, alias) => {
+  const body = parseBody(bodies.chat, json);
+  const { tokens, opened } = loaded.prompts.prompt(body);
+  const form = chatForm(formOptions(body, alias), mustCall(body).length > 0);
+  const grammar = await grammarState(loaded, body);
+  const task = { prompt: tokens, body, form, stops: loaded.prompts.stops, grammarState: grammar };
+  // What a grammar holds begins with the answer itself.
+  return grammar ? task : { ...task, opened };
+};
+
+export const readCompletion: ReadTask = async (json, { model, tokens }, alias) => {
+  const body = parseBody(bodies.completion, json);
+  const parts = typeof body.prompt === 'string' ? [body.prompt] : body.prompt;
+  if (parts.some((part) => typeof part === 'number' && !tokens.isToken(part)))
+    throw badRequest('The prompt has a token that the model does not know.');
+  const read = parts.flatMap((part) => (typeof part === 'string' ? model.tokenize(part, true) : [part]));
+  const prompt = tokens.withBeginning(read);
+  if (prompt.length === 0) throw badRequest('The prompt is empty.');
+  return { prompt, body, form: completionForm(formOptions(body, alias)) };
+};
+
+export const readInfill: ReadTask = async (json, loaded, alias) => {
+  const body = parseBody(bodies.infill, json);
+  return { prompt: gapOf(loaded, body), body, form: infillForm(formOptions(body, alias)) };
+};
+
+function formOptions(body: Generating, model: string): FormOptions {
+  return { model, includesUsage: body.stream_options?.include_usage === true };
+}
+
+/** The text before the gap, the text after it, and the tokens between which the model expects them. */
+function gapOf({ model, tokens }: LoadedModel, body: InfillBody): Token[] {
+  const { prefix, suffix, middle } = model.tokens.infill;
+  if (prefix === null || suffix === null || middle === null)
+    throw new ApiError(
+      501,
+      'not_supported_error',
+      'Infill is not supported by this model: it lacks the tokens for it.',
+    );
+  const plain = (text: string) => model.tokenize(text, false);
+  const extra = (body.input_extra ?? []).flatMap(({ text }) => plain(`${text}\n`));
+  const before = plain(`${body.input_prefix}${body.prompt ?? ''}`);
+  return tokens.withBeginning([...extra, prefix, ...before, suffix, ...plain(body.input_suffix), middle]);
+}

@@ -1,0 +1,195 @@
+import { existsSync } from 'node:fs';
+import { type Library, openLibrary, startLlama } from '../../daemon/engine/process/library.ts';
+import { type EngineProcess, sampleModel, startEngine } from '../support/engineProcess.ts';
+import { places } from '../support/parts.ts';
+import { createFigures, median } from './figures.ts';
+
+/** The engine with the small real model, and its library called bare. */
+const { section, row } = createFigures('engine');
+const story = [{ role: 'user', content: 'Tell a long story about a river.' }];
+/** Tokens of an answer whose rate is measured. */
+const answerTokens = 120;
+const window = 2_048;
+
+section('The engine, with SmolLM2-135M');
+if (existsSync(sampleModel)) await measure();
+else row('everything', 'left out: .ci/engine.sh installs the library and the model');
+
+async function measure(): Promise<void> {
+  await starts();
+  const engine = startEngine({ context: window });
+  try {
+    await engine.next('ready');
+    await rates(engine);
+    await turns(engine);
+    await stops(engine);
+  } finally {
+    await engine.close();
+  }
+  await memory();
+}
+
+async function starts(): Promise<void> {
+  const [ready, first]: [number[], number[]] = [[], []];
+  for (let run = 0; run < 3; run++) {
+    const begun = performance.now();
+    const engine = startEngine({ context: window });
+    await engine.next('ready');
+    ready.push(performance.now() - begun);
+    first.push((await ask(engine, { messages: story, max_tokens: 2 })).first);
+    await engine.close();
+  }
+  row('spawn to ready', `${median(ready).toFixed(0)} ms`);
+  row('ready to the first token', `${median(first).toFixed(0)} ms`);
+}
+
+/** In turns, since other work on the machine changes both. */
+async function rates(engine: EngineProcess): Promise<void> {
+  const bare = await openBare(await openLibrary(places.engine));
+  const [ours, theirs]: [number[], number[]] = [[], []];
+  for (let run = 0; run < 7; run++) {
+    theirs.push(await bare());
+    const { rate } = await ask(engine, {
+      messages: story,
+      max_tokens: answerTokens,
+      temperature: 0,
+      ignore_eos: true,
+    });
+    ours.push(rate);
+  }
+  const share = median(ours.map((rate, run) => rate / (theirs[run] ?? Number.NaN)));
+  row(
+    'tokens a second',
+    `${median(ours).toFixed(1)}, the library called bare ${median(theirs).toFixed(1)}: ${share.toFixed(2)} of it`,
+    {
+      goal: 'at least 0.95',
+      plot: { unit: 'tokens a second', bars: { bare: median(theirs), engine: median(ours) } },
+    },
+  );
+}
+
+/** Measures the same answer in this process, and returns tokens a second. */
+async function openBare(library: Library): Promise<() => Promise<number>> {
+  const llama = await startLlama(library, () => undefined);
+  const model = await llama.loadModel({
+    modelPath: sampleModel,
+    gpuLayers: 0,
+    onLoadProgress: () => undefined,
+  });
+  const threads = Math.max(1, llama.cpuMathCores - 1);
+  const context = await model.createContext({ contextSize: { max: window }, batchSize: 128, threads });
+  const sequence = context.getSequence({
+    contextShift: {
+      strategy() {
+        throw new Error('The window is full.');
+      },
+    },
+  });
+  const prompt = model.tokenize(
+    `<|im_start|>user\n${story[0]?.content}<|im_end|>\n<|im_start|>assistant\n`,
+    true,
+  );
+  return async () => {
+    await sequence.adaptStateToTokens([], false);
+    let tokens = 0;
+    let begun = 0;
+    for await (const _ of sequence.evaluate(prompt, { temperature: 0, minP: 0.05, yieldEogToken: true })) {
+      begun ||= performance.now();
+      tokens += 1;
+      if (tokens === answerTokens) break;
+    }
+    return ((tokens - 1) / (performance.now() - begun)) * 1_000;
+  };
+}
+
+/** A long first prompt, and the next one, which begins with it. */
+async function turns(engine: EngineProcess): Promise<void> {
+  const [first, second]: [number[], number[]] = [[], []];
+  for (let run = 0; run < 5; run++) {
+    const long = [{ role: 'user', content: `${run} ${'A river runs to the sea. '.repeat(80)}` }];
+    const answered = await ask(engine, { messages: long, max_tokens: 8 });
+    first.push(answered.first);
+    const next = [
+      ...long,
+      { role: 'assistant', content: answered.text },
+      { role: 'user', content: 'Go on.' },
+    ];
+    second.push((await ask(engine, { messages: next, max_tokens: 2 })).first);
+  }
+  row(
+    'first token of a second turn',
+    `${median(second).toFixed(0)} ms, of the first one with 590 tokens ${median(first).toFixed(0)} ms`,
+  );
+}
+
+async function stops(engine: EngineProcess): Promise<void> {
+  const isBusy = async () => (await engine.json('/slots')).value[0].is_processing as boolean;
+  const bodies = {
+    'stop while it writes, to free': { messages: story, ignore_eos: true },
+    'stop while it reads, to free': { messages: [{ role: 'user', content: 'word '.repeat(1_900) }] },
+  };
+  for (const [name, body] of Object.entries(bodies)) {
+    const times: number[] = [];
+    for (let run = 0; run < 7; run++) {
+      const leaving = new AbortController();
+      const { signal } = leaving;
+      // Each prompt is another one, so that nothing of it has been read.
+      const asked = {
+        ...body,
+        messages: [{ role: 'system', content: `${run}` }, ...body.messages],
+        stream: true,
+      };
+      const response = await engine.fetch('/v1/chat/completions', asked, { signal });
+      const reader = response.body?.getReader();
+      // The first event comes before the prompt is read.
+      for (let events = 0; events < ('ignore_eos' in body ? 3 : 1); events++) await reader?.read();
+      const begun = performance.now();
+      leaving.abort();
+      while (await isBusy()) await new Promise((resolve) => setTimeout(resolve, 2));
+      times.push(performance.now() - begun);
+    }
+    row(name, `${median(times).toFixed(0)} ms`, { goal: 'a batch of 128 tokens at most' });
+  }
+}
+
+/** What the system counts as resident. Weights are pages of the file. */
+async function memory(): Promise<void> {
+  const engine = startEngine({ context: window, keepAliveSeconds: 0 });
+  const megabytes = () => `${Math.round((engine.memory() ?? Number.NaN) / 1024 ** 2)} MB`;
+  await engine.next('ready');
+  const loaded = megabytes();
+  await engine.next('unloaded');
+  row('memory', `${loaded} with the model loaded (its file has 94 MB), ${megabytes()} after it was unloaded`);
+  await engine.close();
+}
+
+interface Answered {
+  readonly text: string;
+  /** To the first text, in ms. */
+  readonly first: number;
+  /** Tokens a second, from the first one on. */
+  readonly rate: number;
+}
+
+async function ask(engine: EngineProcess, body: object): Promise<Answered> {
+  const begun = performance.now();
+  const asked = { ...body, stream: true, stream_options: { include_usage: true } };
+  const response = await engine.fetch('/v1/chat/completions', asked);
+  let [text, first, last, tokens, rest] = ['', 0, 0, 0, ''];
+  for await (const chunk of response.body ?? []) {
+    const events = `${rest}${Buffer.from(chunk)}`.split('\n\n');
+    rest = events.pop() ?? '';
+    for (const event of events) {
+      if (event === 'data: [DONE]') continue;
+      const { choices, usage } = JSON.parse(event.slice('data: '.length));
+      const piece = choices[0]?.delta.content ?? '';
+      text += piece;
+      if (piece === '') tokens = usage?.completion_tokens ?? tokens;
+      else {
+        last = performance.now();
+        first ||= last;
+      }
+    }
+  }
+  return { text, first: first - begun, rate: ((tokens - 1) / (last - first)) * 1_000 };
+}
