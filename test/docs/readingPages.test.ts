@@ -543,6 +543,27 @@ t.test('found words are marked, and no text is lost or becomes HTML', async (t) 
       text: '| a | b |\n|---|---|\n| c | d |',
       want: '<p class="snippet" dir="auto"><mark>a</mark> · b · c · d</p>',
     },
+    {
+      name: 'a cut list is a list',
+      text: '… - b\n- c\n- d [e …',
+      want: '<p class="snippet" dir="auto">… b · c · d e …</p>',
+    },
+    {
+      name: 'half a link',
+      text: '… b](#c) and [d](e.md) or [`f(g)`](h …',
+      want: '<p class="snippet" dir="auto">… b and d or f(g) …</p>',
+    },
+    {
+      name: 'half a name of code',
+      text: 'b `c` and [`d(e …',
+      want: '<p class="snippet" dir="auto">b c and d(e …</p>',
+    },
+    {
+      name: 'references without their definitions',
+      text: '[b][c], [d][] and e[0][1]',
+      want: '<p class="snippet" dir="auto">b, d and e[0][1]</p>',
+    },
+    { name: 'a number is no list', text: '… 7. b', want: '<p class="snippet" dir="auto">… 7. b</p>' },
     { name: 'raw HTML is none', text: '<script>x</script> a', want: '<p class="snippet" dir="auto">' },
   ];
   for (const { name, text, want } of snippets) t.match(snippetToHtml(text, parseQuery('a')), want, name);

@@ -16,12 +16,32 @@ const maxPlain = 200;
 
 /** An excerpt in Markdown, as search returns it, as its words. */
 export function snippetWords(snippet: string, tokens: readonly Token[]): string {
-  const words = tokens.map(wordsOf).join(' ').replace(footnotes, '').replace(/\s+/g, ' ').trim();
-  return words.replace(/ —$/, '') || snippet;
+  const text = tokens.map(wordsOf).join(' ').replace(footnotes, '').replace(references, '$1');
+  const words = text.replace(/\s+/g, ' ').trim().replace(/ —$/, '');
+  if (words === '') return snippet;
+  return snippet.startsWith(cut) && !words.startsWith(cut) ? `${cut}${words}` : words;
 }
 
-/** Without its definition, a reference is text. */
+/** Without their definitions, references are text. */
 const footnotes = /\[\^[^\]\s]{1,100}\]/g;
+const references = /(?<![\w\])])\[([^[\]]{1,200})\]\[[^[\]]{0,200}\]/g;
+
+/** How an excerpt begins that does not begin with its line. */
+const cut = '… ';
+
+/**
+ * The excerpt without the marks of what is cut at its ends: a list item that would not begin its line, and links of
+ * which only one half is there.
+ */
+function withoutHalves(snippet: string): string {
+  const text = /^… [-*+] /.test(snippet) ? snippet.slice(cut.length) : snippet;
+  const begun = text.replace(/^([^[\]\n]{0,200})\]\([^()\n]{0,300}\)/, '$1');
+  if (!begun.endsWith(' …')) return begun;
+  const last = begun.lastIndexOf('\n') + 1;
+  const line = begun.slice(last).replace(/\[([^[\]]*)(?:\]\([^()]*)? …$/, '$1 …');
+  const isOpen = (line.match(/`/g)?.length ?? 0) % 2 === 1;
+  return begun.slice(0, last) + (isOpen ? line.replace(/`([^`]*)$/, '$1') : line);
+}
 
 /**
  * Empty if the excerpt is out of the bounds of rendering.
@@ -29,7 +49,7 @@ const footnotes = /\[\^[^\]\s]{1,100}\]/g;
  */
 export function snippetBlocks(snippet: string, title: string): readonly Token[] {
   try {
-    const blocks = lexPlain(snippet).filter(({ type }) => !['space', 'def'].includes(type));
+    const blocks = lexPlain(withoutHalves(snippet)).filter(({ type }) => !['space', 'def'].includes(type));
     const [first, ...rest] = blocks;
     const repeats = first?.type === 'heading' && isTitle(plainText([first]), title);
     return repeats && rest.length > 0 ? rest : blocks;
