@@ -23,6 +23,8 @@ export type Look = Partial<Omit<Site, 'root'>>;
 
 export interface AppOptions {
   readonly index: DocumentIndex;
+  /** Whether the index could not be made at the last try. */
+  readonly hasFailed?: () => boolean;
   readonly renditions: Renditions;
   /** What the bearer of a token may do. It rejects while tokens cannot be checked. */
   readonly verify: (token: string) => Promise<Grant | undefined>;
@@ -93,7 +95,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     const api = createApiRoutes({ index, renditions, authorization, baseUrl });
     await service.register(api, { prefix: '/api/v1' });
     mountLibrary(service, { ...options, authorization });
-    await service.register(createStatusRoutes(index));
+    await service.register(createStatusRoutes(index, options.hasFailed));
     await service.register(createOpenRoutes({ baseUrl, site, issuer }));
   };
   // Only well-known documents have places outside of the path.

@@ -104,6 +104,7 @@ async function start(
   onClose(() => verifier.close());
   const app = await buildApp({
     index: stores.index,
+    hasFailed: () => turn.hasFailed,
     renditions,
     verify: (token) => verifier.verify(token),
     baseUrl,

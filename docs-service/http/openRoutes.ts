@@ -63,8 +63,13 @@ const door = ({
 the owner of this library, who signs in with a password.</p></li>
 `;
 
+const reason = 'The last attempt to make the index failed. The log of the service says why.';
+
 /** For the operator: whether the process runs, and whether it can answer. Neither needs a token or shows a name. */
-export function createStatusRoutes(index: DocumentIndex): FastifyPluginAsyncTypebox {
+export function createStatusRoutes(
+  index: DocumentIndex,
+  hasFailed: () => boolean = () => false,
+): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get(
       '/healthz',
@@ -102,7 +107,9 @@ export function createStatusRoutes(index: DocumentIndex): FastifyPluginAsyncType
           problems: summary?.problems.length ?? 0,
           warnings: countWarnings(summary?.warnings ?? []),
         };
-        return summary?.isComplete ? reply.send(body) : reply.code(503).header('retry-after', '5').send(body);
+        if (summary?.isComplete) return reply.send(body);
+        const answer = hasFailed() ? { ...body, reason } : body;
+        return reply.code(503).header('retry-after', '5').send(answer);
       },
     );
   };

@@ -176,6 +176,7 @@ const readinessSchema = Type.Object(
     warnings: Type.Integer({
       description: 'What authors should look at in files that are served; `runner-docs doctor` names it.',
     }),
+    reason: Type.Optional(Type.String({ description: 'With a 503, if the index could not be made.' })),
   },
   { $id: 'Readiness', description: 'What the library has.' },
 );

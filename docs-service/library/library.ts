@@ -34,6 +34,7 @@ export class Library {
   /** Replaced by each report of the watcher and by each scan. */
   #unchanged = {};
   #isWatching = false;
+  #hasFailed = false;
   #canWatch = true;
 
   constructor(options: LibraryOptions) {
@@ -64,6 +65,11 @@ export class Library {
   /** The same object as long as no file has changed; undefined while not all folders are watched. */
   get unchangedFiles(): object | undefined {
     return this.#isWatching && this.#canWatch ? this.#unchanged : undefined;
+  }
+
+  /** Whether the last scan failed. */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
   }
 
   lookAtAll(): Promise<void> {
@@ -108,12 +114,14 @@ export class Library {
       const { unsettled } = await indexer.sync(folders, this.#ending.signal);
       this.#unsettled = unsettled;
       this.#wait = soon;
+      this.#hasFailed = false;
       // Something may have changed between the scan of a folder and the start of its watcher.
       for (const folder of this.#watcher.watch(indexer.folders())) this.#dirty.add(folder);
       this.#isWatching = this.#dirty.size === 0;
       if (unsettled.length > 0) this.#later(settle, () => this.lookAt(this.#unsettled));
     } catch (error) {
       if (this.#ending.signal.aborted) return;
+      this.#hasFailed = true;
       onError(error as Error);
       if (error instanceof UnavailableError) this.#lookAgain();
     }

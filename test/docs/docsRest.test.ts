@@ -1109,11 +1109,13 @@ t.test('a clock that is set back takes nothing from the limits of any caller', a
 });
 
 t.test('/healthz and /readyz', async (t) => {
-  const { get, index } = await openTestApp(t, {
+  let hasFailed = false;
+  const contents = {
     ...files,
     'bad.md': '---\ndate: x\n---\n',
     'odd.md': '---\ndraft: yes\ndate: 2026/01/01\n---\n',
-  });
+  };
+  const { get, index } = await openTestApp(t, contents, { hasFailed: () => hasFailed });
   t.match((await get('/healthz')).json(), { status: 'ok' });
   t.strictSame(
     (await get('/readyz')).json(),
@@ -1125,7 +1127,12 @@ t.test('/healthz and /readyz', async (t) => {
   Object.assign(index, {
     summary: async () => ({ documents: 0, problems: [], warnings: [], isComplete: false }),
   });
-  t.equal((await get('/readyz')).statusCode, 503, 'the first index is not complete');
+  const making = await get('/readyz');
+  t.equal(making.statusCode, 503, 'the first index is not complete');
+  t.strictSame(making.json(), { documents: 0, problems: 0, warnings: 0 });
+  hasFailed = true;
+  t.match((await get('/readyz')).json(), { documents: 0, reason: /index failed/ });
+  hasFailed = false;
   t.match((await get('/api/v1/docs/none')).json(), { status: 503, detail: /first time/ });
   Object.assign(index, {
     summary: () => Promise.reject(new IndexUnavailableError('away')),

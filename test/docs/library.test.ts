@@ -755,6 +755,22 @@ t.test('a content folder that is missing for a while does not empty the library'
   t.strictSame(await library.slugs(), ['one']);
 });
 
+t.test('a library knows whether its last scan failed', async (t) => {
+  const library = await openTestLibrary(t, { 'one.md': '# One' });
+  const { following, errors } = await followTestLibrary(t, library);
+  t.equal(following.hasFailed, false);
+  const { apply } = library.index;
+  Object.assign(library.index, { apply: () => Promise.reject(new Error('database or disk is full')) });
+  await writeFiles(library.content, { 'two.md': '# Two' });
+  await following.lookAtAll();
+  t.equal(following.hasFailed, true);
+  t.match(errors[0], { message: /disk is full/ });
+  Object.assign(library.index, { apply });
+  await following.lookAtAll();
+  t.equal(following.hasFailed, false);
+  t.strictSame((await library.slugs()).toSorted(), ['one', 'two']);
+});
+
 t.test(
   'a content folder that is suddenly empty is scanned again before the library is emptied',
   async (t) => {
