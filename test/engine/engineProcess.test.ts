@@ -186,6 +186,8 @@ t.test('the engine with a real model', parts, async (t) => {
       t.equal((await engine.fetch('/slots?fail_on_no_slot=1')).status, 503);
       const waiting = new AbortController();
       const dropped = engine.fetch('/v1/chat/completions', story, { signal: waiting.signal });
+      // It has arrived when a later request is answered.
+      t.equal(await isBusy(), true);
       waiting.abort();
       await t.rejects(dropped, { name: 'AbortError' });
       leaving.abort();

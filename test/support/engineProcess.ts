@@ -25,6 +25,8 @@ export interface EngineProcess {
   json(path: string, body?: object): Promise<{ readonly status: number; readonly value: EngineAnswer }>;
   /** Bytes in memory, where the system says so. */
   memory(): number | undefined;
+  /** What it has used of the processor, in ms, where the system says so. */
+  processorTime(): number | undefined;
   /** Ends its input, and resolves with its exit code. */
   close(): Promise<number | null>;
 }
@@ -88,6 +90,12 @@ export function startEngine(options: object = {}): EngineProcess {
       if (process.platform !== 'linux') return undefined;
       const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1];
       return Number(kilobytes) * 1_024;
+    },
+    processorTime() {
+      if (process.platform !== 'linux') return undefined;
+      // In hundredths of a second, after the name in parentheses.
+      const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+      return (Number(fields[11]) + Number(fields[12])) * 10;
     },
     async close() {
       child.stdin.end();

@@ -1,4 +1,5 @@
-import { availableMemory } from 'node:process';
+import { totalmem } from 'node:os';
+import { availableMemory, constrainedMemory } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import { openRegularFile } from '../../base/regularFile.ts';
@@ -115,8 +116,9 @@ export class EngineModel {
     await requireModelFile(this.#options.model);
     this.#started ??= this.#start();
     const { library, llama } = await this.#started;
-    // The library knows nothing of the limits of a container, and would count on swap.
-    await llama.setRamCap(availableMemory());
+    // The library does not know the limits of a container.
+    const isContained = constrainedMemory() > 0 && constrainedMemory() < totalmem();
+    if (isContained) await llama.setRamCap(availableMemory());
     let model: Model | undefined;
     this.#complaints = [];
     try {
