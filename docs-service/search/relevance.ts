@@ -105,7 +105,7 @@ function wordKey(token: string): string {
 }
 
 /** A number of 24 bits (FNV-1a). Two words with the same number are confused in scores, but nowhere else. */
-function wordHash(token: string): number {
+export function wordHash(token: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < token.length; index++)
     hash = Math.imul(hash ^ token.charCodeAt(index), 0x01000193);

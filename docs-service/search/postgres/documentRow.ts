@@ -3,6 +3,7 @@ import { documentToRecord } from '../documentRecord.ts';
 import { type DocumentTokens, documentMarks, headingBreak } from '../documentTokens.ts';
 import { reversed } from '../nearSlugs.ts';
 import { documentTermStats } from '../relevance.ts';
+import { pairMarks } from './wordPairs.ts';
 
 /** The columns of `docs_documents` with their types, in the order of `documentToRow`. */
 export const documentColumns: Readonly<Record<string, string>> = {
@@ -54,5 +55,6 @@ function spaced(parts: readonly (readonly string[])[]): string {
 
 /** In PostgreSQL's notation for a tsvector, without places. No token has a character that must be quoted. */
 function wordVector({ title, text }: DocumentTokens, marks: readonly string[]): string {
-  return Array.from(new Set([...title, ...text, ...marks]), (token) => `'${token}'`).join(' ');
+  const all = new Set([...title, ...text, ...marks, ...pairMarks(title), ...pairMarks(text)]);
+  return Array.from(all, (token) => `'${token}'`).join(' ');
 }

@@ -13,6 +13,7 @@ import { type Clause, isEmptyQuery, parseQuery, type Query } from '../query.ts';
 import { createScore, rowsToSample, type Sample, sampleRowsOf } from '../relevance.ts';
 import { snippet } from '../snippet.ts';
 import { askTiers, type FoundTiers, maxFound, partsOfPage, type Tier, totalOf } from '../tier.ts';
+import { pairMarks } from './wordPairs.ts';
 
 type Client = pg.ClientBase;
 
@@ -169,7 +170,7 @@ function searchCondition(query: Query, filter: DocumentFilter, place?: 'title' |
   // The words of a title are also words of the document; very long headings are cut.
   const isImplied = place === 'title' && query.all.length === 1;
   for (const clause of isImplied ? [] : query.all) {
-    words.push(`(${lexemes(clause)})`);
+    words.push(`(${lexemes(clause)})`, ...Array.from(pairMarks(wholeWords(clause)), quoted));
     if (isPhrase(clause)) texts.push(hasPhrase(clause));
   }
   if (words.length === 0) words.push(quoted(anyFacet));
@@ -186,6 +187,10 @@ function searchCondition(query: Query, filter: DocumentFilter, place?: 'title' |
 
 function isPhrase({ tokens }: Clause): boolean {
   return tokens.length > 1;
+}
+
+function wholeWords({ tokens, prefix }: Clause): readonly string[] {
+  return prefix ? tokens.slice(0, -1) : tokens;
 }
 
 function quoted(lexeme: string): string {
