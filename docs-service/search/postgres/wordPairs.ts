@@ -8,8 +8,8 @@ const numbers = 4_096;
 const maxLength = 5;
 
 /**
- * The entries of the index for adjacent words. They exclude most of the documents that have the words of a phrase apart,
- * so that few texts must be read to find those that have the phrase.
+ * The entries of the index for adjacent words. They exclude most of the documents that have the words of a phrase
+ * apart, so that few texts must be read to find those that have the phrase.
  */
 export function pairMarks(words: readonly string[]): Set<string> {
   const marks = new Set<string>();
