@@ -260,18 +260,19 @@ t.test('the engine with a real model', parts, async (t) => {
 });
 
 t.test('an idle model leaves the memory, and the next request loads it again', parts, async (t) => {
-  const engine = startEngine({ keepAliveSeconds: 0.1, context: 512 });
+  const engine = startEngine({ keepAliveSeconds: 0.5, context: 512 });
   t.teardown(() => engine.close());
   await engine.next('unloaded');
   t.equal((await engine.json('/health')).status, 200);
   t.match((await engine.json('/props')).value, { default_generation_settings: { n_ctx: 512 } });
   const before = engine.memory();
-  const ready = engine.next('ready');
+  const [ready, unloaded] = [engine.next('ready'), engine.next('unloaded')];
+  const loaded = ready.then(() => engine.memory());
   const { status } = await engine.json('/v1/chat/completions', { messages: question, max_tokens: 1 });
   t.equal(status, 200);
   t.match(await ready, { context: 512 });
-  if (before !== undefined) t.ok((engine.memory() ?? 0) > before);
-  await engine.next('unloaded');
+  if (before !== undefined) t.ok(((await loaded) ?? 0) > before);
+  await unloaded;
 });
 
 t.test('what cannot be loaded is said in a sentence', parts, async (t) => {
