@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readdir, rm } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, isAbsolute, join } from 'node:path';
 import { formatBytes } from '../../protocol/base/bytes.ts';
@@ -67,12 +67,13 @@ export async function startProcess(
   const what = asked.alias === undefined ? '' : ` with ${asked.alias}`;
   const message = `Starting ${engineNames[asked.product]}${what}`;
   report({ message });
+  const total = asked.model === undefined ? 0 : (await stat(asked.model)).size;
   const holder = await startSupervisor(programs.supervisor, launch);
   const leave = () => holder.close();
   signal.addEventListener('abort', leave, { once: true });
   try {
     const ready = await holder.whenReady((percent) => {
-      if (percent !== undefined) report({ message, completed: percent, total: 100 });
+      if (percent !== undefined) report({ message, completed: Math.round((percent / 100) * total), total });
     });
     const { url, pid } = ready;
     const { product, alias: model } = asked;

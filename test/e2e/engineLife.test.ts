@@ -70,7 +70,7 @@ async function userOf(t: Test) {
       signal,
       said,
       report: ({ message, completed }: WorkState) =>
-        void said.push(completed === undefined ? message : `${completed} %`),
+        void said.push(completed === undefined ? message : `${completed} bytes`),
     }),
   };
 }
@@ -159,7 +159,7 @@ t.test('what cannot be started says why, and leaves nothing', async (t) => {
   const starting = engine.start({ model: user.model('endless') }, watcher);
   await poll(
     async () => said,
-    (lines) => lines.includes('50 %'),
+    (lines) => lines.includes('2 bytes'),
     soon,
   );
   cancel.abort();

@@ -40,3 +40,46 @@ export async function askLine(terminal: Terminal, question: string): Promise<str
     readline.close();
   }
 }
+
+/**
+ * Asks for one of these keys, without Enter; `\r` is Enter itself. Other keys do nothing. Undefined after Ctrl-C, and
+ * where nothing more can be typed.
+ */
+export async function askKey(
+  terminal: Terminal,
+  question: string,
+  keys: readonly string[],
+): Promise<string | undefined> {
+  const { stdin, stderr } = terminal;
+  await stderr.write(question);
+  stdin.setRawMode?.(true);
+  try {
+    const pressed = await new Promise<string | undefined>((resolve) => {
+      const finish = (key: string | undefined, rest = '') => {
+        stdin.off('data', take);
+        stdin.off('end', leave);
+        stdin.pause();
+        // A line feed after the key is one of habit; what was typed beyond it is for what comes next.
+        const typed = rest.replace(/^[\r\n]+/, '');
+        if (typed !== '') stdin.unshift(Buffer.from(typed));
+        resolve(key);
+      };
+      const leave = () => finish(undefined);
+      const take = (chunk: Buffer | string) => {
+        const text = String(chunk);
+        for (const [index, character] of [...text].entries()) {
+          const key = character.toLowerCase();
+          if (key === '\u0003' || key === '\u0004') return finish(undefined);
+          if (keys.includes(key)) return finish(key, [...text].slice(index + 1).join(''));
+        }
+      };
+      stdin.on('data', take);
+      stdin.on('end', leave);
+      stdin.resume();
+    });
+    await stderr.writeLine(pressed === undefined || pressed === '\r' ? '' : pressed);
+    return pressed;
+  } finally {
+    stdin.setRawMode?.(false);
+  }
+}

@@ -2,6 +2,7 @@ import { access, constants, stat } from 'node:fs/promises';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import { userConfigFile } from '../../../protocol/base/userFolders.ts';
+import { engineNames, engineOffersRequest, engineStatusRequest } from '../../../protocol/messages/engine.ts';
 import { type LogParams, logNotification } from '../../../protocol/messages/log.ts';
 import { canChat, listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
 import {
@@ -109,9 +110,11 @@ async function* examineServer(
             ? 'Get one from https://ollama.com/download, or name another with --server URL or OLLAMA_HOST.'
             : `Start it there, or correct the address in ${namedBy}.`;
       yield { check: 'server', state: 'fail', found, mend };
-      return yield* examineOthers(daemon);
+      yield* examineOthers(daemon);
+      return yield* examineEngine(daemon, true);
     }
     yield { check: 'server', state: kind === 'ok' ? 'ok' : 'warn', found };
+    yield* examineEngine(daemon, false);
     const { models } = await daemon.request(listModelsRequest, { refresh: true });
     yield* examineModels(models, product);
   } catch (error) {
@@ -125,6 +128,32 @@ async function* examineServer(
         mend: advice?.code === 'use-https' ? advice.text : mendToken,
       };
     yield { check: 'server', state: 'fail', found: message };
+  }
+}
+
+/** What Runner has started itself. If no runner answers, also what is installed, but not running. */
+async function* examineEngine(daemon: Daemon, isOffline: boolean): AsyncGenerator<Finding> {
+  const check = 'engine';
+  const status = await daemon.request(engineStatusRequest, {}).catch(() => undefined);
+  // The daemon starts nothing.
+  if (!status) return;
+  const { state, message: found } = status;
+  if (state === 'running') yield { check, state: 'ok', found };
+  if (state === 'down')
+    yield { check, state: 'warn', found, mend: 'Start it again with "runner engine start".' };
+  if (!isOffline) return;
+  if (state === 'stopped')
+    yield {
+      check,
+      state: 'ok',
+      found: `${found} The engine is ${status.isInstalled ? '' : 'not '}installed.`,
+    };
+  const { programs } = await daemon.request(engineOffersRequest, {});
+  for (const { product, path, version } of programs) {
+    const found = `${engineNames[product]} ${version} is installed, but not running: ${path}`;
+    const mend =
+      product === 'ollama' ? 'Start it with "ollama serve".' : 'Start it with "runner engine start FILE".';
+    yield { check: 'installed', state: 'warn', found, mend };
   }
 }
 

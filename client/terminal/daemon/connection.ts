@@ -10,6 +10,7 @@ import { refusedParameter, TerminalError } from '../cli/failure.ts';
 import { canAsk } from '../cli/terminal.ts';
 import type { Output } from '../screen/output.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
+import { offerStart } from './firstStart.ts';
 import { chooseFound } from './foundRunner.ts';
 
 /** Starts a daemon, passes it to `use`, and closes it afterwards. */
@@ -92,8 +93,9 @@ export interface ChatConnectionOptions {
 
 /**
  * A connection for chatting. If no runner answers at the address of the user's configuration, or at the default one,
- * a person at a terminal is offered what else answers on this machine. If nobody named a runner, the built-in practice
- * runner answers people in the end, and standard error says so. A script never gets its answers.
+ * a person at a terminal is offered what else answers on this machine. If nobody named a runner, such a person is
+ * offered what can be started here; the built-in practice runner answers people in the end, and standard error says so.
+ * A script never gets its answers.
  */
 export async function connectForChat(
   context: CommandContext,
@@ -114,6 +116,9 @@ export async function connectForChat(
   if (status.state !== 'offline') return connection;
   const { found, isProblemShown } = await offerFound(context, daemon, problemOf(status));
   if (found === undefined && daemon.isHostNamed) return connection;
+  const said = isProblemShown ? undefined : problemOf(status);
+  const choice = found === undefined ? await offerStarting(context, daemon, said) : undefined;
+  if (choice === 'started') return connection;
   await daemon.close();
   // The first daemon has reported the faults of the configuration already.
   const startWith = (changed: Partial<CommandLine>) => () =>
@@ -123,7 +128,7 @@ export async function connectForChat(
     return createConnection(await startThere(), startThere, false);
   }
   if (!isForPeople(context)) throw noRunnerForScript(status);
-  if (!isProblemShown) await terminal.stderr.writeLine(problemOf(status));
+  if (said !== undefined && choice === undefined) await terminal.stderr.writeLine(said);
   for (const line of aboutPractice) await terminal.stderr.writeLine(line);
   const practise = startWith({ practice: true });
   return createConnection(await practise(), practise, true);
@@ -148,6 +153,21 @@ async function offerFound(context: CommandContext, daemon: Daemon, problem: stri
     const { runners } = await daemon.request(discoverRequest, {});
     const found = await chooseFound(context.terminal, daemon, { runners, problem });
     return { found, isProblemShown: runners.length > 0 };
+  } catch (error) {
+    await daemon.close();
+    throw error;
+  }
+}
+
+/** What the user chose of what can be started here. The daemon is closed after Ctrl-C. */
+async function offerStarting(
+  context: CommandContext,
+  daemon: Daemon,
+  problem: string | undefined,
+): ReturnType<typeof offerStart> {
+  if (!canOffer(context)) return undefined;
+  try {
+    return await offerStart(context, daemon, problem);
   } catch (error) {
     await daemon.close();
     throw error;

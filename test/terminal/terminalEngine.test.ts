@@ -1,0 +1,279 @@
+import t from 'tap';
+import type { ChatResult } from '../../protocol/messages/chat.ts';
+import type { EngineOffers, EngineStatus } from '../../protocol/messages/engine.ts';
+import { modelLike } from '../support/modelLike.ts';
+import { type Asked, offline, startTerminal, type TerminalOptions, type Turn } from './terminalPeer.ts';
+
+const library = {
+  isThere: false,
+  bytes: 85_000_000,
+  from: 'the npm registry https://npm.example/',
+  licenses: 'MIT (97)',
+  packages: 117,
+  folder: '/data/engine',
+};
+const sample = {
+  ...library,
+  bytes: 92_900_000,
+  packages: 1,
+  licenses: 'Apache-2.0',
+  from: 'the Python package x',
+};
+const ollama = { product: 'ollama', path: '/usr/bin/ollama', version: '0.31.4' } as const;
+const llama = { product: 'llama.cpp', path: '/usr/bin/llama-server', version: '9937' } as const;
+const weights = { name: 'qwen3', path: '/m/qwen3.gguf', size: 4e9, fits: true, source: 'LM Studio' } as const;
+const running: EngineStatus = {
+  state: 'running',
+  message: "Runner's own engine runs at http://127.0.0.1:5 with small.",
+  isInstalled: true,
+};
+
+/** A terminal whose daemon says this about the engine, and what it was asked to do. */
+function begin(
+  offers: Partial<EngineOffers>,
+  { answers = {}, models = [], ...options }: TerminalOptions & { readonly found?: readonly object[] } = {},
+) {
+  const asked: (readonly [string, object])[] = [];
+  const note = (method: string, result: object) => [
+    `runner/engine/${method}`,
+    ({ params: { workDoneToken: _, ...params } }: Asked) => {
+      asked.push([method, params]);
+      return result;
+    },
+  ];
+  const { found = [], ...rest } = options;
+  const run = startTerminal({
+    ...rest,
+    models,
+    answers: {
+      'runner/engine/offers': () => ({ programs: [], library, sample, ...offers }),
+      'runner/engine/models': () => ({ models: found }),
+      ...Object.fromEntries([
+        note('install', { folder: '/data/engine' }),
+        note('sample', { path: '/data/small.gguf' }),
+        note('start', running),
+        note('stop', { wasRunning: true }),
+        note('remove', { wasThere: true }),
+      ]),
+      ...answers,
+    },
+  });
+  return { run, asked };
+}
+
+async function say({ send }: Turn): Promise<ChatResult> {
+  await send({ kind: 'text', text: 'Hello.' });
+  return {
+    message: { role: 'assistant', content: 'Hello.' },
+    finishReason: 'stop',
+    usage: { promptTokens: 1, completionTokens: 1 },
+    notices: [],
+  };
+}
+
+const small = modelLike('small');
+const newcomer = { args: ['chat', 'hi'], isScreen: true, status: offline, models: [small], chat: say };
+
+t.test('two keys take a newcomer to a real model', async (t) => {
+  const { run, asked } = begin({}, newcomer);
+  await run.stderr.until(/\[s, g, p\]: $/);
+  t.match(run.stderr.plain(), /^No runner answers at X\.\r?\nWhat would you like\?/);
+  t.match(
+    run.stderr.plain(),
+    /s {2}a small real model here, now \(178 MB\)\n {2}g {2}get Ollama: how\n {2}p {2}the practice/,
+  );
+  run.type('xg');
+  await run.stderr.until(/https:\/\/ollama\.com\/download.*Press a key \[s, g, p\]: $/s);
+  t.strictSame(asked, [], 'an offer fetches nothing');
+  run.type('s');
+  await run.stderr.until(/Fetch it\? \[y\/N\] $/);
+  const said = run.stderr.plain().replace(/\s+/g, ' ');
+  t.match(
+    said,
+    'This fetches about 85.0 MB (117 packages; licenses: MIT (97)) from the npm registry https://npm.example/, into /data/engine.',
+  );
+  t.match(said, 'answers are often wrong');
+  run.type('y');
+  t.equal(await run.ended, 0);
+  t.strictSame(asked, [
+    ['install', {}],
+    ['sample', {}],
+    ['start', { product: 'runner-engine', model: '/data/small.gguf' }],
+  ]);
+  t.strictSame(
+    run.started.map(({ flags }) => flags),
+    [[]],
+    'the same daemon goes on',
+  );
+  t.notMatch(run.stderr.plain(), 'practice runner.\n');
+});
+
+t.test('nothing is fetched or started without a yes', async (t) => {
+  for (const keys of [['s', 'n', 'p'], ['s', '\r', 'p'], ['p']]) {
+    const { run, asked } = begin({}, newcomer);
+    let count = 0;
+    for (const key of keys) {
+      count += 1;
+      await run.stderr.until(
+        new RegExp(`(?:(?:Press a key|Fetch it\\?).*){${count}}(?:\\]|N\\])[: ]*$`, 's'),
+      );
+      run.type(key);
+    }
+    t.equal(await run.ended, 0);
+    t.strictSame(asked, [], keys.join());
+    t.strictSame(run.started.at(-1)?.flags, ['--practice']);
+    t.equal(run.stderr.plain().split('No runner answers').length, 2, 'what is wrong is said once');
+  }
+  const left = begin({}, newcomer);
+  await left.run.stderr.until(/\]: $/);
+  left.run.type('\u0003');
+  t.equal(await left.run.ended, 130, 'Ctrl-C leaves');
+  for (const given of [
+    { input: '' },
+    { args: ['chat', '--practice', 'hi'] },
+    { isScreen: false, args: [] },
+  ]) {
+    const silent = begin({}, { ...newcomer, ...given });
+    await silent.run.ended;
+    t.notMatch(silent.run.stderr.plain(), 'Press a key', JSON.stringify(given));
+  }
+});
+
+t.test('what is installed is started with one key', async (t) => {
+  for (const [offers, found, key, label, want] of [
+    [{ programs: [ollama] }, [], 'o', /o {2}start Ollama 0\.31\.4, which is/, { product: 'ollama' }],
+    [
+      { programs: [llama] },
+      [weights],
+      'l',
+      /l {2}start llama-server 9937, which is installed, with qwen3 \(4\.0 GB\)/,
+      { product: 'llama.cpp', model: weights.path },
+    ],
+    [
+      { library: { ...library, isThere: true }, sample: { ...sample, isThere: true } },
+      [],
+      's',
+      /s {2}a small real model here, now \(installed\)/,
+      { product: 'runner-engine', model: '/data/small.gguf' },
+    ],
+    [
+      { library: { ...library, isThere: true }, sample: { ...sample, problem: 'No pip.' } },
+      [weights],
+      's',
+      /s {2}qwen3 here, with an engine of Runner's own \(installed\)/,
+      { product: 'runner-engine', model: weights.path },
+    ],
+  ] as const) {
+    const { run, asked } = begin(offers, { ...newcomer, found });
+    await run.stderr.until(/\]: $/);
+    t.match(run.stderr.plain(), label);
+    run.type(key);
+    t.equal(await run.ended, 0);
+    t.strictSame(asked.at(-1), ['start', want]);
+  }
+  const { run } = begin({ library: { ...library, problem: 'This system has musl.' } }, newcomer);
+  await run.stderr.until(/\[g, p\]: $/);
+  run.type('p');
+  t.equal(await run.ended, 0, 'what cannot run here is not offered');
+});
+
+t.test('runner engine', async (t) => {
+  const engine = (
+    args: readonly string[],
+    options: TerminalOptions = {},
+    offers: Partial<EngineOffers> = {},
+  ) => begin(offers, { input: '', ...options, args: ['engine', ...args] });
+  for (const [args, want] of [
+    [
+      ['install', '--yes'],
+      ['install', {}],
+    ],
+    [
+      ['sample', '--yes'],
+      ['sample', {}],
+    ],
+    [['start'], ['start', { keep: true }]],
+    [
+      ['start', 'llama3.2:3b', '--context', '16k', '--threads', '4'],
+      ['start', { model: 'llama3.2:3b', context: 16384, threads: 4, keep: true }],
+    ],
+    [
+      ['start', 'org/repo/q4'],
+      ['start', { model: 'org/repo/q4', keep: true }],
+    ],
+    [
+      ['start', './a.gguf'],
+      ['start', { model: '/projects/here/a.gguf', keep: true }],
+    ],
+    [['stop'], ['stop', {}]],
+    [['remove'], ['remove', {}]],
+  ] as const) {
+    const { run, asked } = engine(args);
+    t.equal(await run.ended, 0, args.join(' '));
+    t.strictSame(asked, [want], args.join(' '));
+  }
+  for (const [args, problem] of [
+    [[], /needs install, models/],
+    [['fly'], /Say what to do: runner engine install\|models\|/],
+    [['stop', 'now'], /takes no further words/],
+    [['stop', '--yes'], /does not take --yes/],
+    [['start', '--threads', 'many'], /no number of threads/],
+    [['install'], /asks before it fetches anything.*--yes/],
+  ] as const) {
+    const { run, asked } = engine(args);
+    t.equal(await run.ended, 2, args.join(' '));
+    t.match(run.stderr.text(), problem);
+    t.strictSame(asked, []);
+  }
+  const musl = engine(
+    ['install', '--yes'],
+    {},
+    { library: { ...library, problem: 'This system has musl.' } },
+  );
+  t.equal(await musl.run.ended, 1);
+  t.match(musl.run.stderr.text(), /^This system has musl\.$/m);
+  const there = engine(['install'], {}, { library: { ...library, isThere: true } });
+  t.equal(await there.run.ended, 0);
+  t.match(there.run.stderr.text(), /installed already/);
+  t.strictSame(there.asked, []);
+  const listed = begin({}, { input: '', args: ['engine', 'models'], found: [weights] });
+  t.equal(await listed.run.ended, 0);
+  t.match(
+    listed.run.stdout.text(),
+    /^NAME +SIZE +FITS +FROM +FILE\nqwen3 +4\.0 GB +yes +LM Studio +\/m\/qwen3\.gguf\n/,
+  );
+  for (const [state, code] of [
+    ['running', 0],
+    ['stopped', 1],
+    ['down', 1],
+  ] as const) {
+    const answers = { 'runner/engine/status': () => ({ state, message: 'So it is.', isInstalled: true }) };
+    const status = engine(['status'], { answers });
+    t.equal(await status.run.ended, code, state);
+    t.equal(status.run.stdout.text(), 'So it is.\nThe engine is installed.\n');
+    const json = engine(['status', '--json'], { answers });
+    await json.run.ended;
+    t.match(json.run.stdout.events(), [{ state, isInstalled: true }]);
+  }
+});
+
+t.test('the doctor names what was started, and what could be', async (t) => {
+  const status = (state: string) => ({
+    'runner/engine/status': () => ({ state, message: 'So it is.', isInstalled: false }),
+  });
+  const doctor = async (options: TerminalOptions) => {
+    const { run } = begin({ programs: [ollama] }, { input: '', args: ['doctor', '--json'], ...options });
+    await run.ended;
+    return run.stdout.events().filter(({ check }) => check === 'engine' || check === 'installed');
+  };
+  t.match(await doctor({ status: offline, answers: status('down') }), [
+    { check: 'engine', state: 'warn', found: 'So it is.', mend: /engine start/ },
+    {
+      check: 'installed',
+      state: 'warn',
+      found: /Ollama 0\.31\.4 is installed, but not running: \/usr\/bin\/ollama/,
+    },
+  ]);
+  t.match(await doctor({ models: [small], answers: status('running') }), [{ check: 'engine', state: 'ok' }]);
+  t.strictSame(await doctor({ models: [small], answers: status('stopped') }), []);
+});
