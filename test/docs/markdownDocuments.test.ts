@@ -390,6 +390,12 @@ t.test('Markdown becomes XHTML', async (t) => {
     `<figure class="source"><figcaption${english}>${caption}</figcaption>\n<pre><code class="language-${language}">${code}\n</code></pre>\n</figure>\n`;
   const cases: readonly { name: string; source: string; want: string | RegExp }[] = [
     {
+      name: 'a link whose text is its address is marked',
+      source:
+        '<https://example.org/a/> www.example.org [example.org](https://example.org) [a](https://b.example/a)',
+      want: /^<p><a href="https:\/\/example\.org\/a\/" class="bare">.*<a href="http:\/\/www\.example\.org\/" class="bare">.*<a href="https:\/\/example\.org\/" class="bare">.*<a href="https:\/\/b\.example\/a">a</,
+    },
+    {
       name: 'entities',
       source: 'a &nbsp;&copy; &lt; `&lt;` "q"',
       want: '<p>a \u00a0© &lt; <code>&amp;lt;</code> &quot;q&quot;</p>\n',

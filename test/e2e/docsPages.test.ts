@@ -179,11 +179,14 @@ t.test('the pages in a browser', needs('chromium'), async (t) => {
     const look = await page.evaluate(() => {
       const { color, backgroundColor } = getComputedStyle(document.body);
       const link = document.querySelector('article a[href^="https:"]') ?? document.body;
-      return { color, backgroundColor, link: getComputedStyle(link, '::after').content };
+      const after = getComputedStyle(link, '::after').content;
+      link.classList.add('bare');
+      return { color, backgroundColor, link: after, bare: getComputedStyle(link, '::after').content };
     });
     t.equal(look.color, 'rgb(0, 0, 0)', 'black on white, also at night');
     t.equal(look.backgroundColor, 'rgb(255, 255, 255)');
     t.match(look.link, /attr\(href\)|example\.org/, 'a link says where it leads');
+    t.equal(look.bare, 'none', 'unless its text does');
     const pdf = await page.pdf({ format: 'A4' });
     t.equal(pdf.subarray(0, 5).toString(), '%PDF-');
     const shown = await page

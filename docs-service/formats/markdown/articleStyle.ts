@@ -95,7 +95,7 @@ a.chip:hover { text-decoration: underline; }
   h1, h2, h3, h4, h5, h6 { break-after: avoid; }
   thead { display: table-header-group; }
   p, li { orphans: 3; widows: 3; }
-  article a[href^="http"]::after { content: " (" attr(href) ")"; font-size: .85em; overflow-wrap: anywhere; }
+  article a[href^="http"]:not(.bare)::after { content: " (" attr(href) ")"; font-size: .85em; overflow-wrap: anywhere; }
   .chip { border: 1px solid #999; }
 }
 `;

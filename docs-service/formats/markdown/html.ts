@@ -208,7 +208,9 @@ class HtmlWriter {
     const address = inLink ? undefined : this.#references.link(href);
     if (address === undefined) return this.#inlines(tokens, inLink);
     const hint = title ? ` title="${escapeXml(decodeEntities(title))}"` : '';
-    this.#out.push(`<a href="${escapeXml(address)}"${hint}>`);
+    // On paper, an address that is the text of its link is not printed a second time.
+    const bare = isBareAddress(address, plainText(tokens)) ? ' class="bare"' : '';
+    this.#out.push(`<a href="${escapeXml(address)}"${bare}${hint}>`);
     this.#inlines(tokens, true);
     this.#out.push('</a>');
   }
@@ -281,4 +283,10 @@ function footnoteId(number: number): string {
 
 function referenceId(number: number, occurrence: number): string {
   return occurrence === 1 ? `fnref:${number}` : `fnref:${number}:${occurrence}`;
+}
+
+/** Whether the text of a link is its address, with or without the scheme. */
+function isBareAddress(address: string, text: string): boolean {
+  const [, rest] = /^https?:\/\/(.*?)\/?$/.exec(address) ?? [];
+  return rest !== undefined && text.replace(/^https?:\/\//, '').replace(/\/$/, '') === rest;
 }
