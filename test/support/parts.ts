@@ -11,7 +11,7 @@ export const places = {
   chromium: '/usr/bin/chromium',
   codeServer: inFolder('cs', 'node_modules', 'code-server'),
   dejaVu: '/usr/share/fonts/truetype/dejavu',
-  engine: inFolder('engine-3.22.1'),
+  engine: inFolder('engine-3.21.1'),
   foreignClients: inFolder('foreign-clients-1'),
   indieAuthPeer: inFolder('django-indieweb-0.6.2'),
   mcpModules: inFolder('mcp', 'node_modules'),

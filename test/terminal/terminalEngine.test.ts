@@ -225,6 +225,11 @@ t.test('runner engine', async (t) => {
     t.match(run.stderr.text(), problem);
     t.strictSame(asked, []);
   }
+  for (const isHostNamed of [true, false]) {
+    const { run } = engine(['start'], { isHostNamed });
+    t.equal(await run.ended, 0);
+    t.equal(/not used as long as a setting or OLLAMA_HOST/.test(run.stderr.text()), isHostNamed);
+  }
   const musl = engine(
     ['install', '--yes'],
     {},

@@ -177,9 +177,12 @@ async function start(context: CommandContext, daemon: Daemon): Promise<number> {
     return 130;
   }
   const { message, ...status } = outcome.value;
+  const unused = daemon.isHostNamed
+    ? ' It is not used as long as a setting or OLLAMA_HOST names another runner.'
+    : '';
   await (json
     ? stdout.writeJson({ event: 'done', message, ...status })
-    : stderr.writeText(`${showLine(message)} "runner engine stop" ends it.`));
+    : stderr.writeText(`${showLine(message)} "runner engine stop" ends it.${unused}`));
   return 0;
 }
 
