@@ -204,7 +204,10 @@ export class LibraryIndexer {
     return { known: this.#known, now: this.#options.now(), areAllSettled: !this.#isComplete };
   }
 
-  /** Reads each piece while the index takes the one before, of which it may have two at a time. */
+  /**
+   * Reads each piece while the index takes those before. It may have three at a time: one is written, one is analysed,
+   * and one waits to be analysed.
+   */
   async #applyPieces(
     pieces: readonly (readonly FoundFile[])[],
     gone: readonly IndexedFile[],
@@ -217,7 +220,7 @@ export class LibraryIndexer {
       for (const [at, files] of pieces.entries()) {
         signal?.throwIfAborted();
         const read = await readInOrder(files, (found) => this.#read(found, this.#known.get(found.path)));
-        if (sent.length === 2) await sent.shift();
+        if (sent.length === 3) await sent.shift();
         done += files.length;
         const progress = { done, total };
         const { applied } = await this.#send({ files, read, gone: at === 0 ? gone : [] });

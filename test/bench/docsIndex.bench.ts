@@ -79,7 +79,7 @@ async function fill(index: Index, synthesis: Synthesis): Promise<void> {
     const put = Array.from({ length: Math.min(piece, count - from) }, (_, at) =>
       synthesis.document(from + at),
     );
-    if (sent.length === 2) await sent.shift();
+    if (sent.length === 3) await sent.shift();
     sent.push(index.apply({ put }));
   }
   await Promise.all(sent);

@@ -19,8 +19,11 @@ export interface PendingAnalysis {
 /** Fewer documents are not worth a thread. */
 const many = 100;
 const pieceLength = 50;
-/** Pieces that the second thread has at a time: enough for as long as this thread writes. */
-const piecesAhead = 8;
+/**
+ * Pieces that the second thread has at a time: enough for as long as this thread writes, when it takes no answers and
+ * passes on no pieces.
+ */
+const piecesAhead = 20;
 /** Milliseconds for which the second thread waits for more. */
 const idleTime = 5_000;
 

@@ -93,11 +93,6 @@ CREATE TABLE documents (
   changed INTEGER NOT NULL,
   metadata TEXT NOT NULL
 );
-CREATE INDEX documents_own ON documents (own) WHERE own <> '';
-CREATE INDEX documents_short ON documents (short);
-CREATE INDEX documents_long ON documents (long);
-CREATE INDEX documents_reversed ON documents (reversed);
-CREATE INDEX documents_path ON documents (path);
 CREATE TABLE bodies (key INTEGER PRIMARY KEY, body TEXT NOT NULL);
 
 -- Whatever lists are filtered by: all, a type, a tag, a type with a tag.
@@ -141,3 +136,17 @@ CREATE TABLE files (
 CREATE INDEX files_problem ON files (path) WHERE problem IS NOT NULL;
 CREATE INDEX files_warnings ON files (path) WHERE warnings IS NOT NULL;
 `;
+
+/** By what documents are looked up besides their slugs. They are faster made at once than with each document. */
+const lookups = `
+CREATE INDEX IF NOT EXISTS documents_own ON documents (own) WHERE own <> '';
+CREATE INDEX IF NOT EXISTS documents_short ON documents (short);
+CREATE INDEX IF NOT EXISTS documents_long ON documents (long);
+CREATE INDEX IF NOT EXISTS documents_reversed ON documents (reversed);
+CREATE INDEX IF NOT EXISTS documents_path ON documents (path);
+`;
+
+/** Must run once the index is complete. Until then, lookups visit all documents. */
+export function createLookups(database: Database): void {
+  database.exec(lookups);
+}

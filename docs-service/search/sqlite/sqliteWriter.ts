@@ -14,6 +14,7 @@ import { createSampleChanges, isSampled } from '../relevance.ts';
 import type { AnalysedDocument } from './analysedDocument.ts';
 import { createListing } from './listing.ts';
 import { createRowInsertion } from './rowInsertion.ts';
+import { createLookups } from './schema.ts';
 import { assignSortKeys, compareSlugs } from './sortKeys.ts';
 import { createWordParts, createWords } from './wordTables.ts';
 
@@ -53,6 +54,19 @@ export function createSqliteWriter(database: Database): SqliteWriter {
     documents.finish();
     if (seen.includes(true)) meta.set('changes', String(Number(meta.get('changes') ?? 0) + 1));
   };
+  let isPrepared = false;
+  /** Before the first change, because a process that only reads must write nothing. */
+  const prepare = (isComplete: boolean) => {
+    if (isPrepared) return;
+    isPrepared = true;
+    parts.prepare(isComplete);
+    // The process before may have ended in between.
+    if (isComplete) createLookups(database);
+  };
+  const finish = () => {
+    createLookups(database);
+    parts.join();
+  };
   const isComplete = () => meta.get('isComplete') !== undefined;
   return {
     files: () =>
@@ -64,9 +78,9 @@ export function createSqliteWriter(database: Database): SqliteWriter {
     indexId,
     apply: (changes) => {
       const wasComplete = isComplete();
-      parts.prepare(wasComplete);
+      prepare(wasComplete);
       database.transaction(() => apply(changes));
-      if (!wasComplete && isComplete()) parts.join();
+      if (!wasComplete && isComplete()) finish();
     },
   };
 }

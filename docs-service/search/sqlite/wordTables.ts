@@ -60,20 +60,20 @@ export function createWordParts(database: Database) {
       database.exec(`PRAGMA incremental_vacuum(${joinedPages})`);
     }
   };
-  let isPrepared = false;
+  const joinParts = (isUsual: boolean) => {
+    set('automerge', isUsual ? usualParts : 0);
+    set('crisismerge', isUsual ? maxParts : maxPartsOfBuilding);
+  };
   return {
-    /** Before the first change, because a process that only reads must write nothing. */
     prepare: (isComplete: boolean) => {
-      if (isPrepared) return;
-      isPrepared = true;
       // A piece of some hundred documents becomes one part of the index.
       set('hashsize', 16_000_000);
-      // While the index is built, parts are joined later, because all of them are joined in the end.
-      set('automerge', isComplete ? usualParts : maxParts);
+      // While the index is built, nothing is joined, because all of them are joined in the end.
+      joinParts(isComplete);
     },
     /** Joins all parts into one, in short transactions, so that readers can go on. */
     join: () => {
-      set('automerge', usualParts);
+      joinParts(true);
       // The first step treats all parts as one level; later steps continue. A step without work still counts itself.
       for (let pages = -joinedPages, before = total(); ; pages = joinedPages, before = total()) {
         set('merge', pages);
@@ -85,7 +85,9 @@ export function createWordParts(database: Database) {
   };
 }
 
-/** Parts of one level, before they are joined automatically. */
+/** Parts of one level, before they are joined little by little. */
 const usualParts = 4;
+/** Parts of one level, before a change waits until they are joined. */
 const maxParts = 16;
+const maxPartsOfBuilding = 256;
 const joinedPages = 2_000;
