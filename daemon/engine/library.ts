@@ -1,5 +1,6 @@
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { isRecord, tryJson } from '../../protocol/base/json.ts';
 import type { Fetchable } from '../../protocol/messages/engine.ts';
 import { RunnerError } from '../base/errors.ts';
 import { makePrivateFolder } from '../base/privateFile.ts';
@@ -106,11 +107,10 @@ async function checkByLoading(options: ChildOptions): Promise<void> {
 
 /** Undefined if it is not installed, or not completely. */
 export async function installedVersion(home: string): Promise<string | undefined> {
-  const text = await readFile(join(home, 'node_modules', libraryPackage, 'package.json'), 'utf8').catch(
-    () => '{}',
-  );
-  const { version } = JSON.parse(text) as { readonly version?: string };
-  return version;
+  const path = join(home, 'node_modules', libraryPackage, 'package.json');
+  const manifest = tryJson(await readFile(path, 'utf8').catch(() => ''));
+  const version = isRecord(manifest) ? manifest['version'] : undefined;
+  return typeof version === 'string' ? version : undefined;
 }
 
 interface Npm {

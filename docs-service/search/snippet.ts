@@ -48,10 +48,13 @@ function* regionsOf(text: string): Generator<Region> {
 function* trimmed(text: string, { start, end, isFence }: Region): Generator<Region> {
   if (isFence) return yield { start, end, isFence };
   const prose = text.slice(start, end);
-  const from = start + (prose.length - prose.trimStart().length);
+  const from = start + (blanks.exec(prose)?.[0].length ?? 0);
   const to = start + prose.trimEnd().length;
   if (from < to) yield { start: from, end: to, isFence };
 }
+
+/** Not a single CR: what follows it is in the middle of a line, where for example no fence begins. */
+const blanks = /^(?:[^\S\r]|\r\n)*/;
 
 interface Hit {
   readonly start: number;

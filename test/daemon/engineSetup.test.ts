@@ -4,6 +4,7 @@ import { basename, join, resolve } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import t from 'tap';
 import { readRunning, writeRunning } from '../../daemon/engine/engineFile.ts';
+import { installedVersion } from '../../daemon/engine/library.ts';
 import { lockFor } from '../../daemon/engine/lockFile.ts';
 import { findModels } from '../../daemon/engine/models.ts';
 import { nativePackage } from '../../daemon/engine/platform.ts';
@@ -60,6 +61,19 @@ t.test('the lock file has integrity hashes for everything, on every platform', a
     t.equal(basename(places.engine), `engine-${version}`, 'the tests have the same library');
     t.match(licenses, /^MIT \(\d+\), ISC \(\d+\), /);
   }
+});
+
+t.test('a library whose manifest is damaged counts as not installed', async (t) => {
+  for (const [manifest, want] of [
+    ['{ "version": "3.21.1" }', '3.21.1'],
+    ['{ "version": ', undefined],
+    ['{ "version": 3 }', undefined],
+    ['[]', undefined],
+  ] as const) {
+    const home = await temporaryFolder(t, { 'node_modules/node-llama-cpp/package.json': manifest });
+    t.equal(await installedVersion(home), want, manifest);
+  }
+  t.equal(await installedVersion(await temporaryFolder(t)), undefined);
 });
 
 t.test('one file of a package is unpacked, and nothing that is not as expected', async (t) => {

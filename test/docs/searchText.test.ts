@@ -294,6 +294,8 @@ t.test('an excerpt', async (t) => {
     'a fence in a file with the line ends of Windows',
   );
 
+  t.notMatch(snippet('\r~~~a\n\n\r~~~a\n', parseQuery('apple')), /^~/, 'after a single CR there is no fence');
+
   fc.assert(
     fc.property(anyText, fc.integer({ min: 1, max: 12 }), (text, times) => {
       const body = `${text}\n`.repeat(times);

@@ -472,7 +472,6 @@ t.test('managing models in a real VS Code', parts, async (t) => {
     const html = await editor.until(({ seen }) => seen.panels.get('runner.doctor')?.webview.html);
     const frame = page.frameLocator('iframe.webview').frameLocator('iframe');
     await frame.getByText('Switch It On').waitFor();
-    if (process.env['SHOTS']) await page.screenshot({ path: '/tmp/shots/doctor.png' });
     t.match(html, /Version [\d.]+/);
     t.match(html, /Models: 5 installed, 5 can chat, 4 may support tools/);
     t.match(html, /Completion as you type: off/);
@@ -552,7 +551,6 @@ t.test('servers of different products stand side by side, each with what it can 
   t.strictSame(await buttons('small'), []);
   t.match(await buttons('coder:1b'), [/^Load/, /^Delete/]);
   t.strictSame(await titles(page), ['Local Models', 'Running Models', 'Library', 'Cloud', 'Modelfiles']);
-  if (process.env['SHOTS']) await page.screenshot({ path: '/tmp/shots/products.png' });
 
   const pullButton = local.locator('.pane-header .action-label[aria-label^="Pull"]');
   await local.hover();
