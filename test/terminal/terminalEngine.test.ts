@@ -1,6 +1,7 @@
 import t from 'tap';
+import { waysTo } from '../../daemon/engine/ways.ts';
 import type { ChatResult } from '../../protocol/messages/chat.ts';
-import type { EngineOffers, EngineStatus } from '../../protocol/messages/engine.ts';
+import type { EngineModel, EngineOffers, EngineStatus } from '../../protocol/messages/engine.ts';
 import { modelLike } from '../support/modelLike.ts';
 import { type Asked, offline, startTerminal, type TerminalOptions, type Turn } from './terminalPeer.ts';
 
@@ -31,7 +32,11 @@ const running: EngineStatus = {
 /** A terminal whose daemon says this about the engine, and what it was asked to do. */
 function begin(
   offers: Partial<EngineOffers>,
-  { answers = {}, models = [], ...options }: TerminalOptions & { readonly found?: readonly object[] } = {},
+  {
+    answers = {},
+    models = [],
+    ...options
+  }: TerminalOptions & { readonly found?: readonly EngineModel[] } = {},
 ) {
   const asked: (readonly [string, object])[] = [];
   const note = (method: string, result: object) => [
@@ -42,11 +47,15 @@ function begin(
     },
   ];
   const { found = [], ...rest } = options;
+  const there = { programs: [], library, sample, ...offers };
   const run = startTerminal({
     ...rest,
     models,
     answers: {
-      'runner/engine/offers': () => ({ programs: [], library, sample, ...offers }),
+      'runner/engine/offers': () => ({
+        ...there,
+        ways: waysTo({ ...there, models: found, samplePath: '/data/small.gguf' }),
+      }),
       'runner/engine/models': () => ({ models: found }),
       ...Object.fromEntries([
         note('install', { folder: '/data/engine' }),
@@ -160,7 +169,7 @@ t.test('what is installed is started with one key', async (t) => {
       { library: { ...library, isThere: true }, sample: { ...sample, problem: 'No pip.' } },
       [weights],
       's',
-      /s {2}qwen3 here, with an engine of Runner's own \(installed\)/,
+      /s {2}start qwen3 here, with an engine of Runner's own \(installed\)/,
       { product: 'runner-engine', model: weights.path },
     ],
   ] as const) {

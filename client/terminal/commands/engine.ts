@@ -5,7 +5,7 @@ import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import {
   describeFetch,
-  type EngineOffers,
+  type EngineFetch,
   type EngineStartParams,
   engineInstallRequest,
   engineModelsRequest,
@@ -84,7 +84,7 @@ async function fetchSample(context: CommandContext, daemon: Daemon): Promise<num
 }
 
 interface Fetching {
-  readonly thing: Exclude<keyof EngineOffers, 'programs'>;
+  readonly thing: EngineFetch['what'];
   readonly request: RequestMessage<WorkDoneParams, object>;
   /** Said before the question. */
   readonly title: string;

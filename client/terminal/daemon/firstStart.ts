@@ -1,18 +1,14 @@
-import { formatBytes } from '../../../protocol/base/bytes.ts';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import {
-  describeFetch,
-  type EngineModel,
-  type EngineOffers,
-  type EngineStartParams,
+  type EngineFetch,
+  type EngineProduct,
+  type EngineWay,
   engineInstallRequest,
-  engineModelsRequest,
-  engineNames,
   engineOffersRequest,
   engineSampleRequest,
   engineStartRequest,
-  sampleWarning,
 } from '../../../protocol/messages/engine.ts';
+import type { RequestMessage, WorkDoneParams } from '../../../protocol/messages/messageTypes.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { failureOf } from '../cli/failure.ts';
 import { askKey } from '../cli/question.ts';
@@ -41,17 +37,17 @@ export async function offerStart(
   problem: string | undefined,
 ): Promise<'started' | 'practice' | undefined> {
   const { stderr } = context.terminal;
-  const found = await tryOffers(daemon);
-  if (!found) return undefined;
-  const ways = waysTo(context, daemon, found);
+  const offered = await tryWays(daemon);
+  if (!offered) return undefined;
+  const ways = [...offered.map((way) => keyed(context, daemon, way)), ...ownWays(context, offered)];
   if (problem !== undefined) await stderr.writeText(problem);
   await stderr.writeText('What would you like?');
   for (;;) {
     await stderr.writeLine('');
     for (const { key, label } of ways)
       await stderr.writeText(`  ${stderr.style.bold(key)}  ${showLine(label)}`);
-    const keys = ways.map(({ key }) => key);
-    const pressed = await askKey(context.terminal, `Press a key [${keys.join(', ')}]: `, keys);
+    const choices = ways.map(({ key }) => key);
+    const pressed = await askKey(context.terminal, `Press a key [${choices.join(', ')}]: `, choices);
     if (pressed === undefined) throw new ForceQuitError();
     if (pressed === practiceKey) return 'practice';
     const way = ways.find(({ key }) => key === pressed);
@@ -61,18 +57,10 @@ export async function offerStart(
 
 const practiceKey = 'p';
 
-interface Found extends EngineOffers {
-  readonly models: readonly EngineModel[];
-}
-
 /** Undefined if the daemon cannot start anything. */
-async function tryOffers(daemon: Daemon): Promise<Found | undefined> {
+async function tryWays(daemon: Daemon): Promise<readonly EngineWay[] | undefined> {
   try {
-    const [offers, { models }] = await Promise.all([
-      daemon.request(engineOffersRequest, {}),
-      daemon.request(engineModelsRequest, {}),
-    ]);
-    return { ...offers, models: models.filter(({ fits }) => fits) };
+    return (await daemon.request(engineOffersRequest, {})).ways;
   } catch {
     return undefined;
   }
@@ -88,94 +76,57 @@ async function tryWay({ terminal }: CommandContext, { go }: Way): Promise<boolea
   }
 }
 
-function waysTo(context: CommandContext, daemon: Daemon, found: Found): readonly Way[] {
-  const { stderr } = context.terminal;
-  const { programs, models } = found;
-  const [model] = models.filter(({ source }) => source !== 'sample');
-  const start = (params: EngineStartParams) => startIt(context, daemon, params);
-  const ways: Way[] = [];
-  for (const { product, version } of programs) {
-    const name = `${engineNames[product]} ${version}`;
-    if (product === 'ollama')
-      ways.push({ key: 'o', label: `start ${name}, which is installed`, go: () => start({ product }) });
-    else if (model)
-      ways.push({
-        key: 'l',
-        label: `start ${name}, which is installed, with ${model.name} (${formatBytes(model.size)})`,
-        go: () => start({ product, model: model.path }),
-      });
-  }
-  const small = smallModel(context, daemon, found);
-  if (small) ways.push(small);
-  if (!programs.some(({ product }) => product === 'ollama'))
-    ways.push({
-      key: 'g',
-      label: 'get Ollama: how',
-      async go() {
-        await stderr.writeText(getOllama);
-        return false;
-      },
-    });
+const keys: Readonly<Record<EngineProduct, string>> = { ollama: 'o', 'llama.cpp': 'l', 'runner-engine': 's' };
+
+function keyed(context: CommandContext, daemon: Daemon, way: EngineWay): Way {
+  return { key: keys[way.start.product], label: way.label, go: () => goWay(context, daemon, way) };
+}
+
+/** What needs no daemon. */
+function ownWays({ terminal }: CommandContext, offered: readonly EngineWay[]): readonly Way[] {
   const practice = 'the practice runner: built in, no language model, quotes these pages';
-  return [...ways, { key: practiceKey, label: practice, go: async () => false }];
+  const get: Way = {
+    key: 'g',
+    label: 'get Ollama: how',
+    async go() {
+      await terminal.stderr.writeText(getOllama);
+      return false;
+    },
+  };
+  const hasOllama = offered.some(({ start }) => start.product === 'ollama');
+  return [...(hasOllama ? [] : [get]), { key: practiceKey, label: practice, go: async () => false }];
 }
 
 const getOllama =
   'Install Ollama from https://ollama.com/download, which starts it. Then run "ollama pull qwen3:4b", and start Runner again. If yours is elsewhere, set OLLAMA_HOST.';
 
-/** The engine with the small model, or with another where that cannot be fetched. */
-function smallModel(context: CommandContext, daemon: Daemon, found: Found): Way | undefined {
-  const { library, sample, models } = found;
-  if (library.problem !== undefined) return undefined;
-  const hasSample = sample.problem === undefined;
-  const [other] = models;
-  if (!hasSample && !other) return undefined;
-  const missing = [library, ...(hasSample ? [sample] : [])].filter(({ isThere }) => !isThere);
-  const bytes = missing.reduce((sum, one) => sum + one.bytes, 0);
-  const size = bytes === 0 ? 'installed' : formatBytes(bytes);
-  const label = hasSample
-    ? `a small real model here, now (${size})`
-    : `${other?.name} here, with an engine of Runner's own (${size})`;
-  const go = async () => {
-    if (!(await agrees(context, found, missing))) return false;
-    const model = hasSample ? {} : { model: other?.path ?? '' };
-    if (
-      !library.isThere &&
-      !(await isDone(requestWork(context, daemon, { request: engineInstallRequest, params: {} })))
-    )
-      return false;
-    if (!hasSample) return startIt(context, daemon, { product: 'runner-engine', ...model });
-    const fetched = await requestWork(context, daemon, { request: engineSampleRequest, params: {} });
-    if (fetched.kind === 'interrupted') return false;
-    return startIt(context, daemon, { product: 'runner-engine', model: fetched.value.path });
-  };
-  return { key: 's', label, go };
-}
+const fetchRequests: Readonly<Record<EngineFetch['what'], RequestMessage<WorkDoneParams, object>>> = {
+  library: engineInstallRequest,
+  sample: engineSampleRequest,
+};
 
-async function isDone(work: Promise<{ readonly kind: 'done' | 'interrupted' }>): Promise<boolean> {
-  return (await work).kind === 'done';
+/** Fetches what is missing, after a yes, and starts it. */
+async function goWay(context: CommandContext, daemon: Daemon, way: EngineWay): Promise<boolean> {
+  const { stderr } = context.terminal;
+  if (!(await agrees(context, way))) return false;
+  for (const { what } of way.fetches) {
+    const fetched = await requestWork(context, daemon, { request: fetchRequests[what], params: {} });
+    if (fetched.kind === 'interrupted') return false;
+  }
+  const outcome = await requestWork(context, daemon, { request: engineStartRequest, params: way.start });
+  if (outcome.kind === 'interrupted') return false;
+  await stderr.writeText(`${showLine(outcome.value.message)} It ends with the last program that uses it.`);
+  return true;
 }
 
 /** Says what is fetched and from where. What is there needs no second question. */
-async function agrees(
-  { terminal }: CommandContext,
-  { sample }: Found,
-  missing: readonly EngineOffers['library'][],
-): Promise<boolean> {
+async function agrees({ terminal }: CommandContext, { fetches, warning }: EngineWay): Promise<boolean> {
   const { stderr } = terminal;
-  if (missing.length === 0) return true;
-  if (sample.problem === undefined) await stderr.writeText(sampleWarning);
-  for (const one of missing) await stderr.writeText(showLine(describeFetch(one)));
+  if (fetches.length === 0) return true;
+  if (warning !== undefined) await stderr.writeText(showLine(warning));
+  for (const { description } of fetches) await stderr.writeText(showLine(description));
   await stderr.writeText('"runner engine remove" deletes all of it again.');
   const answer = await askKey(terminal, 'Fetch it? [y/N] ', ['y', 'n', '\r']);
   if (answer === undefined) throw new ForceQuitError();
   return answer === 'y';
-}
-
-async function startIt(context: CommandContext, daemon: Daemon, params: EngineStartParams): Promise<boolean> {
-  const { stderr } = context.terminal;
-  const outcome = await requestWork(context, daemon, { request: engineStartRequest, params });
-  if (outcome.kind === 'interrupted') return false;
-  await stderr.writeText(`${showLine(outcome.value.message)} It ends with the last program that uses it.`);
-  return true;
 }
