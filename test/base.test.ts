@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { durationSeconds } from '../daemon/base/duration.ts';
 import { readBounded, TooLargeError } from '../protocol/base/boundedBody.ts';
 import { editDistance, nearestNames } from '../protocol/base/editDistance.ts';
 import { messageOf, stackOf } from '../protocol/base/errorText.ts';
@@ -106,6 +107,26 @@ t.test('what a validator expected is said in plain words', async (t) => {
   t.equal(expectationOf({ keyword: 'minLength', limit: 1 }), 'must not be empty');
   t.equal(expectationOf({ keyword: 'maximum', limit: 3 }), 'must be at most 3');
   t.equal(expectationOf({ keyword: 'not' }), undefined);
+});
+
+t.test('durations are read as Go reads them', async (t) => {
+  const cases = [
+    [undefined, undefined],
+    [5, 5],
+    [-1, -1],
+    ['300', 300],
+    ['-1', -1],
+    ['10m', 600],
+    ['1h30m', 5_400],
+    ['-1h30m', -5_400],
+    ['1.5s', 1.5],
+    ['250ms', 0.25],
+    ['', undefined],
+    ['soon', undefined],
+    ['10m later', undefined],
+    ['-', undefined],
+  ] as const;
+  for (const [given, seconds] of cases) t.equal(durationSeconds(given), seconds, String(given));
 });
 
 t.test('work on one key runs in order, failed or not', async (t) => {

@@ -28,6 +28,8 @@ interface AnswerOptions {
   readonly thinks: boolean;
   /** Whether the model's template opens thinking, so that the text begins inside it. */
   readonly startsInThinking: boolean;
+  /** Whether the runner leaves calls to whoever reads the answer, so that a call in the text is nothing to report. */
+  readonly expectsCallsInText: boolean;
   /** The tools that were sent. Only calls of these are recovered from text. */
   readonly tools: NonNullable<ChatParams['tools']>;
   /** Names of elements. A block of these names is not shown if its content stands in `sent`. */
@@ -172,7 +174,7 @@ export class Answer {
     // A call inside thinking was meant only if the runner has reported no call.
     if (fromThinking && this.#hasOwnCalls) return;
     const message = `The model wrote its call of ${call.name} as text; it was taken as a call.`;
-    this.#notice('tool-call-recovered', message);
+    if (!this.#options.expectsCallsInText) this.#notice('tool-call-recovered', message);
     this.#call(call);
   }
 

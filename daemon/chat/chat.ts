@@ -196,6 +196,7 @@ class Round {
       params,
       thinks: knowledge.thinks(runner.server, params.model),
       startsInThinking: isOpened && mayStartInThinking(params),
+      expectsCallsInText: knowledge.leavesCalls(runner.server, params.model),
       tools,
       contextTags: contextNames(params),
       sent: sentTexts(messages),

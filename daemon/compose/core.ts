@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { durationSeconds } from '../base/duration.ts';
 import { createFindPrivacy, type FindPrivacy } from '../base/filePrivacy.ts';
 import { type Lazy, lazily } from '../base/lazily.ts';
 import { createLog, type WrittenLog } from '../base/log.ts';
@@ -41,7 +42,7 @@ export interface CoreOptions {
   /** The file with the chat models that the user chose last. If it is absent, they last only as long as the daemon. */
   readonly chatModelFile?: string;
   /** Where what Runner starts itself is kept. If it is absent, nothing is started, and nothing that was is used. */
-  readonly engine?: EngineOptions;
+  readonly engine?: Omit<EngineOptions, 'keepAlive'>;
   readonly now: () => number;
   readonly random: () => number;
 }
@@ -102,6 +103,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
   const { headersFor, runnerHeadersFor, whyWithheld } = reading;
   const { engine, started } = createStarted(options.engine, {
     isHostNamed: () => settings().isHostNamed,
+    keepAlive: () => durationSeconds(settings().keepAlive),
     setSecret: secrets.set,
   });
   const servers = createServers({
@@ -204,11 +206,16 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
 
 /** The part that starts runners is loaded when something was started, or is to be. */
 function createStarted(
-  options: EngineOptions | undefined,
-  rest: Pick<StartedRunnerOptions, 'isHostNamed' | 'setSecret'>,
+  options: CoreOptions['engine'],
+  {
+    keepAlive,
+    ...rest
+  }: Pick<StartedRunnerOptions, 'isHostNamed' | 'setSecret'> & Pick<EngineOptions, 'keepAlive'>,
 ): { readonly engine?: Lazy<Engine>; readonly started?: StartedRunner } {
   if (!options) return {};
-  const engine = lazily(async () => (await import('../engine/engine.ts')).createEngine(options));
+  const engine = lazily(async () =>
+    (await import('../engine/engine.ts')).createEngine({ ...options, keepAlive }),
+  );
   return { engine, started: createStartedRunner({ engine, state: options.state, ...rest }) };
 }
 

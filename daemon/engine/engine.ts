@@ -29,6 +29,8 @@ export interface EngineOptions {
   readonly programs: EnginePrograms & { readonly lock: string };
   readonly env: NodeJS.ProcessEnv;
   readonly platform: NodeJS.Platform;
+  /** Seconds after which an idle model leaves the memory. If undefined or negative, it stays. */
+  readonly keepAlive: () => number | undefined;
 }
 
 /** What can be started on this machine, from finding it to its end. */
@@ -52,7 +54,7 @@ export interface Engine {
 const longestWait = 15 * 60_000;
 
 export function createEngine(options: EngineOptions): Engine {
-  const { state, data, programs, env, platform } = options;
+  const { state, data, programs, env, platform, keepAlive } = options;
   const home = join(data, 'engine');
   const groups = createProcessGroups({ platform, env });
   const fetching = join(home, 'fetching');
@@ -144,7 +146,15 @@ export function createEngine(options: EngineOptions): Engine {
           const running = await find();
           if (!running) await stop();
           const found = { programs: () => findPrograms(env, platform), models: findAll, running };
-          const started = await startProcess(params, { ...watcher, state, home, programs, found, stop });
+          const started = await startProcess(params, {
+            ...watcher,
+            state,
+            home,
+            programs,
+            keepAlive,
+            found,
+            stop,
+          });
           if (started) holdOnto(started.running, started.holder);
           if (params.keep === true) await held?.holder?.keep();
           return status();

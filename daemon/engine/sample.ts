@@ -19,6 +19,12 @@ const weights = {
   sha256: 'b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53',
 };
 
+/**
+ * With the system message of its own template this model answers questions in bad French. The temperature is what its
+ * authors advise.
+ */
+export const sampleDefaults = { system: 'You are a helpful assistant.', temperature: 0.2, top_p: 0.9 };
+
 /** How long pip may take to say its version, in ms. */
 const sayWithin = 5_000;
 

@@ -18,7 +18,7 @@ import type { WorkState } from '../rpc/workDoneProgress.ts';
 import { type LastEngine, type RunningEngine, readLast, writeLast } from './engineFile.ts';
 import { type Holder, startSupervisor } from './holder.ts';
 import { installedVersion } from './library.ts';
-import { hasSample, samplePath } from './sample.ts';
+import { hasSample, sampleDefaults, samplePath } from './sample.ts';
 import type { Launch } from './supervisor/launch.ts';
 
 /** The built programs. */
@@ -37,6 +37,8 @@ export interface StartContext extends Watcher {
   readonly state: string;
   readonly home: string;
   readonly programs: EnginePrograms;
+  /** Seconds after which an idle model leaves the memory. If undefined or negative, it stays. */
+  readonly keepAlive: () => number | undefined;
   /** What there is on this machine. */
   readonly found: {
     readonly programs: () => Promise<readonly InstalledProgram[]>;
@@ -172,11 +174,21 @@ function isNamed(name: string, wanted: string): boolean {
   return one === other || one === `${other}:latest` || one.split('/').at(-1) === other;
 }
 
-async function launchOf(asked: LastEngine, { state, home, programs, found }: StartContext): Promise<Launch> {
+async function launchOf(
+  asked: LastEngine,
+  { state, home, programs, found, keepAlive }: StartContext,
+): Promise<Launch> {
   const common = { asked, folder: state, socket: await socketIn(state) };
   if (asked.product === 'runner-engine') {
     if ((await installedVersion(home)) === undefined) throw notInstalled;
-    return { ...common, program: programs.engine, library: home };
+    const isSample = asked.model === samplePath(home);
+    return withoutUndefined<Launch>({
+      ...common,
+      program: programs.engine,
+      library: home,
+      defaults: isSample ? sampleDefaults : undefined,
+      keepAliveSeconds: keepAlive(),
+    });
   }
   const program = (await found.programs()).find(({ product }) => product === asked.product);
   if (!program)

@@ -78,6 +78,7 @@ export class ModelCapabilities {
     if (show.capabilities) found.shown = new Set(show.capabilities);
     if (show.turns) found.turns = show.turns;
     found.opensThinking = show.opensThinking === true;
+    found.leavesCalls = show.leavesCalls === true;
     if (show.remoteHost !== undefined) found.isRemote = true;
     if (show.maximumContext) found.maximumContext = show.maximumContext;
     if (show.configuredContext) found.modelfileContext = show.configuredContext;
@@ -125,6 +126,11 @@ export class ModelCapabilities {
   startsInThinking(server: Server, model: string): boolean {
     const { opensThinking, hasBegunInThinking } = this.#entry(server, model);
     return opensThinking === true || hasBegunInThinking === true;
+  }
+
+  /** Whether calls are expected in the text of its answers. */
+  leavesCalls(server: Server, model: string): boolean {
+    return this.#entry(server, model).leavesCalls === true;
   }
 
   /**
@@ -243,6 +249,8 @@ interface Known {
   hasThought?: boolean;
   /** Its template opens thinking. */
   opensThinking?: boolean;
+  /** Its server leaves calls in the text. */
+  leavesCalls?: boolean;
   /** An answer closed thinking that it had not opened, and none since then has shown otherwise. */
   hasBegunInThinking?: boolean;
   isRemote?: boolean;

@@ -184,6 +184,8 @@ export interface ShownModel {
   readonly turns?: Turns;
   /** True if its template ends in an open thinking tag, and the runner leaves the thinking in the text. */
   readonly opensThinking?: true;
+  /** True if the runner leaves calls of tools in the text, as the model wrote them. */
+  readonly leavesCalls?: true;
   readonly system?: string;
   readonly license?: string;
   readonly modelfile?: string;

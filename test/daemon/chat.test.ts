@@ -1162,7 +1162,8 @@ t.test('an answer that never ends is stopped, and what had come is kept', async 
       let pushed = 0;
       const answer = new ChatAnswer({
         params: { streamId: 's', model: 'qwen3', messages: [] },
-        ...{ thinks: false, startsInThinking: false, tools: [tool], contextTags: [], sent: [] },
+        ...{ thinks: false, startsInThinking: false, expectsCallsInText: false },
+        ...{ tools: [tool], contextTags: [], sent: [] },
         ...{ notice: () => undefined, createId: () => 'id' },
         createRedaction: () => createRedaction().stream(16),
         pump: {

@@ -467,6 +467,26 @@ t.test('tool calls arrive in pieces', async (t) => {
   });
 });
 
+t.test('a call in the text is news only where the server reads calls itself', async (t) => {
+  const routes = llamaRoutes('small', { caps: { supports_tools: true } });
+  const written = '<tool_call>{"name":"get_weather","arguments":{"city":"Bern"}}</tool_call>';
+  for (const [said, codes] of [
+    [{}, ['tool-call-recovered']],
+    [{ parses_tool_calls: false }, []],
+  ] as const) {
+    const props = { ...(routes['GET /props'] as object), ...said };
+    const answer = streaming([delta({ content: written }), delta({}, 'stop')]);
+    const own = { ...routes, 'GET /props': props, 'POST /v1/chat/completions': answer };
+    const { chat } = await startDaemon(t, await startOpenaiStandIn(own, llamaHeaders));
+    const { message, notices } = await chat({ tools });
+    t.match(message.toolCalls, [{ name: 'get_weather', arguments: { city: 'Bern' } }]);
+    t.same(
+      notices.map(({ code }) => code),
+      codes,
+    );
+  }
+});
+
 t.test('a call is required of a server that can hold a model to it, in the first round', async (t) => {
   const llama = await startOpenaiStandIn(
     llamaRoutes('small', { caps: { supports_tools: true } }),

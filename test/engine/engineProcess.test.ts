@@ -112,6 +112,26 @@ t.test('the engine with a real model', parts, async (t) => {
     t.equal(value.timings.cache_n + value.timings.prompt_n, value.usage.prompt_tokens);
   });
 
+  await t.test('what a conversation leaves open is as its starter said', async (t) => {
+    const led = startEngine({ context: 256, defaults: { system: 'Be brief.', temperature: 0 } });
+    t.teardown(() => led.close());
+    await led.next('ready');
+    const prompt = async (messages: readonly object[]) =>
+      (await led.json('/apply-template', { messages })).value.prompt;
+    t.match(await prompt(question), /system\nBe brief\.<\|im_end\|>\n<\|im_start\|>user/);
+    const own = [{ role: 'system', content: 'Be long.' }, ...question];
+    t.match(await prompt(own), /^<\|im_start\|>system\nBe long\.<\|im_end\|>\n<\|im_start\|>user/);
+    const counted = (await led.json('/v1/chat/completions/input_tokens', { messages: question })).value;
+    const body = { messages: question, max_tokens: 8 };
+    const answers = [
+      await led.json('/v1/chat/completions', body),
+      await led.json('/v1/chat/completions', body),
+    ];
+    const [one, other] = answers.map(({ value }) => value.choices[0].message.content);
+    t.equal(one, other, 'a temperature of 0 leaves nothing to chance');
+    t.equal(answers[0]?.value.usage.prompt_tokens, counted.input_tokens);
+  });
+
   await t.test('stops, formats, and a call that must come', async (t) => {
     const ask = async (more: object) => {
       const body = { messages: question, temperature: 0, max_tokens: 40, ...more };
@@ -263,6 +283,7 @@ t.test('an idle model leaves the memory, and the next request loads it again', p
   const engine = startEngine({ keepAliveSeconds: 0.5, context: 512 });
   t.teardown(() => engine.close());
   await engine.next('unloaded');
+  t.match((await engine.json('/v1/models')).value, { data: [{ status: { value: 'unloaded' } }] });
   t.equal((await engine.json('/health')).status, 200);
   t.match((await engine.json('/props')).value, { default_generation_settings: { n_ctx: 512 } });
   const before = engine.memory();
@@ -271,6 +292,7 @@ t.test('an idle model leaves the memory, and the next request loads it again', p
   const { status } = await engine.json('/v1/chat/completions', { messages: question, max_tokens: 1 });
   t.equal(status, 200);
   t.match(await ready, { context: 512 });
+  t.match((await engine.json('/v1/models')).value, { data: [{ status: { value: 'loaded' } }] });
   if (before !== undefined) t.ok(((await loaded) ?? 0) > before);
   await unloaded;
 });
@@ -342,6 +364,18 @@ t.test(
     }
   },
 );
+
+t.test('a template that cannot be read is replaced', parts, async (t) => {
+  const library = await openLibrary(places.engine);
+  for (const source of ['{% for message in messages %}', '{{ unknown | }}']) {
+    const model = modelWith(source);
+    const prompts = new ChatPrompts(library, model, new PromptTokens(model));
+    t.same(prompts.stops, ['<|im_end|>']);
+    t.not(prompts.source, source);
+    const { text } = prompts.prompt({ messages: [{ role: 'user', content: 'Hello' }] });
+    t.equal(text, '<|im_start|>user\nHello<|im_end|>\n<|im_start|>assistant\n');
+  }
+});
 
 t.test('what a template refuses is the mistake of the request', parts, async (t) => {
   const library = await openLibrary(places.engine);

@@ -3,7 +3,7 @@ import type { Library, Model, Token } from './library.ts';
 import type { PromptTokens } from './promptTokens.ts';
 import { ApiError, badRequest, type ChatBody, type ChatMessage } from './requests.ts';
 
-/** What is used where a model brings no template, as in llama.cpp. */
+/** What is used where a model brings no template, or one that cannot be read, as in llama.cpp. */
 const chatMl =
   "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}";
 
@@ -37,10 +37,10 @@ export class ChatPrompts {
   readonly #model: Model;
 
   constructor({ Template }: Library, model: Model, tokens: PromptTokens) {
-    const own = model.fileInfo.metadata.tokenizer?.chat_template;
-    this.source = typeof own === 'string' && own.trim() !== '' ? own : chatMl;
-    this.stops = this.source === chatMl ? ['<|im_end|>'] : [];
-    this.#template = new Template(this.source);
+    const own = tryTemplate(Template, model.fileInfo.metadata.tokenizer?.chat_template);
+    this.source = own?.source ?? chatMl;
+    this.stops = own ? [] : ['<|im_end|>'];
+    this.#template = own?.template ?? new Template(chatMl);
     this.#tokens = tokens;
     this.#model = model;
     this.abilities = this.#findAbilities();
@@ -140,6 +140,16 @@ export class ChatPrompts {
       objectArguments,
       onlyParts,
     };
+  }
+}
+
+function tryTemplate(Template: Library['Template'], source: unknown) {
+  if (typeof source !== 'string' || source.trim() === '') return undefined;
+  try {
+    return { source, template: new Template(source) };
+  } catch {
+    // Some templates use more of the language than the library knows. The server's `/props` says what is used.
+    return undefined;
   }
 }
 

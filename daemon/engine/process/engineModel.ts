@@ -25,6 +25,15 @@ export interface ModelOptions {
   readonly threads?: number | undefined;
   /** After so long without a request the model leaves the memory; never, if it is missing or negative. */
   readonly keepAliveSeconds?: number | undefined;
+  readonly defaults?: ChatDefaults | undefined;
+}
+
+/** What a conversation gets that leaves it open. */
+export interface ChatDefaults {
+  /** The system message. */
+  readonly system?: string | undefined;
+  readonly temperature?: number | undefined;
+  readonly top_p?: number | undefined;
 }
 
 /** A model in memory. */
@@ -36,6 +45,7 @@ export interface LoadedModel {
   readonly window: number;
   readonly prompts: ChatPrompts;
   readonly tokens: PromptTokens;
+  readonly defaults: ChatDefaults;
   dispose(): Promise<void>;
 }
 
@@ -65,6 +75,7 @@ export class EngineModel {
   #loaded: Promise<LoadedModel> | undefined;
   #unloading: Promise<void> | undefined;
   #users = 0;
+  #state: 'unloaded' | 'loading' | 'loaded' = 'unloaded';
   #timer: NodeJS.Timeout | undefined;
   /** What the library logged while it loaded. Its errors say less, and the first line says most. */
   #complaints: string[] = [];
@@ -72,6 +83,11 @@ export class EngineModel {
   constructor(options: ModelOptions, listener: ModelListener) {
     this.#options = options;
     this.#listener = listener;
+  }
+
+  /** As the list of llama.cpp's router has it. */
+  get state(): 'unloaded' | 'loading' | 'loaded' {
+    return this.#state;
   }
 
   /**
@@ -87,6 +103,7 @@ export class EngineModel {
       // What failed may succeed later, for example once there is enough memory.
       const loaded = await loading.catch((error) => {
         if (this.#loaded === loading) this.#loaded = undefined;
+        this.#state = 'unloaded';
         throw error;
       });
       return await work(loaded);
@@ -107,11 +124,13 @@ export class EngineModel {
   async #unload(): Promise<void> {
     const loaded = this.#loaded;
     this.#loaded = undefined;
+    this.#state = 'unloaded';
     await (await loaded)?.dispose();
     this.#listener.unloaded();
   }
 
   async #load(): Promise<LoadedModel> {
+    this.#state = 'loading';
     await this.#unloading;
     await requireModelFile(this.#options.model);
     this.#started ??= this.#start();
@@ -161,7 +180,9 @@ export class EngineModel {
     const tokens = new PromptTokens(model);
     const prompts = new ChatPrompts(library, model, tokens);
     const dispose = () => context.dispose().then(() => model.dispose());
-    const loaded = { library, llama, model, sequence, window, prompts, tokens, dispose };
+    const { defaults = {} } = this.#options;
+    const loaded = { library, llama, model, sequence, window, prompts, tokens, defaults, dispose };
+    this.#state = 'loaded';
     this.#listener.ready(loaded);
     return loaded;
   }

@@ -17,6 +17,13 @@ const firstLine = z.object({
   context: z.optional(z.int().check(z.gte(1))),
   threads: z.optional(z.int().check(z.gte(1))),
   keepAliveSeconds: z.optional(z.number()),
+  defaults: z.optional(
+    z.object({
+      system: z.optional(z.string()),
+      temperature: z.optional(z.number()),
+      top_p: z.optional(z.number()),
+    }),
+  ),
   key: z.string().check(z.minLength(16, 'it is too short')),
 });
 

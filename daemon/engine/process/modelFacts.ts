@@ -33,6 +33,8 @@ export function factsOf({ llama, model, window, prompts }: LoadedModel, alias: s
       },
       bos_token: bosString ?? '',
       eos_token: eosString ?? '',
+      // What the model writes is passed on as it is.
+      parses_tool_calls: false,
       build_info: llama.llamaCppRelease.release,
     },
     entry: {

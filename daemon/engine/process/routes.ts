@@ -6,7 +6,7 @@ import type { EngineModel, LoadedModel } from './engineModel.ts';
 import { requireFit } from './generation.ts';
 import type { ModelFacts } from './modelFacts.ts';
 import { ApiError, bodies, parseBody } from './requests.ts';
-import { type ReadTask, readChat, readCompletion, readInfill } from './tasks.ts';
+import { type ReadTask, readChat, readCompletion, readConversation, readInfill } from './tasks.ts';
 
 /** The most bytes of a body. A conversation that fills the largest windows has less. */
 const maxBody = 16 * 1024 * 1024;
@@ -54,7 +54,8 @@ export function createRoutes(
   };
   const models: Route = async () => {
     const own = { name: alias, model: alias, capabilities: ['completion'] };
-    return { models: [own], object: 'list', data: [facts()?.entry] };
+    const status = { value: engine.state };
+    return { models: [own], object: 'list', data: [{ ...facts()?.entry, status }] };
   };
   const reading = (read: (json: string, loaded: LoadedModel) => object): Route => {
     return async ({ request }) => {
@@ -77,12 +78,12 @@ export function createRoutes(
   ]);
 }
 
-function countTokens(json: string, { prompts }: LoadedModel): object {
-  return { input_tokens: prompts.prompt(parseBody(bodies.chat, json)).tokens.length };
+function countTokens(json: string, loaded: LoadedModel): object {
+  return { input_tokens: loaded.prompts.prompt(readConversation(json, loaded)).tokens.length };
 }
 
-function applyTemplate(json: string, { prompts }: LoadedModel): object {
-  return { prompt: prompts.prompt(parseBody(bodies.chat, json)).text };
+function applyTemplate(json: string, loaded: LoadedModel): object {
+  return { prompt: loaded.prompts.prompt(readConversation(json, loaded)).text };
 }
 
 function tokenize(json: string, { model, tokens }: LoadedModel): object {

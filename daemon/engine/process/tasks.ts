@@ -2,7 +2,15 @@ import { type AnswerForm, chatForm, completionForm, type FormOptions, infillForm
 import type { LoadedModel } from './engineModel.ts';
 import { grammarState, mustCall } from './grammars.ts';
 import type { Token } from './library.ts';
-import { ApiError, badRequest, bodies, type Generating, type InfillBody, parseBody } from './requests.ts';
+import {
+  ApiError,
+  badRequest,
+  bodies,
+  type ChatBody,
+  type Generating,
+  type InfillBody,
+  parseBody,
+} from './requests.ts';
 
 /** A prompt with how to answer it, and how to write the answer. */
 export interface Task {
@@ -20,7 +28,7 @@ export interface Task {
 export type ReadTask = (json: string, loaded: LoadedModel, alias: string) => Promise<Task>;
 
 export const readChat: ReadTask = async (json, loaded, alias) => {
-  const body = parseBody(bodies.chat, json);
+  const body = readConversation(json, loaded);
   const { tokens, opened } = loaded.prompts.prompt(body);
   const form = chatForm(formOptions(body, alias), mustCall(body).length > 0);
   const grammar = await grammarState(loaded, body);
@@ -28,6 +36,20 @@ export const readChat: ReadTask = async (json, loaded, alias) => {
   // What a grammar holds begins with the answer itself.
   return grammar ? task : { ...task, opened };
 };
+
+/** A conversation, with what it leaves open. @throws {ApiError} for what is wrong with it. */
+export function readConversation(json: string, { defaults }: Pick<LoadedModel, 'defaults'>): ChatBody {
+  const { system, temperature, top_p } = defaults;
+  const body = parseBody(bodies.chat, json);
+  const { messages } = body;
+  const isLed = messages.some(({ role }) => role === 'system' || role === 'developer');
+  return {
+    ...body,
+    messages: isLed || system === undefined ? messages : [{ role: 'system', content: system }, ...messages],
+    temperature: body.temperature ?? temperature,
+    top_p: body.top_p ?? top_p,
+  };
+}
 
 export const readCompletion: ReadTask = async (json, { model, tokens }, alias) => {
   const body = parseBody(bodies.completion, json);

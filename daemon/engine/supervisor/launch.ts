@@ -18,6 +18,10 @@ export interface Launch {
   /** For the engine: the folder with its library, and the runtime that runs it. */
   readonly library?: string;
   readonly runtime?: string;
+  /** For the engine: what a conversation gets that leaves it open. */
+  readonly defaults?: { readonly system?: string; readonly temperature?: number; readonly top_p?: number };
+  /** For the engine: after so long without a request the model leaves the memory; otherwise it stays. */
+  readonly keepAliveSeconds?: number;
 }
 
 /** One process to start, and how it becomes known that it is ready. */
@@ -52,10 +56,11 @@ export async function commandOf(launch: Launch, env: NodeJS.ProcessEnv): Promise
 }
 
 function engineCommand(launch: Launch, env: NodeJS.ProcessEnv): Command {
-  const { program, runtime = process.execPath, library, asked } = launch;
+  const { program, runtime = process.execPath, library, defaults, keepAliveSeconds, asked } = launch;
   const { model, alias, context, threads } = asked;
   const key = createKey();
-  const input = `${JSON.stringify({ library, model, alias, context, threads, key })}\n`;
+  const options = { library, model, alias, context, threads, defaults, keepAliveSeconds };
+  const input = `${JSON.stringify({ ...options, key })}\n`;
   return { file: runtime, args: [program], env, input, key };
 }
 

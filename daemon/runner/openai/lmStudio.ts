@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isRecord } from '../../../protocol/base/json.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { durationSeconds } from '../../base/duration.ts';
 import { RunnerError } from '../../base/errors.ts';
 import { detailsOf } from '../http/answerFailure.ts';
 import type { Look, Transport } from '../http/transport.ts';
@@ -32,8 +33,7 @@ export function isLmStudio({ header, text }: Look): boolean {
 
 /** How long LM Studio keeps a model that a chat has loaded, in seconds. It knows no time for ever. */
 export function lifetimeOf({ keepAlive }: Pick<ChatRequest, 'keepAlive'>): { readonly ttl?: number } {
-  const [, digits = '', unit = 's'] = /^(\d+)([smh]?)$/.exec(String(keepAlive ?? '')) ?? [];
-  const seconds = Number(digits) * ({ m: 60, h: 3_600 }[unit] ?? 1);
+  const seconds = Math.ceil(durationSeconds(keepAlive) ?? 0);
   return seconds > 0 ? { ttl: seconds } : {};
 }
 

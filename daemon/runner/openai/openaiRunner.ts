@@ -241,5 +241,6 @@ function shownModel(entry: ModelEntry, props: Props | undefined, insert: boolean
     capabilities: props && [...props.capabilities, ...(insert ? ['insert'] : [])],
     template: props?.template,
     opensThinking: props?.opensThinking || undefined,
+    leavesCalls: props?.leavesCalls,
   });
 }

@@ -11,6 +11,8 @@ export interface Props {
   readonly template?: string;
   readonly capabilities: readonly string[];
   readonly opensThinking: boolean;
+  /** Only our own engine says so. */
+  readonly leavesCalls?: true;
   readonly isRouter: boolean;
   readonly version?: string;
 }
@@ -40,6 +42,7 @@ export function parseProps(value: unknown): Props {
     ],
     // The server splits what it knows as thinking; the rest begins as the template ends.
     opensThinking: !thinks && template !== undefined && endsInOpenThinking(template),
+    leavesCalls: props['parses_tool_calls'] === false || undefined,
     isRouter: props['role'] === 'router',
     version: typeof version === 'string' ? version.slice(0, 64) : undefined,
   });
