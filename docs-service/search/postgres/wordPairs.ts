@@ -5,7 +5,7 @@ const pairMark = '÷';
 /** Few, so that the index stays small. Several pairs share a number. */
 const numbers = 4_096;
 /** Words that most documents have are short. Of longer ones there are fewer documents, whose texts can be read. */
-const maxLength = 5;
+const maxLength = 6;
 
 /**
  * The entries of the index for adjacent words. They exclude most of the documents that have the words of a phrase
