@@ -5,6 +5,7 @@ import {
   luaHelp,
   luaModule,
   type ManifestSetting,
+  manifestNames,
   names,
   protocolTable,
   rowOf,
@@ -47,9 +48,9 @@ function manifest(text: string): string {
   const parsed = JSON.parse(text);
   const { properties } = parsed.contributes.configuration;
   for (const name of editorSettings)
-    properties[`runner.${name}`] = toManifest(name, properties[`runner.${name}`]);
+    for (const own of manifestNames(name)) properties[own] = toManifest(name, own, properties[own]);
   const { untrustedWorkspaces } = parsed.capabilities;
-  const guarded = editorSettings.filter((name) => !rowOf(name).isHarmless).map((name) => `runner.${name}`);
+  const guarded = editorSettings.filter((name) => !rowOf(name).isHarmless).flatMap(manifestNames);
   untrustedWorkspaces.restrictedConfigurations = [
     ...new Set([...untrustedWorkspaces.restrictedConfigurations, ...guarded]),
   ];

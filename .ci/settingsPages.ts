@@ -28,6 +28,7 @@ export function rowOf(name: SettingName): {
   readonly default?: unknown;
   readonly isHarmless?: true;
   readonly isForStart?: true;
+  readonly isGroup?: true;
 } {
   return settings[name];
 }
@@ -64,10 +65,25 @@ function simplified(schema: JsonSchema): ValueSchema {
   };
 }
 
+/** The names that a setting has in VS Code's manifest: its own, or those of its parts. */
+export function manifestNames(name: SettingName): readonly string[] {
+  const { properties = {} } = valueSchemaOf(name);
+  return rowOf(name).isGroup
+    ? Object.keys(properties).map((part) => `runner.${name}.${part}`)
+    : [`runner.${name}`];
+}
+
 /** As VS Code's manifest must have it; what it says besides, such as descriptions of parts, stays. */
-export function toManifest(name: SettingName, old: ManifestSetting | undefined): ManifestSetting {
-  const { says, default: value } = rowOf(name);
-  const schema = merged(old, valueSchemaOf(name), value);
+export function toManifest(
+  name: SettingName,
+  manifestName: string,
+  old: ManifestSetting | undefined,
+): ManifestSetting {
+  const { says, isGroup, default: whole } = rowOf(name);
+  const part = manifestName.slice(`runner.${name}.`.length);
+  const value = isGroup ? Reflect.get(Object(whole), part) : whole;
+  const all = valueSchemaOf(name);
+  const schema = merged(old, (isGroup ? all.properties?.[part] : undefined) ?? all, value);
   const { description: _, markdownDescription: __, ...rest } = schema as ManifestSetting;
   return {
     ...rest,

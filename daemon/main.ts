@@ -174,6 +174,7 @@ async function optionsOf({ secretsFd, practice, trace }: Flags): Promise<CommonO
       },
       platform: process.platform,
       env: process.env,
+      own: process.execPath,
     },
     now: Date.now,
     random: Math.random,

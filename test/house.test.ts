@@ -563,7 +563,7 @@ t.test('docs/VSCODE.md has every setting with its default, and no other', async 
   const settings: Record<string, { default: unknown; description?: string; markdownDescription?: string }> =
     contributes.configuration.properties;
   const page = readFileSync('docs/VSCODE.md', 'utf8');
-  const rows = [...page.matchAll(/^\| `(runner\.\w+)` \| [^|]+ \| ([^|]*) \| (.+) \|$/gm)];
+  const rows = [...page.matchAll(/^\| `(runner\.[\w.]+)` \| [^|]+ \| ([^|]*) \| (.+) \|$/gm)];
   t.strictSame(rows.map(([, name]) => name).sort(), Object.keys(settings).sort());
   for (const [, name = '', shown = '', description] of rows) {
     const { default: value, description: plain, markdownDescription } = settings[name] ?? { default: '' };

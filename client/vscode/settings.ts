@@ -28,7 +28,7 @@ function settingsForDaemon(): readonly (readonly [key: string, value: unknown])[
   const schemas = readSchemas();
   return Object.keys(settings)
     .filter((key) => typeof settings[key] !== 'function' && !own.has(key))
-    .map((key) => [key, readSetting(settings, key, schemas[`runner.${key}`])]);
+    .map((key) => [key, readSetting(settings, key, schemaOf(schemas, `runner.${key}`))]);
 }
 
 /**
@@ -53,6 +53,14 @@ function readSetting(
 function readSchemas(): Readonly<Record<string, ValueSchema>> {
   const manifest = vscode.extensions.getExtension('model-runner.runner')?.packageJSON;
   return manifest?.contributes?.configuration?.properties ?? {};
+}
+
+/** Of a setting such as `engine`, whose parts are the settings of the manifest, the schema is made of theirs. */
+function schemaOf(schemas: Readonly<Record<string, ValueSchema>>, name: string): ValueSchema | undefined {
+  const parts = Object.entries(schemas).filter(([part]) => part.startsWith(`${name}.`));
+  if (parts.length === 0) return schemas[name];
+  const properties = Object.fromEntries(parts.map(([part, schema]) => [part.slice(name.length + 1), schema]));
+  return { type: 'object', properties };
 }
 
 export function streamLogs(): boolean {

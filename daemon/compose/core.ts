@@ -42,7 +42,7 @@ export interface CoreOptions {
   /** The file with the chat models that the user chose last. If it is absent, they last only as long as the daemon. */
   readonly chatModelFile?: string;
   /** Where what Runner starts itself is kept. If it is absent, nothing is started, and nothing that was is used. */
-  readonly engine?: Omit<EngineOptions, 'keepAlive'>;
+  readonly engine?: Omit<EngineOptions, 'keepAlive' | 'isKept'>;
   readonly now: () => number;
   readonly random: () => number;
 }
@@ -60,6 +60,8 @@ export interface Core {
   readonly engine?: Lazy<Engine>;
   /** The usual address counts again, until nothing answers there. */
   readonly forgetStarted: () => void;
+  /** The settings have changed, which say how long what was started is kept. */
+  readonly keepStarted: () => Promise<void>;
   readonly status: StatusMonitor;
   readonly knowledge: ModelCapabilities;
   readonly models: Models;
@@ -101,7 +103,8 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     read: (url) => options.readSecrets({ store: secrets, url, auth, log }),
   });
   const { headersFor, runnerHeadersFor, whyWithheld } = reading;
-  const { engine, started } = createStarted(options.engine, {
+  const { engine, started, keepAsSet } = createStarted(options.engine, {
+    isKept: () => settings().engine.keepRunning === true,
     isHostNamed: () => settings().isHostNamed,
     keepAlive: () => durationSeconds(settings().keepAlive),
     setSecret: secrets.set,
@@ -174,6 +177,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     servers,
     ...(engine && { engine }),
     forgetStarted: () => started?.forget(),
+    keepStarted: async () => keepAsSet?.(),
     status,
     knowledge,
     models,
@@ -204,19 +208,29 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
   };
 }
 
+interface Started {
+  readonly engine?: Lazy<Engine>;
+  readonly started?: StartedRunner;
+  readonly keepAsSet?: () => Promise<void>;
+}
+
 /** The part that starts runners is loaded when something was started, or is to be. */
 function createStarted(
   options: CoreOptions['engine'],
   {
+    isKept,
     keepAlive,
     ...rest
-  }: Pick<StartedRunnerOptions, 'isHostNamed' | 'setSecret'> & Pick<EngineOptions, 'keepAlive'>,
-): { readonly engine?: Lazy<Engine>; readonly started?: StartedRunner } {
+  }: Pick<EngineOptions, 'isKept' | 'keepAlive'> & Pick<StartedRunnerOptions, 'isHostNamed' | 'setSecret'>,
+): Started {
   if (!options) return {};
-  const engine = lazily(async () =>
-    (await import('../engine/engine.ts')).createEngine({ ...options, keepAlive }),
-  );
-  return { engine, started: createStartedRunner({ engine, state: options.state, ...rest }) };
+  let made: Engine | undefined;
+  const engine = lazily(async () => {
+    made = (await import('../engine/engine.ts')).createEngine({ ...options, isKept, keepAlive });
+    return made;
+  });
+  const started = createStartedRunner({ engine, state: options.state, ...rest });
+  return { engine, started, keepAsSet: async () => made?.keepAsSet() };
 }
 
 interface ToolServerContext {

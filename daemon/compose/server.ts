@@ -257,6 +257,7 @@ function subscribe({ core, session, publish, sendLog }: ServerContext, parts: Fe
   });
   const followSettings = () => {
     parts.followLogs();
+    void core.keepStarted();
     parts.registration.update();
     parts.tools.update();
     parts.completion.stop();

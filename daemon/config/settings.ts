@@ -27,6 +27,8 @@ export interface Setting {
   readonly isForStart?: true;
   /** Only a client sets it: it is unknown in the user's own configuration. */
   readonly isOfClient?: true;
+  /** An object whose parts are settings of their own in VS Code, such as `runner.engine.keepRunning`. */
+  readonly isGroup?: true;
   /** What it does, for users: in docs/PROTOCOL.md, and in the settings of VS Code. */
   readonly says: string;
 }
@@ -140,6 +142,12 @@ export const settings = {
     schema: () => exact(z.int().check(z.gte(1), z.lte(36_500))),
     default: defaultSessionDays,
     says: 'A conversation is deleted after this many days without a turn, at most 36,500.',
+  },
+  engine: {
+    schema: () => exact(z.object({ keepRunning: z.exactOptional(z.boolean()) })),
+    default: { keepRunning: false },
+    isGroup: true,
+    says: 'With `keepRunning`, what Runner has started on this machine goes on running after the last program that uses it has ended, until `runner engine stop`.',
   },
   mcpServers: {
     schema: toolServers,

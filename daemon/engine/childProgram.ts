@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { messageOf } from '../../protocol/base/errorText.ts';
 import type { ProcessGroups } from '../base/processGroups.ts';
 import { plainText } from '../base/programOutput.ts';
 
@@ -57,3 +58,9 @@ function reasonIn(text: string): string | undefined {
 }
 
 const errorLine = /^(?:npm error(?! code| errno)|ERROR:|\w*Error:|.*(?=symbol lookup error)) ?(.+)/;
+
+/** The reason of a failure as a sentence, to be put behind a colon. */
+export function reasonOf(error: unknown): string {
+  const text = messageOf(error);
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

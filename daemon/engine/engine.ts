@@ -16,6 +16,7 @@ import { type Holder, hold } from './holder.ts';
 import { describeLibrary, type FetchContext, installedVersion, installLibrary } from './library.ts';
 import { findModels } from './models.ts';
 import { findPrograms } from './programs.ts';
+import { findRuntime } from './runtime.ts';
 import { describeSample, fetchSample, hasSample, samplePath, samplesFolder } from './sample.ts';
 import { type EnginePrograms, startProcess, type Watcher } from './starting.ts';
 import { waysTo } from './ways.ts';
@@ -31,6 +32,10 @@ export interface EngineOptions {
   readonly platform: NodeJS.Platform;
   /** Seconds after which an idle model leaves the memory. If undefined or negative, it stays. */
   readonly keepAlive: () => number | undefined;
+  /** The program that runs this daemon. */
+  readonly own: string;
+  /** The setting `engine.keepRunning`, as it is now. */
+  readonly isKept: () => boolean;
 }
 
 /** What can be started on this machine, from finding it to its end. */
@@ -43,6 +48,8 @@ export interface Engine {
   install(watcher: Watcher): Promise<string>;
   fetchSample(watcher: Watcher): Promise<string>;
   start(params: EngineStartParams, watcher: Watcher): Promise<EngineStatus>;
+  /** The setting `engine.keepRunning` may have changed. */
+  keepAsSet(): Promise<void>;
   /** Returns whether anything ran. */
   stop(): Promise<boolean>;
   /** Returns whether anything was there. */
@@ -54,22 +61,33 @@ export interface Engine {
 const longestWait = 15 * 60_000;
 
 export function createEngine(options: EngineOptions): Engine {
-  const { state, data, programs, env, platform, keepAlive } = options;
+  const { state, data, programs, env, platform, own, keepAlive } = options;
   const home = join(data, 'engine');
   const groups = createProcessGroups({ platform, env });
   const fetching = join(home, 'fetching');
-  const context: FetchContext = { folders: { home, fetching, lock: programs.lock }, env, platform, groups };
+  const folders = { home, fetching, lock: programs.lock };
+  const context: FetchContext = { folders, env, platform, groups, own };
   const locks = join(state, 'engineLocks');
   const busy = () => new RunnerError('busy', 'Another program has been at this for long. Try again later.');
   const exclusive = createExclusiveWork({ folder: locks, longest: longestWait, busy });
-  let held: { readonly running: RunningEngine; readonly holder: Holder | undefined } | undefined;
+  let held:
+    | { readonly running: RunningEngine; readonly holder: Holder | undefined; isKept: boolean }
+    | undefined;
 
+  /** A terminal that knows no such setting does not take back what an editor wants. */
+  const keepAsSet = async () => {
+    const isWanted = options.isKept();
+    if (!held || held.isKept === isWanted) return;
+    held.isKept = isWanted;
+    await held.holder?.keepRunning(isWanted);
+  };
   const holdOnto = (running: RunningEngine, holder: Holder | undefined) => {
     if (held?.holder !== holder) held?.holder?.close();
-    held = { running, holder };
+    held = { running, holder, isKept: false };
     void holder?.closed.then(() => {
       if (held?.holder === holder) held = undefined;
     });
+    return keepAsSet();
   };
   const find = async (): Promise<RunningEngine | undefined> => {
     const running = await readRunning(state, platform);
@@ -78,7 +96,7 @@ export function createEngine(options: EngineOptions): Engine {
     const holder = running.socket === undefined ? undefined : await hold(running.socket).catch(() => null);
     // Where nobody listens, it is about to end.
     if (holder === null) return undefined;
-    holdOnto(running, holder);
+    await holdOnto(running, holder);
     return running;
   };
   /** What is just being started again has a supervisor, too. */
@@ -120,6 +138,7 @@ export function createEngine(options: EngineOptions): Engine {
     find,
     status,
     models: findAll,
+    keepAsSet,
     stop: () => exclusive.run('start', stop),
     async offers() {
       const [found, library, sample, { models }] = await Promise.all([
@@ -146,16 +165,11 @@ export function createEngine(options: EngineOptions): Engine {
           const running = await find();
           if (!running) await stop();
           const found = { programs: () => findPrograms(env, platform), models: findAll, running };
-          const started = await startProcess(params, {
-            ...watcher,
-            state,
-            home,
-            programs,
-            keepAlive,
-            found,
-            stop,
-          });
-          if (started) holdOnto(started.running, started.holder);
+          const onWillTry = () => watcher.report({ message: 'Checking the engine' });
+          const runtime = () => findRuntime(home, { ...context, ...watcher, onWillTry });
+          const what = { state, home, programs, found, runtime, keepAlive, stop };
+          const started = await startProcess(params, { ...watcher, ...what });
+          if (started) await holdOnto(started.running, started.holder);
           if (params.keep === true) await held?.holder?.keep();
           return status();
         },

@@ -15,6 +15,8 @@ export interface Holder {
   whenReady(onLoading?: (percent?: number) => void): Promise<ReadyState>;
   /** From now on it runs without a holder, until it is stopped. */
   keep(): Promise<void>;
+  /** The same for as long as a setting says so; false takes it back. */
+  keepRunning(isWanted: boolean): Promise<void>;
   /** Ends it, for all holders. Settles when it is gone. */
   stop(): Promise<void>;
   /** Settles when the connection has ended, at either end. */
@@ -79,6 +81,7 @@ function createHolder(socket: Socket): Holder {
         if (newest) watch(newest);
       }),
     keep: () => send({ keep: true }),
+    keepRunning: (isWanted) => send({ keepRunning: isWanted }),
     async stop() {
       socket.ref();
       await send({ stop: true });
@@ -86,7 +89,8 @@ function createHolder(socket: Socket): Holder {
       await closed;
       clearTimeout(late);
     },
-    close: () => socket.destroy(),
+    // What was sent before is still read at the other end.
+    close: () => socket.end(),
   };
 }
 

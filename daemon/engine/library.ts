@@ -5,11 +5,12 @@ import type { Fetchable } from '../../protocol/messages/engine.ts';
 import { RunnerError } from '../base/errors.ts';
 import { makePrivateFolder } from '../base/privateFile.ts';
 import type { WorkState } from '../rpc/workDoneProgress.ts';
-import { type ChildOptions, runChild } from './childProgram.ts';
+import { type ChildOptions, reasonOf, runChild } from './childProgram.ts';
 import { reportGrowth } from './growth.ts';
 import { libraryPackage, lockFor } from './lockFile.ts';
 import { nativePackage, thisMachine } from './platform.ts';
 import { isExecutable, onPath } from './programs.ts';
+import { findRuntime } from './runtime.ts';
 
 /** Where things go, and what is run for that. */
 export interface EngineFolders {
@@ -23,6 +24,8 @@ export interface EngineFolders {
 
 export interface FetchContext extends Omit<ChildOptions, 'cwd' | 'signal'> {
   readonly folders: EngineFolders;
+  /** The program that runs this daemon: Node, or an editor in its place. */
+  readonly own: string;
 }
 
 /** Bytes on the disk, about the same on every platform. */
@@ -38,8 +41,8 @@ export async function describeLibrary(context: FetchContext): Promise<Fetchable>
   const name = 'name' in native ? native.name : '@node-llama-cpp/linux-x64';
   const { packages, licenses, version } = await lockFor(folders.lock, name);
   const npm = await findNpm(env, platform);
-  const problem = 'problem' in native ? native.problem : npm ? undefined : noNpm;
   const isThere = (await installedVersion(folders.home)) === version;
+  const problem = 'problem' in native ? native.problem : npm || isThere ? undefined : noNpm;
   const registry = problem === undefined && npm && !isThere ? await registryOf(npm, context) : undefined;
   const from = `the npm registry${registry === undefined ? '' : ` ${registry}`}`;
   const figures = { bytes: libraryBytes, packages, licenses, from, folder: folders.home };
@@ -47,7 +50,7 @@ export async function describeLibrary(context: FetchContext): Promise<Fetchable>
 }
 
 const noNpm =
-  "Runner's own engine is installed with npm, which was not found. Install Node with npm, or Ollama from https://ollama.com/download.";
+  "Runner's own engine is installed with npm, which is not on the PATH here. Install Node with npm, or Ollama from https://ollama.com/download.";
 
 /** @throws {RunnerError} with a sentence, if this machine cannot run it or it cannot be fetched. */
 export async function installLibrary(
@@ -73,36 +76,18 @@ export async function installLibrary(
     await runChild(npm.file, [...npm.args, ...args], { ...context, cwd: stage, signal });
   } catch (error) {
     signal.throwIfAborted();
-    throw new RunnerError('runner-failed', `npm could not download the engine: ${sentence(error)}`, {
+    throw new RunnerError('runner-failed', `npm could not download the engine: ${reasonOf(error)}`, {
       cause: error,
     });
   } finally {
     stop();
   }
-  report({ message: 'Checking the engine' });
-  await checkByLoading({ ...context, cwd: stage, signal });
+  const onWillTry = () => report({ message: 'Checking the engine' });
+  await findRuntime(stage, { ...context, signal, onWillTry });
   await rm(join(folders.home, 'node_modules'), { recursive: true, force: true });
   // What is complete has its name from here on.
   await rename(join(stage, 'node_modules'), join(folders.home, 'node_modules'));
-}
-
-/** Never compiles, and never downloads. */
-const checkScript = `import { getLlama } from '${libraryPackage}';
-const llama = await getLlama({ build: 'never', skipDownload: true, progressLogs: false, gpu: false });
-await llama.dispose();
-`;
-
-async function checkByLoading(options: ChildOptions): Promise<void> {
-  const script = join(options.cwd, 'check.mjs');
-  await writeFile(script, checkScript);
-  try {
-    // On Linux a symbol that is missing would otherwise be noticed only when it is used.
-    await runChild(process.execPath, [script], { ...options, env: { ...options.env, LD_BIND_NOW: '1' } });
-  } catch (error) {
-    options.signal.throwIfAborted();
-    const what = 'The engine was fetched, but it cannot be loaded on this machine';
-    throw new RunnerError('not-supported', `${what}: ${sentence(error)}`, { cause: error });
-  }
+  await rename(join(stage, 'runtimes.json'), join(folders.home, 'runtimes.json'));
 }
 
 /** Undefined if it is not installed, or not completely. */
@@ -149,9 +134,4 @@ async function registryOf({ file, args }: Npm, context: FetchContext): Promise<s
   if (!URL.canParse(address)) return undefined;
   const { origin, pathname } = new URL(address);
   return origin + pathname;
-}
-
-function sentence(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return /[.!?]$/.test(text) ? text : `${text}.`;
 }

@@ -5,7 +5,7 @@ import type { Fetchable } from '../../protocol/messages/engine.ts';
 import { RunnerError } from '../base/errors.ts';
 import { makePrivateFolder } from '../base/privateFile.ts';
 import type { WorkState } from '../rpc/workDoneProgress.ts';
-import { runChild } from './childProgram.ts';
+import { reasonOf, runChild } from './childProgram.ts';
 import { reportGrowth } from './growth.ts';
 import type { FetchContext } from './library.ts';
 import { isExecutable, onPath } from './programs.ts';
@@ -75,8 +75,7 @@ export async function fetchSample(
     await runChild(python, ['-m', 'pip', ...args, ...quiet], { ...context, env: own, cwd: stage, signal });
   } catch (error) {
     signal.throwIfAborted();
-    const reason = messageOf(error).replace(/\.$/, '');
-    throw new RunnerError('runner-failed', `pip could not download the small model: ${reason}.`, {
+    throw new RunnerError('runner-failed', `pip could not download the small model: ${reasonOf(error)}`, {
       cause: error,
     });
   } finally {

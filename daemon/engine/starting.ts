@@ -45,6 +45,8 @@ export interface StartContext extends Watcher {
     readonly models: (path?: string) => Promise<{ readonly models: readonly EngineModel[] }>;
     readonly running: RunningEngine | undefined;
   };
+  /** The program that runs the engine. */
+  readonly runtime: () => Promise<string>;
   readonly stop: () => Promise<unknown>;
 }
 
@@ -174,10 +176,8 @@ function isNamed(name: string, wanted: string): boolean {
   return one === other || one === `${other}:latest` || one.split('/').at(-1) === other;
 }
 
-async function launchOf(
-  asked: LastEngine,
-  { state, home, programs, found, keepAlive }: StartContext,
-): Promise<Launch> {
+async function launchOf(asked: LastEngine, context: StartContext): Promise<Launch> {
+  const { state, home, programs, found, keepAlive, runtime } = context;
   const common = { asked, folder: state, socket: await socketIn(state) };
   if (asked.product === 'runner-engine') {
     if ((await installedVersion(home)) === undefined) throw notInstalled;
@@ -186,6 +186,7 @@ async function launchOf(
       ...common,
       program: programs.engine,
       library: home,
+      runtime: await runtime(),
       defaults: isSample ? sampleDefaults : undefined,
       keepAliveSeconds: keepAlive(),
     });

@@ -45,6 +45,11 @@ export interface Timeouts {
   readonly toolTotal?: number;
 }
 
+export interface EngineSettings {
+  /** True: it goes on running after the last program that uses it, until `runner/engine/stop`. Default false. */
+  readonly keepRunning?: boolean;
+}
+
 /** The time limits of the runner, with every default filled in. */
 export type RunnerTimeouts = Required<Omit<Timeouts, 'tool' | 'toolTotal'>>;
 
@@ -90,6 +95,8 @@ export interface RunnerOptions {
    * {@link defaultSessionDays}.
    */
   readonly sessionDays?: number;
+  /** For what Runner starts on this machine. */
+  readonly engine?: EngineSettings;
   /**
    * Tool servers. They override those of `initializationOptions` with the same name. A wrong entry does not affect the
    * others.

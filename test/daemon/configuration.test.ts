@@ -47,6 +47,7 @@ t.test('a wrong setting is named', async (t) => {
     [{ timeouts: { list: 0.5 } }, 'timeouts.list'],
     [{ timeouts: { list: 2 ** 31 } }, 'timeouts.list'],
     [{ logLevel: 'loud' }, 'logLevel'],
+    [{ engine: { keepRunning: 'yes' } }, 'engine.keepRunning'],
     [{ keepAlive: 'soon' }, 'keepAlive'],
     [{ trusted: 'yes' }, 'trusted'],
     [{ exclude: ['a', 'b'.repeat(1_001)] }, 'exclude[1]'],
@@ -200,6 +201,7 @@ const workspaceValues = {
   catalogUrl: 'http://workspace:3',
   keepSessions: false,
   sessionDays: 1,
+  engine: { keepRunning: true },
   api: 'openai',
 } as const satisfies Required<RunnerOptions>;
 

@@ -1,5 +1,5 @@
 import { chmod, mkdir, readdir, readFile, stat, symlink } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import { createEngine, type Engine } from '../../daemon/engine/engine.ts';
 import { isAlive } from '../../daemon/engine/processStart.ts';
@@ -26,6 +26,9 @@ async function userOf(t: Test) {
   const [state, data] = [join(folder, 'state'), join(folder, 'data')];
   await writeFiles(folder, {
     'data/engine/node_modules/node-llama-cpp/package.json': '{"version":"1.2.3"}',
+    'data/engine/runtimes.json': JSON.stringify({
+      [`${process.execPath} ${process.version}`]: process.execPath,
+    }),
     'models/small.gguf': 'GGUF',
     'models/other.gguf': 'GGUF',
     'models/damaged.gguf': 'GGUF',
@@ -56,15 +59,11 @@ async function userOf(t: Test) {
     env,
     data,
     model: (name: string) => join(folder, 'models', `${name}.gguf`),
-    daemon() {
-      const engine = createEngine({
-        state,
-        data,
-        programs,
-        env,
-        platform: process.platform,
-        keepAlive: () => undefined,
-      });
+    daemon(isKept = () => false, { own = process.execPath, PATH = env.PATH } = {}) {
+      const { platform } = process;
+      const keepAlive = () => undefined;
+      const machine = { env: { ...env, PATH }, platform, own };
+      const engine = createEngine({ state, data, programs, ...machine, isKept, keepAlive });
       open.push(engine);
       return engine;
     },
@@ -144,6 +143,72 @@ t.test('without being kept, it ends with the last daemon that holds it', async (
   t.equal(isAlive(child), true);
   await Promise.all([two.close(), user.daemon().close()]);
   t.equal(isAlive(child), true, 'the third one does, too');
+});
+
+t.test('a setting keeps it running after the last daemon, until it is taken back or stopped', async (t) => {
+  const user = await userOf(t);
+  const first = user.daemon(() => true);
+  await first.start({ model: user.model('small') }, user.watcher());
+  const [supervisor, child] = [(await user.running())?.pid ?? 0, await user.child()];
+  await first.close();
+  const plain = user.daemon();
+  t.match(await plain.find(), { pid: supervisor }, 'nobody held it');
+  await plain.keepAsSet();
+  await plain.close();
+  let isKept = true;
+  const second = user.daemon(() => isKept);
+  t.match(await second.find(), { pid: supervisor }, 'who knows no such setting takes nothing back');
+  isKept = false;
+  await second.keepAsSet();
+  t.equal(isAlive(child), true, 'it is still held');
+  await second.close();
+  await gone(supervisor, child);
+  const third = user.daemon();
+  await third.start({ model: user.model('small'), keep: true }, user.watcher());
+  const kept = (await user.running())?.pid ?? 0;
+  isKept = true;
+  const fourth = user.daemon(() => isKept);
+  await fourth.find();
+  isKept = false;
+  await fourth.keepAsSet();
+  await Promise.all([third.close(), fourth.close()]);
+  t.match(
+    await user.daemon().find(),
+    { pid: kept },
+    'what was started to be kept does not hang on a setting',
+  );
+});
+
+t.test('where the own runtime cannot load the library, a node on PATH runs the engine', async (t) => {
+  const user = await userOf(t);
+  const bin = (name: string) => join(user.folder, 'bin', name);
+  const node = (version: string) => `#!/bin/sh
+if [ "$1" = --version ]; then echo ${version}; exit; fi
+case " $* " in *check-*) exit 0;; esac
+exec ${process.execPath} "$@"
+`;
+  await writeFiles(user.folder, {
+    'bin/editor': '#!/bin/sh\necho "Error: no native parts" >&2\nexit 1\n',
+    'bin/node': node('v20.18.3'),
+    'newer/node': node('v20.19.0'),
+  });
+  const newer = join(user.folder, 'newer', 'node');
+  for (const file of [bin('editor'), bin('node'), newer]) await chmod(file, 0o755);
+  const params = { model: user.model('small') };
+  const old = user.daemon(undefined, { own: bin('editor'), PATH: join(user.folder, 'bin') });
+  await t.rejects(old.start(params, user.watcher()), {
+    message: /cannot be loaded: no native parts\. Put Node 20\.19 or newer on the PATH, or install Ollama/,
+  });
+  const { said, ...watcher } = user.watcher();
+  const engine = user.daemon(undefined, {
+    own: bin('editor'),
+    PATH: [dirname(bin('node')), dirname(newer)].join(':'),
+  });
+  t.match(await engine.start(params, watcher), { state: 'running' });
+  t.ok(said.includes('Checking the engine'));
+  const runtimes = JSON.parse(await readFile(join(user.data, 'engine', 'runtimes.json'), 'utf8'));
+  t.equal(runtimes[`${bin('editor')} ${process.version}`], newer, 'it is tried once');
+  await engine.stop();
 });
 
 t.test('what cannot be started says why, and leaves nothing', async (t) => {

@@ -15,9 +15,9 @@ const maxLine = 1024;
 
 /**
  * Takes holders at a socket in a folder of the user, or a pipe of Windows. Each gets the newest state at once and every
- * later one. A holder counts while its connection is open; with `{"keep":true}` the process is wanted without one, and
- * `{"stop":true}` ends it. `onReleased` is called when nobody wants it any more. The caller counts as the first holder
- * until `first` settles.
+ * later one. A holder counts while its connection is open; with `{"keep":true}` the process is wanted without one,
+ * with `{"keepRunning":true}` until that is taken back, and `{"stop":true}` ends it. `onReleased` is called when nobody
+ * wants it any more. The caller counts as the first holder until `first` settles.
  */
 export async function takeHolders(
   path: string,
@@ -27,15 +27,18 @@ export async function takeHolders(
   const sockets = new Set<Socket>();
   let newest: SupervisorState = { state: 'starting' };
   let isKept = false;
+  let isKeptRunning = false;
   let isStarting = true;
   const look = () => {
-    if (sockets.size === 0 && !isKept && !isStarting) onReleased();
+    if (sockets.size === 0 && !isKept && !isKeptRunning && !isStarting) onReleased();
   };
   const take = (line: string) => {
     const message = tryJson(line);
     if (!isRecord(message)) return;
-    if (message['keep'] === true) isKept = true;
-    if (message['stop'] === true) onReleased();
+    const { keep, keepRunning, stop } = message;
+    if (keep === true) isKept = true;
+    if (typeof keepRunning === 'boolean') isKeptRunning = keepRunning;
+    if (stop === true) onReleased();
   };
   const server = createServer((socket) => {
     sockets.add(socket);

@@ -17,6 +17,7 @@
 ---@field catalogUrl? string
 ---@field keepSessions? boolean
 ---@field sessionDays? integer
+---@field engine? { keepRunning?: boolean }
 ---@field mcpServers? table<string, table<string, any>>
 ---@field approvals? table<string, array|string>
 ---@field trusted? boolean
@@ -41,6 +42,7 @@ return {
   { name = 'catalogUrl', schema = { type = 'string' } },
   { name = 'keepSessions', schema = { type = 'boolean' } },
   { name = 'sessionDays', schema = { type = 'integer', minimum = 1, maximum = 36500 } },
+  { name = 'engine', schema = { type = 'object', properties = { keepRunning = { type = 'boolean' } } } },
   { name = 'mcpServers', schema = { type = 'object', values = { type = 'object' } } },
   { name = 'approvals', schema = { type = 'object', values = { type = { 'array', 'string' } } } },
   { name = 'trusted', schema = { type = 'boolean' } },
