@@ -456,7 +456,8 @@ t.test('the chat', parts, async (t) => {
     const said = await neovim.until<string>(text, (now) => now.includes('**Error:**'));
     t.match(said, /^\*\*Error:\*\* .*\n\n## You\n\nhello$/);
     await neovim.until("return require('runner').status() == 'Runner!: offline'");
-    t.match(await neovim.told(), [/^Runner: No runner answers at \S+\. .* or set `host` in setup\(\)\.$/]);
+    const problem = /^Runner: No runner answers at \S+ :RunnerEngine offers .* or set `host` in setup\(\)\.$/;
+    t.match(await neovim.told(), [problem]);
     t.match(said, 'or set `host` in setup()');
     for (const command of ['RunnerModels', 'RunnerPull practice-guest']) {
       await neovim.lua('_G.told = {} vim.cmd(...)', command);
@@ -540,7 +541,7 @@ t.test('managing models', parts, async (t) => {
     const pulls = () => runner.requests.filter(({ path }) => path === '/api/pull');
     for (const [index, cancel] of [
       'vim.cmd.RunnerCancel()',
-      "vim.lsp.get_clients()[1]:notify('window/workDoneProgress/cancel', { token = 'runner-pull-3' })",
+      "vim.lsp.get_clients()[1]:notify('window/workDoneProgress/cancel', { token = 'runner-work-3' })",
     ].entries()) {
       runner.on('/api/pull').hang();
       await neovim.lua("vim.cmd.RunnerPull('practice-guest')");

@@ -186,6 +186,40 @@ t.test('what is installed is started with one key', async (t) => {
   t.equal(await run.ended, 0, 'what cannot run here is not offered');
 });
 
+t.test('an installed Ollama without a model gets one', async (t) => {
+  const pulled: unknown[] = [];
+  const { run, asked } = begin(
+    { programs: [ollama] },
+    {
+      ...newcomer,
+      answers: {
+        'runner/models/chatModel': () => (pulled.length === 0 ? {} : { model: small }),
+        'runner/models/pull': ({ params: { workDoneToken: _, ...params } }) => {
+          pulled.push(params);
+          return params;
+        },
+      },
+    },
+  );
+  const question = /no model that can chat yet\..*4 GB of memory\..*Pull qwen3:4b\? \[y\/N\] $/s;
+  await run.stderr.until(/\[o, s, p\]: $/);
+  run.type('o');
+  await run.stderr.until(question);
+  run.type('n');
+  await run.stderr.until(/"runner engine start" keeps Ollama running.*\[o, s, p\]: $/s);
+  t.strictSame(pulled, [], 'without a yes nothing is pulled');
+  run.type('o');
+  await run.stderr.until(new RegExp(`${question.source.slice(0, -1)}.*${question.source}`, 's'));
+  run.type('y');
+  t.equal(await run.ended, 0);
+  t.strictSame(pulled, [{ model: 'qwen3:4b' }]);
+  t.strictSame(
+    asked.map(([method]) => method),
+    ['start', 'start'],
+  );
+  t.match(run.stdout.text(), /Hello\./, 'and it answers');
+});
+
 t.test('runner engine', async (t) => {
   const engine = (
     args: readonly string[],

@@ -74,6 +74,8 @@ export interface Started {
   approvesTools: boolean;
   isPaused(): boolean;
   wasKilled: boolean;
+  /** Ends it as a crash would, with its last words. */
+  die(last: string): void;
 }
 
 /** A daemon in memory: both ends are vscode-jsonrpc, and the frames go through streams. */
@@ -91,8 +93,14 @@ function startPeer(script: PeerScript, started: Started[], flags: readonly strin
     approvesTools: false,
     isPaused: () => output.isPaused(),
     wasKilled: false,
+    die(last) {
+      said = last;
+      output.end();
+      end('exit code 3');
+    },
   };
   started.push(self);
+  const { die } = self;
   connection.onRequest('initialize', ({ initializationOptions, capabilities: client }) => {
     self.options = initializationOptions;
     self.approvesTools = client.experimental.runner.approvesTools === true;
@@ -123,10 +131,6 @@ function startPeer(script: PeerScript, started: Started[], flags: readonly strin
       connection.sendNotification(toolProgress.method, { streamId, ...progress });
     return script.chat?.({ params, token, send, report, approve, die });
   });
-  const die = (last: string) => {
-    said = last;
-    end('exit code 3');
-  };
   const notify = (method: string, params: object) => connection.sendNotification(method, params);
   for (const [method, answer] of Object.entries(script.answers ?? {}))
     connection.onRequest(method, (params, token) => answer({ params, token, notify, die }));

@@ -696,9 +696,14 @@ t.test('a conversation survives a cancel, an error and the death of the daemon',
   t.match(run.stdout.plain(), /The daemon runnerd ended unexpectedly \(exit code 3\)\. TypeError: broken\n/);
   run.type('last\r');
   await run.stdout.until(/You said last/);
+  run.started.at(-1)?.die('');
+  run.type('lost\r');
+  await run.stdout.until(/started again.*started again/s);
+  run.type('once more\r');
+  await run.stdout.until(/You said once more/);
   run.type('/bye\r');
   t.equal(await run.ended, 0);
-  t.strictSame(asked.at(-1), [
+  t.strictSame(asked.at(-2), [
     { role: 'user', content: 'long' },
     { role: 'assistant', content: 'begun ' },
     { role: 'user', content: 'bad' },
@@ -710,7 +715,10 @@ t.test('a conversation survives a cancel, an error and the death of the daemon',
     /\u001b\[\?2004h.*\u001b\[\?2004l/s,
     'marked pastes are asked for, and given back',
   );
-  t.equal(readFileSync(join(folder, 'runner', 'history'), 'utf8'), 'long\nbad\ndie\nlast\n/bye\n');
+  t.equal(
+    readFileSync(join(folder, 'runner', 'history'), 'utf8'),
+    'long\nbad\ndie\nlast\nlost\nonce more\n/bye\n',
+  );
 });
 
 t.test('two conversations at the same time keep the history of both', async (t) => {

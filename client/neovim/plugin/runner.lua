@@ -50,9 +50,19 @@ end, {
   desc = 'Downloads a model',
 })
 
+command('RunnerEngine', function(arguments)
+  require('runner').engine(arguments.args)
+end, {
+  nargs = '*',
+  complete = function(lead, line, column)
+    return require('runner').complete_engine(lead, line:sub(1, column))
+  end,
+  desc = 'Offers what can be started on this machine; or start, stop, status, install, sample, models, remove',
+})
+
 command('RunnerCancel', function()
   require('runner').cancel()
-end, { desc = 'Cancels the answer that is under way, else a login, else the newest download' })
+end, { desc = 'Cancels the answer that is under way, else a login, else the newest download or start' })
 
 local group = vim.api.nvim_create_augroup('runner.chats', { clear = true })
 local chats = 'runner://chat*'

@@ -5,6 +5,7 @@ import {
   type CancellationToken,
   CancellationTokenSource,
   createMessageConnection,
+  type Disposable,
   type MessageConnection,
   StreamMessageReader,
   StreamMessageWriter,
@@ -65,6 +66,7 @@ export async function startDaemon(
   // Nobody may be waiting when it ends normally.
   gone.catch(() => undefined);
   const request = createRequest(connection, child, gone);
+  const listen = createListen(connection);
   const close = () => closeDaemon(connection, child, request);
   try {
     const { serverInfo, capabilities } = await request(initializeRequest, {
@@ -81,18 +83,16 @@ export async function startDaemon(
       isHostNamed,
       toolServers,
       request,
-      onNotification: ({ method }, take) => {
-        const registered = connection.onNotification(method, (params) => take(params));
-        return () => registered.dispose();
-      },
-      onRequest: ({ method }, answer) => {
-        const registered = connection.onRequest(method, async (params, token: CancellationToken) => {
-          const cancel = new AbortController();
-          const subscription = token.onCancellationRequested(() => cancel.abort());
-          return answer(params, cancel.signal).finally(() => subscription.dispose());
-        });
-        return () => registered.dispose();
-      },
+      onNotification: ({ method }, take) =>
+        listen(() => connection.onNotification(method, (params) => take(params))),
+      onRequest: ({ method }, answer) =>
+        listen(() =>
+          connection.onRequest(method, async (params, token: CancellationToken) => {
+            const cancel = new AbortController();
+            const subscription = token.onCancellationRequested(() => cancel.abort());
+            return answer(params, cancel.signal).finally(() => subscription.dispose());
+          }),
+        ),
       pause: () => void child.output.pause(),
       resume: () => void child.output.resume(),
       said: child.said,
@@ -112,6 +112,18 @@ function connect({ input, output }: DaemonProcess): MessageConnection {
   input.on('error', () => undefined);
   connection.listen();
   return connection;
+}
+
+/** Nothing comes from a daemon that has ended, and the next request says so. The connection itself would throw. */
+function createListen(connection: MessageConnection): (register: () => Disposable) => () => void {
+  let isClosed = false;
+  connection.onClose(() => {
+    isClosed = true;
+  });
+  return (register) => {
+    const registered = isClosed ? undefined : register();
+    return () => registered?.dispose();
+  };
 }
 
 function createRequest(

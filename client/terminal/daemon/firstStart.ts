@@ -9,10 +9,12 @@ import {
   engineStartRequest,
 } from '../../../protocol/messages/engine.ts';
 import type { RequestMessage, WorkDoneParams } from '../../../protocol/messages/messageTypes.ts';
+import { chatModelRequest, pullModelRequest } from '../../../protocol/messages/models.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { failureOf } from '../cli/failure.ts';
 import { askKey } from '../cli/question.ts';
 import { ForceQuitError } from '../cli/signals.ts';
+import type { Terminal } from '../cli/terminal.ts';
 import type { Daemon } from './daemon.ts';
 import { requestWork } from './work.ts';
 
@@ -116,7 +118,26 @@ async function goWay(context: CommandContext, daemon: Daemon, way: EngineWay): P
   const outcome = await requestWork(context, daemon, { request: engineStartRequest, params: way.start });
   if (outcome.kind === 'interrupted') return false;
   await stderr.writeText(`${showLine(outcome.value.message)} It ends with the last program that uses it.`);
-  return true;
+  return way.start.product !== 'ollama' || getFirstModel(context, daemon);
+}
+
+const firstModel = 'qwen3:4b';
+
+/** A new Ollama has no model, and this one ends if the terminal leaves. Returns whether a model can chat. */
+async function getFirstModel(context: CommandContext, daemon: Daemon): Promise<boolean> {
+  const { terminal } = context;
+  if ((await daemon.request(chatModelRequest, {})).model) return true;
+  await terminal.stderr.writeText(
+    `It has no model that can chat yet. ${firstModel} is a good first one, and needs about 4 GB of memory.`,
+  );
+  if (await agreesTo(terminal, `Pull ${firstModel}? [y/N] `)) {
+    const params = { model: firstModel };
+    return (await requestWork(context, daemon, { request: pullModelRequest, params })).kind === 'done';
+  }
+  await terminal.stderr.writeText(
+    'For another one: "runner engine start" keeps Ollama running, then "runner pull NAME".',
+  );
+  return false;
 }
 
 /** Says what is fetched and from where. What is there needs no second question. */
@@ -126,7 +147,12 @@ async function agrees({ terminal }: CommandContext, { fetches, warning }: Engine
   if (warning !== undefined) await stderr.writeText(showLine(warning));
   for (const { description } of fetches) await stderr.writeText(showLine(description));
   await stderr.writeText('"runner engine remove" deletes all of it again.');
-  const answer = await askKey(terminal, 'Fetch it? [y/N] ', ['y', 'n', '\r']);
+  return agreesTo(terminal, 'Fetch it? [y/N] ');
+}
+
+/** Asks for a yes. @throws {ForceQuitError} after Ctrl-C. */
+async function agreesTo(terminal: Terminal, question: string): Promise<boolean> {
+  const answer = await askKey(terminal, question, ['y', 'n', '\r']);
   if (answer === undefined) throw new ForceQuitError();
   return answer === 'y';
 }

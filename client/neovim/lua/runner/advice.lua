@@ -29,7 +29,8 @@ end
 ---@type table<string, fun(advice: runner.Advice): string>
 local words = {
   ['start-runner'] = function()
-    return 'Start it (for example with "ollama serve" or "llama-server"), or set `host` in setup().'
+    local yours = 'Or start yours (for example with "ollama serve" or "llama-server"), or set `host` in setup().'
+    return ':RunnerEngine offers what can be started here. ' .. yours
   end,
   ['check-address'] = function()
     return 'Check `host` in setup().'

@@ -110,6 +110,26 @@ local function check_completion(models)
   end
 end
 
+--- What was started by `:RunnerEngine`, or by `runner engine` in the terminal.
+local function check_engine()
+  health.start('The engine')
+  local engine, problem = require('runner.connection').request_now('runner/engine/status', vim.empty_dict(), 15000)
+  if not engine then
+    return health.error(problem or 'It is not known what was started.')
+  end
+  local message = controls.line(engine.message, 500)
+  if engine.state == 'down' then
+    health.warn(message, ':RunnerEngine start')
+  elseif engine.state == 'running' then
+    health.ok(message)
+  else
+    health.info(message)
+  end
+  if engine.isInstalled then
+    health.info("Runner's own engine is installed." .. (engine.sample and ' The small model is, too.' or ''))
+  end
+end
+
 local function check_models()
   health.start('Models')
   local result, problem = require('runner.connection').request_now('runner/models/list', vim.empty_dict(), 15000)
@@ -162,7 +182,9 @@ function M.check()
     require('runner').setup()
   end
   if check_daemon() then
-    if check_runner() then
+    local is_there = check_runner()
+    check_engine()
+    if is_there then
       check_models()
     end
     check_tools()

@@ -122,13 +122,28 @@ function M.complete_pull(lead)
   return is_ready() and require('runner.pull').complete(lead) or {}
 end
 
+--- The words of the user command.
+---@param words string
+function M.engine(words)
+  if is_ready() then
+    require('runner.engine').run(words)
+  end
+end
+
+---@param lead string
+---@param line string Up to the cursor.
+---@return string[]
+function M.complete_engine(lead, line)
+  return is_ready() and require('runner.engine').complete(lead, line) or {}
+end
+
 function M.cancel()
   if not is_ready() then
     return
   end
   local is_cancelled = require('runner.chat').cancel()
     or require('runner.login').cancel()
-    or require('runner.pull').cancel()
+    or require('runner.work').cancel()
   if not is_cancelled then
     require('runner.notice').say('Nothing is under way.')
   end

@@ -31,7 +31,7 @@ end
 
 ---@param bytes integer
 ---@return string
-local function to_size(bytes)
+function M.to_size(bytes)
   if bytes >= 1e9 then
     return ('%.1f GB'):format(bytes / 1e9)
   end
@@ -68,7 +68,7 @@ local function columns_of(model)
   end, { 'tools', 'vision', 'thinking', 'insert', 'embedding' })
   return {
     model.name,
-    model.size and to_size(model.size) or '',
+    model.size and M.to_size(model.size) or '',
     table.concat(abilities, ', '),
     to_window(model.context),
     to_state(model),

@@ -109,6 +109,12 @@ function M.say(message)
   show(message, 1)
 end
 
+--- For an answer to what the user asked: as much of it as half of the screen holds.
+---@param message string
+function M.answer(message)
+  show(message, most_rows())
+end
+
 ---@param message string
 function M.warn(message)
   show(message, 1, vim.log.levels.WARN)

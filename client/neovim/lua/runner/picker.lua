@@ -1,5 +1,6 @@
 --- Lists to choose from, and menus of actions on a chosen item.
 local notice = require('runner.notice')
+local pane = require('runner.pane')
 
 local M = {}
 
@@ -82,6 +83,25 @@ function M.pick(items, options, choose)
     M.select(items, options, function(item)
       if item then
         choose(item)
+      end
+    end)
+  end)
+end
+
+--- Shows what the user should know, and asks whether to go on. No comes first, and leaving the list means no.
+---@param prompt string
+---@param details { title: string, lines: string[] }
+---@param yes string What going on is called.
+---@param go_on fun()
+function M.confirm(prompt, details, yes, go_on)
+  when_free(prompt, function()
+    -- The editor's own list opens below.
+    local close = pane.show(details.title, details.lines, 'above')
+    vim.cmd.redraw()
+    M.select({ 'No', yes }, { prompt = prompt }, function(choice)
+      close()
+      if choice == yes then
+        go_on()
       end
     end)
   end)

@@ -19,9 +19,9 @@ local current
 
 ---@return string
 function M.text()
-  local pull = require('runner.pull').text()
-  if pull then
-    return pull
+  local work = require('runner.work').text()
+  if work then
+    return work
   end
   if not current then
     return ''
