@@ -1,102 +1,80 @@
 import { createHash } from 'node:crypto';
 import { isRecord } from '../../protocol/base/json.ts';
-import { answerEmpty, answerJson, type Exchange } from './exchange.ts';
-import { ApiFailure, badRequest } from './failure.ts';
-import { blobPath, type Layer, layersOf, type PracticeModel } from './model.ts';
+import {
+  type Answer,
+  ApiFailure,
+  badRequest,
+  type Fields,
+  fieldsOf,
+  listOf,
+  nameIn,
+  type Practice,
+  type Request,
+  recordOf,
+  textOf,
+} from './exchange.ts';
+import { blobPath, layersOf, type PracticeModel, practiceModel } from './model.ts';
 import { tryModelName } from './modelName.ts';
-import type { InstalledModel } from './modelStore.ts';
 import { answerProgress, pullLines } from './pull.ts';
-import { type Fields, listOf, parseBody, readFields, type Struct, textOf } from './requestBody.ts';
 
-const createRequest: Struct = {
-  name: 'CreateRequest',
-  fields: {
-    model: 'string',
-    name: 'string',
-    from: 'string',
-    stream: 'bool',
-    quantize: 'string',
-    files: 'object',
-    adapters: 'object',
-    draft_files: 'object',
-    info: 'object',
-    remote_host: 'string',
-    template: 'string',
-    system: 'string',
-    license: 'any',
-    parameters: 'object',
-    messages: 'array',
-    renderer: 'string',
-    parser: 'string',
-    requires: 'string',
-  },
-};
-
-export function create(exchange: Exchange): Promise<void> {
-  const fields = readFields(parseBody(exchange.text), createRequest);
-  const name = textOf(fields['model']) || textOf(fields['name']);
+export function create(practice: Practice, request: Request): Promise<Answer> {
+  const fields = fieldsOf(request);
+  const name = nameIn(fields);
   if (!tryModelName(name)) throw badRequest('invalid model name');
-  for (const file of Object.keys(recordOf(fields['files'])))
-    if (/^[/\\]|^[a-z]:|(^|[/\\])\.\.([/\\]|$)/i.test(file)) throw badRequest('file path must be relative');
-  return answerProgress(exchange, fields, createLines(exchange, name, fields));
+  return answerProgress(fields, createLines(practice, { name, fields, signal: request.signal }));
 }
 
-async function* createLines(exchange: Exchange, name: string, fields: Fields): AsyncGenerator<object> {
-  const { store, clock } = exchange.runner;
-  if (fields['remote_host'] !== undefined) {
-    yield { status: 'writing manifest' };
-    store.install(remoteStub(name, fields));
-    return yield { status: 'success' };
-  }
-  const base = yield* baseLines(exchange, fields);
+interface Creation {
+  readonly name: string;
+  readonly fields: Fields;
+  readonly signal: AbortSignal;
+}
+
+async function* createLines(practice: Practice, creation: Creation): AsyncGenerator<Fields> {
+  const { name, fields } = creation;
+  const { store } = practice;
+  const base = yield* baseLines(practice, creation);
   checkTemplate(textOf(fields['template']));
-  const model: PracticeModel = { ...base, ...changesOf(base, fields), name, modifiedAt: clock.now() };
+  const model: PracticeModel = { ...base, ...changesOf(base, fields), name };
   const before = new Set(layersOf(base).map(({ digest }) => digest));
-  const layers = layersOf(model).filter(({ kind }) => kind !== 'config');
+  const layers = layersOf(model).slice(0, -1);
   const kept = layers.filter(({ digest }) => before.has(digest));
-  const added = layers.filter(({ digest }) => !before.has(digest));
-  for (const { digest } of kept) yield { status: `using existing layer ${digest}` };
-  for (const layer of added) yield { status: `${origin(exchange, layer)} ${layer.digest}` };
+  for (const { digest } of new Set([...kept, ...layers]))
+    yield { status: `${store.blobs.has(digest) ? 'using existing' : 'creating new'} layer ${digest}` };
   yield { status: 'writing manifest' };
   store.install(model);
   yield { status: 'success' };
 }
 
 /** The model that the new one starts from. It is pulled if it is not installed. */
-async function* baseLines(exchange: Exchange, fields: Fields): AsyncGenerator<object, PracticeModel> {
-  const { store } = exchange.runner;
+async function* baseLines(
+  practice: Practice,
+  { fields, signal }: Creation,
+): AsyncGenerator<Fields, PracticeModel> {
+  const { store } = practice;
   const from = textOf(fields['from']);
-  if (from === '') return yield* fileLines(exchange, recordOf(fields['files']));
-  const parent = store.find(from) ?? (yield* pulledParent(exchange, from));
+  if (from === '') return yield* fileLines(practice, recordOf(fields['files']));
+  const name = tryModelName(from);
+  if (!name) throw badRequest('invalid model name');
+  if (!store.find(from)) yield* pullLines(practice, name, signal);
+  const parent = store.find(from);
+  if (!parent) throw new ApiFailure(500, 'pull model manifest: file does not exist');
   return { ...parent, parent: parent.name };
 }
 
-async function* pulledParent(exchange: Exchange, from: string): AsyncGenerator<object, InstalledModel> {
-  const name = tryModelName(from);
-  if (!name) throw badRequest('invalid model name');
-  yield* pullLines(exchange, name, { insecure: false });
-  const parent = exchange.runner.store.find(from);
-  if (!parent) throw new ApiFailure(500, 'pull model manifest: file does not exist');
-  return parent;
-}
-
-async function* fileLines(
-  { runner }: Exchange,
-  files: Readonly<Record<string, unknown>>,
-): AsyncGenerator<object, PracticeModel> {
-  const [digest] = Object.values(files).map(textOf);
-  if (digest === undefined) throw badRequest("neither 'from' or 'files' was specified");
-  if (digest === '') throw badRequest('invalid digest format');
+async function* fileLines({ store }: Practice, files: Fields): AsyncGenerator<Fields, PracticeModel> {
+  const [weights] = Object.values(files).map(textOf);
+  if (!weights) throw badRequest("neither 'from' or 'files' was specified");
   yield { status: 'parsing GGUF' };
-  if (!runner.store.hasBlob(digest))
-    throw new ApiFailure(500, `open ${blobPath(digest)}: no such file or directory`);
-  return { name: '', weights: digest, parent: blobPath(digest) };
+  if (!store.blobs.has(weights))
+    throw new ApiFailure(500, `open ${blobPath(weights)}: no such file or directory`);
+  return practiceModel({ name: '', weights, parent: blobPath(weights) });
 }
 
 function changesOf(base: PracticeModel, fields: Fields): Partial<PracticeModel> {
   const { template, system, parameters, messages, license } = fields;
   const turns = listOf(messages).filter(isRecord);
-  const licenses = (Array.isArray(license) ? license : [license]).map(textOf).filter(Boolean);
+  const licenses = [license].flat().map(textOf).filter(Boolean);
   return {
     ...(template ? { template: textOf(template) } : {}),
     ...(system ? { system: textOf(system) } : {}),
@@ -108,22 +86,6 @@ function changesOf(base: PracticeModel, fields: Fields): Partial<PracticeModel> 
   };
 }
 
-function remoteStub(name: string, fields: Fields): PracticeModel {
-  const { capabilities, context_length: contextLength } = recordOf(fields['info']);
-  const known = ['completion', 'tools', 'thinking', 'vision', 'insert', 'embedding'] as const;
-  return {
-    name,
-    remote: { host: textOf(fields['remote_host']), model: textOf(fields['from']) || name },
-    capabilities: known.filter((one) => listOf(capabilities).includes(one)),
-    ...(typeof contextLength === 'number' ? { contextLength } : {}),
-  };
-}
-
-/** A blob that other models share is not created again. */
-function origin({ runner }: Exchange, { digest }: Layer): string {
-  return runner.store.hasBlob(digest) ? 'using existing layer' : 'creating new layer';
-}
-
 function checkTemplate(template: string): void {
   const empty = /\{\{-?\s*(if|range|with)\s*-?\}\}/.exec(template)?.[1];
   if (empty) throw badRequest(`template error: template: :1: missing value for ${empty}`);
@@ -131,44 +93,27 @@ function checkTemplate(template: string): void {
     throw badRequest('template error: template: :1: unclosed action');
 }
 
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isRecord(value) ? value : {};
-}
-
-const digestForm = /^sha256[:-][0-9a-f]{64}$/;
-
-export function blobExists({ response, runner, tail }: Exchange): void {
-  const digest = parseDigest(tail);
-  if (!runner.store.hasBlob(digest)) {
-    answerJson(response, { error: `blob ${JSON.stringify(digest)} not found` }, { status: 404 });
-    return;
-  }
-  response.writeHead(200);
-  response.end();
+export function blobExists({ store }: Practice, { path }: Request): Answer {
+  const digest = digestIn(path);
+  if (store.blobs.has(digest)) return { text: '' };
+  return { json: { error: `blob ${JSON.stringify(digest)} not found` }, status: 404 };
 }
 
 /** Takes the raw bytes and checks their digest, but keeps only the fact that they were uploaded. */
-export async function uploadBlob({ incoming, response, runner, request, tail }: Exchange): Promise<void> {
-  const digest = parseDigest(tail);
-  if (runner.store.hasBlob(digest)) {
-    incoming.resume();
-    answerEmpty(response, 200);
-    return;
-  }
+export async function uploadBlob({ store }: Practice, { path, upload }: Request): Promise<Answer> {
+  const digest = digestIn(path);
+  const isThere = store.blobs.has(digest);
   const hash = createHash('sha256');
-  let size = 0;
-  for await (const chunk of incoming) {
-    hash.update(chunk);
-    size += chunk.length;
-  }
-  request.body = `${size} bytes`;
+  for await (const chunk of upload) hash.update(chunk);
+  if (isThere) return { text: '' };
   const got = `sha256:${hash.digest('hex')}`;
   if (got !== digest) throw badRequest(`digest mismatch, expected "${digest}", got "${got}"`);
-  runner.store.addBlob(digest, size);
-  answerEmpty(response, 201);
+  store.blobs.add(digest);
+  return { text: '', status: 201 };
 }
 
-function parseDigest(tail: string): string {
-  if (!digestForm.test(tail)) throw badRequest('invalid digest format');
-  return tail.replace('-', ':');
+function digestIn(path: string): string {
+  const [, digest] = /^\/api\/blobs\/(sha256[:-][0-9a-f]{64})$/.exec(path) ?? [];
+  if (digest === undefined) throw badRequest('invalid digest format');
+  return digest.replace('-', ':');
 }

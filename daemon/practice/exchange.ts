@@ -1,91 +1,83 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setTimeout as wait } from 'node:timers/promises';
-import { encodeJson } from './goFormats.ts';
+import { isRecord, tryJson } from '../../protocol/base/json.ts';
 import type { PracticeModel } from './model.ts';
 import type { LoadedModels, ModelStore } from './modelStore.ts';
-import type { RecordedRequest } from './requestLog.ts';
 import type { Speaker } from './speech.ts';
 
-/** What all exchanges with one practice runner share. */
-export interface Runner {
+/** What a practice runner is made of. */
+export interface Practice {
   readonly store: ModelStore;
   readonly loaded: LoadedModels;
-  readonly clock: Clock;
-  /** The models that the library lists and a pull finds. */
+  /** The models that can be pulled. */
   readonly catalog: readonly PracticeModel[];
   readonly speak: Speaker;
-  readonly tokensPerSecond: number;
-  /** Milliseconds between two lines of a pull's progress. */
-  readonly pullStep: number;
-  readonly stopRoute: boolean;
-  readonly version: string;
+  readonly clock: Clock;
 }
 
-/** One request and its answer. */
-export interface Exchange {
-  readonly runner: Runner;
-  readonly incoming: IncomingMessage;
-  readonly request: RecordedRequest;
-  readonly response: ServerResponse;
-  /** The body as text; empty for a blob, because a blob is never kept as a whole. */
-  readonly text: string;
-  /** The variable part of the path: a digest or a name. */
-  readonly tail: string;
-  /** Aborted when the client goes away, and when the runner closes. */
-  readonly signal: AbortSignal;
-  /** Speaks instead of the model. */
-  readonly speak?: Speaker;
-  /** Drops the connection like a broken network. It does not count as an abort by the client. */
-  drop(): void;
-}
-
-export type Route = (exchange: Exchange) => Promise<void> | void;
-
-const jsonType = 'application/json; charset=utf-8';
-
-export function answerJson(
-  response: ServerResponse,
-  body: unknown,
-  { status = 200, contentType = jsonType }: { readonly status?: number; readonly contentType?: string } = {},
-): void {
-  answerText(response, encodeJson(body), { status, contentType });
-}
-
-export function answerText(
-  response: ServerResponse,
-  text: string,
-  {
-    status = 200,
-    contentType = 'text/plain',
-  }: { readonly status?: number; readonly contentType?: string } = {},
-): void {
-  response.writeHead(status, { 'content-type': contentType, 'content-length': Buffer.byteLength(text) });
-  response.end(text);
-}
-
-export function answerEmpty(response: ServerResponse, status: number): void {
-  response.writeHead(status, { 'content-length': 0 });
-  response.end();
-}
-
-/** What a script may use if it writes the bytes of an answer itself. */
-export type RawExchange = Pick<Exchange, 'request' | 'response' | 'signal' | 'drop'>;
-
-/** What a script does with a request: nothing, replace what the model says, or write the whole answer. */
-export type Script = (
-  request: RecordedRequest,
-) =>
-  | { readonly kind: 'speech'; readonly speak: Speaker }
-  | { readonly kind: 'answer'; readonly write: (exchange: RawExchange) => Promise<void> }
-  | undefined;
-
-/** The time in milliseconds, and a wait that rejects when it is aborted. */
+/** The time in milliseconds since 1970, and a wait that rejects when it is aborted. */
 export interface Clock {
   now(): number;
   delay(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
-export const systemClock: Clock = {
-  now: () => performance.timeOrigin + performance.now(),
-  delay: (milliseconds, signal) => wait(milliseconds, undefined, { signal }),
-};
+/** A request without its connection. */
+export interface Request {
+  readonly method: string;
+  readonly path: string;
+  /** The body; empty for an upload, because a blob is never kept as a whole. */
+  readonly text: string;
+  readonly upload: AsyncIterable<Uint8Array>;
+  /** Aborted when the client goes away, and when the runner closes. */
+  readonly signal: AbortSignal;
+}
+
+/** One object, text, or a line of JSON for each object as it comes. */
+export type Answer =
+  | { readonly json: Fields; readonly status?: number; readonly contentType?: string }
+  | { readonly text: string; readonly status?: number; readonly contentType?: string }
+  | { readonly lines: AsyncIterable<Fields> };
+
+export type Route = (request: Request) => Answer | Promise<Answer>;
+
+/** An answer that is an error: `{"error": message}` with a status, or an error line if a stream has begun. */
+export class ApiFailure extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export function badRequest(message: string): ApiFailure {
+  return new ApiFailure(400, message);
+}
+
+export function modelNotFound(name: string): ApiFailure {
+  return new ApiFailure(404, `model '${name}' not found`);
+}
+
+/** The fields of a JSON object; undefined ones are absent on the wire. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+export function fieldsOf({ text }: Pick<Request, 'text'>): Fields {
+  const body = tryJson(text);
+  if (!isRecord(body)) throw badRequest('the body is no JSON object');
+  return body;
+}
+
+/** The model that a request names, in the field of today or the older one. */
+export function nameIn({ model, name }: Fields): string {
+  return textOf(model) || textOf(name);
+}
+
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function recordOf(value: unknown): Fields {
+  return isRecord(value) ? value : {};
+}

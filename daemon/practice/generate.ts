@@ -1,99 +1,28 @@
-import { answerLoaded, answerSteps } from './answer.ts';
-import type { Exchange } from './exchange.ts';
-import { badRequest, modelNotFound } from './failure.ts';
-import { inferMessages } from './inference.ts';
-import {
-  findModel,
-  type InferenceRequest,
-  inferenceFields,
-  type LoadedOptions,
-  loadModel,
-  readInference,
-  requireCapabilities,
-  thinks,
-} from './inferenceRequest.ts';
-import type { Step } from './lineMaker.ts';
-import type { InstalledModel } from './modelStore.ts';
-import { type Fields, parseBody, readFields, type Struct, textOf } from './requestBody.ts';
-import type { PromptMessage } from './speech.ts';
+import { answerSteps } from './answering.ts';
+import { type Answer, type Fields, fieldsOf, type Practice, type Request, textOf } from './exchange.ts';
+import { answerLoaded, readInference, requireCapabilities, thinks } from './inference.ts';
+import type { Hole } from './speech.ts';
 
-const generateRequest: Struct = {
-  name: 'GenerateRequest',
-  fields: {
-    ...inferenceFields,
-    prompt: 'string',
-    suffix: 'string',
-    system: 'string',
-    template: 'string',
-    context: 'array',
-    raw: 'bool',
-    images: 'array',
-  },
-};
-
-interface Passage {
-  readonly request: InferenceRequest;
-  readonly model: InstalledModel;
-  readonly prompt: string;
-  readonly suffix: string;
-  readonly system: string;
-  readonly raw: boolean;
-}
-
-export async function generate(exchange: Exchange): Promise<void> {
-  const fields = readFields(parseBody(exchange.text), generateRequest);
-  const request = readInference(fields);
-  if (request.name === '') throw modelNotFound('');
-  const model = findModel(exchange, request.name, '/api/generate');
-  const passage = readPassage(fields, request, model);
-  const empty = passage.prompt === '' && passage.suffix === '';
-  if (empty && request.keepAlive === 0) exchange.runner.loaded.unload(model);
-  else
-    requireCapabilities(request, model, { use: 'generate', needed: passage.suffix === '' ? [] : ['insert'] });
-  if (empty) return answerLoaded(exchange, { request, model, said: { response: '' } });
-  const steps = passageSteps(exchange, passage, loadModel(exchange, model, request));
-  const context = (said: string) => (passage.raw ? undefined : contextOf(passage, said));
-  return answerSteps(exchange, steps, { request, model, toFields, context });
-}
-
-function readPassage(fields: Fields, request: InferenceRequest, model: InstalledModel): Passage {
-  const raw = fields['raw'] === true;
-  if (raw && (fields['template'] || fields['system'] || fields['context']))
-    throw badRequest('raw mode does not support template, system, or context');
-  return {
-    request,
-    model,
-    raw,
-    prompt: textOf(fields['prompt']),
-    suffix: textOf(fields['suffix']),
-    system: textOf(fields['system']) || (model.system ?? ''),
-  };
-}
-
-async function* passageSteps(
-  exchange: Exchange,
-  passage: Passage,
-  options: LoadedOptions,
-): AsyncGenerator<Step> {
-  const { request, model, prompt, suffix, system, raw } = passage;
-  const hole = raw ? { hole: holeOfRaw(prompt) } : suffix !== '' ? { hole: { prefix: prompt, suffix } } : {};
-  const turns = [message('system', 'hole' in hole ? '' : system), message('user', prompt + suffix)];
-  const messages = turns.filter(({ content }) => content !== '');
-  const think = !raw && thinks(request, model);
-  yield* inferMessages(exchange, { request, model, options, messages, tools: [], think, ...hole });
-}
-
-function toFields({ text, thinking }: Step): object {
-  return { response: text, thinking };
-}
-
-function message(role: string, content: string): PromptMessage {
-  return { role, content, toolName: '', images: 0 };
-}
-
-/** The tokens so far, for clients that continue a text in the old way: one number for each character. */
-function contextOf({ prompt, suffix }: Passage, said: string): readonly number[] {
-  return [...`${prompt}${suffix}${said}`].map((character) => character.codePointAt(0) ?? 0);
+export function generate(practice: Practice, request: Request): Answer | Promise<Answer> {
+  const fields = fieldsOf(request);
+  const inference = readInference(practice, fields);
+  const [prompt, suffix] = [textOf(fields['prompt']), textOf(fields['suffix'])];
+  const isEmpty = prompt === '' && suffix === '';
+  if (!isEmpty || inference.keepAlive !== 0)
+    requireCapabilities(inference, { use: 'generate', needed: suffix === '' ? [] : ['insert'] });
+  if (isEmpty) return answerLoaded(practice, inference, { response: '' });
+  const hole = holeIn(fields);
+  const system = textOf(fields['system']) || (inference.model.system ?? '');
+  const messages = [
+    ...(system === '' || hole ? [] : [{ role: 'system', content: system, toolName: '', images: 0 }]),
+    { role: 'user', content: prompt + suffix, toolName: '', images: 0 },
+  ];
+  const think = fields['raw'] !== true && thinks(inference);
+  return answerSteps(practice, {
+    inference,
+    prompt: { messages, tools: [], think, signal: request.signal, ...(hole ? { hole } : {}) },
+    fieldsOf: ({ text, thinking }) => ({ response: text, thinking }),
+  });
 }
 
 const prefixFirst =
@@ -102,12 +31,14 @@ const suffixFirst =
   /^(?:\[SUFFIX\]|<\|code_suffix\|>)([\s\S]*?)(?:\[PREFIX\]|<\|code_prefix\|>)([\s\S]*?)(?:<\|code_middle\|>)?$/;
 
 /**
- * The texts around the hole of a raw prompt that is written with the tokens of a family. In any other prompt all text
- * is before the hole.
+ * The texts around the hole, if there is one to fill. A raw prompt is written with the tokens of a family; in any other
+ * raw prompt all text is before the hole.
  */
-function holeOfRaw(prompt: string): { readonly prefix: string; readonly suffix: string } {
-  const [, before, after] = prefixFirst.exec(prompt) ?? [];
-  if (before !== undefined && after !== undefined) return { prefix: before, suffix: after };
-  const [, suffix, prefix] = suffixFirst.exec(prompt) ?? [];
-  return { prefix: prefix ?? prompt, suffix: suffix ?? '' };
+function holeIn({ raw, prompt: given, suffix: after }: Fields): Hole | undefined {
+  const prompt = textOf(given);
+  if (raw !== true) return after ? { prefix: prompt, suffix: textOf(after) } : undefined;
+  const [, prefix, suffix] = prefixFirst.exec(prompt) ?? [];
+  if (prefix !== undefined && suffix !== undefined) return { prefix, suffix };
+  const [, behind = '', before = prompt] = suffixFirst.exec(prompt) ?? [];
+  return { prefix: before, suffix: behind };
 }

@@ -1,84 +1,66 @@
-import { setImmediate as turn } from 'node:timers/promises';
-import { answerLast, answerLines } from './answer.ts';
-import type { Exchange, Runner } from './exchange.ts';
-import { ApiFailure, badRequest } from './failure.ts';
-import { type Layer, layersOf, type PracticeModel } from './model.ts';
-import { fullName, type ModelName, nameKey, stubName, tryModelName } from './modelName.ts';
-import { type Fields, parseBody, readFields, type Struct, textOf } from './requestBody.ts';
+import {
+  type Answer,
+  ApiFailure,
+  badRequest,
+  type Fields,
+  fieldsOf,
+  nameIn,
+  type Practice,
+  type Request,
+} from './exchange.ts';
+import { type Layer, layersOf } from './model.ts';
+import { type ModelName, tryModelName } from './modelName.ts';
 
-const pullRequest: Struct = {
-  name: 'PullRequest',
-  fields: { model: 'string', name: 'string', insecure: 'bool', stream: 'bool' },
-};
-
-export function pull(exchange: Exchange): Promise<void> {
-  const fields = readFields(parseBody(exchange.text), pullRequest);
-  const raw = stubName(textOf(fields['model']) || textOf(fields['name']));
-  const name = tryModelName(raw);
+export function pull(practice: Practice, request: Request): Promise<Answer> {
+  const fields = fieldsOf(request);
+  const name = tryModelName(nameIn(fields));
   if (!name) throw badRequest('invalid model name');
-  return answerProgress(
-    exchange,
-    fields,
-    pullLines(exchange, name, { insecure: fields['insecure'] === true }),
-  );
+  return answerProgress(fields, pullLines(practice, name, request.signal));
 }
 
-/** Sends progress as lines. Without a stream it sends only the last line, or the error. */
-export function answerProgress(
-  exchange: Exchange,
-  fields: Fields,
-  lines: AsyncIterable<object>,
-): Promise<void> {
-  if (fields['stream'] !== false) return answerLines(exchange, lines);
-  return answerLast(exchange, lines, 'application/json');
+/** Progress as lines, or only the last of them if no stream was requested. */
+export async function answerProgress({ stream }: Fields, lines: AsyncIterable<Fields>): Promise<Answer> {
+  if (stream !== false) return { lines };
+  let json = {};
+  for await (const line of lines) json = line;
+  return { json };
 }
 
 /** The lines of a pull, layer after layer. It continues where an earlier pull was interrupted. */
 export async function* pullLines(
-  exchange: Exchange,
+  practice: Practice,
   name: ModelName,
-  options: { readonly insecure: boolean },
-): AsyncGenerator<object> {
+  signal: AbortSignal,
+): AsyncGenerator<Fields> {
   yield { status: 'pulling manifest' };
-  const model = findInCatalog(exchange.runner, name, options.insecure);
-  const layers = layersOf(model);
-  for (const layer of layers) yield* layerLines(exchange, layer);
+  const model = practice.catalog.find((one) => tryModelName(one.name)?.key === name.key);
+  if (!model) throw new ApiFailure(500, 'pull model manifest: file does not exist');
+  for (const layer of layersOf(model)) yield* layerLines(practice, layer, signal);
   yield { status: 'verifying sha256 digest' };
   yield { status: 'writing manifest' };
-  exchange.runner.store.install({ ...model, name: fullName(name), modifiedAt: exchange.runner.clock.now() });
+  practice.store.install({ ...model, name: name.full });
   yield { status: 'success' };
 }
 
-const step = 262_144;
+/** Bytes and milliseconds between two lines, as in a real runner. */
+const step = { bytes: 262_144, time: 60 };
 
-async function* layerLines({ runner, signal }: Exchange, layer: Layer): AsyncGenerator<object> {
-  const { digest, size: total } = layer;
+async function* layerLines(
+  { store, clock }: Practice,
+  { digest, size: total }: Layer,
+  signal: AbortSignal,
+): AsyncGenerator<Fields> {
   const line = { status: `pulling ${digest.slice(7, 19)}`, digest, total };
-  if (runner.store.hasBlob(digest)) return yield { ...line, completed: total };
-  let completed = runner.store.partOf(digest);
+  if (store.blobs.has(digest)) return yield { ...line, completed: total };
+  let completed = store.parts.get(digest) ?? 0;
   // A layer that arrives at once has no line without bytes.
-  if (completed === 0 && total > step) yield line;
+  if (completed === 0 && total > step.bytes) yield line;
   while (completed < total) {
-    await (runner.pullStep > 0 ? runner.clock.delay(runner.pullStep, signal) : turn());
-    signal.throwIfAborted();
-    completed = Math.min(total, Math.max(completed, runner.store.partOf(digest)) + step);
-    runner.store.keepPart(layer, completed);
+    await clock.delay(step.time, signal);
+    completed = Math.min(total, Math.max(completed, store.parts.get(digest) ?? 0) + step.bytes);
+    store.parts.set(digest, completed);
     yield { ...line, completed };
   }
-}
-
-function findInCatalog({ catalog }: Runner, name: ModelName, insecure: boolean): PracticeModel {
-  if (name.scheme === 'http' && !insecure) throw plainHttp(name);
-  const model = catalog.find((one) => {
-    const parsed = tryModelName(one.name);
-    return parsed !== undefined && nameKey(parsed) === nameKey(name);
-  });
-  if (!model) throw new ApiFailure(500, 'pull model manifest: file does not exist');
-  return model;
-}
-
-function plainHttp({ host, namespace, model, tag }: ModelName): ApiFailure {
-  const address = `https://${host}/v2/${namespace}/${model}/manifests/${tag}`;
-  const text = `Get "${address}": http: server gave HTTP response to HTTPS client`;
-  return new ApiFailure(500, `pull model manifest: ${text}`);
+  store.parts.delete(digest);
+  store.blobs.add(digest);
 }

@@ -1,20 +1,12 @@
+import type { InstalledModel } from './modelStore.ts';
+
 /** What a model says, piece by piece. A text or thinking piece counts as one token. */
 export type Piece =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'thinking'; readonly text: string }
-  /** Whole calls, on a line of their own or in the line with `done`. */
-  | { readonly kind: 'calls'; readonly calls: readonly Call[]; readonly inLastLine?: boolean }
-  /** Tokens that are counted but never sent, as when the runner cannot read a call. */
-  | { readonly kind: 'lost'; readonly tokens: number }
-  /** An error: with its own status if nothing was sent yet, otherwise as the last line of a stream with status 200. */
-  | { readonly kind: 'failure'; readonly message: string; readonly status?: number }
-  /** The stream ends without `done`. */
-  | { readonly kind: 'cut' }
-  /** The connection is lost. */
-  | { readonly kind: 'crash' };
+  | { readonly kind: 'text' | 'thinking'; readonly text: string }
+  | { readonly kind: 'calls'; readonly calls: readonly Call[] };
 
 export interface Call {
-  readonly id?: string;
+  readonly id: string;
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
 }
@@ -32,15 +24,21 @@ export interface PromptTool {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** What a model is asked. `generate` has one user message, and the text around the hole if there is a hole to fill. */
+/** The texts around a hole that a model fills. */
+export interface Hole {
+  readonly prefix: string;
+  readonly suffix: string;
+}
+
+/** What a model is asked. `generate` has one user message, and the hole if there is one to fill. */
 export interface Prompt {
-  readonly model: string;
+  readonly model: InstalledModel;
   readonly messages: readonly PromptMessage[];
   readonly tools: readonly PromptTool[];
   readonly think: boolean;
   /** `json`, a JSON Schema, or nothing. */
   readonly format?: unknown;
-  readonly hole?: { readonly prefix: string; readonly suffix: string };
+  readonly hole?: Hole;
   /** Aborted as soon as nobody listens. */
   readonly signal: AbortSignal;
 }

@@ -11,34 +11,34 @@ import {
   type SessionConfigOption,
 } from '@agentclientprotocol/sdk';
 import t from 'tap';
-import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
-import type { Piece } from '../../daemon/practice/speech.ts';
 import { type AcpPairOptions, startAcpPair } from '../support/acpPair.ts';
 import { spawnAcp, startAcpProcess } from '../support/acpProcess.ts';
 import type { Teardown } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { llamaHeaders, llamaRoutes, startOpenaiStandIn } from '../support/openaiStandIn.ts';
+import type { Piece } from '../support/runner/scriptedSpeech.ts';
+import type { StandInModel } from '../support/runner/standInModel.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
 import { settled } from '../support/waiting.ts';
 
 const { session: call } = methods.agent;
 
-const thinker: PracticeModel = {
+const thinker: StandInModel = {
   name: 'thinker:8b',
   capabilities: ['completion', 'tools', 'thinking'],
   contextLength: 32_768,
   size: 5_200_000_000,
 };
-const blind: PracticeModel = { name: 'blind:1b', capabilities: ['completion'], modifiedAt: 1_000 };
-const seer: PracticeModel = { name: 'seer:4b', capabilities: ['completion', 'vision'], modifiedAt: 2_000 };
-const embedder: PracticeModel = { name: 'embedder:latest', capabilities: ['embedding'] };
+const blind: StandInModel = { name: 'blind:1b', capabilities: ['completion'], modifiedAt: 1_000 };
+const seer: StandInModel = { name: 'seer:4b', capabilities: ['completion', 'vision'], modifiedAt: 2_000 };
+const embedder: StandInModel = { name: 'embedder:latest', capabilities: ['embedding'] };
 
 const text = (words: string): ContentBlock => ({ type: 'text', text: words });
 const place: NewSessionRequest = { cwd: process.cwd(), mcpServers: [] };
 
 async function start(
   test: Teardown,
-  models: readonly PracticeModel[] = [thinker, seer, blind, embedder],
+  models: readonly StandInModel[] = [thinker, seer, blind, embedder],
   more: Partial<AcpPairOptions> = {},
 ) {
   const runner = await startStandIn({ models });

@@ -16,23 +16,23 @@ import { endedCall } from '../../daemon/acp/toolCallUpdates.ts';
 import { createUpdateSender } from '../../daemon/acp/updateSender.ts';
 import { createCore } from '../../daemon/compose/core.ts';
 import { openUserFile } from '../../daemon/config/userFile.ts';
-import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
 import { type AcpPairOptions, startAcpPair } from '../support/acpPair.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { startMcpStandIn } from '../support/mcpStandIn.ts';
+import type { StandInModel } from '../support/runner/standInModel.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
 import { echo, offeredTo, toolServerPath } from '../support/toolDaemon.ts';
 import { poll } from '../support/waiting.ts';
 
 const { session: call } = methods.agent;
 
-const able: PracticeModel = {
+const able: StandInModel = {
   name: 'able:8b',
   capabilities: ['completion', 'tools'],
   contextLength: 131_072,
 };
-const seer: PracticeModel = { name: 'seer:4b', capabilities: ['completion', 'tools', 'vision'] };
-const plain: PracticeModel = { name: 'plain:1b', capabilities: ['completion'] };
+const seer: StandInModel = { name: 'seer:4b', capabilities: ['completion', 'tools', 'vision'] };
+const plain: StandInModel = { name: 'plain:1b', capabilities: ['completion'] };
 
 t.test('the servers of eight sessions run; those of the longest idle session end first', async (t) => {
   const ended: string[] = [];

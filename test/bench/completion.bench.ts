@@ -4,7 +4,6 @@ import { cursorContextAt, prefixBudget } from '../../daemon/completion/cursorCon
 import { fillRequest, promptStrategies } from '../../daemon/completion/fimPrompts.ts';
 import { isTyping } from '../../daemon/completion/openDocuments.ts';
 import { restFor } from '../../daemon/completion/pacing.ts';
-import type { RecordedRequest } from '../../daemon/practice/practiceRunner.ts';
 import { fillBody } from '../../daemon/runner/ollama/requests.ts';
 import {
   type InlineCompletionItem,
@@ -14,6 +13,7 @@ import {
 import { listModelsRequest } from '../../protocol/messages/models.ts';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemonProcess.ts';
 import { cutHoles, type Hole, sourceFiles } from '../support/holes.ts';
+import type { RecordedRequest } from '../support/runner/requestLog.ts';
 import { type RunnerStandIn, startStandIn } from '../support/runnerStandIn.ts';
 import { createFigures, median } from './figures.ts';
 

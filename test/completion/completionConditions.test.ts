@@ -11,7 +11,6 @@ import { cursorContextAt } from '../../daemon/completion/cursorContext.ts';
 import { SupersededError } from '../../daemon/completion/inFlight.ts';
 import { createAcceptances } from '../../daemon/completion/suggestions.ts';
 import { ModelCapabilities } from '../../daemon/models/modelCapabilities.ts';
-import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
 import type { Runner } from '../../daemon/runner/runner.ts';
 import {
   type InlineCompletionItem,
@@ -23,10 +22,11 @@ import { type Status, statusDidChange } from '../../protocol/messages/status.ts'
 import type { DaemonClient } from '../support/daemonClient.ts';
 import { startPair } from '../support/daemonPair.ts';
 import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';
+import type { StandInModel } from '../support/runner/standInModel.ts';
 import { type RunnerStandIn, startStandIn } from '../support/runnerStandIn.ts';
 import { createVirtualClock } from '../support/virtualClock.ts';
 
-const models: readonly PracticeModel[] = [{ name: 'filler:latest', capabilities: ['completion', 'insert'] }];
+const models: readonly StandInModel[] = [{ name: 'filler:latest', capabilities: ['completion', 'insert'] }];
 const uri = 'file:///shop/sum.ts';
 
 interface Position {

@@ -6,8 +6,6 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
-import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
-import type { Piece } from '../../daemon/practice/speech.ts';
 import { isRecord } from '../../protocol/base/json.ts';
 import { chatRequest } from '../../protocol/messages/chat.ts';
 import {
@@ -22,9 +20,11 @@ import type { DaemonClient } from '../support/daemonClient.ts';
 import { startPair } from '../support/daemonPair.ts';
 import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';
+import type { Piece } from '../support/runner/scriptedSpeech.ts';
+import type { StandInModel } from '../support/runner/standInModel.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
 
-const models: readonly PracticeModel[] = [
+const models: readonly StandInModel[] = [
   { name: 'filler:latest', capabilities: ['completion', 'insert'] },
   { name: 'qwen2.5-coder:1b', capabilities: ['completion'] },
   { name: 'deepseek-coder:7b', capabilities: ['completion', 'insert'] },

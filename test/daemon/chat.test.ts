@@ -11,7 +11,6 @@ import { createRedaction } from '../../daemon/config/redaction.ts';
 import { openUserFile } from '../../daemon/config/userFile.ts';
 import { modelId } from '../../daemon/models/modelCapabilities.ts';
 import { createToolSupport } from '../../daemon/models/toolSupport.ts';
-import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
 import type { Runner } from '../../daemon/runner/runner.ts';
 import { createStatus, type StatusMonitor } from '../../daemon/status/status.ts';
 import type { Attachment, ChatDelta, ChatParams, ChatResult, Message } from '../../protocol/messages/chat.ts';
@@ -25,14 +24,15 @@ import {
 import { createSessionRequest } from '../../protocol/messages/sessions.ts';
 import { type Status, statusDidChange, statusRequest } from '../../protocol/messages/status.ts';
 import { type ToolRefusal, type ToolRefusals, toolsDidRefuse } from '../../protocol/messages/tools.ts';
-import type { Answer } from '../support/answers.ts';
 import { type PairOptions, startPair } from '../support/daemonPair.ts';
 import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { portOf } from '../support/recordings.ts';
+import type { Answer } from '../support/runner/answers.ts';
+import type { StandInModel } from '../support/runner/standInModel.ts';
 import { type RunnerStandIn, type StandInOptions, startStandIn } from '../support/runnerStandIn.ts';
 
-const models: readonly PracticeModel[] = [
+const models: readonly StandInModel[] = [
   { name: 'plain:latest', capabilities: ['completion'] },
   { name: 'thinker:latest', capabilities: ['completion', 'thinking', 'tools'] },
   { name: 'seer:latest', capabilities: ['completion', 'vision', 'tools'] },
@@ -282,7 +282,7 @@ const opening =
   '{{ if .System }}{{ .System }}{{ end }}<｜User｜>{{ .Prompt }}<｜Assistant｜><think>\n{{ .Response }}';
 
 t.test('thinking that the template opens, and that only ends in the text', async (t) => {
-  const opened: PracticeModel = {
+  const opened: StandInModel = {
     name: 'opened:latest',
     capabilities: ['completion', 'tools'],
     template: opening,

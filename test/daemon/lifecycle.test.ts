@@ -4,7 +4,6 @@ import { createLifecycle } from '../../daemon/models/lifecycle.ts';
 import { ModelCapabilities } from '../../daemon/models/modelCapabilities.ts';
 import { Models } from '../../daemon/models/models.ts';
 import { createDownloadProgress } from '../../daemon/models/pulls.ts';
-import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
 import { createTransport } from '../../daemon/runner/http/transport.ts';
 import { failureOfDownload } from '../../daemon/runner/ollama/downloadFailure.ts';
 import { createOllamaRunner } from '../../daemon/runner/ollama/ollamaRunner.ts';
@@ -29,18 +28,19 @@ import type { DaemonClient } from '../support/daemonClient.ts';
 import { startPair } from '../support/daemonPair.ts';
 import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';
+import type { StandInModel } from '../support/runner/standInModel.ts';
 import { type RunnerStandIn, type StandInOptions, startStandIn } from '../support/runnerStandIn.ts';
 import { poll } from '../support/waiting.ts';
 
 const megabyte = 1024 * 1024;
-const models: readonly PracticeModel[] = [
+const models: readonly StandInModel[] = [
   { name: 'plain:latest' },
   { name: 'hf.co/Acme/Tiny-GGUF:Q4_K_M' },
   { name: 'embedder:latest', capabilities: ['embedding'] },
   { name: 'old-embedder:latest', capabilities: ['embedding'], old: true },
   { name: 'cloudy:120b-cloud', remote: { host: 'https://ollama.com:443', model: 'cloudy:120b' } },
 ];
-const catalog: readonly PracticeModel[] = [
+const catalog: readonly StandInModel[] = [
   { name: 'guest:latest', size: 20 * megabyte, template: 'x', license: ['MIT'] },
   { name: 'large:1b', size: 4_000 * megabyte },
 ];

@@ -25,7 +25,6 @@ import {
 } from '../../daemon/modelfile/modelSources.ts';
 import { isGap, isSpace, parseModelfile } from '../../daemon/modelfile/parser.ts';
 import { commandWords, messageRoles, parameterWords } from '../../daemon/modelfile/vocabulary.ts';
-import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
 import { type ModelfileDiagnostic, parseModelfileRequest } from '../../protocol/messages/modelfile.ts';
 import { createModelRequest, modelsDidChange, showModelRequest } from '../../protocol/messages/models.ts';
 import {
@@ -36,8 +35,9 @@ import {
 import type { DaemonClient } from '../support/daemonClient.ts';
 import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';
+import type { StandInModel } from '../support/runner/standInModel.ts';
 
-const models: readonly PracticeModel[] = [{ name: 'plain:latest' }];
+const models: readonly StandInModel[] = [{ name: 'plain:latest' }];
 const setUp = (test: Teardown, capabilities: object = {}) =>
   startDaemonWithRunner(test, {}, { standIn: { models }, pair: { capabilities } });
 

@@ -4,7 +4,6 @@ import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
 import t from 'tap';
 import type * as vscode from 'vscode';
-import { systemClock } from '../../daemon/practice/exchange.ts';
 import {
   answerBox,
   childrenOf,
@@ -37,8 +36,7 @@ const catalog = [
 t.test('managing models in a real VS Code', parts, async (t) => {
   // Models of one second are listed by their names, so a test lets a second pass between two pulls.
   let passed = 0;
-  const clock = { ...systemClock, now: () => systemClock.now() + passed };
-  const runner = await startStandIn({ models, catalog, pullStep: 5, clock });
+  const runner = await startStandIn({ models, catalog, pullStep: 5, now: () => Date.now() + passed });
   const editor = await startEditor({
     machine: {
       'runner.host': runner.url,

@@ -49,7 +49,6 @@ interface Given {
 
 /** The state that an exchange needs, where it is not "all models are installed and none is loaded". */
 const given: Readonly<Record<string, Given>> = {
-  '002': { options: { version: '0.0.0' } },
   '004': { options: { models: [] } },
   '020': { options: { models: [] } },
   '024': { options: { models: [{ name: 'bare', weights: plain[0]?.weights ?? '' }] } },

@@ -1,9 +1,9 @@
-import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
-import type { Call, Piece, Speaker } from '../../daemon/practice/speech.ts';
 import type { Recording } from './recordings.ts';
+import type { Piece, ScriptedCall, ScriptedSpeaker } from './runner/scriptedSpeech.ts';
+import type { StandInModel } from './runner/standInModel.ts';
 
 /** The models of the recordings: what each of their tokens says, taken from what was recorded. */
-export function recordedModels(recordings: readonly Recording[]): readonly PracticeModel[] {
+export function recordedModels(recordings: readonly Recording[]): readonly StandInModel[] {
   const said = (name: string) =>
     linesOf(recordings, name).map((line) => line.message?.content ?? line.response ?? '');
   const texts = (name: string) => said(name).slice(0, -1).map(text);
@@ -15,7 +15,7 @@ export function recordedModels(recordings: readonly Recording[]): readonly Pract
   const switchAt = thinking.findIndex(({ kind }) => kind === 'text');
   const thought = [...tags, ...thinking.slice(0, switchAt), ...tags, ...thinking.slice(switchAt)];
   const endless = texts('062-chat-window-filled-no-shift');
-  const llama = { family: 'llama', size: 2_648_640, template: '{{ .Prompt }}<|go|>' };
+  const llama = { size: 2_648_640, template: '{{ .Prompt }}<|go|>' };
   const zero = { parameters: { temperature: 0 } };
   return [
     {
@@ -65,7 +65,7 @@ interface RecordedLine {
   readonly message?: {
     readonly content?: string;
     readonly thinking?: string;
-    readonly tool_calls?: readonly { readonly function: Call }[];
+    readonly tool_calls?: readonly { readonly function: ScriptedCall }[];
   };
   readonly response?: string;
 }
@@ -88,7 +88,7 @@ function callsOf(recordings: readonly Recording[], name: string): readonly Piece
 }
 
 /** Without tools the call comes as text; a call of a tool that was not offered vanishes. */
-function toolSpeaker(asText: readonly Piece[], asCalls: readonly Piece[]): Speaker {
+function toolSpeaker(asText: readonly Piece[], asCalls: readonly Piece[]): ScriptedSpeaker {
   return ({ tools }) => {
     if (tools.length === 0) return asText;
     const offered = tools.some(({ name }) => name === 'get_weather');

@@ -1,16 +1,20 @@
+import { type Answer, answerToScript, createVocabulary, type Vocabulary } from './runner/answers.ts';
+import type { RecordedRequest } from './runner/requestLog.ts';
 import {
-  type PracticeRunner,
-  type PracticeRunnerOptions,
-  type RecordedRequest,
-  startPracticeRunner,
-} from '../../daemon/practice/practiceRunner.ts';
-import { type Answer, answerToScript, createVocabulary, type Vocabulary } from './answers.ts';
+  type ScriptedRunner,
+  type ScriptedRunnerOptions as StandInOptions,
+  startScriptedRunner,
+} from './runner/scriptedRunner.ts';
+
+export type { RecordedRequest } from './runner/requestLog.ts';
+export type { StandInModel } from './runner/standInModel.ts';
+export type { StandInOptions };
 
 /**
- * A practice runner that a test scripts: queued answers are used in order, for chat and generate requests that ask for
- * text. After that, and to everything else, it answers as it does by itself.
+ * The practice runner as a test scripts it: queued answers are used in order, for chat and generate requests that ask
+ * for text. After that, and to everything else, it answers as it does by itself.
  */
-export interface RunnerStandIn extends PracticeRunner, Vocabulary {
+export interface RunnerStandIn extends ScriptedRunner, Vocabulary {
   /** The same vocabulary for the next `times` requests of one path, whatever they ask for, or those that fit. */
   on(path: string, times?: number, fits?: (request: RecordedRequest) => boolean): Vocabulary;
   /** A request that fits, past or to come; asked again when a body has been read and when an answer is over. */
@@ -19,8 +23,6 @@ export interface RunnerStandIn extends PracticeRunner, Vocabulary {
   bodies(path: string): readonly unknown[];
 }
 
-export type StandInOptions = Omit<PracticeRunnerOptions, 'script'>;
-
 interface Order {
   readonly path?: string;
   readonly fits?: ((request: RecordedRequest) => boolean) | undefined;
@@ -28,21 +30,16 @@ interface Order {
   left: number;
 }
 
-/** As fast as it can be read where the options say nothing else. */
 export async function startStandIn(options: StandInOptions = {}): Promise<RunnerStandIn> {
   const orders: Order[] = [];
   const waiters = new Set<(request: RecordedRequest) => void>();
-  const runner = await startPracticeRunner({
-    tokensPerSecond: Number.POSITIVE_INFINITY,
-    pullStep: 0,
-    unloadTakes: 20,
-    ...options,
-    script: (request) => nextAnswer(orders, request),
-    onRequest(request) {
-      options.onRequest?.(request);
-      for (const waiter of [...waiters]) waiter(request);
-    },
-  });
+  const onRequest = (request: RecordedRequest) => {
+    options.onRequest?.(request);
+    for (const waiter of [...waiters]) waiter(request);
+  };
+  const runner = await startScriptedRunner({ ...options, onRequest }, (request) =>
+    nextAnswer(orders, request),
+  );
   return {
     ...runner,
     ...createVocabulary((answer) => orders.push({ answer, left: 1 })),
@@ -78,7 +75,7 @@ function waitForRequest(
   {
     runner,
     waiters,
-  }: { readonly runner: PracticeRunner; readonly waiters: Set<(request: RecordedRequest) => void> },
+  }: { readonly runner: ScriptedRunner; readonly waiters: Set<(request: RecordedRequest) => void> },
   fits: (request: RecordedRequest) => boolean,
   timeout: number,
 ): Promise<RecordedRequest> {

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { PracticeModel } from '../../daemon/practice/practiceRunner.ts';
 import type { ChatDelta, ChatParams, Message } from '../../protocol/messages/chat.ts';
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
 import {
@@ -11,6 +10,7 @@ import {
 import type { ChatOptions } from './daemonClient.ts';
 import type { PairOptions } from './daemonPair.ts';
 import { startDaemonWithRunner, type Teardown } from './daemonWithRunner.ts';
+import type { StandInModel } from './runner/standInModel.ts';
 import type { RunnerStandIn } from './runnerStandIn.ts';
 import { temporaryFolder } from './temporaryFolder.ts';
 
@@ -34,7 +34,7 @@ export interface ToolOptions extends InitializationOptions {
   readonly userConfig?: unknown;
   readonly pair?: PairOptions;
   /** Beside `able` and `seer`. */
-  readonly models?: readonly PracticeModel[];
+  readonly models?: readonly StandInModel[];
 }
 
 /** A daemon with tool servers of these kinds, each under its own name. */

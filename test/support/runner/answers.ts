@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type RawExchange, type Script, systemClock } from '../../daemon/practice/exchange.ts';
-import { encodeJson } from '../../daemon/practice/goFormats.ts';
-import { createPacer } from '../../daemon/practice/inference.ts';
-import { type Call, type Piece, type Speaker, splitTokens } from '../../daemon/practice/speech.ts';
+import { encodeJson } from '../../../daemon/practice/server.ts';
+import { splitTokens } from '../../../daemon/practice/speech.ts';
+import { aborted, type RawExchange, type Script } from './scriptedRunner.ts';
+import type { Piece, ScriptedCall, ScriptedSpeaker } from './scriptedSpeech.ts';
 
 /** What the stand-in answers to one request, once. */
 export type Answer =
@@ -34,7 +34,7 @@ type End = 'complete' | 'reset' | 'open';
 
 interface SayOptions {
   readonly thinking?: string | readonly string[];
-  readonly calls?: readonly Call[];
+  readonly calls?: readonly ScriptedCall[];
   /** The calls come inside of the line that says `done`. */
   readonly callsInLastLine?: boolean;
   /** What comes instead of `done`. */
@@ -57,7 +57,7 @@ export interface Vocabulary {
   /** A text, cut at its words, or in the pieces given. */
   say(text: string | readonly string[], options?: SayOptions): void;
   think(thinking: string | readonly string[], text: string | readonly string[]): void;
-  toolCalls(calls: readonly Call[], options?: SayOptions & { readonly text?: string }): void;
+  toolCalls(calls: readonly ScriptedCall[], options?: SayOptions & { readonly text?: string }): void;
   /** A call that the runner could not read: an empty last line with a count. */
   swallowToolCall(tokens?: number): void;
   /** `n` tokens, "1 ", "2 " and so on. */
@@ -154,12 +154,15 @@ function speakerOf({
   pieces,
   firstByteAfter = 0,
   perSecond = Number.POSITIVE_INFINITY,
-}: Answer & { kind: 'speech' }): Speaker {
+}: Answer & { kind: 'speech' }): ScriptedSpeaker {
+  // Tokens come at a steady speed, however long the waits themselves take.
   return async function* speak({ signal }) {
     if (firstByteAfter > 0) await wait(firstByteAfter, undefined, { signal });
-    const pace = createPacer(perSecond, systemClock, signal);
+    let due = performance.now();
     for await (const piece of pieces()) {
-      await pace();
+      due += 1_000 / perSecond;
+      const early = due - performance.now();
+      if (early > 0) await wait(early, undefined, { signal });
       yield piece;
     }
   };
@@ -198,9 +201,4 @@ async function writeRaw(
 function linesToBytes(lines: string | Buffer | readonly unknown[]): string | Buffer {
   if (typeof lines === 'string' || Buffer.isBuffer(lines)) return lines;
   return lines.map((line) => `${typeof line === 'string' ? line : encodeJson(line)}\n`).join('');
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

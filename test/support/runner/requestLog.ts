@@ -21,7 +21,7 @@ const maxRequests = 10_000;
 /** For how many requests the bodies are remembered. */
 const maxBodies = 1_000;
 
-interface Watched {
+export interface Watched {
   readonly request: RecordedRequest;
   readonly signal: AbortSignal;
   readonly drop: () => void;

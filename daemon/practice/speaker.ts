@@ -1,0 +1,85 @@
+import { isRecord } from '../../protocol/base/json.ts';
+import { completionOf } from './holeText.ts';
+import { blockQuote, findSections, type Match, quoteSection, type Section, wordsOf } from './pages.ts';
+import { type Piece, type PromptMessage, type Speaker, splitTokens } from './speech.ts';
+import { callFor, sampleOf } from './toolChoice.ts';
+
+const label = '*Practice runner, not a language model.*';
+
+/** Speaks by quoting pages. Every answer begins by saying what it is. */
+export function createSpeaker(readPages: () => Promise<readonly Section[]>): Speaker {
+  return async function* speak({ hole, format, messages, think, tools }) {
+    if (hole) return yield* say(completionOf(hole));
+    const question = lastQuestion(messages);
+    if (format === 'json') return yield* say('{"note":"Practice runner, not a language model."}');
+    if (isRecord(format)) return yield* say(JSON.stringify(sampleOf(format, question)));
+    const last = messages.at(-1);
+    if (last?.role === 'tool') return yield* say(`${label}\n\n${quoteResult(last)}`);
+    const sections = await readPages();
+    const matches = findSections(question, sections);
+    if (think) yield* say(thoughtsOf(question, sections, matches), 'thinking');
+    const call = callFor(question, tools);
+    if (!call) return yield* say(`${label}\n\n${answerOf(question, sections, matches)}`);
+    yield* say(`${label}\n\nI call the tool \`${call.name}\` with arguments from your question.`);
+    yield { kind: 'calls', calls: [call] };
+  };
+}
+
+function* say(text: string, kind: 'text' | 'thinking' = 'text'): Generator<Piece> {
+  for (const token of splitTokens(text)) yield { kind, text: token };
+}
+
+/** The user's last words, without the context blocks that editors put before them. */
+function lastQuestion(messages: readonly PromptMessage[]): string {
+  const content = messages.findLast(({ role }) => role === 'user')?.content ?? '';
+  const question = content
+    .slice(-20_000)
+    .replace(/<([\w-]+)(?:\s[^>]*)?>.*?<\/\1>/gs, '')
+    .trim();
+  return (question || content).slice(-2_000);
+}
+
+function thoughtsOf(question: string, sections: readonly Section[], [best, next]: readonly Match[]): string {
+  const words = [...wordsOf(question)].map((word) => `"${word}"`).join(', ');
+  if (words === '') return 'That has no word that I could look for.\n';
+  const files = new Set(sections.map(({ file }) => file)).size;
+  const looking = `Looking for ${words} in ${files} documents with ${sections.length} sections.`;
+  if (!best) return `${looking} Nothing fits.\n`;
+  const second = next ? `, before ${titleOf(next)} with ${next.score.toFixed(1)}` : '';
+  return `${looking} Best match: ${titleOf(best)} with ${best.score.toFixed(1)} points${second}.\n`;
+}
+
+function answerOf(
+  question: string,
+  sections: readonly Section[],
+  [best, ...others]: readonly Match[],
+): string {
+  if (!best) return nothingFound(question, sections);
+  const more = others.slice(0, 2).map(titleOf);
+  const pointer = more.length > 0 ? `\n\nThere is more in ${more.join(' and ')}.` : '';
+  const source = best.share < 0.5 ? 'The closest match that I can quote, from' : 'From';
+  return `${source} ${titleOf(best)}:\n\n${quoteSection(question, best.section)}${pointer}`;
+}
+
+function nothingFound(question: string, sections: readonly Section[]): string {
+  // The first heading of a page is its title.
+  const titles = new Map(sections.toReversed().map(({ file, heading }) => [file, heading]));
+  if (titles.size === 0)
+    return 'I have no documents to quote from, so I can only show how an answer streams. Start a real runner for real answers.';
+  const greeting =
+    wordsOf(question).size === 0
+      ? "Hello. I quote this project's documents, so that you see how an answer streams before you install anything."
+      : "I can only quote this project's documents, and found nothing in them for that.";
+  const list = [...titles.values()].reverse().slice(0, 10);
+  return `${greeting} Ask me about:\n\n${list.map((title) => `- ${title}`).join('\n')}`;
+}
+
+function quoteResult({ content, toolName }: PromptMessage): string {
+  const name = toolName === '' ? 'The tool' : `The tool \`${toolName}\``;
+  const shown = content.length > 1_000 ? `${content.slice(0, 1_000)} …` : content;
+  return shown.trim() === '' ? `${name} answered nothing.` : `${name} answered:\n\n${blockQuote(shown)}`;
+}
+
+function titleOf({ section: { file, heading } }: Match): string {
+  return heading === file ? `\`${file}\`` : `\`${file}\`, “${heading}”`;
+}
