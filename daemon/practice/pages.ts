@@ -4,6 +4,10 @@ import { join } from 'node:path';
 /** A heading of a page and the paragraphs below it. */
 export interface Section {
   readonly file: string;
+  /** The first heading of the page. */
+  readonly title: string;
+  /** Whether the page is a guide, and not a reference, which newcomers seldom ask for. */
+  readonly isGuide: boolean;
   readonly heading: string;
   readonly paragraphs: readonly string[];
 }
@@ -29,24 +33,26 @@ async function readFolder(folder: string): Promise<readonly Section[]> {
 
 /** Splits Markdown at its headings. A fenced block is one paragraph, and so is what ends with a colon with the next. */
 export function splitPage(markdown: string, file: string): readonly Section[] {
-  const sections = [{ file, heading: file, paragraphs: [''] }];
+  const [front = ''] = /^---\r?\n.*?\n---\r?\n/s.exec(markdown) ?? [];
+  const isGuide = !/^type: reference$/m.test(front);
+  const sections = [{ heading: file, paragraphs: [''] }];
   let fence = '';
-  for (const line of markdown.replace(/^---\r?\n.*?\n---\r?\n/s, '').split(/\r?\n/)) {
+  for (const line of markdown.slice(front.length).split(/\r?\n/)) {
     const mark = /^ *(```+|~~~+)/.exec(line)?.[1] ?? '';
     const heading = fence === '' ? /^#{1,6} +(.*)/.exec(line)?.[1] : undefined;
     const { paragraphs = [] } = sections.at(-1) ?? {};
     const last = paragraphs.at(-1) ?? '';
-    if (heading !== undefined)
-      sections.push({ file, heading: heading.replaceAll('`', ''), paragraphs: [''] });
+    if (heading !== undefined) sections.push({ heading: heading.replaceAll('`', ''), paragraphs: [''] });
     else if (line.trim() === '' && fence === '' && !last.endsWith(':\n')) paragraphs.push('');
     else paragraphs[paragraphs.length - 1] = `${last}${line}\n`;
     if (fence === '') fence = mark;
     else if (mark.startsWith(fence)) fence = '';
   }
+  const title = sections[1]?.heading ?? file;
   return sections
-    .map((section) => ({
-      ...section,
-      paragraphs: section.paragraphs.map((text) => text.trimEnd()).filter(Boolean),
+    .map(({ heading, paragraphs }) => ({
+      ...{ file, title, isGuide, heading },
+      paragraphs: paragraphs.map((text) => text.trimEnd()).filter(Boolean),
     }))
     .filter(({ paragraphs }) => paragraphs.length > 0);
 }
@@ -80,18 +86,19 @@ export function findSections(question: string, sections: readonly Section[]): re
       const hits = asked.filter((word) => above.has(word) || inside.has(word)).length;
       const share = hits / (asked.length || 1);
       const score = weigh(above) * (1 + 2 / above.size) + weigh(inside) * (2 / (1 + inside.size / 100));
-      return { section, share, score: score * (0.5 + share / 2) };
+      return { section, share, score: score * (0.5 + share / 2) * (section.isGuide ? 1 : 0.6) };
     })
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score);
 }
 
-/** Quotes a section from the paragraph on that has most words of the question, up to about 900 characters. */
+/** Quotes a section from the first paragraph on that has enough words of the question, up to about 900 characters. */
 export function quoteSection(question: string, { paragraphs }: Section): string {
   const asked = wordsOf(question);
   const hits = paragraphs.map((text) => [...wordsOf(text)].filter((word) => asked.has(word)).length);
-  const [best = '', ...rest] = paragraphs.slice(hits.indexOf(Math.max(...hits)));
-  let quoted = best;
+  const enough = Math.max(...hits) / 2;
+  const [first = '', ...rest] = paragraphs.slice(hits.findIndex((count) => count >= enough));
+  let quoted = first;
   for (const text of rest) {
     if (quoted.length + text.length > 900) break;
     quoted += `\n\n${text}`;

@@ -7,8 +7,8 @@ import { type PracticeServer, startServer } from './server.ts';
 import { createSpeaker } from './speaker.ts';
 import type { Speaker } from './speech.ts';
 
-/** A speed that a reader can follow, in milliseconds for each token. */
-const pace = 1_000 / 60;
+/** Milliseconds for each token, which is a speed that a reader can follow. */
+const pace = 15;
 
 /**
  * Serves a runner's API on loopback, with models that have no weights.

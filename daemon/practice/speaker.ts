@@ -62,16 +62,14 @@ function answerOf(
 }
 
 function nothingFound(question: string, sections: readonly Section[]): string {
-  // The first heading of a page is its title.
-  const titles = new Map(sections.toReversed().map(({ file, heading }) => [file, heading]));
-  if (titles.size === 0)
+  const titles = [...new Set(sections.filter(({ isGuide }) => isGuide).map(({ title }) => title))];
+  if (titles.length === 0)
     return 'I have no documents to quote from, so I can only show how an answer streams. Start a real runner for real answers.';
   const greeting =
     wordsOf(question).size === 0
       ? "Hello. I quote this project's documents, so that you see how an answer streams before you install anything."
       : "I can only quote this project's documents, and found nothing in them for that.";
-  const list = [...titles.values()].reverse().slice(0, 10);
-  return `${greeting} Ask me about:\n\n${list.map((title) => `- ${title}`).join('\n')}`;
+  return `${greeting} Ask me about:\n\n${titles.map((title) => `- ${title}`).join('\n')}`;
 }
 
 function quoteResult({ content, toolName }: PromptMessage): string {

@@ -456,6 +456,10 @@ t.test('a document is split at its headings, and fences stay whole', async (t) =
   t.equal(best?.section.heading, 'Two');
   t.equal(best && quoteSection('pulling?', best.section), '> second pull');
   t.same(findSections('', sections), []);
+  const guide = splitPage('# A\n\npull\n', 'guide.md');
+  const reference = splitPage('---\ntype: reference\n---\n\n# A\n\npull\n', 'page.md');
+  const found = findSections('pull', [...reference, ...guide]).map(({ section }) => section.file);
+  t.same(found, ['guide.md', 'page.md'], 'a guide comes before a reference');
   const long = ['pull '.repeat(100), 'pull it '.repeat(100)].map((text) => text.trim());
   const [both] = splitPage(`# Pulls\n\n${long.join('\n\n')}\n`, 'a.md');
   t.equal(both && quoteSection('pull', both), `> ${long[0]}`, 'of two that fit alike, the first');
