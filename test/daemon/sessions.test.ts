@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import {
   appendFileSync,
   chmodSync,
@@ -343,7 +343,15 @@ t.test('deleting a conversation during its turn does not lose the answer', async
   const here = await place(t);
   const one = await start(t, here);
   const { id } = await one.create();
-  here.runner.say('An answer.', { firstByteAfter: 300 });
+  const deletion = new EventEmitter();
+  const deleted = once(deletion, 'done');
+  here.runner.answer({
+    kind: 'speech',
+    async *pieces() {
+      await deleted;
+      yield { kind: 'text', text: 'An answer.' };
+    },
+  });
   const chat = one.chat(id, [user('Wait')]);
   await poll(
     () => one.read(id),
@@ -351,6 +359,7 @@ t.test('deleting a conversation during its turn does not lose the answer', async
     10_000,
   );
   await one.daemon.request(deleteSessionRequest, { id });
+  deletion.emit('done');
   t.match((await chat).result, {
     message: { content: 'An answer.' },
     notices: [{ code: 'session-not-kept', message: /deleted in the meantime/ }],
