@@ -112,6 +112,7 @@ await build({
     httpAgent: 'daemon/runner/http/httpAgent.ts',
     mcpRuntime: 'daemon/tools/mcpRuntime.ts',
     engine: 'daemon/engine/engine.ts',
+    namedFiles: 'daemon/files/namedFiles.ts',
     engineSupervisor: 'daemon/engine/supervisor/main.ts',
   },
   outdir: 'dist/runnerd',
@@ -119,8 +120,8 @@ await build({
   // needs the HTTP client, MCP or a reader of HTML.
   plugins: [
     inAscii,
-    ...['server', 'acpConnection', 'engine', 'httpAgent', 'mcpRuntime', 'ollamaLibrary'].map((module) =>
-      loadedLater(module),
+    ...['server', 'acpConnection', 'engine', 'httpAgent', 'mcpRuntime', 'namedFiles', 'ollamaLibrary'].map(
+      (module) => loadedLater(module),
     ),
   ],
   alias: {

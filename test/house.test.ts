@@ -339,6 +339,8 @@ const networkFiles: readonly string[] = [
   'daemon/engine/supervisor/launch.ts',
   // Whether what was started is ready.
   'daemon/engine/supervisor/run.ts',
+  // A page that the user named and agreed to.
+  'daemon/files/page.ts',
   'daemon/runner/http/connection.ts',
   'daemon/runner/http/httpAgent.ts',
 ];

@@ -20,6 +20,17 @@ export function createExcludes(globs: readonly string[]): Excludes {
   };
 }
 
+/** The same globs, for a whole path that is relative to the folder of the glob. */
+export function createGlob(glob: string): (path: string) => boolean {
+  const part = compileGlob(glob);
+  return (path) => {
+    const characters = [...plain(path)];
+    const start = new Uint8Array(characters.length + 1);
+    start[0] = 1;
+    return part(start, characters)[characters.length] === 1;
+  };
+}
+
 /** Whether a place in a path is at a slash, or at an end of the path. */
 function isBoundary(path: readonly string[], at: number): boolean {
   return (path[at] ?? '/') === '/';

@@ -36,6 +36,11 @@ export function createTokenEstimate(): TokenEstimate {
   };
 }
 
+/** An estimate for a text or a picture of which no model is known. */
+export function usualTokens({ characters, images }: CountedSize): number {
+  return Math.ceil(characters / usualRatio) + images * tokensPerImage;
+}
+
 /** The size of everything in a request that becomes part of the prompt. */
 export function promptSizeOf(messages: readonly Message[], tools: readonly Tool[]): PromptSize {
   const inMessages = messages.reduce((sum, message) => sum + charactersOf(message), 0);

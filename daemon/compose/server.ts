@@ -24,6 +24,7 @@ import { createRegistration, serveCompletion } from '../completion/serveCompleti
 import { createSettingsReader } from '../config/settingsReader.ts';
 import { enabledServers } from '../config/userFile.ts';
 import { serveEngine } from '../engine/serveEngine.ts';
+import { serveFiles } from '../files/serveFiles.ts';
 import { serveLogs } from '../logs/serveLogs.ts';
 import { serveModelfileLanguage } from '../modelfile/language.ts';
 import { serveModelfile } from '../modelfile/serveModelfile.ts';
@@ -211,6 +212,11 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
   serveChat(endpoint, { chat, servers, status, requireTools: (names) => tools.require(names) });
   serveSessions(endpoint, sessions);
   serveTools(endpoint, tools);
+  serveFiles(endpoint, {
+    findPrivacy: core.findPrivacy,
+    isTrusted: () => settings().trusted,
+    now: options.now,
+  });
   completion.documents.listen(connection);
   const isWanted = () => settings().streamLogs;
   const followLogs = serveLogs(endpoint, { logs, servers, log, isWanted });

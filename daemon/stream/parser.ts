@@ -95,7 +95,11 @@ class Parser implements StreamParser, ReplyReader {
     this.#endToken = new EndToken(reply);
     this.#channels = new Channels(reply);
     this.#mode = this.#lead;
-    if (options.startsInThinking) this.begin({ mode: 'thinking', end: { names: profile.thinkingTags } });
+    if (options.startsInThinking)
+      this.begin({
+        mode: 'thinking',
+        end: { names: profile.thinkingTags.map((name) => name.toLowerCase()) },
+      });
   }
 
   get steps(): number {

@@ -81,6 +81,7 @@ t.test('the daemon accepts each example and returns its result', async (t) => {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'runner-clients-')));
   mkdirSync(join(home, '.ollama', 'logs'), { recursive: true });
   writeFileSync(join(home, '.ollama', 'logs', 'server.log'), 'a line\n');
+  writeFileSync(join(home, 'notes.md'), '# Notes\n');
   installEngine(home);
   const daemon = await startDaemonProcess(
     {
@@ -118,6 +119,7 @@ t.test('the daemon accepts each example and returns its result', async (t) => {
     const params = JSON.parse(
       JSON.stringify(shown)
         .replaceAll(exampleSession, session)
+        .replaceAll('/home/me/project', home)
         .replace(/http:\/\/127\.0\.0\.1:11434|https:\/\/ollama\.com/, runner.url),
     );
     if (toDaemon) await daemon.connection.sendNotification(toDaemon, params);

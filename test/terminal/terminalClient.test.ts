@@ -17,7 +17,6 @@ import t from 'tap';
 import { parseCommandLine } from '../../client/terminal/cli/commandLine.ts';
 import { reportOf } from '../../client/terminal/cli/defect.ts';
 import { TerminalError } from '../../client/terminal/cli/failure.ts';
-import { optionNames } from '../../client/terminal/cli/flags.ts';
 import { modelsTable } from '../../client/terminal/commands/models.ts';
 import { AnswerClock, describeStats, describeUsage } from '../../client/terminal/conversation/answerStats.ts';
 import type { ChatSettings } from '../../client/terminal/conversation/chatSettings.ts';
@@ -33,7 +32,7 @@ import {
   isSlashCommand,
   runSlashCommand,
 } from '../../client/terminal/conversation/slashCommands.ts';
-import { completeSlash } from '../../client/terminal/conversation/slashCompletion.ts';
+import { completeLine } from '../../client/terminal/conversation/slashCompletion.ts';
 import { forTerminal } from '../../client/terminal/daemon/advice.ts';
 import type { Daemon } from '../../client/terminal/daemon/daemon.ts';
 import { createAnswerPrinter, createControlFilter } from '../../client/terminal/screen/answerPrinter.ts';
@@ -43,7 +42,6 @@ import { createMarkdownRenderer } from '../../client/terminal/screen/markdown.ts
 import { readCodeStart } from '../../client/terminal/screen/markdownBlock.ts';
 import { createStyle } from '../../client/terminal/screen/output.ts';
 import { WordWrap, wrapText } from '../../client/terminal/screen/wordWrap.ts';
-import { deprecatedParameters, parameterWords } from '../../daemon/modelfile/vocabulary.ts';
 import { formatBytes } from '../../protocol/base/bytes.ts';
 import { nearestNames } from '../../protocol/base/editDistance.ts';
 import type { AdviceCode, Advised } from '../../protocol/messages/advice.ts';
@@ -134,17 +132,6 @@ t.test('the command line', async (t) => {
   ];
   for (const [args, message] of wrong)
     t.throws(() => parseCommandLine(args), { kind: 'usage', message }, args.join(' '));
-});
-
-t.test('the options are the parameters of a Modelfile, and a number is checked', async (t) => {
-  const older = [...deprecatedParameters, 'numa', 'tfs_z'];
-  t.strictSame(optionNames.toSorted(), [...parameterWords.keys(), ...older].toSorted());
-  for (const [name, { type }] of parameterWords) {
-    const parse = () => parseCommandLine(['chat', '--option', `${name}=x`]);
-    if (type === 'int' || type === 'float')
-      t.throws(parse, { message: `${name} must be a number, not "x".` });
-    else t.match(parse().options, { [name]: name === 'stop' ? ['x'] : 'x' });
-  }
 });
 
 t.test('a model is found by any form of its name', async (t) => {
@@ -928,15 +915,22 @@ t.test('Tab completes slash commands, and what they take', async (t) => {
     ['/image gone/', []],
     ['/system @my', ['my notes.md']],
     ['/system o', ['off']],
+    ['What does @a', ['@a.ts']],
+    ['@s', ['@src/']],
+    ['see @src/', ['@src/b.ts']],
+    ['@my', ['@"my notes.md"']],
+    ['@"my n', ['@"my notes.md"']],
+    ['@gone/', []],
   ];
   for (const [line, candidates] of cases)
-    t.strictSame((await completeSlash(line, state))?.candidates, candidates, line);
-  t.equal(await completeSlash('text', state), undefined, 'in a prompt, Tab is a character');
+    t.strictSame((await completeLine(line, state))?.candidates, candidates, line);
+  for (const prompt of ['text', 'me@a', '@a.ts ', '\\@a'])
+    t.equal(await completeLine(prompt, state), undefined, 'elsewhere in a prompt, Tab is a character');
   const failing = { ...state, models: () => Promise.reject(new Error('no runner')) };
-  t.strictSame((await completeSlash('/model ', failing))?.candidates, []);
+  t.strictSame((await completeLine('/model ', failing))?.candidates, []);
   const fixed = { ...state, product: async () => 'llama.cpp' as const };
-  t.strictSame((await completeSlash('/c', fixed))?.candidates, ['/clear'], 'its window is fixed');
-  t.strictSame((await completeSlash('/context ', fixed))?.candidates, []);
+  t.strictSame((await completeLine('/c', fixed))?.candidates, ['/clear'], 'its window is fixed');
+  t.strictSame((await completeLine('/context ', fixed))?.candidates, []);
 });
 
 t.test('a defect of the terminal says so, and its stack is kept', async (t) => {

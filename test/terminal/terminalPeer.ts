@@ -161,6 +161,7 @@ export interface TerminalOptions extends PeerScript {
   readonly isScreen?: boolean;
   readonly columns?: number;
   readonly rows?: number;
+  readonly cwd?: string;
   /** In ms. */
   readonly patience?: number;
 }
@@ -173,6 +174,7 @@ export function startTerminal({
   isScreen = false,
   columns = 80,
   rows = 24,
+  cwd = '/projects/here',
   patience,
   ...script
 }: TerminalOptions) {
@@ -208,7 +210,7 @@ export function startTerminal({
     stdout: new Output(stdout.stream, allEnv),
     stderr: new Output(stderr.stream, allEnv),
     env: allEnv,
-    cwd: '/projects/here',
+    cwd,
     now: () => (clock += 1000),
     after(milliseconds, work) {
       const stop = () => {

@@ -1,11 +1,13 @@
 import { setTimeout as waitFor } from 'node:timers/promises';
+import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { ChatDelta } from '../../../protocol/messages/chat.ts';
 import type { ReadSessionResult } from '../../../protocol/messages/sessions.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { TerminalError } from '../cli/failure.ts';
-import { createInterrupts } from '../cli/signals.ts';
-import { readAll, type Terminal } from '../cli/terminal.ts';
+import { askLine } from '../cli/question.ts';
+import { createInterrupts, type Interrupts } from '../cli/signals.ts';
+import { canAsk, readAll, type Terminal } from '../cli/terminal.ts';
 import { AnswerClock } from '../conversation/answerStats.ts';
 import { type Approve, approveThrough } from '../conversation/approval.ts';
 import {
@@ -13,15 +15,24 @@ import {
   promptMessage,
   readChatSettings,
   settingsOfTurn,
+  withAlong,
 } from '../conversation/chatSettings.ts';
 import { withNearModels } from '../conversation/chooseModel.ts';
 import { converse } from '../conversation/conversation.ts';
 import { chooseModelOf, findSession } from '../conversation/keptConversation.ts';
 import { createLineEditor } from '../conversation/lineEditor.ts';
+import {
+  type Along,
+  askConsent,
+  attachNamedFiles,
+  consentNeeded,
+  describeAttached,
+} from '../conversation/namedFiles.ts';
 import { chooseTools, type ToolChoice } from '../conversation/toolChoice.ts';
 import { createTurns } from '../conversation/turn.ts';
 import { noteWaiting } from '../conversation/waitingNote.ts';
 import { type Connection, connectForChat } from '../daemon/connection.ts';
+import type { Daemon } from '../daemon/daemon.ts';
 import { createAnswerOutput } from './answerOutput.ts';
 
 /** A prompt from standard input may have this many bytes. */
@@ -33,7 +44,7 @@ export async function chat(context: CommandContext): Promise<number> {
   const isInteractive = terminal.stdin.isTTY === true && terminal.stdout.isScreen && !commandLine.json;
   const isConversation = isInteractive && commandLine.words.length === 0;
   const settings = await readChatSettings(terminal.cwd, commandLine);
-  const prompt = isConversation ? '' : await readPrompt(context);
+  const prompt = isConversation ? nothingAsked : await readPrompt(context);
   const connection = await connectForChat(context, {
     optionsFor: (toolServers) => chooseTools(context, toolServers).options,
     // Only a person at a terminal can be asked before a call.
@@ -49,15 +60,24 @@ export async function chat(context: CommandContext): Promise<number> {
   }
 }
 
+interface ReadPrompt {
+  /** The words of the command line. They may name files. */
+  readonly typed: string;
+  /** With what came on standard input. */
+  readonly whole: string;
+}
+
+const nothingAsked: ReadPrompt = { typed: '', whole: '' };
+
 /**
  * The prompt: the words of the command line, then standard input if that is not a terminal.
  * @throws {TerminalError} if there is neither, or too much.
  */
-async function readPrompt({ terminal, commandLine }: CommandContext): Promise<string> {
+async function readPrompt({ terminal, commandLine }: CommandContext): Promise<ReadPrompt> {
   const typed = commandLine.words.join(' ').trim();
   const piped = await readPiped(terminal);
-  const prompt = [typed, piped].filter((part) => part !== '').join('\n\n');
-  if (prompt !== '') return prompt;
+  const whole = [typed, piped].filter((part) => part !== '').join('\n\n');
+  if (whole !== '') return { typed, whole };
   throw new TerminalError(
     'usage',
     'There is no prompt. Say it as an argument, or pipe it in: echo "why?" | runner chat',
@@ -75,7 +95,7 @@ export async function readPiped(terminal: Terminal): Promise<string> {
 
 interface OneAnswer {
   readonly connection: Connection;
-  readonly prompt: string;
+  readonly prompt: ReadPrompt;
   /** The conversation to continue. */
   readonly session: ReadSessionResult | undefined;
   readonly tools: ToolChoice;
@@ -84,9 +104,10 @@ interface OneAnswer {
 
 /** One answer, for scripts and for a question on the command line. Returns the exit code. */
 async function giveOneAnswer(
-  { terminal, commandLine }: CommandContext,
+  context: CommandContext,
   { connection, prompt, session, tools, settings }: OneAnswer,
 ): Promise<number> {
+  const { terminal, commandLine } = context;
   const { daemon } = connection;
   const interrupts = createInterrupts();
   const stopListening = terminal.onInterrupt(interrupts.press);
@@ -102,10 +123,14 @@ async function giveOneAnswer(
   };
   const ask = createTurns(() => daemon, approveOnce(terminal, interrupts.press));
   try {
+    const named = attachOnce(context, { daemon, model, interrupts, text: prompt.typed });
+    const along = await interrupts.orForceQuit(named);
+    if (!along) return 130;
+    const message = promptMessage(prompt.whole, withAlong(settings, along));
     const turn = ask(
       withoutUndefined({
         model,
-        ...settingsOfTurn(settings, [...(session?.messages ?? []), promptMessage(prompt, settings)]),
+        ...settingsOfTurn(settings, [...(session?.messages ?? []), message]),
         session: session?.session.id,
         hostedTools: tools.wanted,
       }),
@@ -122,6 +147,52 @@ async function giveOneAnswer(
     throw await withNearModels(daemon, model, error);
   } finally {
     stopListening();
+  }
+}
+
+interface Asking {
+  readonly daemon: Daemon;
+  readonly model: string;
+  readonly interrupts: Interrupts;
+  /** The words of the command line. */
+  readonly text: string;
+}
+
+/**
+ * What the words of the command line name; undefined after an interrupt. Standard input is not searched: others may
+ * have written it.
+ */
+async function attachOnce(
+  { terminal, commandLine: { json, yes } }: CommandContext,
+  { daemon, model, interrupts: { signal, press }, text }: Asking,
+): Promise<Along | undefined> {
+  const { stdout, stderr, cwd } = terminal;
+  const ask = async (question: string) => {
+    const answer = await askLine(terminal, question);
+    if (answer === undefined) press();
+    return answer;
+  };
+  try {
+    const along = await attachNamedFiles(text, {
+      daemon,
+      cwd,
+      signal,
+      async agrees(consent) {
+        if (yes) return true;
+        if (json || !canAsk(terminal)) throw consentNeeded(consent);
+        return askConsent(consent, model, ask);
+      },
+      async attached(word, files) {
+        if (!json) return stderr.writeText(stderr.style.dim(describeAttached(word, files)));
+        for (const { path, bytes, tokens } of files)
+          await stdout.writeJson({ event: 'attached', path, bytes, tokens });
+      },
+      note: (sentence) => stderr.writeText(stderr.style.dim(showLine(sentence))),
+    });
+    return signal.aborted ? undefined : along;
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    throw error;
   }
 }
 

@@ -1,5 +1,4 @@
 import type { Command, Commands, WordCount } from '../cli/command.ts';
-import type { FlagName } from '../cli/flags.ts';
 import { printCandidates, printCompletion, shells } from '../cli/shellCompletion.ts';
 import { showCatalog } from './catalog.ts';
 import { chat } from './chat.ts';
@@ -19,7 +18,7 @@ const anyWords = { min: 0, max: Number.POSITIVE_INFINITY };
 const oneModel: WordCount = { min: 1, max: 1, meaning: 'the name of a model', offers: 'models' };
 const oneShell: WordCount = { min: 1, max: 1, meaning: `a shell (${shells.join(', ')})`, offers: shells };
 
-const chatFlags: readonly FlagName[] = [
+const chatFlags: NonNullable<Command['flags']> = [
   'model',
   'system',
   'file',
@@ -33,6 +32,7 @@ const chatFlags: readonly FlagName[] = [
   'continue',
   'session',
   'raw',
+  ['yes', 'sends private files, and fetches pages, that the prompt names with @'],
 ];
 
 /** All commands, in the order of the help. */
@@ -48,6 +48,7 @@ export const commands: Commands = new Map<string, Command>([
       examples: [
         'runner chat "Why is the sky blue?"',
         'git diff | runner chat "Write a commit message for this:"',
+        'runner chat "What does @src/main.ts do? The others: @src/**/*.ts"',
         'runner chat --system @style.md --file notes.md "Shorten these notes."',
         'runner chat --model qwen3:4b --think=high --option temperature=0.2',
       ],

@@ -9,6 +9,7 @@ import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { Attachment, ChatParams, Message } from '../../../protocol/messages/chat.ts';
 import type { CommandLine } from '../cli/commandLine.ts';
 import { TerminalError } from '../cli/failure.ts';
+import type { Along } from './namedFiles.ts';
 
 /** The settings of every turn, and what is attached to the next one. */
 export interface ChatSettings {
@@ -39,8 +40,18 @@ export async function readChatSettings(
   };
 }
 
+/** With what a prompt itself names. What is attached already goes once. */
+export function withAlong({ attachments, images }: ChatSettings, along: Along): Along {
+  const known = new Set(attachments.flatMap(({ uris = [] }) => uris));
+  const further = along.attachments.filter(({ uris = [] }) => !uris.some((uri) => known.has(uri)));
+  return {
+    attachments: [...attachments, ...further],
+    images: [...new Set([...images, ...along.images])],
+  };
+}
+
 /** The user's next message. */
-export function promptMessage(content: string, { attachments, images }: ChatSettings): Message {
+export function promptMessage(content: string, { attachments, images }: Along): Message {
   return {
     role: 'user',
     content,

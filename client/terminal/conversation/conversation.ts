@@ -17,9 +17,10 @@ import { chooseModel, withNearModels } from './chooseModel.ts';
 import { appendHistory, formerHistoryPath, historyPath, readHistory } from './history.ts';
 import { chooseModelOf } from './keptConversation.ts';
 import { createLineEditor, type LineEditor } from './lineEditor.ts';
+import { type Along, askConsent, attachNamedFiles, describeAttached } from './namedFiles.ts';
 import { OpenConversation } from './openConversation.ts';
 import { isSlashCommand, runSlashCommand } from './slashCommands.ts';
-import { completeSlash } from './slashCompletion.ts';
+import { completeLine } from './slashCompletion.ts';
 import { docsServer, type ToolChoice } from './toolChoice.ts';
 import { type AskForTurn, createTurns } from './turn.ts';
 import { noteWaiting } from './waitingNote.ts';
@@ -45,7 +46,7 @@ export async function converse(
   const conversation = new OpenConversation(terminal, connection, { model, tools, settings });
   const editor = createLineEditor(terminal, {
     history: readHistory(path, formerHistoryPath(terminal.env)),
-    complete: (line) => completeSlash(line, conversation),
+    complete: (line) => completeLine(line, conversation),
     onDidEnter: (entry) => appendHistory(path, entry),
   });
   try {
@@ -166,9 +167,35 @@ class InputLoop {
   }
 
   async #turn(prompt: string, interrupts: Interrupts): Promise<boolean> {
-    const turn = await this.#conversation.begin(prompt);
+    const along = await this.#attachNamed(prompt, interrupts.signal);
+    if (!along) return false;
+    const turn = await this.#conversation.begin(prompt, along);
     turn.end(await this.#showAnswer(turn.params, interrupts));
     return false;
+  }
+
+  /** What the prompt names; undefined if it is not to be sent. */
+  async #attachNamed(prompt: string, signal: AbortSignal): Promise<Along | undefined> {
+    const { style } = this.#terminal.stdout;
+    const { cwd, model } = this.#conversation;
+    const ask = async (question: string) => {
+      const entry = await this.#editor.question(question, signal);
+      return entry.kind === 'text' ? entry.text : undefined;
+    };
+    try {
+      const along = await attachNamedFiles(prompt, {
+        daemon: this.#connection.daemon,
+        cwd,
+        signal,
+        agrees: (consent) => askConsent(consent, model, ask),
+        attached: (...found) => this.#say(style.dim(describeAttached(...found))),
+        note: (sentence) => this.#say(style.dim(showLine(sentence))),
+      });
+      return signal.aborted ? undefined : along;
+    } catch (error) {
+      if (!signal.aborted) await this.#say(`${style.red(reportOf(error, this.#terminal).message)}\n`);
+      return undefined;
+    }
   }
 
   /** Shows one answer as it arrives. Returns what the turn adds to the conversation, even if it fails. */

@@ -163,7 +163,8 @@ class Editor implements LineEditor {
   async question(prompt: string, signal: AbortSignal): Promise<Entry> {
     if (this.#isClosed) return { kind: 'leave' };
     const restore = this.#setAside();
-    const withdraw = () => this.#give({ kind: 'leave' });
+    // Ctrl-C may have answered it already.
+    const withdraw = () => this.#answer && this.#give({ kind: 'leave' });
     signal.addEventListener('abort', withdraw, { once: true });
     this.#isQuestion = true;
     try {

@@ -20,8 +20,9 @@ import type { Terminal } from '../cli/terminal.ts';
 import type { Connection } from '../daemon/connection.ts';
 import { toolsTable } from '../screen/tools.ts';
 import { type AnswerStats, describeStats } from './answerStats.ts';
-import { type ChatSettings, promptMessage, settingsOfTurn } from './chatSettings.ts';
+import { type ChatSettings, promptMessage, settingsOfTurn, withAlong } from './chatSettings.ts';
 import { chooseModelOf, describeSession, fitToScreen, openSession, showMessage } from './keptConversation.ts';
+import type { Along } from './namedFiles.ts';
 import type { ConversationState } from './slashCommands.ts';
 import type { ToolChoice } from './toolChoice.ts';
 
@@ -63,8 +64,11 @@ export class OpenConversation implements ConversationState {
   }
 
   /** Begins a turn. The first one creates the session. */
-  async begin(prompt: string): Promise<BegunTurn> {
-    const messages: readonly Message[] = [...this.#messages, promptMessage(prompt, this.settings)];
+  async begin(prompt: string, along: Along): Promise<BegunTurn> {
+    const messages: readonly Message[] = [
+      ...this.#messages,
+      promptMessage(prompt, withAlong(this.settings, along)),
+    ];
     const kept = this.#session ?? (await this.#create());
     const session = kept ? { session: kept.id } : {};
     const servers = this.toolServers();

@@ -16,11 +16,26 @@ const none: Completion = { candidates: [], completed: '' };
 /** How many files are offered at most. */
 const maxFiles = 200;
 
+/** Completes a slash command, or the name of a file after `@`; undefined if the line ends in neither. */
+export async function completeLine(line: string, state: CompletionState): Promise<Completion | undefined> {
+  return (await completeMention(line, state.cwd)) ?? completeSlash(line, state);
+}
+
+/** The last word of a prompt, up to the cursor. Names with blanks are quoted. */
+async function completeMention(line: string, cwd: string): Promise<Completion | undefined> {
+  const [, word, quoted, plain = ''] = /(?:^|\s)(@(?:"([^"]*)|([^\s"@]*)))$/.exec(line) ?? [];
+  if (word === undefined || line.startsWith('/')) return undefined;
+  const toWord = (path: string) =>
+    quoted === undefined && !/\s/.test(path) ? `@${path}` : `@"${path}${path.endsWith('/') ? '' : '"'}`;
+  const found = await completePath(quoted ?? plain, cwd, toWord).catch(() => none);
+  return { ...found, completed: word };
+}
+
 /**
  * Completes a line up to the cursor; undefined if it is no slash command. Nothing is offered if the runner does not
  * answer.
  */
-export async function completeSlash(line: string, state: CompletionState): Promise<Completion | undefined> {
+async function completeSlash(line: string, state: CompletionState): Promise<Completion | undefined> {
   const [, name, words] = /^\/(\S*)(?:\s+(.*))?$/s.exec(line) ?? [];
   if (name === undefined) return undefined;
   const offers = await slashOffers(name, state);

@@ -1,0 +1,99 @@
+import { setImmediate } from 'node:timers/promises';
+import { Parser } from 'htmlparser2';
+
+/** How many characters are read before other work gets its turn. */
+const pieceLength = 64 * 1024;
+
+/** What holds nothing to read. */
+const silent = new Set([
+  'script',
+  'style',
+  'noscript',
+  'template',
+  'svg',
+  'math',
+  'iframe',
+  'object',
+  'head',
+  'nav',
+]);
+const blocks = new Set(
+  'address article aside blockquote dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr li main ol p pre section summary table tr ul'.split(
+    ' ',
+  ),
+);
+
+/** The words of a page, with its headings, lists and code as Markdown has them. Any text is read in linear time. */
+export async function textOfHtml(html: string, signal: AbortSignal): Promise<string> {
+  const words = new Words();
+  const parser = new Parser({
+    onopentagname: (name) => words.open(name),
+    onclosetag: (name) => words.close(name),
+    ontext: (text) => words.add(text),
+  });
+  for (let at = 0; at < html.length; at += pieceLength) {
+    parser.write(html.slice(at, at + pieceLength));
+    await setImmediate();
+    signal.throwIfAborted();
+  }
+  parser.end();
+  return words.end();
+}
+
+class Words {
+  readonly #parts: string[] = [];
+  #silence = 0;
+  #inCode = 0;
+  /** Whether a blank or a line end is due before the next word. */
+  #gap: '' | ' ' | '\n' | '\n\n' = '';
+
+  open(name: string): void {
+    if (silent.has(name)) this.#silence += 1;
+    if (this.#silence > 0) return;
+    if (name === 'br') return this.#separate('\n');
+    if (blocks.has(name)) this.#separate(name === 'li' || name === 'tr' ? '\n' : '\n\n');
+    if (name === 'td' || name === 'th') this.#separate(' ');
+    if (/^h[1-6]$/.test(name)) this.#write(`${'#'.repeat(Number(name[1]))} `);
+    if (name === 'li') this.#write('- ');
+    if (name === 'pre') {
+      this.#inCode += 1;
+      this.#write('```\n');
+    }
+  }
+
+  close(name: string): void {
+    if (silent.has(name)) this.#silence = Math.max(0, this.#silence - 1);
+    if (this.#silence > 0) return;
+    if (name === 'pre' && this.#inCode > 0) {
+      this.#inCode -= 1;
+      this.#write('\n```');
+    }
+    if (blocks.has(name)) this.#separate(name === 'li' || name === 'tr' ? '\n' : '\n\n');
+  }
+
+  add(text: string): void {
+    if (this.#silence > 0) return;
+    if (this.#inCode > 0) return this.#write(text);
+    const said = text.replace(/\s+/g, ' ');
+    if (said === ' ') return this.#separate(' ');
+    if (said.startsWith(' ')) this.#separate(' ');
+    this.#write(said.trim());
+    if (said.endsWith(' ')) this.#separate(' ');
+  }
+
+  end(): string {
+    return this.#parts.join('').trim();
+  }
+
+  #separate(gap: ' ' | '\n' | '\n\n'): void {
+    // Of several, the widest counts.
+    if (this.#parts.length > 0 && (gap.length > this.#gap.length || (gap !== ' ' && this.#gap === ' ')))
+      this.#gap = gap;
+  }
+
+  #write(text: string): void {
+    if (text === '') return;
+    this.#parts.push(this.#gap, text);
+    this.#gap = '';
+  }
+}

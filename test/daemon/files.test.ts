@@ -1,0 +1,362 @@
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import * as fc from 'fast-check';
+import type { Test } from 'tap';
+import t from 'tap';
+import { textOfHtml } from '../../daemon/files/htmlText.ts';
+import { parseIgnoreRules } from '../../daemon/files/ignoreRules.ts';
+import { looksLikePath, mentionsIn, namesOf } from '../../daemon/files/mentions.ts';
+import { fetchFileRequest, findFilesRequest } from '../../protocol/messages/files.ts';
+import { trustDidChange } from '../../protocol/messages/initialize.ts';
+import { type PairOptions, startPair } from '../support/daemonPair.ts';
+import { failsWith } from '../support/failsWith.ts';
+import { pictures } from '../support/pictures.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
+
+t.test('which words of a text are mentions', async (t) => {
+  const cases: readonly { text: string; want: readonly string[] }[] = [
+    { text: '@a.ts', want: ['a.ts'] },
+    { text: 'see @src/a.ts and\n@b', want: ['src/a.ts', 'b'] },
+    { text: 'write to me@example.com', want: [] },
+    { text: 'a plain \\@a.ts, and @ alone, and @@twice', want: [] },
+    { text: '@"with blanks.md" stays whole', want: ['with blanks.md'] },
+    { text: '@"never closed\n" @"', want: [] },
+    { text: '(@a.ts)', want: [] },
+    { text: '\t@a\u00a0@b', want: ['a', 'b'] },
+    { text: '@src/**/*.{ts,tsx}', want: ['src/**/*.{ts,tsx}'] },
+    { text: `@${'a'.repeat(5_000)}`, want: [] },
+  ];
+  for (const { text, want } of cases)
+    t.strictSame(
+      mentionsIn(text).map(({ name }) => name),
+      want,
+      text.slice(0, 60),
+    );
+});
+
+t.test('the punctuation of the sentence is no part of a name, the brackets of a name are', async (t) => {
+  const cases: readonly [typed: string, names: readonly string[]][] = [
+    ['@a.ts', ['a.ts']],
+    ['@a.ts, and', ['a.ts,', 'a.ts']],
+    ['@src/*.{ts,js}.', ['src/*.{ts,js}.', 'src/*.{ts,js}']],
+    ['@app/[id]', ['app/[id]']],
+    ['@a.ts)."', ['a.ts)."', 'a.ts']],
+    ['@"a.ts,"', ['a.ts,']],
+    ['@...', ['...', '.']],
+  ];
+  for (const [typed, names] of cases) t.strictSame(mentionsIn(typed).flatMap(namesOf), names, typed);
+  for (const name of ['src/a', './a', '~/a', 'a.ts', '*.ts', 'angular/core']) t.ok(looksLikePath(name), name);
+  for (const name of ['john', 'Override', 'media(max-width:1.5', 'v1.2', 'Component({'])
+    t.notOk(looksLikePath(name), name);
+});
+
+t.test('any text is read in linear time, and each mention stands where it says', async (t) => {
+  const pieces = fc.constantFrom(
+    '@',
+    '"',
+    ' ',
+    '\n',
+    'a',
+    '/',
+    '*',
+    '\\',
+    '.',
+    ',',
+    '\u00e9',
+    '\ud83d',
+    '{',
+    ']',
+  );
+  fc.assert(
+    fc.property(fc.array(pieces, { maxLength: 60 }), (parts) => {
+      const text = parts.join('');
+      let end = 0;
+      for (const mention of mentionsIn(text)) {
+        const { word, name, at } = mention;
+        t.ok(text.startsWith(word, at) && at >= end && /^$|\s/.test(text.slice(0, at).slice(-1)));
+        t.ok(word === `@${name}` || word === `@"${name}"`);
+        t.ok(namesOf(mention).every((one) => one !== '' && name.startsWith(one)));
+        end = at + word.length;
+      }
+      // What begins a word with one @ and a letter is always found.
+      t.equal(mentionsIn(`${text} @x`).at(-1)?.name, 'x');
+    }),
+  );
+  for (const text of ['@"', '@" ', ' @', '@"a ', '@a,', ' @" @'].map((part) => part.repeat(200_000)))
+    t.ok(mentionsIn(text).length <= text.length, 'it comes to an end');
+});
+
+t.test('the rules of a .gitignore', async (t) => {
+  const isIgnored = (text: string, path: string, isFolder = false) =>
+    parseIgnoreRules(text)
+      .map((rule) => rule(path, isFolder))
+      .findLast((said) => said !== undefined) ?? false;
+  const cases: readonly [text: string, path: string, isFolder: boolean, want: boolean][] = [
+    ['dist', 'dist', true, true],
+    ['dist', 'a/dist', true, true],
+    ['/dist', 'a/dist', true, false],
+    ['dist/', 'dist', false, false],
+    ['*.log\n!keep.log', 'a/keep.log', false, false],
+    ['*.log\n!keep.log', 'a/other.log', false, true],
+    ['a/**/b', 'a/x/y/b', false, true],
+    ['# dist\n\n  ', 'dist', true, false],
+  ];
+  for (const [text, path, isFolder, want] of cases)
+    t.equal(isIgnored(text, path, isFolder), want, `${text}: ${path}`);
+});
+
+/** A folder with these files, and a daemon that looks into it. */
+async function place(
+  t: Test,
+  files: Readonly<Record<string, string | Buffer>>,
+  pair: PairOptions = {},
+  options = {},
+) {
+  const top = realpathSync(await temporaryFolder(t));
+  const cwd = join(top, 'here');
+  mkdirSync(cwd);
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(cwd, name)), { recursive: true });
+    writeFileSync(join(cwd, name), content);
+  }
+  const daemon = await startPair({ host: 'http://127.0.0.1:9', ...options }, pair);
+  t.teardown(() => daemon.close());
+  const find = async (text: string) => (await daemon.request(findFilesRequest, { text, cwd })).mentions;
+  const names = async (text: string) =>
+    (await find(text)).flatMap(({ files }) => files.map(({ path }) => path));
+  return { top, cwd, daemon, find, names };
+}
+
+t.test('a file comes with its text, its size and what it would take', async (t) => {
+  const { cwd, find } = await place(t, {
+    'src/a.ts': '\ufeffconst a = 1;\n',
+    'with blanks.md': '# Hi\n',
+    'dot.png': pictures.png,
+    'all.bin': Buffer.from([1, 0, 2]),
+    'app/[id].ts': 'x',
+  });
+  const uris = [pathToFileURL(join(cwd, 'src/a.ts')).href];
+  t.strictSame(await find('What does @src/a.ts, do? Ask @john.'), [
+    {
+      word: '@src/a.ts,',
+      files: [
+        {
+          path: 'src/a.ts',
+          bytes: 16,
+          tokens: 4,
+          attachment: { path: 'src/a.ts', text: 'const a = 1;\n', uris, language: 'ts' },
+        },
+      ],
+      notes: [],
+    },
+  ]);
+  t.match(await find('@"with blanks.md" @app/[id].ts'), [
+    { files: [{ attachment: { language: 'md', text: '# Hi\n' } }] },
+    { files: [{ path: 'app/[id].ts' }] },
+  ]);
+  t.match(await find('@dot.png'), [{ files: [{ image: pictures.png.toString('base64'), tokens: 600 }] }]);
+  t.strictSame(
+    (await find('@all.bin @src @src/b.ts @/dev/zero @src/a.ts @./src/a.ts @/ @x*')).map(
+      ({ notes, files }) => [files.length, ...notes],
+    ),
+    [
+      [0, 'all.bin is no text, so it is not attached.'],
+      [0, 'src is a folder. To attach its files, write @src/'],
+      [0, 'There is no file src/b.ts, so @src/b.ts is only text.'],
+      [0, '/dev/zero cannot be read (it is not a regular file), so it is not attached.'],
+      [1],
+      [0],
+      [0, '/ is too much to attach, so @/ is only text.'],
+      [0, 'No file matches x*, so @x* is only text.'],
+    ],
+  );
+});
+
+t.test('what a file says is never searched for names', async (t) => {
+  const { names } = await place(t, { 'a.md': '@b.md @"b.md"\n@https://example.org/', 'b.md': 'b' });
+  t.strictSame(await names('@a.md'), ['a.md']);
+});
+
+t.test(
+  'folders and patterns leave out what programs make, what is private, and what leads away',
+  async (t) => {
+    const { top, cwd, find, names } = await place(
+      t,
+      {
+        '.gitignore': 'dist\n*.log\n',
+        'README.md': 'r',
+        'src/a.ts': 'a',
+        'src/b.js': 'b',
+        'src/deep/er/c.ts': 'c',
+        'src/deep/.gitignore': 'made.ts\n',
+        'src/deep/made.ts': 'm',
+        'src/dist/a.ts': 'd',
+        'src/run.log': 'l',
+        'src/node_modules/x/a.ts': 'n',
+        'src/.env': 'KEY=1',
+        'src/hidden/h.ts': 'h',
+        'src/all.bin': Buffer.from([0]),
+        'src/large.ts': 'x'.repeat(600_000),
+      },
+      {},
+      { exclude: ['**/hidden/**'] },
+    );
+    mkdirSync(join(cwd, '.git'));
+    writeFileSync(join(top, 'outside.ts'), 'o');
+    symlinkSync(join(top, 'outside.ts'), join(cwd, 'src/out.ts'));
+    symlinkSync(join(cwd, 'src/a.ts'), join(cwd, 'src/link.ts'));
+    symlinkSync(cwd, join(cwd, 'src/round'));
+    const [folder] = await find('@src/');
+    t.strictSame(
+      folder?.files.map(({ path }) => path),
+      ['src/a.ts', 'src/b.js', 'src/deep/.gitignore', 'src/deep/er/c.ts'],
+      'a file that a link names too comes once',
+    );
+    t.equal(
+      folder?.notes.join(),
+      'Left out of @src/: 1 file that looks like a secret (name it exactly), 1 file that is no text, 4 entries that .gitignore or habit leaves out, 1 file that is too large, 2 links that lead elsewhere and 1 file that the settings exclude.',
+    );
+    t.strictSame(await names('@src/*.ts'), ['src/a.ts']);
+    t.strictSame(await names('@src/**/*.{ts,md}.'), ['src/a.ts', 'src/deep/er/c.ts']);
+    t.strictSame(await names('@*.md @./src/deep/'), [
+      'README.md',
+      './src/deep/.gitignore',
+      './src/deep/er/c.ts',
+    ]);
+    t.match(await find('@src/.env @src/out.ts @src/hidden/h.ts @src/run.log'), [
+      { files: [{ privacy: 'secret' }] },
+      { files: [{ path: 'src/out.ts', attachment: { text: 'o' } }] },
+      { files: [{ privacy: 'excluded' }] },
+      { files: [{ path: 'src/run.log' }] },
+    ]);
+  },
+);
+
+t.test('a prompt takes so many files, so many bytes and so many names', async (t) => {
+  const many = Object.fromEntries(
+    Array.from({ length: 120 }, (_, at) => [`many/${String(at).padStart(3, '0')}`, 'x']),
+  );
+  const { find, names } = await place(t, {
+    ...many,
+    'big/1': 'x'.repeat(4_200_000),
+    'half/1': 'x'.repeat(3_000_000),
+    'half/2': 'y'.repeat(3_000_000),
+    'half/3': 'z',
+  });
+  const [folder] = await find('@many/');
+  t.equal(folder?.files.length, 100);
+  t.match(folder?.notes[0], /everything beyond 100 files/);
+  t.match((await find('@many/ @half/3'))[1]?.notes, ['half/3 is beyond 100 files, so it is not attached.']);
+  t.match((await find('@big/1'))[0]?.notes, [/has 4\.2 MB, and at most 4\.2 MB of text go along/]);
+  t.strictSame(await names('@half/1 @half/2 @half/3'), ['half/1', 'half/3']);
+  const words = Array.from({ length: 60 }, (_, at) => `@many/${String(at).padStart(3, '0')}`);
+  const found = await find(words.join(' '));
+  t.equal(found.length, 51);
+  t.match(found.at(-1), { word: '@many/050', notes: [/At most 50 names/] });
+});
+
+t.test('a workspace that is not trusted has no files by name', async (t) => {
+  const { daemon, cwd } = await place(t, { 'a.md': 'a' });
+  await daemon.connection.sendNotification(trustDidChange.method, { trusted: false });
+  await t.rejects(
+    daemon.request(findFilesRequest, { text: '@a.md', cwd }),
+    failsWith({ message: /not trusted/, data: { kind: 'not-supported' } }),
+  );
+  await t.rejects(
+    daemon.request(fetchFileRequest, { url: 'http://127.0.0.1:9' }),
+    failsWith({ data: { kind: 'not-supported' } }),
+  );
+});
+
+/** A site, and the headers that it was asked with. */
+async function site(
+  t: Test,
+  pages: Readonly<Record<string, [status: number, headers: object, body: string | Buffer]>>,
+) {
+  const asked: { readonly url: string; readonly headers: object }[] = [];
+  const server = createServer((request, response) => {
+    asked.push({ url: request.url ?? '', headers: request.headers });
+    const [status, headers, body] = pages[request.url ?? ''] ?? [404, {}, ''];
+    response.writeHead(status, { ...headers, 'set-cookie': 'a=b' }).end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => new Promise<void>((resolve) => void server.close(() => resolve())));
+  return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+t.test('an address is found, and fetched only when it is asked for', async (t) => {
+  const html = { 'content-type': 'text/html; charset=iso-8859-1' };
+  const page = Buffer.from(
+    '<title>T</title><h1>Caf\u00e9</h1><p>one<br>two <b>three</b><script>no()</script>',
+    'latin1',
+  );
+  const other = await site(t, {});
+  const { url, asked } = await site(t, {
+    '/': [200, html, page],
+    '/moved': [302, { location: '/' }, ''],
+    '/away': [302, { location: `${other.url}/secret` }, ''],
+    '/round': [302, { location: '/round' }, ''],
+    '/big': [200, { 'content-type': 'text/plain' }, 'x'.repeat(2_200_000)],
+    '/picture': [200, { 'content-type': 'image/png' }, pictures.png],
+    '/data': [200, { 'content-type': 'application/ld+json' }, '{"a":1}'],
+  });
+  const { daemon, find } = await place(
+    t,
+    {},
+    { secrets: [{ origin: url, secret: 'planted-token-0123456789' }] },
+  );
+  t.strictSame(await find(`Read @${url}/moved, and @https://example.org`), [
+    { word: `@${url}/moved,`, files: [], url: `${url}/moved`, notes: [] },
+    { word: '@https://example.org', files: [], url: 'https://example.org/', notes: [] },
+  ]);
+  t.strictSame(asked, [], 'nothing was fetched');
+  const fetched = async (path: string) => (await daemon.request(fetchFileRequest, { url: url + path })).file;
+  t.match(await fetched('/moved'), {
+    path: `${url}/moved`,
+    attachment: { text: '# Caf\u00e9\n\none\ntwo three', uris: [`${url}/moved`] },
+  });
+  t.equal((await fetched('/data')).attachment?.text, '{"a":1}');
+  for (const { headers } of asked)
+    t.notOk(Object.keys(headers).some((name) => /cookie|authorization|referer|^x-|origin/.test(name)));
+  t.notMatch(JSON.stringify(asked), /planted|runner/i, 'no header is of Runner');
+  const failures: readonly [string, RegExp][] = [
+    ['/away', /leads to another site, http:\/\/127\.0\.0\.1:\d+\/secret\. Name that address/],
+    ['/round', /more than 5 times/],
+    ['/big', /has more than 2\.1 MB/],
+    ['/picture', /is image\/png, which is no text/],
+    ['/none', /answered 404/],
+  ];
+  for (const [path, says] of failures)
+    await t.rejects(fetched(path), failsWith({ message: says, data: { kind: 'bad-response' } }));
+  t.strictSame(other.asked, []);
+  for (const wrong of ['file:///etc/passwd', 'http://a:b@127.0.0.1/', 'no'])
+    await t.rejects(daemon.request(fetchFileRequest, { url: wrong }), failsWith({ code: -32602 }));
+});
+
+t.test('a page becomes its words', async (t) => {
+  const { signal } = new AbortController();
+  const cases: readonly [html: string, text: string][] = [
+    ['plain &amp; simple', 'plain & simple'],
+    ['<ul><li>a<li>b</ul>', '- a\n- b'],
+    ['<pre>  x\n y</pre> after', '```\n  x\n y\n```\n\nafter'],
+    ['<style>p{}</style><p>a</p>\n\n<p>b  c</p>', 'a\n\nb c'],
+    ['<table><tr><td>a</td><td>b</td></tr><tr><td>c</table>', 'a b\nc'],
+    ['<p>a<svg><text>no</text></svg>b', 'ab'],
+    ['', ''],
+  ];
+  for (const [html, text] of cases) t.equal(await textOfHtml(html, signal), text, html);
+  const long = '<div>'.repeat(50_000) + 'deep' + '<script>'.repeat(10);
+  t.equal(await textOfHtml(long, signal), 'deep');
+  await fc.assert(
+    fc.asyncProperty(fc.string(), async (text) => {
+      const escaped = text.replace(/[&<>\r\0]/g, (one) =>
+        one === '\r' || one === '\0' ? '' : `&#${one.charCodeAt(0)};`,
+      );
+      const bare = (some: string) => some.replace(/[\s\0]/g, '');
+      t.equal(bare(await textOfHtml(`<p>${escaped}</p>`, signal)), bare(text), 'no word is lost');
+    }),
+  );
+});
