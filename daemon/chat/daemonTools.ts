@@ -3,6 +3,7 @@ import type { Tool } from '../../protocol/messages/chat.ts';
 import type {
   ApproveToolParams,
   CallProgress,
+  FileDiff,
   ToolAnnotations,
   ToolDecision,
 } from '../../protocol/messages/tools.ts';
@@ -37,15 +38,33 @@ export interface DaemonTool extends Tool {
   readonly annotations?: ToolAnnotations;
   /** A sentence for the model that says what is wrong with the arguments; undefined if they are right. */
   problemWith(given: ToolArguments): string | undefined;
+  /** What the user can answer. Absent: everything. */
+  readonly decisions?: readonly ToolDecision[];
   isApproved(): Promise<boolean>;
   /** From now on the tool runs without a question. */
   allow(decision: 'session' | 'always'): Promise<void>;
+  /**
+   * Looks what a call would do, before the user is asked. A tool that has nothing to look at has no such function.
+   * Rejects with the reason of an aborted signal.
+   */
+  prepare?(given: ToolArguments, signal: AbortSignal): Promise<PreparedCall | undefined>;
   /** Resolves even if the call failed. Rejects with the reason of an aborted signal. */
   call(
     given: ToolArguments,
     signal: AbortSignal,
     onProgress?: (progress: CallProgress) => void,
   ): Promise<CallOutcome>;
+}
+
+/** A call that does what the user was shown, or nothing. */
+export interface PreparedCall {
+  /** A sentence for the model that says why the call cannot run; then nobody is asked. */
+  readonly problem?: string;
+  /** What it would change. */
+  readonly diff?: FileDiff;
+  call(signal: AbortSignal): Promise<CallOutcome>;
+  /** It was called, or will not be: other calls no longer wait for it. */
+  end(): void;
 }
 
 type ToolArguments = Readonly<Record<string, unknown>>;

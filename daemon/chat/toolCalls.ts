@@ -1,9 +1,10 @@
 import { orAborted } from '../../protocol/base/abort.ts';
 import { messageOf } from '../../protocol/base/errorText.ts';
 import { SerialQueue } from '../../protocol/base/serialQueue.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { Message, ToolCall, ToolResult } from '../../protocol/messages/chat.ts';
-import type { ToolProgress } from '../../protocol/messages/tools.ts';
-import type { AskApproval, CallOutcome, DaemonTool } from './daemonTools.ts';
+import type { ApproveToolParams, ToolProgress } from '../../protocol/messages/tools.ts';
+import type { AskApproval, CallOutcome, DaemonTool, PreparedCall } from './daemonTools.ts';
 
 export interface RunOptions {
   readonly tools: readonly DaemonTool[];
@@ -72,25 +73,35 @@ async function outcomeOf(
   approvals: SerialQueue,
 ): Promise<CallOutcome> {
   const { signal } = options;
+  let prepared: PreparedCall | undefined;
   try {
     signal.throwIfAborted();
     const problem = problemOf(wanted, options);
     if (problem !== undefined || !wanted.tool) return failed(problem ?? '');
     const { call, tool } = wanted;
-    const refusal = await refusalOf({ call, tool }, options, approvals);
+    const permission = await permissionFor({ call, tool }, options, approvals);
+    prepared = permission.prepared;
     signal.throwIfAborted();
+    const { refusal } = permission;
     if (refusal !== undefined)
-      return { ...failed(refusal), ...(options.askApproval ? {} : { unapprovedTool: tool.ownName }) };
+      return { ...failed(refusal), ...(permission.isUnasked ? { unapprovedTool: tool.ownName } : {}) };
     await options.onDidAllow?.(call);
-    const { onProgress, streamId } = options;
-    const report = onProgress && newestOnly(onProgress);
-    return await tool.call(call.arguments, signal, (progress) =>
-      report?.({ streamId, id: call.id, ...progress }),
-    );
+    return await (prepared ? prepared.call(signal) : callTool(tool, call, options));
   } catch (error) {
     if (signal.aborted) return failed(callEndings.cancelled);
     return failed(`The call failed: ${messageOf(error)}`);
+  } finally {
+    prepared?.end();
   }
+}
+
+function callTool(
+  tool: DaemonTool,
+  call: ToolCall,
+  { onProgress, streamId, signal }: RunOptions,
+): Promise<CallOutcome> {
+  const report = onProgress && newestOnly(onProgress);
+  return tool.call(call.arguments, signal, (progress) => report?.({ streamId, id: call.id, ...progress }));
 }
 
 /** Passes values on, one at a time. Of those that come meanwhile, only the newest is kept. */
@@ -133,37 +144,74 @@ function problemOf({ call, index, tool }: WantedCall, { tools, spent }: RunOptio
   }`;
 }
 
-/** The reason why the call may not run; undefined if it may. */
-async function refusalOf(
-  { call, tool }: { readonly call: ToolCall; readonly tool: DaemonTool },
-  { askApproval, streamId, signal }: RunOptions,
+/** Whether a call may run. */
+interface Permission {
+  /** A sentence for the model; absent if the call may run. */
+  readonly refusal?: string;
+  /** It was refused because nobody could be asked. */
+  readonly isUnasked?: boolean;
+  /** The call as the user was shown it. Whoever gets it ends it. */
+  readonly prepared?: PreparedCall;
+}
+
+interface AskedCall {
+  readonly call: ToolCall;
+  readonly tool: DaemonTool;
+}
+
+async function permissionFor(
+  asked: AskedCall,
+  options: RunOptions,
   approvals: SerialQueue,
-): Promise<string | undefined> {
+): Promise<Permission> {
+  const { tool } = asked;
   // One after another, so that the questions come in the order of the calls.
-  if (await approvals.run('check', () => tool.isApproved())) return undefined;
-  if (!askApproval)
-    return `The tool ${tool.name} is not allowed here, and nobody can be asked. Go on without it, and say that the user may allow it.`;
+  if (await approvals.run('check', () => tool.isApproved())) return prepare(asked, options);
+  const { askApproval, signal } = options;
+  if (!askApproval) {
+    const refusal = `The tool ${tool.name} is not allowed here, and nobody can be asked. Go on without it, and say that the user may allow it.`;
+    return { refusal, isUnasked: true };
+  }
   return approvals.run('approval', async () => {
     signal.throwIfAborted();
     // The previous answer may have allowed this call as well.
-    if (await tool.isApproved()) return undefined;
+    if (await tool.isApproved()) return prepare(asked, options);
     signal.throwIfAborted();
-    const { server, title, description, annotations } = tool;
-    const decision = await orAborted(
-      askApproval(
-        {
-          streamId,
-          toolCall: call,
-          server,
-          description,
-          ...(title === undefined ? {} : { title }),
-          ...(annotations === undefined ? {} : { annotations }),
-        },
-        signal,
-      ),
-      signal,
-    ).catch(() => 'deny' as const);
-    if (decision === 'session' || decision === 'always') await tool.allow(decision);
-    return decision === 'deny' ? `${denial} ${tool.name}. Go on without it.` : undefined;
+    const permission = await prepare(asked, options);
+    if (permission.refusal !== undefined) return permission;
+    const refusal = await askUser(asked, { ...options, askApproval }, permission.prepared);
+    if (refusal === undefined) return permission;
+    permission.prepared?.end();
+    return { refusal };
   });
+}
+
+/** What cannot run at all is refused before anybody is asked. */
+async function prepare({ call, tool }: AskedCall, { signal }: RunOptions): Promise<Permission> {
+  const prepared = await tool.prepare?.(call.arguments, signal);
+  if (!prepared) return {};
+  return prepared.problem === undefined ? { prepared } : { refusal: prepared.problem };
+}
+
+/** The refusal; undefined if the user allows the call. */
+async function askUser(
+  { call, tool }: AskedCall,
+  { askApproval, streamId, signal }: RunOptions & { readonly askApproval: AskApproval },
+  prepared: PreparedCall | undefined,
+): Promise<string | undefined> {
+  const { server, title, description, annotations, decisions } = tool;
+  const question = withoutUndefined<ApproveToolParams>({
+    streamId,
+    toolCall: call,
+    server,
+    title,
+    description,
+    annotations,
+    diff: prepared?.diff,
+    decisions,
+  });
+  const given = await orAborted(askApproval(question, signal), signal).catch(() => 'deny' as const);
+  const decision = decisions === undefined || decisions.includes(given) ? given : 'deny';
+  if (decision === 'session' || decision === 'always') await tool.allow(decision);
+  return decision === 'deny' ? `${denial} ${tool.name}. Go on without it.` : undefined;
 }

@@ -96,12 +96,14 @@ function startTools(
   const tools = new McpServers({
     settings: () => {
       const { timeouts } = core.configuration.current;
-      return { mcpServers: servers, editorServers: servers, approvals: {}, timeouts };
+      const given = { mcpServers: servers, editorServers: servers, approvals: {}, builtinTools: false };
+      return { ...given, timeouts };
     },
     ...toolServerOptions(core, options, options.userFile),
     openStores: options.openStores,
+    builtin: { findPrivacy: core.findPrivacy, openDocuments: () => [], showsDiffs: () => false },
   });
-  tools.start(cwd);
+  tools.start(cwd, [cwd]);
   return tools;
 }
 

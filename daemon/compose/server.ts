@@ -8,6 +8,7 @@ import { sessionsDidChange } from '../../protocol/messages/sessions.ts';
 import type { LogLevel } from '../../protocol/messages/settings.ts';
 import { statusDidChange } from '../../protocol/messages/status.ts';
 import {
+  type ToolCapabilities,
   type ToolProgress,
   toolProgress,
   toolsDidChange,
@@ -44,7 +45,7 @@ import { createWorks } from '../rpc/workDoneProgress.ts';
 import { serveSessions } from '../sessions/serveSessions.ts';
 import { serveStatus } from '../status/serveStatus.ts';
 import { McpServers } from '../tools/mcpServers.ts';
-import { createApprovalRequests, serveTools } from '../tools/serveTools.ts';
+import { builtinFolders, createApprovalRequests, serveTools } from '../tools/serveTools.ts';
 import { createCompletionEngine } from './completionEngine.ts';
 import { type Core, type CoreOptions, createCore, toolServerOptions } from './core.ts';
 
@@ -138,12 +139,15 @@ function createFeatures({ options, core, connection, sendLog, closed }: ServerCo
   const { platform, env, now, wait } = options;
   const settings = () => configuration.current;
   const onLine = (level: LogLevel, message: string) => sendLog({ level, source: 'server', message });
+  const completion = createCompletionEngine({ core, now, wait, closed });
+  /** What the client says about itself, once it is known. */
+  const client = { showsDiffs: false };
   return {
     settings,
     lifecycle: createLifecycle({ models, onDidChange: noteModels, now }),
     pulls: createPulls(noteModels),
     works: createWorks(connection),
-    completion: createCompletionEngine({ core, now, wait, closed }),
+    completion,
     registration: createRegistration(connection, {
       isWanted: () => settings().completionModel !== undefined,
       log,
@@ -153,7 +157,16 @@ function createFeatures({ options, core, connection, sendLog, closed }: ServerCo
       const { createCatalog } = await import('../catalog/catalog.ts');
       return createCatalog({ settings, headersFor, now, log });
     }),
-    tools: new McpServers({ settings, ...toolServerOptions(core, options, options.user) }),
+    client,
+    tools: new McpServers({
+      settings,
+      ...toolServerOptions(core, options, options.user),
+      builtin: {
+        findPrivacy: core.findPrivacy,
+        openDocuments: () => completion.documents.all(),
+        showsDiffs: () => client.showsDiffs,
+      },
+    }),
     logs: lazily(async () => {
       const { createServerLogs } = await import('../logs/serverLogs.ts');
       return createServerLogs({ onLine, platform, env, now });
@@ -252,13 +265,15 @@ function subscribe({ core, session, publish, sendLog }: ServerContext, parts: Fe
 
   parts.tools.onDidChange(() => publish(toolsDidChange, {}));
 
-  parts.onDidInitialize(({ editor, root, options: { refusedTools = [] } }) => {
+  parts.onDidInitialize(({ editor, root, folders, options: { refusedTools = [] } }) => {
+    const client: ToolCapabilities | undefined = editor.experimental?.runner;
     core.toolRefusals.restore(refusedTools);
     parts.registration.start(editor);
     parts.modelfileLanguage.start(editor);
     parts.works.start(editor.window?.workDoneProgress === true);
-    parts.tools.start(root);
-    parts.approvalRequests.start(editor.experimental?.runner);
+    parts.client.showsDiffs = client?.showsDiffs === true;
+    parts.tools.start(root, builtinFolders(folders, client));
+    parts.approvalRequests.start(client);
     core.start();
   });
   const followSettings = () => {

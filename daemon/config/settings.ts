@@ -160,6 +160,12 @@ export const settings = {
     isForStart: true,
     says: 'Tools that run without a question, by the name of their server: `"always"` for all of its tools, or the names of the tools.',
   },
+  builtinTools: {
+    schema: () => exact(z.boolean()),
+    default: false,
+    isForStart: true,
+    says: 'True offers models the built-in tools, which read and edit files of the workspace. You are asked about each edit.',
+  },
   trusted: {
     schema: () => exact(z.boolean()),
     default: true,

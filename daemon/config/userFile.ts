@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { isRecord } from '../../protocol/base/json.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
+import { builtinServer } from '../../protocol/messages/tools.ts';
 import { indexOfFault } from './jsonFault.ts';
 import { isOfUser, type SettingName } from './settings.ts';
 import { readEach } from './settingsReader.ts';
@@ -66,11 +67,17 @@ export interface UserConfig {
   readonly problems: readonly string[];
 }
 
-type UserTools = Required<Pick<InitializationOptions, 'mcpServers' | 'approvals'>>;
+type UserTools = Required<Pick<InitializationOptions, 'mcpServers' | 'approvals' | 'builtinTools'>>;
 
-/** Names of the tool servers that are entered and not disabled. An entry may still turn out to be wrong. */
-export function enabledServers({ mcpServers }: UserTools): readonly string[] {
-  return Object.entries(mcpServers).flatMap(([name, entry]) => (entry?.disabled === true ? [] : [name]));
+/**
+ * Names of the tool servers that are entered and not disabled, the built-in one first. An entry may still turn out to
+ * be wrong.
+ */
+export function enabledServers({ mcpServers, builtinTools }: UserTools): readonly string[] {
+  const entered = Object.entries(mcpServers).flatMap(([name, entry]) =>
+    entry?.disabled === true || name === builtinServer ? [] : [name],
+  );
+  return builtinTools ? [builtinServer, ...entered] : entered;
 }
 
 /**
@@ -96,7 +103,7 @@ const authSchema = () => {
 export const emptyUserConfig: UserConfig = {
   auth: [],
   settings: {},
-  tools: { mcpServers: {}, approvals: {} },
+  tools: { mcpServers: {}, approvals: {}, builtinTools: false },
   sessions: {},
   problems: [],
 };
@@ -156,13 +163,13 @@ function readSettings(
   const set: InitializationOptions = Object.fromEntries(
     Object.entries(taken).filter(([, setting]) => setting !== null),
   );
-  const { mcpServers = {}, approvals = {}, ...settings } = set;
+  const { mcpServers = {}, approvals = {}, builtinTools = false, ...settings } = set;
   const { keepSessions, sessionDays } = settings;
   const isOfSessions = (key: string) => key === 'keepSessions' || key === 'sessionDays';
   const isUnclear = wrong.some(({ path }) => isOfSessions(path));
   return {
     settings: clientHasSettings ? {} : settings,
-    tools: { mcpServers, approvals },
+    tools: { mcpServers, approvals, builtinTools },
     sessions: isUnclear ? { keepSessions: false } : withoutUndefined({ keepSessions, sessionDays }),
     problems: [
       ...wrong.map(
@@ -183,6 +190,7 @@ function settingOf(path: string): string {
 const forEveryClient: ReadonlySet<string> = new Set<SettingName>([
   'mcpServers',
   'approvals',
+  'builtinTools',
   'keepSessions',
   'sessionDays',
 ]);

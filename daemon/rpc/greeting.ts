@@ -56,11 +56,21 @@ const incremental = 2 satisfies typeof TextDocumentSyncKind.Incremental;
  * The folder of the workspace; undefined if there is none, or if it is not on this machine. Nobody has checked what the
  * editor sent, so an address that is no text counts as none.
  */
-export function workspaceRoot({
-  workspaceFolders,
-  rootUri,
-}: Pick<InitializeParams, 'workspaceFolders' | 'rootUri'>): string | undefined {
-  const uri: unknown = workspaceFolders?.[0]?.uri ?? rootUri;
+export function workspaceRoot({ workspaceFolders, rootUri }: Workspace): string | undefined {
+  return tryFolder(workspaceFolders?.[0]?.uri ?? rootUri);
+}
+
+/** All folders of the workspace that are on this machine. */
+export function allWorkspaceFolders({ workspaceFolders, rootUri }: Workspace): readonly string[] {
+  const uris: readonly unknown[] = Array.isArray(workspaceFolders)
+    ? workspaceFolders.map((folder: { readonly uri?: unknown } | null) => folder?.uri)
+    : [rootUri];
+  return uris.map(tryFolder).filter((folder) => folder !== undefined);
+}
+
+type Workspace = Pick<InitializeParams, 'workspaceFolders' | 'rootUri'>;
+
+function tryFolder(uri: unknown): string | undefined {
   if (typeof uri !== 'string' || !uri.startsWith('file:')) return undefined;
   try {
     return fileURLToPath(uri);

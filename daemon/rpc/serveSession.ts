@@ -7,7 +7,7 @@ import type {
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
 import { createEmitter, type Event } from '../base/event.ts';
 import { toResponseError } from './endpoint.ts';
-import { greetingTo, workspaceRoot } from './greeting.ts';
+import { allWorkspaceFolders, greetingTo, workspaceRoot } from './greeting.ts';
 import type { ResponseError } from './languageServer.ts';
 import type { ConfigurationDependencies } from './serveConfiguration.ts';
 import type { Session } from './session.ts';
@@ -37,6 +37,8 @@ export interface Introduction {
   readonly editor: ClientCapabilities;
   /** The folder of its workspace. */
   readonly root: string | undefined;
+  /** All folders of its workspace. */
+  readonly folders: readonly string[];
   readonly options: InitializationOptions;
 }
 
@@ -60,7 +62,8 @@ export function serveSession(connection: Connection, dependencies: SessionDepend
     const root = workspaceRoot(params);
     answersSettings = params.capabilities.workspace?.configuration === true;
     session.start();
-    initialized.fire({ editor: params.capabilities, root, options });
+    const folders = allWorkspaceFolders(params);
+    initialized.fire({ editor: params.capabilities, root, folders, options });
     const { isHostNamed } = configuration.current;
     const { version, toolServers } = dependencies;
     return greetingTo(params.capabilities, { version, isHostNamed, toolServers });

@@ -14,11 +14,16 @@ interface ApprovedTool {
   /** The server's own name for it. */
   readonly tool: string;
   readonly fingerprint: string;
+  /** No approval lasts, and none of a whole server counts: only its client's, which names the tool. */
+  readonly isAskedEachTime: boolean;
 }
 
 /** What is allowed by the names of servers. Only the entries that have these names in `servers` are meant. */
 export interface NamedApprovals {
-  readonly given: readonly Approvals[];
+  /** Of the user's own configuration. */
+  readonly user: Approvals;
+  /** Of the client, for its session. */
+  readonly client: Approvals;
   readonly servers: ToolServers;
 }
 
@@ -36,6 +41,7 @@ export function createApprovals(kept: KeptApprovals): ApprovalStore {
   return {
     async isApproved(tool, configured) {
       if (isNamed(tool, configured)) return true;
+      if (tool.isAskedEachTime) return false;
       const key = keyOf(tool);
       return session.has(key) || (await kept.has(key));
     },
@@ -48,17 +54,21 @@ export function createApprovals(kept: KeptApprovals): ApprovalStore {
   };
 }
 
-function isNamed(approved: ApprovedTool, { given, servers }: NamedApprovals): boolean {
-  const { entry } = approved;
+function isNamed(approved: ApprovedTool, { user, client, servers }: NamedApprovals): boolean {
+  const { entry, isAskedEachTime } = approved;
+  const given = isAskedEachTime ? [client] : [user, client];
   if (!given.some((approvals) => isOneOf(approved, approvals))) return false;
+  // Nobody else has its name.
+  if (entry.kind === 'builtin') return true;
   return (
     Object.hasOwn(servers, entry.name) && isSame(readServerEntry(entry.name, servers[entry.name]), entry)
   );
 }
 
-function isOneOf({ entry: { name }, tool }: ApprovedTool, approvals: Approvals): boolean {
+function isOneOf({ entry: { name }, tool, isAskedEachTime }: ApprovedTool, approvals: Approvals): boolean {
   const named = Object.hasOwn(approvals, name) ? approvals[name] : undefined;
-  return named === 'always' || (named?.includes(tool) ?? false);
+  if (named === 'always') return !isAskedEachTime;
+  return named?.includes(tool) ?? false;
 }
 
 function isSame(one: ServerEntry, other: ServerEntry): boolean {

@@ -4,16 +4,21 @@ import { createProcessGroups } from '../base/processGroups.ts';
 import { createRedaction } from '../config/redaction.ts';
 import { type ApprovalStore, createApprovals, createKeptApprovals, type KeptApprovals } from './approvals.ts';
 import { type ArgumentsCheck, createArgumentsCheck } from './argumentsCheck.ts';
+import { type BuiltinContext, createBuiltinServer } from './builtin/builtinServer.ts';
+import { diskStore } from './builtin/fileStore.ts';
 import { McpServer, type McpServerOptions, type ServerLimits } from './mcpServer.ts';
 import { createAccessTokens } from './oauth/accessTokens.ts';
 import { createLoginStore, type LoginStore } from './oauth/loginStore.ts';
 import { createLogins, type Logins } from './oauth/logins.ts';
+import type { BuiltinEntry } from './serverEntry.ts';
 import type { StartableEntry } from './serverTransport.ts';
+import type { ToolServer } from './toolServer.ts';
 
 /** What is loaded when a server is first needed: everything that speaks MCP, and what its servers share. */
 export interface McpRuntime {
   /** `root` is the workspace's, in which the server starts if its entry names no folder. */
-  createMcpServer(entry: StartableEntry, root: string | undefined): McpServer;
+  createMcpServer(entry: StartableEntry, root: string | undefined): ToolServer;
+  createBuiltinServer(entry: BuiltinEntry, context: BuiltinContext): ToolServer;
   readonly logins: Logins;
   readonly approvals: ApprovalStore;
   readonly checkArguments: ArgumentsCheck;
@@ -50,6 +55,8 @@ export function createMcpRuntime(options: McpRuntimeOptions): McpRuntime {
         limits,
         redact: createEntryRedaction(entry, options.redact),
       }),
+    createBuiltinServer: (entry, context) =>
+      createBuiltinServer({ store: diskStore, ...context, entry, env, platform }),
     logins: createLogins({ store, hide, now, onDidChange }),
     approvals: createApprovals(stores.approvals),
     checkArguments: createArgumentsCheck(),

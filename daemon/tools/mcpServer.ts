@@ -1,7 +1,5 @@
 import { orAborted, withTimeLimit } from '../../protocol/base/abort.ts';
 import { messageOf } from '../../protocol/base/errorText.ts';
-import type { Advice } from '../../protocol/messages/advice.ts';
-import type { ListedToolServer } from '../../protocol/messages/tools.ts';
 import type { CallOutcome } from '../chat/daemonTools.ts';
 import { clauseOf, createServerErrors, McpServerError, type ServerErrors } from './mcpServerError.ts';
 import {
@@ -11,9 +9,9 @@ import {
   startSession,
   type ToolRequest,
 } from './mcpSession.ts';
-import type { ServerEntry } from './serverEntry.ts';
 import type { McpTool } from './toolList.ts';
 import { failedOutcome, readToolResult } from './toolResult.ts';
+import type { ServerState, ToolServer } from './toolServer.ts';
 
 export interface McpServerOptions extends Omit<McpSessionOptions, 'errors' | 'onDidEnd'> {
   readonly limits: ServerLimits;
@@ -27,21 +25,8 @@ export interface ServerLimits {
   readonly start: number;
 }
 
-/** What a server offers now, or why it offers nothing. */
-export interface ServerState {
-  readonly entry: ServerEntry;
-  /** Absent if the server cannot be used. */
-  readonly server?: McpServer;
-  readonly state: ListedToolServer['state'];
-  readonly tools: readonly McpTool[];
-  /** A sentence, if it failed. */
-  readonly message?: string;
-  readonly advice?: Advice;
-  readonly needsLogin?: boolean;
-}
-
 /** One server over its life: it starts when it is needed, and again after it has ended. */
-export class McpServer {
+export class McpServer implements ToolServer {
   readonly #options: McpServerOptions;
   readonly #errors: ServerErrors;
   readonly #closed = new AbortController();
@@ -55,7 +40,6 @@ export class McpServer {
     this.#restarts = new Restarts(options.now);
   }
 
-  /** Its tools as they are now. Rejects only with the reason of an aborted signal. */
   async state(signal: AbortSignal): Promise<ServerState> {
     const { entry } = this.#options;
     try {
@@ -76,7 +60,6 @@ export class McpServer {
     }
   }
 
-  /** The outcome, even if the call failed. Rejects with the reason of an aborted signal. */
   async call(request: ToolRequest, options: CallOptions): Promise<CallOutcome> {
     try {
       return readToolResult(await this.#call(request, options));

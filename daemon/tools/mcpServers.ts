@@ -1,16 +1,17 @@
 import type { Advised } from '../../protocol/messages/advice.ts';
 import type { Tool } from '../../protocol/messages/chat.ts';
-import type {
-  Approvals,
-  FinishLoginParams,
-  FinishLoginResult,
-  ListedTool,
-  ListedToolServer,
-  ListToolsResult,
-  LoginParams,
-  LoginResult,
-  LogoutResult,
-  ToolServers,
+import {
+  type Approvals,
+  builtinServer,
+  type FinishLoginParams,
+  type FinishLoginResult,
+  type ListedTool,
+  type ListedToolServer,
+  type ListToolsResult,
+  type LoginParams,
+  type LoginResult,
+  type LogoutResult,
+  type ToolServers,
 } from '../../protocol/messages/tools.ts';
 import { InvalidParamsError } from '../base/errors.ts';
 import { createEmitter } from '../base/event.ts';
@@ -19,10 +20,11 @@ import type { Log } from '../base/log.ts';
 import type { DaemonToolOffer, DaemonTools } from '../chat/daemonTools.ts';
 import type { SecretStore } from '../config/secrets.ts';
 import { emptyUserConfig, type UserConfig } from '../config/userFile.ts';
+import type { BuiltinContext } from './builtin/builtinServer.ts';
 import type { McpRuntime, McpRuntimeOptions, ToolStores } from './mcpRuntime.ts';
-import type { McpServer, ServerState } from './mcpServer.ts';
 import { type HttpServerEntry, readServerEntry, type ServerEntry } from './serverEntry.ts';
 import { offerTools } from './toolOffer.ts';
+import type { ServerState, ToolServer } from './toolServer.ts';
 
 export interface McpServersOptions
   extends Pick<
@@ -35,12 +37,15 @@ export interface McpServersOptions
     /** Those of them that the editor itself gives, for which its approvals are meant. */
     readonly editorServers: ToolServers;
     readonly approvals: Approvals;
+    readonly builtinTools: boolean;
     readonly timeouts: { readonly tool: number; readonly toolTotal: number };
   };
   /** What the user's own configuration says now. */
   readonly readUserConfig: () => Promise<Pick<UserConfig, 'tools'>>;
   readonly secrets: Pick<SecretStore, 'redact' | 'redaction'>;
   readonly log: Log;
+  /** What the built-in tools need of the client. */
+  readonly builtin: BuiltinContext;
   /** The stores, if several sets of servers share them. Their owner closes them after the sets. */
   readonly openStores?: () => Promise<ToolStores>;
 }
@@ -54,7 +59,7 @@ export class McpServers implements DaemonTools {
   readonly #runtime = lazily(() => this.#load());
   readonly #changes = createEmitter<void>();
   /** Servers that were used, with their entry as text: another entry is another server. */
-  readonly #known = new Map<string, { readonly entry: string; readonly server: McpServer }>();
+  readonly #known = new Map<string, { readonly entry: string; readonly server: ToolServer }>();
   readonly #closing = new Set<Promise<void>>();
   readonly #warnings = new Set<string>();
   #isLoaded = false;
@@ -62,6 +67,7 @@ export class McpServers implements DaemonTools {
   #settled: string | undefined;
   #user = emptyUserConfig.tools;
   #root: string | undefined;
+  #folders: readonly string[] = [];
 
   constructor(options: McpServersOptions) {
     this.#options = options;
@@ -70,9 +76,13 @@ export class McpServers implements DaemonTools {
   /** A server started or ended, its tools changed, a login began or ended, or the settings have other servers. */
   readonly onDidChange = this.#changes.event;
 
-  /** The editor's folder, where servers start that name none. */
-  start(root: string | undefined): void {
+  /**
+   * `root` is the editor's folder, where servers start that name none; `folders` are those whose files the built-in
+   * tools use.
+   */
+  start(root: string | undefined, folders: readonly string[]): void {
     this.#root = root;
+    this.#folders = folders;
   }
 
   /** @throws {InvalidParamsError} if a name of `servers` is not that of a tool server. */
@@ -106,7 +116,8 @@ export class McpServers implements DaemonTools {
       approvals,
       // Servers of a workspace's settings are left out: an approval of their name is not meant for them.
       named: () => ({
-        given: [this.#user.approvals, settings().approvals],
+        user: this.#user.approvals,
+        client: settings().approvals,
         servers: { ...settings().editorServers, ...this.#user.mcpServers },
       }),
       checkArguments,
@@ -206,10 +217,23 @@ export class McpServers implements DaemonTools {
       ...this.#options.settings().mcpServers,
       ...this.#user.mcpServers,
     };
-    const entries = Object.entries(servers).map(([name, value]) => readServerEntry(name, value));
+    const entered = Object.entries(servers).map(([name, value]) => readServerEntry(name, value));
+    const entries = this.#hasBuiltin() ? this.#withBuiltin(entered) : entered;
     for (const entry of entries)
       if (entry.kind === 'http') for (const value of Object.values(entry.headers)) this.#hide(value);
     return entries;
+  }
+
+  #hasBuiltin(): boolean {
+    return this.#options.settings().builtinTools || this.#user.builtinTools;
+  }
+
+  #withBuiltin(entered: readonly ServerEntry[]): readonly ServerEntry[] {
+    const taken = entered.find(({ name }) => name === builtinServer);
+    if (taken?.kind === 'wrong')
+      this.#warnOnce(`The tool server ${builtinServer} of the settings is left out. ${taken.problem}`);
+    const builtin: ServerEntry = { name: builtinServer, kind: 'builtin', folders: this.#folders };
+    return [builtin, ...entered.filter((entry) => entry !== taken)];
   }
 
   #check(names: readonly string[], parameter: string): void {
@@ -245,7 +269,11 @@ export class McpServers implements DaemonTools {
       return { entry, state: 'failed', message, tools: [] };
     }
     const found = this.#known.get(entry.name)?.server;
-    const server = found ?? runtime.createMcpServer(entry, this.#root);
+    const server =
+      found ??
+      (entry.kind === 'builtin'
+        ? runtime.createBuiltinServer(entry, this.#options.builtin)
+        : runtime.createMcpServer(entry, this.#root));
     if (!found) this.#known.set(entry.name, { entry: JSON.stringify(entry), server });
     return server.state(signal);
   }
@@ -265,6 +293,7 @@ function loginProblem(name: string, entry: ServerEntry | undefined, all: readonl
   if (!entry) return `there is no tool server "${name}" at an address${hint}`;
   if (entry.kind === 'disabled') return `the tool server "${name}" is disabled`;
   if (entry.kind === 'wrong') return `the entry of "${name}" is wrong. ${entry.problem.replace(/\.$/, '')}`;
+  if (entry.kind === 'builtin') return `the tool server "${name}" is built in, and needs no login`;
   return `the tool server "${name}" is a program on this machine, which needs no login`;
 }
 
@@ -277,7 +306,7 @@ function toListed({ entry, state, message, advice, needsLogin, tools }: ServerSt
   return {
     name: entry.name,
     state,
-    tools: tools.map(({ fingerprint: _, ...tool }): ListedTool => tool),
+    tools: tools.map(({ fingerprint: _, isAskedEachTime: __, ...tool }): ListedTool => tool),
     ...(message === undefined ? {} : { message }),
     ...(advice === undefined ? {} : { advice }),
     ...(needsLogin ? { needsLogin } : {}),

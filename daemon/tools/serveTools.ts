@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import * as z from 'zod/mini';
 import type {
   ApproveToolResult,
@@ -32,6 +33,16 @@ interface ApprovalRequests {
   start(client: ToolCapabilities | undefined): void;
   /** Undefined if nobody can be asked. */
   readonly ask: () => AskApproval | undefined;
+}
+
+/** The folders whose files the built-in tools use: those of the workspace, or else the one that a client names. */
+export function builtinFolders(
+  workspace: readonly string[],
+  client: ToolCapabilities | undefined,
+): readonly string[] {
+  const folder: unknown = client?.folder;
+  if (workspace.length > 0) return workspace;
+  return typeof folder === 'string' && isAbsolute(folder) ? [folder] : [];
 }
 
 export function createApprovalRequests(endpoint: Endpoint): ApprovalRequests {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import * as z from 'zod/mini';
+import { builtinServer } from '../../protocol/messages/tools.ts';
 
 /** The checked entry of a tool server. */
 export type ServerEntry = { readonly name: string } & (
@@ -17,11 +18,14 @@ export type ServerEntry = { readonly name: string } & (
       readonly headers: Readonly<Record<string, string>>;
       readonly clientId?: string;
     }
+  /** The daemon's own tools, for files in these folders. */
+  | { readonly kind: 'builtin'; readonly folders: readonly string[] }
   | { readonly kind: 'disabled' }
   /** The problem is a sentence that quotes none of the entry's values. */
   | { readonly kind: 'wrong'; readonly problem: string }
 );
 
+export type BuiltinEntry = Extract<ServerEntry, { readonly kind: 'builtin' }>;
 export type HttpServerEntry = Extract<ServerEntry, { readonly kind: 'http' }>;
 
 const text = z.string().check(z.maxLength(32_768));
@@ -60,12 +64,15 @@ function isServerName(name: string): boolean {
   );
 }
 
+const reservedName = `The name "${builtinServer}" belongs to the built-in tools. Give the server another one.`;
+
 const nameRule =
   'A name has up to 64 characters: letters, digits, signs other than a comma, a slash and a quotation mark, and single blanks between them.';
 
 /** Reads an entry. Problems name only its keys, because its values may be secrets. */
 export function readServerEntry(name: string, value: unknown): ServerEntry {
   if (!isServerName(name)) return wrong(name, nameRule);
+  if (name.toLowerCase() === builtinServer) return wrong(name, reservedName);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return wrong(name, 'It is not an object.');
   if ('disabled' in value && typeof value.disabled !== 'boolean')

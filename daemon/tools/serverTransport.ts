@@ -8,7 +8,7 @@ import type { AccessTokens } from './oauth/accessTokens.ts';
 import { type ServerEntry, startFolder } from './serverEntry.ts';
 import { StdioTransport } from './stdioTransport.ts';
 
-export type StartableEntry = Exclude<ServerEntry, { readonly kind: 'disabled' | 'wrong' }>;
+export type StartableEntry = Extract<ServerEntry, { readonly kind: 'stdio' | 'http' }>;
 
 export interface ServerTransportOptions {
   readonly entry: StartableEntry;

@@ -21,6 +21,8 @@ const maxSaid = 5;
 export interface McpTool extends ListedTool {
   /** A hash of the server's whole description of the tool, uncut. If it changes, earlier approvals no longer count. */
   readonly fingerprint: string;
+  /** No approval lasts: the user is asked about each call. Only built-in tools are so. */
+  readonly isAskedEachTime?: boolean;
 }
 
 export interface ToolPage {
@@ -140,7 +142,7 @@ function withCutTitle({ title, ...hints }: ToolAnnotations): ToolAnnotations {
 }
 
 /** The order of keys does not count, because a server may change it. */
-function fingerprintOf(description: readonly unknown[]): string {
+export function fingerprintOf(description: readonly unknown[]): string {
   const canonical = JSON.stringify(description, (_, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
       ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))

@@ -4,9 +4,9 @@ import type { Log } from '../base/log.ts';
 import type { DaemonTool } from '../chat/daemonTools.ts';
 import type { ApprovalStore, NamedApprovals } from './approvals.ts';
 import type { ArgumentsCheck } from './argumentsCheck.ts';
-import type { McpServer, ServerState } from './mcpServer.ts';
 import { decisiveFolder, type ServerEntry } from './serverEntry.ts';
 import type { McpTool } from './toolList.ts';
+import type { ServerState, ToolServer } from './toolServer.ts';
 
 /** A model is offered at most this many tools, those of the client among them. */
 const maxOffered = 128;
@@ -49,7 +49,7 @@ export function offerTools(
 interface Offered {
   readonly entry: ServerEntry;
   readonly folder: string | undefined;
-  readonly server: McpServer;
+  readonly server: ToolServer;
   readonly tool: McpTool;
 }
 
@@ -58,8 +58,11 @@ function toDaemonTool(
   name: string,
   { approvals, named, checkArguments, log }: OfferOptions,
 ): DaemonTool {
-  const { title, description, inputSchema, annotations, fingerprint } = tool;
-  const approved = { entry, folder, tool: tool.name, fingerprint };
+  const { title, description, inputSchema, annotations, fingerprint, isAskedEachTime = false } = tool;
+  const approved = { entry, folder, tool: tool.name, fingerprint, isAskedEachTime };
+  const requestOf = (given: Readonly<Record<string, unknown>>) => {
+    return { name: tool.name, arguments: given, inputSchema };
+  };
   return {
     name,
     description,
@@ -77,8 +80,14 @@ function toDaemonTool(
           log.warn(`Runner could not save that ${tool.name} is always allowed: ${messageOf(error)}`);
         });
     },
-    call: (given, signal, onProgress) =>
-      server.call({ name: tool.name, arguments: given, inputSchema }, { signal, onProgress }),
+    ...(isAskedEachTime ? { decisions: ['once', 'deny'] } : {}),
+    ...(server.prepare
+      ? {
+          prepare: (given, signal) =>
+            server.prepare?.(requestOf(given), signal) ?? Promise.resolve(undefined),
+        }
+      : {}),
+    call: (given, signal, onProgress) => server.call(requestOf(given), { signal, onProgress }),
   };
 }
 

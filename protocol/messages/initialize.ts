@@ -15,6 +15,11 @@ export interface InitializationOptions extends RunnerOptions {
   readonly refusedTools?: readonly ToolRefusal[];
   /** Tools that run without a question. The settings have no such key, because a workspace may write settings. */
   readonly approvals?: Approvals;
+  /**
+   * True: models may be offered the built-in tools, which read and edit files of the workspace. Default false. The
+   * settings have no such key, because a workspace may write settings.
+   */
+  readonly builtinTools?: boolean;
 }
 
 export interface TrustParams {

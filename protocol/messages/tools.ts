@@ -46,6 +46,9 @@ export interface HttpToolServer {
 /** Tool servers by name. */
 export type ToolServers = Readonly<Record<string, StdioToolServer | HttpToolServer>>;
 
+/** The name of the tool server that is built in: no entry has it. */
+export const builtinServer = 'builtin';
+
 /** Tools that run without a question, by the name of their server and their own name. */
 export type Approvals = Readonly<Record<string, 'always' | readonly string[]>>;
 
@@ -110,6 +113,23 @@ export interface ApproveToolParams {
   readonly title?: string;
   readonly description: string;
   readonly annotations?: ToolAnnotations;
+  /** What the call would change, in place of most of its arguments. Only a client with `showsDiffs` gets it. */
+  readonly diff?: FileDiff;
+  /** The possible answers. Absent: all of them. Any other answer is a denial. */
+  readonly decisions?: readonly ToolDecision[];
+}
+
+/** The change of a text file. The texts come from files and models: a client makes control characters visible. */
+export interface FileDiff {
+  /** The absolute path of the file. */
+  readonly path: string;
+  /** The path below the folder of the workspace, with slashes. */
+  readonly name: string;
+  /** Absent: the file is new. Line ends are those of the file. */
+  readonly before?: string;
+  readonly after: string;
+  /** The hunks of the unified format, with three lines of context, without the lines that name the files. */
+  readonly unified: string;
 }
 
 /** `session` applies until the daemon ends, `always` until the tool's description or schema changes. */
@@ -193,4 +213,8 @@ export const logoutRequest: RequestMessage<LoginParams, LogoutResult> = { method
 export interface ToolCapabilities {
   /** The client answers `runner/tools/approve`. Otherwise the daemon runs only what `approvals` allow. */
   readonly approvesTools?: boolean;
+  /** The client shows `diff` with its question. Otherwise no model is offered the built-in tool that edits files. */
+  readonly showsDiffs?: boolean;
+  /** An absolute path: the folder that the built-in tools use if the client has no workspace, as in a terminal. */
+  readonly folder?: string;
 }

@@ -395,7 +395,11 @@ t.test("unusable entries of the user's own configuration are named, and the rest
     const mayHaveSaid = isUnusable || text.includes('sessionDays');
     t.strictSame(sessions, mayHaveSaid ? { keepSessions: false } : {}, text);
   }
-  const tools = { mcpServers: { a: { command: 'a' }, b: 5 }, approvals: { a: 'always' } };
+  const tools = {
+    mcpServers: { a: { command: 'a' }, b: 5 },
+    approvals: { a: 'always' },
+    builtinTools: true,
+  };
   const whole = JSON.stringify({ ...tools, keepSessions: false, sessionDays: 5, keepAlive: 5, auth, odd: 1 });
   const sessions = { keepSessions: false, sessionDays: 5 };
   t.strictSame(

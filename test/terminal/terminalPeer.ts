@@ -72,6 +72,8 @@ export interface Started {
   readonly flags: readonly string[];
   options: InitializationOptions;
   approvesTools: boolean;
+  showsDiffs: boolean;
+  folder: string | undefined;
   isPaused(): boolean;
   wasKilled: boolean;
   /** Ends it as a crash would, with its last words. */
@@ -91,6 +93,8 @@ function startPeer(script: PeerScript, started: Started[], flags: readonly strin
     flags,
     options: {},
     approvesTools: false,
+    showsDiffs: false,
+    folder: undefined,
     isPaused: () => output.isPaused(),
     wasKilled: false,
     die(last) {
@@ -104,6 +108,8 @@ function startPeer(script: PeerScript, started: Started[], flags: readonly strin
   connection.onRequest('initialize', ({ initializationOptions, capabilities: client }) => {
     self.options = initializationOptions;
     self.approvesTools = client.experimental.runner.approvesTools === true;
+    self.showsDiffs = client.experimental.runner.showsDiffs === true;
+    self.folder = client.experimental.runner.folder;
     if (self.options.host?.includes(' ')) {
       const message = 'The parameter "initializationOptions.host" is not valid: it is not an address.';
       return new ResponseError(-32602, message, {

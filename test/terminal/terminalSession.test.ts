@@ -1298,6 +1298,67 @@ t.test('a conversation asks before a call, and shows its result', async (t) => {
   t.equal(await run.ended, 0);
 });
 
+t.test('an edit is asked with its change, which is folded if it is long', async (t) => {
+  const lines = Array.from({ length: 60 }, (_, index) => `+line ${index + 1}`);
+  const small = '@@ -1,2 +1,2 @@\n \tkept\n-old \u001b[31m\n+新しい行\n\\ No newline at end of file\n';
+  const changes = [small, `@@ -0,0 +1,61 @@\n+${'x'.repeat(600)}\n${lines.join('\n')}\n`];
+  const run = startTerminal({
+    ...withServers,
+    isScreen: true,
+    args: ['chat', '--tools', 'builtin'],
+    async chat({ send, approve }) {
+      const unified = changes.shift() ?? '';
+      const toolCall = {
+        id: 'e1',
+        name: 'edit_file',
+        arguments: { path: 'src/a.ts', edits: [{ old: 'a'.repeat(600), new: 'b' }] },
+      };
+      await send({ kind: 'toolCall', toolCall });
+      const { decision } = await approve({
+        toolCall,
+        server: 'builtin',
+        description: 'Edits a file.',
+        decisions: ['once', 'deny'],
+        diff: {
+          path: '/work/src/a.ts',
+          name: 'src/a.ts',
+          after: '',
+          unified,
+          ...(unified === small ? { before: '' } : {}),
+        },
+      });
+      await send({ kind: 'text', text: `You said ${decision}.` });
+      return resultOf(`You said ${decision}.`, {});
+    },
+  });
+  await run.stdout.until(/m:1b ›/);
+  t.match(run.started[0], { showsDiffs: true, folder: /^\// });
+  run.type('go\r');
+  await run.stdout.until(/allow edit_file\? \[y\]es, \[n\]o $/);
+  t.match(
+    run.stdout.plain(),
+    /tool call: edit_file src\/a\.ts \(1 edit\)\r?\nsrc\/a\.ts\r?\n@@ .* @@\r?\n {5}kept\r?\n-old ␛\[31m\r?\n\+新しい行\r?\n\\ No/,
+  );
+  t.notMatch(run.stdout.text(), 'old \u001b[31m', 'nothing in a file drives the terminal');
+  run.type('a\r');
+  await run.stdout.until(/edit_file\?.*a[\s\S]*edit_file\? \[y\]es, \[n\]o $/);
+  run.type('y\r');
+  await run.stdout.until(/You said once\.[\s\S]*m:1b ›/);
+  run.type('go\r');
+  await run.stdout.until(
+    /src\/a\.ts \(new file\)[\s\S]*… 28 more lines\r?\n.*\[n\]o, show the \[w\]hole change $/,
+  );
+  t.match(run.stdout.plain(), /x… 101 more characters/);
+  t.notMatch(run.stdout.plain(), /\+line 60/);
+  run.type('w\r');
+  await run.stdout.until(/\+line 60\r?\n.*allow edit_file\? \[y\]es, \[n\]o $/);
+  t.match(run.stdout.plain(), new RegExp(`\\+${'x'.repeat(600)}`));
+  run.type('n\r');
+  await run.stdout.until(/You said deny\.[\s\S]*m:1b ›/);
+  run.type('\u0004');
+  t.equal(await run.ended, 0);
+});
+
 t.test('only an answer to the question allows a call', async (t) => {
   let call: () => void = () => undefined;
   const run = startTerminal({
@@ -1458,7 +1519,7 @@ t.test(
 t.test('a script names its tools and what they may do', async (t) => {
   const refused = startTerminal({ ...withServers, args: ['chat', '--tools', 'nobody', 'hi'], input: '' });
   t.equal(await refused.ended, 2);
-  t.match(refused.stderr.text(), /There is no tool server "nobody"\. There are: docs, files\./);
+  t.match(refused.stderr.text(), /There is no tool server "nobody"\. There are: docs, files, builtin\./);
   t.strictSame(
     refused.started.map(({ flags }) => flags),
     [[]],
@@ -1467,7 +1528,7 @@ t.test('a script names its tools and what they may do', async (t) => {
   for (const allow of ['nobody', 'nobody/read']) {
     const mistyped = startTerminal({ ...withServers, args: ['chat', '--allow', allow, 'hi'], input: '' });
     t.equal(await mistyped.ended, 2, allow);
-    t.match(mistyped.stderr.text(), /There is no tool server "nobody"\. There are: docs, files\./);
+    t.match(mistyped.stderr.text(), /There is no tool server "nobody"\. There are: docs, files, builtin\./);
   }
   let hostedTools: unknown;
   const run = startTerminal({

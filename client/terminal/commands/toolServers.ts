@@ -22,7 +22,8 @@ import { toolsTable } from '../screen/tools.ts';
 /** Lists the tool servers and their tools: as a table, or one object a server. Returns 1 if one failed. */
 export async function listTools(context: CommandContext): Promise<number> {
   const { stdout } = context.terminal;
-  const { options } = chooseTools(context);
+  // The built-in tools are listed where the user has switched them on.
+  const { builtinTools: _, ...options } = chooseTools(context).options;
   const { servers } = await withDaemon(context, options, (daemon) => daemon.request(listToolsRequest, {}));
   if (context.commandLine.json) for (const server of servers) await stdout.writeJson(server);
   else if (servers.length === 0)

@@ -1,6 +1,6 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import type { InitializationOptions } from '../../../protocol/messages/initialize.ts';
-import type { Approvals } from '../../../protocol/messages/tools.ts';
+import { type Approvals, builtinServer } from '../../../protocol/messages/tools.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { TerminalError } from '../cli/failure.ts';
 
@@ -12,7 +12,7 @@ const docsTools = ['search_docs', 'get_doc_markdown', 'list_collections'];
 /** What `--tools` and `--allow` ask for. */
 export interface ToolChoice {
   /** For the start of the daemon. */
-  readonly options: Pick<InitializationOptions, 'mcpServers' | 'approvals'>;
+  readonly options: Pick<InitializationOptions, 'mcpServers' | 'approvals' | 'builtinTools'>;
   /** Names of tool servers, in their order. */
   readonly known: readonly string[];
   /** The servers of `--tools`; undefined without the flag. */
@@ -33,8 +33,9 @@ export function chooseTools(
 ): ToolChoice {
   const own = toolServers ?? [];
   // If the user has a server with the name of ours, it is not ours and gets none of its approvals.
-  const isBuiltIn = documents !== undefined && !own.includes(docsServer);
-  const known = [...new Set([...(documents ? [docsServer] : []), ...own])];
+  const isOurs = documents !== undefined && !own.includes(docsServer);
+  const entered = [...new Set([...(documents ? [docsServer] : []), ...own])];
+  const known = [...new Set([...entered, builtinServer])];
   const named = tools?.split(',').map((name) => name.trim());
   const wrong = [...(named ?? []).filter((name) => name !== 'all'), ...allow.map(serverOfAllowed)].find(
     (name) => !known.includes(name),
@@ -44,10 +45,14 @@ export function chooseTools(
   return {
     options: {
       ...(documents ? { mcpServers: { [docsServer]: documents } } : {}),
-      approvals: approvalsOf(allow, isBuiltIn ? { [docsServer]: docsTools } : {}),
+      // The conversation says which servers its model may use. These are only used where the person names them.
+      builtinTools: true,
+      approvals: approvalsOf(allow, isOurs ? { [docsServer]: docsTools } : {}),
     },
     known,
-    wanted: named?.includes('all') ? known : named,
+    wanted: named?.includes('all')
+      ? [...new Set([...entered, ...named])].filter((name) => name !== 'all')
+      : named,
     own,
   };
 }

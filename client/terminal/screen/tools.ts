@@ -1,5 +1,5 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import { cutText } from '../../../protocol/base/text.ts';
+import { count, cutText } from '../../../protocol/base/text.ts';
 import type { ToolCall, ToolResult } from '../../../protocol/messages/chat.ts';
 import type { ListedToolServer } from '../../../protocol/messages/tools.ts';
 import { cutTo } from './columns.ts';
@@ -14,13 +14,28 @@ const maxResultRead = 4_000;
 const maxCall = 500;
 const maxArgumentsShown = 4_000;
 
-export function describeCall({ name, arguments: given }: ToolCall): string {
-  return cutAndCounted(showLine(`tool call: ${name} ${JSON.stringify(given)}`), maxCall);
+export function describeCall(call: ToolCall): string {
+  return cutAndCounted(lineOfCall(call), maxCall);
 }
 
 /** Whether {@link describeCall} leaves something out. */
-export function isCallCut({ name, arguments: given }: ToolCall): boolean {
-  return showLine(`tool call: ${name} ${JSON.stringify(given)}`).length > maxCall;
+export function isCallCut(call: ToolCall): boolean {
+  return isEdit(call.arguments) || lineOfCall(call).length > maxCall;
+}
+
+function lineOfCall({ name, arguments: given }: ToolCall): string {
+  const shown = isEdit(given)
+    ? `${given.path} (${count(given.edits.length, 'edit')})`
+    : JSON.stringify(given);
+  return showLine(`tool call: ${name} ${shown}`);
+}
+
+/** The texts of edits are hard to read as JSON, and the question shows them. */
+function isEdit(
+  given: ToolCall['arguments'],
+): given is { readonly path: string; readonly edits: readonly unknown[] } {
+  const { path, edits, ...rest } = given;
+  return typeof path === 'string' && Array.isArray(edits) && Object.keys(rest).length === 0;
 }
 
 /** The arguments of a call, each in a line of its own. */

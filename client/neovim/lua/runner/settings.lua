@@ -20,6 +20,7 @@
 ---@field engine? { keepRunning?: boolean }
 ---@field mcpServers? table<string, table<string, any>>
 ---@field approvals? table<string, array|string>
+---@field builtinTools? boolean
 ---@field trusted? boolean
 
 --- Their names, and what they must be.
@@ -45,5 +46,6 @@ return {
   { name = 'engine', schema = { type = 'object', properties = { keepRunning = { type = 'boolean' } } } },
   { name = 'mcpServers', schema = { type = 'object', values = { type = 'object' } } },
   { name = 'approvals', schema = { type = 'object', values = { type = { 'array', 'string' } } } },
+  { name = 'builtinTools', schema = { type = 'boolean' } },
   { name = 'trusted', schema = { type = 'boolean' } },
 }

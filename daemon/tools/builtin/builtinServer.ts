@@ -1,0 +1,204 @@
+import { realpath } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import type { FileDiff } from '../../../protocol/messages/tools.ts';
+import { type FindPrivacy, tryPathOf } from '../../base/filePrivacy.ts';
+import type { CallOutcome, PreparedCall } from '../../chat/daemonTools.ts';
+import type { CallOptions, ToolRequest } from '../mcpSession.ts';
+import type { BuiltinEntry } from '../serverEntry.ts';
+import { failedOutcome } from '../toolResult.ts';
+import type { ServerState, ToolServer } from '../toolServer.ts';
+import {
+  builtinTools,
+  type EditFile,
+  editFileSchema,
+  type ReadFile,
+  readFileSchema,
+} from './builtinTools.ts';
+import { createFileDiff } from './fileDiff.ts';
+import { FileProblemError } from './fileProblem.ts';
+import { changedMeanwhile, type FileStore, type StoredText } from './fileStore.ts';
+import { createFileTurns } from './fileTurns.ts';
+import { readLines } from './readLines.ts';
+import { applyEdits } from './textEdits.ts';
+import { openWorkspace, type Workspace, type WorkspaceFile } from './workspace.ts';
+
+/** What the built-in tools know of the client and its user. */
+export interface BuiltinContext {
+  readonly findPrivacy: FindPrivacy;
+  /** The documents that the editor has open, as they are on its screen. */
+  readonly openDocuments: () => readonly OpenText[];
+  /** Whether the client shows the difference that an edit makes, with its question. */
+  readonly showsDiffs: () => boolean;
+  /** Where files are read and written. Absent: on the disk. */
+  readonly store?: FileStore;
+}
+
+export interface OpenText {
+  readonly uri: string;
+  getText(): string;
+}
+
+export interface BuiltinServerOptions extends Omit<BuiltinContext, 'store'> {
+  readonly entry: BuiltinEntry;
+  readonly store: FileStore;
+  readonly env: NodeJS.ProcessEnv;
+  readonly platform: NodeJS.Platform;
+}
+
+/** A file with a longer text is not changed, because its user could not see what changes. In characters. */
+const maxEdited = 1024 * 1024;
+
+/** The tools for files of the workspace, as a tool server that runs in the daemon. */
+export function createBuiltinServer(options: BuiltinServerOptions): ToolServer {
+  const { entry, env, store, showsDiffs } = options;
+  const turns = createFileTurns();
+  let opened: Promise<Workspace> | undefined;
+  const workspace = () => {
+    const homes = [env['HOME'], env['USERPROFILE'], homedir()].filter((home) => home !== undefined);
+    opened ??= openWorkspace({ ...options, folders: entry.folders, homes });
+    // A folder may be there the next time.
+    opened.catch(() => {
+      opened = undefined;
+    });
+    return opened;
+  };
+
+  const prepareRead = async ({ path, from, to }: ReadFile): Promise<PreparedCall> => {
+    const file = await (await workspace()).find(path);
+    return {
+      end: () => undefined,
+      call: (signal) =>
+        outcomeOf(signal, async () => {
+          const found = await sameFile(await workspace(), path, file);
+          const { text } = await store.read(found, signal);
+          const note = (await unsavedText(options, found)) === undefined ? '' : unsavedNote;
+          return readLines(plainEnds(text), { from, to }) + note;
+        }),
+    };
+  };
+
+  const prepareEdit = async ({ path, edits }: EditFile, signal: AbortSignal): Promise<PreparedCall> => {
+    const first = await (await workspace()).find(path);
+    const end = await turns.take(first.path, signal);
+    try {
+      // An edit that came first may have made it.
+      const file = await (await workspace()).find(path);
+      await refuseUnsaved(options, file);
+      const before = file.isThere ? await store.read(file, signal) : undefined;
+      const text = changed(file, before, edits);
+      const diff = createFileDiff({ ...file, after: text, ...(before ? { before: before.text } : {}) });
+      const write = async () => {
+        const found = await sameFile(await workspace(), path, file);
+        await refuseUnsaved(options, found);
+        await store.write(found, { before, text }, signal);
+        return `${before ? 'Changed' : 'Created'} ${file.name} (${lineCounts(diff)}).`;
+      };
+      return { diff, end, call: () => outcomeOf(signal, write).finally(end) };
+    } catch (error) {
+      end();
+      throw error;
+    }
+  };
+
+  const prepare = async (request: ToolRequest, signal: AbortSignal): Promise<PreparedCall> => {
+    try {
+      return request.name === 'edit_file'
+        ? await prepareEdit(editFileSchema.parse(request.arguments), signal)
+        : await prepareRead(readFileSchema.parse(request.arguments));
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof FileProblemError)) throw error;
+      const problem = error.message;
+      return { problem, end: () => undefined, call: async () => failedOutcome(problem) };
+    }
+  };
+
+  return {
+    async state(): Promise<ServerState> {
+      try {
+        const { folders } = await workspace();
+        return { entry, server: this, state: 'ready', tools: builtinTools(folders, showsDiffs()) };
+      } catch (error) {
+        if (!(error instanceof FileProblemError)) throw error;
+        return { entry, state: 'failed', message: error.message, tools: [] };
+      }
+    },
+    prepare,
+    async call(request: ToolRequest, { signal }: CallOptions) {
+      const prepared = await prepare(request, signal);
+      return prepared.call(signal).finally(prepared.end);
+    },
+    close: async () => undefined,
+  };
+}
+
+/** Another program may have changed what the path leads to since the user was asked. */
+async function sameFile(workspace: Workspace, path: string, before: WorkspaceFile): Promise<WorkspaceFile> {
+  const file = await workspace.find(path);
+  if (file.path !== before.path || file.isThere !== before.isThere) throw changedMeanwhile(before.name);
+  return file;
+}
+
+function changed({ name }: WorkspaceFile, before: StoredText | undefined, edits: EditFile['edits']): string {
+  const isCreation = edits.length === 1 && edits[0]?.old === '';
+  if (!before && !isCreation)
+    throw new FileProblemError(
+      `There is no file ${name}. To make it, give one edit with an empty "old" and the whole text as "new".`,
+    );
+  const tooLong = new FileProblemError(
+    `${name} is longer than a million characters, which are not edited here.`,
+  );
+  if (before && before.text.length > maxEdited) throw tooLong;
+  const text = before ? applyEdits(before.text, edits) : (edits[0]?.new ?? '');
+  if (before && text === before.text)
+    throw new FileProblemError(`The edits would not change ${name}: "old" and "new" are the same.`);
+  if (text.length > maxEdited) throw tooLong;
+  return text;
+}
+
+const unsavedNote = '\n[The editor has unsaved changes of this file. This is what is on the disk.]';
+
+async function refuseUnsaved(context: UnsavedContext, file: WorkspaceFile): Promise<void> {
+  if ((await unsavedText(context, file)) === undefined) return;
+  throw new FileProblemError(
+    `${file.name} has unsaved changes in the editor, so it was not changed. Ask the user to save it first.`,
+  );
+}
+
+type UnsavedContext = Pick<BuiltinServerOptions, 'openDocuments' | 'store'>;
+
+/** What the editor shows, if that is not what the disk has. Line ends do not count, since editors have their own. */
+async function unsavedText(
+  { openDocuments, store }: UnsavedContext,
+  file: WorkspaceFile,
+): Promise<string | undefined> {
+  for (const document of openDocuments()) {
+    const named = document.uri.startsWith('file:') ? tryPathOf(document.uri) : undefined;
+    if (named === undefined || (await realpath(named).catch(() => named)) !== file.path) continue;
+    const onScreen = plainEnds(document.getText());
+    const onDisk = file.isThere ? await store.read(file, new AbortController().signal) : undefined;
+    if (onDisk === undefined || plainEnds(onDisk.text) !== onScreen) return onScreen;
+  }
+  return undefined;
+}
+
+async function outcomeOf(signal: AbortSignal, work: () => Promise<string>): Promise<CallOutcome> {
+  try {
+    return { content: await work(), isError: false };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof FileProblemError)) throw error;
+    return failedOutcome(error.message);
+  }
+}
+
+/** Such as `+3 -1 lines`. */
+function lineCounts({ unified }: FileDiff): string {
+  const lines = unified.split('\n');
+  const beginning = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
+  return `+${beginning('+')} -${beginning('-')} lines`;
+}
+
+function plainEnds(text: string): string {
+  return text.replaceAll('\r\n', '\n');
+}

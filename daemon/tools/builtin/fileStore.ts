@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { access, type FileHandle, link, lstat, mkdir, open, realpath, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { messageOf } from '../../../protocol/base/errorText.ts';
+import { openRegularFile, readOpenBytes } from '../../base/regularFile.ts';
+import { FileProblemError } from './fileProblem.ts';
+import { decodeText, encodeText, type FileText } from './fileText.ts';
+import type { WorkspaceFile } from './workspace.ts';
+
+/** Where the text of files is read and written: the disk, or an editor that has a file system of its own. */
+export interface FileStore {
+  /** @throws {FileProblemError} if it cannot be read, or is no text. */
+  read(file: WorkspaceFile, signal: AbortSignal): Promise<StoredText>;
+  /**
+   * Writes the whole file, or nothing if it is no longer as it was read; without `before`, if it exists now.
+   * @throws {FileProblemError} if it was not written.
+   */
+  write(file: WorkspaceFile, change: FileChange, signal: AbortSignal): Promise<void>;
+}
+
+/** A text as it was read. */
+export interface StoredText extends FileText {
+  /** Only where the file was read from the disk. */
+  readonly bytes?: Buffer;
+}
+
+export interface FileChange {
+  readonly before: StoredText | undefined;
+  readonly text: string;
+}
+
+/** Larger files are neither read nor changed. */
+const maxBytes = 16 * 1024 * 1024;
+
+export const diskStore: FileStore = {
+  async read({ path, name }) {
+    const bytes = await reading(name, () => readFile(path));
+    return { ...decodeText(bytes), bytes };
+  },
+  async write(file, { before, text }, signal) {
+    const bytes = encodeText({ text, hasMark: before?.hasMark ?? false });
+    await writing(file.name, async () => {
+      if (before?.bytes) await replaceFile(file, { before: before.bytes, bytes, signal });
+      else await createFile(file, bytes, signal);
+    });
+  },
+};
+
+/** Reads the file that the path leads to over no link, so that nobody can put a link in its place meanwhile. */
+async function readFile(path: string): Promise<Buffer> {
+  const file = await openRegularFile(path, constants.O_NOFOLLOW ?? 0);
+  try {
+    await requireSame(file, path);
+    return await readOpenBytes(file, maxBytes);
+  } finally {
+    await file.close();
+  }
+}
+
+/** A folder above may have become a link since the path was checked. */
+async function requireSame(file: FileHandle, path: string): Promise<void> {
+  const [real, opened, found] = await Promise.all([
+    realpath(path),
+    file.stat({ bigint: true }),
+    lstat(path, { bigint: true }),
+  ]);
+  if (real !== path || opened.ino !== found.ino || opened.dev !== found.dev)
+    throw new FileProblemError('The file was moved while it was opened. Try again.');
+}
+
+interface Replacement {
+  readonly before: Buffer;
+  readonly bytes: Buffer;
+  readonly signal: AbortSignal;
+}
+
+/** Puts a new file in the place of the old one, with its mode and, where that is allowed, its owner. */
+async function replaceFile(
+  { path, name }: WorkspaceFile,
+  { before, bytes, signal }: Replacement,
+): Promise<void> {
+  await access(path, constants.W_OK).catch(() => {
+    throw new FileProblemError(`${name} is read-only, so it was not changed.`);
+  });
+  const { mode, uid, gid } = await lstat(path);
+  await withFileBeside(path, bytes, async (beside, file) => {
+    await file.chmod(mode & 0o7777);
+    await file.chown(uid, gid).catch(() => undefined);
+    await file.sync();
+    const now = await readFile(path);
+    if (!now.equals(before)) throw changedMeanwhile(name);
+    signal.throwIfAborted();
+    await rename(beside, path);
+  });
+}
+
+async function createFile({ path, name }: WorkspaceFile, bytes: Buffer, signal: AbortSignal): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  if ((await realpath(dirname(path))) !== dirname(path))
+    throw new FileProblemError(
+      `The folder of ${name} was moved meanwhile, so nothing was written. Try again.`,
+    );
+  await withFileBeside(path, bytes, async (beside, file) => {
+    await file.sync();
+    signal.throwIfAborted();
+    // Unlike a renamed file, a link never takes the place of another file.
+    await link(beside, path).catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EEXIST' || (await isThere(path))) throw changedMeanwhile(name);
+      // Not every file system has links.
+      await rename(beside, path);
+    });
+  });
+}
+
+/** Writes a file with another name into the same folder, which is gone afterwards unless it was renamed. */
+async function withFileBeside(
+  path: string,
+  bytes: Buffer,
+  finish: (beside: string, file: FileHandle) => Promise<void>,
+): Promise<void> {
+  const beside = join(dirname(path), `.${basename(path).slice(0, 100)}.${randomUUID()}.tmp`);
+  try {
+    const file = await open(beside, 'wx', 0o666);
+    try {
+      await file.writeFile(bytes);
+      await finish(beside, file);
+    } finally {
+      await file.close();
+    }
+  } finally {
+    await rm(beside, { force: true });
+  }
+}
+
+function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+export function changedMeanwhile(name: string): FileProblemError {
+  return new FileProblemError(
+    `${name} has changed since the edit was made, so nothing was written. Read it again, and make a new edit.`,
+  );
+}
+
+function reading<T>(name: string, work: () => Promise<T>): Promise<T> {
+  return inWords(work, (reason) => `${name} cannot be read: ${reason}.`);
+}
+
+function writing<T>(name: string, work: () => Promise<T>): Promise<T> {
+  return inWords(work, (reason) => `${name} was not written: ${reason}.`);
+}
+
+async function inWords<T>(work: () => Promise<T>, sentence: (reason: string) => string): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof FileProblemError || (error as Error).name === 'AbortError') throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    throw new FileProblemError(sentence(reasons.get(code ?? '') ?? messageOf(error)));
+  }
+}
+
+const reasons: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'there is no such file'],
+  ['EISDIR', 'it is a folder'],
+  ['EACCES', 'the system does not allow it'],
+  ['EPERM', 'the system does not allow it'],
+  ['EROFS', 'the disk is read-only'],
+  ['ENOSPC', 'the disk is full'],
+  ['ELOOP', 'it is a link'],
+]);

@@ -1,0 +1,158 @@
+import { lstat, realpath } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, parse, relative, resolve, sep } from 'node:path';
+import { type FindPrivacy, maxPath } from '../../base/filePrivacy.ts';
+import { FileProblemError } from './fileProblem.ts';
+
+/** A path that the built-in tools may use. It was checked when it was found, and is checked again at each use. */
+export interface WorkspaceFile {
+  /** The absolute path, which leads over no link. */
+  readonly path: string;
+  /** The path below the folder of the workspace, with slashes, for people and models. */
+  readonly name: string;
+  readonly isThere: boolean;
+}
+
+export interface Workspace {
+  /** The absolute paths of its folders, which lead over no link. */
+  readonly folders: readonly string[];
+  /** @throws {FileProblemError} if the path leads out, or to a file that is not for models. */
+  find(path: string): Promise<WorkspaceFile>;
+}
+
+export interface WorkspaceOptions {
+  readonly folders: readonly string[];
+  /** The user's home folders. */
+  readonly homes: readonly string[];
+  readonly platform: NodeJS.Platform;
+  readonly findPrivacy: FindPrivacy;
+}
+
+/** @throws {FileProblemError} if none of the folders is that of a project. */
+export async function openWorkspace({ folders, homes, ...options }: WorkspaceOptions): Promise<Workspace> {
+  if (folders.length === 0)
+    throw new FileProblemError(
+      'The built-in tools need a folder. Open that of a project, or start Runner in it.',
+    );
+  const homeFolders = await Promise.all(homes.map((home) => realpath(home).catch(() => home)));
+  const checked = await Promise.all(folders.map((folder) => tryProjectFolder(folder, homeFolders)));
+  const roots = checked.flatMap((root) => (typeof root === 'string' ? [root] : []));
+  const [problem] = checked.flatMap((root) => (typeof root === 'string' ? [] : [root]));
+  if (roots.length === 0 && problem) throw problem;
+  return { folders: roots, find: (path) => findFile(path, { ...options, roots }) };
+}
+
+async function tryProjectFolder(
+  folder: string,
+  homes: readonly string[],
+): Promise<string | FileProblemError> {
+  const root = await realpath(folder).catch(() => undefined);
+  if (root === undefined)
+    return new FileProblemError(`The folder ${folder} of the workspace does not exist.`);
+  const isHome = homes.some((home) => isWithin(home, root));
+  if (isHome || root === parse(root).root)
+    return new FileProblemError(
+      `The built-in tools do not work in ${root}: ${homes.includes(root) ? 'it is your home folder' : 'it holds more than a project'}. Start Runner in the folder of a project.`,
+    );
+  const kept = reservedPart(root);
+  return kept === undefined
+    ? root
+    : new FileProblemError(
+        `The built-in tools do not work in ${kept}. Start Runner in the folder of a project.`,
+      );
+}
+
+interface FindOptions extends Pick<WorkspaceOptions, 'platform' | 'findPrivacy'> {
+  readonly roots: readonly string[];
+}
+
+async function findFile(path: string, options: FindOptions): Promise<WorkspaceFile> {
+  const { roots, findPrivacy } = options;
+  const named = await namedPath(path, options);
+  const { real, isThere } = await realPathOf(named);
+  const root = roots.find((folder) => isWithin(real, folder));
+  if (root === undefined || real === root)
+    throw new FileProblemError(
+      root === undefined
+        ? `${path} is outside of the workspace. Only files in ${roots.join(' and ')} are read and changed here.`
+        : `${path} is a folder. Name a file in it.`,
+    );
+  const name = relative(root, real).replaceAll(sep, '/');
+  const kept = reservedPart(name) ?? roots.map((folder) => reservedBelow(named, folder)).find(Boolean);
+  if (kept !== undefined)
+    throw new FileProblemError(`${path} is not read or changed here, because nothing in ${kept} is.`);
+  const privacy = (await findPrivacy(named)) ?? (await findPrivacy(real));
+  if (privacy !== undefined)
+    throw new FileProblemError(
+      privacy === 'secret'
+        ? `${path} is not read or changed here, because its name says that it may hold a secret. The user can open it.`
+        : `${path} is not read or changed here, because the user excluded it (runner.exclude).`,
+    );
+  return { path: real, name, isThere };
+}
+
+/** An absolute path. A relative one is below the first folder that has it, or else below the first one. */
+async function namedPath(path: string, { roots, platform }: FindOptions): Promise<string> {
+  // A colon within a path of Windows leads to another stream of the file.
+  const isStream = platform === 'win32' && path.slice(2).includes(':');
+  if (path === '' || path.includes('\0') || path.length > maxPath || isStream)
+    throw new FileProblemError('This is not the path of a file. Name a file of the workspace.');
+  if (isAbsolute(path)) return resolve(path);
+  const places = roots.map((root) => join(root, path));
+  for (const place of places) if (await isFound(place)) return place;
+  return places[0] ?? path;
+}
+
+/** Follows links, also those of the folders above a file that does not exist yet. */
+async function realPathOf(path: string): Promise<{ readonly real: string; readonly isThere: boolean }> {
+  try {
+    return { real: await realpath(path), isThere: true };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT') throw unreachable(path, code);
+    if (await isFound(path))
+      throw new FileProblemError(`${basename(path)} is a link to a file that does not exist.`);
+    const above = await realPathOf(dirname(path));
+    return { real: join(above.real, basename(path)), isThere: false };
+  }
+}
+
+function unreachable(path: string, code: string | undefined): FileProblemError {
+  if (code === 'ENOTDIR')
+    return new FileProblemError(`${path} cannot exist, because a part of it is a file and no folder.`);
+  return new FileProblemError(`${path} cannot be reached (${code ?? 'unknown error'}).`);
+}
+
+function isFound(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Whether a path is a folder or below it. */
+function isWithin(path: string, folder: string): boolean {
+  const rest = relative(folder, path);
+  return rest === '' || (rest !== '..' && !rest.startsWith(`..${sep}`) && !isAbsolute(rest));
+}
+
+/** What programs run or obey without a question is not for models: version control, and the settings of editors. */
+const reserved =
+  /^(\.git|\.hg|\.svn|\.jj|\.bzr|\.vscode|\.vscode-server|\.idea|\.vs|\.zed|\.fleet|\.cursor|\.runner|\.exrc|\.nvimrc|\.nvim\.lua|\.vimrc)$/;
+
+/** The first part of a path that is reserved; undefined if none is. */
+function reservedPart(path: string): string | undefined {
+  return path.split(/[/\\]/).find((part) => reserved.test(plainName(part)));
+}
+
+function reservedBelow(path: string, folder: string): string | undefined {
+  return isWithin(path, folder) ? reservedPart(relative(folder, path)) : undefined;
+}
+
+/** File systems take some names as the same: in upper case, with marks that nobody sees, or with dots at the end. */
+function plainName(part: string): string {
+  return part
+    .normalize('NFKC')
+    .replace(/\p{Cf}/gu, '')
+    .toLowerCase()
+    .replace(/(?<=.)[. ]+$/, '');
+}

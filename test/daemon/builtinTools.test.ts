@@ -1,0 +1,656 @@
+import {
+  chmod,
+  link,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  realpath,
+  rename,
+  stat,
+  symlink,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import fc from 'fast-check';
+import t from 'tap';
+import { createFileDiff } from '../../daemon/tools/builtin/fileDiff.ts';
+import { decodeText, encodeText } from '../../daemon/tools/builtin/fileText.ts';
+import { readLines } from '../../daemon/tools/builtin/readLines.ts';
+import { applyEdits, type TextEdit } from '../../daemon/tools/builtin/textEdits.ts';
+import { openWorkspace } from '../../daemon/tools/builtin/workspace.ts';
+import { listToolsRequest, type ToolDecision } from '../../protocol/messages/tools.ts';
+import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
+import { answersOf, offeredTo, startWithTools, type ToolOptions } from '../support/toolDaemon.ts';
+import { poll } from '../support/waiting.ts';
+
+const edit = (old: string, wanted: string): TextEdit => ({ old, new: wanted });
+
+t.test('edits change what they name, and keep line ends', async (t) => {
+  const cases: readonly { name: string; text: string; edits: readonly TextEdit[]; want: string }[] = [
+    { name: 'a word', text: 'one two\n', edits: [edit('two', '2')], want: 'one 2\n' },
+    { name: 'no line end at the end', text: 'a\nb', edits: [edit('b', 'c')], want: 'a\nc' },
+    { name: 'an old text to the end', text: 'a\nb\n', edits: [edit('b\n', 'b\nc\n')], want: 'a\nb\nc\n' },
+    {
+      name: 'Windows line ends, though models write others',
+      text: 'a\r\nb\r\nc\r\n',
+      edits: [edit('a\nb', 'a\nx\ny')],
+      want: 'a\r\nx\r\ny\r\nc\r\n',
+    },
+    {
+      name: 'one line of Windows that becomes two',
+      text: 'a\r\nb',
+      edits: [edit('b', 'b\nc')],
+      want: 'a\r\nb\r\nc',
+    },
+    { name: 'joined lines', text: 'a\r\nb\r\n', edits: [edit('a\nb', 'ab')], want: 'ab\r\n' },
+    {
+      name: 'mixed line ends outside of the change',
+      text: 'a\nb\r\nc\nd\r\n',
+      edits: [edit('b\nc\nd', 'b\nC\nd')],
+      want: 'a\nb\r\nC\nd\r\n',
+    },
+    {
+      name: 'several edits, in any order',
+      text: '1 2 3',
+      edits: [edit('3', 'three'), edit('1', 'one')],
+      want: 'one 2 three',
+    },
+    { name: 'neighbours', text: 'ab', edits: [edit('a', 'x'), edit('b', 'y')], want: 'xy' },
+    {
+      name: 'what an edit writes is not searched',
+      text: 'ab',
+      edits: [edit('a', 'b'), edit('b', 'a')],
+      want: 'ba',
+    },
+    { name: 'an empty file', text: '', edits: [edit('', 'new\n')], want: 'new\n' },
+    { name: 'a text that is removed', text: 'a\nb\nc\n', edits: [edit('b\n', '')], want: 'a\nc\n' },
+    { name: 'characters beyond the BMP', text: '😀 and 😁', edits: [edit('😁', '😂')], want: '😀 and 😂' },
+  ];
+  for (const { name, text, edits, want } of cases) t.equal(applyEdits(text, edits), want, name);
+});
+
+t.test('edits that cannot be meant change nothing, and say why', async (t) => {
+  const cases: readonly { name: string; text: string; edits: readonly TextEdit[]; want: RegExp }[] = [
+    { name: 'missing', text: 'a\n', edits: [edit('x', 'y')], want: /"old" of the edit does not occur/ },
+    {
+      name: 'another indentation',
+      text: 'if (x) {\n\treturn 1;\n}\n',
+      edits: [edit('if (x) {\n  return 1;', 'if (x) {\n  return 2;')],
+      want: /Line 1 is the same apart from blanks/,
+    },
+    {
+      name: 'twice',
+      text: 'a\nb\na\n',
+      edits: [edit('b', 'c'), edit('a', 'x')],
+      want: /"old" of edit 2 occurs more than once \(lines 1, 3\)/,
+    },
+    { name: 'twice, over itself', text: 'aaa', edits: [edit('aa', 'b')], want: /more than once/ },
+    {
+      name: 'very often',
+      text: 'a\n'.repeat(50),
+      edits: [edit('a', 'b')],
+      want: /lines 1, 2, 3, 4, 5 and more/,
+    },
+    {
+      name: 'overlapping',
+      text: 'abc',
+      edits: [edit('ab', 'x'), edit('bc', 'y')],
+      want: /Two edits overlap near line 1/,
+    },
+    {
+      name: 'the same edit twice',
+      text: 'abc',
+      edits: [edit('b', 'x'), edit('b', 'x')],
+      want: /Two edits overlap/,
+    },
+    {
+      name: 'two texts for an empty file',
+      text: '',
+      edits: [edit('', 'a'), edit('', 'b')],
+      want: /Two edits overlap/,
+    },
+    { name: 'empty', text: 'a', edits: [edit('', 'b')], want: /is empty, but the file has text/ },
+  ];
+  for (const { name, text, edits, want } of cases)
+    t.throws(() => applyEdits(text, edits), { name: 'FileProblemError', message: want }, name);
+});
+
+const lineEnd = fc.constantFrom('\n', '\r\n');
+const words = fc.array(fc.stringMatching(/^[ab 😀é]{0,4}$/u), { minLength: 1, maxLength: 8 });
+
+t.test('an edit and its inverse give the same text, and what is outside of it never changes', async () => {
+  fc.assert(
+    fc.property(words, words, words, lineEnd, (before, middle, after, end) => {
+      // Marks make the text unique; models write plain line ends.
+      const old = `<${middle.join('\n')}>`;
+      const text = `${before.join(end)}${old.replaceAll('\n', end)}${after.join(end)}`;
+      const wanted = `[${after.join('\n')}]`;
+      const changed = applyEdits(text, [edit(old, wanted)]);
+      const written = wanted.replaceAll('\n', text.includes('\n') ? end : '\n');
+      const isKept = changed === `${before.join(end)}${written}${after.join(end)}`;
+      // Once the last line end is gone, nobody knows what it was.
+      const isKnown = end === '\n' || !old.includes('\n') || changed.includes(end);
+      return isKept && (!isKnown || applyEdits(changed, [edit(wanted, old)]) === text);
+    }),
+  );
+});
+
+t.test('mixed line ends outside of an edit stay as they are', async () => {
+  const mixed = fc.array(fc.tuple(fc.stringMatching(/^[ab]{0,3}$/), lineEnd), { maxLength: 10 });
+  const written = (lines: readonly (readonly [string, string])[]) =>
+    lines.map(([line, end]) => line + end).join('');
+  fc.assert(
+    fc.property(mixed, mixed, fc.string(), (before, after, wanted) => {
+      const [head, tail] = [written(before), written(after)];
+      const changed = applyEdits(`${head}<old>${tail}`, [edit('<old>', wanted)]);
+      return changed.startsWith(head) && changed.endsWith(tail);
+    }),
+  );
+});
+
+t.test('UTF-8 is read with its mark and written with it; nothing else is text', async (t) => {
+  const marked = Buffer.from('\ufeffhé\r\n');
+  t.strictSame(decodeText(marked), { text: 'hé\r\n', hasMark: true });
+  t.ok(encodeText(decodeText(marked)).equals(marked));
+  const refused = [
+    { name: 'UTF-16', bytes: Buffer.from('\ufeffhi', 'utf16le'), want: /UTF-16/ },
+    { name: 'binary', bytes: Buffer.from([65, 0, 66]), want: /binary/ },
+    { name: 'Latin 1', bytes: Buffer.from('h\xe9', 'latin1'), want: /not UTF-8/ },
+  ];
+  for (const { name, bytes, want } of refused) t.throws(() => decodeText(bytes), { message: want }, name);
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.boolean(), (text, hasMark) => {
+      if (text.includes('\0') || text.startsWith('\ufeff')) return true;
+      const read = decodeText(encodeText({ text, hasMark }));
+      return read.text === text && read.hasMark === hasMark;
+    }),
+  );
+});
+
+t.test('lines are read within bounds, and what is left out is said', async (t) => {
+  const many = Array.from({ length: 5_000 }, (_, index) => `line ${index + 1}`).join('\n');
+  const cases = [
+    { name: 'all', text: 'a\nb\n', range: {}, want: /^a\nb$/ },
+    {
+      name: 'a part',
+      text: 'a\nb\nc\n',
+      range: { from: 2, to: 2 },
+      want: /^b\n\[Lines 2 to 2 of 3\. Read on with from: 3\.\]$/,
+    },
+    { name: 'the end', text: 'a\nb\nc', range: { from: 3 }, want: /^c\n\[Lines 3 to 3 of 3\.\]$/ },
+    { name: 'beyond', text: 'a\n', range: { from: 9 }, want: /^\[The file has only one line\.\]$/ },
+    { name: 'backwards', text: 'a\nb\n', range: { from: 2, to: 1 }, want: /"to" is less than "from"/ },
+    { name: 'nothing', text: '', range: {}, want: /^\[The file is empty\.\]$/ },
+    {
+      name: 'many',
+      text: many,
+      range: {},
+      want: /line 2000\n\[Lines 1 to 2000 of 5,000\. Read on with from: 2001\.\]$/,
+    },
+    {
+      name: 'a long line',
+      text: `${'x'.repeat(50_000)}\nb\n`,
+      range: {},
+      want: /x\n\[Lines 1 to 1 of 2\. Line 1 is longer and was cut\. Read on with from: 2\.\]$/,
+    },
+  ];
+  for (const { name, text, range, want } of cases) t.match(readLines(text, range), want, name);
+  t.ok(readLines('x'.repeat(999).concat('\n').repeat(100), {}).length <= 32_000);
+});
+
+t.test('a difference is found for any texts, also for those that are too different to compare', async (t) => {
+  const diff = (before: string, after: string) =>
+    createFileDiff({ path: '/a', name: 'a', before, after }).unified;
+  t.equal(diff('a\nb\nc\n', 'a\nB\nc\n'), '@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n');
+  t.match(diff('a', 'a\n'), /-a\n\\ No newline at end of file\n\+a\n/);
+  t.equal(createFileDiff({ path: '/a', name: 'a', after: 'x\n' }).unified, '@@ -0,0 +1,1 @@\n+x\n');
+  const lines = (mark: string) =>
+    Array.from({ length: 40_000 }, (_, index) => `${mark}${index * 7}`).join('\n');
+  const long = diff(`same\n${lines('a')}\nend\n`, `same\n${lines('b')}\nend\n`);
+  t.match(long, /^@@ -1,40002 \+1,40002 @@\n same\n-a0\n/);
+  t.equal(long.split('\n').filter((line) => line.startsWith('+b')).length, 40_000);
+});
+
+t.test('a path stays in the workspace', async (t) => {
+  const top = await realpath(await temporaryFolder(t));
+  const root = join(top, 'work');
+  await writeFiles(top, {
+    'outside.txt': 'out',
+    'work/a.txt': 'a',
+    'work/.env': 'KEY=1',
+    'work/.git/config': '',
+    'work/sub/.vscode/tasks.json': '',
+    'work/private/x.txt': '',
+    'workshop/b.txt': 'b',
+  });
+  await symlink(join(top, 'outside.txt'), join(root, 'out-link'));
+  await symlink(top, join(root, 'up'));
+  await symlink('a.txt', join(root, 'a-link'));
+  await symlink('.env', join(root, 'harmless'));
+  await symlink('.git', join(root, 'tree'));
+  await symlink('nowhere', join(root, 'dangling'));
+  const open = (folders: readonly string[]) =>
+    openWorkspace({
+      folders,
+      homes: [join(top, 'home', 'ada')],
+      platform: process.platform,
+      findPrivacy: async (path) =>
+        /\.env$/.test(await realpath(path).catch(() => path)) || path.endsWith('.env')
+          ? 'secret'
+          : path.includes('private')
+            ? 'excluded'
+            : undefined,
+    });
+  const workspace = await open([root]);
+  t.match(await workspace.find('a.txt'), { path: join(root, 'a.txt'), name: 'a.txt', isThere: true });
+  t.match(await workspace.find('a-link'), { path: join(root, 'a.txt') });
+  t.match(await workspace.find(join(root, 'sub', '..', 'a.txt')), { name: 'a.txt' });
+  t.match(await workspace.find('new/deep/b.txt'), { name: 'new/deep/b.txt', isThere: false });
+  t.match(await workspace.find('..c.txt'), { name: '..c.txt' });
+  const refused: readonly (readonly [string, RegExp])[] = [
+    ['../outside.txt', /outside of the workspace/],
+    ['../workshop/b.txt', /outside of the workspace/],
+    ['sub/../../outside.txt', /outside of the workspace/],
+    [join(top, 'outside.txt'), /outside of the workspace/],
+    ['/etc/passwd', /outside of the workspace/],
+    ['out-link', /outside of the workspace/],
+    ['up/outside.txt', /outside of the workspace/],
+    ['up/new.txt', /outside of the workspace/],
+    ['.', /is a folder/],
+    ['a.txt/b', /a part of it is a file/],
+    ['dangling', /a link to a file that does not exist/],
+    ['', /not the path of a file/],
+    ['a\0b', /not the path of a file/],
+    ['x'.repeat(5_000), /not the path of a file/],
+    ['.env', /may hold a secret/],
+    ['harmless', /may hold a secret/],
+    ['private/x.txt', /the user excluded it/],
+    ['.git/config', /nothing in \.git is/],
+    ['.git/hooks/new', /nothing in \.git is/],
+    ['.GIT/config', /nothing in \.GIT is/],
+    ['.g\u200cit/config', /nothing in .* is/],
+    ['.git./config', /nothing in \.git\. is/],
+    ['tree/config', /nothing in \.git is/],
+    ['sub/.vscode/tasks.json', /nothing in \.vscode is/],
+    ['.runner/config.json', /nothing in \.runner is/],
+    ['.idea/x', /nothing in \.idea is/],
+  ];
+  for (const [path, message] of refused) await t.rejects(workspace.find(path), { message }, path);
+
+  const two = await open([root, join(top, 'workshop')]);
+  t.match(await two.find('b.txt'), { path: join(top, 'workshop', 'b.txt') }, 'the folder that has it');
+  t.match(await two.find(join(top, 'workshop', 'b.txt')), { name: 'b.txt' });
+  await mkdir(join(top, 'home', 'ada', 'project'), { recursive: true });
+  for (const folder of [
+    top,
+    join(top, 'home'),
+    join(top, 'home', 'ada'),
+    '/',
+    join(root, '.git'),
+    join(top, 'no'),
+  ])
+    await t.rejects(open([folder]), { name: 'FileProblemError' }, folder);
+  t.ok(await open([join(top, 'home', 'ada', 'project')]));
+  await t.rejects(open([]), { message: /need a folder/ });
+});
+
+/** A daemon whose model may use the built-in tools in a folder with these files. */
+async function startInFolder(
+  t: Parameters<typeof startWithTools>[0],
+  files: Readonly<Record<string, string | Uint8Array>>,
+  { pair, ...options }: ToolOptions & { readonly client?: object } = {},
+) {
+  const folder = await realpath(await temporaryFolder(t, files));
+  const { client = { showsDiffs: true }, ...rest } = options;
+  const started = await startWithTools(t, [], {
+    builtinTools: true,
+    ...rest,
+    pair: {
+      ...pair,
+      capabilities: {
+        experimental: { runner: { folder, approvesTools: options.decide !== undefined, ...client } },
+      },
+    },
+  });
+  const call = async (name: string, given: object) => {
+    started.runner.toolCalls([{ id: 'one', name, arguments: { ...given } }]);
+    started.runner.say('done');
+    const { result } = await started.ask();
+    return answersOf(result.messages)[0] ?? '';
+  };
+  const read = (path: string) => readFile(join(folder, path), 'utf8');
+  return { ...started, folder, call, read };
+}
+
+t.test('a model reads and edits a file, and the user sees the difference', async (t) => {
+  const { call, questions, read, runner, folder } = await startInFolder(
+    t,
+    { 'src/a.ts': 'const a = 1;\nconst b = 2;\n' },
+    { decide: () => 'once' },
+  );
+  t.equal(await call('read_file', { path: 'src/a.ts' }), 'const a = 1;\nconst b = 2;');
+  t.strictSame(offeredTo(runner), ['read_file', 'edit_file']);
+  t.match(questions, [{ server: 'builtin', diff: undefined, decisions: undefined }]);
+  t.equal(
+    await call('edit_file', { path: 'src/a.ts', edits: [edit('b = 2', 'b = 3')] }),
+    'Changed src/a.ts (+1 -1 lines).',
+  );
+  t.strictSame(questions[1]?.diff, {
+    path: join(folder, 'src', 'a.ts'),
+    name: 'src/a.ts',
+    before: 'const a = 1;\nconst b = 2;\n',
+    after: 'const a = 1;\nconst b = 3;\n',
+    unified: '@@ -1,2 +1,2 @@\n const a = 1;\n-const b = 2;\n+const b = 3;\n',
+  });
+  t.strictSame(questions[1]?.decisions, ['once', 'deny']);
+  t.equal(await read('src/a.ts'), 'const a = 1;\nconst b = 3;\n');
+  t.equal(
+    await call('edit_file', { path: 'new/b.ts', edits: [edit('', 'export {};\n')] }),
+    'Created new/b.ts (+1 -0 lines).',
+  );
+  t.notOk('before' in (questions[2]?.diff ?? {}), 'a new file');
+  t.equal(await read('new/b.ts'), 'export {};\n');
+  t.strictSame(await readdir(join(folder, 'new')), ['b.ts'], 'nothing else is left beside it');
+});
+
+t.test('the user answers for one edit at a time, and for reading for good', async (t) => {
+  const answers: ToolDecision[] = ['session', 'session', 'always', 'deny'];
+  const { call, questions, read } = await startInFolder(
+    t,
+    { 'a.txt': 'a\n' },
+    { decide: () => answers.shift() ?? 'deny' },
+  );
+  await call('read_file', { path: 'a.txt' });
+  await call('read_file', { path: 'a.txt' });
+  t.equal(questions.length, 1);
+  for (let edits = 0; edits < 3; edits += 1)
+    t.match(await call('edit_file', { path: 'a.txt', edits: [edit('a', 'b')] }), /^The user did not allow/);
+  t.equal(questions.length, 4);
+  t.equal(await read('a.txt'), 'a\n');
+});
+
+t.test('what cannot be done is refused with a sentence, and nobody is asked', async (t) => {
+  const { call, questions, folder } = await startInFolder(
+    t,
+    {
+      'a.txt': 'a\na\n',
+      'image.png': new Uint8Array([137, 80, 0, 1]),
+      '.env': 'KEY=planted-secret',
+      'out.log': 'x',
+      'wide.txt': Buffer.from('\ufeffx', 'utf16le'),
+    },
+    { decide: () => 'once', exclude: ['*.log'] },
+  );
+  const cases: readonly (readonly [string, object, RegExp])[] = [
+    ['read_file', { path: '.env' }, /may hold a secret/],
+    ['read_file', { path: 'out.log' }, /the user excluded it/],
+    ['read_file', { path: '../x' }, /outside of the workspace/],
+    ['read_file', { path: 'a.txt', from: 0 }, /do not match the schema/],
+    ['edit_file', { path: 'a.txt', edits: [] }, /do not match the schema/],
+    ['edit_file', { path: 'a.txt', edits: [edit('a', 'b')] }, /more than once/],
+    ['edit_file', { path: 'a.txt', edits: [edit('a\na', 'a\na')] }, /would not change/],
+    ['edit_file', { path: 'none.txt', edits: [edit('a', 'b')] }, /There is no file none\.txt/],
+    ['edit_file', { path: '.env', edits: [edit('planted', 'b')] }, /may hold a secret/],
+    ['edit_file', { path: 'image.png', edits: [edit('a', 'b')] }, /binary/],
+    ['edit_file', { path: 'wide.txt', edits: [edit('a', 'b')] }, /UTF-16/],
+    ['edit_file', { path: '.git/hooks/pre-commit', edits: [edit('', 'b')] }, /nothing in \.git is/],
+    ['edit_file', { path: 'big.txt', edits: [edit('', 'b'.repeat(1_048_570))] }, /at most 1,048,576/],
+  ];
+  for (const [name, given, want] of cases)
+    t.match(await call(name, given), want, JSON.stringify(given).slice(0, 80));
+  t.strictSame(questions, []);
+  t.strictSame((await readdir(folder)).sort(), ['.env', 'a.txt', 'image.png', 'out.log', 'wide.txt']);
+  t.match(await call('read_file', { path: 'image.png' }), /binary/, 'asked, and then found out');
+  t.match(await call('read_file', { path: 'none.txt' }), /none\.txt cannot be read: there is no such file\./);
+});
+
+t.test('a file that changes between the question and the answer is not written', async (t) => {
+  let meanwhile: () => Promise<void> = async () => undefined;
+  const { call, read, folder } = await startInFolder(
+    t,
+    { 'a.txt': 'a\n', 'other/x.txt': 'x\n', 'sub/b.txt': 'b\n' },
+    {
+      decide: async () => {
+        await meanwhile();
+        return 'once' as const;
+      },
+    },
+  );
+  const at = (path: string) => join(folder, path);
+  const races: readonly {
+    name: string;
+    path: string;
+    old: string;
+    change: () => Promise<void>;
+    want: RegExp;
+  }[] = [
+    {
+      name: 'written',
+      path: 'a.txt',
+      old: 'a',
+      change: () => writeFile(at('a.txt'), 'a b\n'),
+      want: /has changed since the edit was made/,
+    },
+    {
+      name: 'removed',
+      path: 'a.txt',
+      old: 'a b',
+      change: () => unlink(at('a.txt')),
+      want: /has changed since/,
+    },
+    {
+      name: 'made',
+      path: 'a.txt',
+      old: '',
+      change: () => writeFile(at('a.txt'), 'mine\n'),
+      want: /has changed since/,
+    },
+    {
+      name: 'a link to another file in its place',
+      path: 'a.txt',
+      old: 'mine',
+      change: async () => {
+        await unlink(at('a.txt'));
+        await symlink('other/x.txt', at('a.txt'));
+      },
+      want: /has changed since/,
+    },
+    {
+      name: 'a link out in the place of its folder',
+      path: 'sub/b.txt',
+      old: 'b',
+      change: async () => {
+        await rename(at('sub'), at('moved'));
+        await symlink('/', at('sub'));
+      },
+      want: /outside of the workspace/,
+    },
+    {
+      name: 'made read-only',
+      path: 'moved/b.txt',
+      old: 'b',
+      change: () => chmod(at('moved/b.txt'), 0o444),
+      want: process.getuid?.() === 0 ? /Changed/ : /is read-only/,
+    },
+  ];
+  for (const { name, path, old, change, want } of races) {
+    meanwhile = change;
+    t.match(await call('edit_file', { path, edits: [edit(old, 'from the model')] }), want, name);
+  }
+  t.equal(await read('other/x.txt'), 'x\n');
+});
+
+t.test('a file keeps its mode, its mark, its line ends and its links', async (t) => {
+  const { call, folder, read } = await startInFolder(
+    t,
+    { 'run.sh': '#!/bin/sh\necho a\n', 'win.txt': '\ufeffa\r\nb', 'target.txt': 'a\n', 'hard.txt': 'a\n' },
+    { decide: () => 'once' },
+  );
+  await chmod(join(folder, 'run.sh'), 0o755);
+  await symlink('target.txt', join(folder, 'link.txt'));
+  await link(join(folder, 'hard.txt'), join(folder, 'twin.txt'));
+  await call('edit_file', { path: 'run.sh', edits: [edit('echo a', 'echo b')] });
+  t.equal((await stat(join(folder, 'run.sh'))).mode & 0o777, 0o755);
+  await call('edit_file', { path: 'win.txt', edits: [edit('a\nb', 'a\nc\nd')] });
+  t.equal(await read('win.txt'), '\ufeffa\r\nc\r\nd');
+  t.equal(
+    await call('edit_file', { path: 'link.txt', edits: [edit('a', 'b')] }),
+    'Changed target.txt (+1 -1 lines).',
+  );
+  t.equal(await readlink(join(folder, 'link.txt')), 'target.txt');
+  t.equal(await read('target.txt'), 'b\n');
+  await call('edit_file', { path: 'hard.txt', edits: [edit('a', 'b')] });
+  t.equal(await read('twin.txt'), 'a\n', 'another name of the old file keeps the old text');
+});
+
+t.test('two edits of one file wait for each other, also in one answer', async (t) => {
+  const { runner, ask, read, questions } = await startInFolder(
+    t,
+    { 'a.txt': 'one\ntwo\nthree\n' },
+    { decide: ({ toolCall }) => (toolCall.id === 'b' ? 'deny' : 'once') },
+  );
+  const calls = [
+    { id: 'a', old: 'one', new: '1' },
+    { id: 'b', old: 'two', new: '2' },
+    { id: 'c', old: 'three', new: '3' },
+  ].map(({ id, ...change }) => ({ id, name: 'edit_file', arguments: { path: 'a.txt', edits: [change] } }));
+  runner.toolCalls(calls);
+  runner.say('done');
+  const { result } = await ask();
+  t.match(answersOf(result.messages), [/^Changed/, /^The user did not allow/, /^Changed/]);
+  t.equal(await read('a.txt'), '1\ntwo\n3\n');
+  t.equal(questions[2]?.diff?.before, '1\ntwo\nthree\n', 'from what the first has written');
+});
+
+t.test('a cancelled question ends its turn at the file', async (t) => {
+  const { runner, ask, read, call } = await startInFolder(
+    t,
+    { 'a.txt': 'a\n' },
+    { decide: ({ toolCall }) => (toolCall.id === 'stuck' ? new Promise<never>(() => undefined) : 'once') },
+  );
+  runner.toolCalls([
+    { id: 'stuck', name: 'edit_file', arguments: { path: 'a.txt', edits: [edit('a', 'b')] } },
+  ]);
+  const { result } = await ask({}, { cancelAt: ({ kind }) => kind === 'toolCall' });
+  t.equal(result.finishReason, 'cancelled');
+  t.equal(await read('a.txt'), 'a\n');
+  t.match(await call('edit_file', { path: 'a.txt', edits: [edit('a', 'c')] }), /^Changed/);
+});
+
+t.test('unsaved changes in the editor are not overwritten', async (t) => {
+  const { call, daemon, folder, read } = await startInFolder(
+    t,
+    { 'a.txt': 'a\r\nb\r\n' },
+    { decide: () => 'once' },
+  );
+  const uri = pathToFileURL(join(folder, 'a.txt')).href;
+  const open = (text: string) =>
+    daemon.connection.sendNotification('textDocument/didOpen', {
+      textDocument: { uri, languageId: 'plaintext', version: 1, text },
+    });
+  const close = () => daemon.connection.sendNotification('textDocument/didClose', { textDocument: { uri } });
+  await open('a\nb\nmore\n');
+  t.match(
+    await call('edit_file', { path: 'a.txt', edits: [edit('a', 'x')] }),
+    /unsaved changes in the editor/,
+  );
+  t.match(await call('read_file', { path: 'a.txt' }), /^a\nb\n\[The editor has unsaved changes/);
+  await close();
+  await open('a\nb\n');
+  t.match(await call('edit_file', { path: 'a.txt', edits: [edit('a', 'x')] }), /^Changed/, 'saved');
+  t.equal(await read('a.txt'), 'x\r\nb\r\n');
+});
+
+t.test(
+  'the tools are there only where they were switched on, and edits only where they are shown',
+  async (t) => {
+    const without = await startInFolder(t, {}, { builtinTools: false, decide: () => 'once' });
+    t.strictSame((await without.daemon.request(listToolsRequest, {})).servers, []);
+    await t.rejects(without.daemon.request(listToolsRequest, { servers: ['builtin'] }), { code: -32602 });
+    const workspace = await startInFolder(
+      t,
+      {},
+      {
+        builtinTools: false,
+        decide: () => 'once',
+        pair: { settings: { builtinTools: true } },
+      },
+    );
+    t.strictSame((await workspace.daemon.request(listToolsRequest, {})).servers, [], 'settings cannot');
+    const isRefused = () =>
+      workspace.daemon.logs.some(({ message }) =>
+        message.includes('"builtinTools" counts in initialization'),
+      );
+    await poll(async () => isRefused(), Boolean, 5_000);
+    const blind = await startInFolder(t, {}, { decide: () => 'once', client: {} });
+    const { servers } = await blind.daemon.request(listToolsRequest, {});
+    t.match(servers, [{ name: 'builtin', state: 'ready', tools: [{ name: 'read_file' }] }]);
+    t.equal(servers[0]?.tools.length, 1, 'a client that shows no differences is not offered edits');
+    t.notOk('fingerprint' in (servers[0]?.tools[0] ?? {}));
+    const own = await startInFolder(
+      t,
+      {},
+      {
+        builtinTools: false,
+        decide: () => 'once',
+        userConfig: { builtinTools: true, mcpServers: { builtin: { command: 'x' } } },
+      },
+    );
+    t.match((await own.daemon.request(listToolsRequest, {})).servers, [{ name: 'builtin', state: 'ready' }]);
+    t.ok(
+      own.daemon.logs.some(({ message }) => /The name "builtin" belongs to the built-in tools/.test(message)),
+    );
+    const off = await startInFolder(
+      t,
+      {},
+      {
+        builtinTools: false,
+        decide: () => 'once',
+        mcpServers: { builtin: { command: 'x' } },
+      },
+    );
+    t.match((await off.daemon.request(listToolsRequest, {})).servers, [
+      { name: 'builtin', state: 'failed', message: /belongs to the built-in tools/ },
+    ]);
+  },
+);
+
+t.test('there are no tools in a home folder, and a sentence says why', async (t) => {
+  const home = await realpath(await temporaryFolder(t));
+  const { daemon, ask, runner } = await startWithTools(t, [], {
+    builtinTools: true,
+    pair: {
+      env: { HOME: home },
+      capabilities: { experimental: { runner: { folder: home, showsDiffs: true } } },
+    },
+  });
+  t.match((await daemon.request(listToolsRequest, {})).servers, [
+    { state: 'failed', message: /it is your home folder\. Start Runner in the folder of a project\./ },
+  ]);
+  runner.say('hi');
+  const { result } = await ask();
+  t.match(result.notices, [{ code: 'tools-unavailable', message: /home folder/ }]);
+});
+
+t.test('without anybody to ask, an edit runs only if the command line names it', async (t) => {
+  const given = { path: 'a.txt', edits: [edit('a', 'b')] };
+  const cases: readonly { name: string; options: ToolOptions; want: RegExp }[] = [
+    { name: 'nothing is said', options: {}, want: /not allowed here/ },
+    { name: 'the whole server', options: { approvals: { builtin: 'always' } }, want: /not allowed here/ },
+    {
+      name: "the user's file",
+      options: { userConfig: { approvals: { builtin: ['edit_file'] } } },
+      want: /not allowed here/,
+    },
+    { name: 'by its name', options: { approvals: { builtin: ['edit_file'] } }, want: /^Changed a\.txt/ },
+  ];
+  for (const { name, options, want } of cases) {
+    const { call } = await startInFolder(t, { 'a.txt': 'a\n' }, { approvals: {}, ...options });
+    t.match(await call('edit_file', given), want, name);
+  }
+  const reader = await startInFolder(t, { 'a.txt': 'a\n' }, { approvals: { builtin: 'always' } });
+  t.equal(await reader.call('read_file', { path: 'a.txt' }), 'a');
+});
