@@ -26,6 +26,7 @@ import { createRunnerChanges } from './daemon/runnerChanges.ts';
 import { createServerFacts } from './daemon/serverFacts.ts';
 import { registerDocsServer } from './documents/docsServer.ts';
 import { createDocsTokens, registerDocsTokenCommands } from './documents/docsTokens.ts';
+import { registerEngineCommands } from './engine/engineCommands.ts';
 import { registerModelfileCommands } from './modelfile/modelfileCommands.ts';
 import { createModelfileView } from './modelfile/modelfileView.ts';
 import { registerModelCommands } from './models/modelCommands.ts';
@@ -119,6 +120,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerModelfileCommands({ daemon, facts, reporter, sidebar }),
   );
   subscriptions.push(followLogs(daemon, log));
+  const engine = registerEngineCommands(daemon, reporter);
   subscriptions.push(
     registerTokenCommands(tokens, readSettings),
     registerAddressCommands(daemon, reporter),
@@ -128,9 +130,10 @@ export function activate(context: vscode.ExtensionContext): void {
     registerAskCommands({ models, ask, reporter }),
     registerContextLength(offered),
     registerWalkthrough(context.extension.id, { daemon, offered }),
+    engine,
     registerDoctor(daemon, changes, { version: String(context.extension.packageJSON.version), facts }),
     vscode.commands.registerCommand('runner.showLog', () => log.show()),
-    createStatusBar(daemon, completion, { offered, facts }),
+    createStatusBar(daemon, completion, { offered, facts, engine }),
     retryOfflineServers({ daemon, offered, clock: systemClock }),
   );
   const docsTokens = createDocsTokens(context.secrets);

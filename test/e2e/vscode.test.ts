@@ -4,3 +4,4 @@ import './vscodeStart.test.ts';
 import './vscodeModels.test.ts';
 import './vscodeChat.test.ts';
 import './vscodeDocuments.test.ts';
+import './vscodeEngine.test.ts';

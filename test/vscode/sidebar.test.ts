@@ -884,5 +884,6 @@ t.test('the doctor names problems with models, and links to their fixes', async 
   };
   const failure = Object.assign(new Error('Nothing answers.'), { data: down });
   const commands = adviseOnFailure(failure).map(({ command }) => command);
-  t.strictSame(commands, ['runner.doctor', 'runner.setAddress'], 'the doctor is offered once');
+  const want = ['runner.doctor', 'runner.startModelHere', 'runner.setAddress'];
+  t.strictSame(commands, want, 'the doctor is offered once');
 });

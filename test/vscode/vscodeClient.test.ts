@@ -48,6 +48,7 @@ import type { DaemonConnection } from '../../client/vscode/daemon/connection.ts'
 import { DaemonKeeper } from '../../client/vscode/daemon/daemonKeeper.ts';
 import { originsOf } from '../../client/vscode/daemon/servers.ts';
 import { toDocsAddress } from '../../client/vscode/documents/docsAddress.ts';
+import { questionBefore, wayChoices, whyNotMore } from '../../client/vscode/engine/engineWords.ts';
 import { isSameModel, type ModelRow, worksOn } from '../../client/vscode/models/modelRow.ts';
 import { fits, type ValueSchema } from '../../client/vscode/settingSchema.ts';
 import { inEditorWords, remediesFor } from '../../client/vscode/ui/remedies.ts';
@@ -55,11 +56,70 @@ import { firstSentence, plain, toQuote, withoutIcons } from '../../client/vscode
 import { messageOf, stackOf } from '../../protocol/base/errorText.ts';
 import { cutText } from '../../protocol/base/text.ts';
 import { type Advice, type AdviceCode, adviceCodes } from '../../protocol/messages/advice.ts';
+import type { EngineWay } from '../../protocol/messages/engine.ts';
 import { type ErrorData, type ErrorKind, errorCodes } from '../../protocol/messages/errors.ts';
 import { type ChatModelResult, canChat, type Model, preferredModel } from '../../protocol/messages/models.ts';
 import { handClock } from '../support/handClock.ts';
 import { modelLike as model, no, unknown, yes } from '../support/modelLike.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
+
+t.test('the ways to a model on this machine, and what is asked before', async (t) => {
+  const fetchable = {
+    isThere: false,
+    bytes: 85e6,
+    packages: 117,
+    licenses: 'MIT',
+    from: 'npm',
+    folder: '/e',
+  };
+  const library = { what: 'library', bytes: 85e6, description: 'This fetches the engine.' } as const;
+  const sample = { what: 'sample', bytes: 93e6, description: 'This fetches the model.' } as const;
+  const small: EngineWay = {
+    label: 'a small real model here, now (178 MB)',
+    fetches: [library, sample],
+    warning: 'It is small.',
+    start: { product: 'runner-engine', model: '/e/small.gguf' },
+  };
+  const ollama: EngineWay = {
+    label: 'start Ollama 0.31.4, which is installed',
+    fetches: [],
+    start: { product: 'ollama' },
+  };
+  const labels = (...ways: readonly EngineWay[]) => wayChoices({ ways }).map(({ label }) => label);
+  t.strictSame(labels(small), ['A small real model here, now (178 MB)', 'Get Ollama']);
+  t.strictSame(labels(ollama), ['Start Ollama 0.31.4, which is installed'], 'Ollama is there');
+  t.strictSame(labels(), ['Get Ollama']);
+  t.match(wayChoices({ ways: [small, ollama] }), [
+    { detail: /^Fetches 178 MB first/, way: small },
+    { detail: /on this machine/, way: ollama },
+  ]);
+  t.strictSame(
+    questionBefore(small, undefined),
+    {
+      message: 'Fetch 178 MB, and start a model here?',
+      detail: [
+        'It is small.',
+        'This fetches the engine.',
+        'This fetches the model.',
+        '"Runner: Delete What Was Fetched" deletes all of it again.',
+      ].join('\n\n'),
+      yes: 'Fetch and Start',
+    },
+    'all that is fetched is said',
+  );
+  t.equal(questionBefore(ollama, undefined), undefined, 'the choice itself was the yes');
+  const cleared = /The setting runner\.host names http:\/\/box\. It is cleared/;
+  t.match(questionBefore(ollama, 'http://box'), { detail: cleared, yes: 'Start' });
+  t.match(questionBefore(small, 'http://box'), { detail: cleared, yes: 'Fetch and Start' });
+  const offers = { programs: [], library: fetchable, sample: fetchable };
+  for (const [changed, want] of [
+    [{ ways: [small] }, undefined],
+    [{ ways: [ollama], library: { ...fetchable, problem: 'No npm.' } }, 'No npm.'],
+    [{ ways: [], sample: { ...fetchable, problem: 'No pip.' } }, 'No pip.'],
+    [{ ways: [ollama] }, undefined],
+  ] as const)
+    t.equal(whyNotMore({ ...offers, ...changed }), want);
+});
 
 t.test('the entries of the picker', async (t) => {
   const models = [
@@ -690,6 +750,13 @@ t.test(
     ])[] = [
       ['start-runner', 'server-unreachable', 'box', ['Set Address box', 'What Is Wrong?'], /set its address/],
       ['start-runner', 'timeout', 'box', ['Set Address box', 'What Is Wrong?'], /ollama serve/],
+      [
+        'start-runner',
+        'server-unreachable',
+        'default',
+        ['Start a Model Here', 'Set Address default', 'What Is Wrong?'],
+        /set its address/,
+      ],
       ['check-address', 'server-unreachable', 'box', ['Set Address box', 'Show Log'], /runner\.servers/],
       ['check-address', 'bad-response', 'default', ['Set Address default', 'Show Log'], /runner\.host/],
       ['check-proxy', 'bad-response', 'box', ['Set Address box', 'Show Log'], /a proxy/],

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../../protocol/base/errorText.ts';
+import { engineStatusRequest } from '../../../protocol/messages/engine.ts';
 import { canChat, listModelsRequest } from '../../../protocol/messages/models.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import { nameAfter, statusRequest } from '../../../protocol/messages/status.ts';
@@ -11,7 +12,7 @@ import type { ServerFacts } from '../daemon/serverFacts.ts';
 import { serverNames } from '../daemon/servers.ts';
 import { chatModel, completionModel, readSettings } from '../settings.ts';
 import type { Line, Page, Section } from '../ui/page.ts';
-import { inEditorWords, setAddress } from '../ui/remedies.ts';
+import { inEditorWords, type Remedy, setAddress, startModelHere } from '../ui/remedies.ts';
 import { createWebPage } from '../ui/webPage.ts';
 import { adviseOnChat, adviseOnCompletion, adviseOnFailure, adviseOnModels, again } from './doctorAdvice.ts';
 
@@ -46,7 +47,32 @@ async function examine(daemon: DaemonConnection, facts: ServerFacts, version: st
     { title: 'Show Log', command: 'runner.showLog' },
   ];
   const about = { text: `Runner ${version}, editor ${vscode.version}, workspace ${trust}`, links };
-  return { title: 'Runner Doctor', sections: [{ lines: [about] }, ...servers] };
+  return {
+    title: 'Runner Doctor',
+    sections: [{ lines: [about] }, ...servers, ...(await examineEngine(daemon))],
+  };
+}
+
+/** What Runner has started or fetched on this machine; nothing if there is nothing. */
+async function examineEngine(daemon: DaemonConnection): Promise<readonly Section[]> {
+  // A daemon that does not answer is named with each server.
+  const status = await daemon.request(engineStatusRequest, {}).catch(() => undefined);
+  if (!status || (status.state === 'stopped' && !status.isInstalled && status.sample === undefined))
+    return [];
+  const { state, message, isInstalled, sample } = status;
+  const links: Readonly<Record<typeof state, readonly Remedy[]>> = {
+    running: [{ title: 'Stop It', command: 'runner.stopModelHere' }],
+    down: [startModelHere],
+    stopped: [startModelHere],
+  };
+  const running: Line = { ...(state === 'down' && { state: 'bad' }), text: message, links: links[state] };
+  const fetched = [
+    ...(isInstalled ? ['the engine'] : []),
+    ...(sample === undefined ? [] : ['the small model']),
+  ];
+  const remove = { title: 'Delete', command: 'runner.removeFetched' };
+  const there: Line = { text: `Fetched: ${fetched.join(' and ')}`, links: [remove] };
+  return [{ heading: 'Started here', lines: [running, ...(fetched.length > 0 ? [there] : [])] }];
 }
 
 /** Without the links to what no server can do. */
@@ -64,7 +90,9 @@ async function examineServer(daemon: DaemonConnection, server: string): Promise<
     const reached: Line = {
       state: kind === 'ok' ? 'good' : 'bad',
       text: [inEditorWords(status, server), versionOf(status), nameAfter(status)].filter(Boolean).join(' '),
-      ...(state === 'offline' ? { links: [again, setAddress(server)] } : {}),
+      ...(state === 'offline'
+        ? { links: [again, ...(isDefault ? [startModelHere] : []), setAddress(server)] }
+        : {}),
     };
     const { models, stale } = await daemon.request(listModelsRequest, { server, refresh: true });
     const canPull = can?.includes('pull') ?? true;

@@ -8,6 +8,7 @@ import type { DaemonConnection } from '../daemon/connection.ts';
 import { possible } from '../daemon/knownServers.ts';
 import type { ServerFacts } from '../daemon/serverFacts.ts';
 import { serverNames } from '../daemon/servers.ts';
+import type { EngineCommands } from '../engine/engineCommands.ts';
 import { chatModel, readSettings } from '../settings.ts';
 import {
   chooseChatModel,
@@ -17,6 +18,7 @@ import {
   setAddress,
   setToken,
   showDoctor,
+  startModelHere,
 } from '../ui/remedies.ts';
 import { plain } from '../ui/safeText.ts';
 
@@ -37,7 +39,12 @@ export function createStatusBar(
   {
     offered,
     facts,
-  }: { readonly offered: Pick<OfferedModels, 'failures' | 'onDidChange'>; readonly facts: ServerFacts },
+    engine,
+  }: {
+    readonly offered: Pick<OfferedModels, 'failures' | 'onDidChange'>;
+    readonly facts: ServerFacts;
+    readonly engine: Pick<EngineCommands, 'isRunning'>;
+  },
 ): vscode.Disposable {
   const item = vscode.window.createStatusBarItem('runner.status', vscode.StatusBarAlignment.Right, 50);
   item.name = 'Runner';
@@ -78,7 +85,10 @@ export function createStatusBar(
       show({ state: 'offline', kind: 'error', message: `The daemon does not start. ${messageOf(error)}` }),
     ),
     vscode.commands.registerCommand(item.command, () =>
-      openMenu(known, (entries) => possible(facts, entries), completion.entries()),
+      openMenu(known, (entries) => possible(facts, entries), {
+        engine: engineEntries(known, engine),
+        completion: completion.entries(),
+      }),
     ),
   );
 }
@@ -109,19 +119,33 @@ function furtherServers(failures: OfferedModels['failures'], facts: ServerFacts)
 
 const offlineLinks = [
   ['Try Again', 'runner.tryAgain'],
+  ['Start a Model Here', 'runner.startModelHere'],
   ['Set Address', 'runner.setAddress'],
   ['What Is Wrong?', 'runner.doctor'],
 ] as const;
+
+/** A model is offered where no runner answers, and what was started can be stopped. */
+function engineEntries(
+  status: Status | undefined,
+  { isRunning }: Pick<EngineCommands, 'isRunning'>,
+): readonly Remedy[] {
+  const start = { ...startModelHere, title: '$(play) Start a Model Here…' };
+  return [
+    ...(status?.state === 'offline' ? [start] : []),
+    ...(isRunning ? [{ title: '$(debug-stop) Stop the Model Here', command: 'runner.stopModelHere' }] : []),
+  ];
+}
 
 /** The title is the state of the runner, and the entries that fix it come first. */
 async function openMenu(
   status: Status | undefined,
   offered: (entries: readonly Remedy[]) => readonly Remedy[],
-  completion: readonly Remedy[],
+  { engine, completion }: { readonly engine: readonly Remedy[]; readonly completion: readonly Remedy[] },
 ): Promise<void> {
   const isWell = status?.kind === 'ok';
   const entries: readonly Remedy[] = [
     ...(isWell ? [] : [{ title: '$(refresh) Try Again', command: 'runner.tryAgain' }]),
+    ...engine,
     { ...setAddress(), title: '$(server) Set Address…' },
     ...(isWell ? [] : [{ ...setToken(), title: '$(key) Set Token…' }]),
     {

@@ -59,6 +59,8 @@ export function setToken(server?: string): Remedy {
   return { title: 'Set Token', command: 'runner.setAccessToken', ...argument(server) };
 }
 
+/** For someone who has no runner. */
+export const startModelHere: Remedy = { title: 'Start a Model Here', command: 'runner.startModelHere' };
 export const showDoctor: Remedy = { title: 'What Is Wrong?', command: 'runner.doctor' };
 export const pullModel: Remedy = { title: 'Pull a Model', command: 'runner.pullModel' };
 export const chooseChatModel: Remedy = { title: 'Choose the Chat Model', command: 'runner.chooseChatModel' };
@@ -103,7 +105,7 @@ function enlarging({ advice: { contextLength: fitting }, maximum }: Subject): re
 const advices: Readonly<Record<AdviceCode, (subject: Subject) => EditorAdvice>> = {
   'start-runner': ({ server }) => ({
     text: 'Start it (for example with "ollama serve" or "llama-server"), or set its address.',
-    remedies: [setAddress(server), showDoctor],
+    remedies: [...(isDefault(server) ? [startModelHere] : []), setAddress(server), showDoctor],
   }),
   'check-address': ({ server }) => ({
     text: `Check the address in ${addressSetting(server)}.`,

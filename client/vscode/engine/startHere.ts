@@ -1,0 +1,111 @@
+import * as vscode from 'vscode';
+import {
+  type EngineFetch,
+  type EngineOffers,
+  type EngineStatus,
+  type EngineWay,
+  engineInstallRequest,
+  engineOffersRequest,
+  engineSampleRequest,
+  engineStartRequest,
+} from '../../../protocol/messages/engine.ts';
+import type { RequestMessage, WorkDoneParams } from '../../../protocol/messages/messageTypes.ts';
+import { statusRequest } from '../../../protocol/messages/status.ts';
+import type { DaemonConnection } from '../daemon/connection.ts';
+import { ollamaHost } from '../daemon/servers.ts';
+import { runWork } from '../models/work.ts';
+import { readSettings, updateSetting } from '../settings.ts';
+import { plain } from '../ui/safeText.ts';
+import { ollamaPage, questionBefore, type WayChoice, wayChoices, whyNotMore } from './engineWords.ts';
+
+/**
+ * Offers what there is on this machine to someone without a runner, and starts what is chosen. Whatever is fetched for
+ * that was agreed to. The result says whether a model server runs that Runner uses.
+ */
+export async function startModelHere(daemon: DaemonConnection): Promise<boolean> {
+  const location = vscode.ProgressLocation.Window;
+  const title = 'Looking at what can be started here';
+  const offers = await vscode.window.withProgress({ location, title }, () =>
+    daemon.request(engineOffersRequest, {}),
+  );
+  const way = await chooseWay(offers);
+  if (!way) return false;
+  const { host } = readSettings();
+  refuseBesideEnvironment(way);
+  if (!(await agrees(way, host))) return false;
+  const started = await fetchAndStart(daemon, way);
+  if (!started) return false;
+  await makeUsual(daemon);
+  void offerChat(started);
+  return true;
+}
+
+async function chooseWay(offers: EngineOffers): Promise<EngineWay | undefined> {
+  const icon = (choice: WayChoice) => new vscode.ThemeIcon(choice.way ? 'play' : 'link-external');
+  const items = wayChoices(offers).map((choice) => ({ ...choice, iconPath: icon(choice) }));
+  const problem = whyNotMore(offers);
+  // A list would cut it.
+  if (problem !== undefined) void vscode.window.showWarningMessage(plain(problem));
+  const chosen = await vscode.window.showQuickPick(items, {
+    title: 'Start a Model on This Machine',
+    placeHolder: 'Nothing is fetched or started before you choose.',
+    ignoreFocusOut: true,
+  });
+  if (chosen && !chosen.way) await vscode.env.openExternal(vscode.Uri.parse(ollamaPage));
+  return chosen?.way;
+}
+
+/** @throws {Error} with a sentence: an editor cannot change its own environment. Ollama gets an address that counts. */
+function refuseBesideEnvironment({ start }: EngineWay): void {
+  const named = ollamaHost();
+  if (named === '' || start.product === 'ollama') return;
+  throw new Error(
+    `OLLAMA_HOST names ${named}, and what is started here is used only without it. Remove it from the environment of the editor, and start the editor again.`,
+  );
+}
+
+async function agrees(way: EngineWay, host: string | undefined): Promise<boolean> {
+  const question = questionBefore(way, host);
+  if (!question) return true;
+  const { message, detail, yes } = question;
+  return (await vscode.window.showInformationMessage(message, { modal: true, detail }, yes)) === yes;
+}
+
+const fetching: Readonly<Record<EngineFetch['what'], [string, RequestMessage<WorkDoneParams, object>]>> = {
+  library: ['Fetching the engine', engineInstallRequest],
+  sample: ['Fetching a small model', engineSampleRequest],
+};
+
+/** Undefined if it was cancelled. What was fetched whole by then stays, and is not fetched again. */
+async function fetchAndStart(
+  daemon: DaemonConnection,
+  { fetches, start }: EngineWay,
+): Promise<EngineStatus | undefined> {
+  for (const { what } of fetches) {
+    const [title, request] = fetching[what];
+    if (!(await runWork(daemon, title, [request, {}]))) return undefined;
+  }
+  return runWork(daemon, 'Starting a model here', [engineStartRequest, start]);
+}
+
+/** A runner that the setting names comes first, as long as it is set. The user has agreed that it is not. */
+async function makeUsual(daemon: DaemonConnection): Promise<void> {
+  const { state } = await daemon.request(statusRequest, {});
+  const { host, api } = readSettings();
+  if (state !== 'offline' || host === undefined) return;
+  // It was about the former runner.
+  if (api !== undefined) await updateSetting('api', undefined);
+  await updateSetting('host', undefined);
+}
+
+async function offerChat({ message }: EngineStatus): Promise<void> {
+  const [ask, keep] = ['Ask @runner', 'Keep It Running'];
+  const isKept = readSettings().engine?.keepRunning === true;
+  const life = isKept ? '' : ' It ends with the last program that uses it.';
+  const buttons = isKept ? [ask] : [ask, keep];
+  const chosen = await vscode.window.showInformationMessage(plain(message + life), ...buttons);
+  if (chosen === keep) await updateSetting('engine.keepRunning', true);
+  if (chosen !== ask) return;
+  const query = { query: '@runner ', isPartialQuery: true };
+  await vscode.commands.executeCommand('workbench.action.chat.open', query);
+}
