@@ -179,7 +179,8 @@ function end(id) {
 function isRefusedByTypes(tree, { path, start, end, becomes }) {
   const file = join(tree, path);
   const text = readFileSync(file, 'utf8');
-  writeFileSync(file, text.slice(0, start) + becomes + text.slice(end));
+  // An empty statement may not be the body of an `if`.
+  writeFileSync(file, text.slice(0, start) + (becomes === ';' ? '{}' : becomes) + text.slice(end));
   // The folder of packages, where the record would be, is that of the user's tree.
   const args = ['node_modules/typescript/bin/tsc', '-p', '.', '--tsBuildInfoFile', 'types.json'];
   const { status } = spawnSync(process.execPath, args, { cwd: tree });

@@ -124,9 +124,6 @@ function wholeLines(source: TextSource, from: number): string {
 
 /** The last two parts of a path are enough, and reveal less of a home folder. */
 function nameOf(uri: string): string {
-  const path = uri
-    .replace(/[?#].*$/s, '')
-    .split('/')
-    .filter(Boolean);
-  return path.slice(-2).map(decoded).join('/');
+  const [, path = ''] = /^[^:/]*:(?:\/\/[^/]*)?([^?#]*)/.exec(uri) ?? [];
+  return path.split('/').filter(Boolean).slice(-2).map(decoded).join('/');
 }

@@ -55,7 +55,7 @@ export interface Family {
   readonly models?: RegExp;
   readonly calls?: readonly CallTag[];
   readonly elements?: readonly ElementForm[];
-  /** Names of elements that mean thinking, in upper or lower case. */
+  /** Names of elements that mean thinking, in lower case. A model may write them in upper case too. */
   readonly thinkingTags?: readonly string[];
   readonly thinking?: readonly ThinkingMarks[];
   readonly answer?: readonly AnswerMarks[];

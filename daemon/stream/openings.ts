@@ -102,8 +102,8 @@ function profileOpenings(profile: StreamProfile, withCalls: boolean): Opening[] 
   const { resultTags, resultMarks, answerMarks, ends } = profile;
   const result = { kind: 'context', dropsTag: false } as const;
   return [
-    ...thinkingNames(profile).map((name) => ({ kind: 'thinking' as const, literal: `<${name}`, name })),
-    ...thinkingNames(profile).map((name) => ({ kind: 'thinkingClose' as const, literal: `</${name}`, name })),
+    ...profile.thinkingTags.map((name) => ({ kind: 'thinking' as const, literal: `<${name}`, name })),
+    ...profile.thinkingTags.map((name) => ({ kind: 'thinkingClose' as const, literal: `</${name}`, name })),
     ...profile.thinkingMarks.map((marks) => ({ kind: 'thinkingMark' as const, literal: marks.open, marks })),
     ...profile.thinkingMarks.map(({ close }) => ({ kind: 'thinkingMarkClose' as const, literal: close })),
     ...resultTags.map((name) => ({ ...result, literal: `<${name}`, name })),
@@ -116,12 +116,8 @@ function profileOpenings(profile: StreamProfile, withCalls: boolean): Opening[] 
   ];
 }
 
-function thinkingNames({ thinkingTags }: StreamProfile): string[] {
-  return thinkingTags.map((name) => name.toLowerCase());
-}
-
 function contextOpenings({ profile, contextTags, dropContextTags: dropsTag }: OpeningNames): Opening[] {
-  const thinking = new Set(thinkingNames(profile));
+  const thinking = new Set(profile.thinkingTags);
   const names = [...new Set(contextTags)].filter(
     (name) => isElementName(name) && !thinking.has(name.toLowerCase()),
   );

@@ -95,11 +95,7 @@ class Parser implements StreamParser, ReplyReader {
     this.#endToken = new EndToken(reply);
     this.#channels = new Channels(reply);
     this.#mode = this.#lead;
-    if (options.startsInThinking)
-      this.begin({
-        mode: 'thinking',
-        end: { names: profile.thinkingTags.map((name) => name.toLowerCase()) },
-      });
+    if (options.startsInThinking) this.begin({ mode: 'thinking', end: { names: profile.thinkingTags } });
   }
 
   get steps(): number {

@@ -6,7 +6,7 @@ import type { AnswerMarks, CallTag, ElementForm, Family, ThinkingMarks } from '.
  * answer and its tool calls. All of it comes from the table of families.
  */
 export interface StreamProfile {
-  /** Names of elements that mean thinking, in upper or lower case. */
+  /** Names of elements that mean thinking, in lower case. A model may write them in upper case too. */
   readonly thinkingTags: readonly string[];
   /** Other marks around thinking. */
   readonly thinkingMarks: readonly ThinkingMarks[];

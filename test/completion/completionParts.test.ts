@@ -523,6 +523,7 @@ const filterCases: readonly (readonly [name: string, filter: Filter, cases: read
     withoutTrailingBlank,
     [
       { name: 'lines and blanks', text: 'a│', answer: ' b  \n\n', want: 'a b│' },
+      { name: 'before blanks', text: 'a│ \nc', answer: ' b\n', want: 'a b│ \nc' },
       { name: 'the place of a closer', text: '{│}', answer: '\n  a\n', want: '{\n  a\n│}' },
     ],
   ],
@@ -1266,6 +1267,20 @@ t.test('which text of other files is quoted', async (t) => {
   t.strictSame(await names(b), ['src/c', 'src/d', 'src/e'], 'a file that is closed is no longer quoted');
   texts.set(c, ' \n');
   t.strictSame(await names(a), ['src/b', 'src/d', 'src/e'], 'a blank one says nothing');
+
+  for (const [uri, name] of [
+    ['file:///home/me/a//b?c/d#e', 'a/b'],
+    ['file:///a', 'a'],
+    ['file://host/a', 'a'],
+    ['file:///%C3%BC/%', 'ü/%'],
+    ['untitled:Untitled-1', 'Untitled-1'],
+  ] as const) {
+    texts.clear();
+    texts.set(uri, 'x');
+    texts.set(a, '');
+    exclude = [];
+    t.equal((await neighbours.textFor(at(a), false)).split('\n')[0], `// ${name}`, uri);
+  }
 
   const numbered = (count: number) => Array.from({ length: count }, (_, index) => `line${index}`).join('\n');
   const quoteOf = async (text: string, line: number) => {

@@ -548,15 +548,25 @@ t.test('what an answer waits for is said after a second', async (t) => {
 t.test('whether it fills gaps is known although all slots are busy', async (t) => {
   const standIn = await startOpenaiStandIn(llamaRoutes('small'), llamaHeaders);
   const { daemon } = await startDaemon(t, standIn);
+  const { 'POST /infill': unsupported = {} } = standIn.routes;
   // Nothing is answered before a slot is free.
   standIn.routes['POST /infill'] = () => undefined;
-  const { model } = await daemon.request(showModelRequest, { model: 'small' });
-  t.match(model.capabilities.insert, { value: true, from: 'server' });
+  const fills = async () => {
+    const { model } = await daemon.request(showModelRequest, { model: 'small' });
+    return model.capabilities.insert;
+  };
+  t.match(await fills(), { value: true, from: 'server' });
   await poll(
     async () => standIn.asked.find(({ path }) => path === '/infill')?.isClosed,
     (isClosed) => isClosed === true,
     5_000,
   );
+  standIn.routes['POST /infill'] = { content: '' };
+  t.match(await fills(), { value: true });
+  standIn.routes['POST /infill'] = unsupported;
+  t.match(await fills(), { value: false });
+  standIn.routes['POST /infill'] = (response) => sendJson(response, 503, { error: { message: 'busy' } });
+  await t.rejects(fills(), 'what may be different in a moment is no answer');
 });
 
 t.test('completions share the last slot, and a chat leaves it to them', async (t) => {

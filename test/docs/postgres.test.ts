@@ -206,7 +206,8 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
     await index.pool.query(
       'DROP TABLE docs_meta, docs_documents, docs_scopes, docs_listing, docs_sample, docs_files',
     );
-    await t.rejects(index.summary(), { name: 'IndexUnavailableError' });
+    // The library may be the first to find out.
+    await index.summary().catch((error) => t.match(error, { name: 'IndexUnavailableError' }));
     await index.summary();
     await filled;
     t.match(await index.summary(), { documents: 2, isComplete: true });

@@ -316,6 +316,25 @@ t.test('a pull continues where it was interrupted', async (t) => {
   t.equal(models[0]?.name, 'practice-guest:latest');
 });
 
+t.test('the weights arrive in steps, and what fits in one step has no line without bytes', async (t) => {
+  const step = 262_144;
+  const catalog = [step, step + 1].map((size) => ({ name: `of-${size}`, size }));
+  const { standIn } = await start(t, { catalog });
+  const completed = async (model: string) => {
+    const response = await fetch(`${standIn.url}/api/pull`, {
+      method: 'POST',
+      body: JSON.stringify({ model }),
+    });
+    const lines = (await response.text()).trim().split('\n');
+    return lines
+      .map((line) => JSON.parse(line))
+      .filter(({ total }) => total >= step)
+      .map((line) => line.completed);
+  };
+  t.strictSame(await completed(`of-${step}`), [step]);
+  t.strictSame(await completed(`of-${step + 1}`), [undefined, step, step + 1]);
+});
+
 t.test('a prompt that does not fit is refused only on request', async (t) => {
   const { standIn, raw } = await start(t);
   const messages = [{ role: 'user', content: 'word '.repeat(500) }];

@@ -1117,6 +1117,11 @@ const quotedCases: readonly FormatCase[] = [
   ),
   text(
     'any',
+    'properties alone, which the tool does not declare',
+    '<tool_call>{"name": "get_weather", "arguments": {"properties": {"city": {"type": "string"}}}}</tool_call>',
+  ),
+  text(
+    'any',
     'the schema of an argument in place of its value',
     '<tool_call>{"name": "get_weather", "arguments": {"city": {"type": "string", "description": "The city"}}}</tool_call>',
   ),

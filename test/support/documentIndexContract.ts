@@ -1,6 +1,7 @@
 import type { Test } from 'tap';
 import type { Document } from '../../docs-service/content/document.ts';
 import type { DocumentIndex, IndexWriter, SearchQuery } from '../../docs-service/search/documentIndex.ts';
+import { isSampled } from '../../docs-service/search/relevance.ts';
 import { documentOf } from './documents.ts';
 
 export type WritableIndex = DocumentIndex & IndexWriter;
@@ -260,6 +261,30 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
     await index.apply({ remove: common.map(({ slug }) => slug) });
     await index.apply({ put: common.map((document) => ({ ...document, body: 'rare words of others' })) });
     t.strictSame(await found(index, 'common rare'), ['much-common', 'much-rare']);
+  });
+
+  on('how common a word is comes from the documents of the sample alone', async (t, index) => {
+    const slugs = Array.from({ length: 320 }, (_, number) => `page-${number}`);
+    const sampled = slugs.filter(isSampled).slice(0, 3);
+    const others = slugs.filter((slug) => !isSampled(slug)).slice(0, 9);
+    const pages = (some: readonly string[], body: string) =>
+      some.map((slug) => emptyDocument(slug, { title: 'x', body }));
+    const both = ['much-apple', 'much-plum'];
+    t.strictSame(both.filter(isSampled), []);
+    const filler = 'some '.repeat(40);
+    await index.apply({
+      put: [
+        ...pages(sampled, 'apple'),
+        ...pages(others, 'plum'),
+        ...pages(['much-apple'], `plum ${'apple '.repeat(9)}${filler}`),
+        ...pages(['much-plum'], `apple ${'plum '.repeat(9)}${filler}`),
+      ],
+    });
+    t.strictSame(await found(index, 'apple plum'), both.toReversed());
+    await index.apply({ remove: others });
+    t.strictSame(await found(index, 'apple plum'), both.toReversed(), 'the others change nothing');
+    await index.apply({ put: [...pages(sampled, 'plum'), ...pages(others, 'apple')] });
+    t.strictSame(await found(index, 'apple plum'), both);
   });
 
   onNew('a search stops at 2,000 candidates, taken by tier and then by slug', async (t, index) => {

@@ -17,6 +17,7 @@ import t from 'tap';
 import { parseCommandLine } from '../../client/terminal/cli/commandLine.ts';
 import { reportOf } from '../../client/terminal/cli/defect.ts';
 import { TerminalError } from '../../client/terminal/cli/failure.ts';
+import { optionNames } from '../../client/terminal/cli/flags.ts';
 import { modelsTable } from '../../client/terminal/commands/models.ts';
 import { AnswerClock, describeStats, describeUsage } from '../../client/terminal/conversation/answerStats.ts';
 import type { ChatSettings } from '../../client/terminal/conversation/chatSettings.ts';
@@ -42,6 +43,7 @@ import { createMarkdownRenderer } from '../../client/terminal/screen/markdown.ts
 import { readCodeStart } from '../../client/terminal/screen/markdownBlock.ts';
 import { createStyle } from '../../client/terminal/screen/output.ts';
 import { WordWrap, wrapText } from '../../client/terminal/screen/wordWrap.ts';
+import { deprecatedParameters, parameterWords } from '../../daemon/modelfile/vocabulary.ts';
 import { formatBytes } from '../../protocol/base/bytes.ts';
 import { nearestNames } from '../../protocol/base/editDistance.ts';
 import type { AdviceCode, Advised } from '../../protocol/messages/advice.ts';
@@ -132,6 +134,17 @@ t.test('the command line', async (t) => {
   ];
   for (const [args, message] of wrong)
     t.throws(() => parseCommandLine(args), { kind: 'usage', message }, args.join(' '));
+});
+
+t.test('the options are the parameters of a Modelfile, and a number is checked', async (t) => {
+  const older = [...deprecatedParameters, 'numa', 'tfs_z'];
+  t.strictSame(optionNames.toSorted(), [...parameterWords.keys(), ...older].toSorted());
+  for (const [name, { type }] of parameterWords) {
+    const parse = () => parseCommandLine(['chat', '--option', `${name}=x`]);
+    if (type === 'int' || type === 'float')
+      t.throws(parse, { message: `${name} must be a number, not "x".` });
+    else t.match(parse().options, { [name]: name === 'stop' ? ['x'] : 'x' });
+  }
 });
 
 t.test('a model is found by any form of its name', async (t) => {

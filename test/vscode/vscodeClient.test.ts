@@ -36,7 +36,7 @@ import {
 } from '../../client/vscode/chat/prompt.ts';
 import { createRounds } from '../../client/vscode/chat/rounds.ts';
 import { type AnsweringFacts, whoAnswers } from '../../client/vscode/chat/whoAnswers.ts';
-import { windowChoices } from '../../client/vscode/chat/windowChoices.ts';
+import { largestOf, windowChoices } from '../../client/vscode/chat/windowChoices.ts';
 import { createSnooze } from '../../client/vscode/completion/snooze.ts';
 import { createSwitchCommands } from '../../client/vscode/completion/switchCommands.ts';
 import {
@@ -51,7 +51,7 @@ import { toDocsAddress } from '../../client/vscode/documents/docsAddress.ts';
 import { questionBefore, wayChoices, whyNotMore } from '../../client/vscode/engine/engineWords.ts';
 import { isSameModel, type ModelRow, worksOn } from '../../client/vscode/models/modelRow.ts';
 import { fits, type ValueSchema } from '../../client/vscode/settingSchema.ts';
-import { inEditorWords, remediesFor } from '../../client/vscode/ui/remedies.ts';
+import { inEditorWords, remediesFor, withTryAgain } from '../../client/vscode/ui/remedies.ts';
 import { firstSentence, plain, toQuote, withoutIcons } from '../../client/vscode/ui/safeText.ts';
 import { messageOf, stackOf } from '../../protocol/base/errorText.ts';
 import { cutText } from '../../protocol/base/text.ts';
@@ -284,6 +284,21 @@ t.test('the windows to choose from begin at what is needed, and end at what the 
     '8,192 tokens the smallest that fits · the most that the model holds',
   ]);
 });
+
+t.test(
+  'the largest window is that of the installed models that can chat, if all of them say it',
+  async (t) => {
+    const [near, far] = [
+      model('near', { context: { maximum: 8_192 } }),
+      model('far', { context: { maximum: 40_960 } }),
+    ];
+    const cloudy = model('c', { remote: { host: 'https://x', model: 'c' }, context: { maximum: 262_144 } });
+    const embedder = model('e', {}, { completion: no, embedding: yes });
+    t.strictSame(largestOf([near, far, cloudy, embedder]), { maximum: 40_960 });
+    t.strictSame(largestOf([near, model('silent')]), {});
+    t.strictSame(largestOf([cloudy]), {});
+  },
+);
 
 /** The user's settings, and the defaults of this version of the editor. */
 function settingsLike(defaults: Readonly<Record<string, unknown>>, set: Record<string, unknown> = {}) {
@@ -597,7 +612,7 @@ t.test('a daemon that ends is restarted after growing waits', async (t) => {
   clock.turn();
   await settled();
   await begin('start');
-  clock.pass(61_000);
+  clock.pass(60_000);
   await begin('end');
   t.strictSame(
     seen.filter((event) => event.startsWith('wait')),
@@ -688,6 +703,14 @@ t.test('a setting of the wrong type is recognised by the schema in the manifest'
   for (const [key, value, want] of cases)
     t.equal(fits(value, schemas[`runner.${key}`]), want, `${key}: ${JSON.stringify(value)}`);
   for (const value of [null, 1, 'a', [], {}]) t.ok(fits(value, {}), `any type: ${JSON.stringify(value)}`);
+});
+
+t.test('what failed can be tried again, unless a remedy leads there', async (t) => {
+  const titles = (failure: Partial<ErrorData> & Pick<ErrorData, 'kind'>) =>
+    withTryAgain(remediesFor({ retryable: true, ...failure })).map(({ title }) => title);
+  t.strictSame(titles({ kind: 'busy' }), ['Try Again']);
+  t.strictSame(titles({ kind: 'timeout' }), ['Try Again', 'What Is Wrong?']);
+  t.strictSame(titles({ kind: 'model-not-found', model: 'q' }), ['Pull q']);
 });
 
 t.test('each kind of failure has its remedies', async (t) => {

@@ -196,13 +196,15 @@ const numericOptions: readonly string[] = [
   'repeat_penalty',
   'presence_penalty',
   'frequency_penalty',
+  'typical_p',
+  'main_gpu',
+  'draft_num_predict',
 ];
 
 /** All options of Ollama. */
 export const optionNames: readonly string[] = [
   ...numericOptions,
   'stop',
-  'main_gpu',
   'low_vram',
   'use_mmap',
   'use_mlock',
@@ -211,12 +213,10 @@ export const optionNames: readonly string[] = [
   'f16_kv',
   'logits_all',
   'tfs_z',
-  'typical_p',
   'mirostat',
   'mirostat_eta',
   'mirostat_tau',
   'penalize_newline',
-  'draft_num_predict',
 ];
 
 /**

@@ -1,10 +1,9 @@
 import * as vscode from 'vscode';
-import { canChat } from '../../../protocol/messages/models.ts';
 import { contextLength, updateSetting } from '../settings.ts';
 import { type Remedy, setContextLength } from '../ui/remedies.ts';
 import { plain } from '../ui/safeText.ts';
 import type { OfferedModels } from './offeredModels.ts';
-import { type WindowNeeds, windowChoices } from './windowChoices.ts';
+import { largestOf, type WindowNeeds, windowChoices } from './windowChoices.ts';
 
 /**
  * Asks how many tokens the runner should allocate, and stores the answer as a setting. After a refusal, the command
@@ -12,19 +11,12 @@ import { type WindowNeeds, windowChoices } from './windowChoices.ts';
  */
 export function registerContextLength(offered: Pick<OfferedModels, 'models'>): vscode.Disposable {
   return vscode.commands.registerCommand(setContextLength.command, async (needs?: WindowNeeds) => {
-    const items = windowChoices(needs ?? largestOf(offered), contextLength());
+    const items = windowChoices(needs ?? largestOf(offered.models), contextLength());
     const title = 'How Large a Context Window? A larger one needs more memory.';
     const chosen = await vscode.window.showQuickPick(items, { title });
     if (!chosen) return;
     await updateSetting('contextLength', chosen.tokens);
   });
-}
-
-/** The setting is for all models, and each gets at most what it holds. */
-function largestOf({ models }: Pick<OfferedModels, 'models'>): WindowNeeds {
-  const able = models.filter((model) => canChat(model) && !model.remote);
-  const known = able.flatMap(({ context: { maximum } }) => maximum ?? []);
-  return known.length > 0 && known.length === able.length ? { maximum: Math.max(...known) } : {};
 }
 
 /**

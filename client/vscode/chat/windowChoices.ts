@@ -1,3 +1,5 @@
+import { canChat, type Model } from '../../../protocol/messages/models.ts';
+
 /** What is known about the window that is needed, all in tokens. */
 export interface WindowNeeds {
   /** The smallest window that holds the prompt; absent if nothing was refused. */
@@ -44,4 +46,11 @@ export function windowChoices(
   if (fitting > 0) return choices;
   const description = ['often 4,096 tokens', now === 0 ? 'now' : ''].filter(Boolean).join(' · ');
   return [{ label: 'The runner decides', description, tokens: 0 }, ...choices];
+}
+
+/** The setting is for all models, and each gets at most what it holds. */
+export function largestOf(models: readonly Model[]): WindowNeeds {
+  const able = models.filter((model) => canChat(model) && !model.remote);
+  const known = able.flatMap(({ context: { maximum } }) => maximum ?? []);
+  return known.length > 0 && known.length === able.length ? { maximum: Math.max(...known) } : {};
 }

@@ -103,7 +103,7 @@ export class DaemonKeeper<D> {
 
   #wait(): void {
     const { clock, onDidWait } = this.#options;
-    const isSteady = this.#state.kind === 'running' && clock.now() - this.#state.since > steadyAfter;
+    const isSteady = this.#state.kind === 'running' && clock.now() - this.#state.since >= steadyAfter;
     if (isSteady) this.#tries = 0;
     const wait = waits[Math.min(this.#tries++, waits.length - 1)] ?? 0;
     onDidWait(wait);

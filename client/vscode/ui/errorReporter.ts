@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { messageOf, stackOf } from '../../../protocol/base/errorText.ts';
 import { errorDataOf } from '../convert/failure.ts';
-import { openNamedSetting, type Remedy, remediesFor } from './remedies.ts';
+import { openNamedSetting, type Remedy, remediesFor, tryAgain, withTryAgain } from './remedies.ts';
 import { plain } from './safeText.ts';
 
 export interface ReportOptions {
@@ -46,10 +46,7 @@ export function createErrorReporter(
     if (!showToUser || sentence === shown) return;
     const failure = errorDataOf(error);
     const own = offered(remedies ?? openNamedSetting(error) ?? remediesFor(failure));
-    // A remedy that leads to another try needs no button for that beside it.
-    const isRetried = own.some(({ isBeforeRetry }) => isBeforeRetry);
-    const canRetry = again !== undefined && failure?.retryable === true && !isRetried;
-    const buttons = canRetry ? [tryAgain, ...own] : own;
+    const buttons = again !== undefined && failure?.retryable ? withTryAgain(own) : own;
     void show(sentence, buttons, again).catch((reason) => log.error(stackOf(reason)));
   };
   return {
@@ -65,5 +62,3 @@ export function createErrorReporter(
       }),
   };
 }
-
-const tryAgain: Remedy = { title: 'Try Again', command: '' };

@@ -36,6 +36,14 @@ export function remediesFor(failure: ErrorData | undefined): readonly Remedy[] {
   return known?.remedies ?? remediesByKind[kind](failure);
 }
 
+/** The reporter of errors itself does what failed once more. */
+export const tryAgain: Remedy = { title: 'Try Again', command: '' };
+
+/** A remedy that leads to another try needs no button for that beside it. */
+export function withTryAgain(remedies: readonly Remedy[]): readonly Remedy[] {
+  return remedies.some(({ isBeforeRetry }) => isBeforeRetry) ? remedies : [tryAgain, ...remedies];
+}
+
 /** A message of the daemon, with advice that can be followed here. */
 export function inEditorWords({ message, advice }: Advised, server?: string): string {
   const known = advice && editorAdvice({ advice, server });
