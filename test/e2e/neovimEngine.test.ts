@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, symlink } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, symlink } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import { isAlive } from '../../daemon/engine/processStart.ts';
@@ -200,11 +200,13 @@ t.test('nothing is fetched without a yes, and a download can fail or be cancelle
     'bin/npm': `#!/bin/sh\n[ "$1" = ci ] || exit 7\necho $$ > ${folder}/npm.pid\nexec /bin/sleep 600\n`,
   });
   await neovim.lua('_G.told, _G.choices = {}, ... vim.cmd.RunnerEngine()', yes);
-  const pid = await poll(
-    async () => Number(await readFile(join(folder, 'npm.pid'), 'utf8').catch(() => '0')),
-    (it) => it > 0,
-    15_000,
-  );
+  const begun = () =>
+    poll(
+      async () => Number(await readFile(join(folder, 'npm.pid'), 'utf8').catch(() => '0')),
+      (it) => it > 0,
+      15_000,
+    );
+  const pid = await begun();
   t.match(await neovim.lua("return require('runner').status()"), /^Installing the engine/);
   t.match(
     await say('RunnerCancel', [], /cancelled/),
@@ -212,6 +214,12 @@ t.test('nothing is fetched without a yes, and a download can fail or be cancelle
   );
   await gone(pid);
   t.equal(await neovim.lua("return require('runner').status():find('Installing') == nil"), true);
+
+  await rm(join(folder, 'npm.pid'));
+  await neovim.lua('_G.told, _G.choices = {}, ... vim.cmd.RunnerEngine()', yes);
+  const again = await begun();
+  await neovim.close();
+  await gone(again);
 });
 
 t.test('a runner that answers, or that is named, comes first', parts, async (t) => {

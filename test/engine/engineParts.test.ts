@@ -198,19 +198,24 @@ t.test(
   async (t) => {
     const prompt = Array.from({ length: 300 }, (_, index) => index % 90);
     const cases = [
-      { body: {}, window: 310, kept: [], want: { text: 'a'.repeat(10), cached: 0, batches: [128, 128, 44] } },
+      {
+        body: {},
+        window: 310,
+        kept: [],
+        want: { text: 'a'.repeat(10), cached: 0, batches: [64, 64, 64, 64, 44] },
+      },
       {
         body: { max_tokens: 3 },
         window: 999,
         kept: [],
-        want: { text: 'aaa', cached: 0, batches: [128, 128, 44] },
+        want: { text: 'aaa', cached: 0, batches: [64, 64, 64, 64, 44] },
       },
       { body: { n_predict: 50 }, window: 302, kept: prompt, want: { text: 'aa', cached: 299, batches: [1] } },
       {
         body: { max_tokens: 1 },
         window: 999,
         kept: [...prompt.slice(0, 200), 1, 2],
-        want: { text: 'a', cached: 200, batches: [100] },
+        want: { text: 'a', cached: 200, batches: [64, 36] },
       },
       { body: { n_predict: 0 }, window: 999, kept: [], want: { text: '', cached: 0, batches: [] } },
     ];
@@ -267,7 +272,7 @@ t.test('a cancelled answer ends after the batch that is being read', async (t) =
     signal: leaving.signal,
   };
   await t.rejects(generate(prompt, options).next(), /left/);
-  t.same(batches, [128]);
+  t.same(batches, [64]);
 });
 
 t.test('a prompt that fills the window is refused with both figures', async (t) => {
