@@ -111,6 +111,7 @@ await build({
     ollamaLibrary: 'daemon/catalog/ollamaLibrary.ts',
     httpAgent: 'daemon/runner/http/httpAgent.ts',
     mcpRuntime: 'daemon/tools/mcpRuntime.ts',
+    prompts: 'daemon/prompts/prompts.ts',
     engine: 'daemon/engine/engine.ts',
     namedFiles: 'daemon/files/namedFiles.ts',
     engineSupervisor: 'daemon/engine/supervisor/main.ts',
@@ -120,9 +121,16 @@ await build({
   // needs the HTTP client, MCP or a reader of HTML.
   plugins: [
     inAscii,
-    ...['server', 'acpConnection', 'engine', 'httpAgent', 'mcpRuntime', 'namedFiles', 'ollamaLibrary'].map(
-      (module) => loadedLater(module),
-    ),
+    ...[
+      'server',
+      'acpConnection',
+      'engine',
+      'httpAgent',
+      'mcpRuntime',
+      'namedFiles',
+      'ollamaLibrary',
+      'prompts',
+    ].map((module) => loadedLater(module)),
   ],
   alias: {
     // The validator that the client of MCP brings would be a quarter of the bundle, and nothing asks it.

@@ -163,6 +163,7 @@ async function optionsOf({ secretsFd, practice, trace }: Flags): Promise<CommonO
       await readSecrets(withoutUndefined({ ...sources, fd: secretsFd }));
     },
     sessionsFolder: join(state, 'sessions'),
+    promptAnswersFolder: join(state, 'promptFolders'),
     chatModelFile: join(state, 'chatModel.json'),
     engine: {
       state,

@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { durationSeconds } from '../base/duration.ts';
 import { createFindPrivacy, type FindPrivacy } from '../base/filePrivacy.ts';
 import { type Lazy, lazily } from '../base/lazily.ts';
@@ -23,6 +23,7 @@ import { type ChatModels, createChatModelChoices, createChatModels } from '../mo
 import { ModelCapabilities } from '../models/modelCapabilities.ts';
 import { createModelChanges, type ModelChanges, Models } from '../models/models.ts';
 import { createToolRefusals, createToolSupport, type ToolRefusals } from '../models/toolSupport.ts';
+import type { Prompts } from '../prompts/prompts.ts';
 import type { Runner } from '../runner/runner.ts';
 import { createServers, type Servers } from '../runner/servers.ts';
 import { createLazySessions, type LazySessions } from '../sessions/lazySessions.ts';
@@ -39,6 +40,8 @@ export interface CoreOptions {
   readonly readSecrets: (sources: SecretSources) => Promise<void>;
   /** Where conversations are kept. If it is absent, none is kept. */
   readonly sessionsFolder?: string;
+  /** Where answers about the prompts of workspaces are kept. If it is absent, they last as long as the daemon. */
+  readonly promptAnswersFolder?: string;
   /** The file with the chat models that the user chose last. If it is absent, they last only as long as the daemon. */
   readonly chatModelFile?: string;
   /** Where what Runner starts itself is kept. If it is absent, nothing is started, and nothing that was is used. */
@@ -76,6 +79,8 @@ export interface Core {
   /** False if the model is known to have no tools. Some models must be asked for. */
   readonly takesTools: (runner: Runner, model: string, signal: AbortSignal) => Promise<boolean>;
   readonly sessions: LazySessions;
+  /** Loaded when it is first called. */
+  readonly prompts: () => Promise<Prompts>;
   /** What the user's own configuration says now; what cannot be used of it is logged, each fault once. */
   readonly readUserConfig: () => Promise<UserConfig>;
   /** Logs what was wrong before a client could read the log. */
@@ -169,6 +174,13 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     status.check(servers.server(), closed).catch((error) => log.debug(`The check ended: ${error}`));
   });
 
+  let prompts: Promise<Prompts> | undefined;
+  const loadPrompts = async () =>
+    (await import('../prompts/prompts.ts')).createPrompts({
+      userFolder: join(dirname(options.user.path), 'prompts'),
+      ...(options.promptAnswersFolder === undefined ? {} : { answersFolder: options.promptAnswersFolder }),
+      isTrusted: () => settings().trusted,
+    });
   const withLastingNoticesOnce = createLastingNotices();
   return {
     configuration,
@@ -197,6 +209,10 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
       return knowledge.capability(runner.server, model, 'tools').value !== false;
     },
     sessions,
+    prompts() {
+      prompts ??= loadPrompts();
+      return prompts;
+    },
     readUserConfig,
     warnOfStart() {
       if (problem !== undefined) log.warn(problem);

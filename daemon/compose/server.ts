@@ -32,6 +32,7 @@ import { serveModelfile } from '../modelfile/serveModelfile.ts';
 import { createLifecycle } from '../models/lifecycle.ts';
 import { createPulls } from '../models/pulls.ts';
 import { serveModels } from '../models/serveModels.ts';
+import { servePrompts } from '../prompts/servePrompts.ts';
 import { createEndpoint, type Endpoint } from '../rpc/endpoint.ts';
 import { serveCommands } from '../rpc/executeCommand.ts';
 import { createFrameConnection } from '../rpc/frameConnection.ts';
@@ -229,6 +230,14 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
     findPrivacy: core.findPrivacy,
     isTrusted: () => settings().trusted,
     now: options.now,
+  });
+  let root: string | undefined;
+  sessionEvents.onDidInitialize((introduction) => {
+    root = introduction.root;
+  });
+  servePrompts(endpoint, {
+    prompts: core.prompts,
+    place: () => ({ root, requireTools: (names) => tools.require(names) }),
   });
   completion.documents.listen(connection);
   const isWanted = () => settings().streamLogs;

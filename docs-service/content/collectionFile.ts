@@ -1,10 +1,10 @@
 import { basename, extname } from 'node:path/posix';
 import * as z from 'zod';
-import { ContentError } from './document.ts';
+import { ContentError } from '../../protocol/base/contentError.ts';
+import { parseYamlMap } from '../../protocol/base/yamlMap.ts';
 import { decodeUtf8 } from './documentFile.ts';
 import { author, contentPath, description, language, parseFields, slug, text } from './fields.ts';
 import { isSlug, trySlug } from './slug.ts';
-import { parseYamlMap } from './yamlMap.ts';
 
 /** The order of a collection's documents. `listed` is the order of `docs`, and for a query the same as `-date`. */
 type CollectionOrder = 'date' | '-date' | 'title' | 'listed';

@@ -1,7 +1,8 @@
 import { constants, type Dirent, readlinkSync, realpathSync } from 'node:fs';
 import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { ContentError, type ContentProblem } from './document.ts';
+import { ContentError } from '../../protocol/base/contentError.ts';
+import type { ContentProblem } from './document.ts';
 
 /** In bytes. A larger file is left out. */
 export const maxFileBytes = 10 * 1024 * 1024;

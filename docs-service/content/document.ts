@@ -61,10 +61,5 @@ export function keyOf({ path, message }: ContentProblem): string {
   return JSON.stringify([path, message]);
 }
 
-/** A file that cannot be served, with a sentence for its author. */
-export class ContentError extends Error {
-  override readonly name = 'ContentError';
-}
-
 /** A warning whose file is known. */
 export type FileWarning = Omit<ContentWarning, 'path'>;

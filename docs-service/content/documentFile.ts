@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { basename, extname } from 'node:path/posix';
 import * as z from 'zod';
-import type { FileWarning } from './document.ts';
-import { ContentError, type Document, type Tag } from './document.ts';
+import { ContentError } from '../../protocol/base/contentError.ts';
+import { parseFrontMatter } from '../../protocol/base/frontMatter.ts';
+import type { Document, FileWarning, Tag } from './document.ts';
 import { author, contentPath, description, language, parseFields, slug, text } from './fields.ts';
-import { parseFrontMatter } from './frontMatter.ts';
 import { tryFirstHeading } from './headings.ts';
 import { tryPathSlugs, trySlug } from './slug.ts';
 import { type FileLinks, findWrittenLinks } from './writtenLinks.ts';

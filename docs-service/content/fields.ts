@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ContentError } from './document.ts';
+import { ContentError } from '../../protocol/base/contentError.ts';
 import { isSlug } from './slug.ts';
 
 /** A line of text. YAML reads `title: 2026` as a number, which the author did not mean. */

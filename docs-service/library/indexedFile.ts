@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import { ContentError } from '../../protocol/base/contentError.ts';
 import { piecesOf } from '../base/database.ts';
 import { type ContentFolder, type FoundFile, maxFileBytes } from '../content/contentFolder.ts';
-import { ContentError, type Document } from '../content/document.ts';
+import type { Document } from '../content/document.ts';
 import { parseDocumentFile } from '../content/documentFile.ts';
 import type { IndexedFile } from '../search/documentIndex.ts';
 

@@ -7,7 +7,6 @@ import t from 'tap';
 import { parseCollectionFile } from '../../docs-service/content/collectionFile.ts';
 import { isOpenedAt } from '../../docs-service/content/contentFolder.ts';
 import { parseDocumentFile } from '../../docs-service/content/documentFile.ts';
-import { parseFrontMatter } from '../../docs-service/content/frontMatter.ts';
 import { resolveLink } from '../../docs-service/content/links.ts';
 import { isSlug, trySlug } from '../../docs-service/content/slug.ts';
 import { findWrittenLinks } from '../../docs-service/content/writtenLinks.ts';
@@ -16,6 +15,7 @@ import {
   type MarkdownDocument,
   parseMarkdown,
 } from '../../docs-service/formats/markdown/markdown.ts';
+import { parseFrontMatter } from '../../protocol/base/frontMatter.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -340,7 +340,7 @@ t.test('a collection is what its file says', async (t) => {
       text: `docs:\n${'- a\n'.repeat(5_001)}`,
       want: /at most 5000 slugs/,
     },
-    { name: 'a long list in brackets', text: `docs: [${'a,'.repeat(9_000)}]`, want: /one "- slug" a line/ },
+    { name: 'a long list in brackets', text: `docs: [${'a,'.repeat(9_000)}]`, want: /one "- value" a line/ },
     { name: 'a large file', text: `docs:\n${'- a\n'.repeat(17_000)}`, want: /at most 65536 bytes/ },
     {
       name: 'thousands of keys',

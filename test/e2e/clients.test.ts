@@ -59,6 +59,14 @@ t.test('the page of examples has every message', async (t) => {
   );
 });
 
+/** The prompt that the examples use. */
+function keepPrompt(home: string): void {
+  const prompts = join(home, '.config', 'runner', 'prompts');
+  mkdirSync(prompts, { recursive: true });
+  const front = 'description: Reviews a file\narguments: [{ name: file, required: true }]';
+  writeFileSync(join(prompts, 'review.md'), `---\n${front}\n---\nLook at {{file}}.`);
+}
+
 /** The library of the engine, the small model and a llama-server, as far as the examples see of them. */
 function installEngine(home: string): void {
   const engine = join(home, '.local', 'share', 'runner', 'engine');
@@ -83,6 +91,7 @@ t.test('the daemon accepts each example and returns its result', async (t) => {
   writeFileSync(join(home, '.ollama', 'logs', 'server.log'), 'a line\n');
   writeFileSync(join(home, 'notes.md'), '# Notes\n');
   installEngine(home);
+  keepPrompt(home);
   const daemon = await startDaemonProcess(
     {
       host: runner.url,

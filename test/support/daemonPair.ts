@@ -22,6 +22,8 @@ export interface PairOptions {
   readonly readsUserSettings?: boolean;
   /** Where conversations are kept; default: nowhere. */
   readonly sessionsFolder?: string;
+  /** Where the answers about prompts of workspaces are kept; default: nowhere. */
+  readonly promptAnswersFolder?: string;
   /** The daemon's clock in ms, and how it waits; default: the true ones. */
   readonly now?: () => number;
   readonly wait?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
@@ -44,6 +46,7 @@ export async function startPair(options: InitializationOptions, pair: PairOption
     version: '0.0.0-test',
     ...(host === undefined ? {} : { host }),
     ...(pair.sessionsFolder === undefined ? {} : { sessionsFolder: pair.sessionsFolder }),
+    ...(pair.promptAnswersFolder === undefined ? {} : { promptAnswersFolder: pair.promptAnswersFolder }),
     userFile: { path: userConfigFile(env), clientHasSettings: pair.readsUserSettings !== true },
     readSecrets: async ({ store }) => secrets.forEach(store.set),
     platform: process.platform,

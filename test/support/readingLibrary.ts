@@ -3,7 +3,6 @@ import type { FastifyInstance } from 'fastify';
 import { createSecret } from '../../docs-service/auth/accessToken.ts';
 import type { OAuthClient } from '../../docs-service/auth/oauthClient.ts';
 import type { OwnerStore } from '../../docs-service/auth/ownerStore.ts';
-import { parseFrontMatter } from '../../docs-service/content/frontMatter.ts';
 import { type ConsentPage, consentPage } from '../../docs-service/http/signIn/consentPage.ts';
 import {
   clientProblemPage,
@@ -12,6 +11,7 @@ import {
   signInPage,
   signOutPage,
 } from '../../docs-service/http/signIn/signInPages.ts';
+import { parseFrontMatter } from '../../protocol/base/frontMatter.ts';
 import { hostileMarks } from './hostileMarks.ts';
 import { pictures } from './pictures.ts';
 

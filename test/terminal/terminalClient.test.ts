@@ -48,6 +48,7 @@ import { formatBytes } from '../../protocol/base/bytes.ts';
 import { nearestNames } from '../../protocol/base/editDistance.ts';
 import type { AdviceCode, Advised } from '../../protocol/messages/advice.ts';
 import { type Model, preferredModel } from '../../protocol/messages/models.ts';
+import type { ListPromptsResult } from '../../protocol/messages/prompts.ts';
 import type { Product } from '../../protocol/messages/status.ts';
 import { pictures } from '../support/pictures.ts';
 
@@ -728,6 +729,23 @@ t.test('a model is chosen: loaded, else newest that can chat', async (t) => {
   t.strictSame(nearestNames('modles', ['models', 'doctor', 'chat']), ['models']);
 });
 
+/** Two that can be used, one that a command hides, and one that is wrong. */
+const keptPrompts: ListPromptsResult = {
+  prompts: [
+    { name: 'broken', description: '', from: 'user', arguments: [], problem: 'It is empty.', line: 1 },
+    { name: 'model', description: 'm', from: 'user', arguments: [], hiddenBy: 'command' },
+    {
+      name: 'review',
+      description: 'Reviews \u001b[2Jit',
+      from: 'user',
+      arguments: [{ name: 'file', required: true }, { name: 'focus' }],
+    },
+    { name: 'server:ask', description: '', from: 'server', arguments: [] },
+  ],
+  folder: { path: '/here/.runner/prompts', state: 'unasked', files: 2 },
+  problems: [],
+};
+
 t.test('slash commands', async (t) => {
   const cleared: string[] = [];
   const folder = mkdtempSync(join(tmpdir(), 'runner-slash-'));
@@ -742,6 +760,7 @@ t.test('slash commands', async (t) => {
     images: [],
   };
   let product: Product | undefined;
+  let listedPrompts: ListPromptsResult = { prompts: [], problems: [] };
   const state: ConversationState = {
     model: 'a',
     async chooseModel(name) {
@@ -757,6 +776,7 @@ t.test('slash commands', async (t) => {
     clear: () => cleared.push('yes'),
     models: async () => [model('a'), model('b')],
     product: async () => product,
+    prompts: async () => listedPrompts,
     knownTools: ['files'],
     tools: new Set<string>(),
     listTools: async () => 'a table\n',
@@ -877,6 +897,14 @@ t.test('slash commands', async (t) => {
   for (const name of ['constructor', '__proto__', 'home/x'])
     t.match((await runSlashCommand(`/${name}`, state)).text, /There is no command/, name);
   t.match((await runSlashCommand('/help', state)).text, /\/think/);
+  t.notMatch(await says('/help'), /Prompts:/);
+  listedPrompts = keptPrompts;
+  t.match(
+    await says('/help'),
+    /\nPrompts:\n\/review FILE \[FOCUS\] +Reviews ␛\[2Jit\n\/server:ask\n\/here\/\.runner\/prompts has 2 prompts that/,
+  );
+  t.match(await says('/reviw'), /Did you mean \/review\?/);
+  t.notMatch(await says('/broke'), /Did you mean/, 'one that cannot be used is not suggested');
   for (const word of ['/bye', '/exit', '/quit']) t.ok((await runSlashCommand(word, state)).leave);
 });
 
@@ -905,13 +933,14 @@ t.test('Tab completes slash commands, and what they take', async (t) => {
     models: async () => [model('wise:8b'), model('able:1b')],
     sessions: async () => [],
     product: async (): Promise<Product | undefined> => undefined,
+    prompts: async () => keptPrompts,
   };
   const cases: readonly (readonly [line: string, candidates: readonly string[]])[] = [
     ['/mo', ['/model ']],
     ['/he', ['/help']],
     ['/c', ['/context ', '/clear']],
     ['/context ', ['auto']],
-    ['/s', ['/system ', '/set ', '/sessions ', '/stats']],
+    ['/s', ['/system ', '/set ', '/sessions ', '/stats', '/server:ask']],
     ['/nope', []],
     ['/nope x', []],
     ['/model wi', ['wise:8b']],
@@ -934,6 +963,15 @@ t.test('Tab completes slash commands, and what they take', async (t) => {
     ['@my', ['@"my notes.md"']],
     ['@"my n', ['@"my notes.md"']],
     ['@gone/', []],
+    ['/r', ['/review ']],
+    ['/se', ['/set ', '/sessions ', '/server:ask']],
+    ['/b', ['/bye']],
+    ['/review ', ['file=', 'focus=']],
+    ['/review fi', ['file=']],
+    ['/review file=src/', ['src/b.ts']],
+    ['/review file=src/b.ts f', ['focus=']],
+    ['/review src/', ['src/b.ts']],
+    ['/broken ', []],
   ];
   for (const [line, candidates] of cases)
     t.strictSame((await completeLine(line, state))?.candidates, candidates, line);

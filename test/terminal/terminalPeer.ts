@@ -20,6 +20,7 @@ import {
   type Model,
   preferredModel,
 } from '../../protocol/messages/models.ts';
+import { getPromptRequest, listPromptsRequest } from '../../protocol/messages/prompts.ts';
 import { discoverRequest, type Status, statusRequest } from '../../protocol/messages/status.ts';
 import {
   type ApproveToolParams,
@@ -126,6 +127,8 @@ function startPeer(script: PeerScript, started: Started[], flags: readonly strin
   connection.onRequest(chatModelRequest.method, () => ({ model: preferredModel(script.models ?? []) }));
   connection.onRequest(listModelsRequest.method, () => ({ models: script.models ?? [] }));
   connection.onRequest(listToolsRequest.method, () => ({ servers: [] }));
+  connection.onRequest(listPromptsRequest.method, () => ({ prompts: [], problems: [] }));
+  connection.onRequest(getPromptRequest.method, () => ({ kind: 'none', near: [] }));
   connection.onRequest(chatRequest.method, (params: ChatParams, token) => {
     let seq = 0;
     const { streamId } = params;

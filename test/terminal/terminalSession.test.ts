@@ -357,7 +357,7 @@ t.test('an error is a sentence, an exit code and the last event', async (t) => {
       input: '',
       code: 2,
       kind: 'usage',
-      says: /mean "models".*chat, tools, mcp, models, show, library/,
+      says: /mean "models".*chat, prompts, tools, mcp, models, show, library/,
     },
     { args: ['constructor'], input: '', code: 2, kind: 'usage', says: /no command/ },
     { args: ['doctor', 'now'], input: '', code: 2, kind: 'usage', says: /no further words/ },

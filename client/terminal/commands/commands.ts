@@ -8,6 +8,7 @@ import { engineWords, runEngine } from './engine.ts';
 import { runModel, unloadModel } from './loading.ts';
 import { followLogs } from './logs.ts';
 import { showLoaded, showModels } from './models.ts';
+import { promptWords, runPrompts } from './prompts.ts';
 import { pullModel } from './pull.ts';
 import { removeModel } from './remove.ts';
 import { runSessions, sessionWords } from './sessions.ts';
@@ -53,6 +54,16 @@ export const commands: Commands = new Map<string, Command>([
         'runner chat --model qwen3:4b --think=high --option temperature=0.2',
       ],
       run: chat,
+    },
+  ],
+  [
+    'prompts',
+    {
+      usage: 'prompts [allow|refuse]',
+      summary: 'your prompts, which "/name" sends; "allow" lets those of this folder count',
+      group: 'Talking',
+      words: { min: 0, max: 1, meaning: '"allow" or "refuse"', offers: promptWords },
+      run: runPrompts,
     },
   ],
   [

@@ -1,5 +1,6 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import type { ChatDelta, ChatParams, Message } from '../../../protocol/messages/chat.ts';
+import type { FilledPrompt } from '../../../protocol/messages/prompts.ts';
 import type { ReadSessionResult } from '../../../protocol/messages/sessions.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { CommandLine } from '../cli/commandLine.ts';
@@ -18,11 +19,12 @@ import { appendHistory, formerHistoryPath, historyPath, readHistory } from './hi
 import { chooseModelOf } from './keptConversation.ts';
 import { createLineEditor, type LineEditor } from './lineEditor.ts';
 import { type Along, askConsent, attachNamedFiles, describeAttached } from './namedFiles.ts';
-import { OpenConversation } from './openConversation.ts';
-import { isSlashCommand, runSlashCommand } from './slashCommands.ts';
+import { OpenConversation, type TypedPrompt } from './openConversation.ts';
+import { isCommand, isSlashCommand, runSlashCommand } from './slashCommands.ts';
 import { completeLine } from './slashCompletion.ts';
 import { docsServer, type ToolChoice } from './toolChoice.ts';
 import { type AskForTurn, createTurns } from './turn.ts';
+import { promptCallIn, usePrompt } from './usePrompt.ts';
 import { noteWaiting } from './waitingNote.ts';
 
 export interface ConversationOptions {
@@ -113,13 +115,48 @@ class InputLoop {
       if (entry.kind === 'leave') return this.#say('');
       const text = entry.text.trim();
       if (text === '') continue;
-      const leave = await this.#underInterrupts((interrupts) =>
-        isSlashCommand(text)
-          ? this.#slash(text)
-          : this.#turn(text.startsWith('//') ? text.slice(1) : text, interrupts),
-      );
+      const leave = await this.#underInterrupts((interrupts) => this.#take(text, interrupts));
       if (leave) return;
     }
+  }
+
+  /** A command, a prompt that is kept under a name, or what the model is asked. Returns whether to leave. */
+  async #take(text: string, interrupts: Interrupts): Promise<boolean> {
+    if (text.startsWith('//')) return this.#turn(asTyped(text.slice(1)), interrupts);
+    if (isCommand(text)) return this.#slash(text);
+    const found = await this.#findPrompt(text, interrupts.signal);
+    if (found === undefined) return false;
+    if (found !== 'none') return this.#turn({ ...found, typed: promptCallIn(text)?.text ?? '' }, interrupts);
+    return isSlashCommand(text) ? this.#slash(text) : this.#turn(asTyped(text), interrupts);
+  }
+
+  /** Undefined if nothing is to be sent. */
+  async #findPrompt(text: string, signal: AbortSignal): Promise<FilledPrompt | 'none' | undefined> {
+    const call = promptCallIn(text);
+    if (!call) return 'none';
+    const { stdout, cwd } = this.#terminal;
+    const { daemon } = this.#connection;
+    try {
+      const prompt = await usePrompt(call, { daemon, cwd, editor: this.#editor, stdout, signal });
+      if (typeof prompt === 'object') await this.#sayWhoAnswers(prompt);
+      return prompt;
+    } catch (error) {
+      if (!signal.aborted) await this.#say(stdout.style.red(reportOf(error, this.#terminal).message));
+      return undefined;
+    }
+  }
+
+  /** What a prompt changes for its turn. */
+  async #sayWhoAnswers({ name, model, tools }: FilledPrompt): Promise<void> {
+    if (model === undefined && tools === undefined) return;
+    const to = model === undefined ? '' : ` to ${showLine(model)}`;
+    const using =
+      tools === undefined
+        ? ''
+        : tools.length === 0
+          ? ' without tools'
+          : ` with the tools of ${tools.map(showLine).join(', ')}`;
+    await this.#say(this.#terminal.stdout.style.dim(`The prompt /${showLine(name)} goes${to}${using}.`));
   }
 
   /** Which tools can be called, and that Runner's own pages could be read. */
@@ -166,7 +203,7 @@ class InputLoop {
     }
   }
 
-  async #turn(prompt: string, interrupts: Interrupts): Promise<boolean> {
+  async #turn(prompt: TypedPrompt, interrupts: Interrupts): Promise<boolean> {
     const along = await this.#attachNamed(prompt, interrupts.signal);
     if (!along) return false;
     const turn = await this.#conversation.begin(prompt, along);
@@ -175,15 +212,16 @@ class InputLoop {
   }
 
   /** What the prompt names; undefined if it is not to be sent. */
-  async #attachNamed(prompt: string, signal: AbortSignal): Promise<Along | undefined> {
+  async #attachNamed({ typed, ...prompt }: TypedPrompt, signal: AbortSignal): Promise<Along | undefined> {
     const { style } = this.#terminal.stdout;
-    const { cwd, model } = this.#conversation;
+    const { cwd } = this.#conversation;
+    const model = prompt.model ?? this.#conversation.model;
     const ask = async (question: string) => {
       const entry = await this.#editor.question(question, signal);
       return entry.kind === 'text' ? entry.text : undefined;
     };
     try {
-      const along = await attachNamedFiles(prompt, {
+      const along = await attachNamedFiles(typed, {
         daemon: this.#connection.daemon,
         cwd,
         signal,
@@ -191,7 +229,9 @@ class InputLoop {
         attached: (...found) => this.#say(style.dim(describeAttached(...found))),
         note: (sentence) => this.#say(style.dim(showLine(sentence))),
       });
-      return signal.aborted ? undefined : along;
+      if (signal.aborted) return undefined;
+      const { attachments = [], images = [] } = prompt;
+      return { attachments: [...attachments, ...along.attachments], images: [...images, ...along.images] };
     } catch (error) {
       if (!signal.aborted) await this.#say(`${style.red(reportOf(error, this.#terminal).message)}\n`);
       return undefined;
@@ -259,6 +299,10 @@ class InputLoop {
   #say(text: string): Promise<void> {
     return this.#terminal.stdout.writeText(text);
   }
+}
+
+function asTyped(text: string): TypedPrompt {
+  return { text, typed: text };
 }
 
 function withoutEmpty(message: Message): readonly Message[] {

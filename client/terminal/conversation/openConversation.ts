@@ -7,6 +7,11 @@ import {
   showModelRequest,
 } from '../../../protocol/messages/models.ts';
 import {
+  type FilledPrompt,
+  type ListPromptsResult,
+  listPromptsRequest,
+} from '../../../protocol/messages/prompts.ts';
+import {
   createSessionRequest,
   listSessionsRequest,
   type ReadSessionResult,
@@ -23,13 +28,20 @@ import { type AnswerStats, describeStats } from './answerStats.ts';
 import { type ChatSettings, promptMessage, settingsOfTurn, withAlong } from './chatSettings.ts';
 import { chooseModelOf, describeSession, fitToScreen, openSession, showMessage } from './keptConversation.ts';
 import type { Along } from './namedFiles.ts';
-import type { ConversationState } from './slashCommands.ts';
+import { type ConversationState, commandNames } from './slashCommands.ts';
 import type { ToolChoice } from './toolChoice.ts';
 
 export interface Beginning {
   readonly model: string;
   readonly tools: ToolChoice;
   readonly settings: ChatSettings;
+}
+
+/** What the user asks, and what applies to this turn only. */
+export interface TypedPrompt
+  extends Pick<FilledPrompt, 'text' | 'model' | 'tools' | 'attachments' | 'images'> {
+  /** What the user has typed, in which files may be named. It is not the text of a prompt that is kept as a file. */
+  readonly typed: string;
 }
 
 export interface BegunTurn {
@@ -64,17 +76,17 @@ export class OpenConversation implements ConversationState {
   }
 
   /** Begins a turn. The first one creates the session. */
-  async begin(prompt: string, along: Along): Promise<BegunTurn> {
+  async begin({ text, model = this.model, tools }: TypedPrompt, along: Along): Promise<BegunTurn> {
     const messages: readonly Message[] = [
       ...this.#messages,
-      promptMessage(prompt, withAlong(this.settings, along)),
+      promptMessage(text, withAlong(this.settings, along)),
     ];
     const kept = this.#session ?? (await this.#create());
     const session = kept ? { session: kept.id } : {};
-    const servers = this.toolServers();
+    const servers = tools ?? this.toolServers();
     const hostedTools = servers.length === 0 ? {} : { hostedTools: servers };
     return {
-      params: { model: this.model, ...settingsOfTurn(this.settings, messages), ...session, ...hostedTools },
+      params: { model, ...settingsOfTurn(this.settings, messages), ...session, ...hostedTools },
       end: (added) => {
         // A prompt without an answer is dropped, because two prompts in a row confuse models.
         if (added.length === 0) return;
@@ -192,6 +204,13 @@ export class OpenConversation implements ConversationState {
   async models() {
     const { models } = await this.#connection.daemon.request(listModelsRequest, {});
     return models.filter(canChat);
+  }
+
+  /** Files that cannot be read now are no reason to stop: what cannot be listed is not offered. */
+  async prompts(): Promise<ListPromptsResult> {
+    const { cwd } = this.#terminal;
+    const request = this.#connection.daemon.request(listPromptsRequest, { cwd, commands: commandNames });
+    return request.catch(() => ({ prompts: [], problems: [] }));
   }
 
   async product() {

@@ -1,6 +1,8 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { nearestNames } from '../../../protocol/base/editDistance.ts';
+import { count } from '../../../protocol/base/text.ts';
 import type { Model } from '../../../protocol/messages/models.ts';
+import type { ListPromptsResult, Prompt } from '../../../protocol/messages/prompts.ts';
 import type { Session } from '../../../protocol/messages/sessions.ts';
 import { type Product, productNames } from '../../../protocol/messages/status.ts';
 import { optionNames, thinkWords } from '../cli/flags.ts';
@@ -29,6 +31,8 @@ export interface ConversationState {
   /** About the last answer. */
   readonly stats: string | undefined;
   models(): Promise<readonly Model[]>;
+  /** The prompts that are kept as files; those that cannot be used too. */
+  prompts(): Promise<ListPromptsResult>;
   /** What serves the models; undefined if it does not answer. */
   product(): Promise<Product | undefined>;
   /** Undefined before the first prompt. */
@@ -156,6 +160,9 @@ const otherNames: ReadonlyMap<string, string> = new Map([
   ['attach', 'file'],
 ]);
 
+/** Every name that leads to a command, and to no prompt. */
+export const commandNames: readonly string[] = [...commands.keys(), ...otherNames.keys()];
+
 /** What is suggested for a typo: nothing that ends the conversation. */
 const harmless: readonly string[] = [...commands.keys()].filter((name) => name !== 'clear' && name !== 'bye');
 
@@ -172,9 +179,17 @@ export async function slashOffers(
  * first word may be a mistyped one. What a compiler or a shell prints often begins with a path.
  */
 export function isSlashCommand(text: string): boolean {
-  const [, name] = /^\/([^\s/]*)(?=\s|$)/.exec(text) ?? [];
-  if (name === undefined) return false;
-  return commands.has(name) || otherNames.has(name) || !text.includes('\n');
+  const name = firstWordOf(text);
+  return name !== undefined && (commandNames.includes(name) || !text.includes('\n'));
+}
+
+/** Whether an entry is a command that there is. */
+export function isCommand(text: string): boolean {
+  return commandNames.includes(firstWordOf(text) ?? '');
+}
+
+function firstWordOf(text: string): string | undefined {
+  return /^\/([^\s/]*)(?=\s|$)/.exec(text)?.[1];
 }
 
 /** Runs a line that begins with one slash. (`//` begins a prompt.) */
@@ -182,7 +197,8 @@ export async function runSlashCommand(line: string, state: ConversationState): P
   const [, name = '', word = ''] = /^\/(\S*)\s*(.*)$/s.exec(line) ?? [];
   const command = commands.get(otherNames.get(name) ?? name);
   if (command) return command.run(state, word.trim());
-  const near = nearestNames(name, harmless, 1)[0];
+  const prompts = usablePrompts(await state.prompts()).map((prompt) => prompt.name);
+  const near = nearestNames(name, [...harmless, ...prompts], 1)[0];
   const hint = near === undefined ? '"/help" lists the commands.' : `Did you mean /${near}?`;
   return {
     text: `There is no command /${showLine(name)}. ${hint}\nTo begin a prompt with a slash, type two.`,
@@ -277,11 +293,34 @@ async function showHelp(state: ConversationState): Promise<SlashResult> {
   );
   const text = [
     ...rows,
+    ...(await promptRows(state)),
     '',
-    'Tab completes commands, models, files and tools. Ctrl-C cancels an answer; twice at an empty prompt, it leaves.',
+    'Tab completes commands, prompts, models, files and tools. Ctrl-C cancels an answer; twice at an empty prompt, it leaves.',
     'A backslash at the end of a line continues on the next; """ begins and ends several lines.',
   ].join('\n');
   return { text };
+}
+
+/** The prompts that can be typed behind a slash. */
+export function usablePrompts({ prompts }: ListPromptsResult): readonly Prompt[] {
+  return prompts.filter(({ problem, hiddenBy }) => problem === undefined && hiddenBy === undefined);
+}
+
+/** How a prompt is typed: `/review FILE [FOCUS]`. */
+export function usageOf({ name, arguments: given }: Prompt): string {
+  const words = given.map(({ name: word, required }) => (required ? word : `[${word}]`));
+  return [`/${name}`, ...words.map((word) => word.toUpperCase())].join(' ');
+}
+
+async function promptRows(state: ConversationState): Promise<readonly string[]> {
+  const listed = await state.prompts();
+  const { folder } = listed;
+  const rows = usablePrompts(listed).map((prompt) =>
+    `${usageOf(prompt).padEnd(42)} ${showLine(prompt.description)}`.trimEnd(),
+  );
+  if (folder?.state === 'unasked')
+    rows.push(`${showLine(folder.path)} has ${count(folder.files, 'prompt')} that you have not allowed yet.`);
+  return rows.length === 0 ? [] : ['', 'Prompts:', ...rows];
 }
 
 /** The commands that begin so, without what the server cannot do. It is asked only if that matters. */

@@ -1,7 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, resolve } from 'node:path';
-import { type ConversationState, type SlashOffers, slashOffers } from './slashCommands.ts';
+import type { Prompt } from '../../../protocol/messages/prompts.ts';
+import { type ConversationState, type SlashOffers, slashOffers, usablePrompts } from './slashCommands.ts';
 
 /** What Tab may put in place of the end of a line, and that end. */
 export interface Completion {
@@ -9,7 +10,10 @@ export interface Completion {
   readonly completed: string;
 }
 
-type CompletionState = Pick<ConversationState, 'cwd' | 'knownTools' | 'models' | 'product' | 'sessions'>;
+type CompletionState = Pick<
+  ConversationState,
+  'cwd' | 'knownTools' | 'models' | 'product' | 'prompts' | 'sessions'
+>;
 
 const none: Completion = { candidates: [], completed: '' };
 
@@ -39,13 +43,20 @@ async function completeSlash(line: string, state: CompletionState): Promise<Comp
   const [, name, words] = /^\/(\S*)(?:\s+(.*))?$/s.exec(line) ?? [];
   if (name === undefined) return undefined;
   const offers = await slashOffers(name, state);
-  if (words === undefined)
+  if (words === undefined) {
+    const prompts = usablePrompts(await state.prompts()).map(
+      (prompt) => [prompt.name, prompt.arguments] as const,
+    );
     return starting(
       line,
-      [...offers].map(([command, offered]) => `/${command}${offered.length === 0 ? '' : ' '}`),
+      [...offers, ...prompts].map(([command, offered]) => `/${command}${offered.length === 0 ? '' : ' '}`),
     );
+  }
   try {
-    return await completeWords(words, offers.get(name) ?? [], state);
+    const offered = offers.get(name);
+    if (offered !== undefined) return await completeWords(words, offered, state);
+    const prompt = usablePrompts(await state.prompts()).find((known) => known.name === name);
+    return prompt ? await completeArguments(words, prompt, state.cwd) : none;
   } catch {
     return none;
   }
@@ -78,6 +89,21 @@ async function completeWords(
     default:
       return starting(words, offers);
   }
+}
+
+/** The arguments that have no value yet, by their names, and files, which are what most arguments name. */
+async function completeArguments(
+  words: string,
+  { arguments: given }: Prompt,
+  cwd: string,
+): Promise<Completion> {
+  const [word = ''] = /(?:\\ |\S)*$/.exec(words) ?? [];
+  const value = /^[\w-]+=(.*)$/.exec(word)?.[1];
+  if (value !== undefined) return completePath(value, cwd, (path) => path);
+  const open = given.filter(({ name }) => !words.includes(`${name}=`)).map(({ name }) => `${name}=`);
+  const named = starting(word, open);
+  if (word === '' || named.candidates.length > 0) return named;
+  return completePath(word, cwd, (path) => path);
 }
 
 /** The name of a server may have blanks. */

@@ -1,4 +1,4 @@
-import { ContentError } from './document.ts';
+import { ContentError } from './contentError.ts';
 import { parseYamlMap } from './yamlMap.ts';
 
 /** In characters. Front matter is a few lines; more is a mistake, or an attack on the parser. */

@@ -1,5 +1,5 @@
 import { Composer, type Document, isAlias, isScalar, Lexer, Parser, visit, type YAMLParseError } from 'yaml';
-import { ContentError } from './document.ts';
+import { ContentError } from './contentError.ts';
 
 /**
  * The most pieces that a text may have: keys, values, marks, line ends, spaces between them. The parser needs about 15
@@ -23,7 +23,8 @@ export function parseYamlMap(
   const [problem] = document?.errors ?? [];
   if (document !== undefined && problem !== undefined) {
     const lineAt = (at: number) => lineInFile(lineOf(text, at));
-    throw new ContentError(`${what} is not valid YAML: ${problemOf(document, problem, { text, lineAt })}.`);
+    const { words, line } = problemOf(document, problem, { text, lineAt });
+    throw new ContentError(`${what} is not valid YAML: ${words}.`, { line });
   }
   const value = document === undefined ? null : toValue(document, what);
   if (value === null || value === undefined) return {};
@@ -37,11 +38,12 @@ function problemOf(
   document: Document.Parsed,
   { message, pos: [at] }: YAMLParseError,
   { text, lineAt }: { readonly text: string; readonly lineAt: (at: number) => number },
-): string {
+): { readonly words: string; readonly line: number } {
   const start = tryUnclosed(document, at, text);
-  const sign = start === undefined ? undefined : text.charAt(start);
-  if (start === undefined || sign === undefined) return `${message} in line ${lineAt(at)}`;
-  return `the ${sign} in line ${lineAt(start)} has no closing ${closings.get(sign)}`;
+  const line = lineAt(start ?? at);
+  if (start === undefined) return { words: `${message} in line ${line}`, line };
+  const sign = text.charAt(start);
+  return { words: `the ${sign} in line ${line} has no closing ${closings.get(sign)}`, line };
 }
 
 const closings: ReadonlyMap<string, string> = new Map(
@@ -84,7 +86,7 @@ function* tokens(text: string, what: string): ReturnType<Parser['next']> {
   yield* parser.end();
 }
 
-const shorten = 'Remove unused keys, and write a list of slugs with one "- slug" a line.';
+const shorten = 'Remove unused keys, and write a list with one "- value" a line.';
 
 function toValue(document: Document.Parsed, what: string): unknown {
   let aliases = 0;

@@ -1,0 +1,109 @@
+import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import { count } from '../../../protocol/base/text.ts';
+import {
+  allowPromptsRequest,
+  type FilledPrompt,
+  type GetPromptResult,
+  getPromptRequest,
+  type PromptArgument,
+  type PromptFolder,
+} from '../../../protocol/messages/prompts.ts';
+import { isYes } from '../cli/question.ts';
+import type { Daemon } from '../daemon/daemon.ts';
+import type { Output } from '../screen/output.ts';
+import type { LineEditor } from './lineEditor.ts';
+
+/** A prompt that was typed as a command. */
+export interface PromptCall {
+  readonly name: string;
+  /** What was typed behind the name. */
+  readonly text: string;
+}
+
+/** Undefined if an entry cannot be a call: its first word is no name behind a slash. */
+export function promptCallIn(entry: string): PromptCall | undefined {
+  const [, name, text = ''] = /^\/([^\s/]+)(?:\s+(.*))?$/s.exec(entry) ?? [];
+  return name === undefined ? undefined : { name, text };
+}
+
+export interface Asking {
+  readonly daemon: Daemon;
+  readonly cwd: string;
+  readonly editor: Pick<LineEditor, 'question'>;
+  readonly stdout: Output;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The text of a prompt. The user is asked for what is missing, and once about a folder of the workspace. It is `none`
+ * if there is no such prompt, and undefined if nothing is to be sent, which the user then knows.
+ */
+export async function usePrompt(
+  { name, text }: PromptCall,
+  asking: Asking,
+): Promise<FilledPrompt | 'none' | undefined> {
+  const { daemon, cwd, signal } = asking;
+  const get = (given: { readonly text?: string; readonly values?: Readonly<Record<string, string>> }) =>
+    daemon.request(getPromptRequest, { cwd, name, ...given }, signal);
+  let found = await get({ text });
+  if (found.kind === 'unasked') {
+    if (!(await askAboutFolder(found.folder, asking))) return undefined;
+    found = await get({ text });
+  }
+  if (found.kind === 'missing') {
+    const values = await askForValues(found, asking);
+    if (values === undefined) return undefined;
+    found = await get({ values });
+  }
+  if (found.kind === 'prompt') return found;
+  if (found.kind === 'none') return 'none';
+  await asking.stdout.writeText(asking.stdout.style.red(showLine(found.message)));
+  return undefined;
+}
+
+/** Whether its prompts count. Ctrl-C and Ctrl-D answer nothing, so the question comes again. */
+async function askAboutFolder({ path, files }: PromptFolder, asking: Asking): Promise<boolean> {
+  const { daemon, cwd, editor, stdout, signal } = asking;
+  await stdout.writeText(
+    `${showLine(path)} has ${count(files, 'prompt')}, written by whoever wrote this workspace. What they say would go to the model as if you had typed it.`,
+  );
+  const entry = await editor.question('Use the prompts of this folder from now on? [y/N] ', signal);
+  if (entry.kind === 'leave') return false;
+  const allowed = isYes(entry.text);
+  await daemon.request(allowPromptsRequest, { cwd, allowed });
+  if (!allowed)
+    await stdout.writeText(
+      stdout.style.dim('They do not count. "runner prompts allow", typed here, allows them later.'),
+    );
+  return allowed;
+}
+
+/** Undefined after Ctrl-C or Ctrl-D. */
+async function askForValues(
+  { missing, values }: Extract<GetPromptResult, { readonly kind: 'missing' }>,
+  { editor, stdout, signal }: Asking,
+): Promise<Readonly<Record<string, string>> | undefined> {
+  const given = new Map(Object.entries(values));
+  for (const argument of missing) {
+    const value = await askForValue(argument, editor, signal);
+    if (value === undefined) {
+      await stdout.writeText(stdout.style.dim('Nothing was sent.'));
+      return undefined;
+    }
+    given.set(argument.name, value);
+  }
+  return Object.fromEntries(given);
+}
+
+async function askForValue(
+  { name, description }: PromptArgument,
+  editor: Asking['editor'],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const about = description === undefined ? '' : ` (${showLine(description)})`;
+  for (;;) {
+    const entry = await editor.question(`${name}${about}: `, signal);
+    if (entry.kind === 'leave') return undefined;
+    if (entry.text.trim() !== '') return entry.text.trim();
+  }
+}

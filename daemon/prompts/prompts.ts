@@ -1,0 +1,204 @@
+import { showLine } from '../../protocol/base/controlCharacters.ts';
+import { nearestNames } from '../../protocol/base/editDistance.ts';
+import { count } from '../../protocol/base/text.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import type {
+  AllowPromptsParams,
+  FilledPrompt,
+  GetPromptParams,
+  GetPromptResult,
+  ListPromptsParams,
+  ListPromptsResult,
+  Prompt,
+  PromptFolder,
+} from '../../protocol/messages/prompts.ts';
+import { InvalidParamsError } from '../base/errors.ts';
+import { type FilledValues, readValues } from './filledValues.ts';
+import { createFolderAnswers, rememberAnswers } from './folderAnswers.ts';
+import { filledLength, fillPlaceholders } from './placeholders.ts';
+import { nameOf } from './promptFile.ts';
+import { type FoundPrompt, listPromptFolder, readPromptFolder } from './promptFolder.ts';
+import { findWorkspaceFolder, type WorkspaceFolder } from './workspaceFolder.ts';
+
+export interface PromptsOptions {
+  /** The user's own folder of prompts. */
+  readonly userFolder: string;
+  /** Where the answers about the folders of workspaces are kept. If it is absent, they last as long as the daemon. */
+  readonly answersFolder?: string;
+  readonly isTrusted: () => boolean;
+}
+
+/** Where a request comes from. */
+export interface PromptPlace {
+  /** The folder of the workspace. */
+  readonly root: string | undefined;
+  /** @throws {InvalidParamsError} if a name is not that of a tool server. */
+  readonly requireTools: (names: readonly string[]) => Promise<void>;
+}
+
+/** The prompts that people keep as files. The files are read at each request, so they are always as they are. */
+export interface Prompts {
+  list(params: ListPromptsParams, place: PromptPlace): Promise<ListPromptsResult>;
+  get(params: GetPromptParams, place: PromptPlace): Promise<GetPromptResult>;
+  allow(params: AllowPromptsParams, place: PromptPlace): Promise<{ readonly folder?: PromptFolder }>;
+}
+
+/** A prompt, and how its text is filled. */
+interface KnownPrompt {
+  readonly prompt: Prompt;
+  /** Absent if the prompt cannot be used. */
+  readonly text?: string;
+}
+
+/** In UTF-16 units: values may stand in many places of a text. */
+const maxFilled = 4_000_000;
+
+export function createPrompts({ userFolder, answersFolder, isTrusted }: PromptsOptions): Prompts {
+  const answers = answersFolder === undefined ? rememberAnswers() : createFolderAnswers(answersFolder);
+  const findFolder = ({ cwd }: { readonly cwd?: string }, { root }: PromptPlace) =>
+    findWorkspaceFolder(cwd ?? root, { answers, isTrusted: isTrusted() });
+
+  return {
+    async list({ commands = [], ...params }, place) {
+      const own = await listPromptFolder(userFolder);
+      const folder = await findFolder(params, place);
+      const known = [...(await ofUser(own)), ...(await ofWorkspace(folder))];
+      return withoutUndefined<ListPromptsResult>({
+        prompts: withHidden(
+          known.map(({ prompt }) => prompt),
+          new Set(commands),
+        ),
+        folder: folder && toFolder(folder),
+        problems: [own.problem, folder?.listing.problem].flatMap((problem) => problem ?? []),
+      });
+    },
+
+    async get({ name, text = '', values = {}, ...params }, place) {
+      const folder = await findFolder(params, place);
+      const known = [...(await ofUser(await listPromptFolder(userFolder))), ...(await ofWorkspace(folder))];
+      const found = known.find(({ prompt }) => prompt.name === name);
+      if (!found) return folder && mayHave(folder, name) ? notAllowed(folder, name) : noneOf(name, known);
+      const { prompt } = found;
+      if (found.text === undefined) return { kind: 'unusable', message: whyUnusable(prompt) };
+      const filled = readValues(prompt.arguments, { text, values });
+      if (filled.missing.length > 0) return missingIn(name, filled);
+      return fill({ prompt, text: found.text }, { filled, place });
+    },
+
+    async allow({ allowed, ...params }, place) {
+      const folder = await findFolder(params, place);
+      if (!folder) return {};
+      if (folder.state === 'untrusted') return { folder: toFolder(folder) };
+      await answers.write(folder.path, allowed);
+      return { folder: { ...toFolder(folder), state: allowed ? 'allowed' : 'refused' } };
+    },
+  };
+}
+
+async function ofUser(listing: Parameters<typeof readPromptFolder>[0]): Promise<readonly KnownPrompt[]> {
+  return (await readPromptFolder(listing)).map((found) => toKnown(found, 'user'));
+}
+
+async function ofWorkspace(folder: WorkspaceFolder | undefined): Promise<readonly KnownPrompt[]> {
+  if (folder?.state !== 'allowed') return [];
+  return (await readPromptFolder(folder.listing)).map((found) => toKnown(found, 'workspace'));
+}
+
+function toKnown(found: FoundPrompt, from: 'user' | 'workspace'): KnownPrompt {
+  const { path } = found;
+  if (!('file' in found)) {
+    const { name, problem, line } = found;
+    return {
+      prompt: withoutUndefined<Prompt>({ name, description: '', from, path, arguments: [], problem, line }),
+    };
+  }
+  const { name, description, arguments: given, model, tools, text } = found.file;
+  // A workspace chooses neither who reads what the user types, nor what may be called.
+  const own = from === 'user' ? { model, tools } : {};
+  const prompt = { name, description: showLine(description), from, path, arguments: given, ...own };
+  return { prompt: withoutUndefined<Prompt>(prompt), text };
+}
+
+/** Sorted by name; the first of a name is the one that counts, unless the client has a command of that name. */
+function withHidden(prompts: readonly Prompt[], commands: ReadonlySet<string>): readonly Prompt[] {
+  const names = new Set<string>();
+  const marked = prompts.map((prompt): Prompt => {
+    const { name } = prompt;
+    const hiddenBy = commands.has(name) ? 'command' : names.has(name) ? 'prompt' : undefined;
+    names.add(name);
+    return hiddenBy ? { ...prompt, hiddenBy } : prompt;
+  });
+  return marked.toSorted((one, other) => (one.name < other.name ? -1 : one.name > other.name ? 1 : 0));
+}
+
+function toFolder({ path, state, files }: WorkspaceFolder): PromptFolder {
+  return { path, state, files };
+}
+
+/** Only the names of the files are known of a folder that does not count. */
+function mayHave({ state, listing }: WorkspaceFolder, name: string): boolean {
+  return state !== 'allowed' && listing.files.some((file) => nameOf(file) === name);
+}
+
+function notAllowed(folder: WorkspaceFolder, name: string): GetPromptResult {
+  const { path, state, files } = folder;
+  const message = `/${name} is a prompt of this workspace, in ${showLine(path)}.`;
+  if (state === 'untrusted')
+    return { kind: 'unusable', message: `${message} It counts only once you trust the workspace.` };
+  if (state === 'refused')
+    return {
+      kind: 'unusable',
+      message: `${message} You refused the prompts of that folder; "runner prompts allow", typed in the workspace, allows them.`,
+    };
+  return {
+    kind: 'unasked',
+    folder: toFolder(folder),
+    message: `${message} You have not allowed ${files === 1 ? 'the prompt' : `the ${count(files, 'prompt')}`} of that folder yet; "runner prompts allow", typed in the workspace, does.`,
+  };
+}
+
+function noneOf(name: string, known: readonly KnownPrompt[]): GetPromptResult {
+  const usable = known.filter(({ text }) => text !== undefined).map(({ prompt }) => prompt.name);
+  return { kind: 'none', near: nearestNames(name, [...new Set(usable)]) };
+}
+
+function whyUnusable({ name, path = '', line, problem = '' }: Prompt): string {
+  const where = line === undefined ? showLine(path) : `${showLine(path)}, line ${line}`;
+  return `The prompt /${name} cannot be used. ${problem} (${where})`;
+}
+
+function missingIn(name: string, { missing, values }: FilledValues): GetPromptResult {
+  const names = missing.map((argument) => `"${argument.name}"`);
+  const example = missing.map((argument) => `${argument.name}=…`).join(' ');
+  const needs = names.length === 1 ? `needs a value for ${names[0]}` : `needs values for ${names.join(', ')}`;
+  return {
+    kind: 'missing',
+    missing,
+    values: Object.fromEntries(values),
+    message: `The prompt /${name} ${needs}. Type /${name} ${example}`,
+  };
+}
+
+interface Filling {
+  readonly filled: FilledValues;
+  readonly place: PromptPlace;
+}
+
+async function fill(
+  { prompt, text }: Required<KnownPrompt>,
+  { filled: { values, rest }, place }: Filling,
+): Promise<GetPromptResult> {
+  const { name, model, tools } = prompt;
+  if (filledLength(text, values) + rest.length > maxFilled)
+    return { kind: 'unusable', message: `The prompt /${name} becomes too long with these arguments.` };
+  try {
+    if (tools) await place.requireTools(tools);
+  } catch (error) {
+    if (!(error instanceof InvalidParamsError)) throw error;
+    const problem = `Its "tools" cannot be used: ${showLine(error.problem)}.`;
+    return { kind: 'unusable', message: whyUnusable({ ...prompt, problem }) };
+  }
+  const whole = fillPlaceholders(text, values);
+  const sent = rest === '' ? whole : `${whole}\n\n${rest}`;
+  return { kind: 'prompt', ...withoutUndefined<FilledPrompt>({ name, text: sent, model, tools }) };
+}

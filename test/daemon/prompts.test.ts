@@ -1,0 +1,492 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import * as fc from 'fast-check';
+import type { Test } from 'tap';
+import t from 'tap';
+import { readValues } from '../../daemon/prompts/filledValues.ts';
+import { createFolderAnswers } from '../../daemon/prompts/folderAnswers.ts';
+import { filledLength, fillPlaceholders } from '../../daemon/prompts/placeholders.ts';
+import { parsePromptFile } from '../../daemon/prompts/promptFile.ts';
+import { readTypedArguments } from '../../daemon/prompts/typedArguments.ts';
+import { ContentError } from '../../protocol/base/contentError.ts';
+import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
+import { trustDidChange } from '../../protocol/messages/initialize.ts';
+import {
+  allowPromptsRequest,
+  type GetPromptParams,
+  getPromptRequest,
+  type ListPromptsParams,
+  listPromptsRequest,
+} from '../../protocol/messages/prompts.ts';
+import { startPair } from '../support/daemonPair.ts';
+import { failsWith } from '../support/failsWith.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+t.test('a file is a prompt, or says what is wrong and where', async (t) => {
+  const good: readonly { name: string; text: string; want: object }[] = [
+    {
+      name: 'text alone',
+      text: '\nSay hello.\n',
+      want: { name: 'the-file', description: '', arguments: [], text: 'Say hello.' },
+    },
+    {
+      name: 'every field, with a byte order mark and line ends of Windows',
+      text: [
+        '\ufeff---',
+        'name: review',
+        'description: |',
+        '  Reviews',
+        '  a change',
+        'model: qwen3:8b',
+        'tools: [git, docs]',
+        'arguments:',
+        '  - name: file',
+        '    description: The file',
+        '    required: true',
+        '  - { name: focus }',
+        '---',
+        '',
+        'Review {{file}}.',
+        '{{ focus }} {{other}}',
+      ].join('\r\n'),
+      want: {
+        name: 'review',
+        description: 'Reviews a change',
+        model: 'qwen3:8b',
+        tools: ['git', 'docs'],
+        arguments: [{ name: 'file', description: 'The file', required: true }, { name: 'focus' }],
+        text: 'Review {{file}}.\n{{ focus }} {{other}}',
+      },
+    },
+    {
+      name: 'one tool, and keys without a value',
+      text: '---\ntools: git\nmodel:\narguments:\n---\na',
+      want: { name: 'the-file', description: '', tools: ['git'], arguments: [], text: 'a' },
+    },
+    {
+      name: 'a number and an unknown key',
+      text: '---\nname: 42\nmode: agent\n---\na',
+      want: { name: '42', description: '', arguments: [], text: 'a' },
+    },
+  ];
+  for (const { name, text, want } of good)
+    t.test(name, async (t) => t.strictSame(parsePromptFile('/p/the-file.md', bytes(text)), want));
+
+  const bad: readonly {
+    name: string;
+    text: string | Uint8Array;
+    want: RegExp;
+    line?: number;
+    path?: string;
+  }[] = [
+    { name: 'no text', text: '---\nname: a\n---\n \n', want: /no text below/, line: 4 },
+    { name: 'no closing line', text: '---\nname: a\n', want: /no closing line/ },
+    {
+      name: 'broken YAML',
+      text: '---\nname: a\ntools: [b\n---\nc',
+      want: /\[ in line 3 has no closing \]/,
+      line: 3,
+    },
+    { name: 'a list', text: '---\n- a\n---\nb', want: /"key: value"/ },
+    { name: 'a key twice', text: '---\nname: a\nname: b\n---\nc', want: /occurs twice/ },
+    {
+      name: 'a name with a blank',
+      text: '---\ndescription: x\nname: a b\n---\nc',
+      want: /"a b" cannot be typed/,
+      line: 3,
+    },
+    { name: 'the name of a file', text: 'a', path: '/p/Read me.md', want: /rename the file/ },
+    { name: 'a path as a name', text: '---\nname: ../a\n---\nc', want: /cannot be typed/, line: 2 },
+    { name: 'a long name', text: `---\nname: ${'a'.repeat(65)}\n---\nc`, want: /cannot be typed/ },
+    {
+      name: 'a control character',
+      text: '---\nmodel: "a\\eb"\n---\nc',
+      want: /"model" must be one line/,
+      line: 2,
+    },
+    { name: 'a map for a text', text: '---\nmodel: { a: b }\n---\nc', want: /"model" must be a text/ },
+    {
+      name: 'a map for tools',
+      text: '---\ntools: { a: b }\n---\nc',
+      want: /"tools" must be a list of names/,
+    },
+    { name: 'arguments as text', text: '---\narguments: a\n---\n{{a}}', want: /"arguments" must be a list/ },
+    {
+      name: 'an argument as text',
+      text: '---\narguments: [a]\n---\n{{a}}',
+      want: /"arguments\[0\]" must be/,
+    },
+    {
+      name: 'an argument without a name',
+      text: '---\narguments: [{ required: true }]\n---\na',
+      want: /"arguments\[0\]\.name" is missing/,
+    },
+    {
+      name: 'an unclear "required"',
+      text: '---\narguments: [{ name: a, required: maybe }]\n---\n{{a}}',
+      want: /true or false/,
+    },
+    {
+      name: 'an argument twice',
+      text: '---\narguments: [{ name: a }, { name: a }]\n---\n{{a}}',
+      want: /there twice/,
+    },
+    {
+      name: 'an unused argument',
+      text: '---\nname: x\narguments: [{ name: a }]\n---\nb',
+      want: /Write \{\{a\}\}/,
+      line: 3,
+    },
+    {
+      name: 'many arguments',
+      text: `---\narguments: [${'{ name: a },'.repeat(21)}]\n---\n{{a}}`,
+      want: /at most 20 entries/,
+    },
+    { name: 'other bytes', text: new Uint8Array([0xff, 0xfe, 0x41]), want: /UTF-8/ },
+    { name: 'a bomb of aliases', text: bombOfAliases(), want: /aliases/ },
+    { name: 'deep', text: `---\na: ${'['.repeat(400)}\n---\nb`, want: /levels/ },
+    { name: 'long', text: `---\na: ${'b'.repeat(20_000)}\n---\nc`, want: /longer than/ },
+  ];
+  for (const { name, text, want, line, path = '/p/the-file.md' } of bad)
+    t.test(name, async (t) => {
+      const read = () => parsePromptFile(path, typeof text === 'string' ? bytes(text) : text);
+      t.throws(read, { name: 'ContentError', message: want, ...(line === undefined ? {} : { line }) });
+    });
+
+  t.test('whatever is in a file, it is read or refused', async () => {
+    const piece = fc.constantFrom(
+      '---\n',
+      'name: ',
+      'a',
+      '\n',
+      'arguments:\n',
+      '- ',
+      '{',
+      '}',
+      '{{a}}',
+      '&x ',
+      '*x',
+      '"',
+      '\u001b',
+    );
+    fc.assert(
+      fc.property(fc.array(fc.oneof(piece, fc.string()), { maxLength: 40 }), (pieces) => {
+        try {
+          parsePromptFile('/p/a.md', bytes(pieces.join('')));
+        } catch (error) {
+          if (!(error instanceof ContentError)) throw error;
+        }
+      }),
+    );
+  });
+});
+
+function bombOfAliases(): string {
+  const lines = Array.from(
+    { length: 30 },
+    (_, index) => `a${index + 1}: &a${index + 1} [*a${index}, *a${index}]`,
+  );
+  return `---\na0: &a0 [x, x]\n${lines.join('\n')}\n---\nb`;
+}
+
+t.test('what is typed behind a name fills the arguments', async (t) => {
+  const cases: readonly { typed: string; names?: readonly string[]; want: Record<string, string> }[] = [
+    { typed: '', want: {} },
+    { typed: 'a.ts', want: { file: 'a.ts' } },
+    { typed: 'a.ts the error handling', want: { file: 'a.ts', focus: 'the error handling' } },
+    { typed: '"my file.ts" x', want: { file: 'my file.ts', focus: 'x' } },
+    { typed: "'my file.ts'   x  ", want: { file: 'my file.ts', focus: 'x' } },
+    { typed: '"a \\"b\\" \\\\c\\n" x', want: { file: 'a "b" \\c\\n', focus: 'x' } },
+    { typed: 'focus=errors a b', want: { focus: 'errors', file: 'a b' } },
+    { typed: 'file="my file.ts" focus=what is left', want: { file: 'my file.ts', focus: 'what is left' } },
+    { typed: 'focus= a', want: { focus: '', file: 'a' } },
+    { typed: 'file=a "b c"', want: { file: 'a', focus: 'b c' } },
+    { typed: 'a "b" c', want: { file: 'a', focus: '"b" c' } },
+    { typed: 'a it\'s "open', want: { file: 'a', focus: 'it\'s "open' } },
+    { typed: "don't panic", want: { file: "don't", focus: 'panic' } },
+    { typed: '"open a', want: { file: '"open', focus: 'a' } },
+    { typed: 'C:\\src\\a.ts \\d+', want: { file: 'C:\\src\\a.ts', focus: '\\d+' } },
+    { typed: 'a\nb\n\nc', want: { file: 'a', focus: 'b\n\nc' } },
+    { typed: 'other=1 2', want: { file: 'other=1', focus: '2' } },
+    { typed: 'file=1 file=2', want: { file: '1', focus: 'file=2' } },
+    { typed: 'all of this', names: ['text'], want: { text: 'all of this' } },
+    { typed: 'text=all of this', names: ['text'], want: { text: 'all of this' } },
+    { typed: '"all of this"', names: ['text'], want: { text: 'all of this' } },
+    { typed: 'nothing', names: [], want: {} },
+  ];
+  for (const { typed, names = ['file', 'focus'], want } of cases)
+    t.strictSame(Object.fromEntries(readTypedArguments(typed, names)), want, typed);
+
+  t.test('nothing that was typed is lost', async () => {
+    const word = fc.oneof(
+      fc.string(),
+      fc.constantFrom('"', "'", '\\', ' ', '\n', 'a=', 'b=', '{{a}}', '"x y"'),
+    );
+    fc.assert(
+      fc.property(
+        fc.array(word).map((words) => words.join('')),
+        fc.integer({ min: 1, max: 4 }),
+        (typed, size) => {
+          const names = ['a', 'b', 'c', 'd'].slice(0, size);
+          const values = readTypedArguments(typed, names);
+          // Quotes, backslashes, blanks and the names of arguments may be how it was typed.
+          const bare = (text: string) => text.replace(/[\s"'\\]|[abcd]=/g, '').replace(/[abcd=]/g, '');
+          const order = [...values.values()].map(bare).join('');
+          return order === bare(typed);
+        },
+      ),
+    );
+  });
+
+  t.test('one argument takes any text as it is', async () => {
+    fc.assert(
+      fc.property(fc.string(), (typed) => {
+        const text = typed.trim();
+        const value = readTypedArguments(typed, ['only']).get('only') ?? '';
+        return value === text || /^(["']|only=)/.test(text);
+      }),
+    );
+  });
+});
+
+t.test('values are put in once, and nothing in them is replaced', async (t) => {
+  const fill = (text: string, values: Record<string, string>) =>
+    fillPlaceholders(text, new Map(Object.entries(values)));
+  t.equal(
+    fill('{{a}} {{ b }} {{c}} {{}} {a} {{a', { a: '{{b}}', b: '$& $1 {{a}}' }),
+    '{{b}} $& $1 {{a}} {{c}} {{}} {a} {{a',
+  );
+  t.equal(fill('{{constructor}} {{__proto__}}', {}), '{{constructor}} {{__proto__}}');
+  fc.assert(
+    fc.property(
+      fc.array(fc.oneof(fc.string(), fc.constantFrom('{{a}}', '{{b}}', '{{ a }}', '{{c}}'))),
+      fc.string(),
+      fc.string(),
+      (pieces, a, b) => {
+        const text = pieces.join('');
+        const values = new Map([
+          ['a', `${a}{{b}}`],
+          ['b', `${b}{{a}}`],
+        ]);
+        const filled = fillPlaceholders(text, values);
+        const expected = text
+          .split(/(\{\{[ \t]*[ab][ \t]*\}\})/)
+          .map((piece, index) => (index % 2 === 0 ? piece : values.get(piece.replace(/[{} \t]/g, ''))))
+          .join('');
+        return filled === expected && filledLength(text, values) === filled.length;
+      },
+    ),
+  );
+});
+
+t.test(
+  'named values come before what was typed, and a prompt without arguments keeps all of it',
+  async (t) => {
+    const given = [{ name: 'file', required: true }, { name: 'focus' }];
+    const read = (text: string, values = {}) => {
+      const { missing, values: filled, rest } = readValues(given, { text, values });
+      return { missing: missing.map(({ name }) => name), ...Object.fromEntries(filled), rest };
+    };
+    t.strictSame(read(''), { missing: ['file'], file: '', focus: '', rest: '' });
+    t.strictSame(read('x', { file: 'a' }), { missing: [], file: 'a', focus: 'x', rest: '' });
+    t.strictSame(read('file=""'), { missing: ['file'], file: '', focus: '', rest: '' });
+    t.strictSame(read('more', { file: 'a', focus: 'b' }), {
+      missing: [],
+      file: 'a',
+      focus: 'b',
+      rest: 'more',
+    });
+    t.strictSame(readValues([], { text: ' all {{of}} it ', values: {} }).rest, 'all {{of}} it');
+  },
+);
+
+/** A home, a workspace, and a daemon of a client that works there. */
+async function place(t: Test, options: InitializationOptions = {}) {
+  const base = await temporaryFolder(t);
+  const [config, work] = [join(base, 'config'), join(base, 'work')];
+  const [user, workspace] = [join(config, 'runner', 'prompts'), join(work, '.runner', 'prompts')];
+  mkdirSync(user, { recursive: true });
+  mkdirSync(work, { recursive: true });
+  const answers = join(base, 'state', 'promptFolders');
+  const start = async () => {
+    const daemon = await startPair(options, {
+      env: { XDG_CONFIG_HOME: config },
+      readsUserSettings: true,
+      promptAnswersFolder: answers,
+    });
+    t.teardown(daemon.close);
+    return {
+      daemon,
+      list: (params: ListPromptsParams = {}) => daemon.request(listPromptsRequest, { cwd: work, ...params }),
+      get: (params: GetPromptParams) => daemon.request(getPromptRequest, { cwd: work, ...params }),
+      allow: (allowed: boolean) => daemon.request(allowPromptsRequest, { cwd: work, allowed }),
+    };
+  };
+  const write = (path: string, text: string | Uint8Array) => {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  };
+  return { base, work, user, workspace, answers, start, write };
+}
+
+t.test("the user's prompts are listed with what is wrong with them, and used", async (t) => {
+  const { user, write, start } = await place(t);
+  const { list, get } = await start();
+  t.strictSame(await list(), { prompts: [], problems: [] }, 'there is no folder');
+
+  write(
+    join(user, 'hello.md'),
+    '---\ndescription: "Says\\e[31m hello"\nmodel: m:1b\n---\nSay hello to @secret {{who}}.',
+  );
+  write(
+    join(user, 'review.md'),
+    '---\narguments: [{ name: file, required: true }]\n---\nReview {{file}} and {{other}}.',
+  );
+  write(join(user, 'broken.md'), '---\nname: [\n---\nx');
+  write(join(user, 'clear.md'), 'Clear it.');
+  write(join(user, 'second.md'), '---\nname: hello\n---\nx');
+  write(join(user, 'notes.txt'), 'x');
+  write(join(user, '.hidden.md'), 'x');
+  write(join(user, 'large.md'), 'x'.repeat(64 * 1024 + 1));
+  mkdirSync(join(user, 'folder.md'));
+  write(join(user, 'inner', 'deep.md'), 'x');
+  const { prompts } = await list({ commands: ['clear'] });
+  t.match(prompts, [
+    { name: 'broken', from: 'user', path: join(user, 'broken.md'), problem: /YAML/, line: 2 },
+    { name: 'clear', hiddenBy: 'command' },
+    { name: 'folder', problem: /cannot be read/ },
+    { name: 'hello', description: 'Says␛[31m hello', model: 'm:1b', arguments: [] },
+    { name: 'hello', path: join(user, 'second.md'), hiddenBy: 'prompt' },
+    { name: 'large', problem: /more than 64 KB/ },
+    { name: 'review', arguments: [{ name: 'file', required: true }] },
+  ]);
+  t.equal(prompts.length, 7);
+
+  const hello = { kind: 'prompt', name: 'hello', model: 'm:1b', text: 'Say hello to @secret {{who}}.' };
+  t.strictSame(await get({ name: 'hello' }), hello);
+  t.strictSame(await get({ name: 'hello', text: ' and {{file}} ' }), {
+    ...hello,
+    text: `${hello.text}\n\nand {{file}}`,
+  });
+  t.match(await get({ name: 'review', text: '"a b"' }), { text: 'Review a b and {{other}}.' });
+  t.match(await get({ name: 'review', values: { file: '{{other}}', toString: 'x' } }), {
+    text: 'Review {{other}} and {{other}}.',
+  });
+  t.match(await get({ name: 'review' }), {
+    kind: 'missing',
+    missing: [{ name: 'file', required: true }],
+    message: /needs a value for "file"\. Type \/review file=…/,
+  });
+  t.match(await get({ name: 'broken' }), { kind: 'unusable', message: /broken\.md, line 2/ });
+  t.strictSame(await get({ name: 'reviw' }), { kind: 'none', near: ['review'] });
+  t.match(await get({ name: '../hello' }), { kind: 'none' });
+  await t.rejects(list({ cwd: 'here' }), failsWith({ code: -32602 }));
+  write(join(user, 'many.md'), `---\narguments: [{ name: a }]\n---\n${'{{a}}'.repeat(5_000)}`);
+  t.match(await get({ name: 'many', text: 'x'.repeat(900_000) }), { kind: 'unusable', message: /too long/ });
+});
+
+t.test('only what lies in the folder is read, and no more than 200 files', async (t) => {
+  const { base, user, work, workspace, write, start } = await place(t);
+  const { list, get, allow } = await start();
+  write(join(base, 'secret.md'), 'The secret.');
+  write(join(user, 'real.md'), 'Real.');
+  symlinkSync(join(user, 'real.md'), join(user, 'inside.md'));
+  symlinkSync(join(base, 'secret.md'), join(user, 'outside.md'));
+  symlinkSync(join(base, 'nowhere.md'), join(user, 'nowhere.md'));
+  t.match((await list()).prompts, [
+    { name: 'inside' },
+    { name: 'nowhere', problem: /cannot be read/ },
+    { name: 'outside', problem: /leads out of the folder/ },
+    { name: 'real' },
+  ]);
+  t.match(await get({ name: 'outside' }), { kind: 'unusable' });
+  for (let index = 0; index < 210; index++) write(join(user, `x${index}.md`), 'x');
+  const { prompts, problems } = await list();
+  t.equal(prompts.length, 200);
+  t.match(problems, [/only its first 200 prompts/]);
+
+  mkdirSync(join(work, '.runner'), { recursive: true });
+  symlinkSync(user, workspace);
+  t.equal((await list()).folder, undefined, 'a folder that leads out of the workspace is none');
+  t.strictSame(await allow(true), {});
+});
+
+t.test(
+  'the prompts of a workspace count after one question, and choose neither model nor tools',
+  async (t) => {
+    const { user, workspace, answers, write, start } = await place(t);
+    const { list, get, allow } = await start();
+    write(join(workspace, 'review.md'), '---\nmodel: big:1t\ntools: [shell]\n---\nReview it.');
+    write(join(workspace, 'other.md'), '---\nname: named\n---\nOther.');
+    const folder = { path: workspace, state: 'unasked', files: 2 };
+    t.strictSame(await list(), { prompts: [], folder, problems: [] });
+    t.match(await get({ name: 'review' }), {
+      kind: 'unasked',
+      folder,
+      message: /the 2 prompts .*"runner prompts allow"/,
+    });
+    t.match(await get({ name: 'named' }), { kind: 'none' }, 'no file of it is read');
+
+    t.match(await allow(false), { folder: { state: 'refused' } });
+    t.match(await get({ name: 'review' }), { kind: 'unusable', message: /You refused/ });
+    t.match(await allow(true), { folder: { state: 'allowed' } });
+    const { prompts } = await list();
+    t.match(prompts, [{ name: 'named' }, { name: 'review', from: 'workspace' }]);
+    t.notOk(prompts.some((prompt) => 'model' in prompt || 'tools' in prompt));
+    t.strictSame(await get({ name: 'review' }), { kind: 'prompt', name: 'review', text: 'Review it.' });
+
+    write(join(user, 'review.md'), 'Mine.');
+    t.match(await get({ name: 'review' }), { text: 'Mine.' }, "the user's own comes first");
+    t.match((await list()).prompts, [
+      { name: 'named' },
+      { name: 'review', from: 'user' },
+      { name: 'review', from: 'workspace', hiddenBy: 'prompt' },
+    ]);
+
+    const again = await start();
+    t.match((await again.list()).folder, { state: 'allowed' }, 'another daemon knows it');
+    const [kept = ''] = readdirSync(answers);
+    t.equal(statSync(join(answers, kept)).mode & 0o077, 0, 'the answer is private');
+    const path = join(answers, kept);
+    writeFileSync(path, readFileSync(path, 'utf8').replace(workspace, '/elsewhere'));
+    t.match((await again.list()).folder, { state: 'unasked' }, 'an answer is for its folder alone');
+  },
+);
+
+t.test('while a workspace is not trusted, its prompts never count', async (t) => {
+  const { workspace, answers, write, start } = await place(t, { trusted: false });
+  const { daemon, list, get, allow } = await start();
+  write(join(workspace, 'review.md'), 'Review it.');
+  await createFolderAnswers(answers).write(workspace, true);
+  t.match(await list(), { prompts: [], folder: { state: 'untrusted' } });
+  t.match(await get({ name: 'review' }), { kind: 'unusable', message: /trust the workspace/ });
+  t.match(await allow(true), { folder: { state: 'untrusted' } });
+  await daemon.connection.sendNotification(trustDidChange.method, { trusted: true });
+  t.match(await get({ name: 'review' }), { kind: 'prompt' });
+});
+
+t.test('tools that are not entered are named', async (t) => {
+  const { user, write, start } = await place(t, { mcpServers: { git: { command: 'git-server' } } });
+  const { get } = await start();
+  write(join(user, 'good.md'), '---\ntools: git\n---\nx');
+  write(join(user, 'bad.md'), '---\ntools: [git, shell]\n---\nx');
+  t.strictSame(await get({ name: 'good' }), { kind: 'prompt', name: 'good', text: 'x', tools: ['git'] });
+  t.match(await get({ name: 'bad' }), { kind: 'unusable', message: /no tool server "shell".*bad\.md/ });
+});
+
+t.test('nothing is loaded or made before a prompt is asked for', async (t) => {
+  const { answers, start } = await place(t);
+  const { list } = await start();
+  await list();
+  t.notOk(existsSync(answers));
+});
