@@ -4,7 +4,7 @@ import { textOfHeading, tryRawHeading } from './rawHeading.ts';
 
 /** The headings of a Markdown text, as written between their marks, found line by line. */
 export function headingsOf(text: string): readonly string[] {
-  return [...headings(text)];
+  return Array.from(headings(text), ({ heading }) => heading);
 }
 
 /**
@@ -16,7 +16,7 @@ export function tryFirstHeading(text: string): string | undefined {
   const title =
     raw === undefined ? '' : onOneLine(withCharacters(textOfHeading(raw).slice(0, maxHeadingLength)));
   if (title !== '') return title;
-  for (const heading of headings(text)) {
+  for (const { heading } of headings(text)) {
     const plain = onOneLine(plainText(Lexer.lexInline(heading)));
     if (plain !== '') return plain;
   }
@@ -42,15 +42,24 @@ function onOneLine(text: string): string {
 /** A heading is cut off here, in UTF-16 units. */
 const maxHeadingLength = 500;
 
-function* headings(text: string): Generator<string> {
+interface PlacedHeading {
+  readonly heading: string;
+  /** Where its first line begins, and where the last one ends. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export function* headings(text: string): Generator<PlacedHeading> {
   // The lines of the paragraph so far: an underline makes all of them a heading.
   let paragraph = '';
+  let paragraphStart = 0;
   for (const { start, end, fence } of markdownLines(text)) {
     const line = text.slice(start, Math.min(end, start + maxHeadingLength)).trimEnd();
     const heading = fence === undefined ? tryAtxHeading(line) : undefined;
     const isUnderline = fence === undefined && /^ {0,3}(?:=+|-+)$/.test(line);
-    if (heading !== undefined) yield heading;
-    else if (isUnderline && paragraph !== '') yield paragraph;
+    if (heading !== undefined) yield { heading, start, end };
+    else if (isUnderline && paragraph !== '') yield { heading: paragraph, start: paragraphStart, end };
+    if (paragraph === '') paragraphStart = start;
     paragraph = fence === undefined && !isUnderline && isProse(line) ? joined(paragraph, line) : '';
   }
 }

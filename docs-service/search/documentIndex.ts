@@ -101,7 +101,18 @@ export type ListQuery = DocumentFilter & Paging;
 export type SearchQuery = ListQuery & {
   /** As the reader wrote it; `query.ts` has its grammar. */
   readonly text: string;
+  /** What is near in meaning, which joins what the text finds. */
+  readonly near?: Nearness;
 };
+
+export interface Nearness {
+  /** The nearest first. Of a document the first one counts; `place` is that of `sections.ts`. */
+  readonly sections: readonly { readonly slug: string; readonly place: number }[];
+  /** So many of them count, of those whose documents pass the filters, the exclusions and the quoted phrases. */
+  readonly count: number;
+  /** Whether documents that only the text finds are left out. */
+  readonly isAlone: boolean;
+}
 
 export interface Selection {
   readonly type?: string;
@@ -129,8 +140,13 @@ export interface SearchPage {
 
 export interface SearchHit {
   readonly document: LocatedMetadata;
-  /** An excerpt of the text around the matching words, in Markdown; a code fence in it is whole. */
+  /**
+   * An excerpt of the text around the matching words, or else of what is near in meaning, in Markdown; a code fence in
+   * it is whole.
+   */
   readonly snippet: string;
+  /** By what it was found. */
+  readonly matched: 'text' | 'meaning' | 'both';
 }
 
 export interface IndexSummary {

@@ -5,6 +5,8 @@ import { QueryError } from './documentIndex.ts';
 export interface Query {
   readonly all: readonly Clause[];
   readonly none: readonly Clause[];
+  /** Those of `all` that the reader wrote in quotes. */
+  readonly quoted: readonly Clause[];
 }
 
 /** Adjacent tokens, at least one. */
@@ -24,11 +26,15 @@ export function parseQuery(text: string): Query {
     throw new QueryError(`The query is longer than ${maxQueryLength} characters. Shorten it.`);
   const all = new Map<string, Clause>();
   const none = new Map<string, Clause>();
-  for (const { content, isExcluded, prefix } of terms(text)) {
+  const quoted = new Map<string, Clause>();
+  for (const { content, isExcluded, isQuoted, prefix } of terms(text)) {
     const clause = tryClause([...words(content)], prefix);
-    if (clause) (isExcluded ? none : all).set(`${clause.prefix} ${clause.tokens.join(' ')}`, clause);
+    if (!clause) continue;
+    const name = `${clause.prefix} ${clause.tokens.join(' ')}`;
+    (isExcluded ? none : all).set(name, clause);
+    if (isQuoted && !isExcluded) quoted.set(name, clause);
   }
-  const query = { all: [...all.values()], none: [...none.values()] };
+  const query = { all: [...all.values()], none: [...none.values()], quoted: [...quoted.values()] };
   if (tokenCount(query) > maxTokens)
     throw new QueryError(`The query has more than ${maxTokens} words. Leave some of them out.`);
   return query;
@@ -39,6 +45,15 @@ export function isEmptyQuery({ all, none }: Query): boolean {
   return all.length === 0 && none.length === 0;
 }
 
+/** What a reader asks about, without what only narrows the search: for a comparison of meanings. */
+export function questionOf(text: string): string {
+  const asked = [...terms(text)].filter(({ isExcluded }) => !isExcluded);
+  return asked
+    .map(({ content, prefix }) => (prefix ? content.replace(/\*$/, '') : content))
+    .join(' ')
+    .trim();
+}
+
 /** In UTF-16 units. */
 const maxQueryLength = 1_000;
 const maxTokens = 64;
@@ -46,6 +61,7 @@ const maxTokens = 64;
 interface Term {
   readonly content: string;
   readonly isExcluded: boolean;
+  readonly isQuoted: boolean;
   readonly prefix: boolean;
 }
 
@@ -54,8 +70,9 @@ function* terms(text: string): Generator<Term> {
   const pattern = /(-*)(?:["“”„«»]([^"“”„«»]*)(?:["“”„«»]|$)|([^\s"“”„«»]+))/gu;
   for (const [, dashes = '', phrase, word = ''] of text.matchAll(pattern)) {
     const isExcluded = dashes !== '' || (phrase === undefined && word.startsWith('-'));
-    if (phrase !== undefined) yield { content: phrase, isExcluded, prefix: false };
-    else yield { content: word, isExcluded, prefix: /[\p{L}\p{M}\p{N}]\*$/u.test(word) };
+    const isQuoted = phrase !== undefined;
+    if (isQuoted) yield { content: phrase, isExcluded, isQuoted, prefix: false };
+    else yield { content: word, isExcluded, isQuoted, prefix: /[\p{L}\p{M}\p{N}]\*$/u.test(word) };
   }
 }
 

@@ -5,7 +5,7 @@ import type { Query } from './query.ts';
 export type Tier = 'title' | 'heading' | 'text';
 
 /** At most this many candidates are counted or ranked. */
-const maxCandidates = 2_000;
+export const maxCandidates = 2_000;
 
 /** The number that is requested: one more than is kept, which shows whether there are more. */
 export const maxFound = maxCandidates + 1;

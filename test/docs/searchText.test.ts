@@ -5,7 +5,7 @@ import { markdownLines } from '../../docs-service/content/markdownLines.ts';
 import { analyse, isUnspaced, maxTokenLength, words } from '../../docs-service/search/analyser.ts';
 import { QueryError } from '../../docs-service/search/documentIndex.ts';
 import { documentTokens } from '../../docs-service/search/documentTokens.ts';
-import { type Clause, parseQuery } from '../../docs-service/search/query.ts';
+import { type Clause, parseQuery, questionOf } from '../../docs-service/search/query.ts';
 import { maxSnippetLength, snippet } from '../../docs-service/search/snippet.ts';
 import { withoutScripts } from '../../docs-service/search/withoutScripts.ts';
 
@@ -110,7 +110,20 @@ t.test('a query', async (t) => {
     { input: '- "" -"" * ( ) ++ \0' },
     { input: '' },
   ];
-  for (const { input, all = [], none = [] } of cases) t.strictSame(parseQuery(input), { all, none }, input);
+  for (const { input, all = [], none = [] } of cases) t.match(parseQuery(input), { all, none }, input);
+  for (const { input, want, question } of [
+    { input: 'a-b "c d" -"e f" "g"', want: ['c d', 'g'], question: 'a-b c d g' },
+    { input: 'how to* start -x', want: [], question: 'how to start' },
+    { input: '-x -"y z"', want: [], question: '' },
+  ]) {
+    const { quoted } = parseQuery(input);
+    t.strictSame(
+      quoted.map(({ tokens }) => tokens.join(' ')),
+      want,
+      input,
+    );
+    t.equal(questionOf(input), question);
+  }
 
   fc.assert(
     fc.property(anyText, (text) => {

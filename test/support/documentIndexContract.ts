@@ -287,6 +287,48 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
     t.strictSame(await found(index, 'apple plum'), both);
   });
 
+  on('what is near in meaning joins what the text finds', async (t, index) => {
+    const part = (title: string, text: string) => `# ${title}\n\n${text}\n\n## More\n\nFar ${text}\n`;
+    await index.apply({
+      put: [
+        emptyDocument('both', { title: 'Pears', body: part('Pears', 'An apple.'), type: 'guide' }),
+        emptyDocument('draft', { title: 'Plums', body: part('Plums', 'A plum.'), draft: true }),
+        emptyDocument('far', { title: 'Figs', body: part('Figs', 'A fig.'), tags: [tag('one')] }),
+        emptyDocument('near', { title: 'Limes', body: part('Limes', 'A lime tree.'), path: 'in/near.md' }),
+        emptyDocument('text', { title: 'Apple', body: part('Apple', 'The fruit.') }),
+      ],
+    });
+    const sections = ['near', 'gone', 'draft', 'both', 'near', 'far'].map((slug, at) => ({
+      slug,
+      place: at % 2,
+    }));
+    const search = async (text: string, more: Partial<SearchQuery> = {}, count = 100, isAlone = false) => {
+      const near = { sections, count, isAlone };
+      const page = await index.search({ text, drafts: false, limit: 100, offset: 0, near, ...more });
+      return page.items
+        .map(({ document, matched }) => `${document.slug} ${matched}`)
+        .concat(String(page.total));
+    };
+    t.strictSame(await search('apple'), ['both both', 'text text', 'near meaning', 'far meaning', '4']);
+    t.strictSame(await search('apple', { limit: 2, offset: 1 }), ['text text', 'near meaning', '4']);
+    t.strictSame(await search('apple', {}, 2), ['both both', 'text text', 'near meaning', '3']);
+    t.strictSame(await search('apple', {}, 100, true), ['near meaning', 'both meaning', 'far meaning', '3']);
+    t.strictSame(await search('nothing'), ['near meaning', 'both meaning', 'far meaning', '3']);
+    t.strictSame(await search('nothing', { drafts: true }, 2), ['near meaning', 'draft meaning', '2']);
+    t.strictSame(await search('apple', { type: 'guide' }), ['both both', '1']);
+    t.strictSame(await search('nothing', { tag: 'one' }, 1), ['far meaning', '1'], 'only what passes counts');
+    t.strictSame(await search('nothing', { folder: 'in/' }), ['near meaning', '1']);
+    t.strictSame(await search('nothing', { changedSince: Date.now() + 60_000 }), ['0']);
+    t.strictSame(await search('apple -lime'), ['both both', 'text text', 'far meaning', '3']);
+    t.strictSame(await search('"lime tree"'), ['near both', '1'], 'a phrase holds for the meaning, too');
+    t.strictSame(await search('nothing "an apple"'), ['both meaning', '1']);
+    t.strictSame(await search('-lime'), ['both both', 'far both', 'text text', '3']);
+    t.strictSame(await search('!'), ['0']);
+    const near = { sections: [{ slug: 'far', place: 1 }], count: 1, isAlone: true };
+    const [hit] = (await index.search({ text: 'x', drafts: false, limit: 1, offset: 0, near })).items;
+    t.equal(hit?.snippet, 'Far A fig.', 'the excerpt is of the section');
+  });
+
   onNew('a search stops at 2,000 candidates, taken by tier and then by slug', async (t, index) => {
     const slug = (number: number) => `doc-${String(number).padStart(4, '0')}`;
     // They do not come in the order of their slugs.

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { DocumentFilter, SearchHit, SearchPage, SearchQuery } from '../documentIndex.ts';
+import type { DocumentFilter, Nearness, SearchHit, SearchPage, SearchQuery } from '../documentIndex.ts';
 import { isNarrowed, parseMetadata, storable } from '../documentRecord.ts';
 import {
   anyFacet,
@@ -9,10 +9,19 @@ import {
   titleMark,
   tryBeginning,
 } from '../documentTokens.ts';
+import { type Joined, joinRanks, narrowingOf, nearestDocuments, pageOf, sectionAt } from '../joining.ts';
 import { type Clause, isEmptyQuery, parseQuery, type Query } from '../query.ts';
 import { createScore, rowsToSample, type Sample, sampleRowsOf } from '../relevance.ts';
 import { snippet } from '../snippet.ts';
-import { askTiers, type FoundTiers, maxFound, partsOfPage, type Tier, totalOf } from '../tier.ts';
+import {
+  askTiers,
+  type FoundTiers,
+  maxCandidates,
+  maxFound,
+  partsOfPage,
+  type Tier,
+  totalOf,
+} from '../tier.ts';
 import { pairMarks } from './wordPairs.ts';
 
 type Client = pg.ClientBase;
@@ -33,16 +42,59 @@ export const searchSettings = "SET LOCAL enable_seqscan = off; SET LOCAL work_me
 export async function searchDocuments(client: Client, asked: SearchQuery): Promise<SearchPage> {
   const query = parseQuery(asked.text);
   if (isEmptyQuery(query)) return { items: [], total: 0, approximate: false };
+  if (asked.near) return searchJoined(client, query, { ...asked, near: asked.near });
+  const { slugs, count } = await findByText(client, query, asked);
+  const found = slugs.map((slug) => ({ found: slug, matched: 'text', place: undefined }) as const);
+  return { items: await hitsOf(client, found, query), ...totalOf(count) };
+}
+
+async function findByText(client: Client, query: Query, asked: SearchQuery) {
   const termStats: TermStats = new Map();
   const { tiers, count } = await findTiers(client, { query, asked, termStats });
   const sample = await readSample(client, query);
   const slugs = partsOfPage(tiers, asked).flatMap(({ tier, found, from, to }) =>
     (tier ? ranked(query, { found, termStats, sample }) : found).slice(from, to),
   );
-  return {
-    items: await hitsOf(client, slugs, query),
-    ...totalOf(count ?? (await countFound(client, query, asked))),
-  };
+  return { slugs, count: count ?? (await countFound(client, query, asked)) };
+}
+
+async function searchJoined(
+  client: Client,
+  query: Query,
+  asked: SearchQuery & { readonly near: Nearness },
+): Promise<SearchPage> {
+  const { near } = asked;
+  const everything = { ...asked, limit: maxCandidates, offset: 0 };
+  const { slugs, count } = near.isAlone
+    ? { slugs: [], count: 0 }
+    : await findByText(client, query, everything);
+  const passing = await foundAmong(
+    client,
+    near.sections.map(({ slug }) => slug),
+    searchCondition(narrowingOf(query), asked),
+  );
+  const nearest = nearestDocuments(near, (slug) => (passing.has(slug) ? slug : undefined));
+  const inText =
+    count > maxCandidates
+      ? await foundAmong(client, [...nearest.keys()], searchCondition(query, asked))
+      : new Set<string>();
+  const all = joinRanks(slugs, nearest, (slug) => inText.has(slug));
+  const { limit, offset } = asked;
+  const hits = await hitsOf(client, all.slice(offset, offset + limit), query);
+  const bySlug = new Map(hits.map((hit) => [hit.document.slug, [hit]]));
+  return pageOf(all, asked, { count, hits: ({ found }) => bySlug.get(found) ?? [] });
+}
+
+async function foundAmong(
+  client: Client,
+  slugs: readonly string[],
+  { words, texts, values }: Condition,
+): Promise<ReadonlySet<string>> {
+  const { rows } = await client.query<{ slug: string }>(
+    `SELECT slug FROM docs_documents WHERE slug = ANY ($${values.length + 1}) AND ${words}${texts === '' ? '' : ` AND ${texts}`}`,
+    [...values, slugs.map(storable)],
+  );
+  return new Set(rows.map(({ slug }) => slug));
 }
 
 interface Asking {
@@ -125,16 +177,23 @@ async function readSample(client: Client, query: Query): Promise<Sample> {
   return rowsToSample(rows.map(({ word, count }) => ({ word, count: Number(count) })));
 }
 
-async function hitsOf(client: Client, slugs: readonly string[], query: Query): Promise<readonly SearchHit[]> {
-  const { rows } = await client.query<{ path: string; metadata: string; body: string }>(
-    `SELECT path, metadata, body FROM docs_documents JOIN unnest($1::text[]) WITH ORDINALITY AS asked (slug, place)
-     USING (slug) ORDER BY place`,
-    [slugs],
+async function hitsOf(
+  client: Client,
+  found: readonly Joined<string>[],
+  query: Query,
+): Promise<readonly SearchHit[]> {
+  const { rows } = await client.query<{ slug: string; path: string; metadata: string; body: string }>(
+    'SELECT slug, path, metadata, body FROM docs_documents WHERE slug = ANY ($1)',
+    [found.map(({ found: slug }) => slug)],
   );
-  return rows.map(({ path, metadata, body }) => ({
-    document: { ...parseMetadata(metadata), path },
-    snippet: snippet(body, query),
-  }));
+  const bySlug = new Map(rows.map((row) => [row.slug, row]));
+  return found.flatMap(({ found: slug, matched, place }) => {
+    const row = bySlug.get(slug);
+    if (!row) return [];
+    const { path, metadata, body } = row;
+    const excerpt = snippet(matched === 'meaning' ? sectionAt(body, place) : body, query);
+    return { document: { ...parseMetadata(metadata), path }, snippet: excerpt, matched };
+  });
 }
 
 /** A condition on documents with the values of its parameters. It contains no text from a reader. */

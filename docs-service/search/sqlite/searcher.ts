@@ -1,5 +1,5 @@
 import type { Database } from '../../base/sqliteDatabase.ts';
-import type { DocumentFilter, SearchPage, SearchQuery } from '../documentIndex.ts';
+import type { DocumentFilter, Nearness, SearchHit, SearchPage, SearchQuery } from '../documentIndex.ts';
 import { isNarrowed, parseMetadata, pathRange } from '../documentRecord.ts';
 import {
   anyFacet,
@@ -10,10 +10,19 @@ import {
   titleMark,
   tryBeginning,
 } from '../documentTokens.ts';
+import { type Joined, joinRanks, narrowingOf, nearestDocuments, pageOf, sectionAt } from '../joining.ts';
 import { type Clause, isEmptyQuery, parseQuery, type Query } from '../query.ts';
 import { createScore, rowsToSample, type SampleRow, sampleRowsOf } from '../relevance.ts';
 import { snippet } from '../snippet.ts';
-import { askTiers, type FoundTiers, maxFound, partsOfPage, type Tier, totalOf } from '../tier.ts';
+import {
+  askTiers,
+  type FoundTiers,
+  maxCandidates,
+  maxFound,
+  partsOfPage,
+  type Tier,
+  totalOf,
+} from '../tier.ts';
 
 /**
  * Searches in bounded time. FTS5 finds at most `maxFound` documents of a tier. Only the tiers on the page are ranked,
@@ -25,20 +34,36 @@ export function createSearcher(database: Database): (asked: SearchQuery) => Sear
   const bySortKey = database.prepare<{ path: string; metadata: string; body: string }>(
     'SELECT path, metadata, body FROM documents JOIN bodies USING (key) WHERE sort_key = ?',
   );
-  const hit = (sortKey: number, query: Query) =>
-    bySortKey.all(sortKey).map(({ path, metadata, body }) => ({
+  const hits = ({ found, matched, place }: Joined<number>, query: Query): readonly SearchHit[] =>
+    bySortKey.all(found).map(({ path, metadata, body }) => ({
       document: { ...parseMetadata(metadata), path },
-      snippet: snippet(body, query),
+      snippet: snippet(matched === 'meaning' ? sectionAt(body, place) : body, query),
+      matched,
     }));
-  return (asked) => {
-    const query = parseQuery(asked.text);
-    if (isEmptyQuery(query)) return { items: [], total: 0, approximate: false };
+  const byText = (query: Query, asked: SearchQuery) => {
     const { tiers, count } = find.tiers(query, asked);
     const sortKeys = partsOfPage(tiers, asked).flatMap(({ tier, found, from, to }) =>
       (tier && found.length > 1 ? rank(query, found) : found).slice(from, to),
     );
-    const items = sortKeys.flatMap((sortKey) => hit(sortKey, query));
-    return { items, ...totalOf(count ?? find.count(query, asked)) };
+    return { sortKeys, count: count ?? find.count(query, asked) };
+  };
+  const joined = (query: Query, asked: SearchQuery, near: Nearness) => {
+    const everything = { ...asked, limit: maxCandidates, offset: 0 };
+    const { sortKeys, count } = near.isAlone ? { sortKeys: [], count: 0 } : byText(query, everything);
+    const nearest = nearestDocuments(near, find.passing(query, asked, near));
+    const isInText = (sortKey: number) => count > maxCandidates && find.isFound(query, asked, sortKey);
+    return { all: joinRanks(sortKeys, nearest, isInText), count };
+  };
+  return (asked) => {
+    const query = parseQuery(asked.text);
+    if (isEmptyQuery(query)) return { items: [], total: 0, approximate: false };
+    if (!asked.near) {
+      const { sortKeys, count } = byText(query, asked);
+      const found = sortKeys.map((one) => ({ found: one, matched: 'text', place: undefined }) as const);
+      return { items: found.flatMap((one) => hits(one, query)), ...totalOf(count) };
+    }
+    const { all, count } = joined(query, asked, asked.near);
+    return pageOf(all, asked, { count, hits: (one) => hits(one, query) });
   };
 }
 
@@ -64,7 +89,30 @@ function createFinder(database: Database) {
     const rows = statementsFor(asked).sortKeys.all(match, ...boundsOf(asked));
     return rows.flatMap(({ keys }) => JSON.parse(keys) as number[]).sort((one, other) => one - other);
   };
+  // Node's own SQLite passes a number on as a real one, which this kind of table does not compare with its rows.
+  const isOne = database.prepare('SELECT 1 FROM words WHERE words MATCH ? AND rowid = CAST(? AS INTEGER)');
+  const located = database.prepare<{ slug: string; sort_key: number }>(
+    `SELECT slug, sort_key FROM documents WHERE slug IN (SELECT value FROM json_each(?)) AND draft <= ?
+     AND path >= ? AND path < ? AND changed >= ?`,
+  );
   return {
+    /** The document of a slug, if it passes everything that narrows the search. */
+    passing: (query: Query, asked: SearchQuery, { sections }: Nearness) => {
+      const slugs = JSON.stringify([...new Set(sections.map(({ slug }) => slug))]);
+      const bounds = [...pathRange(asked.folder), asked.changedSince ?? 0];
+      const keys = new Map(
+        located.all(slugs, Number(asked.drafts), ...bounds).map(({ slug, sort_key }) => [slug, sort_key]),
+      );
+      const narrowed = narrowingOf(query);
+      const isPlain = narrowed.all.length + narrowed.none.length + filterFacets(asked).length === 0;
+      const match = ftsQuery(narrowed, asked);
+      return (slug: string): number | undefined => {
+        const key = keys.get(slug);
+        return key === undefined || isPlain || isOne.get(match, key) !== undefined ? key : undefined;
+      };
+    },
+    isFound: (query: Query, asked: SearchQuery, sortKey: number) =>
+      isOne.get(ftsQuery(query, asked), sortKey) !== undefined,
     tiers: (query: Query, asked: SearchQuery): FoundTiers<number> => {
       const asking = askTiers<number>(query, asked);
       let step = asking.next();

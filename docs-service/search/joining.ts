@@ -1,0 +1,85 @@
+import type { Nearness, Paging, SearchHit, SearchPage } from './documentIndex.ts';
+import type { Query } from './query.ts';
+import { sectionsOf } from './sections.ts';
+import { totalOf } from './tier.ts';
+
+/** One list of results from the order of the text and that of the meaning. */
+export interface Joined<Found> {
+  readonly found: Found;
+  readonly matched: SearchHit['matched'];
+  /** The section that is nearest, if it was found by its meaning. */
+  readonly place: number | undefined;
+}
+
+/** As in the paper on reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009): it damps the first ranks. */
+const damping = 60;
+
+/**
+ * Joins both orders by reciprocal ranks. Equal ones keep the order of the text, then that of the meaning.
+ * @param near documents by nearness, with the place of their nearest section
+ * @param isInText whether the text finds a document that is not among `byText`, of which there may be too many
+ */
+export function joinRanks<Found>(
+  byText: readonly Found[],
+  near: ReadonlyMap<Found, number>,
+  isInText: (found: Found) => boolean,
+): readonly Joined<Found>[] {
+  const scores = new Map<Found, number>(byText.map((found, rank) => [found, 1 / (damping + rank + 1)]));
+  const inText = new Set(byText);
+  let rank = 0;
+  for (const found of near.keys()) {
+    rank += 1;
+    scores.set(found, (scores.get(found) ?? 0) + 1 / (damping + rank));
+  }
+  return [...scores]
+    .toSorted(([, one], [, other]) => other - one)
+    .map(([found]) => {
+      const place = near.get(found);
+      const isText = inText.has(found) || isInText(found);
+      const matched = place === undefined ? 'text' : isText ? 'both' : 'meaning';
+      return { found, matched, place };
+    });
+}
+
+/** The documents that count, by nearness, with the place of their nearest section. */
+export function nearestDocuments<Found>(
+  { sections, count }: Nearness,
+  passes: (slug: string) => Found | undefined,
+): ReadonlyMap<Found, number> {
+  const near = new Map<Found, number>();
+  let counted = 0;
+  for (const { slug, place } of sections) {
+    const found = passes(slug);
+    if (found === undefined) continue;
+    if (!near.has(found)) near.set(found, place);
+    counted += 1;
+    if (counted === count) break;
+  }
+  return near;
+}
+
+/** What holds for documents that are only near in meaning. */
+export function narrowingOf({ quoted, none }: Query): Query {
+  return { all: quoted, none, quoted };
+}
+
+interface PageParts<Found> {
+  /** How many the text finds. */
+  readonly count: number;
+  readonly hits: (joined: Joined<Found>) => readonly SearchHit[];
+}
+
+export function pageOf<Found>(
+  all: readonly Joined<Found>[],
+  { limit, offset }: Paging,
+  { count, hits }: PageParts<Found>,
+): SearchPage {
+  const { total, approximate } = totalOf(count);
+  const added = all.filter(({ matched }) => matched === 'meaning').length;
+  return { items: all.slice(offset, offset + limit).flatMap(hits), total: total + added, approximate };
+}
+
+/** The document may have changed since its sections were compared. */
+export function sectionAt(body: string, place = 0): string {
+  return sectionsOf(body)[place]?.text ?? body;
+}
