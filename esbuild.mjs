@@ -194,6 +194,7 @@ await build({
     mcpProtocol: 'docs-service/mcp/mcpProtocol.ts',
     sanitisedMarkdown: 'docs-service/formats/markdown/sanitisedMarkdown.ts',
     indexWorker: 'docs-service/search/sqlite/indexWorker.ts',
+    meaningWorker: 'docs-service/meaning/meaningWorker.ts',
     renderWorker: 'docs-service/formats/renderWorker.ts',
     codeTokens: 'protocol/base/codeTokens.ts',
   },

@@ -16,6 +16,8 @@ import { createReadingRoutes } from './http/reading/readingRoutes.ts';
 import { describeRoutes, readNumbers } from './http/schemas.ts';
 import { addAuthorizationServer, type SignInOptions } from './http/signIn/authorizationServer.ts';
 import { createResourceMetadata, createServerMetadata } from './http/signIn/metadataRoutes.ts';
+import { createLibrarySearch, type LibrarySearch } from './meaning/librarySearch.ts';
+import type { Meaning } from './meaning/meaning.ts';
 import type { DocumentIndex } from './search/documentIndex.ts';
 import type { Limits } from './serveConfig.ts';
 
@@ -23,6 +25,10 @@ export type Look = Partial<Omit<Site, 'root'>>;
 
 export interface AppOptions {
   readonly index: DocumentIndex;
+  /** By text alone, if it is left out. */
+  readonly search?: LibrarySearch;
+  /** How far the documents have been embedded, if they are. */
+  readonly embedding?: () => Meaning['progress'];
   /** Whether the index could not be made at the last try. */
   readonly hasFailed?: () => boolean;
   readonly renditions: Renditions;
@@ -47,6 +53,7 @@ export interface AppOptions {
 /** The whole service, ready to listen or to be called with `inject`. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { index, baseUrl, corsOrigins, version } = options;
+  const search = options.search ?? createLibrarySearch(index);
   const app = fastify({
     loggerInstance: options.logger,
     // A line at the start and at the end of each request is too much for a service that is only read.
@@ -89,13 +96,13 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
         now,
         passwordLimit: limits.authFailures,
       });
-      const reading = createReadingRoutes({ index, renditions, authorization, owner, site });
+      const reading = createReadingRoutes({ index, search, renditions, authorization, owner, site });
       await service.register(reading, { prefix: '/read' });
     }
-    const api = createApiRoutes({ index, renditions, authorization, baseUrl });
+    const api = createApiRoutes({ index, search, renditions, authorization, baseUrl });
     await service.register(api, { prefix: '/api/v1' });
-    mountLibrary(service, { ...options, authorization });
-    await service.register(createStatusRoutes(index, options.hasFailed));
+    mountLibrary(service, { ...options, search, authorization });
+    await service.register(createStatusRoutes(index, options));
     await service.register(createOpenRoutes({ baseUrl, site, issuer }));
   };
   // Only well-known documents have places outside of the path.

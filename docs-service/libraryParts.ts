@@ -5,6 +5,9 @@ import { createRenderer, type Renderer } from './formats/renderer.ts';
 import { Library } from './library/library.ts';
 import { LibraryIndexer, type LibraryIndexerOptions } from './library/libraryIndexer.ts';
 import { WriterElection } from './library/writerElection.ts';
+import type { EmbeddingsOptions } from './meaning/embeddings.ts';
+import { createMeaning, type Meaning } from './meaning/meaning.ts';
+import type { Places } from './serveConfig.ts';
 import type { Stores } from './stores.ts';
 
 /** What `serve` and `mcp` both consist of. */
@@ -14,6 +17,25 @@ const textBounds = { workers: 1, deadline: 5_000, memory: 512, queueLength: 64, 
 
 export function createTextRenderer({ parts }: Pick<ProgramContext, 'parts'>): Renderer {
   return createRenderer({ worker: join(parts, 'renderWorker.cjs'), ...textBounds });
+}
+
+interface MeaningParts {
+  readonly places: Places;
+  readonly embeddings: EmbeddingsOptions | undefined;
+  readonly stores: Stores;
+  readonly isWriter: () => boolean;
+  readonly log: (message: string) => void;
+}
+
+/** Undefined if no runner embeds. */
+export function createLibraryMeaning(
+  { places, embeddings, stores, isWriter, log }: MeaningParts,
+  { parts, now }: Pick<ProgramContext, 'parts' | 'now'>,
+): Meaning | undefined {
+  if (embeddings === undefined) return undefined;
+  const place = { file: join(places.data, 'vectors.db'), database: places.database };
+  const worker = join(parts, 'meaningWorker.cjs');
+  return createMeaning({ index: stores.index, embeddings, place, worker, isWriter, now, log });
 }
 
 export interface FollowOptions

@@ -6,6 +6,8 @@ import { type BaseUrl, parseBaseUrl } from './base/baseUrl.ts';
 import type { LogLevel } from './base/log.ts';
 import { type OptionSpecs, type OptionValues, parseNumber, UsageError } from './base/options.ts';
 import { parseNetwork } from './http/trustedProxies.ts';
+import type { EmbeddingsOptions } from './meaning/embeddings.ts';
+import { embeddingsOptions, parseEmbeddings } from './meaning/embeddingsConfig.ts';
 
 /** Where the data is: every command that touches the library or the tokens takes these. */
 export const placeOptions = {
@@ -62,6 +64,7 @@ export const serveOptions = {
     type: 'boolean',
     help: 'clients cannot register themselves; "client add" adds one',
   },
+  ...embeddingsOptions,
   fonts: {
     type: 'string',
     multiple: true,
@@ -97,6 +100,8 @@ export interface ServeConfig extends Places {
   readonly auth: AuthConfig;
   /** Whether clients may register themselves. */
   readonly takesRegistrations: boolean;
+  /** The runner that embeds texts; undefined if documents are found by text alone. */
+  readonly embeddings: EmbeddingsOptions | undefined;
   readonly fonts: readonly string[];
   /** In seconds. */
   readonly rescan: number;
@@ -160,6 +165,7 @@ export function parseServeConfig(
     },
     auth: parseAuthConfig(values),
     takesRegistrations: !values['no-registration'],
+    embeddings: parseEmbeddings(values),
     fonts: values.fonts.map((folder) => resolve(folder)),
     rescan: parseNumber('rescan', values.rescan, { min: 1, max: 86_400 }) ?? 60,
     metricsPort: parseNumber('metrics-port', values['metrics-port'], { min: 0, max: 65_535 }),

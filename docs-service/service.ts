@@ -30,7 +30,8 @@ import { readLogo } from './http/logo.ts';
 import type { SignInOptions } from './http/signIn/authorizationServer.ts';
 import { createProxyCheck } from './http/trustedProxies.ts';
 import type { WriterElection } from './library/writerElection.ts';
-import { createTextRenderer, createWriterElection } from './libraryParts.ts';
+import { createLibraryMeaning, createTextRenderer, createWriterElection } from './libraryParts.ts';
+import { createLibrarySearch } from './meaning/librarySearch.ts';
 import type { DocumentIndex } from './search/documentIndex.ts';
 import type { ServeConfig } from './serveConfig.ts';
 import { openStores, type Stores } from './stores.ts';
@@ -98,12 +99,19 @@ async function start(
   const baseUrl = config.baseUrl ?? parseBaseUrl(addressOf(config.host, listener.port));
   const parts = { config, context, stores, folder, logger };
   const turn = createLoggedTurn(parts);
+  const meaning = createLibraryMeaning(
+    { places: config, embeddings: config.embeddings, stores, isWriter: () => turn.isWriter, log },
+    context,
+  );
+  onClose(() => meaning?.close());
   const renditions = await startRenditions({ ...parts, baseUrl, turn }, onClose);
   const { corsOrigins, trustProxy, limits } = config;
   const verifier = await createVerifier({ ...parts, baseUrl });
   onClose(() => verifier.close());
   const app = await buildApp({
     index: stores.index,
+    search: createLibrarySearch(stores.index, meaning),
+    ...(meaning && { embedding: () => meaning.progress }),
     hasFailed: () => turn.hasFailed,
     renditions,
     verify: (token) => verifier.verify(token),

@@ -4,10 +4,12 @@ import { openDataFolder } from './base/dataFolder.ts';
 import type { ProgramContext } from './cli/command.ts';
 import { type ContentFolder, openContentFolder } from './content/contentFolder.ts';
 import { createMarkdownRenditions } from './formats/renditions.ts';
-import { createTextRenderer, createWriterElection } from './libraryParts.ts';
+import { createLibraryMeaning, createTextRenderer, createWriterElection } from './libraryParts.ts';
 import { createMcpLibrary } from './mcp/mcpLibrary.ts';
 import { createListChangeNotifier, createMcpServer } from './mcp/mcpServer.ts';
 import { createStdioConnection } from './mcp/stdioConnection.ts';
+import type { EmbeddingsOptions } from './meaning/embeddings.ts';
+import { createLibrarySearch } from './meaning/librarySearch.ts';
 import type { DocumentIndex } from './search/documentIndex.ts';
 import type { Places } from './serveConfig.ts';
 import { openStores } from './stores.ts';
@@ -21,12 +23,16 @@ const rescan = 60;
  * Serves the library to the client on standard input and output, until its input ends. It introduces itself before the
  * library is open, and serves what the index has while the index is being updated.
  */
-export async function serveStdio(places: Places, context: ProgramContext): Promise<void> {
+export async function serveStdio(
+  places: Places,
+  embeddings: EmbeddingsOptions | undefined,
+  context: ProgramContext,
+): Promise<void> {
   const { note, version, ending } = context;
   const folder = await openContentFolder(places.content);
   await openDataFolder(places.data);
   const protocol = await import('./mcp/mcpProtocol.ts');
-  const opened = openLibrary(places, folder, context);
+  const opened = openLibrary({ places, embeddings, folder }, context);
   const library = opened.then(async ({ reader, whole }) => {
     await Promise.race([whole, wait(firstLook)]);
     return reader;
@@ -57,21 +63,31 @@ export async function serveStdio(places: Places, context: ProgramContext): Promi
   }
 }
 
-async function openLibrary(places: Places, folder: ContentFolder, context: ProgramContext) {
+interface OpenOptions {
+  readonly places: Places;
+  readonly embeddings: EmbeddingsOptions | undefined;
+  readonly folder: ContentFolder;
+}
+
+async function openLibrary({ places, embeddings, folder }: OpenOptions, context: ProgramContext) {
   const { parts, note, now } = context;
-  const stores = await openStores({ places, parts, log: (message) => note(`${message}\n`) });
+  const log = (message: string) => note(`${message}\n`);
+  const stores = await openStores({ places, parts, log });
   const texts = createTextRenderer(context);
   const { index } = stores;
   const onError = (error: Error) => note(`runner-docs: ${error.message}\n`);
   const turn = createWriterElection({ folder, stores, rescan, now, onError });
+  const isWriter = () => turn.isWriter;
+  const meaning = createLibraryMeaning({ places, embeddings, stores, isWriter, log }, context);
+  const renditions = createMarkdownRenditions({ renderer: texts, now });
+  const search = createLibrarySearch(index, meaning);
   return {
     index,
     /** Resolves when all files were scanned once, here or in another process. */
     whole: turn.start(),
-    reader: createMcpLibrary({ index, renditions: createMarkdownRenditions({ renderer: texts, now }) })({
-      drafts: false,
-    }),
+    reader: createMcpLibrary({ index, search, renditions })({ drafts: false }),
     async close() {
+      await meaning?.close();
       await turn.close();
       await texts.close();
       await stores.close();

@@ -109,9 +109,14 @@ const rules: readonly { name: string; room: RegExp; never: RegExp }[] = [
     never: /^docs-service\/(search|library)\//,
   },
   {
-    name: 'the index knows nothing of the indexer',
+    name: 'the index knows nothing of the indexer, nor of who compares meanings',
     room: /^docs-service\/search\//,
-    never: /^docs-service\/library\//,
+    never: /^docs-service\/(library|meaning)\//,
+  },
+  {
+    name: 'the meaning of documents knows nothing of who asks for it',
+    room: /^docs-service\/meaning\//,
+    never: /^docs-service\/(http|auth|formats|commands|library|mcp)\//,
   },
   {
     name: 'formats know nothing of who asks for them',
@@ -344,6 +349,18 @@ const networkFiles: readonly string[] = [
   'daemon/runner/http/connection.ts',
   'daemon/runner/http/httpAgent.ts',
 ];
+
+t.test('the document service asks other servers in three files', async (t) => {
+  const asking = sources.filter(
+    ({ path, text }) => path.startsWith('docs-service/') && /^import \{[^}]*\} from 'undici';/m.test(text),
+  );
+  t.strictSame(
+    asking.map(({ path }) => path).sort(),
+    ['auth/guardedFetch.ts', 'auth/introspection.ts', 'meaning/embeddings.ts'].map(
+      (path) => `docs-service/${path}`,
+    ),
+  );
+});
 
 t.test('a runner is asked by the one client for runners, and by nothing beside it', async (t) => {
   const asking = sources

@@ -1,8 +1,8 @@
-import { constants, type FileHandle, open } from 'node:fs/promises';
 import { type Dispatcher, Pool } from 'undici';
 import { readBounded, TooLargeError } from '../../protocol/base/boundedBody.ts';
 import { isRecord } from '../../protocol/base/json.ts';
 import type { BaseUrl } from '../base/baseUrl.ts';
+import { readTokenFile } from '../base/tokenFile.ts';
 import { isScope, type Scope } from './accessToken.ts';
 import { isOwnResource } from './oauthRequest.ts';
 import { tryProfileUrl } from './profileUrl.ts';
@@ -23,6 +23,7 @@ export interface IntrospectionClient {
   close(): Promise<void>;
 }
 
+const tokenFlag = '--introspection-token-file';
 /** Milliseconds for a question and its answer. */
 const deadline = 3_000;
 /** In bytes. */
@@ -37,7 +38,7 @@ export async function createIntrospectionClient({
   warn,
   startTimer = (milliseconds) => AbortSignal.timeout(milliseconds),
 }: IntrospectionClientOptions): Promise<IntrospectionClient> {
-  const first = await readIntrospectionToken(tokenFile);
+  const first = await readTokenFile(tokenFlag, tokenFile);
   if (first.isOpenToOthers)
     warn(`All users of this machine can read ${tokenFile}. Run: chmod 600 ${tokenFile}`);
   let own = first.text;
@@ -62,7 +63,7 @@ export async function createIntrospectionClient({
   const ask = async (token: string) => {
     const answer = await post(token);
     if (answer.status !== 401 && answer.status !== 403) return textOf(answer);
-    const { text } = await readIntrospectionToken(tokenFile);
+    const { text } = await readTokenFile(tokenFlag, tokenFile);
     if (text === own) throw new Error(`it refuses the token in ${tokenFile}`);
     own = text;
     return textOf(await post(token));
@@ -95,39 +96,6 @@ async function readAnswer({ headers, body }: Dispatcher.ResponseData): Promise<s
 function textOf({ status, text }: { readonly status: number; readonly text: string }): string {
   if (status === 200) return text;
   throw new Error(`it answers with the status ${status}`);
-}
-
-/** In bytes. */
-const maxFileBytes = 8_192;
-
-/** The token with which this service authenticates at the introspection server, from its file. */
-interface IntrospectionToken {
-  readonly text: string;
-  /** Other users of this machine may read the file. */
-  readonly isOpenToOthers: boolean;
-}
-
-/** Throws with a sentence that names the file, and contains nothing from it. */
-export async function readIntrospectionToken(path: string): Promise<IntrospectionToken> {
-  // A pipe must not make the service wait until somebody writes into it.
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((cause: unknown) => {
-    throw new Error(`--introspection-token-file ${path} cannot be read.`, { cause });
-  });
-  try {
-    return await read(file, path);
-  } finally {
-    await file.close();
-  }
-}
-
-async function read(file: FileHandle, path: string): Promise<IntrospectionToken> {
-  const found = await file.stat();
-  if (!found.isFile()) throw new Error(`--introspection-token-file ${path} is not a regular file.`);
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(maxFileBytes + 1), 0, maxFileBytes + 1, 0);
-  const text = buffer.subarray(0, bytesRead).toString('latin1').trim();
-  if (bytesRead > maxFileBytes || !/^[!-~]+$/.test(text))
-    throw new Error(`--introspection-token-file ${path} must contain one token and nothing else.`);
-  return { text, isOpenToOthers: process.platform !== 'win32' && (found.mode & 0o004) !== 0 };
 }
 
 /** What the server that issued a token says about it (RFC 7662, 2.2, and IndieAuth, 6.1). */

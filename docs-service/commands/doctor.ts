@@ -9,6 +9,8 @@ import { defineCommand, type ProgramContext } from '../cli/command.ts';
 import { openContentFolder } from '../content/contentFolder.ts';
 import { toSentence } from '../content/document.ts';
 import { metadataPath } from '../http/signIn/metadataRoutes.ts';
+import type { EmbeddingsOptions } from '../meaning/embeddings.ts';
+import { embeddingsOptions, parseEmbeddings } from '../meaning/embeddingsConfig.ts';
 import type { IndexSummary } from '../search/documentIndex.ts';
 import { type Places, parsePlaces, placeOptions, serveOptions } from '../serveConfig.ts';
 import { openStores, type Stores } from '../stores.ts';
@@ -19,7 +21,12 @@ export const doctorCommand = defineCommand({
   usage: 'doctor',
   summary: 'Says what is wrong with the library and the service, and how to fix it.',
   words: 0,
-  options: { ...placeOptions, 'base-url': connectCommand.options['base-url'], fonts: serveOptions.fonts },
+  options: {
+    ...placeOptions,
+    ...embeddingsOptions,
+    'base-url': connectCommand.options['base-url'],
+    fonts: serveOptions.fonts,
+  },
   async run({ values }, context) {
     const places = parsePlaces(values, context.env);
     const named = values['base-url'];
@@ -29,6 +36,7 @@ export const doctorCommand = defineCommand({
       ...(await findInContent(places)),
       ...(await findInData(places, { context, baseUrl })),
       ...(await findFonts(values.fonts, context)),
+      ...(await findEmbeddings(parseEmbeddings(values))),
       // It is no problem if no service runs.
       ...(await followDiscovery({ baseUrl, isNamed: named !== undefined, fetch, now: context.now })),
     ];
@@ -113,6 +121,26 @@ function findReaders(tokens: number, { me, password }: Owner, { href }: BaseUrl)
   const link = `<link rel="indieauth-metadata" href="${href}${metadataPath}">`;
   return [given, fine(`The owner is ${me}. For IndieAuth, the head of that page needs this line: ${link}`)];
 }
+
+/** Without a runner, everything but the search by meaning works. */
+async function findEmbeddings(options: EmbeddingsOptions | undefined): Promise<readonly Finding[]> {
+  if (options === undefined) return [];
+  const { createEmbeddings } = await import('../meaning/embeddings.ts');
+  const embeddings = createEmbeddings(options);
+  try {
+    const signal = AbortSignal.timeout(embedWithin);
+    const [vector] = await embeddings.embed(['A test.'], { kind: 'text', signal });
+    return [fine(`${options.url} embeds with ${options.model}: ${vector?.length ?? 0} numbers for a text.`)];
+  } catch (error) {
+    const said = `${options.url} cannot embed with ${options.model}: ${(error as Error).message}`;
+    return [{ ...fine(`${said} Until it can, documents are found by text alone.`), isWarning: true }];
+  } finally {
+    await embeddings.close();
+  }
+}
+
+/** In ms: the runner may have to load the model. */
+const embedWithin = 30_000;
 
 /** What the parts of an examination share. */
 interface Examined {

@@ -1,23 +1,27 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { showLine } from '../../protocol/base/controlCharacters.ts';
+import { messageOf } from '../../protocol/base/errorText.ts';
 import { count } from '../../protocol/base/text.ts';
 import { openDataFolder } from '../base/dataFolder.ts';
-import { defineCommand } from '../cli/command.ts';
-import { createProgressLine } from '../cli/progressLine.ts';
+import { defineCommand, type ProgramContext } from '../cli/command.ts';
+import { createProgressLine, embedding } from '../cli/progressLine.ts';
 import { openContentFolder } from '../content/contentFolder.ts';
 import { countWarnings, toSentence } from '../content/document.ts';
 import type { LibraryIndexer } from '../library/libraryIndexer.ts';
-import { parsePlaces, placeOptions } from '../serveConfig.ts';
-import { openStores } from '../stores.ts';
+import { createLibraryMeaning } from '../libraryParts.ts';
+import type { EmbeddingsOptions } from '../meaning/embeddings.ts';
+import { embeddingsOptions, parseEmbeddings } from '../meaning/embeddingsConfig.ts';
+import { type Places, parsePlaces, placeOptions } from '../serveConfig.ts';
+import { openStores, type Stores } from '../stores.ts';
 
 export const indexCommand = defineCommand({
   usage: 'index',
   summary: 'Updates the index and says what is wrong with the files. "serve" does the same all the time.',
   words: 0,
-  options: placeOptions,
+  options: { ...placeOptions, ...embeddingsOptions },
   async run({ values }, context) {
     const { env, note, print, now, ending } = context;
-    const places = parsePlaces(values, env);
+    const [places, embeddings] = [parsePlaces(values, env), parseEmbeddings(values)];
     const folder = await openContentFolder(places.content);
     await openDataFolder(places.data);
     const stores = await openStores({ places, parts: context.parts, log: note });
@@ -43,6 +47,7 @@ export const indexCommand = defineCommand({
       for (const warning of warnings) note(`warning: ${showLine(toSentence(warning))}\n`);
       const warned = warnings.length === 0 ? '' : `, ${count(countWarnings(warnings), 'warning')}`;
       print(`${count(documents, 'document')}, ${count(problems.length, 'problem')}${warned}\n`);
+      if (embeddings) await embed({ places, embeddings, stores }, context);
       if (unsettled.length === 0) return 0;
       const folders = unsettled.map((path) => showLine(path) || '.').join(', ');
       note(
@@ -55,6 +60,32 @@ export const indexCommand = defineCommand({
     }
   },
 });
+
+interface EmbedParts {
+  readonly places: Places;
+  readonly embeddings: EmbeddingsOptions;
+  readonly stores: Stores;
+}
+
+/** What the runner cannot embed now, "serve" embeds later. */
+async function embed(parts: EmbedParts, context: ProgramContext): Promise<void> {
+  const { note, print, ending } = context;
+  const log = (text: string) => note(`${text}\n`);
+  const meaning = createLibraryMeaning({ ...parts, isWriter: () => false, log }, context);
+  const progress = createProgressLine(context, log, embedding);
+  try {
+    let isNews = false;
+    await meaning?.embedAll(ending, ({ embedded, toEmbed }) => {
+      isNews ||= toEmbed > 0;
+      if (isNews && embedded > 0) progress({ done: embedded, total: embedded + toEmbed });
+    });
+    print(`${count(meaning?.progress.embedded ?? 0, 'document')} embedded\n`);
+  } catch (error) {
+    log(`${parts.embeddings.url} cannot embed: ${showLine(messageOf(error))}`);
+  } finally {
+    await meaning?.close();
+  }
+}
 
 /** Milliseconds until a file that is being written is checked again, and how often that is done. */
 const settle = 200;

@@ -7,6 +7,7 @@ import { createToken } from '../auth/accessToken.ts';
 import { hashPassword } from '../auth/passwords.ts';
 import { type OptionValues, UsageError } from '../base/options.ts';
 import { defineCommand, type ProgramContext } from '../cli/command.ts';
+import { embeddingsOptions, parseEmbeddings } from '../meaning/embeddingsConfig.ts';
 import { parsePlaces, parseServeConfig, placeOptions, serveOptions } from '../serveConfig.ts';
 import { openAccess } from '../stores.ts';
 
@@ -31,11 +32,11 @@ export const mcpCommand = defineCommand({
   summary:
     'Serves the library to one agent by MCP on standard input and output, without drafts. It needs neither a token nor "serve".',
   words: 0,
-  options: placeOptions,
+  options: { ...placeOptions, ...embeddingsOptions },
   async run({ values }, context) {
-    const places = parsePlaces(values, context.env);
+    const [places, embeddings] = [parsePlaces(values, context.env), parseEmbeddings(values)];
     const { serveStdio } = await import('../stdioService.ts');
-    await serveStdio(places, context);
+    await serveStdio(places, embeddings, context);
     return 0;
   },
 });

@@ -8,10 +8,12 @@ export interface Answer {
   readonly body: object;
   /** Of a list: the number of items on all pages, and the links to other pages. */
   readonly page?: { readonly total: number; readonly link: string };
+  /** The search could not be as it was asked for. The answer is not cached. */
+  readonly searchMode?: string;
 }
 
 /** An answer that is ready to be sent. */
-interface ReadyAnswer extends Pick<Answer, 'page'> {
+interface ReadyAnswer extends Pick<Answer, 'page' | 'searchMode'> {
   readonly text: string;
   readonly etag: string;
 }
@@ -45,21 +47,22 @@ export function createAnswers(index: Pick<DocumentIndex, 'generation'>): SendAns
     const known = answers.get(name);
     const answer = known ?? readyAnswer(await make());
     // If the library changed while the answer was made, the answer is sent but not cached.
-    if (known === undefined && asked === index.generation)
+    if (known === undefined && asked === index.generation && answer.searchMode === undefined)
       answers.set(name, answer, name.length + answer.text.length + (answer.page?.link.length ?? 0));
     setValidators(reply, answer.etag);
     if (answer.page !== undefined) {
       reply.header('x-total-count', answer.page.total);
       if (answer.page.link.length <= maxLinkLength) reply.header('link', answer.page.link);
     }
+    if (answer.searchMode !== undefined) reply.header('search-mode', answer.searchMode);
     if (isNotModified(request, answer.etag)) return reply.code(304).send();
     return reply.type('application/json; charset=utf-8').serializer(String).send(answer.text);
   };
 }
 
-function readyAnswer({ body, page }: Answer): ReadyAnswer {
+function readyAnswer({ body, ...rest }: Answer): ReadyAnswer {
   const text = JSON.stringify(body);
-  return { text, etag: createEtag(text), ...(page === undefined ? {} : { page }) };
+  return { text, etag: createEtag(text), ...rest };
 }
 
 interface PageOptions {

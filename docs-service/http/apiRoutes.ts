@@ -5,6 +5,7 @@ import type { BaseUrl } from '../base/baseUrl.ts';
 import type { Document } from '../content/document.ts';
 import type { Paper } from '../formats/renderJob.ts';
 import type { Renditions } from '../formats/renditions.ts';
+import type { LibrarySearch } from '../meaning/librarySearch.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 import { createAnswers } from './answers.ts';
 import { type Authorization, seesDrafts } from './authorization.ts';
@@ -29,6 +30,7 @@ import { sendRendition } from './sendRendition.ts';
 
 export interface ApiServices {
   readonly index: DocumentIndex;
+  readonly search: LibrarySearch;
   readonly renditions: Renditions;
   readonly authorization: Authorization;
   readonly baseUrl: BaseUrl;
@@ -37,6 +39,7 @@ export interface ApiServices {
 /** The routes under `/api/v1`, which need a token. */
 export function createApiRoutes({
   index,
+  search,
   renditions,
   authorization,
   baseUrl,
@@ -44,7 +47,7 @@ export function createApiRoutes({
   const lookups = createLookups(index);
   return async (app) => {
     app.addHook('onRequest', authorization.requireReader);
-    const sendAnswer = createAnswers(index);
+    const sendAnswer = createAnswers(search);
     await app.register(createCollectionRoutes({ index, baseUrl, lookups, sendAnswer }));
     await app.register(createPictureRoute({ renditions, authorization, lookups }));
 
@@ -64,7 +67,7 @@ export function createApiRoutes({
           },
         },
       },
-      createListRoute({ index, baseUrl, sendAnswer }),
+      createListRoute({ index, search, baseUrl, sendAnswer }),
     );
 
     app.get(

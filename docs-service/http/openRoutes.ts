@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
 import type { BaseUrl } from '../base/baseUrl.ts';
 import { countWarnings } from '../content/document.ts';
+import type { Meaning } from '../meaning/meaning.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 import { page, pageHeaders, type Site } from './pages.ts';
 import { createReferencePage } from './referencePage.ts';
@@ -63,12 +64,17 @@ const door = ({
 the owner of this library, who signs in with a password.</p></li>
 `;
 
+interface StatusOptions {
+  readonly hasFailed?: () => boolean;
+  readonly embedding?: () => Meaning['progress'];
+}
+
 const reason = 'The last attempt to make the index failed. The log of the service says why.';
 
 /** For the operator: whether the process runs, and whether it can answer. Neither needs a token or shows a name. */
 export function createStatusRoutes(
   index: DocumentIndex,
-  hasFailed: () => boolean = () => false,
+  { hasFailed = () => false, embedding }: StatusOptions,
 ): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get(
@@ -106,6 +112,7 @@ export function createStatusRoutes(
           documents: summary?.documents ?? 0,
           problems: summary?.problems.length ?? 0,
           warnings: countWarnings(summary?.warnings ?? []),
+          ...embedding?.(),
         };
         if (summary?.isComplete) return reply.send(body);
         const answer = hasFailed() ? { ...body, reason } : body;

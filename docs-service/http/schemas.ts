@@ -4,6 +4,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import type { BaseUrl } from '../base/baseUrl.ts';
 import { pageParameters } from '../base/pageParameters.ts';
 import type { Paper } from '../formats/renderJob.ts';
+import type { SearchMode } from '../meaning/librarySearch.ts';
 import { filterParameters } from './listFilters.ts';
 
 /** The schemas that validate requests, write answers, and define `openapi.json`. */
@@ -133,6 +134,14 @@ export const listQuerySchema = Type.Object({
       description: 'Words, "phrases", -exclusions and prefix*. Then the most relevant document comes first.',
     }),
   ),
+  mode: Type.Optional(
+    Type.Unsafe<SearchMode>({
+      type: 'string',
+      enum: ['text', 'meaning', 'both'],
+      description:
+        'With `q`: whether documents are found by their text, by their meaning or by both, which is the default where the service embeds documents. While it cannot, the header `Search-Mode` of the answer is `text`.',
+    }),
+  ),
   ...pageParameters({ usual: usualLimit, max: 100 }),
 });
 
@@ -176,6 +185,10 @@ const readinessSchema = Type.Object(
     warnings: Type.Integer({
       description: 'What authors should look at in files that are served; `runner-docs doctor` names it.',
     }),
+    embedded: Type.Optional(
+      Type.Integer({ description: 'Where documents are found by meaning: how many have been embedded.' }),
+    ),
+    toEmbed: Type.Optional(Type.Integer({ description: 'How many remain to be embedded.' })),
     reason: Type.Optional(Type.String({ description: 'With a 503, if the index could not be made.' })),
   },
   { $id: 'Readiness', description: 'What the library has.' },

@@ -42,6 +42,11 @@ export class WriterElection {
     return this.#library?.unchangedFiles;
   }
 
+  /** Whether this instance follows the files. */
+  get isWriter(): boolean {
+    return this.#library !== undefined;
+  }
+
   /** Whether this instance is the writer and its last scan failed. */
   get hasFailed(): boolean {
     return this.#library?.hasFailed ?? false;

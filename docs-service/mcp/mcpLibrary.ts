@@ -5,11 +5,13 @@ import { isSlug } from '../content/slug.ts';
 import { type DocumentParts, readParts } from '../formats/markdown/partsReader.ts';
 import type { Renditions } from '../formats/renditions.ts';
 import { findCollection, type LibraryCollection } from '../library/libraryCollections.ts';
+import type { LibrarySearch } from '../meaning/librarySearch.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 
 /** The library as one reader sees it. */
 export interface McpLibrary {
   readonly index: DocumentIndex;
+  readonly search: LibrarySearch;
   /** Whether this reader sees drafts. */
   readonly drafts: boolean;
   /** By its slug, or by another address that leads to it. */
@@ -31,6 +33,7 @@ interface CountedCollection {
 
 interface McpLibraryOptions {
   readonly index: DocumentIndex;
+  readonly search: LibrarySearch;
   readonly renditions: Pick<Renditions, 'parts'>;
 }
 
@@ -40,6 +43,7 @@ const capacity = 16_000_000;
 /** What readers share: cached texts, and the counts of collections. */
 export function createMcpLibrary({
   index,
+  search,
   renditions,
 }: McpLibraryOptions): (reader: { readonly drafts: boolean }) => McpLibrary {
   const texts = new LruCache<DocumentParts>(capacity);
@@ -56,6 +60,7 @@ export function createMcpLibrary({
   };
   return ({ drafts }) => ({
     index,
+    search,
     drafts,
     parts,
     async read(name) {

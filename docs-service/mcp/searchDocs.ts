@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import { pageParameters } from '../base/pageParameters.ts';
+import type { SearchMode } from '../meaning/librarySearch.ts';
 import type { DocumentFilter } from '../search/documentIndex.ts';
-import { defineTool } from './tool.ts';
+import { defineTool, ToolError } from './tool.ts';
 
 const usualLimit = 10;
 
@@ -31,6 +32,13 @@ export const searchDocs = defineTool({
           description: 'Only documents with the tag of this slug.',
         }),
       ),
+      mode: Type.Optional(
+        Type.Unsafe<SearchMode>({
+          type: 'string',
+          enum: ['text', 'meaning', 'both'],
+          description: 'What finds documents: their words, their meaning, or both (default, where it is on).',
+        }),
+      ),
       ...pageParameters({ usual: usualLimit, max: 50 }),
     },
     { additionalProperties: false },
@@ -43,6 +51,11 @@ export const searchDocs = defineTool({
         type: Type.Union([Type.String(), Type.Null()]),
         snippet: Type.String({ description: 'An excerpt in Markdown.' }),
         tags: Type.Array(Type.Object({ slug: Type.String(), title: Type.String() })),
+        matched: Type.Unsafe<SearchMode>({
+          type: 'string',
+          enum: ['text', 'meaning', 'both'],
+          description: 'What found it: its words, its meaning, or both.',
+        }),
       }),
     ),
     total: Type.Integer({ description: 'How many documents were found, on all pages.' }),
@@ -51,31 +64,40 @@ export const searchDocs = defineTool({
     offset: Type.Integer(),
     notice: Type.Optional(Type.String({ description: 'Why documents may be missing.' })),
   }),
-  async call({ query, type, tag, limit = usualLimit, offset = 0 }, library) {
+  async call({ query, type, tag, mode, limit = usualLimit, offset = 0 }, library) {
     const filter = withoutUndefined<Pick<DocumentFilter, 'type' | 'tag'>>({ type, tag });
-    const { index, drafts } = library;
-    const [{ items, total, approximate }, notice] = await Promise.all([
-      index.search({ ...filter, text: query, drafts, limit, offset }),
+    const { search, drafts } = library;
+    if (mode === 'meaning' && !search.hasMeaning)
+      throw new ToolError(
+        'This library cannot be searched by meaning. Leave "mode" out, or set it to "text".',
+      );
+    const [{ items, total, approximate, isTextAlone }, incomplete] = await Promise.all([
+      search.search({ ...filter, text: query, drafts, limit, offset }, mode),
       library.notice(),
     ]);
+    const notices = [incomplete, isTextAlone ? byTextAlone : undefined].filter(Boolean);
     return withoutUndefined({
       results: await Promise.all(
-        items.map(async ({ document, snippet }) => ({
+        items.map(async ({ document, snippet, matched }) => ({
           slug: document.slug,
           title: document.title,
           type: document.type,
           snippet: await harmless(snippet),
           tags: document.tags.map((one) => ({ slug: one.slug, title: one.title })),
+          matched,
         })),
       ),
       total,
       ...(approximate ? { approximate } : {}),
       limit,
       offset,
-      notice,
+      notice: notices.length === 0 ? undefined : notices.join(' '),
     });
   },
 });
+
+const byTextAlone =
+  'Meaning cannot be compared at the moment, so this was found by words alone. Try other words, or ask again soon.';
 
 /** An excerpt begins and ends anywhere, so it is sanitised by itself. It is left out if nobody could render it. */
 async function harmless(excerpt: string): Promise<string> {

@@ -4,14 +4,11 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { parseAuthConfig } from '../../docs-service/auth/authConfig.ts';
-import {
-  createIntrospectionClient,
-  parseIntrospection,
-  readIntrospectionToken,
-} from '../../docs-service/auth/introspection.ts';
+import { createIntrospectionClient, parseIntrospection } from '../../docs-service/auth/introspection.ts';
 import { RemoteVerifier } from '../../docs-service/auth/remoteVerifier.ts';
 import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
 import { UsageError } from '../../docs-service/base/options.ts';
+import { readTokenFile } from '../../docs-service/base/tokenFile.ts';
 import { openTestApp } from '../support/docsApp.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { type IntrospectionAnswer, serveIntrospection } from '../support/introspectionServer.ts';
@@ -365,24 +362,30 @@ t.test('the file that contains it', async (t) => {
   });
   const path = (name: string) => join(folder, name);
   await chmod(path('good'), 0o600);
-  t.strictSame(await readIntrospectionToken(path('good')), { text: 'secret-token', isOpenToOthers: false });
+  t.strictSame(await readTokenFile('--introspection-token-file', path('good')), {
+    text: 'secret-token',
+    isOpenToOthers: false,
+  });
   await chmod(path('good'), 0o644);
-  t.match(await readIntrospectionToken(path('good')), { isOpenToOthers: true });
-  t.equal((await readIntrospectionToken(path('longest'))).text.length, 8_192);
+  t.match(await readTokenFile('--introspection-token-file', path('good')), { isOpenToOthers: true });
+  t.equal((await readTokenFile('--introspection-token-file', path('longest'))).text.length, 8_192);
   for (const name of ['empty', 'two', 'binary', 'large'])
     await t.rejects(
-      readIntrospectionToken(path(name)),
+      readTokenFile('--introspection-token-file', path(name)),
       failsWith({ message: /must contain one token/ }),
       name,
     );
-  await t.rejects(readIntrospectionToken(path('none')), failsWith({ message: /cannot be read/ }));
   await t.rejects(
-    readIntrospectionToken(folder),
+    readTokenFile('--introspection-token-file', path('none')),
+    failsWith({ message: /cannot be read/ }),
+  );
+  await t.rejects(
+    readTokenFile('--introspection-token-file', folder),
     failsWith({ message: /is not a regular file|cannot be read/ }),
   );
   execFileSync('mkfifo', [path('pipe')]);
   await t.rejects(
-    readIntrospectionToken(path('pipe')),
+    readTokenFile('--introspection-token-file', path('pipe')),
     failsWith({ message: /is not a regular file/ }),
     'a pipe blocks nobody',
   );

@@ -3,12 +3,14 @@ import type { BaseUrl } from '../../base/baseUrl.ts';
 import type { Renditions } from '../../formats/renditions.ts';
 import { createMcpLibrary } from '../../mcp/mcpLibrary.ts';
 import { createListChangeNotifier, createMcpServer } from '../../mcp/mcpServer.ts';
+import type { LibrarySearch } from '../../meaning/librarySearch.ts';
 import type { DocumentIndex } from '../../search/documentIndex.ts';
 import type { Authorization } from '../authorization.ts';
 import { listenerBounds, type McpHandler, mountMcp } from './mcpRoute.ts';
 
 export interface MountedLibraryOptions {
   readonly index: DocumentIndex;
+  readonly search: LibrarySearch;
   readonly renditions: Pick<Renditions, 'parts'>;
   readonly authorization: Pick<Authorization, 'requireReader' | 'stillReads'>;
   readonly baseUrl: BaseUrl;
@@ -29,11 +31,11 @@ export function mountLibrary(app: FastifyInstance, options: MountedLibraryOption
 
 /** The SDK is loaded with the first request. */
 async function openLibraryHandler(
-  { index, renditions, version }: MountedLibraryOptions,
+  { index, search, renditions, version }: MountedLibraryOptions,
   log: FastifyBaseLogger,
 ): Promise<McpHandler> {
   const protocol = await import('../../mcp/mcpProtocol.ts');
-  const libraryFor = createMcpLibrary({ index, renditions });
+  const libraryFor = createMcpLibrary({ index, search, renditions });
   const handler = protocol.createMcpHandler(
     ({ era, authInfo }) =>
       createMcpServer({

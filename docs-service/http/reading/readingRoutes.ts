@@ -9,6 +9,7 @@ import { UnrenderableError } from '../../formats/renderJob.ts';
 import type { Rendition } from '../../formats/renditionMaker.ts';
 import type { Renditions } from '../../formats/renditions.ts';
 import { findCollection } from '../../library/libraryCollections.ts';
+import type { LibrarySearch } from '../../meaning/librarySearch.ts';
 import type { DocumentFilter, DocumentIndex } from '../../search/documentIndex.ts';
 import type { Authorization } from '../authorization.ts';
 import { createEtag, isNotModified, setValidators } from '../conditional.ts';
@@ -29,6 +30,7 @@ import { libraryPage, type ResultsView, resultsPage } from './libraryPage.ts';
 
 interface ReadingServices {
   readonly index: DocumentIndex;
+  readonly search: LibrarySearch;
   readonly renditions: Renditions;
   readonly authorization: Authorization;
   readonly owner: OwnerSession;
@@ -79,7 +81,7 @@ async function startPage(index: DocumentIndex): Promise<Document | undefined> {
  * token that the API needs, so that no page of another site can use the cookie to read the API.
  */
 export function createReadingRoutes(services: ReadingServices): FastifyPluginAsyncTypebox {
-  const { index, renditions, authorization, owner, site } = services;
+  const { index, search, renditions, authorization, owner, site } = services;
   const lookups = createLookups(index);
   const document = (slug: string) => lookups.document(slug, true);
   const readFolders = createFolders(index);
@@ -205,7 +207,7 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
     const folder = path?.replace(/\/?$/, '/');
     const filter = withoutUndefined<ResultsView['filter']>({ type, tag, path: folder });
     const narrowed = withoutUndefined<Omit<DocumentFilter, 'drafts'>>({ type, tag, folder });
-    const found = await index.search({ ...narrowed, ...rowsOf(page), text: q });
+    const found = await search.search({ ...narrowed, ...rowsOf(page), text: q });
     const last = lastPage(found.total);
     if (page > last) return reply.redirect(libraryAddress(site, { q, ...filter, page: last }), 303);
     return sendPage(request, reply, resultsPage({ site, filter, page, pageSize, ...found, text: q }));

@@ -1,0 +1,227 @@
+import { type Dispatcher, Pool } from 'undici';
+import { readBounded, TooLargeError } from '../../protocol/base/boundedBody.ts';
+import { messageOf } from '../../protocol/base/errorText.ts';
+import { isRecord, tryJson } from '../../protocol/base/json.ts';
+import { cutText } from '../../protocol/base/text.ts';
+import { readTokenFile } from '../base/tokenFile.ts';
+import { prefixesFor } from './embeddingFamilies.ts';
+
+export interface EmbeddingsOptions {
+  /** The origin of a runner: of the Ollama API, or of OpenAI's. */
+  readonly url: string;
+  readonly model: string;
+  /** The file with the token for it. */
+  readonly tokenFile?: string | undefined;
+}
+
+/** Turns texts into vectors, by a runner of the user's own. */
+export interface Embeddings {
+  /**
+   * A vector for each text, all of the same length, none of them zero.
+   * @throws {EmbeddingsError} if the runner is away, slow or wrong.
+   */
+  embed(texts: readonly string[], use: EmbeddingUse): Promise<readonly Float32Array[]>;
+  close(): Promise<void>;
+}
+
+interface EmbeddingUse {
+  readonly kind: 'question' | 'text';
+  /** Another model than that of the options, for a question about what was embedded earlier. */
+  readonly model?: string;
+  readonly signal: AbortSignal;
+}
+
+/** What is wrong, as a sentence for the operator. */
+export class EmbeddingsError extends Error {
+  override readonly name = 'EmbeddingsError';
+  /** A text has more tokens than the model takes. */
+  readonly isTooLong: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly isTooLong?: boolean } = {}) {
+    super(message, options);
+    this.isTooLong = options.isTooLong ?? false;
+  }
+}
+
+/** The most texts of one call. */
+export const maxTexts = 64;
+/** Calls at once; others wait. */
+const maxCalls = 8;
+/** More numbers than any model has in a vector. */
+const maxDimensions = 16_384;
+/** Bytes of a number in JSON, with its comma. */
+const numberBytes = 26;
+/** Halves of halves: a text of 1,200 characters is cut into at most 64 pieces. */
+const maxHalvings = 6;
+
+/** No proxy, and no redirect: what is sent goes to the named origin and nowhere else. */
+export function createEmbeddings({ url, model: usual, tokenFile }: EmbeddingsOptions): Embeddings {
+  const pool = new Pool(new URL(url).origin, {
+    connections: maxCalls,
+    allowH2: false,
+    maxHeaderSize: 16 * 1024,
+    connectTimeout: 5_000,
+    bodyTimeout: 0,
+    headersTimeout: 0,
+  });
+  let wire: Promise<Wire> | undefined;
+
+  const ask = async (request: Omit<Dispatcher.RequestOptions, 'headers'>, maxBytes: number) => {
+    const token = tokenFile === undefined ? undefined : await readTokenFile(tokenFlag, tokenFile);
+    const { statusCode, body } = await pool.request({
+      ...request,
+      headers: {
+        ...(token && { authorization: `Bearer ${token.text}` }),
+        ...(request.body == null ? {} : { 'content-type': 'application/json' }),
+        accept: 'application/json',
+        'accept-encoding': 'identity',
+        'user-agent': 'runner-docs',
+      },
+    });
+    const text = (await readBounded(body, maxBytes)).toString('utf8');
+    return { status: statusCode, value: tryJson(text) };
+  };
+  /** Servers of OpenAI's API have no such path, or answer with something else. */
+  const findWire = async (signal: AbortSignal): Promise<Wire> => {
+    const { status, value } = await ask({ method: 'GET', path: '/api/version', signal }, 64 * 1024);
+    const isOllama = status === 200 && isRecord(value) && typeof value['version'] === 'string';
+    return isOllama ? ollama : openai;
+  };
+  const embedOnce = async (texts: readonly string[], model: string, signal: AbortSignal) => {
+    wire ??= findWire(signal);
+    const { path, options, vectorsIn } = await wire;
+    const body = JSON.stringify({ model, input: texts, ...options });
+    const most = 64 * 1024 + texts.length * maxDimensions * numberBytes;
+    const { status, value } = await ask({ method: 'POST', path, body, signal }, most);
+    if (status !== 200) throw failureOf(status, value);
+    return parseVectors(vectorsIn(value), texts.length);
+  };
+  /** A text that is too long is cut in half, and gets the mean of what its halves mean. */
+  const embedWhole = async (text: string, asking: Asking, halvings = 0): Promise<Float32Array> => {
+    try {
+      const [vector] = await embedOnce([asking.prefix + text], asking.model, asking.signal);
+      if (vector) return vector;
+    } catch (error) {
+      const isHopeless = halvings === maxHalvings || text.length < 2;
+      if (!(error instanceof EmbeddingsError && error.isTooLong) || isHopeless) throw error;
+    }
+    const middle = middleOf(text);
+    const one = await embedWhole(text.slice(0, middle), asking, halvings + 1);
+    return meanOf(one, await embedWhole(text.slice(middle), asking, halvings + 1));
+  };
+  return {
+    async embed(texts, { kind, model = usual, signal }) {
+      const asking = { model, signal, prefix: prefixesFor(model)[kind] };
+      try {
+        return await embedOnce(
+          texts.map((text) => asking.prefix + text),
+          model,
+          signal,
+        );
+      } catch (error) {
+        if (error instanceof EmbeddingsError && error.isTooLong) {
+          const vectors: Float32Array[] = [];
+          for (const text of texts) vectors.push(await embedWhole(text, asking));
+          return vectors;
+        }
+        // Another server may answer there the next time.
+        wire = undefined;
+        throw toFailure(error);
+      }
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+const tokenFlag = '--embeddings-token-file';
+
+interface Asking {
+  readonly model: string;
+  readonly prefix: string;
+  readonly signal: AbortSignal;
+}
+
+/** What differs between the two APIs. */
+interface Wire {
+  readonly path: string;
+  readonly options: object;
+  readonly vectorsIn: (answer: unknown) => unknown;
+}
+
+/** Without the option, it would cut off what is too long. */
+const ollama: Wire = {
+  path: '/api/embed',
+  options: { truncate: false },
+  vectorsIn: (answer) => (isRecord(answer) ? answer['embeddings'] : undefined),
+};
+
+const openai: Wire = {
+  path: '/v1/embeddings',
+  options: { encoding_format: 'float' },
+  vectorsIn(answer) {
+    const data = isRecord(answer) ? answer['data'] : undefined;
+    if (!Array.isArray(data) || !data.every(isRecord)) return undefined;
+    // In whatever order they come.
+    return data
+      .toSorted((one, other) => Number(one['index']) - Number(other['index']))
+      .map((entry) => entry['embedding']);
+  },
+};
+
+/** @throws {EmbeddingsError} unless these are `count` vectors of one length. */
+function parseVectors(value: unknown, count: number): readonly Float32Array[] {
+  if (!Array.isArray(value) || value.length !== count)
+    throw new EmbeddingsError(`It did not answer with ${count} vectors.`);
+  const vectors = value.map(parseVector);
+  if (vectors.some(({ length }) => length !== vectors[0]?.length))
+    throw new EmbeddingsError('Its vectors have different lengths.');
+  return vectors;
+}
+
+function parseVector(value: unknown): Float32Array {
+  const isVector =
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.length <= maxDimensions &&
+    value.every((number) => typeof number === 'number' && Number.isFinite(number));
+  if (!isVector) throw new EmbeddingsError('It answered with something that is no vector.');
+  const vector = Float32Array.from(value as number[]);
+  const length = Math.hypot(...vector);
+  if (length === 0 || !Number.isFinite(length))
+    throw new EmbeddingsError('It answered with a vector that has no direction.');
+  return vector;
+}
+
+function failureOf(status: number, value: unknown): EmbeddingsError {
+  const error = isRecord(value) ? (value['error'] ?? value['message']) : undefined;
+  const said = String((isRecord(error) ? error['message'] : error) ?? '');
+  const isTooLong = /context length|too (?:large|long)|exceeds|maximum/i.test(said);
+  const what = said === '' ? '' : `: ${cutText(said.replace(/\s+/g, ' '), 200)}`;
+  return new EmbeddingsError(`It answered with status ${status}${what}`, { isTooLong });
+}
+
+function toFailure(error: unknown): EmbeddingsError {
+  if (error instanceof EmbeddingsError) return error;
+  if (error instanceof TooLargeError)
+    return new EmbeddingsError('Its answer is too large.', { cause: error });
+  const isLate = error instanceof Error && error.name === 'TimeoutError';
+  return new EmbeddingsError(
+    isLate ? 'It did not answer in time.' : `It does not answer: ${messageOf(error)}`,
+    {
+      cause: error,
+    },
+  );
+}
+
+/** Between two characters, at a blank if there is one near. */
+function middleOf(text: string): number {
+  const half = Math.ceil(text.length / 2);
+  const blank = text.lastIndexOf(' ', half);
+  if (blank > half / 2) return blank;
+  return /[\ud800-\udbff]/.test(text[half - 1] ?? '') ? half - 1 || half + 1 : half;
+}
+
+function meanOf(one: Float32Array, other: Float32Array): Float32Array {
+  const [length, otherLength] = [Math.hypot(...one), Math.hypot(...other)];
+  return one.map((number, at) => number / length + (other[at] ?? 0) / otherLength);
+}

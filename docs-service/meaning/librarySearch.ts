@@ -1,0 +1,57 @@
+import type { DocumentIndex, SearchPage, SearchQuery } from '../search/documentIndex.ts';
+import { isNarrowed } from '../search/documentRecord.ts';
+import { parseQuery, questionOf } from '../search/query.ts';
+import type { Meaning } from './meaning.ts';
+
+/** By what documents are found: their words, their meaning, or either. */
+export type SearchMode = 'text' | 'meaning' | 'both';
+
+/** A search, by text and by meaning where that is on. */
+export interface LibrarySearch {
+  /** Grows whenever the same search may have another answer. */
+  readonly generation: number;
+  /** Whether documents can be found by their meaning. */
+  readonly hasMeaning: boolean;
+  /**
+   * As the index searches. Without a mode, by everything that is on.
+   */
+  search(query: Omit<SearchQuery, 'near'>, mode?: SearchMode): Promise<FoundPage>;
+}
+
+export interface FoundPage extends SearchPage {
+  /** The meaning was to count, too, but the runner cannot be asked now. */
+  readonly isTextAlone: boolean;
+}
+
+/** So many of the nearest sections count. */
+const count = 100;
+/** So many are looked at where filters, exclusions or phrases may leave most of them out. */
+const manySections = 2_000;
+
+export function createLibrarySearch(index: DocumentIndex, meaning?: Meaning): LibrarySearch {
+  const byText = async (query: Omit<SearchQuery, 'near'>, isTextAlone: boolean) => ({
+    ...(await index.search(query)),
+    isTextAlone,
+  });
+  return {
+    get generation() {
+      return index.generation + (meaning?.generation ?? 0);
+    },
+    hasMeaning: meaning !== undefined,
+    async search(query, mode = meaning ? 'both' : 'text') {
+      const question = questionOf(query.text);
+      if (!meaning || mode === 'text' || question === '') return byText(query, false);
+      const looked = isNarrowing(query) ? manySections : count;
+      const sections = await meaning.nearest(question, { drafts: query.drafts, count: looked });
+      if (sections === undefined) return byText(query, true);
+      const near = { sections, count, isAlone: mode === 'meaning' };
+      return { ...(await index.search({ ...query, near })), isTextAlone: false };
+    },
+  };
+}
+
+function isNarrowing(query: Omit<SearchQuery, 'near'>): boolean {
+  const { quoted, none } = parseQuery(query.text);
+  const hasFacets = query.type !== undefined || query.tag !== undefined;
+  return hasFacets || isNarrowed(query) || quoted.length + none.length > 0;
+}

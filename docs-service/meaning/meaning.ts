@@ -1,0 +1,163 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { messageOf } from '../../protocol/base/errorText.ts';
+import type { DocumentIndex } from '../search/documentIndex.ts';
+import type { EmbeddingsOptions } from './embeddings.ts';
+import type { ListedDocument } from './meaningIndex.ts';
+import { createMeaningThread, type MeaningThread, RunnerAwayError } from './meaningThread.ts';
+import type { NearSection } from './vectorTable.ts';
+
+/** The meaning of all documents, kept in step with the index by a runner of the user's own. */
+export interface Meaning {
+  /** Grows whenever other sections may be near. */
+  readonly generation: number;
+  /** In documents. */
+  readonly progress: { readonly embedded: number; readonly toEmbed: number };
+  /** The nearest sections first; undefined while the runner cannot say. */
+  nearest(
+    question: string,
+    options: { readonly drafts: boolean; readonly count: number },
+  ): Promise<readonly NearSection[] | undefined>;
+  /** Resolves once every document has been embedded. @throws {Error} with a sentence if the runner cannot. */
+  embedAll(signal: AbortSignal, onProgress?: (progress: Meaning['progress']) => void): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface MeaningOptions {
+  readonly index: DocumentIndex;
+  readonly embeddings: EmbeddingsOptions;
+  readonly place: { readonly file: string; readonly database: string | undefined };
+  /** The path of the worker's program. */
+  readonly worker: string;
+  /** Whether this process keeps the vectors; others read what it has embedded. */
+  readonly isWriter: () => boolean;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly log: (message: string) => void;
+}
+
+/** Milliseconds until a runner that failed is asked again, and between two checks for changes. */
+const [retryAfter, lookAfter] = [10_000, 1_000];
+/** Documents in one call of the worker. */
+const pieceSize = 16;
+/** Documents on a page of the list. */
+const pageSize = 500;
+
+export function createMeaning(options: MeaningOptions): Meaning {
+  const { index, embeddings, place, worker, isWriter, now, log } = options;
+  let generation = 0;
+  let awayUntil = 0;
+  let problem: string | undefined;
+  let progress = { embedded: 0, toEmbed: 0 };
+  const thread = createMeaningThread({
+    worker,
+    data: { embeddings, place },
+    onChange: () => void (generation += 1),
+    log,
+  });
+  const failed = (error: unknown) => {
+    awayUntil = now() + retryAfter;
+    const sentence = `Documents are searched by text alone, because ${embeddings.url} cannot embed: ${messageOf(error)}`;
+    if (sentence !== problem) log(sentence);
+    problem = sentence;
+  };
+  const worked = () => {
+    if (problem !== undefined) log(`${embeddings.url} embeds again.`);
+    problem = undefined;
+    awayUntil = 0;
+  };
+  const embedAll: Meaning['embedAll'] = async (signal, onProgress) => {
+    await embedWhatIsNew({ index, thread, signal }, (current) => {
+      progress = current;
+      onProgress?.(current);
+    });
+    worked();
+  };
+  const ending = new AbortController();
+  const running = follow();
+
+  /** Embeds what has changed, as long as this process is the writer. */
+  async function follow(): Promise<void> {
+    let done = -1;
+    for (const { signal } = ending; !signal.aborted; ) {
+      await wait(problem === undefined ? lookAfter : retryAfter, undefined, { signal }).catch(
+        () => undefined,
+      );
+      const current = index.generation;
+      if (signal.aborted || current === done || !isWriter()) continue;
+      try {
+        await embedAll(signal);
+        done = current;
+      } catch (error) {
+        if (!signal.aborted) failed(error);
+      }
+    }
+  }
+
+  return {
+    get generation() {
+      return generation;
+    },
+    get progress() {
+      return progress;
+    },
+    async nearest(question, asked) {
+      if (now() < awayUntil) return undefined;
+      try {
+        return await thread.nearest(question, asked);
+      } catch (error) {
+        if (!(error instanceof RunnerAwayError)) log(messageOf(error));
+        failed(error);
+        return undefined;
+      }
+    },
+    embedAll,
+    async close() {
+      ending.abort();
+      await thread.close();
+      await running;
+    },
+  };
+}
+
+interface Embedding {
+  readonly index: DocumentIndex;
+  readonly thread: MeaningThread;
+  readonly signal: AbortSignal;
+}
+
+async function embedWhatIsNew(
+  { index, thread, signal }: Embedding,
+  report: (progress: Meaning['progress']) => void,
+): Promise<void> {
+  const listed = await listAll(index, signal);
+  const wanted = await thread.sync(listed);
+  let left = wanted.length;
+  const tell = () => report({ embedded: listed.length - left, toEmbed: left });
+  tell();
+  for (let at = 0; at < wanted.length; at += pieceSize) {
+    signal.throwIfAborted();
+    const piece = wanted.slice(at, at + pieceSize);
+    const documents = await Promise.all(piece.map((slug) => index.read(slug)));
+    await thread.put(documents.filter((document) => document !== undefined));
+    left -= piece.length;
+    tell();
+  }
+  await thread.finish();
+}
+
+/** All of one state of the library. */
+async function listAll(index: DocumentIndex, signal: AbortSignal): Promise<readonly ListedDocument[]> {
+  for (;;) {
+    const { generation } = index;
+    const listed: ListedDocument[] = [];
+    for (let total = 1; listed.length < total; ) {
+      signal.throwIfAborted();
+      const page = await index.list({ drafts: true, limit: pageSize, offset: listed.length });
+      for (const { slug, contentHash, draft } of page.items)
+        listed.push({ slug, contentHash, isDraft: draft });
+      total = page.items.length === 0 ? listed.length : page.total;
+    }
+    if (generation === index.generation) return listed;
+    await wait(lookAfter, undefined, { signal });
+  }
+}

@@ -1,0 +1,205 @@
+import type { Document } from '../content/document.ts';
+import { embeddedText, sectionHash, sectionsOf } from '../search/sections.ts';
+import { type CompactVector, compactVector } from './compactVector.ts';
+import { type Embeddings, EmbeddingsError, maxTexts } from './embeddings.ts';
+import type { VectorStore } from './vectorStore.ts';
+import { type NearSection, VectorTable } from './vectorTable.ts';
+
+/** A document of the index, by what shows whether it has changed. */
+export interface ListedDocument {
+  readonly slug: string;
+  readonly contentHash: string;
+  readonly isDraft: boolean;
+}
+
+export type EmbeddedDocument = Pick<Document, 'slug' | 'title' | 'body' | 'contentHash' | 'draft'>;
+
+interface MeaningIndexOptions {
+  readonly store: VectorStore;
+  readonly embeddings: Embeddings;
+  readonly model: string;
+  /** Called when other sections may be near to a question. */
+  readonly onChange: () => void;
+}
+
+/** Milliseconds for the runner to embed texts that nobody waits for, and for a question. */
+const limits = { text: 120_000, question: 1_000 };
+/** Documents whose vectors are read at once. */
+const pieceSize = 200;
+/** Questions whose vectors are kept: pages of one search ask the same. */
+const maxQuestions = 500;
+
+/** The vectors of all sections, in a store and in memory, and the questions that they answer. */
+export class MeaningIndex {
+  readonly #options: MeaningIndexOptions;
+  #table: VectorTable | undefined;
+  #serving: string | undefined;
+  #documents = new Map<
+    string,
+    { readonly contentHash: string; isDraft: boolean; hashes: readonly string[] }
+  >();
+  /** What has a vector of the model. */
+  #embedded = new Set<string>();
+  #seen = -1;
+  #isCluttered = false;
+  readonly #questions = new Map<string, CompactVector>();
+
+  constructor(options: MeaningIndexOptions) {
+    this.#options = options;
+  }
+
+  /** Reads what other processes have written since. */
+  async refresh(): Promise<void> {
+    const { store, model } = this.#options;
+    const changes = await store.changes();
+    if (changes === this.#seen) return;
+    this.#serving = await store.serving();
+    this.#table = undefined;
+    this.#embedded = new Set();
+    const documents = await store.documents();
+    this.#documents = new Map(documents.map(({ slug, ...rest }) => [slug, rest]));
+    for (let at = 0; at < documents.length; at += pieceSize) {
+      const piece = documents.slice(at, at + pieceSize);
+      const hashes = piece.flatMap((document) => document.hashes);
+      const served = this.#serving === undefined ? new Map() : await store.vectors(this.#serving, hashes);
+      const own = this.#serving === model ? served : await store.vectors(model, hashes);
+      for (const hash of own.keys()) this.#embedded.add(hash);
+      for (const { slug, isDraft, hashes } of piece) this.#show(slug, isDraft, hashes, served);
+    }
+    this.#seen = changes;
+    this.#options.onChange();
+  }
+
+  /** Drops what the index does not have. Returns the slugs of the documents that must be read. */
+  async sync(listed: readonly ListedDocument[]): Promise<readonly string[]> {
+    await this.refresh();
+    const { store } = this.#options;
+    const there = new Set(listed.map(({ slug }) => slug));
+    const gone = [...this.#documents.keys()].filter((slug) => !there.has(slug));
+    if (gone.length > 0) {
+      await this.#write(() => store.removeDocuments(gone));
+      for (const slug of gone) {
+        this.#documents.delete(slug);
+        this.#table?.remove(slug);
+      }
+      this.#isCluttered = true;
+      this.#options.onChange();
+    }
+    return listed.flatMap(({ slug, contentHash, isDraft }) => {
+      const known = this.#documents.get(slug);
+      const isKnown =
+        known?.contentHash === contentHash &&
+        known.isDraft === isDraft &&
+        known.hashes.every((hash) => this.#embedded.has(hash));
+      return isKnown ? [] : [slug];
+    });
+  }
+
+  /** Embeds what is new in these documents. @throws {EmbeddingsError} if the runner cannot. */
+  async put(documents: readonly EmbeddedDocument[]): Promise<void> {
+    const { store, model } = this.#options;
+    const read = documents.map(({ slug, title, body, contentHash, draft: isDraft }) => {
+      const texts = sectionsOf(body).map((section) => embeddedText(title, section));
+      return { slug, contentHash, isDraft, texts, hashes: texts.map(sectionHash) };
+    });
+    const missing = new Map(
+      read.flatMap(({ texts, hashes }) =>
+        hashes.flatMap((hash, at) => (this.#embedded.has(hash) ? [] : [[hash, texts[at] ?? ''] as const])),
+      ),
+    );
+    await this.#embed([...missing]);
+    await this.#write(() => store.putDocuments(read));
+    if (this.#serving === undefined) {
+      await this.#write(() => store.serve(model));
+      this.#serving = model;
+    }
+    const serves = this.#serving === model;
+    const vectors = serves
+      ? await store.vectors(
+          model,
+          read.flatMap(({ hashes }) => hashes),
+        )
+      : new Map<string, CompactVector>();
+    for (const { slug, contentHash, isDraft, hashes } of read) {
+      this.#isCluttered ||= this.#documents.has(slug);
+      this.#documents.set(slug, { contentHash, isDraft, hashes });
+      if (serves) this.#show(slug, isDraft, hashes, vectors);
+    }
+    if (serves) this.#options.onChange();
+  }
+
+  /** Everything that was to be read has been: from now on the model answers, and what nothing uses is deleted. */
+  async finish(): Promise<void> {
+    const { store, model } = this.#options;
+    if (this.#serving === model && !this.#isCluttered) return;
+    await this.#write(() => store.serve(model));
+    this.#isCluttered = false;
+    if (this.#serving === model) return;
+    this.#seen = -1;
+    this.#questions.clear();
+    await this.refresh();
+  }
+
+  /** The sections that are nearest to a question. @throws {EmbeddingsError} if the runner cannot embed it in time. */
+  async nearest(
+    question: string,
+    options: { readonly drafts: boolean; readonly count: number },
+  ): Promise<readonly NearSection[]> {
+    const model = this.#serving;
+    if (model === undefined || this.#table === undefined) return [];
+    const vector = this.#questions.get(question) ?? (await this.#vectorOf(question, model));
+    return this.#table.nearest(vector, options);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#options.embeddings.close(), this.#options.store.close()]);
+  }
+
+  async #vectorOf(question: string, model: string): Promise<CompactVector> {
+    const signal = AbortSignal.timeout(limits.question);
+    const [vector] = await this.#options.embeddings.embed([question], { kind: 'question', model, signal });
+    const compact = vector && compactVector(vector);
+    if (!compact) throw new EmbeddingsError('It answered with a vector that has no direction.');
+    const [oldest] = this.#questions.keys();
+    if (this.#questions.size >= maxQuestions && oldest !== undefined) this.#questions.delete(oldest);
+    this.#questions.set(question, compact);
+    return compact;
+  }
+
+  async #embed(missing: readonly (readonly [hash: string, text: string])[]): Promise<void> {
+    const { store, embeddings, model } = this.#options;
+    for (let at = 0; at < missing.length; at += maxTexts) {
+      const piece = missing.slice(at, at + maxTexts);
+      const signal = AbortSignal.timeout(limits.text);
+      const texts = piece.map(([, text]) => text);
+      const vectors = await embeddings.embed(texts, { kind: 'text', signal });
+      const found = new Map<string, CompactVector>();
+      for (const [index, [hash]] of piece.entries()) {
+        const vector = vectors[index];
+        const compact = vector && compactVector(vector);
+        if (compact) found.set(hash, compact);
+      }
+      await this.#write(() => store.putVectors(model, found));
+      for (const hash of found.keys()) this.#embedded.add(hash);
+    }
+  }
+
+  #show(
+    slug: string,
+    isDraft: boolean,
+    hashes: readonly string[],
+    vectors: ReadonlyMap<string, CompactVector>,
+  ): void {
+    const rows = hashes.map((hash) => vectors.get(hash));
+    const dimensions = rows.find((row) => row !== undefined)?.length;
+    if (dimensions !== undefined) this.#table ??= new VectorTable(dimensions);
+    this.#table?.put(slug, isDraft, rows);
+  }
+
+  /** Its own changes need not be read again. */
+  async #write(work: () => Promise<void>): Promise<void> {
+    const isUpToDate = (await this.#options.store.changes()) === this.#seen;
+    await work();
+    if (isUpToDate) this.#seen = await this.#options.store.changes();
+  }
+}

@@ -1,0 +1,413 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import t, { type Test } from 'tap';
+import { compactVector } from '../../docs-service/meaning/compactVector.ts';
+import { createEmbeddings } from '../../docs-service/meaning/embeddings.ts';
+import { MeaningIndex } from '../../docs-service/meaning/meaningIndex.ts';
+import { openPostgresVectors } from '../../docs-service/meaning/postgresVectors.ts';
+import { openSqliteVectors } from '../../docs-service/meaning/sqliteVectors.ts';
+import type { VectorStore } from '../../docs-service/meaning/vectorStore.ts';
+import { VectorTable } from '../../docs-service/meaning/vectorTable.ts';
+import { sectionsOf } from '../../docs-service/search/sections.ts';
+import { runDocs, serveDocs } from '../support/docsProcess.ts';
+import { documentOf } from '../support/documents.ts';
+import { type EmbeddingsStandIn, send, startEmbeddings } from '../support/embeddingsStandIn.ts';
+import { needs } from '../support/parts.ts';
+import { startPostgres, tryFindPostgres } from '../support/postgres.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
+import { poll } from '../support/waiting.ts';
+
+t.test('a document has a section for each heading, and long ones are cut', async (t) => {
+  const sections = sectionsOf(
+    'Before.\n\n# One\n\nFirst.\n\nTwo\n---\n\n```\n# no heading\n```\n\n## Empty\n\n### Last\nEnd.',
+  );
+  t.strictSame(sections, [
+    { heading: '', text: 'Before.' },
+    { heading: 'One', text: 'First.' },
+    { heading: 'Two', text: '```\n# no heading\n```' },
+    { heading: 'Last', text: 'End.' },
+  ]);
+  t.strictSame(sectionsOf('<script>\nsecret\n</script>\n'), []);
+  const long = Array.from({ length: 100 }, (_, at) => `Paragraph ${at} of several words.`).join('\n\n');
+  const pieces = sectionsOf(`# Long\n\n${long}`);
+  t.ok(
+    pieces.length > 2 &&
+      pieces.every(({ text }) => text.length <= 1_200 && /^Paragraph .*words\.$/s.test(text)),
+  );
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', maxLength: 6_000 }), (text) => {
+      const kept = sectionsOf(text).map((section) => section.text);
+      const plain = (value: string) => value.replace(/\s/g, '');
+      if (!/[#<`~=-]/.test(text) && plain(kept.join('')) !== plain(text)) t.fail(JSON.stringify(text));
+      if (kept.some((piece) => piece.length > 1_200 || piece.trim() === '')) t.fail('too long');
+    }),
+    { numRuns: 50 },
+  );
+});
+
+t.test('the nearest sections are found, exactly or by signs', async (t) => {
+  const dimensions = 64;
+  const random = fc.sample(
+    fc.array(fc.float({ min: -1, max: 1, noNaN: true }), { minLength: dimensions, maxLength: dimensions }),
+    300,
+  );
+  const vectors = random.map((numbers) => compactVector(Float32Array.from(numbers)));
+  const table = new VectorTable(dimensions);
+  for (const [at, vector] of vectors.entries())
+    table.put(`doc-${at}`, at % 10 === 0, [undefined, vector, vector]);
+  const cosine = (one: Int8Array, other: Int8Array) => {
+    const dot = one.reduce((sum, step, at) => sum + step * (other[at] ?? 0), 0);
+    return dot / Math.hypot(...one) / Math.hypot(...other);
+  };
+  const [question] = vectors.filter((vector) => vector !== undefined);
+  if (!question) throw new Error('There is no vector.');
+  const expected = vectors
+    .map((vector, at) => ({ slug: `doc-${at}`, near: vector ? cosine(question, vector) : -2 }))
+    .filter(({ near }) => near > -2)
+    .sort((one, other) => other.near - one.near || (one.slug < other.slug ? -1 : 1));
+  const nearest = table.nearest(question, { drafts: true, count: 20 });
+  t.strictSame(
+    nearest.filter(({ place }) => place === 1).map(({ slug }) => slug),
+    expected.slice(0, 10).map(({ slug }) => slug),
+  );
+  t.ok(table.nearest(question, { drafts: false, count: 600 }).every(({ slug }) => !slug.endsWith('0')));
+  for (const { slug } of expected.slice(0, 100)) table.remove(slug);
+  const left = table.nearest(question, { drafts: true, count: 1 });
+  t.strictSame(left, [{ slug: expected[100]?.slug, place: 1 }], 'rows that were moved are found');
+  t.strictSame(table.nearest(new Int8Array(3), { drafts: true, count: 1 }), [], 'another model');
+
+  // Of many rows, signs choose those that are compared. Groups of vectors are near to each other, as in a language.
+  const large = new VectorTable(256);
+  const exact: { readonly slug: string; readonly vector: Int8Array }[] = [];
+  let state = 1;
+  const next = () => ((state = (state * 48_271) % 2_147_483_647) / 2_147_483_647) * 2 - 1;
+  const subjects = Array.from({ length: 300 }, () => Float32Array.from({ length: 256 }, next));
+  for (let at = 0; at < 24_000; at++) {
+    const subject = subjects[at % subjects.length];
+    const vector = subject && compactVector(subject.map((number) => number + next() * 0.8));
+    if (!vector) continue;
+    large.put(`doc-${at}`, false, [vector]);
+    exact.push({ slug: `doc-${at}`, vector });
+  }
+  let same = 0;
+  for (const subject of subjects.slice(0, 20)) {
+    const asked = compactVector(subject);
+    if (!asked) continue;
+    const best = exact
+      .map(({ slug, vector }) => ({ slug, near: cosine(asked, vector) }))
+      .sort((one, other) => other.near - one.near)
+      .slice(0, 10)
+      .map(({ slug }) => slug);
+    const found = large.nearest(asked, { drafts: false, count: 100 }).slice(0, 10);
+    same += found.filter(({ slug }) => best.includes(slug)).length;
+  }
+  t.ok(same >= 198, `${same} of 200`);
+});
+
+t.test('a runner of either API embeds, and what is wrong is said', async (t) => {
+  const signal = AbortSignal.timeout(60_000);
+  for (const api of ['ollama', 'openai'] as const) {
+    const runner = await startEmbeddings({ api, maxLength: 40 });
+    t.teardown(() => runner.close());
+    const folder = await temporaryFolder(t, { token: 'top-secret\n' });
+    const embeddings = createEmbeddings({
+      url: runner.url,
+      model: 'nomic-embed-text',
+      tokenFile: join(folder, 'token'),
+    });
+    t.teardown(() => embeddings.close());
+    const vectors = await embeddings.embed(['a car', 'the sea'], { kind: 'text', signal });
+    t.equal(vectors.length, 2);
+    t.ok((vectors[0]?.[0] ?? 0) > 0.5 && (vectors[1]?.[2] ?? 0) > 0.5, 'in their order');
+    const [first] = runner.calls;
+    t.match(first, { model: 'nomic-embed-text', authorization: 'Bearer top-secret' });
+    t.strictSame(first?.input, ['search_document: a car', 'search_document: the sea']);
+    await embeddings.embed(['ship'], { kind: 'question', signal });
+    t.strictSame(runner.calls.at(-1)?.input, ['search_query: ship']);
+    const [long] = await embeddings.embed(['the sea and the bread and nothing else at all'], {
+      kind: 'text',
+      signal,
+    });
+    t.ok((long?.[2] ?? 0) > 0 && (long?.[3] ?? 0) > 0, 'of both halves');
+
+    const cases: readonly [
+      string,
+      (call: { readonly input: readonly string[] }) => object | string,
+      RegExp,
+    ][] = [
+      ['fewer', () => ({ embeddings: [], data: [] }), /did not answer with 1 vectors/],
+      [
+        'not a number',
+        () => '{"embeddings":[[1,null]],"data":[{"index":0,"embedding":[1,"x"]}]}',
+        /no vector/,
+      ],
+      ['zero', () => ({ embeddings: [[0, 0]], data: [{ index: 0, embedding: [0, 0] }] }), /no direction/],
+      ['text', () => 'hello', /did not answer with/],
+      ['endless', () => `[${'1,'.repeat(2_000_000)}1]`, /too large/],
+    ];
+    for (const [name, answer, message] of cases) {
+      runner.answer((response, call) => {
+        const said = answer(call);
+        response.writeHead(200).end(typeof said === 'string' ? said : JSON.stringify(said));
+      });
+      await t.rejects(
+        embeddings.embed(['x'], { kind: 'text', signal }),
+        { name: 'EmbeddingsError', message },
+        `${api}: ${name}`,
+      );
+    }
+    runner.answer((response) => send(response, 404, { error: 'model "nomic-embed-text" not found' }));
+    await t.rejects(embeddings.embed(['x'], { kind: 'text', signal }), {
+      message: /status 404: model .* not found/,
+    });
+    runner.answer((response) => response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end());
+    await t.rejects(
+      embeddings.embed(['x'], { kind: 'text', signal }),
+      { message: /status 302/ },
+      'no redirect is followed',
+    );
+    runner.answer(() => undefined);
+    const short = AbortSignal.timeout(50);
+    await t.rejects(embeddings.embed(['x'], { kind: 'text', signal: short }), { message: /in time/ });
+    runner.answer(undefined);
+    t.equal((await embeddings.embed(['x'], { kind: 'text', signal })).length, 1);
+  }
+});
+
+const stores: readonly {
+  readonly name: string;
+  readonly options: object;
+  readonly open: (t: Test) => Promise<() => Promise<VectorStore>>;
+}[] = [
+  {
+    name: 'SQLite',
+    options: {},
+    open: async (t) => {
+      const folder = await temporaryFolder(t, {});
+      return () => openSqliteVectors(join(folder, 'vectors.db'));
+    },
+  },
+  {
+    name: 'PostgreSQL',
+    options: needs('postgres'),
+    open: async (t) => {
+      const server = await startPostgres(tryFindPostgres() ?? '');
+      t.teardown(() => server.remove());
+      const url = await server.database();
+      return () => openPostgresVectors(url, () => undefined);
+    },
+  },
+];
+for (const { name, options, open } of stores)
+  t.test(`vectors are kept in ${name}, and each text is embedded once`, options, async (t) => {
+    const runner = await startEmbeddings();
+    t.teardown(() => runner.close());
+    const openStore = await open(t);
+    const start = async (model = 'first') => {
+      const embeddings = createEmbeddings({ url: runner.url, model });
+      const index = new MeaningIndex({
+        store: await openStore(),
+        embeddings,
+        model,
+        onChange: () => undefined,
+      });
+      t.teardown(() => index.close());
+      return index;
+    };
+    const documents = [
+      documentOf('cars', '# Cars\n\nAn automobile.\n\n# Other\n\nMedicine.', { contentHash: 'a' }),
+      documentOf('sea', 'Waves of the ocean.', { contentHash: 'b' }),
+      documentOf('hidden', 'A ship.', { contentHash: 'c', draft: true }),
+    ];
+    const listed = documents.map(({ slug, contentHash, draft }) => ({ slug, contentHash, isDraft: draft }));
+    const near = async (index: MeaningIndex, question: string, drafts = false) =>
+      (await index.nearest(question, { drafts, count: 2 })).map(({ slug, place }) => `${slug} ${place}`);
+    const one = await start();
+    t.strictSame(await one.nearest('vehicle', { drafts: false, count: 1 }), [], 'nothing yet');
+    t.strictSame(await one.sync(listed), ['cars', 'sea', 'hidden']);
+    await one.put(documents);
+    await one.finish();
+    t.equal(runner.embedded(), 4);
+    t.strictSame((await near(one, 'vehicle')).slice(0, 1), ['cars 0']);
+    t.strictSame((await near(one, 'physician')).slice(0, 1), ['cars 1']);
+    t.strictSame((await near(one, 'ship', true)).toSorted(), ['hidden 0', 'sea 0']);
+    t.notOk((await near(one, 'ship')).includes('hidden 0'), 'a draft is for who may see it');
+    t.strictSame(await one.sync(listed), [], 'nothing to do');
+
+    const other = await start();
+    await other.refresh();
+    const before = runner.embedded();
+    t.strictSame(await other.sync(listed), [], 'what is stored is not embedded again');
+    t.strictSame((await near(other, 'physician')).slice(0, 1), ['cars 1']);
+    t.equal(runner.embedded(), before + 1, 'the question alone');
+
+    const [cars] = documents;
+    if (!cars) return;
+    const changed = { ...cars, body: `${cars.body}\n\n# New\n\nBaking.`, contentHash: 'd' };
+    const now = [{ slug: 'cars', contentHash: 'd', isDraft: false }];
+    t.strictSame(await one.sync(now), ['cars'], 'others are gone');
+    await one.put([changed]);
+    await one.finish();
+    t.equal(runner.embedded(), before + 2, 'only the new section');
+    t.strictSame((await near(one, 'loaf')).slice(0, 1), ['cars 2']);
+    t.notOk((await near(one, 'ship')).includes('sea 0'));
+    await other.refresh();
+    t.strictSame((await near(other, 'loaf')).slice(0, 1), ['cars 2'], 'another process sees it');
+
+    const newer = await start('second');
+    t.strictSame(await newer.sync(now), ['cars'], 'another model embeds everything again');
+    await near(newer, 'loaf bread');
+    t.equal(runner.calls.at(-1)?.model, 'first', 'until then the old one answers');
+    await newer.put([changed]);
+    await newer.finish();
+    await near(newer, 'loaf bread');
+    t.equal(runner.calls.at(-1)?.model, 'second');
+    t.strictSame((await near(newer, 'loaf')).slice(0, 1), ['cars 2']);
+  });
+
+const content = {
+  'cars.md': '# Cars\n\nAn automobile has four wheels.\n',
+  'sea.md': '---\ntags: [Water]\n---\n# The sea\n\nWaves of the ocean.\n',
+  'bread.md': '# Bread\n\nThe oven bakes a loaf.\n',
+  'draft.md': '---\ndraft: true\n---\n# A ship\n\nIt sails.\n',
+};
+
+async function serveWith(t: Test, runner: EmbeddingsStandIn, more: readonly string[] = []) {
+  const folder = await temporaryFolder(t, content);
+  const data = join(await temporaryFolder(t, {}), 'data');
+  const places = ['--data', data, ...more.filter((_, at) => more[0] === '--database' && at < 2)];
+  const flags = ['--content', folder, '--data', data, '--embeddings', runner.url, '--embeddings-model', 'm'];
+  const service = await serveDocs([...flags, ...more]);
+  t.teardown(() => service.stop());
+  await service.whenReady();
+  const token = (await runDocs(['token', 'create', ...places])).stdout.trim();
+  const search = async (query: string) => {
+    const response = await service.get(`/api/v1/docs?${query}`, token);
+    const { items = [], total } = (await response.json()) as {
+      items?: readonly { readonly slug: string; readonly matched: string }[];
+      total?: number;
+    };
+    return {
+      status: response.status,
+      mode: response.headers.get('search-mode'),
+      found: items.map(({ slug, matched }) => `${slug} ${matched}`),
+      total,
+    };
+  };
+  const ready = () => fetch(`${service.origin}/readyz`).then((response) => response.json());
+  return { service, token, search, folder, ready };
+}
+
+t.test('the service finds documents by their meaning, too', async (t) => {
+  const runner = await startEmbeddings({ api: 'openai' });
+  t.teardown(() => runner.close());
+  const { service, token, search, folder, ready } = await serveWith(t, runner);
+  t.match(await poll(ready, ({ toEmbed, embedded }) => toEmbed === 0 && embedded === 4, 20_000), {
+    documents: 3,
+  });
+  t.match(await search('q=vehicle'), {
+    mode: null,
+    found: ['cars meaning', 'bread meaning', 'sea meaning'],
+    total: 3,
+  });
+  t.match(await search('q=automobile&limit=1'), { found: ['cars both'], total: 3 });
+  t.match(await search('q=automobile&mode=text'), { found: ['cars text'], total: 1 });
+  t.match(await search('q=ship&mode=meaning&limit=1'), { found: ['sea meaning'] });
+  t.match(await search('q=vehicle%20-wheels&limit=9'), { total: 2 });
+  t.match(await search('q=vehicle&tag=water'), { found: ['sea meaning'], total: 1 });
+  t.match(await search('q=vehicle&mode=words'), { status: 400 });
+  const before = runner.calls.length;
+  await search('q=vehicle&offset=1');
+  t.equal(runner.calls.length, before, 'a question is embedded once');
+
+  const call = { name: 'search_docs', arguments: { query: 'physician vehicle', limit: 1 } };
+  const asked = await fetch(`${service.origin}/mcp`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: call }),
+  });
+  t.match(await asked.text(), /"slug":"cars".*"matched":"meaning"/);
+
+  await writeFile(join(folder, 'doctor.md'), '# Health\n\nMedicine.\n');
+  await poll(
+    () => search('q=physician&limit=1'),
+    ({ found }) => found[0] === 'doctor meaning',
+    20_000,
+  );
+
+  const flags = ['--content', folder, '--embeddings', runner.url, '--embeddings-model', 'm'];
+  const other = join(await temporaryFolder(t, {}), 'data');
+  const indexed = await runDocs(['index', '--data', other, ...flags]);
+  t.match(indexed, { code: 0, stdout: /^4 documents, 0 problems\n5 documents embedded\n$/ });
+  t.match((await runDocs(['doctor', '--data', other, ...flags])).stdout, /ok .*embeds with m: 32 numbers/);
+
+  await runner.close();
+  const warned = await runDocs(['doctor', '--data', other, ...flags]);
+  t.match(warned.stdout, /warning .*cannot embed with m: It does not answer.*found by text alone/);
+  const without = await runDocs(['index', '--data', other, ...flags]);
+  t.match(without, { code: 0, stderr: '', stdout: /5 documents embedded/ }, 'everything is there already');
+  t.match(await search('q=illness%20automobile'), { status: 200, mode: 'text', found: [], total: 0 });
+  t.match(await search('q=automobile%20wheels'), { mode: 'text', found: ['cars text'] });
+  t.match(service.stderr(), /searched by text alone, because .* cannot embed: It does not answer/);
+  const again = await startEmbeddings({ api: 'openai', port: Number(new URL(runner.url).port) });
+  t.teardown(() => again.close());
+  await poll(
+    () => search('q=loaf%20baking'),
+    ({ mode }) => mode === null,
+    20_000,
+  );
+});
+
+t.test('several instances on PostgreSQL search the same vectors', needs('postgres'), async (t) => {
+  const server = await startPostgres(tryFindPostgres() ?? '');
+  t.teardown(() => server.remove());
+  const runner = await startEmbeddings();
+  t.teardown(() => runner.close());
+  const database = ['--database', await server.database()];
+  const one = await serveWith(t, runner, database);
+  await poll(one.ready, ({ toEmbed, embedded }) => toEmbed === 0 && embedded === 4, 20_000);
+  const embedded = runner.embedded();
+  const other = await serveWith(t, runner, database);
+  const want = await one.search('q=vehicle');
+  t.match(want, { found: ['cars meaning', 'bread meaning', 'sea meaning'] });
+  t.strictSame(
+    await poll(
+      () => other.search('q=vehicle'),
+      ({ total }) => total === 3,
+      20_000,
+    ),
+    want,
+  );
+  t.equal(runner.embedded(), embedded + 2, 'beside the question of each, nothing is embedded again');
+});
+
+t.test('without a runner nothing changes, and wrong flags are named', async (t) => {
+  const folder = await temporaryFolder(t, content);
+  const data = join(folder, 'data');
+  const service = await serveDocs(['--content', folder, '--data', data]);
+  t.teardown(() => service.stop());
+  t.notOk('embedded' in (await service.whenReady()));
+  const token = (await runDocs(['token', 'create', '--data', data])).stdout.trim();
+  const response = await service.get('/api/v1/docs?q=automobile&mode=both', token);
+  t.match(await response.json(), { items: [{ slug: 'cars', matched: 'text' }], total: 1 });
+  t.equal(response.headers.get('search-mode'), null);
+  const refused = await service.get('/api/v1/docs?q=automobile&mode=meaning', token);
+  t.equal(refused.status, 400);
+  t.match(await refused.json(), { detail: /does not embed documents/ });
+  for (const [flags, message] of [
+    [['--embeddings', 'http://127.0.0.1:1'], /--embeddings needs --embeddings-model/],
+    [['--embeddings-model', 'm'], /--embeddings-model needs --embeddings/],
+    [['--embeddings', 'http://127.0.0.1:1/v1', '--embeddings-model', 'm'], /without a path/],
+    [['--embeddings', 'http://a:b@127.0.0.1:1', '--embeddings-model', 'm'], /without a path/],
+  ] as const) {
+    const { code, stderr } = await runDocs(['serve', '--data', data, '--content', folder, ...flags]);
+    t.equal(code, 2);
+    t.match(stderr, message);
+    t.notMatch(stderr, /a:b/);
+  }
+});
