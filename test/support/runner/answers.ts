@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { encodeJson } from '../../../daemon/practice/server.ts';
 import { splitTokens } from '../../../daemon/practice/speech.ts';
-import { aborted, type RawExchange, type Script } from './scriptedRunner.ts';
+import { aborted, type RawExchange, type Script } from './scriptedAnswer.ts';
 import type { Piece, ScriptedCall, ScriptedSpeaker } from './scriptedSpeech.ts';
 
 /** What the stand-in answers to one request, once. */

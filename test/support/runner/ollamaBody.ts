@@ -39,14 +39,6 @@ const shared = {
   ...fieldsOfType('object', 'options'),
   ...fieldsOfType('int', 'top_logprobs'),
 };
-const embed: Struct = {
-  name: 'EmbedRequest',
-  fields: {
-    ...fieldsOfType('string', 'model prompt'),
-    ...fieldsOfType('any', 'input keep_alive'),
-    ...{ truncate: 'bool', dimensions: 'int', options: 'object' },
-  },
-};
 const structs: Readonly<Record<string, Struct>> = {
   '/api/chat': { name: 'ChatRequest', fields: { ...shared, messages: 'array', tools: 'array' } },
   '/api/generate': {
@@ -57,8 +49,14 @@ const structs: Readonly<Record<string, Struct>> = {
       ...{ context: 'array', raw: 'bool', images: 'array' },
     },
   },
-  '/api/embed': embed,
-  '/api/embeddings': embed,
+  '/api/embed': {
+    name: 'EmbedRequest',
+    fields: {
+      ...fieldsOfType('string', 'model prompt'),
+      ...fieldsOfType('any', 'input keep_alive'),
+      ...{ truncate: 'bool', dimensions: 'int', options: 'object' },
+    },
+  },
   '/api/show': {
     name: 'ShowRequest',
     fields: { ...fieldsOfType('string', 'model name system'), verbose: 'bool', options: 'object' },

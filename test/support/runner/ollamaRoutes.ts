@@ -44,14 +44,6 @@ export const ollamaRoutes: Readonly<Record<string, OllamaRoute>> = {
   'POST /api/create': createStub,
   'POST /api/copy': copyModel,
   'POST /api/embed': embed,
-  'POST /api/me': () => ({
-    json: {
-      error: 'unauthorized',
-      signin_url: 'https://ollama.com/connect?name=practice&key=cHJhY3RpY2U',
-    },
-    status: 401,
-  }),
-  'POST /api/signout': () => ({ json: { error: 'you are not currently signed in' }, status: 401 }),
   'GET /library': libraryPage,
   'GET /library/*': libraryPage,
 };
