@@ -629,6 +629,13 @@ t.test('managing models', parts, async (t) => {
     }
   });
 
+  t.test('a runner without a model says how to get one', async (t) => {
+    const { neovim } = await start(t, { runner: { models: [] } });
+    await neovim.lua("vim.cmd('RunnerChat hello')");
+    const said = await neovim.until<string>(text, (now) => now.includes('**Error:**'));
+    t.match(said, /No model that can chat is installed\. Get one, for example with :RunnerPull qwen3:4b\.\n/);
+  });
+
   t.test('a model with a long name wraps only its own row', async (t) => {
     const long = `hf.co/${'someone'.repeat(10)}/model:latest`;
     const models = [{ name: long }, { name: 'short:latest' }];

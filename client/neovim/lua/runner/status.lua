@@ -55,7 +55,8 @@ end
 --- How the user gets a model.
 ---@return string
 function M.how_to_get()
-  return M.can('pull') and 'Get one with :RunnerPull NAME.' or 'Load one in the program that serves the models.'
+  local pull = 'Get one, for example with :RunnerPull qwen3:4b.'
+  return M.can('pull') and pull or 'Load one in the program that serves the models.'
 end
 
 function M.forget()
