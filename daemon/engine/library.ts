@@ -35,12 +35,12 @@ const sayWithin = 10_000;
 
 /** What would be fetched, and from where. */
 export async function describeLibrary(context: FetchContext): Promise<Fetchable> {
-  const { folders, env, platform } = context;
+  const { folders } = context;
   const native = nativePackage(thisMachine());
   // Another platform's figures differ by nothing.
   const name = 'name' in native ? native.name : '@node-llama-cpp/linux-x64';
   const { packages, licenses, version } = await lockFor(folders.lock, name);
-  const npm = await findNpm(env, platform);
+  const npm = await findNpm(context);
   const isThere = (await installedVersion(folders.home)) === version;
   const problem = 'problem' in native ? native.problem : npm || isThere ? undefined : noNpm;
   const registry = problem === undefined && npm && !isThere ? await registryOf(npm, context) : undefined;
@@ -58,10 +58,10 @@ export async function installLibrary(
   report: (state: WorkState) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const { folders, env, platform } = context;
+  const { folders } = context;
   const native = nativePackage(thisMachine());
   if ('problem' in native) throw new RunnerError('not-supported', native.problem);
-  const npm = await findNpm(env, platform);
+  const npm = await findNpm(context);
   if (!npm) throw new RunnerError('not-supported', noNpm);
   const { manifest, lock, version } = await lockFor(folders.lock, native.name);
   if ((await installedVersion(folders.home)) === version) return;
@@ -107,18 +107,16 @@ interface Npm {
  * npm as a program without a shell. On Windows its commands are scripts of the shell, so npm's own script is run, which
  * is beside the runtime, or beside its command on PATH.
  */
-async function findNpm(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): Promise<Npm | undefined> {
+async function findNpm({ env, platform, own }: FetchContext): Promise<Npm | undefined> {
   if (platform !== 'win32') {
-    for (const file of [...onPath('npm', env, platform), join(dirname(process.execPath), 'npm')])
+    for (const file of [...onPath('npm', env, platform), join(dirname(own), 'npm')])
       if (await isExecutable(file)) return { file, args: [] };
     return undefined;
   }
-  const folders = [process.execPath, ...onPath('node', env, platform), ...onPath('npm', env, platform)].map(
-    dirname,
-  );
+  const folders = [own, ...onPath('node', env, platform), ...onPath('npm', env, platform)].map(dirname);
   for (const folder of folders) {
     const script = join(folder, 'node_modules', 'npm', 'bin', 'npm-cli.js');
-    if (await stat(script).catch(() => undefined)) return { file: process.execPath, args: [script] };
+    if (await stat(script).catch(() => undefined)) return { file: own, args: [script] };
   }
   return undefined;
 }

@@ -199,6 +199,13 @@ exec ${process.execPath} "$@"
   await t.rejects(old.start(params, user.watcher()), {
     message: /cannot be loaded: no native parts\. Put Node 20\.19 or newer on the PATH, or install Ollama/,
   });
+  t.match((await old.offers()).library, { isThere: false, problem: /npm, which is not on the PATH/ });
+  const { dependencies } = JSON.parse(await readFile('daemon/engine/lock/package.json', 'utf8'));
+  const manifest = JSON.stringify({ version: dependencies['node-llama-cpp'] });
+  await writeFiles(user.data, { 'engine/node_modules/node-llama-cpp/package.json': manifest });
+  const { library } = await old.offers();
+  t.match(library, { isThere: true });
+  t.equal(library.problem, undefined, 'what is installed needs no npm');
   const { said, ...watcher } = user.watcher();
   const engine = user.daemon(undefined, {
     own: bin('editor'),

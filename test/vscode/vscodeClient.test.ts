@@ -48,7 +48,7 @@ import type { DaemonConnection } from '../../client/vscode/daemon/connection.ts'
 import { DaemonKeeper } from '../../client/vscode/daemon/daemonKeeper.ts';
 import { originsOf } from '../../client/vscode/daemon/servers.ts';
 import { toDocsAddress } from '../../client/vscode/documents/docsAddress.ts';
-import { questionBefore, wayChoices, whyNotMore } from '../../client/vscode/engine/engineWords.ts';
+import { questionBefore, wayChoices, whyNothing } from '../../client/vscode/engine/engineWords.ts';
 import { isSameModel, type ModelRow, worksOn } from '../../client/vscode/models/modelRow.ts';
 import { fits, type ValueSchema } from '../../client/vscode/settingSchema.ts';
 import { inEditorWords, remediesFor, withTryAgain } from '../../client/vscode/ui/remedies.ts';
@@ -114,11 +114,12 @@ t.test('the ways to a model on this machine, and what is asked before', async (t
   const offers = { programs: [], library: fetchable, sample: fetchable };
   for (const [changed, want] of [
     [{ ways: [small] }, undefined],
-    [{ ways: [ollama], library: { ...fetchable, problem: 'No npm.' } }, 'No npm.'],
+    [{ ways: [ollama], library: { ...fetchable, problem: 'No npm.' } }, undefined],
+    [{ ways: [], library: { ...fetchable, problem: 'No npm.' } }, 'No npm.'],
     [{ ways: [], sample: { ...fetchable, problem: 'No pip.' } }, 'No pip.'],
     [{ ways: [ollama] }, undefined],
   ] as const)
-    t.equal(whyNotMore({ ...offers, ...changed }), want);
+    t.equal(whyNothing({ ...offers, ...changed }), want);
 });
 
 t.test('the entries of the picker', async (t) => {

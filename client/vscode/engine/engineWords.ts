@@ -26,10 +26,9 @@ export function wayChoices({ ways }: Pick<EngineOffers, 'ways'>): readonly WayCh
   return [...offered, { label: 'Get Ollama', detail }];
 }
 
-/** Why less is offered than could be: a sentence of the daemon's. */
-export function whyNotMore({ ways, library, sample }: EngineOffers): string | undefined {
-  if (ways.some(({ start }) => start.product === 'runner-engine')) return undefined;
-  return library.problem ?? sample.problem;
+/** Why nothing can be started: a sentence of the daemon's. */
+export function whyNothing({ ways, library, sample }: EngineOffers): string | undefined {
+  return ways.length > 0 ? undefined : (library.problem ?? sample.problem);
 }
 
 /** A question, and the button that says yes. */

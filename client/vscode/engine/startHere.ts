@@ -16,7 +16,7 @@ import { ollamaHost } from '../daemon/servers.ts';
 import { runWork } from '../models/work.ts';
 import { readSettings, updateSetting } from '../settings.ts';
 import { plain } from '../ui/safeText.ts';
-import { ollamaPage, questionBefore, type WayChoice, wayChoices, whyNotMore } from './engineWords.ts';
+import { ollamaPage, questionBefore, type WayChoice, wayChoices, whyNothing } from './engineWords.ts';
 
 /**
  * Offers what there is on this machine to someone without a runner, and starts what is chosen. Whatever is fetched for
@@ -43,7 +43,7 @@ export async function startModelHere(daemon: DaemonConnection): Promise<boolean>
 async function chooseWay(offers: EngineOffers): Promise<EngineWay | undefined> {
   const icon = (choice: WayChoice) => new vscode.ThemeIcon(choice.way ? 'play' : 'link-external');
   const items = wayChoices(offers).map((choice) => ({ ...choice, iconPath: icon(choice) }));
-  const problem = whyNotMore(offers);
+  const problem = whyNothing(offers);
   // A list would cut it.
   if (problem !== undefined) void vscode.window.showWarningMessage(plain(problem));
   const chosen = await vscode.window.showQuickPick(items, {
