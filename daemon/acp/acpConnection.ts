@@ -72,8 +72,12 @@ export function connectAgent({
       const update = updateTo(client);
       const askPermission: PromptClient['askPermission'] = (question) =>
         client.request(methods.client.session.requestPermission, question);
+      const readTextFile: PromptClient['readTextFile'] = (file) =>
+        client.request(methods.client.fs.readTextFile, file);
+      const writeTextFile: PromptClient['writeTextFile'] = (file) =>
+        client.request(methods.client.fs.writeTextFile, file);
       return answer((params: PromptRequest, signal) =>
-        agent.prompt(params, { update, askPermission, signal }),
+        agent.prompt(params, { update, askPermission, readTextFile, writeTextFile, signal }),
       )(request);
     })
     .onRequest(session.load, ({ client, ...request }) => {

@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import type {
   DeleteSessionRequest,
+  FileSystemCapabilities,
   InitializeRequest,
   InitializeResponse,
   ListSessionsRequest,
@@ -18,7 +19,8 @@ import type {
 } from '@agentclientprotocol/sdk';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import type { Core } from '../compose/core.ts';
-import { type Client, createAskApproval, type PromptClient } from './client.ts';
+import type { EditorFiles } from '../tools/builtin/editorStore.ts';
+import { type Client, createAskApproval, editorFilesOf, type PromptClient } from './client.ts';
 import { readClientMcpServers } from './clientMcpServers.ts';
 import { createKeptConversations, historyOf, replay } from './keptConversations.ts';
 import { createModelOptions } from './modelOptions.ts';
@@ -70,7 +72,7 @@ interface AgentParts {
   readonly createId: () => string;
 }
 
-/** An agent that chats, and calls the tools of the session's servers; no files and no terminal of the editor. */
+/** An agent that chats, and calls the tools of the session's servers; it uses no terminal of the editor. */
 export function createAgent({ core, version, startTools, createId }: AgentParts): Agent {
   const kept = createKeptConversations(core);
   const tools = createSessionTools(startTools);
@@ -81,10 +83,16 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
     if (isResuming || sessions.all().some((session) => session.id === id)) return;
     kept.release(id);
     tools.remove(id);
+    files.delete(id);
   };
   const sessions = createSessions(({ id }) => release(id));
   const options = createModelOptions(core, sessions);
   let takesNotices = false;
+  let fileSystem: FileSystemCapabilities | undefined;
+  /** The editor's files of the sessions that are answering. */
+  const files = new Map<string, EditorFiles>();
+  const setTools = (id: string, given: Omit<ClientTools, 'files'>) =>
+    tools.set(id, { ...given, files: () => files.get(id) });
 
   /** A failure is only logged here: the first prompt reports it, if it has not passed by then. */
   const list = (method: string, signal: AbortSignal) =>
@@ -105,7 +113,7 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
       refuseAnswering(sessions, sessionId);
       const { id, title, model, messages } = found;
       const session = sessions.open({ id, title, model, history: historyOf(messages) });
-      tools.set(id, { servers, cwd });
+      setTools(id, { servers, cwd });
       return { found, configOptions: options.pickers(session) };
     } finally {
       resuming.delete(params);
@@ -116,6 +124,7 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
   return {
     initialize({ clientCapabilities }) {
       takesNotices = Boolean(clientCapabilities?.session?.notices);
+      fileSystem = clientCapabilities?.fs;
       return initializeResponse(version, core.configuration.current.keepSessions);
     },
 
@@ -124,7 +133,7 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
       const servers = readClientMcpServers(mcpServers);
       const [id] = await Promise.all([kept.begin(cwd), list('session/new', signal)]);
       const session = sessions.open({ id });
-      tools.set(id, { servers, cwd });
+      setTools(id, { servers, cwd });
       return { sessionId: session.id, configOptions: options.pickers(session) };
     },
 
@@ -155,10 +164,12 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
       return { configOptions: options.pickers(session) };
     },
 
-    async prompt({ sessionId, prompt }, { update, askPermission, signal: requestSignal }) {
+    async prompt({ sessionId, prompt }, client) {
+      const { update, askPermission, signal: requestSignal } = client;
       const session = sessions.get(sessionId);
       const message = promptToMessage(prompt);
       return inTurn({ session, requestSignal, onDidEnd: release }, async (signal) => {
+        files.set(sessionId, editorFilesOf(sessionId, client, fileSystem));
         const updates = createUpdateSender({
           update: (next) => update(sessionId, next),
           takesNotices,
@@ -176,7 +187,7 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
             options,
             session,
             tools,
-            ask: createAskApproval(sessionId, askPermission),
+            ask: createAskApproval(sessionId, { askPermission, onDidShow: updates.shown }),
             createId,
             updates,
             updateSessions: () => options.updateSessions(update),

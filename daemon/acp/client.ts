@@ -1,11 +1,16 @@
 import type {
+  FileSystemCapabilities,
   PermissionOption,
+  ReadTextFileRequest,
+  ReadTextFileResponse,
   RequestPermissionRequest,
   RequestPermissionResponse,
   SessionUpdate,
+  WriteTextFileRequest,
 } from '@agentclientprotocol/sdk';
-import type { ToolDecision } from '../../protocol/messages/tools.ts';
+import type { FileDiff, ToolDecision } from '../../protocol/messages/tools.ts';
 import type { AskApproval } from '../chat/daemonTools.ts';
+import type { EditorFiles } from '../tools/builtin/editorStore.ts';
 import { askedCall } from './toolCallUpdates.ts';
 
 /**
@@ -20,8 +25,10 @@ export interface Client {
   readonly signal: AbortSignal;
 }
 
-/** The client that has sent a prompt: it can be asked whether a tool may run. */
+/** The client that has sent a prompt: it can be asked whether a tool may run, and for its files. */
 export interface PromptClient extends Client {
+  readonly readTextFile: (file: ReadTextFileRequest) => Promise<ReadTextFileResponse>;
+  readonly writeTextFile: (file: WriteTextFileRequest) => Promise<unknown>;
   readonly askPermission: (question: RequestPermissionRequest) => Promise<RequestPermissionResponse>;
 }
 
@@ -32,18 +39,40 @@ const permissionOptions = [
   { optionId: 'deny', kind: 'reject_once', name: 'Deny' },
 ] as const satisfies readonly (PermissionOption & { readonly optionId: ToolDecision })[];
 
+interface ApprovalDependencies extends Pick<PromptClient, 'askPermission'> {
+  /** The question shows what the call would change. */
+  readonly onDidShow: (callId: string, diff: FileDiff) => void;
+}
+
 /** Asks the user through the client. A cancelled question, or an answer that is none of the options, is a denial. */
 export function createAskApproval(
   sessionId: string,
-  askPermission: PromptClient['askPermission'],
+  { askPermission, onDidShow }: ApprovalDependencies,
 ): AskApproval {
-  return async ({ toolCall, ...tool }) => {
+  return async ({ toolCall, decisions, ...tool }) => {
+    if (tool.diff) onDidShow(toolCall.id, tool.diff);
     const { outcome } = await askPermission({
       sessionId,
       toolCall: askedCall(toolCall, tool),
-      options: [...permissionOptions],
+      options: permissionOptions.filter(({ optionId }) => decisions?.includes(optionId) ?? true),
     });
     if (outcome.outcome !== 'selected') return 'deny';
     return permissionOptions.find(({ optionId }) => optionId === outcome.optionId)?.optionId ?? 'deny';
+  };
+}
+
+/** The file system of the editor for a session, as far as the editor has announced one. */
+export function editorFilesOf(
+  sessionId: string,
+  { readTextFile, writeTextFile }: Pick<PromptClient, 'readTextFile' | 'writeTextFile'>,
+  capabilities: FileSystemCapabilities | undefined,
+): EditorFiles {
+  return {
+    ...(capabilities?.readTextFile === true
+      ? { read: async (path) => (await readTextFile({ sessionId, path })).content }
+      : {}),
+    ...(capabilities?.writeTextFile === true
+      ? { write: async (path, content) => void (await writeTextFile({ sessionId, path, content })) }
+      : {}),
   };
 }

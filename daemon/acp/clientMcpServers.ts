@@ -1,5 +1,5 @@
 import type { McpServer } from '@agentclientprotocol/sdk';
-import type { ToolServers } from '../../protocol/messages/tools.ts';
+import { builtinServer, type ToolServers } from '../../protocol/messages/tools.ts';
 import { InvalidParamsError } from '../base/errors.ts';
 
 /** No editor has more. */
@@ -13,7 +13,7 @@ const maxServers = 64;
 export function readClientMcpServers(servers: readonly McpServer[]): ToolServers {
   if (servers.length > maxServers)
     throw new InvalidParamsError('mcpServers', `a session takes at most ${maxServers} tool servers`);
-  const names = new Set<string>();
+  const names = new Set<string>([builtinServer]);
   return Object.fromEntries(
     servers.map((server, index) => [freeName(server.name, names), toEntry(server, index)]),
   );

@@ -1,10 +1,13 @@
 import type { ToolServers } from '../../protocol/messages/tools.ts';
 import type { DaemonTools } from '../chat/daemonTools.ts';
+import type { EditorFiles } from '../tools/builtin/editorStore.ts';
 
 /** The tool servers that a client passed with a session, and the folder in which they start. */
 export interface ClientTools {
   readonly servers: ToolServers;
   readonly cwd: string;
+  /** The client's file system, as long as it waits for an answer; undefined if it has none. */
+  readonly files: () => EditorFiles | undefined;
 }
 
 /** The tool servers of one session. Each starts when a turn first needs it. */
@@ -55,7 +58,7 @@ export function createSessionTools(start: (given: ClientTools) => RunningTools):
   };
   const use = (sessionId: string): Running => {
     const found = running.get(sessionId) ?? {
-      tools: start(known.get(sessionId) ?? { servers: {}, cwd: '/' }),
+      tools: start(known.get(sessionId) ?? { servers: {}, cwd: '/', files: () => undefined }),
       turns: 0,
     };
     running.delete(sessionId);

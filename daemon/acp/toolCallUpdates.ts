@@ -8,7 +8,7 @@ import type {
 } from '@agentclientprotocol/sdk';
 import { cutText } from '../../protocol/base/text.ts';
 import type { ToolCall, ToolResult } from '../../protocol/messages/chat.ts';
-import type { ToolProgress } from '../../protocol/messages/tools.ts';
+import type { FileDiff, ToolProgress } from '../../protocol/messages/tools.ts';
 import { plainText } from '../base/programOutput.ts';
 import type { DaemonTool } from '../chat/daemonTools.ts';
 import { fencedText, imageBlock } from './contentBlocks.ts';
@@ -53,20 +53,20 @@ export function progressedCall({ id, progress, total, message }: ToolProgress): 
   };
 }
 
-/** The images follow the text, in which a line stands for each of them. */
-export function endedCall({
-  id,
-  content,
-  isError,
-  images = [],
-}: Pick<ToolResult, 'id' | 'content' | 'isError' | 'images'>): SessionUpdate {
+interface EndedCall extends Pick<ToolResult, 'id' | 'content' | 'isError' | 'images'> {
+  /** What the call has changed, unless it failed. */
+  readonly diff?: FileDiff;
+}
+
+/** The images follow the text, in which a line stands for each of them. A change stays as it was shown. */
+export function endedCall({ id, content, isError, images = [], diff }: EndedCall): SessionUpdate {
   const isOnlyImages = images.length > 0 && content.split('\n').every((line) => imageLine.test(line));
   const blocks = [...(isOnlyImages ? [] : [fencedText(content)]), ...images.map(imageBlock)];
   return {
     sessionUpdate: 'tool_call_update',
     toolCallId: id,
     status: isError ? 'failed' : 'completed',
-    content: blocks.map(toContent),
+    content: diff && !isError ? [toDiff(diff)] : blocks.map(toContent),
     rawOutput: { content, isError },
   };
 }
@@ -77,8 +77,9 @@ const imageLine = /^\[image, [^\]]*\]$/;
 /** The call that the user is asked about. Some editors show nothing else. */
 export function askedCall(
   call: ToolCall,
-  tool: Pick<DaemonTool, 'server' | 'title' | 'description' | 'annotations'>,
+  tool: Pick<DaemonTool, 'server' | 'title' | 'description' | 'annotations'> & { readonly diff?: FileDiff },
 ): ToolCallUpdate {
+  const { diff } = tool;
   const given = JSON.stringify(call.arguments, undefined, 2);
   const shown = given.length > maxShown ? `${given.slice(0, maxShown)}…` : given;
   return {
@@ -88,7 +89,8 @@ export function askedCall(
     status: 'pending',
     kind: kindOf(tool),
     rawInput: call.arguments,
-    content: [toContent(fencedText(shown))],
+    content: [diff ? toDiff(diff) : toContent(fencedText(shown))],
+    ...(diff ? { locations: [{ path: diff.path }] } : {}),
   };
 }
 
@@ -132,6 +134,10 @@ function kindOf(tool: Pick<DaemonTool, 'annotations'> | undefined): ToolKind {
   if (readOnlyHint === undefined) return 'other';
   if (!readOnlyHint) return 'edit';
   return openWorldHint ? 'fetch' : 'read';
+}
+
+function toDiff({ path, before, after }: FileDiff): ToolCallContent {
+  return { type: 'diff', path, oldText: before ?? null, newText: after };
 }
 
 function toContent(content: ContentBlock): ToolCallContent {

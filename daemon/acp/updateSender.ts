@@ -2,7 +2,7 @@ import type { SessionUpdate } from '@agentclientprotocol/sdk';
 import type { Advised } from '../../protocol/messages/advice.ts';
 import type { ChatDelta, ToolCall, Usage } from '../../protocol/messages/chat.ts';
 import type { Model } from '../../protocol/messages/models.ts';
-import type { ToolProgress } from '../../protocol/messages/tools.ts';
+import type { FileDiff, ToolProgress } from '../../protocol/messages/tools.ts';
 import type { DaemonTool } from '../chat/daemonTools.ts';
 import { forAgentClient } from './advice.ts';
 import { endedCall, progressedCall, startedCall, toolCallOf } from './toolCallUpdates.ts';
@@ -15,6 +15,8 @@ export interface UpdateSender {
   call(call: ToolCall, tool: DaemonTool | undefined): Promise<void>;
   /** The call is allowed, and runs next. */
   started(call: ToolCall): Promise<void>;
+  /** The user was shown what the call would change. */
+  readonly shown: (callId: string, diff: FileDiff) => void;
   /** The call has come so far. */
   progress(progress: ToolProgress): Promise<void>;
   usage(usage: Usage, model: Model | undefined): Promise<void>;
@@ -32,6 +34,8 @@ export function createUpdateSender({ update, takesNotices, signal }: UpdateSende
   let last = '';
   /** The calls that run. A report of a call may arrive after its result. */
   const running = new Set<string>();
+  /** What calls change, which is more than their result says. */
+  const diffs = new Map<string, FileDiff>();
   const send = async (next: SessionUpdate) => {
     if (!signal.aborted) await update(next);
   };
@@ -53,6 +57,7 @@ export function createUpdateSender({ update, takesNotices, signal }: UpdateSende
       running.add(call.id);
       return send(startedCall(call));
     },
+    shown: (callId, diff) => void diffs.set(callId, diff),
     async progress(progress) {
       if (running.has(progress.id)) await send(progressedCall(progress));
     },
@@ -62,7 +67,8 @@ export function createUpdateSender({ update, takesNotices, signal }: UpdateSende
         await send({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: delta.text } });
       if (delta.kind === 'toolResult') {
         running.delete(delta.toolResult.id);
-        await send(endedCall(delta.toolResult));
+        const diff = diffs.get(delta.toolResult.id);
+        await send(endedCall({ ...delta.toolResult, ...(diff ? { diff } : {}) }));
       }
       // The log has that a conversation is not kept: no client of this protocol asks for it.
       if (delta.kind === 'notice' && delta.notice.code !== 'session-not-kept') await notice(delta.notice);

@@ -91,7 +91,7 @@ export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
 function startTools(
   options: AcpOptions & Required<Pick<McpServersOptions, 'openStores'>>,
   core: Core,
-  { servers, cwd }: ClientTools,
+  { servers, cwd, files }: ClientTools,
 ): RunningTools {
   const tools = new McpServers({
     settings: () => {
@@ -101,7 +101,13 @@ function startTools(
     },
     ...toolServerOptions(core, options, options.userFile),
     openStores: options.openStores,
-    builtin: { findPrivacy: core.findPrivacy, openDocuments: () => [], showsDiffs: () => false },
+    builtin: {
+      findPrivacy: core.findPrivacy,
+      openDocuments: () => [],
+      // A difference is a part of the protocol, which every client shows.
+      showsDiffs: () => true,
+      editorFiles: files,
+    },
   });
   tools.start(cwd, [cwd]);
   return tools;

@@ -5,6 +5,7 @@ import { createRedaction } from '../config/redaction.ts';
 import { type ApprovalStore, createApprovals, createKeptApprovals, type KeptApprovals } from './approvals.ts';
 import { type ArgumentsCheck, createArgumentsCheck } from './argumentsCheck.ts';
 import { type BuiltinContext, createBuiltinServer } from './builtin/builtinServer.ts';
+import { createEditorStore } from './builtin/editorStore.ts';
 import { diskStore } from './builtin/fileStore.ts';
 import { McpServer, type McpServerOptions, type ServerLimits } from './mcpServer.ts';
 import { createAccessTokens } from './oauth/accessTokens.ts';
@@ -55,8 +56,10 @@ export function createMcpRuntime(options: McpRuntimeOptions): McpRuntime {
         limits,
         redact: createEntryRedaction(entry, options.redact),
       }),
-    createBuiltinServer: (entry, context) =>
-      createBuiltinServer({ store: diskStore, ...context, entry, env, platform }),
+    createBuiltinServer(entry, { editorFiles, ...context }) {
+      const store = editorFiles ? createEditorStore(editorFiles, diskStore) : diskStore;
+      return createBuiltinServer({ ...context, store, entry, env, platform });
+    },
     logins: createLogins({ store, hide, now, onDidChange }),
     approvals: createApprovals(stores.approvals),
     checkArguments: createArgumentsCheck(),

@@ -22,3 +22,8 @@ export function anyOf(...choices: readonly (string | undefined)[]): string {
 export function escapeMarkup(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
+
+/** A text with plain line ends: every `\r\n` is `\n`. */
+export function plainEnds(text: string): string {
+  return text.replaceAll('\r\n', '\n');
+}

@@ -1,5 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type McpServer,
@@ -21,6 +22,7 @@ import { failsWith } from '../support/failsWith.ts';
 import { startMcpStandIn } from '../support/mcpStandIn.ts';
 import type { StandInModel } from '../support/runner/standInModel.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
+import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { echo, offeredTo, toolServerPath } from '../support/toolDaemon.ts';
 import { poll } from '../support/waiting.ts';
 
@@ -43,7 +45,8 @@ t.test('the servers of eight sessions run; those of the longest idle session end
     close: async () => void ended.push(cwd),
   }));
   const use = (id: string, turn = async () => undefined) => tools.run(id, turn);
-  for (let count = 0; count < 10; count += 1) tools.set(`s${count}`, { servers: {}, cwd: `s${count}` });
+  for (let count = 0; count < 10; count += 1)
+    tools.set(`s${count}`, { servers: {}, cwd: `s${count}`, files: () => undefined });
   for (let count = 0; count < 8; count += 1) await use(`s${count}`);
   await use('s0');
   t.same(ended, [], 'there is room for eight');
@@ -425,7 +428,9 @@ t.test('a session that is closed and resumed while its turn ends keeps its serve
     runner.say('Yes.');
     const askPermission = async () => ({ outcome: { outcome: 'cancelled' as const } });
     const prompt = [{ type: 'text' as const, text: 'go' }];
-    return agent.prompt({ sessionId, prompt }, { update, askPermission, signal });
+    const noFile = async () => Promise.reject(new Error('there are no files'));
+    const client = { update, askPermission, readTextFile: noFile, writeTextFile: noFile, signal };
+    return agent.prompt({ sessionId, prompt }, client);
   };
   const resume = (name: string) =>
     agent.resumeSession({ sessionId, cwd: folder, mcpServers: [server(name)] }, signal);
@@ -495,4 +500,103 @@ t.test('over HTTP with headers; servers with other transports; models without to
   }
   t.match(acp.text(broken.sessionId), /> plain:1b cannot use tools[^>]*Three\. Four\.$/, 'once, too');
   t.same(offeredTo(runner), []);
+});
+
+/** A session whose user has switched the built-in tools on, in a folder with these files. */
+async function startInFolder(
+  t: Test,
+  files: Readonly<Record<string, string>>,
+  more: Partial<AcpPairOptions> = {},
+) {
+  const top = await realpath(await temporaryFolder(t, { 'runner/config.json': '{"builtinTools": true}' }));
+  const folder = join(top, 'work');
+  await writeFiles(folder, files);
+  const started = await start(t, { config: top, ...more });
+  const { sessionId } = await started.acp.agent.request(call.new, { cwd: folder, mcpServers: [] });
+  const edit = async (path: string, old: string, wanted: string) => {
+    const edits = [{ old, new: wanted }];
+    started.runner.toolCalls([{ id: `edit-${path}-${old}`, name: 'edit_file', arguments: { path, edits } }]);
+    started.runner.say('Done.');
+    await started.ask(sessionId);
+    return toolUpdates(started.acp.updates).at(-1);
+  };
+  const at = (name: string) => join(folder, name);
+  return { ...started, edit, at, sessionId, onDisk: (name: string) => readFileSync(at(name), 'utf8') };
+}
+
+t.test('an edit is a difference of the protocol, allowed once or denied', async (t) => {
+  const answers = ['deny', 'always', 'once'];
+  const { edit, at, onDisk, questions, runner } = await startInFolder(
+    t,
+    { 'a.txt': 'one\r\ntwo\r\n' },
+    { decide: () => chosen(answers.shift() ?? 'once') },
+  );
+  t.match(await edit('a.txt', 'one', '1'), { status: 'failed', rawOutput: { content: /did not allow/ } });
+  t.same(offeredTo(runner), ['read_file', 'edit_file']);
+  const diff = { type: 'diff', path: at('a.txt'), oldText: 'one\r\ntwo\r\n', newText: '1\r\ntwo\r\n' };
+  t.match(questions[0], {
+    toolCall: {
+      ...{ kind: 'edit', title: /^Edit a file \(builtin\) path=a\.txt, edits=/ },
+      ...{ content: [diff], locations: [{ path: at('a.txt') }] },
+    },
+    options: [{ kind: 'allow_once' }, { kind: 'reject_once' }],
+  });
+  t.equal(questions[0]?.options.length, 2);
+  t.match(await edit('a.txt', 'one', '1'), { status: 'failed' }, 'an answer that was not offered');
+  t.equal(onDisk('a.txt'), 'one\r\ntwo\r\n');
+  t.match(
+    await edit('a.txt', 'one', '1'),
+    { status: 'completed', content: [diff] },
+    'it stays on the screen',
+  );
+  t.equal(onDisk('a.txt'), '1\r\ntwo\r\n');
+  t.match(await edit('new.txt', '', 'new\n'), { content: [{ oldText: null, newText: 'new\n' }] });
+  t.equal(onDisk('new.txt'), 'new\n');
+});
+
+t.test("the editor's own file system is used, so that nothing unsaved is lost", async (t) => {
+  const files = new Map<string, string>();
+  const { edit, at, onDisk, questions } = await startInFolder(
+    t,
+    { 'a.txt': 'one\r\ntwo\r\n', 'b.txt': 'b\n', 'c.txt': 'c\n' },
+    { capabilities: { fs: { readTextFile: true, writeTextFile: true } }, files },
+  );
+  files.set(at('a.txt'), 'one\ntwo\n');
+  t.match(await edit('a.txt', 'one\ntwo', 'one\n2'), { status: 'completed' });
+  t.equal(files.get(at('a.txt')), 'one\r\n2\r\n', 'saved before: with the line ends of the disk');
+  t.equal(onDisk('a.txt'), 'one\r\ntwo\r\n', 'the editor writes');
+  files.set(at('b.txt'), 'b\nunsaved\n');
+  t.match(await edit('b.txt', 'unsaved', 'edited'), { status: 'completed' });
+  t.match(questions.at(-1)?.toolCall.content, [{ oldText: 'b\nunsaved\n', newText: 'b\nedited\n' }]);
+  t.equal(files.get(at('b.txt')), 'b\nedited\n');
+  t.match(await edit('c.txt', 'c', 'd'), {
+    rawOutput: { content: /^The editor refused c\.txt: Resource not found/ },
+  });
+  await edit('../d.txt', '', 'x');
+  await edit('new.txt', '', 'x');
+  t.same([...files.keys()], ['a.txt', 'b.txt', 'new.txt'].map(at));
+});
+
+t.test('what changes in the editor while the user is asked is not overwritten', async (t) => {
+  const files = new Map<string, string>();
+  let meanwhile: () => void = () => undefined;
+  const { edit, at, onDisk } = await startInFolder(
+    t,
+    { 'a.txt': 'one\n' },
+    {
+      ...{ capabilities: { fs: { readTextFile: true } }, files },
+      decide() {
+        meanwhile();
+        return chosen('once');
+      },
+    },
+  );
+  files.set(at('a.txt'), 'one\n');
+  meanwhile = () => void files.set(at('a.txt'), 'one and more\n');
+  t.match(await edit('a.txt', 'one', '1'), { rawOutput: { content: /has changed since the edit was made/ } });
+  meanwhile = () => undefined;
+  t.match(await edit('a.txt', 'more', '1'), { rawOutput: { content: /unsaved changes in the editor/ } });
+  files.set(at('a.txt'), 'one\n');
+  t.match(await edit('a.txt', 'one', '1'), { status: 'completed' }, 'an editor that only reads');
+  t.equal(onDisk('a.txt'), '1\n');
 });

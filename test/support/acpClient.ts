@@ -8,6 +8,7 @@ import {
   type InitializeResponse,
   methods,
   ndJsonStream,
+  RequestError,
   type RequestPermissionOutcome,
   type RequestPermissionRequest,
   type SessionUpdate,
@@ -38,6 +39,8 @@ export interface AcpClientOptions {
   readonly decide?: (
     question: RequestPermissionRequest,
   ) => RequestPermissionOutcome | Promise<RequestPermissionOutcome>;
+  /** The files of the editor, by their absolute paths: what is not saved, and what the agent has written. */
+  readonly files?: Map<string, string>;
 }
 
 export interface ConnectedAcpClient {
@@ -50,7 +53,7 @@ export interface ConnectedAcpClient {
 export function connectAcpClient(
   fromAgent: Readable,
   toAgent: Writable,
-  { capabilities, decide = () => ({ outcome: 'cancelled' }) }: AcpClientOptions = {},
+  { capabilities, decide = () => ({ outcome: 'cancelled' }), files = new Map() }: AcpClientOptions = {},
 ): ConnectedAcpClient {
   // What is still being written when the agent ends is lost, and that is no error.
   toAgent.on('error', () => undefined);
@@ -65,6 +68,15 @@ export function connectAcpClient(
     .onRequest(methods.client.session.requestPermission, async ({ params }) => ({
       outcome: await decide(params),
     }))
+    .onRequest(methods.client.fs.readTextFile, ({ params }) => {
+      const content = files.get(params.path);
+      if (content === undefined) throw new RequestError(-32002, 'Resource not found');
+      return { content };
+    })
+    .onRequest(methods.client.fs.writeTextFile, ({ params }) => {
+      files.set(params.path, params.content);
+      return {};
+    })
     .connect(
       held(
         ndJsonStream(Writable.toWeb(toAgent), Readable.toWeb(fromAgent) as ReadableStream<Uint8Array>),

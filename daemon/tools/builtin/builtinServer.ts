@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
+import { plainEnds } from '../../../protocol/base/text.ts';
 import type { FileDiff } from '../../../protocol/messages/tools.ts';
 import { type FindPrivacy, tryPathOf } from '../../base/filePrivacy.ts';
 import type { CallOutcome, PreparedCall } from '../../chat/daemonTools.ts';
@@ -14,6 +15,7 @@ import {
   type ReadFile,
   readFileSchema,
 } from './builtinTools.ts';
+import type { EditorFiles } from './editorStore.ts';
 import { createFileDiff } from './fileDiff.ts';
 import { FileProblemError } from './fileProblem.ts';
 import { changedMeanwhile, type FileStore, type StoredText } from './fileStore.ts';
@@ -29,8 +31,8 @@ export interface BuiltinContext {
   readonly openDocuments: () => readonly OpenText[];
   /** Whether the client shows the difference that an edit makes, with its question. */
   readonly showsDiffs: () => boolean;
-  /** Where files are read and written. Absent: on the disk. */
-  readonly store?: FileStore;
+  /** The editor's own file system. Absent: files are read and written on the disk. */
+  readonly editorFiles?: () => EditorFiles | undefined;
 }
 
 export interface OpenText {
@@ -38,7 +40,7 @@ export interface OpenText {
   getText(): string;
 }
 
-export interface BuiltinServerOptions extends Omit<BuiltinContext, 'store'> {
+export interface BuiltinServerOptions extends Omit<BuiltinContext, 'editorFiles'> {
   readonly entry: BuiltinEntry;
   readonly store: FileStore;
   readonly env: NodeJS.ProcessEnv;
@@ -197,8 +199,4 @@ function lineCounts({ unified }: FileDiff): string {
   const lines = unified.split('\n');
   const beginning = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
   return `+${beginning('+')} -${beginning('-')} lines`;
-}
-
-function plainEnds(text: string): string {
-  return text.replaceAll('\r\n', '\n');
 }

@@ -1,3 +1,4 @@
+import { plainEnds } from '../../../protocol/base/text.ts';
 import { FileProblemError } from './fileProblem.ts';
 
 /** Replaces a text that occurs exactly once. */
@@ -139,10 +140,6 @@ function createLineEnds(text: string): LineEnds {
       return model !== undefined && isLong(model) ? replacement.replaceAll('\n', '\r\n') : replacement;
     },
   };
-}
-
-function plainEnds(text: string): string {
-  return text.replaceAll('\r\n', '\n');
 }
 
 /** How many of the sorted numbers are smaller. */

@@ -1,0 +1,63 @@
+import { orAborted } from '../../../protocol/base/abort.ts';
+import { messageOf } from '../../../protocol/base/errorText.ts';
+import { plainEnds } from '../../../protocol/base/text.ts';
+import { FileProblemError } from './fileProblem.ts';
+import { changedMeanwhile, type FileStore, type StoredText } from './fileStore.ts';
+import type { WorkspaceFile } from './workspace.ts';
+
+/** The file system of an editor, as far as it has one: it knows what was not saved yet. */
+export interface EditorFiles {
+  readonly read?: (path: string) => Promise<string>;
+  readonly write?: (path: string, text: string) => Promise<void>;
+}
+
+/**
+ * Reads and writes through the editor if it has a file system, else on the disk. Both are asked when a file is read:
+ * the disk says whether it is text, and has the line ends that an editor may leave out.
+ */
+export function createEditorStore(editor: () => EditorFiles | undefined, disk: FileStore): FileStore {
+  const store: FileStore = {
+    async read(file, signal) {
+      const onDisk = await disk.read(file, signal);
+      const { read } = editor() ?? {};
+      if (!read) return onDisk;
+      const given = await ask(file.name, () => read(file.path), signal);
+      const text = given.replace(/^\ufeff/, '');
+      return plainEnds(text) === plainEnds(onDisk.text) ? onDisk : { ...onDisk, text };
+    },
+
+    async write(file, { before, text }, signal) {
+      const { write } = editor() ?? {};
+      if (before && !isSame(await store.read(file, signal), before)) throw changedMeanwhile(file.name);
+      if (!write) {
+        if (before) await requireSaved(file, before, signal);
+        return disk.write(file, { before, text }, signal);
+      }
+      signal.throwIfAborted();
+      await ask(file.name, () => write(file.path, before?.hasMark ? `\ufeff${text}` : text), signal);
+    },
+  };
+
+  const requireSaved = async (file: WorkspaceFile, before: StoredText, signal: AbortSignal) => {
+    const { text } = await disk.read(file, signal);
+    if (text !== before.text)
+      throw new FileProblemError(
+        `${file.name} has unsaved changes in the editor, so it was not changed. Ask the user to save it first.`,
+      );
+  };
+  return store;
+}
+
+/** What is on the disk may not change either, though the editor has other text. */
+function isSame(one: StoredText, other: StoredText): boolean {
+  return one.text === other.text && (other.bytes === undefined || one.bytes?.equals(other.bytes) === true);
+}
+
+async function ask<T>(name: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  try {
+    return await orAborted(work(), signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new FileProblemError(`The editor refused ${name}: ${messageOf(error).replace(/\.$/, '')}.`);
+  }
+}
