@@ -27,6 +27,7 @@ const chapters = [
   ['vscode', 'VS Code'],
   ['docsRest', 'The document service'],
   ['docsIndex', 'Search'],
+  ['docsMeaning', 'Search by meaning'],
   ['docsMcp', 'Search by agents'],
   ['docsPdf', 'PDF'],
   ['docsFormats', 'EPUB'],
