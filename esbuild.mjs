@@ -113,6 +113,7 @@ await build({
     mcpRuntime: 'daemon/tools/mcpRuntime.ts',
     prompts: 'daemon/prompts/prompts.ts',
     engine: 'daemon/engine/engine.ts',
+    answerFormat: 'daemon/chat/answerFormat.ts',
     namedFiles: 'daemon/files/namedFiles.ts',
     engineSupervisor: 'daemon/engine/supervisor/main.ts',
   },
@@ -123,6 +124,7 @@ await build({
     inAscii,
     ...[
       'server',
+      'answerFormat',
       'acpConnection',
       'engine',
       'httpAgent',

@@ -11,6 +11,7 @@ import { checkModelName } from '../models/name.ts';
 import type { ToolSupport, ToolVerdict } from '../models/toolSupport.ts';
 import type { ChatPart, ChatRequest, Runner, Wait } from '../runner/runner.ts';
 import { Answer, joined } from './answer.ts';
+import type { problemOfFormat } from './answerFormat.ts';
 import {
   contextNames,
   mayStartInThinking,
@@ -36,6 +37,10 @@ interface ChatDependencies {
   readonly defaults: () => { readonly keepAlive?: string | number; readonly contextLength?: number };
   readonly createId: () => string;
   readonly findPrivacy: FindPrivacy;
+  /** A sentence about an answer that is not in its format. The validator is loaded with the first one. */
+  readonly checkFormat: (
+    answer: Parameters<typeof problemOfFormat>[0],
+  ) => Promise<ReturnType<typeof problemOfFormat>>;
   /** Removes secrets from what a runner writes. */
   readonly createRedaction: () => StreamRedaction;
 }
@@ -270,7 +275,17 @@ class Round {
     this.#usage = withoutUndefined({ promptTokens, completionTokens, contextLength });
     if (last?.doneReason === 'length') fit.noticeCut(promptTokens + completionTokens);
     if (this.#answer.hasToolCalls) return 'toolCalls';
-    return last?.doneReason === 'length' ? 'length' : 'stop';
+    const finishReason = last?.doneReason === 'length' ? 'length' : 'stop';
+    await this.#checkFormat(finishReason);
+    return finishReason;
+  }
+
+  async #checkFormat(finishReason: FinishReason): Promise<void> {
+    const { format } = this.#options.params;
+    if (!format) return;
+    const text = this.#answer.message().content;
+    const problem = await this.#dependencies.checkFormat({ format, text, finishReason });
+    if (problem !== undefined) this.#notices.add('format-not-held', problem);
   }
 
   #noticeLost(tokens: number): void {

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import type { ChatParams } from '../../protocol/messages/chat.ts';
 import { exact, type Schema } from '../base/validate.ts';
 import { keepAlive } from '../config/settingSchemas.ts';
+import { problemOfSchema } from './formatSchema.ts';
 
 const nonEmpty = z.string().check(z.minLength(1, 'it is empty'));
 const object = z.record(z.string(), z.unknown());
@@ -47,6 +48,12 @@ const message = z.object(messageFields).check(
 
 const tool = z.object({ name: nonEmpty, description: z.string(), inputSchema: object });
 
+const answerFormat = z.union([z.string(), object]).check((payload) => {
+  const { value } = payload;
+  const problem = typeof value === 'string' ? undefined : problemOfSchema(value);
+  if (problem !== undefined) payload.issues.push({ code: 'custom', message: problem, input: value });
+});
+
 export const chatParamsSchema: Schema<ChatParams> = exact(
   z.object({
     server: z.exactOptional(z.string()),
@@ -62,7 +69,7 @@ export const chatParamsSchema: Schema<ChatParams> = exact(
     think: z.exactOptional(z.union([z.boolean(), z.enum(['low', 'medium', 'high', 'max'])])),
     options: z.exactOptional(object),
     keepAlive: z.exactOptional(keepAlive()),
-    format: z.exactOptional(z.union([z.string(), object])),
+    format: z.exactOptional(answerFormat),
     context: z.exactOptional(z.literal('leading')),
     contextTags: z.exactOptional(
       z.array(z.string().check(z.regex(/^[A-Za-z_][\w.-]{0,63}$/, 'it is not an element name'))),

@@ -161,6 +161,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     onDidMissModel: noteModels,
     defaults: settings,
     createId: () => createToolCallId(options.random),
+    checkFormat: async (answer) => (await import('../chat/answerFormat.ts')).problemOfFormat(answer),
     createRedaction: () => createWordsRedaction(secrets.redaction),
   });
 

@@ -79,7 +79,10 @@ export interface ChatParams extends ServerParams {
   readonly options?: Readonly<Record<string, unknown>>;
   /** Seconds, or a duration with a unit such as `10m`. A negative value means for ever. */
   readonly keepAlive?: string | number;
-  /** `"json"` or a JSON Schema that the answer must follow. */
+  /**
+   * `"json"` or a JSON Schema that the answer must follow. The runner holds the model to it; the daemon checks the
+   * answer, and the notice `format-not-held` says what is wrong with it.
+   */
   readonly format?: string | Readonly<Record<string, unknown>>;
   /**
    * `leading` searches the text of the leading user messages for context blocks, which become one system message. It is
@@ -136,6 +139,8 @@ export type NoticeCode =
   | 'waiting-for-slot'
   /** The model is being loaded; the answer follows. */
   | 'model-loading'
+  /** The answer is not in the `format` of the request: no JSON, cut, or not as the schema says. */
+  | 'format-not-held'
   /** The runner counted tokens but sent nothing: what the model said was lost in the runner. */
   | 'answer-lost'
   /**

@@ -463,6 +463,7 @@ t.test('the guard of images asks the map of vision, by the identifier of the mod
       onDidMissModel: () => undefined,
       defaults: () => ({}),
       createId: () => 'call_1',
+      checkFormat: async () => undefined,
       createRedaction: () => createRedaction().stream(16),
       findPrivacy: async () => undefined,
     });
@@ -1055,6 +1056,65 @@ t.test(
     ]);
   },
 );
+
+t.test('an answer that does not hold its format is a result with a notice', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const schema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
+  const endless = { type: 'string', pattern: '^(a+)+$' };
+  const cases: readonly [format: NonNullable<ChatParams['format']>, text: string, says?: RegExp][] = [
+    ['json', '{"a": [1]}'],
+    ['json', 'null\n'],
+    ['json', '```json\n{}\n```', /is not JSON.*does not hold answers to a format/],
+    ['json', '', /is not JSON/],
+    ['json', '['.repeat(600), /is not JSON/],
+    [schema, '{"name": "Rhine"}'],
+    [schema, '{"name": 1}', /does not match the schema: \/name must be string\.$/],
+    [schema, '[]', /does not match the schema: it must be object\.$/],
+    [schema, '{}', /does not match the schema: it must have required properties name\.$/],
+    [endless, JSON.stringify(`${'a'.repeat(40)}!`), /could not be checked against the schema in time/],
+    [{ type: 'string', pattern: '(' }, '"a"', /the schema cannot be read/],
+  ];
+  for (const [format, text, says] of cases) {
+    runner.say(text);
+    const { result, deltas } = await daemon.chat({ model: 'plain', messages: ask('go'), format });
+    t.match(result, { finishReason: 'stop', message: { content: text } });
+    t.match(result.notices, says ? [{ code: 'format-not-held', message: says }] : [], text.slice(0, 40));
+    t.equal(result.notices.length, says ? 1 : 0);
+    t.equal(deltas.filter(({ kind }) => kind === 'notice').length, result.notices.length);
+  }
+  runner.say('free');
+  t.strictSame((await daemon.chat({ model: 'plain', messages: ask('go') })).result.notices, []);
+});
+
+t.test('what is no schema is refused before anything is sent', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const cases: readonly [format: NonNullable<ChatParams['format']>, problem: RegExp][] = [
+    [{}, /none of the keywords/],
+    [{ name: 'Rhine' }, /none of the keywords/],
+    [{ type: 'strng' }, /"format" is not valid: \/type is none of object, array/],
+    [{ type: [] }, /\/type is none of/],
+    [{ properties: { a: { type: 'text' } } }, /\/properties\/a\/type is none of/],
+    [{ properties: [] }, /\/properties is no object/],
+    [{ properties: { a: 'string' } }, /\/properties\/a is no schema/],
+    [{ type: 'object', required: 'a' }, /\/required is no list of names/],
+    [{ enum: 'a' }, /\/enum is no list/],
+    [{ anyOf: [] }, /\/anyOf is no list of schemas/],
+    [{ items: { oneOf: [{ type: 'x' }] } }, /\/items\/oneOf\/0\/type/],
+  ];
+  for (const [format, problem] of cases)
+    await t.rejects(
+      daemon.chat({ model: 'plain', messages: ask('go'), format }),
+      failsWith({ code: -32602, message: problem, data: { path: 'format' } }),
+    );
+  t.notOk(runner.requests.some(({ path }) => path === '/api/chat'));
+  const fine = {
+    type: 'object',
+    properties: { a: true, b: { $ref: '#/$defs/b' } },
+    $defs: { b: { const: 1 } },
+  };
+  runner.say('{"a": 0, "b": 1}');
+  t.strictSame((await daemon.chat({ model: 'plain', messages: ask('go'), format: fine })).result.notices, []);
+});
 
 t.test('an answer that the runner swallowed is said to be lost', async (t) => {
   const { runner, daemon } = await setUp(t);

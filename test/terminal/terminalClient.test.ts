@@ -753,6 +753,7 @@ t.test('slash commands', async (t) => {
   const settings: ChatSettings = {
     system: undefined,
     think: undefined,
+    format: undefined,
     options: {},
     context: undefined,
     keepAlive: undefined,

@@ -186,3 +186,53 @@ t.test(
     t.equal(await run.ended, 0);
   },
 );
+
+t.test('--format asks for JSON, and the exit code says whether it came', async (t) => {
+  const schema = { type: 'object', properties: { a: { type: 'string' } } };
+  writeFileSync(join(cwd, 'schema.json'), JSON.stringify(schema));
+  const right = start({ args: ['chat', 'go', '--format', 'json'], input: '' });
+  t.equal(await right.ended, 0);
+  t.equal(right.asked[0]?.format, 'json');
+  const notice = {
+    code: 'format-not-held',
+    message: 'The answer does not match the schema: it is.',
+  } as const;
+  const chat = async ({ params, send }: Turn) => {
+    t.strictSame(params.format, schema);
+    await send({ kind: 'text', text: '[1]' });
+    await send({ kind: 'notice', notice });
+    return resultOf('[1]', { notices: [notice] });
+  };
+  const wrong = start({ args: ['chat', 'go', '--format', 'schema.json'], input: '', chat });
+  t.equal(await wrong.ended, 1);
+  t.equal(wrong.stdout.text(), '[1]\n', 'the answer is there nevertheless');
+  t.equal(wrong.stderr.text(), `${notice.message}\n`);
+  const events = start({ args: ['chat', 'go', '--format=schema.json', '--json'], input: '', chat });
+  t.equal(await events.ended, 1);
+  t.match(events.stdout.events(), [{ event: 'text' }, { event: 'notice', ...notice }, { event: 'done' }]);
+});
+
+t.test('a schema file that cannot be one is refused in a sentence', async (t) => {
+  writeFileSync(join(cwd, 'list.json'), '[]');
+  const cases = [
+    ['gone.json', 'gone.json is not there.\n'],
+    ['a.ts', 'a.ts is not JSON.\n'],
+    ['list.json', 'list.json is no JSON Schema: that is an object.\n'],
+  ] as const;
+  for (const [file, says] of cases) {
+    const run = start({ args: ['chat', 'go', '--format', file], input: '' });
+    t.equal(await run.ended, 2);
+    t.equal(run.stderr.text(), says);
+    t.strictSame(run.asked, []);
+  }
+  const problem = '/type is none of object';
+  const chat = async () => {
+    throw new ResponseError(-32602, `The parameter "format" is not valid: ${problem}.`, {
+      path: 'format',
+      problem,
+    });
+  };
+  const run = start({ args: ['chat', 'go', '--format', 'schema.json'], input: '', chat });
+  t.equal(await run.ended, 2);
+  t.equal(run.stderr.text(), `schema.json is no JSON Schema: ${problem}.\n`);
+});

@@ -30,6 +30,8 @@ export interface CommandLine {
   /** The system prompt, or `@` and the path of a file that has it. */
   readonly system?: string;
   readonly think?: ChatParams['think'];
+  /** `json`, or the path of a JSON Schema. */
+  readonly format?: string;
   /** Tokens of the context window. */
   readonly context?: number;
   /** Threads of an engine. */
@@ -87,6 +89,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     model: last('model'),
     system: last('system'),
     think: think === undefined ? undefined : parseThink(think),
+    format: last('format'),
     context: context === undefined ? undefined : parseContext(context),
     threads: threads === undefined ? undefined : parseThreads(threads),
     options: Object.fromEntries(all('option').map(parseOption)),

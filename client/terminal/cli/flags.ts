@@ -60,6 +60,12 @@ export const flags = {
     summary: `how much a thinking model thinks: ${[...thinkWords.keys()].join(', ')}`,
     offers: [...thinkWords.keys()],
   },
+  format: {
+    type: 'string',
+    value: 'json|FILE',
+    summary: 'the answer is JSON, or follows the JSON Schema in the file; else the exit code is 1',
+    offers: 'files',
+  },
   context: { type: 'string', value: 'N', summary: 'tokens of the context window' },
   threads: { type: 'string', value: 'N', summary: 'threads that compute' },
   option: {

@@ -4,7 +4,7 @@ import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { ChatDelta } from '../../../protocol/messages/chat.ts';
 import type { ReadSessionResult } from '../../../protocol/messages/sessions.ts';
 import type { CommandContext } from '../cli/command.ts';
-import { TerminalError } from '../cli/failure.ts';
+import { refusedParameter, TerminalError } from '../cli/failure.ts';
 import { askLine } from '../cli/question.ts';
 import { createInterrupts, type Interrupts } from '../cli/signals.ts';
 import { canAsk, readAll, type Terminal } from '../cli/terminal.ts';
@@ -140,14 +140,22 @@ async function giveOneAnswer(
     const result = await interrupts.orForceQuit(turn);
     await waiting.end();
     await output.done(result, model, clock.stats(result));
-    return result.finishReason === 'cancelled' ? 130 : 0;
+    if (result.finishReason === 'cancelled') return 130;
+    return result.notices.some(({ code }) => code === 'format-not-held') ? 1 : 0;
   } catch (error) {
     await waiting.end();
     await output.failed();
-    throw await withNearModels(daemon, model, error);
+    throw await withNearModels(daemon, model, schemaRefused(error, commandLine.format));
   } finally {
     stopListening();
   }
+}
+
+/** The daemon found that the file is no schema. */
+function schemaRefused(error: unknown, file = ''): unknown {
+  const refused = refusedParameter(error);
+  if (refused?.path !== 'format') return error;
+  return new TerminalError('usage', `${showLine(file)} is no JSON Schema: ${showLine(refused.problem)}.`);
 }
 
 interface Asking {

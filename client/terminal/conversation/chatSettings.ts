@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { formatBytes } from '../../../protocol/base/bytes.ts';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { messageOf } from '../../../protocol/base/errorText.ts';
+import { isRecord, tryJson } from '../../../protocol/base/json.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { Attachment, ChatParams, Message } from '../../../protocol/messages/chat.ts';
 import type { CommandLine } from '../cli/commandLine.ts';
@@ -15,6 +16,8 @@ import type { Along } from './namedFiles.ts';
 export interface ChatSettings {
   system: string | undefined;
   think: ChatParams['think'];
+  /** The format of each answer. */
+  readonly format: ChatParams['format'];
   /** The runner's own options. */
   options: Readonly<Record<string, unknown>>;
   /** Tokens of the context window; undefined leaves it to the runner. */
@@ -27,11 +30,12 @@ export interface ChatSettings {
 /** @throws {TerminalError} of the kind `usage`, if a file of the command line cannot be attached. */
 export async function readChatSettings(
   cwd: string,
-  { system, think, options, context, keepAlive, files, images }: CommandLine,
+  { system, think, format, options, context, keepAlive, files, images }: CommandLine,
 ): Promise<ChatSettings> {
   return {
     system: system === undefined ? undefined : await readSystem(cwd, system),
     think,
+    format: format === undefined ? undefined : await readFormat(cwd, format),
     options,
     context,
     keepAlive,
@@ -62,13 +66,14 @@ export function promptMessage(content: string, { attachments, images }: Along): 
 
 /** What the settings add to a turn with these messages. */
 export function settingsOfTurn(
-  { system, think, options, context, keepAlive }: ChatSettings,
+  { system, think, format, options, context, keepAlive }: ChatSettings,
   messages: readonly Message[],
-): Pick<ChatParams, 'messages' | 'think' | 'options' | 'keepAlive'> {
+): Pick<ChatParams, 'messages' | 'think' | 'format' | 'options' | 'keepAlive'> {
   const all = { ...options, ...(context === undefined ? {} : { num_ctx: context }) };
   return withoutUndefined({
     messages: system === undefined ? messages : [{ role: 'system' as const, content: system }, ...messages],
     think,
+    format,
     options: Object.keys(all).length === 0 ? undefined : all,
     keepAlive,
   });
@@ -104,6 +109,15 @@ export async function readImage(cwd: string, path: string): Promise<string> {
 export async function readSystem(cwd: string, text: string): Promise<string> {
   if (text.startsWith('@@')) return text.slice(1);
   return text.startsWith('@') ? (await readText(cwd, text.slice(1))).trim() : text;
+}
+
+/** `json`, or the JSON Schema in a file. The daemon checks what it says. */
+async function readFormat(cwd: string, word: string): Promise<ChatParams['format']> {
+  if (word === 'json') return word;
+  const schema = tryJson(await readText(cwd, word));
+  if (isRecord(schema)) return schema;
+  const why = schema === undefined ? 'is not JSON' : 'is no JSON Schema: that is an object';
+  throw new TerminalError('usage', `${showLine(word)} ${why}.`);
 }
 
 async function readText(cwd: string, path: string): Promise<string> {
