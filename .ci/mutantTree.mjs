@@ -176,16 +176,23 @@ function end(id) {
   }
 }
 
-function isRefusedByTypes(tree, { path, start, end, becomes }) {
+/** Without a mutant, whether the tree itself has wrong types. */
+function isRefusedByTypes(tree, mutant) {
+  if (mutant === undefined) return !hasRightTypes(tree);
+  const { path, start, end, becomes } = mutant;
   const file = join(tree, path);
   const text = readFileSync(file, 'utf8');
   // An empty statement may not be the body of an `if`.
   writeFileSync(file, text.slice(0, start) + (becomes === ';' ? '{}' : becomes) + text.slice(end));
+  const isRefused = !hasRightTypes(tree);
+  writeFileSync(file, text);
+  return isRefused;
+}
+
+function hasRightTypes(tree) {
   // The folder of packages, where the record would be, is that of the user's tree.
   const args = ['node_modules/typescript/bin/tsc', '-p', '.', '--tsBuildInfoFile', 'types.json'];
-  const { status } = spawnSync(process.execPath, args, { cwd: tree });
-  writeFileSync(file, text);
-  return status !== 0;
+  return spawnSync(process.execPath, args, { cwd: tree }).status === 0;
 }
 
 function call(command, args, cwd) {

@@ -8,6 +8,8 @@ export interface StdioConnectionOptions {
   readonly protocol: McpProtocol;
   readonly input: Readable;
   readonly output: Writable;
+  /** Milliseconds for answers after the end of the input. */
+  readonly answerTime?: number;
 }
 
 export interface StdioConnection {
@@ -18,14 +20,14 @@ export interface StdioConnection {
 
 /** In bytes of a message: clients send short ones. */
 const maxMessageLength = 1_000_000;
-/** Milliseconds for answers after the end of the input. */
-const answerTime = 10_000;
+const usualAnswerTime = 10_000;
 
 /**
  * One message a line. The SDK's own transport drops unanswered requests when the input ends; here a script may write
  * its requests and close.
  */
-export function createStdioConnection({ protocol, input, output }: StdioConnectionOptions): StdioConnection {
+export function createStdioConnection(options: StdioConnectionOptions): StdioConnection {
+  const { protocol, input, output, answerTime = usualAnswerTime } = options;
   const lines = new PassThrough();
   const inner = new protocol.StdioServerTransport(lines, output, { maxBufferSize: maxMessageLength });
   const unanswered = new Unanswered();
@@ -48,17 +50,18 @@ export function createStdioConnection({ protocol, input, output }: StdioConnecti
     transport.onclose?.();
   };
   input.on('data', (chunk) => lines.write(chunk));
-  return { transport, ended: whenEnded(input, unanswered, closing.signal) };
+  const answered = () => unanswered.none(answerTime);
+  return { transport, ended: whenEnded(input, answered, closing.signal) };
 }
 
-async function whenEnded(input: Readable, unanswered: Unanswered, closed: AbortSignal): Promise<void> {
+async function whenEnded(input: Readable, answered: () => Promise<void>, closed: AbortSignal): Promise<void> {
   const isClosed = once(closed, 'abort');
   // A broken pipe is also an end.
   const isEnded = Promise.race([once(input, 'end'), once(input, 'close')]).catch(() => undefined);
   await Promise.race([isClosed, isEnded]);
   // The last input is read in the next turn.
   await turn();
-  await Promise.race([isClosed, unanswered.none(answerTime)]);
+  await Promise.race([isClosed, answered()]);
 }
 
 /** The client's requests that wait for an answer. */

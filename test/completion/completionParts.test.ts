@@ -51,7 +51,7 @@ import {
   type Suggestion,
   typedSince,
 } from '../../daemon/completion/suggestions.ts';
-import { openQuote, strayClosers } from '../../daemon/completion/syntax.ts';
+import { commentMarks, openQuote, strayClosers } from '../../daemon/completion/syntax.ts';
 import { fillBody } from '../../daemon/runner/ollama/requests.ts';
 import type { FillRequest } from '../../daemon/runner/runner.ts';
 import { createVirtualClock } from '../support/virtualClock.ts';
@@ -548,6 +548,21 @@ for (const [name, filter, cases] of filterCases)
       t.equal(typed(text, filtered), want, what);
     }
   });
+
+t.test('with which marks a comment line may begin', async (t) => {
+  for (const [languages, marks] of [
+    ['python shellscript Modelfile', ['#']],
+    ['lua sql', ['--']],
+    ['lisp ini', [';']],
+    ['latex matlab', ['%']],
+    ['php', ['//', '#']],
+    ['vb', ["'"]],
+    ['vim', ['"']],
+    ['markdown html json', []],
+    ['typescript c unknown', ['//']],
+  ] as const)
+    for (const language of languages.split(' ')) t.strictSame(commentMarks(language), marks, language);
+});
 
 t.test('each filter is in the list, and has cases', async (t) => {
   t.strictSame(new Set(filterCases.map(([, filter]) => filter)), new Set(filters));

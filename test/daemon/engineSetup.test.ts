@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import t from 'tap';
 import { readRunning, writeRunning } from '../../daemon/engine/engineFile.ts';
-import { installedVersion } from '../../daemon/engine/library.ts';
+import { installedVersion, installLibrary } from '../../daemon/engine/library.ts';
 import { lockFor } from '../../daemon/engine/lockFile.ts';
 import { findModels } from '../../daemon/engine/models.ts';
 import { nativePackage } from '../../daemon/engine/platform.ts';
@@ -62,6 +62,27 @@ t.test('the lock file has integrity hashes for everything, on every platform', a
     t.equal(basename(places.engine), `engine-${version}`, 'the tests have the same library');
     t.match(licenses, /^MIT \(\d+\), ISC \(\d+\), /);
   }
+});
+
+t.test('the library is fetched by npm without running any script, from a lock file', async (t) => {
+  const folder = await temporaryFolder(t);
+  const fake =
+    '#!/bin/sh\nprintf "%s\\n" "$@" > "$ASKED"\nls >> "$ASKED"\necho "npm error no network" >&2\nexit 1\n';
+  await writeFiles(folder, { 'bin/npm': fake });
+  await chmod(join(folder, 'bin/npm'), 0o755);
+  const folders = { home: join(folder, 'home'), fetching: join(folder, 'new'), lock: 'daemon/engine/lock' };
+  const env = { PATH: `${join(folder, 'bin')}:${process.env['PATH']}`, ASKED: join(folder, 'asked') };
+  const groups = { add: () => undefined, end: async () => undefined } as never;
+  const context = { folders, env, platform, groups, own: process.execPath };
+  await t.rejects(
+    installLibrary(context, () => undefined, new AbortController().signal),
+    { data: { kind: 'runner-failed' }, message: /^npm could not download the engine: .*no network/ },
+  );
+  t.strictSame((await readFile(join(folder, 'asked'), 'utf8')).trim().split('\n'), [
+    ...['ci', '--ignore-scripts', '--omit=optional', '--no-audit', '--no-fund'],
+    ...['--cache', join(folder, 'new/cache'), 'package-lock.json', 'package.json'],
+  ]);
+  t.equal(await installedVersion(folders.home), undefined);
 });
 
 t.test('a library whose manifest is damaged counts as not installed', async (t) => {

@@ -4,6 +4,7 @@ import { createAccessStores } from '../../docs-service/auth/accessStores.ts';
 import { createToken } from '../../docs-service/auth/accessToken.ts';
 import { hashPassword, isPassword } from '../../docs-service/auth/passwords.ts';
 import { createSqliteAccess } from '../../docs-service/auth/sqliteAccess.ts';
+import { TokenVerifier } from '../../docs-service/auth/tokenVerifier.ts';
 import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
 import { accessStoresContract, firstTables } from '../support/accessStoresContract.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
@@ -34,6 +35,25 @@ t.test('a file of the first version is migrated, and a file of a later version i
   newer.exec('PRAGMA user_version = 99');
   t.throws(() => createSqliteAccess(newer), /newer version of runner-docs/);
   newer.close();
+});
+
+t.test('when tokens were last used is written before the end', async (t) => {
+  const grant = { id: 'a', scopes: [], me: null, expires: now + 1 } as never;
+  const written: unknown[] = [];
+  const verifier = new TokenVerifier({
+    store: {
+      find: async () => grant,
+      noteUses: async (uses: ReadonlyMap<string, number>) => {
+        await new Promise(setImmediate);
+        written.push(...uses);
+      },
+    } as never,
+    now: () => now,
+    onError: t.error,
+  });
+  t.equal(await verifier.verify('x'), grant);
+  await verifier.close();
+  t.strictSame(written, [['a', now]]);
 });
 
 t.test('a password matches its hash in every Unicode form', async (t) => {

@@ -73,6 +73,7 @@ t.test('files become documents, and bad ones are reported without affecting the 
     'notes.txt': 'No',
     'collections/read.me.md': '# A document beside collections',
     'collections/book.yaml': 'docs: [two, one, draft, gone]\n',
+    'collections/lost.yaml': `docs: [${Array.from({ length: 12 }, (_, number) => `lost-${number}`)}]\n`,
     'collections/bad.yaml': 'docs: 3\n',
     'collections/z-again.yaml': 'name: book\ndocs: [one]\n',
   });
@@ -110,6 +111,7 @@ t.test('files become documents, and bad ones are reported without affecting the 
     ['collections/bad.yaml', /"docs" must be/],
     ['collections/book.yaml', /documents that do not exist: gone/],
     ['collections/book.yaml', /drafts, which are left out: draft/],
+    ['collections/lost.yaml', /do not exist: lost-0, .*, lost-9 and 2 more\./],
     ['collections/z-again.yaml', /Another file has the name "book"/],
     ['cover.md', /"cover" was left out/],
     ['large.md', /more than 10 MB/],

@@ -442,6 +442,7 @@ t.test('Markdown becomes XHTML', async (t) => {
       source: '<kbd onclick="x">a</kbd><br><script>x</script> <b>c',
       want: '<p><kbd>a</kbd><br/> <b>c</b></p>\n',
     },
+    { name: 'a script in capitals', source: 'a <SCRIPT>b</SCRIPT> c', want: '<p>a  c</p>\n' },
     { name: 'a script without an end', source: 'a <script>b *c*', want: '<p>a b <em>c</em></p>\n' },
     {
       name: 'pictures with a size of their own',

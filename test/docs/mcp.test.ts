@@ -1,14 +1,22 @@
 import { EventEmitter, once } from 'node:events';
+import { PassThrough } from 'node:stream';
+import fastify from 'fastify';
 import t from 'tap';
+import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
 import { RendererBusyError } from '../../docs-service/formats/renderer.ts';
 import { UnrenderableError } from '../../docs-service/formats/renderJob.ts';
 import type { Rendition } from '../../docs-service/formats/renditionMaker.ts';
 import type { Renditions } from '../../docs-service/formats/renditions.ts';
+import { mountMcp } from '../../docs-service/http/mcp/mcpRoute.ts';
+import { answerErrors } from '../../docs-service/http/problems.ts';
+import * as protocol from '../../docs-service/mcp/mcpProtocol.ts';
+import { createStdioConnection } from '../../docs-service/mcp/stdioConnection.ts';
 import { IndexUnavailableError } from '../../docs-service/search/documentIndex.ts';
 import { openTestApp } from '../support/docsApp.ts';
 import { markdownReaders, unlistedIn } from '../support/markdownReaders.ts';
 import { connectClient, connectNewerClient, listenForMcp, textOf } from '../support/mcpClients.ts';
 import { writeFiles } from '../support/temporaryFolder.ts';
+import { withLimit } from '../support/waiting.ts';
 
 const fence = ['```js', 'const one = 1;', '', 'const two = 2;', '```'].join('\n');
 const files = {
@@ -726,6 +734,60 @@ t.test('100 simultaneous clients are served', async (t) => {
     ),
   );
   t.ok(answers.every((one) => /total..:2/.test(one)));
+});
+
+t.test('at most 512 requests are in progress, also while the first one loads the SDK', async (t) => {
+  const app = fastify();
+  t.teardown(() => app.close());
+  app.decorateRequest('grant', null);
+  answerErrors(app, parseBaseUrl('http://127.0.0.1:4000'));
+  let load: () => void = () => undefined;
+  const loaded = new Promise<void>((resolve) => {
+    load = resolve;
+  });
+  mountMcp(app, {
+    authorization: { requireReader: async () => undefined, stillReads: async () => true },
+    address: 'http://127.0.0.1:4000/mcp',
+    openHandler: async () => {
+      await loaded;
+      return { fetch: async () => Response.json({}), close: async () => undefined };
+    },
+    ending: undefined,
+  });
+  const url = await listenForMcp(app);
+  const ask = () => post(url, undefined, {});
+  const all = Array.from({ length: 513 }, ask);
+  const refused = await Promise.race(all);
+  t.equal(refused.status, 503);
+  t.equal(refused.headers.get('retry-after'), '1');
+  t.match(await refused.json(), { detail: /Too many requests are in progress\. Try again/ });
+  load();
+  t.equal((await Promise.all(all)).filter(({ status }) => status === 200).length, 512);
+  t.equal((await ask()).status, 200, 'there is room again');
+});
+
+t.test('over standard input, the end waits for what is unanswered and for nothing else', async (t) => {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  // Longer than this test waits, so the answers end the wait.
+  const answerTime = 60_000;
+  const { transport, ended } = createStdioConnection({ protocol, input, output, answerTime });
+  const requests = new EventEmitter();
+  transport.onmessage = (message) => 'id' in message && requests.emit(String(message.id));
+  await transport.start();
+  const [one, two] = [once(requests, '1'), once(requests, '2')];
+  const line = (message: object) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`;
+  input.write(line({ id: 1, method: 'ping' }));
+  input.write(line({ id: 2, method: 'ping' }));
+  input.end(line({ method: 'notifications/cancelled', params: { requestId: 2 } }));
+  await Promise.all([one, two]);
+  let isOver = false;
+  void ended.then(() => {
+    isOver = true;
+  });
+  await new Promise(setImmediate);
+  t.notOk(isOver, 'a request has no answer yet');
+  await transport.send({ jsonrpc: '2.0', id: 1, result: {} });
+  await withLimit(ended, 10_000, () => 'It goes on waiting.');
 });
 
 t.test('work for a client ends when the client disconnects', async (t) => {

@@ -1,14 +1,18 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import * as fontkit from 'fontkit';
 import t from 'tap';
 import { lightPalette } from '../../docs-service/formats/markdown/codeColouring.ts';
 import { breakable } from '../../docs-service/formats/pdf/breakable.ts';
 import { fontCoverage } from '../../docs-service/formats/pdf/fontCoverage.ts';
+import { tryFontFace } from '../../docs-service/formats/pdf/fontFace.ts';
 import { createPdf } from '../../docs-service/formats/pdf/pdf.ts';
+import { metrics } from '../../docs-service/formats/pdf/style.ts';
 import type { Paper } from '../../docs-service/formats/renderJob.ts';
 import { needs, places } from '../support/parts.ts';
 import { drawn, pagesOf, pdfJob, poppler, textOf } from '../support/pdfFiles.ts';
 import { pictures } from '../support/pictures.ts';
+import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 
 const parts = needs('poppler');
 const cjk = places.notoCjk;
@@ -339,6 +343,9 @@ t.test(
       t.equal(/https:\/\/example\.org/.test(poppler('pdfinfo', bytes, ['-url'])), leads, name);
       t.same(notes, [], name);
     }
+    const placesOf = async (body: string) =>
+      poppler('pdftotext', (await createPdf(pdfJob(body, {}, { contentFolder, fonts }))).bytes, ['-bbox']);
+    t.equal(await placesOf(`&nbsp;${large}`), await placesOf(large), 'a blank has no line of its own');
   },
 );
 
@@ -429,6 +436,23 @@ t.test('where a word may be cut', (t) => {
   ];
   for (const { name, text, code = false, want } of cases) t.strictSame(breakable(text, code), want, name);
   t.end();
+});
+
+t.test('a font has the same height as every other, and no gap between its lines', async (t) => {
+  const folder = await temporaryFolder(t);
+  const [own = ''] = pdfJob('').fonts;
+  const name = readdirSync(own).find((file) => file.endsWith('.ttf')) ?? '';
+  const bytes = readFileSync(join(own, name));
+  const at = bytes.readUInt32BE(bytes.indexOf('hhea') + 8);
+  for (const [index, value] of [3_000, -2_000, 500].entries()) bytes.writeInt16BE(value, at + 4 + 2 * index);
+  await writeFiles(folder, { [name]: bytes });
+  const face = tryFontFace(join(folder, name), { noLigatures: false }, () => undefined);
+  const font = fontkit.create(face?.bytes ?? bytes) as fontkit.Font;
+  const inEms = [font.ascent, font.descent, font.lineGap].map((value) => value / font.unitsPerEm);
+  t.strictSame(
+    inEms.map((value) => Math.round(value * 100) / 100),
+    [metrics.ascent, -metrics.descent, 0].map((value) => Math.round(value * 100) / 100),
+  );
 });
 
 t.test('the scripts that fonts have', (t) => {

@@ -6,6 +6,12 @@ import { analyse, isUnspaced, maxTokenLength, words } from '../../docs-service/s
 import { QueryError } from '../../docs-service/search/documentIndex.ts';
 import { documentTokens } from '../../docs-service/search/documentTokens.ts';
 import { type Clause, parseQuery, questionOf } from '../../docs-service/search/query.ts';
+import {
+  createScore,
+  documentTermStats,
+  type Sample,
+  wordHash,
+} from '../../docs-service/search/relevance.ts';
 import { maxSnippetLength, snippet } from '../../docs-service/search/snippet.ts';
 import { withoutScripts } from '../../docs-service/search/withoutScripts.ts';
 
@@ -332,6 +338,28 @@ t.test('a document within its bounds', async (t) => {
   t.ok(text.length > 1_000 && bytes < 500_000, `${text.length} tokens, ${bytes} bytes`);
   t.equal(documentTokens('', 'a '.repeat(200_000)).text.length, 100_000);
   t.strictSame(documentTokens('A b', '# C d\n\ne').headings, [['c', 'd']]);
+});
+
+t.test('the score is that of BM25', async (t) => {
+  const scoreOf = (query: string, text: readonly string[], sample: Sample) =>
+    createScore(parseQuery(query), sample)(documentTermStats({ title: [], text })).toFixed(9);
+  const bm25 = (count: number, length: number, { documents, having }: typeof sampled) => {
+    const weight = Math.log(1 + (documents - having + 0.5) / (having + 0.5));
+    return ((weight * count) / (count + 1.2 * (0.25 + 0.75 * length))).toFixed(9);
+  };
+  const sampled = { documents: 10, having: 3 };
+  const sample = { documents: 10, length: 1_000, having: new Map([[wordHash('apple'), 3]]) };
+  const text = (apples: number, length: number) =>
+    Array.from({ length }, (_, index) => (index < apples ? 'apple' : `word${index}`));
+  for (const [count, length] of [
+    [1, 100],
+    [4, 50],
+    [27, 200],
+  ] as const)
+    t.equal(scoreOf('apple', text(count, length), sample), bm25(count, length / 100, sampled));
+  t.equal(scoreOf('apple', text(40, 200), sample), bm25(27, 2, sampled), 'at most 27 are counted');
+  const none = { documents: 0, length: 0, having: new Map() };
+  t.equal(scoreOf('apple', text(2, 300), none), bm25(2, 1, { documents: 0, having: 0 }), 'without a sample');
 });
 
 t.test('what no reader sees cannot be found, and everything else can', async (t) => {

@@ -98,6 +98,13 @@ t.test('a whole session, from the first command to the last', async (t) => {
   t.notMatch(service.stderr() + service.stdout(), token);
   t.match(await runDocs(['index', ...places]), { code: 0, stdout: '2 documents, 1 problem, 1 warning\n' });
   for (const name of readdirSync(data)) t.notMatch(name, /\.part$/);
+  const again = await serveDocs(places);
+  t.teardown(() => again.stop());
+  await poll(
+    async () => again.stderr(),
+    (log) => /The library has 2 documents, and 1 problem and 1 warning, which/.test(log),
+    10_000,
+  );
 });
 
 t.test('a service that is treated badly', async (t) => {

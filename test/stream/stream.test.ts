@@ -4,6 +4,7 @@ import { CodeTracker } from '../../daemon/stream/codeTracker.ts';
 import { TagEnd } from '../../daemon/stream/elementEnd.ts';
 import type { StreamParserOptions } from '../../daemon/stream/parser.ts';
 import { interleavedProfile, profileForModel, type StreamProfile } from '../../daemon/stream/profile.ts';
+import { RequestTools } from '../../daemon/stream/requestTools.ts';
 import {
   createStreamParser,
   createThinkingQuote,
@@ -1001,4 +1002,21 @@ t.test('whether Markdown is inside of code', async (t) => {
     { text: '   ```\nb', want: true },
   ];
   for (const { text, want } of cases) t.equal(inside(text), want, JSON.stringify(text));
+});
+
+t.test('a tool is found in another spelling, if that is of one tool only', async (t) => {
+  const tools = new RequestTools(
+    ['getTime', 'read-file', 'Save', 'save', 'a.b', 'a_b'].map((name) => ({ name })),
+  );
+  for (const [written, want] of [
+    ['getTime', 'getTime'],
+    ['gettime', 'getTime'],
+    ['GETTIME', 'getTime'],
+    ['"read_file"', 'read-file'],
+    ['save', 'save'],
+    ['SAVE', undefined],
+    ['a-b', undefined],
+    ['', undefined],
+  ] as const)
+    t.equal(tools.find(written)?.name, want, written);
 });

@@ -23,7 +23,7 @@ import {
   takeBack,
   type UserSettings,
 } from '../../client/vscode/chat/editorChatSettings.ts';
-import { describeAnswer, followUps } from '../../client/vscode/chat/finishedTurn.ts';
+import { describeAnswer, followUps, toKept } from '../../client/vscode/chat/finishedTurn.ts';
 import { createOfferedIds } from '../../client/vscode/chat/offeredIds.ts';
 import { toModelInformation, toPickerEntries } from '../../client/vscode/chat/pickerEntries.ts';
 import {
@@ -56,6 +56,7 @@ import { firstSentence, plain, toQuote, withoutIcons } from '../../client/vscode
 import { messageOf, stackOf } from '../../protocol/base/errorText.ts';
 import { cutText } from '../../protocol/base/text.ts';
 import { type Advice, type AdviceCode, adviceCodes } from '../../protocol/messages/advice.ts';
+import type { Message } from '../../protocol/messages/chat.ts';
 import type { EngineWay } from '../../protocol/messages/engine.ts';
 import { type ErrorData, type ErrorKind, errorCodes } from '../../protocol/messages/errors.ts';
 import { type ChatModelResult, canChat, type Model, preferredModel } from '../../protocol/messages/models.ts';
@@ -300,6 +301,20 @@ t.test(
     t.strictSame(largestOf([cloudy]), {});
   },
 );
+
+t.test('the messages of a turn are kept if it used tools, small enough to be written to disk', async (t) => {
+  const call = { id: 'a', name: 'f', arguments: {} };
+  const asked: Message = { role: 'assistant', content: '', thinking: 'hm', toolCalls: [call] };
+  const done: Message = { role: 'tool', content: 'x'.repeat(20_001), toolCallId: 'a' };
+  t.equal(toKept([{ role: 'assistant', content: 'Hi.' }]), undefined, 'the editor has the text itself');
+  t.strictSame(toKept([asked, done, { ...asked, content: 'So.', images: ['AAAA'] }]), [
+    { role: 'assistant', content: '', toolCalls: [call] },
+    { role: 'tool', content: `${'x'.repeat(20_000)} (cut)`, toolCallId: 'a' },
+    { role: 'assistant', content: 'So.' },
+  ]);
+  const whole = { ...done, content: 'x'.repeat(20_000) };
+  t.strictSame(toKept([whole]), [whole]);
+});
 
 /** The user's settings, and the defaults of this version of the editor. */
 function settingsLike(defaults: Readonly<Record<string, unknown>>, set: Record<string, unknown> = {}) {

@@ -46,11 +46,11 @@ export function mountMcp(app: FastifyInstance, options: McpRouteOptions): void {
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     if (Array.isArray(request.body)) throw noBatches();
     if (open >= maxRequests || ending?.aborted) throw tooMany();
-    handler ??= options.openHandler();
-    const mcp = await handler;
     const gone = whenGone(reply);
     open += 1;
     whenAborted(gone, () => void (open -= 1));
+    handler ??= options.openHandler();
+    const mcp = await handler;
     if (listens(request.body)) {
       whenAborted(gone, listeners.add(request.grant?.id ?? ''));
       endWithToken(gone, () => authorization.stillReads(request));
