@@ -39,6 +39,8 @@ export interface AppOptions {
   readonly look?: Look;
   /** Either this service is the authorization server, or another one at this address is. */
   readonly signIn: SignInOptions | { readonly issuer: string };
+  /** Whether agents get the tools that some hosts look for by their names. */
+  readonly hasConnectorTools?: boolean;
   readonly corsOrigins: readonly string[];
   readonly trustProxy: readonly string[];
   readonly limits: Limits;

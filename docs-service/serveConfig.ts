@@ -64,6 +64,10 @@ export const serveOptions = {
     type: 'boolean',
     help: 'clients cannot register themselves; "client add" adds one',
   },
+  'connector-tools': {
+    type: 'boolean',
+    help: 'MCP also has the tools "search" and "fetch", as ChatGPT\'s connectors want them',
+  },
   ...embeddingsOptions,
   fonts: {
     type: 'string',
@@ -100,6 +104,8 @@ export interface ServeConfig extends Places {
   readonly auth: AuthConfig;
   /** Whether clients may register themselves. */
   readonly takesRegistrations: boolean;
+  /** Whether MCP has the tools that some hosts look for by their names. */
+  readonly hasConnectorTools: boolean;
   /** The runner that embeds texts; undefined if documents are found by text alone. */
   readonly embeddings: EmbeddingsOptions | undefined;
   readonly fonts: readonly string[];
@@ -165,6 +171,7 @@ export function parseServeConfig(
     },
     auth: parseAuthConfig(values),
     takesRegistrations: !values['no-registration'],
+    hasConnectorTools: values['connector-tools'],
     embeddings: parseEmbeddings(values),
     fonts: values.fonts.map((folder) => resolve(folder)),
     rescan: parseNumber('rescan', values.rescan, { min: 1, max: 86_400 }) ?? 60,

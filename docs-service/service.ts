@@ -121,6 +121,7 @@ async function start(
       config.auth.mode === 'remote'
         ? { issuer: config.auth.issuer }
         : signInOptions(config, { access: stores.access, baseUrl, now }),
+    hasConnectorTools: config.hasConnectorTools,
     corsOrigins,
     trustProxy,
     limits,

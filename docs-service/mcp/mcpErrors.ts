@@ -13,6 +13,8 @@ export interface McpContext {
   readonly server: Server;
   readonly library: Promise<McpLibrary>;
   readonly failures: McpFailures;
+  /** Whether there are the tools that some hosts look for by their names. */
+  readonly hasConnectorTools: boolean;
 }
 
 /** JSON-RPC 2.0, section 5.1. */

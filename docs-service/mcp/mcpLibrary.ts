@@ -14,6 +14,8 @@ export interface McpLibrary {
   readonly search: LibrarySearch;
   /** Whether this reader sees drafts. */
   readonly drafts: boolean;
+  /** Where people read a document. */
+  readonly addressOf: (slug: string) => string;
   /** By its slug, or by another address that leads to it. */
   read(name: string): Promise<Document | undefined>;
   parts(document: Document, signal: AbortSignal): Promise<DocumentParts>;
@@ -35,6 +37,7 @@ interface McpLibraryOptions {
   readonly index: DocumentIndex;
   readonly search: LibrarySearch;
   readonly renditions: Pick<Renditions, 'parts'>;
+  readonly addressOf: (slug: string) => string;
 }
 
 /** In UTF-16 units of all cached texts, ready to be read in parts. */
@@ -45,6 +48,7 @@ export function createMcpLibrary({
   index,
   search,
   renditions,
+  addressOf,
 }: McpLibraryOptions): (reader: { readonly drafts: boolean }) => McpLibrary {
   const texts = new LruCache<DocumentParts>(capacity);
   const counted = untilChange(index, () => countCollections(index));
@@ -61,6 +65,7 @@ export function createMcpLibrary({
   return ({ drafts }) => ({
     index,
     search,
+    addressOf,
     drafts,
     parts,
     async read(name) {

@@ -15,6 +15,8 @@ interface McpServerOptions {
   readonly era: 'legacy' | 'modern';
   /** Whether the client can be notified that the list of resources has changed. */
   readonly canNotify: boolean;
+  /** Whether there are the tools that some hosts look for by their names; false by default. */
+  readonly hasConnectorTools?: boolean;
   /** Called with an internal error, which is not the client's mistake. */
   readonly onDefect: (error: Error) => void;
 }
@@ -36,7 +38,8 @@ export function createMcpServer(options: McpServerOptions): Server {
     },
   );
   mendSentErrors(server, options.era);
-  const context: McpContext = { server, library, failures: new McpFailures(options) };
+  const { hasConnectorTools = false } = options;
+  const context: McpContext = { server, library, failures: new McpFailures(options), hasConnectorTools };
   answerTools(context);
   answerResources(context);
   answerPrompts(context);

@@ -82,7 +82,7 @@ export const searchDocs = defineTool({
           slug: document.slug,
           title: document.title,
           type: document.type,
-          snippet: await harmless(snippet),
+          snippet: await excerptOf(snippet),
           tags: document.tags.map((one) => ({ slug: one.slug, title: one.title })),
           matched,
         })),
@@ -100,7 +100,7 @@ const byTextAlone =
   'Meaning cannot be compared at the moment, so this was found by words alone. Try other words, or ask again soon.';
 
 /** An excerpt begins and ends anywhere, so it is sanitised by itself. It is left out if nobody could render it. */
-async function harmless(excerpt: string): Promise<string> {
+export async function excerptOf(excerpt: string): Promise<string> {
   const { sanitiseMarkdown } = await import('../formats/markdown/sanitisedMarkdown.ts');
   try {
     return sanitiseMarkdown(excerpt);

@@ -1,19 +1,21 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/server';
 import type { TObject } from 'typebox';
+import { connectorTools } from './connectorTools.ts';
 import { getDocMarkdown } from './getDocMarkdown.ts';
 import { listCollections } from './listCollections.ts';
 import type { McpContext } from './mcpErrors.ts';
 import { searchDocs } from './searchDocs.ts';
 import { parseArguments, type Tool } from './tool.ts';
 
-/** Each gets only arguments that its own schema accepts. */
-const tools = [searchDocs, getDocMarkdown, listCollections] as unknown as readonly Tool[];
+const usualTools = [searchDocs, getDocMarkdown, listCollections];
 
-export function answerTools({ server, library, failures }: McpContext): void {
+export function answerTools({ server, library, failures, hasConnectorTools }: McpContext): void {
+  // Each gets only arguments that its own schema accepts.
+  const tools = [...usualTools, ...(hasConnectorTools ? connectorTools : [])] as unknown as readonly Tool[];
   server.setRequestHandler('tools/list', () => ({ tools: tools.map(toolToListed) }));
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq: { signal } }) => {
     const tool = tools.find(({ name }) => name === params.name);
-    if (tool === undefined) throw failures.invalid(unknownTool(params.name));
+    if (tool === undefined) throw failures.invalid(unknownTool(params.name, tools));
     try {
       const args = parseArguments(tool.input, params.arguments);
       const structuredContent = await tool.call(args, await library, signal);
@@ -47,6 +49,6 @@ function jsonSchema(schema: TObject): ListedTool['inputSchema'] {
   return schema as unknown as ListedTool['inputSchema'];
 }
 
-function unknownTool(name: string): string {
+function unknownTool(name: string, tools: readonly Tool[]): string {
   return `There is no tool "${name.slice(0, 100)}". There is ${tools.map((tool) => tool.name).join(', ')}.`;
 }

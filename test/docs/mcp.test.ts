@@ -110,6 +110,28 @@ t.test('what the server says about itself and its tools', async (t) => {
   await t.rejects(client.callTool({ name: 'delete_docs' }), { code: -32_602, message: /There is no tool/ });
 });
 
+t.test('connectors that look for two tools get them if the operator says so', async (t) => {
+  const pages = { 'guide.md': '---\ntype: guide\ntags: [One]\n---\n# A guide\n\nHow to plant a needle.\n' };
+  const { url, createToken } = await openMcp(t, { hasConnectorTools: true }, pages);
+  const client = await connectClient(t, url, await createToken());
+  const names = (await client.listTools()).tools.map(({ name }) => name);
+  t.strictSame(names, ['search_docs', 'get_doc_markdown', 'list_collections', 'search', 'fetch']);
+  const call = async (name: string, args: object) => client.callTool({ name, arguments: { ...args } });
+  const found = await call('search', { query: 'needle' });
+  t.match(found.structuredContent, {
+    results: [{ id: 'guide', title: 'A guide', url: /^http.*\/read\/guide$/, text: /needle/ }],
+  });
+  t.match((await call('fetch', { id: 'guide' })).structuredContent, {
+    id: 'guide',
+    title: 'A guide',
+    text: /How to plant a needle/,
+    url: /\/read\/guide$/,
+    metadata: { type: 'guide', tags: ['One'] },
+  });
+  t.match(await call('fetch', { id: 'guides' }), { isError: true, content: [{ text: /"guide"|guide/ }] });
+  t.match(await call('search', {}), { isError: true, content: [{ text: /"query" is missing/ }] });
+});
+
 t.test('an excerpt is sanitised on its own', async (t) => {
   const { url, createToken } = other;
   const client = await connectClient(t, url, await createToken());

@@ -6,6 +6,7 @@ import { createListChangeNotifier, createMcpServer } from '../../mcp/mcpServer.t
 import type { LibrarySearch } from '../../meaning/librarySearch.ts';
 import type { DocumentIndex } from '../../search/documentIndex.ts';
 import type { Authorization } from '../authorization.ts';
+import { readingPath } from '../documentView.ts';
 import { listenerBounds, type McpHandler, mountMcp } from './mcpRoute.ts';
 
 export interface MountedLibraryOptions {
@@ -15,6 +16,7 @@ export interface MountedLibraryOptions {
   readonly authorization: Pick<Authorization, 'requireReader' | 'stillReads'>;
   readonly baseUrl: BaseUrl;
   readonly version: string;
+  readonly hasConnectorTools?: boolean;
   readonly ending?: AbortSignal;
 }
 
@@ -31,11 +33,16 @@ export function mountLibrary(app: FastifyInstance, options: MountedLibraryOption
 
 /** The SDK is loaded with the first request. */
 async function openLibraryHandler(
-  { index, search, renditions, version }: MountedLibraryOptions,
+  { index, search, renditions, baseUrl, version, hasConnectorTools = false }: MountedLibraryOptions,
   log: FastifyBaseLogger,
 ): Promise<McpHandler> {
   const protocol = await import('../../mcp/mcpProtocol.ts');
-  const libraryFor = createMcpLibrary({ index, search, renditions });
+  const libraryFor = createMcpLibrary({
+    index,
+    search,
+    renditions,
+    addressOf: (slug) => readingPath({ root: baseUrl.href }, slug),
+  });
   const handler = protocol.createMcpHandler(
     ({ era, authInfo }) =>
       createMcpServer({
@@ -45,6 +52,7 @@ async function openLibraryHandler(
         era,
         // Without sessions, only the newer revision can notify.
         canNotify: era === 'modern',
+        hasConnectorTools,
         onDefect: (error) => log.error({ err: error }, 'a defect'),
       }),
     { maxSubscriptions: listenerBounds.maxOfAll, onerror: (error) => log.debug({ err: error }, 'MCP') },
