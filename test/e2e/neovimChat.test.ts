@@ -87,6 +87,78 @@ t.test('tools in the chat', parts, async (t) => {
     t.equal(lastBody(runner.bodies('/api/chat')).messages.length, 9);
   });
 
+  t.test('an edit is asked beside its difference, and the file is read again', async (t) => {
+    const { runner, neovim } = await start([], {
+      setup: { builtinTools: true },
+      // The home folder of the test is in its folder, where the tools would do nothing.
+      before: `${choosing}
+        vim.fn.mkdir('work')
+        vim.fn.writefile({ 'local a = 1', 'local b = 2' }, 'work/src.js')
+        vim.cmd.cd('work')
+        local select = vim.ui.select
+        vim.ui.select = function(...)
+          _G.windows = vim.tbl_map(function(window)
+            local bufnr = vim.api.nvim_win_get_buf(window)
+            return {
+              text = table.concat(vim.api.nvim_buf_get_lines(bufnr, 0, -1, false), '|'),
+              diff = vim.wo[window].diff,
+              winbar = vim.wo[window].winbar,
+            }
+          end, vim.api.nvim_tabpage_list_wins(0))
+          select(...)
+        end`,
+    });
+    const edit = (path: string, old: string, wanted: string) => ({
+      name: 'edit_file',
+      arguments: { path, edits: [{ old, new: wanted }] },
+    });
+    const onDisk = () => readFileSync(join(neovim.folder, 'work', 'src.js'), 'utf8');
+    await neovim.lua("vim.cmd.edit('src.js') _G.choices = { 'Once' }");
+    runner.toolCalls([edit('src.js', 'b = 2', 'b = 3')]);
+    runner.say('It is done.');
+    await neovim.lua("vim.cmd.RunnerChat('edit it')");
+    await neovim.until<string>(text, says('It is done.'));
+    await neovim.until(isFree);
+    t.strictSame(await neovim.lua('return { _G.asked[1], _G.offered[1] }'), [
+      'May edit_file change src.js?',
+      ['No', 'Once'],
+    ]);
+    t.match(await neovim.lua('return _G.windows'), [
+      { text: 'local a = 1|local b = 2', diff: true, winbar: 'src.js: now' },
+      { text: 'local a = 1|local b = 3', diff: true, winbar: 'src.js: after the edit' },
+    ]);
+    t.equal(await neovim.lua('return vim.fn.tabpagenr("$")'), 1, 'it is closed again');
+    t.equal(onDisk(), 'local a = 1\nlocal b = 3\n');
+    const inBuffer = "return vim.fn.getbufoneline('src.js', 2)";
+    await neovim.until<string>(inBuffer, (line) => line === 'local b = 3');
+    t.equal(
+      await neovim.lua('return #vim.fn.getbufinfo({ buflisted = 0 })'),
+      await neovim.lua('return #vim.fn.getbufinfo()'),
+    );
+
+    await neovim.lua("vim.fn.setbufline('src.js', 1, 'local mine') _G.choices = { 'Once' }");
+    runner.toolCalls([edit('src.js', 'b = 3', 'b = 4')]);
+    runner.say('It was not saved.');
+    await neovim.lua("vim.cmd.RunnerChat('again')");
+    await neovim.until<string>(text, says('It was not saved.'));
+    await neovim.until(isFree);
+    t.equal(await neovim.lua('return #_G.asked'), 1, 'nobody is asked to lose something');
+    t.ok(
+      (await neovim.told()).some((line) => /src\.js has unsaved changes, so it was not edited/.test(line)),
+    );
+    t.equal(onDisk(), 'local a = 1\nlocal b = 3\n');
+
+    runner.toolCalls([edit('new.js', '', 'return {}\n')]);
+    runner.say('It was denied.');
+    await neovim.lua("vim.cmd.RunnerChat('more') _G.choices = {}");
+    await neovim.until<string>(text, says('It was denied.'));
+    t.match(await neovim.lua('return _G.windows'), [
+      { text: '', winbar: 'new.js: a new file' },
+      { text: 'return {}', winbar: 'new.js: after the edit' },
+    ]);
+    t.equal(await neovim.lua('return vim.fn.tabpagenr("$")'), 1);
+  });
+
   t.test('a question waits until it can be answered, and a cancel settles it', async (t) => {
     const { runner, neovim } = await start(['good'], { files: { 'a.txt': 'a\n' } });
     await neovim.lua("_G.choices = { 'Once' }");

@@ -1,6 +1,7 @@
 --- Approval of tool calls. The daemon asks, and the user answers one question after another: in the chat of the call and
 --- in normal mode, so that a key that was meant for something else cannot answer.
 local calls = require('runner.chat.calls')
+local changes = require('runner.changes')
 local controls = require('runner.controls')
 local notice = require('runner.notice')
 local picker = require('runner.picker')
@@ -12,10 +13,13 @@ local M = {}
 ---@field toolCall runner.ToolCall
 ---@field server string
 ---@field annotations? { readOnlyHint?: boolean, destructiveHint?: boolean }
+---@field decisions? string[] The possible answers. Absent: all of them.
+---@field diff? runner.FileDiff What the call would change.
 
 ---@class runner.PendingQuestion
 ---@field question runner.Question
 ---@field answer fun(decision: string)
+---@field close? fun() Closes what is shown with the question.
 
 --- No comes first, so that Enter in a picker that selects the first row allows nothing.
 local choices = {
@@ -52,6 +56,10 @@ end
 ---@param question runner.Question
 ---@return string
 local function prompt_of(question)
+  if question.diff then
+    local tool, name = controls.line(question.toolCall.name, 64), controls.line(question.diff.name, 200)
+    return ('May %s change %s?'):format(tool, name)
+  end
   local server, call = controls.line(question.server, 64), calls.line(question.toolCall)
   return ('May %s run %s?%s'):format(server, call, claim_of(question))
 end
@@ -68,27 +76,69 @@ local function is_free(chat)
   return picker.may_open() and vim.api.nvim_get_current_buf() == chat.bufnr
 end
 
+---@param question runner.Question
+---@return { title: string, decision: string }[]
+local function choices_of(question)
+  return vim.tbl_filter(function(choice)
+    return not question.decisions or vim.list_contains(question.decisions, choice.decision)
+  end, choices)
+end
+
+--- Writing the file would lose what is not saved: the user learns why the answer is no.
+---@param question runner.Question
+---@return boolean
+local function loses_changes(question)
+  local diff = question.diff
+  if not diff or not changes.is_unsaved(diff.path) then
+    return false
+  end
+  notice.warn(('%s has unsaved changes, so it was not edited. Save it, and ask again.'):format(
+    controls.line(diff.name, 200)
+  ))
+  return true
+end
+
+---@param pending runner.PendingQuestion
+local function close(pending)
+  if pending.close then
+    pending.close()
+    pending.close = nil
+  end
+end
+
+---@param pending runner.PendingQuestion
+---@param decision string
+local function settle(pending, decision)
+  asked = nil
+  close(pending)
+  local chat = chat_of(pending.question)
+  if chat then
+    chat.state:set_question(nil, false)
+  end
+  pending.answer(decision)
+  go_on()
+end
+
 ---@param pending runner.PendingQuestion
 local function ask(pending)
   asked = pending
-  picker.select(choices, {
-    prompt = prompt_of(pending.question),
+  local question = pending.question
+  if loses_changes(question) then
+    return settle(pending, 'deny')
+  end
+  pending.close = question.diff and changes.show(question.diff)
+  picker.select(choices_of(question), {
+    prompt = prompt_of(question),
     kind = 'runner_approval',
     format_item = function(choice)
       return choice.title
     end,
   }, function(choice)
     -- If the answer was cancelled meanwhile, its questions are settled.
-    if asked ~= pending then
-      return
+    if asked == pending then
+      local is_allowed = choice and choice.decision ~= 'deny' and not loses_changes(question)
+      settle(pending, is_allowed and choice.decision or 'deny')
     end
-    asked = nil
-    local chat = chat_of(pending.question)
-    if chat then
-      chat.state:set_question(nil, false)
-    end
-    pending.answer(choice and choice.decision or 'deny')
-    go_on()
   end)
 end
 
@@ -184,6 +234,7 @@ function M.forget(stream_id)
   waiting = rest
   if asked and asked.question.streamId == stream_id then
     table.insert(gone, asked)
+    close(asked)
     asked = nil
   end
   for _, pending in ipairs(gone) do

@@ -61,6 +61,10 @@ function M.create(chat, turn)
     local _, name = next(running)
     chat.state:set_running(name and calls.progress(name))
     page:add_result(result)
+    if result.server == 'builtin' and not result.isError then
+      -- A file that is open may have changed.
+      vim.cmd('silent! checktime')
+    end
   end
   function listener.progress(progress)
     local name = running[progress.id]
