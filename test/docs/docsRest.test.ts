@@ -1190,6 +1190,8 @@ t.test('openapi.json describes the actual answers', async (t) => {
     ['/api/v1/types', '/api/v1/types', '200'],
     ['/readyz', '/readyz', '200'],
     ['/healthz', '/healthz', '200'],
+    ['/api/v1/docs/first.pdf?paper=a0', '/api/v1/docs/{slug}.pdf', '400'],
+    ['/api/v1/collections/book.pdf?paper=a0', '/api/v1/collections/{name}.pdf', '400'],
     ['/api/v1/docs/first.pdf', '/api/v1/docs/{slug}.pdf', '416', { range: 'bytes=999999999-' }],
     [
       '/api/v1/collections/book.epub',
