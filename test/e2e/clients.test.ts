@@ -90,6 +90,9 @@ t.test('the daemon accepts each example and returns its result', async (t) => {
   mkdirSync(join(home, '.ollama', 'logs'), { recursive: true });
   writeFileSync(join(home, '.ollama', 'logs', 'server.log'), 'a line\n');
   writeFileSync(join(home, 'notes.md'), '# Notes\n');
+  const project = join(home, 'project');
+  mkdirSync(join(project, 'src'), { recursive: true });
+  writeFileSync(join(project, 'src', 'a.ts'), 'const a = 1;\n');
   installEngine(home);
   keepPrompt(home);
   const daemon = await startDaemonProcess(
@@ -97,11 +100,12 @@ t.test('the daemon accepts each example and returns its result', async (t) => {
       host: runner.url,
       catalogUrl: runner.url,
       completionModel: 'coder:1b',
+      builtinTools: true,
       mcpServers: { files: { command: process.execPath, args: [toolServerPath] }, web: { url: peer.url } },
     },
     {
       env: { HOME: home, PATH: `${join(home, 'bin')}:${process.env['PATH']}` },
-      capabilities: { experimental: { runner: { approvesTools: true } } },
+      capabilities: { experimental: { runner: { approvesTools: true, showsDiffs: true, folder: project } } },
     },
   );
   t.teardown(async () => {
@@ -134,7 +138,13 @@ t.test('the daemon accepts each example and returns its result', async (t) => {
     if (toDaemon) await daemon.connection.sendNotification(toDaemon, params);
     if (!request) continue;
     if ('hostedTools' in params) {
-      runner.toolCalls([{ name: 'echo', arguments: { word: 'Hello' } }]);
+      const edits = [{ old: 'a = 1', new: 'a = 2' }];
+      const isEdit = params.hostedTools.includes('builtin');
+      runner.toolCalls([
+        isEdit
+          ? { name: 'edit_file', arguments: { path: 'src/a.ts', edits } }
+          : { name: 'echo', arguments: { word: 'Hello' } },
+      ]);
       runner.say('Done.');
     }
     if (request === 'runner/chat' && 'tools' in params)

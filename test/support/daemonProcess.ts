@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import type { RunnerOptions } from '../../protocol/messages/settings.ts';
+import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
 import { connectClient, type DaemonClient } from './daemonClient.ts';
 
 export const runnerdPath = join('dist', 'runnerd.cjs');
@@ -24,7 +24,7 @@ export interface DaemonProcessOptions {
 
 /** The built daemon in a process of its own, initialized. */
 export async function startDaemonProcess(
-  options: RunnerOptions,
+  options: InitializationOptions,
   { args = [], env = {}, secrets, capabilities = {}, nodeOptions }: DaemonProcessOptions = {},
 ): Promise<DaemonProcess> {
   const flags = secrets === undefined ? [] : ['--secrets-fd', '3'];

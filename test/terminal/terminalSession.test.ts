@@ -1615,6 +1615,7 @@ t.test('tools are listed, and the doctor tries each server', async (t) => {
   const answers = { 'runner/tools/list': () => ({ servers }) };
   const list = startTerminal({ ...withServers, args: ['tools'], input: '', answers });
   t.equal(await list.ended, 1);
+  t.match(list.started[0], { showsDiffs: true, folder: /^\// }, 'the built-in tools need to know where');
   t.match(
     list.stdout.plain(),
     /files {3}ready {8}read {2}Reads a file\.\ngone {4}failed\nweb {5}needs login\n\nThe tool server gone ended.*\nThe tool server web/,
@@ -1628,6 +1629,20 @@ t.test('tools are listed, and the doctor tries each server', async (t) => {
     doctor.stdout.plain(),
     /ok {4}tools: files offers one tool\nfail {2}tools: The tool server gone ended[\s\S]*wants a login\.\n +-> Run: runner mcp login web\n/,
   );
+  const builtin = {
+    name: 'builtin',
+    state: 'failed',
+    message: 'Start Runner in the folder of a project.',
+    tools: [],
+  };
+  const home = startTerminal({
+    ...withServers,
+    args: ['doctor'],
+    input: '',
+    answers: { 'runner/tools/list': () => ({ servers: [builtin] }) },
+  });
+  await home.ended;
+  t.match(home.stdout.plain(), /warn {2}tools: Start Runner in the folder of a project\.\n/);
 });
 
 t.test('on a narrow screen no word is split, and no column is lost', async (t) => {

@@ -48,7 +48,7 @@ export async function chat(context: CommandContext): Promise<number> {
   const connection = await connectForChat(context, {
     optionsFor: (toolServers) => chooseTools(context, toolServers).options,
     // Only a person at a terminal can be asked before a call.
-    client: { approvesTools: isInteractive, showsDiffs: true, folder: terminal.cwd },
+    client: { approvesTools: isInteractive },
   });
   try {
     const tools = chooseTools(context, connection.daemon.toolServers);

@@ -12,7 +12,7 @@ import {
   type Product,
   statusRequest,
 } from '../../../protocol/messages/status.ts';
-import { listToolsRequest } from '../../../protocol/messages/tools.ts';
+import { builtinServer, listToolsRequest } from '../../../protocol/messages/tools.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { failureOf } from '../cli/failure.ts';
 import { forTerminal } from '../daemon/advice.ts';
@@ -173,10 +173,14 @@ const mendToken =
 async function* examineTools(daemon: Daemon): AsyncGenerator<Finding> {
   try {
     const { servers } = await daemon.request(listToolsRequest, {});
+    // The built-in tools depend on the folder alone.
     for (const { name, state, message = '', needsLogin, tools } of servers)
-      yield state === 'failed'
-        ? { check: 'tools', state: 'fail', found: message, mend: mendOf(name, needsLogin) }
-        : { check: 'tools', state: 'ok', found: `${name} ${describeTools(state, tools.length)}` };
+      if (state === 'failed' && name === builtinServer)
+        yield { check: 'tools', state: 'warn', found: message };
+      else
+        yield state === 'failed'
+          ? { check: 'tools', state: 'fail', found: message, mend: mendOf(name, needsLogin) }
+          : { check: 'tools', state: 'ok', found: `${name} ${describeTools(state, tools.length)}` };
   } catch (error) {
     yield { check: 'tools', state: 'fail', found: failureOf(error).message };
   }

@@ -37,14 +37,14 @@ export async function connect(
   options: InitializationOptions = {},
   client?: ToolCapabilities,
 ): Promise<Daemon> {
-  const { commandLine, program } = context;
+  const { commandLine, program, terminal } = context;
   const named = commandLine.practice ? undefined : namedRunner(context);
   const host = named === undefined ? {} : { host: named.host };
   try {
     return await startDaemon(
       program.spawnDaemon(commandLine.practice ? ['--practice'] : []),
       { logLevel: 'warn', ...options, ...host },
-      client,
+      { showsDiffs: true, folder: terminal.cwd, ...client },
     );
   } catch (error) {
     const refused = refusedParameter(error);
