@@ -5,6 +5,7 @@ import { setTimeout as waitFor } from 'node:timers/promises';
 import { cacheFolder } from '../../protocol/base/userFolders.ts';
 import type { StdioToolServer } from '../../protocol/messages/tools.ts';
 import { systemClock } from '../shared/clock.ts';
+import { copyText } from './cli/clipboard.ts';
 import type { Program } from './cli/command.ts';
 import { openAddress } from './cli/openAddress.ts';
 import { runProgram } from './cli/program.ts';
@@ -23,6 +24,7 @@ async function main(): Promise<void> {
     spawnDaemon: (flags) => spawnDaemon(join(__dirname, 'runnerd.cjs'), env, flags),
     ...(documents ? { documents } : {}),
     openAddress: (url) => openAddress(url, process.platform, env),
+    copyText: (text) => copyText(text, process.platform, env),
   };
   const terminal = {
     stdin,

@@ -3,6 +3,7 @@ import {
   deleteSessionRequest,
   listSessionsRequest,
   readSessionRequest,
+  undoTurnRequest,
   updateSessionRequest,
 } from '../../protocol/messages/sessions.ts';
 import type { Lazy } from '../base/lazily.ts';
@@ -34,6 +35,10 @@ export function serveSessions(endpoint: Endpoint, sessions: Pick<Lazy<Sessions>,
   endpoint.onRequest(updateSessionRequest, updateSessionSchema, async ({ id, title }) => {
     const store = await sessions.get();
     return { session: await store.update(id, title) };
+  });
+  endpoint.onRequest(undoTurnRequest, sessionSchema, async ({ id }) => {
+    const store = await sessions.get();
+    return { session: await store.undo(id) };
   });
   endpoint.onRequest(deleteSessionRequest, sessionSchema, async ({ id }) => {
     const store = await sessions.get();

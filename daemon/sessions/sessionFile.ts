@@ -91,6 +91,28 @@ export async function readSession(
   return { state, end };
 }
 
+/** The place before the last turn: before the first of the prompts that no answer precedes. Undefined without any. */
+export async function findLastTurn(
+  file: FileHandle,
+): Promise<Pick<FileSummary, 'state' | 'end'> | undefined> {
+  let before: Pick<FileSummary, 'state' | 'end'> | undefined;
+  let state: SessionState = { type: 'state', title: '', turns: 0 };
+  let end = 0;
+  let role = '';
+  for await (const line of readLines(file)) {
+    if (!line.isEnded) break;
+    const record = tryRecord(line.text);
+    if (record?.type === 'state') state = record;
+    if (record?.type === 'message') {
+      if (record.role === 'user' && role !== 'user') before = { state, end };
+      role = record.role;
+      state = stateAfter(state, [record]);
+    }
+    end = line.end;
+  }
+  return before;
+}
+
 function tryHeader(line: string, id: string): SessionHeader | undefined {
   const record = tryRecord(line);
   return record?.type === 'session' && record.id === id ? record : undefined;

@@ -7,6 +7,7 @@ import { makePrivateFolder } from '../base/privateFile.ts';
 import { recordToLine, type SessionHeader, type SessionState, stateToLine } from './records.ts';
 import {
   type FileSummary,
+  findLastTurn,
   maxFile,
   readSession,
   readSummary,
@@ -104,6 +105,21 @@ export class SessionFiles {
   async retitle(id: string, title: string): Promise<void> {
     const { redact } = this.#options;
     await this.extend(id, (state) => ({ lines: '', state: redact({ ...state, title }) }));
+  }
+
+  /** Takes the last turn out. The title stays. */
+  async undo(id: string): Promise<void> {
+    const { redact } = this.#options;
+    await this.#with(id, 'write', async (file) => {
+      const found = await readSummary(file, id);
+      const before = found && (await findLastTurn(file));
+      if (!before) return found;
+      const state = redact({ ...before.state, title: found.state.title });
+      await replaceAfter(file, before.end, stateToLine(state));
+      const now = this.#tick();
+      await file.utimes(now, now);
+      return found;
+    });
   }
 
   async delete(id: string): Promise<void> {

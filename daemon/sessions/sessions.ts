@@ -60,6 +60,8 @@ export interface Sessions {
   /** What a list says about it. */
   find(id: string): Promise<Session>;
   update(id: string, title: string): Promise<Session>;
+  /** Takes the last turn out. */
+  undo(id: string): Promise<Session>;
   delete(id: string): Promise<void>;
   /** From now on only this process may continue it. Throws `busy` if another process has it open. */
   open(id: string): Promise<void>;
@@ -169,6 +171,13 @@ class SessionStore implements Sessions {
     else await this.#withLock(id, () => this.#kept.retitle(id, oneLine(title)));
     this.#options.onDidChange();
     return session ?? this.find(id);
+  }
+
+  async undo(id: string): Promise<Session> {
+    if (this.#begun.has(id)) return this.find(id);
+    await this.#withLock(id, () => this.#kept.undo(id));
+    this.#options.onDidChange();
+    return this.find(id);
   }
 
   async delete(id: string): Promise<void> {

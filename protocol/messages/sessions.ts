@@ -99,6 +99,14 @@ export const updateSessionRequest: RequestMessage<UpdateSessionParams, { readonl
   method: 'runner/sessions/update',
 };
 
+/**
+ * Client to daemon: takes the last turn out of a conversation: its prompt, with prompts before it that were never
+ * answered, and everything after it. Without a turn, nothing changes.
+ */
+export const undoTurnRequest: RequestMessage<SessionParams, { readonly session: Session }> = {
+  method: 'runner/sessions/undo',
+};
+
 /** Client to daemon: removes a conversation from the disk. */
 export const deleteSessionRequest: RequestMessage<SessionParams, Record<string, never>> = {
   method: 'runner/sessions/delete',

@@ -29,6 +29,7 @@ import {
   listSessionsRequest,
   readSessionRequest,
   sessionsDidChange,
+  undoTurnRequest,
   updateSessionRequest,
 } from '../../protocol/messages/sessions.ts';
 import type { DaemonClient } from '../support/daemonClient.ts';
@@ -93,6 +94,38 @@ function asking(daemon: DaemonClient) {
 const files = (folder: string) => readdirSync(folder).filter((name) => name.endsWith('.jsonl'));
 const titles = ({ sessions }: { sessions: readonly { title: string }[] }) =>
   sessions.map(({ title }) => title);
+
+t.test('the last turn is taken out of a conversation, and it goes on from there', async (t) => {
+  const here = await place(t);
+  const { daemon, create, read, chat, list } = await start(t, here);
+  const { id } = await create({ cwd: '/projects/place' });
+  const undo = async () => (await daemon.request(undoTurnRequest, { id })).session;
+  t.match(await undo(), { turns: 0 }, 'without a turn, nothing changes');
+  here.runner.say('one');
+  const first = await chat(id, [user('First?')]);
+  const history = [user('First?'), first.result.message];
+  await daemon.request(updateSessionRequest, { id, title: 'Mine' });
+  here.runner.say('two');
+  await chat(id, [...history, user('Second?')]);
+  const contents = async () => (await read(id)).messages.map(({ content }) => content);
+  t.strictSame(await contents(), ['First?', 'one', 'Second?', 'two']);
+  t.match(await undo(), { id, turns: 1, title: 'Mine' });
+  t.strictSame(await contents(), ['First?', 'one']);
+  here.runner.say('three');
+  await chat(id, [...history, user('Second?')]);
+  t.strictSame(await contents(), ['First?', 'one', 'Second?', 'three'], 'the same prompt is kept again');
+  await undo();
+  t.match(await undo(), { turns: 0, title: 'Mine' });
+  t.strictSame(await contents(), []);
+  here.runner.say('four');
+  await chat(id, [user('Third?')]);
+  t.strictSame(await contents(), ['Third?', 'four']);
+  t.match((await list()).sessions, [{ id, turns: 1 }]);
+  await t.rejects(
+    daemon.request(undoTurnRequest, { id: '20261122-zzzz9999' }),
+    failsWith({ data: { path: 'id' } }),
+  );
+});
 
 t.test(
   'a conversation is begun, goes on in another process, and is read, listed, renamed, deleted',

@@ -781,7 +781,12 @@ t.test('slash commands', async (t) => {
     knownTools: ['files'],
     tools: new Set<string>(),
     listTools: async () => 'a table\n',
+    lastAnswer: undefined,
+    undo: async () => undefined,
+    copy: async () => true,
   };
+  for (const command of ['/retry', '/undo', '/edit', '/copy', '/save a.md'])
+    t.equal((await runSlashCommand(command, state)).text, 'There is no turn yet.', command);
   t.equal((await runSlashCommand('/tools', state)).text, 'a table');
   t.match((await runSlashCommand('/tools files on', state)).text, /The tools of files are on/);
   t.ok(state.tools.has('files'));
@@ -880,7 +885,7 @@ t.test('slash commands', async (t) => {
   await t.rejects(says('/image style.md'), {
     message: 'style.md is no picture: it is a PNG, JPEG, GIF or WebP file.',
   });
-  await t.rejects(says('/file dot.png'), { message: 'dot.png is no text.' });
+  t.equal(await says('/file dot.png'), 'dot.png goes along with the next prompt.');
   await t.rejects(says('/file gone'), { message: 'gone is not there.' });
   await t.rejects(says('/file .'), { message: '. is no file.' });
   t.notMatch(await says('/clea'), /Did you mean/, 'nothing that takes something away is suggested');
@@ -939,9 +944,9 @@ t.test('Tab completes slash commands, and what they take', async (t) => {
   const cases: readonly (readonly [line: string, candidates: readonly string[]])[] = [
     ['/mo', ['/model ']],
     ['/he', ['/help']],
-    ['/c', ['/context ', '/clear']],
+    ['/c', ['/context ', '/copy', '/clear']],
     ['/context ', ['auto']],
-    ['/s', ['/system ', '/set ', '/sessions ', '/stats', '/server:ask']],
+    ['/s', ['/system ', '/set ', '/sessions ', '/save ', '/stats', '/server:ask']],
     ['/nope', []],
     ['/nope x', []],
     ['/model wi', ['wise:8b']],
@@ -964,7 +969,7 @@ t.test('Tab completes slash commands, and what they take', async (t) => {
     ['@my', ['@"my notes.md"']],
     ['@"my n', ['@"my notes.md"']],
     ['@gone/', []],
-    ['/r', ['/review ']],
+    ['/r', ['/retry', '/review ']],
     ['/se', ['/set ', '/sessions ', '/server:ask']],
     ['/b', ['/bye']],
     ['/review ', ['file=', 'focus=']],
@@ -981,7 +986,7 @@ t.test('Tab completes slash commands, and what they take', async (t) => {
   const failing = { ...state, models: () => Promise.reject(new Error('no runner')) };
   t.strictSame((await completeLine('/model ', failing))?.candidates, []);
   const fixed = { ...state, product: async () => 'llama.cpp' as const };
-  t.strictSame((await completeLine('/c', fixed))?.candidates, ['/clear'], 'its window is fixed');
+  t.strictSame((await completeLine('/c', fixed))?.candidates, ['/copy', '/clear'], 'its window is fixed');
   t.strictSame((await completeLine('/context ', fixed))?.candidates, []);
 });
 

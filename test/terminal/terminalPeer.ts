@@ -171,6 +171,8 @@ export interface TerminalOptions extends PeerScript {
   readonly columns?: number;
   readonly rows?: number;
   readonly cwd?: string;
+  /** The clipboard of the system. */
+  readonly copyText?: (text: string) => Promise<boolean>;
   /** In ms. */
   readonly patience?: number;
 }
@@ -184,6 +186,7 @@ export function startTerminal({
   columns = 80,
   rows = 24,
   cwd = '/projects/here',
+  copyText,
   patience,
   ...script
 }: TerminalOptions) {
@@ -212,6 +215,7 @@ export function startTerminal({
     version: '0.0.0',
     documents: { command: 'runner-docs' },
     openAddress: (url) => void opened.push(url),
+    ...(copyText && { copyText }),
     spawnDaemon: (flags) => startPeer(script, started, flags),
   };
   const terminal: Terminal = {

@@ -1,9 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
+import { clipboardPrograms, clipboardSequence, copyText } from '../../client/terminal/cli/clipboard.ts';
 import { createFindPrivacy } from '../../daemon/base/filePrivacy.ts';
 import { findNamedFiles } from '../../daemon/files/namedFiles.ts';
 import type { ChatResult } from '../../protocol/messages/chat.ts';
@@ -235,4 +236,108 @@ t.test('a schema file that cannot be one is refused in a sentence', async (t) =>
   const run = start({ args: ['chat', 'go', '--format', 'schema.json'], input: '', chat });
   t.equal(await run.ended, 2);
   t.equal(run.stderr.text(), `schema.json is no JSON Schema: ${problem}.\n`);
+});
+
+/** What the daemon keeps of a conversation. */
+function keeping() {
+  const undone: unknown[] = [];
+  const session = { id: '20261123-abcd1234', title: '', createdAt: '', updatedAt: '', turns: 1 };
+  return {
+    undone,
+    answers: {
+      ...answers,
+      'runner/sessions/create': () => ({ session }),
+      'runner/sessions/undo': ({ params }: Asked) => {
+        undone.push(params['id']);
+        return { session };
+      },
+    },
+  };
+}
+
+t.test('the last turn is asked again, taken back, and changed', async (t) => {
+  const kept = keeping();
+  const run = start({ isScreen: true, answers: kept.answers });
+  await run.stdout.until(/m:1b › $/);
+  run.type('one @a.ts\r');
+  await run.stdout.until(/ok 1[^›]*› $/);
+  run.type('/retry\r');
+  await run.stdout.until(/Asking again: one @a\.ts\n.*ok 2[^›]*› $/s);
+  t.strictSame(
+    run.asked[1]?.messages,
+    run.asked[0]?.messages,
+    'with what was attached, and without the answer',
+  );
+  run.type('two\r');
+  await run.stdout.until(/ok 3[^›]*› $/);
+  run.type('/undo\r');
+  await run.stdout.until(/Took back "two" and its answer\.[^›]*› $/);
+  run.type('/edit\r');
+  await run.stdout.until(/\/edit\r\n[^›]*› one @a\.ts$/);
+  run.type(' changed\r');
+  await run.stdout.until(/ok 4[^›]*› $/);
+  t.match(run.asked[3]?.messages, [{ content: 'one @a.ts changed', attachments: [attachmentA] }]);
+  t.equal(run.asked[3]?.messages.length, 1);
+  t.equal(run.asked[3]?.messages[0]?.attachments?.length, 1, 'what a prompt names goes once');
+  t.equal(kept.undone.length, 3, 'the kept conversation follows');
+  run.type('/bye\r');
+  t.equal(await run.ended, 0);
+});
+
+t.test('the last answer is copied and saved, and a file is not overwritten without a yes', async (t) => {
+  const answer = 'See:\n```ts\nconst a = 1;\n```\nor\n~~~\n```\nb\n~~~';
+  const copied: string[] = [];
+  const chat = async ({ send }: Turn) => {
+    await send({ kind: 'text', text: answer });
+    return resultOf(answer);
+  };
+  const run = start({ isScreen: true, chat, copyText: async (text) => copied.push(text) < 3 });
+  const ask = async (line: string, says: RegExp) => {
+    run.type(`${line}\r`);
+    await run.stdout.until(new RegExp(`${says.source}[^›]*› $`, 's'));
+  };
+  await run.stdout.until(/m:1b › $/);
+  await ask('go', /tokens\/s/);
+  await ask('/copy', /Copied the answer, 44 B\./);
+  t.ok(run.stdout.text().includes(`\u001b]52;c;${Buffer.from(answer).toString('base64')}\u0007`));
+  await ask('/copy 2', /Copied block 2, 5 B\./);
+  await ask('/copy 1', /Sent block 1, 12 B, to the terminal/);
+  t.strictSame(copied, [answer, '```\nb', 'const a = 1;']);
+  await ask('/copy 3', /The answer has 2 blocks of code\./);
+  await ask('/copy all', /Say "\/copy"/);
+  await ask('/save answer.md', /Saved the answer in answer\.md, 45 B\./);
+  t.equal(readFileSync(join(cwd, 'answer.md'), 'utf8'), `${answer}\n`);
+  writeFileSync(join(cwd, 'answer.md'), 'mine');
+  run.type('/save answer.md\r');
+  await run.stdout.until(/answer\.md is there already\. Overwrite it\? \[y\]es, \[n\]o $/);
+  await ask('n', /Nothing was written\./);
+  t.equal(readFileSync(join(cwd, 'answer.md'), 'utf8'), 'mine');
+  run.type('/save answer.md\r');
+  await run.stdout.until(/(Overwrite it.*){2}$/s);
+  await ask('y', /Saved the answer.*Saved the answer/);
+  t.equal(readFileSync(join(cwd, 'answer.md'), 'utf8'), `${answer}\n`);
+  await ask('/save gone/answer.md', /gone\/answer\.md cannot be written/);
+  await ask('/save', /Say where: \/save FILE/);
+  run.type('/bye\r');
+  t.equal(await run.ended, 0);
+});
+
+t.test('a picture is one, whichever flag names it', async (t) => {
+  const run = start({ args: ['chat', 'look', '--file', 'dot.png', '--file', 'a.ts'], input: '' });
+  t.equal(await run.ended, 0);
+  t.match(run.asked[0]?.messages, [
+    { images: [pictures.png.toString('base64')], attachments: [{ path: 'a.ts' }] },
+  ]);
+});
+
+t.test('the clipboard program of each system', async (t) => {
+  const first = (platform: NodeJS.Platform, env: Record<string, string>) =>
+    clipboardPrograms(platform, env).map(([command]) => command);
+  t.strictSame(first('darwin', {}), ['pbcopy']);
+  t.strictSame(first('win32', {}), ['clip.exe']);
+  t.strictSame(first('linux', {}), [], 'without a screen there is none');
+  t.strictSame(first('linux', { WAYLAND_DISPLAY: 'w', DISPLAY: ':0' }), ['wl-copy', 'xclip', 'xsel']);
+  t.strictSame(first('darwin', { SSH_CONNECTION: 'x' }), [], 'that of another machine is not it');
+  t.equal(clipboardSequence('x'.repeat(60_000)), '', 'a terminal takes only so much');
+  t.equal(await copyText('x', 'linux', {}), false);
 });

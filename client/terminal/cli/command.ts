@@ -40,6 +40,8 @@ export interface Program {
   readonly documents?: StdioToolServer;
   /** Opens an address in the user's browser, if there is one. */
   readonly openAddress?: (url: string) => void;
+  /** Hands a text to the clipboard of the system. False if no program there takes it. */
+  readonly copyText?: (text: string) => Promise<boolean>;
 }
 
 export interface WordCount {

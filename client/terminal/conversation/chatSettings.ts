@@ -32,6 +32,7 @@ export async function readChatSettings(
   cwd: string,
   { system, think, format, options, context, keepAlive, files, images }: CommandLine,
 ): Promise<ChatSettings> {
+  const along = await Promise.all(files.map((path) => readFileAlong(cwd, path)));
   return {
     system: system === undefined ? undefined : await readSystem(cwd, system),
     think,
@@ -39,8 +40,11 @@ export async function readChatSettings(
     options,
     context,
     keepAlive,
-    attachments: await Promise.all(files.map((path) => readAttachment(cwd, path))),
-    images: await Promise.all(images.map((path) => readImage(cwd, path))),
+    attachments: along.flatMap(({ attachments }) => attachments),
+    images: [
+      ...along.flatMap((one) => one.images),
+      ...(await Promise.all(images.map((path) => readImage(cwd, path)))),
+    ],
   };
 }
 
@@ -87,11 +91,16 @@ const maxImage = 32 * 1024 * 1024;
 const imageMarks = [/^\x89PNG\r\n/, /^\xff\xd8\xff/, /^GIF8/, /^RIFF.{4}WEBP/s];
 
 /**
- * Reads a text. Its path is relative to the folder in which the program was started.
- * @throws {TerminalError} of the kind `usage`, as the functions below, if it cannot be read or is not text.
+ * Reads a text or a picture. Its path is relative to the folder in which the program was started.
+ * @throws {TerminalError} of the kind `usage`, as the functions below, if it cannot be read or is neither.
  */
-export async function readAttachment(cwd: string, path: string): Promise<Attachment> {
-  const text = await readText(cwd, path);
+export async function readFileAlong(cwd: string, path: string): Promise<Along> {
+  const bytes = await readWhole(cwd, path, maxImage);
+  if (isPicture(bytes)) return { attachments: [], images: [bytes.toString('base64')] };
+  return { attachments: [toAttachment(cwd, path, textOf(path, bytes))], images: [] };
+}
+
+function toAttachment(cwd: string, path: string, text: string): Attachment {
   const language = extname(path).slice(1);
   const uris = [pathToFileURL(expandPath(cwd, path)).href];
   return { path, text, uris, ...(/^\w{1,20}$/.test(language) ? { language } : {}) };
@@ -100,8 +109,7 @@ export async function readAttachment(cwd: string, path: string): Promise<Attachm
 /** Reads a picture, as base64. */
 export async function readImage(cwd: string, path: string): Promise<string> {
   const bytes = await readWhole(cwd, path, maxImage);
-  const head = bytes.subarray(0, 16).toString('latin1');
-  if (imageMarks.some((mark) => mark.test(head))) return bytes.toString('base64');
+  if (isPicture(bytes)) return bytes.toString('base64');
   throw new TerminalError('usage', `${showLine(path)} is no picture: it is a PNG, JPEG, GIF or WebP file.`);
 }
 
@@ -120,14 +128,23 @@ async function readFormat(cwd: string, word: string): Promise<ChatParams['format
   throw new TerminalError('usage', `${showLine(word)} ${why}.`);
 }
 
+function isPicture(bytes: Buffer): boolean {
+  const head = bytes.subarray(0, 16).toString('latin1');
+  return imageMarks.some((mark) => mark.test(head));
+}
+
 async function readText(cwd: string, path: string): Promise<string> {
-  const bytes = await readWhole(cwd, path, maxText);
+  return textOf(path, await readWhole(cwd, path, maxText));
+}
+
+function textOf(path: string, bytes: Buffer): string {
+  if (bytes.length > maxText) throw tooLarge(path, bytes.length, maxText);
   const text = bytes.toString('utf8').replace(/^\ufeff/, '');
   if (text.includes('\0')) throw new TerminalError('usage', `${showLine(path)} is no text.`);
   return text;
 }
 
-function expandPath(cwd: string, path: string): string {
+export function expandPath(cwd: string, path: string): string {
   return resolve(cwd, path.replace(/^~(?=\/)/, homedir));
 }
 
@@ -136,11 +153,7 @@ async function readWhole(cwd: string, path: string, limit: number): Promise<Buff
   try {
     const file = await stat(whole);
     if (!file.isFile()) throw new TerminalError('usage', `${showLine(path)} is no file.`);
-    if (file.size > limit)
-      throw new TerminalError(
-        'usage',
-        `${showLine(path)} has ${formatBytes(file.size)}; at most ${formatBytes(limit)} can go along.`,
-      );
+    if (file.size > limit) throw tooLarge(path, file.size, limit);
     return await readFile(whole);
   } catch (cause) {
     if (cause instanceof TerminalError) throw cause;
@@ -148,4 +161,11 @@ async function readWhole(cwd: string, path: string, limit: number): Promise<Buff
     const why = isMissing ? 'is not there' : `cannot be read: ${messageOf(cause)}`;
     throw new TerminalError('usage', `${showLine(path)} ${why}.`, { cause });
   }
+}
+
+function tooLarge(path: string, bytes: number, limit: number): TerminalError {
+  return new TerminalError(
+    'usage',
+    `${showLine(path)} has ${formatBytes(bytes)}; at most ${formatBytes(limit)} can go along.`,
+  );
 }

@@ -6,6 +6,7 @@ import type { CommandContext } from '../cli/command.ts';
 import type { CommandLine } from '../cli/commandLine.ts';
 import { reportOf } from '../cli/defect.ts';
 import { failureOf, refusedParameter } from '../cli/failure.ts';
+import { isYes } from '../cli/question.ts';
 import { createInterrupts, ForceQuitError, type Interrupts } from '../cli/signals.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import type { Connection } from '../daemon/connection.ts';
@@ -22,6 +23,7 @@ import { type Along, askConsent, attachNamedFiles, describeAttached } from './na
 import { OpenConversation, type TypedPrompt } from './openConversation.ts';
 import { isCommand, isSlashCommand, runSlashCommand } from './slashCommands.ts';
 import { completeLine } from './slashCompletion.ts';
+import type { SlashResult } from './slashSettings.ts';
 import { docsServer, type ToolChoice } from './toolChoice.ts';
 import { type AskForTurn, createTurns } from './turn.ts';
 import { promptCallIn, usePrompt } from './usePrompt.ts';
@@ -37,7 +39,7 @@ export interface ConversationOptions {
 
 /** Talks until the person leaves. Returns the exit code. */
 export async function converse(
-  { terminal, commandLine }: CommandContext,
+  { terminal, commandLine, program: { copyText } }: CommandContext,
   { connection, session, tools, settings }: ConversationOptions,
 ): Promise<number> {
   const { daemon } = connection;
@@ -45,7 +47,7 @@ export async function converse(
   const model =
     named === undefined ? await chooseModelOf(terminal, daemon, session) : await chooseModel(daemon, named);
   const path = historyPath(terminal.env);
-  const conversation = new OpenConversation(terminal, connection, { model, tools, settings });
+  const conversation = new OpenConversation(terminal, connection, { model, tools, settings, copyText });
   const editor = createLineEditor(terminal, {
     history: readHistory(path, formerHistoryPath(terminal.env)),
     complete: (line) => completeLine(line, conversation),
@@ -123,11 +125,11 @@ class InputLoop {
   /** A command, a prompt that is kept under a name, or what the model is asked. Returns whether to leave. */
   async #take(text: string, interrupts: Interrupts): Promise<boolean> {
     if (text.startsWith('//')) return this.#turn(asTyped(text.slice(1)), interrupts);
-    if (isCommand(text)) return this.#slash(text);
+    if (isCommand(text)) return this.#slash(text, interrupts);
     const found = await this.#findPrompt(text, interrupts.signal);
     if (found === undefined) return false;
     if (found !== 'none') return this.#turn({ ...found, typed: promptCallIn(text)?.text ?? '' }, interrupts);
-    return isSlashCommand(text) ? this.#slash(text) : this.#turn(asTyped(text), interrupts);
+    return isSlashCommand(text) ? this.#slash(text, interrupts) : this.#turn(asTyped(text), interrupts);
   }
 
   /** Undefined if nothing is to be sent. */
@@ -192,15 +194,40 @@ class InputLoop {
   }
 
   /** Returns whether to leave. */
-  async #slash(text: string): Promise<boolean> {
+  async #slash(text: string, interrupts: Interrupts): Promise<boolean> {
     try {
-      const { text: shown, leave = false } = await runSlashCommand(text, this.#conversation);
+      const result = await runSlashCommand(text, this.#conversation);
+      const { text: shown, leave = false, again, edit, confirm } = result;
       if (shown !== '') await this.#say(shown);
+      if (edit) this.#editAgain(edit);
+      if (confirm) await this.#confirm(confirm, interrupts.signal);
+      if (again) await this.#sendAgain(again, interrupts);
       return leave;
     } catch (error) {
       await this.#say(this.#terminal.stdout.style.red(reportOf(error, this.#terminal).message));
       return false;
     }
+  }
+
+  /** What the prompt named in words is attached again when it is sent. */
+  #editAgain({ content, attachments = [], images = [] }: Message): void {
+    const { settings } = this.#conversation;
+    settings.attachments = attachments.filter(({ path }) => !content.includes(path));
+    settings.images = content.includes('@') ? [] : images;
+    this.#editor.prefill(content);
+  }
+
+  async #confirm({ question, yes }: NonNullable<SlashResult['confirm']>, signal: AbortSignal): Promise<void> {
+    const entry = await this.#editor.question(question, signal);
+    if (entry.kind === 'text' && isYes(entry.text)) await this.#say(await yes());
+    else await this.#say('Nothing was written.');
+  }
+
+  async #sendAgain(
+    { content, attachments = [], images = [] }: Message,
+    interrupts: Interrupts,
+  ): Promise<void> {
+    await this.#turn({ text: content, typed: '', attachments, images }, interrupts);
   }
 
   async #turn(prompt: TypedPrompt, interrupts: Interrupts): Promise<boolean> {

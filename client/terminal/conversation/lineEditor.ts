@@ -4,7 +4,7 @@ import { resumeAfterSuspend } from '../cli/signals.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import type { Output } from '../screen/output.ts';
 import { historySize } from './history.ts';
-import { entryOfLines, isOpenEntry, linesOfEntry, textOfEntry } from './multilineEntry.ts';
+import { entryOfLines, isOpenEntry, lineEnd, linesOfEntry, textOfEntry } from './multilineEntry.ts';
 import type { Completion } from './slashCompletion.ts';
 
 /** What the person did at the prompt. */
@@ -22,6 +22,8 @@ export interface LineEditor {
    * The answer does not enter the history. Ctrl-C leaves the question and interrupts; an aborted signal withdraws it.
    */
   question(prompt: string, signal: AbortSignal): Promise<Entry>;
+  /** Puts a text into the line of the next entry, for the user to change. */
+  prefill(text: string): void;
   /** Called at Ctrl-C while nothing is asked. */
   onInterrupt(take: () => void): void;
   close(): void;
@@ -205,6 +207,10 @@ class Editor implements LineEditor {
     this.#lines = [];
     this.#readline.write(null, { ctrl: true, name: 'e' });
     this.#readline.write(null, { ctrl: true, name: 'u' });
+  }
+
+  prefill(text: string): void {
+    this.#readline.write(text.replaceAll('\n', lineEnd));
   }
 
   onInterrupt(take: () => void): void {

@@ -1,5 +1,5 @@
 /** Stands for a line feed in the history, so that a prompt of several lines is one entry that can be edited. */
-const lineEnd = '\u2424';
+export const lineEnd = '\u2424';
 const quotes = '"""';
 
 /** The lines in one line of the editor, which may be an entry of the history. */

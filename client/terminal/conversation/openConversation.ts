@@ -16,10 +16,13 @@ import {
   listSessionsRequest,
   type ReadSessionResult,
   type Session,
+  undoTurnRequest,
   updateSessionRequest,
 } from '../../../protocol/messages/sessions.ts';
 import { statusRequest } from '../../../protocol/messages/status.ts';
 import { listToolsRequest } from '../../../protocol/messages/tools.ts';
+import { clipboardSequence } from '../cli/clipboard.ts';
+import type { Program } from '../cli/command.ts';
 import { failureOf } from '../cli/failure.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import type { Connection } from '../daemon/connection.ts';
@@ -35,6 +38,7 @@ export interface Beginning {
   readonly model: string;
   readonly tools: ToolChoice;
   readonly settings: ChatSettings;
+  readonly copyText: Program['copyText'];
 }
 
 /** What the user asks, and what applies to this turn only. */
@@ -55,6 +59,7 @@ export interface BegunTurn {
 export class OpenConversation implements ConversationState {
   readonly #terminal: Terminal;
   readonly #connection: Connection;
+  readonly #copyText: Program['copyText'];
   #messages: readonly Message[] = [];
   /** Created with the first prompt. */
   #session: Session | undefined;
@@ -66,9 +71,10 @@ export class OpenConversation implements ConversationState {
   /** Names of the tool servers that are switched on. */
   readonly tools: Set<string>;
 
-  constructor(terminal: Terminal, connection: Connection, { model, tools, settings }: Beginning) {
+  constructor(terminal: Terminal, connection: Connection, { model, tools, settings, copyText }: Beginning) {
     this.#terminal = terminal;
     this.#connection = connection;
+    this.#copyText = copyText;
     this.knownTools = tools.known;
     this.tools = new Set(tools.wanted ?? tools.own);
     this.model = model;
@@ -122,6 +128,32 @@ export class OpenConversation implements ConversationState {
   /** The session was deleted meanwhile: the next prompt creates another one. */
   loseSession(): void {
     this.#session = undefined;
+  }
+
+  /** The text of the last answer. */
+  get lastAnswer(): string | undefined {
+    return this.#messages.findLast(({ role, content }) => role === 'assistant' && content !== '')?.content;
+  }
+
+  async undo(): Promise<Message | undefined> {
+    const start = this.#messages.findLastIndex(
+      ({ role }, at) => role === 'user' && this.#messages[at - 1]?.role !== 'user',
+    );
+    const prompt = this.#messages.findLast(({ role }) => role === 'user');
+    if (start === -1) return undefined;
+    if (this.#session)
+      this.#session = (
+        await this.#connection.daemon.request(undoTurnRequest, { id: this.#session.id })
+      ).session;
+    this.#messages = this.#messages.slice(0, start);
+    this.#lastStats = undefined;
+    return prompt;
+  }
+
+  async copy(text: string): Promise<boolean> {
+    const { stdout } = this.#terminal;
+    if (stdout.isRedrawable) await stdout.write(clipboardSequence(text));
+    return (await this.#copyText?.(text)) ?? false;
   }
 
   /** What is attached goes too: it may be what did not fit. */

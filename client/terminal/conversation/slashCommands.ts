@@ -9,6 +9,7 @@ import { optionNames, thinkWords } from '../cli/flags.ts';
 import type { ChatSettings } from './chatSettings.ts';
 import { findModel } from './chooseModel.ts';
 import { describeSession, titleOf } from './keptConversation.ts';
+import { copyAnswer, editTurn, retryTurn, saveAnswer, undoTurn, type WithLastTurn } from './lastTurn.ts';
 import {
   attachFile,
   attachImage,
@@ -21,12 +22,10 @@ import {
 import { unknownServer } from './toolChoice.ts';
 
 /** What a slash command may read and change. */
-export interface ConversationState {
+export interface ConversationState extends WithLastTurn {
   readonly model: string;
   chooseModel(name: string): Promise<void>;
   readonly settings: ChatSettings;
-  /** The folder to which the names of files are relative. */
-  readonly cwd: string;
   clear(): void;
   /** About the last answer. */
   readonly stats: string | undefined;
@@ -143,6 +142,17 @@ const commands: ReadonlyMap<string, SlashCommand> = new Map([
       run: changeTools,
     },
   ],
+  ['retry', { usage: '/retry', summary: 'asks the last prompt again', run: retryTurn }],
+  ['undo', { usage: '/undo', summary: 'takes back the last prompt and its answer', run: undoTurn }],
+  ['edit', { usage: '/edit', summary: 'takes it back, and puts the prompt into the line', run: editTurn }],
+  [
+    'copy',
+    { usage: '/copy [N]', summary: 'copies the last answer, or its Nth block of code', run: copyAnswer },
+  ],
+  [
+    'save',
+    { usage: '/save FILE', summary: 'writes the last answer into a file', offers: 'files', run: saveAnswer },
+  ],
   [
     'stats',
     { usage: '/stats', summary: 'what the last answer took, and how full the window is', run: showStats },
@@ -164,7 +174,9 @@ const otherNames: ReadonlyMap<string, string> = new Map([
 export const commandNames: readonly string[] = [...commands.keys(), ...otherNames.keys()];
 
 /** What is suggested for a typo: nothing that ends the conversation. */
-const harmless: readonly string[] = [...commands.keys()].filter((name) => name !== 'clear' && name !== 'bye');
+const harmless: readonly string[] = [...commands.keys()].filter(
+  (name) => !['clear', 'bye', 'undo', 'edit', 'retry'].includes(name),
+);
 
 /** The commands that begin so, with what Tab offers for their words. */
 export async function slashOffers(

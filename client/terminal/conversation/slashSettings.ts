@@ -1,6 +1,7 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import type { Message } from '../../../protocol/messages/chat.ts';
 import { parseContext, parseOption, parseThink, thinkWordOf, thinkWords } from '../cli/flags.ts';
-import { type ChatSettings, readAttachment, readImage, readSystem } from './chatSettings.ts';
+import { type ChatSettings, readFileAlong, readImage, readSystem } from './chatSettings.ts';
 
 /** What a person may change for the turns that follow. */
 interface Changeable {
@@ -80,7 +81,9 @@ export async function changeContext({ settings }: Changeable, word: string): Pro
 export async function attachFile({ settings, cwd }: Changeable, word: string): Promise<SlashResult> {
   const path = pathOfWord(word);
   if (path === '') return { text: describeAttached(settings) };
-  settings.attachments = [...settings.attachments, await readAttachment(cwd, path)];
+  const { attachments, images } = await readFileAlong(cwd, path);
+  settings.attachments = [...settings.attachments, ...attachments];
+  settings.images = [...settings.images, ...images];
   return { text: `${showLine(path)} goes along with the next prompt.` };
 }
 
@@ -92,7 +95,7 @@ export async function attachImage({ settings, cwd }: Changeable, word: string): 
 }
 
 /** Reads quotes and escaped blanks as a shell does, because terminals insert dragged files that way. */
-function pathOfWord(word: string): string {
+export function pathOfWord(word: string): string {
   const quoted = /^(["'])(.*)\1$/s.exec(word);
   return quoted?.[2] ?? word.replace(/\\ /g, ' ');
 }
@@ -111,4 +114,10 @@ function describeAttached({ attachments, images }: ChatSettings): string {
 export interface SlashResult {
   readonly text: string;
   readonly leave?: true;
+  /** A prompt to send again, with what was attached to it. */
+  readonly again?: Message;
+  /** A prompt to put into the line, for the user to change. */
+  readonly edit?: Message;
+  /** A question, and what a yes does. Its result is shown. */
+  readonly confirm?: { readonly question: string; readonly yes: () => Promise<string> };
 }

@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Hands a text to the clipboard of the system. False if no program there takes it. */
+export async function copyText(text: string, platform: NodeJS.Platform, env: Environment): Promise<boolean> {
+  for (const program of clipboardPrograms(platform, env)) if (await feed(program, text)) return true;
+  return false;
+}
+
+/** The programs that may be there, with their arguments. Over SSH, the clipboard is that of another machine. */
+export function clipboardPrograms(
+  platform: NodeJS.Platform,
+  env: Environment,
+): readonly (readonly [string, ...string[]])[] {
+  if (env['SSH_CONNECTION']) return [];
+  if (platform === 'darwin') return [['pbcopy']];
+  if (platform === 'win32') return [['clip.exe']];
+  return [
+    ...(env['WAYLAND_DISPLAY'] ? [['wl-copy'] as const] : []),
+    ...(env['DISPLAY']
+      ? [['xclip', '-selection', 'clipboard'] as const, ['xsel', '--input', '--clipboard'] as const]
+      : []),
+  ];
+}
+
+/** Resolves with whether the program has taken all of it. Some stay alive to serve the clipboard, in the background. */
+function feed([command, ...args]: readonly [string, ...string[]], text: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { stdio: ['pipe', 'ignore', 'ignore'], windowsHide: true });
+    child.on('error', () => resolve(false));
+    child.on('exit', (code) => resolve(code === 0));
+    child.stdin.on('error', () => resolve(false));
+    child.stdin.end(text);
+  });
+}
+
+/** In characters of base64; xterm takes no more. */
+const maxSequence = 74_994;
+
+/** The control sequence (OSC 52) that puts a text into the clipboard of the terminal, also over SSH. */
+export function clipboardSequence(text: string): string {
+  const encoded = Buffer.from(text).toString('base64');
+  return encoded.length > maxSequence ? '' : `\u001b]52;c;${encoded}\u0007`;
+}

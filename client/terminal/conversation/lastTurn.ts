@@ -1,0 +1,109 @@
+import { writeFile } from 'node:fs/promises';
+import { formatBytes } from '../../../protocol/base/bytes.ts';
+import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import { messageOf } from '../../../protocol/base/errorText.ts';
+import { count } from '../../../protocol/base/text.ts';
+import type { Message } from '../../../protocol/messages/chat.ts';
+import { TerminalError } from '../cli/failure.ts';
+import { expandPath } from './chatSettings.ts';
+import { pathOfWord, type SlashResult } from './slashSettings.ts';
+
+/** What the commands about the last turn read and change. */
+export interface WithLastTurn {
+  readonly cwd: string;
+  /** The text of the last answer; undefined if there is none. */
+  readonly lastAnswer: string | undefined;
+  /** Takes back the last turn, also where the conversation is kept. Returns its prompt; undefined if there is none. */
+  undo(): Promise<Message | undefined>;
+  /** Puts a text into the clipboard. Returns whether a program of the system took it. */
+  copy(text: string): Promise<boolean>;
+}
+
+const nothing: SlashResult = { text: 'There is no turn yet.' };
+
+export async function undoTurn(state: WithLastTurn): Promise<SlashResult> {
+  const prompt = await state.undo();
+  return prompt ? { text: `Took back "${beginningOf(prompt)}" and its answer.` } : nothing;
+}
+
+export async function retryTurn(state: WithLastTurn): Promise<SlashResult> {
+  const again = await state.undo();
+  return again ? { text: `Asking again: ${beginningOf(again)}`, again } : nothing;
+}
+
+export async function editTurn(state: WithLastTurn): Promise<SlashResult> {
+  const edit = await state.undo();
+  return edit ? { text: '', edit } : nothing;
+}
+
+export async function copyAnswer(state: WithLastTurn, word: string): Promise<SlashResult> {
+  const answer = state.lastAnswer;
+  if (answer === undefined) return nothing;
+  if (word !== '' && !/^[1-9]\d{0,3}$/.test(word))
+    return { text: 'Say "/copy", or "/copy 1" for a block of code.' };
+  const blocks = codeBlocksOf(answer);
+  const text = word === '' ? answer : blocks[Number(word) - 1];
+  if (text === undefined) {
+    const there =
+      blocks.length === 0 ? 'no block of code' : count(blocks.length, 'block of code', 'blocks of code');
+    return { text: `The answer has ${there}.` };
+  }
+  const what = `${word === '' ? 'the answer' : `block ${word}`}, ${formatBytes(Buffer.byteLength(text))}`;
+  return {
+    text: (await state.copy(text))
+      ? `Copied ${what}.`
+      : `Sent ${what}, to the terminal for its clipboard. Not every terminal takes it.`,
+  };
+}
+
+/** Writes the last answer into a file. One that is there already is asked about. */
+export async function saveAnswer({ cwd, lastAnswer }: WithLastTurn, word: string): Promise<SlashResult> {
+  const path = pathOfWord(word);
+  if (path === '') return { text: 'Say where: /save FILE' };
+  if (lastAnswer === undefined) return nothing;
+  const text = lastAnswer.endsWith('\n') ? lastAnswer : `${lastAnswer}\n`;
+  const write = async (flag: 'w' | 'wx') => {
+    await writeFile(expandPath(cwd, path), text, { flag });
+    return `Saved the answer in ${showLine(path)}, ${formatBytes(Buffer.byteLength(text))}.`;
+  };
+  try {
+    return { text: await write('wx') };
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw notSaved(path, error);
+    return {
+      text: '',
+      confirm: {
+        question: `${showLine(path)} is there already. Overwrite it? [y]es, [n]o `,
+        yes: () =>
+          write('w').catch((cause) => {
+            throw notSaved(path, cause);
+          }),
+      },
+    };
+  }
+}
+
+function notSaved(path: string, cause: unknown): TerminalError {
+  return new TerminalError('usage', `${showLine(path)} cannot be written: ${messageOf(cause)}.`, { cause });
+}
+
+/** The fenced blocks of code in Markdown, without their fences. One that is not closed goes to the end. */
+function codeBlocksOf(markdown: string): readonly string[] {
+  const blocks: string[] = [];
+  let open: { readonly fence: string; readonly lines: string[] } | undefined;
+  for (const line of markdown.split('\n')) {
+    const fence = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1] ?? '';
+    if (open && fence.startsWith(open.fence) && line.trim() === fence) {
+      blocks.push(open.lines.join('\n'));
+      open = undefined;
+    } else if (open) open.lines.push(line);
+    else if (fence !== '') open = { fence, lines: [] };
+  }
+  return open ? [...blocks, open.lines.join('\n')] : blocks;
+}
+
+/** The first words of a prompt, on one line. */
+function beginningOf({ content }: Message): string {
+  const line = showLine(content.trim());
+  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
+}
