@@ -66,6 +66,22 @@ export function connectAgent({
     (client: AgentContext): Update =>
     (sessionId, update) =>
       client.notify(methods.client.session.update, { sessionId, update });
+  /** A client knows a session once it has read the answer. What else it should know of the session comes then. */
+  const opening =
+    <P, R>(work: (params: P, signal: AbortSignal) => Promise<R>, idOf: (params: P, opened: R) => string) =>
+    async ({
+      client,
+      ...request
+    }: {
+      client: AgentContext;
+      method: string;
+      params: P;
+      signal: AbortSignal;
+    }) => {
+      const opened = await answer(work)(request);
+      setImmediate(() => void agent.announce(idOf(request.params, opened), updateTo(client)));
+      return opened;
+    };
   // The prompt comes first: a cancel that was sent right behind it must find it.
   const app = createApp({ name: 'runnerd' })
     .onRequest(session.prompt, ({ client, ...request }) => {
@@ -82,15 +98,21 @@ export function connectAgent({
     })
     .onRequest(session.load, ({ client, ...request }) => {
       const update = updateTo(client);
-      return answer((params: LoadSessionRequest, signal) => agent.loadSession(params, { update, signal }))(
-        request,
-      );
+      const load = (params: LoadSessionRequest, signal: AbortSignal) =>
+        agent.loadSession(params, { update, signal });
+      return opening(load, ({ sessionId }) => sessionId)({ client, ...request });
     })
-    .onRequest(session.resume, answer(agent.resumeSession))
+    .onRequest(
+      session.resume,
+      opening(agent.resumeSession, ({ sessionId }) => sessionId),
+    )
     .onRequest(session.list, answer(agent.listSessions))
     .onRequest(session.delete, answer(agent.deleteSession))
     .onRequest(initialize, answer(agent.initialize))
-    .onRequest(session.new, answer(agent.newSession))
+    .onRequest(
+      session.new,
+      opening(agent.newSession, (_, { sessionId }) => sessionId),
+    )
     .onRequest(session.setConfigOption, answer(agent.setOption))
     .onRequest(
       session.close,

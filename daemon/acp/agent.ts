@@ -20,11 +20,12 @@ import type {
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import type { Core } from '../compose/core.ts';
 import type { EditorFiles } from '../tools/builtin/editorStore.ts';
-import { type Client, createAskApproval, editorFilesOf, type PromptClient } from './client.ts';
+import { type Client, createAskApproval, editorFilesOf, type PromptClient, type Update } from './client.ts';
 import { readClientMcpServers } from './clientMcpServers.ts';
 import { createKeptConversations, historyOf, replay } from './keptConversations.ts';
 import { createModelOptions } from './modelOptions.ts';
 import { promptToMessage } from './promptMessage.ts';
+import { createAskAboutFolder, createSessionPrompts } from './sessionPrompts.ts';
 import { createSessions, inTurn, refuseAnswering } from './sessions.ts';
 import { type ClientTools, createSessionTools, type RunningTools } from './sessionTools.ts';
 import { takeTurn } from './turn.ts';
@@ -45,6 +46,8 @@ export interface Agent {
   ): Promise<SetSessionConfigOptionResponse>;
   /** A cancelled prompt is a normal answer. */
   prompt(params: PromptRequest, client: PromptClient): Promise<PromptResponse>;
+  /** The session was opened, and its client knows it: sends the commands that it has. */
+  announce(sessionId: string, update: Update): Promise<void>;
   cancel(sessionId: string): void;
   closeSession(sessionId: string): void;
   /** The list of models may have changed: updates every session whose pickers have. */
@@ -61,6 +64,7 @@ interface AgentParts {
     | 'asTurns'
     | 'configuration'
     | 'models'
+    | 'prompts'
     | 'servers'
     | 'sessions'
     | 'takesTools'
@@ -76,6 +80,7 @@ interface AgentParts {
 export function createAgent({ core, version, startTools, createId }: AgentParts): Agent {
   const kept = createKeptConversations(core);
   const tools = createSessionTools(startTools);
+  const prompts = createSessionPrompts(core);
   const resuming = new Set<ResumeSessionRequest>();
   /** The last turn of a closed session may end late: a session that was opened again since then keeps what it has. */
   const release = (id: string) => {
@@ -84,6 +89,7 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
     kept.release(id);
     tools.remove(id);
     files.delete(id);
+    prompts.remove(id);
   };
   const sessions = createSessions(({ id }) => release(id));
   const options = createModelOptions(core, sessions);
@@ -114,6 +120,7 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
       const { id, title, model, messages } = found;
       const session = sessions.open({ id, title, model, history: historyOf(messages) });
       setTools(id, { servers, cwd });
+      prompts.set(id, cwd);
       return { found, configOptions: options.pickers(session) };
     } finally {
       resuming.delete(params);
@@ -134,6 +141,7 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
       const [id] = await Promise.all([kept.begin(cwd), list('session/new', signal)]);
       const session = sessions.open({ id });
       setTools(id, { servers, cwd });
+      prompts.set(id, cwd);
       return { sessionId: session.id, configOptions: options.pickers(session) };
     },
 
@@ -164,6 +172,8 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
       return { configOptions: options.pickers(session) };
     },
 
+    announce: (sessionId, update) => prompts.announce(sessionId, (next) => update(sessionId, next)),
+
     async prompt({ sessionId, prompt }, client) {
       const { update, askPermission, signal: requestSignal } = client;
       const session = sessions.get(sessionId);
@@ -181,6 +191,16 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
           session.title = info.title ?? '';
           await update(sessionId, info);
         };
+        const found = await prompts.find(message, {
+          sessionId,
+          requireTools: (names) => tools.run(sessionId, (running) => running.require(names)),
+          askAboutFolder: createAskAboutFolder({ sessionId, createId, client }),
+        });
+        await prompts.announce(sessionId, (next) => update(sessionId, next));
+        if (found.kind === 'said') {
+          await updates.notice({ message: found.message });
+          return { stopReason: signal.aborted ? 'cancelled' : 'end_turn' };
+        }
         const stopReason = await takeTurn(
           {
             core,
@@ -192,9 +212,10 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
             updates,
             updateSessions: () => options.updateSessions(update),
             onDidKeep,
+            prompt: found.prompt,
             signal,
           },
-          message,
+          found.message,
         );
         return { stopReason };
       });

@@ -12,8 +12,8 @@ export interface ClientTools {
 
 /** The tool servers of one session. Each starts when a turn first needs it. */
 export interface RunningTools extends DaemonTools {
-  /** Reads the user's own servers again. */
-  require(servers: 'all'): Promise<void>;
+  /** Reads the user's own servers again. @throws {InvalidParamsError} if a name is not that of a tool server. */
+  require(servers: 'all' | readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
 

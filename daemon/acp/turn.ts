@@ -2,6 +2,7 @@ import type { StopReason } from '@agentclientprotocol/sdk';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { ChatParams, ChatResult, FinishReason, Message } from '../../protocol/messages/chat.ts';
 import type { Model } from '../../protocol/messages/models.ts';
+import type { FilledPrompt } from '../../protocol/messages/prompts.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { AskApproval, DaemonTool } from '../chat/daemonTools.ts';
 import { createToolLoop } from '../chat/toolLoop.ts';
@@ -26,6 +27,8 @@ interface TurnParts {
   readonly updateSessions: () => Promise<void>;
   /** The turn was added to the conversation on the disk, whose title may be known now. */
   readonly onDidKeep: () => Promise<void>;
+  /** The prompt that the user has called by its name: its model and its tools are for this turn only. */
+  readonly prompt: FilledPrompt | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -40,9 +43,9 @@ const stopReasons: Readonly<Record<FinishReason, StopReason>> = {
 
 /** Answers one prompt, and adds both to the session's history. */
 export async function takeTurn(parts: TurnParts, message: Message): Promise<StopReason> {
-  const { options, session, updates } = parts;
+  const { options, prompt, session, updates } = parts;
   const messages = historyWith(session, message);
-  const model = await modelFor(parts);
+  const model = prompt?.model ?? (await modelFor(parts));
   const known = options.models.find(({ name }) => name === model);
   const think = thinkOf(session.thinking, known);
   const params: ChatParams = withoutUndefined({
@@ -68,7 +71,7 @@ export async function takeTurn(parts: TurnParts, message: Message): Promise<Stop
 
 /** The answer, with the session's tools if the model takes any. */
 async function answer(parts: TurnParts, params: ChatParams): Promise<ChatResult> {
-  const { core, session, tools, updates, signal } = parts;
+  const { core, prompt, session, tools, updates, signal } = parts;
   const runner = await core.servers.runner(undefined, signal);
   const { model } = params;
   if (!(await core.takesTools(runner, model, signal))) {
@@ -77,7 +80,11 @@ async function answer(parts: TurnParts, params: ChatParams): Promise<ChatResult>
   }
   return tools.run(session.id, async (running) => {
     await running.require('all');
-    return answerWithTools(parts, { runner, params: { ...params, hostedTools: 'all' } }, running);
+    return answerWithTools(
+      parts,
+      { runner, params: { ...params, hostedTools: prompt?.tools ?? 'all' } },
+      running,
+    );
   });
 }
 

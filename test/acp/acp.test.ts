@@ -8,6 +8,8 @@ import {
   methods,
   type NewSessionRequest,
   type NewSessionResponse,
+  type RequestPermissionOutcome,
+  type RequestPermissionRequest,
   type SessionConfigOption,
 } from '@agentclientprotocol/sdk';
 import t from 'tap';
@@ -19,6 +21,7 @@ import { llamaHeaders, llamaRoutes, startOpenaiStandIn } from '../support/openai
 import type { Piece } from '../support/runner/scriptedSpeech.ts';
 import type { StandInModel } from '../support/runner/standInModel.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
+import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { settled } from '../support/waiting.ts';
 
 const { session: call } = methods.agent;
@@ -797,4 +800,61 @@ t.test('a trace holds all traffic but the tokens of tool servers', async (t) => 
   t.match(trace, /"direction":"out".*"stopReason":"end_turn"/);
   t.notMatch(trace, /hunter2/);
   t.equal(statSync(file).mode & 0o777, 0o600, 'others can no longer read the file');
+});
+
+t.test('prompts that are kept as files are commands, and are sent in place of what was typed', async (t) => {
+  const base = await temporaryFolder(t);
+  const [config, state, cwd] = [join(base, 'config'), join(base, 'state'), join(base, 'work')];
+  await writeFiles(join(config, 'runner', 'prompts'), {
+    'ask.md':
+      '---\nmodel: seer:4b\ndescription: Asks\narguments: [{ name: who, required: true }, { name: how }]\n---\nAsk {{who}}.{{how}}',
+    'broken.md': '',
+  });
+  await writeFiles(cwd, { '.runner/prompts/fix.md': 'Fix [it](file:///etc/passwd).' });
+  const questions: RequestPermissionRequest[] = [];
+  let answer: RequestPermissionOutcome = { outcome: 'cancelled' };
+  const { runner, acp, ask } = await start(t, undefined, {
+    ...{ config, state },
+    decide: (question) => {
+      questions.push(question);
+      return answer;
+    },
+  });
+  const { sessionId } = await acp.agent.request(call.new, { cwd, mcpServers: [] });
+  t.strictSame(await acp.waitFor('available_commands_update'), {
+    sessionUpdate: 'available_commands_update',
+    availableCommands: [{ name: 'ask', description: 'Asks', input: { hint: 'who [how]' } }],
+  });
+  const sent = () => {
+    const { model, messages } = runner.bodies('/api/chat').at(-1) as {
+      model: string;
+      messages: { content: string }[];
+    };
+    return { model, last: messages.at(-1)?.content };
+  };
+  runner.say('One.');
+  t.match(await ask(sessionId, text('/ask "the {{how}}"')), { stopReason: 'end_turn' });
+  t.strictSame(sent(), { model: 'seer:4b', last: 'Ask the {{how}}.' });
+  runner.say('Two.');
+  await ask(sessionId, text('/nothing of this name'));
+  t.strictSame(sent(), { model: 'thinker:8b', last: '/nothing of this name' }, 'the model is for one turn');
+
+  const before = runner.bodies('/api/chat').length;
+  t.match(await ask(sessionId, text('/ask')), { stopReason: 'end_turn' });
+  t.match(acp.text(sessionId), /> The prompt \/ask needs a value for "who"/);
+  t.match(await ask(sessionId, text('/fix')), { stopReason: 'end_turn' });
+  t.match(questions, [{ toolCall: { title: /Use the prompt of this workspace, in .*\.runner\/prompts/ } }]);
+  t.equal(runner.bodies('/api/chat').length, before, 'nothing was sent');
+  answer = { outcome: 'selected', optionId: 'allow' };
+  runner.say('Three.');
+  await ask(sessionId, text('/fix'));
+  t.strictSame(sent().last, 'Fix [it](file:///etc/passwd).');
+  t.match(acp.updates.filter(({ update }) => update.sessionUpdate === 'available_commands_update').at(-1), {
+    update: {
+      availableCommands: [{ name: 'ask' }, { name: 'fix', description: 'A prompt of the workspace' }],
+    },
+  });
+  runner.say('Four.');
+  await ask(sessionId, text('/fix'));
+  t.equal(questions.length, 2, 'an answer is kept');
 });

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { browse, startAuthorizationPeer } from '../support/authorizationPeer.ts';
@@ -501,6 +501,62 @@ t.test('#buffer and #file: are sent and completed', parts, async (t) => {
   }
   await neovim.type('Gi#fi<Tab><C-y>su<Tab><C-y> and #b<Tab><C-y> x<Tab>y<Esc>');
   await neovim.until<string>(text, (now) => now.endsWith('#file:sum.lua and #buffer x\ty'));
+});
+
+t.test('/name sends a prompt that is kept as a file, and is completed', parts, async (t) => {
+  const { runner, neovim } = await startWithRunner(t, {
+    runner: { models },
+    before: choosing,
+    files: { 'a.lua': 'return 1\n' },
+  });
+  const prompts = join(neovim.folder, '.state', '.config', 'runner', 'prompts');
+  const workspace = join(neovim.folder, '.runner', 'prompts');
+  for (const folder of [prompts, workspace]) mkdirSync(folder, { recursive: true });
+  const front = 'description: Explains it\narguments: [{ name: topic, required: true }, { name: reader }]';
+  writeFileSync(
+    join(prompts, 'explain.md'),
+    `---\n${front}\n---\nExplain {{topic}} to {{reader}}, not #file:a.lua.`,
+  );
+  writeFileSync(join(workspace, 'fix.md'), 'Fix it.');
+  const lastSent = () => lastBody(runner.bodies('/api/chat')).messages.at(-1);
+
+  runner.say('A loop.');
+  await neovim.lua(`vim.cmd([[RunnerChat /explain "for {{reader}}" me]])`);
+  await neovim.until<string>(text, says('A loop.'));
+  t.match(lastSent(), { content: 'Explain for {{reader}} to me, not #file:a.lua.' });
+  t.match(
+    await neovim.lua(text),
+    /## You\n\nExplain for \{\{reader\}\} to me.*\n\n\*\/explain\*\n\n## able:latest\n/,
+  );
+  await neovim.until(isFree);
+
+  await neovim.lua('vim.cmd([[RunnerChat /explain]])');
+  await neovim.until<readonly string[]>('return _G.told', (told) =>
+    /Nothing was sent\. The prompt \/explain needs a value for "topic"/.test(told.at(-1) ?? ''),
+  );
+  t.match(await neovim.lua(text), /## You\n\n\/explain$/, 'what was typed stays');
+  await neovim.type('ggdG');
+  await neovim.until<string>(text, (now) => now === '## You\n\n');
+  await neovim.type('Gi/ex<Tab><C-y> to<Tab><C-y>x<Esc>');
+  await neovim.until<string>(text, (now) => now.endsWith('/explain topic=x'));
+  runner.say('An x.');
+  await neovim.type('<CR>');
+  await neovim.until<string>(text, says('An x.'));
+  t.match(lastSent(), { content: 'Explain x to , not #file:a.lua.' });
+  await neovim.until(isFree);
+
+  await neovim.lua('vim.cmd([[RunnerChat /fix]])');
+  const asked = await neovim.until<readonly string[]>(
+    'return _G.asked',
+    (questions) => questions.length === 1,
+  );
+  t.match(asked[0], /^Use the prompt of this workspace from now on, in .*\.runner\/prompts\? $/);
+  t.match(await neovim.lua(text), /## You\n\n\/fix$/, 'without an answer, nothing is sent');
+  await neovim.lua("_G.choices = { 'Yes' }");
+  runner.say('Fixed.');
+  await neovim.type('<Esc><CR>');
+  await neovim.until<string>(text, says('Fixed.'));
+  t.match(lastSent(), { content: 'Fix it.' });
 });
 
 t.test('text typed while a model is looked up stays, and <C-c> ends the lookup', parts, async (t) => {

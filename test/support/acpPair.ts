@@ -48,6 +48,7 @@ export async function startAcpPair(test: Teardown, options: AcpPairOptions): Pro
     readSecrets,
     sessionsFolder: join(kept, 'sessions'),
     chatModelFile: join(kept, 'chatModel.json'),
+    promptAnswersFolder: join(kept, 'promptFolders'),
     writeLog: (line) => void log.push(line),
     now,
     random: Math.random,

@@ -10,6 +10,7 @@ local listener = require('runner.chat.listener')
 local mentions = require('runner.chat.mentions')
 local model = require('runner.chat.model')
 local notice = require('runner.notice')
+local prompts = require('runner.chat.prompts')
 
 ---@class runner.Chat
 ---@field bufnr integer
@@ -139,31 +140,45 @@ function Chat:ask(turn, remark)
 end
 
 ---@private
----@param prompt string
+---@param typed string
 ---@param sent? fun()
-function Chat:send(prompt, sent)
+function Chat:send(typed, sent)
   if self:refuses_to_send() then
     return
   end
-  local named, problem = mentions.resolve(prompt)
+  local named, problem = mentions.resolve(typed)
   if not named then
     return notice.complain(('Nothing was sent. %s'):format(problem))
   end
+  prompts.find(typed, function(found)
+    if self.page:is_there() and not self:refuses_to_send() then
+      self:send_found(found, { typed = typed, named = named, sent = sent })
+    end
+  end)
+end
+
+---@private
+---@param found runner.FoundPrompt
+---@param from { typed: string, named: runner.Context[], sent?: fun() }
+function Chat:send_found(found, from)
   self:begin_turn(function(name)
-    local all = vim.list_extend({ self.selection }, named)
+    local all = vim.list_extend({ self.selection }, from.named)
     local turn = {
-      prompt = prompt,
-      model = name,
-      tool_servers = self.servers:wanted(),
+      prompt = found.text,
+      typed = from.typed,
+      model = found.model or name,
+      tool_servers = found.tools or self.servers:wanted(),
       selection = self.selection,
       attachments = vim.tbl_map(function(one)
         return one.attachment
       end, all),
     }
     self:select(nil)
-    self:ask(turn, attachments.title_of(all))
-    if sent then
-      sent()
+    local title = attachments.title_of(all)
+    local called = found.name and '/' .. found.name
+    self:ask(turn, called and title and ('%s, %s'):format(called, title) or called or title)
+    if from.sent then
+      from.sent()
     end
   end)
 end
@@ -216,7 +231,7 @@ end
 ---@param err runner.Error
 function Chat:take_back(turn, err)
   if not turn.is_again and self.page.prompt:draft() == '' then
-    self.page.prompt:set_draft(turn.prompt)
+    self.page.prompt:set_draft(turn.typed)
     self:select(self.selection or turn.selection)
   end
   if vim.startswith(err.data and err.data.path or '', 'hostedTools') then

@@ -12,7 +12,8 @@ local incoming = require('runner.incoming')
 ---@field toolName? string
 
 ---@class runner.Turn
----@field prompt string
+---@field prompt string As it is sent.
+---@field typed? string As it was typed, if it is sent for the first time.
 ---@field attachments? runner.Attachment[]
 ---@field model string
 ---@field tool_servers 'all'|string[]

@@ -1,5 +1,6 @@
 --- `#buffer` and `#file:path` in a prompt: what they name goes along with it.
 local attachments = require('runner.chat.attachments')
+local prompts = require('runner.chat.prompts')
 
 local M = {}
 
@@ -102,8 +103,14 @@ local function complete_paths(lead)
 end
 
 ---@param base string
----@return string[]
+---@return (string|table)[]
 local function complete(base)
+  local line = vim.api.nvim_get_current_line():sub(1, vim.fn.col('.') - 1)
+  if line == '' and vim.startswith(base, '/') then
+    return prompts.complete_names(base)
+  elseif line:match('^/%S+%s') and not vim.startswith(base, '#') then
+    return prompts.complete_arguments(line, base)
+  end
   local lead = base:match('^#file:"?(.*)$')
   if lead then
     return complete_paths(lead)
@@ -116,7 +123,10 @@ end
 ---@return integer? column From 0, of the word before the cursor where it is one of these.
 function M.column()
   local before = vim.api.nvim_get_current_line():sub(1, vim.fn.col('.') - 1)
-  local start = before:match('()#file:"[^"]*$') or before:match('()#%S*$')
+  if before:match('^/%S*$') then
+    return 0
+  end
+  local start = before:match('()#file:"[^"]*$') or before:match('()#%S*$') or before:match('^/%S+%s.-()%S*$')
   local is_word = start and (start == 1 or before:sub(start - 1, start - 1):match('[%s(]'))
   return is_word and start - 1 or nil
 end
@@ -124,7 +134,7 @@ end
 --- For 'omnifunc'.
 ---@param find_start 0|1
 ---@param base string
----@return integer|string[]
+---@return integer|(string|table)[]
 function M.omnifunc(find_start, base)
   if find_start == 1 then
     return M.column() or -3

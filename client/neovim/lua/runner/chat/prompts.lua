@@ -1,0 +1,128 @@
+--- `/name` in a prompt: what is kept as a file under this name is sent in its place.
+local connection = require('runner.connection')
+local notice = require('runner.notice')
+local picker = require('runner.picker')
+
+local M = {}
+
+--- What is sent for what was typed.
+---@class runner.FoundPrompt
+---@field text string
+---@field name? string Of the prompt.
+---@field model? string For this turn only.
+---@field tools? string[] For this turn only.
+
+--- In ms that the completion of a name waits for the list.
+local patience = 1000
+
+---@param folder { path: string, files: integer }
+---@param take fun(is_allowed: boolean) Not called if the user chooses nothing.
+local function ask_about(folder, take)
+  local what = folder.files == 1 and 'the prompt' or ('the %d prompts'):format(folder.files)
+  local question = ('Use %s of this workspace from now on, in %s? '):format(what, vim.fn.strtrans(folder.path))
+  picker.select({ 'No', 'Yes' }, { prompt = question }, function(choice)
+    if choice then
+      take(choice == 'Yes')
+    end
+  end)
+end
+
+---@param message string
+local function refuse(message)
+  notice.complain('Nothing was sent. ' .. message)
+end
+
+---@param params table
+---@param take fun(found: table)
+local function get(params, take)
+  connection.request('runner/prompts/get', params, function(err, found)
+    if err then
+      return refuse(err.message)
+    elseif found.kind ~= 'unasked' then
+      return take(found)
+    end
+    ask_about(found.folder, function(is_allowed)
+      local answer = { cwd = params.cwd, allowed = is_allowed }
+      connection.request('runner/prompts/allow', answer, function(failure)
+        if failure then
+          refuse(failure.message)
+        elseif is_allowed then
+          connection.request('runner/prompts/get', params, function(problem, allowed)
+            return problem and refuse(problem.message) or take(allowed)
+          end)
+        end
+      end)
+    end)
+  end)
+end
+
+--- Text that calls no prompt is sent as it is, at once.
+---@param typed string
+---@param take fun(found: runner.FoundPrompt) Not called if nothing is to be sent; the user knows why.
+function M.find(typed, take)
+  local name, text = typed:match('^/([^%s/]+)%s*(.*)$')
+  if not name then
+    return take({ text = typed })
+  end
+  get({ name = name, text = text, cwd = vim.uv.cwd() }, function(found)
+    if found.kind == 'prompt' then
+      take(found)
+    elseif found.kind == 'none' then
+      take({ text = typed })
+    else
+      refuse(found.message)
+    end
+  end)
+end
+
+--- The prompts that can be used.
+---@return table[]
+local function usable()
+  local listed = connection.request_now('runner/prompts/list', { cwd = vim.uv.cwd() }, patience)
+  return vim.tbl_filter(function(prompt)
+    return not prompt.problem and not prompt.hiddenBy
+  end, listed and listed.prompts or {})
+end
+
+---@param prompt table
+---@return string
+local function arguments_of(prompt)
+  local words = vim.tbl_map(function(argument)
+    return argument.required and argument.name or ('[%s]'):format(argument.name)
+  end, prompt.arguments)
+  return table.concat(words, ' ')
+end
+
+--- For the completion of a word that begins with a slash: each with what it is about.
+---@param base string
+---@return table[]
+function M.complete_names(base)
+  local found = {}
+  for _, prompt in ipairs(usable()) do
+    local word = '/' .. prompt.name
+    if vim.startswith(word, base) then
+      found[#found + 1] = { word = word, menu = vim.trim(arguments_of(prompt) .. '  ' .. prompt.description) }
+    end
+  end
+  return found
+end
+
+--- The names of the arguments that a line does not name yet.
+---@param line string Up to the cursor; it begins with the name of a prompt.
+---@param base string
+---@return string[]
+function M.complete_arguments(line, base)
+  local name = line:match('^/(%S+)%s')
+  local found = {}
+  for _, prompt in ipairs(usable()) do
+    for _, argument in ipairs(prompt.name == name and prompt.arguments or {}) do
+      local word = argument.name .. '='
+      if vim.startswith(word, base) and not line:find(' ' .. word, 1, true) then
+        found[#found + 1] = word
+      end
+    end
+  end
+  return found
+end
+
+return M

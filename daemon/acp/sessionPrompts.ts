@@ -1,0 +1,127 @@
+import type { AvailableCommand, SessionUpdate } from '@agentclientprotocol/sdk';
+import { count } from '../../protocol/base/text.ts';
+import type { Message } from '../../protocol/messages/chat.ts';
+import type { FilledPrompt, Prompt, PromptFolder } from '../../protocol/messages/prompts.ts';
+import type { Core } from '../compose/core.ts';
+import type { PromptClient } from './client.ts';
+
+/** The prompts that people keep as files, as the commands of a session. */
+export interface SessionPrompts {
+  /** The session was opened in this folder. */
+  set(sessionId: string, cwd: string): void;
+  remove(sessionId: string): void;
+  /** Sends the commands of the session if they have changed. */
+  announce(sessionId: string, update: (update: SessionUpdate) => Promise<void>): Promise<void>;
+  /** What is sent for a message that may call a prompt. The user may be asked about the folder of the workspace. */
+  find(message: Message, call: PromptCallOptions): Promise<FoundPrompt>;
+}
+
+/** A message that calls no prompt stays as it is. `said` is for the user: nothing is sent then. */
+export type FoundPrompt =
+  | { readonly kind: 'message'; readonly message: Message; readonly prompt?: FilledPrompt }
+  | { readonly kind: 'said'; readonly message: string };
+
+interface PromptCallOptions {
+  readonly sessionId: string;
+  /** @throws {InvalidParamsError} if a name is not that of a tool server. */
+  readonly requireTools: (names: readonly string[]) => Promise<void>;
+  /** Whether the prompts of this folder count from now on; undefined if the user gave no answer. */
+  readonly askAboutFolder: (folder: PromptFolder) => Promise<boolean | undefined>;
+}
+
+export function createSessionPrompts({ prompts, log }: Pick<Core, 'prompts' | 'log'>): SessionPrompts {
+  const known = new Map<string, { readonly root: string; sent: string }>();
+  const requireNothing = async () => undefined;
+  return {
+    set(sessionId, cwd) {
+      known.set(sessionId, { root: cwd, sent: '[]' });
+    },
+    remove: (sessionId) => void known.delete(sessionId),
+
+    async announce(sessionId, update) {
+      const session = known.get(sessionId);
+      if (!session) return;
+      try {
+        const store = await prompts();
+        const listed = await store.list({}, { root: session.root, requireTools: requireNothing });
+        const availableCommands = listed.prompts.filter(isUsable).map(toCommand);
+        const text = JSON.stringify(availableCommands);
+        if (session.sent === text || known.get(sessionId) !== session) return;
+        session.sent = text;
+        await update({ sessionUpdate: 'available_commands_update', availableCommands });
+      } catch (error) {
+        log.debug(`The prompts were not announced: ${String(error)}`);
+      }
+    },
+
+    async find(message, { sessionId, requireTools, askAboutFolder }) {
+      const [, name, text = ''] = /^\/([^\s/]+)(?:\s+(.*))?$/s.exec(message.content) ?? [];
+      if (name === undefined) return { kind: 'message', message };
+      const store = await prompts();
+      const place = { root: known.get(sessionId)?.root, requireTools };
+      let found = await store.get({ name, text }, place);
+      if (found.kind === 'unasked') {
+        const allowed = await askAboutFolder(found.folder);
+        if (allowed !== undefined) {
+          await store.allow({ allowed }, place);
+          found = await store.get({ name, text }, place);
+        }
+      }
+      if (found.kind === 'none') return { kind: 'message', message };
+      if (found.kind !== 'prompt') return { kind: 'said', message: found.message };
+      return { kind: 'message', message: { ...message, content: found.text }, prompt: found };
+    },
+  };
+}
+
+function isUsable({ problem, hiddenBy }: Prompt): boolean {
+  return problem === undefined && hiddenBy === undefined;
+}
+
+function toCommand({ name, description, from, arguments: given }: Prompt): AvailableCommand {
+  const words = given.map((argument) => (argument.required ? argument.name : `[${argument.name}]`));
+  return {
+    name,
+    description: description || (from === 'user' ? 'A prompt of yours' : 'A prompt of the workspace'),
+    ...(words.length === 0 ? {} : { input: { hint: words.join(' ') } }),
+  };
+}
+
+/** Both answers are kept, so that the question comes once. */
+const folderOptions = [
+  { optionId: 'allow', kind: 'allow_always', name: 'Use them from now on' },
+  { optionId: 'refuse', kind: 'reject_always', name: 'Never use them' },
+] as const;
+
+interface FolderQuestion {
+  readonly sessionId: string;
+  /** For the call as which the client shows the question. */
+  readonly createId: () => string;
+  readonly client: Pick<PromptClient, 'update' | 'askPermission'>;
+}
+
+/** The protocol knows questions about calls of tools only, so the folder is shown as one. */
+export function createAskAboutFolder({
+  sessionId,
+  createId,
+  client,
+}: FolderQuestion): PromptCallOptions['askAboutFolder'] {
+  return async ({ path, files }) => {
+    const toolCallId = createId();
+    const title = `Use the ${files === 1 ? 'prompt' : count(files, 'prompt')} of this workspace, in ${path}`;
+    await client.update(sessionId, {
+      ...{ sessionUpdate: 'tool_call', toolCallId, title },
+      ...{ kind: 'read', status: 'pending', locations: [{ path }] },
+    });
+    const { outcome } = await client.askPermission({
+      sessionId,
+      toolCall: { toolCallId, title, kind: 'read', locations: [{ path }] },
+      options: [...folderOptions],
+    });
+    const chosen = outcome.outcome === 'selected' ? outcome.optionId : undefined;
+    const allowed = chosen === 'allow' ? true : chosen === 'refuse' ? false : undefined;
+    const status = allowed ? 'completed' : 'failed';
+    await client.update(sessionId, { sessionUpdate: 'tool_call_update', toolCallId, status });
+    return allowed;
+  };
+}
