@@ -28,6 +28,7 @@ const chapters = [
   ['docsRest', 'The document service'],
   ['docsIndex', 'Search'],
   ['docsMeaning', 'Search by meaning'],
+  ['docsQuality', 'How good the order of a search is'],
   ['docsMcp', 'Search by agents'],
   ['docsPdf', 'PDF'],
   ['docsFormats', 'EPUB'],
