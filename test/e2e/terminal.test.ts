@@ -249,6 +249,17 @@ t.test('a conversation in a real terminal', needs('tmux'), async (t) => {
   await screen.until(/cancel/i);
   await closed;
   t.pass('the runner saw the cancel');
+  screen.type('what is @READ');
+  screen.press('Tab');
+  await screen.until(/what is @README\.md/);
+  screen.press('Enter');
+  await screen.until(/Attached README\.md, [\d.]+ kB, about [\d,]+ tokens\.[\s\S]*what is @README\.md\*\*/);
+  screen.type('/edit');
+  screen.press('Enter');
+  await screen.until(/\/edit\n[^\n]* › what is @README\.md\n/);
+  screen.type(', in short');
+  screen.press('Enter');
+  await screen.until(/what is @README\.md, in short\*\*/);
   screen.type('/model');
   screen.press('Enter');
   await screen.until(/GGUF/);

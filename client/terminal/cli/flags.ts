@@ -43,7 +43,7 @@ export const flags = {
     short: 'f',
     multiple: true,
     value: 'FILE',
-    summary: 'a text that goes along with the prompt; several are allowed',
+    summary: 'a text or a picture that goes along with the prompt; several are allowed',
     offers: 'files',
   },
   image: {

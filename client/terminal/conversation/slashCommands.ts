@@ -308,6 +308,7 @@ async function showHelp(state: ConversationState): Promise<SlashResult> {
     ...(await promptRows(state)),
     '',
     'Tab completes commands, prompts, models, files and tools. Ctrl-C cancels an answer; twice at an empty prompt, it leaves.',
+    'In a prompt, @FILE sends a file along, @FOLDER/ and @src/**/*.ts several. Tab completes their names.',
     'A backslash at the end of a line continues on the next; """ begins and ends several lines.',
   ].join('\n');
   return { text };
