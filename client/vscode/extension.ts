@@ -10,6 +10,7 @@ import { registerChatModelCommands } from './chat/chooseChatModel.ts';
 import { createConsent, withConsent } from './chat/consent.ts';
 import { registerContextLength } from './chat/contextLength.ts';
 import { createChatSettings, registerEditorChat } from './chat/editorChat.ts';
+import { createFindPrompt } from './chat/keptPrompts.ts';
 import { createOfferedIds } from './chat/offeredIds.ts';
 import { OfferedModels } from './chat/offeredModels.ts';
 import { registerParticipant } from './chat/participant.ts';
@@ -95,6 +96,7 @@ export function activate(context: vscode.ExtensionContext): void {
       reporter,
       facts,
       icon,
+      findPrompt: createFindPrompt(daemon),
       status: () => daemon.request(statusRequest, {}),
     }),
   );

@@ -3,5 +3,6 @@
 import './vscodeStart.test.ts';
 import './vscodeModels.test.ts';
 import './vscodeChat.test.ts';
+import './vscodePrompts.test.ts';
 import './vscodeDocuments.test.ts';
 import './vscodeEngine.test.ts';

@@ -4,7 +4,7 @@ import type { ChatResult, Message, Tool, ToolCall } from '../../../protocol/mess
 import { toResult, toTools } from '../convert/messages.ts';
 import { thinkingAboveAnswer } from '../settings.ts';
 import { createAnswerWriter, toAside } from './answerWriter.ts';
-import { describeAnswer, type TurnMetadata, toKept } from './finishedTurn.ts';
+import { describeAnswer, isKeptWhole, type TurnMetadata, toKept } from './finishedTurn.ts';
 import { toConversation } from './history.ts';
 import type { AskForRound } from './rounds.ts';
 import type { NamedModel } from './whoAnswers.ts';
@@ -15,6 +15,8 @@ export interface Turn {
   readonly context: vscode.ChatContext;
   readonly stream: vscode.ChatResponseStream;
   readonly token: vscode.CancellationToken;
+  /** The text of the prompt that the user has called by its name, in place of what was typed. */
+  readonly sent?: string | undefined;
 }
 
 /** How often the model may call tools before it must answer with what it knows. */
@@ -24,9 +26,9 @@ const maxRounds = 8;
 export async function answerWithTools(
   ask: AskForRound,
   { name, server }: NamedModel,
-  { request, context, stream, token }: Turn,
+  { request, context, stream, token, sent }: Turn,
 ): Promise<vscode.ChatResult> {
-  const { messages: before, leftOut, notAttached } = await toConversation(request, context);
+  const { messages: before, leftOut, notAttached } = await toConversation(request, context, sent);
   if (leftOut.length > 0)
     stream.markdown(toAside(`Left out, because it is neither text nor a picture: ${listed(leftOut)}`));
   if (notAttached.length > 0)
@@ -47,7 +49,8 @@ export async function answerWithTools(
     added.push(result.message);
     const calls = result.message.toolCalls ?? [];
     const isDone = isLast || result.finishReason !== 'toolCalls' || calls.length === 0;
-    if (isDone) return finish(stream, result, { model: name, added, isLast, milliseconds: writer.elapsed });
+    if (isDone)
+      return finish(stream, result, { model: name, added, isLast, sent, milliseconds: writer.elapsed });
     added.push(...(await callTools(calls, { request, offered: tools, token })));
   }
 }
@@ -115,13 +118,14 @@ interface Ending {
   /** The messages that this turn added. */
   readonly added: readonly Message[];
   readonly isLast: boolean;
+  readonly sent: string | undefined;
   readonly milliseconds: number;
 }
 
 function finish(
   stream: vscode.ChatResponseStream,
   { usage, finishReason }: ChatResult,
-  { model, added, isLast, milliseconds }: Ending,
+  { model, added, isLast, sent, milliseconds }: Ending,
 ): ShownResult {
   if (isLast) stream.markdown(toAside(`The limit of ${maxRounds} rounds of tools was reached.`));
   if (finishReason === 'length')
@@ -133,6 +137,7 @@ function finish(
     usage,
     ...(reason && { ended: reason }),
     ...(messages && { messages }),
+    ...(isKeptWhole(sent) && { sent }),
   };
   return { metadata, details: describeAnswer({ model, usage, milliseconds }) };
 }

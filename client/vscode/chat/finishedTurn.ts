@@ -11,6 +11,8 @@ export interface TurnMetadata {
   readonly ended?: 'length' | 'rounds' | 'failed';
   /** The prompt of a failed turn, so that it can be asked again. */
   readonly prompt?: string;
+  /** What was sent in place of the words that were typed: the text of a prompt that is kept under a name. */
+  readonly sent?: string;
   /** For a turn with tools: all of its messages, in order. */
   readonly messages?: readonly Message[];
 }
@@ -32,6 +34,11 @@ export function toKept(messages: readonly Message[]): readonly Message[] | undef
         ? `${cutText(message.content, maxMessageLength)} (cut)`
         : message.content,
   }));
+}
+
+/** A longer text is not kept: later turns then have what was typed. */
+export function isKeptWhole(sent: string | undefined): sent is string {
+  return sent !== undefined && sent.length <= maxMessageLength;
 }
 
 /** The metadata of a result, which an older version may have written. */

@@ -17,14 +17,15 @@ export interface Conversation {
 export async function toConversation(
   request: vscode.ChatRequest,
   { history }: vscode.ChatContext,
+  sent = request.prompt,
 ): Promise<Conversation> {
   const exchanges = exchangesOf(history);
   const tries = triesOf(request, exchanges);
   const before = await Promise.all(exchanges.slice(0, exchanges.length - tries.length).map(toMessages));
   // The attachments of the first try belong to each further one.
   const references = [...tries.flatMap(({ asked }) => asked.references), ...request.references];
-  const { prompt, command } = request;
-  const { message, ...rest } = await toPrompt({ prompt, command, references });
+  const { command } = request;
+  const { message, ...rest } = await toPrompt({ prompt: sent, command, references });
   return { messages: [...before.flat(), message], ...rest };
 }
 
@@ -60,7 +61,8 @@ async function toMessages(exchange: Exchange): Promise<readonly Message[]> {
   const { asked, answer } = exchange;
   const said = answer ? toAnswer(answer) : [];
   if (said.length === 0) return [];
-  const { prompt, command } = asked;
+  const { command } = asked;
+  const { sent: prompt = asked.prompt } = readMetadata(answer?.result.metadata) ?? {};
   const references = hasFailed(exchange) ? [] : asked.references;
   return [(await toPrompt({ prompt, command, references })).message, ...said];
 }

@@ -1,6 +1,8 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import { canChat } from '../../../protocol/messages/models.ts';
+import type { FilledPrompt } from '../../../protocol/messages/prompts.ts';
+import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import type { Status } from '../../../protocol/messages/status.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import { possible } from '../daemon/knownServers.ts';
@@ -24,10 +26,11 @@ import type { AnsweringModels } from './answeringModel.ts';
 import { registerThinkingPage, toAside } from './answerWriter.ts';
 import { answerWithTools, type Turn } from './editorToolLoop.ts';
 import { followUps, type TurnMetadata } from './finishedTurn.ts';
+import type { FindPrompt } from './keptPrompts.ts';
 import type { OfferedModels } from './offeredModels.ts';
-import { findNamedModel } from './prompt.ts';
+import { findNamedModel, withoutRetryMark } from './prompt.ts';
 import type { AskForRound } from './rounds.ts';
-import type { AnswerNote } from './whoAnswers.ts';
+import type { AnswerNote, NamedModel } from './whoAnswers.ts';
 
 export interface ParticipantOptions {
   readonly offered: OfferedModels;
@@ -36,6 +39,7 @@ export interface ParticipantOptions {
   readonly reporter: ErrorReporter;
   readonly facts: ServerFacts;
   readonly icon: vscode.IconPath;
+  readonly findPrompt: FindPrompt;
   /** The state of the runner; requested only if there is no model. */
   readonly status: () => Promise<Status>;
 }
@@ -62,12 +66,16 @@ async function answer(
   if (request.command === 'model') return changeModel(options, turn);
   // The runner may have started, or a model may have been pulled, since the last request.
   if (!offered.preferred) await offered.refresh();
-  const { model, note } = await models.answering(request.model);
-  if (!model) return endWithoutModel(options, turn);
-  const { running, remote } = offered.find(model.name, model.server) ?? {};
-  if (!running && !remote) stream.progress(`Loading ${model.name}`);
+  const { model: usual, note } = await models.answering(request.model);
+  if (!usual) return endWithoutModel(options, turn);
+  let model: NamedModel = usual;
   try {
-    const result = await answerWithTools(ask, model, turn);
+    const prompt = await keptPrompt(options, turn);
+    if (prompt === 'ended') return {};
+    if (prompt?.model !== undefined) model = { name: prompt.model, server: defaultServerName };
+    const { running, remote } = offered.find(model.name, model.server) ?? {};
+    if (!running && !remote) stream.progress(`Loading ${model.name}`);
+    const result = await answerWithTools(ask, model, { ...turn, sent: prompt?.text });
     if (note !== undefined) showNote(stream, note);
     void vscode.commands.executeCommand(...stepDone('hasAnswered'));
     return result;
@@ -78,6 +86,22 @@ async function answer(
     addFailure(options, stream, error);
     return { metadata: metadataOf({ model: model.name, prompt: request.prompt }) };
   }
+}
+
+/** The prompt that the user has called by its name; `ended` if nothing is to be sent, which the user then knows. */
+async function keptPrompt(
+  { findPrompt, models }: ParticipantOptions,
+  { request: { command, prompt: typed }, stream, token }: Turn,
+): Promise<FilledPrompt | 'ended' | undefined> {
+  if (command !== undefined) return undefined;
+  const found = await findPrompt(withoutRetryMark(typed), token);
+  if (found.kind === 'typed') return undefined;
+  const { prompt, message } = { prompt: undefined, message: 'Nothing was sent.', ...found };
+  const name = prompt?.model;
+  const isRefused = name !== undefined && !(await models.mayAnswer({ name, server: defaultServerName }));
+  if (prompt && !isRefused) return prompt;
+  stream.markdown(toAside(plain(message)));
+  return 'ended';
 }
 
 type ShowNote = (stream: vscode.ChatResponseStream, note: AnswerNote) => void;

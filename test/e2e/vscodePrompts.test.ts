@@ -1,0 +1,63 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { ask, editorParts, endEditors, modelIds, startEditor, transcript } from '../support/editor.ts';
+import { writeText } from '../support/editorPrograms.ts';
+import { needs } from '../support/parts.ts';
+import { startStandIn } from '../support/runnerStandIn.ts';
+
+const parts = needs(...editorParts);
+t.teardown(endEditors);
+
+const models = [
+  { name: 'able:8b', capabilities: ['completion', 'tools'] as const, size: 5e9 },
+  { name: 'other:1b', capabilities: ['completion'] as const, size: 1e9 },
+];
+
+t.test('@runner sends the prompts that are kept as files', parts, async (t) => {
+  const runner = await startStandIn({ models });
+  const editor = await startEditor({
+    machine: { 'runner.host': runner.url, 'runner.catalogUrl': runner.url },
+    files: { 'a.md': 'x\n', '.runner/prompts/fix-it.md': 'Fix it.' },
+  });
+  const prompts = join(editor.data, '..', 'home', '.config', 'runner', 'prompts');
+  t.teardown(async () => {
+    await editor.close();
+    await runner.close();
+    rmSync(prompts, { recursive: true, force: true });
+  });
+  const front = 'arguments: [{ name: topic, required: true }]\nmodel: other:1b';
+  writeText(join(prompts, 'about.md'), `---\n${front}\n---\nWrite about {{topic}}.`);
+  // A command of the participant has this name too.
+  writeText(join(prompts, 'explain.md'), 'Never sent.');
+  await editor.until(modelIds, { fits: (ids) => ids.length > 0 });
+  const lastBody = () =>
+    runner.bodies('/api/chat').at(-1) as { model: string; messages: readonly { content: string }[] };
+
+  runner.say('About rivers.');
+  t.match(await ask(editor, '@runner /about rivers and {{topic}}'), { metadata: { model: 'other:1b' } });
+  t.match(lastBody(), { model: 'other:1b', messages: [{ content: 'Write about rivers and {{topic}}.' }] });
+  runner.say('And more.');
+  t.match(await ask(editor, '@runner more'), { metadata: { model: 'able:8b' } });
+  t.strictSame(
+    lastBody().messages.map(({ content }) => content),
+    ['Write about rivers and {{topic}}.', 'About rivers.', 'more'],
+    'later turns have what was sent, and go to the usual model',
+  );
+
+  const before = runner.bodies('/api/chat').length;
+  await ask(editor, '@runner /about');
+  t.match(await transcript(editor, /needs a value for/), /The prompt \/about needs a value for "topic"/);
+  t.equal(runner.bodies('/api/chat').length, before, 'nothing is sent');
+
+  runner.say('Explained.');
+  await ask(editor, '@runner /explain this');
+  t.match(lastBody().messages.at(-1)?.content, /^Explain this code/);
+
+  runner.say('Fixed.');
+  const asked = ask(editor, '@runner /fix-it now');
+  await editor.page.getByText('Use the prompt of this workspace from now on?').waitFor();
+  await editor.page.getByRole('button', { name: 'Use Them' }).click();
+  await asked;
+  t.equal(lastBody().messages.at(-1)?.content, 'Fix it.\n\nnow');
+});
