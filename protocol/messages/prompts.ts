@@ -1,4 +1,3 @@
-import type { Attachment } from './chat.ts';
 import type { RequestMessage } from './messageTypes.ts';
 
 export interface PromptArgument {
@@ -9,13 +8,13 @@ export interface PromptArgument {
   readonly required?: boolean;
 }
 
-/** A prompt that the user, a workspace or a tool server keeps under a name. */
+/** A prompt that the user or a workspace keeps under a name. */
 export interface Prompt {
-  /** What is typed behind the slash, such as `review`; of a tool server, `server:prompt`. */
+  /** What is typed behind the slash, such as `review`. */
   readonly name: string;
   /** One line; may be empty. */
   readonly description: string;
-  readonly from: 'user' | 'workspace' | 'server';
+  readonly from: 'user' | 'workspace';
   /** The absolute path of its file. */
   readonly path?: string;
   readonly arguments: readonly PromptArgument[];
@@ -101,9 +100,6 @@ export interface FilledPrompt {
   readonly name: string;
   /** The whole text. Nothing in it is looked up: no path, no address, no placeholder in a value. */
   readonly text: string;
-  readonly attachments?: readonly Attachment[];
-  /** Base64. */
-  readonly images?: readonly string[];
   readonly model?: string;
   /** For `hostedTools`. */
   readonly tools?: readonly string[];

@@ -740,7 +740,7 @@ const keptPrompts: ListPromptsResult = {
       from: 'user',
       arguments: [{ name: 'file', required: true }, { name: 'focus' }],
     },
-    { name: 'server:ask', description: '', from: 'server', arguments: [] },
+    { name: 'seek', description: '', from: 'workspace', arguments: [] },
   ],
   folder: { path: '/here/.runner/prompts', state: 'unasked', files: 2 },
   problems: [],
@@ -907,7 +907,7 @@ t.test('slash commands', async (t) => {
   listedPrompts = keptPrompts;
   t.match(
     await says('/help'),
-    /\nPrompts:\n\/review FILE \[FOCUS\] +Reviews ␛\[2Jit\n\/server:ask\n\/here\/\.runner\/prompts has 2 prompts that/,
+    /\nPrompts:\n\/review FILE \[FOCUS\] +Reviews ␛\[2Jit\n\/seek\n\/here\/\.runner\/prompts has 2 prompts that/,
   );
   t.match(await says('/reviw'), /Did you mean \/review\?/);
   t.notMatch(await says('/broke'), /Did you mean/, 'one that cannot be used is not suggested');
@@ -946,7 +946,7 @@ t.test('Tab completes slash commands, and what they take', async (t) => {
     ['/he', ['/help']],
     ['/c', ['/context ', '/copy', '/clear']],
     ['/context ', ['auto']],
-    ['/s', ['/system ', '/set ', '/sessions ', '/save ', '/stats', '/server:ask']],
+    ['/s', ['/system ', '/set ', '/sessions ', '/save ', '/stats', '/seek']],
     ['/nope', []],
     ['/nope x', []],
     ['/model wi', ['wise:8b']],
@@ -970,7 +970,7 @@ t.test('Tab completes slash commands, and what they take', async (t) => {
     ['@"my n', ['@"my notes.md"']],
     ['@gone/', []],
     ['/r', ['/retry', '/review ']],
-    ['/se', ['/set ', '/sessions ', '/server:ask']],
+    ['/se', ['/set ', '/sessions ', '/seek']],
     ['/b', ['/bye']],
     ['/review ', ['file=', 'focus=']],
     ['/review fi', ['file=']],

@@ -42,8 +42,7 @@ export interface Beginning {
 }
 
 /** What the user asks, and what applies to this turn only. */
-export interface TypedPrompt
-  extends Pick<FilledPrompt, 'text' | 'model' | 'tools' | 'attachments' | 'images'> {
+export interface TypedPrompt extends Pick<FilledPrompt, 'text' | 'model' | 'tools'>, Partial<Along> {
   /** What the user has typed, in which files may be named. It is not the text of a prompt that is kept as a file. */
   readonly typed: string;
 }
