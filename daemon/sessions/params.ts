@@ -2,6 +2,7 @@ import { isAbsolute } from 'node:path';
 import * as z from 'zod/mini';
 import type {
   CreateSessionParams,
+  ForkSessionParams,
   ListSessionsParams,
   ReadSessionParams,
   SessionParams,
@@ -40,6 +41,12 @@ export const readSessionSchema: Schema<ReadSessionParams> = exact(
   z.object({
     id,
     open: z.exactOptional(z.boolean()),
+  }),
+);
+export const forkSessionSchema: Schema<ForkSessionParams> = exact(
+  z.object({
+    id,
+    turns: z.exactOptional(z.int().check(z.gte(1, 'it is less than 1'))),
   }),
 );
 export const updateSessionSchema: Schema<UpdateSessionParams> = exact(z.object({ id, title }));

@@ -1,6 +1,7 @@
 import {
   createSessionRequest,
   deleteSessionRequest,
+  forkSessionRequest,
   listSessionsRequest,
   readSessionRequest,
   undoTurnRequest,
@@ -10,6 +11,7 @@ import type { Lazy } from '../base/lazily.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import {
   createSessionSchema,
+  forkSessionSchema,
   listSessionsSchema,
   readSessionSchema,
   sessionSchema,
@@ -39,6 +41,10 @@ export function serveSessions(endpoint: Endpoint, sessions: Pick<Lazy<Sessions>,
   endpoint.onRequest(undoTurnRequest, sessionSchema, async ({ id }) => {
     const store = await sessions.get();
     return { session: await store.undo(id) };
+  });
+  endpoint.onRequest(forkSessionRequest, forkSessionSchema, async ({ id, turns }) => {
+    const store = await sessions.get();
+    return store.fork(id, turns);
   });
   endpoint.onRequest(deleteSessionRequest, sessionSchema, async ({ id }) => {
     const store = await sessions.get();

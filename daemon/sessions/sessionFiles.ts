@@ -4,7 +4,7 @@ import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { ReadSessionResult, Session, SessionMessage } from '../../protocol/messages/sessions.ts';
 import { RunnerError } from '../base/errors.ts';
 import { makePrivateFolder } from '../base/privateFile.ts';
-import { recordToLine, type SessionHeader, type SessionState, stateToLine } from './records.ts';
+import { recordToLine, type SessionHeader, type SessionState, stateAfter, stateToLine } from './records.ts';
 import {
   type FileSummary,
   findLastTurn,
@@ -17,7 +17,7 @@ import {
 } from './sessionFile.ts';
 import { divideByAge, type FolderEntry, fileEnding, readFolder } from './sessionFolder.ts';
 import { isSessionId, unknownSession } from './sessionId.ts';
-import type { Addition } from './turnRecords.ts';
+import { type Addition, messageToLine } from './turnRecords.ts';
 
 interface SessionFilesOptions {
   readonly folder: string;
@@ -65,18 +65,29 @@ export class SessionFiles {
     return { session: summaryToSession(summary), messages };
   }
 
-  async create(session: Session): Promise<Session> {
-    const { id, title, cwd, createdAt } = session;
+  async create(session: Session, messages: readonly SessionMessage[] = []): Promise<Session> {
+    const { id, title, cwd, model, createdAt } = session;
     const { redact } = this.#options;
     const header: SessionHeader = withoutUndefined({ type: 'session', version: 1, id, createdAt, cwd });
-    const state: SessionState = { type: 'state', title, turns: 0 };
+    const begun = withoutUndefined<SessionState>({ type: 'state', title, model, turns: 0 });
+    const state = stateAfter(begun, messages);
+    const lines = [
+      recordToLine(redact(header)),
+      ...messages.map((message) => messageToLine(redact(message))),
+    ];
     await orDiskProblem(this.#prepareFolder());
     const file = await orDiskProblem(open(this.#pathOf(id), 'wx', 0o600));
     try {
-      await orDiskProblem(file.writeFile(recordToLine(redact(header)) + stateToLine(redact(state))));
+      await orDiskProblem(file.writeFile(lines.join('') + stateToLine(redact(state))));
       const now = this.#tick();
       await file.utimes(now, now);
-      return { ...session, updatedAt: now.toISOString() };
+      return withoutUndefined<Session>({
+        ...session,
+        title: state.title,
+        model: state.model,
+        turns: state.turns,
+        updatedAt: now.toISOString(),
+      });
     } finally {
       await file.close();
     }

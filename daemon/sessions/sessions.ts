@@ -9,6 +9,7 @@ import type {
   ListSessionsResult,
   ReadSessionResult,
   Session,
+  SessionMessage,
 } from '../../protocol/messages/sessions.ts';
 import { RunnerError } from '../base/errors.ts';
 import { createProcessLocks } from '../base/processLocks.ts';
@@ -62,6 +63,8 @@ export interface Sessions {
   update(id: string, title: string): Promise<Session>;
   /** Takes the last turn out. */
   undo(id: string): Promise<Session>;
+  /** Begins a new conversation with these first turns of another one. */
+  fork(id: string, turns?: number): Promise<ReadSessionResult>;
   delete(id: string): Promise<void>;
   /** From now on only this process may continue it. Throws `busy` if another process has it open. */
   open(id: string): Promise<void>;
@@ -121,10 +124,7 @@ class SessionStore implements Sessions {
   async create(params: CreateSessionParams): Promise<Session> {
     const session = this.begin(params);
     if (!this.isKeeping) return session;
-    const written = await this.#queue.run(session.id, () => this.#write(session));
-    await this.#prune();
-    this.#options.onDidChange();
-    return written;
+    return this.#add(session);
   }
 
   begin({ title, cwd }: CreateSessionParams): Session {
@@ -178,6 +178,14 @@ class SessionStore implements Sessions {
     await this.#withLock(id, () => this.#kept.undo(id));
     this.#options.onDidChange();
     return this.find(id);
+  }
+
+  async fork(id: string, turns = Number.POSITIVE_INFINITY): Promise<ReadSessionResult> {
+    const { session, messages } = await this.read(id);
+    const first = firstTurns(messages, turns);
+    const forked = withoutUndefined<Session>({ ...this.begin(session), model: session.model });
+    if (!this.isKeeping) return { session: forked, messages: first };
+    return { session: await this.#add(forked, first), messages: first };
   }
 
   async delete(id: string): Promise<void> {
@@ -240,9 +248,16 @@ class SessionStore implements Sessions {
     }
   }
 
-  async #write(session: Session): Promise<Session> {
+  async #add(session: Session, messages?: readonly SessionMessage[]): Promise<Session> {
+    const written = await this.#queue.run(session.id, () => this.#write(session, messages));
+    await this.#prune();
+    this.#options.onDidChange();
+    return written;
+  }
+
+  async #write(session: Session, messages?: readonly SessionMessage[]): Promise<Session> {
     await this.#options.secretsAreRead();
-    const written = await this.#files.create(session);
+    const written = await this.#files.create(session, messages);
     this.#begun.delete(session.id);
     return written;
   }
@@ -278,6 +293,13 @@ class SessionStore implements Sessions {
     this.#hasSwept = true;
     return kept;
   }
+}
+
+/** The messages before the prompt that follows this number of prompts. */
+function firstTurns(messages: readonly SessionMessage[], turns: number): readonly SessionMessage[] {
+  let prompts = 0;
+  const end = messages.findIndex(({ role }) => role === 'user' && ++prompts > turns);
+  return end === -1 ? messages : messages.slice(0, end);
 }
 
 function openElsewhere(pid: number): RunnerError {

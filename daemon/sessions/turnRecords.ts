@@ -84,7 +84,7 @@ function toAddition(messages: readonly SessionMessage[], state: SessionState): A
   return { lines: messages.map(messageToLine).join(''), state };
 }
 
-function messageToLine(message: SessionMessage): string {
+export function messageToLine(message: SessionMessage): string {
   const line = recordToLine({ type: 'message', ...message });
   if (Buffer.byteLength(line) <= maxLine) return line;
   return recordToLine({

@@ -107,6 +107,16 @@ export const undoTurnRequest: RequestMessage<SessionParams, { readonly session: 
   method: 'runner/sessions/undo',
 };
 
+export interface ForkSessionParams extends SessionParams {
+  /** How many of the user's prompts the new conversation begins with, each with what follows it. Without it, all. */
+  readonly turns?: number;
+}
+
+/** Client to daemon: begins a new conversation with what was said in another one, which stays as it is. */
+export const forkSessionRequest: RequestMessage<ForkSessionParams, ReadSessionResult> = {
+  method: 'runner/sessions/fork',
+};
+
 /** Client to daemon: removes a conversation from the disk. */
 export const deleteSessionRequest: RequestMessage<SessionParams, Record<string, never>> = {
   method: 'runner/sessions/delete',

@@ -26,6 +26,7 @@ import type { InitializationOptions } from '../../protocol/messages/initialize.t
 import {
   createSessionRequest,
   deleteSessionRequest,
+  forkSessionRequest,
   listSessionsRequest,
   readSessionRequest,
   sessionsDidChange,
@@ -125,6 +126,54 @@ t.test('the last turn is taken out of a conversation, and it goes on from there'
     daemon.request(undoTurnRequest, { id: '20261122-zzzz9999' }),
     failsWith({ data: { path: 'id' } }),
   );
+});
+
+t.test('a conversation is forked, whole or after some of its turns, and both go on alone', async (t) => {
+  const here = await place(t);
+  const { daemon, create, read, chat, list } = await start(t, here);
+  const fork = (params: { id: string; turns?: number }) => daemon.request(forkSessionRequest, params);
+  const { id } = await create({ cwd: '/projects/place' });
+  const history: Message[] = [];
+  for (const [prompt, answer] of [
+    ['First?', 'one'],
+    ['Second?', 'two'],
+  ] as const) {
+    here.runner.say(answer);
+    history.push(user(prompt));
+    history.push((await chat(id, history)).result.message);
+  }
+  await daemon.request(updateSessionRequest, { id, title: 'Mine' });
+  const contents = async (of: string) => (await read(of)).messages.map(({ content }) => content);
+  const whole = await fork({ id });
+  t.match(whole.session, { title: 'Mine', cwd: '/projects/place', model, turns: 2 });
+  t.not(whole.session.id, id);
+  t.strictSame(whole, await read(whole.session.id), 'it is on the disk');
+  t.strictSame(whole.messages, (await read(id)).messages, 'with the times and the models');
+  const first = await fork({ id, turns: 1 });
+  t.match(first.session, { title: 'Mine', turns: 1 });
+  t.strictSame(await contents(first.session.id), ['First?', 'one']);
+  t.match((await fork({ id, turns: 7 })).session, { turns: 2 });
+  here.runner.say('three');
+  await chat(first.session.id, [...first.messages, user('Third?')]);
+  t.strictSame(await contents(first.session.id), ['First?', 'one', 'Third?', 'three']);
+  t.strictSame(await contents(id), ['First?', 'one', 'Second?', 'two']);
+  t.equal((await list()).sessions.length, 4);
+  const empty = await fork({ id: (await create()).id });
+  t.match(empty, { session: { turns: 0 }, messages: [] });
+  const elsewhere = await start(t, here);
+  const other = await elsewhere.daemon.request(forkSessionRequest, { id });
+  t.match(other.session, { turns: 2 }, 'one that is open in another process, too');
+  await t.rejects(fork({ id: '20261122-zzzz9999' }), failsWith({ data: { path: 'id' } }));
+  await t.rejects(fork({ id, turns: 0 }), failsWith({ data: { path: 'turns' } }));
+});
+
+t.test('a fork where nothing is kept has an id and nothing else', async (t) => {
+  const { daemon, create, list } = await start(t, await place(t), { keepSessions: false });
+  const { id } = await create({ title: 'Mine' });
+  const { session, messages } = await daemon.request(forkSessionRequest, { id });
+  t.match(session, { title: 'Mine', turns: 0 });
+  t.strictSame(messages, []);
+  t.strictSame((await list()).sessions, []);
 });
 
 t.test(
