@@ -1,10 +1,11 @@
-// Packs the extension as it is built. Usage: node .ci/package.mjs [FILE.vsix]
+// Packs the extension as it is built, with smaller programs. Usage: node .ci/package.mjs [FILE.vsix]
 // vsce packs the folder that it runs in, and `files` of our package.json names what the npm package holds. So what the
 // extension needs is copied into a folder of its own, with a manifest without the keys for npm.
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { createVSIX } from '@vscode/vsce';
+import { transform } from 'esbuild';
 
 /** Files, or all files of a folder with these endings. */
 const parts = [
@@ -19,18 +20,30 @@ const parts = [
   ['client/vscode/viewIcon.svg'],
   ['client/vscode/modelfile', '.json', '.svg'],
   ['client/vscode/walkthrough', '.svg'],
-  // The practice runner quotes them.
-  ['docs', '.md'],
   ['CHANGELOG.md'],
   ['LICENSE'],
 ];
+
+/** What only other programs start. `daemon/main.ts` says so if somebody asks for it. */
+const leftOut = new Set(['acpServer.cjs', 'acpConnection.cjs', 'practiceRunner.cjs']);
+
+/** Nearly all of their code is from packages. The other programs keep the names of functions, for stacks in the log. */
+const mostlyPackages = new Set([
+  'languageClient.cjs',
+  'httpAgent.cjs',
+  'mcpRuntime.cjs',
+  'prompts.cjs',
+  'ollamaLibrary.cjs',
+  'answerFormat.cjs',
+]);
 
 const out = resolve(process.argv[2] ?? 'dist/runner.vsix');
 const stage = mkdtempSync(join(tmpdir(), 'runner-vsix-'));
 try {
   for (const file of parts.flatMap(filesOf)) {
     mkdirSync(join(stage, dirname(file)), { recursive: true });
-    cpSync(file, join(stage, file));
+    if (file.endsWith('.cjs')) writeFileSync(join(stage, file), await minified(file));
+    else cpSync(file, join(stage, file));
   }
   writeFileSync(join(stage, 'package.json'), JSON.stringify(manifest(), null, 2));
   await createVSIX({
@@ -48,8 +61,20 @@ try {
 function filesOf([path, ...endings]) {
   if (endings.length === 0) return [path];
   return readdirSync(path)
-    .filter((name) => endings.some((ending) => name.endsWith(ending)))
+    .filter((name) => endings.some((ending) => name.endsWith(ending)) && !leftOut.has(name))
     .map((name) => join(path, name));
+}
+
+async function minified(file) {
+  const { code } = await transform(readFileSync(file, 'utf8'), {
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20',
+    minifyWhitespace: true,
+    minifySyntax: true,
+    minifyIdentifiers: mostlyPackages.has(basename(file)),
+  });
+  return code;
 }
 
 function manifest() {

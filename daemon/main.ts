@@ -132,7 +132,7 @@ async function serveStdio(flags: Flags): Promise<void> {
 }
 
 async function serveAcp(flags: Flags): Promise<void> {
-  const { startAcp } = await import('./compose/acpServer.ts');
+  const { startAcp } = await packed(import('./compose/acpServer.ts'), '--acp');
   const writeLog = (line: string) => void errorOutput.write(line);
   const { model } = flags;
   const { platform, env } = process;
@@ -220,9 +220,19 @@ async function servePractice(): Promise<void> {
 }
 
 async function startPractice() {
-  const [{ startPracticeRunner }, { join }] = await Promise.all([
-    import('./practice/practiceRunner.ts'),
-    import('node:path'),
-  ]);
+  const { startPracticeRunner } = await packed(import('./practice/practiceRunner.ts'), '--practice');
   return startPracticeRunner({ docs: join(__dirname, '..', 'docs') });
+}
+
+/** The extension of VS Code is packed without what it never starts: `.ci/package.mjs` lists that. */
+async function packed<Module>(loading: Promise<Module>, flag: string): Promise<Module> {
+  try {
+    return await loading;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
+    process.stderr.write(
+      `runnerd: the one inside the extension for VS Code has no ${flag}. Use the runnerd of the package.\n`,
+    );
+    process.exit(2);
+  }
 }

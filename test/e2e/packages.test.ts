@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import t from 'tap';
-import { temporaryFolder } from '../support/temporaryFolder.ts';
+import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
+import { filesOf } from '../support/zip.ts';
 
 const manifest: Manifest = JSON.parse(readFileSync('package.json', 'utf8'));
 
@@ -43,4 +44,40 @@ t.test('the npm package has the workers that the document service needs', async 
   const places = ['--content', join(folder, 'docs'), '--data', join(folder, 'data')];
   const { status, stdout, stderr } = run('runner-docs', 'index', ...places);
   t.equal(status, 0, stdout + stderr);
+});
+
+t.test('the extension is small, and has the programs that it starts', async (t) => {
+  const unpacked = await temporaryFolder(t);
+  const vsix = join(unpacked, 'runner.vsix');
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['.ci/package.mjs', vsix], {
+    encoding: 'utf8',
+  });
+  t.equal(status, 0, stdout + stderr);
+  t.ok(statSync(vsix).size < 1_000_000, `${statSync(vsix).size} bytes`);
+
+  const files = filesOf(readFileSync(vsix));
+  t.strictSame(
+    [...files.keys()].filter((name) =>
+      /\.map$|^extension\/docs\/|acp|practice|terminal|runner-docs/i.test(name),
+    ),
+    [],
+    'what it never starts is left out',
+  );
+  t.match(
+    files.get('extension/dist/runnerd/server.cjs'),
+    'class RunnerError',
+    'stacks in the log have names',
+  );
+  const programs = [...files].filter(([name]) => /\.(?:cjs|json)$/.test(name));
+  await writeFiles(unpacked, Object.fromEntries(programs));
+  const runnerd = (...args: string[]) =>
+    spawnSync(process.execPath, [join(unpacked, 'extension/dist/runnerd.cjs'), ...args], {
+      encoding: 'utf8',
+    });
+  t.equal(runnerd('--version').stdout, `${manifest.version}\n`);
+  for (const flag of ['--acp', '--practice']) {
+    const { status, stderr } = runnerd(flag);
+    t.equal(status, 2, stderr);
+    t.match(stderr, new RegExp(`^runnerd: .* has no ${flag}\\. Use the runnerd of the package\\.\n$`));
+  }
 });
