@@ -63,11 +63,9 @@ t.test('the extension is small, and has the programs that it starts', async (t) 
     [],
     'what it never starts is left out',
   );
-  t.match(
-    files.get('extension/dist/runnerd/server.cjs'),
-    'class RunnerError',
-    'stacks in the log have names',
-  );
+  const server = files.get('extension/dist/runnerd/server.cjs') ?? '';
+  t.ok(server.includes('function createCore('), 'a stack in the log has the names of functions');
+  t.ok(server.length < 0.8 * statSync('dist/runnerd/server.cjs').size, 'it is smaller than it was built');
   const programs = [...files].filter(([name]) => /\.(?:cjs|json)$/.test(name));
   await writeFiles(unpacked, Object.fromEntries(programs));
   const runnerd = (...args: string[]) =>
