@@ -9,6 +9,7 @@ import { authorizeBearers } from './http/authorization.ts';
 import { checkHosts } from './http/hosts.ts';
 import { mountLibrary } from './http/mcp/mountLibrary.ts';
 import { refuseOtherMethods } from './http/methods.ts';
+import { createLlmsRoute } from './http/open/llmsRoute.ts';
 import { createOpenRoutes, createStatusRoutes } from './http/openRoutes.ts';
 import type { Site } from './http/pages.ts';
 import { answerError, answerErrors } from './http/problems.ts';
@@ -16,6 +17,7 @@ import { createReadingRoutes } from './http/reading/readingRoutes.ts';
 import { describeRoutes, readNumbers } from './http/schemas.ts';
 import { addAuthorizationServer, type SignInOptions } from './http/signIn/authorizationServer.ts';
 import { createResourceMetadata, createServerMetadata } from './http/signIn/metadataRoutes.ts';
+import { noOwner } from './http/signIn/ownerSessions.ts';
 import { createLibrarySearch, type LibrarySearch } from './meaning/librarySearch.ts';
 import type { Meaning } from './meaning/meaning.ts';
 import type { DocumentIndex } from './search/documentIndex.ts';
@@ -89,18 +91,13 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     await app.register(createServerMetadata({ baseUrl, takesRegistrations: signIn.takesRegistrations }));
   const addRoutes = async (service: FastifyInstance) => {
     const { renditions } = options;
+    const shared = { baseUrl, site, authorization, now, passwordLimit: limits.authFailures };
+    const owner = isServer ? await addAuthorizationServer(service, { ...signIn, ...shared }) : noOwner;
     if (isServer) {
-      const owner = await addAuthorizationServer(service, {
-        ...signIn,
-        baseUrl,
-        site,
-        authorization,
-        now,
-        passwordLimit: limits.authFailures,
-      });
       const reading = createReadingRoutes({ index, search, renditions, authorization, owner, site });
       await service.register(reading, { prefix: '/read' });
     }
+    await service.register(createLlmsRoute({ index, authorization, owner, baseUrl, site }));
     const api = createApiRoutes({ index, search, renditions, authorization, baseUrl });
     await service.register(api, { prefix: '/api/v1' });
     mountLibrary(service, { ...options, search, authorization });

@@ -17,7 +17,6 @@ interface OwnerSessionsOptions {
 
 /** The browsers in which the owner is signed in. */
 export interface OwnerSessions extends OwnerSession {
-  isSignedIn(request: FastifyRequest): Promise<boolean>;
   /** @param epoch of the owner whose password was right */
   signIn(reply: FastifyReply, epoch: number): Promise<void>;
   /** The checks that a form must pass. */
@@ -100,9 +99,16 @@ function cookiesOf({ host, origin, path }: BaseUrl) {
 
 /** What the owner's pages need to know about their reader. */
 export interface OwnerSession {
+  isSignedIn(request: FastifyRequest): Promise<boolean>;
   /**
    * Lets a request with a session pass, and sends any other to the sign-in, which leads back to it. It resolves after
    * that answer was sent (`await reply.redirect(…)`), so that nothing else answers.
    */
   requireOwner(request: FastifyRequest, reply: FastifyReply): Promise<void>;
 }
+
+/** Where another server signs people in, there are no sessions. */
+export const noOwner: OwnerSession = {
+  isSignedIn: () => Promise.resolve(false),
+  requireOwner: () => Promise.reject(new HttpProblem(404, 'There is no page at this address.')),
+};

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import { count } from '../../../protocol/base/text.ts';
+import type { BaseUrl } from '../../base/baseUrl.ts';
+import { findCollection } from '../../library/libraryCollections.ts';
+import type { DocumentIndex, LocatedMetadata } from '../../search/documentIndex.ts';
+import { type Authorization, seesDrafts } from '../authorization.ts';
+import { createEtag, isNotModified, setValidators } from '../conditional.ts';
+import { linkAddress, readingPath } from '../documentView.ts';
+import type { Site } from '../pages.ts';
+import type { OwnerSession } from '../signIn/ownerSessions.ts';
+import { type LlmsList, type LlmsSection, llmsText } from './llmsText.ts';
+
+interface LlmsRouteOptions {
+  readonly index: DocumentIndex;
+  readonly authorization: Authorization;
+  readonly owner: OwnerSession;
+  readonly baseUrl: BaseUrl;
+  readonly site: Site;
+}
+
+/** Documents that are read from the index at once. */
+const pieceSize = 500;
+
+/** `GET /llms.txt`: what the asker may read. It is made while it is sent, so its length does not matter. */
+export function createLlmsRoute(options: LlmsRouteOptions): FastifyPluginAsync {
+  const { index, authorization, owner, baseUrl, site } = options;
+  // Other instances, and this one after a restart, count the changes of the library anew.
+  const instance = randomUUID();
+  return async (app) => {
+    app.addHook('onSend', async (_request, reply) => {
+      reply.header('vary', 'Authorization, Cookie, Origin');
+    });
+    app.get('/llms.txt', { schema: { hide: true } }, async (request, reply) =>
+      send(request, reply, await listFor(request, reply)),
+    );
+  };
+
+  async function listFor(request: FastifyRequest, reply: FastifyReply): Promise<Asked> {
+    const isOwner = request.headers.authorization === undefined && (await owner.isSignedIn(request));
+    if (isOwner) authorization.countOwnerRequest(reply);
+    else await authorization.requireReader(request, reply);
+    const drafts = isOwner || seesDrafts(request);
+    return { key: [isOwner, drafts], list: await everything({ isOwner, drafts }) };
+  }
+
+  async function everything({ isOwner, drafts }: { readonly isOwner: boolean; readonly drafts: boolean }) {
+    const { total } = await index.list({ drafts, limit: 1, offset: 0 });
+    return {
+      title: site.title,
+      summary: `A library of ${count(total, 'document')}.`,
+      about: `Each link leads to the Markdown of a document.${isOwner ? '' : ` It needs the same token as this list. ${baseUrl.href}/docs describes every address, and \`${baseUrl.href}/mcp\` is for agents.`}`,
+      sections: sectionsOf(index, drafts),
+      addressOf: (slug: string) =>
+        isOwner ? `${readingPath({ root: baseUrl.href }, slug)}.md` : linkAddress(baseUrl, slug, 'markdown'),
+    };
+  }
+
+  function send(request: FastifyRequest, reply: FastifyReply, { key, list }: Asked): FastifyReply {
+    const etag = createEtag(JSON.stringify([instance, index.generation, ...key]));
+    setValidators(reply, etag).type('text/plain; charset=utf-8');
+    if (isNotModified(request, etag)) return reply.code(304).send();
+    if (request.method === 'HEAD') return reply.send(Readable.from([]));
+    const done = authorization.countDownload(request);
+    reply.raw.once('close', done);
+    return reply.send(Readable.from(llmsText(list)));
+  }
+}
+
+interface Asked {
+  /** What the list depends on besides the library. */
+  readonly key: readonly unknown[];
+  readonly list: LlmsList;
+}
+
+/** The collections in the order of their names, and then what is in none of them. */
+async function* sectionsOf(index: DocumentIndex, drafts: boolean): AsyncIterable<LlmsSection> {
+  const definitions = await index.collections();
+  for (const { name } of definitions) {
+    const collection = await findCollection(index, name);
+    if (collection === undefined) continue;
+    yield { title: collection.definition.title, documents: piecesOf(collection.documents) };
+  }
+  const title = definitions.length === 0 ? 'Documents' : 'Other documents';
+  yield { title, documents: allDocuments(index, drafts) };
+}
+
+async function* piecesOf(documents: readonly LocatedMetadata[]) {
+  for (let at = 0; at < documents.length; at += pieceSize) yield documents.slice(at, at + pieceSize);
+}
+
+async function* allDocuments(index: DocumentIndex, drafts: boolean) {
+  for (let offset = 0; ; offset += pieceSize) {
+    const { items } = await index.list({ drafts, limit: pieceSize, offset });
+    if (items.length === 0) return;
+    yield items;
+  }
+}
