@@ -738,23 +738,25 @@ t.test('lists and messages take no key that is meant for something else', parts,
     // The key is typed as soon as the editor's own list waits for keys.
     await neovim.lua(`
       local list = vim.fn.inputlist
-      _G.lists = {}
+      _G.left = {}
       vim.fn.inputlist = function(rows)
-        table.insert(_G.lists, rows[1])
         local timer = vim.uv.new_timer()
         timer:start(0, 10, function()
           if vim.api.nvim_get_mode().mode ~= 'c' then return end
           timer:close()
           vim.api.nvim_input('<C-c>')
         end)
-        return list(rows)
+        local returned, chosen = pcall(list, rows)
+        table.insert(_G.left, rows[1])
+        if not returned then error(chosen, 0) end
+        return chosen
       end`);
     for (const [command, list] of [
       ['RunnerModels', 'Models'],
       ['RunnerSessions', 'Conversations'],
     ] as const) {
-      await neovim.lua('_G.lists = {} vim.cmd(...)', command);
-      t.strictSame(await neovim.until<readonly string[]>('return _G.lists', ({ length }) => length > 0), [
+      await neovim.lua('_G.left = {} vim.cmd(...)', command);
+      t.strictSame(await neovim.until<readonly string[]>('return _G.left', ({ length }) => length > 0), [
         list,
       ]);
     }
