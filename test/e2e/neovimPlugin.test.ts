@@ -546,7 +546,7 @@ t.test('managing models', parts, async (t) => {
       runner.on('/api/pull').hang();
       await neovim.lua("vim.cmd.RunnerPull('practice-guest')");
       await runner.waitFor(() => pulls().length === index + 2);
-      t.match(await neovim.lua("return require('runner').status()"), 'Pulling practice-guest');
+      await neovim.until("return require('runner').status():find('Pulling practice-guest', 1, true)");
       await neovim.lua(cancel);
       await runner.waitFor(() => pulls()[index + 1]?.aborted === true);
       await neovim.until("return not require('runner').status():find('Pulling')");
@@ -658,6 +658,10 @@ t.test('managing models', parts, async (t) => {
     const standIn = await startOpenaiStandIn(llamaRoutes('small'), llamaHeaders);
     t.teardown(() => standIn.close());
     const { neovim } = await start(t, { setup: { host: standIn.url }, before: choosing });
+    await neovim.lua(
+      "require('runner.connection').request('runner/status', vim.empty_dict(), function() end)",
+    );
+    await neovim.until("return require('runner').status():find('online')");
     await neovim.lua("_G.choices = { 'small' } vim.cmd.RunnerModels()");
     await neovim.until<readonly string[]>('return _G.asked', ({ length }) => length === 2);
     t.strictSame(await neovim.lua('return _G.asked'), ['Models of llama.cpp', 'small']);
@@ -760,7 +764,10 @@ t.test('lists and messages take no key that is meant for something else', parts,
         list,
       ]);
     }
-    await neovim.type(':abc<C-c>');
+    // The editor drops what is typed before <C-c> and not yet read, so the two are typed apart.
+    await neovim.type(':abc');
+    await neovim.until("return vim.fn.getcmdline() == 'abc'");
+    await neovim.type('<C-c>');
     await neovim.until("return vim.fn.mode() == 'n'");
     t.notMatch(
       await neovim.lua("return vim.api.nvim_exec2('messages', { output = true }).output"),

@@ -17,6 +17,7 @@ const tool = (name, inputSchema = object({}), more = {}) => ({
 });
 const word = object({ word: { type: 'string' } });
 let lists = 0;
+const pings = new Map();
 
 const basic = [
   tool('echo', word, { title: 'Echo', annotations: { readOnlyHint: true, surprise: { deep: 1 } } }),
@@ -113,11 +114,17 @@ function call(id, params) {
   if (params.name === 'slow') return;
   if (params.name === 'progress') return progress(id, params._meta?.progressToken);
   if (params.name === 'flood') return flood();
-  if (params.name === 'echo' && params._meta?.progressToken !== undefined)
+  if (params.name === 'echo' && params._meta?.progressToken !== undefined) {
     send({
       method: 'notifications/progress',
       params: { progressToken: params._meta.progressToken, progress: 1, total: 2, message: 'Listening' },
     });
+    return afterPong(() => finish(id, params));
+  }
+  finish(id, params);
+}
+
+function finish(id, params) {
   if (kind === 'telling') {
     send({ method: 'notifications/tools/list_changed' });
     for (let index = 0; index < 1_000; index += 1) send({ method: 'notifications/tools/list_changed' });
@@ -125,6 +132,12 @@ function call(id, params) {
   if (kind === 'secretive')
     return send({ id, error: { code: -32_000, message: `no: ${process.env.PLAIN}` } });
   send({ id, result: (calls[params.name] ?? (() => text(`${kind}: ${params.name}`)))(params) });
+}
+
+/** A host forgets a call with its result, also when its progress came just before: only a pong shows that it was read. */
+function afterPong(then) {
+  pings.set(`ping ${pings.size}`, then);
+  send({ id: `ping ${pings.size - 1}`, method: 'ping' });
 }
 
 function progress(id, progressToken, step = 0) {
@@ -171,6 +184,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   const message = JSON.parse(line);
   note(message);
   if (kind === 'mute' || message.id === undefined) return;
+  if (pings.has(message.id)) return pings.get(message.id)();
   if (message.method === 'tools/call') return call(message.id, message.params);
   const answer = answers[message.method];
   if (answer) send({ id: message.id, result: answer(message.params) });
