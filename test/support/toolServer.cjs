@@ -134,7 +134,7 @@ function finish(id, params) {
   send({ id, result: (calls[params.name] ?? (() => text(`${kind}: ${params.name}`)))(params) });
 }
 
-/** A host forgets a call with its result, even if progress came just before. A pong shows that the progress was read. */
+/** A host forgets a call with its result, even if progress came just before. A pong shows that it was read. */
 function afterPong(then) {
   pings.set(`ping ${pings.size}`, then);
   send({ id: `ping ${pings.size - 1}`, method: 'ping' });
