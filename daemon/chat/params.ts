@@ -77,5 +77,6 @@ export const chatParamsSchema: Schema<ChatParams> = exact(
     dropContextTags: z.exactOptional(z.boolean()),
     thinkingFormat: z.exactOptional(z.enum(['separate', 'quote'])),
     session: z.exactOptional(z.string()),
+    replacesLastTurn: z.exactOptional(z.boolean()),
   }),
 );

@@ -17,12 +17,12 @@ interface RecordTurnsDependencies {
  * answer is not lost: a notice says that the turn was not kept.
  */
 export function recordTurns(chat: Chat, { sessions, log }: RecordTurnsDependencies): Chat {
-  return async (client, { session: id, ...params }, send, signal) => {
+  return async (client, { session: id, replacesLastTurn = false, ...params }, send, signal) => {
     if (id === undefined) return chat(client, params, send, signal);
     const store = await sessions.get();
     await naming('session', store.open(id));
     const prompt = { model: params.model, messages: params.messages };
-    return store.keepTurn({ id, prompt, signal }, async (turn, until) => {
+    return store.keepTurn({ id, prompt, replacesLastTurn, signal }, async (turn, until) => {
       let seq = 0;
       const counted: typeof send = (delta) => {
         seq = delta.seq + 1;

@@ -11,6 +11,8 @@ import {
 } from './turnRecords.ts';
 
 interface RunningTurnOptions {
+  /** It is kept only when it is whole, in the place of the last turn. */
+  readonly replacesLastTurn: boolean;
   /** Settles when the file is free for this turn. */
   readonly before: Promise<unknown>;
   /** Writes to the file of the conversation, as `SessionFiles.extend` does. Undefined if nothing is kept. */
@@ -42,7 +44,7 @@ export class RunningTurn {
   constructor(prompt: TurnPrompt, parts: RunningTurnOptions) {
     this.#prompt = prompt;
     this.#parts = parts;
-    this.#asked = parts.before.then(() => this.#ask());
+    this.#asked = parts.before.then(() => (parts.replacesLastTurn ? undefined : this.#ask()));
     // The end of the turn tries again, and reports the error.
     this.#asked.catch(() => undefined);
   }
@@ -64,11 +66,24 @@ export class RunningTurn {
   async end(partial?: Reply['partial'], answer = this.#answer.messages()): Promise<void> {
     this.#isOver = true;
     clearTimeout(this.#timer);
-    if (answer.some(saysSomething)) {
+    if (this.#parts.replacesLastTurn) {
+      await this.#asked;
+      if (!partial && answer.some(saysSomething)) await this.#replace(answer);
+    } else if (answer.some(saysSomething)) {
       this.#asked = this.#asked.catch(() => this.#ask());
       await this.#reply({ answer, ...(partial ? { partial } : {}) });
     } else if (!this.#parts.isEnding()) await this.#takeBack();
     this.#parts.onDidChange();
+  }
+
+  async #replace(answer: readonly Message[]): Promise<void> {
+    const { write, recording } = this.#parts;
+    await write((before) => {
+      const prompt = promptToAddition(this.#prompt, { ...recording(), state: before });
+      const options = { ...recording(), state: prompt.state };
+      const { lines, state } = replyToAddition(this.#prompt.model, { answer }, options);
+      return { lines: prompt.lines + lines, state };
+    }, 'lastTurn');
   }
 
   async #ask(): Promise<Extension | undefined> {

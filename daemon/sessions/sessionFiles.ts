@@ -26,8 +26,8 @@ interface SessionFilesOptions {
   readonly now: () => number;
 }
 
-/** What to add after the state at the end of a file, and from which offset. */
-export type Change = readonly [add: (state: SessionState) => Addition, from?: number];
+/** What to add after the state at a place in a file, and from where: an offset, or in the place of the last turn. */
+export type Change = readonly [add: (state: SessionState) => Addition, from?: number | 'lastTurn'];
 
 /** A place between the messages of a file, and the state up to there. */
 type Place = Pick<FileSummary, 'state' | 'end'>;
@@ -94,15 +94,16 @@ export class SessionFiles {
   }
 
   /**
-   * Adds messages and the state after them, either all of them or none: after the whole part of the file, or from this
-   * offset, in the place of everything that is there.
+   * Adds messages and the state after them, either all of them or none: after the whole part of the file, or from there
+   * on, in the place of everything that is there. The title stays.
    */
   async extend(id: string, ...[add, from]: Change): Promise<Extension> {
     return this.#with(id, 'write', async (file) => {
       const found = await readSummary(file, id);
       if (!found) return undefined;
-      const start = Math.min(from ?? found.end, found.end);
-      const { lines, state } = add(found.state);
+      const place = (from === 'lastTurn' ? await findLastTurn(file) : undefined) ?? found;
+      const start = typeof from === 'number' ? Math.min(from, found.end) : place.end;
+      const { lines, state } = add({ ...place.state, title: found.state.title });
       const end = start + Buffer.byteLength(lines);
       const last = stateToLine(state);
       if (end + last.length > maxFile) throw tooLarge();
@@ -118,19 +119,9 @@ export class SessionFiles {
     await this.extend(id, (state) => ({ lines: '', state: redact({ ...state, title }) }));
   }
 
-  /** Takes the last turn out. The title stays. */
   async undo(id: string): Promise<void> {
     const { redact } = this.#options;
-    await this.#with(id, 'write', async (file) => {
-      const found = await readSummary(file, id);
-      const before = found && (await findLastTurn(file));
-      if (!before) return found;
-      const state = redact({ ...before.state, title: found.state.title });
-      await replaceAfter(file, before.end, stateToLine(state));
-      const now = this.#tick();
-      await file.utimes(now, now);
-      return found;
-    });
+    await this.extend(id, (state) => ({ lines: '', state: redact(state) }), 'lastTurn');
   }
 
   async delete(id: string): Promise<void> {

@@ -45,6 +45,8 @@ export interface SessionsOptions {
 export interface TurnOptions {
   readonly id: string;
   readonly prompt: TurnPrompt;
+  /** Whether it takes the place of the last turn, once its answer is whole. */
+  readonly replacesLastTurn: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -206,10 +208,10 @@ class SessionStore implements Sessions {
     await this.#queue.run(id, () => this.#locks.release(id));
   }
 
-  async keepTurn<T>({ id, prompt, signal }: TurnOptions, work: TurnWork<T>): Promise<T> {
+  async keepTurn<T>({ signal, ...options }: TurnOptions, work: TurnWork<T>): Promise<T> {
     const linked = linkedSignal(signal, this.#ending.signal);
-    const turn = this.#createTurn(id, prompt);
-    const working: Working = { id, turn, result: work(turn, linked.signal) };
+    const turn = this.#createTurn(options);
+    const working: Working = { id: options.id, turn, result: work(turn, linked.signal) };
     this.#working.add(working);
     try {
       return (await working.result) as T;
@@ -263,10 +265,11 @@ class SessionStore implements Sessions {
   }
 
   /** Two turns of one conversation are kept one after another. */
-  #createTurn(id: string, prompt: TurnPrompt): RunningTurn {
+  #createTurn({ id, prompt, replacesLastTurn }: Omit<TurnOptions, 'signal'>): RunningTurn {
     const { redact, now, onDidChange } = this.#options;
     const earlier = [...this.#working].filter((working) => working.id === id);
     return new RunningTurn(prompt, {
+      replacesLastTurn,
       before: Promise.allSettled(earlier.map(({ result }) => result)),
       write: async (...change) => {
         if (!this.isKeeping) return undefined;

@@ -98,6 +98,11 @@ export interface ChatParams extends ServerParams {
   readonly thinkingFormat?: 'separate' | 'quote';
   /** The `id` of a kept conversation. What this turn adds is appended to it when the turn ends. */
   readonly session?: string;
+  /**
+   * With `session`: the turn takes the place of the last one there, which `messages` does not have any more. It does so
+   * once its answer is whole; if the turn fails or is cancelled, the last one stays. Default false.
+   */
+  readonly replacesLastTurn?: boolean;
 }
 
 /** `toolLimit`: the rounds of calls were used up, so the model answered without tools. */

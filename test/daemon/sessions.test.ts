@@ -128,6 +128,35 @@ t.test('the last turn is taken out of a conversation, and it goes on from there'
   );
 });
 
+t.test('a prompt is asked again, and its old answer stays until the new one is whole', async (t) => {
+  const here = await place(t);
+  const { daemon, create, read, list } = await start(t, here);
+  const { id } = await create({ cwd: '/projects/place' });
+  const ask = (messages: readonly Message[], replacesLastTurn = true, options = {}) =>
+    daemon.chat({ model, session: id, messages, replacesLastTurn }, options);
+  const contents = async () => (await read(id)).messages.map(({ content }) => content);
+  here.runner.say('one');
+  const first = await ask([user('First?')], false);
+  const history = [user('First?'), first.result.message, user('Second?')];
+  here.runner.say('two');
+  await ask(history, false);
+  await daemon.request(updateSessionRequest, { id, title: 'Mine' });
+  here.runner.failWith(500, { error: 'no memory' });
+  await t.rejects(ask(history));
+  t.strictSame(await contents(), ['First?', 'one', 'Second?', 'two'], 'after a failure');
+  here.runner.tokens(1_000_000, { perSecond: 200 });
+  const cancelled = await ask(history, true, { cancelAt: () => true });
+  t.equal(cancelled.result.finishReason, 'cancelled');
+  t.strictSame(await contents(), ['First?', 'one', 'Second?', 'two'], 'after a cancel');
+  here.runner.say('four');
+  await ask(history);
+  t.strictSame(await contents(), ['First?', 'one', 'Second?', 'four']);
+  t.match((await list()).sessions, [{ id, title: 'Mine', turns: 2 }]);
+  here.runner.say('five');
+  await ask([...history, { role: 'assistant', content: 'four' }, user('Third?')], false);
+  t.equal((await read(id)).messages.length, 6, 'and the conversation goes on');
+});
+
 t.test('a conversation is forked, whole or after some of its turns, and both go on alone', async (t) => {
   const here = await place(t);
   const { daemon, create, read, chat, list } = await start(t, here);

@@ -78,6 +78,14 @@ t.test('a prompt is sent as it is, to its model and with its tools for this turn
   t.notOk(run.asked[1]?.hostedTools);
   t.match(run.looked, [/of @a\.ts/], 'files are named by what was typed');
   t.notMatch(run.looked.join(), /secret/, 'and not by the text of the prompt');
+  run.type('/undo\r');
+  await run.stdout.until(/Took back[\s\S]*m:1b ›/);
+  run.type('/retry\r');
+  await run.stdout.until(/Asking again[\s\S]*20 tokens[\s\S]*m:1b ›/);
+  t.match(run.asked[2], { model: 'big:9b', hostedTools: ['files'], messages: [{ content: text }] });
+  run.type('/edit\r');
+  await run.stdout.until(/› \/review of @a\.ts$/);
+  run.type('\u0015');
   await run.leave();
 });
 

@@ -782,7 +782,9 @@ t.test('slash commands', async (t) => {
     tools: new Set<string>(),
     listTools: async () => 'a table\n',
     lastAnswer: undefined,
+    lastPrompt: undefined,
     undo: async () => undefined,
+    undoToEdit: async () => undefined,
     copy: async () => true,
   };
   for (const command of ['/retry', '/undo', '/edit', '/copy', '/save a.md'])

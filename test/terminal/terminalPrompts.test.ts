@@ -241,8 +241,10 @@ t.test('a schema file that cannot be one is refused in a sentence', async (t) =>
 /** What the daemon keeps of a conversation. */
 function keeping() {
   const undone: unknown[] = [];
-  const session = { id: '20261123-abcd1234', title: '', createdAt: '', updatedAt: '', turns: 1 };
+  const id = '20261123-abcd1234';
+  const session = { id, title: '', createdAt: '', updatedAt: '', turns: 1 };
   return {
+    id,
     undone,
     answers: {
       ...answers,
@@ -268,6 +270,7 @@ t.test('the last turn is asked again, taken back, and changed', async (t) => {
     run.asked[0]?.messages,
     'with what was attached, and without the answer',
   );
+  t.match(run.asked[1], { session: kept.id, replacesLastTurn: true });
   run.type('two\r');
   await run.stdout.until(/ok 3[^›]*› $/);
   run.type('/undo\r');
@@ -279,7 +282,62 @@ t.test('the last turn is asked again, taken back, and changed', async (t) => {
   t.match(run.asked[3]?.messages, [{ content: 'one @a.ts changed', attachments: [attachmentA] }]);
   t.equal(run.asked[3]?.messages.length, 1);
   t.equal(run.asked[3]?.messages[0]?.attachments?.length, 1, 'what a prompt names goes once');
-  t.equal(kept.undone.length, 3, 'the kept conversation follows');
+  t.equal(kept.undone.length, 2, 'the kept conversation follows');
+  run.type('/bye\r');
+  t.equal(await run.ended, 0);
+});
+
+t.test('an answer that is asked for again stays until there is another one', async (t) => {
+  const asked: Turn['params'][] = [];
+  const chat = async ({ params, send, token }: Turn) => {
+    asked.push(params);
+    const content = `ok ${asked.length}`;
+    if (asked.length === 2) throw new ResponseError(-33001, 'It is down.', { kind: 'runner-unreachable' });
+    await send({ kind: 'text', text: content });
+    if (asked.length !== 3) return resultOf(content);
+    if (!token.isCancellationRequested)
+      await new Promise<void>((go) => token.onCancellationRequested(() => go()));
+    return resultOf(content, { finishReason: 'cancelled' });
+  };
+  const run = start({ isScreen: true, chat });
+  const again = async (line: string, says: RegExp) => {
+    run.type(line);
+    await run.stdout.until(new RegExp(`${says.source}[^›]*› $`, 's'));
+  };
+  await run.stdout.until(/m:1b › $/);
+  await again('go\r', /ok 1.*tokens\/s/);
+  await again('/retry\r', /It is down\..*goes on with the earlier answer\./);
+  run.type('/retry\r');
+  await run.stdout.until(/earlier answer.*\rok/s);
+  await again('\u0003', /(goes on with the earlier answer.*){2}/);
+  await again('and\r', /ok 4.*tokens\/s/);
+  t.match(asked[3]?.messages, [{ content: 'go' }, { content: 'ok 1' }, { content: 'and' }]);
+  await again('/retry\r', /ok 5.*tokens\/s/);
+  await again('so\r', /ok 6.*tokens\/s/);
+  t.strictSame(
+    asked[5]?.messages.map(({ content }) => content),
+    ['go', 'ok 1', 'and', 'ok 5', 'so'],
+  );
+  run.type('/bye\r');
+  t.equal(await run.ended, 0);
+});
+
+t.test('a prompt that is changed has its pictures, also beside those that it names', async (t) => {
+  writeFileSync(join(cwd, 'other.png'), Buffer.concat([pictures.png, Buffer.from('x')]));
+  const run = start({ isScreen: true });
+  await run.stdout.until(/m:1b › $/);
+  run.type('/image dot.png\r');
+  await run.stdout.until(/dot\.png[^›]*› $/);
+  run.type('see @other.png\r');
+  await run.stdout.until(/ok 1[^›]*› $/);
+  run.type('/edit\r');
+  await run.stdout.until(/Along with it: 1 picture\.[^›]*› see @other\.png$/);
+  run.type('!\r');
+  await run.stdout.until(/ok 2[^›]*› $/);
+  t.match(run.asked[1]?.messages, [{ content: 'see @other.png!' }]);
+  const [first, second] = run.asked.map(({ messages }) => messages[0]?.images);
+  t.equal(first?.length, 2);
+  t.strictSame(second, first);
   run.type('/bye\r');
   t.equal(await run.ended, 0);
 });

@@ -1,5 +1,5 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import type { ChatDelta, ChatParams, Message } from '../../../protocol/messages/chat.ts';
+import type { ChatDelta, Message } from '../../../protocol/messages/chat.ts';
 import type { FilledPrompt } from '../../../protocol/messages/prompts.ts';
 import type { ReadSessionResult } from '../../../protocol/messages/sessions.ts';
 import type { CommandContext } from '../cli/command.ts';
@@ -20,7 +20,7 @@ import { appendHistory, formerHistoryPath, historyPath, readHistory } from './hi
 import { chooseModelOf } from './keptConversation.ts';
 import { createLineEditor, type LineEditor } from './lineEditor.ts';
 import { type Along, askConsent, attachNamedFiles, describeAttached } from './namedFiles.ts';
-import { OpenConversation, type TypedPrompt } from './openConversation.ts';
+import { type BegunTurn, OpenConversation, type TurnEnd, type TypedPrompt } from './openConversation.ts';
 import { isCommand, isSlashCommand, runSlashCommand } from './slashCommands.ts';
 import { completeLine } from './slashCompletion.ts';
 import type { SlashResult } from './slashSettings.ts';
@@ -124,11 +124,12 @@ class InputLoop {
 
   /** A command, a prompt that is kept under a name, or what the model is asked. Returns whether to leave. */
   async #take(text: string, interrupts: Interrupts): Promise<boolean> {
-    if (text.startsWith('//')) return this.#turn(asTyped(text.slice(1)), interrupts);
+    if (text.startsWith('//')) return this.#turn(asTyped(text.slice(1), text), interrupts);
     if (isCommand(text)) return this.#slash(text, interrupts);
     const found = await this.#findPrompt(text, interrupts.signal);
     if (found === undefined) return false;
-    if (found !== 'none') return this.#turn({ ...found, typed: promptCallIn(text)?.text ?? '' }, interrupts);
+    const typed = promptCallIn(text)?.text ?? '';
+    if (found !== 'none') return this.#turn({ ...found, typed, entry: text }, interrupts);
     return isSlashCommand(text) ? this.#slash(text, interrupts) : this.#turn(asTyped(text), interrupts);
   }
 
@@ -199,22 +200,14 @@ class InputLoop {
       const result = await runSlashCommand(text, this.#conversation);
       const { text: shown, leave = false, again, edit, confirm } = result;
       if (shown !== '') await this.#say(shown);
-      if (edit) this.#editAgain(edit);
+      if (edit) this.#editor.prefill(edit);
       if (confirm) await this.#confirm(confirm, interrupts.signal);
-      if (again) await this.#sendAgain(again, interrupts);
+      if (again) await this.#askAgain(interrupts);
       return leave;
     } catch (error) {
       await this.#say(this.#terminal.stdout.style.red(reportOf(error, this.#terminal).message));
       return false;
     }
-  }
-
-  /** What the prompt named in words is attached again when it is sent. */
-  #editAgain({ content, attachments = [], images = [] }: Message): void {
-    const { settings } = this.#conversation;
-    settings.attachments = attachments.filter(({ path }) => !content.includes(path));
-    settings.images = content.includes('@') ? [] : images;
-    this.#editor.prefill(content);
   }
 
   async #confirm({ question, yes }: NonNullable<SlashResult['confirm']>, signal: AbortSignal): Promise<void> {
@@ -223,11 +216,13 @@ class InputLoop {
     else await this.#say('Nothing was written.');
   }
 
-  async #sendAgain(
-    { content, attachments = [], images = [] }: Message,
-    interrupts: Interrupts,
-  ): Promise<void> {
-    await this.#turn({ text: content, typed: '', attachments, images }, interrupts);
+  async #askAgain(interrupts: Interrupts): Promise<void> {
+    const turn = await this.#conversation.beginAgain();
+    if (!turn) return;
+    const end = await this.#showAnswer(turn.params, interrupts);
+    turn.end(end);
+    if (!end.isWhole && !interrupts.isForced)
+      await this.#say(this.#terminal.stdout.style.dim('The conversation goes on with the earlier answer.\n'));
   }
 
   async #turn(prompt: TypedPrompt, interrupts: Interrupts): Promise<boolean> {
@@ -241,8 +236,8 @@ class InputLoop {
   /** What the prompt names; undefined if it is not to be sent. */
   async #attachNamed({ typed, ...prompt }: TypedPrompt, signal: AbortSignal): Promise<Along | undefined> {
     const { style } = this.#terminal.stdout;
-    const { cwd } = this.#conversation;
-    const model = prompt.model ?? this.#conversation.model;
+    const { cwd, model: usual } = this.#conversation;
+    const { model = usual } = prompt;
     const ask = async (question: string) => {
       const entry = await this.#editor.question(question, signal);
       return entry.kind === 'text' ? entry.text : undefined;
@@ -256,20 +251,15 @@ class InputLoop {
         attached: (...found) => this.#say(style.dim(describeAttached(...found))),
         note: (sentence) => this.#say(style.dim(showLine(sentence))),
       });
-      if (signal.aborted) return undefined;
-      const { attachments = [], images = [] } = prompt;
-      return { attachments: [...attachments, ...along.attachments], images: [...images, ...along.images] };
+      return signal.aborted ? undefined : along;
     } catch (error) {
       if (!signal.aborted) await this.#say(`${style.red(reportOf(error, this.#terminal).message)}\n`);
       return undefined;
     }
   }
 
-  /** Shows one answer as it arrives. Returns what the turn adds to the conversation, even if it fails. */
-  async #showAnswer(
-    params: Omit<ChatParams, 'streamId'>,
-    interrupts: Interrupts,
-  ): Promise<readonly Message[]> {
+  /** Shows one answer as it arrives. */
+  async #showAnswer(params: BegunTurn['params'], interrupts: Interrupts): Promise<TurnEnd> {
     const { stdout, now } = this.#terminal;
     const { style } = stdout;
     const { model } = params;
@@ -287,17 +277,18 @@ class InputLoop {
       const result = await this.#ask(params, { take, waiting }, interrupts.signal);
       const stats = clock.stats(result);
       await waiting.end();
-      if (interrupts.isForced) return [];
+      if (interrupts.isForced) return nothingAdded;
       await stdout.write(printer.end());
       await this.#say(`${style.dim(describeUsage(showLine(model), result, stats))}\n`);
       this.#conversation.noteStats(model, stats);
-      return result.messages ?? withoutEmpty(result.message);
+      const added = result.messages ?? withoutEmpty(result.message);
+      return { added, isWhole: added.length > 0 && result.finishReason !== 'cancelled' };
     } catch (error) {
       await waiting.end();
       // The user did not wait for the cancel.
-      if (interrupts.isForced) return [];
+      if (interrupts.isForced) return nothingAdded;
       await stdout.write(printer.end());
-      return this.#showFailure(model, error);
+      return { added: await this.#showFailure(model, error), isWhole: false };
     }
   }
 
@@ -328,8 +319,10 @@ class InputLoop {
   }
 }
 
-function asTyped(text: string): TypedPrompt {
-  return { text, typed: text };
+const nothingAdded: TurnEnd = { added: [], isWhole: false };
+
+function asTyped(text: string, entry = text): TypedPrompt {
+  return { text, typed: text, entry };
 }
 
 function withoutEmpty(message: Message): readonly Message[] {

@@ -6,6 +6,7 @@ import { count } from '../../../protocol/base/text.ts';
 import type { Message } from '../../../protocol/messages/chat.ts';
 import { TerminalError } from '../cli/failure.ts';
 import { expandPath } from './chatSettings.ts';
+import type { Along } from './namedFiles.ts';
 import { pathOfWord, type SlashResult } from './slashSettings.ts';
 
 /** What the commands about the last turn read and change. */
@@ -13,10 +14,21 @@ export interface WithLastTurn {
   readonly cwd: string;
   /** The text of the last answer; undefined if there is none. */
   readonly lastAnswer: string | undefined;
+  /** The prompt of the last turn; undefined if there is none. */
+  readonly lastPrompt: Message | undefined;
   /** Takes back the last turn, also where the conversation is kept. Returns its prompt; undefined if there is none. */
   undo(): Promise<Message | undefined>;
+  /** Does the same, and attaches to the next prompt what was attached to that one. */
+  undoToEdit(): Promise<EditedTurn | undefined>;
   /** Puts a text into the clipboard. Returns whether a program of the system took it. */
   copy(text: string): Promise<boolean>;
+}
+
+/** A prompt that is to be changed and asked again. */
+export interface EditedTurn {
+  /** As it was typed. */
+  readonly entry: string;
+  readonly attached: Along;
 }
 
 const nothing: SlashResult = { text: 'There is no turn yet.' };
@@ -26,14 +38,22 @@ export async function undoTurn(state: WithLastTurn): Promise<SlashResult> {
   return prompt ? { text: `Took back "${beginningOf(prompt)}" and its answer.` } : nothing;
 }
 
-export async function retryTurn(state: WithLastTurn): Promise<SlashResult> {
-  const again = await state.undo();
-  return again ? { text: `Asking again: ${beginningOf(again)}`, again } : nothing;
+/** The old answer stays until the new one is whole. */
+export async function retryTurn({ lastPrompt }: WithLastTurn): Promise<SlashResult> {
+  if (!lastPrompt) return nothing;
+  return { text: `Asking again: ${beginningOf(lastPrompt)}`, again: true };
 }
 
 export async function editTurn(state: WithLastTurn): Promise<SlashResult> {
-  const edit = await state.undo();
-  return edit ? { text: '', edit } : nothing;
+  const edited = await state.undoToEdit();
+  return edited ? { text: describeAlong(edited.attached), edit: edited.entry } : nothing;
+}
+
+/** Such as `Along with it: notes.md, 2 pictures.` */
+function describeAlong({ attachments, images }: Along): string {
+  const names = attachments.map(({ path }) => showLine(path));
+  const along = [...names, ...(images.length === 0 ? [] : [count(images.length, 'picture')])];
+  return along.length === 0 ? '' : `Along with it: ${along.join(', ')}.`;
 }
 
 export async function copyAnswer(state: WithLastTurn, word: string): Promise<SlashResult> {

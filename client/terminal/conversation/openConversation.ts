@@ -30,6 +30,7 @@ import { toolsTable } from '../screen/tools.ts';
 import { type AnswerStats, describeStats } from './answerStats.ts';
 import { type ChatSettings, promptMessage, settingsOfTurn, withAlong } from './chatSettings.ts';
 import { chooseModelOf, describeSession, fitToScreen, openSession, showMessage } from './keptConversation.ts';
+import type { EditedTurn } from './lastTurn.ts';
 import type { Along } from './namedFiles.ts';
 import { type ConversationState, commandNames } from './slashCommands.ts';
 import type { ToolChoice } from './toolChoice.ts';
@@ -42,16 +43,32 @@ export interface Beginning {
 }
 
 /** What the user asks, and what applies to this turn only. */
-export interface TypedPrompt extends Pick<FilledPrompt, 'text' | 'model' | 'tools'>, Partial<Along> {
+export interface TypedPrompt extends Pick<FilledPrompt, 'text' | 'model' | 'tools'> {
   /** What the user has typed, in which files may be named. It is not the text of a prompt that is kept as a file. */
   readonly typed: string;
+  /** The whole entry, with the name of such a prompt. */
+  readonly entry: string;
+}
+
+/** How a message of the user was asked. */
+interface Asked {
+  readonly prompt: Pick<TypedPrompt, 'entry' | 'model' | 'tools'>;
+  /** What was attached to it besides what it names. */
+  readonly attached: Along;
+}
+
+/** What came of a turn. */
+export interface TurnEnd {
+  /** The messages that it added, even if it failed. */
+  readonly added: readonly Message[];
+  /** Whether there is an answer that neither failed nor was cancelled. */
+  readonly isWhole: boolean;
 }
 
 export interface BegunTurn {
   /** The parameters of the request. */
   readonly params: Omit<ChatParams, 'streamId'>;
-  /** Takes the messages that the turn added. */
-  readonly end: (added: readonly Message[]) => void;
+  readonly end: (end: TurnEnd) => void;
 }
 
 /** A conversation between its turns: its messages, its settings, and its session on the disk. */
@@ -60,6 +77,8 @@ export class OpenConversation implements ConversationState {
   readonly #connection: Connection;
   readonly #copyText: Program['copyText'];
   #messages: readonly Message[] = [];
+  /** How the prompts that were sent by this program were asked. */
+  readonly #asked = new WeakMap<Message, Asked>();
   /** Created with the first prompt. */
   #session: Session | undefined;
   #isKept = true;
@@ -81,24 +100,45 @@ export class OpenConversation implements ConversationState {
   }
 
   /** Begins a turn. The first one creates the session. */
-  async begin({ text, model = this.model, tools }: TypedPrompt, along: Along): Promise<BegunTurn> {
-    const messages: readonly Message[] = [
-      ...this.#messages,
-      promptMessage(text, withAlong(this.settings, along)),
-    ];
-    const kept = this.#session ?? (await this.#create());
-    const session = kept ? { session: kept.id } : {};
-    const servers = tools ?? this.toolServers();
-    const hostedTools = servers.length === 0 ? {} : { hostedTools: servers };
+  async begin(prompt: TypedPrompt, along: Along): Promise<BegunTurn> {
+    const { attachments, images } = this.settings;
+    const message = promptMessage(prompt.text, withAlong(this.settings, along));
+    this.#asked.set(message, { prompt, attached: { attachments, images } });
+    const messages = [...this.#messages, message];
     return {
-      params: { model, ...settingsOfTurn(this.settings, messages), ...session, ...hostedTools },
-      end: (added) => {
+      params: await this.#paramsOf(messages, prompt),
+      end: ({ added }) => {
         // A prompt without an answer is dropped, because two prompts in a row confuse models.
         if (added.length === 0) return;
         this.#messages = [...messages, ...added];
         this.#detach();
       },
     };
+  }
+
+  /** Begins the last turn again, as it was asked. It stays as it is until it has a whole answer. */
+  async beginAgain(): Promise<BegunTurn | undefined> {
+    const message = this.lastPrompt;
+    if (!message) return undefined;
+    const messages = this.#messages.slice(0, this.#messages.lastIndexOf(message) + 1);
+    const params = await this.#paramsOf(messages, this.#asked.get(message)?.prompt);
+    return {
+      params: { ...params, replacesLastTurn: true },
+      end: ({ added, isWhole }) => {
+        if (isWhole) this.#messages = [...messages, ...added];
+      },
+    };
+  }
+
+  async #paramsOf(
+    messages: readonly Message[],
+    { model = this.model, tools }: Pick<TypedPrompt, 'model' | 'tools'> = {},
+  ): Promise<BegunTurn['params']> {
+    const kept = this.#session ?? (await this.#create());
+    const session = kept ? { session: kept.id } : {};
+    const servers = tools ?? this.toolServers();
+    const hostedTools = servers.length === 0 ? {} : { hostedTools: servers };
+    return { model, ...settingsOfTurn(this.settings, messages), ...session, ...hostedTools };
   }
 
   toolServers(): readonly string[] {
@@ -134,11 +174,15 @@ export class OpenConversation implements ConversationState {
     return this.#messages.findLast(({ role, content }) => role === 'assistant' && content !== '')?.content;
   }
 
+  get lastPrompt(): Message | undefined {
+    return this.#messages.findLast(({ role }) => role === 'user');
+  }
+
   async undo(): Promise<Message | undefined> {
     const start = this.#messages.findLastIndex(
       ({ role }, at) => role === 'user' && this.#messages[at - 1]?.role !== 'user',
     );
-    const prompt = this.#messages.findLast(({ role }) => role === 'user');
+    const prompt = this.lastPrompt;
     if (start === -1) return undefined;
     if (this.#session)
       this.#session = (
@@ -147,6 +191,14 @@ export class OpenConversation implements ConversationState {
     this.#messages = this.#messages.slice(0, start);
     this.#lastStats = undefined;
     return prompt;
+  }
+
+  async undoToEdit(): Promise<EditedTurn | undefined> {
+    const message = await this.undo();
+    if (!message) return undefined;
+    const { prompt, attached } = this.#asked.get(message) ?? askedEarlier(message);
+    Object.assign(this.settings, withAlong(this.settings, attached));
+    return { entry: prompt.entry, attached };
   }
 
   async copy(text: string): Promise<boolean> {
@@ -260,4 +312,12 @@ export class OpenConversation implements ConversationState {
   #say(text: string): Promise<void> {
     return this.#terminal.stdout.writeText(text);
   }
+}
+
+/** A prompt of an earlier run of the program. What it names in words is attached again when it is sent. */
+function askedEarlier({ content, attachments = [], images = [] }: Message): Asked {
+  return {
+    prompt: { entry: content.startsWith('/') ? `/${content}` : content },
+    attached: { attachments: attachments.filter(({ path }) => !content.includes(path)), images },
+  };
 }

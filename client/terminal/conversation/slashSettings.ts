@@ -1,5 +1,4 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import type { Message } from '../../../protocol/messages/chat.ts';
 import { parseContext, parseOption, parseThink, thinkWordOf, thinkWords } from '../cli/flags.ts';
 import { type ChatSettings, readFileAlong, readImage, readSystem } from './chatSettings.ts';
 
@@ -114,10 +113,10 @@ function describeAttached({ attachments, images }: ChatSettings): string {
 export interface SlashResult {
   readonly text: string;
   readonly leave?: true;
-  /** A prompt to send again, with what was attached to it. */
-  readonly again?: Message;
+  /** Whether the last prompt is asked again. */
+  readonly again?: true;
   /** A prompt to put into the line, for the user to change. */
-  readonly edit?: Message;
+  readonly edit?: string;
   /** A question, and what a yes does. Its result is shown. */
   readonly confirm?: { readonly question: string; readonly yes: () => Promise<string> };
 }
