@@ -80,7 +80,8 @@ interface AgentParts {
 export function createAgent({ core, version, startTools, createId }: AgentParts): Agent {
   const kept = createKeptConversations(core);
   const tools = createSessionTools(startTools);
-  const prompts = createSessionPrompts(core);
+  const closed = new AbortController();
+  const prompts = createSessionPrompts({ ...core, usedServers: tools.used, closed: closed.signal });
   const resuming = new Set<ResumeSessionRequest>();
   /** The last turn of a closed session may end late: a session that was opened again since then keeps what it has. */
   const release = (id: string) => {
@@ -194,6 +195,8 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
         const found = await prompts.find(message, {
           sessionId,
           requireTools: (names) => tools.run(sessionId, (running) => running.require(names)),
+          servers: () => tools.run(sessionId, (running) => running.askable('all')),
+          signal,
           askAboutFolder: createAskAboutFolder({ sessionId, createId, client }),
         });
         await prompts.announce(sessionId, (next) => update(sessionId, next));
@@ -217,6 +220,8 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
           },
           found.message,
         );
+        // Tool servers that the turn has started may have prompts.
+        await prompts.announce(sessionId, (next) => update(sessionId, next));
         return { stopReason };
       });
     },
@@ -231,6 +236,7 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
     },
 
     async close() {
+      closed.abort();
       for (const { id } of sessions.all()) sessions.close(id);
       await tools.close();
     },

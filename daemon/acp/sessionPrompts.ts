@@ -3,9 +3,10 @@ import { count } from '../../protocol/base/text.ts';
 import type { Message } from '../../protocol/messages/chat.ts';
 import type { FilledPrompt, Prompt, PromptFolder } from '../../protocol/messages/prompts.ts';
 import type { Core } from '../compose/core.ts';
+import type { AskableServer } from '../tools/toolServer.ts';
 import type { PromptClient } from './client.ts';
 
-/** The prompts that people keep as files, as the commands of a session. */
+/** The prompts that people keep as files, and those of tool servers, as the commands of a session. */
 export interface SessionPrompts {
   /** The session was opened in this folder. */
   set(sessionId: string, cwd: string): void;
@@ -25,11 +26,25 @@ interface PromptCallOptions {
   readonly sessionId: string;
   /** @throws {InvalidParamsError} if a name is not that of a tool server. */
   readonly requireTools: (names: readonly string[]) => Promise<void>;
+  /** The tool servers of the session. */
+  readonly servers: () => Promise<readonly AskableServer[]>;
+  readonly signal: AbortSignal;
   /** Whether the prompts of this folder count from now on; undefined if the user gave no answer. */
   readonly askAboutFolder: (folder: PromptFolder) => Promise<boolean | undefined>;
 }
 
-export function createSessionPrompts({ prompts, log }: Pick<Core, 'prompts' | 'log'>): SessionPrompts {
+interface SessionPromptsOptions extends Pick<Core, 'prompts' | 'log'> {
+  /** The tool servers that the session has used so far. A list starts none. */
+  readonly usedServers: (sessionId: string) => Promise<readonly AskableServer[]>;
+  readonly closed: AbortSignal;
+}
+
+export function createSessionPrompts({
+  prompts,
+  log,
+  usedServers,
+  closed,
+}: SessionPromptsOptions): SessionPrompts {
   const known = new Map<string, { readonly root: string; sent: string }>();
   const requireNothing = async () => undefined;
   return {
@@ -43,7 +58,16 @@ export function createSessionPrompts({ prompts, log }: Pick<Core, 'prompts' | 'l
       if (!session) return;
       try {
         const store = await prompts();
-        const listed = await store.list({}, { root: session.root, requireTools: requireNothing });
+        const listed = await store.list(
+          {},
+          {
+            root: session.root,
+            requireTools: requireNothing,
+            servers: () => usedServers(sessionId),
+            isLazy: true,
+            signal: closed,
+          },
+        );
         const availableCommands = listed.prompts.filter(isUsable).map(toCommand);
         const text = JSON.stringify(availableCommands);
         if (session.sent === text || known.get(sessionId) !== session) return;
@@ -54,11 +78,11 @@ export function createSessionPrompts({ prompts, log }: Pick<Core, 'prompts' | 'l
       }
     },
 
-    async find(message, { sessionId, requireTools, askAboutFolder }) {
+    async find(message, { sessionId, askAboutFolder, ...call }) {
       const [, name, text = ''] = /^\/([^\s/]+)(?:\s+(.*))?$/s.exec(message.content) ?? [];
       if (name === undefined) return { kind: 'message', message };
       const store = await prompts();
-      const place = { root: known.get(sessionId)?.root, requireTools };
+      const place = { root: known.get(sessionId)?.root, ...call };
       let found = await store.get({ name, text }, place);
       if (found.kind === 'unasked') {
         const allowed = await askAboutFolder(found.folder);
@@ -69,7 +93,9 @@ export function createSessionPrompts({ prompts, log }: Pick<Core, 'prompts' | 'l
       }
       if (found.kind === 'none') return { kind: 'message', message };
       if (found.kind !== 'prompt') return { kind: 'said', message: found.message };
-      return { kind: 'message', message: { ...message, content: found.text }, prompt: found };
+      const images = [...(message.images ?? []), ...(found.images ?? [])];
+      const sent = { ...message, content: found.text, ...(images.length === 0 ? {} : { images }) };
+      return { kind: 'message', message: sent, prompt: found };
     },
   };
 }
@@ -78,11 +104,17 @@ function isUsable({ problem, hiddenBy }: Prompt): boolean {
   return problem === undefined && hiddenBy === undefined;
 }
 
+const usualDescriptions: Readonly<Record<Prompt['from'], string>> = {
+  user: 'A prompt of yours',
+  workspace: 'A prompt of the workspace',
+  server: 'A prompt of a tool server',
+};
+
 function toCommand({ name, description, from, arguments: given }: Prompt): AvailableCommand {
   const words = given.map((argument) => (argument.required ? argument.name : `[${argument.name}]`));
   return {
     name,
-    description: description || (from === 'user' ? 'A prompt of yours' : 'A prompt of the workspace'),
+    description: description || usualDescriptions[from],
     ...(words.length === 0 ? {} : { input: { hint: words.join(' ') } }),
   };
 }

@@ -1,6 +1,7 @@
 import type { ToolServers } from '../../protocol/messages/tools.ts';
 import type { DaemonTools } from '../chat/daemonTools.ts';
 import type { EditorFiles } from '../tools/builtin/editorStore.ts';
+import type { AskableServer } from '../tools/toolServer.ts';
 
 /** The tool servers that a client passed with a session, and the folder in which they start. */
 export interface ClientTools {
@@ -14,6 +15,7 @@ export interface ClientTools {
 export interface RunningTools extends DaemonTools {
   /** Reads the user's own servers again. @throws {InvalidParamsError} if a name is not that of a tool server. */
   require(servers: 'all' | readonly string[]): Promise<void>;
+  askable(which: 'all' | 'known'): Promise<readonly AskableServer[]>;
   close(): Promise<void>;
 }
 
@@ -25,6 +27,8 @@ export interface SessionTools {
   hasClientServers(sessionId: string): boolean;
   /** Runs a turn of the session with its tools. */
   run<T>(sessionId: string, turn: (tools: RunningTools) => Promise<T>): Promise<T>;
+  /** Those that the session has used so far. */
+  used(sessionId: string): Promise<readonly AskableServer[]>;
   /** Ends the servers of the session and forgets them. */
   remove(sessionId: string): void;
   /** Settles once every server has ended. */
@@ -82,6 +86,7 @@ export function createSessionTools(start: (given: ClientTools) => RunningTools):
         session.turns -= 1;
       }
     },
+    used: async (sessionId) => running.get(sessionId)?.tools.askable('known') ?? [],
     remove(sessionId) {
       end(sessionId);
       known.delete(sessionId);

@@ -237,7 +237,12 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
   });
   servePrompts(endpoint, {
     prompts: core.prompts,
-    place: () => ({ root, requireTools: (names) => tools.require(names) }),
+    place: (signal) => ({
+      root,
+      requireTools: (names) => tools.require(names),
+      servers: () => tools.askable('all'),
+      signal,
+    }),
   });
   completion.documents.listen(connection);
   const isWanted = () => settings().streamLogs;

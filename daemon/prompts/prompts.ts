@@ -1,9 +1,11 @@
 import { showLine } from '../../protocol/base/controlCharacters.ts';
 import { nearestNames } from '../../protocol/base/editDistance.ts';
+import { messageOf } from '../../protocol/base/errorText.ts';
 import { count } from '../../protocol/base/text.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type {
   AllowPromptsParams,
+  CompletePromptParams,
   FilledPrompt,
   GetPromptParams,
   GetPromptResult,
@@ -13,11 +15,19 @@ import type {
   PromptFolder,
 } from '../../protocol/messages/prompts.ts';
 import { InvalidParamsError } from '../base/errors.ts';
+import type { AskableServer } from '../tools/toolServer.ts';
 import { type FilledValues, readValues } from './filledValues.ts';
 import { createFolderAnswers, rememberAnswers } from './folderAnswers.ts';
 import { filledLength, fillPlaceholders } from './placeholders.ts';
 import { nameOf } from './promptFile.ts';
 import { type FoundPrompt, listPromptFolder, readPromptFolder } from './promptFolder.ts';
+import {
+  createServerPrompts,
+  type ServerPrompt,
+  type ServerPromptList,
+  type ServerPrompts,
+  serverWord,
+} from './serverPrompts.ts';
 import { findWorkspaceFolder, type WorkspaceFolder } from './workspaceFolder.ts';
 
 export interface PromptsOptions {
@@ -34,12 +44,21 @@ export interface PromptPlace {
   readonly root: string | undefined;
   /** @throws {InvalidParamsError} if a name is not that of a tool server. */
   readonly requireTools: (names: readonly string[]) => Promise<void>;
+  /** The tool servers, whose prompts count too. */
+  readonly servers: () => Promise<readonly AskableServer[]>;
+  /** Do not start servers for a list. */
+  readonly isLazy?: boolean;
+  readonly signal: AbortSignal;
 }
 
-/** The prompts that people keep as files. The files are read at each request, so they are always as they are. */
+/**
+ * The prompts that people keep as files, and those of tool servers. Files are read and servers asked at each request,
+ * so the prompts are always as they are.
+ */
 export interface Prompts {
   list(params: ListPromptsParams, place: PromptPlace): Promise<ListPromptsResult>;
   get(params: GetPromptParams, place: PromptPlace): Promise<GetPromptResult>;
+  complete(params: CompletePromptParams, place: PromptPlace): Promise<{ readonly values: readonly string[] }>;
   allow(params: AllowPromptsParams, place: PromptPlace): Promise<{ readonly folder?: PromptFolder }>;
 }
 
@@ -58,18 +77,30 @@ export function createPrompts({ userFolder, answersFolder, isTrusted }: PromptsO
   const findFolder = ({ cwd }: { readonly cwd?: string }, { root }: PromptPlace) =>
     findWorkspaceFolder(cwd ?? root, { answers, isTrusted: isTrusted() });
 
+  const ofServers = createServerPrompts();
+  /** Those of the servers that may have a prompt of this name. */
+  const listOfServers = async (name: string, place: PromptPlace): Promise<ServerPromptList> => {
+    const [word] = name.split(':', 1);
+    const servers = name.includes(':') ? await place.servers() : [];
+    const named = servers.filter((server) => serverWord(server.name) === word);
+    return ofServers.list(named, 'long', place.signal);
+  };
+
   return {
-    async list({ commands = [], ...params }, place) {
+    async list({ commands = [], wait = false, ...params }, place) {
       const own = await listPromptFolder(userFolder);
       const folder = await findFolder(params, place);
-      const known = [...(await ofUser(own)), ...(await ofWorkspace(folder))];
+      const patience = place.isLazy ? 'running' : wait ? 'long' : 'short';
+      const offered = await ofServers.list(await place.servers(), patience, place.signal);
+      const known = [...(await ofUser(own)), ...(await ofWorkspace(folder)), ...offered.prompts];
+      const problems = [own.problem, folder?.listing.problem, ...offered.problems];
       return withoutUndefined<ListPromptsResult>({
         prompts: withHidden(
           known.map(({ prompt }) => prompt),
           new Set(commands),
         ),
         folder: folder && toFolder(folder),
-        problems: [own.problem, folder?.listing.problem].flatMap((problem) => problem ?? []),
+        problems: problems.flatMap((problem) => problem ?? []),
       });
     },
 
@@ -77,12 +108,26 @@ export function createPrompts({ userFolder, answersFolder, isTrusted }: PromptsO
       const folder = await findFolder(params, place);
       const known = [...(await ofUser(await listPromptFolder(userFolder))), ...(await ofWorkspace(folder))];
       const found = known.find(({ prompt }) => prompt.name === name);
+      if (!found && name.includes(':')) {
+        const { prompts, problems } = await listOfServers(name, place);
+        const offered = prompts.find(({ prompt }) => prompt.name === name);
+        if (offered) return getOfServer(offered, { typed: { text, values }, place, ofServers });
+        const [problem] = problems;
+        return problem === undefined ? noneOf(name, [...known, ...prompts]) : unusable(problem);
+      }
       if (!found) return folder && mayHave(folder, name) ? notAllowed(folder, name) : noneOf(name, known);
       const { prompt } = found;
       if (found.text === undefined) return { kind: 'unusable', message: whyUnusable(prompt) };
       const filled = readValues(prompt.arguments, { text, values });
       if (filled.missing.length > 0) return missingIn(name, filled);
       return fill({ prompt, text: found.text }, { filled, place });
+    },
+
+    async complete({ name, argument, value, values = {} }, place) {
+      const { prompts } = await listOfServers(name, place);
+      const found = prompts.find(({ prompt }) => prompt.name === name);
+      if (!found) return { values: [] };
+      return { values: await ofServers.complete(found, { argument, value, values }, place.signal) };
     },
 
     async allow({ allowed, ...params }, place) {
@@ -93,6 +138,34 @@ export function createPrompts({ userFolder, answersFolder, isTrusted }: PromptsO
       return { folder: { ...toFolder(folder), state: allowed ? 'allowed' : 'refused' } };
     },
   };
+}
+
+interface ServerPromptGetting {
+  readonly typed: Parameters<typeof readValues>[1];
+  readonly place: PromptPlace;
+  readonly ofServers: ServerPrompts;
+}
+
+async function getOfServer(
+  offered: ServerPrompt,
+  { typed, place, ofServers }: ServerPromptGetting,
+): Promise<GetPromptResult> {
+  const { name, arguments: given } = offered.prompt;
+  const filled = readValues(given, typed);
+  if (filled.missing.length > 0) return missingIn(name, filled);
+  const values = Object.fromEntries([...filled.values].filter(([, value]) => value !== ''));
+  try {
+    const { text, images } = await ofServers.get(offered, values, place.signal);
+    const sent = [text, filled.rest].filter((part) => part !== '').join('\n\n');
+    return { kind: 'prompt', name, text: sent, ...(images.length === 0 ? {} : { images }) };
+  } catch (error) {
+    place.signal.throwIfAborted();
+    return unusable(messageOf(error));
+  }
+}
+
+function unusable(message: string): GetPromptResult {
+  return { kind: 'unusable', message: showLine(message) };
 }
 
 async function ofUser(listing: Parameters<typeof readPromptFolder>[0]): Promise<readonly KnownPrompt[]> {
@@ -157,8 +230,14 @@ function notAllowed(folder: WorkspaceFolder, name: string): GetPromptResult {
   };
 }
 
-function noneOf(name: string, known: readonly KnownPrompt[]): GetPromptResult {
-  const usable = known.filter(({ text }) => text !== undefined).map(({ prompt }) => prompt.name);
+function noneOf(
+  name: string,
+  known: readonly (KnownPrompt | Pick<ServerPrompt, 'prompt'>)[],
+): GetPromptResult {
+  const usable = known
+    .map(({ prompt }) => prompt)
+    .filter(({ problem }) => problem === undefined)
+    .map((prompt) => prompt.name);
   return { kind: 'none', near: nearestNames(name, [...new Set(usable)]) };
 }
 

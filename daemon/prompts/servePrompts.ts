@@ -3,6 +3,8 @@ import * as z from 'zod/mini';
 import {
   type AllowPromptsParams,
   allowPromptsRequest,
+  type CompletePromptParams,
+  completePromptRequest,
   type GetPromptParams,
   getPromptRequest,
   type ListPromptsParams,
@@ -15,17 +17,22 @@ import type { PromptPlace, Prompts } from './prompts.ts';
 interface PromptsDependencies {
   /** Loaded when it is first needed. */
   readonly prompts: () => Promise<Prompts>;
-  readonly place: () => PromptPlace;
+  readonly place: (signal: AbortSignal) => PromptPlace;
 }
 
 /** Answers the requests about prompts. */
 export function servePrompts(endpoint: Endpoint, { prompts, place }: PromptsDependencies): void {
-  endpoint.onRequest(listPromptsRequest, listSchema, async (params) =>
-    (await prompts()).list(params, place()),
+  endpoint.onRequest(listPromptsRequest, listSchema, async (params, signal) =>
+    (await prompts()).list(params, place(signal)),
   );
-  endpoint.onRequest(getPromptRequest, getSchema, async (params) => (await prompts()).get(params, place()));
-  endpoint.onRequest(allowPromptsRequest, allowSchema, async (params) =>
-    (await prompts()).allow(params, place()),
+  endpoint.onRequest(getPromptRequest, getSchema, async (params, signal) =>
+    (await prompts()).get(params, place(signal)),
+  );
+  endpoint.onRequest(completePromptRequest, completeSchema, async (params, signal) =>
+    (await prompts()).complete(params, place(signal)),
+  );
+  endpoint.onRequest(allowPromptsRequest, allowSchema, async (params, signal) =>
+    (await prompts()).allow(params, place(signal)),
   );
 }
 
@@ -36,6 +43,7 @@ const text = z.string().check(z.maxLength(maxText, 'it is longer than 1,000,000 
 const listSchema: Schema<ListPromptsParams> = exact(
   z.object({
     cwd,
+    wait: z.exactOptional(z.boolean()),
     commands: z.exactOptional(z.array(z.string()).check(z.maxLength(1_000, 'there are more than 1,000'))),
   }),
 );
@@ -45,6 +53,16 @@ const getSchema: Schema<GetPromptParams> = exact(
     cwd,
     name: z.string().check(z.maxLength(300, 'it is longer than 300 characters')),
     text: z.exactOptional(text),
+    values: z.exactOptional(z.record(z.string(), text)),
+  }),
+);
+
+const completeSchema: Schema<CompletePromptParams> = exact(
+  z.object({
+    cwd,
+    name: z.string().check(z.maxLength(300, 'it is longer than 300 characters')),
+    argument: z.string(),
+    value: text,
     values: z.exactOptional(z.record(z.string(), text)),
   }),
 );

@@ -6,12 +6,13 @@ import {
   type CallOptions,
   type McpSession,
   type McpSessionOptions,
+  type ServerRequest,
   startSession,
   type ToolRequest,
 } from './mcpSession.ts';
 import type { McpTool } from './toolList.ts';
 import { failedOutcome, readToolResult } from './toolResult.ts';
-import type { ServerState, ToolServer } from './toolServer.ts';
+import type { AskOptions, ServerState, ToolServer } from './toolServer.ts';
 
 export interface McpServerOptions extends Omit<McpSessionOptions, 'errors' | 'onDidEnd'> {
   readonly limits: ServerLimits;
@@ -67,6 +68,20 @@ export class McpServer implements ToolServer {
       options.signal.throwIfAborted();
       if (!(error instanceof McpServerError)) throw error;
       return failedOutcome(error.message);
+    }
+  }
+
+  async ask(request: ServerRequest, { signal, limit, isOnlyIfRunning }: AskOptions): Promise<unknown> {
+    if (isOnlyIfRunning && !this.#session) return undefined;
+    const reason = this.#errors.of(`did not answer within ${limit / 1_000} seconds. Try again later`);
+    const askOf = (session: McpSession) =>
+      withTimeLimit({ limit, reason, signal }, (inTime) => session.ask(request, inTime));
+    const session = await this.#inTime(signal, (inTime) => this.#connect(inTime));
+    try {
+      return await askOf(session);
+    } catch (error) {
+      if (!this.#isForgotten(session, error)) throw error;
+      return askOf(await this.#inTime(signal, (inTime) => this.#connect(inTime)));
     }
   }
 

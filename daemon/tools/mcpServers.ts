@@ -24,7 +24,7 @@ import type { BuiltinContext } from './builtin/builtinServer.ts';
 import type { McpRuntime, McpRuntimeOptions, ToolStores } from './mcpRuntime.ts';
 import { type HttpServerEntry, readServerEntry, type ServerEntry } from './serverEntry.ts';
 import { offerTools } from './toolOffer.ts';
-import type { ServerState, ToolServer } from './toolServer.ts';
+import type { AskableServer, ServerState, ToolServer } from './toolServer.ts';
 
 export interface McpServersOptions
   extends Pick<
@@ -127,6 +127,20 @@ export class McpServers implements DaemonTools {
       warnOnce: this.#warnOnce,
     });
     return { tools, problems };
+  }
+
+  /** The servers that can be asked for prompts and resources. None is started; `known` are those that were used. */
+  async askable(which: 'all' | 'known'): Promise<readonly AskableServer[]> {
+    if (which === 'known') return [...this.#known].map(([name, { server }]) => ({ name, server }));
+    await this.#readUser();
+    const usable = () => this.#entries().filter(({ kind }) => kind === 'stdio' || kind === 'http');
+    if (usable().length === 0) return [];
+    const runtime = await this.#runtime.get();
+    this.update();
+    return usable().flatMap((entry) => {
+      const server = this.#serverOf(entry, runtime);
+      return server ? [{ name: entry.name, server }] : [];
+    });
   }
 
   has(servers: 'all' | readonly string[]): boolean {
@@ -263,19 +277,25 @@ export class McpServers implements DaemonTools {
   }
 
   async #stateOf(entry: ServerEntry, runtime: McpRuntime, signal: AbortSignal): Promise<ServerState> {
-    if (entry.kind === 'disabled') return { entry, state: 'disabled', tools: [] };
     if (entry.kind === 'wrong') {
       const message = `The entry of ${entry.name} is wrong. ${entry.problem}`;
       return { entry, state: 'failed', message, tools: [] };
     }
+    const server = this.#serverOf(entry, runtime);
+    return server ? server.state(signal) : { entry, state: 'disabled', tools: [] };
+  }
+
+  /** The one that is known, or a new one; undefined if the entry is of none that can be used. */
+  #serverOf(entry: ServerEntry, runtime: McpRuntime): ToolServer | undefined {
+    if (entry.kind === 'disabled' || entry.kind === 'wrong') return undefined;
     const found = this.#known.get(entry.name)?.server;
+    if (found) return found;
     const server =
-      found ??
-      (entry.kind === 'builtin'
+      entry.kind === 'builtin'
         ? runtime.createBuiltinServer(entry, this.#options.builtin)
-        : runtime.createMcpServer(entry, this.#root));
-    if (!found) this.#known.set(entry.name, { entry: JSON.stringify(entry), server });
-    return server.state(signal);
+        : runtime.createMcpServer(entry, this.#root);
+    this.#known.set(entry.name, { entry: JSON.stringify(entry), server });
+    return server;
   }
 
   #end(name: string): void {

@@ -28,6 +28,14 @@ export interface ToolRequest {
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
+/** A request of MCP that changes nothing. */
+export interface ServerRequest {
+  readonly method: string;
+  readonly params: Record<string, unknown>;
+  /** What the server must have announced. */
+  readonly needs: 'completions' | 'prompts' | 'resources';
+}
+
 export interface CallOptions {
   readonly signal: AbortSignal;
   readonly onProgress?: ((progress: CallProgress) => void) | undefined;
@@ -155,6 +163,21 @@ export class McpSession {
         idle.unlink();
       }
     });
+  }
+
+  /**
+   * The server's answer; undefined if it does not offer that.
+   * @throws {McpServerError}, or the reason of an aborted signal.
+   */
+  async ask({ method, params, needs }: ServerRequest, signal: AbortSignal): Promise<unknown> {
+    if (!this.#mcp.client.getServerCapabilities()?.[needs]) return undefined;
+    const asked = this.#mcp.client.request({ method, params }, callResult, { signal, timeout: noTimeout });
+    try {
+      return await orAborted(asked, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw this.#errorOf(error);
+    }
   }
 
   noteChange(): void {

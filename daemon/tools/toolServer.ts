@@ -1,7 +1,7 @@
 import type { Advice } from '../../protocol/messages/advice.ts';
 import type { ListedToolServer } from '../../protocol/messages/tools.ts';
 import type { CallOutcome, PreparedCall } from '../chat/daemonTools.ts';
-import type { CallOptions, ToolRequest } from './mcpSession.ts';
+import type { CallOptions, ServerRequest, ToolRequest } from './mcpSession.ts';
 import type { ServerEntry } from './serverEntry.ts';
 import type { McpTool } from './toolList.ts';
 
@@ -13,7 +13,26 @@ export interface ToolServer {
   call(request: ToolRequest, options: CallOptions): Promise<CallOutcome>;
   /** Looks what a call would do, before the user is asked. Rejects with the reason of an aborted signal. */
   prepare?(request: ToolRequest, signal: AbortSignal): Promise<PreparedCall>;
+  /**
+   * Asks for something other than a tool; undefined if the server does not offer that.
+   * @throws {Error} a sentence, or the reason of an aborted signal.
+   */
+  ask?(request: ServerRequest, options: AskOptions): Promise<unknown>;
   close(): Promise<void>;
+}
+
+export interface AskOptions {
+  readonly signal: AbortSignal;
+  /** In ms, from when the server is ready; its start has its own limit. */
+  readonly limit: number;
+  /** A server that does not run is not started: then the answer is undefined. */
+  readonly isOnlyIfRunning?: boolean;
+}
+
+/** A server that can be asked for prompts and resources, under the name of its entry. */
+export interface AskableServer {
+  readonly name: string;
+  readonly server: Pick<ToolServer, 'ask'>;
 }
 
 /** What a server offers now, or why it offers nothing. */

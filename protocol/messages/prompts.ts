@@ -1,20 +1,24 @@
 import type { RequestMessage } from './messageTypes.ts';
 
 export interface PromptArgument {
-  /** A letter, and then letters, digits, `_` or `-`. In the text of the prompt it stands as `{{name}}`. */
+  /**
+   * One word. In a file it is a letter, and then letters, digits, `_` or `-`, and stands in the text as `{{name}}`.
+   */
   readonly name: string;
   readonly description?: string;
   /** Absent or false: without a value, nothing stands in its place. */
   readonly required?: boolean;
 }
 
-/** A prompt that the user or a workspace keeps under a name. */
+/** A prompt that the user or a workspace keeps under a name, or that a tool server (MCP) offers. */
 export interface Prompt {
-  /** What is typed behind the slash, such as `review`. */
+  /** What is typed behind the slash, such as `review`; of a tool server, its name comes before: `git:review`. */
   readonly name: string;
   /** One line; may be empty. */
   readonly description: string;
-  readonly from: 'user' | 'workspace';
+  readonly from: 'user' | 'workspace' | 'server';
+  /** The name of the tool server, as it is entered. */
+  readonly server?: string;
   /** The absolute path of its file. */
   readonly path?: string;
   readonly arguments: readonly PromptArgument[];
@@ -50,6 +54,11 @@ export interface WorkspaceParams {
 export interface ListPromptsParams extends WorkspaceParams {
   /** Names of the client's own commands, which come before all prompts. At most 1,000. */
   readonly commands?: readonly string[];
+  /**
+   * Waits for tool servers that are not ready, up to 15 s. By default they are started, and waited for a moment;
+   * what comes later is in the next list.
+   */
+  readonly wait?: boolean;
 }
 
 export interface ListPromptsResult {
@@ -61,7 +70,7 @@ export interface ListPromptsResult {
   readonly problems: readonly string[];
 }
 
-/** Client to daemon: which prompts there are, those that cannot be used too. The files are read each time. */
+/** Client to daemon: which prompts there are, those that cannot be used too. Files and servers are asked each time. */
 export const listPromptsRequest: RequestMessage<ListPromptsParams, ListPromptsResult> = {
   method: 'runner/prompts/list',
 };
@@ -100,6 +109,8 @@ export interface FilledPrompt {
   readonly name: string;
   /** The whole text. Nothing in it is looked up: no path, no address, no placeholder in a value. */
   readonly text: string;
+  /** Base64, for the `images` of the message. Only a prompt of a tool server has them. */
+  readonly images?: readonly string[];
   readonly model?: string;
   /** For `hostedTools`. */
   readonly tools?: readonly string[];
@@ -109,6 +120,26 @@ export interface FilledPrompt {
 export const getPromptRequest: RequestMessage<GetPromptParams, GetPromptResult> = {
   method: 'runner/prompts/get',
 };
+
+export interface CompletePromptParams extends WorkspaceParams {
+  /** Of the prompt. */
+  readonly name: string;
+  /** The name of the argument. */
+  readonly argument: string;
+  /** What the user has typed of its value. */
+  readonly value: string;
+  /** The other values so far, by name. */
+  readonly values?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Client to daemon: what the user may mean, at most 100 values. It is empty if the prompt is a file, or if its server
+ * does not know or does not answer in time.
+ */
+export const completePromptRequest: RequestMessage<
+  CompletePromptParams,
+  { readonly values: readonly string[] }
+> = { method: 'runner/prompts/complete' };
 
 export interface AllowPromptsParams extends WorkspaceParams {
   readonly allowed: boolean;

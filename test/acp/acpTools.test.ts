@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import {
   type McpServer,
   methods,
@@ -41,6 +41,7 @@ t.test('the servers of eight sessions run; those of the longest idle session end
   const tools = createSessionTools(({ cwd }) => ({
     offer: async () => ({ tools: [], problems: [] }),
     has: () => false,
+    askable: async () => [],
     require: async () => undefined,
     close: async () => void ended.push(cwd),
   }));
@@ -413,7 +414,13 @@ t.test('a session that is closed and resumed while its turn ends keeps its serve
     startTools(given) {
       started.push(given);
       const offer = async () => ({ tools: [], problems: [] });
-      return { offer, has: () => true, require: async () => undefined, close: async () => undefined };
+      return {
+        offer,
+        has: () => true,
+        askable: async () => [],
+        require: async () => undefined,
+        close: async () => undefined,
+      };
     },
   });
   t.teardown(async () => {
@@ -599,4 +606,30 @@ t.test('what changes in the editor while the user is asked is not overwritten', 
   files.set(at('a.txt'), 'one\n');
   t.match(await edit('a.txt', 'one', '1'), { status: 'completed' }, 'an editor that only reads');
   t.equal(onDisk('a.txt'), '1\n');
+});
+
+t.test('prompts of the tool servers of a session are commands once the servers run', async (t) => {
+  const { runner, acp, open, ask } = await start(t);
+  const offering: McpServer = {
+    ...{ name: 'team', command: process.execPath },
+    ...{ args: [resolve('test', 'support', 'offeringServer.cjs')], env: [] },
+  };
+  const { sessionId } = await open(offering);
+  const commands = () =>
+    acp.updates.flatMap(({ update }) =>
+      update.sessionUpdate === 'available_commands_update' ? [update.availableCommands] : [],
+    );
+  runner.say('Done.');
+  await ask(sessionId, '/team:review main');
+  const body = runner.bodies('/api/chat').at(-1) as { messages: { content: string }[] };
+  t.equal(body.messages.at(-1)?.content, 'Review main. @notes.md {{x}}', 'a call starts the server');
+  await eventually(() => commands().length > 0);
+  t.match(
+    commands()
+      .at(-1)
+      ?.find(({ name }) => name === 'team:review'),
+    { description: 'Reviews a branch', input: { hint: 'branch [focus]' } },
+  );
+  await ask(sessionId, '/team:review');
+  t.match(acp.text(sessionId), /needs a value for "branch"/);
 });

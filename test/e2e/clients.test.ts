@@ -101,7 +101,11 @@ t.test('the daemon accepts each example and returns its result', async (t) => {
       catalogUrl: runner.url,
       completionModel: 'coder:1b',
       builtinTools: true,
-      mcpServers: { files: { command: process.execPath, args: [toolServerPath] }, web: { url: peer.url } },
+      mcpServers: {
+        files: { command: process.execPath, args: [toolServerPath] },
+        team: { command: process.execPath, args: [resolve('test', 'support', 'offeringServer.cjs')] },
+        web: { url: peer.url },
+      },
     },
     {
       env: { HOME: home, PATH: `${join(home, 'bin')}:${process.env['PATH']}` },

@@ -741,6 +741,13 @@ const keptPrompts: ListPromptsResult = {
       arguments: [{ name: 'file', required: true }, { name: 'focus' }],
     },
     { name: 'seek', description: '', from: 'workspace', arguments: [] },
+    {
+      name: 'git:show',
+      description: '',
+      from: 'server',
+      server: 'git',
+      arguments: [{ name: 'branch', required: true }],
+    },
   ],
   folder: { path: '/here/.runner/prompts', state: 'unasked', files: 2 },
   problems: [],
@@ -778,6 +785,7 @@ t.test('slash commands', async (t) => {
     models: async () => [model('a'), model('b')],
     product: async () => product,
     prompts: async () => listedPrompts,
+    completeArgument: async () => [],
     knownTools: ['files'],
     tools: new Set<string>(),
     listTools: async () => 'a table\n',
@@ -909,7 +917,7 @@ t.test('slash commands', async (t) => {
   listedPrompts = keptPrompts;
   t.match(
     await says('/help'),
-    /\nPrompts:\n\/review FILE \[FOCUS\] +Reviews ␛\[2Jit\n\/seek\n\/here\/\.runner\/prompts has 2 prompts that/,
+    /\nPrompts:\n\/review FILE \[FOCUS\] +Reviews ␛\[2Jit\n\/seek\n\/git:show BRANCH\n\/here\/\.runner\/prompts has 2 prompts that/,
   );
   t.match(await says('/reviw'), /Did you mean \/review\?/);
   t.notMatch(await says('/broke'), /Did you mean/, 'one that cannot be used is not suggested');
@@ -942,6 +950,7 @@ t.test('Tab completes slash commands, and what they take', async (t) => {
     sessions: async () => [],
     product: async (): Promise<Product | undefined> => undefined,
     prompts: async () => keptPrompts,
+    completeArgument: async () => ['two words', 'one'],
   };
   const cases: readonly (readonly [line: string, candidates: readonly string[]])[] = [
     ['/mo', ['/model ']],
@@ -979,6 +988,9 @@ t.test('Tab completes slash commands, and what they take', async (t) => {
     ['/review file=src/', ['src/b.ts']],
     ['/review file=src/b.ts f', ['focus=']],
     ['/review src/', ['src/b.ts']],
+    ['/git', ['/git:show ']],
+    ['/git:show b', ['branch=']],
+    ['/git:show branch=', ['"two words"', 'one']],
     ['/broken ', []],
   ];
   for (const [line, candidates] of cases)

@@ -18,7 +18,7 @@ import { formatTable } from '../screen/table.ts';
 /** The words that change whether the prompts of this folder count. */
 export const promptWords: readonly string[] = ['allow', 'refuse'];
 
-/** Lists the prompts that are kept as files, or answers the question about those of this folder. */
+/** Lists the prompts of files and of tool servers, or answers the question about those of this folder. */
 export async function runPrompts(context: CommandContext): Promise<number> {
   const [word] = context.commandLine.words;
   if (word !== undefined && !promptWords.includes(word))
@@ -34,7 +34,7 @@ export async function runPrompts(context: CommandContext): Promise<number> {
 /** Returns 1 if one of them cannot be used. */
 async function list({ terminal, commandLine }: CommandContext, daemon: Daemon): Promise<number> {
   const { cwd, stdout } = terminal;
-  const listed = await daemon.request(listPromptsRequest, { cwd, commands: commandNames });
+  const listed = await daemon.request(listPromptsRequest, { cwd, commands: commandNames, wait: true });
   const { prompts, folder, problems } = listed;
   if (commandLine.json) {
     for (const prompt of prompts) await stdout.writeJson(prompt);

@@ -7,9 +7,11 @@ import {
   showModelRequest,
 } from '../../../protocol/messages/models.ts';
 import {
+  completePromptRequest,
   type FilledPrompt,
   type ListPromptsResult,
   listPromptsRequest,
+  type Prompt,
 } from '../../../protocol/messages/prompts.ts';
 import {
   createSessionRequest,
@@ -294,6 +296,13 @@ export class OpenConversation implements ConversationState {
     const { cwd } = this.#terminal;
     const request = this.#connection.daemon.request(listPromptsRequest, { cwd, commands: commandNames });
     return request.catch(() => ({ prompts: [], problems: [] }));
+  }
+
+  async completeArgument({ name }: Pick<Prompt, 'name'>, argument: string, value: string) {
+    const { cwd } = this.#terminal;
+    const params = { cwd, name, argument, value };
+    const { values } = await this.#connection.daemon.request(completePromptRequest, params);
+    return values;
   }
 
   async product() {

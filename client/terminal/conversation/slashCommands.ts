@@ -32,6 +32,8 @@ export interface ConversationState extends WithLastTurn {
   models(): Promise<readonly Model[]>;
   /** The prompts that are kept as files; those that cannot be used too. */
   prompts(): Promise<ListPromptsResult>;
+  /** What the tool server of a prompt offers for the value of an argument. */
+  completeArgument(prompt: Pick<Prompt, 'name'>, argument: string, value: string): Promise<readonly string[]>;
   /** What serves the models; undefined if it does not answer. */
   product(): Promise<Product | undefined>;
   /** Undefined before the first prompt. */

@@ -12,7 +12,7 @@ export interface Completion {
 
 type CompletionState = Pick<
   ConversationState,
-  'cwd' | 'knownTools' | 'models' | 'product' | 'prompts' | 'sessions'
+  'completeArgument' | 'cwd' | 'knownTools' | 'models' | 'product' | 'prompts' | 'sessions'
 >;
 
 const none: Completion = { candidates: [], completed: '' };
@@ -56,7 +56,7 @@ async function completeSlash(line: string, state: CompletionState): Promise<Comp
     const offered = offers.get(name);
     if (offered !== undefined) return await completeWords(words, offered, state);
     const prompt = usablePrompts(await state.prompts()).find((known) => known.name === name);
-    return prompt ? await completeArguments(words, prompt, state.cwd) : none;
+    return prompt ? await completeArguments(words, prompt, state) : none;
   } catch {
     return none;
   }
@@ -94,12 +94,18 @@ async function completeWords(
 /** The arguments that have no value yet, by their names, and files, which are what most arguments name. */
 async function completeArguments(
   words: string,
-  { arguments: given }: Prompt,
-  cwd: string,
+  prompt: Prompt,
+  state: Pick<CompletionState, 'completeArgument' | 'cwd'>,
 ): Promise<Completion> {
+  const { arguments: given } = prompt;
+  const { cwd } = state;
   const [word = ''] = /(?:\\ |\S)*$/.exec(words) ?? [];
-  const value = /^[\w-]+=(.*)$/.exec(word)?.[1];
-  if (value !== undefined) return completePath(value, cwd, (path) => path);
+  const [, argument = '', value] = /^([^\s=]+)=(.*)$/.exec(word) ?? [];
+  if (value !== undefined && given.some(({ name }) => name === argument)) {
+    const offered = prompt.from === 'server' ? await state.completeArgument(prompt, argument, value) : [];
+    if (offered.length > 0) return { candidates: offered.map(quoteBlanks), completed: value };
+    return completePath(value, cwd, (path) => path);
+  }
   const open = given.filter(({ name }) => !words.includes(`${name}=`)).map(({ name }) => `${name}=`);
   const named = starting(word, open);
   if (word === '' || named.candidates.length > 0) return named;
@@ -135,6 +141,11 @@ async function completePath(
     candidates: names.slice(0, maxFiles).map((name) => toWord(before + name)),
     completed: typed,
   };
+}
+
+/** As a value of an argument. */
+function quoteBlanks(value: string): string {
+  return /[\s"']/.test(value) ? `"${value.replace(/["\\]/g, '\\$&')}"` : value;
 }
 
 function escapeBlanks(path: string): string {

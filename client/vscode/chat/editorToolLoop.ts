@@ -17,6 +17,8 @@ export interface Turn {
   readonly token: vscode.CancellationToken;
   /** The text of the prompt that the user has called by its name, in place of what was typed. */
   readonly sent?: string | undefined;
+  /** Pictures that this prompt has, in base64. */
+  readonly images?: readonly string[] | undefined;
 }
 
 /** How often the model may call tools before it must answer with what it knows. */
@@ -26,9 +28,16 @@ const maxRounds = 8;
 export async function answerWithTools(
   ask: AskForRound,
   { name, server }: NamedModel,
-  { request, context, stream, token, sent }: Turn,
+  { request, context, stream, token, sent, images = [] }: Turn,
 ): Promise<vscode.ChatResult> {
-  const { messages: before, leftOut, notAttached } = await toConversation(request, context, sent);
+  const {
+    messages: before,
+    leftOut,
+    notAttached,
+  } = await toConversation(request, context, {
+    prompt: sent,
+    images,
+  });
   if (leftOut.length > 0)
     stream.markdown(toAside(`Left out, because it is neither text nor a picture: ${listed(leftOut)}`));
   if (notAttached.length > 0)

@@ -14,10 +14,17 @@ export interface Conversation {
   readonly notAttached: readonly string[];
 }
 
+/** What is sent in place of what was typed. */
+interface SentPrompt {
+  readonly prompt?: string | undefined;
+  /** Base64. */
+  readonly images?: readonly string[];
+}
+
 export async function toConversation(
   request: vscode.ChatRequest,
   { history }: vscode.ChatContext,
-  sent = request.prompt,
+  { prompt: sent = request.prompt, images = [] }: SentPrompt = {},
 ): Promise<Conversation> {
   const exchanges = exchangesOf(history);
   const tries = triesOf(request, exchanges);
@@ -25,7 +32,7 @@ export async function toConversation(
   // The attachments of the first try belong to each further one.
   const references = [...tries.flatMap(({ asked }) => asked.references), ...request.references];
   const { command } = request;
-  const { message, ...rest } = await toPrompt({ prompt: sent, command, references });
+  const { message, ...rest } = await toPrompt({ prompt: sent, images, command, references });
   return { messages: [...before.flat(), message], ...rest };
 }
 
@@ -72,14 +79,14 @@ interface Prompt extends Omit<Conversation, 'messages'> {
 }
 
 /** A prompt of this turn or of an earlier one. */
-interface Asked extends Pick<vscode.ChatRequest, 'prompt' | 'references'> {
+interface Asked extends Pick<vscode.ChatRequest, 'prompt' | 'references'>, Pick<SentPrompt, 'images'> {
   readonly command?: string | undefined;
 }
 
 /** The user's prompt, and the attachments apart from its words. */
-async function toPrompt({ prompt, command, references }: Asked): Promise<Prompt> {
+async function toPrompt({ prompt, images: own = [], command, references }: Asked): Promise<Prompt> {
   const parts = await Promise.all(references.map(partOf));
-  const images = [...new Set(parts.flatMap(({ image }) => image ?? []))];
+  const images = [...new Set([...own, ...parts.flatMap(({ image }) => image ?? [])])];
   const attachments = attachedOnce(parts.flatMap(({ attachment }) => attachment ?? []));
   const isSent = (path: string) => attachments.some((attachment) => attachment.path === path);
   return {

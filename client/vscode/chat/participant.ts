@@ -75,7 +75,11 @@ async function answer(
     if (prompt?.model !== undefined) model = { name: prompt.model, server: defaultServerName };
     const { running, remote } = offered.find(model.name, model.server) ?? {};
     if (!running && !remote) stream.progress(`Loading ${model.name}`);
-    const result = await answerWithTools(ask, model, { ...turn, sent: prompt?.text });
+    const result = await answerWithTools(ask, model, {
+      ...turn,
+      sent: prompt?.text,
+      images: prompt?.images,
+    });
     if (note !== undefined) showNote(stream, note);
     void vscode.commands.executeCommand(...stepDone('hasAnswered'));
     return result;

@@ -166,6 +166,7 @@ function Chat:send_found(found, from)
     local turn = {
       prompt = found.text,
       typed = from.typed,
+      images = found.images,
       model = found.model or name,
       tool_servers = found.tools or self.servers:wanted(),
       selection = self.selection,

@@ -15,6 +15,7 @@ local incoming = require('runner.incoming')
 ---@field prompt string As it is sent.
 ---@field typed? string As it was typed, if it is sent for the first time.
 ---@field attachments? runner.Attachment[]
+---@field images? string[] Base64.
 ---@field model string
 ---@field tool_servers 'all'|string[]
 ---@field is_again? boolean The last prompt is answered anew, and the answer that it had is left out.
@@ -140,7 +141,7 @@ function Conversation:messages_for(turn)
   end
   local messages = vim.list_slice(self.messages)
   local attachments = turn.attachments and turn.attachments[1] and turn.attachments or nil
-  messages[#messages + 1] = { role = 'user', content = turn.prompt, attachments = attachments }
+  messages[#messages + 1] = { role = 'user', content = turn.prompt, attachments = attachments, images = turn.images }
   return messages
 end
 

@@ -1,4 +1,5 @@
---- `/name` in a prompt: what is kept as a file under this name is sent in its place.
+--- `/name` in a prompt: what is kept as a file under this name, or what a tool server offers under it, is sent in its
+--- place.
 local connection = require('runner.connection')
 local notice = require('runner.notice')
 local picker = require('runner.picker')
@@ -9,6 +10,7 @@ local M = {}
 ---@class runner.FoundPrompt
 ---@field text string
 ---@field name? string Of the prompt.
+---@field images? string[] Base64. Only a prompt of a tool server has them.
 ---@field model? string For this turn only.
 ---@field tools? string[] For this turn only.
 
@@ -107,14 +109,32 @@ function M.complete_names(base)
   return found
 end
 
---- The names of the arguments that a line does not name yet.
+--- What a tool server offers for the value of an argument.
+---@param prompt table
+---@param argument string
+---@param value string
+---@return string[]
+local function complete_value(prompt, argument, value)
+  local params = { name = prompt.name, argument = argument, value = value }
+  local found = connection.request_now('runner/prompts/complete', params, patience)
+  return vim.tbl_map(function(offered)
+    local word = offered:find('[%s"\']') and ('"%s"'):format(offered:gsub('["\\]', '\\%0')) or offered
+    return ('%s=%s'):format(argument, word)
+  end, found and found.values or {})
+end
+
+--- The names of the arguments that a line does not name yet, or values of the one before the cursor.
 ---@param line string Up to the cursor; it begins with the name of a prompt.
 ---@param base string
 ---@return string[]
 function M.complete_arguments(line, base)
   local name = line:match('^/(%S+)%s')
+  local named, value = base:match('^([^%s=]+)=(.*)$')
   local found = {}
   for _, prompt in ipairs(usable()) do
+    if named and prompt.name == name and prompt.from == 'server' then
+      return complete_value(prompt, named, value)
+    end
     for _, argument in ipairs(prompt.name == name and prompt.arguments or {}) do
       local word = argument.name .. '='
       if vim.startswith(word, base) and not line:find(' ' .. word, 1, true) then

@@ -1,0 +1,177 @@
+import { resolve } from 'node:path';
+import * as fc from 'fast-check';
+import t from 'tap';
+import { completionsIn, promptsIn, readPromptResult } from '../../daemon/prompts/serverAnswers.ts';
+import { trustDidChange } from '../../protocol/messages/initialize.ts';
+import {
+  completePromptRequest,
+  getPromptRequest,
+  listPromptsRequest,
+} from '../../protocol/messages/prompts.ts';
+import type { ToolServers } from '../../protocol/messages/tools.ts';
+import { startPair } from '../support/daemonPair.ts';
+import type { Teardown } from '../support/daemonWithRunner.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
+import { poll } from '../support/waiting.ts';
+
+const offering = (...args: readonly string[]) => ({
+  command: process.execPath,
+  args: [resolve('test', 'support', 'offeringServer.cjs'), ...args],
+});
+
+async function start(t: Teardown, mcpServers: ToolServers, files: Readonly<Record<string, string>> = {}) {
+  const home = await temporaryFolder(t, files);
+  const daemon = await startPair(
+    { mcpServers },
+    { env: { PATH: process.env['PATH'], HOME: home, XDG_CONFIG_HOME: home } },
+  );
+  t.teardown(() => daemon.close());
+  const list = (more: { wait?: boolean; commands?: readonly string[] } = { wait: true }) =>
+    daemon.request(listPromptsRequest, more);
+  const get = (name: string, text = '', more = {}) =>
+    daemon.request(getPromptRequest, { name, text, ...more });
+  return { daemon, list, get };
+}
+
+t.test('prompts of tool servers are in the list, beside those of files', async (t) => {
+  const { list } = await start(
+    t,
+    { 'my docs': offering(), bare: offering('bare'), gone: { command: '/no/such/program' } },
+    { 'runner/prompts/ask.md': 'Ask.' },
+  );
+  const { prompts, problems } = await list();
+  t.strictSame(
+    prompts.map(({ name }) => name),
+    ['ask', 'my_docs:empty', 'my_docs:fails', 'my_docs:huge', 'my_docs:review', 'my_docs:talk_it_over'],
+  );
+  t.strictSame(
+    prompts.find(({ name }) => name === 'my_docs:review'),
+    {
+      name: 'my_docs:review',
+      description: 'Reviews a branch\u241b[31m',
+      from: 'server',
+      server: 'my docs',
+      arguments: [
+        { name: 'branch', description: 'Which branch', required: true },
+        { name: 'focus', required: false },
+      ],
+    },
+  );
+  t.equal(problems.length, 1, 'the one that is not there costs a sentence');
+  t.match(problems[0], /^The tool server gone /);
+});
+
+t.test('a server that is slow does not hold up the list, and is in a later one', async (t) => {
+  const { list } = await start(t, { late: offering('late') }, { 'runner/prompts/ask.md': 'Ask.' });
+  const names = async () => (await list({})).prompts.map(({ name }) => name);
+  t.strictSame(await names(), ['ask'], 'what is there comes at once');
+  await poll(names, (found) => found.includes('late:review'), 20_000);
+});
+
+t.test('what a prompt becomes', async (t) => {
+  const { get } = await start(t, { docs: offering() }, { 'notes.md': 'secret' });
+  t.strictSame(
+    await get('docs:review', '"the main" what is {{branch}} slow'),
+    {
+      kind: 'prompt',
+      name: 'docs:review',
+      text: 'Review the main for what is {{branch}} slow. @notes.md {{x}}',
+    },
+    'nothing in its text or in a value is replaced or looked up',
+  );
+  t.match(await get('docs:review', '', { values: { branch: 'next' } }), {
+    text: 'Review next. @notes.md {{x}}',
+  });
+  t.match(await get('docs:review'), {
+    kind: 'missing',
+    missing: [{ name: 'branch', description: 'Which branch' }],
+    message: 'The prompt /docs:review needs a value for "branch". Type /docs:review branch=…',
+  });
+  const talk = await get('docs:talk_it_over', 'And 9?');
+  t.match(talk, {
+    kind: 'prompt',
+    text: 'User:\nIs 2 prime?\n\nAssistant:\nYes.\n\nUser:\nmemo://1:\n\nthe memo\n\nAnd 9?',
+  });
+  t.equal(talk.kind === 'prompt' && talk.images?.length, 1);
+});
+
+t.test('what cannot be used says why', async (t) => {
+  const { get } = await start(t, { docs: offering(), gone: { command: '/no/such/program' } });
+  const cases = [
+    [
+      'docs:fails',
+      { kind: 'unusable', message: /^The tool server docs answered with an error: .*no such thing/ },
+    ],
+    [
+      'docs:huge',
+      { kind: 'unusable', message: /^The tool server docs sent more than 1,000,000 characters\.$/ },
+    ],
+    ['docs:empty', { kind: 'unusable', message: /^The tool server docs sent a prompt without text\.$/ }],
+    ['docs:reviw', { kind: 'none', near: ['docs:review'] }],
+    ['gone:review', { kind: 'unusable', message: /^The tool server gone / }],
+    ['other:review', { kind: 'none', near: [] }],
+  ] as const;
+  for (const [name, want] of cases) t.match(await get(name), want, name);
+});
+
+t.test('values are completed by the server', async (t) => {
+  const { daemon } = await start(t, { docs: offering(), bare: offering('bare') });
+  const complete = async (name: string, argument: string, value: string) =>
+    (await daemon.request(completePromptRequest, { name, argument, value })).values;
+  t.strictSame(await complete('docs:review', 'branch', 'ma'), ['main', 'make it']);
+  t.strictSame(await complete('docs:review', 'focus', ''), []);
+  t.strictSame(await complete('docs:none', 'focus', ''), []);
+  t.strictSame(await complete('bare:none', 'focus', ''), []);
+});
+
+t.test('servers of an untrusted workspace offer nothing', async (t) => {
+  const home = await temporaryFolder(t, {});
+  const daemon = await startPair(
+    { trusted: false },
+    {
+      env: { PATH: process.env['PATH'], HOME: home, XDG_CONFIG_HOME: home },
+      settings: { mcpServers: { docs: offering() } },
+      capabilities: { workspace: { configuration: true } },
+    },
+  );
+  t.teardown(() => daemon.close());
+  const names = async () =>
+    (await daemon.request(listPromptsRequest, { wait: true })).prompts.map(({ name }) => name);
+  t.strictSame(await names(), []);
+  await daemon.connection.sendNotification(trustDidChange.method, { trusted: true });
+  await poll(names, (found) => found.includes('docs:review'), 20_000);
+});
+
+t.test('whatever a server sends, a list and a prompt keep their bounds', (t) => {
+  const prompt = (more: object) => ({ name: 'p', ...more });
+  const listed = (...prompts: readonly unknown[]) => promptsIn({ prompts }).prompts;
+  t.strictSame(listed(5, null, {}, prompt({ name: '' }), prompt({ name: 'x'.repeat(300) })), []);
+  t.strictSame(listed(prompt({ arguments: [{ name: 'two words' }] })), [], 'it could not be typed');
+  t.strictSame(listed(prompt({ arguments: Array(21).fill({ name: 'a' }) })), []);
+  t.equal(listed(prompt({ description: 'x'.repeat(9_999) }))[0]?.description.length, 500);
+  t.strictSame(promptsIn('no'), { prompts: [], nextCursor: undefined });
+  t.strictSame(completionsIn({ completion: { values: ['a', 5, 'b\nc', 'x'.repeat(2_000)] } }), ['a']);
+  const image = { role: 'user', content: { type: 'image', data: 'AAAA', mimeType: 'image/png' } };
+  t.equal(readPromptResult({ messages: [image] }).images.length, 1);
+  const wrong = [
+    undefined,
+    {},
+    { messages: [{ role: 'system', content: { type: 'text', text: 'a' } }] },
+    { messages: Array(201).fill(image) },
+    { messages: Array(9).fill(image) },
+    { messages: [{ role: 'user', content: { type: 'image', data: 'not base64!', mimeType: 'image/png' } }] },
+  ];
+  for (const value of wrong) if (value !== wrong[5]) t.throws(() => readPromptResult(value), /^sent /);
+  fc.assert(
+    fc.property(fc.anything(), (value) => {
+      promptsIn({ prompts: [value] });
+      completionsIn({ completion: { values: [value] } });
+      try {
+        readPromptResult({ messages: [{ role: 'user', content: value }] });
+      } catch (error) {
+        if (!(error instanceof Error) || !error.message.startsWith('sent ')) throw error;
+      }
+    }),
+  );
+  t.end();
+});

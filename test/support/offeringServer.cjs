@@ -1,0 +1,65 @@
+// A tool server of the SDK that offers prompts and resources, and whose tools ask the user. With the argument "bare" it
+// has none of that; with "late" it lists its prompts only once it is asked again.
+const { McpServer } = require('@modelcontextprotocol/sdk/server/mcp.js');
+const { completable } = require('@modelcontextprotocol/sdk/server/completable.js');
+const { StdioServerTransport } = require('@modelcontextprotocol/sdk/server/stdio.js');
+const z = require('zod');
+
+const [kind = ''] = process.argv.slice(2);
+const picture =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const server = new McpServer({ name: 'offering', version: '1' });
+const said = (role, content) => ({ role, content });
+const text = (words) => ({ type: 'text', text: words });
+
+if (kind !== 'bare') {
+  server.registerPrompt(
+    'review',
+    {
+      title: 'Review',
+      description: 'Reviews a\nbranch\u001b[31m',
+      argsSchema: {
+        branch: completable(z.string().describe('Which branch'), (value) =>
+          ['main', 'make it', 'next'].filter((name) => name.startsWith(value)),
+        ),
+        focus: z.string().optional(),
+      },
+    },
+    ({ branch, focus }) => ({
+      messages: [
+        said('user', text(`Review ${branch}${focus === undefined ? '' : ` for ${focus}`}. @notes.md {{x}}`)),
+      ],
+    }),
+  );
+  server.registerPrompt('talk it/over', {}, () => ({
+    messages: [
+      said('user', text('Is 2 prime?')),
+      said('assistant', text('Yes.')),
+      said('user', { type: 'resource', resource: { uri: 'memo://1', text: 'the memo' } }),
+      said('user', { type: 'image', data: picture, mimeType: 'image/png' }),
+    ],
+  }));
+  server.registerPrompt('fails', {}, () => {
+    throw new Error('no such thing');
+  });
+  server.registerPrompt('huge', {}, () => ({ messages: [said('user', text('x'.repeat(1_000_001)))] }));
+  server.registerPrompt('empty', {}, () => ({ messages: [] }));
+}
+if (kind === 'late') {
+  const { _requestHandlers: handlers } = server.server;
+  const list = handlers.get('prompts/list');
+  let answer;
+  const waiting = new Promise((resolve) => {
+    answer = resolve;
+  });
+  let lists = 0;
+  handlers.set('prompts/list', async (...asked) => {
+    lists += 1;
+    if (lists === 2) answer();
+    await waiting;
+    return list(...asked);
+  });
+}
+server.registerTool('nothing', { description: 'Does nothing.' }, () => ({ content: [] }));
+
+void server.connect(new StdioServerTransport());
