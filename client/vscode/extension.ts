@@ -16,6 +16,7 @@ import { OfferedModels } from './chat/offeredModels.ts';
 import { registerParticipant } from './chat/participant.ts';
 import { registerProvider } from './chat/provider.ts';
 import { createRounds } from './chat/rounds.ts';
+import { registerUsePrompt } from './chat/usePrompt.ts';
 import { vendor } from './chat/whoAnswers.ts';
 import { registerChooseCompletionModel } from './completion/chooseModel.ts';
 import { createCompletionSwitch } from './completion/completionSwitch.ts';
@@ -130,6 +131,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerEditorChat({ offered, memory: globalState, reporter }),
     registerChatModelCommands(daemon, models, reporter),
     registerAskCommands({ models, ask, reporter }),
+    registerUsePrompt(daemon, reporter),
     registerContextLength(offered),
     registerWalkthrough(context.extension.id, { daemon, offered }),
     engine,

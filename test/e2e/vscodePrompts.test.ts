@@ -1,10 +1,19 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { ask, editorParts, endEditors, modelIds, startEditor, transcript } from '../support/editor.ts';
+import {
+  answerBox,
+  ask,
+  editorParts,
+  endEditors,
+  modelIds,
+  startEditor,
+  transcript,
+} from '../support/editor.ts';
 import { writeText } from '../support/editorPrograms.ts';
 import { needs } from '../support/parts.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
+import { poll } from '../support/waiting.ts';
 
 const parts = needs(...editorParts);
 t.teardown(endEditors);
@@ -60,4 +69,27 @@ t.test('@runner sends the prompts that are kept as files', parts, async (t) => {
   await editor.page.getByRole('button', { name: 'Use Them' }).click();
   await asked;
   t.equal(lastBody().messages.at(-1)?.content, 'Fix it.\n\nnow');
+
+  const box = editor.page.locator('.quick-input-widget');
+  const row = (text: string) => box.locator('.monaco-list-row').filter({ hasText: text });
+  const listPrompts = () =>
+    editor.evaluate(({ vscode }) => void vscode.commands.executeCommand('runner.usePrompt'));
+  await ask(editor, '@runner /prompts');
+  await row('TOPIC').click();
+  const input = editor.page.locator('.interactive-session .chat-input-container .view-lines').first();
+  await poll(
+    () => input.innerText(),
+    (text) => text.replaceAll('\u00a0', ' ').includes('@runner /about '),
+    10_000,
+  );
+
+  await listPrompts();
+  t.match(await row('/explain').innerText(), /Hidden: \/explain is a command of @runner/);
+  t.match(await row('/fix-it').innerText(), /of this workspace/);
+  await row('New Prompt').click();
+  await answerBox(editor.page, 'review');
+  await editor.page.getByRole('tab', { name: 'review.md' }).waitFor();
+  runner.say('Reviewed.');
+  await ask(editor, '@runner /review tests');
+  t.match(lastBody().messages.at(-1)?.content, /^Explain tests\./, 'the new prompt can be used at once');
 });

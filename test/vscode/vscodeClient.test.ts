@@ -34,6 +34,12 @@ import {
   withoutRetryMark,
   withPrompt,
 } from '../../client/vscode/chat/prompt.ts';
+import {
+  newPrompt,
+  participantCommands,
+  promptChoices,
+  promptName,
+} from '../../client/vscode/chat/promptChoices.ts';
 import { createRounds } from '../../client/vscode/chat/rounds.ts';
 import { type AnsweringFacts, whoAnswers } from '../../client/vscode/chat/whoAnswers.ts';
 import { largestOf, windowChoices } from '../../client/vscode/chat/windowChoices.ts';
@@ -53,6 +59,7 @@ import { isSameModel, type ModelRow, worksOn } from '../../client/vscode/models/
 import { fits, type ValueSchema } from '../../client/vscode/settingSchema.ts';
 import { inEditorWords, remediesFor, withTryAgain } from '../../client/vscode/ui/remedies.ts';
 import { firstSentence, plain, toQuote, withoutIcons } from '../../client/vscode/ui/safeText.ts';
+import { parsePromptFile } from '../../daemon/prompts/promptFile.ts';
 import { messageOf, stackOf } from '../../protocol/base/errorText.ts';
 import { cutText } from '../../protocol/base/text.ts';
 import { type Advice, type AdviceCode, adviceCodes } from '../../protocol/messages/advice.ts';
@@ -958,7 +965,7 @@ t.test(
     t.notMatch(withPrompt('explain', ' '), /\n\n\s*$/, 'without words the prompt stands alone');
     const { commands } = JSON.parse(readFileSync('package.json', 'utf8')).contributes.chatParticipants[0];
     const names = commands.map(({ name }: { readonly name: string }) => name);
-    t.strictSame(names, [...Object.keys(prompts), 'model'], 'the manifest offers all of them');
+    t.strictSame(names, participantCommands, 'the manifest offers all of them');
     const cases = [
       [' Add a test\n', 'Add a test'],
       ['```\nAdd a test\n\nIt was missing.\n```', 'Add a test\n\nIt was missing.'],
@@ -1265,4 +1272,52 @@ t.test('completion that was snoozed and switched off works after it is switched 
     'Completion is awake.',
     'asked',
   ]);
+});
+
+t.test('the list of prompts: what can be used comes first, and each other row says why not', async (t) => {
+  const base = { description: '', from: 'user', path: '/p/a.md', arguments: [] } as const;
+  const listed = {
+    problems: [],
+    folder: { path: '/w/.runner/prompts', state: 'unasked', files: 2 },
+    prompts: [
+      { ...base, name: 'bad', problem: '"name" is missing.', line: 3 },
+      { ...base, name: 'fix', hiddenBy: 'command' },
+      { ...base, name: 'two', hiddenBy: 'prompt', from: 'workspace' },
+      {
+        ...base,
+        name: 'about',
+        description: 'Says $(trash) what it is',
+        from: 'workspace',
+        arguments: [{ name: 'topic', required: true }, { name: 'reader' }],
+      },
+    ],
+  } as const;
+  t.strictSame(
+    promptChoices(listed).map(({ label, description = '', detail = '', choice }) =>
+      [label, description, detail, JSON.stringify(choice)].join(' | '),
+    ),
+    [
+      '/about | TOPIC [READER] · of this workspace | Says $\u2060(trash) what it is | {"does":"use","name":"about"}',
+      '$(warning) /bad |  | "name" is missing. | {"does":"open","path":"/p/a.md","line":3}',
+      '$(warning) /fix |  | Hidden: /fix is a command of @runner. Rename the prompt. | {"does":"open","path":"/p/a.md","line":1}',
+      '$(warning) /two | of this workspace | Hidden by your own prompt with this name. | {"does":"open","path":"/p/a.md","line":1}',
+      '$(folder) Prompts of This Workspace… | 2 prompts that you have not allowed yet |  | {"does":"allow"}',
+      '$(add) New Prompt… |  |  | {"does":"write"}',
+    ],
+  );
+  t.strictSame(
+    promptChoices({ prompts: [], problems: [] }).map(({ choice }) => choice.does),
+    ['write'],
+  );
+  for (const [name, isName] of [
+    ['a-b_1', true],
+    ['A', false],
+    ['-a', false],
+    ['a b', false],
+    ['', false],
+  ] as const)
+    t.equal(promptName.test(name), isName, name);
+  const written = parsePromptFile('/p/topic.md', Buffer.from(newPrompt));
+  t.match(written, { name: 'topic', arguments: [{ name: 'topic', required: true }] });
+  t.notOk('problem' in written, 'a new prompt can be used as it is');
 });

@@ -7,10 +7,11 @@ import {
   type Prompt,
   type PromptFolder,
 } from '../../../protocol/messages/prompts.ts';
+import { usageOf } from '../../shared/promptUsage.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { TerminalError } from '../cli/failure.ts';
 import type { Terminal } from '../cli/terminal.ts';
-import { commandNames, usageOf } from '../conversation/slashCommands.ts';
+import { commandNames } from '../conversation/slashCommands.ts';
 import { withDaemon } from '../daemon/connection.ts';
 import type { Daemon } from '../daemon/daemon.ts';
 import { formatTable } from '../screen/table.ts';

@@ -5,6 +5,7 @@ import type { Model } from '../../../protocol/messages/models.ts';
 import type { ListPromptsResult, Prompt } from '../../../protocol/messages/prompts.ts';
 import type { Session } from '../../../protocol/messages/sessions.ts';
 import { type Product, productNames } from '../../../protocol/messages/status.ts';
+import { usageOf } from '../../shared/promptUsage.ts';
 import { optionNames, thinkWords } from '../cli/flags.ts';
 import type { ChatSettings } from './chatSettings.ts';
 import { findModel } from './chooseModel.ts';
@@ -319,12 +320,6 @@ async function showHelp(state: ConversationState): Promise<SlashResult> {
 /** The prompts that can be typed behind a slash. */
 export function usablePrompts({ prompts }: ListPromptsResult): readonly Prompt[] {
   return prompts.filter(({ problem, hiddenBy }) => problem === undefined && hiddenBy === undefined);
-}
-
-/** How a prompt is typed: `/review FILE [FOCUS]`. */
-export function usageOf({ name, arguments: given }: Prompt): string {
-  const words = given.map(({ name: word, required }) => (required ? word : `[${word}]`));
-  return [`/${name}`, ...words.map((word) => word.toUpperCase())].join(' ');
 }
 
 async function promptRows(state: ConversationState): Promise<readonly string[]> {

@@ -37,13 +37,14 @@ export function createFindPrompt(daemon: Pick<DaemonConnection, 'request'>): Fin
   };
 }
 
-function workspacePlace(): { readonly cwd?: string } {
+/** The folder whose prompts count beside those of the user. */
+export function workspacePlace(): { readonly cwd?: string } {
   const [folder] = vscode.workspace.workspaceFolders ?? [];
   return folder?.uri.scheme === 'file' ? { cwd: folder.uri.fsPath } : {};
 }
 
 /** Undefined if the user gave no answer: the question then comes again. */
-async function askAboutFolder({ path, files }: PromptFolder): Promise<boolean | undefined> {
+export async function askAboutFolder({ path, files }: PromptFolder): Promise<boolean | undefined> {
   const question = `Use the ${files === 1 ? 'prompt' : count(files, 'prompt')} of this workspace from now on?`;
   const detail = `They are in ${showLine(path)}, written by whoever wrote this workspace. What they say goes to the model as if you had typed it.`;
   const chosen = await vscode.window.showInformationMessage(

@@ -64,6 +64,7 @@ async function answer(
   const { offered, models, ask, reporter } = options;
   const { request, stream } = turn;
   if (request.command === 'model') return changeModel(options, turn);
+  if (request.command === 'prompts') return listPrompts(stream);
   // The runner may have started, or a model may have been pulled, since the last request.
   if (!offered.preferred) await offered.refresh();
   const { model: usual, note } = await models.answering(request.model);
@@ -140,6 +141,14 @@ async function changeModel(
   stream.markdown(
     toAside(now === before ? 'The model stays as it is.' : `${answering} answers from now on.`),
   );
+  return {};
+}
+
+/** The editor has no way to offer names of files behind its slash. */
+function listPrompts(stream: vscode.ChatResponseStream): vscode.ChatResult {
+  stream.markdown(toAside('The prompt that you choose in the list goes into the box below.'));
+  // The box is filled once this answer has ended.
+  void vscode.commands.executeCommand('runner.usePrompt');
   return {};
 }
 
