@@ -30,7 +30,6 @@ import {
   attachedOnce,
   findNamedModel,
   isTriedAgain,
-  prompts,
   withoutRetryMark,
   withPrompt,
 } from '../../client/vscode/chat/prompt.ts';
