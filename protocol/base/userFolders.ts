@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -9,6 +9,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
  */
 export function userConfigFile(env: Environment): string {
   return join(absolute(env['XDG_CONFIG_HOME']) ?? join(homeOf(env), '.config'), 'runner', 'config.json');
+}
+
+/** The folder of the prompts that the user keeps as files. */
+export function userPrompts(env: Environment): string {
+  return join(dirname(userConfigFile(env)), 'prompts');
 }
 
 /** The folder for what the user's programs remember: conversations, the history, the models that were chosen last. */

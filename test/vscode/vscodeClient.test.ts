@@ -1282,6 +1282,7 @@ t.test('the list of prompts: what can be used comes first, and each other row sa
       { ...base, name: 'bad', problem: '"name" is missing.', line: 3 },
       { ...base, name: 'fix', hiddenBy: 'command' },
       { ...base, name: 'two', hiddenBy: 'prompt', from: 'workspace' },
+      { name: 'git:log', description: '', from: 'server', server: 'git', arguments: [] },
       {
         ...base,
         name: 'about',
@@ -1296,6 +1297,7 @@ t.test('the list of prompts: what can be used comes first, and each other row sa
       [label, description, detail, JSON.stringify(choice)].join(' | '),
     ),
     [
+      '/git:log | of the tool server git |  | {"does":"use","name":"git:log"}',
       '/about | TOPIC [READER] · of this workspace | Says $\u2060(trash) what it is | {"does":"use","name":"about"}',
       '$(warning) /bad |  | "name" is missing. | {"does":"open","path":"/p/a.md","line":3}',
       '$(warning) /fix |  | Hidden: /fix is a command of @runner. Rename the prompt. | {"does":"open","path":"/p/a.md","line":1}',

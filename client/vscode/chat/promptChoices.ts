@@ -23,7 +23,7 @@ interface PromptChoice {
   readonly choice: Choice;
 }
 
-/** The rows: prompts that can be used, then the others with the reason, then what else can be done. */
+/** The rows: prompts that can be used, then files that cannot, with the reason, then what else can be done. */
 export function promptChoices({ prompts, folder }: ListPromptsResult): readonly PromptChoice[] {
   const usable = prompts.filter(isUsable).map(toUse);
   const others = prompts.flatMap((prompt) => (isUsable(prompt) ? [] : toOpen(prompt)));
@@ -72,8 +72,9 @@ function toOpen(prompt: Prompt): readonly PromptChoice[] {
   ];
 }
 
-function whose({ from }: Prompt): readonly string[] {
-  return from === 'workspace' ? ['of this workspace'] : [];
+function whose({ from, server }: Prompt): readonly string[] {
+  if (from === 'user') return [];
+  return [from === 'workspace' ? 'of this workspace' : `of the tool server ${server}`];
 }
 
 /** Text of a file, which may have icons and control characters of its own. */

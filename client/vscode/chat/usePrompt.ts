@@ -1,6 +1,6 @@
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { userConfigFile } from '../../../protocol/base/userFolders.ts';
+import { userPrompts } from '../../../protocol/base/userFolders.ts';
 import { allowPromptsRequest, listPromptsRequest } from '../../../protocol/messages/prompts.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
@@ -57,8 +57,7 @@ async function writePrompt(): Promise<void> {
         : 'A name has lower-case letters, digits, _ and -, and begins with a letter or a digit.',
   });
   if (name === undefined) return;
-  const folder = join(dirname(userConfigFile(process.env)), 'prompts');
-  const uri = vscode.Uri.file(join(folder, `${name.trim()}.md`));
+  const uri = vscode.Uri.file(join(userPrompts(process.env), `${name.trim()}.md`));
   const { fs } = vscode.workspace;
   const isThere = await fs.stat(uri).then(
     () => true,
