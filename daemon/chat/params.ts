@@ -54,11 +54,19 @@ const answerFormat = z.union([z.string(), object]).check((payload) => {
   if (problem !== undefined) payload.issues.push({ code: 'custom', message: problem, input: value });
 });
 
+/** The fields of every request that a model answers in a stream. */
+export const requestFields = {
+  server: z.exactOptional(z.string()),
+  streamId: nonEmpty,
+  model: nonEmpty,
+  think: z.exactOptional(z.union([z.boolean(), z.enum(['low', 'medium', 'high', 'max'])])),
+  options: z.exactOptional(object),
+  keepAlive: z.exactOptional(keepAlive()),
+};
+
 export const chatParamsSchema: Schema<ChatParams> = exact(
   z.object({
-    server: z.exactOptional(z.string()),
-    streamId: nonEmpty,
-    model: nonEmpty,
+    ...requestFields,
     messages: z.array(message).check(z.minLength(1, 'there is no message')),
     tools: z.exactOptional(z.array(tool)),
     hostedTools: z.exactOptional(
@@ -66,9 +74,6 @@ export const chatParamsSchema: Schema<ChatParams> = exact(
     ),
     maxRounds: z.exactOptional(z.int().check(z.gte(1, 'it is less than 1'))),
     toolChoice: z.exactOptional(z.enum(['auto', 'none', 'required'])),
-    think: z.exactOptional(z.union([z.boolean(), z.enum(['low', 'medium', 'high', 'max'])])),
-    options: z.exactOptional(object),
-    keepAlive: z.exactOptional(keepAlive()),
     format: z.exactOptional(answerFormat),
     context: z.exactOptional(z.literal('leading')),
     contextTags: z.exactOptional(

@@ -59,7 +59,10 @@ export function recipientOf(
 }
 
 /** An address that cannot be read counts as a secret. */
-async function privacyOf({ path, uris = [] }: Attachment, find: FindPrivacy): Promise<Privacy | undefined> {
+export async function privacyOf(
+  { path, uris = [] }: Pick<Attachment, 'path' | 'uris'>,
+  find: FindPrivacy,
+): Promise<Privacy | undefined> {
   const paths = uris.length === 0 ? [path] : uris.map(tryPathOf);
   const all = await Promise.all(paths.map((one) => (one === undefined ? 'secret' : find(one))));
   return all.find((privacy) => privacy !== undefined);

@@ -24,6 +24,7 @@ import type { Wait } from '../completion/pacing.ts';
 import { createRegistration, serveCompletion } from '../completion/serveCompletion.ts';
 import { createSettingsReader } from '../config/settingsReader.ts';
 import { enabledServers } from '../config/userFile.ts';
+import { serveEdit } from '../edit/serveEdit.ts';
 import { serveEngine } from '../engine/serveEngine.ts';
 import { serveFiles } from '../files/serveFiles.ts';
 import { serveLogs } from '../logs/serveLogs.ts';
@@ -224,6 +225,7 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
   const loop = createToolLoop({ chat: round, tools, takesTools, askApproval, onProgress, createId });
   const chat = core.asTurns(loop);
   serveChat(endpoint, { chat, servers, status, requireTools: (names) => tools.require(names) });
+  serveEdit(endpoint, { chat: round, servers, status, findPrivacy: core.findPrivacy });
   serveSessions(endpoint, sessions);
   serveTools(endpoint, tools);
   serveFiles(endpoint, {

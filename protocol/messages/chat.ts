@@ -146,6 +146,8 @@ export type NoticeCode =
   | 'model-loading'
   /** The answer is not in the `format` of the request: no JSON, cut, or not as the schema says. */
   | 'format-not-held'
+  /** Only of an edit: the model marked no lines as the new ones, so its whole answer is taken. */
+  | 'edit-without-block'
   /** The runner counted tokens but sent nothing: what the model said was lost in the runner. */
   | 'answer-lost'
   /**

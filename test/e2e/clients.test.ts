@@ -154,6 +154,7 @@ t.test('the daemon accepts each example and returns its result', async (t) => {
     if (request === 'runner/chat' && 'tools' in params)
       runner.failWith(400, { error: 'registry.ollama.ai/library/coder:1b does not support tools' });
     if (request === 'runner/chat' && !('hostedTools' in params)) runner.say('Hello to you.');
+    if (request === 'runner/edit') runner.say('```lua\n  local total = 1\n```');
     const answer: { readonly session?: { readonly id: string }; readonly url?: string } =
       await daemon.connection.sendRequest(request, params);
     if (request === 'runner/tools/login') await browse(answer.url ?? '');

@@ -15,6 +15,22 @@ end, {
   desc = 'Opens the chat, with ! a fresh one; with a prompt, sends it; with a range, sends its lines along',
 })
 
+command('RunnerEdit', function(arguments)
+  require('runner').edit(arguments)
+end, {
+  nargs = '*',
+  range = true,
+  desc = 'Changes lines, or what the cursor is in, as the argument says; shows the difference',
+})
+
+command('RunnerEditAccept', function(arguments)
+  require('runner').accept_edit(arguments)
+end, { range = true, bar = true, desc = 'Accepts the edit, or what of it is in the range' })
+
+command('RunnerEditReject', function(arguments)
+  require('runner').reject_edit(arguments)
+end, { range = true, bar = true, desc = 'Rejects the edit, or what of it is in the range' })
+
 command('RunnerModels', function()
   require('runner').models()
 end, { desc = 'The installed models, and what can be done with each' })
@@ -62,7 +78,7 @@ end, {
 
 command('RunnerCancel', function()
   require('runner').cancel()
-end, { desc = 'Cancels the answer that is under way, else a login, else the newest download or start' })
+end, { desc = 'Cancels an edit or an answer that is under way, else a login, else the newest download or start' })
 
 local group = vim.api.nvim_create_augroup('runner.chats', { clear = true })
 local chats = 'runner://chat*'

@@ -1,7 +1,14 @@
 --- Highlight groups, which a colour scheme may override.
 local M = {}
 
-local links = { RunnerHeading = 'Title', RunnerHint = 'Comment', RunnerError = 'DiagnosticError' }
+local links = {
+  RunnerHeading = 'Title',
+  RunnerHint = 'Comment',
+  RunnerError = 'DiagnosticError',
+  RunnerEditLines = 'Visual',
+  RunnerEditAdded = 'DiffAdd',
+  RunnerEditDeleted = 'DiffDelete',
+}
 
 function M.setup()
   for name, target in pairs(links) do

@@ -66,6 +66,7 @@ end
 ---@type table<string, lsp.Handler>
 M.handlers = {
   ['runner/chat/delta'] = forwarder('runner/chat/delta'),
+  ['runner/edit/delta'] = forwarder('runner/edit/delta'),
   ['runner/status/didChange'] = forwarder('runner/status/didChange'),
   ['runner/models/didChange'] = forwarder('runner/models/didChange'),
   ['runner/tools/progress'] = forwarder('runner/tools/progress'),

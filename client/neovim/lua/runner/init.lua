@@ -62,6 +62,37 @@ function M.chat(arguments)
   chat.open({ prompt = arguments.args, selection = selection, is_fresh = arguments.bang })
 end
 
+--- The lines that a user command was given.
+---@param arguments { range: integer, line1: integer, line2: integer }
+---@return runner.Lines?
+local function lines_of(arguments)
+  return arguments.range > 0 and { first = arguments.line1 - 1, last = arguments.line2 } or nil
+end
+
+--- The arguments of the user command.
+---@param arguments { args: string, range: integer, line1: integer, line2: integer }
+function M.edit(arguments)
+  if is_ready() then
+    require('runner.edit').start(vim.trim(arguments.args), lines_of(arguments))
+  end
+end
+
+--- The arguments of the user command.
+---@param arguments { range: integer, line1: integer, line2: integer }
+function M.accept_edit(arguments)
+  if is_ready() then
+    require('runner.edit').accept(lines_of(arguments))
+  end
+end
+
+--- The arguments of the user command.
+---@param arguments { range: integer, line1: integer, line2: integer }
+function M.reject_edit(arguments)
+  if is_ready() then
+    require('runner.edit').reject(lines_of(arguments))
+  end
+end
+
 --- Makes a buffer a chat that an editor session or `:edit` has created by its name.
 ---@param bufnr integer
 function M.restore(bufnr)
@@ -141,7 +172,8 @@ function M.cancel()
   if not is_ready() then
     return
   end
-  local is_cancelled = require('runner.chat').cancel()
+  local is_cancelled = require('runner.edit').cancel()
+    or require('runner.chat').cancel()
     or require('runner.login').cancel()
     or require('runner.work').cancel()
   if not is_cancelled then

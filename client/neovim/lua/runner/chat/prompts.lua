@@ -18,25 +18,24 @@ local M = {}
 local patience = 1000
 
 ---@param folder { path: string, files: integer }
----@param take fun(is_allowed: boolean) Not called if the user chooses nothing.
-local function ask_about(folder, take)
+---@param take fun(is_allowed: boolean)
+---@param leave fun() Called instead if the user chooses nothing.
+local function ask_about(folder, take, leave)
   local what = folder.files == 1 and 'the prompt' or ('the %d prompts'):format(folder.files)
   local question = ('Use %s of this workspace from now on, in %s? '):format(what, vim.fn.strtrans(folder.path))
   picker.select({ 'No', 'Yes' }, { prompt = question }, function(choice)
     if choice then
       take(choice == 'Yes')
+    else
+      leave()
     end
   end)
 end
 
----@param message string
-local function refuse(message)
-  notice.complain('Nothing was sent. ' .. message)
-end
-
 ---@param params table
 ---@param take fun(found: table)
-local function get(params, take)
+---@param refuse fun(message?: string)
+local function get(params, take, refuse)
   connection.request('runner/prompts/get', params, function(err, found)
     if err then
       return refuse(err.message)
@@ -46,25 +45,34 @@ local function get(params, take)
     ask_about(found.folder, function(is_allowed)
       local answer = { cwd = params.cwd, allowed = is_allowed }
       connection.request('runner/prompts/allow', answer, function(failure)
-        if failure then
-          refuse(failure.message)
-        elseif is_allowed then
+        if failure or not is_allowed then
+          refuse(failure and failure.message)
+        else
           connection.request('runner/prompts/get', params, function(problem, allowed)
             return problem and refuse(problem.message) or take(allowed)
           end)
         end
       end)
-    end)
+    end, refuse)
   end)
 end
 
 --- Text that calls no prompt is sent as it is, at once.
 ---@param typed string
----@param take fun(found: runner.FoundPrompt) Not called if nothing is to be sent; the user knows why.
-function M.find(typed, take)
+---@param take fun(found: runner.FoundPrompt)
+---@param leave? fun() Called instead if nothing is to be sent; the user knows why.
+function M.find(typed, take, leave)
   local name, text = typed:match('^/([^%s/]+)%s*(.*)$')
   if not name then
     return take({ text = typed })
+  end
+  local function refuse(message)
+    if message then
+      notice.complain('Nothing was sent. ' .. message)
+    end
+    if leave then
+      leave()
+    end
   end
   get({ name = name, text = text, cwd = vim.uv.cwd() }, function(found)
     if found.kind == 'prompt' then
@@ -74,7 +82,7 @@ function M.find(typed, take)
     else
       refuse(found.message)
     end
-  end)
+  end, refuse)
 end
 
 --- The prompts that can be used.

@@ -1,0 +1,453 @@
+--- One edit: lines of a buffer, the new lines as they come, and the difference that the user accepts or rejects.
+local connection = require('runner.connection')
+local hunks = require('runner.edit.hunks')
+local incoming = require('runner.incoming')
+local keys = require('runner.edit.keys')
+local notice = require('runner.notice')
+
+---@alias runner.EditPhase 'asking'|'waiting'|'thinking'|'writing'|'done'
+
+---@class runner.Edit
+---@field bufnr integer
+---@field phase runner.EditPhase
+---@field private old string[]
+---@field private pieces string[] Of the new text.
+---@field private size integer Bytes of the new text.
+---@field private hunks runner.Hunk[]
+---@field private place integer? The mark of the first line.
+---@field private hint integer? The mark of the line that says what goes on.
+---@field private model string?
+---@field private stream_id string?
+---@field private request runner.Request?
+---@field private on_end fun()
+---@field private accepted integer
+---@field private is_due boolean? The new lines are drawn soon.
+local Edit = {}
+Edit.__index = Edit
+
+local namespace = vim.api.nvim_create_namespace('runner.edit.place')
+--- Of the lines that are changed, until the new ones come.
+local highlight = vim.api.nvim_create_namespace('runner.edit.lines')
+--- In bytes, of the lines and of the new ones. No model answers more in one piece.
+local most_bytes = 1024 * 1024
+--- Lines around the edit that the daemon gets. It sends the nearest.
+local most_around = 200
+--- In ms between two drawings of what comes.
+local period = 40
+
+local count = 0
+--- Edits that wait for their end, by stream.
+---@type table<string, runner.Edit>
+local streams = {}
+
+incoming.on('runner/edit/delta', function(delta)
+  local edit = streams[delta.streamId]
+  if edit then
+    edit:take(delta)
+  end
+end)
+
+---@param bufnr integer
+---@param lines runner.Lines
+---@return string? problem
+function Edit.problem_of(bufnr, lines)
+  if vim.startswith(vim.api.nvim_buf_get_name(bufnr), 'runner://') or not vim.bo[bufnr].modifiable then
+    return 'This buffer cannot be changed, so there is nothing to edit.'
+  end
+  local text = table.concat(vim.api.nvim_buf_get_lines(bufnr, lines.first, lines.last, false), '\r')
+  if #text > most_bytes then
+    return 'These lines have more than 1 MB. Select fewer.'
+  elseif text:find('\n', 1, true) then
+    return 'These lines have NUL characters, so they are no text.'
+  end
+end
+
+--- The lines are marked, so that the user sees them while saying what to do.
+---@param bufnr integer
+---@param lines runner.Lines
+---@param on_end fun()
+---@return runner.Edit
+function Edit.create(bufnr, lines, on_end)
+  local self = setmetatable({
+    bufnr = bufnr,
+    phase = 'asking',
+    old = vim.api.nvim_buf_get_lines(bufnr, lines.first, lines.last, false),
+    pieces = {},
+    size = 0,
+    hunks = {},
+    accepted = 0,
+    on_end = on_end,
+  }, Edit)
+  self.place = vim.api.nvim_buf_set_extmark(bufnr, namespace, lines.first, 0, {})
+  for row = lines.first, lines.last - 1 do
+    vim.api.nvim_buf_set_extmark(bufnr, highlight, row, 0, { line_hl_group = 'RunnerEditLines' })
+  end
+  return self
+end
+
+---@return integer
+function Edit:line_count()
+  return #self.old
+end
+
+---@private
+---@return integer row From 0.
+function Edit:row()
+  return vim.api.nvim_buf_get_extmark_by_id(self.bufnr, namespace, self.place, {})[1] or 0
+end
+
+---@private
+---@param text string
+function Edit:say(text)
+  self.hint = vim.api.nvim_buf_set_extmark(self.bufnr, namespace, self:row(), 0, {
+    id = self.hint,
+    virt_text = { { '  ' .. text, 'RunnerHint' } },
+    virt_text_pos = 'eol',
+    hl_mode = 'combine',
+  })
+end
+
+--- The lines are as they were, wherever they have moved.
+---@private
+---@return boolean
+function Edit:is_unchanged()
+  local row = self:row()
+  return vim.deep_equal(vim.api.nvim_buf_get_lines(self.bufnr, row, row + #self.old, false), self.old)
+end
+
+---@private
+---@param instruction string
+---@return table
+function Edit:params(instruction)
+  local bufnr, row = self.bufnr, self:row()
+  local function text_of(first, last)
+    return table.concat(vim.api.nvim_buf_get_lines(bufnr, first, last, false), '\n')
+  end
+  local name = vim.api.nvim_buf_get_name(bufnr)
+  local filetype = vim.bo[bufnr].filetype
+  return {
+    streamId = self.stream_id,
+    model = self.model,
+    instruction = instruction,
+    text = table.concat(self.old, '\n'),
+    before = text_of(math.max(row - most_around, 0), row),
+    after = text_of(row + #self.old, row + #self.old + most_around),
+    path = name ~= '' and vim.fn.fnamemodify(name, ':.') or nil,
+    language = filetype ~= '' and filetype or nil,
+    uris = name ~= '' and { vim.uri_from_bufnr(bufnr) } or nil,
+  }
+end
+
+--- Asks the model.
+---@param model string
+---@param instruction string
+function Edit:ask(model, instruction)
+  count = count + 1
+  self.model, self.stream_id = model, ('neovim-edit-%d'):format(count)
+  streams[self.stream_id] = self
+  keys.map(self.bufnr, {
+    ['<C-c>'] = {
+      run = function()
+        self:cancel()
+      end,
+      desc = 'Cancels the edit',
+    },
+  })
+  self:set_phase('waiting')
+  self.request = connection.request('runner/edit', self:params(instruction), function(err, result)
+    if self.phase ~= 'done' and streams[self.stream_id] then
+      self:finish(err, result)
+    end
+  end)
+end
+
+local phases = {
+  waiting = '%s reads … <C-c> cancels',
+  thinking = '%s thinks … <C-c> cancels',
+  writing = '%s writes … <C-c> cancels',
+}
+
+---@private
+---@param phase runner.EditPhase
+function Edit:set_phase(phase)
+  if self.phase == phase then
+    return
+  end
+  if phase == 'writing' then
+    vim.api.nvim_buf_clear_namespace(self.bufnr, highlight, 0, -1)
+  end
+  self.phase = phase
+  self:say(phases[phase]:format(self.model))
+end
+
+--- The next piece of what comes.
+---@param delta { kind: string, text?: string, notice?: { code: string, message: string } }
+function Edit:take(delta)
+  if delta.kind == 'notice' and delta.notice.code == 'model-loading' then
+    self:say(('Loading %s … <C-c> cancels'):format(self.model))
+  elseif delta.kind == 'notice' then
+    notice.warn(delta.notice.message)
+  elseif delta.kind == 'thinking' then
+    self:set_phase('thinking')
+  elseif delta.kind == 'text' then
+    self:set_phase('writing')
+    self.size = self.size + #delta.text
+    if self.size > most_bytes then
+      self:close()
+      return notice.complain('The model wrote more than 1 MB, so it was stopped. Nothing was changed.')
+    end
+    table.insert(self.pieces, delta.text)
+    self:draw_soon()
+  end
+end
+
+---@private
+function Edit:draw_soon()
+  if self.is_due then
+    return
+  end
+  self.is_due = true
+  vim.defer_fn(function()
+    self.is_due = false
+    if self.phase == 'writing' and vim.api.nvim_buf_is_loaded(self.bufnr) then
+      self:draw_beginning()
+    end
+  end, period)
+end
+
+---@private
+function Edit:draw_beginning()
+  if not self:is_unchanged() then
+    return hunks.clear(self.bufnr)
+  end
+  local new = vim.split(table.concat(self.pieces), '\n', { plain = true })
+  hunks.show(self.bufnr, hunks.compare_beginning(self.old, new), self:row())
+end
+
+---@private
+---@param err runner.Error?
+---@param result { finishReason: string, text: string, notices: { code: string, message: string }[] }?
+function Edit:finish(err, result)
+  local problem = self:problem_with(err, result)
+  if problem then
+    self:close()
+    return notice.complain(problem)
+  end
+  local new = result.text == '' and {} or vim.split(result.text, '\n', { plain = true })
+  self.hunks = hunks.compare(self.old, new)
+  if #self.hunks == 0 then
+    self:close()
+    return notice.say('The model leaves these lines as they are.')
+  end
+  for _, one in ipairs(result.notices) do
+    if one.code == 'edit-without-block' then
+      notice.warn(one.message)
+    end
+  end
+  streams[self.stream_id] = nil
+  self.phase = 'done'
+  hunks.show(self.bufnr, self.hunks, self:row())
+  self:offer()
+end
+
+---@private
+---@param err runner.Error?
+---@param result table?
+---@return string?
+function Edit:problem_with(err, result)
+  if err then
+    return ('Nothing was changed. %s'):format(err.message)
+  elseif result.finishReason ~= 'stop' then
+    return 'Nothing was changed: the new lines were cut, because the context window is full. Select fewer lines.'
+  elseif not self:is_unchanged() then
+    return 'Nothing was changed: you have changed these lines meanwhile. Ask again.'
+  elseif #result.text > most_bytes then
+    return 'Nothing was changed: the new lines have more than 1 MB.'
+  end
+end
+
+--- The keys, and what they do, beside the first hunk.
+---@private
+function Edit:offer()
+  local function on(run)
+    return function()
+      run(self)
+    end
+  end
+  keys.map(self.bufnr, {
+    ga = { run = on(self.accept_one), desc = 'Accepts this part of the edit' },
+    gr = { run = on(self.reject_one), desc = 'Rejects this part of the edit' },
+    gA = { run = on(self.accept), desc = 'Accepts the edit' },
+    gR = { run = on(self.reject), desc = 'Rejects the edit' },
+    [']c'] = {
+      run = function()
+        self:go(1)
+      end,
+      desc = 'The next part of the edit',
+    },
+    ['[c'] = {
+      run = function()
+        self:go(-1)
+      end,
+      desc = 'The previous part of the edit',
+    },
+  })
+  self:show_hint()
+end
+
+---@private
+function Edit:show_hint()
+  self:clear_marks()
+  local all = #self.hunks == 1 and '' or (', gA and gR all %d, ]c the next'):format(#self.hunks)
+  vim.api.nvim_buf_set_extmark(self.bufnr, namespace, hunks.row_of(self.bufnr, self.hunks[1]), 0, {
+    virt_text = { { ('  ga accepts, gr rejects%s'):format(all), 'RunnerHint' } },
+    virt_text_pos = 'eol',
+    hl_mode = 'combine',
+  })
+end
+
+--- Windows have another size.
+function Edit:show_again()
+  if self.phase == 'done' then
+    hunks.show_again(self.bufnr, self.hunks)
+    self:show_hint()
+  end
+end
+
+---@private
+---@return integer row From 0.
+local function cursor_row()
+  return vim.api.nvim_win_get_cursor(0)[1] - 1
+end
+
+---@private
+---@param step 1|-1
+function Edit:go(step)
+  local row, target = cursor_row(), nil
+  for _, hunk in ipairs(self.hunks) do
+    local at = hunks.row_of(self.bufnr, hunk)
+    if step == 1 and at > row then
+      target = at
+      break
+    elseif step == -1 and at < row then
+      target = at
+    end
+  end
+  if target then
+    vim.cmd("normal! m'")
+    vim.api.nvim_win_set_cursor(0, { target + 1, 0 })
+  end
+end
+
+--- The hunks in lines of the buffer, or all of them.
+---@private
+---@param lines runner.Lines?
+---@return runner.Hunk[]
+function Edit:hunks_in(lines)
+  return vim.tbl_filter(function(hunk)
+    local row = hunks.row_of(self.bufnr, hunk)
+    return not lines or (row < lines.last and row + #hunk.old > lines.first)
+  end, self.hunks)
+end
+
+--- These hunks are decided. The last one ends the edit.
+---@private
+---@param decided runner.Hunk[]
+function Edit:settle(decided)
+  self.hunks = vim.tbl_filter(function(hunk)
+    return not vim.tbl_contains(decided, hunk)
+  end, self.hunks)
+  if #self.hunks == 0 then
+    return self:close()
+  end
+  self:show_again()
+end
+
+local still_comes = 'The new lines are still coming; <C-c> cancels.'
+
+--- Accepts the hunks in these lines, or all. All of them are one step of undo.
+---@param lines? runner.Lines
+function Edit:accept(lines)
+  if self.phase ~= 'done' then
+    return notice.warn(still_comes)
+  end
+  self:accept_hunks(self:hunks_in(lines))
+end
+
+---@private
+---@param wanted runner.Hunk[]
+function Edit:accept_hunks(wanted)
+  if not vim.bo[self.bufnr].modifiable then
+    return notice.complain('This buffer cannot be changed now. ":set modifiable" allows it.')
+  end
+  -- What the user did just before is another step of undo.
+  vim.api.nvim_buf_call(self.bufnr, function()
+    vim.cmd('let &g:undolevels = &g:undolevels')
+  end)
+  local accepted = vim.tbl_filter(function(hunk)
+    return hunks.accept(self.bufnr, hunk)
+  end, wanted)
+  local left = #wanted - #accepted
+  self:settle(accepted)
+  if left > 0 then
+    local message = 'You have changed the lines of %s meanwhile, so %s not accepted. u takes your change back, gr drops %s.'
+    local words = left == 1 and { 'one part', 'it was', 'it' } or { ('%d parts'):format(left), 'they were', 'one' }
+    notice.complain(message:format(unpack(words)))
+  end
+end
+
+--- Rejects the hunks in these lines, or all. While they come, that cancels.
+---@param lines? runner.Lines
+function Edit:reject(lines)
+  if self.phase ~= 'done' then
+    return self:cancel()
+  end
+  self:settle(self:hunks_in(lines))
+end
+
+---@private
+function Edit:accept_one()
+  self:accept_hunks({ hunks.nearest(self.bufnr, self.hunks, cursor_row()) })
+end
+
+---@private
+function Edit:reject_one()
+  self:settle({ hunks.nearest(self.bufnr, self.hunks, cursor_row()) })
+end
+
+--- Stops the model, if it writes.
+---@return boolean whether it did
+function Edit:cancel()
+  local was_coming = self.phase ~= 'done'
+  if was_coming then
+    self:close()
+    notice.say('The edit was cancelled. Nothing was changed.')
+  end
+  return was_coming
+end
+
+--- Ends the edit, without a word.
+function Edit:close()
+  local request = self.request
+  self.phase, self.request = 'done', nil
+  if self.stream_id and streams[self.stream_id] then
+    streams[self.stream_id] = nil
+    if request then
+      request.cancel()
+    end
+  end
+  keys.unmap(self.bufnr)
+  hunks.clear(self.bufnr)
+  if vim.api.nvim_buf_is_loaded(self.bufnr) then
+    self:clear_marks()
+  end
+  self.on_end()
+end
+
+---@private
+function Edit:clear_marks()
+  vim.api.nvim_buf_clear_namespace(self.bufnr, namespace, 0, -1)
+  vim.api.nvim_buf_clear_namespace(self.bufnr, highlight, 0, -1)
+end
+
+return Edit

@@ -1,0 +1,108 @@
+import * as z from 'zod/mini';
+import type { ChatDelta, Notice } from '../../protocol/messages/chat.ts';
+import {
+  type EditDelta,
+  type EditParams,
+  type EditResult,
+  editDelta,
+  editRequest,
+} from '../../protocol/messages/edit.ts';
+import { InvalidParamsError, RunnerError } from '../base/errors.ts';
+import type { FindPrivacy } from '../base/filePrivacy.ts';
+import { exact, type Schema } from '../base/validate.ts';
+import type { Chat } from '../chat/chat.ts';
+import { requestFields } from '../chat/params.ts';
+import { privacyOf } from '../chat/privateAttachments.ts';
+import type { Endpoint } from '../rpc/endpoint.ts';
+import type { Runner } from '../runner/runner.ts';
+import type { Servers } from '../runner/servers.ts';
+import type { StatusMonitor } from '../status/status.ts';
+import { editMessages } from './editPrompt.ts';
+import { EditReply } from './editReply.ts';
+
+interface EditDependencies {
+  /** Answers one round, and keeps nothing. */
+  readonly chat: Chat;
+  readonly servers: Servers;
+  readonly status: StatusMonitor;
+  readonly findPrivacy: FindPrivacy;
+}
+
+/** Answers the request for new lines in place of others. */
+export function serveEdit(endpoint: Endpoint, dependencies: EditDependencies): void {
+  const { servers, status } = dependencies;
+  const streams = new Set<string>();
+  endpoint.onRequest(editRequest, editSchema, async (params, signal) => {
+    if (streams.has(params.streamId))
+      throw new InvalidParamsError('streamId', 'another running edit already uses it');
+    streams.add(params.streamId);
+    let done: (() => void) | undefined;
+    try {
+      const runner = await servers.runner(params.server, signal);
+      // The status is that of the default server.
+      if (runner.server.name === servers.server().name) done = status.beginWork();
+      const send = (delta: EditDelta) => endpoint.notify(editDelta, delta);
+      return await edit({ ...dependencies, params, runner, send, signal });
+    } finally {
+      done?.();
+      streams.delete(params.streamId);
+    }
+  });
+}
+
+interface Edit extends EditDependencies {
+  readonly params: EditParams;
+  readonly runner: Runner;
+  readonly send: (delta: EditDelta) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+async function edit({ params, runner, chat, findPrivacy, send, signal }: Edit): Promise<EditResult> {
+  const { streamId, instruction, text, before, after, path = '', language, uris, ...asked } = params;
+  const isPrivate = (await privacyOf({ path, ...(uris && { uris }) }, findPrivacy)) !== undefined;
+  const reply = new EditReply(text);
+  let seq = 0;
+  const take = async (delta: ChatDelta) => {
+    const content = contentOf(delta, reply);
+    if (content) await send({ streamId, seq: seq++, ...content });
+  };
+  const messages = editMessages(params, isPrivate);
+  const result = await chat(runner, { ...asked, streamId, messages }, take, signal);
+  const { finishReason, usage } = result;
+  const { text: lines, isWithoutBlock } = reply.end();
+  if (finishReason === 'stop' && isWithoutBlock && lines === '')
+    throw new RunnerError(
+      'bad-response',
+      'The model wrote no new lines. Ask again, or choose another model.',
+    );
+  const notices = isWithoutBlock && finishReason === 'stop' ? [...result.notices, whole] : result.notices;
+  return { finishReason, text: lines, usage, notices };
+}
+
+type Content<T = EditDelta> = T extends EditDelta ? Omit<T, 'streamId' | 'seq'> : never;
+
+function contentOf(delta: ChatDelta, reply: EditReply): Content | undefined {
+  if (delta.kind === 'thinking') return { kind: 'thinking', text: delta.text };
+  if (delta.kind === 'notice') return { kind: 'notice', notice: delta.notice };
+  const text = delta.kind === 'text' ? reply.add(delta.text) : '';
+  return text === '' ? undefined : { kind: 'text', text };
+}
+
+const whole: Notice = {
+  code: 'edit-without-block',
+  message:
+    'The model did not mark the new lines, so its whole answer is taken. Read it before you accept it.',
+};
+
+const editSchema: Schema<EditParams> = exact(
+  z.object({
+    ...requestFields,
+    instruction: z.string().check(z.refine((text) => text.trim() !== '', 'it is empty')),
+    text: z.string(),
+    before: z.exactOptional(z.string()),
+    after: z.exactOptional(z.string()),
+    path: z.exactOptional(z.string()),
+    language: z.exactOptional(z.string()),
+    uris: z.exactOptional(z.array(z.string())),
+  }),
+);
