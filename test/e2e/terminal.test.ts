@@ -260,6 +260,14 @@ t.test('a conversation in a real terminal', needs('tmux'), async (t) => {
   screen.type(', in short');
   screen.press('Enter');
   await screen.until(/what is @README\.md, in short\*\*/);
+  screen.type('/fork 1');
+  screen.press('Enter');
+  await screen.until(/new conversation with 1 turn\./);
+  screen.type('/resume endless');
+  screen.press('Enter');
+  await screen.until(/Which conversation\? endless\n› hello there +[23] turns[\s\S]*Esc leaves/);
+  screen.press('Enter');
+  await screen.until(/Going on with "hello there", [23] turns/);
   screen.type('/model');
   screen.press('Enter');
   await screen.until(/GGUF/);

@@ -52,6 +52,10 @@ export interface CommandLine {
   readonly session?: string;
   /** Continues the last conversation of this folder. */
   readonly continue: boolean;
+  /** The id of a conversation to begin a new one with. */
+  readonly fork?: string;
+  /** The user chooses the conversation to continue. */
+  readonly resume: boolean;
   readonly raw: boolean;
   readonly all: boolean;
   readonly markdown: boolean;
@@ -100,6 +104,8 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     keepAlive: keepAlive === undefined ? undefined : parseKeepAlive(keepAlive),
     session: last('session'),
     continue: is('continue'),
+    fork: last('fork'),
+    resume: is('resume'),
     raw: is('raw'),
     all: is('all'),
     markdown: is('markdown'),

@@ -90,6 +90,13 @@ export const flags = {
   },
   continue: { type: 'boolean', summary: 'goes on with the last conversation of this folder' },
   session: { type: 'string', value: 'ID', summary: 'goes on with this conversation', offers: 'sessions' },
+  resume: { type: 'boolean', summary: 'lets you choose and search the conversation to go on with' },
+  fork: {
+    type: 'string',
+    value: 'ID',
+    summary: 'begins a new conversation with all that was said in this one',
+    offers: 'sessions',
+  },
   markdown: { type: 'boolean', summary: '"show" prints Markdown' },
   all: { type: 'boolean', summary: '"rm" deletes all of them' },
   yes: { type: 'boolean', short: 'y', summary: 'deletes without a question' },

@@ -19,7 +19,7 @@ import {
 } from '../conversation/chatSettings.ts';
 import { withNearModels } from '../conversation/chooseModel.ts';
 import { converse } from '../conversation/conversation.ts';
-import { chooseModelOf, findSession } from '../conversation/keptConversation.ts';
+import { canChoose, chooseModelOf, findSession } from '../conversation/keptConversation.ts';
 import { createLineEditor } from '../conversation/lineEditor.ts';
 import {
   type Along,
@@ -44,7 +44,8 @@ export async function chat(context: CommandContext): Promise<number> {
   const isInteractive = terminal.stdin.isTTY === true && terminal.stdout.isScreen && !commandLine.json;
   const isConversation = isInteractive && commandLine.words.length === 0;
   const settings = await readChatSettings(terminal.cwd, commandLine);
-  const prompt = isConversation ? nothingAsked : await readPrompt(context);
+  const onlyLists = commandLine.resume && !canChoose(terminal, commandLine.json);
+  const prompt = isConversation || onlyLists ? nothingAsked : await readPrompt(context);
   const connection = await connectForChat(context, {
     optionsFor: (toolServers) => chooseTools(context, toolServers).options,
     // Only a person at a terminal can be asked before a call.
@@ -53,6 +54,7 @@ export async function chat(context: CommandContext): Promise<number> {
   try {
     const tools = chooseTools(context, connection.daemon.toolServers);
     const session = await findSession(terminal, commandLine, connection.daemon);
+    if (session === 'none') return 0;
     const parts = { connection, session, tools, settings };
     return await (isConversation ? converse(context, parts) : giveOneAnswer(context, { ...parts, prompt }));
   } finally {

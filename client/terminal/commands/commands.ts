@@ -33,6 +33,8 @@ const chatFlags: NonNullable<Command['flags']> = [
   'allow',
   'continue',
   'session',
+  'resume',
+  'fork',
   'raw',
   ['yes', 'sends private files, and fetches pages, that the prompt names with @'],
 ];

@@ -8,10 +8,16 @@ import type { CommandContext } from '../cli/command.ts';
 import { TerminalError } from '../cli/failure.ts';
 import { confirmDeletion } from '../cli/question.ts';
 import { canAsk } from '../cli/terminal.ts';
-import { allSessions, readSession, showMessage, timeOf, titleOf } from '../conversation/keptConversation.ts';
+import {
+  allSessions,
+  readSession,
+  sessionsTable,
+  showMessage,
+  timeOf,
+  titleOf,
+} from '../conversation/keptConversation.ts';
 import { withDaemon } from '../daemon/connection.ts';
 import type { Daemon } from '../daemon/daemon.ts';
-import { formatTable } from '../screen/table.ts';
 
 /** The words that are not a query. */
 export const sessionWords: readonly string[] = ['show', 'rm'];
@@ -37,24 +43,12 @@ async function list({ terminal, commandLine }: CommandContext, daemon: Daemon): 
   const sessions = await allSessions(daemon, query);
   if (commandLine.json) for (const session of sessions) await stdout.writeJson(session);
   else if (sessions.length > 0) {
-    const columns = ['ID', 'LAST', 'TURNS', 'TITLE', 'FOLDER'].map((title) => ({
-      title,
-      isFlexible: title === 'TITLE' || title === 'FOLDER',
-    }));
-    const rows = sessions.map((session) => rowOf(session, env['HOME']));
-    await stdout.write(formatTable(columns, rows, stdout));
+    await stdout.write(sessionsTable(sessions, stdout, env['HOME']));
   } else
     await stderr.writeLine(
       query === '' ? 'No conversation is kept yet.' : `No conversation has "${showLine(query)}".`,
     );
   return 0;
-}
-
-function rowOf(session: Session, home = ''): readonly string[] {
-  const { id, turns, cwd = '' } = session;
-  const isAtHome = home !== '' && (cwd === home || cwd.startsWith(`${home}/`));
-  const folder = isAtHome ? `~${cwd.slice(home.length)}` : cwd;
-  return [id, timeOf(session), String(turns), titleOf(session), showLine(folder)];
 }
 
 async function show(

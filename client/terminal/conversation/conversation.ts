@@ -17,7 +17,7 @@ import { approveThrough } from './approval.ts';
 import type { ChatSettings } from './chatSettings.ts';
 import { chooseModel, withNearModels } from './chooseModel.ts';
 import { appendHistory, formerHistoryPath, historyPath, readHistory } from './history.ts';
-import { chooseModelOf } from './keptConversation.ts';
+import { chooseModelOf, pickSession } from './keptConversation.ts';
 import { createLineEditor, type LineEditor } from './lineEditor.ts';
 import { type Along, askConsent, attachNamedFiles, describeAttached } from './namedFiles.ts';
 import { type BegunTurn, OpenConversation, type TurnEnd, type TypedPrompt } from './openConversation.ts';
@@ -198,9 +198,10 @@ class InputLoop {
   async #slash(text: string, interrupts: Interrupts): Promise<boolean> {
     try {
       const result = await runSlashCommand(text, this.#conversation);
-      const { text: shown, leave = false, again, edit, confirm } = result;
+      const { text: shown, leave = false, again, edit, choose, confirm } = result;
       if (shown !== '') await this.#say(shown);
       if (edit) this.#editor.prefill(edit);
+      if (choose !== undefined) await this.#choose(choose);
       if (confirm) await this.#confirm(confirm, interrupts.signal);
       if (again) await this.#askAgain(interrupts);
       return leave;
@@ -208,6 +209,16 @@ class InputLoop {
       await this.#say(this.#terminal.stdout.style.red(reportOf(error, this.#terminal).message));
       return false;
     }
+  }
+
+  async #choose(query: string): Promise<void> {
+    const { daemon } = this.#connection;
+    if (!this.#terminal.stderr.isRedrawable)
+      return this.#say(
+        'This terminal cannot show a list to choose from. "/sessions" lists them with numbers.',
+      );
+    const chosen = await this.#editor.standAside(() => pickSession(this.#terminal, daemon, query));
+    if (chosen) await this.#conversation.change(chosen.id);
   }
 
   async #confirm({ question, yes }: NonNullable<SlashResult['confirm']>, signal: AbortSignal): Promise<void> {

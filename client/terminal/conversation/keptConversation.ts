@@ -1,6 +1,7 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { count } from '../../../protocol/base/text.ts';
 import {
+  forkSessionRequest,
   listSessionsRequest,
   type ReadSessionResult,
   readSessionRequest,
@@ -9,30 +10,69 @@ import {
 } from '../../../protocol/messages/sessions.ts';
 import type { CommandLine } from '../cli/commandLine.ts';
 import { failureOf, refusedParameter, TerminalError } from '../cli/failure.ts';
-import type { Terminal } from '../cli/terminal.ts';
+import { pick } from '../cli/picker.ts';
+import { canAsk, type Terminal } from '../cli/terminal.ts';
 import type { Daemon } from '../daemon/daemon.ts';
 import { createAnswerPrinter } from '../screen/answerPrinter.ts';
 import { localTime } from '../screen/modelDescription.ts';
-import type { Output } from '../screen/output.ts';
+import { createStyle, type Output } from '../screen/output.ts';
+import { formatTable, type TableLook } from '../screen/table.ts';
 import { describeCall } from '../screen/tools.ts';
 import { chooseModel } from './chooseModel.ts';
 
 /**
- * The conversation that the command line wants to continue; undefined if it names none.
+ * The conversation that the command line wants to continue; undefined if it names none, and `none` if the user could
+ * choose and did not.
  * @throws {TerminalError} of the kind `usage`, if there is no such conversation.
  */
 export async function findSession(
-  { cwd }: Terminal,
+  terminal: Terminal,
   commandLine: CommandLine,
   daemon: Daemon,
-): Promise<ReadSessionResult | undefined> {
+): Promise<ReadSessionResult | 'none' | undefined> {
+  const { cwd } = terminal;
   if (commandLine.session !== undefined) return openSession(daemon, commandLine.session);
+  if (commandLine.fork !== undefined) return forkSession(daemon, commandLine.fork);
+  if (commandLine.resume) return resumeSession(terminal, commandLine, daemon);
   if (!commandLine.continue) return undefined;
   const { sessions } = await daemon.request(listSessionsRequest, { cwd, limit: 1 });
   if (sessions[0]) return openSession(daemon, sessions[0].id);
   throw new TerminalError(
     'usage',
     'No conversation of this folder is kept. "runner sessions" lists those of all folders.',
+  );
+}
+
+/** A new conversation with what was said in this one. */
+async function forkSession(daemon: Daemon, id: string): Promise<ReadSessionResult> {
+  const { session } = await readSession(daemon, id);
+  return daemon.request(forkSessionRequest, { id: session.id });
+}
+
+/** Whether a list can be shown in which the user chooses. */
+export function canChoose(terminal: Terminal, json: boolean): boolean {
+  return !json && canAsk(terminal) && terminal.stderr.isRedrawable;
+}
+
+/** The conversation that the user chooses; `none` if they leave. */
+async function resumeSession(
+  terminal: Terminal,
+  { json }: CommandLine,
+  daemon: Daemon,
+): Promise<ReadSessionResult | 'none'> {
+  const { stdout, env } = terminal;
+  if (canChoose(terminal, json)) {
+    const chosen = await pickSession(terminal, daemon);
+    return chosen ? openSession(daemon, chosen.id) : 'none';
+  }
+  const sessions = await allSessions(daemon);
+  if (json) for (const session of sessions) await stdout.writeJson(session);
+  else if (sessions.length > 0) await stdout.write(sessionsTable(sessions, stdout, env['HOME']));
+  throw new TerminalError(
+    'usage',
+    sessions.length === 0
+      ? 'No conversation is kept yet.'
+      : '"--resume" lets you choose at a terminal. Elsewhere, name one: runner chat --session ID "…"',
   );
 }
 
@@ -121,6 +161,55 @@ export function timeOf({ updatedAt }: Session): string {
   const time = new Date(updatedAt);
   return Number.isNaN(time.getTime()) ? showLine(updatedAt) : localTime(time).join(' ');
 }
+
+/** A row for each, under titles. `home` is the user's own folder. */
+export function sessionsTable(sessions: readonly Session[], look: TableLook, home = ''): string {
+  const columns = ['ID', 'LAST', 'TURNS', 'TITLE', 'FOLDER'].map((title) => ({
+    title,
+    isFlexible: title === 'TITLE' || title === 'FOLDER',
+  }));
+  const rows = sessions.map((session) => [
+    session.id,
+    timeOf(session),
+    String(session.turns),
+    titleOf(session),
+    folderOf(session, home),
+  ]);
+  return formatTable(columns, rows, look);
+}
+
+function folderOf({ cwd = '' }: Session, home: string): string {
+  const isAtHome = home !== '' && (cwd === home || cwd.startsWith(`${home}/`));
+  return showLine(isAtHome ? `~${cwd.slice(home.length)}` : cwd);
+}
+
+/** Lets the user choose one of all kept conversations by their words. Undefined if they leave. */
+export function pickSession(terminal: Terminal, daemon: Daemon, query = ''): Promise<Session | undefined> {
+  const columns = [true, false, false, true].map((isFlexible) => ({ title: '', isFlexible }));
+  return pick(terminal, {
+    title: 'Which conversation?',
+    query,
+    search: async (words, signal) => {
+      const params = { query: words.slice(0, maxQuery), limit: maxPicked };
+      return (await daemon.request(listSessionsRequest, params, signal)).sessions;
+    },
+    rows(sessions, width) {
+      const cells = sessions.map((session) => [
+        titleOf(session),
+        count(session.turns, 'turn'),
+        timeOf(session),
+        folderOf(session, terminal.env['HOME'] ?? ''),
+      ]);
+      const look = { style: createStyle(false), width };
+      return formatTable(columns, cells, look).split('\n').slice(1, -1);
+    },
+  });
+}
+
+/** The longest query that the daemon takes, in characters. */
+const maxQuery = 200;
+/** How many conversations can be chosen from. A search finds those that are older. */
+const maxPicked = 200;
 
 /** A message as a conversation shows it. */
 export function showMessage({ style, columns }: Output, message: SessionMessage): string {

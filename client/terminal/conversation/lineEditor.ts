@@ -24,6 +24,8 @@ export interface LineEditor {
   question(prompt: string, signal: AbortSignal): Promise<Entry>;
   /** Puts a text into the line of the next entry, for the user to change. */
   prefill(text: string): void;
+  /** Leaves the keyboard and the screen to other work until it ends. */
+  standAside<T>(work: () => Promise<T>): Promise<T>;
   /** Called at Ctrl-C while nothing is asked. */
   onInterrupt(take: () => void): void;
   close(): void;
@@ -74,7 +76,7 @@ export function createLineEditor(
       });
     },
   });
-  const editor = new Editor(readline, output, { history, complete, onDidEnter, after: terminal.after });
+  const editor = new Editor(readline, output, { history, complete, onDidEnter, terminal });
   const onKeypress = (_: unknown, key: Key | undefined) =>
     editor.key(key?.name, key?.ctrl === true && key.name === 'c');
   stdin.on('keypress', onKeypress);
@@ -115,7 +117,7 @@ class Editor implements LineEditor {
   readonly #waiting: Entry[] = [];
   readonly #onDidEnter: (entry: string) => void;
   readonly #complete: Required<LineEditorOptions>['complete'];
-  readonly #after: Terminal['after'];
+  readonly #terminal: Terminal;
   #history: readonly string[];
   /** The list from which readline recalls. */
   #recalled: string[];
@@ -135,13 +137,18 @@ class Editor implements LineEditor {
   constructor(
     readline: Interface,
     output: MutedOutput,
-    { history, complete, onDidEnter, after }: Required<LineEditorOptions> & Pick<Terminal, 'after'>,
+    {
+      history,
+      complete,
+      onDidEnter,
+      terminal,
+    }: Required<LineEditorOptions> & { readonly terminal: Terminal },
   ) {
     this.#readline = readline;
     this.#output = output;
     this.#onDidEnter = onDidEnter;
     this.#complete = complete;
-    this.#after = after;
+    this.#terminal = terminal;
     this.#history = [...history];
     this.#recalled = history;
   }
@@ -213,6 +220,25 @@ class Editor implements LineEditor {
     this.#readline.write(text.replaceAll('\n', lineEnd));
   }
 
+  async standAside<T>(work: () => Promise<T>): Promise<T> {
+    const { stdin, stdout } = this.#terminal;
+    const listeners = stdin.listeners('keypress') as ((...key: unknown[]) => void)[];
+    for (const listener of listeners) stdin.off('keypress', listener);
+    this.#readline.pause();
+    stdin.setRawMode?.(false);
+    stdout.stream.write(endPasteMarks);
+    try {
+      return await work();
+    } finally {
+      for (const listener of listeners) stdin.on('keypress', listener);
+      if (!this.#isClosed) {
+        stdout.stream.write(beginPasteMarks);
+        stdin.setRawMode?.(true);
+        this.#readline.resume();
+      }
+    }
+  }
+
   onInterrupt(take: () => void): void {
     this.#interrupt = take;
   }
@@ -252,7 +278,7 @@ class Editor implements LineEditor {
     this.#stopTimer?.();
     this.#stopTimer = undefined;
     if (this.#isPasting) this.#promptAgain();
-    else this.#stopTimer = this.#after(pasteWindow, () => this.#endEntry());
+    else this.#stopTimer = this.#terminal.after(pasteWindow, () => this.#endEntry());
   }
 
   controlC(): void {

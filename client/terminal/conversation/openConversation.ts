@@ -15,6 +15,7 @@ import {
 } from '../../../protocol/messages/prompts.ts';
 import {
   createSessionRequest,
+  forkSessionRequest,
   listSessionsRequest,
   type ReadSessionResult,
   type Session,
@@ -233,6 +234,18 @@ export class OpenConversation implements ConversationState {
     const kept = await openSession(this.#connection.daemon, id);
     await this.continue(kept);
     this.model = await chooseModelOf(this.#terminal, this.#connection.daemon, kept);
+  }
+
+  async fork(turns?: number): Promise<number | undefined> {
+    const prompts = this.#messages.filter(({ role }) => role === 'user');
+    if (prompts.length < (turns ?? 1)) return undefined;
+    if (this.#session) {
+      const params = { id: this.#session.id, ...(turns === undefined ? {} : { turns }) };
+      this.#session = (await this.#connection.daemon.request(forkSessionRequest, params)).session;
+    }
+    const next = turns === undefined ? undefined : prompts[turns];
+    if (next) this.#messages = this.#messages.slice(0, this.#messages.indexOf(next));
+    return turns ?? prompts.length;
   }
 
   async retitle(title: string): Promise<void> {

@@ -43,6 +43,11 @@ export interface ConversationState extends WithLastTurn {
   sessions(): Promise<readonly Session[]>;
   /** Continues another conversation. */
   change(id: string): Promise<void>;
+  /**
+   * Goes on in a new conversation with what was said, or with its first turns; the other one stays. Returns how many
+   * turns it has; undefined if this one has fewer.
+   */
+  fork(turns: number | undefined): Promise<number | undefined>;
   retitle(title: string): Promise<void>;
   /** Names of tool servers. */
   readonly knownTools: readonly string[];
@@ -134,6 +139,18 @@ const commands: ReadonlyMap<string, SlashCommand> = new Map([
       offers: 'sessions',
       run: changeSession,
     },
+  ],
+  [
+    'resume',
+    {
+      usage: '/resume [WORDS]',
+      summary: 'searches the conversations, to choose one',
+      run: async (_, choose) => ({ text: '', choose }),
+    },
+  ],
+  [
+    'fork',
+    { usage: '/fork [TURNS]', summary: 'goes on in a copy with all turns, or the first ones', run: forkHere },
   ],
   ['title', { usage: '/title [TITLE]', summary: 'shows the title, or sets it', run: changeTitle }],
   [
@@ -267,6 +284,17 @@ async function changeSession(state: ConversationState, word: string): Promise<Sl
   }
   await state.change((/^\d{1,3}$/.test(word) ? sessions[Number(word) - 1]?.id : undefined) ?? word);
   return { text: '' };
+}
+
+async function forkHere(state: ConversationState, word: string): Promise<SlashResult> {
+  if (word !== '' && !/^[1-9]\d{0,5}$/.test(word))
+    return { text: 'Say "/fork", or "/fork 2" to keep the first two turns.' };
+  const before = state.session;
+  const turns = await state.fork(word === '' ? undefined : Number(word));
+  if (turns === undefined)
+    return { text: word === '' ? 'There is no turn yet.' : `There is no turn ${word} yet.` };
+  const back = before ? `; "/sessions ${before.id}" goes back to it` : '';
+  return { text: `This is a new conversation with ${count(turns, 'turn')}. The other one stays${back}.` };
 }
 
 async function changeTitle(state: ConversationState, word: string): Promise<SlashResult> {

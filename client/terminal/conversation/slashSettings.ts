@@ -117,6 +117,8 @@ export interface SlashResult {
   readonly again?: true;
   /** A prompt to put into the line, for the user to change. */
   readonly edit?: string;
+  /** The user chooses a conversation to continue, beginning with this search. */
+  readonly choose?: string;
   /** A question, and what a yes does. Its result is shown. */
   readonly confirm?: { readonly question: string; readonly yes: () => Promise<string> };
 }
