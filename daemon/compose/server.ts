@@ -231,6 +231,7 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
   serveFiles(endpoint, {
     findPrivacy: core.findPrivacy,
     isTrusted: () => settings().trusted,
+    servers: () => tools.askable('all'),
     now: options.now,
   });
   let root: string | undefined;

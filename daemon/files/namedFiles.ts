@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { extname, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { formatBytes } from '../../protocol/base/bytes.ts';
 import { messageOf } from '../../protocol/base/errorText.ts';
 import type { FindFilesParams, FoundFile, FoundMention } from '../../protocol/messages/files.ts';
@@ -9,10 +9,13 @@ import type { FindPrivacy } from '../base/filePrivacy.ts';
 import { createGlob } from '../base/globs.ts';
 import { readRegularBytes } from '../base/regularFile.ts';
 import { usualTokens } from '../chat/tokenEstimate.ts';
+import type { AskableServer } from '../tools/toolServer.ts';
 import { filesOf, LeftOut } from './folderFiles.ts';
 import { isGlob, looksLikePath, type Mention, mentionsIn, namesOf } from './mentions.ts';
+import { type FoundResource, findResource } from './serverResources.ts';
 
 export { fetchPage } from './page.ts';
+export { createResourceWords } from './resourceWords.ts';
 
 /** For one text: mentions, files, and bytes of all their texts. A longer text fits into no context window. */
 const maxMentions = 50;
@@ -24,6 +27,8 @@ const maxImage = 32 * 1024 * 1024;
 
 interface NamedFilesOptions {
   readonly findPrivacy: FindPrivacy;
+  /** The tool servers, whose resources can be named. */
+  readonly servers: () => Promise<readonly AskableServer[]>;
   readonly now: () => number;
   readonly signal: AbortSignal;
 }
@@ -75,6 +80,8 @@ class Finder {
       if (there?.isDirectory()) return this.#folder(word, name);
       if (there) return this.#file(word, name);
     }
+    const resource = await findResource(names, this.#options);
+    if (resource) return this.#resource(word, resource);
     const name = names.at(-1) ?? '';
     if (isGlob(name)) return this.#glob(word, name);
     return looksLikePath(name) ? onlyText(word, `There is no file ${name}`) : undefined;
@@ -101,6 +108,23 @@ class Finder {
     } catch (error) {
       return refused(`cannot be read (${messageOf(error)})`);
     }
+  }
+
+  async #resource(word: string, found: FoundResource): Promise<FoundMention> {
+    if ('problem' in found) return onlyText(word, found.problem.replace(/\.$/, ''));
+    const files: FoundFile[] = [];
+    const notes: string[] = [];
+    for (const { path, uri, bytes } of found.contents) {
+      const isImage = isPicture(bytes);
+      const refused = (why: string) => notes.push(`${path} ${why}, so it is not attached.`);
+      if (this.#isSeen(path)) continue;
+      if (this.#files === 0) refused(`is beyond ${maxFiles} files`);
+      else if (!isImage && bytes.length > this.#bytes)
+        refused(`has ${formatBytes(bytes.length)}, which is too much to attach`);
+      else if (!isImage && bytes.includes(0)) refused('is no text');
+      else files.push(await this.#asFile(path, bytes, { uri, private: pathOfUri(uri) }));
+    }
+    return { word, files, notes };
   }
 
   async #folder(word: string, name: string): Promise<FoundMention | undefined> {
@@ -156,8 +180,13 @@ class Finder {
     return isSeen;
   }
 
-  async #found(name: string, path: string, bytes: Buffer): Promise<FoundFile> {
-    const privacy = await this.#options.findPrivacy(path);
+  #found(name: string, path: string, bytes: Buffer): Promise<FoundFile> {
+    return this.#asFile(name, bytes, { uri: pathToFileURL(path).href, private: path });
+  }
+
+  async #asFile(name: string, bytes: Buffer, origin: Origin): Promise<FoundFile> {
+    const privacy =
+      origin.private === undefined ? undefined : await this.#options.findPrivacy(origin.private);
     this.#files -= 1;
     const about = { path: name, bytes: bytes.length, ...(privacy && { privacy }) };
     if (isPicture(bytes))
@@ -168,10 +197,24 @@ class Finder {
     const attachment = {
       path: name,
       text,
-      uris: [pathToFileURL(path).href],
+      uris: [origin.uri],
       ...(/^\w{1,20}$/.test(language) ? { language } : {}),
     };
     return { ...about, tokens: usualTokens({ characters: text.length, images: 0 }), attachment };
+  }
+}
+
+interface Origin {
+  readonly uri: string;
+  /** The path by which it may be private. */
+  readonly private: string | undefined;
+}
+
+function pathOfUri(uri: string): string | undefined {
+  try {
+    return fileURLToPath(uri);
+  } catch {
+    return undefined;
   }
 }
 

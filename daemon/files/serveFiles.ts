@@ -1,19 +1,30 @@
 import { isAbsolute } from 'node:path';
 import * as z from 'zod/mini';
-import { type FindFilesParams, fetchFileRequest, findFilesRequest } from '../../protocol/messages/files.ts';
+import {
+  completeResourceRequest,
+  type FindFilesParams,
+  fetchFileRequest,
+  findFilesRequest,
+} from '../../protocol/messages/files.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { FindPrivacy } from '../base/filePrivacy.ts';
 import { exact, type Schema } from '../base/validate.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
+import type { AskableServer } from '../tools/toolServer.ts';
+import type { ResourceWords } from './resourceWords.ts';
 
 interface FilesDependencies {
   readonly findPrivacy: FindPrivacy;
   readonly isTrusted: () => boolean;
+  readonly servers: () => Promise<readonly AskableServer[]>;
   readonly now: () => number;
 }
 
 /** Answers the requests about files that the user names in a prompt. What finds them is loaded with the first one. */
-export function serveFiles(endpoint: Endpoint, { findPrivacy, isTrusted, now }: FilesDependencies): void {
+export function serveFiles(
+  endpoint: Endpoint,
+  { findPrivacy, isTrusted, servers, now }: FilesDependencies,
+): void {
   const loaded = () => {
     if (!isTrusted())
       throw new RunnerError(
@@ -24,13 +35,21 @@ export function serveFiles(endpoint: Endpoint, { findPrivacy, isTrusted, now }: 
   };
   endpoint.onRequest(findFilesRequest, findSchema, async (params, signal) => {
     const { findNamedFiles } = await loaded();
-    return { mentions: await findNamedFiles(params, { findPrivacy, now, signal }) };
+    return { mentions: await findNamedFiles(params, { findPrivacy, servers, now, signal }) };
+  });
+  let words: ResourceWords | undefined;
+  endpoint.onRequest(completeResourceRequest, completeSchema, async ({ word }, signal) => {
+    const { createResourceWords } = await loaded();
+    words ??= createResourceWords();
+    return { words: await words.complete(word, await servers(), signal) };
   });
   endpoint.onRequest(fetchFileRequest, exact(z.object({ url: z.string() })), async ({ url }, signal) => {
     const { fetchPage } = await loaded();
     return { file: await fetchPage(url, signal) };
   });
 }
+
+const completeSchema = exact(z.object({ word: z.string().check(z.maxLength(4_096)) }));
 
 const findSchema: Schema<FindFilesParams> = exact(
   z.object({

@@ -15,6 +15,7 @@ import type {
   PromptFolder,
 } from '../../protocol/messages/prompts.ts';
 import { InvalidParamsError } from '../base/errors.ts';
+import { serverWord } from '../tools/serverWord.ts';
 import type { AskableServer } from '../tools/toolServer.ts';
 import { type FilledValues, readValues } from './filledValues.ts';
 import { createFolderAnswers, rememberAnswers } from './folderAnswers.ts';
@@ -26,7 +27,6 @@ import {
   type ServerPrompt,
   type ServerPromptList,
   type ServerPrompts,
-  serverWord,
 } from './serverPrompts.ts';
 import { findWorkspaceFolder, type WorkspaceFolder } from './workspaceFolder.ts';
 

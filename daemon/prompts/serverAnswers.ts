@@ -4,6 +4,7 @@ import { showLine } from '../../protocol/base/controlCharacters.ts';
 import { cutText } from '../../protocol/base/text.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { PromptArgument } from '../../protocol/messages/prompts.ts';
+import type { ServerPage } from '../tools/serverLists.ts';
 
 /** A prompt as its server lists it, within bounds. */
 export interface ListedPrompt {
@@ -31,19 +32,16 @@ const prompt = z.object({
 const page = z.object({ prompts: z.array(z.unknown()), nextCursor: z.optional(z.string()) });
 
 /** What does not follow MCP is left out: nobody could type it. */
-export function promptsIn(answer: unknown): {
-  readonly prompts: readonly ListedPrompt[];
-  readonly nextCursor: string | undefined;
-} {
+export function promptsIn(answer: unknown): ServerPage<ListedPrompt> {
   const parsed = page.safeParse(answer);
-  if (!parsed.success) return { prompts: [], nextCursor: undefined };
-  const prompts = parsed.data.prompts.slice(0, 1_000).flatMap((value): readonly ListedPrompt[] => {
+  if (!parsed.success) return { items: [], nextCursor: undefined };
+  const items = parsed.data.prompts.slice(0, 1_000).flatMap((value): readonly ListedPrompt[] => {
     const found = prompt.safeParse(value);
     if (!found.success) return [];
     const { name, title, description = title ?? '', arguments: given = [] } = found.data;
     return [{ ownName: name, description: toLine(description), arguments: given.map(toArgument) }];
   });
-  return { prompts, nextCursor: parsed.data.nextCursor };
+  return { items, nextCursor: parsed.data.nextCursor };
 }
 
 function toArgument({ name, description, required }: z.output<typeof argument>): PromptArgument {

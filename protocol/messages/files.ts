@@ -8,8 +8,9 @@ export interface FindFilesParams {
   readonly cwd: string;
 }
 
-/** A file that the text names, or a page that was fetched. */
+/** A file that the text names, a page that was fetched, or a resource of a tool server. */
 export interface FoundFile {
+  /** Of a resource: as in the text, such as `team:memo://1`. */
   readonly path: string;
   readonly bytes: number;
   /** Estimated. */
@@ -34,8 +35,8 @@ export interface FoundMention {
 }
 
 /**
- * Client to daemon: the files that a text names by `@path`, `@folder/` or `@src/**\/*.ts`. Words that name nothing and
- * do not look like a path are left out of the result.
+ * Client to daemon: the files that a text names by `@path`, `@folder/` or `@src/**\/*.ts`, and the resources of tool
+ * servers, by `@server:uri`. Words that name nothing and do not look like a path are left out of the result.
  */
 export const findFilesRequest: RequestMessage<
   FindFilesParams,
@@ -46,3 +47,20 @@ export const findFilesRequest: RequestMessage<
 export const fetchFileRequest: RequestMessage<{ readonly url: string }, { readonly file: FoundFile }> = {
   method: 'runner/files/fetch',
 };
+
+/** A resource of a tool server, or the beginning of some, as it is typed. */
+export interface ResourceWord {
+  /** Without the `@`, such as `team:` or `team:memo://1`. */
+  readonly word: string;
+  /** One line. */
+  readonly description?: string;
+}
+
+/**
+ * Client to daemon: the resources whose words begin with what was typed behind an `@`; before the colon, the servers. A
+ * server is started, and waited for a moment, once its name is whole.
+ */
+export const completeResourceRequest: RequestMessage<
+  { readonly word: string },
+  { readonly words: readonly ResourceWord[] }
+> = { method: 'runner/files/complete' };

@@ -144,12 +144,12 @@ t.test('servers of an untrusted workspace offer nothing', async (t) => {
 
 t.test('whatever a server sends, a list and a prompt keep their bounds', (t) => {
   const prompt = (more: object) => ({ name: 'p', ...more });
-  const listed = (...prompts: readonly unknown[]) => promptsIn({ prompts }).prompts;
+  const listed = (...prompts: readonly unknown[]) => promptsIn({ prompts }).items;
   t.strictSame(listed(5, null, {}, prompt({ name: '' }), prompt({ name: 'x'.repeat(300) })), []);
   t.strictSame(listed(prompt({ arguments: [{ name: 'two words' }] })), [], 'it could not be typed');
   t.strictSame(listed(prompt({ arguments: Array(21).fill({ name: 'a' }) })), []);
   t.equal(listed(prompt({ description: 'x'.repeat(9_999) }))[0]?.description.length, 500);
-  t.strictSame(promptsIn('no'), { prompts: [], nextCursor: undefined });
+  t.strictSame(promptsIn('no'), { items: [], nextCursor: undefined });
   t.strictSame(completionsIn({ completion: { values: ['a', 5, 'b\nc', 'x'.repeat(2_000)] } }), ['a']);
   const image = { role: 'user', content: { type: 'image', data: 'AAAA', mimeType: 'image/png' } };
   t.equal(readPromptResult({ messages: [image] }).images.length, 1);

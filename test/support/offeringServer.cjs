@@ -1,6 +1,6 @@
 // A tool server of the SDK that offers prompts and resources, and whose tools ask the user. With the argument "bare" it
 // has none of that; with "late" it lists its prompts only once it is asked again.
-const { McpServer } = require('@modelcontextprotocol/sdk/server/mcp.js');
+const { McpServer, ResourceTemplate } = require('@modelcontextprotocol/sdk/server/mcp.js');
 const { completable } = require('@modelcontextprotocol/sdk/server/completable.js');
 const { StdioServerTransport } = require('@modelcontextprotocol/sdk/server/stdio.js');
 const z = require('zod');
@@ -44,6 +44,24 @@ if (kind !== 'bare') {
   });
   server.registerPrompt('huge', {}, () => ({ messages: [said('user', text('x'.repeat(1_000_001)))] }));
   server.registerPrompt('empty', {}, () => ({ messages: [] }));
+  const resource = (name, uri, contents) =>
+    server.registerResource(name, uri, { title: `The ${name}` }, () => ({ contents }));
+  resource('memo', 'memo://1', [{ uri: 'memo://1', text: 'Remember @notes.md' }]);
+  resource('pair', 'memo://pair', [
+    { uri: 'memo://pair/a', text: 'a' },
+    { uri: 'memo://pair/b', blob: Buffer.from('b').toString('base64') },
+  ]);
+  resource('picture', 'memo://picture', [{ uri: 'memo://picture', blob: picture }]);
+  resource('bytes', 'memo://bytes', [{ uri: 'memo://bytes', blob: 'AAAA' }]);
+  resource('secret', 'file:///work/.env', [{ uri: 'file:///work/.env', text: 'KEY=1' }]);
+  resource('large', 'memo://large', [{ uri: 'memo://large', text: 'x'.repeat(5_000_000) }]);
+  resource('nothing', 'memo://nothing', []);
+  server.registerResource(
+    'user',
+    new ResourceTemplate('user://{id}/about', { list: undefined }),
+    {},
+    (uri, { id }) => ({ contents: [{ uri: uri.href, text: `About ${id}` }] }),
+  );
 }
 if (kind === 'late') {
   const { _requestHandlers: handlers } = server.server;

@@ -787,6 +787,7 @@ t.test('slash commands', async (t) => {
     product: async () => product,
     prompts: async () => listedPrompts,
     completeArgument: async () => [],
+    completeResource: async () => [],
     knownTools: ['files'],
     tools: new Set<string>(),
     listTools: async () => 'a table\n',
@@ -952,6 +953,8 @@ t.test('Tab completes slash commands, and what they take', async (t) => {
     product: async (): Promise<Product | undefined> => undefined,
     prompts: async () => keptPrompts,
     completeArgument: async () => ['two words', 'one'],
+    completeResource: async (word: string) =>
+      ['git:', 'git:memo://1', 'git:memo://a b'].filter((offered) => word !== '' && offered.startsWith(word)),
   };
   const cases: readonly (readonly [line: string, candidates: readonly string[]])[] = [
     ['/mo', ['/model ']],
@@ -982,6 +985,7 @@ t.test('Tab completes slash commands, and what they take', async (t) => {
     ['@"my n', ['@"my notes.md"']],
     ['@gone/', []],
     ['/r', ['/resume', '/retry', '/review ']],
+    ['@git:m', ['@git:memo://1', '@"git:memo://a b"']],
     ['/se', ['/set ', '/sessions ', '/seek']],
     ['/b', ['/bye']],
     ['/review ', ['file=', 'focus=']],

@@ -46,6 +46,7 @@ const answers = {
   'runner/files/find': async ({ params }: Asked) => ({
     mentions: await findNamedFiles(params as unknown as FindFilesParams, {
       findPrivacy: createFindPrivacy(() => []),
+      servers: async () => [],
       now: () => 0,
       signal,
     }),

@@ -1,5 +1,6 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import type { ChatParams, Message } from '../../../protocol/messages/chat.ts';
+import { completeResourceRequest } from '../../../protocol/messages/files.ts';
 import {
   canChat,
   chooseChatModelRequest,
@@ -317,6 +318,11 @@ export class OpenConversation implements ConversationState {
     const { values } = await this.#connection.daemon.request(completePromptRequest, params);
     return values;
   }
+
+  readonly completeResource = async (word: string): Promise<readonly string[]> => {
+    const { words } = await this.#connection.daemon.request(completeResourceRequest, { word });
+    return words.map((offered) => offered.word);
+  };
 
   async product() {
     try {

@@ -33,6 +33,8 @@ export interface ConversationState extends WithLastTurn {
   models(): Promise<readonly Model[]>;
   /** The prompts that are kept as files; those that cannot be used too. */
   prompts(): Promise<ListPromptsResult>;
+  /** The names of resources that begin so, without the `@`. */
+  readonly completeResource: (word: string) => Promise<readonly string[]>;
   /** What the tool server of a prompt offers for the value of an argument. */
   completeArgument(prompt: Pick<Prompt, 'name'>, argument: string, value: string): Promise<readonly string[]>;
   /** What serves the models; undefined if it does not answer. */

@@ -12,7 +12,14 @@ export interface Completion {
 
 type CompletionState = Pick<
   ConversationState,
-  'completeArgument' | 'cwd' | 'knownTools' | 'models' | 'product' | 'prompts' | 'sessions'
+  | 'completeArgument'
+  | 'completeResource'
+  | 'cwd'
+  | 'knownTools'
+  | 'models'
+  | 'product'
+  | 'prompts'
+  | 'sessions'
 >;
 
 const none: Completion = { candidates: [], completed: '' };
@@ -22,17 +29,25 @@ const maxFiles = 200;
 
 /** Completes a slash command, or the name of a file after `@`; undefined if the line ends in neither. */
 export async function completeLine(line: string, state: CompletionState): Promise<Completion | undefined> {
-  return (await completeMention(line, state.cwd)) ?? completeSlash(line, state);
+  return (await completeMention(line, state)) ?? completeSlash(line, state);
 }
 
 /** The last word of a prompt, up to the cursor. Names with blanks are quoted. */
-async function completeMention(line: string, cwd: string): Promise<Completion | undefined> {
+async function completeMention(
+  line: string,
+  { cwd, completeResource }: Pick<CompletionState, 'completeResource' | 'cwd'>,
+): Promise<Completion | undefined> {
   const [, word, quoted, plain = ''] = /(?:^|\s)(@(?:"([^"]*)|([^\s"@]*)))$/.exec(line) ?? [];
   if (word === undefined || line.startsWith('/')) return undefined;
   const toWord = (path: string) =>
-    quoted === undefined && !/\s/.test(path) ? `@${path}` : `@"${path}${path.endsWith('/') ? '' : '"'}`;
-  const found = await completePath(quoted ?? plain, cwd, toWord).catch(() => none);
-  return { ...found, completed: word };
+    quoted === undefined && !/\s/.test(path) ? `@${path}` : `@"${path}${/[/:]$/.test(path) ? '' : '"'}`;
+  const typed = quoted ?? plain;
+  const [files, resources] = await Promise.all([
+    completePath(typed, cwd, toWord).catch(() => none),
+    completeResource(typed).catch(() => []),
+  ]);
+  const candidates = [...files.candidates, ...resources.map(toWord)];
+  return { candidates, completed: candidates.length === 0 ? '' : word };
 }
 
 /**

@@ -1,0 +1,78 @@
+import { withTimeLimit } from '../../protocol/base/abort.ts';
+import { showLine } from '../../protocol/base/controlCharacters.ts';
+import { messageOf } from '../../protocol/base/errorText.ts';
+import type { ServerRequest } from './mcpSession.ts';
+import type { AskableServer } from './toolServer.ts';
+
+/** How far a list goes: to servers that run, to what comes at once, or to the end. */
+export type ListPatience = 'running' | 'short' | 'long';
+
+export interface ServerList<T> {
+  readonly items: readonly T[];
+  /** A sentence, if the server cannot be used. */
+  readonly problem?: string;
+}
+
+export interface ServerPage<T> {
+  readonly items: readonly T[];
+  readonly nextCursor: string | undefined;
+}
+
+interface ListedThings<T> extends Pick<ServerRequest, 'method' | 'needs'> {
+  /** Reads an answer of the server, whatever it is. */
+  readonly pageIn: (answer: unknown) => ServerPage<T>;
+}
+
+/** In ms. */
+const limits = { short: 800, list: 15_000 };
+const maxPages = 20;
+const maxItems = 200;
+
+/**
+ * Lists things of tool servers, page by page and within bounds. What a server listed last stands in for a list that
+ * does not come in time. Rejects only with the reason of an aborted signal.
+ */
+export function serverLists<T>({ method, needs, pageIn }: ListedThings<T>) {
+  const last = new WeakMap<AskableServer['server'], ServerList<T>>();
+
+  const read = async ({ server }: AskableServer, isOnlyIfRunning: boolean, signal: AbortSignal) => {
+    const items: T[] = [];
+    let cursor: string | undefined;
+    for (let pages = 0; pages < maxPages && items.length < maxItems; pages += 1) {
+      const request: ServerRequest = { method, needs, params: cursor === undefined ? {} : { cursor } };
+      const answer = await server.ask?.(request, { signal, limit: limits.list, isOnlyIfRunning });
+      if (answer === undefined) break;
+      const page = pageIn(answer);
+      items.push(...page.items);
+      if (page.nextCursor === undefined || page.nextCursor === cursor) break;
+      cursor = page.nextCursor;
+    }
+    const list = { items: items.slice(0, maxItems) };
+    last.set(server, list);
+    return list;
+  };
+
+  const tried = (...asked: Parameters<typeof read>): Promise<ServerList<T>> =>
+    read(...asked).catch((error) => {
+      asked[2].throwIfAborted();
+      return { items: [], problem: showLine(messageOf(error)) };
+    });
+
+  return (from: AskableServer, patience: ListPatience, signal: AbortSignal): Promise<ServerList<T>> => {
+    if (patience === 'long') return tried(from, false, signal);
+    const known = () => last.get(from.server) ?? { items: [] };
+    // It goes on when nobody waits any more, so that the next list has it.
+    return within(tried(from, patience === 'running', neverAborted), known, signal);
+  };
+}
+
+const neverAborted = new AbortController().signal;
+
+/** The list if it comes in time, or else what was known. */
+async function within<T>(list: Promise<T>, known: () => T, signal: AbortSignal): Promise<T> {
+  const late = new Error('It is late.');
+  return withTimeLimit({ limit: limits.short, reason: late, signal }, () => list).catch((error) => {
+    if (error !== late) throw error;
+    return known();
+  });
+}

@@ -1,0 +1,114 @@
+import { resolve } from 'node:path';
+import * as fc from 'fast-check';
+import t from 'tap';
+import { resourcesIn } from '../../daemon/files/resourceWords.ts';
+import { contentsIn } from '../../daemon/files/serverResources.ts';
+import { completeResourceRequest, findFilesRequest } from '../../protocol/messages/files.ts';
+import { startPair } from '../support/daemonPair.ts';
+import type { Teardown } from '../support/daemonWithRunner.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
+import { poll } from '../support/waiting.ts';
+
+const offering = (...args: readonly string[]) => ({
+  command: process.execPath,
+  args: [resolve('test', 'support', 'offeringServer.cjs'), ...args],
+});
+
+async function start(t: Teardown, files: Readonly<Record<string, string>> = {}) {
+  const cwd = await temporaryFolder(t, files);
+  const daemon = await startPair(
+    { mcpServers: { 'my team': offering(), bare: offering('bare'), gone: { command: '/no/such' } } },
+    { env: { PATH: process.env['PATH'], HOME: cwd } },
+  );
+  t.teardown(() => daemon.close());
+  const find = async (text: string) => (await daemon.request(findFilesRequest, { text, cwd })).mentions;
+  const complete = async (word: string) => (await daemon.request(completeResourceRequest, { word })).words;
+  return { find, complete };
+}
+
+t.test('a resource is a file of the prompt, and nothing in it is looked up', async (t) => {
+  const { find } = await start(t, { 'notes.md': 'my own' });
+  t.strictSame(await find('Shorten @my_team:memo://1.'), [
+    {
+      word: '@my_team:memo://1.',
+      files: [
+        {
+          path: 'my_team:memo://1',
+          bytes: 18,
+          tokens: 5,
+          attachment: { path: 'my_team:memo://1', text: 'Remember @notes.md', uris: ['memo://1'] },
+        },
+      ],
+      notes: [],
+    },
+  ]);
+  const [pair] = await find('@my_team:memo://pair');
+  t.match(pair?.files, [{ path: 'my_team:memo://pair/a' }]);
+  t.equal(pair?.files.length, 2);
+  t.equal(pair?.files[1]?.attachment?.text, 'b', 'bytes that are text');
+  const [picture] = await find('@"my_team:memo://picture"');
+  t.match(picture?.files, [{ path: 'my_team:memo://picture', image: /^iVBOR/ }]);
+  t.match(await find('@my_team:user://ada/about'), [{ files: [{ attachment: { text: 'About ada' } }] }]);
+  t.match(
+    await find('@my_team:file:///work/.env'),
+    [{ files: [{ privacy: 'secret' }] }],
+    'the user is asked before a file with secrets is sent',
+  );
+});
+
+t.test('what cannot be attached says why', async (t) => {
+  const { find } = await start(t, { 'my_team:memo:/1': 'a file' });
+  const cases = [
+    [
+      '@my_team:memo://none',
+      /^The tool server my team answered with an error: .*, so @my_team:memo:\/\/none is only text\.$/,
+    ],
+    ['@my_team:memo://bytes', /^my_team:memo:\/\/bytes is no text, so it is not attached\.$/],
+    ['@my_team:memo://large', /^my_team:memo:\/\/large has 5\.0 MB, which is too much to attach, so/],
+    ['@my_team:memo://nothing', /^The tool server my team has nothing at memo:\/\/nothing, so/],
+    ['@bare:memo://1', /^The tool server bare has no resources, so @bare:memo:\/\/1 is only text\.$/],
+    ['@gone:memo://1', /^The tool server gone cannot be started: .*, so @gone:memo:\/\/1 is only text\.$/],
+    ['@other:memo://1', /^There is no file other:memo:\/\/1, so/],
+  ] as const;
+  for (const [text, note] of cases) t.match(await find(text), [{ files: [], notes: [note] }], text);
+  t.match(
+    await find('@my_team:memo:/1'),
+    [{ files: [{ attachment: { text: 'a file' } }] }],
+    'a file comes first',
+  );
+  t.strictSame(await find('@nobody:here'), [], 'a word like another');
+});
+
+t.test('what can be named is completed', async (t) => {
+  const { complete } = await start(t);
+  const words = async (typed: string) => (await complete(typed)).map(({ word }) => word);
+  t.strictSame(await words('my'), ['my_team:']);
+  t.strictSame(await words(''), ['my_team:', 'bare:', 'gone:']);
+  t.strictSame(await words('nobody:'), []);
+  const listed = await poll(
+    () => complete('my_team:'),
+    (found) => found.length > 0,
+    20_000,
+  );
+  t.match(listed, [{ word: 'my_team:memo://1', description: 'The memo' }]);
+  t.strictSame(await words('my_team:user'), ['my_team:user://']);
+  t.strictSame(await words('gone:m'), []);
+});
+
+t.test('whatever a server sends, it is read within bounds', (t) => {
+  t.strictSame(resourcesIn(5), { items: [], nextCursor: undefined });
+  const listed = (uri: unknown) => resourcesIn({ resources: [{ uri }] }).items;
+  for (const uri of [5, '', 'x'.repeat(5_000), 'a\nb', 'a"b', '\u001b[2J']) t.strictSame(listed(uri), []);
+  const from = { name: 'a b' };
+  t.match(contentsIn({ contents: [{ uri: '', text: 'x' }] }, from, 'memo://1'), {
+    contents: [{ path: 'a_b:memo://1', uri: 'memo://1' }],
+  });
+  t.match(contentsIn({ contents: [{ uri: 'a', blob: '!' }] }, from, 'a'), { problem: /is no resource$/ });
+  fc.assert(
+    fc.property(fc.anything(), (value) => {
+      resourcesIn({ resources: [value] });
+      contentsIn({ contents: [value] }, from, 'memo://1');
+    }),
+  );
+  t.end();
+});
