@@ -501,6 +501,12 @@ t.test('the failures of a pull', async (t) => {
       code: -33009,
       says: /too old .*Update the runner/,
     },
+    {
+      name: 'unknown, of a download',
+      error: 'pull model manifest: something\n  odd. \n',
+      code: -33009,
+      says: 'The runner could not download: something odd. Try again.',
+    },
     { name: 'another', error: 'something odd', code: -33009, says: /something odd/ },
   ];
   for (const { name, error, code, says } of cases) {

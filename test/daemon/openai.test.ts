@@ -331,6 +331,12 @@ t.test('a chat with llama.cpp', async (t) => {
     },
   ]);
 
+  await t.test('a limit below zero is none, and other options may be below zero', async (t) => {
+    await chat({ options: { num_predict: -1, seed: -1 } });
+    const { max_tokens: limit, seed } = standIn.bodies('/v1/chat/completions').at(-1) ?? {};
+    t.strictSame([limit, seed], [undefined, -1]);
+  });
+
   await t.test('tools are not sent to a template that knows none, which is said', async (t) => {
     t.match(await chat({ tools }), { notices: [{ code: 'tools-disabled' }], message: { content: 'Hello' } });
     t.notOk('tools' in (standIn.bodies('/v1/chat/completions').at(-1) ?? {}));

@@ -102,6 +102,12 @@ t.test('the engine with a real model', parts, async (t) => {
       said,
       'one seed, one text',
     );
+    const other = await eventsOf(engine, { messages: question, ...sampled, seed: 8 });
+    t.not(
+      other.map((event) => event.choices?.[0]?.delta.content ?? '').join(''),
+      said,
+      'another seed, another text',
+    );
     const second = [
       ...question,
       { role: 'assistant', content: said },

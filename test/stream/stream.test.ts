@@ -671,6 +671,11 @@ const cases: readonly Case[] = [
     want: ['- a\n\nb\n\n    ```\n\n', { context: '<context>c</context>' }, 'end'],
   },
   {
+    name: 'a line that begins with a tilde ends a list too',
+    input: '- a\n\n~b\n\n    ```\n\n<context>c</context>\nend',
+    want: ['- a\n\n~b\n\n    ```\n\n', { context: '<context>c</context>' }, 'end'],
+  },
+  {
     name: 'an escaped tick opens nothing',
     input: 'a \\` b\n<context>c</context>\nend',
     want: ['a \\` b\n', { context: '<context>c</context>' }, 'end'],

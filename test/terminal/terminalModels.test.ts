@@ -233,7 +233,10 @@ t.test('a server that is no Ollama: its product, its windows, and what it cannot
   t.equal(list.error.text(), '', 'nothing beside the table for a program');
   const screen = await run(['models'], { isScreen: true });
   t.match(screen.error.plain(), 'Served by llama.cpp b1');
-  t.match((await run(['ps'], {})).out.text(), /\nsmol .* 4096 assumed {2}loading, 42 %\n$/);
+  const installed = { models: [model('apart'), one] };
+  const loaded = (await run(['ps'], installed)).out.text();
+  t.match(loaded, /\nsmol .* 4096 assumed {2}loading, 42 %\n$/);
+  t.notMatch(loaded, 'apart', 'only what is loaded');
   t.match((await run(['models', '--json'], {})).out.events(), [
     { name: 'smol', product: 'llama.cpp', context: { from: 'assumed' }, loading: { percent: 41.6 } },
   ]);

@@ -777,6 +777,7 @@ t.test('any name can be pulled, and the names of the library are offered', async
     const box = {
       ...{
         title: '',
+        placeholder: '',
         value: '',
         busy: false,
         items: [] as readonly QuickPickItem[],
@@ -798,6 +799,7 @@ t.test('any name can be pulled, and the names of the library are offered', async
   };
   const { box, answer, type, enter } = open(catalog);
   t.ok(box.busy, 'the box is there before the library is');
+  t.match(box.placeholder, /^A name of the library/);
   await new Promise(setImmediate);
   t.strictSame(
     box.items.map(({ label, description }) => [label, description]),
@@ -818,7 +820,11 @@ t.test('any name can be pulled, and the names of the library are offered', async
   t.match(await listed.answer, { entry: { model: 'qwen3' } });
 
   const without = open();
-  t.match(without.box, { busy: false, items: [] }, 'names of Ollama are nothing for another server');
+  t.match(
+    without.box,
+    { busy: false, items: [], placeholder: /^A name that the server knows/ },
+    'names of Ollama are nothing for another server',
+  );
   without.type('owner/model:Q4_0');
   without.box.selectedItems = without.box.items.slice(0, 1);
   without.enter();
