@@ -18,7 +18,7 @@ void main();
 
 async function main(): Promise<void> {
   const { stdin, stdout, stderr, env } = process;
-  const documents = documentServer();
+  const documents = documentServer(env);
   const program: Program = {
     version: RUNNER_VERSION,
     spawnDaemon: (flags) => spawnDaemon(join(__dirname, 'runnerd.cjs'), env, flags),
@@ -48,13 +48,18 @@ async function main(): Promise<void> {
 }
 
 /** Serves the pages that are installed with the program. The package for an editor has no document service. */
-function documentServer(): StdioToolServer | undefined {
+function documentServer(own: NodeJS.ProcessEnv): StdioToolServer | undefined {
   const program = join(__dirname, 'runner-docs.cjs');
-  const cache = cacheFolder({ HOME: homedir(), ...process.env }, process.platform);
+  const cache = cacheFolder({ HOME: homedir(), ...own }, process.platform);
   if (!existsSync(program) || cache === undefined) return undefined;
   const content = join(__dirname, '..', 'docs');
   const args = [program, 'mcp', '--content', content, '--data', join(cache, 'docs')];
-  return { command: process.execPath, args };
+  // With these, pages are found by meaning too. A tool server inherits no others than the usual variables.
+  const names = ['DOCS_EMBEDDINGS', 'DOCS_EMBEDDINGS_MODEL', 'DOCS_EMBEDDINGS_TOKEN_FILE'];
+  const env = Object.fromEntries(
+    names.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]]])),
+  );
+  return { command: process.execPath, args, env };
 }
 
 /** Without a shell that could continue it, the process is not stopped, and this returns at once. */

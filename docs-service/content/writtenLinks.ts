@@ -1,8 +1,5 @@
-import GithubSlugger from 'github-slugger';
-import { Lexer } from 'marked';
+import { headingAnchors } from './headingAnchors.ts';
 import { resolveLink } from './links.ts';
-import { decodeEntities, plainText } from './plainText.ts';
-import { textOfHeading, tryRawHeading } from './rawHeading.ts';
 import { withoutCode } from './withoutCode.ts';
 
 /** What the check of links needs of a file. It is kept in the index, so that an unchanged file is not read again. */
@@ -152,7 +149,6 @@ function attributeIn(attributes: string, name: string): string | undefined {
 
 /** The ids of headings, as the service makes them, and those that raw HTML has. */
 function anchorsIn(text: string, prose: string): readonly string[] | null {
-  const slugger = new GithubSlugger();
   const anchors = new Set<string>();
   for (const [, attributes = ''] of prose.matchAll(/<[a-z]\w*\s([^<>]{1,2048})>/gi)) {
     for (const name of ['id', 'name']) {
@@ -161,47 +157,9 @@ function anchorsIn(text: string, prose: string): readonly string[] | null {
     }
     if (anchors.size > maxAnchors) return null;
   }
-  for (const heading of writtenHeadings(text, prose)) {
-    anchors.add(slugger.slug(heading) || slugger.slug('section'));
+  for (const { id } of headingAnchors(text, prose)) {
+    anchors.add(id);
     if (anchors.size > maxAnchors) return null;
   }
   return [...anchors];
-}
-
-/** The text of the raw HTML heading with which a document may begin, unless it is only a picture. */
-function tryRawHeadingText(text: string): string | undefined {
-  const heading = tryRawHeading(text);
-  const hasText = heading?.pieces.some(({ kind, raw }) => kind === 'text' && raw.trim() !== '');
-  return heading && hasText ? decodeEntities(textOfHeading(heading)).replace(/\s+/g, ' ').trim() : undefined;
-}
-
-/** Headings, also those in quotes and lists, without their marks. */
-function* writtenHeadings(text: string, prose: string): Generator<string> {
-  const raw = tryRawHeadingText(text);
-  if (raw !== undefined) yield raw;
-  const [lines, proseLines] = [text.split('\n'), prose.split('\n')];
-  let paragraph = '';
-  for (const [at, line] of lines.entries()) {
-    const [prefix = ''] = /^[ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]+|>)*/.exec(line) ?? [];
-    const rest = line.slice(prefix.length, prefix.length + maxHeadingLength).trim();
-    const isProse = (proseLines[at] ?? '').trim() !== '';
-    const [mark] = /^#{1,6}(?:[ \t]+|$)/.exec(rest) ?? [];
-    if (isProse && mark !== undefined)
-      yield shownText(rest.slice(mark.length).replace(/(?:^|[ \t]+)#+$/, ''));
-    else if (isProse && paragraph !== '' && /^ {0,3}(?:=+|-+)[ \t\r]*$/.test(line))
-      yield shownText(paragraph);
-    const goesOn =
-      isProse && mark === undefined && !/[-*+.)][ \t]+$/.test(prefix) && !/^(?:\||[-=]+$)/.test(rest);
-    paragraph = goesOn ? `${paragraph} ${rest}`.trim().slice(0, maxHeadingLength) : '';
-  }
-}
-
-/** In characters. */
-const maxHeadingLength = 500;
-
-function shownText(heading: string): string {
-  if (!/[\\`*_~[\]<>&!]|:\/\//.test(heading)) return heading.trim();
-  // Footnotes and addresses that are defined elsewhere are unknown here.
-  const plain = heading.replace(/\[\^[^\]]*\]/g, '').replace(/\[([^\]]*)\]\[[^\]]*\]/g, '$1');
-  return plainText(Lexer.lexInline(plain)).trim();
 }

@@ -32,10 +32,10 @@ const search = defineTool({
   }),
   async call({ query }, { search: find, drafts, addressOf }) {
     const { items } = await find.search({ text: query, drafts, limit: maxResults, offset: 0 });
-    const results = items.map(async ({ document: { slug, title }, snippet }) => ({
+    const results = items.map(async ({ document: { slug, title }, snippet, section }) => ({
       id: slug,
       title,
-      url: addressOf(slug),
+      url: addressOf(slug, section?.id),
       text: await excerptOf(snippet),
     }));
     return { results: await Promise.all(results) };

@@ -26,7 +26,8 @@ export const getDocMarkdown = defineTool({
         Type.String({
           minLength: 1,
           maxLength: 500,
-          description: 'A heading, by its text or its id: only this section, with its subsections.',
+          description:
+            'A heading, by its text or its id, such as the section of a result: only this section, with its subsections.',
         }),
       ),
       offset: Type.Optional(
@@ -51,6 +52,7 @@ export const getDocMarkdown = defineTool({
   output: Type.Object({
     slug: Type.String(),
     title: Type.String(),
+    address: Type.String({ description: 'Where the document or the section is: cite it.' }),
     markdown: Type.String({ description: 'The document, or a page of it, without front matter.' }),
     offset: Type.Integer({ description: 'Where the page begins.' }),
     totalChars: Type.Integer({ description: 'Characters of all pages together.' }),
@@ -60,12 +62,18 @@ export const getDocMarkdown = defineTool({
     const document = await library.read(name);
     if (document === undefined) throw new ToolError(await unknownDocument(library, name));
     const parts = await library.parts(document, signal);
-    const range =
-      section === undefined ? { start: 0, end: parts.markdown.length } : findSection(parts, section);
-    checkOffset(parts, range, offset);
-    const { nextOffset, ...page } = pageOf(parts, { ...range, offset, maxChars });
+    const found = section === undefined ? undefined : findSection(parts, section);
+    const { start, end } = found ?? { start: 0, end: parts.markdown.length };
+    checkOffset(parts, { start, end }, offset);
+    const { nextOffset, ...page } = pageOf(parts, { start, end, offset, maxChars });
     const { slug, title } = document;
-    return withoutUndefined({ slug, title, ...page, nextOffset });
+    return withoutUndefined({
+      slug,
+      title,
+      address: library.addressOf(slug, found?.id),
+      ...page,
+      nextOffset,
+    });
   },
 });
 
@@ -74,7 +82,7 @@ interface Range {
   readonly end: number;
 }
 
-function findSection({ sections }: DocumentParts, wanted: string): Range {
+function findSection({ sections }: DocumentParts, wanted: string): MarkdownSection {
   const found = tryFindSection(sections, wanted);
   if (found !== undefined) return found;
   const headings = nearHeadings(sections, wanted, 5).map((one) => `"${one}"`);

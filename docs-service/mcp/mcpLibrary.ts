@@ -14,8 +14,8 @@ export interface McpLibrary {
   readonly search: LibrarySearch;
   /** Whether this reader sees drafts. */
   readonly drafts: boolean;
-  /** Where people read a document. */
-  readonly addressOf: (slug: string) => string;
+  /** Where people read a document, or one of its sections. */
+  readonly addressOf: (slug: string, section?: string) => string;
   /** By its slug, or by another address that leads to it. */
   read(name: string): Promise<Document | undefined>;
   parts(document: Document, signal: AbortSignal): Promise<DocumentParts>;
@@ -65,7 +65,8 @@ export function createMcpLibrary({
   return ({ drafts }) => ({
     index,
     search,
-    addressOf,
+    addressOf: (slug, section) =>
+      section === undefined ? addressOf(slug) : `${addressOf(slug)}#${encodeURIComponent(section)}`,
     drafts,
     parts,
     async read(name) {

@@ -4,23 +4,26 @@ import type { McpContext } from './mcpErrors.ts';
 export const answerPrompt = {
   name: 'answer_from_docs',
   title: 'Answer from the documents',
-  description: 'Answers a question from the documents of this library, and names the documents that it used.',
+  description: 'Answers a question from the documents of this library, and cites the sections that it used.',
   arguments: [{ name: 'question', description: 'What you want to know.', required: true }],
 };
 
 /** In characters. */
 const maxQuestionLength = 10_000;
 
-export function answerPrompts({ server, failures }: McpContext): void {
+export function answerPrompts({ server, library, failures }: McpContext): void {
   server.setRequestHandler('prompts/list', () => ({ prompts: [answerPrompt] }));
-  server.setRequestHandler('prompts/get', ({ params }) => {
+  server.setRequestHandler('prompts/get', ({ params }, { mcpReq: { signal } }) => {
     if (params.name !== answerPrompt.name) throw failures.invalid(unknownPrompt(params.name));
     const question = params.arguments?.['question']?.trim() ?? '';
     if (question === '') throw failures.invalid('The argument "question" is missing.');
     if (question.length > maxQuestionLength)
       throw failures.invalid(`"question" must have at most ${maxQuestionLength} characters.`);
-    const content = { type: 'text' as const, text: answerText(question) };
-    return { description: answerPrompt.description, messages: [{ role: 'user' as const, content }] };
+    return failures.answer(signal, async () => {
+      const { hasMeaning } = (await library).search;
+      const content = { type: 'text' as const, text: answerText(question, hasMeaning) };
+      return { description: answerPrompt.description, messages: [{ role: 'user' as const, content }] };
+    });
   });
 }
 
@@ -28,12 +31,18 @@ export function unknownPrompt(name: string): string {
   return `There is no prompt "${name.slice(0, 100)}". There is ${answerPrompt.name}.`;
 }
 
-function answerText(question: string): string {
+function answerText(question: string, hasMeaning: boolean): string {
   return `Answer the question below from the documents of this library.
 
-1. Look for it with search_docs. Use a few significant words, and try others if nothing fits.
-2. Read what fits with get_doc_markdown; of long documents, read only the sections that you need.
-3. Answer only from what you have read, and name the slugs of the documents. Say so if they do not answer the question.
+1. Look for it with search_docs. ${hasMeaning ? askForBoth : askForWords}
+2. Read what fits with get_doc_markdown: the section that the result names, or all of a short document.
+3. Answer only from what you have read. After each statement, cite the address of the section that says it.
+4. If nothing that you have read answers the question, say that the documents do not answer it, and stop there.
 
 Question: ${question}`;
 }
+
+const askForWords = 'Use a few significant words, and try others if nothing fits.';
+const askForBoth =
+  'Ask once in a sentence, which finds what has a similar meaning, and once with a few significant words. ' +
+  'What was found by meaning alone is only the nearest, and may be about something else.';

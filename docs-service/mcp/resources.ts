@@ -66,6 +66,8 @@ interface ListedResource {
 interface ResourceName {
   readonly kind: 'doc' | 'collection';
   readonly name: string;
+  /** The id of a section of the document. */
+  readonly section?: string;
 }
 
 const mimeType = 'text/markdown';
@@ -91,10 +93,12 @@ const resourceTemplates = [
 
 /** Undefined if it is not the address of a document or a collection. */
 function tryResourceName(uri: string): ResourceName | undefined {
-  const [, kind, name = ''] = /^docs:\/\/(doc|collection)\/([^/?#]{1,1000})$/.exec(uri) ?? [];
+  const [, kind, name = '', section] =
+    /^docs:\/\/(doc|collection)\/([^/?#]{1,1000})(?:#([^#]{1,1000}))?$/.exec(uri) ?? [];
   if (kind !== 'doc' && kind !== 'collection') return undefined;
   try {
-    return { kind, name: decodeURIComponent(name) };
+    const named = { kind, name: decodeURIComponent(name) } as const;
+    return section === undefined ? named : { ...named, section: decodeURIComponent(section) };
   } catch {
     return undefined;
   }
@@ -130,7 +134,7 @@ function listedDocument({ slug, title, description }: DocumentMetadata): ListedR
 /** The text of a resource; undefined if there is no resource with this name. */
 async function tryReadResource(
   library: McpLibrary,
-  { kind, name }: ResourceName,
+  { kind, name, section }: ResourceName,
   signal: AbortSignal,
 ): Promise<{ readonly text: string; readonly mimeType: string } | undefined> {
   if (kind === 'collection') {
@@ -145,8 +149,11 @@ async function tryReadResource(
   }
   const document = await library.read(name);
   if (document === undefined) return undefined;
-  const { markdown } = await library.parts(document, signal);
-  return { text: withTitle(markdown, document), mimeType };
+  const { markdown, sections } = await library.parts(document, signal);
+  const found = section === undefined ? undefined : sections.find(({ id }) => id === section);
+  // As in a browser, an unknown section leads to the document.
+  if (found === undefined) return { text: withTitle(markdown, document), mimeType };
+  return { text: markdown.slice(found.start, found.end), mimeType };
 }
 
 /** A resource is only its text, so a title that the text does not have stands above it. */

@@ -13,7 +13,7 @@ export const searchDocs = defineTool({
   description:
     'Finds documents of this library, the most relevant first, each with an excerpt around the matching words. ' +
     'The query takes words (all must be in the document), "phrases in quotes", -excluded words and prefix*. ' +
-    'Read what you find with get_doc_markdown.',
+    'Read what you find with get_doc_markdown, and cite its address.',
   input: Type.Object(
     {
       query: Type.String({
@@ -36,7 +36,8 @@ export const searchDocs = defineTool({
         Type.Unsafe<SearchMode>({
           type: 'string',
           enum: ['text', 'meaning', 'both'],
-          description: 'What finds documents: their words, their meaning, or both (default, where it is on).',
+          description:
+            'What finds documents: their words, their meaning (then ask in a sentence), or both (default, where it is on).',
         }),
       ),
       ...pageParameters({ usual: usualLimit, max: 50 }),
@@ -50,6 +51,10 @@ export const searchDocs = defineTool({
         title: Type.String(),
         type: Type.Union([Type.String(), Type.Null()]),
         snippet: Type.String({ description: 'An excerpt in Markdown.' }),
+        section: Type.Optional(
+          Type.String({ description: 'The id of the section of the excerpt, for get_doc_markdown.' }),
+        ),
+        address: Type.String({ description: 'Where the document or the section is: cite it.' }),
         tags: Type.Array(Type.Object({ slug: Type.String(), title: Type.String() })),
         matched: Type.Unsafe<SearchMode>({
           type: 'string',
@@ -75,14 +80,20 @@ export const searchDocs = defineTool({
       search.search({ ...filter, text: query, drafts, limit, offset }, mode),
       library.notice(),
     ]);
-    const notices = [incomplete, isTextAlone ? byTextAlone : undefined].filter(Boolean);
+    const notices = [
+      incomplete,
+      isTextAlone ? byTextAlone : undefined,
+      total === 0 ? nothingFound : undefined,
+    ].filter(Boolean);
     return withoutUndefined({
       results: await Promise.all(
-        items.map(async ({ document, snippet, matched }) => ({
+        items.map(async ({ document, snippet, section, matched }) => ({
           slug: document.slug,
           title: document.title,
           type: document.type,
           snippet: await excerptOf(snippet),
+          ...(section ? { section: section.id } : {}),
+          address: library.addressOf(document.slug, section?.id),
           tags: document.tags.map((one) => ({ slug: one.slug, title: one.title })),
           matched,
         })),
@@ -98,6 +109,9 @@ export const searchDocs = defineTool({
 
 const byTextAlone =
   'Meaning cannot be compared at the moment, so this was found by words alone. Try other words, or ask again soon.';
+
+const nothingFound =
+  'Nothing has all of these words. Try fewer or other words. If nothing fits, say that the documents do not answer the question.';
 
 /** An excerpt begins and ends anywhere, so it is sanitised by itself. It is left out if nobody could render it. */
 export async function excerptOf(excerpt: string): Promise<string> {

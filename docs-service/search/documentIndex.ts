@@ -145,6 +145,8 @@ export interface SearchHit {
    * it is whole.
    */
   readonly snippet: string;
+  /** The section that has the excerpt, by its id and its heading; null if there is none but the whole document. */
+  readonly section: { readonly id: string; readonly title: string } | null;
   /** By what it was found. */
   readonly matched: 'text' | 'meaning' | 'both';
 }

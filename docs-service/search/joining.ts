@@ -1,6 +1,5 @@
 import type { Nearness, Paging, SearchHit, SearchPage } from './documentIndex.ts';
 import type { Query } from './query.ts';
-import { sectionsOf } from './sections.ts';
 import { totalOf } from './tier.ts';
 
 /** One list of results from the order of the text and that of the meaning. */
@@ -77,9 +76,4 @@ export function pageOf<Found>(
   const { total, approximate } = totalOf(count);
   const added = all.filter(({ matched }) => matched === 'meaning').length;
   return { items: all.slice(offset, offset + limit).flatMap(hits), total: total + added, approximate };
-}
-
-/** The document may have changed since its sections were compared. */
-export function sectionAt(body: string, place = 0): string {
-  return sectionsOf(body)[place]?.text ?? body;
 }

@@ -9,6 +9,8 @@ export interface Section {
   readonly heading: string;
   /** Markdown, without the heading. */
   readonly text: string;
+  /** Where it begins in the document, in UTF-16 units of its text without scripts. */
+  readonly start: number;
 }
 
 /** In UTF-16 units, about 300 tokens: the smallest usual models hold 512. */
@@ -21,8 +23,8 @@ export function sectionsOf(body: string): readonly Section[] {
   const text = withoutScripts(body);
   const sections: Section[] = [];
   const add = (heading: string, from: number, to: number) => {
-    for (const piece of piecesOf(text.slice(from, to)))
-      if (sections.length < maxSections) sections.push({ heading, text: piece });
+    for (const { start, text: piece } of piecesOf(text.slice(from, to)))
+      if (sections.length < maxSections) sections.push({ heading, text: piece, start: from + start });
   };
   let open = { heading: '', end: 0 };
   for (const { heading, start, end } of headings(text)) {
@@ -43,21 +45,23 @@ export function sectionHash(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }
 
+type Piece = Pick<Section, 'text' | 'start'>;
+
 /** Pieces of at most `maxLength`, cut between paragraphs if possible, or else between lines, words or characters. */
-function* piecesOf(text: string): Generator<string> {
+function* piecesOf(text: string): Generator<Piece> {
   let piece = '';
+  let start = 0;
+  const take = (length: number) => {
+    const taken = { start, text: piece.slice(0, length) };
+    piece = piece.slice(length);
+    start += length;
+    return trimmed(taken);
+  };
   for (const paragraph of paragraphsOf(text)) {
-    if (piece !== '' && piece.length + paragraph.length > maxLength) {
-      yield* trimmed(piece);
-      piece = '';
-    }
-    for (piece += paragraph; piece.length > maxLength; ) {
-      const end = endOfPiece(piece);
-      yield* trimmed(piece.slice(0, end));
-      piece = piece.slice(end);
-    }
+    if (piece !== '' && piece.length + paragraph.length > maxLength) yield* take(piece.length);
+    for (piece += paragraph; piece.length > maxLength; ) yield* take(endOfPiece(piece));
   }
-  yield* trimmed(piece);
+  yield* take(piece.length);
 }
 
 /** With the blank lines after each. A code fence is one. */
@@ -85,7 +89,7 @@ function endOfPiece(text: string): number {
   return isHalf ? maxLength - 1 : maxLength;
 }
 
-function* trimmed(text: string): Generator<string> {
+function* trimmed({ text, start }: Piece): Generator<Piece> {
   const kept = text.trim();
-  if (kept !== '') yield kept;
+  if (kept !== '') yield { text: kept, start: start + text.indexOf(kept) };
 }

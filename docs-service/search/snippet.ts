@@ -3,19 +3,35 @@ import { words } from './analyser.ts';
 import type { Clause, Query } from './query.ts';
 import { withoutScripts } from './withoutScripts.ts';
 
+export interface Snippet {
+  readonly text: string;
+  /** The line of the match, counted from 0; undefined without one. */
+  readonly line: number | undefined;
+  /** How many parts of the query are in it. */
+  readonly parts: number;
+}
+
 /**
  * An excerpt of a Markdown text around the match of a query, in Markdown and at most `maxSnippetLength` units long. It
  * contains a code fence whole or not at all. Without a match, it is the beginning of the text.
  */
-export function snippet(body: string, { all }: Query): string {
+export function snippet(body: string, { all }: Query): Snippet {
   const text = withoutScripts(body.length > maxScanned ? body.slice(0, maxScanned) : body);
   const regions = [...regionsOf(text)].filter(
     ({ start, end, isFence }) => !isFence || end - start <= maxSnippetLength,
   );
   const best = bestHit(text, regions, all);
-  if (best?.region.isFence) return text.slice(best.region.start, best.region.end);
+  const found = { line: best && lineAt(text, best.hit.start), parts: best?.parts ?? 0 };
+  if (best?.region.isFence) return { text: text.slice(best.region.start, best.region.end), ...found };
   const region = best?.region ?? regions.find(({ isFence }) => !isFence) ?? regions[0];
-  return region ? excerpt(text, region, best?.hit.start ?? region.start) : '';
+  return { text: region ? excerpt(text, region, best?.hit.start ?? region.start) : '', ...found };
+}
+
+/** Counted from 0. */
+export function lineAt(text: string, place: number): number {
+  let line = 0;
+  for (let end = text.indexOf('\n'); end >= 0 && end < place; end = text.indexOf('\n', end + 1)) line += 1;
+  return line;
 }
 
 /** In UTF-16 units, like all lengths here. */
@@ -72,7 +88,7 @@ function bestHit(
   text: string,
   regions: readonly Region[],
   clauses: readonly Clause[],
-): PlacedHit | undefined {
+): (PlacedHit & Pick<Snippet, 'parts'>) | undefined {
   let best: PlacedHit | undefined;
   let most = 0;
   // Hits that fit into one excerpt with the latest of them.
@@ -89,7 +105,7 @@ function bestHit(
     if (different > most) [best, most] = [near[0], different];
     if (most === clauses.length) break;
   }
-  return best;
+  return best && { ...best, parts: most };
 }
 
 /** At most this many hits are kept, so that the work stays linear. */

@@ -103,7 +103,10 @@ t.test('what the server says about itself and its tools', async (t) => {
   t.match(prompts, [{ name: 'answer_from_docs', arguments: [{ name: 'question', required: true }] }]);
   const { messages } = await client.getPrompt({ name: 'answer_from_docs', arguments: { question: 'Why?' } });
   t.match(messages, [
-    { role: 'user', content: { type: 'text', text: /search_docs[\s\S]*Question: Why\?$/ } },
+    {
+      role: 'user',
+      content: { type: 'text', text: /search_docs\. Use a few significant words[\s\S]*Question: Why\?$/ },
+    },
   ]);
   await t.rejects(client.getPrompt({ name: 'answer_from_docs' }), { code: -32_602 });
   await t.rejects(client.getPrompt({ name: 'other' }), { code: -32_602, message: /answer_from_docs/ });
@@ -193,7 +196,21 @@ t.test('the tools', async (t) => {
     total: 2,
     offset: 1,
   });
-  t.match(await call('search_docs', { query: '???' }), { results: [], total: 0 });
+  t.match(await call('search_docs', { query: '???' }), {
+    results: [],
+    total: 0,
+    notice: /Try fewer or other/,
+  });
+  const address = 'http://127.0.0.1:4000/read/first';
+  t.match(await call('search_docs', { query: 'deeper' }), {
+    results: [{ slug: 'first', section: 'deeper', address: `${address}#deeper` }],
+  });
+  t.match(await call('get_doc_markdown', { slug: 'first' }), { address });
+  const [one, other] = await Promise.all(
+    ['deeper', 'unknown'].map((id) => client.readResource({ uri: `docs://doc/first#${id}` })),
+  );
+  t.match(one?.contents, [{ uri: 'docs://doc/first#deeper', text: '### Deeper\n\nMore.\n\n' }]);
+  t.match(other?.contents, [{ text: /^# .*## Part 7/s }], 'as in a browser, the document');
 
   const whole = '# Begin\n\nWords about alert(1)this.\n';
   const first = await call('get_doc_markdown', { slug: 'first' });
@@ -203,6 +220,7 @@ t.test('the tools', async (t) => {
   t.strictSame(await call('get_doc_markdown', { slug: 'first', section: 'Part 7' }), {
     slug: 'first',
     title: 'First steps',
+    address: `${address}#part-7`,
     markdown: `## Part 7\n\n${fence}\n\n### Deeper\n\nMore.\n\n`,
     offset: 0,
     totalChars: `## Part 7\n\n${fence}\n\n### Deeper\n\nMore.\n\n`.length,

@@ -19,14 +19,13 @@ import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { poll } from '../support/waiting.ts';
 
 t.test('a document has a section for each heading, and long ones are cut', async (t) => {
-  const sections = sectionsOf(
-    'Before.\n\n# One\n\nFirst.\n\nTwo\n---\n\n```\n# no heading\n```\n\n## Empty\n\n### Last\nEnd.',
-  );
-  t.strictSame(sections, [
-    { heading: '', text: 'Before.' },
-    { heading: 'One', text: 'First.' },
-    { heading: 'Two', text: '```\n# no heading\n```' },
-    { heading: 'Last', text: 'End.' },
+  const text =
+    'Before.\n\n# One\n\nFirst.\n\nTwo\n---\n\n```\n# no heading\n```\n\n## Empty\n\n### Last\nEnd.';
+  t.strictSame(sectionsOf(text), [
+    { heading: '', text: 'Before.', start: text.indexOf('Before.') },
+    { heading: 'One', text: 'First.', start: text.indexOf('First.') },
+    { heading: 'Two', text: '```\n# no heading\n```', start: text.indexOf('```\n# no heading\n```') },
+    { heading: 'Last', text: 'End.', start: text.indexOf('End.') },
   ]);
   t.strictSame(sectionsOf('<script>\nsecret\n</script>\n'), []);
   const long = Array.from({ length: 100 }, (_, at) => `Paragraph ${at} of several words.`).join('\n\n');
@@ -267,7 +266,7 @@ for (const { name, options, open } of stores)
   });
 
 const content = {
-  'cars.md': '# Cars\n\nAn automobile has four wheels.\n',
+  'cars.md': '# Cars\n\n## Wheels\n\nAn automobile has four wheels.\n',
   'sea.md': '---\ntags: [Water]\n---\n# The sea\n\nWaves of the ocean.\n',
   'bread.md': '# Bread\n\nThe oven bakes a loaf.\n',
   'draft.md': '---\ndraft: true\n---\n# A ship\n\nIt sails.\n',
@@ -331,7 +330,9 @@ t.test('the service finds documents by their meaning, too', async (t) => {
     },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: call }),
   });
-  t.match(await asked.text(), /"slug":"cars".*"matched":"meaning"/);
+  t.match(JSON.parse((await asked.text()).replace(/^[\s\S]*?data: /, '')).result.structuredContent.results, [
+    { slug: 'cars', section: 'wheels', address: `${service.origin}/read/cars#wheels`, matched: 'meaning' },
+  ]);
 
   await writeFile(join(folder, 'doctor.md'), '# Health\n\nMedicine.\n');
   await poll(

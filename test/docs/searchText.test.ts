@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { headingAnchors } from '../../docs-service/content/headingAnchors.ts';
 import { headingsOf, tryFirstHeading } from '../../docs-service/content/headings.ts';
 import { markdownLines } from '../../docs-service/content/markdownLines.ts';
 import { analyse, isUnspaced, maxTokenLength, words } from '../../docs-service/search/analyser.ts';
 import { QueryError } from '../../docs-service/search/documentIndex.ts';
 import { documentTokens } from '../../docs-service/search/documentTokens.ts';
+import { excerptOf } from '../../docs-service/search/excerpt.ts';
 import { type Clause, parseQuery, questionOf } from '../../docs-service/search/query.ts';
 import {
   createScore,
@@ -12,6 +14,7 @@ import {
   type Sample,
   wordHash,
 } from '../../docs-service/search/relevance.ts';
+import { sectionsOf } from '../../docs-service/search/sections.ts';
 import { maxSnippetLength, snippet } from '../../docs-service/search/snippet.ts';
 import { withoutScripts } from '../../docs-service/search/withoutScripts.ts';
 
@@ -299,12 +302,12 @@ t.test('an excerpt', async (t) => {
     },
   ];
   for (const { name, body, query, want } of cases) {
-    const excerpt = snippet(body, parseQuery(query));
+    const { text: excerpt } = snippet(body, parseQuery(query));
     t.match(excerpt, want, name);
     t.ok(excerpt.length <= maxSnippetLength, `${name}: ${excerpt.length}`);
   }
   const families = '👩‍👩‍👧'.repeat(200);
-  t.match(snippet(families, parseQuery('x')), /^(?:👩‍👩‍👧)+ …$/u, 'no character is cut');
+  t.match(snippet(families, parseQuery('x')).text, /^(?:👩‍👩‍👧)+ …$/u, 'no character is cut');
 
   const windows = ['Text.', '```js', '# needle', '```', 'More.'].join('\r\n');
   t.strictSame(
@@ -313,12 +316,16 @@ t.test('an excerpt', async (t) => {
     'a fence in a file with the line ends of Windows',
   );
 
-  t.notMatch(snippet('\r~~~a\n\n\r~~~a\n', parseQuery('apple')), /^~/, 'after a single CR there is no fence');
+  t.notMatch(
+    snippet('\r~~~a\n\n\r~~~a\n', parseQuery('apple')).text,
+    /^~/,
+    'after a single CR there is no fence',
+  );
 
   fc.assert(
     fc.property(anyText, fc.integer({ min: 1, max: 12 }), (text, times) => {
       const body = `${text}\n`.repeat(times);
-      const excerpt = snippet(body, parseQuery('apple pear* "検索 apple"'));
+      const { text: excerpt } = snippet(body, parseQuery('apple pear* "検索 apple"'));
       if (excerpt.length > maxSnippetLength) t.fail(`${excerpt.length} units`);
       if (/\p{Surrogate}/u.test(excerpt) && !/\p{Surrogate}/u.test(body)) t.fail('half a character');
       const fences = new Set([...markdownLines(excerpt)].map(({ fence }) => fence)).size;
@@ -393,3 +400,78 @@ function fencesOf(text: string): readonly string[] {
     if (fence !== undefined) fences.set(fence, { start: fences.get(fence)?.start ?? start, end });
   return Array.from(fences.values(), ({ start, end }) => text.slice(start, end));
 }
+
+t.test('the section of an excerpt', async (t) => {
+  const filling = Array.from({ length: 40 }, () => 'filling of a page');
+  const body = [
+    'Plum before.',
+    '# The *title*',
+    'Apple. <!--',
+    '# hidden',
+    '--> Apple.',
+    '## Same',
+    'Pear one.',
+    '> ## Same',
+    '> Pear two, a cherry.',
+    '',
+    '## Same',
+    '```',
+    '# no heading of figs',
+    '```',
+    'Two lines',
+    'of a quince',
+    '---',
+    'Grapes far from the',
+    ...filling,
+    'olives.',
+    ...filling,
+    '## Last',
+    'Grapes and olives.',
+  ].join('\n');
+  const found = (query: string, near: { matched: 'text' | 'meaning' | 'both'; place?: number }) => {
+    const { snippet: text, section } = excerptOf({ title: 'The title', body }, parseQuery(query), {
+      place: undefined,
+      ...near,
+    });
+    return { text, id: section?.id ?? null };
+  };
+  const cases = [
+    { query: 'plum', want: null },
+    { query: 'nothing', want: null },
+    { query: 'title', want: null },
+    { query: 'apple', want: null },
+    { query: 'one', want: 'same' },
+    { query: 'cherry', want: 'same' },
+    { query: 'figs', want: 'same-2' },
+    { query: 'quince', want: 'two-lines-of-a-quince' },
+    { query: 'last', want: 'last' },
+  ];
+  for (const { query, want } of cases) t.equal(found(query, { matched: 'text' }).id, want, query);
+  const titled = { title: 'Title', body: '# Title\n\nApple.\n\n## Pear\n' };
+  const text = { matched: 'text', place: undefined } as const;
+  t.equal(excerptOf(titled, parseQuery('apple'), text).section, null, 'the title alone is the document');
+  t.strictSame(excerptOf(titled, parseQuery('pear'), text).section, { id: 'pear', title: 'Pear' });
+
+  const sections = sectionsOf(body);
+  const last = sections.findIndex(({ heading }) => heading === 'Last');
+  const quince = sections.findIndex(({ heading }) => heading.includes('quince'));
+  t.match(found('else', { matched: 'meaning', place: last }), { text: 'Grapes and olives.', id: 'last' });
+  t.equal(found('olives', { matched: 'meaning', place: 999 }).id, 'two-lines-of-a-quince', 'it has changed');
+  t.equal(found('pear', { matched: 'both', place: last }).id, 'same', 'where the word is');
+  t.equal(found('grapes', { matched: 'both', place: last }).id, 'last', 'the nearest of its places');
+  t.equal(found('grapes and olives', { matched: 'both', place: quince }).id, 'last', 'all words together');
+  t.equal(
+    found('plum olives', { matched: 'both', place: quince }).id,
+    'two-lines-of-a-quince',
+    'they are not',
+  );
+});
+
+t.test('headings and their ids are found in linear time in any text', async () => {
+  fc.assert(
+    fc.property(anyText, anyText, (text, other) => {
+      const ids = Array.from(headingAnchors(`${text}\n\n${other}`), ({ id }) => id);
+      if (new Set(ids).size !== ids.length) throw new Error(`An id is not unique: ${ids.join(', ')}`);
+    }),
+  );
+});

@@ -327,6 +327,7 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
     const near = { sections: [{ slug: 'far', place: 1 }], count: 1, isAlone: true };
     const [hit] = (await index.search({ text: 'x', drafts: false, limit: 1, offset: 0, near })).items;
     t.equal(hit?.snippet, 'Far A fig.', 'the excerpt is of the section');
+    t.strictSame(hit?.section, { id: 'more', title: 'More' });
   });
 
   onNew('a search stops at 2,000 candidates, taken by tier and then by slug', async (t, index) => {

@@ -2,7 +2,8 @@ import { count } from '../../../protocol/base/text.ts';
 import type { CollectionDefinition } from '../../content/collectionFile.ts';
 import type { DocumentMetadata } from '../../content/document.ts';
 import type { LocatedMetadata, SearchHit } from '../../search/documentIndex.ts';
-import { parseQuery } from '../../search/query.ts';
+import { parseQuery, type Query } from '../../search/query.ts';
+import { readingPath } from '../documentView.ts';
 import { escapeHtml, page, pageAround, type Site } from '../pages.ts';
 import { copyScript } from './copyScript.ts';
 import { documentItem, type LibraryPlace, libraryAddress, pager } from './documentList.ts';
@@ -71,11 +72,11 @@ export function resultsPage(view: ResultsView): string {
   const { site, filter, items, text, total, approximate } = view;
   const query = parseQuery(text);
   const found = approximate ? `More than ${total.toLocaleString('en')} documents` : count(total, 'document');
-  const entries = items.map(({ document, snippet }) =>
-    documentItem(document, {
+  const entries = items.map((hit) =>
+    documentItem(hit.document, {
       site,
-      title: markFound(document.title, query),
-      text: snippet === '' ? '' : snippetToHtml(snippet, query, document.title),
+      title: markFound(hit.document.title, query),
+      text: foundIn(site, hit) + excerptOf(hit, query),
       narrowed: { q: text, path: filter.path },
     }),
   );
@@ -94,6 +95,21 @@ ${searchForm(site, { ...filter, q: text })}${filters(
 ${total === 0 ? advice : list(entries)}${pages(view, { q: text })}
 </div></div>`,
   });
+}
+
+/** The section that has the excerpt, and why the document is here if it does not have the words. */
+function foundIn(site: Site, { document, section, matched }: SearchHit): string {
+  const why = matched === 'meaning' ? 'Similar in meaning' : '';
+  if (section === null) return why === '' ? '' : `<p class="meta">${why}</p>`;
+  const address = `${readingPath(site, document.slug)}#${encodeURIComponent(section.id)}`;
+  const link = `<a dir="auto" href="${escapeHtml(address)}">${escapeHtml(section.title)}</a>`;
+  return `<p class="meta">${why === '' ? 'In' : `${why}, in`} ${link}</p>`;
+}
+
+/** Without marks where the words found nothing. */
+function excerptOf({ document: { title }, snippet, matched }: SearchHit, query: Query): string {
+  const marked = matched === 'meaning' ? parseQuery('') : query;
+  return snippet === '' ? '' : snippetToHtml(snippet, marked, title);
 }
 
 const advice = `<p>Try fewer or other words. A document is found if it has all of them.</p>

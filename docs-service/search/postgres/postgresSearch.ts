@@ -9,10 +9,10 @@ import {
   titleMark,
   tryBeginning,
 } from '../documentTokens.ts';
-import { type Joined, joinRanks, narrowingOf, nearestDocuments, pageOf, sectionAt } from '../joining.ts';
+import { excerptOf } from '../excerpt.ts';
+import { type Joined, joinRanks, narrowingOf, nearestDocuments, pageOf } from '../joining.ts';
 import { type Clause, isEmptyQuery, parseQuery, type Query } from '../query.ts';
 import { createScore, rowsToSample, type Sample, sampleRowsOf } from '../relevance.ts';
-import { snippet } from '../snippet.ts';
 import {
   askTiers,
   type FoundTiers,
@@ -187,12 +187,13 @@ async function hitsOf(
     [found.map(({ found: slug }) => slug)],
   );
   const bySlug = new Map(rows.map((row) => [row.slug, row]));
-  return found.flatMap(({ found: slug, matched, place }) => {
-    const row = bySlug.get(slug);
+  return found.flatMap((joined) => {
+    const row = bySlug.get(joined.found);
     if (!row) return [];
     const { path, metadata, body } = row;
-    const excerpt = snippet(matched === 'meaning' ? sectionAt(body, place) : body, query);
-    return { document: { ...parseMetadata(metadata), path }, snippet: excerpt, matched };
+    const document = { ...parseMetadata(metadata), path };
+    const excerpt = excerptOf({ title: document.title, body }, query, joined);
+    return { document, ...excerpt, matched: joined.matched };
   });
 }
 

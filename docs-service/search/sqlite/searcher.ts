@@ -10,10 +10,10 @@ import {
   titleMark,
   tryBeginning,
 } from '../documentTokens.ts';
-import { type Joined, joinRanks, narrowingOf, nearestDocuments, pageOf, sectionAt } from '../joining.ts';
+import { excerptOf } from '../excerpt.ts';
+import { type Joined, joinRanks, narrowingOf, nearestDocuments, pageOf } from '../joining.ts';
 import { type Clause, isEmptyQuery, parseQuery, type Query } from '../query.ts';
 import { createScore, rowsToSample, type SampleRow, sampleRowsOf } from '../relevance.ts';
-import { snippet } from '../snippet.ts';
 import {
   askTiers,
   type FoundTiers,
@@ -34,12 +34,12 @@ export function createSearcher(database: Database): (asked: SearchQuery) => Sear
   const bySortKey = database.prepare<{ path: string; metadata: string; body: string }>(
     'SELECT path, metadata, body FROM documents JOIN bodies USING (key) WHERE sort_key = ?',
   );
-  const hits = ({ found, matched, place }: Joined<number>, query: Query): readonly SearchHit[] =>
-    bySortKey.all(found).map(({ path, metadata, body }) => ({
-      document: { ...parseMetadata(metadata), path },
-      snippet: snippet(matched === 'meaning' ? sectionAt(body, place) : body, query),
-      matched,
-    }));
+  const hits = (joined: Joined<number>, query: Query): readonly SearchHit[] =>
+    bySortKey.all(joined.found).map(({ path, metadata, body }) => {
+      const document = { ...parseMetadata(metadata), path };
+      const excerpt = excerptOf({ title: document.title, body }, query, joined);
+      return { document, ...excerpt, matched: joined.matched };
+    });
   const byText = (query: Query, asked: SearchQuery) => {
     const { tiers, count } = find.tiers(query, asked);
     const sortKeys = partsOfPage(tiers, asked).flatMap(({ tier, found, from, to }) =>

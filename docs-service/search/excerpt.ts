@@ -1,0 +1,54 @@
+import { type HeadingAnchor, headingAnchors } from '../content/headingAnchors.ts';
+import { isTitle } from '../content/headings.ts';
+import type { SearchHit } from './documentIndex.ts';
+import type { Joined } from './joining.ts';
+import type { Query } from './query.ts';
+import { sectionsOf } from './sections.ts';
+import { lineAt, snippet } from './snippet.ts';
+import { withoutScripts } from './withoutScripts.ts';
+
+interface FoundText {
+  readonly title: string;
+  readonly body: string;
+}
+
+/**
+ * What a hit shows of its document. What is near in meaning comes before words that are far from each other, because a
+ * question has many words that say little.
+ */
+export function excerptOf(
+  { title, body }: FoundText,
+  query: Query,
+  { matched, place }: Pick<Joined<unknown>, 'matched' | 'place'>,
+): Pick<SearchHit, 'snippet' | 'section'> {
+  const words = matched === 'meaning' ? undefined : snippet(body, query);
+  // The document may have changed since its sections were compared.
+  const near = place === undefined ? undefined : sectionsOf(body)[place];
+  const meaning = near && snippet(near.text, query);
+  const isNear = meaning && (!words || words.parts < query.all.length || meaning.parts === words.parts);
+  const { text, line } = isNear ? meaning : (words ?? snippet(body, query));
+  // Scripts are removed without their line ends.
+  const found = near && isNear ? lineAt(withoutScripts(body), near.start) : line;
+  return { snippet: text, section: found === undefined ? null : sectionAt({ title, body }, found) };
+}
+
+/** The section that has a line. Above the first heading, and below the title alone, there is none. */
+function sectionAt({ title, body }: FoundText, line: number): SearchHit['section'] {
+  let section: SearchHit['section'] = null;
+  for (const [number, heading] of headingsUpTo(body, line).entries()) {
+    const { id, text, isInside } = heading;
+    if (number === 0 && isTitle(text, title)) continue;
+    if (!isInside && text !== '') section = { id, title: text };
+  }
+  return section;
+}
+
+function headingsUpTo(body: string, line: number): readonly HeadingAnchor[] {
+  let end = -1;
+  // The line after it may underline a heading.
+  for (let left = line + 2; left > 0; left--) {
+    end = body.indexOf('\n', end + 1);
+    if (end < 0) break;
+  }
+  return [...headingAnchors(end < 0 ? body : body.slice(0, end))].filter((heading) => heading.line <= line);
+}
