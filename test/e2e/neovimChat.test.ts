@@ -4,6 +4,7 @@ import t from 'tap';
 import { browse, startAuthorizationPeer } from '../support/authorizationPeer.ts';
 import { choosing, isFree, startWithRunner, text, toolServers } from '../support/neovimChat.ts';
 import { needs } from '../support/parts.ts';
+import { pictures } from '../support/pictures.ts';
 import { poll } from '../support/waiting.ts';
 
 const parts = needs('neovim');
@@ -501,6 +502,70 @@ t.test('#buffer and #file: are sent and completed', parts, async (t) => {
   }
   await neovim.type('Gi#fi<Tab><C-y>su<Tab><C-y> and #b<Tab><C-y> x<Tab>y<Esc>');
   await neovim.until<string>(text, (now) => now.endsWith('#file:sum.lua and #buffer x\ty'));
+});
+
+t.test('@path, @folder/ and addresses are sent, after a question where it takes one', parts, async (t) => {
+  const { runner, neovim } = await startWithRunner(t, {
+    runner: { models },
+    before: choosing,
+    files: { 'sum.lua': 'return 1\n', 'a b.txt': 'blank\n', '.env': 'TOKEN=1\n' },
+  });
+  const src = join(neovim.folder, 'src');
+  mkdirSync(src);
+  for (const name of ['one.lua', 'two.lua']) writeFileSync(join(src, name), `-- ${name}\n`);
+  writeFileSync(join(src, 'dot.png'), pictures.png);
+  const context = () =>
+    (lastBody(runner.bodies('/api/chat')).messages as readonly { readonly content: string }[])
+      .map(({ content }) => content)
+      .join('\n');
+  const ask = async (prompt: string, answer: string) => {
+    runner.say(answer);
+    await neovim.lua("vim.cmd('bwipeout!')").catch(() => undefined);
+    await neovim.lua("vim.cmd('RunnerChat! ' .. ...)", prompt);
+    await neovim.until<string>(text, says(answer));
+    await neovim.until(isFree);
+    return neovim.lua<string>(text);
+  };
+
+  await neovim.type('cc-- unsaved<Esc>');
+  await neovim.until('return vim.bo.modified');
+  await neovim.lua("vim.cmd('RunnerChat')");
+  const shown = await ask('what is @sum.lua, @src/ and @"a b.txt"? Not me@home', 'A sum.');
+  t.match(
+    shown,
+    /\n\*with sum\.lua \(10 bytes, about \d+ tokens\), 2 files of @src\/ \(.*: src\/one\.lua, src\/two\.lua\), a b\.txt \(.*\)\*\n/,
+  );
+  t.match(context(), /path="sum\.lua" language="lua">\n-- unsaved\n/, 'as it is in the editor');
+  t.match(context(), /path="src\/one\.lua".*-- one\.lua.*path="a b\.txt".*blank/s);
+  t.match(context(), 'what is @sum.lua, @src/');
+
+  await neovim.lua("_G.choices = { 'No' }");
+  t.notMatch(await ask('see @.env', 'No secret.'), /with/);
+  t.notMatch(context(), /TOKEN/);
+  await neovim.lua("_G.choices = { 'Yes' }");
+  await ask('see @.env', 'A secret.');
+  t.match(context(), /TOKEN=1/);
+  t.strictSame(await neovim.lua('return _G.asked'), [
+    '.env looks like a file with secrets. Send it? ',
+    '.env looks like a file with secrets. Send it? ',
+  ]);
+
+  await neovim.lua("_G.asked, _G.choices = {}, { 'Yes' }");
+  t.match(await ask(`see @${runner.url}/`, 'A page.'), /with http:\/\/127/);
+  t.match(context(), /Ollama is running/);
+  t.match(await neovim.lua('return _G.asked'), [/^Fetch http.* from 127\.0\.0\.1:\d+\? $/]);
+
+  // A question that is left sends nothing, and the prompt stays. A name that is none is only text.
+  await neovim.lua("vim.cmd('RunnerChat! see @.env')");
+  await neovim.until<readonly string[]>('return _G.asked', (asked) => asked.length === 2);
+  t.equal(await neovim.lua(text), '## You\n\nsee @.env');
+  await ask('see @nope.lua', 'Nothing.');
+  t.match((await neovim.told()).at(-1), /There is no file nope\.lua, so @nope\.lua is only text/);
+  await ask('see @src/dot.png', 'A dot.');
+  t.match(await neovim.lua(text), /with src\/dot\.png \(/);
+
+  await neovim.type('Gi@su<Tab><C-y> and @sr<Tab><C-y>tw<Tab><C-y> <Tab>y<Esc>');
+  await neovim.until<string>(text, (now) => now.endsWith('@sum.lua and @src/two.lua \ty'));
 });
 
 t.test('/name sends a prompt that is kept as a file, and is completed', parts, async (t) => {

@@ -959,10 +959,33 @@ end`;
   );
   t.match(await neovim.lua('return _G.offered[1]'), [/^"What is blue\?", 2 turns, .*runner-neovim/]);
   await neovim.type('q');
-  await neovim.lua("_G.choices = { 'blue', 'Delete', 'Delete' } vim.cmd('RunnerSessions')");
+  // A copy of the first turn goes on by itself.
+  await neovim.lua("vim.cmd('RunnerChat')");
+  await neovim.type('<Esc>1gF');
+  await neovim.until(text, (now: string) => now.includes('The sky.') && !now.includes('Yes.'));
+  runner.say('Another.');
+  await neovim.lua("vim.cmd('RunnerChat Why?')");
+  await neovim.until(text, (now: string) => now.includes('Another.'));
+  t.match(runner.bodies('/api/chat').at(-1), {
+    messages: [{ content: 'What is blue?' }, { content: 'The sky.' }, { content: 'Why?' }],
+  });
+  await neovim.until(isFree);
+  await neovim.lua(
+    "vim.cmd('bwipeout!') _G.choices = { 'blue', 'Delete', 'Delete' } vim.cmd('RunnerSessions')",
+  );
   await neovim.until('return _G.told', (told: readonly string[]) =>
     told.includes('Runner: "What is blue?" was deleted.'),
   );
+  await neovim.lua("_G.told, _G.choices = {}, { 'blue', 'Open a copy' } vim.cmd('RunnerSessions')");
+  await neovim.until(text, (now: string) => now.includes('Yes.'));
+  // Both are there, and either can be deleted.
+  for (const deleted of [1, 2]) {
+    await neovim.lua("_G.choices = { 'blue', 'Delete', 'Delete' } vim.cmd('RunnerSessions')");
+    await neovim.until<readonly string[]>(
+      'return _G.told',
+      (told) => told.filter((line) => line === 'Runner: "What is blue?" was deleted.').length === deleted,
+    );
+  }
   // Wide characters take two columns, and no row is wider than the screen.
   const wide = '\u9752'.repeat(50);
   await neovim.lua("vim.o.columns = 60 vim.cmd('RunnerChat! ' .. ...)", wide);

@@ -61,6 +61,16 @@ function M.read(id, is_opened, take)
   ask('read', { id = id, open = is_opened }, take)
 end
 
+--- Begins a copy of a conversation.
+---@param id string
+---@param turns? integer Its first ones; absent: all.
+---@param take fun(copy: string) The id.
+function M.fork(id, turns, take)
+  ask('fork', { id = id, turns = turns }, function(result)
+    take(result.session.id)
+  end)
+end
+
 --- Shows a conversation read-only beside the window, as a chat would show it.
 ---@param session runner.Session
 local function preview(session)
@@ -86,6 +96,12 @@ local function actions_of(session)
       title = 'Open',
       run = function()
         require('runner.chat').resume(session.id)
+      end,
+    },
+    {
+      title = 'Open a copy',
+      run = function()
+        require('runner.chat').fork(session.id)
       end,
     },
     {

@@ -10,8 +10,8 @@ local M = {}
 ---@field uris? string[] By these the daemon knows private files.
 
 ---@class runner.Context
----@field attachment runner.Attachment What the model reads.
----@field title string What the user sees.
+---@field attachment? runner.Attachment What the model reads. A picture has none.
+---@field title? string What the user sees. Of the files of a folder only the first has one.
 
 --- In bytes. A model's context window is smaller.
 local most_bytes = 1024 * 1024
@@ -109,11 +109,22 @@ function M.of_file(path)
 end
 
 ---@param list runner.Context[]
+---@return runner.Attachment[]
+function M.of_contexts(list)
+  local all = {}
+  for _, one in ipairs(list) do
+    all[#all + 1] = one.attachment
+  end
+  return all
+end
+
+---@param list runner.Context[]
 ---@return string?
 function M.title_of(list)
-  local titles = vim.tbl_map(function(one)
-    return one.title
-  end, list)
+  local titles = {}
+  for _, one in ipairs(list) do
+    titles[#titles + 1] = one.title
+  end
   return titles[1] and 'with ' .. table.concat(titles, ', ') or nil
 end
 

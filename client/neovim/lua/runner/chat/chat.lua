@@ -9,6 +9,7 @@ local connection = require('runner.connection')
 local listener = require('runner.chat.listener')
 local mentions = require('runner.chat.mentions')
 local model = require('runner.chat.model')
+local named = require('runner.chat.named')
 local notice = require('runner.notice')
 local prompts = require('runner.chat.prompts')
 
@@ -146,33 +147,35 @@ function Chat:send(typed, sent)
   if self:refuses_to_send() then
     return
   end
-  local named, problem = mentions.resolve(typed)
-  if not named then
+  local contexts, problem = mentions.resolve(typed)
+  if not contexts then
     return notice.complain(('Nothing was sent. %s'):format(problem))
   end
   prompts.find(typed, function(found)
-    if self.page:is_there() and not self:refuses_to_send() then
-      self:send_found(found, { typed = typed, named = named, sent = sent })
-    end
+    named.find(typed, function(along)
+      if self.page:is_there() and not self:refuses_to_send() then
+        vim.list_extend(contexts, along.contexts)
+        self:send_found(found, { typed = typed, contexts = contexts, images = along.images, sent = sent })
+      end
+    end)
   end)
 end
 
 ---@private
 ---@param found runner.FoundPrompt
----@param from { typed: string, named: runner.Context[], sent?: fun() }
+---@param from { typed: string, contexts: runner.Context[], images: string[], sent?: fun() }
 function Chat:send_found(found, from)
   self:begin_turn(function(name)
-    local all = vim.list_extend({ self.selection }, from.named)
+    local all = vim.list_extend({ self.selection }, from.contexts)
+    local images = vim.list_extend(vim.list_slice(found.images or {}), from.images)
     local turn = {
       prompt = found.text,
       typed = from.typed,
-      images = found.images,
+      images = images[1] and images or nil,
       model = found.model or name,
       tool_servers = found.tools or self.servers:wanted(),
       selection = self.selection,
-      attachments = vim.tbl_map(function(one)
-        return one.attachment
-      end, all),
+      attachments = attachments.of_contexts(all),
     }
     self:select(nil)
     local title = attachments.title_of(all)
@@ -218,6 +221,16 @@ function Chat:regenerate()
     local servers = self.servers:wanted()
     self:ask({ prompt = prompt.content, model = name, tool_servers = servers, is_again = true }, 'once more')
   end)
+end
+
+--- Goes on in a copy of the conversation, in a chat of its own.
+---@param turns integer Its first ones; 0 means all.
+function Chat:fork(turns)
+  local session = self.conversation.session
+  if not session or not self.conversation:last_prompt() then
+    return notice.warn('There is no conversation yet that could be copied.')
+  end
+  require('runner.chat').fork(session, turns > 0 and turns or nil)
 end
 
 --- The turn has ended.

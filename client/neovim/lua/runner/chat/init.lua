@@ -6,6 +6,7 @@ local model = require('runner.chat.model')
 local pane = require('runner.pane')
 local replay = require('runner.chat.replay')
 local resume = require('runner.chat.resume')
+local sessions = require('runner.sessions')
 local window = require('runner.chat.window')
 
 local M = {}
@@ -203,6 +204,15 @@ function M.resume(id)
   local known = find()
   local is_free = known and known.conversation:is_new()
   resume.go_on(M.open({ is_quiet = true, is_fresh = not is_free }), id)
+end
+
+--- Goes on with a copy of a kept conversation, in a chat of its own.
+---@param id string
+---@param turns? integer Its first ones; absent: all.
+function M.fork(id, turns)
+  sessions.fork(id, turns, function(copy)
+    resume.go_on(M.open({ is_quiet = true, is_fresh = true }), copy)
+  end)
 end
 
 --- A buffer with the name of a chat, from an editor session or `:edit`, becomes a chat.

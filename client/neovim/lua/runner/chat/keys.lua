@@ -32,7 +32,10 @@ function M.map(bufnr, chat)
   map('n', 'gR', function()
     chat:regenerate()
   end, 'Has the last prompt answered again')
-  map('i', '<Tab>', mentions.press_tab, 'Completes #buffer and #file:')
+  map('n', 'gF', function()
+    chat:fork(vim.v.count)
+  end, 'Goes on in a copy of the conversation, with a count in a copy of so many turns')
+  map('i', '<Tab>', mentions.press_tab, 'Completes @files, #buffer and /names')
 end
 
 --- Whether <C-c> only leaves a command line, or a list other than the question of a chat.

@@ -1,4 +1,5 @@
---- `#buffer` and `#file:path` in a prompt: what they name goes along with it.
+--- `#buffer` and `#file:path` in a prompt: what they name goes along with it. `@path` is in `named.lua`. All of them are
+--- completed here.
 local attachments = require('runner.chat.attachments')
 local prompts = require('runner.chat.prompts')
 
@@ -89,17 +90,14 @@ function M.resolve(prompt)
   return found
 end
 
----@param path string
----@return string
-local function to_word(path)
-  return path:find('%s') and ('#file:"%s"'):format(path) or '#file:' .. path
-end
-
 ---@param lead string Of a path.
+---@param mark '#file:'|'@'
 ---@return string[]
-local function complete_paths(lead)
+local function complete_paths(lead, mark)
   local paths = vim.fn.getcompletion(lead, 'file')
-  return vim.tbl_map(to_word, vim.list_slice(paths, 1, most_paths))
+  return vim.tbl_map(function(path)
+    return mark .. (path:find('%s') and ('"%s"'):format(path) or path)
+  end, vim.list_slice(paths, 1, most_paths))
 end
 
 ---@param base string
@@ -108,12 +106,12 @@ local function complete(base)
   local line = vim.api.nvim_get_current_line():sub(1, vim.fn.col('.') - 1)
   if line == '' and vim.startswith(base, '/') then
     return prompts.complete_names(base)
-  elseif line:match('^/%S+%s') and not vim.startswith(base, '#') then
+  elseif line:match('^/%S+%s') and not base:match('^[#@]') then
     return prompts.complete_arguments(line, base)
   end
-  local lead = base:match('^#file:"?(.*)$')
-  if lead then
-    return complete_paths(lead)
+  local mark = base:match('^#file:') or base:match('^@')
+  if mark then
+    return complete_paths((base:sub(#mark + 1):gsub('^"', '')), mark)
   end
   return vim.tbl_filter(function(word)
     return vim.startswith(word, base)
@@ -126,7 +124,8 @@ function M.column()
   if before:match('^/%S*$') then
     return 0
   end
-  local start = before:match('()#file:"[^"]*$') or before:match('()#%S*$') or before:match('^/%S+%s.-()%S*$')
+  local quoted = before:match('()#file:"[^"]*$') or before:match('()@"[^"]*$')
+  local start = quoted or before:match('()[#@]%S*$') or before:match('^/%S+%s.-()%S*$')
   local is_word = start and (start == 1 or before:sub(start - 1, start - 1):match('[%s(]'))
   return is_word and start - 1 or nil
 end
