@@ -7,6 +7,7 @@ import { createAnsweringModels } from './chat/answeringModel.ts';
 import { registerAskCommands } from './chat/askCommands.ts';
 import { createCancelWarning } from './chat/cancelWarning.ts';
 import { registerChatModelCommands } from './chat/chooseChatModel.ts';
+import { createCodebaseSearch } from './chat/codebase.ts';
 import { createConsent, withConsent } from './chat/consent.ts';
 import { registerContextLength } from './chat/contextLength.ts';
 import { createChatSettings, registerEditorChat } from './chat/editorChat.ts';
@@ -98,6 +99,7 @@ export function activate(context: vscode.ExtensionContext): void {
       facts,
       icon,
       findPrompt: createFindPrompt(daemon),
+      searchCodebase: createCodebaseSearch(daemon),
       status: () => daemon.request(statusRequest, {}),
     }),
   );

@@ -4,6 +4,7 @@ import { fits, type ValueSchema } from './settingSchema.ts';
 
 /** Settings that only the extension reads. For `streamLogs`, it sends a request. */
 const own: ReadonlySet<string> = new Set([
+  'codebase',
   'completionOffIn',
   'docsUrl',
   'streamLogs',
@@ -86,6 +87,11 @@ export function completionOffIn(): readonly string[] {
 /** The context window to ask for, in tokens; 0 leaves it to the runner. */
 export function contextLength(): number {
   return vscode.workspace.getConfiguration('runner').get<number>('contextLength') ?? 0;
+}
+
+/** Whether `#codebase` in a question searches the workspace. A workspace cannot say so unless it is trusted. */
+export function isCodebaseSearched(): boolean {
+  return vscode.workspace.getConfiguration('runner').get<boolean>('codebase') === true;
 }
 
 /** How the provider passes on thinking: as a part of its own if the editor has one, or always as a quote. */

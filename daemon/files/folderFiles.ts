@@ -153,6 +153,11 @@ export class LeftOut {
     this.#rest = rest;
   }
 
+  /** What is no longer looked at, in words. */
+  get rest(): string | undefined {
+    return this.#rest;
+  }
+
   /** A sentence; undefined if nothing was. */
   sentence(word: string): string | undefined {
     const counted = [...this.#counts].map(([reason, number]) => {

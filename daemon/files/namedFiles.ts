@@ -14,6 +14,7 @@ import { filesOf, LeftOut } from './folderFiles.ts';
 import { isGlob, looksLikePath, type Mention, mentionsIn, namesOf } from './mentions.ts';
 import { type FoundResource, findResource } from './serverResources.ts';
 
+export { searchFiles } from './fileSearch.ts';
 export { fetchPage } from './page.ts';
 export { createResourceWords } from './resourceWords.ts';
 

@@ -5,6 +5,8 @@ import {
   type FindFilesParams,
   fetchFileRequest,
   findFilesRequest,
+  type SearchFilesParams,
+  searchFilesRequest,
 } from '../../protocol/messages/files.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { FindPrivacy } from '../base/filePrivacy.ts';
@@ -43,6 +45,10 @@ export function serveFiles(
     words ??= createResourceWords();
     return { words: await words.complete(word, await servers(), signal) };
   });
+  endpoint.onRequest(searchFilesRequest, searchSchema, async (params, signal) => {
+    const { searchFiles } = await loaded();
+    return searchFiles(params, { findPrivacy, now, signal });
+  });
   endpoint.onRequest(fetchFileRequest, exact(z.object({ url: z.string() })), async ({ url }, signal) => {
     const { fetchPage } = await loaded();
     return { file: await fetchPage(url, signal) };
@@ -51,9 +57,10 @@ export function serveFiles(
 
 const completeSchema = exact(z.object({ word: z.string().check(z.maxLength(4_096)) }));
 
-const findSchema: Schema<FindFilesParams> = exact(
-  z.object({
-    text: z.string(),
-    cwd: z.string().check(z.refine(isAbsolute, 'it is not an absolute path')),
-  }),
+const cwd = z.string().check(z.refine(isAbsolute, 'it is not an absolute path'));
+
+const findSchema: Schema<FindFilesParams> = exact(z.object({ text: z.string(), cwd }));
+
+const searchSchema: Schema<SearchFilesParams> = exact(
+  z.object({ text: z.string(), cwd, tokens: z.int().check(z.minimum(1), z.maximum(100_000)) }),
 );

@@ -64,3 +64,24 @@ export const completeResourceRequest: RequestMessage<
   { readonly word: string },
   { readonly words: readonly ResourceWord[] }
 > = { method: 'runner/files/complete' };
+
+export interface SearchFilesParams {
+  /** The user's question. Its words are looked for, but not those that every question has. */
+  readonly text: string;
+  /** The absolute path of the folder whose files are searched. */
+  readonly cwd: string;
+  /** The most tokens that the excerpts may have together, estimated: 1 to 100,000. */
+  readonly tokens: number;
+}
+
+export interface SearchFilesResult {
+  /** Excerpts, best first. Their attachments have `lines`, and are `automatic`. */
+  readonly files: readonly FoundFile[];
+  /** Sentences for the user: what was not searched. */
+  readonly notes: readonly string[];
+}
+
+/** Client to daemon: the excerpts of the files of a folder that have most of the words of a question. */
+export const searchFilesRequest: RequestMessage<SearchFilesParams, SearchFilesResult> = {
+  method: 'runner/files/search',
+};

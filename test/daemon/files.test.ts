@@ -9,7 +9,9 @@ import t from 'tap';
 import { textOfHtml } from '../../daemon/files/htmlText.ts';
 import { parseIgnoreRules } from '../../daemon/files/ignoreRules.ts';
 import { looksLikePath, mentionsIn, namesOf } from '../../daemon/files/mentions.ts';
-import { fetchFileRequest, findFilesRequest } from '../../protocol/messages/files.ts';
+import { bestExcerpts, hitsIn } from '../../daemon/files/searchHits.ts';
+import { soughtWords } from '../../daemon/files/soughtWords.ts';
+import { fetchFileRequest, findFilesRequest, searchFilesRequest } from '../../protocol/messages/files.ts';
 import { trustDidChange } from '../../protocol/messages/initialize.ts';
 import { type PairOptions, startPair } from '../support/daemonPair.ts';
 import { failsWith } from '../support/failsWith.ts';
@@ -361,4 +363,84 @@ t.test('a page becomes its words', async (t) => {
       t.equal(bare(await textOfHtml(`<p>${escaped}</p>`, signal)), bare(text), 'no word is lost');
     }),
   );
+});
+
+t.test('the words of a question that are worth looking for', async (t) => {
+  const cases: readonly [text: string, want: readonly string[]][] = [
+    ['Where is the retry of a failed request handled?', ['retr', 'fail', 'request', 'handl']],
+    ['what calls readUserFile()', ['call', 'readuserfil', 'read', 'user']],
+    ['HTTP_PORT und Übertragung', ['http_port', 'http', 'port', 'und', 'übertragung']],
+    ['#codebase where is it?', []],
+    ['', []],
+  ];
+  for (const [text, want] of cases) t.strictSame(soughtWords(text), want, text);
+  t.ok(soughtWords('word'.repeat(100_000)).length <= 1, 'a long text comes to an end');
+  t.equal(soughtWords(Array.from({ length: 100 }, (_, at) => `word${at}x`).join(' ')).length, 24);
+});
+
+t.test('excerpts: the rarest words first, whole words or parts of names, and no overlap', async (t) => {
+  const file = (name: string, text: string) => hitsIn({ name, path: `/${name}`, text }, ['retr', 'fail']);
+  t.equal(file('a.ts', 'const pretrained = unfailing;'), undefined, 'the middle of a word is no hit');
+  t.match(file('a.ts', 'shouldRetry, MAX_RETRIES'), { hits: [{ line: 0, word: 0 }] });
+  t.equal(file('a.min.js', `retry(${'x'.repeat(5_000)})`), undefined, 'what programs made');
+  t.strictSame(file('retry/b.ts', 'fail')?.inName, [0]);
+  const blank = '\n'.repeat(60);
+  const files = [
+    file('both.ts', `${blank}retry\nfail\n${blank}fail`),
+    file('one.ts', 'fail'),
+    file('two.ts', 'fail'),
+  ].flatMap((hits) => hits ?? []);
+  const [best, ...rest] = bestExcerpts(files, 2);
+  t.match(best, { name: 'both.ts', first: 56, last: 65 });
+  t.ok(
+    rest.every(({ name, first }) => name !== 'both.ts' || first > 65),
+    'excerpts do not overlap',
+  );
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom('retry', 'Fail', ' ', '\n', 'x', '\u0130') }), (text) => {
+      const hits = file('a', text);
+      for (const { first, last } of hits ? bestExcerpts([hits], 2) : [])
+        t.ok(first >= 0 && first <= last && last <= text.split('\n').length - 1);
+    }),
+  );
+});
+
+t.test('a search finds what a question is about, and no private file', async (t) => {
+  const { daemon, cwd } = await place(
+    t,
+    {
+      'src/retry.ts': `${'\n'.repeat(9)}export function retryRequest() {}\n`,
+      'src/other.ts': 'export const other = 1;\n',
+      '.env': 'RETRY_TOKEN=secret\n',
+      'private/retry.md': 'retry of requests\n',
+      'dist/retry.js': 'retry request\n',
+      '.gitignore': 'dist\n',
+      'all.bin': Buffer.from('retry\0request'),
+    },
+    {},
+    { exclude: ['private/**'] },
+  );
+  const search = (text: string, tokens = 1_000) => daemon.request(searchFilesRequest, { text, cwd, tokens });
+  const { files, notes } = await search('Where are requests retried?');
+  t.match(files, [
+    {
+      path: 'src/retry.ts',
+      attachment: {
+        lines: '6-11',
+        language: 'ts',
+        automatic: true,
+        uris: [pathToFileURL(join(cwd, 'src/retry.ts')).href],
+      },
+    },
+  ]);
+  t.strictSame([files.length, notes], [1, []]);
+  t.strictSame((await search('retry', 1)).files, [], 'within the tokens that it may have');
+  t.match(await search('where is it?'), { files: [], notes: [/no words/] });
+  for (const wrong of [
+    { cwd: 'here', tokens: 9 },
+    { cwd, tokens: 0 },
+  ])
+    await t.rejects(daemon.request(searchFilesRequest, { text: 'a', ...wrong }), failsWith({ code: -32602 }));
+  await daemon.connection.sendNotification(trustDidChange.method, { trusted: false });
+  await t.rejects(search('retry'), failsWith({ data: { kind: 'not-supported' } }));
 });

@@ -90,6 +90,8 @@ t.test('the daemon accepts each example and returns its result', async (t) => {
   mkdirSync(join(home, '.ollama', 'logs'), { recursive: true });
   writeFileSync(join(home, '.ollama', 'logs', 'server.log'), 'a line\n');
   writeFileSync(join(home, 'notes.md'), '# Notes\n');
+  mkdirSync(join(home, 'src'));
+  writeFileSync(join(home, 'src', 'sum.lua'), 'local sum = 1\nreturn sum');
   const project = join(home, 'project');
   mkdirSync(join(project, 'src'), { recursive: true });
   writeFileSync(join(project, 'src', 'a.ts'), 'const a = 1;\n');

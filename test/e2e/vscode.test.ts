@@ -4,5 +4,6 @@ import './vscodeStart.test.ts';
 import './vscodeModels.test.ts';
 import './vscodeChat.test.ts';
 import './vscodePrompts.test.ts';
+import './vscodeCodebase.test.ts';
 import './vscodeDocuments.test.ts';
 import './vscodeEngine.test.ts';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../../protocol/base/errorText.ts';
-import type { ChatResult, Message, Tool, ToolCall } from '../../../protocol/messages/chat.ts';
+import type { Attachment, ChatResult, Message, Tool, ToolCall } from '../../../protocol/messages/chat.ts';
 import { toResult, toTools } from '../convert/messages.ts';
 import { thinkingAboveAnswer } from '../settings.ts';
 import { createAnswerWriter, toAside } from './answerWriter.ts';
@@ -19,6 +19,8 @@ export interface Turn {
   readonly sent?: string | undefined;
   /** Pictures that this prompt has, in base64. */
   readonly images?: readonly string[] | undefined;
+  /** What was found in the workspace for the prompt. */
+  readonly found?: readonly Attachment[] | undefined;
 }
 
 /** How often the model may call tools before it must answer with what it knows. */
@@ -28,7 +30,7 @@ const maxRounds = 8;
 export async function answerWithTools(
   ask: AskForRound,
   { name, server }: NamedModel,
-  { request, context, stream, token, sent, images = [] }: Turn,
+  { request, context, stream, token, sent, images = [], found = [] }: Turn,
 ): Promise<vscode.ChatResult> {
   const {
     messages: before,
@@ -37,6 +39,7 @@ export async function answerWithTools(
   } = await toConversation(request, context, {
     prompt: sent,
     images,
+    attachments: found,
   });
   if (leftOut.length > 0)
     stream.markdown(toAside(`Left out, because it is neither text nor a picture: ${listed(leftOut)}`));

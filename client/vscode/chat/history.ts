@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
-import type { Message } from '../../../protocol/messages/chat.ts';
+import type { Attachment, Message } from '../../../protocol/messages/chat.ts';
 import { isAside } from './answerWriter.ts';
 import { readMetadata } from './finishedTurn.ts';
-import { attachedOnce, isTriedAgain, withoutRetryMark, withPrompt } from './prompt.ts';
+import { attachedOnce, isTriedAgain, withoutCodebase, withoutRetryMark, withPrompt } from './prompt.ts';
 import { partOf } from './references.ts';
 
 /** What is sent to the model: the earlier turns, and then the prompt. */
@@ -19,12 +19,14 @@ interface SentPrompt {
   readonly prompt?: string | undefined;
   /** Base64. */
   readonly images?: readonly string[];
+  /** What was found for it. */
+  readonly attachments?: readonly Attachment[];
 }
 
 export async function toConversation(
   request: vscode.ChatRequest,
   { history }: vscode.ChatContext,
-  { prompt: sent = request.prompt, images = [] }: SentPrompt = {},
+  { prompt: sent = request.prompt, images = [], attachments = [] }: SentPrompt = {},
 ): Promise<Conversation> {
   const exchanges = exchangesOf(history);
   const tries = triesOf(request, exchanges);
@@ -32,7 +34,7 @@ export async function toConversation(
   // The attachments of the first try belong to each further one.
   const references = [...tries.flatMap(({ asked }) => asked.references), ...request.references];
   const { command } = request;
-  const { message, ...rest } = await toPrompt({ prompt: sent, images, command, references });
+  const { message, ...rest } = await toPrompt({ prompt: sent, images, attachments, command, references });
   return { messages: [...before.flat(), message], ...rest };
 }
 
@@ -79,20 +81,28 @@ interface Prompt extends Omit<Conversation, 'messages'> {
 }
 
 /** A prompt of this turn or of an earlier one. */
-interface Asked extends Pick<vscode.ChatRequest, 'prompt' | 'references'>, Pick<SentPrompt, 'images'> {
+interface Asked
+  extends Pick<vscode.ChatRequest, 'prompt' | 'references'>,
+    Pick<SentPrompt, 'images' | 'attachments'> {
   readonly command?: string | undefined;
 }
 
 /** The user's prompt, and the attachments apart from its words. */
-async function toPrompt({ prompt, images: own = [], command, references }: Asked): Promise<Prompt> {
+async function toPrompt({
+  prompt,
+  images: own = [],
+  attachments: found = [],
+  command,
+  references,
+}: Asked): Promise<Prompt> {
   const parts = await Promise.all(references.map(partOf));
   const images = [...new Set([...own, ...parts.flatMap(({ image }) => image ?? [])])];
-  const attachments = attachedOnce(parts.flatMap(({ attachment }) => attachment ?? []));
+  const attachments = attachedOnce([...parts.flatMap(({ attachment }) => attachment ?? []), ...found]);
   const isSent = (path: string) => attachments.some((attachment) => attachment.path === path);
   return {
     message: {
       role: 'user',
-      content: withPrompt(command, withoutRetryMark(prompt)),
+      content: withPrompt(command, withoutCodebase(withoutRetryMark(prompt))),
       ...(attachments.length === 0 ? {} : { attachments }),
       ...(images.length === 0 ? {} : { images }),
     },

@@ -7,7 +7,14 @@ import {
 } from '../../../protocol/messages/models.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import { statusDidChange } from '../../../protocol/messages/status.ts';
-import { createUsualContextSizes, type UsualContextSizes } from '../convert/contextSizes.ts';
+import {
+  type ContextSizing,
+  contextSizeOf,
+  createUsualContextSizes,
+  isAssumedSize,
+  type UsualContextSizes,
+} from '../convert/contextSizes.ts';
+
 import { type Failure, toFailure } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { serverNames } from '../daemon/servers.ts';
@@ -15,6 +22,9 @@ import { contextLength, readSettings } from '../settings.ts';
 import type { Consent } from './consent.ts';
 import type { OfferedIds } from './offeredIds.ts';
 import { type RunnerModelInformation, toPickerEntries } from './pickerEntries.ts';
+
+/** In tokens: what Ollama allocates if it has little memory. */
+const usuallyAllocated = 4_096;
 
 export interface OfferedModelsOptions {
   readonly daemon: DaemonConnection;
@@ -92,6 +102,13 @@ export class OfferedModels implements vscode.Disposable {
     return this.#models.find((model) => model.name === name && model.server === server);
   }
 
+  /** The window that a model has or gets, in tokens; what runners usually allocate, where nothing is known. */
+  windowOf(name: string, server?: string): number {
+    const model = this.find(name, server);
+    const sizing = this.#sizing();
+    return model && !isAssumedSize(model, sizing) ? contextSizeOf(model, sizing) : usuallyAllocated;
+  }
+
   /** The same, with a new list if the last one does not have the model. */
   async lookUp(name: string, server?: string): Promise<Model | undefined> {
     if (!this.find(name, server)) await this.refresh();
@@ -136,10 +153,14 @@ export class OfferedModels implements vscode.Disposable {
   #entries(): readonly RunnerModelInformation[] {
     return toPickerEntries(this.#models, {
       isStale: (server) => this.#failures.has(server),
-      sizing: { contextLength: contextLength(), usual: this.#sizes.of },
+      sizing: this.#sizing(),
       remembered: this.#options.ids.last,
       isAllowed: this.#options.consent.isAllowed,
     });
+  }
+
+  #sizing(): ContextSizing {
+    return { contextLength: contextLength(), usual: this.#sizes.of };
   }
 
   #publish(): void {

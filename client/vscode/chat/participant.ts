@@ -24,6 +24,7 @@ import { plain } from '../ui/safeText.ts';
 import { stepDone } from '../walkthrough/stepKeys.ts';
 import type { AnsweringModels } from './answeringModel.ts';
 import { registerThinkingPage, toAside } from './answerWriter.ts';
+import type { SearchCodebase } from './codebase.ts';
 import { answerWithTools, type Turn } from './editorToolLoop.ts';
 import { followUps, type TurnMetadata } from './finishedTurn.ts';
 import type { FindPrompt } from './keptPrompts.ts';
@@ -40,6 +41,7 @@ export interface ParticipantOptions {
   readonly facts: ServerFacts;
   readonly icon: vscode.IconPath;
   readonly findPrompt: FindPrompt;
+  readonly searchCodebase: SearchCodebase;
   /** The state of the runner; requested only if there is no model. */
   readonly status: () => Promise<Status>;
 }
@@ -61,7 +63,7 @@ async function answer(
   turn: Turn,
   showNote: ShowNote,
 ): Promise<vscode.ChatResult> {
-  const { offered, models, ask, reporter } = options;
+  const { offered, models, ask, reporter, searchCodebase } = options;
   const { request, stream } = turn;
   if (request.command === 'model') return changeModel(options, turn);
   if (request.command === 'prompts') return listPrompts(stream);
@@ -76,11 +78,10 @@ async function answer(
     if (prompt?.model !== undefined) model = { name: prompt.model, server: defaultServerName };
     const { running, remote } = offered.find(model.name, model.server) ?? {};
     if (!running && !remote) stream.progress(`Loading ${model.name}`);
-    const result = await answerWithTools(ask, model, {
-      ...turn,
-      sent: prompt?.text,
-      images: prompt?.images,
-    });
+    const asked = { ...turn, sent: prompt?.text, images: prompt?.images };
+    const found = await searchCodebase(asked, offered.windowOf(model.name, model.server));
+    if (found === undefined) return {};
+    const result = await answerWithTools(ask, model, { ...asked, found });
     if (note !== undefined) showNote(stream, note);
     void vscode.commands.executeCommand(...stepDone('hasAnswered'));
     return result;

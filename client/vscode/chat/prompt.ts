@@ -63,6 +63,18 @@ export function withoutRetryMark(prompt: string): string {
   return isTriedAgain(prompt) ? prompt.slice(0, -retryMark.length) : prompt;
 }
 
+/** `#codebase` as a word of its own. */
+const codebase = /(^|\s)#codebase(?=$|[\s.,:;!?])/gi;
+
+export function namesCodebase(prompt: string): boolean {
+  return prompt.search(codebase) >= 0;
+}
+
+/** It is for the editor, and would confuse a model. */
+export function withoutCodebase(prompt: string): string {
+  return namesCodebase(prompt) ? prompt.replace(codebase, '').trim() : prompt;
+}
+
 export interface NamedInPrompt {
   /** As the user wrote it after `/model`: a name, or the picker's `server/name`. */
   readonly name: string;
