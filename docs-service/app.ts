@@ -10,6 +10,7 @@ import { checkHosts } from './http/hosts.ts';
 import { mountLibrary } from './http/mcp/mountLibrary.ts';
 import { refuseOtherMethods } from './http/methods.ts';
 import { createLlmsRoute } from './http/open/llmsRoute.ts';
+import { createPublicRoutes } from './http/open/publicRoutes.ts';
 import { createOpenRoutes, createStatusRoutes } from './http/openRoutes.ts';
 import type { Site } from './http/pages.ts';
 import { answerError, answerErrors } from './http/problems.ts';
@@ -18,12 +19,13 @@ import { describeRoutes, readNumbers } from './http/schemas.ts';
 import { addAuthorizationServer, type SignInOptions } from './http/signIn/authorizationServer.ts';
 import { createResourceMetadata, createServerMetadata } from './http/signIn/metadataRoutes.ts';
 import { noOwner } from './http/signIn/ownerSessions.ts';
+import { createPublicLibrary } from './library/publicLibrary.ts';
 import { createLibrarySearch, type LibrarySearch } from './meaning/librarySearch.ts';
 import type { Meaning } from './meaning/meaning.ts';
 import type { DocumentIndex } from './search/documentIndex.ts';
 import type { Limits } from './serveConfig.ts';
 
-export type Look = Partial<Omit<Site, 'root'>>;
+export type Look = Partial<Pick<Site, 'title' | 'logo'>>;
 
 export interface AppOptions {
   readonly index: DocumentIndex;
@@ -82,27 +84,28 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const refuse = refuseOtherMethods(app);
   await describeRoutes(app, { baseUrl, version });
   const { signIn, limits, now } = options;
-  const issuer = 'issuer' in signIn ? signIn.issuer : baseUrl.href;
-  const site: Site = { title: 'runner-docs', ...options.look, root: baseUrl.path };
+  const isServer = !('issuer' in signIn);
+  const issuer = isServer ? baseUrl.href : signIn.issuer;
+  const site: Site = { title: 'runner-docs', ...options.look, root: baseUrl.path, hasSignIn: isServer };
   const authorization = await authorizeBearers(app, { ...options, issuer });
   await app.register(createResourceMetadata({ baseUrl, issuer }));
-  const isServer = !('issuer' in signIn);
   if (isServer)
     await app.register(createServerMetadata({ baseUrl, takesRegistrations: signIn.takesRegistrations }));
   const addRoutes = async (service: FastifyInstance) => {
     const { renditions } = options;
     const shared = { baseUrl, site, authorization, now, passwordLimit: limits.authFailures };
     const owner = isServer ? await addAuthorizationServer(service, { ...signIn, ...shared }) : noOwner;
-    if (isServer) {
-      const reading = createReadingRoutes({ index, search, renditions, authorization, owner, site });
-      await service.register(reading, { prefix: '/read' });
-    }
-    await service.register(createLlmsRoute({ index, authorization, owner, baseUrl, site }));
+    const readPublic = createPublicLibrary(index);
+    const open = { index, readPublic, authorization, owner, baseUrl, site };
+    const reading = createReadingRoutes({ ...open, search, renditions, href: baseUrl.href });
+    await service.register(reading, { prefix: '/read' });
+    await service.register(createPublicRoutes(open));
+    await service.register(createLlmsRoute(open));
     const api = createApiRoutes({ index, search, renditions, authorization, baseUrl });
     await service.register(api, { prefix: '/api/v1' });
     mountLibrary(service, { ...options, search, authorization });
     await service.register(createStatusRoutes(index, options));
-    await service.register(createOpenRoutes({ baseUrl, site, issuer }));
+    await service.register(createOpenRoutes({ baseUrl, site, issuer, readPublic }));
   };
   // Only well-known documents have places outside of the path.
   await app.register(addRoutes, { prefix: baseUrl.path });

@@ -29,6 +29,7 @@ import { addressOf, listen } from './http/listener.ts';
 import { readLogo } from './http/logo.ts';
 import type { SignInOptions } from './http/signIn/authorizationServer.ts';
 import { createProxyCheck } from './http/trustedProxies.ts';
+import { createPublicLibrary, publicSentence } from './library/publicLibrary.ts';
 import type { WriterElection } from './library/writerElection.ts';
 import { createLibraryMeaning, createTextRenderer, createWriterElection } from './libraryParts.ts';
 import { createLibrarySearch } from './meaning/librarySearch.ts';
@@ -253,7 +254,28 @@ function followLibrary(turn: WriterElection, { stores, logger }: Parts, onClose:
   const rescan = () => turn.lookAtAll();
   process.on('SIGHUP', rescan);
   onClose(() => process.off('SIGHUP', rescan));
-  return turn.start().then(() => report(stores.index, logger));
+  return turn.start().then(async () => {
+    await report(stores.index, logger);
+    const watching = reportPublic(stores.index, logger);
+    onClose(() => watching.dispose());
+  });
+}
+
+/** Logs what is public, now and whenever other collections are. */
+function reportPublic(index: DocumentIndex, log: Log): { dispose(): void } {
+  const readPublic = createPublicLibrary(index);
+  let before = '';
+  const look = async () => {
+    const library = await readPublic();
+    const names = library.collections.map(({ definition }) => definition.name).join(' ');
+    const sentence = publicSentence(library) ?? 'Nothing is public any more.';
+    if (names !== before) log.info(sentence);
+    before = names;
+  };
+  // While the index is down, the next change reports it.
+  const lookSafely = () => void look().catch(() => undefined);
+  lookSafely();
+  return index.onDidChange(lookSafely);
 }
 
 async function report(index: DocumentIndex, log: Log): Promise<void> {

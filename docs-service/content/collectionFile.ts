@@ -22,6 +22,8 @@ export interface CollectionDefinition {
   /** A picture, as a path from the content folder. */
   readonly cover: string | null;
   readonly description: string | null;
+  /** Whether strangers may read it in the browser, its documents included. */
+  readonly public?: true;
 }
 
 interface CollectionQuery {
@@ -59,6 +61,7 @@ export function parseCollectionFile(path: string, bytes: Uint8Array): ParsedColl
       lang: fields.lang ?? null,
       cover: cover.data ?? null,
       description: fields.description ?? null,
+      ...(fields.public ? { public: true } : {}),
     },
     problem: cover.success ? null : `"cover" was left out: ${cover.error.issues[0]?.message}`,
   };
@@ -99,6 +102,7 @@ const collectionFields = z
     author: author.nullish(),
     lang: language.nullish(),
     description: description.nullish(),
+    public: z.boolean({ error: 'must be true or false' }).nullish(),
   })
   .refine(({ docs, query: asked }) => Boolean(docs) !== Boolean(asked), {
     path: ['docs'],

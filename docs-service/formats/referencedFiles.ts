@@ -41,6 +41,8 @@ export interface ReferringDocument {
   /** Distinguishes the lookups of a document. */
   readonly format: string;
   readonly addressOf: (slug: string) => string;
+  /** Which documents may be linked; all, if it is left out. The same function always gives the same answer. */
+  readonly isLinked?: ((slug: string) => boolean) | undefined;
   /** Pictures that the text does not name. */
   readonly pictures: readonly string[];
 }
@@ -58,15 +60,17 @@ export function createReferencedFiles({ index, folder, unchangedFiles }: Referen
   const known = new LruCache<{
     readonly generation: number;
     readonly files: object | undefined;
+    readonly isLinked: ReferringDocument['isLinked'];
     readonly found: Promise<ReferencedFiles>;
   }>(maxReferences);
 
   const lookUp = async (
-    { addressOf, pictures }: ReferringDocument,
+    { addressOf, isLinked = () => true, pictures }: ReferringDocument,
     { documents, assets }: References,
   ): Promise<ReferencedFiles> => {
     const slugs = await index.slugsOf(documents);
-    const targets = Object.fromEntries([...slugs].map(([path, slug]) => [path, addressOf(slug)]));
+    const shown = [...slugs].filter(([, slug]) => isLinked(slug));
+    const targets = Object.fromEntries(shown.map(([path, slug]) => [path, addressOf(slug)]));
     const files = await filesAt([...assets, ...pictures]);
     const stamp = createHash('sha256')
       .update(JSON.stringify([targets, stampsOf(files)]))
@@ -75,18 +79,23 @@ export function createReferencedFiles({ index, folder, unchangedFiles }: Referen
   };
 
   const filesOf = async (referring: ReferringDocument): Promise<ReferencedFiles> => {
-    const { document, format } = referring;
+    const { document, format, isLinked } = referring;
     const referred = references(document);
     const key = `${format} ${document.contentHash} ${document.path}`;
     const files = unchangedFiles();
     const { generation } = index;
     const last = known.get(key);
-    if (last?.generation === generation && last.files === files) return last.found;
+    if (last?.generation === generation && last.files === files && last.isLinked === isLinked)
+      return last.found;
     const found = lookUp(referring, referred);
     const forget = () => {
       if (known.get(key)?.found === found) known.delete(key);
     };
-    known.set(key, { generation, files, found }, referred.documents.length + referred.assets.length + 1);
+    known.set(
+      key,
+      { generation, files, isLinked, found },
+      referred.documents.length + referred.assets.length + 1,
+    );
     // Without a watcher, a changed picture would go unnoticed.
     void found.then(() => files === undefined && forget(), forget);
     return found;
@@ -186,6 +195,31 @@ function findReferences(body: string, path: string): References | UnrenderableEr
   const documents = new Set(inside.flatMap((target) => target.documents));
   const assets = inside.map((target) => target.path).filter((path) => path !== '' && !documents.has(path));
   return { documents: [...documents].sort(), assets: assets.sort() };
+}
+
+/**
+ * The text of a document without the targets of its links, but for those that lead to other sites, within it, or to a
+ * document that may be linked. Too much may be left out, never too little.
+ */
+export function withoutLinks({ body, path }: Document, isLinked: (path: string) => boolean): string {
+  const hidden: { readonly start: number; readonly end: number }[] = [];
+  for (const pattern of patterns)
+    for (const { index, 0: match, 1: href = '' } of body.matchAll(pattern)) {
+      const target = resolveLink(href.replace(escapes, '$1'), path);
+      const isShown =
+        target.kind === 'external' ||
+        target.kind === 'fragment' ||
+        (target.kind === 'inside' && target.documents.some(isLinked));
+      const start = index + match.lastIndexOf(href);
+      if (!isShown) hidden.push({ start, end: start + href.length });
+    }
+  const out: string[] = [];
+  let from = 0;
+  for (const { start, end } of hidden.sort((one, other) => one.start - other.start)) {
+    if (start > from) out.push(body.slice(from, start));
+    from = Math.max(from, end);
+  }
+  return `${out.join('#')}${out.length > 0 ? '#' : ''}${body.slice(from)}`;
 }
 
 /** Marked leaves out the backslash before a sign. */

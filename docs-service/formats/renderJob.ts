@@ -53,8 +53,11 @@ export interface EpubJob extends Rendering {
 export interface HtmlJob extends Rendering {
   readonly kind: 'html';
   readonly document: Document;
-  /** A whole page, or the `<article>` of a reading page, whose links lead to other reading pages. */
-  readonly form: 'page' | 'article';
+  /**
+   * A whole page, or the `<article>` of a reading page, whose links lead to other reading pages. Strangers get an open
+   * one, which has no other formats.
+   */
+  readonly form: 'page' | 'article' | 'openArticle';
   /** Stands before the addresses of pages that an article links to, such as `/library`; may be empty. */
   readonly root: string;
 }

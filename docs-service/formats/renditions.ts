@@ -6,6 +6,7 @@ import { createDocumentPictures } from './documentPictures.ts';
 import { createReferencedFiles, type ReferencedFiles, stampsOf } from './referencedFiles.ts';
 import type { Renderer } from './renderer.ts';
 import {
+  type HtmlJob,
   type MarkdownJob,
   type Paper,
   type PartsJob,
@@ -41,6 +42,8 @@ export interface Renditions extends MarkdownRenditions {
   html(document: Document): Promise<Rendition>;
   /** The `<article>` of a reading page. */
   article(document: Document): Promise<Rendition>;
+  /** The same for strangers: links lead only to documents that they may read. */
+  openArticle(document: Document, isPublic: (slug: string) => boolean): Promise<Rendition>;
   epub(collection: LibraryCollection): Promise<Rendition>;
   /** All its documents in one file. */
   collectionPdf(collection: LibraryCollection, paper: Paper): Promise<Rendition>;
@@ -97,19 +100,20 @@ export function createRenditions(options: RenditionsOptions): Renditions {
   const files = new RenditionMaker({ ...options, renderer: options.files });
   const { references, filesAt, filesOf } = createReferencedFiles({ index, folder, unchangedFiles });
 
-  const linked = (document: Document, format: LinkingFormat) =>
+  const linked = (document: Document, format: LinkingFormat, isPublic?: (slug: string) => boolean) =>
     filesOf({
       document,
-      format,
+      format: isPublic === undefined ? format : 'openArticle',
+      isLinked: isPublic,
       addressOf: (slug) => options.addressOf(slug, format),
       pictures: format === 'pdf' && document.cover !== null ? [document.cover] : [],
     });
 
-  const htmlOf = async (document: Document, form: 'page' | 'article') => {
+  const htmlOf = async (document: Document, form: HtmlJob['form'], isPublic?: (slug: string) => boolean) => {
     const identity = identityOf(document);
     const subject = subjectOf(form, identity);
     texts.refuseFailed(subject);
-    const { targets, stamp } = await linked(document, form === 'page' ? 'html' : form);
+    const { targets, stamp } = await linked(document, form === 'page' ? 'html' : 'article', isPublic);
     const job: RenderJob = { kind: 'html', form, document, contentFolder, targets, root };
     return texts.make({
       job,
@@ -152,6 +156,7 @@ export function createRenditions(options: RenditionsOptions): Renditions {
     picture: createDocumentPictures({ references, filesAt, texts, contentFolder }),
     html: (document) => htmlOf(document, 'page'),
     article: (document) => htmlOf(document, 'article'),
+    openArticle: (document, isPublic) => htmlOf(document, 'openArticle', isPublic),
     async pdf(document, paper) {
       const identity = identityOf(document);
       const subject = subjectOf('pdf', identity);

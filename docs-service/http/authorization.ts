@@ -13,6 +13,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** What the bearer of the token may do; set before every route that requires a token. */
     grant: Grant | null;
+    /** The address of a stranger, as it is counted; null for everybody else. */
+    visitor: string | null;
   }
 }
 
@@ -29,7 +31,9 @@ export interface AuthorizationOptions {
 const owner = 'owner';
 
 /** Each holds a descriptor. */
-const downloadBounds = { what: 'downloads', maxOfOne: 32, maxOfAll: 128 };
+const downloadBounds = { what: 'downloads', one: 'token', maxOfOne: 32, maxOfAll: 128 };
+/** Strangers have their own, so that they take nothing from those who have a token. */
+const visitorBounds = { what: 'downloads', one: 'address', maxOfOne: 8, maxOfAll: 32 };
 
 /** Whether the token of a request shows drafts. */
 export function seesDrafts({ grant }: FastifyRequest): boolean {
@@ -42,6 +46,7 @@ export async function authorizeBearers(
   options: AuthorizationOptions,
 ): Promise<Authorization> {
   app.decorateRequest('grant', null);
+  app.decorateRequest('visitor', null);
   await app.register(bearerAuth, {
     keys: [],
     addHook: false,
@@ -64,7 +69,9 @@ export class Authorization {
   readonly #renders: RateLimiter;
   readonly #failures: RateLimiter;
   readonly #signIns: RateLimiter;
+  readonly #visits: RateLimiter;
   readonly #downloads = new OpenCount(downloadBounds);
+  readonly #visitorDownloads = new OpenCount(visitorBounds);
 
   constructor(app: FastifyInstance, options: AuthorizationOptions) {
     const { limits, now } = options;
@@ -74,6 +81,7 @@ export class Authorization {
     this.#renders = new RateLimiter(limits.renders, now);
     this.#failures = new RateLimiter(limits.authFailures, now);
     this.#signIns = new RateLimiter(limits.requests, now);
+    this.#visits = new RateLimiter(limits.requests, now);
   }
 
   /** Lets a request with any valid token pass, and counts it. A hook. Throws HttpProblem. */
@@ -115,6 +123,12 @@ export class Authorization {
     count(this.#requests, { caller: owner, what: 'requests', reply });
   }
 
+  /** Counts a request of a stranger, by address. Throws HttpProblem if there were too many. */
+  countVisit(request: FastifyRequest, reply: FastifyReply): void {
+    request.visitor = callerOf(request.ip);
+    count(this.#visits, { caller: request.visitor, what: 'requests', reply });
+  }
+
   /** Counts a render. Throws HttpProblem if there were too many. */
   countRender(request: FastifyRequest, reply: FastifyReply): void {
     count(this.#renders, { caller: request.grant?.id ?? owner, what: 'renders', reply });
@@ -122,7 +136,9 @@ export class Authorization {
 
   /** Counts a download until the returned function is called. Throws HttpProblem if there are too many. */
   countDownload(request: FastifyRequest): () => void {
-    return this.#downloads.add(request.grant?.id ?? owner);
+    const { grant, visitor } = request;
+    if (visitor !== null) return this.#visitorDownloads.add(visitor);
+    return this.#downloads.add(grant?.id ?? owner);
   }
 
   /** Counts a request of a client without a token, each kind separately. Throws HttpProblem if there were too many. */

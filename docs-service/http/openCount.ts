@@ -3,6 +3,8 @@ import { HttpProblem, unavailable } from './problems.ts';
 export interface OpenCountOptions {
   /** What is counted, in the plural: `downloads`. */
   readonly what: string;
+  /** What one caller is: `token` or `address`. */
+  readonly one: string;
   readonly maxOfOne: number;
   readonly maxOfAll: number;
 }
@@ -19,12 +21,12 @@ export class OpenCount {
 
   /** Returns a function that counts one less. Throws HttpProblem if there are too many. */
   add(caller: string): () => void {
-    const { what, maxOfOne, maxOfAll } = this.#options;
+    const { what, one, maxOfOne, maxOfAll } = this.#options;
     const count = this.#open.get(caller) ?? 0;
     if (count >= maxOfOne)
       throw new HttpProblem(
         429,
-        `One token can have at most ${maxOfOne} ${what} at once. End one of the others.`,
+        `One ${one} can have at most ${maxOfOne} ${what} at once. End one of the others.`,
         { headers: { 'retry-after': '5' } },
       );
     if (this.#all >= maxOfAll) throw unavailable(`Too many ${what} are in progress. Try again in a moment.`);

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
 import type { BaseUrl } from '../base/baseUrl.ts';
 import { countWarnings } from '../content/document.ts';
+import type { PublicLibrary } from '../library/publicLibrary.ts';
 import type { Meaning } from '../meaning/meaning.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 import { page, pageHeaders, type Site } from './pages.ts';
@@ -14,22 +15,31 @@ interface OpenRoutesOptions {
   readonly site: Site;
   /** The authorization server: this service itself, or another one. */
   readonly issuer: string;
+  readonly readPublic: () => Promise<PublicLibrary>;
 }
 
 /**
  * Public pages that show nothing from the library. If the service is the authorization server, its address identifies
  * the owner, so the front page says where clients sign in (IndieAuth, 4.1).
  */
-export function createOpenRoutes({ baseUrl, site, issuer }: OpenRoutesOptions): FastifyPluginAsync {
+export function createOpenRoutes({
+  baseUrl,
+  site,
+  issuer,
+  readPublic,
+}: OpenRoutesOptions): FastifyPluginAsync {
   const isServer = issuer === baseUrl.href;
   const link = `<${baseUrl.href}${metadataPath}>; rel="indieauth-metadata"`;
   return async (app) => {
     let reference: string | undefined;
     const front = { schema: { hide: true }, prefixTrailingSlash: 'slash' } as const;
     for (const path of site.root === '' ? ['/'] : ['', '/'])
-      app.get(path, front, async (_request, reply) =>
-        sendPage(isServer ? reply.header('link', link) : reply, frontPage(site, isServer)),
-      );
+      app.get(path, front, async (_request, reply) => {
+        // It identifies the owner also while the index is down.
+        const { collections } = await readPublic().catch(() => ({ collections: [] }));
+        const html = frontPage(site, { isServer, isPublic: collections.length > 0 });
+        return sendPage(isServer ? reply.header('link', link) : reply, html);
+      });
     app.get('/docs', { schema: { hide: true } }, async (_request, reply) => {
       reference ??= createReferencePage(app.swagger(), { baseUrl, site, issuer });
       return sendPage(reply, reference);
@@ -44,25 +54,33 @@ function sendPage(reply: FastifyReply, html: string): FastifyReply {
     .send(html);
 }
 
-const frontPage = (site: Site, hasLibrary: boolean) =>
+interface Readers {
+  /** Whether the owner signs in here. */
+  readonly isServer: boolean;
+  /** Whether strangers may read anything. */
+  readonly isPublic: boolean;
+}
+
+const frontPage = (site: Site, { isServer, isPublic }: Readers) =>
   page({
     site,
-    hasLibrary,
+    hasLibrary: isServer || isPublic,
     title: 'A library of documents',
     body: `<h1>A library of documents</h1>
 <p class="lead">This is <code>runner-docs</code>. It serves a library to people in a browser, to programs, and to agents
 that search and read.</p>
 <ul class="doors">
-${hasLibrary ? door(site) : ''}<li><a href="${site.root}/docs">Write a program</a><p>The reference of every address: JSON, Markdown, HTML, PDF and EPUB. Reading needs a
+${isServer || isPublic ? door(site, isPublic) : ''}<li><a href="${site.root}/docs">Write a program</a><p>The reference of every address: JSON, Markdown, HTML, PDF and EPUB. Reading needs a
 token from the owner.</p></li>
 </ul>`,
   });
 
-const door = ({
-  root,
-}: Site) => `<li><a href="${root}/read">Read in the browser</a><p>Search and read, or download documents as PDF and EPUB. For
-the owner of this library, who signs in with a password.</p></li>
+const door = ({ root, hasSignIn }: Site, isPublic: boolean) =>
+  `<li><a href="${root}/read">Read in the browser</a><p>${isPublic ? `Search and read what is public.${hasSignIn ? ' The owner of this library signs in for all of it.' : ''}` : owners}</p></li>
 `;
+
+const owners = `Search and read, or download documents as PDF and EPUB. For
+the owner of this library, who signs in with a password.`;
 
 interface StatusOptions {
   readonly hasFailed?: () => boolean;

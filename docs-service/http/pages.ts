@@ -18,6 +18,16 @@ export interface Site {
   readonly title: string;
   /** A picture beside the name, as a `data:` address; undefined for the service's own. */
   readonly logo?: string | undefined;
+  /** Whether the owner signs in here; another server may do that. */
+  readonly hasSignIn?: boolean;
+  /** Whether strangers read the page. Then it names nothing but what is public, and has no folders, PDF or EPUB. */
+  readonly isOpen?: boolean;
+}
+
+/** A feed of a page, with its address. */
+export interface FeedLink {
+  readonly title: string;
+  readonly address: string;
 }
 
 export interface Page {
@@ -28,7 +38,7 @@ export interface Page {
   readonly body: string;
   /** The entry of the navigation for this page. */
   readonly place?: 'library' | 'reference';
-  /** Whether the head of the page has a search box; then its owner is signed in. */
+  /** Whether the head of the page has a search box. */
   readonly hasSearch?: boolean;
   /** A page with a decision to make, such as a sign-in, has no links elsewhere. */
   readonly isAlone?: boolean;
@@ -36,8 +46,11 @@ export interface Page {
   readonly isOwners?: boolean;
   /** What the page runs; `pageHeaders` must allow it. */
   readonly script?: string;
-  /** False if nobody signs in here, so that there are no pages for the owner. */
+  /** False if there are no pages for reading. */
   readonly hasLibrary?: boolean;
+  readonly feeds?: readonly FeedLink[];
+  /** The address by which search engines know the page. */
+  readonly canonical?: string;
 }
 
 /** A whole page without scripts. It follows the reader's colours, fits a phone, and prints. */
@@ -55,7 +68,7 @@ export function pageAround(content: Omit<Page, 'body'>): { readonly before: stri
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(`${content.title} · ${content.site.title}`)}</title>
-<style>${pageStyle}</style>
+${related(content)}<style>${pageStyle}</style>
 </head>
 <body>
 <a class="skip" href="#page:content">Skip to the content</a>
@@ -66,6 +79,21 @@ ${content.isAlone ? '' : `${content.hasSearch ? searchInBar(content.site) : ''}$
 <main id="page:content" tabindex="-1">
 `;
   return { before, after: `\n</main>${script}\n</body>\n</html>\n` };
+}
+
+/** What feed readers, search engines and the search box of a browser look for in the head of a reading page. */
+function related({ site, isOwners, feeds = [], canonical }: Omit<Page, 'body'>): string {
+  const link = (rel: string, address: string, more = '') =>
+    `<link rel="${rel}"${more} href="${escapeHtml(address)}">\n`;
+  const typed = (type: string, title: string) => ` type="application/${type}" title="${escapeHtml(title)}"`;
+  const isReading = isOwners || site.isOpen;
+  return [
+    canonical === undefined ? '' : link('canonical', canonical),
+    ...feeds.map(({ title, address }) => link('alternate', address, typed('atom+xml', title))),
+    isReading
+      ? link('search', `${site.root}/opensearch.xml`, typed('opensearchdescription+xml', site.title))
+      : '',
+  ].join('');
 }
 
 /**
@@ -126,6 +154,7 @@ function navigation({ site, place, isOwners = false, hasLibrary = true }: Omit<P
     hasLibrary ? entry('/read', 'Library', place === 'library') : '',
     entry('/docs', 'Reference', place === 'reference'),
     isOwners ? entry('/sign-out', 'Sign out') : '',
+    site.isOpen && site.hasSignIn ? entry('/sign-in', 'Sign in') : '',
   ];
   return `<nav aria-label="Main">${entries.join('')}</nav>`;
 }

@@ -38,6 +38,8 @@ export interface DocumentIndex {
     names: readonly string[],
     reader: { readonly drafts: boolean },
   ): Promise<ReadonlyMap<string, string>>;
+  /** When the texts of these documents were found to be other ones, in milliseconds since 1970. */
+  changedAt(slugs: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Slugs that resemble a wrong one, the nearest first; drafts are left out. */
   nearSlugs(slug: string, limit: number): Promise<readonly string[]>;
   /** Slugs with this beginning, in order; drafts are left out. */
@@ -103,6 +105,8 @@ export type SearchQuery = ListQuery & {
   readonly text: string;
   /** What is near in meaning, which joins what the text finds. */
   readonly near?: Nearness;
+  /** Only these documents are found and counted; all, if it is left out. */
+  readonly slugs?: readonly string[];
 };
 
 export interface Nearness {

@@ -53,12 +53,18 @@ export function parseMetadata(json: string): DocumentMetadata {
 /** Documents without a date come after all others. */
 const undatedRank = 9e15;
 
-/** Newest first: milliseconds before 1970. A date without a time is midnight UTC; a time without a zone is UTC. */
+/** Newest first: milliseconds before 1970. */
 function listRank(date: string | null): number {
-  if (date === null) return undatedRank;
+  const instant = tryInstant(date);
+  return instant === undefined ? undatedRank : -instant;
+}
+
+/** In milliseconds since 1970. A date without a time is midnight UTC; a time without a zone is UTC. */
+export function tryInstant(date: string | null): number | undefined {
+  if (date === null) return undefined;
   const hasZone = /(?:z|[+-]\d\d:?\d\d)$/i.test(date) || !/\d[t ]\d/i.test(date);
   const instant = Date.parse(hasZone ? date : `${date}Z`);
-  return Number.isNaN(instant) ? undatedRank : -instant;
+  return Number.isNaN(instant) ? undefined : instant;
 }
 
 /** PostgreSQL cannot store the character 0, and UTF-8 cannot store half characters. */

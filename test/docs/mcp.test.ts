@@ -876,7 +876,7 @@ t.test('work for a client ends when the client disconnects', async (t) => {
 function renditionsOf(rendition: Rendition): Renditions {
   const any = async () => rendition;
   return {
-    ...{ pdf: any, markdown: any, source: any, parts: any, html: any, article: any },
+    ...{ pdf: any, markdown: any, source: any, parts: any, html: any, article: any, openArticle: any },
     ...{ picture: any, epub: any, collectionPdf: any },
   };
 }

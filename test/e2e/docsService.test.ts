@@ -176,6 +176,30 @@ t.test('a folder with other files is refused as the data folder', async (t) => {
   t.match(await callDocs(['token', 'list', '--data', damaged]), { code: 1, stderr: /access\.db is damaged/ });
 });
 
+t.test('what is public is named at the start, and when that changes', async (t) => {
+  const open = {
+    'collections/book.yaml': 'public: true\ndocs: [one]',
+    'collections/all.yaml': 'docs: [one]',
+  };
+  const content = await temporaryFolder(t, { ...files, ...open });
+  const service = await serveDocs(['--content', content, '--data', join(await temporaryFolder(t), 'data')]);
+  t.teardown(() => service.stop());
+  const says = (text: string) =>
+    poll(
+      async () => service.stderr(),
+      (log) => log.includes(text),
+      30_000,
+    );
+  t.match(
+    await says('Everyone may read'),
+    'Everyone may read the collection \\"book\\" (1 document), without signing in.',
+  );
+  t.match(await (await fetch(`${service.origin}/read/one`)).text(), 'Some words.');
+  t.equal((await fetch(`${service.origin}/api/v1/docs`)).status, 401);
+  await writeFiles(content, { 'collections/book.yaml': 'docs: [one]' });
+  await says('Nothing is public any more.');
+});
+
 t.test('a token has a name, and may be good for years', async (t) => {
   const data = ['--data', await temporaryFolder(t)];
   t.equal((await callDocs(['token', 'create', ...data, '--name', 'laptop', '--expires', '2y'])).code, 0);

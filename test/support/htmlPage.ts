@@ -45,7 +45,7 @@ function isElement(node: Node): node is Element {
 /** What of a page could run, or load something: none of it belongs into a page of the service. */
 export function dangersOf({ elements }: HtmlPage): readonly string[] {
   return elements.flatMap(({ name, attributes }) => [
-    ...(active.has(name) ? [`<${name}>`] : []),
+    ...(active.has(name) && !isRelation(name, attributes) ? [`<${name}>`] : []),
     ...Object.entries(attributes).flatMap(([key, value]) => {
       if (/^on|^style$|^srcdoc$|^formaction$|^background$|^ping$/.test(key)) return [`${name} ${key}`];
       if (key === 'src' && !/^data:image\/(png|jpeg|gif|webp|svg\+xml);base64,/.test(value))
@@ -55,6 +55,11 @@ export function dangersOf({ elements }: HtmlPage): readonly string[] {
       return [];
     }),
   ]);
+}
+
+/** Links that only programs follow; a browser loads none of them. */
+function isRelation(name: string, { rel = '' }: HtmlElement['attributes']): boolean {
+  return name === 'link' && ['search', 'alternate', 'canonical'].includes(rel);
 }
 
 const active = new Set([

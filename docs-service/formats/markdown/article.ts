@@ -23,13 +23,20 @@ ${text}</div>
 `;
 }
 
+interface ReadingOptions {
+  /** Stands before the addresses of the reading pages. */
+  readonly root: string;
+  /** Whether there are links to its PDF and its Markdown. */
+  readonly hasFormats: boolean;
+}
+
 /** The same for the reading pages: tags and formats are links, and a long text has a table of contents. */
-export function readingArticle(article: Article, root: string): string {
+export function readingArticle(article: Article, { root, hasFormats }: ReadingOptions): string {
   const { document } = article;
   const { title, text, headings } = partsOf(article);
   return `<article ${htmlLanguage(document.lang)}>
 <header>
-${title}${about(document)}${byline(document)}${terms(document, root)}${formats(document, root)}</header>
+${title}${about(document)}${byline(document)}${terms(document, root)}${hasFormats ? formats(document, root) : ''}</header>
 ${contents(headings)}<div class="text">
 ${text}</div>
 </article>

@@ -36,7 +36,10 @@ export async function createHtml({
   });
   const colouring = await codeColouringOf([document.body]);
   const article = { document, markdown, html: markdownToHtml(markdown, { references, colouring }) };
-  const html = form === 'page' ? htmlPage(document, plainArticle(article)) : readingArticle(article, root);
+  const html =
+    form === 'page'
+      ? htmlPage(document, plainArticle(article))
+      : readingArticle(article, { root, hasFormats: form === 'article' });
   return { bytes: new TextEncoder().encode(html), notes: pictures.notes };
 }
 

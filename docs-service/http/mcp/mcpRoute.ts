@@ -21,7 +21,7 @@ export type McpHandler = Pick<McpHttpHandler, 'fetch' | 'close'>;
 /** Requests that are answered at once, including those of listening clients. */
 const maxRequests = 512;
 /** An agent has one stream, and each of its windows has one. */
-export const listenerBounds = { what: 'streams', maxOfOne: 8, maxOfAll: 128 };
+export const listenerBounds = { what: 'streams', one: 'token', maxOfOne: 8, maxOfAll: 128 };
 /** Milliseconds after which a listening client must ask again, with a token that is still valid. */
 const maxAnswerTime = 600_000;
 /** Milliseconds between two checks of a listening client's token. */

@@ -4,6 +4,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { count } from '../../../protocol/base/text.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
 import { findCollection } from '../../library/libraryCollections.ts';
+import type { PublicLibrary } from '../../library/publicLibrary.ts';
 import type { DocumentIndex, LocatedMetadata } from '../../search/documentIndex.ts';
 import { type Authorization, seesDrafts } from '../authorization.ts';
 import { createEtag, isNotModified, setValidators } from '../conditional.ts';
@@ -14,6 +15,7 @@ import { type LlmsList, type LlmsSection, llmsText } from './llmsText.ts';
 
 interface LlmsRouteOptions {
   readonly index: DocumentIndex;
+  readonly readPublic: () => Promise<PublicLibrary>;
   readonly authorization: Authorization;
   readonly owner: OwnerSession;
   readonly baseUrl: BaseUrl;
@@ -25,7 +27,7 @@ const pieceSize = 500;
 
 /** `GET /llms.txt`: what the asker may read. It is made while it is sent, so its length does not matter. */
 export function createLlmsRoute(options: LlmsRouteOptions): FastifyPluginAsync {
-  const { index, authorization, owner, baseUrl, site } = options;
+  const { index, readPublic, authorization, owner, baseUrl, site } = options;
   // Other instances, and this one after a restart, count the changes of the library anew.
   const instance = randomUUID();
   return async (app) => {
@@ -40,7 +42,14 @@ export function createLlmsRoute(options: LlmsRouteOptions): FastifyPluginAsync {
   async function listFor(request: FastifyRequest, reply: FastifyReply): Promise<Asked> {
     const isOwner = request.headers.authorization === undefined && (await owner.isSignedIn(request));
     if (isOwner) authorization.countOwnerRequest(reply);
-    else await authorization.requireReader(request, reply);
+    else if (request.headers.authorization === undefined) {
+      const library = await readPublic();
+      if (library.collections.length > 0) {
+        authorization.countVisit(request, reply);
+        return { key: ['public'], list: publicList(library) };
+      }
+    }
+    if (!isOwner) await authorization.requireReader(request, reply);
     const drafts = isOwner || seesDrafts(request);
     return { key: [isOwner, drafts], list: await everything({ isOwner, drafts }) };
   }
@@ -54,6 +63,16 @@ export function createLlmsRoute(options: LlmsRouteOptions): FastifyPluginAsync {
       sections: sectionsOf(index, drafts),
       addressOf: (slug: string) =>
         isOwner ? `${readingPath({ root: baseUrl.href }, slug)}.md` : linkAddress(baseUrl, slug, 'markdown'),
+    };
+  }
+
+  function publicList({ collections, documents }: PublicLibrary): LlmsList {
+    return {
+      title: site.title,
+      summary: `The public part of a library: ${count(documents.length, 'document')}.`,
+      about: 'Each link leads to a page with the text of a document.',
+      sections: openSections(collections),
+      addressOf: (slug) => readingPath({ root: baseUrl.href }, slug),
     };
   }
 
@@ -84,6 +103,11 @@ async function* sectionsOf(index: DocumentIndex, drafts: boolean): AsyncIterable
   }
   const title = definitions.length === 0 ? 'Documents' : 'Other documents';
   yield { title, documents: allDocuments(index, drafts) };
+}
+
+async function* openSections(collections: PublicLibrary['collections']): AsyncIterable<LlmsSection> {
+  for (const { definition, documents } of collections)
+    yield { title: definition.title, documents: piecesOf(documents) };
 }
 
 async function* piecesOf(documents: readonly LocatedMetadata[]) {

@@ -2,7 +2,7 @@ import { count } from '../../../protocol/base/text.ts';
 import { chapterTitles } from '../../formats/chapterTitles.ts';
 import type { LibraryCollection } from '../../library/libraryCollections.ts';
 import { escapeHtml, page, type Site } from '../pages.ts';
-import { documentItem, pager } from './documentList.ts';
+import { collectionAddress, documentItem, feedOf, pager } from './documentList.ts';
 
 export interface CollectionView {
   readonly site: Site;
@@ -16,7 +16,7 @@ export interface CollectionView {
 export function collectionPage({ site, collection, page: number, pageSize }: CollectionView): string {
   const { definition, documents } = collection;
   const { name, title, description, author } = definition;
-  const address = `${site.root}/read/collections/${encodeURIComponent(name)}`;
+  const address = collectionAddress(site, name);
   const start = (number - 1) * pageSize;
   const titles = chapterTitles(documents);
   const items = documents.slice(start, start + pageSize).map((document, at) => {
@@ -27,15 +27,24 @@ export function collectionPage({ site, collection, page: number, pageSize }: Col
     site,
     title,
     hasSearch: true,
-    isOwners: true,
+    feeds: definition.public ? [feedOf(site, definition)] : [],
+    isOwners: !site.isOpen,
     body: `<div class="shelf"><div>
 <nav class="path" aria-label="Where this is"><p class="meta"><a href="${site.root}/read">Library</a> › Collection</p></nav>
 <h1 dir="auto">${escapeHtml(title)}</h1>
 ${description === null ? '' : `<p class="lead" dir="auto">${escapeHtml(description)}</p>\n`}<p class="byline">${author === null ? '' : `<bdi>${escapeHtml(author)}</bdi> · `}${count(documents.length, 'document')}</p>
-${documents.length === 0 ? '' : `<ul class="formats" aria-label="Formats"><li><a href="${address}.epub">EPUB</a></li><li><a href="${address}.pdf">PDF</a></li></ul>\n`}<ol class="results">
+${documents.length === 0 ? '' : formats(site, address)}<ol class="results">
 ${items.join('\n')}
 </ol>
 ${pager({ page: number, pageSize, total: documents.length, addressOf: (to) => `${address}?page=${to}` })}
 </div></div>`,
   });
+}
+
+/** Strangers get no files, but can follow what is new. */
+function formats({ isOpen }: Site, address: string): string {
+  const links = isOpen
+    ? [`<a href="${address}/feed.atom">Feed</a>`]
+    : [`<a href="${address}.epub">EPUB</a>`, `<a href="${address}.pdf">PDF</a>`];
+  return `<ul class="formats" aria-label="Formats">${links.map((link) => `<li>${link}</li>`).join('')}</ul>\n`;
 }

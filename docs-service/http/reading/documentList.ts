@@ -1,9 +1,10 @@
+import type { CollectionDefinition } from '../../content/collectionFile.ts';
 import type { DocumentMetadata } from '../../content/document.ts';
 import { htmlLanguage } from '../../formats/language.ts';
 import { dateElement } from '../../formats/markdown/xmlText.ts';
 import type { LocatedMetadata } from '../../search/documentIndex.ts';
 import { readingPath } from '../documentView.ts';
-import { escapeHtml, type Site } from '../pages.ts';
+import { escapeHtml, type FeedLink, type Site } from '../pages.ts';
 
 interface ItemOptions {
   readonly site: Site;
@@ -24,12 +25,12 @@ export function documentItem(document: LocatedMetadata, options: ItemOptions): s
   const within = options.collection === undefined ? '' : `?in=${encodeURIComponent(options.collection)}`;
   const about = description === null ? '' : `<p class="about" dir="auto">${escapeHtml(description)}</p>`;
   return `<li><h2><a href="${readingPath(options.site, slug)}${within}" ${htmlLanguage(lang)}>${name}</a></h2>
-${meta(document)}${options.text ?? about}${chips(document, options)}</li>`;
+${meta(document, options.site)}${options.text ?? about}${chips(document, options)}</li>`;
 }
 
-function meta({ draft, date, authors, path }: LocatedMetadata): string {
-  // Documents in different folders often have the same title.
-  const place = path.replace(/\.[^.]*$/, '');
+function meta({ draft, date, authors, path }: LocatedMetadata, { isOpen }: Site): string {
+  // Documents in different folders often have the same title. Strangers see no folders.
+  const place = isOpen ? '' : path.replace(/\.[^.]*$/, '');
   const parts = [
     draft ? '<span class="badge">Draft</span>' : '',
     place.includes('/') ? `<bdi class="foreign">${escapeHtml(place)}</bdi>` : '',
@@ -86,6 +87,16 @@ export interface LibraryPlace {
   readonly path?: string | undefined;
   /** Counted from 1. */
   readonly page?: number | undefined;
+}
+
+/** The address of the page of a collection. */
+export function collectionAddress({ root }: Pick<Site, 'root'>, name: string): string {
+  return `${root}/read/collections/${encodeURIComponent(name)}`;
+}
+
+/** The feed of a collection. */
+export function feedOf(site: Pick<Site, 'root'>, { name, title }: CollectionDefinition): FeedLink {
+  return { title, address: `${collectionAddress(site, name)}/feed.atom` };
 }
 
 /** The address of a page of the library. */

@@ -6,7 +6,14 @@ import { parseQuery, type Query } from '../../search/query.ts';
 import { readingPath } from '../documentView.ts';
 import { escapeHtml, page, pageAround, type Site } from '../pages.ts';
 import { copyScript } from './copyScript.ts';
-import { documentItem, type LibraryPlace, libraryAddress, pager } from './documentList.ts';
+import {
+  collectionAddress,
+  documentItem,
+  feedOf,
+  type LibraryPlace,
+  libraryAddress,
+  pager,
+} from './documentList.ts';
 import type { Folders } from './folders.ts';
 import { folderList } from './folderTree.ts';
 import { markFound, snippetToHtml } from './foundText.ts';
@@ -53,7 +60,11 @@ export function libraryPage(view: LibraryView): { readonly before: string; reado
     site,
     title: 'Library',
     place: 'library',
-    isOwners: true,
+    isOwners: !site.isOpen,
+    feeds: collections
+      .filter((one) => one.public)
+      .slice(0, maxFeeds)
+      .map((one) => feedOf(site, one)),
     ...(hasStart ? { script: copyScript } : {}),
   });
   const heading = hasStart ? '<h2>All documents</h2>' : '';
@@ -76,7 +87,7 @@ export function resultsPage(view: ResultsView): string {
     documentItem(hit.document, {
       site,
       title: markFound(hit.document.title, query),
-      text: foundIn(site, hit) + excerptOf(hit, query),
+      ...textOf(foundIn(site, hit) + excerptOf(hit, query)),
       narrowed: { q: text, path: filter.path },
     }),
   );
@@ -84,7 +95,7 @@ export function resultsPage(view: ResultsView): string {
     site,
     title: `${text.slice(0, 100)} · Search`,
     place: 'library',
-    isOwners: true,
+    isOwners: !site.isOpen,
     body: `<div class="shelf"><div>
 <h1>Search</h1>
 ${searchForm(site, { ...filter, q: text })}${filters(
@@ -95,6 +106,11 @@ ${searchForm(site, { ...filter, q: text })}${filters(
 ${total === 0 ? advice : list(entries)}${pages(view, { q: text })}
 </div></div>`,
   });
+}
+
+/** The description, if there is nothing to show of the text. */
+function textOf(text: string): { readonly text?: string } {
+  return text === '' ? {} : { text };
 }
 
 /** The section that has the excerpt, and why the document is here if it does not have the words. */
@@ -147,17 +163,19 @@ function pages({ site, filter, ...view }: View, more: LibraryPlace): string {
   return pager({ ...view, addressOf: (to) => libraryAddress(site, { ...filter, ...more, page: to }) });
 }
 
+/** In the head of a page. */
+const maxFeeds = 20;
 /** More collections would need a list of their own. */
 const maxBooks = 100;
 
-function bookShelf({ root }: Site, collections: readonly CollectionDefinition[]): string {
+function bookShelf(site: Site, collections: readonly CollectionDefinition[]): string {
   const books = collections.slice(0, maxBooks).map(({ name, title, description, lang }) => {
-    const address = `${root}/read/collections/${encodeURIComponent(name)}`;
+    const address = collectionAddress(site, name);
     const text = escapeHtml(title);
     const format = (name: string) =>
       `<li><a href="${address}.${name.toLowerCase()}">${name}<span class="hidden"> of ${text}</span></a></li>`;
     const about = description === null ? '' : `<p class="meta" dir="auto">${escapeHtml(description)}</p>`;
-    return `<li><a class="title" dir="auto"${lang === null ? '' : ` lang="${escapeHtml(lang)}"`} href="${address}">${text}</a>${about}<ul class="formats">${format('EPUB')}${format('PDF')}</ul></li>`;
+    return `<li><a class="title" dir="auto"${lang === null ? '' : ` lang="${escapeHtml(lang)}"`} href="${address}">${text}</a>${about}${site.isOpen ? '' : `<ul class="formats">${format('EPUB')}${format('PDF')}</ul>`}</li>`;
   });
   return `<section class="books" aria-labelledby="page:books"><h2 id="page:books">Collections</h2>
 <ul>

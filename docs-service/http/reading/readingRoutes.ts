@@ -1,34 +1,46 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
-import type { Document, DocumentMetadata } from '../../content/document.ts';
+import type { Document } from '../../content/document.ts';
 import { folderPagePaths, isSlug } from '../../content/slug.ts';
-import { chapterTitles } from '../../formats/chapterTitles.ts';
 import { UnrenderableError } from '../../formats/renderJob.ts';
-import type { Rendition } from '../../formats/renditionMaker.ts';
 import type { Renditions } from '../../formats/renditions.ts';
 import { findCollection } from '../../library/libraryCollections.ts';
+import type { PublicLibrary } from '../../library/publicLibrary.ts';
 import type { LibrarySearch } from '../../meaning/librarySearch.ts';
 import type { DocumentFilter, DocumentIndex } from '../../search/documentIndex.ts';
 import type { Authorization } from '../authorization.ts';
-import { createEtag, isNotModified, setValidators } from '../conditional.ts';
-import { readingPath } from '../documentView.ts';
-import { createLookups, DocumentMissingError } from '../lookups.ts';
-import { escapeHtml, page, pageHeaders, type Site } from '../pages.ts';
-import { answerError, HttpProblem, loggedProblemOf } from '../problems.ts';
+import { createLookups } from '../lookups.ts';
+import { atomFeed } from '../open/atomFeed.ts';
+import { sendText } from '../open/openTexts.ts';
+import type { Site } from '../pages.ts';
+import { HttpProblem } from '../problems.ts';
 import { nameParameter, paperQuery, slugParameter } from '../schemas.ts';
 import { sendRendition } from '../sendRendition.ts';
 import type { OwnerSession } from '../signIn/ownerSessions.ts';
 import { collectionPage } from './collectionPage.ts';
-import { copyScript } from './copyScript.ts';
 import { libraryAddress } from './documentList.ts';
-import { documentPage, type Neighbours } from './documentPage.ts';
+import { documentPage, type Neighbours, neighboursIn } from './documentPage.ts';
 import { folderPage } from './folderPage.ts';
 import { createFolders } from './folders.ts';
 import { libraryPage, type ResultsView, resultsPage } from './libraryPage.ts';
+import { createOpenPages } from './openPages.ts';
+import { createPageAnswer, sendAround, sendPage } from './pageAnswers.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Strangers may ask, and get what is public. */
+    readonly isOpen?: true;
+  }
+}
+
+const open = { config: { isOpen: true } } as const;
 
 interface ReadingServices {
+  readonly readPublic: () => Promise<PublicLibrary>;
+  /** The address of the service, without a final slash. */
+  readonly href: string;
   readonly index: DocumentIndex;
   readonly search: LibrarySearch;
   readonly renditions: Renditions;
@@ -77,18 +89,22 @@ async function startPage(index: DocumentIndex): Promise<Document | undefined> {
 }
 
 /**
- * The routes under `/read`: pages for the signed-in owner, who also sees drafts. Here alone, a session replaces the
+ * The routes under `/read`: pages for the signed-in owner, who also sees drafts, and those that are public for all
+ * others. Here alone, a session replaces the
  * token that the API needs, so that no page of another site can use the cookie to read the API.
  */
 export function createReadingRoutes(services: ReadingServices): FastifyPluginAsyncTypebox {
-  const { index, search, renditions, authorization, owner, site } = services;
+  const { index, search, readPublic, renditions, authorization, owner, site, href } = services;
   const lookups = createLookups(index);
   const document = (slug: string) => lookups.document(slug, true);
   const readFolders = createFolders(index);
+  const openPages = createOpenPages(services);
   return async (app) => {
     app.addHook('onRequest', async (request, reply) => {
+      if (await owner.isSignedIn(request)) return authorization.countOwnerRequest(reply);
+      const isOpen = request.routeOptions.config.isOpen && (await readPublic()).collections.length > 0;
+      if (isOpen) return authorization.countVisit(request, reply);
       await owner.requireOwner(request, reply);
-      if (!reply.sent) authorization.countOwnerRequest(reply);
     });
     app.addHook('onSend', async (_request, reply) => {
       reply.header('vary', 'Cookie, Origin');
@@ -99,10 +115,14 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
       answerWithPage(new HttpProblem(404, 'There is no page at this address.'), request, reply),
     );
 
-    app.get('', { schema: { hide: true, querystring: libraryQuery } }, async (request, reply) => {
+    app.get('', { ...open, schema: { hide: true, querystring: libraryQuery } }, async (request, reply) => {
       // A form also sends its empty fields.
       const { q, ...narrowed } = withoutEmpty(request.query);
       const { page = 1 } = request.query;
+      if (request.visitor !== null)
+        return narrowed.path === undefined
+          ? openPages.library(request, reply, { ...narrowed, q, page })
+          : askToSignIn(request, reply);
       if (q !== undefined) return sendResults(request, reply, { ...narrowed, q, page });
       if (narrowed.path !== undefined) return sendFolder(request, reply, { path: narrowed.path, page });
       return sendLibrary(request, reply, { ...narrowed, page });
@@ -111,6 +131,7 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
     app.get(
       '/:slug',
       {
+        ...open,
         schema: {
           hide: true,
           params: slugParameter,
@@ -120,11 +141,15 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
       async (request, reply) => {
         const { slug } = request.params;
         if (slug === '') return reply.redirect(`${site.root}/read`, 303);
+        if (request.visitor !== null) {
+          const asked = { slug, in: request.query.in };
+          return (await openPages.document(request, reply, asked)) ?? askToSignIn(request, reply);
+        }
         const found = await document(slug);
         const article = await renditions.article(found);
         const around = await neighboursOf(slug, request.query.in);
         const page = documentPage({ site, document: found, folders: await readFolders(), around });
-        return sendAround(request, reply, article, page);
+        return sendAround(request, reply, { article, around: page, authorization });
       },
     );
 
@@ -146,12 +171,36 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
 
     app.get(
       '/collections/:name',
-      { schema: { hide: true, params: nameParameter, querystring: Type.Object({ page: pageNumber }) } },
+      {
+        ...open,
+        schema: { hide: true, params: nameParameter, querystring: Type.Object({ page: pageNumber }) },
+      },
       async (request, reply) => {
-        const collection = await lookups.collection(request.params.name);
         const { page = 1 } = request.query;
+        const { name } = request.params;
+        if (request.visitor !== null) {
+          const asked = { name, page, pageSize: collectionPageSize };
+          return (await openPages.collection(request, reply, asked)) ?? askToSignIn(request, reply);
+        }
+        const collection = await lookups.collection(name);
         const view = { site, collection, page, pageSize: collectionPageSize };
         return sendPage(request, reply, collectionPage(view));
+      },
+    );
+
+    app.get(
+      '/collections/:name/feed.atom',
+      { ...open, schema: { hide: true, params: nameParameter } },
+      async (request, reply) => {
+        const { name } = request.params;
+        const isVisitor = request.visitor !== null;
+        const collection = isVisitor
+          ? (await readPublic()).collections.find(({ definition }) => definition.name === name)
+          : await lookups.collection(name);
+        if (collection === undefined) return askToSignIn(request, reply);
+        const changed = await index.changedAt(collection.documents.map(({ slug }) => slug));
+        const text = atomFeed({ collection, href, library: site.title, changed });
+        return sendText(request, reply, { text, mediaType: 'application/atom+xml', authorization });
       },
     );
 
@@ -171,6 +220,12 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
       );
   };
 
+  /** Whether a page exists that is not public is not for strangers to know. */
+  async function askToSignIn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    await owner.requireOwner(request, reply);
+    return reply;
+  }
+
   async function sendLibrary(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -189,7 +244,8 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
     if (start !== undefined) {
       try {
         const article = await renditions.article(start);
-        return await sendAround(request, reply, article, libraryPage({ ...view, folders, hasStart: true }));
+        const around = libraryPage({ ...view, folders, hasStart: true });
+        return await sendAround(request, reply, { article, around, authorization });
       } catch (error) {
         // The library has a page even if this document cannot be rendered.
         if (!(error instanceof UnrenderableError)) throw error;
@@ -213,17 +269,6 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
     return sendPage(request, reply, resultsPage({ site, filter, page, pageSize, ...found, text: q }));
   }
 
-  async function sendAround(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    article: Rendition,
-    around: { readonly before: string; readonly after: string },
-  ): Promise<FastifyReply> {
-    const etag = createEtag(around.before, around.after, article.etag);
-    reply.headers(pageHeaders({ script: copyScript }));
-    return sendRendition(request, reply, { ...article, etag }, { authorization, around });
-  }
-
   async function sendFolder(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -241,76 +286,10 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
   /** The documents before and after, if the reader came from a collection. */
   async function neighboursOf(slug: string, name: string | undefined): Promise<Neighbours | undefined> {
     const collection = name !== undefined && isSlug(name) ? await findCollection(index, name) : undefined;
-    const at = collection?.documents.findIndex((one) => one.slug === slug) ?? -1;
-    if (collection === undefined || at < 0) return undefined;
-    const { definition, documents } = collection;
-    const near = documents.slice(Math.max(0, at - 1), at + 2);
-    const titles = chapterTitles(near);
-    const named = (one: DocumentMetadata | undefined) =>
-      one && { ...one, title: titles[near.findIndex(({ slug }) => slug === one.slug)] ?? one.title };
-    return {
-      definition,
-      place: at + 1,
-      size: documents.length,
-      previous: named(documents[at - 1]),
-      next: named(documents[at + 1]),
-    };
+    return collection && neighboursIn(collection, slug);
   }
 }
 
 function withoutEmpty<Query extends Readonly<Record<string, unknown>>>(query: Query): Partial<Query> {
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== '')) as Partial<Query>;
 }
-
-function sendPage(request: FastifyRequest, reply: FastifyReply, html: string): FastifyReply {
-  const etag = createEtag(html);
-  setValidators(reply, etag).headers(pageHeaders());
-  if (isNotModified(request, etag)) return reply.code(304).send();
-  return reply.type('text/html; charset=utf-8').send(html);
-}
-
-/** Answers a browser with a page, and a program with a problem. */
-function createPageAnswer(site: Site) {
-  return (error: FastifyError | HttpProblem, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    if (!request.headers.accept?.includes('text/html')) return answerError(error, request, reply);
-    const problem = loggedProblemOf(error, request);
-    for (const name of ['etag', 'content-disposition', 'accept-ranges']) reply.removeHeader(name);
-    return reply
-      .code(problem.status)
-      .headers({ ...pageHeaders(), 'cache-control': 'no-store', ...problem.headers })
-      .type('text/html; charset=utf-8')
-      .send(errorPage(site, problem));
-  };
-}
-
-/** A page for people about an error under `/read`. */
-function errorPage(site: Site, problem: HttpProblem): string {
-  const title = titles[problem.status] ?? 'That did not work';
-  return page({
-    site,
-    title,
-    hasSearch: true,
-    isOwners: true,
-    body: `<h1>${title}</h1>
-${problem instanceof DocumentMissingError ? missing(site, problem) : `<p class="lead">${escapeHtml(problem.message)}</p>`}
-<p><a href="${site.root}/read">Go to the library</a></p>`,
-  });
-}
-
-function missing(site: Site, { slug, near }: DocumentMissingError): string {
-  const sentence = `<p class="lead">There is no document “<bdi class="foreign">${escapeHtml(slug)}</bdi>” in this library.</p>`;
-  if (near.length === 0) return sentence;
-  const links = near.map((one) => `<li><a href="${readingPath(site, one)}">${escapeHtml(one)}</a></li>`);
-  return `${sentence}\n<p>Did you mean one of these?</p>\n<ul>${links.join('')}</ul>`;
-}
-
-const titles: Readonly<Record<number, string>> = {
-  400: 'This address is not valid',
-  403: 'This is not allowed',
-  404: 'Not found',
-  414: 'This address is too long',
-  416: 'The file has no such part',
-  422: 'This cannot be shown',
-  429: 'Too many requests',
-  503: 'Not available right now',
-};

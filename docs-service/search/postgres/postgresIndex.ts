@@ -82,6 +82,7 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
     select: (selection) => reading((client) => reader.selectDocuments(client, selection)),
     slugsOf: (paths) => reading((client) => reader.slugsOf(client, paths)),
     slugsNamed: (names, who) => reading((client) => reader.slugsNamed(client, names, who)),
+    changedAt: (slugs) => reading((client) => reader.changedAt(client, slugs)),
     nearSlugs: (slug, limit) => reading((client) => reader.nearSlugs(client, slug, limit)),
     slugsFrom: (prefix, limit) => reading((client) => reader.slugsFrom(client, prefix, limit)),
     terms: (kind, who) => reading((client) => reader.readTerms(client, kind, who)),

@@ -149,6 +149,17 @@ export async function nearSlugs(client: Client, slug: string, limit: number): Pr
   );
 }
 
+export async function changedAt(
+  client: Client,
+  slugs: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await client.query<{ slug: string; changed: string }>(
+    'SELECT slug, changed FROM docs_documents WHERE slug = ANY ($1)',
+    [slugs.map(storable)],
+  );
+  return new Map(rows.map(({ slug, changed }) => [slug, Number(changed)]));
+}
+
 export async function slugsFrom(client: Client, prefix: string, limit: number): Promise<readonly string[]> {
   const { rows } = await client.query<{ slug: string }>(
     'SELECT slug FROM docs_documents WHERE slug >= $1 AND NOT draft ORDER BY slug LIMIT $2',

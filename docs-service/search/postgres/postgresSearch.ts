@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { DocumentFilter, Nearness, SearchHit, SearchPage, SearchQuery } from '../documentIndex.ts';
+import type { Nearness, SearchHit, SearchPage, SearchQuery } from '../documentIndex.ts';
 import { isNarrowed, parseMetadata, storable } from '../documentRecord.ts';
 import {
   anyFacet,
@@ -207,7 +207,7 @@ interface Condition {
 }
 
 /** The documents that have part of the query in that place or, without a place, all that match. */
-function searchCondition(query: Query, filter: DocumentFilter, place?: 'title' | 'heading'): Condition {
+function searchCondition(query: Query, filter: SearchQuery, place?: 'title' | 'heading'): Condition {
   const values: string[] = [];
   const parameter = (value: string) => `$${values.push(value)}`;
   const hasPhrase = (clause: Clause, mark = '') =>
@@ -242,7 +242,11 @@ function searchCondition(query: Query, filter: DocumentFilter, place?: 'title' |
   const narrowing = isNarrowed(filter)
     ? ` AND starts_with(path, ${parameter(storable(filter.folder ?? ''))}) AND changed >= ${parameter(String(filter.changedSince ?? 0))}::bigint`
     : '';
-  return { words: `words @@ ${all}::tsquery${narrowing}`, texts: texts.join(' AND '), values };
+  const among =
+    filter.slugs === undefined
+      ? ''
+      : ` AND slug IN (SELECT json_array_elements_text(${parameter(JSON.stringify(filter.slugs.map(storable)))}::json))`;
+  return { words: `words @@ ${all}::tsquery${narrowing}${among}`, texts: texts.join(' AND '), values };
 }
 
 function isPhrase({ tokens }: Clause): boolean {

@@ -82,9 +82,18 @@ function createFinder(database: Database) {
   const within = statements(
     'AND rowid IN (SELECT sort_key FROM documents WHERE path >= ? AND path < ? AND changed >= ?)',
   );
-  const statementsFor = (asked: SearchQuery) => (isNarrowed(asked) ? within : everywhere);
-  const boundsOf = (asked: SearchQuery) =>
-    isNarrowed(asked) ? [...pathRange(asked.folder), asked.changedSince ?? 0] : [];
+  const among = statements(
+    'AND rowid IN (SELECT sort_key FROM documents WHERE path >= ? AND path < ? AND changed >= ? AND slug IN (SELECT value FROM json_each(?)))',
+  );
+  const statementsFor = (asked: SearchQuery) => {
+    if (asked.slugs) return among;
+    return isNarrowed(asked) ? within : everywhere;
+  };
+  const boundsOf = (asked: SearchQuery) => {
+    const bounds = [...pathRange(asked.folder), asked.changedSince ?? 0];
+    if (asked.slugs) return [...bounds, JSON.stringify(asked.slugs)];
+    return isNarrowed(asked) ? bounds : [];
+  };
   const find = (match: string, asked: SearchQuery): readonly number[] => {
     const rows = statementsFor(asked).sortKeys.all(match, ...boundsOf(asked));
     return rows.flatMap(({ keys }) => JSON.parse(keys) as number[]).sort((one, other) => one - other);
@@ -98,7 +107,9 @@ function createFinder(database: Database) {
   return {
     /** The document of a slug, if it passes everything that narrows the search. */
     passing: (query: Query, asked: SearchQuery, { sections }: Nearness) => {
-      const slugs = JSON.stringify([...new Set(sections.map(({ slug }) => slug))]);
+      const allowed = asked.slugs && new Set(asked.slugs);
+      const near = new Set(sections.map(({ slug }) => slug).filter((slug) => allowed?.has(slug) ?? true));
+      const slugs = JSON.stringify([...near]);
       const bounds = [...pathRange(asked.folder), asked.changedSince ?? 0];
       const keys = new Map(
         located.all(slugs, Number(asked.drafts), ...bounds).map(({ slug, sort_key }) => [slug, sort_key]),

@@ -42,6 +42,7 @@ export function createSqliteIndex(options: SqliteIndexOptions): DocumentIndex & 
     select: (selection) => reader.call('select', selection),
     slugsOf: (paths) => reader.call('slugsOf', paths),
     slugsNamed: (names, who) => reader.call('slugsNamed', names, who),
+    changedAt: (slugs) => reader.call('changedAt', slugs),
     nearSlugs: (slug, limit) => reader.call('nearSlugs', slug, limit),
     slugsFrom: (prefix, limit) => reader.call('slugsFrom', prefix, limit),
     terms: (kind, who) => reader.call('terms', kind, who),

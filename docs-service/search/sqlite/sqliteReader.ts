@@ -73,6 +73,9 @@ function createDocumentReader(database: Database) {
      LIMIT 1`,
   );
   const visible = database.prepare<{ visible: number }>('SELECT visible FROM scopes WHERE name = ?');
+  const changed = database.prepare<{ slug: string; changed: number }>(
+    'SELECT slug, changed FROM documents WHERE slug IN (SELECT value FROM json_each(?))',
+  );
   const from = database.prepare<{ slug: string }>(
     'SELECT slug FROM documents WHERE slug >= ? AND NOT draft ORDER BY slug LIMIT ?',
   );
@@ -99,6 +102,8 @@ function createDocumentReader(database: Database) {
       new Map(
         names.flatMap((name) => byName.all(name, Number(drafts)).map(({ slug }) => [name, slug] as const)),
       ),
+    changedAt: (slugs: readonly string[]): ReadonlyMap<string, number> =>
+      new Map(changed.all(JSON.stringify(slugs)).map(({ slug, changed }) => [slug, changed])),
     slugsFrom: (prefix: string, limit: number): readonly string[] =>
       from.all(prefix, limit).flatMap(({ slug }) => (slug.startsWith(prefix) ? [slug] : [])),
   };

@@ -1,0 +1,99 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { BaseUrl } from '../../base/baseUrl.ts';
+import type { PublicLibrary } from '../../library/publicLibrary.ts';
+import type { Authorization } from '../authorization.ts';
+import type { Site } from '../pages.ts';
+import { HttpProblem } from '../problems.ts';
+import type { OwnerSession } from '../signIn/ownerSessions.ts';
+import { openSearch } from './openSearch.ts';
+import { sendText } from './openTexts.ts';
+import { sitemap } from './sitemap.ts';
+
+interface PublicRoutesOptions {
+  readonly readPublic: () => Promise<PublicLibrary>;
+  readonly authorization: Authorization;
+  readonly owner: OwnerSession;
+  readonly baseUrl: BaseUrl;
+  readonly site: Site;
+}
+
+/** What programs of the public web look for beside the pages. It names nothing but what is public. */
+export function createPublicRoutes(options: PublicRoutesOptions): FastifyPluginAsyncTypebox {
+  const { readPublic, authorization, owner, baseUrl, site } = options;
+  const { href, path } = baseUrl;
+  const sitemapOf = createSitemaps(href);
+  return async (app) => {
+    app.addHook('onSend', async (_request, reply) => {
+      reply.header('vary', 'Cookie, Origin');
+    });
+    app.get(
+      '/sitemap.xml',
+      { schema: { hide: true, querystring: Type.Object({ part }) } },
+      async (request, reply) => {
+        const library = await admit(request, reply);
+        const text = library.collections.length > 0 ? sitemapOf(library, request.query.part) : undefined;
+        if (text === undefined) throw nothingHere();
+        return sendText(request, reply, { text, mediaType: 'application/xml', authorization });
+      },
+    );
+    app.get('/opensearch.xml', { schema: { hide: true } }, async (request, reply) => {
+      await admit(request, reply);
+      const mediaType = 'application/opensearchdescription+xml';
+      return sendText(request, reply, { text: openSearch(site.title, href), mediaType, authorization });
+    });
+    // Robots look for it at the root of the host alone.
+    if (path === '')
+      app.get('/robots.txt', { schema: { hide: true } }, async (_request, reply) => {
+        const { collections } = await readPublic();
+        reply.header('cache-control', 'no-cache').type('text/plain; charset=utf-8');
+        return reply.send(
+          collections.length > 0 ? `${openRobots}\nSitemap: ${href}/sitemap.xml\n` : closedRobots,
+        );
+      });
+  };
+
+  /** Lets the owner pass, and strangers if there is anything for them. Throws HttpProblem. */
+  async function admit(request: FastifyRequest, reply: FastifyReply): Promise<PublicLibrary> {
+    const library = await readPublic();
+    if (await owner.isSignedIn(request)) authorization.countOwnerRequest(reply);
+    else if (library.collections.length > 0) authorization.countVisit(request, reply);
+    else throw nothingHere();
+    return library;
+  }
+}
+
+const part = Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 }));
+
+function nothingHere(): HttpProblem {
+  return new HttpProblem(404, 'There is nothing here: no collection of this library is public.');
+}
+
+/** The pages that are worth finding; lists that anyone can ask for are endless. */
+const openRobots = `User-agent: *
+Disallow: /read?
+Disallow: /sign-in
+Disallow: /authorize
+Disallow: /api/
+Disallow: /mcp
+`;
+
+const closedRobots = `User-agent: *
+Disallow: /
+`;
+
+/** Each file is made once, until the library changes. */
+function createSitemaps(href: string): typeof sitemapOf {
+  let known: { readonly library: PublicLibrary; readonly files: Map<number, string | undefined> } | undefined;
+  return sitemapOf;
+
+  function sitemapOf(library: PublicLibrary, number = 0): string | undefined {
+    if (known?.library !== library) known = { library, files: new Map() };
+    const { files } = known;
+    const text = files.get(number) ?? sitemap(library, href, number === 0 ? undefined : number);
+    // A number that leads nowhere is not kept, because anyone can ask for any.
+    if (text !== undefined) files.set(number, text);
+    return text;
+  }
+}

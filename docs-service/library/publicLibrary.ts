@@ -1,0 +1,57 @@
+import { count } from '../../protocol/base/text.ts';
+import type { DocumentIndex, LocatedMetadata } from '../search/documentIndex.ts';
+import { inOrder } from '../search/documentRecord.ts';
+import { findCollection, type LibraryCollection } from './libraryCollections.ts';
+
+/** What strangers may read: the collections with `public: true` and their documents, never a draft. */
+export interface PublicLibrary {
+  /** In the order of their names. */
+  readonly collections: readonly LibraryCollection[];
+  /** Each once, the newest first. */
+  readonly documents: readonly LocatedMetadata[];
+  readonly bySlug: ReadonlyMap<string, LocatedMetadata>;
+  readonly has: (slug: string) => boolean;
+}
+
+/** What is public now. It is worked out again only after the library has changed. */
+export function createPublicLibrary(index: DocumentIndex): () => Promise<PublicLibrary> {
+  let known: { readonly generation: number; readonly found: Promise<PublicLibrary> } | undefined;
+  return () => {
+    const { generation } = index;
+    if (known?.generation !== generation) {
+      const found = readPublicLibrary(index);
+      known = { generation, found };
+      // A failed reading is not kept.
+      found.catch(() => (known = undefined));
+    }
+    return known.found;
+  };
+}
+
+/** At most this many collections are named in a sentence. */
+const maxNamed = 20;
+
+/** What is public, for the log; undefined if that is nothing. */
+export function publicSentence({ collections }: PublicLibrary): string | undefined {
+  if (collections.length === 0) return undefined;
+  const named = collections
+    .slice(0, maxNamed)
+    .map(({ definition, documents }) => `"${definition.name}" (${count(documents.length, 'document')})`);
+  const more = collections.length - named.length;
+  const noun = collections.length === 1 ? 'the collection' : 'the collections';
+  return `Everyone may read ${noun} ${[...named, ...(more > 0 ? [`${more} more`] : [])].join(', ')}, without signing in.`;
+}
+
+async function readPublicLibrary(index: DocumentIndex): Promise<PublicLibrary> {
+  const collections: LibraryCollection[] = [];
+  for (const definition of await index.collections()) {
+    if (!definition.public) continue;
+    const collection = await findCollection(index, definition.name);
+    // The collection may have changed in between.
+    if (collection?.definition.public) collections.push(collection);
+  }
+  const bySlug = new Map<string, LocatedMetadata>();
+  for (const { documents } of collections) for (const one of documents) bySlug.set(one.slug, one);
+  const documents = inOrder([...bySlug.values()], '-date');
+  return { collections, documents, bySlug, has: (slug) => bySlug.has(slug) };
+}
