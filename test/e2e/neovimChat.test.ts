@@ -602,7 +602,12 @@ t.test('/name sends a prompt that is kept as a file, and is completed', parts, a
   t.match(await neovim.lua(text), /## You\n\n\/explain$/, 'what was typed stays');
   await neovim.type('ggdG');
   await neovim.until<string>(text, (now) => now === '## You\n\n');
-  await neovim.type('Gi/ex<Tab><C-y> to<Tab><C-y>x<Esc>');
+  // Completion plugins ask while the word is still in the line.
+  await neovim.type('Gi/ex');
+  await neovim.until<string>(text, (now) => now.endsWith('/ex'));
+  const listed = await neovim.lua("return require('runner.chat.mentions').omnifunc(0, '/ex')");
+  t.match(listed, [{ word: '/explain', menu: 'topic [reader]  Explains it' }]);
+  await neovim.type('<Tab><C-y> to<Tab><C-y>x<Esc>');
   await neovim.until<string>(text, (now) => now.endsWith('/explain topic=x'));
   runner.say('An x.');
   await neovim.type('<CR>');

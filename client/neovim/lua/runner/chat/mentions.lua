@@ -104,6 +104,10 @@ end
 ---@return (string|table)[]
 local function complete(base)
   local line = vim.api.nvim_get_current_line():sub(1, vim.fn.col('.') - 1)
+  -- The editor takes the word out of the line before it asks; completion plugins leave it there.
+  if base ~= '' and vim.endswith(line, base) then
+    line = line:sub(1, -#base - 1)
+  end
   if line == '' and vim.startswith(base, '/') then
     return prompts.complete_names(base)
   elseif line:match('^/%S+%s') and not base:match('^[#@]') then
