@@ -72,13 +72,14 @@ await build({
   entryPoints: {
     extension: 'client/vscode/extension.ts',
     languageClient: 'client/vscode/daemon/languageClient.ts',
+    continueConfig: 'client/vscode/imports/continueConfig.ts',
   },
   outdir: 'dist',
   outExtension: { '.js': '.cjs' },
   format: 'cjs',
   external: ['vscode'],
-  // The language client is nine tenths of the extension's code, and activation does not need it.
-  plugins: [inAscii, editorAsItIs, loadedLater('languageClient')],
+  // The language client is nine tenths of the extension's code, and activation does not need it. An import reads YAML.
+  plugins: [inAscii, editorAsItIs, loadedLater('languageClient'), loadedLater('continueConfig')],
   // The editor's host loads what is required, in every version.
   supported: { 'dynamic-import': false },
   minify: process.argv.includes('--minify'),

@@ -106,7 +106,7 @@ const readsSources = /^(?:house|settings|specification)\.test\.ts$/;
 const programs = [
   { files: /^(?:docs-service|runner-docs).*\.cjs$/, name: /runner-docs\.cjs|dist\/docs-service/ },
   { files: /^(?:runnerd|terminal).*\.cjs$/, name: /runnerd\.cjs|terminal\.cjs|package\.mjs/ },
-  { files: /^(?:extension|languageClient)\.cjs$/, name: /package\.mjs/ },
+  { files: /^(?:extension|languageClient|continueConfig)\.cjs$/, name: /package\.mjs/ },
 ];
 
 function idsIn(text) {

@@ -11,6 +11,7 @@ import { transform } from 'esbuild';
 const parts = [
   ['dist/extension.cjs'],
   ['dist/languageClient.cjs'],
+  ['dist/continueConfig.cjs'],
   ['dist/engine.cjs'],
   ['dist/runnerd.cjs'],
   ['dist/runnerd', '.cjs'],
@@ -30,11 +31,13 @@ const leftOut = new Set(['acpServer.cjs', 'acpConnection.cjs', 'practiceRunner.c
 /** Nearly all of their code is from packages. The other programs keep the names of functions, for stacks in the log. */
 const mostlyPackages = new Set([
   'languageClient.cjs',
+  'continueConfig.cjs',
   'httpAgent.cjs',
   'mcpRuntime.cjs',
   'prompts.cjs',
   'ollamaLibrary.cjs',
   'answerFormat.cjs',
+  'namedFiles.cjs',
 ]);
 
 const out = resolve(process.argv[2] ?? 'dist/runner.vsix');

@@ -30,6 +30,7 @@ import { createServerFacts } from './daemon/serverFacts.ts';
 import { registerDocsServer } from './documents/docsServer.ts';
 import { createDocsTokens, registerDocsTokenCommands } from './documents/docsTokens.ts';
 import { registerEngineCommands } from './engine/engineCommands.ts';
+import { registerImportFromContinue } from './imports/importFromContinue.ts';
 import { registerModelfileCommands } from './modelfile/modelfileCommands.ts';
 import { createModelfileView } from './modelfile/modelfileView.ts';
 import { registerModelCommands } from './models/modelCommands.ts';
@@ -128,6 +129,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const engine = registerEngineCommands(daemon, reporter);
   subscriptions.push(
     registerTokenCommands(tokens, readSettings),
+    registerImportFromContinue(tokens, reporter),
     registerAddressCommands(daemon, reporter),
     registerChooseCompletionModel(daemon, reporter),
     registerEditorChat({ offered, memory: globalState, reporter }),

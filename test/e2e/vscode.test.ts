@@ -5,5 +5,6 @@ import './vscodeModels.test.ts';
 import './vscodeChat.test.ts';
 import './vscodePrompts.test.ts';
 import './vscodeCodebase.test.ts';
+import './vscodeImport.test.ts';
 import './vscodeDocuments.test.ts';
 import './vscodeEngine.test.ts';

@@ -81,7 +81,7 @@ export function registerTokenCommands(tokens: TokenStore, settings: () => Runner
 }
 
 /** Without this permission the daemon does not send the token. Undefined if the user cancels. */
-async function askForPlainHttp(origin: string): Promise<boolean | undefined> {
+export async function askForPlainHttp(origin: string): Promise<boolean | undefined> {
   const keep = 'Keep It Unsent';
   const send = 'Send over Plain Http';
   const detail =
