@@ -9,6 +9,7 @@ import { copyText } from './cli/clipboard.ts';
 import type { Program } from './cli/command.ts';
 import { openAddress } from './cli/openAddress.ts';
 import { runProgram } from './cli/program.ts';
+import { editText } from './cli/textEditor.ts';
 import { spawnDaemon } from './daemon/daemon.ts';
 import { Output } from './screen/output.ts';
 
@@ -24,6 +25,7 @@ async function main(): Promise<void> {
     spawnDaemon: (flags) => spawnDaemon(join(__dirname, 'runnerd.cjs'), env, flags),
     ...(documents ? { documents } : {}),
     openAddress: (url) => openAddress(url, process.platform, env),
+    editText: (text) => editText(text, process.platform, env),
     copyText: (text) => copyText(text, process.platform, env),
   };
   const terminal = {

@@ -17,6 +17,7 @@ const environment = {
   HOME: home,
   XDG_STATE_HOME: join(home, 'state'),
   LANG: 'C.UTF-8',
+  EDITOR: 'echo own editor >>',
 };
 
 const line = (message: object) =>
@@ -268,6 +269,15 @@ t.test('a conversation in a real terminal', needs('tmux'), async (t) => {
   await screen.until(/Which conversation\? endless\n› hello there +[23] turns[\s\S]*Esc leaves/);
   screen.press('Enter');
   await screen.until(/Going on with "hello there", [23] turns/);
+  screen.type('in my');
+  screen.press('C-x', 'C-e');
+  await screen.until(/› in my␤own editor$/m);
+  screen.press('Enter');
+  await screen.until(/You said in my\s+own editor/);
+  screen.press('C-r');
+  screen.type('hello');
+  await screen.until(/search "hello": hello there$/m);
+  screen.press('C-g');
   screen.type('/model');
   screen.press('Enter');
   await screen.until(/GGUF/);

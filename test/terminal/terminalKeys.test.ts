@@ -1,5 +1,12 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
 import t from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
+import { editText } from '../../client/terminal/cli/textEditor.ts';
+import { HistorySearch } from '../../client/terminal/conversation/historySearch.ts';
+import { asksForVi, ViKeys } from '../../client/terminal/conversation/viKeys.ts';
 import type { ChatResult } from '../../protocol/messages/chat.ts';
 import type { Model } from '../../protocol/messages/models.ts';
 import type { Session, SessionMessage } from '../../protocol/messages/sessions.ts';
@@ -203,4 +210,243 @@ t.test('a conversation is forked, and the other one stays', async (t) => {
   t.equal(await flag.ended, 0, flag.stderr.text());
   t.match(flag.asked.at(-1), ['fork', { id: '20261122-aaaaaaa1' }]);
   t.match(flag.turns, [{ session: '20261123-forked00', messages: [...said, { content: 'So?' }] }]);
+});
+
+/** A line with `|` before the character at the cursor. */
+function lineOf(marked: string) {
+  const cursor = marked.indexOf('|');
+  return { text: marked.slice(0, cursor) + marked.slice(cursor + 1), cursor };
+}
+
+/** What the keys make of a line, with `<` for Escape. What is typed in insert mode goes into the line. */
+function viAfter(marked: string, keys: string): string {
+  const vi = new ViKeys();
+  vi.begin();
+  let line = lineOf(marked);
+  vi.escape({ ...line, cursor: line.cursor + 1 });
+  for (const key of keys) {
+    const { text, cursor } = line;
+    const isTyped = vi.isInserting && key !== '<';
+    const action = key === '<' ? vi.escape(line) : isTyped ? undefined : vi.press(key, line);
+    if (isTyped)
+      line = { text: text.slice(0, cursor) + key + text.slice(cursor), cursor: cursor + key.length };
+    if (action?.kind === 'line') line = action.line;
+  }
+  return `${line.text.slice(0, line.cursor)}|${line.text.slice(line.cursor)}`;
+}
+
+t.test('the keys of vi', async (t) => {
+  const cases: readonly (readonly [before: string, keys: string, after: string])[] = [
+    ['one t|wo', 'h', 'one |two'],
+    ['|one', 'h', '|one'],
+    ['one t|wo', 'l', 'one tw|o'],
+    ['one tw|o', 'l', 'one tw|o'],
+    ['|one two', '5l', 'one t|wo'],
+    ['one t|wo', '0', '|one two'],
+    ['  one t|wo', '^', '  |one two'],
+    ['|one two', '$', 'one tw|o'],
+    ['|one two', 'w', 'one |two'],
+    ['|one.two', 'w', 'one|.two'],
+    ['|one.two x', 'W', 'one.two |x'],
+    ['|a b c d', '2w', 'a b |c d'],
+    ['one t|wo', 'b', 'one |two'],
+    ['one |two', 'b', '|one two'],
+    ['|one two', 'e', 'on|e two'],
+    ['on|e two', 'e', 'one tw|o'],
+    ['o|ne', 'x', 'o|e'],
+    ['on|e', 'x', 'o|n'],
+    ['|one', '2x', '|e'],
+    ['on|e', 'X', 'o|e'],
+    ['|one two three', 'dw', '|two three'],
+    ['|one two three', 'd2w', '|three'],
+    ['|one two three', '2dw', '|three'],
+    ['one |two three', 'de', 'one | three'],
+    ['one |two', 'db', '|two'],
+    ['one |two', 'd0', '|two'],
+    ['one |two', 'd$', 'one| '],
+    ['one |two', 'D', 'one| '],
+    ['one |two', 'dd', '|'],
+    ['|one two', 'cwsix<', 'si|x two'],
+    ['on|e two', 'ciw', 'one |two'],
+    ['o|ne two', 'Cut<', 'ou|t'],
+    ['one |two', 'ccx<', '|x'],
+    ['one |two', 'Sx<', '|x'],
+    ['|one', 'sb<', '|bne'],
+    ['o|ne', 'ix<', 'o|xne'],
+    ['o|ne', 'ax<', 'on|xe'],
+    ['  o|ne', 'Ix<', '  |xone'],
+    ['o|ne', 'Ax<', 'one|x'],
+    ['o|ne', 'rx', 'o|xe'],
+    ['o|ne', '2rx', 'ox|x'],
+    ['|one', '~', 'O|ne'],
+    ['|one', '3~', 'ON|E'],
+    ['|one two', 'dwu', '|one two'],
+    ['|abc', 'xxu', '|bc'],
+    ['|abc', 'xxuu', '|abc'],
+    ['|a', 'ixyz<u', '|a'],
+    ['|one two three', 'dw.', '|three'],
+    ['|one two', 'cwx<w.', 'x |x'],
+    ['|one two', 'dwp', 'tone| wo'],
+    ['|one two', 'yw$p', 'one twoone| '],
+    ['|one', 'yyp', 'oon|ene'],
+    ['|ab', 'xP', '|ab'],
+    ['|abc', 'd<x', '|bc'],
+    ['|abc', 'dzx', '|bc'],
+    ['|😀b', 'x', '|b'],
+    ['a|😀', 'h', '|a😀'],
+    ['|', 'xdwp~rxu', '|'],
+  ];
+  for (const [before, keys, after] of cases) t.equal(viAfter(before, keys), after, `${before} ${keys}`);
+});
+
+t.test('no keys of vi fail, and the cursor stays in the line', async (t) => {
+  const key = fc.constantFrom(...'hl0$^wbeWBExXdcyDCsSYiIaAr~u.pPkjG/<12 é😀');
+  fc.assert(
+    fc.property(
+      fc.string({ unit: 'grapheme', maxLength: 12 }),
+      fc.array(key, { maxLength: 30 }),
+      (text, keys) => {
+        const [line = '', cursor = ''] = viAfter(`|${text.replaceAll('|', '')}`, keys.join('')).split('|');
+        return !/[\ud800-\udbff]$/.test(line) && !/^[\udc00-\udfff]/.test(cursor);
+      },
+    ),
+  );
+  t.pass();
+});
+
+t.test('which settings of readline ask for the keys of vi', async (t) => {
+  const cases: readonly (readonly [text: string, isVi: boolean])[] = [
+    ['', false],
+    ['set editing-mode vi\n', true],
+    ['  set  editing-mode  VI # mine', true],
+    ['# set editing-mode vi', false],
+    ['set editing-mode vi\nset editing-mode emacs', false],
+    ['$if Bash\nset editing-mode vi\n$endif', false],
+    ['$if Bash\nset bell-style none\n$endif\nset editing-mode vi', true],
+    ['set editing-mode visual', false],
+  ];
+  for (const [text, isVi] of cases) t.equal(asksForVi(text), isVi, text);
+});
+
+t.test('a search in the history', async (t) => {
+  const search = new HistorySearch(['deploy it', 'Why Rivers?', 'rivers of Europe', 'hello']);
+  t.equal(search.found, undefined);
+  search.type('r');
+  search.type('iv');
+  t.equal(search.found, 'Why Rivers?', 'small letters find large ones');
+  search.older();
+  t.equal(search.found, 'rivers of Europe');
+  search.older();
+  t.ok(search.isFailing);
+  t.equal(search.found, 'rivers of Europe', 'what was found stays');
+  search.erase();
+  t.equal(search.found, 'Why Rivers?');
+  search.type('vX');
+  t.ok(search.isFailing);
+});
+
+const state = mkdtempSync(join(tmpdir(), 'runner-keys-'));
+t.teardown(() => rmSync(state, { recursive: true, force: true }));
+
+t.test('Ctrl-R finds earlier prompts, also of other conversations', async (t) => {
+  mkdirSync(join(state, 'runner'), { recursive: true });
+  writeFileSync(join(state, 'runner', 'history'), 'which rivers\nwhich lakes\n');
+  const run = start({ env: { XDG_STATE_HOME: state } });
+  await run.stdout.until(/m:1b › $/);
+  run.type('draft\u0012whi');
+  await run.stdout.until(/search "whi": which lakes$/);
+  run.type('\u0012');
+  await run.stdout.until(/search "whi": which rivers$/);
+  run.type('\u0012');
+  await run.stdout.until(/nothing older has "whi": which rivers$/);
+  run.type('\u0007');
+  await run.stdout.until(/m:1b › draft$/);
+  run.type('\u0012lak\u001b');
+  await run.stdout.until(/m:1b › which lakes$/);
+  run.type('!\r');
+  await run.stdout.until(/20 tokens[^›]*› $/);
+  run.type('\u0012rivers\r');
+  await run.stdout.until(/20 tokens.*20 tokens[^›]*› $/s);
+  t.strictSame(
+    run.turns.map(({ messages }) => messages.at(-1)?.content),
+    ['which lakes!', 'which rivers'],
+  );
+  await run.leave();
+});
+
+t.test('Alt-Enter and Shift-Enter begin another line', async (t) => {
+  const run = start();
+  await run.stdout.until(/m:1b › $/);
+  run.type('one\u001b\rtwo\u001b[13;2uthree\r');
+  await run.stdout.until(/20 tokens/);
+  t.match(run.turns, [{ messages: [{ content: 'one\ntwo\nthree' }] }]);
+  await run.stdout.until(/20 tokens[^›]*› $/);
+  run.type('\u001b[A');
+  await run.stdout.until(/one␤two␤three$/);
+  run.type('\u0015');
+  await run.leave();
+});
+
+t.test('Ctrl-X Ctrl-E hands the prompt to an editor, and takes it back', async (t) => {
+  const given: string[] = [];
+  const run = start({
+    editText: async (text) => {
+      given.push(text);
+      if (given.length === 2) throw new Error('The editor is gone.');
+      return `${text}\n\u001bmore`;
+    },
+  });
+  await run.stdout.until(/m:1b › $/);
+  run.type('first\\\r');
+  await run.stdout.until(/… $/);
+  run.type('second\u0018\u0005');
+  await run.stdout.until(/m:1b › first␤second␤more$/);
+  t.strictSame(given, ['first\nsecond']);
+  t.match(run.modes.slice(-2), [false, true], 'the keyboard was free meanwhile');
+  run.type('\u0018\u0005');
+  await run.stdout.until(/The editor is gone\.\n[^›]*› first␤second␤more$/);
+  run.type('\r');
+  await run.stdout.until(/20 tokens[^›]*› $/);
+  t.match(run.turns, [{ messages: [{ content: 'first\nsecond\nmore' }] }]);
+  run.type('a\u0018b\r');
+  await run.stdout.until(/20 tokens.*20 tokens/s);
+  t.match(run.turns[1]?.messages.at(-1), { content: 'ab' }, 'Ctrl-X alone does nothing');
+  await run.stdout.until(/20 tokens[^›]*› $/);
+  await run.leave();
+});
+
+t.test('where readline has the keys of vi, so has the conversation', async (t) => {
+  const inputrc = join(state, 'inputrc');
+  writeFileSync(inputrc, 'set editing-mode vi\n');
+  const run = start({ env: { INPUTRC: inputrc } });
+  await run.stdout.until(/m:1b › $/);
+  run.type('one two three');
+  await run.stdout.until(/three$/);
+  run.type('\u001bbdwix\r');
+  await run.stdout.until(/20 tokens[^›]*› $/);
+  run.type('four\r');
+  await run.stdout.until(/20 tokens.*20 tokens[^›]*› $/s);
+  run.type('\u001bkk');
+  await run.stdout.until(/› one two x$/);
+  run.type('\r');
+  await run.stdout.until(/(20 tokens.*){3}[^›]*› $/s);
+  run.type('\u001b/fou\r');
+  await run.stdout.until(/(20 tokens.*){4}[^›]*› $/s);
+  t.strictSame(
+    run.turns.map(({ messages }) => messages.at(-1)?.content),
+    ['one two x', 'four', 'one two x', 'four'],
+  );
+  t.ok(run.stdout.text().includes('\u001b[2 q'), 'the cursor shows the mode');
+  await run.leave();
+  t.match(run.stdout.text(), /\u001b\[0 q(?!.*\u001b\[2 q)/s);
+});
+
+t.test('a text is changed in the editor of the user', async (t) => {
+  const script = join(state, 'editor.sh');
+  writeFileSync(script, 'printf "%s: " "$1" > "$2.new"; cat "$2" >> "$2.new"; mv "$2.new" "$2"\n');
+  t.equal(
+    await editText('a "text"', 'linux', { VISUAL: `sh ${script} seen`, EDITOR: 'false' }),
+    'seen: a "text"',
+  );
+  await t.rejects(editText('a', 'linux', { EDITOR: 'false' }), /The editor "false" ended with an error/);
 });

@@ -173,6 +173,8 @@ export interface TerminalOptions extends PeerScript {
   readonly cwd?: string;
   /** The clipboard of the system. */
   readonly copyText?: (text: string) => Promise<boolean>;
+  /** The editor of the user. */
+  readonly editText?: (text: string) => Promise<string>;
   /** In ms. */
   readonly patience?: number;
 }
@@ -187,6 +189,7 @@ export function startTerminal({
   rows = 24,
   cwd = '/projects/here',
   copyText,
+  editText,
   patience,
   ...script
 }: TerminalOptions) {
@@ -216,6 +219,7 @@ export function startTerminal({
     documents: { command: 'runner-docs' },
     openAddress: (url) => void opened.push(url),
     ...(copyText && { copyText }),
+    ...(editText && { editText }),
     spawnDaemon: (flags) => startPeer(script, started, flags),
   };
   const terminal: Terminal = {
@@ -281,7 +285,7 @@ function createSink(size: { isTTY: boolean; columns: number; rows: number }) {
   const stream = Object.assign(new PassThrough({ highWaterMark: 1024 }), { ...size });
   let text = '';
   const waiting = new Set<() => void>();
-  const plain = () => text.replace(/\u001b\[[?0-9;]*[a-zA-Z]/g, '');
+  const plain = () => text.replace(/\u001b\[[?0-9; ]*[a-zA-Z]/g, '');
   stream.setEncoding('utf8').on('data', (piece: string) => {
     text += piece;
     for (const look of waiting) look();

@@ -40,6 +40,8 @@ export interface Program {
   readonly documents?: StdioToolServer;
   /** Opens an address in the user's browser, if there is one. */
   readonly openAddress?: (url: string) => void;
+  /** Lets the user change a text in an editor of their own, which has the whole terminal meanwhile. */
+  readonly editText?: (text: string) => Promise<string>;
   /** Hands a text to the clipboard of the system. False if no program there takes it. */
   readonly copyText?: (text: string) => Promise<boolean>;
 }

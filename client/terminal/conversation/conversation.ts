@@ -19,6 +19,7 @@ import { chooseModel, withNearModels } from './chooseModel.ts';
 import { appendHistory, formerHistoryPath, historyPath, readHistory } from './history.ts';
 import { chooseModelOf, pickSession } from './keptConversation.ts';
 import { createLineEditor, type LineEditor } from './lineEditor.ts';
+import { usesViKeys } from './lineKeys.ts';
 import { type Along, askConsent, attachNamedFiles, describeAttached } from './namedFiles.ts';
 import { type BegunTurn, OpenConversation, type TurnEnd, type TypedPrompt } from './openConversation.ts';
 import { isCommand, isSlashCommand, runSlashCommand } from './slashCommands.ts';
@@ -39,7 +40,7 @@ export interface ConversationOptions {
 
 /** Talks until the person leaves. Returns the exit code. */
 export async function converse(
-  { terminal, commandLine, program: { copyText } }: CommandContext,
+  { terminal, commandLine, program: { copyText, editText } }: CommandContext,
   { connection, session, tools, settings }: ConversationOptions,
 ): Promise<number> {
   const { daemon } = connection;
@@ -52,6 +53,8 @@ export async function converse(
     history: readHistory(path, formerHistoryPath(terminal.env)),
     complete: (line) => completeLine(line, conversation),
     onDidEnter: (entry) => appendHistory(path, entry),
+    isVi: usesViKeys(terminal.env),
+    ...(editText ? { editText } : {}),
   });
   try {
     if (session) await conversation.continue(session);

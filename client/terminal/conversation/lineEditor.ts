@@ -1,11 +1,13 @@
 import { createInterface, type Interface } from 'node:readline';
-import { Writable } from 'node:stream';
+import { messageOf } from '../../../protocol/base/errorText.ts';
 import { resumeAfterSuspend } from '../cli/signals.ts';
 import type { Terminal } from '../cli/terminal.ts';
-import type { Output } from '../screen/output.ts';
+import { MutedOutput } from '../screen/mutedOutput.ts';
 import { historySize } from './history.ts';
+import { type Key, type KeyTarget, LineKeys } from './lineKeys.ts';
 import { entryOfLines, isOpenEntry, lineEnd, linesOfEntry, textOfEntry } from './multilineEntry.ts';
 import type { Completion } from './slashCompletion.ts';
+import type { Line } from './viKeys.ts';
 
 /** What the person did at the prompt. */
 export type Entry = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'leave' };
@@ -36,19 +38,22 @@ export interface LineEditorOptions {
   readonly history?: string[];
   /** What Tab offers for a line up to the cursor. If it is undefined, Tab is a character. */
   readonly complete?: (line: string) => Promise<Completion | undefined>;
+  /** Lets the user change a text in an editor of their own. */
+  readonly editText?: (text: string) => Promise<string>;
+  /** The keys of vi. */
+  readonly isVi?: boolean;
   /** Called at once with each new entry, because closing the window ends the program without notice. */
   readonly onDidEnter?: (entry: string) => void;
-}
-
-interface Key {
-  readonly name?: string;
-  readonly ctrl?: boolean;
 }
 
 /** If the terminal does not mark pasted text, lines that arrive within this many ms of each other count as pasted. */
 const pasteWindow = 15;
 /** After how many ms Tab gives up. Until it is answered, readline reads no key, not even Ctrl-C. */
 const completionLimit = 1_000;
+/** How long a key may come behind Escape and belong to it, in ms. In the keys of vi, Escape is a key of its own. */
+const viEscape = 50;
+/** What would control the terminal; tabs and line ends are text. */
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 const continuation = '… ';
 /** Switch xterm's bracketed paste on and off: the terminal marks pasted text. */
 const beginPasteMarks = '\u001b[?2004h';
@@ -56,7 +61,13 @@ const endPasteMarks = '\u001b[?2004l';
 
 export function createLineEditor(
   terminal: Terminal,
-  { history = [], complete = async () => undefined, onDidEnter = () => undefined }: LineEditorOptions = {},
+  {
+    history = [],
+    complete = async () => undefined,
+    onDidEnter = () => undefined,
+    editText,
+    isVi = false,
+  }: LineEditorOptions = {},
 ): LineEditor {
   const { stdin } = terminal;
   const stdout = terminal.stdout.stream;
@@ -69,6 +80,7 @@ export function createLineEditor(
     historySize,
     removeHistoryDuplicates: true,
     crlfDelay: Number.POSITIVE_INFINITY,
+    ...(isVi ? { escapeCodeTimeout: viEscape } : {}),
     completer: (line: string, answer: (error: null, result: [string[], string]) => void) => {
       inTime(editor.complete(line)).then((completion) => {
         answer(null, [[...(completion?.candidates ?? [])], completion?.completed ?? '']);
@@ -76,13 +88,23 @@ export function createLineEditor(
       });
     },
   });
-  const editor = new Editor(readline, output, { history, complete, onDidEnter, terminal });
-  const onKeypress = (_: unknown, key: Key | undefined) =>
-    editor.key(key?.name, key?.ctrl === true && key.name === 'c');
+  const editor = new Editor(readline, output, { history, complete, onDidEnter, editText, terminal });
+  const keys = new LineKeys(editor, { isVi });
+  // Readline is the last that has begun to listen. It gets what is left of the keys.
+  const listeners = stdin.listeners('keypress') as ((text: unknown, key: unknown) => void)[];
+  const toReadline = listeners.at(-1);
+  if (toReadline) stdin.off('keypress', toReadline);
+  const onKeypress = (text: string | undefined, key: Key = {}) => {
+    editor.key(key.name, key.ctrl === true && key.name === 'c');
+    if (!keys.takes(text ?? '', key)) toReadline?.(text, key);
+  };
   stdin.on('keypress', onKeypress);
   readline.on('history', (lines: string[]) => editor.noteHistory(lines));
-  readline.on('line', (line) => editor.line(line));
-  readline.on('SIGINT', () => editor.controlC());
+  readline.on('line', (line) => editor.endLine(line));
+  readline.on('SIGINT', () => {
+    keys.begin();
+    editor.controlC();
+  });
   const endListening = resumeAfterSuspend(terminal, readline, {
     beforeSuspend: () => void stdout.write(endPasteMarks),
     afterResume: () => {
@@ -92,6 +114,7 @@ export function createLineEditor(
   });
   readline.on('close', () => {
     endListening();
+    keys.begin();
     stdin.off('keypress', onKeypress);
     stdout.write(endPasteMarks);
     editor.closed();
@@ -109,15 +132,21 @@ async function inTime(work: Promise<Completion | undefined>): Promise<Completion
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
+interface EditorParts extends Required<Pick<LineEditorOptions, 'history' | 'complete' | 'onDidEnter'>> {
+  readonly editText: LineEditorOptions['editText'];
+  readonly terminal: Terminal;
+}
+
 const howToLeave = 'Ctrl-C again leaves, as Ctrl-D does.\n';
 
-class Editor implements LineEditor {
+class Editor implements LineEditor, KeyTarget {
   readonly #readline: Interface;
   readonly #output: MutedOutput;
   readonly #waiting: Entry[] = [];
   readonly #onDidEnter: (entry: string) => void;
   readonly #complete: Required<LineEditorOptions>['complete'];
   readonly #terminal: Terminal;
+  readonly #editText: LineEditorOptions['editText'];
   #history: readonly string[];
   /** The list from which readline recalls. */
   #recalled: string[];
@@ -134,23 +163,15 @@ class Editor implements LineEditor {
   #answer: ((entry: Entry) => void) | undefined;
   #interrupt: () => void = () => undefined;
 
-  constructor(
-    readline: Interface,
-    output: MutedOutput,
-    {
-      history,
-      complete,
-      onDidEnter,
-      terminal,
-    }: Required<LineEditorOptions> & { readonly terminal: Terminal },
-  ) {
+  constructor(readline: Interface, output: MutedOutput, parts: EditorParts) {
     this.#readline = readline;
     this.#output = output;
-    this.#onDidEnter = onDidEnter;
-    this.#complete = complete;
-    this.#terminal = terminal;
-    this.#history = [...history];
-    this.#recalled = history;
+    this.#onDidEnter = parts.onDidEnter;
+    this.#complete = parts.complete;
+    this.#editText = parts.editText;
+    this.#terminal = parts.terminal;
+    this.#history = [...parts.history];
+    this.#recalled = parts.history;
   }
 
   ask(prompt: string): Promise<Entry> {
@@ -200,11 +221,59 @@ class Editor implements LineEditor {
       if (this.#isClosed) return;
       this.#empty();
       this.#lines = lines;
-      // The part after the cursor comes first, so that the cursor ends up where it was.
-      this.#readline.write(line.slice(cursor));
-      this.#readline.write(null, { ctrl: true, name: 'a' });
-      this.#readline.write(line.slice(0, cursor));
+      this.replace({ text: line, cursor });
     };
+  }
+
+  get isTyping(): boolean {
+    return this.#answer !== undefined && !this.#isQuestion && !this.#isPasting;
+  }
+
+  get line(): Line {
+    return { text: this.#readline.line, cursor: this.#readline.cursor };
+  }
+
+  get history(): readonly string[] {
+    return this.#history;
+  }
+
+  /** What `write` inserts while several keys arrive at once is put at the end of the line, so it cannot serve. */
+  replace({ text, cursor }: Line): void {
+    Object.assign(this.#readline, { line: text, cursor });
+    this.#readline.prompt(true);
+  }
+
+  showPrompt(prompt: string | undefined): void {
+    if (prompt === undefined) return this.#promptAgain();
+    this.#readline.setPrompt(prompt);
+    this.#readline.prompt(true);
+  }
+
+  goTo(entry: 'older' | 'newer'): void {
+    this.#readline.write(null, { name: entry === 'older' ? 'up' : 'down' });
+  }
+
+  showCursor(shape: 'usual' | 'block'): void {
+    this.#output.write(`\u001b[${shape === 'block' ? 2 : 0} q`);
+  }
+
+  /** The lines of the entry so far become one text. */
+  openEditor(): void {
+    const editText = this.#editText;
+    if (!editText) return;
+    const text = entryOfLines([...this.#lines, this.#readline.line]).replaceAll(lineEnd, '\n');
+    this.standAside(() => editText(text)).then(
+      (edited) => {
+        this.#lines = [];
+        this.#promptAgain();
+        const shown = edited.replace(controls, '').replaceAll('\n', lineEnd);
+        this.replace({ text: shown, cursor: shown.length });
+      },
+      (error: unknown) => {
+        this.#output.write(`\n${messageOf(error)}\n`);
+        this.#promptAgain();
+      },
+    );
   }
 
   /** Drops the unfinished entry. */
@@ -221,7 +290,9 @@ class Editor implements LineEditor {
   }
 
   async standAside<T>(work: () => Promise<T>): Promise<T> {
-    const { stdin, stdout } = this.#terminal;
+    const { stdin, stdout, onInterrupt } = this.#terminal;
+    // Ctrl-C belongs to the other work, although the terminal may send it to this program, too.
+    const stopListening = onInterrupt(() => undefined);
     const listeners = stdin.listeners('keypress') as ((...key: unknown[]) => void)[];
     for (const listener of listeners) stdin.off('keypress', listener);
     this.#readline.pause();
@@ -230,6 +301,7 @@ class Editor implements LineEditor {
     try {
       return await work();
     } finally {
+      stopListening();
       for (const listener of listeners) stdin.on('keypress', listener);
       if (!this.#isClosed) {
         stdout.stream.write(beginPasteMarks);
@@ -273,7 +345,7 @@ class Editor implements LineEditor {
     if (name === 'paste-end') this.#isPasting = false;
   }
 
-  line(line: string): void {
+  endLine(line: string): void {
     this.#lines.push(...linesOfEntry(line));
     this.#stopTimer?.();
     this.#stopTimer = undefined;
@@ -341,33 +413,5 @@ class Editor implements LineEditor {
   #show(lines: readonly string[]): void {
     for (const [index, line] of lines.slice(0, -1).entries())
       this.#output.write(`${index === 0 ? this.#prompt : continuation}${line}\n`);
-  }
-}
-
-/** Passes on what readline draws, except while an answer is being written. */
-class MutedOutput extends Writable {
-  /** True until the first prompt, and while an answer is being written. */
-  isMuted = true;
-  readonly #target: Output['stream'];
-  readonly #resized = () => this.emit('resize');
-
-  constructor(target: Output['stream']) {
-    super();
-    this.#target = target;
-    target.on('resize', this.#resized);
-  }
-
-  get columns(): number {
-    return this.#target.columns ?? 80;
-  }
-
-  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    if (!this.isMuted) this.#target.write(chunk);
-    done();
-  }
-
-  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    this.#target.off('resize', this.#resized);
-    done(error);
   }
 }

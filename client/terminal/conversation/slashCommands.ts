@@ -342,7 +342,8 @@ async function showHelp(state: ConversationState): Promise<SlashResult> {
     '',
     'Tab completes commands, prompts, models, files and tools. Ctrl-C cancels an answer; twice at an empty prompt, it leaves.',
     'In a prompt, @FILE sends a file along, @FOLDER/ and @src/**/*.ts several. Tab completes their names.',
-    'A backslash at the end of a line continues on the next; """ begins and ends several lines.',
+    'Alt-Enter, or a backslash at the end of a line, goes on in the next; """ begins and ends several lines.',
+    'Ctrl-R searches earlier prompts, Ctrl-X Ctrl-E opens the prompt in your editor.',
   ].join('\n');
   return { text };
 }
