@@ -1,5 +1,6 @@
 import type { Advised } from '../../protocol/messages/advice.ts';
 import type { Tool } from '../../protocol/messages/chat.ts';
+import type { ElicitParams, ElicitResult } from '../../protocol/messages/elicit.ts';
 import type {
   ApproveToolParams,
   CallProgress,
@@ -49,12 +50,21 @@ export interface DaemonTool extends Tool {
    */
   prepare?(given: ToolArguments, signal: AbortSignal): Promise<PreparedCall | undefined>;
   /** Resolves even if the call failed. Rejects with the reason of an aborted signal. */
-  call(
-    given: ToolArguments,
-    signal: AbortSignal,
-    onProgress?: (progress: CallProgress) => void,
-  ): Promise<CallOutcome>;
+  call(given: ToolArguments, signal: AbortSignal, listener?: CallListener): Promise<CallOutcome>;
 }
+
+/** What a call reports and asks while it runs. */
+export interface CallListener {
+  readonly onProgress?: ((progress: CallProgress) => void) | undefined;
+  /** Absent if the user cannot be asked. */
+  readonly elicit?: ElicitForCall | undefined;
+}
+
+/** Asks the user what a tool server wants to know. An aborted signal withdraws the question. */
+export type ElicitForCall = (
+  question: Omit<ElicitParams, 'streamId'>,
+  signal: AbortSignal,
+) => Promise<ElicitResult>;
 
 /** A call that does what the user was shown, or nothing. */
 export interface PreparedCall {
@@ -77,6 +87,9 @@ export interface CallOutcome {
   /** As in {@link ToolResult}. */
   readonly unapprovedTool?: string;
 }
+
+/** As {@link ElicitForCall}, for the chat that the question names. */
+export type AskElicitation = (question: ElicitParams, signal: AbortSignal) => Promise<ElicitResult>;
 
 /** Asks the user whether a call may run. Without a valid decision it rejects or returns a denial. */
 export type AskApproval = (call: ApproveToolParams, signal: AbortSignal) => Promise<ToolDecision>;

@@ -4,7 +4,7 @@ import { SerialQueue } from '../../protocol/base/serialQueue.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { Message, ToolCall, ToolResult } from '../../protocol/messages/chat.ts';
 import type { ApproveToolParams, ToolProgress } from '../../protocol/messages/tools.ts';
-import type { AskApproval, CallOutcome, DaemonTool, PreparedCall } from './daemonTools.ts';
+import type { AskApproval, AskElicitation, CallOutcome, DaemonTool, PreparedCall } from './daemonTools.ts';
 
 export interface RunOptions {
   readonly tools: readonly DaemonTool[];
@@ -18,6 +18,8 @@ export interface RunOptions {
   readonly onDidAllow?: (call: ToolCall) => Promise<void>;
   /** Settles when the report was written. Those that come meanwhile are left out, except the last. */
   readonly onProgress?: (progress: ToolProgress) => Promise<void>;
+  /** Absent if nobody can be asked. */
+  readonly askElicitation?: AskElicitation;
   readonly onResult: (result: ToolResult) => Promise<void>;
 }
 
@@ -98,10 +100,13 @@ async function outcomeOf(
 function callTool(
   tool: DaemonTool,
   call: ToolCall,
-  { onProgress, streamId, signal }: RunOptions,
+  { onProgress, askElicitation, streamId, signal }: RunOptions,
 ): Promise<CallOutcome> {
   const report = onProgress && newestOnly(onProgress);
-  return tool.call(call.arguments, signal, (progress) => report?.({ streamId, id: call.id, ...progress }));
+  return tool.call(call.arguments, signal, {
+    onProgress: (progress) => report?.({ streamId, id: call.id, ...progress }),
+    elicit: askElicitation && ((question, open) => askElicitation({ streamId, ...question }, open)),
+  });
 }
 
 /** Passes values on, one at a time. Of those that come meanwhile, only the newest is kept. */

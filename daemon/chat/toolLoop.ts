@@ -12,7 +12,7 @@ import {
 import { RunnerError } from '../base/errors.ts';
 import type { Runner } from '../runner/runner.ts';
 import { type Chat, toolsDisabled } from './chat.ts';
-import type { AskApproval, DaemonToolOffer, DaemonTools } from './daemonTools.ts';
+import type { AskApproval, AskElicitation, DaemonToolOffer, DaemonTools } from './daemonTools.ts';
 import type { SendDelta } from './deltas.ts';
 import { callEndings, type RunOptions, runCalls } from './toolCalls.ts';
 
@@ -24,6 +24,8 @@ interface ToolLoopDependencies {
   readonly takesTools: (runner: Runner, model: string, signal: AbortSignal) => Promise<boolean>;
   /** The way to ask the user before a call; undefined if nobody can be asked. */
   readonly askApproval: () => AskApproval | undefined;
+  /** The way to ask the user what a tool server wants to know; absent or undefined if nobody can be asked. */
+  readonly askElicitation?: () => AskElicitation | undefined;
   /** The call is allowed, and runs next. */
   readonly onDidAllow?: (call: ToolCall) => Promise<void>;
   readonly onProgress?: RunOptions['onProgress'];
@@ -192,6 +194,7 @@ class Loop {
   async #runCalls(calls: readonly ToolCall[], { tools }: DaemonToolOffer, spent?: 'spent'): Promise<void> {
     const { params, signal } = this.#options;
     const askApproval = this.#dependencies.askApproval();
+    const askElicitation = this.#dependencies.askElicitation?.();
     const { onDidAllow, onProgress } = this.#dependencies;
     const answers = await runCalls(calls, {
       tools,
@@ -199,6 +202,7 @@ class Loop {
       signal,
       ...(spent ? { spent: true } : {}),
       ...(askApproval ? { askApproval } : {}),
+      ...(askElicitation ? { askElicitation } : {}),
       ...(onDidAllow ? { onDidAllow } : {}),
       ...(onProgress ? { onProgress } : {}),
       onResult: (toolResult) =>

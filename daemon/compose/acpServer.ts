@@ -101,6 +101,7 @@ function startTools(
     },
     ...toolServerOptions(core, options, options.userFile),
     openStores: options.openStores,
+    canElicit: () => false,
     builtin: {
       findPrivacy: core.findPrivacy,
       openDocuments: () => [],

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import type { Connection } from 'vscode-languageserver/node';
+import { SerialQueue } from '../../protocol/base/serialQueue.ts';
 import { type LogParams, logNotification } from '../../protocol/messages/log.ts';
 import type { NotificationMessage } from '../../protocol/messages/messageTypes.ts';
 import { modelsDidChange } from '../../protocol/messages/models.ts';
@@ -46,6 +47,7 @@ import { createTrace } from '../rpc/trace.ts';
 import { createWorks } from '../rpc/workDoneProgress.ts';
 import { serveSessions } from '../sessions/serveSessions.ts';
 import { serveStatus } from '../status/serveStatus.ts';
+import { elicitThrough } from '../tools/elicitation/elicitRequests.ts';
 import { McpServers } from '../tools/mcpServers.ts';
 import { builtinFolders, createApprovalRequests, serveTools } from '../tools/serveTools.ts';
 import { createCompletionEngine } from './completionEngine.ts';
@@ -143,7 +145,7 @@ function createFeatures({ options, core, connection, sendLog, closed }: ServerCo
   const onLine = (level: LogLevel, message: string) => sendLog({ level, source: 'server', message });
   const completion = createCompletionEngine({ core, now, wait, closed });
   /** What the client says about itself, once it is known. */
-  const client = { showsDiffs: false };
+  const client = { showsDiffs: false, elicits: false };
   return {
     settings,
     lifecycle: createLifecycle({ models, onDidChange: noteModels, now }),
@@ -163,6 +165,7 @@ function createFeatures({ options, core, connection, sendLog, closed }: ServerCo
     tools: new McpServers({
       settings,
       ...toolServerOptions(core, options, options.user),
+      canElicit: () => client.elicits,
       builtin: {
         findPrivacy: core.findPrivacy,
         openDocuments: () => completion.documents.all(),
@@ -217,12 +220,22 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
     completion.giveWay();
     return core.chat(...request);
   };
-  const approvalRequests = createApprovalRequests(endpoint);
+  const questions = new SerialQueue();
+  const approvalRequests = createApprovalRequests(endpoint, questions);
+  const elicitation = elicitThrough(endpoint, questions);
   const createId = () => createToolCallId(options.random);
   const { takesTools } = core;
   const askApproval = approvalRequests.ask;
   const onProgress = (progress: ToolProgress) => endpoint.notify(toolProgress, progress);
-  const loop = createToolLoop({ chat: round, tools, takesTools, askApproval, onProgress, createId });
+  const loop = createToolLoop({
+    chat: round,
+    tools,
+    takesTools,
+    askApproval,
+    askElicitation: () => (features.client.elicits ? elicitation : undefined),
+    onProgress,
+    createId,
+  });
   const chat = core.asTurns(loop);
   serveChat(endpoint, { chat, servers, status, requireTools: (names) => tools.require(names) });
   serveEdit(endpoint, { chat: round, servers, status, findPrivacy: core.findPrivacy });
@@ -289,6 +302,7 @@ function subscribe({ core, session, publish, sendLog }: ServerContext, parts: Fe
     parts.modelfileLanguage.start(editor);
     parts.works.start(editor.window?.workDoneProgress === true);
     parts.client.showsDiffs = client?.showsDiffs === true;
+    parts.client.elicits = client?.elicits === true;
     parts.tools.start(root, builtinFolders(folders, client));
     parts.approvalRequests.start(client);
     core.start();

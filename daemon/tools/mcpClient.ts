@@ -8,6 +8,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { withTimeLimit } from '../../protocol/base/abort.ts';
+import type { ElicitResult } from '../../protocol/messages/elicit.ts';
 
 /** The SDK's client once the server has answered its greeting, and the transport that it uses. */
 export interface McpClient {
@@ -20,6 +21,8 @@ interface McpClientOptions {
   readonly openTransport: () => Transport;
   readonly version: string;
   readonly onDidChangeTools: () => void;
+  /** Asks the user during a call; absent if nobody can be asked. */
+  readonly elicit?: ((params: unknown, signal: AbortSignal) => Promise<ElicitResult>) | undefined;
   readonly onDidEnd: () => void;
 }
 
@@ -29,6 +32,8 @@ export const noTimeout = 2 ** 31 - 1;
 export const maxMessage = 16 * 1024 * 1024;
 /** How long a server has to end our session while the daemon closes, in ms. */
 const sessionEndTimeout = 1_000;
+/** How often a server may ask the user during one call. */
+export const maxQuestions = 10;
 const newerRevision = '2026-07-28';
 
 /**
@@ -51,7 +56,7 @@ export async function connectClient(options: McpClientOptions): Promise<McpClien
 }
 
 async function greet(
-  { openTransport, version, onDidChangeTools, onDidEnd }: McpClientOptions,
+  { openTransport, version, onDidChangeTools, elicit, onDidEnd }: McpClientOptions,
   negotiation: Pick<ClientOptions, 'versionNegotiation'>,
 ): Promise<McpClient> {
   const transport = openTransport();
@@ -59,13 +64,18 @@ async function greet(
     { name: 'runner', version },
     {
       ...negotiation,
-      capabilities: {},
+      capabilities: elicit ? { elicitation: { form: {}, url: {} } } : {},
       // Results are shown and never checked: the SDK would compile their schemas to code.
       jsonSchemaValidator: { getValidator: acceptAnything },
-      // Nobody can be asked while a tool runs.
-      inputRequired: { autoFulfill: false },
+      // By the newer revision, a question is an answer of the server, after which the call is sent again.
+      inputRequired: { autoFulfill: elicit !== undefined, maxRounds: maxQuestions },
     },
   );
+  if (elicit)
+    client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
+      const { action, content } = await elicit(params, mcpReq.signal);
+      return content === undefined ? { action } : { action, content: mutable(content) };
+    });
   client.setNotificationHandler('notifications/tools/list_changed', onDidChangeTools);
   let isGreeted = false;
   let hasEnded = false;
@@ -82,6 +92,12 @@ async function greet(
   isGreeted = true;
   if (hasEnded) onDidEnd();
   return { client, transport };
+}
+
+function mutable(content: NonNullable<ElicitResult['content']>) {
+  return Object.fromEntries(
+    Object.entries(content).map(([name, value]) => [name, typeof value === 'object' ? [...value] : value]),
+  );
 }
 
 function acceptAnything<T>(): JsonSchemaValidator<T> {

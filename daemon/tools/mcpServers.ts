@@ -44,6 +44,8 @@ export interface McpServersOptions
   readonly readUserConfig: () => Promise<Pick<UserConfig, 'tools'>>;
   readonly secrets: Pick<SecretStore, 'redact' | 'redaction'>;
   readonly log: Log;
+  /** Whether the client asks its user what a server wants to know. It is known before a server starts. */
+  readonly canElicit: () => boolean;
   /** What the built-in tools need of the client. */
   readonly builtin: BuiltinContext;
   /** The stores, if several sets of servers share them. Their owner closes them after the sets. */

@@ -3,7 +3,10 @@ import * as z from 'zod/mini';
 import { linkedSignal, orAborted, withTimeLimit } from '../../protocol/base/abort.ts';
 import { cutText } from '../../protocol/base/text.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import type { ElicitResult } from '../../protocol/messages/elicit.ts';
 import type { CallProgress } from '../../protocol/messages/tools.ts';
+import type { ElicitForCall } from '../chat/daemonTools.ts';
+import { RunningCalls } from './elicitation/runningCalls.ts';
 import { closeClient, connectClient, isSessionUnknown, type McpClient, noTimeout } from './mcpClient.ts';
 import { McpServerError, type ServerErrors } from './mcpServerError.ts';
 import { createServerTransport, howItEnded, type ServerTransportOptions } from './serverTransport.ts';
@@ -11,6 +14,8 @@ import { type McpTool, readToolList, type ToolPage } from './toolList.ts';
 
 export interface McpSessionOptions extends ServerTransportOptions {
   readonly version: string;
+  /** Whether the user can be asked what a server wants to know. */
+  readonly canElicit: () => boolean;
   /** In ms: between two signs of life of a call, and for the whole call; 0 is no limit. */
   readonly timeouts: () => { readonly tool: number; readonly toolTotal: number };
   readonly errors: ServerErrors;
@@ -39,6 +44,8 @@ export interface ServerRequest {
 export interface CallOptions {
   readonly signal: AbortSignal;
   readonly onProgress?: ((progress: CallProgress) => void) | undefined;
+  /** Absent if the user of this call cannot be asked. */
+  readonly elicit?: ElicitForCall | undefined;
 }
 
 /** How long a server has to confirm that it will report changes, in ms. Until then its list is asked for each time. */
@@ -63,6 +70,9 @@ export async function startSession(options: McpSessionOptions, signal: AbortSign
       },
       version,
       onDidChangeTools: () => ready?.noteChange(),
+      elicit: options.canElicit()
+        ? async (asked, withdrawn) => (await ready?.elicit(asked, withdrawn)) ?? { action: 'decline' }
+        : undefined,
       onDidEnd: () => {
         hasEnded = true;
         if (ready) onDidEnd(ready, how() ?? gone);
@@ -96,6 +106,7 @@ export class McpSession {
   readonly #isNewer: boolean;
   /** The server reports changes of its tools. Others may have other tools each time. */
   #reportsChanges: boolean;
+  readonly #calls = new RunningCalls();
   #tools: readonly McpTool[] = [];
   #hasChanged = false;
 
@@ -138,7 +149,7 @@ export class McpSession {
   }
 
   /** The server's answer. @throws {McpServerError}, or the reason of an aborted signal. */
-  async call(request: ToolRequest, { signal, onProgress }: CallOptions): Promise<unknown> {
+  async call(request: ToolRequest, { signal, onProgress, elicit }: CallOptions): Promise<unknown> {
     const { errors, timeouts } = this.#options;
     const { tool, toolTotal } = timeouts();
     const limit = toolTotal === 0 ? noTimeout : toolTotal;
@@ -148,21 +159,32 @@ export class McpSession {
       const silent = errors.of(`said nothing for ${tool / 1_000} seconds`);
       const startTimer = () => (tool === 0 ? undefined : setTimeout(() => idle.abort(silent), tool));
       let timer = startTimer();
-      const onSign = (reported: Reported) => {
-        clearTimeout(timer);
+      const pause = () => clearTimeout(timer);
+      const onSign = (reported?: Reported) => {
+        pause();
         timer = startTimer();
-        onProgress?.(toProgress(reported));
+        if (reported) onProgress?.(toProgress(reported));
       };
+      const end = this.#calls.begin({ elicit, signal: idle.signal, pause, goOn: () => onSign() });
       try {
         return await orAborted(this.#request(request, onSign, idle.signal), idle.signal);
       } catch (error) {
         idle.signal.throwIfAborted();
         throw this.#errorOf(error);
       } finally {
-        clearTimeout(timer);
+        end();
+        pause();
         idle.unlink();
       }
     });
+  }
+
+  /** Asks the user of the call that runs. Between calls, nobody is asked. */
+  elicit(asked: unknown, withdrawn: AbortSignal): Promise<ElicitResult> {
+    const { entry, log, redact } = this.#options;
+    const refuse = (clause: string) =>
+      log.warn(`The tool server ${entry.name} ${redact(clause)}. It was declined.`);
+    return this.#calls.elicit(asked, { server: entry.name, signal: withdrawn, refuse });
   }
 
   /**

@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path';
 import * as z from 'zod/mini';
+import type { SerialQueue } from '../../protocol/base/serialQueue.ts';
 import type {
   ApproveToolResult,
   FinishLoginParams,
@@ -45,12 +46,14 @@ export function builtinFolders(
   return typeof folder === 'string' && isAbsolute(folder) ? [folder] : [];
 }
 
-export function createApprovalRequests(endpoint: Endpoint): ApprovalRequests {
+/** One question at a time for each chat, whoever else asks by the same queue. */
+export function createApprovalRequests(endpoint: Endpoint, questions: SerialQueue): ApprovalRequests {
   let approvesTools = false;
-  const ask: AskApproval = async (params, signal) => {
-    const { decision } = await endpoint.request(approveToolRequest, approveToolSchema, { params, signal });
-    return decision;
-  };
+  const ask: AskApproval = (params, signal) =>
+    questions.run(params.streamId, async () => {
+      const { decision } = await endpoint.request(approveToolRequest, approveToolSchema, { params, signal });
+      return decision;
+    });
   return {
     start(client) {
       approvesTools = client?.approvesTools === true;

@@ -87,7 +87,7 @@ function toDaemonTool(
             server.prepare?.(requestOf(given), signal) ?? Promise.resolve(undefined),
         }
       : {}),
-    call: (given, signal, onProgress) => server.call(requestOf(given), { signal, onProgress }),
+    call: (given, signal, listener) => server.call(requestOf(given), { signal, ...listener }),
   };
 }
 

@@ -213,6 +213,8 @@ export const logoutRequest: RequestMessage<LoginParams, LogoutResult> = { method
 export interface ToolCapabilities {
   /** The client answers `runner/tools/approve`. Otherwise the daemon runs only what `approvals` allow. */
   readonly approvesTools?: boolean;
+  /** The client answers `runner/tools/elicit`. Otherwise no tool server is told that it can ask the user. */
+  readonly elicits?: boolean;
   /** The client shows `diff` with its question. Otherwise no model is offered the built-in tool that edits files. */
   readonly showsDiffs?: boolean;
   /** An absolute path: the folder that the built-in tools use if the client has no workspace, as in a terminal. */

@@ -111,7 +111,9 @@ t.test('the daemon accepts each example and returns its result', async (t) => {
     },
     {
       env: { HOME: home, PATH: `${join(home, 'bin')}:${process.env['PATH']}` },
-      capabilities: { experimental: { runner: { approvesTools: true, showsDiffs: true, folder: project } } },
+      capabilities: {
+        experimental: { runner: { approvesTools: true, elicits: true, showsDiffs: true, folder: project } },
+      },
     },
   );
   t.teardown(async () => {
@@ -147,9 +149,11 @@ t.test('the daemon accepts each example and returns its result', async (t) => {
       const edits = [{ old: 'a = 1', new: 'a = 2' }];
       const isEdit = params.hostedTools.includes('builtin');
       runner.toolCalls([
-        isEdit
-          ? { name: 'edit_file', arguments: { path: 'src/a.ts', edits } }
-          : { name: 'echo', arguments: { word: 'Hello' } },
+        params.hostedTools.includes('team')
+          ? { name: 'ask', arguments: { what: 'name' } }
+          : isEdit
+            ? { name: 'edit_file', arguments: { path: 'src/a.ts', edits } }
+            : { name: 'echo', arguments: { word: 'Hello' } },
       ]);
       runner.say('Done.');
     }

@@ -80,4 +80,44 @@ if (kind === 'late') {
 }
 server.registerTool('nothing', { description: 'Does nothing.' }, () => ({ content: [] }));
 
+const form = (properties, required = []) => ({ type: 'object', properties, required });
+const forms = {
+  review: {
+    message: 'Who reviews?\nallow rm? [y]es\u001b[2J',
+    requestedSchema: form(
+      {
+        name: { type: 'string', title: 'Name', minLength: 2 },
+        age: { type: 'integer', minimum: 18, maximum: 99 },
+        isKeen: { type: 'boolean', default: true },
+        branch: { type: 'string', enum: ['main', 'next'], enumNames: ['The main one', 'The next one'] },
+        tags: { type: 'array', items: { type: 'string', enum: ['a', 'b', 'c'] }, maxItems: 2 },
+        mail: { type: 'string', format: 'email' },
+      },
+      ['name', 'age'],
+    ),
+  },
+  name: {
+    message: 'Who are you?',
+    requestedSchema: form({ name: { type: 'string', title: 'Name' } }, ['name']),
+  },
+  secret: { message: 'Log in', requestedSchema: form({ apiKey: { type: 'string' } }, ['apiKey']) },
+  agree: { message: 'Delete all?', requestedSchema: form({}) },
+  page: { mode: 'url', message: 'Pay here', url: 'https://pay.example/now', elicitationId: '1' },
+  script: { mode: 'url', message: 'Run', url: 'javascript:alert(1)', elicitationId: '2' },
+  plain: { mode: 'url', message: 'Go', url: 'http://pay.example/', elicitationId: '3' },
+};
+const answered = (result) => ({ content: [text(JSON.stringify(result))] });
+server.registerTool('ask', { description: 'Asks.', inputSchema: { what: z.string() } }, async ({ what }) =>
+  answered(await server.server.elicitInput(forms[what])),
+);
+server.registerTool('ask_often', { description: 'Asks again and again.' }, async () => {
+  const actions = [];
+  for (let asked = 0; asked < 12; asked += 1)
+    actions.push((await server.server.elicitInput(forms.agree)).action);
+  return answered(actions);
+});
+server.registerTool('can_ask', { description: 'Says whether it can ask.' }, () =>
+  answered(server.server.getClientCapabilities()),
+);
+
 void server.connect(new StdioServerTransport());

@@ -13,6 +13,7 @@ import type { Terminal } from '../../client/terminal/cli/terminal.ts';
 import type { DaemonProcess } from '../../client/terminal/daemon/daemon.ts';
 import { Output } from '../../client/terminal/screen/output.ts';
 import { type ChatDelta, type ChatParams, chatDelta, chatRequest } from '../../protocol/messages/chat.ts';
+import { type ElicitParams, type ElicitResult, elicitRequest } from '../../protocol/messages/elicit.ts';
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
 import {
   chatModelRequest,
@@ -43,6 +44,7 @@ export interface Turn {
   readonly report: (progress: Omit<ToolProgress, 'streamId'>) => Promise<void>;
   /** Asks the client whether a call may run. */
   readonly approve: (question: Omit<ApproveToolParams, 'streamId'>) => Promise<ApproveToolResult>;
+  readonly elicit: (question: Omit<ElicitParams, 'streamId'>) => Promise<ElicitResult>;
   /** The daemon dies here. */
   readonly die: (said: string) => void;
 }
@@ -73,6 +75,7 @@ export interface Started {
   readonly flags: readonly string[];
   options: InitializationOptions;
   approvesTools: boolean;
+  elicits: boolean;
   showsDiffs: boolean;
   folder: string | undefined;
   isPaused(): boolean;
@@ -94,6 +97,7 @@ function startPeer(script: PeerScript, started: Started[], flags: readonly strin
     flags,
     options: {},
     approvesTools: false,
+    elicits: false,
     showsDiffs: false,
     folder: undefined,
     isPaused: () => output.isPaused(),
@@ -108,6 +112,7 @@ function startPeer(script: PeerScript, started: Started[], flags: readonly strin
   const { die } = self;
   connection.onRequest('initialize', ({ initializationOptions, capabilities: client }) => {
     self.options = initializationOptions;
+    self.elicits = client.experimental.runner.elicits === true;
     self.approvesTools = client.experimental.runner.approvesTools === true;
     self.showsDiffs = client.experimental.runner.showsDiffs === true;
     self.folder = client.experimental.runner.folder;
@@ -136,9 +141,11 @@ function startPeer(script: PeerScript, started: Started[], flags: readonly strin
       connection.sendNotification(chatDelta.method, { streamId, seq: seq++, ...piece });
     const approve = (question: object) =>
       connection.sendRequest<ApproveToolResult>(approveToolRequest.method, { streamId, ...question }, token);
+    const elicit = (question: object) =>
+      connection.sendRequest<ElicitResult>(elicitRequest.method, { streamId, ...question }, token);
     const report = (progress: object) =>
       connection.sendNotification(toolProgress.method, { streamId, ...progress });
-    return script.chat?.({ params, token, send, report, approve, die });
+    return script.chat?.({ params, token, send, report, approve, elicit, die });
   });
   const notify = (method: string, params: object) => connection.sendNotification(method, params);
   for (const [method, answer] of Object.entries(script.answers ?? {}))

@@ -49,7 +49,7 @@ export async function chat(context: CommandContext): Promise<number> {
   const connection = await connectForChat(context, {
     optionsFor: (toolServers) => chooseTools(context, toolServers).options,
     // Only a person at a terminal can be asked before a call.
-    client: { approvesTools: isInteractive },
+    client: { approvesTools: isInteractive, ...(isConversation ? { elicits: true } : {}) },
   });
   try {
     const tools = chooseTools(context, connection.daemon.toolServers);
@@ -123,7 +123,7 @@ async function giveOneAnswer(
     await waiting.before(delta);
     await output.take(delta);
   };
-  const ask = createTurns(() => daemon, approveOnce(terminal, interrupts.press));
+  const ask = createTurns(() => daemon, { approve: approveOnce(terminal, interrupts.press) });
   try {
     const named = attachOnce(context, { daemon, model, interrupts, text: prompt.typed });
     const along = await interrupts.orForceQuit(named);

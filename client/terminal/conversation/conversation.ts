@@ -16,6 +16,7 @@ import { AnswerClock, describeUsage } from './answerStats.ts';
 import { approveThrough } from './approval.ts';
 import type { ChatSettings } from './chatSettings.ts';
 import { chooseModel, withNearModels } from './chooseModel.ts';
+import { elicitThrough } from './elicit.ts';
 import { appendHistory, formerHistoryPath, historyPath, readHistory } from './history.ts';
 import { chooseModelOf, pickSession } from './keptConversation.ts';
 import { createLineEditor, type LineEditor } from './lineEditor.ts';
@@ -107,7 +108,10 @@ class InputLoop {
     this.#connection = connection;
     this.#editor = editor;
     this.#conversation = conversation;
-    this.#ask = createTurns(() => connection.daemon, approveThrough(editor, terminal.stdout));
+    this.#ask = createTurns(() => connection.daemon, {
+      approve: approveThrough(editor, terminal.stdout),
+      elicit: elicitThrough(editor, terminal.stdout),
+    });
   }
 
   async run(): Promise<void> {

@@ -5,10 +5,12 @@ import {
   chatDelta,
   chatRequest,
 } from '../../../protocol/messages/chat.ts';
+import { elicitRequest } from '../../../protocol/messages/elicit.ts';
 import { approveToolRequest, toolProgress } from '../../../protocol/messages/tools.ts';
 import { BackpressureQueue } from '../daemon/backpressureQueue.ts';
 import type { Daemon } from '../daemon/daemon.ts';
 import type { Approve } from './approval.ts';
+import type { Elicit } from './elicit.ts';
 import type { WaitingNote } from './waitingNote.ts';
 
 /** Asks for one answer. All deltas are handled, one at a time, before it settles, even if it fails. */
@@ -24,7 +26,10 @@ export interface TurnListener {
 }
 
 /** `daemon` is called at each turn, because the daemon may have been replaced. */
-export function createTurns(daemon: () => Daemon, approve: Approve): AskForTurn {
+export function createTurns(
+  daemon: () => Daemon,
+  { approve, elicit }: { readonly approve: Approve; readonly elicit?: Elicit },
+): AskForTurn {
   let count = 0;
   return async (params, { take, waiting }, signal) => {
     const current = daemon();
@@ -42,20 +47,32 @@ export function createTurns(daemon: () => Daemon, approve: Approve): AskForTurn 
     const stopWatching = current.onNotification(toolProgress, (report) => {
       if (report.streamId === streamId) waiting.progress(report);
     });
-    const stopAnswering = current.onRequest(approveToolRequest, async (call, asked) => {
+    const askPerson = async <T>(
+      asked: AbortSignal,
+      ask: (withdrawn: AbortSignal) => Promise<T>,
+    ): Promise<T> => {
       // The call must be on the screen before the question.
       await deltas.settle();
       const withdrawn = AbortSignal.any([asked, ended.signal]);
-      const decision = waiting.during(() => approve(call, withdrawn));
-      question = decision.catch(() => undefined);
-      return { decision: await decision };
+      const answer = waiting.during(() => ask(withdrawn));
+      question = answer.catch(() => undefined);
+      return answer;
+    };
+    const stopAnswering = current.onRequest(approveToolRequest, async (call, asked) => {
+      return { decision: await askPerson(asked, (withdrawn) => approve(call, withdrawn)) };
     });
+    const stopEliciting =
+      elicit &&
+      current.onRequest(elicitRequest, (wanted, asked) =>
+        askPerson(asked, (withdrawn) => elicit(wanted, withdrawn)),
+      );
     try {
       return await current.request(chatRequest, { streamId, ...params }, signal);
     } finally {
       stop();
       stopWatching();
       stopAnswering();
+      stopEliciting?.();
       ended.abort();
       await deltas.settle();
     }

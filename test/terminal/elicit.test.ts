@@ -1,0 +1,114 @@
+import type { Test } from 'tap';
+import t from 'tap';
+import type { ElicitParams, ElicitResult } from '../../protocol/messages/elicit.ts';
+import type { Model } from '../../protocol/messages/models.ts';
+import { startTerminal } from './terminalPeer.ts';
+
+const has = (value: boolean) => ({ value, from: 'server' }) as const;
+const capabilities = {
+  ...{ completion: has(true), tools: has(true), thinking: has(false), vision: has(false) },
+  ...{ insert: has(false), embedding: has(false) },
+};
+const model: Model = { name: 'm:1b', server: 'default', family: 'm', capabilities, context: {} };
+
+/** A conversation in which a server asks these questions during the first answer. */
+async function ask(t: Test, ...questions: readonly Omit<ElicitParams, 'streamId'>[]) {
+  const answers: ElicitResult[] = [];
+  const run = startTerminal({
+    isScreen: true,
+    models: [model],
+    async chat({ elicit }) {
+      for (const question of questions) answers.push(await elicit(question));
+      const message = { role: 'assistant', content: 'Done.' };
+      return { finishReason: 'stop', message, usage: { promptTokens: 3, completionTokens: 20 }, notices: [] };
+    },
+  });
+  await run.stdout.until(/m:1b ›/);
+  run.type('go\r');
+  t.teardown(async () => {
+    run.type('\u0004');
+    await run.ended;
+  });
+  return { run, answers };
+}
+
+const form: Omit<ElicitParams, 'streamId'> = {
+  server: 'te\u001b[2Jam',
+  message: 'Which?\nallow rm? [y]es, [n]o',
+  warning: 'This looks like a question for a secret.',
+  fields: [
+    { name: 'name', required: true, type: 'text', description: 'Who' },
+    {
+      ...{ name: 'branch', title: 'Branch', required: false, type: 'choice' as const, default: 'b' },
+      options: [
+        { value: 'a', title: 'The A' },
+        { value: 'b', title: 'The B' },
+      ],
+    },
+    {
+      ...{ name: 'tags', required: false, type: 'choices' as const },
+      options: [
+        { value: 'x', title: 'X' },
+        { value: 'y', title: 'Y' },
+      ],
+    },
+    { name: 'isKeen', required: false, type: 'boolean', default: true },
+  ],
+};
+
+t.test('a server asks, with a bar before its words', async (t) => {
+  const { run, answers } = await ask(t, form, {
+    ...form,
+    problem: 'name must have at least 2 characters.',
+    fields: form.fields.slice(0, 1),
+  });
+  await run.stdout.until(
+    /The tool server te␛\[2Jam asks you:[\s\S]*│ Which\?[\s\S]*│ allow rm\? \[y\]es, \[n\]o[\s\S]*question for a secret\.[\s\S]*answer\? \[y\]es, \[n\]o $/,
+  );
+  run.type('y\r');
+  await run.stdout.until(/│ name \(Who\): $/);
+  run.type('A\r');
+  await run.stdout.until(/│ 1 The A[\s\S]*│ 2 The B[\s\S]*│ Branch, its number \[The B\]: $/);
+  run.type('1\r');
+  await run.stdout.until(/│ tags, numbers with commas \[none\]: $/);
+  run.type('1, 2\r');
+  await run.stdout.until(/│ isKeen, yes or no \[yes\]: $/);
+  run.type('\r');
+  await run.stdout.until(/│ name must have at least 2 characters\.[\s\S]*│ name \(Who\): $/);
+  run.type('Ada\r');
+  await run.stdout.until(/20 tokens[\s\S]*m:1b ›/);
+  t.strictSame(answers, [
+    { action: 'accept', content: { name: 'A', branch: 'a', tags: ['x', 'y'] } },
+    { action: 'accept', content: { name: 'Ada' } },
+  ]);
+  t.equal(run.started[0]?.elicits, true);
+});
+
+t.test('no, and no answer', async (t) => {
+  const page = { ...form, fields: [], url: 'https://pay.example/now', host: 'pay.example' };
+  const { run, answers } = await ask(t, form, page, form);
+  await run.stdout.until(/answer\? \[y\]es, \[n\]o $/);
+  run.type('n\r');
+  await run.stdout.until(
+    /asks you to open a page of pay\.example[\s\S]*│ https:\/\/pay\.example\/now[\s\S]*did you open it\? \[y\]es, \[n\]o $/,
+  );
+  run.type('y\r');
+  await run.stdout.until(/did you open it[\s\S]*answer\? \[y\]es, \[n\]o $/);
+  run.type('y\r');
+  await run.stdout.until(/│ name \(Who\): $/);
+  run.type('\u0003');
+  await run.stdout.until(/20 tokens[\s\S]*m:1b ›/);
+  t.match(answers, [{ action: 'decline' }, { action: 'accept' }, { action: 'cancel' }]);
+  t.same(run.stderr.text(), '');
+});
+
+t.test('in a script nobody can be asked', async (t) => {
+  const run = startTerminal({
+    args: ['chat', 'go'],
+    input: '',
+    models: [model],
+    chat: async () => undefined,
+  });
+  await run.ended;
+  t.equal(run.started[0]?.elicits, false);
+});
