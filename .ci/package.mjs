@@ -5,7 +5,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createVSIX } from '@vscode/vsce';
-import { transform } from 'esbuild';
+import { minified } from './minified.mjs';
 
 /** Files, or all files of a folder with these endings. */
 const parts = [
@@ -45,8 +45,10 @@ const stage = mkdtempSync(join(tmpdir(), 'runner-vsix-'));
 try {
   for (const file of parts.flatMap(filesOf)) {
     mkdirSync(join(stage, dirname(file)), { recursive: true });
-    if (file.endsWith('.cjs')) writeFileSync(join(stage, file), await minified(file));
-    else cpSync(file, join(stage, file));
+    if (file.endsWith('.cjs')) {
+      const shortensNames = mostlyPackages.has(basename(file));
+      writeFileSync(join(stage, file), await minified(file, { shortensNames }));
+    } else cpSync(file, join(stage, file));
   }
   writeFileSync(join(stage, 'package.json'), JSON.stringify(manifest(), null, 2));
   await createVSIX({
@@ -66,18 +68,6 @@ function filesOf([path, ...endings]) {
   return readdirSync(path)
     .filter((name) => endings.some((ending) => name.endsWith(ending)) && !leftOut.has(name))
     .map((name) => join(path, name));
-}
-
-async function minified(file) {
-  const { code } = await transform(readFileSync(file, 'utf8'), {
-    format: 'cjs',
-    platform: 'node',
-    target: 'node20',
-    minifyWhitespace: true,
-    minifySyntax: true,
-    minifyIdentifiers: mostlyPackages.has(basename(file)),
-  });
-  return code;
 }
 
 function manifest() {

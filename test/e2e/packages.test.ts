@@ -1,7 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { Ajv } from 'ajv';
 import t from 'tap';
+import { needs, places } from '../support/parts.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { filesOf } from '../support/zip.ts';
 
@@ -79,3 +83,62 @@ t.test('the extension is small, and has the programs that it starts', async (t) 
     t.match(stderr, new RegExp(`^runnerd: .* has no ${flag}\\. Use the runnerd of the package\\.\n$`));
   }
 });
+
+t.test(
+  'the bundle for desktop apps is the same each time, and serves the chosen folder',
+  needs('node24'),
+  async (t) => {
+    const unpacked = await temporaryFolder(t, { 'documents/one.md': '# One\n\nA lantern.\n' });
+    const pack = (name: string) => {
+      const file = join(unpacked, name);
+      const { status, stderr } = spawnSync(process.execPath, ['.ci/bundle.mjs', file], { encoding: 'utf8' });
+      t.equal(status, 0, stderr);
+      return readFileSync(file);
+    };
+    const archive = pack('one.mcpb');
+    t.ok(archive.equals(pack('two.mcpb')), 'the same bytes');
+    t.ok(archive.length < 4_000_000, `${archive.length} bytes`);
+    const listed = spawnSync('python3', ['-m', 'zipfile', '-t', join(unpacked, 'one.mcpb')], {
+      encoding: 'utf8',
+    });
+    if (listed.error === undefined) t.equal(listed.status, 0, `another reader takes it: ${listed.stderr}`);
+
+    const files = filesOf(archive);
+    const described = JSON.parse(files.get('manifest.json') ?? '');
+    const schema = JSON.parse(readFileSync('test/fixtures/published/mcpb-manifest.schema.json', 'utf8'));
+    const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema);
+    t.ok(validate(described), JSON.stringify(validate.errors));
+    t.equal(described.version, manifest.version);
+    t.ok(files.has(described.server.entry_point));
+
+    await writeFiles(unpacked, Object.fromEntries(files));
+    const values: Readonly<Record<string, string>> = {
+      __dirname: unpacked,
+      HOME: join(unpacked, 'home'),
+      'user_config.content': join(unpacked, 'documents'),
+    };
+    const { command, args } = described.server.mcp_config;
+    t.equal(command, 'node');
+    const filled = args.map((argument: string) =>
+      argument.replace(/\$\{([^}]*)\}/g, (_, name) => values[name] ?? ''),
+    );
+    const client = new Client({ name: 'test', version: '1.0.0' });
+    await client.connect(
+      new StdioClientTransport({
+        command: places.node24,
+        args: filled,
+        env: { HOME: join(unpacked, 'home') },
+      }),
+    );
+    t.teardown(() => client.close());
+    const { tools } = await client.listTools();
+    t.same(
+      described.tools.map(({ name }: { readonly name: string }) => name),
+      tools.map(({ name }) => name),
+    );
+    const found = await client.callTool({ name: 'search_docs', arguments: { query: 'lantern' } });
+    t.match(found.structuredContent, { total: 1, results: [{ slug: 'one' }] });
+    const read = await client.callTool({ name: 'get_doc_markdown', arguments: { slug: 'one' } });
+    t.match(read.structuredContent, { markdown: '# One\n\nA lantern.\n' });
+  },
+);
