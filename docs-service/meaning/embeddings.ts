@@ -36,10 +36,16 @@ export class EmbeddingsError extends Error {
   override readonly name = 'EmbeddingsError';
   /** A text has more tokens than the model takes. */
   readonly isTooLong: boolean;
+  /** The time was too short for it. */
+  readonly isLate: boolean;
 
-  constructor(message: string, options: ErrorOptions & { readonly isTooLong?: boolean } = {}) {
+  constructor(
+    message: string,
+    options: ErrorOptions & { readonly isTooLong?: boolean; readonly isLate?: boolean } = {},
+  ) {
     super(message, options);
     this.isTooLong = options.isTooLong ?? false;
+    this.isLate = options.isLate ?? false;
   }
 }
 
@@ -204,13 +210,12 @@ function toFailure(error: unknown): EmbeddingsError {
   if (error instanceof EmbeddingsError) return error;
   if (error instanceof TooLargeError)
     return new EmbeddingsError('Its answer is too large.', { cause: error });
-  const isLate = error instanceof Error && error.name === 'TimeoutError';
-  return new EmbeddingsError(
-    isLate ? 'It did not answer in time.' : `It does not answer: ${messageOf(error)}`,
-    {
-      cause: error,
-    },
-  );
+  if (error instanceof Error && error.name === 'TimeoutError') return tooLate(error);
+  return new EmbeddingsError(`It does not answer: ${messageOf(error)}`, { cause: error });
+}
+
+export function tooLate(cause?: Error): EmbeddingsError {
+  return new EmbeddingsError('It did not answer in time.', { cause, isLate: true });
 }
 
 /** Between two characters, at a blank if there is one near. */

@@ -1,7 +1,8 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Document } from '../content/document.ts';
 import { embeddedText, sectionHash, sectionsOf } from '../search/sections.ts';
 import { type CompactVector, compactVector } from './compactVector.ts';
-import { type Embeddings, EmbeddingsError, maxTexts } from './embeddings.ts';
+import { type Embeddings, EmbeddingsError, maxTexts, tooLate } from './embeddings.ts';
 import type { VectorStore } from './vectorStore.ts';
 import { type NearSection, VectorTable } from './vectorTable.ts';
 
@@ -22,12 +23,14 @@ interface MeaningIndexOptions {
   readonly onChange: () => void;
 }
 
-/** Milliseconds for the runner to embed texts that nobody waits for, and for a question. */
-const limits = { text: 120_000, question: 1_000 };
+/** Milliseconds for the runner to embed what nobody waits for, and until a search does not wait for its question. */
+const [limit, patience] = [120_000, 1_000];
 /** Documents whose vectors are read at once. */
 const pieceSize = 200;
 /** Questions whose vectors are kept: pages of one search ask the same. */
 const maxQuestions = 500;
+
+type HashedText = readonly [hash: string, text: string];
 
 /** The vectors of all sections, in a store and in memory, and the questions that they answer. */
 export class MeaningIndex {
@@ -43,6 +46,10 @@ export class MeaningIndex {
   #seen = -1;
   #isCluttered = false;
   readonly #questions = new Map<string, CompactVector>();
+  /** Questions that the runner has not answered yet. */
+  readonly #asked = new Map<string, Promise<CompactVector>>();
+  /** The most texts of a call, fewer for a slow runner. */
+  #maxTexts = maxTexts;
 
   constructor(options: MeaningIndexOptions) {
     this.#options = options;
@@ -137,6 +144,7 @@ export class MeaningIndex {
     if (this.#serving === model) return;
     this.#seen = -1;
     this.#questions.clear();
+    this.#asked.clear();
     await this.refresh();
   }
 
@@ -155,24 +163,54 @@ export class MeaningIndex {
     await Promise.all([this.#options.embeddings.close(), this.#options.store.close()]);
   }
 
-  async #vectorOf(question: string, model: string): Promise<CompactVector> {
-    const signal = AbortSignal.timeout(limits.question);
-    const [vector] = await this.#options.embeddings.embed([question], { kind: 'question', model, signal });
-    const compact = vector && compactVector(vector);
-    if (!compact) throw new EmbeddingsError('It answered with a vector that has no direction.');
-    const [oldest] = this.#questions.keys();
-    if (this.#questions.size >= maxQuestions && oldest !== undefined) this.#questions.delete(oldest);
-    this.#questions.set(question, compact);
-    return compact;
+  /**
+   * The runner may be loading its model, and would begin anew if the request were given up. So it goes on, for the one
+   * who asks again.
+   */
+  #vectorOf(question: string, model: string): Promise<CompactVector> {
+    const asking = this.#asked.get(question) ?? this.#ask(question, model);
+    const ending = new AbortController();
+    const giveUp = async () => {
+      await wait(patience, undefined, { signal: ending.signal });
+      throw tooLate();
+    };
+    return Promise.race([asking, giveUp()]).finally(() => ending.abort());
   }
 
-  async #embed(missing: readonly (readonly [hash: string, text: string])[]): Promise<void> {
-    const { store, embeddings, model } = this.#options;
-    for (let at = 0; at < missing.length; at += maxTexts) {
-      const piece = missing.slice(at, at + maxTexts);
-      const signal = AbortSignal.timeout(limits.text);
-      const texts = piece.map(([, text]) => text);
-      const vectors = await embeddings.embed(texts, { kind: 'text', signal });
+  #ask(question: string, model: string): Promise<CompactVector> {
+    const ask = async () => {
+      try {
+        const signal = AbortSignal.timeout(limit);
+        const [vector] = await this.#options.embeddings.embed([question], {
+          kind: 'question',
+          model,
+          signal,
+        });
+        const compact = vector && compactVector(vector);
+        if (!compact) throw new EmbeddingsError('It answered with a vector that has no direction.');
+        if (model === this.#serving) this.#remember(question, compact);
+        return compact;
+      } finally {
+        this.#asked.delete(question);
+      }
+    };
+    const asking = ask();
+    this.#asked.set(question, asking);
+    return asking;
+  }
+
+  #remember(question: string, vector: CompactVector): void {
+    const [oldest] = this.#questions.keys();
+    if (this.#questions.size >= maxQuestions && oldest !== undefined) this.#questions.delete(oldest);
+    this.#questions.set(question, vector);
+  }
+
+  async #embed(missing: readonly HashedText[]): Promise<void> {
+    const { store, model } = this.#options;
+    for (let at = 0; at < missing.length; ) {
+      const piece = missing.slice(at, at + this.#maxTexts);
+      const vectors = await this.#vectorsOf(piece.map(([, text]) => text));
+      if (vectors === undefined) continue;
       const found = new Map<string, CompactVector>();
       for (const [index, [hash]] of piece.entries()) {
         const vector = vectors[index];
@@ -181,6 +219,19 @@ export class MeaningIndex {
       }
       await this.#write(() => store.putVectors(model, found));
       for (const hash of found.keys()) this.#embedded.add(hash);
+      at += piece.length;
+    }
+  }
+
+  /** Undefined if the runner is too slow for so many: from now on it gets fewer. */
+  async #vectorsOf(texts: readonly string[]): Promise<readonly Float32Array[] | undefined> {
+    try {
+      const signal = AbortSignal.timeout(limit);
+      return await this.#options.embeddings.embed(texts, { kind: 'text', signal });
+    } catch (error) {
+      if (!(error instanceof EmbeddingsError && error.isLate) || texts.length === 1) throw error;
+      this.#maxTexts = Math.ceil(texts.length / 4);
+      return undefined;
     }
   }
 

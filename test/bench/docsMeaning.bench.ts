@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import type { Document } from '../../docs-service/content/document.ts';
 import { createEmbeddings, type Embeddings } from '../../docs-service/meaning/embeddings.ts';
+import { createLibrarySearch } from '../../docs-service/meaning/librarySearch.ts';
 import { MeaningIndex } from '../../docs-service/meaning/meaningIndex.ts';
 import { openSqliteVectors } from '../../docs-service/meaning/sqliteVectors.ts';
 import { sectionsOf } from '../../docs-service/search/sections.ts';
@@ -29,8 +29,11 @@ const dimensions = 768;
 /** Milliseconds that the stand-in for a runner takes for a text, as a small model does on a usual machine. */
 const textTime = 4;
 const rounds = 200;
+/** Documents that are read into both indexes at once. */
+const pieceSize = 500;
 const { section, row } = createFigures('docsMeaning');
 const synthesis = createSynthesis();
+const sectionsEach = sectionsOf(synthesis.document(0).body).length;
 const folder = mkdtempSync(join(tmpdir(), 'runner-docs-bench-'));
 /** Texts about one subject are near to each other. */
 const subjects = Array.from({ length: 500 }, (_, at) => randomVector(at + 1));
@@ -74,61 +77,60 @@ async function embedding(): Promise<void> {
   server.close();
 }
 
-async function searching(): Promise<void> {
-  section(`Search with ${wantedSections} sections of ${dimensions} numbers`);
-  const file = join(folder, 'vectors.db');
+/** Each section has a vector, and each question is embedded at once: what is left is comparing and joining. */
+async function searching(count: number): Promise<void> {
+  const file = join(folder, `vectors-${count}.db`);
   const before = process.memoryUsage().rss;
-  let index = await openIndex(file, synthetic);
-  const many = Math.ceil(wantedSections / 8);
-  for (let at = 0; at < many; at += 200)
-    await index.put(Array.from({ length: Math.min(200, many - at) }, (_, one) => documentWith(at + one)));
-  await index.close();
-  row('the file', `${(statSync(file).size / 1e6).toFixed(0)} MB`);
-  const begun = performance.now();
-  index = await openIndex(file, synthetic);
-  await index.refresh();
-  await index.nearest('question 0', { drafts: false, count: 100 });
-  row('restart to the first answer', `${(performance.now() - begun).toFixed(0)} ms`);
-  row(
-    'memory of the process, more than before',
-    `${((process.memoryUsage().rss - before) / 1e6).toFixed(0)} MB`,
-  );
-  const nearest = await times((round) =>
-    index.nearest(`question ${round % 50}`, { drafts: false, count: 100 }),
-  );
-  row('the nearest 100 sections', `p50 ${quantile(nearest, 0.5)} ms, p99 ${quantile(nearest, 0.99)} ms`, {
-    goal: 'p99 30 ms',
-  });
-
-  section(`Search of ${documents} documents, the question embedded already`);
   const text = createSqliteIndex({
-    file: join(folder, 'index.db'),
+    file: join(folder, `index-${count}.db`),
     worker: resolve('dist/docs-service/indexWorker.cjs'),
     log: console.log,
   });
-  const all = Array.from({ length: documents }, (_, at) => synthesis.document(at));
-  for (let at = 0; at < all.length; at += 500) await text.apply({ put: all.slice(at, at + 500) });
+  let vectors = await openIndex(file, synthetic);
+  for (let at = 0; at < count; at += pieceSize) {
+    const piece = Array.from({ length: Math.min(pieceSize, count - at) }, (_, one) =>
+      synthesis.document(at + one),
+    );
+    await Promise.all([text.apply({ put: piece }), vectors.put(piece)]);
+  }
   await text.apply({ isComplete: true });
-  const asked = { drafts: false, limit: 20, offset: 0 };
+  await vectors.close();
+  section(`Search of ${count} documents, ${count * sectionsEach} sections of ${dimensions} numbers`);
+  const bytes = [file, `${file}-wal`].map((path) => statSync(path, { throwIfNoEntry: false })?.size ?? 0);
+  row('the file of the vectors', `${(bytes.reduce((sum, one) => sum + one) / 1e6).toFixed(1)} MB`);
+
+  const begun = performance.now();
+  vectors = await openIndex(file, synthetic);
+  await vectors.refresh();
+  const search = createLibrarySearch(text, {
+    generation: 0,
+    progress: { embedded: count, toEmbed: 0 },
+    nearest: (question, options) => vectors.nearest(question, options),
+    embedAll: async () => undefined,
+    close: async () => undefined,
+  });
   const words = [...synthesis.common, ...synthesis.middling];
-  const near = {
-    sections: all.slice(0, 100).map(({ slug }) => ({ slug, place: 0 })),
-    count: 100,
-    isAlone: false,
-  };
-  const query = (round: number) => ({ ...asked, text: words[round % words.length] ?? '' });
-  const plain = await times((round) => text.search(query(round)));
-  const joined = await times((round) => text.search({ ...query(round), near }));
-  row('by text', `p50 ${quantile(plain, 0.5)} ms, p99 ${quantile(plain, 0.99)} ms`);
-  row(
-    'joined with the nearest sections',
-    `p50 ${quantile(joined, 0.5)} ms, p99 ${quantile(joined, 0.99)} ms`,
-    {
-      goal: 'p99 30 ms more',
-    },
-  );
-  await text.close();
-  await index.close();
+  const query = (round: number) => ({
+    text: words[round % words.length] ?? '',
+    drafts: false,
+    limit: 20,
+    offset: 0,
+  });
+  await search.search(query(0));
+  row('restart to the first answer', `${(performance.now() - begun).toFixed(0)} ms`);
+  const memory = process.memoryUsage().rss - before;
+  row('memory of the process, more than before', `${(memory / 1e6).toFixed(0)} MB`);
+  const nearest = await times((round) => vectors.nearest(query(round).text, { drafts: false, count: 100 }));
+  const plain = await times((round) => search.search(query(round), 'text'));
+  const both = await times((round) => search.search(query(round)));
+  row('the nearest 100 sections', figuresOf(nearest));
+  row('by text', figuresOf(plain));
+  row('by text and meaning', figuresOf(both), { goal: 'p99 30 ms more' });
+  await Promise.all([text.close(), vectors.close()]);
+}
+
+function figuresOf(sorted: readonly number[]): string {
+  return `p50 ${quantile(sorted, 0.5)} ms, p99 ${quantile(sorted, 0.99)} ms`;
 }
 
 async function openIndex(file: string, embeddings: Embeddings): Promise<MeaningIndex> {
@@ -148,19 +150,9 @@ const synthetic: Embeddings = {
 };
 
 await embedding();
-await searching();
+await searching(documents);
+await searching(Math.ceil(wantedSections / sectionsEach));
 rmSync(folder, { recursive: true });
-
-function documentWith(number: number): Document {
-  const body = Array.from({ length: 8 }, (_, at) => `# Part ${at}\n\nText ${number} ${at}.`).join('\n\n');
-  return {
-    ...synthesis.document(0),
-    slug: `document-${number}`,
-    contentHash: String(number),
-    draft: false,
-    body,
-  };
-}
 
 function randomVector(seed: number): Float32Array {
   let state = seed % 2_147_483_647 || 1;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { compactVector } from '../../docs-service/meaning/compactVector.ts';
-import { createEmbeddings } from '../../docs-service/meaning/embeddings.ts';
+import { createEmbeddings, type Embeddings, tooLate } from '../../docs-service/meaning/embeddings.ts';
 import { MeaningIndex } from '../../docs-service/meaning/meaningIndex.ts';
 import { openPostgresVectors } from '../../docs-service/meaning/postgresVectors.ts';
 import { openSqliteVectors } from '../../docs-service/meaning/sqliteVectors.ts';
@@ -264,6 +264,40 @@ for (const { name, options, open } of stores)
     t.equal(runner.calls.at(-1)?.model, 'second');
     t.strictSame((await near(newer, 'loaf')).slice(0, 1), ['cars 2']);
   });
+
+t.test('a slow runner gets fewer texts at once, and goes on with a question', async (t) => {
+  const folder = await temporaryFolder(t, {});
+  const sizes: number[] = [];
+  const questions: { readonly signal: AbortSignal; answer(): void }[] = [];
+  const vector = Float32Array.of(1, 0);
+  const slow: Embeddings = {
+    embed: (texts, { kind, signal }) => {
+      if (kind === 'question')
+        return new Promise((resolve) => questions.push({ signal, answer: () => resolve([vector]) }));
+      sizes.push(texts.length);
+      return texts.length > 3 ? Promise.reject(tooLate()) : Promise.resolve(texts.map(() => vector));
+    },
+    close: async () => undefined,
+  };
+  const store = await openSqliteVectors(join(folder, 'vectors.db'));
+  const index = new MeaningIndex({ store, embeddings: slow, model: 'm', onChange: () => undefined });
+  t.teardown(() => index.close());
+  await index.refresh();
+  const parts = Array.from({ length: 10 }, (_, at) => `# Part ${at}\n\nText ${at}.`);
+  await index.put([documentOf('one', parts.join('\n\n'))]);
+  t.strictSame(sizes, [10, 3, 3, 3, 1]);
+
+  const asked = { drafts: false, count: 1 };
+  await t.rejects(index.nearest('Where?', asked), { name: 'EmbeddingsError', message: /in time/ });
+  await t.rejects(index.nearest('Where?', asked), { message: /in time/ }, 'it is not asked twice');
+  t.equal(questions.length, 1);
+  t.equal(questions[0]?.signal.aborted, false, 'a model that is being loaded goes on');
+  const third = index.nearest('Where?', asked);
+  questions[0]?.answer();
+  t.strictSame(await third, [{ slug: 'one', place: 0 }]);
+  t.strictSame(await index.nearest('Where?', asked), [{ slug: 'one', place: 0 }]);
+  t.equal(questions.length, 1, 'its answer is kept');
+});
 
 const content = {
   'cars.md': '# Cars\n\n## Wheels\n\nAn automobile has four wheels.\n',

@@ -5,8 +5,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { startEmbeddings } from '../support/embeddingsStandIn.ts';
 import { needs } from '../support/parts.ts';
 import { closeServer, portOf } from '../support/recordings.ts';
+import { startStandIn } from '../support/runnerStandIn.ts';
 import { openScreen } from '../support/tmux.ts';
 
 const terminalPath = join('dist', 'terminal.cjs');
@@ -81,8 +83,14 @@ async function startRunner(
   return `http://127.0.0.1:${portOf(server)}`;
 }
 
-async function run(args: readonly string[], { input = '', signalAt = '' } = {}) {
-  const child = spawn(process.execPath, [terminalPath, ...args], { env: environment, stdio: 'pipe' });
+async function run(
+  args: readonly string[],
+  { input = '', signalAt = '', env = {}, program = terminalPath } = {},
+) {
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { ...environment, ...env },
+    stdio: 'pipe',
+  });
   let [stdout, stderr] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text) => {
     stdout += text;
@@ -175,6 +183,28 @@ t.test('an error is a sentence on standard error, an exit code and the last even
     t.not(wrong.stderr, '');
     t.equal(wrong.stdout, '');
   }
+});
+
+t.test('pages are found by their meaning, and the model gets the addresses of their sections', async (t) => {
+  const embeddings = await startEmbeddings();
+  t.teardown(() => embeddings.close());
+  const runner = await startStandIn();
+  t.teardown(() => runner.close());
+  const env = { DOCS_EMBEDDINGS: embeddings.url, DOCS_EMBEDDINGS_MODEL: 'm' };
+  const data = join(home, '.cache', 'runner', 'docs');
+  const program = join('dist', 'runner-docs.cjs');
+  t.match(await run(['index', '--content', 'docs', '--data', data], { env, program }), {
+    stdout: /documents embedded/,
+  });
+  runner.toolCalls([{ name: 'search_docs', arguments: { query: 'ovenfresh loaves keep how?' } }]);
+  runner.say('The pages do not say.');
+  const args = ['chat', '--server', runner.url, '--tools', 'docs', 'How do I keep bread?'];
+  const { code, stdout } = await run(args, { env });
+  t.match(stdout, /The pages do not say\./);
+  t.equal(code, 0);
+  const told = JSON.stringify(runner.bodies('/api/chat').at(-1));
+  t.match(told, /docs:\/\/doc\/[\w-]+#[\w-]+/);
+  t.match(told, /matched[\\":]+meaning/);
 });
 
 t.test('an interrupt cuts the answer, keeps it and ends with 130', async (t) => {
