@@ -46,6 +46,11 @@ export class EditReply {
     return known > 0 && this.#lines.length > known ? `\n${added}` : added;
   }
 
+  /** The block has ended, and nothing that follows can belong to it. */
+  get isWhole(): boolean {
+    return this.#block?.isWhole ?? false;
+  }
+
   /** The reply is over. Its text begins with all that was returned before. */
   end(): EndedReply {
     this.#takeLine();
@@ -98,9 +103,13 @@ class Block {
     this.#isLoose = isLoose;
   }
 
+  get isWhole(): boolean {
+    return this.isClosed && !this.#isLoose;
+  }
+
   /** The lines that are certain by now. */
   take(line: string): readonly string[] {
-    if (this.isClosed && !this.#isLoose) return [];
+    if (this.isWhole) return [];
     const [, , marks = '', info = ''] = fence.exec(line) ?? [];
     const isFence = marks.startsWith(this.#mark) && marks.length >= this.#length;
     const content = line.replace(this.#indent, '');

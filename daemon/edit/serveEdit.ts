@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { linkedSignal } from '../../protocol/base/abort.ts';
 import type { ChatDelta, Notice } from '../../protocol/messages/chat.ts';
 import {
   type EditDelta,
@@ -61,14 +62,18 @@ async function edit({ params, runner, chat, findPrivacy, send, signal }: Edit): 
   const { streamId, instruction, text, before, after, path = '', language, uris, ...asked } = params;
   const isPrivate = (await privacyOf({ path, ...(uris && { uris }) }, findPrivacy)) !== undefined;
   const reply = new EditReply(text);
+  const stop = linkedSignal(signal);
   let seq = 0;
   const take = async (delta: ChatDelta) => {
     const content = contentOf(delta, reply);
     if (content) await send({ streamId, seq: seq++, ...content });
+    // What the model goes on to say is not shown, so nobody waits for it.
+    if (reply.isWhole) stop.abort();
   };
   const messages = editMessages(params, isPrivate);
-  const result = await chat(runner, { ...asked, streamId, messages }, take, signal);
-  const { finishReason, usage } = result;
+  const result = await chat(runner, { ...asked, streamId, messages }, take, stop.signal).finally(stop.unlink);
+  const finishReason = reply.isWhole && !signal.aborted ? 'stop' : result.finishReason;
+  const { usage } = result;
   const { text: lines, isWithoutBlock } = reply.end();
   if (finishReason === 'stop' && isWithoutBlock && lines === '')
     throw new RunnerError(

@@ -179,7 +179,7 @@ async function setUp(t: Teardown) {
 
 t.test('an edit over the wire', async (t) => {
   const { runner, deltas, edit } = await setUp(t);
-  runner.say(['Here:\n', '```\n', 'one\n', 'two\n', '```\n'], { thinking: 'Hm.' });
+  runner.say(['Here:\n', '```\n', 'one\n', 'two\n', '```'], { thinking: 'Hm.' });
   const result = await edit({ before: 'zero', options: { temperature: 0 } });
   t.match(result, { finishReason: 'stop', text: '  one\n  two', notices: [] });
   t.ok(result.usage.completionTokens > 0);
@@ -196,6 +196,15 @@ t.test('an edit over the wire', async (t) => {
     ],
     options: { temperature: 0 },
   });
+});
+
+t.test('the model is stopped when its block has ended', async (t) => {
+  const { runner, edit } = await setUp(t);
+  runner.say(['```\n', 'one\n', '```\n', ...Array<string>(200).fill('This is what I did.\n')], {
+    perSecond: 50,
+  });
+  t.match(await edit(), { finishReason: 'stop', text: '  one' });
+  await runner.waitFor(({ aborted }) => aborted);
 });
 
 t.test('a reply without a block has a notice, and an empty one is an error', async (t) => {
