@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as waitFor } from 'node:timers/promises';
@@ -15,7 +16,14 @@ import { Output } from './screen/output.ts';
 
 declare const RUNNER_VERSION: string;
 
-void main();
+if (process.argv[2] === 'docs') startDocuments();
+else void main();
+
+/** `npx` starts the program with the name of the package. So `runner docs` is `runner-docs`, with the same process. */
+function startDocuments(): void {
+  process.argv.splice(2, 1);
+  createRequire(__filename)(join(__dirname, 'runner-docs.cjs'));
+}
 
 async function main(): Promise<void> {
   const { stdin, stdout, stderr, env } = process;

@@ -12,6 +12,8 @@ import { filesOf } from '../support/zip.ts';
 const manifest: Manifest = JSON.parse(readFileSync('package.json', 'utf8'));
 
 interface Manifest {
+  readonly name: string;
+  readonly mcpName: string;
   readonly version: string;
   readonly bin: Readonly<Record<string, string>>;
   readonly files: readonly string[];
@@ -140,5 +142,78 @@ t.test(
     t.match(found.structuredContent, { total: 1, results: [{ slug: 'one' }] });
     const read = await client.callTool({ name: 'get_doc_markdown', arguments: { slug: 'one' } });
     t.match(read.structuredContent, { markdown: '# One\n\nA lantern.\n' });
+  },
+);
+
+/** What the schema of 2025-12-11 requires of the parts that are used here, and what the registry requires beyond it. */
+const registrySchema = (() => {
+  const text = { type: 'string', minLength: 1 };
+  const object = (properties: object, required: readonly string[] = Object.keys(properties)) => ({
+    ...{ type: 'object', additionalProperties: false },
+    ...{ properties, required },
+  });
+  const input = {
+    description: text,
+    format: { enum: ['string', 'number', 'boolean', 'filepath'] },
+    isRequired: { type: 'boolean' },
+  };
+  const positional = object({ type: { const: 'positional' }, value: text });
+  const named = object({ type: { const: 'named' }, name: { type: 'string', pattern: '^--' }, ...input });
+  const npm = object({
+    registryType: { const: 'npm' },
+    registryBaseUrl: { const: 'https://registry.npmjs.org' },
+    ...{ identifier: text, runtimeHint: { const: 'npx' } },
+    version: { type: 'string', pattern: '^\\d+\\.\\d+\\.\\d+$' },
+    transport: object({ type: { const: 'stdio' } }),
+    packageArguments: { type: 'array', items: { anyOf: [positional, named] } },
+  });
+  const variable = object({ description: text, isRequired: { type: 'boolean' }, placeholder: text });
+  const remote = object({
+    type: { const: 'streamable-http' },
+    url: { type: 'string', pattern: '^https://' },
+    variables: { type: 'object', additionalProperties: variable },
+  });
+  return object({
+    $schema: { const: 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json' },
+    name: { type: 'string', pattern: '^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$', minLength: 3, maxLength: 200 },
+    title: { type: 'string', minLength: 1, maxLength: 100 },
+    description: { type: 'string', minLength: 1, maxLength: 100 },
+    version: text,
+    packages: { type: 'array', items: npm, minItems: 1 },
+    remotes: { type: 'array', items: remote, minItems: 1 },
+  });
+})();
+
+t.test(
+  'the entry for the MCP registry is valid, agrees with the package, and starts what it says',
+  async (t) => {
+    const entry = JSON.parse(readFileSync('server.json', 'utf8'));
+    const validate = new Ajv().compile(registrySchema);
+    t.ok(validate(entry), JSON.stringify(validate.errors));
+    const [described] = entry.packages;
+    t.strictSame(
+      [entry.version, described.version, described.identifier, entry.name],
+      [manifest.version, manifest.version, manifest.name, manifest.mcpName],
+    );
+    const [remote] = entry.remotes;
+    t.same(
+      Object.keys(remote.variables),
+      [...remote.url.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name),
+    );
+    const library = await temporaryFolder(t, { 'documents/one.md': '# One\n\nA lantern.\n' });
+    const values: Readonly<Record<string, string>> = {
+      '--content': join(library, 'documents'),
+      '--data': join(library, 'data'),
+    };
+    const args = described.packageArguments.flatMap(({ name, value }: Readonly<Record<string, string>>) =>
+      name === undefined ? [value] : [name, values[name]],
+    );
+    const client = new Client({ name: 'test', version: '1.0.0' });
+    // What `npx` starts: the program with the name of the package.
+    const program = join(folder, manifest.bin[described.identifier] ?? '');
+    await client.connect(new StdioClientTransport({ command: process.execPath, args: [program, ...args] }));
+    t.teardown(() => client.close());
+    const found = await client.callTool({ name: 'search_docs', arguments: { query: 'lantern' } });
+    t.match(found.structuredContent, { total: 1, results: [{ slug: 'one' }] });
   },
 );
