@@ -73,7 +73,7 @@ t.test('a config.yaml: what it sets, and what is left out', async (t) => {
     'Claude (anthropic)',
     'Cloud (openai)',
     "ollama/llama3.1-8b (a block of Continue's hub)",
-    'the key of Kept elsewhere (it is kept elsewhere: "Runner: Set Access Token")',
+    'the key of Kept elsewhere (it is kept elsewhere: "Runner: Set an Access Token")',
     'MCP servers (the editor has its own: "MCP: Add Server")',
     'rules',
     'models that embed (@runner searches by words)',

@@ -137,7 +137,7 @@ function readAt(entry: Entry, { title, ...place }: Place): ReadModel {
       ...(Number.isInteger(size) && size > 0 && size < 100_000_000 ? { contextLength: size } : {}),
       ...(hasKey ? { key } : {}),
     },
-    leftOut: isReference ? [`the key of ${title} (it is kept elsewhere: "Runner: Set Access Token")`] : [],
+    leftOut: isReference ? [`the key of ${title} (it is kept elsewhere: "Runner: Set an Access Token")`] : [],
   };
 }
 

@@ -27,8 +27,9 @@ async function importFromContinue(tokens: TokenStore): Promise<void> {
   const now = readSettings();
   const { steps, leftOut } = planImport(config, now);
   const without = leftOut.length === 0 ? '' : ` Left out: ${plain(showLine(leftOut.join('; ')))}.`;
+  const path = uri.fsPath.replace(homedir(), '~');
   if (steps.length === 0)
-    return void vscode.window.showInformationMessage(`There is nothing in ${uri.fsPath} to set.${without}`);
+    return void vscode.window.showInformationMessage(`There is nothing in ${path} to set.${without}`);
   const rows = steps.map((step) => toRow(step, now));
   const chosen = await vscode.window.showQuickPick(
     rows.map((row) => ({
@@ -37,8 +38,8 @@ async function importFromContinue(tokens: TokenStore): Promise<void> {
       description: withoutIcons(showLine(row.description)),
     })),
     {
-      title: `Import from ${uri.fsPath}`,
-      placeHolder: 'Nothing is set before you choose OK',
+      title: `Import from ${path}`,
+      placeHolder: `Nothing is set before OK.${without}`,
       canPickMany: true,
       ignoreFocusOut: true,
     },
@@ -46,7 +47,7 @@ async function importFromContinue(tokens: TokenStore): Promise<void> {
   if (chosen === undefined) return;
   let done = 0;
   for (const { step } of chosen) if (await follow(step, tokens)) done++;
-  void vscode.window.showInformationMessage(`Set ${done} of ${steps.length} from ${uri.fsPath}.${without}`);
+  void vscode.window.showInformationMessage(`Set ${done} of ${steps.length} from Continue.${without}`);
 }
 
 /** False if the user decided against it. */
