@@ -23,6 +23,8 @@ import { createToolLoop } from '../chat/toolLoop.ts';
 import { createToolCallId } from '../chat/toolUtilities.ts';
 import type { Wait } from '../completion/pacing.ts';
 import { createRegistration, serveCompletion } from '../completion/serveCompletion.ts';
+import { readHost } from '../config/configuration.ts';
+import { serveSettingsList } from '../config/effectiveSettings.ts';
 import { createSettingsReader } from '../config/settingsReader.ts';
 import { enabledServers } from '../config/userFile.ts';
 import { serveEdit } from '../edit/serveEdit.ts';
@@ -205,6 +207,12 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
     onShutdown: async () => {
       await Promise.all([logs.close(), tools.close(), sessions.close()]);
     },
+  });
+  serveSettingsList(endpoint, {
+    client: () => configuration.said,
+    environmentHost: readHost(options.host).host,
+    userFile: options.user,
+    readUser: core.readUserConfig,
   });
   serveStatus(endpoint, { status, servers, userFile: options.user });
   serveCommands(endpoint, [

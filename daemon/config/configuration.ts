@@ -25,6 +25,8 @@ interface Configuration extends Omit<ResolvedSettings, 'host' | 'api' | 'caFile'
 /** The configuration over its life. */
 export interface ConfigurationStore {
   readonly current: Configuration;
+  /** What the client said, as far as it counts. */
+  readonly said: InitializationOptions;
   /** Takes `initializationOptions`, which come from the editor itself. */
   start(options: InitializationOptions): void;
   /** Takes settings, which may come from a workspace. An absent key keeps its value; `null` restores the default. */
@@ -40,15 +42,17 @@ export function createConfiguration(host = '', user: InitializationOptions = {})
   let changes: ChangedOptions = {};
   let trusted = true;
   let current = resolve(usual);
+  let said: InitializationOptions = {};
 
   const update = () => {
     const holds = (name: string) => trusted || started.sendsUserSettings === true || isHarmless(name);
     const holding: ChangedOptions = Object.fromEntries(
       Object.entries(changes).filter(([name]) => holds(name)),
     );
-    const said = withoutNull({ ...started, ...holding });
+    said = withoutNull({ ...started, ...holding });
     // Servers are identified by their names: a setting adds its servers to those of the editor.
     const mcpServers = { ...started.mcpServers, ...holding.mcpServers };
+    said = { ...said, mcpServers };
     const editorServers = started.sendsUserSettings ? mcpServers : (started.mcpServers ?? {});
     current = { ...resolve({ ...usual, ...said, mcpServers, trusted }), editorServers };
   };
@@ -56,6 +60,9 @@ export function createConfiguration(host = '', user: InitializationOptions = {})
   return {
     get current() {
       return current;
+    },
+    get said() {
+      return said;
     },
     start(options) {
       started = options;

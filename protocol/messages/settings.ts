@@ -1,3 +1,4 @@
+import type { RequestMessage } from './messageTypes.ts';
 import type { ToolServers } from './tools.ts';
 
 /** The address of the runner if neither `host` nor `OLLAMA_HOST` names one. */
@@ -106,3 +107,27 @@ export interface RunnerOptions {
 
 /** Changed settings. An absent key keeps its value, and `null` restores the default. */
 export type ChangedOptions = { readonly [K in keyof RunnerOptions]: RunnerOptions[K] | null };
+
+/** A setting as it counts now. */
+export interface EffectiveSetting {
+  readonly name: string;
+  /**
+   * Null if nothing is set and there is no default. It has no secrets: addresses are without user names and passwords,
+   * and of a tool server there is only the command or the origin.
+   */
+  readonly value: unknown;
+  /** Who set it: nobody, the environment, the user's own configuration, or the client. */
+  readonly from: 'default' | 'environment' | 'file' | 'client';
+}
+
+export interface ListSettingsResult {
+  /** The path of the user's own configuration, which may not exist. */
+  readonly path: string;
+  /** In the order of docs/PROTOCOL.md. Those that only clients set are left out. */
+  readonly settings: readonly EffectiveSetting[];
+}
+
+/** Client to daemon: which settings count, and where each comes from. */
+export const listSettingsRequest: RequestMessage<Record<string, never>, ListSettingsResult> = {
+  method: 'runner/settings/list',
+};

@@ -5,6 +5,7 @@ import t from 'tap';
 import { createLog } from '../../daemon/base/log.ts';
 import { validate } from '../../daemon/base/validate.ts';
 import { createConfiguration } from '../../daemon/config/configuration.ts';
+import { effectiveSettings } from '../../daemon/config/effectiveSettings.ts';
 import { indexOfFault } from '../../daemon/config/jsonFault.ts';
 import { schemaFor } from '../../daemon/config/settings.ts';
 import { createSettingsReader } from '../../daemon/config/settingsReader.ts';
@@ -413,4 +414,47 @@ t.test("unusable entries of the user's own configuration are named, and the rest
   t.match(configuration.current, { keepAlive: '9m', exclude: ['b'], servers: [{ url: 'http://mine:1' }] });
   configuration.change({ exclude: null, host: 'http://other:1' });
   t.match(configuration.current, { exclude: ['a'], servers: [{ url: 'http://other:1' }] });
+});
+
+t.test('which settings count, who set them, and no secret', (t) => {
+  const user = parseUserConfig(
+    JSON.stringify({
+      host: 'http://me:secret@box/v1',
+      servers: [{ name: 'far', url: 'https://me:secret@far/x' }],
+      sessionDays: 30,
+      keepSessions: true,
+      engine: { keepRunning: true },
+      auth: { file: '/secret' },
+      mcpServers: {
+        files: { command: 'npx', args: ['--key=secret'], env: { KEY: 'secret' } },
+        web: { url: 'https://me:secret@web/mcp?key=secret', headers: { Authorization: 'secret' } },
+        off: { command: 'x', disabled: true },
+      },
+    }),
+    { path: '/c', clientHasSettings: false },
+  );
+  const list = (client: RunnerOptions, environmentHost?: string) => {
+    const settings = effectiveSettings({ client, environmentHost, user });
+    t.notMatch(JSON.stringify(settings), /secret/);
+    return (name: string) => settings.find((setting) => setting.name === name);
+  };
+  const plain = list({});
+  t.match(plain('host'), { value: 'http://box', from: 'file' });
+  t.match(plain('servers'), { value: [{ name: 'far', url: 'https://far/x' }], from: 'file' });
+  t.match(plain('timeouts'), { value: { connect: 5000 }, from: 'default' });
+  t.match(plain('engine'), { value: { keepRunning: true }, from: 'file' });
+  t.strictSame(plain('chatModel'), { name: 'chatModel', value: null, from: 'default' });
+  t.strictSame(plain('mcpServers')?.value, { files: 'npx', web: 'https://web', off: 'x (disabled)' });
+  t.strictSame(plain('builtinTools'), { name: 'builtinTools', value: false, from: 'default' });
+  t.equal(plain('trusted'), undefined);
+  t.equal(plain('auth'), undefined);
+  t.match(list({}, 'http://env:1')('host'), { value: 'http://env:1', from: 'environment' });
+  const client = list({ host: 'far', keepSessions: false, sessionDays: 60 }, 'http://env:1');
+  t.match(client('host'), { value: 'far', from: 'client' });
+  t.match(client('keepSessions'), { value: false, from: 'client' });
+  t.match(client('sessionDays'), { value: 30, from: 'file' }, 'the stricter one counts');
+  const nothing = effectiveSettings({ client: {}, environmentHost: undefined, user: emptyUserConfig });
+  t.ok(nothing.every(({ from }) => from === 'default'));
+  t.match(nothing[0], { name: 'host', value: 'http://127.0.0.1:11434' });
+  t.end();
 });

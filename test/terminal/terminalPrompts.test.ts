@@ -400,3 +400,37 @@ t.test('the clipboard program of each system', async (t) => {
   t.equal(clipboardSequence('x'.repeat(60_000)), '', 'a terminal takes only so much');
   t.equal(await copyText('x', 'linux', {}), false);
 });
+
+t.test('config shows every setting with where it comes from', async (t) => {
+  const settings = [
+    { name: 'host', value: 'http://box:11434', from: 'client' },
+    { name: 'logLevel', value: 'warn', from: 'client' },
+    { name: 'chatModel', value: null, from: 'default' },
+    { name: 'servers', value: [], from: 'default' },
+    { name: 'mcpServers', value: { files: 'npx\u001b[2J' }, from: 'file' },
+  ];
+  const path = '/home/me/.config/runner/config.json';
+  const config = (args: readonly string[], env = {}) =>
+    start({
+      ...{ args: ['config', ...args], input: '', env: { HOME: '/home/me', ...env } },
+      answers: { 'runner/settings/list': () => ({ path, settings }) },
+    });
+  const table = config(['--server', 'box']);
+  t.equal(await table.ended, 0);
+  t.strictSame(table.stdout.text().split('\n'), [
+    'SETTING     VALUE                     FROM',
+    'host        http://box:11434          --server',
+    'logLevel    warn                      the terminal',
+    'chatModel',
+    'servers     none',
+    'mcpServers  {"files":"npx\\u001b[2J"}  the file',
+    '',
+  ]);
+  t.equal(
+    table.stderr.text(),
+    'The file is ~/.config/runner/config.json. Tokens, arguments and headers are not shown.\n',
+  );
+  const json = config(['--json'], { OLLAMA_HOST: 'box' });
+  t.equal(await json.ended, 0);
+  t.match(json.stdout.events(), [{ name: 'host', value: 'http://box:11434', from: 'OLLAMA_HOST' }]);
+});

@@ -2,6 +2,7 @@ import type { Command, Commands, WordCount } from '../cli/command.ts';
 import { printCandidates, printCompletion, shells } from '../cli/shellCompletion.ts';
 import { showCatalog } from './catalog.ts';
 import { chat } from './chat.ts';
+import { showConfig } from './config.ts';
 import { copyModel, createModel } from './create.ts';
 import { runDoctor } from './doctor.ts';
 import { engineWords, runEngine } from './engine.ts';
@@ -238,6 +239,15 @@ export const commands: Commands = new Map<string, Command>([
       summary: 'what would go wrong, and how to mend it',
       group: 'This machine',
       run: runDoctor,
+    },
+  ],
+  [
+    'config',
+    {
+      usage: 'config',
+      summary: 'every setting, its value and where it comes from',
+      group: 'This machine',
+      run: showConfig,
     },
   ],
   [

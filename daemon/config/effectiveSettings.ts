@@ -1,0 +1,108 @@
+import * as z from 'zod/mini';
+import { isRecord } from '../../protocol/base/json.ts';
+import { parseAddress } from '../../protocol/messages/address.ts';
+import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
+import { defaultHost, type EffectiveSetting, listSettingsRequest } from '../../protocol/messages/settings.ts';
+import { exact } from '../base/validate.ts';
+import type { Endpoint } from '../rpc/endpoint.ts';
+import { isOfUser, settings } from './settings.ts';
+import type { UserConfig, UserFile } from './userFile.ts';
+
+interface SettingsSources {
+  /** What the client said, as far as it counts. */
+  readonly client: InitializationOptions;
+  /** `OLLAMA_HOST`, if it is an address. */
+  readonly environmentHost: string | undefined;
+  readonly user: Pick<UserConfig, 'settings' | 'sessions' | 'tools'>;
+}
+
+interface SettingsListDependencies extends Omit<SettingsSources, 'client' | 'user'> {
+  readonly client: () => InitializationOptions;
+  readonly userFile: UserFile;
+  readonly readUser: () => Promise<UserConfig>;
+}
+
+/** Answers which settings count. */
+export function serveSettingsList(endpoint: Endpoint, parts: SettingsListDependencies): void {
+  endpoint.onRequest(listSettingsRequest, exact(z.object({})), async () => {
+    const { client, environmentHost, userFile } = parts;
+    const user = await parts.readUser();
+    const sources = { client: client(), environmentHost, user };
+    return { path: userFile.path, settings: effectiveSettings(sources) };
+  });
+}
+
+/** Each setting of users with its value and with who set it, without secrets. */
+export function effectiveSettings(sources: SettingsSources): readonly EffectiveSetting[] {
+  return Object.entries(settings)
+    .filter(([name]) => isOfUser(name))
+    .map(([name, row]) => {
+      const { value, from } = settingOf(name, sources, 'default' in row ? row.default : undefined);
+      return { name, value: shown(name, value), from };
+    });
+}
+
+type Found = Pick<EffectiveSetting, 'value' | 'from'>;
+
+function settingOf(name: string, { client, environmentHost, user }: SettingsSources, usual: unknown): Found {
+  const file = { ...user.settings, ...user.sessions, ...withoutEmpty(user.tools) };
+  const [ofClient, ofFile] = [Reflect.get(client, name), Reflect.get(file, name)];
+  const isInFile = ofFile !== undefined && ofFile !== null;
+  const isOfClient = ofClient !== undefined && ofClient !== null && ofClient !== '' && !isEmpty(ofClient);
+  if (isOfClient && isInFile && stricter[name]?.(ofFile, ofClient)) return { value: ofFile, from: 'file' };
+  if (isOfClient) return { value: merged(ofFile, ofClient), from: 'client' };
+  if (name === 'host' && environmentHost !== undefined)
+    return { value: environmentHost, from: 'environment' };
+  if (isInFile) return { value: merged(usual, ofFile), from: 'file' };
+  return { value: name === 'host' ? defaultHost : (usual ?? null), from: 'default' };
+}
+
+/** Where both say something about conversations, the stricter one counts. */
+const stricter: Readonly<Record<string, (file: unknown, client: unknown) => boolean>> = {
+  keepSessions: (file) => file === false,
+  sessionDays: (file, client) => Number(file) < Number(client),
+};
+
+function merged(under: unknown, over: unknown): unknown {
+  return isRecord(under) && isRecord(over) ? { ...under, ...over } : over;
+}
+
+function withoutEmpty(tools: UserConfig['tools']): object {
+  return Object.fromEntries(Object.entries(tools).filter(([, value]) => value !== false && !isEmpty(value)));
+}
+
+function isEmpty(value: unknown): boolean {
+  return isRecord(value) && Object.keys(value).length === 0;
+}
+
+function shown(name: string, value: unknown): unknown {
+  if (name === 'mcpServers' && isRecord(value))
+    return Object.fromEntries(Object.entries(value).map(([server, entry]) => [server, shownServer(entry)]));
+  if (name === 'servers' && Array.isArray(value))
+    return value.map((server) =>
+      isRecord(server) ? { ...server, url: shownAddress(server['url']) } : server,
+    );
+  return name === 'host' || name === 'catalogUrl' ? shownAddress(value) : value;
+}
+
+/** Arguments, variables and headers may be secrets, and so may the path of an address. */
+function shownServer(entry: unknown): string {
+  if (!isRecord(entry)) return '';
+  const { command, url, disabled } = entry;
+  const where = typeof command === 'string' ? command : originOf(url);
+  return disabled === true ? `${where} (disabled)` : where;
+}
+
+function originOf(url: unknown): string {
+  return typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : '';
+}
+
+/** The name of a server stays as it is. */
+function shownAddress(value: unknown): unknown {
+  if (typeof value !== 'string' || !/[@/:]/.test(value)) return value;
+  try {
+    return parseAddress(value);
+  } catch {
+    return '';
+  }
+}
