@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import t from 'tap';
 import { browse, startAuthorizationPeer } from '../support/authorizationPeer.ts';
 import { choosing, isFree, startWithRunner, text, toolServers } from '../support/neovimChat.ts';
@@ -26,6 +26,44 @@ t.test('tools in the chat', parts, async (t) => {
       before: choosing,
       ...more,
     });
+
+  t.test('a server asks during its call', async (t) => {
+    const team = { command: process.execPath, args: [resolve('test', 'support', 'offeringServer.cjs')] };
+    const { runner, neovim } = await start([], {
+      setup: { mcpServers: { team }, approvals: { team: 'always' } },
+      before: `${choosing}
+        _G.typed, _G.prompts = {}, {}
+        vim.ui.input = function(options, done)
+          table.insert(_G.prompts, options.prompt)
+          done(table.remove(_G.typed, 1))
+        end`,
+    });
+    await neovim.lua("_G.choices = { 'Yes', 'Leave', 'The next', 'No' }");
+    await neovim.lua("_G.typed = { 'A', '36', 'a, b', '', 'Ada' }");
+    runner.toolCalls([{ name: 'ask', arguments: { what: 'review' } }]);
+    runner.toolCalls([{ name: 'ask', arguments: { what: 'page' } }]);
+    runner.say('It said so.');
+    await neovim.lua("vim.cmd.RunnerChat('ask me')");
+    const shown = await neovim.until<string>(text, says('It said so.'));
+    t.match(shown, /"name":"Ada"/);
+    t.match(shown, /"age":36/);
+    t.match(shown, /"branch":"next"/);
+    t.match(shown, /"action":"decline"/);
+    const prompts = await neovim.lua<readonly string[]>('return _G.prompts');
+    t.strictSame(prompts, [
+      'Name: ',
+      'age: ',
+      'tags, or nothing: [a, b, c] ',
+      'mail, or nothing: ',
+      'Name: ',
+    ]);
+    t.match(await neovim.lua<readonly string[]>('return _G.asked'), [
+      'Answer team?',
+      'isKeen: ',
+      'branch, or nothing: ',
+      'team wants you to open a page of pay.example. Did you?',
+    ]);
+  });
 
   t.test('each call needs approval, and is folded with its result', async (t) => {
     const { runner, neovim } = await start();

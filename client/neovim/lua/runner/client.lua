@@ -63,7 +63,7 @@ end
 local function to_config(cmd)
   local capabilities = vim.lsp.protocol.make_client_capabilities()
   capabilities.textDocument.inlineCompletion = { dynamicRegistration = true }
-  capabilities.experimental = { runner = { approvesTools = true, showsDiffs = true } }
+  capabilities.experimental = { runner = { approvesTools = true, elicits = true, showsDiffs = true } }
   local settings = options.for_daemon()
   return {
     name = name,

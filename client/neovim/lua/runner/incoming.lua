@@ -56,6 +56,20 @@ local function approve(_, question)
   return coroutine.yield()
 end
 
+--- As above.
+---@param _ any
+---@param question runner.Elicitation
+---@return { action: string, content?: table }
+local function elicit(_, question)
+  local answering = coroutine.running()
+  require('runner.elicit').ask(question, function(result)
+    vim.schedule(function()
+      coroutine.resume(answering, result)
+    end)
+  end)
+  return coroutine.yield()
+end
+
 --- Runs after the editor's own handler, so that open buffers get the new capability.
 local function register(err, params, context)
   local result = vim.lsp.handlers['client/registerCapability'](err, params, context)
@@ -72,6 +86,7 @@ M.handlers = {
   ['runner/tools/progress'] = forwarder('runner/tools/progress'),
   ['runner/log'] = write_log,
   ['runner/tools/approve'] = approve,
+  ['runner/tools/elicit'] = elicit,
   ['client/registerCapability'] = register,
 }
 
