@@ -88,7 +88,7 @@ t.test('the list has every server in its order, with its state and the tools as 
           command: process.execPath,
           args: [
             '-e',
-            'console.error("first\\nno module for " + process.env.KEY.split("\\n")[1] + "\\n"); process.exit(2)',
+            'console.error("first\\nno module for " + process.env.KEY.split("\\n")[1] + "\\n  "); process.exit(2)',
           ],
           env: { KEY: 'line-one\nplanted-secret-7f\tx\nline-three' },
         },
