@@ -167,6 +167,11 @@ const cases: readonly { name: string; site: Partial<Site>; want: RegExp; isFine?
     want: /token_endpoint http:\/\/docs\.example\.org\/token must be https/,
   },
   {
+    name: 'an endpoint that is no web address',
+    site: { server: () => Response.json({ ...server, token_endpoint: 'ftp://localhost/token' }) },
+    want: /token_endpoint ftp:\/\/localhost\/token must be https/,
+  },
+  {
     name: 'no registration',
     site: { server: () => Response.json({ ...server, registration_endpoint: undefined }) },
     want: /Registration is off: .* "runner-docs client add"/,
@@ -181,6 +186,16 @@ for (const { name, site, want, isFine = false } of cases)
     t.ok(one, JSON.stringify(found));
     t.equal(one?.isFine, isFine);
   });
+
+t.test('an endpoint on this machine needs no https', async (t) => {
+  const found = await follow({
+    server: () => Response.json({ ...server, token_endpoint: 'http://localhost:5/token' }),
+  });
+  t.strictSame(
+    found.filter(({ text }) => text.includes('must be https')),
+    [],
+  );
+});
 
 t.test('another program at the default address is not a problem', async (t) => {
   const found = await follow({ mcp: () => new Response('', { status: 404 }) }, { isNamed: false });

@@ -216,6 +216,8 @@ t.test('the library and the search', async (t) => {
   }
   const [, address = ''] = /rel="prev" href="([^"]*)"/.exec((await browse('/read?page=2')).body) ?? [];
   t.match(await textOf(address.replaceAll('&#38;', '&')), 'Page 1 of 2');
+  t.notMatch((await browse('/read')).body, 'rel="prev"', 'nothing is before the first page');
+  t.notMatch((await browse('/read?page=2')).body, 'rel="next"', 'nothing is after the last page');
   t.equal((await browse('/read?page=99')).headers.location, '/read?page=2', 'a page beyond the last');
   const { body } = await browse('/read?q=memory&tag=models');
   t.match(body, '<h2><a href="/read/long" dir="auto">Notes on <mark>memory</mark></a></h2>');
