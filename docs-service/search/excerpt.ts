@@ -24,7 +24,8 @@ export function excerptOf(
   const words = matched === 'meaning' ? undefined : snippet(body, query);
   // The document may have changed since its sections were compared.
   const near = place === undefined ? undefined : sectionsOf(body)[place];
-  const meaning = near && snippet(near.text, query);
+  // Single words of the question say little where they did not find the document: then it is the beginning.
+  const meaning = near && snippet(near.text, words ? query : { ...query, all: [] });
   const isNear = meaning && (!words || words.parts < query.all.length || meaning.parts === words.parts);
   const { text, line } = isNear ? meaning : (words ?? snippet(body, query));
   // Scripts are removed without their line ends.

@@ -456,6 +456,8 @@ t.test('the section of an excerpt', async (t) => {
   const last = sections.findIndex(({ heading }) => heading === 'Last');
   const quince = sections.findIndex(({ heading }) => heading.includes('quince'));
   t.match(found('else', { matched: 'meaning', place: last }), { text: 'Grapes and olives.', id: 'last' });
+  const beginning = found('olives of a page', { matched: 'meaning', place: quince });
+  t.match(beginning, { text: /^Grapes far from the/, id: 'two-lines-of-a-quince' });
   t.equal(found('olives', { matched: 'meaning', place: 999 }).id, 'two-lines-of-a-quince', 'it has changed');
   t.equal(found('pear', { matched: 'both', place: last }).id, 'same', 'where the word is');
   t.equal(found('grapes', { matched: 'both', place: last }).id, 'last', 'the nearest of its places');
