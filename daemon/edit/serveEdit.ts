@@ -64,9 +64,13 @@ async function edit({ params, runner, chat, findPrivacy, send, signal }: Edit): 
   const reply = new EditReply(text);
   const stop = linkedSignal(signal);
   let seq = 0;
+  let hasBegun = false;
   const take = async (delta: ChatDelta) => {
     const content = contentOf(delta, reply);
-    if (content) await send({ streamId, seq: seq++, ...content });
+    // The first words may be none of the new lines, but the client learns that the model writes.
+    const isNews = content?.kind !== 'text' || content.text !== '' || !hasBegun;
+    hasBegun ||= content?.kind === 'text';
+    if (content && isNews) await send({ streamId, seq: seq++, ...content });
     // What the model goes on to say is not shown, so nobody waits for it.
     if (reply.isWhole) stop.abort();
   };
@@ -89,8 +93,7 @@ type Content<T = EditDelta> = T extends EditDelta ? Omit<T, 'streamId' | 'seq'> 
 function contentOf(delta: ChatDelta, reply: EditReply): Content | undefined {
   if (delta.kind === 'thinking') return { kind: 'thinking', text: delta.text };
   if (delta.kind === 'notice') return { kind: 'notice', notice: delta.notice };
-  const text = delta.kind === 'text' ? reply.add(delta.text) : '';
-  return text === '' ? undefined : { kind: 'text', text };
+  return delta.kind === 'text' ? { kind: 'text', text: reply.add(delta.text) } : undefined;
 }
 
 const whole: Notice = {

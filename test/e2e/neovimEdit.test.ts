@@ -248,8 +248,9 @@ t.test('lines are changed as an instruction says', parts, async (t) => {
 
   t.test('a whole answer counts where no lines are marked, and the user is warned', async (t) => {
     const { runner, neovim } = await start(t);
-    runner.say('local a = 7');
+    runner.say(['local ', 'a = 7'], { perSecond: 2 });
     await neovim.lua("vim.cmd('1RunnerEdit seven')");
+    await neovim.until<Shown>(shownNow, (now) => lists(now).hints.some((hint) => hint.includes('writes')));
     t.strictSame((await offered(neovim)).added, [[0, false, 'local a = 7']]);
     t.match(await neovim.told(), [/did not mark the new lines/]);
   });

@@ -191,6 +191,9 @@ function Edit:take(delta)
     self:set_phase('thinking')
   elseif delta.kind == 'text' then
     self:set_phase('writing')
+    if delta.text == '' then
+      return
+    end
     self.size = self.size + #delta.text
     if self.size > most_bytes then
       self:close()
