@@ -266,11 +266,12 @@ function reportPublic(index: DocumentIndex, log: Log): { dispose(): void } {
   const readPublic = createPublicLibrary(index);
   let before = '';
   const look = async () => {
-    const library = await readPublic();
-    const names = library.collections.map(({ definition }) => definition.name).join(' ');
-    const sentence = publicSentence(library) ?? 'Nothing is public any more.';
-    if (names !== before) log.info(sentence);
+    // The documents of a large library are not read after each change.
+    const open = (await index.collections()).filter((one) => one.public);
+    const names = open.map(({ name }) => name).join(' ');
+    if (names === before) return;
     before = names;
+    log.info(publicSentence(await readPublic()) ?? 'Nothing is public any more.');
   };
   // While the index is down, the next change reports it.
   const lookSafely = () => void look().catch(() => undefined);

@@ -82,16 +82,26 @@ function createFinder(database: Database) {
   const within = statements(
     'AND rowid IN (SELECT sort_key FROM documents WHERE path >= ? AND path < ? AND changed >= ?)',
   );
-  const among = statements(
-    'AND rowid IN (SELECT sort_key FROM documents WHERE path >= ? AND path < ? AND changed >= ? AND slug IN (SELECT value FROM json_each(?)))',
+  // The sign keeps FTS5 from asking for each of these rows on its own, which takes much longer where there are many.
+  const among = statements('AND +rowid IN (SELECT value FROM json_each(?))');
+  const keysAmong = database.prepare<{ keys: string }>(
+    `SELECT json_group_array(sort_key) AS keys FROM documents
+     WHERE slug IN (SELECT value FROM json_each(?)) AND path >= ? AND path < ? AND changed >= ?`,
   );
+  /** A search asks for several tiers among the same documents. */
+  const knownKeys = new WeakMap<readonly string[], string>();
+  const keysOf = (slugs: readonly string[], bounds: readonly (string | number)[]) => {
+    const keys = knownKeys.get(slugs) ?? keysAmong.get(JSON.stringify(slugs), ...bounds)?.keys ?? '[]';
+    knownKeys.set(slugs, keys);
+    return keys;
+  };
   const statementsFor = (asked: SearchQuery) => {
     if (asked.slugs) return among;
     return isNarrowed(asked) ? within : everywhere;
   };
   const boundsOf = (asked: SearchQuery) => {
     const bounds = [...pathRange(asked.folder), asked.changedSince ?? 0];
-    if (asked.slugs) return [...bounds, JSON.stringify(asked.slugs)];
+    if (asked.slugs) return [keysOf(asked.slugs, bounds)];
     return isNarrowed(asked) ? bounds : [];
   };
   const find = (match: string, asked: SearchQuery): readonly number[] => {
