@@ -120,7 +120,7 @@ t.test('the help lists every command, aligned', async (t) => {
   const run = startTerminal({ args: ['--help'], input: '' });
   t.equal(await run.ended, 0);
   const rows = run.stdout.text().match(/^ {2}runner \S.*$/gm) ?? [];
-  t.equal(rows.length, 19);
+  t.equal(rows.length, 20);
   t.equal(new Set(rows.map((row) => row.search(/ {2}(?=\S+( \S+)*$)/))).size, 1, 'one column of summaries');
   t.notMatch(run.stdout.text(), '__complete');
   for (const args of [
@@ -918,6 +918,9 @@ t.test('candidates for the word at the cursor', async (t) => {
     { words: ['-m', ''], want: names },
     { words: ['chat', '--tools', ''], want: ['docs', 'files'] },
     { words: ['chat', '--allow', 'f'], want: ['files'] },
+    { words: ['chat', '--server', ''], want: ['box'] },
+    { words: ['chat', '--fork', ''], want: ['20261122-aaaaaaaa'] },
+    { words: ['mcp', 'login', ''], want: ['docs', 'files'] },
     { words: ['chat', 'he'], want: [] },
     { words: ['chat', '--', 'm'], want: [] },
     { words: ['completion', ''], want: ['bash', 'zsh', 'fish'] },
@@ -934,6 +937,18 @@ t.test('candidates for the word at the cursor', async (t) => {
     const run = startTerminal({
       args: ['__complete', '--', ...words],
       ...{ input: '', models: all, toolServers: ['files', 'my server'] },
+      answers: {
+        'runner/settings/list': () => ({
+          path: '/c',
+          settings: [
+            { name: 'host', value: 'x', from: 'default' },
+            { name: 'servers', value: [{ name: 'box', url: 'http://box:1' }, { name: 'a b' }], from: 'file' },
+          ],
+        }),
+        'runner/sessions/list': () => ({
+          sessions: [{ id: '20261122-aaaaaaaa', title: 'x', turns: 1, createdAt: '', updatedAt: '' }],
+        }),
+      },
     });
     t.equal(await run.ended, 0);
     t.strictSame(
@@ -999,6 +1014,8 @@ t.test('the script for bash completes names with colons', async (t) => {
   t.strictSame(complete('runner  show qwen3:', ' :='), ['4b', '8b', 'show|qwen3:|']);
   t.strictSame(complete('runner show qwen3:', ' ='), ['qwen3:4b', 'qwen3:8b', 'show|qwen3:|']);
   t.strictSame(complete('runner create x -f Mod', ' :='), [''], 'a file is left to bash');
+  t.strictSame(complete('runner chat --format js', ' :='), ['json']);
+  t.strictSame(complete('runner chat --format package.j', ' :='), ['package.json'], 'a schema is a file');
 });
 
 t.test('a text is cut to its columns', async (t) => {

@@ -60,7 +60,7 @@ export interface WordCount {
 /** Words, or names that a daemon knows. */
 export type Offered = KnownNames | readonly string[];
 
-export type KnownNames = 'models' | 'chatModels' | 'sessions' | 'tools';
+export type KnownNames = 'models' | 'chatModels' | 'sessions' | 'tools' | 'servers';
 
 export type Commands = ReadonlyMap<string, Command>;
 

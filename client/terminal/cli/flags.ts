@@ -25,7 +25,7 @@ interface Flag {
   readonly bare?: string;
   readonly summary: string;
   /** What a shell offers for its value. */
-  readonly offers?: 'models' | 'chatModels' | 'sessions' | 'tools' | 'files' | readonly string[];
+  readonly offers?: 'models' | 'chatModels' | 'sessions' | 'tools' | 'servers' | 'files' | readonly string[];
 }
 
 /** In the order of the help. */
@@ -112,6 +112,7 @@ export const flags = {
     type: 'string',
     value: 'URL|NAME',
     summary: 'the runner, or its name in "servers"; else OLLAMA_HOST, else http://127.0.0.1:11434',
+    offers: 'servers',
   },
   practice: { type: 'boolean', summary: 'the built-in practice runner answers, which is no language model' },
   json: { type: 'boolean', summary: 'one JSON object a line on standard output' },

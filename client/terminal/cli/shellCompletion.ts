@@ -1,7 +1,9 @@
 import { formatBytes } from '../../../protocol/base/bytes.ts';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import { isRecord } from '../../../protocol/base/json.ts';
 import { canChat, listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
 import { listSessionsRequest } from '../../../protocol/messages/sessions.ts';
+import { listSettingsRequest } from '../../../protocol/messages/settings.ts';
 import { describeSession } from '../conversation/keptConversation.ts';
 import { docsServer } from '../conversation/toolChoice.ts';
 import { withDaemon } from '../daemon/connection.ts';
@@ -153,11 +155,27 @@ async function namesOfTools(context: CommandContext): Promise<readonly Candidate
   }
 }
 
+/** The runners that the user's configuration names; none is asked. */
+async function namesOfServers(context: CommandContext): Promise<readonly Candidate[]> {
+  try {
+    return await withDaemon({ ...context, commandLine: parseCommandLine([]) }, {}, async (daemon) => {
+      const { settings } = await daemon.request(listSettingsRequest, {});
+      const servers = settings.find(({ name }) => name === 'servers')?.value;
+      return (Array.isArray(servers) ? servers.filter(isRecord) : [])
+        .map(({ name, url }): Candidate => [String(name), String(url ?? '')])
+        .filter(([name]) => isPlain(name));
+    });
+  } catch {
+    return [];
+  }
+}
+
 const namesOf: Readonly<Record<KnownNames, (context: CommandContext) => Promise<readonly Candidate[]>>> = {
   models: (context) => namesOfModels(context),
   chatModels: (context) => namesOfModels(context, canChat),
   sessions: idsOfSessions,
   tools: namesOfTools,
+  servers: namesOfServers,
 };
 
 /** The flags among these words that name the runner. */
@@ -191,6 +209,12 @@ _runner_complete() {
     compopt -o default 2> /dev/null
     return
   fi
+  if [[ $previous == --format ]]; then
+    compopt -o filenames 2> /dev/null
+    local name
+    while IFS= read -r name; do COMPREPLY+=("$name"); done < <(compgen -f -W json -- "$current")
+    return
+  fi
   # What is inserted takes the place of what stands behind the last break of the word.
   local kept= break
   for break in : =; do
@@ -214,6 +238,11 @@ _runner() {
   local line
   before=("\${(@Q)words[2,CURRENT-1]}")
   if [[ "\${words[CURRENT-1]}" == (-f|--file|--image) ]]; then
+    _files
+    return
+  fi
+  if [[ "\${words[CURRENT-1]}" == --format ]]; then
+    compadd -- json
     _files
     return
   fi
@@ -241,5 +270,6 @@ end
 complete -c runner -f -a '(__runner_complete)'
 complete -c runner -s f -l file -r -F
 complete -c runner -l image -r -F
+complete -c runner -l format -r -F -a json
 `,
 };

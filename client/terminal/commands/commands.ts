@@ -91,6 +91,7 @@ export const commands: Commands = new Map<string, Command>([
         max: 2,
         meaning: '"login" or "logout", and the name of a tool server',
         offers: mcpWords,
+        further: 'tools',
       },
       flags: ['no-browser'],
       run: runMcp,
