@@ -18,13 +18,13 @@ const offering = {
 type Answer = (question: ElicitParams) => unknown;
 
 /** A daemon whose client answers questions so; without `answer` it has not said that it can. */
-async function start(t: Teardown, answer?: Answer) {
+async function start(t: Teardown, answer?: Answer, team = offering) {
   const asked: ElicitParams[] = [];
   const capabilities = {
     experimental: { runner: { approvesTools: true, ...(answer && { elicits: true }) } },
   };
   const { runner, daemon, ask } = await startWithTools(t, [], {
-    mcpServers: { team: offering },
+    mcpServers: { team },
     approvals: { team: 'always' },
     pair: {
       capabilities,
@@ -150,6 +150,16 @@ t.test('a server knows whether it can ask', async (t) => {
   t.match(await call('ask', { what: 'agree' }), /does not support/);
   const other = await start(t, () => ({ action: 'accept' }));
   t.strictSame(await other.call('can_ask'), { elicitation: { form: {}, url: {} } });
+});
+
+t.test('a server of the newer revision asks by its answer, and the call is sent again', async (t) => {
+  const args = [resolve('test', 'support', 'newerToolServer.cjs')];
+  const { asked, call } = await start(t, () => ({ action: 'accept', content: { age: '36' } }), {
+    command: process.execPath,
+    args,
+  });
+  t.match(await call('ask'), { who: { action: 'accept', content: { age: 36 } } });
+  t.match(asked, [{ server: 'team', message: 'How old?', fields: [{ name: 'age' }] }]);
 });
 
 t.test('a cancel of the turn withdraws the question', async (t) => {

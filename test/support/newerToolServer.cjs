@@ -1,7 +1,7 @@
 // A tool server of the SDK that speaks revision 2026-07-28 of MCP and nothing else: over standard input and output, or,
 // with the argument "http", at an address that it prints.
 const { createServer } = require('node:http');
-const { createMcpHandler, Server } = require('@modelcontextprotocol/server');
+const { createMcpHandler, inputRequired, Server } = require('@modelcontextprotocol/server');
 const { serveStdio } = require('@modelcontextprotocol/server/stdio');
 
 let version = 1;
@@ -24,9 +24,18 @@ function createToolServer() {
           required: ['word'],
         },
       },
+      { name: 'ask', description: 'Asks.', inputSchema: { type: 'object' } },
     ],
   }));
-  server.setRequestHandler('tools/call', async ({ params }) => {
+  server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
+    if (params.name === 'ask') {
+      const { inputResponses } = mcpReq;
+      if (inputResponses) return { content: [{ type: 'text', text: JSON.stringify(inputResponses) }] };
+      const requestedSchema = { type: 'object', properties: { age: { type: 'integer' } }, required: ['age'] };
+      return inputRequired({
+        inputRequests: { who: inputRequired.elicit({ message: 'How old?', requestedSchema }) },
+      });
+    }
     version += 1;
     await tellChange(server);
     return {
