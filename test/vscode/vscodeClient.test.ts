@@ -30,8 +30,11 @@ import {
   attachedOnce,
   findNamedModel,
   isTriedAgain,
+  namesCodebase,
+  withoutCodebase,
   withoutRetryMark,
   withPrompt,
+  withRetryMark,
 } from '../../client/vscode/chat/prompt.ts';
 import {
   newPrompt,
@@ -1321,4 +1324,20 @@ t.test('the list of prompts: what can be used comes first, and each other row sa
   const written = parsePromptFile('/p/topic.md', Buffer.from(newPrompt));
   t.match(written, { name: 'topic', arguments: [{ name: 'topic', required: true }] });
   t.notOk('problem' in written, 'a new prompt can be used as it is');
+});
+
+t.test('#codebase counts as a word of its own, also if the question is asked again', async (t) => {
+  const cases: readonly [prompt: string, names: boolean, without: string][] = [
+    ['#codebase where is it?', true, 'where is it?'],
+    ['where is it? #Codebase', true, 'where is it?'],
+    ['in #codebase, where?', true, 'in, where?'],
+    ['see issue#codebase', false, 'see issue#codebase'],
+    ['#codebases', false, '#codebases'],
+    ['', false, ''],
+  ];
+  for (const [prompt, names, without] of cases) {
+    t.equal(namesCodebase(prompt), names, prompt);
+    t.equal(namesCodebase(withRetryMark(prompt)), names, `${prompt}, again`);
+    t.equal(withoutCodebase(prompt), without);
+  }
 });

@@ -67,7 +67,7 @@ export function withoutRetryMark(prompt: string): string {
 const codebase = /(^|\s)#codebase(?=$|[\s.,:;!?])/gi;
 
 export function namesCodebase(prompt: string): boolean {
-  return prompt.search(codebase) >= 0;
+  return withoutRetryMark(prompt).search(codebase) >= 0;
 }
 
 /** It is for the editor, and would confuse a model. */

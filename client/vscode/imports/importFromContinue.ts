@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { isLoopback } from '../../../protocol/base/loopback.ts';
 import { askForPlainHttp, type TokenStore } from '../daemon/accessTokens.ts';
+import { ollamaHost } from '../daemon/servers.ts';
 import { readSettings, updateSetting } from '../settings.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { plain, withoutIcons } from '../ui/safeText.ts';
@@ -24,7 +25,9 @@ async function importFromContinue(tokens: TokenStore): Promise<void> {
   const text = await readBounded(uri);
   const { parseContinueConfig } = await import('./continueConfig.ts');
   const config = parseContinueConfig(text, /\.json$/i.test(uri.path) ? 'json' : 'yaml');
-  const now = readSettings();
+  const settings = readSettings();
+  const host = settings.host || ollamaHost();
+  const now = { ...settings, ...(host && { host }) };
   const { steps, leftOut } = planImport(config, now);
   const without = leftOut.length === 0 ? '' : ` Left out: ${plain(showLine(leftOut.join('; ')))}.`;
   const path = uri.fsPath.replace(homedir(), '~');
