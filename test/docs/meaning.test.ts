@@ -263,6 +263,16 @@ for (const { name, options, open } of stores)
     await near(newer, 'loaf bread');
     t.equal(runner.calls.at(-1)?.model, 'second');
     t.strictSame((await near(newer, 'loaf')).slice(0, 1), ['cars 2']);
+
+    const store = await openStore();
+    t.teardown(() => store.close());
+    const kept = async (model: string, hashes: readonly string[]) =>
+      (await store.vectors(model, hashes)).size;
+    const hashes = (await store.documents()).flatMap((document) => document.hashes);
+    t.strictSame([await kept('first', hashes), await kept('second', hashes)], [0, 3], 'of one model alone');
+    await store.putVectors('second', new Map([['gone', Int8Array.of(1)]]));
+    await store.serve('second');
+    t.strictSame([await kept('second', ['gone']), await kept('second', hashes)], [0, 3], 'of no other text');
   });
 
 t.test('a slow runner gets fewer texts at once, and goes on with a question', async (t) => {
@@ -436,6 +446,10 @@ t.test('without a runner nothing changes, and wrong flags are named', async (t) 
   t.match(await refused.json(), { detail: /does not embed documents/ });
   for (const [flags, message] of [
     [['--embeddings', 'http://127.0.0.1:1'], /--embeddings needs --embeddings-model/],
+    [
+      ['--embeddings', 'http://127.0.0.1:1', '--embeddings-model', ' '],
+      /--embeddings needs --embeddings-model/,
+    ],
     [['--embeddings-model', 'm'], /--embeddings-model needs --embeddings/],
     [['--embeddings', 'http://127.0.0.1:1/v1', '--embeddings-model', 'm'], /without a path/],
     [['--embeddings', 'http://a:b@127.0.0.1:1', '--embeddings-model', 'm'], /without a path/],

@@ -365,6 +365,9 @@ t.test('the score is that of BM25', async (t) => {
   ] as const)
     t.equal(scoreOf('apple', text(count, length), sample), bm25(count, length / 100, sampled));
   t.equal(scoreOf('apple', text(40, 200), sample), bm25(27, 2, sampled), 'at most 27 are counted');
+  const many = [...Array.from({ length: 1_200 }, (_, index) => `twice${index % 600}`), ...text(4, 4)];
+  const often = bm25(4, many.length / 100, sampled);
+  t.equal(scoreOf('apple', many, sample), often, 'of many repeated words the most frequent are kept');
   const none = { documents: 0, length: 0, having: new Map() };
   t.equal(scoreOf('apple', text(2, 300), none), bm25(2, 1, { documents: 0, having: 0 }), 'without a sample');
 });
