@@ -13,6 +13,7 @@ import {
 import type { Message } from 'vscode-jsonrpc';
 import { LineSplitter } from '../../protocol/base/lineSplitter.ts';
 import { type FrameProblem, parseIncoming } from '../rpc/incoming.ts';
+import type { WireError } from '../rpc/wireError.ts';
 import type { Agent } from './agent.ts';
 import type { PromptClient, Update } from './client.ts';
 
@@ -26,12 +27,6 @@ export interface ConnectionOptions {
   readonly redact: (message: AnyMessage) => AnyMessage;
   /** Is called with every message in either direction. */
   readonly trace?: (direction: 'in' | 'out', message: unknown) => void;
-}
-
-interface WireError {
-  readonly code: number;
-  readonly message: string;
-  readonly data?: unknown;
 }
 
 export interface AgentConnection {

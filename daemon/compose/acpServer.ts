@@ -11,8 +11,8 @@ import { lazily } from '../base/lazily.ts';
 import { createToolCallId } from '../chat/toolUtilities.ts';
 import { redactMessage } from '../config/messageRedaction.ts';
 import { openUserFile, type UserFileOptions } from '../config/userFile.ts';
-import { toResponseError } from '../rpc/endpoint.ts';
 import { createTrace } from '../rpc/trace.ts';
+import { toWireError } from '../rpc/wireError.ts';
 import { McpServers, type McpServersOptions } from '../tools/mcpServers.ts';
 import { type Core, type CoreOptions, createCore, toolServerOptions } from './core.ts';
 
@@ -121,7 +121,7 @@ function connectionOptions(options: AcpOptions, { secrets, log }: Core, agent: A
     output,
     agent,
     toWire(method, error) {
-      const { code, message, data } = toResponseError(error, { cancelled: false, method, log });
+      const { code, message, data } = toWireError(error, { cancelled: false, method, log });
       const { advice } = error instanceof RunnerError ? error.details : {};
       const said = advice === undefined ? message : forAgentClient({ message, advice });
       return { code, message: said, data: withoutPartial(data) };

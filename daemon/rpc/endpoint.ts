@@ -1,11 +1,12 @@
 import type { CancellationToken, Connection } from 'vscode-languageserver/node';
 import { linkedSignal } from '../../protocol/base/abort.ts';
-import { messageOf, stackOf } from '../../protocol/base/errorText.ts';
+import { messageOf } from '../../protocol/base/errorText.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/messages/messageTypes.ts';
-import { InvalidParamsError, RunnerError } from '../base/errors.ts';
+import { RunnerError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { type Schema, validate } from '../base/validate.ts';
-import { CancellationTokenSource, ErrorCodes, LSPErrorCodes, ResponseError } from './languageServer.ts';
+import { CancellationTokenSource, ResponseError } from './languageServer.ts';
+import { type FailedRequest, toWireError } from './wireError.ts';
 
 /**
  * The `runner/` namespace over one connection, in both directions: what comes in is checked, what goes out is typed.
@@ -101,31 +102,9 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   };
 }
 
-interface FailedRequest {
-  readonly cancelled: boolean;
-  readonly method: string;
-  readonly log: Log;
-}
-
-/** The only place where errors of the daemon become errors of the wire. */
-export function toResponseError(
-  error: unknown,
-  { cancelled, method, log }: FailedRequest,
-): ResponseError<unknown> {
+/** An error of the daemon for the language server library. */
+export function toResponseError(error: unknown, request: FailedRequest): ResponseError<unknown> {
   if (error instanceof ResponseError) return error;
-  if (error instanceof InvalidParamsError)
-    return new ResponseError(ErrorCodes.InvalidParams, error.message, {
-      path: error.path,
-      problem: error.problem,
-    });
-  if (error instanceof RunnerError) {
-    log.warn(`${method}: ${error.kind}: ${error.message}`);
-    return new ResponseError(error.code, error.message, error.data);
-  }
-  if (cancelled) return new ResponseError(LSPErrorCodes.RequestCancelled, 'The request was cancelled.');
-  log.error(`${method} failed inside the daemon: ${stackOf(error)}`);
-  return new ResponseError(
-    ErrorCodes.InternalError,
-    'The daemon could not do this because of a defect of its own. See its log for details.',
-  );
+  const { code, message, data } = toWireError(error, request);
+  return new ResponseError(code, message, data);
 }
