@@ -229,7 +229,9 @@ t.test('a cancelled edit is a normal result, and the runner sees it', async (t) 
   const { runner, daemon, edit } = await setUp(t);
   runner.say(['```\n', 'one\n', ...Array<string>(100).fill('more\n')], { perSecond: 20 });
   const cancel = new AbortController();
-  daemon.on(editDelta, () => cancel.abort());
+  daemon.on(editDelta, (delta) => {
+    if ('text' in delta && delta.text.includes('one')) cancel.abort();
+  });
   t.match(await edit({}, cancel.signal), { finishReason: 'cancelled', text: /^ {2}one/ });
   await runner.waitFor(({ aborted }) => aborted);
 });

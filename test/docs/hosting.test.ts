@@ -181,7 +181,11 @@ t.test("the page's examples of collections", async (t) => {
   const [example = ''] = blocksOf('yaml');
   const { collection, problem } = parseCollectionFile('collections/a.yaml', Buffer.from(example));
   t.equal(problem, null);
-  t.strictSame([...keys].sort(), [...Object.keys(collection), 'query'].sort(), 'every key, and no other');
+  t.strictSame(
+    [...keys].sort(),
+    [...Object.keys(collection), 'query', 'public'].sort(),
+    'every key, and no other',
+  );
   t.strictSame(Object.keys(parseYaml(example)).sort(), keys.filter((key) => key !== 'docs').sort());
   t.notOk(Object.values(collection).includes(null), 'each key of the example says something');
 });
