@@ -516,28 +516,37 @@ t.test('quitting during an answer keeps it, and an unanswered prompt too', parts
 });
 
 t.test('#buffer and #file: are sent and completed', parts, async (t) => {
-  const files = { 'sum.lua': 'return 1\n', 'a b.txt': 'blank\n', 'c.bin': 'a\0b' };
-  const { runner, neovim } = await startWithRunner(t, { runner: { models }, files });
+  const files = { 'sum.lua': 'return 1\n', 'a b.txt': 'blank\n', 'c.bin': 'a\0b', '.env': 'TOKEN=1\n' };
+  const { runner, neovim } = await startWithRunner(t, { runner: { models }, before: choosing, files });
   await neovim.type('cc-- unsaved<Esc>');
   runner.say('A sum.');
-  await neovim.lua(`vim.cmd([[RunnerChat what is #buffer, and #file:"a b.txt"?]])`);
+  await neovim.lua(`vim.cmd([[RunnerChat what is #buffer, and (#file:sum.lua) #file:"a b.txt"?]])`);
   await neovim.until<string>(text, says('A sum.'));
   await neovim.until(isFree);
   t.match(await neovim.lua(text), /\n\*with .*sum\.lua.*\*\n/);
   const [context] = lastBody(runner.bodies('/api/chat')).messages as readonly { content: string }[];
   t.match(context?.content, /<attachment path="a b\.txt".*blank/s);
-  t.match(context?.content, /<attachment path="sum\.lua" language="lua">\n-- unsaved\n/);
+  const sum = /<attachment path="sum\.lua" language="lua">\n-- unsaved\n/g;
+  t.equal(context?.content.match(sum)?.length, 2, 'as it is in the editor');
 
   for (const [prompt, problem] of [
-    ['see #file:nope.lua', /There is no file nope\.lua\./],
-    ['see #file:c.bin', /c\.bin is no text\./],
+    ['see #file:nope.lua', /There is no file nope\.lua, so/],
+    ['see #file:c.bin', /c\.bin is no text, so it is not attached/],
   ] as const) {
-    await neovim.lua(`vim.cmd([[RunnerChat ${prompt}]])`);
-    await neovim.until<readonly string[]>('return _G.told', (told) => problem.test(told.at(-1) ?? ''));
-    t.match(await neovim.lua(text), new RegExp(`## You\\n\\n${prompt}$`), 'the prompt stays');
-    await neovim.type('ggdG');
-    await neovim.until<string>(text, (now) => now === '## You\n\n');
+    runner.say('Nothing.');
+    await neovim.lua(`vim.cmd([[RunnerChat! ${prompt}]])`);
+    await neovim.until<string>(text, says('Nothing.'));
+    await neovim.until(isFree);
+    t.match((await neovim.told()).at(-1), problem);
+    t.match(lastBody(runner.bodies('/api/chat')).messages, [{ content: prompt }]);
   }
+
+  await neovim.lua("_G.choices = { 'No' } vim.cmd('RunnerChat! see #file:.env')");
+  await neovim.until<readonly string[]>('return _G.asked', (asked) => asked.length === 1);
+  t.match(await neovim.lua('return _G.asked'), [/^\.env looks like a file with secrets\. Send it\? $/]);
+  await runner.waitFor(() => runner.bodies('/api/chat').length === 4);
+  t.notMatch(JSON.stringify(runner.bodies('/api/chat')), /TOKEN/);
+  await neovim.until(isFree);
   await neovim.type('Gi#fi<Tab><C-y>su<Tab><C-y> and #b<Tab><C-y> x<Tab>y<Esc>');
   await neovim.until<string>(text, (now) => now.endsWith('#file:sum.lua and #buffer x\ty'));
 });
@@ -604,6 +613,45 @@ t.test('@path, @folder/ and addresses are sent, after a question where it takes 
 
   await neovim.type('Gi@su<Tab><C-y> and @sr<Tab><C-y>tw<Tab><C-y> <Tab>y<Esc>');
   await neovim.until<string>(text, (now) => now.endsWith('@sum.lua and @src/two.lua \ty'));
+});
+
+t.test('@server:uri sends a resource of a tool server, and is completed', parts, async (t) => {
+  const team = { command: process.execPath, args: [resolve('test', 'support', 'offeringServer.cjs')] };
+  const { runner, neovim } = await startWithRunner(t, {
+    runner: { models },
+    setup: { mcpServers: { team } },
+    before: choosing,
+    files: { '.env': 'OWN=1\n' },
+  });
+  await neovim.type('ccMINE=1<Esc>');
+  await neovim.until('return vim.bo.modified');
+  await neovim.lua("vim.cmd.file('/work/.env')");
+  runner.say('A memo.');
+  await neovim.lua("vim.cmd('RunnerChat what is @team:memo://1, and @team:memo://nothing')");
+  await neovim.until<string>(text, says('A memo.'));
+  await neovim.until(isFree);
+  t.match(await neovim.lua(text), /\*with team:memo:\/\/1 \(18 bytes, about \d+ tokens\)\*/);
+  t.match(JSON.stringify(runner.bodies('/api/chat')), 'Remember @notes.md');
+  t.match((await neovim.told()).at(-1), /The tool server team has nothing at memo:/);
+
+  // It looks like a secret by the path that the server says. A buffer of this machine never stands in for it.
+  await neovim.lua("_G.choices = { 'Yes' }");
+  runner.say('A secret.');
+  await neovim.lua("vim.cmd('RunnerChat what is @team:file:///work/.env')");
+  await neovim.until<string>(text, says('A secret.'));
+  await neovim.until(isFree);
+  t.match(await neovim.lua('return _G.asked'), [
+    /^team:file:\/\/\/work\/\.env looks like a file with secrets/,
+  ]);
+  t.match(JSON.stringify(runner.bodies('/api/chat')), 'KEY=1');
+  t.notMatch(JSON.stringify(runner.bodies('/api/chat')), 'MINE=1');
+
+  await neovim.type('Gi@te<Tab><C-y>memo://p<Tab>');
+  await neovim.until(
+    "return vim.fn.pumvisible() == 1 and vim.fn.complete_info({ 'items' }).items[1].menu == 'The pair'",
+  );
+  await neovim.type('<C-y> so<Esc>');
+  await neovim.until<string>(text, (now) => now.endsWith('@team:memo://pair so'));
 });
 
 t.test('/name sends a prompt that is kept as a file, and is completed', parts, async (t) => {

@@ -800,9 +800,12 @@ t.test('lists and messages take no key that is meant for something else', parts,
       vim.notify = load('return function(message) table.insert(_G.told, message) end', source)()`;
     const { neovim } = await start(t, { before: own });
     const height = 'return vim.o.cmdheight';
-    await neovim.lua("vim.o.columns = 60 vim.cmd('RunnerChat see #file:nope.txt')");
+    await neovim.lua(`
+      vim.o.columns = 60
+      vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.fn['repeat']({ ('x'):rep(1023) }, 1025))
+      vim.cmd('RunnerChat see #buffer')`);
     const [said = ''] = await neovim.until<readonly string[]>('return _G.told', ({ length }) => length > 0);
-    t.match(said, /^Runner: Nothing was sent\. There is no file nope\.txt\. .* completes the names\.$/);
+    t.match(said, /^Runner: Nothing was sent\. a new file has more than 1 MB\. .* :RunnerChat them\.$/);
     t.equal(await neovim.lua(height), 3);
     await neovim.until<number>(`vim.api.nvim_input('j') ${height}`, (now) => now === 1);
 

@@ -1,4 +1,4 @@
---- Attachments of a prompt: lines of a buffer, a buffer, a file.
+--- Attachments of a prompt: lines of a buffer, or all of it.
 local M = {}
 
 --- The protocol's attachment.
@@ -62,50 +62,6 @@ function M.of_buffer(bufnr)
   local text = table.concat(vim.api.nvim_buf_get_lines(bufnr, 0, -1, false), '\n')
   local language = to_language(vim.bo[bufnr].filetype)
   return { attachment = { path = path, language = language, text = text, uris = uris_of(bufnr) }, title = path }
-end
-
----@param path string
----@return string? text
----@return string? problem
-local function read(path)
-  local stat = vim.uv.fs_stat(path)
-  if not stat then
-    return nil, ('There is no file %s. <C-x><C-o> after #file: completes the names.'):format(path)
-  elseif stat.type ~= 'file' then
-    return nil, ('%s is no file.'):format(path)
-  elseif stat.size > most_bytes then
-    return nil, ('%s has more than 1 MB. Open it, and :RunnerChat the lines that matter.'):format(path)
-  end
-  local file, problem = io.open(path, 'rb')
-  local text = file and file:read(most_bytes + 1)
-  if file then
-    file:close()
-  end
-  if not file then
-    return nil, ('%s cannot be read: %s.'):format(path, problem)
-  elseif (text or ''):find('\0', 1, true) then
-    return nil, ('%s is no text.'):format(path)
-  end
-  return text or ''
-end
-
---- The text in the editor if the file is open there, else the text on the disk.
----@param path string From the working folder.
----@return runner.Context?
----@return string? problem
-function M.of_file(path)
-  local full = vim.fs.normalize(path)
-  local bufnr = vim.fn.bufnr(('^%s$'):format(vim.fn.fnameescape(vim.fn.fnamemodify(full, ':p'))))
-  if bufnr ~= -1 and vim.api.nvim_buf_is_loaded(bufnr) then
-    return M.of_buffer(bufnr)
-  end
-  local text, problem = read(full)
-  if not text then
-    return nil, problem
-  end
-  local language = vim.filetype.match({ filename = full })
-  local uris = { vim.uri_from_fname(vim.fn.fnamemodify(full, ':p')) }
-  return { attachment = { path = path, language = language, text = text, uris = uris }, title = path }
 end
 
 ---@param list runner.Context[]

@@ -1,14 +1,15 @@
---- `#buffer` and `#file:path` in a prompt: what they name goes along with it. `@path` is in `named.lua`. All of them are
---- completed here.
+--- `#buffer` in a prompt: it goes along with it. `@path` and `#file:path` are in `named.lua`. All of them are completed
+--- here.
 local attachments = require('runner.chat.attachments')
+local connection = require('runner.connection')
 local prompts = require('runner.chat.prompts')
 
 local M = {}
 
---- The most mentions in one prompt; more are a mistake.
-local most = 20
 --- The most paths that are offered.
 local most_paths = 200
+--- In ms that the completion waits for the resources of a tool server.
+local patience = 1000
 
 ---@param bufnr integer
 ---@return boolean
@@ -42,52 +43,25 @@ local function of_other_buffer()
   return attachments.of_buffer(bufnr)
 end
 
---- Paths with spaces are quoted.
----@param word string
----@return string?
-local function path_in(word)
-  local path = word:match('^#file:"([^"]+)"') or word:match('^#file:([^"].*)$')
-  -- Punctuation of the sentence may follow.
-  if path and not vim.uv.fs_stat(path) then
-    path = path:gsub('[.,;:!?)]+$', '')
-  end
-  return path
-end
-
----@param word string
----@return runner.Context?
----@return string? problem
-local function resolve(word)
-  if word:match('^#buffer[.,;:!?)]*$') then
-    return of_other_buffer()
-  end
-  local path = path_in(word)
-  if path then
-    return attachments.of_file(path)
-  end
-end
-
---- All mentions, each once, in order.
+--- What `#buffer` in a prompt means, if it is there.
 ---@param prompt string
 ---@return runner.Context[]?
 ---@return string? problem
 function M.resolve(prompt)
-  local found, seen = {}, {}
-  for _, pattern in ipairs({ '()(#file:"[^"\n]+")', '()(#file:[^%s"]%S*)', '()(#buffer%S*)' }) do
-    for at, word in prompt:gmatch(pattern) do
-      local is_word = at == 1 or prompt:sub(at - 1, at - 1):match('[%s(]') ~= nil
-      if is_word and not seen[word] and #found < most then
-        seen[word] = true
-        local context, problem = resolve(word)
-        if problem then
-          return nil, problem
-        elseif context then
-          found[#found + 1] = context
-        end
-      end
+  for word in (' ' .. prompt):gmatch('[%s(](#buffer%S*)') do
+    if word:match('^#buffer[.,;:!?)]*$') then
+      local context, problem = of_other_buffer()
+      return context and { context }, problem
     end
   end
-  return found
+  return {}
+end
+
+---@param mark '#file:'|'@'
+---@param name string
+---@return string
+local function to_word(mark, name)
+  return mark .. (name:find('%s') and ('"%s"'):format(name) or name)
 end
 
 ---@param lead string Of a path.
@@ -96,8 +70,21 @@ end
 local function complete_paths(lead, mark)
   local paths = vim.fn.getcompletion(lead, 'file')
   return vim.tbl_map(function(path)
-    return mark .. (path:find('%s') and ('"%s"'):format(path) or path)
+    return to_word(mark, path)
   end, vim.list_slice(paths, 1, most_paths))
+end
+
+--- Resources of tool servers, such as `@team:memo://1`. The daemon starts a server once its name is whole.
+---@param lead string
+---@return table[]
+local function complete_resources(lead)
+  if lead:find('^[^:]*/') then
+    return {}
+  end
+  local found = connection.request_now('runner/files/complete', { word = lead }, patience)
+  return vim.tbl_map(function(resource)
+    return { word = to_word('@', resource.word), menu = resource.description }
+  end, found and found.words or {})
 end
 
 ---@param base string
@@ -115,7 +102,9 @@ local function complete(base)
   end
   local mark = base:match('^#file:') or base:match('^@')
   if mark then
-    return complete_paths((base:sub(#mark + 1):gsub('^"', '')), mark)
+    local lead = base:sub(#mark + 1):gsub('^"', '')
+    local paths = complete_paths(lead, mark)
+    return mark == '@' and vim.list_extend(paths, complete_resources(lead)) or paths
   end
   return vim.tbl_filter(function(word)
     return vim.startswith(word, base)

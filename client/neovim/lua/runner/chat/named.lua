@@ -1,5 +1,6 @@
---- `@path`, `@folder/`, `@src/**/*.ts` and `@https://…` in a prompt: what they name goes along with it. The daemon finds
---- it; files that are open are sent as they are in the editor.
+--- `@path`, `@folder/`, `@src/**/*.ts`, `@https://…` and `@server:uri` in a prompt: what they name goes along with it.
+--- `#file:path` is another spelling of `@path`. The daemon finds it; files that are open are sent as they are in the
+--- editor.
 local connection = require('runner.connection')
 local controls = require('runner.controls')
 local notice = require('runner.notice')
@@ -77,11 +78,19 @@ local function real_path(path)
   return vim.uv.fs_realpath(path) or path
 end
 
+--- The path of a file of this machine. The address of a resource is the word of its server, whatever it says.
+---@param file runner.FoundFile
+---@return string?
+local function path_of(file)
+  local uri = file.attachment and file.attachment.uris and file.attachment.uris[1] or ''
+  local path = vim.startswith(uri, 'file:') and real_path(vim.uri_to_fname(uri)) or nil
+  return path == real_path(vim.fs.abspath(file.path)) and path or nil
+end
+
 --- The text of a file that is open and not saved.
 ---@param file runner.FoundFile
 local function take_from_editor(file)
-  local uri = file.attachment and file.attachment.uris and file.attachment.uris[1]
-  local path = uri and real_path(vim.uri_to_fname(uri))
+  local path = path_of(file)
   for _, bufnr in ipairs(path and vim.api.nvim_list_bufs() or {}) do
     local name = vim.bo[bufnr].modified and vim.bo[bufnr].buftype == '' and vim.api.nvim_buf_get_name(bufnr) or ''
     if name ~= '' and real_path(name) == path then
@@ -173,10 +182,11 @@ end
 ---@param typed string
 ---@param take fun(along: runner.Along) Not called if nothing is to be sent; the user knows why.
 function M.find(typed, take)
-  if not (' ' .. typed):find('%s@[^%s@]') then
+  local text = (' ' .. typed):gsub('([%s(])#file:', '%1 @')
+  if not text:find('%s@[^%s@]') then
     return take({ contexts = {}, images = {} })
   end
-  connection.request('runner/files/find', { text = typed, cwd = vim.uv.cwd() }, function(err, result)
+  connection.request('runner/files/find', { text = text, cwd = vim.uv.cwd() }, function(err, result)
     if err then
       return notice.complain(('Nothing was sent. %s'):format(err.message))
     end
