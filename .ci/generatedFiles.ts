@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { SettingName } from '../daemon/config/settings.ts';
+import { documentsManual, runnerManual } from './manualPages.ts';
 import {
   editorTable,
   luaHelp,
@@ -12,7 +13,7 @@ import {
   toManifest,
 } from './settingsPages.ts';
 
-/** A file that is made, or has a part that is made, from the table of settings. */
+/** A file that is made, or has a part that is made, from a table of the programs: settings, or commands. */
 export interface GeneratedFile {
   readonly path: string;
   /** The new text of the file. The parts that are not made stay as they are now. */
@@ -38,6 +39,8 @@ export const generatedFiles: readonly GeneratedFile[] = [
     path: 'client/neovim/doc/runner.txt',
     generate: (page) => page.replace(/^ {2}host [\s\S]*?(?=\n\n)/m, () => luaHelp(neovimSettings)),
   },
+  { path: 'man/runner.1', generate: runnerManual },
+  { path: 'man/runner-docs.1', generate: documentsManual },
 ];
 
 export function readManifestSettings(): Readonly<Record<string, ManifestSetting>> {

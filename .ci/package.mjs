@@ -71,7 +71,7 @@ function filesOf([path, ...endings]) {
 }
 
 function manifest() {
-  const { bin, files, mcpName, scripts, dependencies, devDependencies, overrides, ...rest } = JSON.parse(
+  const { bin, files, man, mcpName, scripts, dependencies, devDependencies, overrides, ...rest } = JSON.parse(
     readFileSync('package.json', 'utf8'),
   );
   return { ...rest, files: ['**'] };

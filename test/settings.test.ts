@@ -3,7 +3,7 @@ import t from 'tap';
 import { editorSettings, generatedFiles, readManifestSettings } from '../.ci/generatedFiles.ts';
 import { names, rowOf } from '../.ci/settingsPages.ts';
 
-t.test('every file that is made from the table of settings is up to date', async (t) => {
+t.test('every file that is made from a table of the programs is up to date', async (t) => {
   for (const { path, generate } of generatedFiles) {
     const now = readFileSync(path, 'utf8');
     t.equal(now, generate(now), `${path} ("npm run generate" writes it)`);

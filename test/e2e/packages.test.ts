@@ -16,6 +16,7 @@ interface Manifest {
   readonly mcpName: string;
   readonly version: string;
   readonly bin: Readonly<Record<string, string>>;
+  readonly man: readonly string[];
   readonly files: readonly string[];
 }
 
@@ -39,6 +40,17 @@ for (const program of Object.keys(manifest.bin))
     const { stdout, stderr } = run(program, '--version');
     t.ok(stdout.includes(manifest.version), stderr);
   });
+
+t.test('the npm package has the manual pages of its programs', async (t) => {
+  for (const path of manifest.man) {
+    const [, name = '', section = ''] = /^man\/(.+)\.(\d)$/.exec(path) ?? [];
+    t.ok(manifest.bin[name], `${name} is a program`);
+    t.match(
+      readFileSync(join(folder, path), 'utf8'),
+      `.TH ${name.toUpperCase().replaceAll('-', '\\-')} ${section} `,
+    );
+  }
+});
 
 t.test('the npm package has the daemon and the pages that the terminal needs', async (t) => {
   const { status, stdout, stderr } = run('runner', 'chat', '--practice', 'What is a Modelfile?');

@@ -43,6 +43,7 @@ const parts = {
     isThere: () => existsSync(join(places.indieAuthPeer, 'done')),
     install: '.ci/indieAuthPeer.sh',
   },
+  groff: { isThere: () => isOnPath('groff'), install: 'apt-get install groff-base' },
   java: { isThere: () => isOnPath('java'), install: 'apt-get install default-jre-headless' },
   mcpTools: {
     isThere: () => existsSync(join(places.mcpModules, '@modelcontextprotocol', 'conformance')),
