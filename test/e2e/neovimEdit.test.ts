@@ -99,6 +99,18 @@ t.test('lines are changed as an instruction says', parts, async (t) => {
     t.strictSame(await neovim.told(), []);
   });
 
+  t.test('the parts that wait stay where they are when an accepted one is undone', async (t) => {
+    const { runner, neovim } = await start(t);
+    runner.say(block('local a = 10', 'local b = 2', 'local c = 30', 'local d = 4'));
+    await neovim.lua("vim.cmd('%RunnerEdit times ten')");
+    await offered(neovim);
+    await neovim.type('gau');
+    await neovim.until<string>(buffer, (now) => now === file.join('|'));
+    t.match(await shown(neovim), { deleted: [2, 4], added: [[2, false, 'local c = 30']] });
+    await neovim.type('gA');
+    await neovim.until<string>(buffer, (now) => now === 'local a = 1|local b = 2|local c = 30|local d = 4');
+  });
+
   t.test('all of it is one step of undo, and lines may be added, deleted and moved', async (t) => {
     const { runner, neovim } = await start(t);
     runner.say(

@@ -3,6 +3,7 @@ local connection = require('runner.connection')
 local hunks = require('runner.edit.hunks')
 local incoming = require('runner.incoming')
 local keys = require('runner.edit.keys')
+local marks = require('runner.edit.marks')
 local notice = require('runner.notice')
 
 ---@alias runner.EditPhase 'asking'|'waiting'|'thinking'|'writing'|'done'
@@ -78,9 +79,9 @@ function Edit.create(bufnr, lines, on_end)
     accepted = 0,
     on_end = on_end,
   }, Edit)
-  self.place = vim.api.nvim_buf_set_extmark(bufnr, namespace, lines.first, 0, {})
+  self.place = marks.set(bufnr, namespace, lines.first, {})
   for row = lines.first, lines.last - 1 do
-    vim.api.nvim_buf_set_extmark(bufnr, highlight, row, 0, { line_hl_group = 'RunnerEditLines' })
+    marks.set(bufnr, highlight, row, { line_hl_group = 'RunnerEditLines' })
   end
   return self
 end
@@ -99,7 +100,7 @@ end
 ---@private
 ---@param text string
 function Edit:say(text)
-  self.hint = vim.api.nvim_buf_set_extmark(self.bufnr, namespace, self:row(), 0, {
+  self.hint = marks.set(self.bufnr, namespace, self:row(), {
     id = self.hint,
     virt_text = { { '  ' .. text, 'RunnerHint' } },
     virt_text_pos = 'eol',
@@ -302,7 +303,7 @@ end
 function Edit:show_hint()
   self:clear_marks()
   local all = #self.hunks == 1 and '' or (', gA and gR all %d, ]c the next'):format(#self.hunks)
-  vim.api.nvim_buf_set_extmark(self.bufnr, namespace, hunks.row_of(self.bufnr, self.hunks[1]), 0, {
+  marks.set(self.bufnr, namespace, hunks.row_of(self.bufnr, self.hunks[1]), {
     virt_text = { { ('  ga accepts, gr rejects%s'):format(all), 'RunnerHint' } },
     virt_text_pos = 'eol',
     hl_mode = 'combine',

@@ -1,6 +1,7 @@
 --- The difference between lines of a buffer and the new ones: shown in their place, and accepted hunk by hunk. The new
 --- lines are virtual, so nothing changes before the user accepts it.
 local controls = require('runner.controls')
+local marks = require('runner.edit.marks')
 
 local M = {}
 
@@ -166,16 +167,16 @@ local function show(bufnr, hunk, row)
     after = after - 1
   end
   local deleted = #hunk.old - before - after
-  hunk.mark = vim.api.nvim_buf_set_extmark(bufnr, namespace, row, 0, { right_gravity = true })
+  hunk.mark = marks.set(bufnr, namespace, row, { right_gravity = true })
   for at = row + before, row + before + deleted - 1 do
-    vim.api.nvim_buf_set_extmark(bufnr, namespace, at, 0, { line_hl_group = 'RunnerEditDeleted', priority = 200 })
+    marks.set(bufnr, namespace, at, { line_hl_group = 'RunnerEditDeleted', priority = 200 })
   end
   local added = vim.list_slice(hunk.new, before + 1, #hunk.new - after)
   if #added == 0 then
     return
   end
   local is_above = before + deleted == 0
-  vim.api.nvim_buf_set_extmark(bufnr, namespace, row + (is_above and 0 or before + deleted - 1), 0, {
+  marks.set(bufnr, namespace, row + (is_above and 0 or before + deleted - 1), {
     virt_lines = to_virtual(bufnr, added),
     virt_lines_above = is_above,
   })
