@@ -422,9 +422,9 @@ t.test('where readline has the keys of vi, so has the conversation', async (t) =
   await run.stdout.until(/m:1b › $/);
   run.type('one two three');
   await run.stdout.until(/three$/);
-  run.type('\u001bbdwix\r');
+  run.type('\u001bbdwax\r');
   await run.stdout.until(/20 tokens[^›]*› $/);
-  run.type('four\r');
+  run.type('fur\u001b0ao\r');
   await run.stdout.until(/20 tokens.*20 tokens[^›]*› $/s);
   run.type('\u001bkk');
   await run.stdout.until(/› one two x$/);

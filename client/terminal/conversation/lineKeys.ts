@@ -59,7 +59,7 @@ export class LineKeys {
     else if (ctrl && name === 'r') this.#beginSearch();
     else if (shiftEnter.includes(sequence) || (meta && (name === 'return' || name === 'enter')))
       this.#insert(lineEnd);
-    else return this.#takesVi(text, key);
+    else return this.#takesVi(text, key) || this.#takesInside(text, key);
     return true;
   }
 
@@ -76,6 +76,14 @@ export class LineKeys {
       text: line.slice(0, cursor) + text + line.slice(cursor),
       cursor: cursor + text.length,
     });
+  }
+
+  /** Node 20 appends what is typed within a line if several keys arrive at once. */
+  #takesInside(text: string, { ctrl = false, meta = false }: Key): boolean {
+    const { text: line, cursor } = this.#target.line;
+    if (ctrl || meta || cursor === line.length || !/^[^\p{Cc}]+$/u.test(text)) return false;
+    this.#insert(text);
+    return true;
   }
 
   #takesVi(text: string, { name, ctrl = false, meta = false, sequence = '' }: Key): boolean {
