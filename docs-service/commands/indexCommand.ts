@@ -79,7 +79,7 @@ async function embed(parts: EmbedParts, context: ProgramContext): Promise<void> 
       isNews ||= toEmbed > 0;
       if (isNews && embedded > 0) progress({ done: embedded, total: embedded + toEmbed });
     });
-    print(`${count(meaning?.progress.embedded ?? 0, 'document')} embedded\n`);
+    print(`${count(meaning?.progress?.embedded ?? 0, 'document')} embedded\n`);
   } catch (error) {
     log(`${parts.embeddings.url} cannot embed: ${showLine(messageOf(error))}`);
   } finally {

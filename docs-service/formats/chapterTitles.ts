@@ -3,14 +3,15 @@ import { visibleText } from './markdown/xmlText.ts';
 
 /**
  * What the contents of a book call its documents: their titles. If several have the same title, each has its file
- * behind it, with as many folders as tell them apart.
+ * behind it, with as many folders as tell them apart. Strangers see no folders, but they know the slugs.
  */
 export function chapterTitles(
   documents: readonly Pick<Document, 'title' | 'path' | 'slug'>[],
+  { isOpen = false }: { readonly isOpen?: boolean } = {},
 ): readonly string[] {
   const chapters = documents.map(({ title, path, slug }) => ({
     title: visibleText(title) || slug,
-    places: placesOf(path),
+    places: isOpen ? [slug] : placesOf(path),
   }));
   const titles = counted(chapters.map(({ title }) => title));
   const names = chapters.map(({ title, places }) => places.map((place) => `${title} · ${place}`));

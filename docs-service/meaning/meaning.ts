@@ -10,16 +10,22 @@ import type { NearSection } from './vectorTable.ts';
 export interface Meaning {
   /** Grows whenever other sections may be near. */
   readonly generation: number;
-  /** In documents. */
-  readonly progress: { readonly embedded: number; readonly toEmbed: number };
+  /** Undefined until the documents have been compared with the vectors, which only the process that keeps them does. */
+  readonly progress: EmbeddingProgress | undefined;
   /** The nearest sections first; undefined while the runner cannot say. */
   nearest(
     question: string,
     options: { readonly drafts: boolean; readonly count: number },
   ): Promise<readonly NearSection[] | undefined>;
   /** Resolves once every document has been embedded. @throws {Error} with a sentence if the runner cannot. */
-  embedAll(signal: AbortSignal, onProgress?: (progress: Meaning['progress']) => void): Promise<void>;
+  embedAll(signal: AbortSignal, onProgress?: (progress: EmbeddingProgress) => void): Promise<void>;
   close(): Promise<void>;
+}
+
+/** In documents, drafts included. */
+export interface EmbeddingProgress {
+  readonly embedded: number;
+  readonly toEmbed: number;
 }
 
 interface MeaningOptions {
@@ -47,7 +53,7 @@ export function createMeaning(options: MeaningOptions): Meaning {
   let generation = 0;
   let awayUntil = 0;
   let problem: string | undefined;
-  let progress = { embedded: 0, toEmbed: 0 };
+  let progress: EmbeddingProgress | undefined;
   const thread = createMeaningThread({
     worker,
     data: { embeddings, place },
@@ -72,10 +78,11 @@ export function createMeaning(options: MeaningOptions): Meaning {
     });
     worked();
   };
+  const isWhole = async () => (await index.summary().catch(() => undefined))?.isComplete === true;
   const ending = new AbortController();
   const running = follow();
 
-  /** Embeds what has changed, as long as this process is the writer. */
+  /** Embeds what has changed, as long as this process is the writer and the index is whole. */
   async function follow(): Promise<void> {
     let done = -1;
     for (const { signal } = ending; !signal.aborted; ) {
@@ -84,6 +91,7 @@ export function createMeaning(options: MeaningOptions): Meaning {
       );
       const current = index.generation;
       if (signal.aborted || current === done || !isWriter()) continue;
+      if (!(await isWhole())) continue;
       try {
         await embedAll(signal);
         done = current;
@@ -127,7 +135,7 @@ interface Embedding {
 
 async function embedWhatIsNew(
   { index, thread, signal }: Embedding,
-  report: (progress: Meaning['progress']) => void,
+  report: (progress: EmbeddingProgress) => void,
 ): Promise<void> {
   const listed = await listAll(index, signal);
   const wanted = await thread.sync(listed);

@@ -79,6 +79,7 @@ t.test('strangers read what is public, and are asked to sign in for the rest', a
     t.equal((await browse(path, { method: path === '/mcp' ? 'POST' : 'GET' })).statusCode, 401, path);
   const moved = await browse('/read/open-start');
   t.match([moved.statusCode, moved.headers['location']], [308, '/read/start']);
+  t.equal(moved.headers['cache-control'], 'private, no-cache', 'it may be closed later');
   t.equal((await browse('/read/next', { method: 'POST' })).statusCode, 405);
 });
 
@@ -129,6 +130,12 @@ t.test('the pages of strangers', async (t) => {
     t.match((await browse(`/read?q=${encodeURIComponent(query)}`)).body, /2 documents for/, query);
   t.match((await browse('/read?q=lantern+-neighbour')).body, /1 document for/);
   t.match((await browse('/read?q=-lantern')).body, /1 document for/, 'exclusions alone');
+  for (const word of secretWords) {
+    const found = (await browse(`/read?q=${word}`)).body;
+    t.match(found, /0 documents for/, `${word} in a title of a link, in an attribute or in a comment`);
+    t.match((await browse(`/read?q=-${word}`)).body, /3 documents for/, `-${word}`);
+    t.match((await browse(`/read?q=words+-${word}`)).body, /2 documents for/, `words -${word}`);
+  }
   const again = await browse('/read/start', {
     headers: { 'if-none-match': String((await browse('/read/start')).headers['etag']) },
   });
@@ -276,6 +283,47 @@ t.test('what is public no more is closed at once', async (t) => {
   for (const path of ['/sitemap.xml', '/opensearch.xml']) t.equal((await browse(path)).statusCode, 404, path);
   t.equal((await browse('/llms.txt')).statusCode, 401);
   t.match((await browse('/robots.txt')).body, 'Disallow: /\n');
+});
+
+t.test('documents with the same title have no folders in public collections', async (t) => {
+  const { browse } = await openStranger(
+    t,
+    {},
+    {
+      'halcyon/one/start.md': '# Same\n',
+      'halcyon/two/obsidian.md': '---\nslug: second\n---\n# Same\n',
+      'collections/book.yaml': 'public: true\ndocs: [start, second]\n',
+    },
+  );
+  const book = (await browse('/read/collections/book')).body;
+  t.match(book, 'Same · start</a>');
+  t.match(book, 'Same · second</a>');
+  const page = (await browse('/read/start?in=book')).body;
+  t.match(page, 'Same · second');
+  t.notMatch(book + page, /halcyon|obsidian/);
+});
+
+t.test('strangers do not see when something else changes', async (t) => {
+  const { browse, content, indexer } = await openStranger(t);
+  const paths = ['/read', '/read/start', '/read?q=lantern', '/read/collections/handbook'];
+  const others = ['/llms.txt', '/sitemap.xml', '/robots.txt', '/read/collections/handbook/feed.atom'];
+  const look = async () => {
+    const seen = [];
+    for (const path of [...paths, ...others]) {
+      const { headers, body } = await browse(path);
+      seen.push([path, headers['etag'], body]);
+    }
+    return seen;
+  };
+  const before = await look();
+  const { writeFiles } = await import('../support/temporaryFolder.ts');
+  await writeFiles(content, { 'closed/zirconium.md': '# Other words\n', 'closed/new.md': 'lantern\n' });
+  await indexer.sync();
+  t.same(await look(), before);
+  await writeFiles(content, { 'open/undated.md': '# Undated, but new\n\nA lantern.\n' });
+  await indexer.sync();
+  const etagIn = (seen: typeof before) => seen.find(([path]) => path === '/llms.txt')?.[1];
+  t.not(etagIn(await look()), etagIn(before));
 });
 
 t.test('strangers count by address, and take nothing from the owner', async (t) => {

@@ -33,13 +33,18 @@ description: How to begin.
 ---
 # First steps
 
-Words about reading, and [the next page](next.md). [More](../closed/zirconium.md), [the plan](../closed/basilisk/README.md#quokka "see"),
-<a href="/closed/zirconium.md">raw</a>, [by reference][ref], [a draft](halcyon.md), [a folder](/closed/basilisk/), [a guide](obsidian)
+Words about reading, and [the next page](next.md). [More](../closed/zirconium.md), [the plan](../closed/basilisk/README.md#quokka "tamarind see"),
+<a title="vermilion" href="/closed/zirconium.md" lang="en" data-note='juniper > wolverine'>raw</a>, [by reference][ref], [a draft](halcyon.md), [a folder](/closed/basilisk/), [a guide](obsidian)
 and ![a circle](pictures/circle.svg) [hidden](../closed/pictures/marzipan.svg).
 
 ![dot](pictures/dot.png)
 
-[ref]: ../closed/zirconium.md
+<!-- marzipan
+
+saffron -->
+
+[ref]: <../closed/zirconium.md>
+  'peregrine'
 `,
   'open/next.md': `---
 title: Next steps
@@ -56,7 +61,7 @@ Words to search for: [neighbour word ${'x '.repeat(3)}](../closed/zirconium.md) 
 
 ## D
 `,
-  'open/undated.md': '# Undated\n\nA lantern.\n',
+  'open/undated.md': '# Undated\n\nA lantern. <textarea>halcyon</textarea>\n',
   'open/obsidian.md':
     '---\ntitle: The obsidian file\ntype: juniper\ntags: [Shared]\n---\nreading lantern obsidian words',
   'open/halcyon.md':

@@ -46,12 +46,13 @@ export function createLlmsRoute(options: LlmsRouteOptions): FastifyPluginAsync {
       const library = await readPublic();
       if (library.collections.length > 0) {
         authorization.countVisit(request, reply);
-        return { key: ['public'], list: publicList(library) };
+        return { key: stampOf(library), list: publicList(library) };
       }
     }
     if (!isOwner) await authorization.requireReader(request, reply);
     const drafts = isOwner || seesDrafts(request);
-    return { key: [isOwner, drafts], list: await everything({ isOwner, drafts }) };
+    const key = JSON.stringify([index.generation, isOwner, drafts]);
+    return { key, list: await everything({ isOwner, drafts }) };
   }
 
   async function everything({ isOwner, drafts }: { readonly isOwner: boolean; readonly drafts: boolean }) {
@@ -77,7 +78,7 @@ export function createLlmsRoute(options: LlmsRouteOptions): FastifyPluginAsync {
   }
 
   function send(request: FastifyRequest, reply: FastifyReply, { key, list }: Asked): FastifyReply {
-    const etag = createEtag(JSON.stringify([instance, index.generation, ...key]));
+    const etag = createEtag(instance, key);
     setValidators(reply, etag).type('text/plain; charset=utf-8');
     if (isNotModified(request, etag)) return reply.code(304).send();
     if (request.method === 'HEAD') return reply.send(Readable.from([]));
@@ -88,9 +89,17 @@ export function createLlmsRoute(options: LlmsRouteOptions): FastifyPluginAsync {
 }
 
 interface Asked {
-  /** What the list depends on besides the library. */
-  readonly key: readonly unknown[];
+  /** What the list depends on. */
+  readonly key: string;
   readonly list: LlmsList;
+}
+
+/** It stays the same when something else changes, so that strangers do not see when that is. */
+function stampOf({ collections, documents }: PublicLibrary): string {
+  return JSON.stringify([
+    collections.map(({ definition, documents }) => [definition.title, documents.map(({ slug }) => slug)]),
+    documents.map(({ slug, title, description }) => [slug, title, description]),
+  ]);
 }
 
 /** The collections in the order of their names, and then what is in none of them. */

@@ -18,7 +18,7 @@ export function collectionPage({ site, collection, page: number, pageSize }: Col
   const { name, title, description, author } = definition;
   const address = collectionAddress(site, name);
   const start = (number - 1) * pageSize;
-  const titles = chapterTitles(documents);
+  const titles = chapterTitles(documents, site);
   const items = documents.slice(start, start + pageSize).map((document, at) => {
     const label = escapeHtml(titles[start + at] ?? document.title);
     return documentItem(document, { site, collection: name, title: label });

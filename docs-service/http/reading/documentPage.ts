@@ -23,11 +23,12 @@ export interface Neighbours {
 export function neighboursIn(
   { definition, documents }: LibraryCollection,
   slug: string,
+  site: Site,
 ): Neighbours | undefined {
   const at = documents.findIndex((one) => one.slug === slug);
   if (at < 0) return undefined;
   const near = documents.slice(Math.max(0, at - 1), at + 2);
-  const titles = chapterTitles(near);
+  const titles = chapterTitles(near, site);
   const named = (one: DocumentMetadata | undefined) =>
     one && { ...one, title: titles[near.findIndex(({ slug }) => slug === one.slug)] ?? one.title };
   return {

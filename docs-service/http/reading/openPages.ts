@@ -122,6 +122,8 @@ export function createOpenPages(options: OpenPagesOptions): OpenPages {
       const document = await readDocument(library, slug);
       if (document === undefined) {
         const other = library.documents.find(({ path }) => tryPathSlugs(path)?.long === slug);
+        // Browsers would keep it, and what is public no more is closed at once.
+        if (other) reply.header('cache-control', 'private, no-cache');
         return other && reply.redirect(readingPath(site, other.slug), 308);
       }
       const article = await renditions.openArticle(document, library.has);
@@ -131,7 +133,7 @@ export function createOpenPages(options: OpenPagesOptions): OpenPages {
       const collection = having.find(({ definition }) => definition.name === name) ?? having[0];
       const around = documentPage({
         ...{ site, document, folders: noFolders },
-        around: collection && neighboursIn(collection, slug),
+        around: collection && neighboursIn(collection, slug, site),
         canonical: readingPath({ root: href }, slug),
       });
       return sendAround(request, reply, { article, around, authorization });

@@ -5,6 +5,7 @@ import type { DocumentIndex, SearchHit } from '../../search/documentIndex.ts';
 import { excerptOf } from '../../search/excerpt.ts';
 import { type Clause, isEmptyQuery, parseQuery, type Query, withoutExclusions } from '../../search/query.ts';
 import { hits } from '../../search/snippet.ts';
+import { withoutScripts } from '../../search/withoutScripts.ts';
 
 const byText = { matched: 'text', place: undefined } as const;
 
@@ -24,13 +25,13 @@ export interface OpenResults {
 
 /** Each is read, so that there are few. */
 const maxResults = 60;
-/** In UTF-16 units: more of a text is not searched again. */
-const maxSearched = 300_000;
+/** In UTF-16 units: more of a text is not searched again; with the paths of links, more of it is not looked at. */
+const [maxSearched, maxRead] = [300_000, 1_200_000];
 
 /**
  * A search for strangers. The index also finds a document by the paths of its links, and these may name what is not
  * public: by the words that are found, or excluded, a stranger could guess them. So what the index finds is searched
- * once more, without those paths. Excerpts come from there too.
+ * once more, without those paths and without comments, which no page shows. Excerpts come from there too.
  */
 export async function searchOpen(
   index: DocumentIndex,
@@ -45,7 +46,8 @@ export async function searchOpen(
   for (const hit of found) {
     const document = library.has(hit.document.slug) ? await index.read(hit.document.slug) : undefined;
     if (document === undefined || document.draft) continue;
-    const text = withoutLinks(document, (path) => paths.has(path)).slice(0, maxSearched);
+    const shown = { ...document, body: withoutScripts(document.body).slice(0, maxRead) };
+    const text = withoutLinks(shown, (path) => paths.has(path)).slice(0, maxSearched);
     if (isMatch(query, document, text))
       items.push({ ...hit, ...excerptOf({ title: document.title, body: text }, query, byText) });
   }

@@ -286,7 +286,7 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
   /** The documents before and after, if the reader came from a collection. */
   async function neighboursOf(slug: string, name: string | undefined): Promise<Neighbours | undefined> {
     const collection = name !== undefined && isSlug(name) ? await findCollection(index, name) : undefined;
-    return collection && neighboursIn(collection, slug);
+    return collection && neighboursIn(collection, slug, site);
   }
 }
 
