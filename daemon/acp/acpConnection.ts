@@ -87,8 +87,13 @@ export function connectAgent({
         client.request(methods.client.fs.readTextFile, file);
       const writeTextFile: PromptClient['writeTextFile'] = (file) =>
         client.request(methods.client.fs.writeTextFile, file);
+      const elicit: PromptClient['elicit'] = (question, cancellationSignal) =>
+        client.request(methods.client.elicitation.create, question, {
+          cancellationSignal,
+          stopWaitingOnCancel: true,
+        });
       return answer((params: PromptRequest, signal) =>
-        agent.prompt(params, { update, askPermission, readTextFile, writeTextFile, signal }),
+        agent.prompt(params, { update, askPermission, elicit, readTextFile, writeTextFile, signal }),
       )(request);
     })
     .onRequest(session.load, ({ client, ...request }) => {

@@ -18,10 +18,12 @@ import type {
   SetSessionConfigOptionResponse,
 } from '@agentclientprotocol/sdk';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
+import type { ElicitMode } from '../chat/daemonTools.ts';
 import type { Core } from '../compose/core.ts';
 import type { EditorFiles } from '../tools/builtin/editorStore.ts';
 import { type Client, createAskApproval, editorFilesOf, type PromptClient, type Update } from './client.ts';
 import { readClientMcpServers } from './clientMcpServers.ts';
+import { createAskElicitation, elicitModesOf } from './elicitation.ts';
 import { createKeptConversations, historyOf, replay } from './keptConversations.ts';
 import { createModelOptions } from './modelOptions.ts';
 import { promptToMessage } from './promptMessage.ts';
@@ -96,10 +98,11 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
   const options = createModelOptions(core, sessions);
   let takesNotices = false;
   let fileSystem: FileSystemCapabilities | undefined;
+  let elicitModes: readonly ElicitMode[] = [];
   /** The editor's files of the sessions that are answering. */
   const files = new Map<string, EditorFiles>();
-  const setTools = (id: string, given: Omit<ClientTools, 'files'>) =>
-    tools.set(id, { ...given, files: () => files.get(id) });
+  const setTools = (id: string, given: Omit<ClientTools, 'files' | 'elicitModes'>) =>
+    tools.set(id, { ...given, files: () => files.get(id), elicitModes: () => elicitModes });
 
   /** A failure is only logged here: the first prompt reports it, if it has not passed by then. */
   const list = (method: string, signal: AbortSignal) =>
@@ -133,6 +136,7 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
     initialize({ clientCapabilities }) {
       takesNotices = Boolean(clientCapabilities?.session?.notices);
       fileSystem = clientCapabilities?.fs;
+      elicitModes = elicitModesOf(clientCapabilities);
       return initializeResponse(version, core.configuration.current.keepSessions);
     },
 
@@ -176,7 +180,7 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
     announce: (sessionId, update) => prompts.announce(sessionId, (next) => update(sessionId, next)),
 
     async prompt({ sessionId, prompt }, client) {
-      const { update, askPermission, signal: requestSignal } = client;
+      const { update, askPermission, elicit, signal: requestSignal } = client;
       const session = sessions.get(sessionId);
       const message = promptToMessage(prompt);
       return inTurn({ session, requestSignal, onDidEnd: release }, async (signal) => {
@@ -211,6 +215,8 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
             session,
             tools,
             ask: createAskApproval(sessionId, { askPermission, onDidShow: updates.shown }),
+            askElicitation:
+              elicitModes.length === 0 ? undefined : createAskElicitation(sessionId, { elicit, createId }),
             createId,
             updates,
             updateSessions: () => options.updateSessions(update),

@@ -1,4 +1,6 @@
 import type {
+  CreateElicitationRequest,
+  CreateElicitationResponse,
   FileSystemCapabilities,
   PermissionOption,
   ReadTextFileRequest,
@@ -25,11 +27,19 @@ export interface Client {
   readonly signal: AbortSignal;
 }
 
-/** The client that has sent a prompt: it can be asked whether a tool may run, and for its files. */
+/**
+ * The client that has sent a prompt: it can be asked whether a tool may run, what a tool server wants to know, and for
+ * its files.
+ */
 export interface PromptClient extends Client {
   readonly readTextFile: (file: ReadTextFileRequest) => Promise<ReadTextFileResponse>;
   readonly writeTextFile: (file: WriteTextFileRequest) => Promise<unknown>;
   readonly askPermission: (question: RequestPermissionRequest) => Promise<RequestPermissionResponse>;
+  /** An aborted signal withdraws the question. */
+  readonly elicit: (
+    question: CreateElicitationRequest,
+    signal: AbortSignal,
+  ) => Promise<CreateElicitationResponse>;
 }
 
 /** `always` holds beyond the session, until the tool changes. */

@@ -1,5 +1,5 @@
 import type { ToolServers } from '../../protocol/messages/tools.ts';
-import type { DaemonTools } from '../chat/daemonTools.ts';
+import type { DaemonTools, ElicitMode } from '../chat/daemonTools.ts';
 import type { EditorFiles } from '../tools/builtin/editorStore.ts';
 import type { AskableServer } from '../tools/toolServer.ts';
 
@@ -9,6 +9,8 @@ export interface ClientTools {
   readonly cwd: string;
   /** The client's file system, as long as it waits for an answer; undefined if it has none. */
   readonly files: () => EditorFiles | undefined;
+  /** How the client asks its user what a server wants to know. */
+  readonly elicitModes: () => readonly ElicitMode[];
 }
 
 /** The tool servers of one session. Each starts when a turn first needs it. */
@@ -62,7 +64,9 @@ export function createSessionTools(start: (given: ClientTools) => RunningTools):
   };
   const use = (sessionId: string): Running => {
     const found = running.get(sessionId) ?? {
-      tools: start(known.get(sessionId) ?? { servers: {}, cwd: '/', files: () => undefined }),
+      tools: start(
+        known.get(sessionId) ?? { servers: {}, cwd: '/', files: () => undefined, elicitModes: () => [] },
+      ),
       turns: 0,
     };
     running.delete(sessionId);

@@ -4,7 +4,7 @@ import type { ChatParams, ChatResult, FinishReason, Message } from '../../protoc
 import type { Model } from '../../protocol/messages/models.ts';
 import type { FilledPrompt } from '../../protocol/messages/prompts.ts';
 import { RunnerError } from '../base/errors.ts';
-import type { AskApproval, DaemonTool } from '../chat/daemonTools.ts';
+import type { AskApproval, AskElicitation, DaemonTool } from '../chat/daemonTools.ts';
 import { createToolLoop } from '../chat/toolLoop.ts';
 import type { Core } from '../compose/core.ts';
 import type { Runner } from '../runner/runner.ts';
@@ -18,6 +18,8 @@ interface TurnParts {
   readonly core: Pick<Core, 'chat' | 'asTurns' | 'servers' | 'takesTools'>;
   readonly tools: SessionTools;
   readonly ask: AskApproval;
+  /** Undefined if the user cannot be asked what a tool server wants to know. */
+  readonly askElicitation: AskElicitation | undefined;
   /** A new id for a call. */
   readonly createId: () => string;
   readonly options: ModelOptions;
@@ -89,7 +91,7 @@ async function answer(parts: TurnParts, params: ChatParams): Promise<ChatResult>
 }
 
 function answerWithTools(
-  { core, ask, createId, updates, signal }: TurnParts,
+  { core, ask, askElicitation, createId, updates, signal }: TurnParts,
   { runner, params }: { readonly runner: Runner; readonly params: ChatParams },
   running: RunningTools,
 ): Promise<ChatResult> {
@@ -106,6 +108,7 @@ function answerWithTools(
       },
     },
     askApproval: () => ask,
+    askElicitation: () => askElicitation,
     createId,
     onDidAllow: updates.started,
     onProgress: updates.progress,

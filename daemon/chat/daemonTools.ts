@@ -88,8 +88,15 @@ export interface CallOutcome {
   readonly unapprovedTool?: string;
 }
 
-/** As {@link ElicitForCall}, for the chat that the question names. */
-export type AskElicitation = (question: ElicitParams, signal: AbortSignal) => Promise<ElicitResult>;
+/** As {@link ElicitForCall}, for the chat that the question names, and for this call. */
+export type AskElicitation = (
+  question: ElicitParams,
+  signal: AbortSignal,
+  callId: string,
+) => Promise<ElicitResult>;
+
+/** By a form, or with an address to open. */
+export type ElicitMode = 'form' | 'url';
 
 /** Asks the user whether a call may run. Without a valid decision it rejects or returns a denial. */
 export type AskApproval = (call: ApproveToolParams, signal: AbortSignal) => Promise<ToolDecision>;

@@ -105,7 +105,7 @@ function callTool(
   const report = onProgress && newestOnly(onProgress);
   return tool.call(call.arguments, signal, {
     onProgress: (progress) => report?.({ streamId, id: call.id, ...progress }),
-    elicit: askElicitation && ((question, open) => askElicitation({ streamId, ...question }, open)),
+    elicit: askElicitation && ((question, open) => askElicitation({ streamId, ...question }, open, call.id)),
   });
 }
 

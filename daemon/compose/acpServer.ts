@@ -91,7 +91,7 @@ export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
 function startTools(
   options: AcpOptions & Required<Pick<McpServersOptions, 'openStores'>>,
   core: Core,
-  { servers, cwd, files }: ClientTools,
+  { servers, cwd, files, elicitModes }: ClientTools,
 ): RunningTools {
   const tools = new McpServers({
     settings: () => {
@@ -101,7 +101,7 @@ function startTools(
     },
     ...toolServerOptions(core, options, options.userFile),
     openStores: options.openStores,
-    canElicit: () => false,
+    elicitModes,
     builtin: {
       findPrivacy: core.findPrivacy,
       openDocuments: () => [],

@@ -262,7 +262,7 @@ export function toolServerOptions(
   { readUserConfig, secrets, headersFor, log }: Core,
   { platform, env, now, version }: ToolServerContext,
   userFile: { readonly path: string },
-): Omit<McpServersOptions, 'settings' | 'openStores' | 'builtin' | 'canElicit'> {
+): Omit<McpServersOptions, 'settings' | 'openStores' | 'builtin' | 'elicitModes'> {
   const userFolder = dirname(userFile.path);
   return { readUserConfig, secrets, headersFor, log, platform, env, now, version, userFolder };
 }

@@ -167,7 +167,7 @@ function createFeatures({ options, core, connection, sendLog, closed }: ServerCo
     tools: new McpServers({
       settings,
       ...toolServerOptions(core, options, options.user),
-      canElicit: () => client.elicits,
+      elicitModes: () => (client.elicits ? ['form', 'url'] : []),
       builtin: {
         findPrivacy: core.findPrivacy,
         openDocuments: () => completion.documents.all(),

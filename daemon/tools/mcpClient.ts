@@ -9,6 +9,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { withTimeLimit } from '../../protocol/base/abort.ts';
 import type { ElicitResult } from '../../protocol/messages/elicit.ts';
+import type { ElicitMode } from '../chat/daemonTools.ts';
 
 /** The SDK's client once the server has answered its greeting, and the transport that it uses. */
 export interface McpClient {
@@ -21,8 +22,10 @@ interface McpClientOptions {
   readonly openTransport: () => Transport;
   readonly version: string;
   readonly onDidChangeTools: () => void;
-  /** Asks the user during a call; absent if nobody can be asked. */
-  readonly elicit?: ((params: unknown, signal: AbortSignal) => Promise<ElicitResult>) | undefined;
+  /** How the user can be asked; empty if nobody can. */
+  readonly elicitModes: readonly ElicitMode[];
+  /** Asks the user during a call. */
+  readonly elicit: (params: unknown, signal: AbortSignal) => Promise<ElicitResult>;
   readonly onDidEnd: () => void;
 }
 
@@ -56,22 +59,25 @@ export async function connectClient(options: McpClientOptions): Promise<McpClien
 }
 
 async function greet(
-  { openTransport, version, onDidChangeTools, elicit, onDidEnd }: McpClientOptions,
+  { openTransport, version, onDidChangeTools, elicitModes, elicit, onDidEnd }: McpClientOptions,
   negotiation: Pick<ClientOptions, 'versionNegotiation'>,
 ): Promise<McpClient> {
   const transport = openTransport();
+  const canElicit = elicitModes.length > 0;
   const client = new Client(
     { name: 'runner', version },
     {
       ...negotiation,
-      capabilities: elicit ? { elicitation: { form: {}, url: {} } } : {},
+      capabilities: canElicit
+        ? { elicitation: Object.fromEntries(elicitModes.map((mode) => [mode, {}])) }
+        : {},
       // Results are shown and never checked: the SDK would compile their schemas to code.
       jsonSchemaValidator: { getValidator: acceptAnything },
       // By the newer revision, a question is an answer of the server, after which the call is sent again.
-      inputRequired: { autoFulfill: elicit !== undefined, maxRounds: maxQuestions },
+      inputRequired: { autoFulfill: canElicit, maxRounds: maxQuestions },
     },
   );
-  if (elicit)
+  if (canElicit)
     client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
       const { action, content } = await elicit(params, mcpReq.signal);
       return content === undefined ? { action } : { action, content: mutable(content) };

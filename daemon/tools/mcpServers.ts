@@ -17,7 +17,7 @@ import { InvalidParamsError } from '../base/errors.ts';
 import { createEmitter } from '../base/event.ts';
 import { lazily } from '../base/lazily.ts';
 import type { Log } from '../base/log.ts';
-import type { DaemonToolOffer, DaemonTools } from '../chat/daemonTools.ts';
+import type { DaemonToolOffer, DaemonTools, ElicitMode } from '../chat/daemonTools.ts';
 import type { SecretStore } from '../config/secrets.ts';
 import { emptyUserConfig, type UserConfig } from '../config/userFile.ts';
 import type { BuiltinContext } from './builtin/builtinServer.ts';
@@ -44,8 +44,8 @@ export interface McpServersOptions
   readonly readUserConfig: () => Promise<Pick<UserConfig, 'tools'>>;
   readonly secrets: Pick<SecretStore, 'redact' | 'redaction'>;
   readonly log: Log;
-  /** Whether the client asks its user what a server wants to know. It is known before a server starts. */
-  readonly canElicit: () => boolean;
+  /** How the client asks its user what a server wants to know. It is known before a server starts. */
+  readonly elicitModes: () => readonly ElicitMode[];
   /** What the built-in tools need of the client. */
   readonly builtin: BuiltinContext;
   /** The stores, if several sets of servers share them. Their owner closes them after the sets. */

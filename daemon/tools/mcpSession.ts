@@ -5,7 +5,7 @@ import { cutText } from '../../protocol/base/text.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { ElicitResult } from '../../protocol/messages/elicit.ts';
 import type { CallProgress } from '../../protocol/messages/tools.ts';
-import type { ElicitForCall } from '../chat/daemonTools.ts';
+import type { ElicitForCall, ElicitMode } from '../chat/daemonTools.ts';
 import { RunningCalls } from './elicitation/runningCalls.ts';
 import { closeClient, connectClient, isSessionUnknown, type McpClient, noTimeout } from './mcpClient.ts';
 import { McpServerError, type ServerErrors } from './mcpServerError.ts';
@@ -14,8 +14,8 @@ import { type McpTool, readToolList, type ToolPage } from './toolList.ts';
 
 export interface McpSessionOptions extends ServerTransportOptions {
   readonly version: string;
-  /** Whether the user can be asked what a server wants to know. */
-  readonly canElicit: () => boolean;
+  /** How the user can be asked what a server wants to know. */
+  readonly elicitModes: () => readonly ElicitMode[];
   /** In ms: between two signs of life of a call, and for the whole call; 0 is no limit. */
   readonly timeouts: () => { readonly tool: number; readonly toolTotal: number };
   readonly errors: ServerErrors;
@@ -70,9 +70,8 @@ export async function startSession(options: McpSessionOptions, signal: AbortSign
       },
       version,
       onDidChangeTools: () => ready?.noteChange(),
-      elicit: options.canElicit()
-        ? async (asked, withdrawn) => (await ready?.elicit(asked, withdrawn)) ?? { action: 'decline' }
-        : undefined,
+      elicitModes: options.elicitModes(),
+      elicit: async (asked, withdrawn) => (await ready?.elicit(asked, withdrawn)) ?? { action: 'decline' },
       onDidEnd: () => {
         hasEnded = true;
         if (ready) onDidEnd(ready, how() ?? gone);

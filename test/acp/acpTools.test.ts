@@ -47,7 +47,7 @@ t.test('the servers of eight sessions run; those of the longest idle session end
   }));
   const use = (id: string, turn = async () => undefined) => tools.run(id, turn);
   for (let count = 0; count < 10; count += 1)
-    tools.set(`s${count}`, { servers: {}, cwd: `s${count}`, files: () => undefined });
+    tools.set(`s${count}`, { servers: {}, cwd: `s${count}`, files: () => undefined, elicitModes: () => [] });
   for (let count = 0; count < 8; count += 1) await use(`s${count}`);
   await use('s0');
   t.same(ended, [], 'there is room for eight');
@@ -436,7 +436,8 @@ t.test('a session that is closed and resumed while its turn ends keeps its serve
     const askPermission = async () => ({ outcome: { outcome: 'cancelled' as const } });
     const prompt = [{ type: 'text' as const, text: 'go' }];
     const noFile = async () => Promise.reject(new Error('there are no files'));
-    const client = { update, askPermission, readTextFile: noFile, writeTextFile: noFile, signal };
+    const elicit = async () => ({ action: 'cancel' as const });
+    const client = { update, askPermission, elicit, readTextFile: noFile, writeTextFile: noFile, signal };
     return agent.prompt({ sessionId, prompt }, client);
   };
   const resume = (name: string) =>

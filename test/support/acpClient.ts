@@ -4,6 +4,8 @@ import {
   type AnyMessage,
   type ClientCapabilities,
   type ClientContext,
+  type CreateElicitationRequest,
+  type CreateElicitationResponse,
   client as createClient,
   type InitializeResponse,
   methods,
@@ -39,6 +41,11 @@ export interface AcpClientOptions {
   readonly decide?: (
     question: RequestPermissionRequest,
   ) => RequestPermissionOutcome | Promise<RequestPermissionOutcome>;
+  /** How a question of a tool server is answered; default: it is cancelled. */
+  readonly elicit?: (
+    question: CreateElicitationRequest,
+    withdrawn: AbortSignal,
+  ) => CreateElicitationResponse | Promise<CreateElicitationResponse>;
   /** The files of the editor, by their absolute paths: what is not saved, and what the agent has written. */
   readonly files?: Map<string, string>;
 }
@@ -53,7 +60,12 @@ export interface ConnectedAcpClient {
 export function connectAcpClient(
   fromAgent: Readable,
   toAgent: Writable,
-  { capabilities, decide = () => ({ outcome: 'cancelled' }), files = new Map() }: AcpClientOptions = {},
+  {
+    capabilities,
+    decide = () => ({ outcome: 'cancelled' }),
+    elicit = () => ({ action: 'cancel' }),
+    files = new Map(),
+  }: AcpClientOptions = {},
 ): ConnectedAcpClient {
   // What is still being written when the agent ends is lost, and that is no error.
   toAgent.on('error', () => undefined);
@@ -68,6 +80,7 @@ export function connectAcpClient(
     .onRequest(methods.client.session.requestPermission, async ({ params }) => ({
       outcome: await decide(params),
     }))
+    .onRequest(methods.client.elicitation.create, ({ params, signal }) => elicit(params, signal))
     .onRequest(methods.client.fs.readTextFile, ({ params }) => {
       const content = files.get(params.path);
       if (content === undefined) throw new RequestError(-32002, 'Resource not found');

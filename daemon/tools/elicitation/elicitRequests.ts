@@ -13,7 +13,8 @@ export function elicitThrough(endpoint: Endpoint, questions: SerialQueue): AskEl
 
 const value = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
 
-const elicitSchema: Schema<ElicitResult> = exact(
+/** What a client answers. */
+export const elicitSchema: Schema<ElicitResult> = exact(
   z.object({
     action: z.enum(['accept', 'decline', 'cancel']),
     content: z.exactOptional(z.record(z.string(), value)),
