@@ -814,6 +814,17 @@ t.test('lists and messages take no key that is meant for something else', parts,
     await neovim.until<number>(`vim.api.nvim_input('j') ${height}`, (now) => now === 0);
     await neovim.lua('vim.o.cmdheight = 1');
 
+    // While one types, the mode is not written over it before the next key.
+    const mode = 'return vim.o.showmode';
+    await neovim.type('i');
+    await neovim.until("return vim.fn.mode() == 'i'");
+    await neovim.lua("require('runner.notice').warn('Stays.')");
+    t.equal(await neovim.lua(mode), false);
+    await neovim.type('x');
+    await neovim.until(mode);
+    await neovim.type('<Esc>');
+    await neovim.until("return vim.fn.mode() == 'n'");
+
     // What the user has not asked for is cut to one line.
     await neovim.lua("_G.told = {} require('runner.notice').warn(('A sentence. '):rep(9) .. 'The end.')");
     t.equal(await neovim.lua(height), 1);

@@ -8,6 +8,7 @@ local M = {}
 local least = 1500
 
 local keys = vim.api.nvim_create_namespace('runner.notice')
+local mode = vim.api.nvim_create_namespace('runner.notice.mode')
 --- The height of the command line before a message of several rows.
 ---@type integer?
 local height
@@ -86,6 +87,22 @@ local function make_room(rows)
   end, least)
 end
 
+--- While one types text, the editor writes the mode over a message after a second. Here it waits for the next key.
+local function keep_while_typing()
+  if not vim.o.showmode or not vim.api.nvim_get_mode().mode:match('^[iR]') then
+    return
+  end
+  vim.o.showmode = false
+  vim.on_key(function(_, typed)
+    if typed ~= '' then
+      vim.on_key(nil, mode)
+      vim.schedule(function()
+        vim.o.showmode = true
+      end)
+    end
+  end, mode)
+end
+
 --- The most rows of a message: half of the screen.
 ---@return integer
 local function most_rows()
@@ -100,6 +117,7 @@ local function show(message, rows, level)
   if not is_elsewhere() then
     text = controls.line(cut(text, rows), most_rows() * vim.o.columns - unusable())
     make_room(rows_of(text))
+    keep_while_typing()
   end
   vim.notify(text, level)
 end

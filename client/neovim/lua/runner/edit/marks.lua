@@ -1,4 +1,4 @@
---- Marks of an edit. None has the number of an earlier one, as those of the editor itself have: an undo would move it to
+--- Marks of an edit, none with the number of an earlier one, as the editor would give them: an undo would move it to
 --- where the earlier one was.
 local M = {}
 
