@@ -81,6 +81,8 @@ t.test('strangers read what is public, and are asked to sign in for the rest', a
   t.match([moved.statusCode, moved.headers['location']], [308, '/read/start']);
   t.equal(moved.headers['cache-control'], 'private, no-cache', 'it may be closed later');
   t.equal((await browse('/read/next', { method: 'POST' })).statusCode, 405);
+  const warnings = shared.log.filter((line) => JSON.parse(line).level >= 40);
+  t.same(warnings, [], 'the log has no warning for what strangers ask');
 });
 
 t.test('the pages of strangers', async (t) => {

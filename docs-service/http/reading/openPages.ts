@@ -25,6 +25,8 @@ interface OpenPagesOptions {
   readonly site: Site;
   /** The address of the service, without a final slash. */
   readonly href: string;
+  /** Answers where nothing is public; whether something is there makes no difference. */
+  readonly askToSignIn: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 }
 
 export interface AskedOfAll {
@@ -35,19 +37,19 @@ export interface AskedOfAll {
   readonly page: number;
 }
 
-/** The pages for strangers. Undefined if the page is not public; whether it exists makes no difference. */
+/** The pages for strangers. */
 export interface OpenPages {
   library(request: FastifyRequest, reply: FastifyReply, asked: AskedOfAll): Promise<FastifyReply>;
   document(
     request: FastifyRequest,
     reply: FastifyReply,
     asked: { readonly slug: string; readonly in: string | undefined },
-  ): Promise<FastifyReply | undefined>;
+  ): Promise<FastifyReply>;
   collection(
     request: FastifyRequest,
     reply: FastifyReply,
     asked: { readonly name: string; readonly page: number; readonly pageSize: number },
-  ): Promise<FastifyReply | undefined>;
+  ): Promise<FastifyReply>;
 }
 
 const pageSize = 20;
@@ -55,7 +57,7 @@ const noFolders: Folders = new Map();
 
 /** Everything here comes from what is public, so that nothing else can be shown or counted. */
 export function createOpenPages(options: OpenPagesOptions): OpenPages {
-  const { index, readPublic, renditions, authorization, href } = options;
+  const { index, readPublic, renditions, authorization, href, askToSignIn } = options;
   const site: Site = { ...options.site, isOpen: true };
 
   const sendList = async (request: FastifyRequest, reply: FastifyReply, { type, tag, page }: AskedOfAll) => {
@@ -122,9 +124,11 @@ export function createOpenPages(options: OpenPagesOptions): OpenPages {
       const document = await readDocument(library, slug);
       if (document === undefined) {
         const other = library.documents.find(({ path }) => tryPathSlugs(path)?.long === slug);
+        if (other === undefined) return askToSignIn(request, reply);
         // Browsers would keep it, and what is public no more is closed at once.
-        if (other) reply.header('cache-control', 'private, no-cache');
-        return other && reply.redirect(readingPath(site, other.slug), 308);
+        return reply
+          .header('cache-control', 'private, no-cache')
+          .redirect(readingPath(site, other.slug), 308);
       }
       const article = await renditions.openArticle(document, library.has);
       const having = library.collections.filter(({ documents }) =>
@@ -141,7 +145,9 @@ export function createOpenPages(options: OpenPagesOptions): OpenPages {
     async collection(request, reply, { name, ...paging }) {
       const { collections } = await readPublic();
       const collection = collections.find(({ definition }) => definition.name === name);
-      return collection && sendPage(request, reply, collectionPage({ site, collection, ...paging }));
+      return collection === undefined
+        ? askToSignIn(request, reply)
+        : sendPage(request, reply, collectionPage({ site, collection, ...paging }));
     },
   };
 }

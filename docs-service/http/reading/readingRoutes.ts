@@ -98,7 +98,7 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
   const lookups = createLookups(index);
   const document = (slug: string) => lookups.document(slug, true);
   const readFolders = createFolders(index);
-  const openPages = createOpenPages(services);
+  const openPages = createOpenPages({ ...services, askToSignIn });
   return async (app) => {
     app.addHook('onRequest', async (request, reply) => {
       if (await owner.isSignedIn(request)) return authorization.countOwnerRequest(reply);
@@ -143,7 +143,7 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
         if (slug === '') return reply.redirect(`${site.root}/read`, 303);
         if (request.visitor !== null) {
           const asked = { slug, in: request.query.in };
-          return (await openPages.document(request, reply, asked)) ?? askToSignIn(request, reply);
+          return openPages.document(request, reply, asked);
         }
         const found = await document(slug);
         const article = await renditions.article(found);
@@ -180,7 +180,7 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
         const { name } = request.params;
         if (request.visitor !== null) {
           const asked = { name, page, pageSize: collectionPageSize };
-          return (await openPages.collection(request, reply, asked)) ?? askToSignIn(request, reply);
+          return openPages.collection(request, reply, asked);
         }
         const collection = await lookups.collection(name);
         const view = { site, collection, page, pageSize: collectionPageSize };
