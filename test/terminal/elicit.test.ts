@@ -102,6 +102,38 @@ t.test('no, and no answer', async (t) => {
   t.same(run.stderr.text(), '');
 });
 
+t.test('for one answer a person at a terminal is asked too', async (t) => {
+  const answers: ElicitResult[] = [];
+  const run = startTerminal({
+    args: ['chat', 'go'],
+    isScreen: true,
+    models: [model],
+    async chat({ elicit }) {
+      for (const question of [form, form]) answers.push(await elicit(question));
+      const message = { role: 'assistant', content: 'Done.' };
+      return { finishReason: 'stop', message, usage: { promptTokens: 3, completionTokens: 20 }, notices: [] };
+    },
+  });
+  await run.stdout.until(/te␛\[2Jam asks you:[\s\S]*│ Which\?[\s\S]*answer\? \[y\]es, \[n\]o $/);
+  run.type('y\r');
+  await run.stdout.until(/│ name \(Who\): $/);
+  run.type('Ada\r');
+  await run.stdout.until(/│ Branch, its number \[The B\]: $/);
+  run.type('1\r');
+  await run.stdout.until(/│ tags, numbers with commas \[none\]: $/);
+  run.type('\r');
+  await run.stdout.until(/│ isKeen, yes or no \[yes\]: $/);
+  run.type('no\r');
+  await run.stdout.until(/isKeen[\s\S]*answer\? \[y\]es, \[n\]o $/);
+  run.type('n\r');
+  await run.ended;
+  t.equal(run.started[0]?.elicits, true);
+  t.strictSame(answers, [
+    { action: 'accept', content: { name: 'Ada', branch: 'a', tags: [], isKeen: 'no' } },
+    { action: 'decline' },
+  ]);
+});
+
 t.test('in a script nobody can be asked', async (t) => {
   const run = startTerminal({
     args: ['chat', 'go'],

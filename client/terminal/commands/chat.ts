@@ -19,8 +19,9 @@ import {
 } from '../conversation/chatSettings.ts';
 import { withNearModels } from '../conversation/chooseModel.ts';
 import { converse } from '../conversation/conversation.ts';
+import { type Elicit, elicitThrough } from '../conversation/elicit.ts';
 import { canChoose, chooseModelOf, findSession } from '../conversation/keptConversation.ts';
-import { createLineEditor } from '../conversation/lineEditor.ts';
+import { createLineEditor, type LineEditor } from '../conversation/lineEditor.ts';
 import {
   type Along,
   askConsent,
@@ -48,8 +49,8 @@ export async function chat(context: CommandContext): Promise<number> {
   const prompt = isConversation || onlyLists ? nothingAsked : await readPrompt(context);
   const connection = await connectForChat(context, {
     optionsFor: (toolServers) => chooseTools(context, toolServers).options,
-    // Only a person at a terminal can be asked before a call.
-    client: { approvesTools: isInteractive, ...(isConversation ? { elicits: true } : {}) },
+    // Only a person at a terminal can be asked.
+    client: { approvesTools: isInteractive, elicits: isInteractive },
   });
   try {
     const tools = chooseTools(context, connection.daemon.toolServers);
@@ -123,7 +124,7 @@ async function giveOneAnswer(
     await waiting.before(delta);
     await output.take(delta);
   };
-  const ask = createTurns(() => daemon, { approve: approveOnce(terminal, interrupts.press) });
+  const ask = createTurns(() => daemon, askOnce(terminal, interrupts.press));
   try {
     const named = attachOnce(context, { daemon, model, interrupts, text: prompt.typed });
     const along = await interrupts.orForceQuit(named);
@@ -210,16 +211,24 @@ async function attachOnce(
 const typedAheadWindow = 50;
 
 /** Reads the terminal only during the question. What was typed before it, for the shell, does not answer it. */
-function approveOnce(terminal: Terminal, onInterrupt: () => void): Approve {
-  return async (question, signal) => {
+function askOnce(
+  terminal: Terminal,
+  onInterrupt: () => void,
+): { readonly approve: Approve; readonly elicit: Elicit } {
+  const { stdout, stderr } = terminal;
+  const during = async <T>(ask: (editor: LineEditor) => Promise<T>): Promise<T> => {
     const editor = createLineEditor(terminal);
     editor.onInterrupt(onInterrupt);
     try {
       await waitFor(typedAheadWindow);
-      // The call is on standard error, which may lead elsewhere.
-      return await approveThrough(editor, terminal.stdout, terminal.stderr.isScreen)(question, signal);
+      return await ask(editor);
     } finally {
       editor.close();
     }
+  };
+  return {
+    // The call is on standard error, which may lead elsewhere.
+    approve: (...asked) => during((editor) => approveThrough(editor, stdout, stderr.isScreen)(...asked)),
+    elicit: (...asked) => during((editor) => elicitThrough(editor, stdout)(...asked)),
   };
 }
