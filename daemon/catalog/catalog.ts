@@ -5,7 +5,7 @@ import { RunnerError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { familyOf, modelKey, parseModelName } from '../models/name.ts';
 import { createCatalogClient } from './catalogClient.ts';
-import { notAnAddress } from './catalogFailure.ts';
+import { notAnAddress, notKept } from './catalogFailure.ts';
 import { createCatalogStore, type Listing, type ListingKey } from './catalogStore.ts';
 import type { ListedModel } from './listedModel.ts';
 
@@ -33,6 +33,8 @@ export interface CatalogQuery {
   readonly query?: string;
   /** True asks the catalog even if a fresh listing is known. */
   readonly refresh?: boolean;
+  /** True asks no catalog: the known listing counts, however old it is. */
+  readonly cached?: boolean;
   /** Names of the installed models, for `installed`. */
   readonly installed: readonly string[];
 }
@@ -67,10 +69,18 @@ export function createCatalog(options: CatalogOptions): Catalog {
     return listing;
   };
 
-  const currentListing = async (key: ListingKey, refresh: boolean, signal: AbortSignal) => {
+  const currentListing = async (
+    key: ListingKey,
+    { refresh = false, cached = false }: CatalogQuery,
+    signal: AbortSignal,
+  ) => {
     const known = await store.read(key, settings().cacheDir);
     signal.throwIfAborted();
     if (known && !refresh && isFresh(known)) return known;
+    if (cached) {
+      if (known) return { ...known, stale: true } as const;
+      throw notKept(key.base);
+    }
     try {
       return await shared.join(`${key.kind} ${key.base}`, (own) => fetchListing(key, own), {
         signal,
@@ -85,7 +95,7 @@ export function createCatalog(options: CatalogOptions): Catalog {
   const list = async (kind: ListingKey['kind'], query: CatalogQuery, signal: AbortSignal) => {
     signal.throwIfAborted();
     const base = baseOf(settings().catalogUrl);
-    const listing = await currentListing({ kind, base }, query.refresh ?? false, signal);
+    const listing = await currentListing({ kind, base }, query, signal);
     const pullName = kind === 'cloud' ? cloudModelOf : (name: string) => name;
     const models = matching(listing.models, query.query ?? '');
     return {

@@ -41,6 +41,14 @@ export function notAnAddress(): RunnerError {
   );
 }
 
+/** The catalog was not to be asked, and nothing of it is known. */
+export function notKept(base: string): RunnerError {
+  return new RunnerError(
+    'server-unreachable',
+    `No list of the model catalog at ${base} is kept yet. Ask for it without "cached".`,
+  );
+}
+
 const notOfCatalogs: ReadonlySet<ErrorKind> = new Set(['model-not-found', 'context-exceeded']);
 
 function redirected(base: string): AdvisedMessage {

@@ -69,5 +69,6 @@ export const catalogParamsSchema: Schema<CatalogParams> = exact(
     server,
     query: z.exactOptional(z.string()),
     refresh: z.exactOptional(z.boolean()),
+    cached: z.exactOptional(z.boolean()),
   }),
 );

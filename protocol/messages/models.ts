@@ -142,6 +142,8 @@ export const showModelRequest: RequestMessage<ModelParams, ShowModelResult> = {
 export interface CatalogParams extends ServerParams {
   readonly query?: string;
   readonly refresh?: boolean;
+  /** Answers with the list that is kept, however old it is, and asks no catalog. */
+  readonly cached?: boolean;
 }
 
 export interface CatalogEntry {

@@ -413,6 +413,16 @@ t.test('a listing is fresh for an hour', async (t) => {
   t.strictSame(await asked(true), { requests: 1 }, 'refresh');
   turn.time -= 10;
   t.strictSame(await asked(), { requests: 1 }, 'a listing of the future is not fresh');
+  const before = server.count;
+  t.notOk((await catalog.cloud({ ...none, cached: true }, signal)).stale);
+  turn.time += hour;
+  t.equal((await catalog.cloud({ ...none, cached: true }, signal)).stale, true, 'the one that is kept');
+  turn.time -= hour;
+  await t.rejects(
+    catalog.library({ ...none, cached: true }, signal),
+    failsWith({ kind: 'server-unreachable', message: /is kept yet/ }),
+  );
+  t.equal(server.count, before, 'no catalog is asked');
   server.cloud = answer(html, '<p>Sign in');
   t.strictSame(await asked(), { requests: 0 });
   turn.time += 1000 * hour;
@@ -662,6 +672,7 @@ t.test('over the wire: installed models are marked, and a runner that is down hi
   for (const [params, path] of [
     [{ query: 3 }, 'query'],
     [{ refresh: 'yes' }, 'refresh'],
+    [{ cached: 1 }, 'cached'],
     [{ server: 'other' }, 'server'],
   ] as const) {
     const asked = daemon.connection.sendRequest(libraryRequest.method, params);

@@ -927,6 +927,20 @@ t.test('candidates for the word at the cursor', async (t) => {
     { words: ['rm', '--'], want: ['--yes', '--server', '--practice', '--json', '--help', '--version'] },
     { words: ['ls', '--j'], want: ['--json'] },
     { words: ['chat', '--think', ''], want: [] },
+    { words: ['chat', '--think=h'], want: ['--think=high'] },
+    { words: ['chat', '--model=q'], want: ['--model=qwen3:4b'] },
+    { words: ['chat', '--raw=', ''], want: [] },
+    { words: ['chat', '--', '--think=h'], want: [] },
+    { words: ['chat', '--option', 'repeat'], want: ['repeat_last_n=', 'repeat_penalty='] },
+    { words: ['chat', '--option', 'seed='], want: [] },
+    { words: ['chat', '--option=see'], want: ['--option=seed='] },
+    { words: ['chat', '--system', '@package.j'], want: ['@package.json'] },
+    { words: ['chat', '--system', '@dae'], want: ['@daemon/'] },
+    { words: ['chat', '--system=@daemon/mai'], want: ['--system=@daemon/main.ts'] },
+    { words: ['chat', '--system', 'dae'], want: [] },
+    { words: ['chat', '--system', '@no/such/'], want: [] },
+    { words: ['pull', 'g'], want: ['gemma3', 'gpt-oss:20b'] },
+    { words: ['pull', 'gemma3:'], want: ['gemma3:1b', 'gemma3:4b'] },
     { words: ['run', ''], want: names },
     { words: ['run', 'm:1b', ''], want: [] },
     { words: ['run', '--keep-alive', ''], want: [] },
@@ -936,7 +950,7 @@ t.test('candidates for the word at the cursor', async (t) => {
   for (const { words, want } of cases) {
     const run = startTerminal({
       args: ['__complete', '--', ...words],
-      ...{ input: '', models: all, toolServers: ['files', 'my server'] },
+      ...{ input: '', models: all, toolServers: ['files', 'my server'], cwd: process.cwd() },
       answers: {
         'runner/settings/list': () => ({
           path: '/c',
@@ -945,6 +959,15 @@ t.test('candidates for the word at the cursor', async (t) => {
             { name: 'servers', value: [{ name: 'box', url: 'http://box:1' }, { name: 'a b' }], from: 'file' },
           ],
         }),
+        'runner/models/library': ({ params }: Asked) => {
+          t.strictSame(params, { cached: true }, 'no catalog is asked');
+          const entries = [
+            { name: 'gemma3', model: 'gemma3', sizes: ['1b', '4b', '$(x)'] },
+            { name: 'gpt-oss:20b', model: 'gpt-oss:20b' },
+            { name: 'g$(x)', model: 'g$(x)' },
+          ];
+          return { entries, fetchedAt: '2026-11-22T12:00:00.000Z', stale: true };
+        },
         'runner/sessions/list': () => ({
           sessions: [{ id: '20261122-aaaaaaaa', title: 'x', turns: 1, createdAt: '', updatedAt: '' }],
         }),

@@ -57,10 +57,18 @@ export interface WordCount {
   readonly further?: Offered;
 }
 
-/** Words, or names that a daemon knows. */
+/** Words, or what is listed when it is wanted. */
 export type Offered = KnownNames | readonly string[];
 
-export type KnownNames = 'models' | 'chatModels' | 'sessions' | 'tools' | 'servers';
+export type KnownNames =
+  | 'library'
+  | 'models'
+  | 'chatModels'
+  | 'sessions'
+  | 'tools'
+  | 'servers'
+  | 'options'
+  | '@files';
 
 export type Commands = ReadonlyMap<string, Command>;
 

@@ -24,8 +24,17 @@ interface Flag {
   /** The value that it has if none is given. Absent: it needs one. */
   readonly bare?: string;
   readonly summary: string;
-  /** What a shell offers for its value. */
-  readonly offers?: 'models' | 'chatModels' | 'sessions' | 'tools' | 'servers' | 'files' | readonly string[];
+  /** What a shell offers for its value. `@files` are those behind an `@`. */
+  readonly offers?:
+    | 'models'
+    | 'chatModels'
+    | 'sessions'
+    | 'tools'
+    | 'servers'
+    | 'options'
+    | 'files'
+    | '@files'
+    | readonly string[];
 }
 
 /** In the order of the help. */
@@ -37,7 +46,12 @@ export const flags = {
     summary: 'the model that answers',
     offers: 'chatModels',
   },
-  system: { type: 'string', value: 'TEXT|@FILE', summary: 'the system prompt, or the file that it is in' },
+  system: {
+    type: 'string',
+    value: 'TEXT|@FILE',
+    summary: 'the system prompt, or the file that it is in',
+    offers: '@files',
+  },
   file: {
     type: 'string',
     short: 'f',
@@ -73,6 +87,7 @@ export const flags = {
     multiple: true,
     value: 'NAME=VALUE',
     summary: "an option of the runner's own, such as temperature=0.2; several are allowed",
+    offers: 'options',
   },
   raw: { type: 'boolean', summary: 'passes on escape sequences as the model wrote them, in a pipe' },
   tools: {

@@ -1,5 +1,6 @@
 import type { Command, Commands, WordCount } from '../cli/command.ts';
-import { printCandidates, printCompletion, shells } from '../cli/shellCompletion.ts';
+import { printCandidates } from '../cli/shellCandidates.ts';
+import { printCompletion, shells } from '../cli/shellCompletion.ts';
 import { showCatalog } from './catalog.ts';
 import { chat } from './chat.ts';
 import { showConfig } from './config.ts';
@@ -134,7 +135,7 @@ export const commands: Commands = new Map<string, Command>([
       usage: 'pull M',
       summary: 'downloads a model, or what is new of it',
       group: 'Models',
-      words: oneModel,
+      words: { ...oneModel, offers: 'library' },
       run: pullModel,
     },
   ],

@@ -138,7 +138,7 @@ function completeTools(words: string, known: readonly string[]): Completion {
 }
 
 /** Folders end in a slash, so that Tab goes on in them. Hidden files are offered after a dot. */
-async function completePath(
+export async function completePath(
   typed: string,
   cwd: string,
   toWord: (path: string) => string,
