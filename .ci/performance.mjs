@@ -39,7 +39,7 @@ const chapters = [
 const introduction = `---
 type: reference
 tags: [Measurements]
-date: 2026-11-22
+date: 2026-11-24
 description: What the parts of Runner cost, beside the least that the work can cost.
 ---
 
