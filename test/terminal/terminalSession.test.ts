@@ -904,7 +904,7 @@ t.test('tools are not announced for a model that takes none', async (t) => {
     t.equal(await run.ended, 0);
     return /Talking to .*?leaves\./s.exec(run.stdout.plain())?.[0].replace(/\s+/g, ' ');
   };
-  t.match(await greet(yes), /Its tools are of files\. "\/tools docs on" lets it/);
+  t.match(await greet(yes), /It can use the tools of files\. "\/tools docs on" lets it/);
   t.match(await greet(no), /Talking to m:1b\. It takes no tools\. \/help/);
 });
 

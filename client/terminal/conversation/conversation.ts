@@ -179,7 +179,7 @@ class InputLoop {
       knownTools.includes(docsServer) && !tools.has(docsServer)
         ? ' "/tools docs on" lets it read the pages of Runner.'
         : '';
-    return on.length === 0 ? docs : ` Its tools are of ${on.map(showLine).join(', ')}.${docs}`;
+    return on.length === 0 ? docs : ` It can use the tools of ${on.map(showLine).join(', ')}.${docs}`;
   }
 
   /** The practice runner is named at every turn. */
