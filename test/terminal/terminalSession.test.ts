@@ -1267,7 +1267,7 @@ t.test('a conversation asks before a call, and shows its result', async (t) => {
     },
   });
   await run.stdout.until(
-    /Its\s+tools\s+are\s+of\s+files\.\s+"\/tools\s+docs\s+on"\s+lets\s+it\s+read\s+the\s+pages\s+of\s+Runner\./,
+    /It\s+can\s+use\s+the\s+tools\s+of\s+files\.\s+"\/tools\s+docs\s+on"\s+lets\s+it\s+read\s+the\s+pages\s+of\s+Runner\./,
   );
   t.equal(run.started[0]?.approvesTools, true);
   run.type('go\r');
