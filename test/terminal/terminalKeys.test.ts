@@ -441,6 +441,18 @@ t.test('where readline has the keys of vi, so has the conversation', async (t) =
   t.match(run.stdout.text(), /\u001b\[0 q(?!.*\u001b\[2 q)/s);
 });
 
+// Node binds the keys of a stream to the first that reads them: how long Escape waits, and whether Tab is one of many.
+t.test('the keys of a conversation are its own, also after a choice', async (t) => {
+  const run = start({ args: ['chat', '--resume'] });
+  await run.stderr.until(/Esc leaves\./);
+  run.type('\r');
+  await run.stdout.until(/m:1b › $/);
+  run.type('one\ttwo\r');
+  await run.stdout.until(/20 tokens/);
+  t.match(run.turns[0]?.messages.at(-1), { content: 'one\ttwo' }, 'Tab is a character of a paste');
+  await run.leave();
+});
+
 t.test('a text is changed in the editor of the user', async (t) => {
   const script = join(state, 'editor.sh');
   writeFileSync(script, 'printf "%s: " "$1" > "$2.new"; cat "$2" >> "$2.new"; mv "$2.new" "$2"\n');

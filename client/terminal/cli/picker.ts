@@ -1,4 +1,5 @@
 import { emitKeypressEvents } from 'node:readline';
+import { PassThrough } from 'node:stream';
 import { cutTo } from '../screen/columns.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -29,20 +30,26 @@ const howTo = 'Type to search; ↑ and ↓ choose, Enter opens, Esc leaves.';
 export async function pick<T>(terminal: Terminal, options: PickOptions<T>): Promise<T | undefined> {
   const { stdin } = terminal;
   const stream = terminal.stderr.stream;
-  emitKeypressEvents(stdin);
+  // Whoever first wants keys of a stream decides for good how long Escape waits for what belongs to it, and that is for
+  // the conversation to decide. So the keys of the list are read from a stream of their own.
+  const typed = new PassThrough();
+  emitKeypressEvents(typed);
+  const onData = (chunk: Buffer | string) => void typed.write(chunk);
   stdin.setRawMode?.(true);
   const picker = new Picker(terminal, options);
   const onKeypress = (text: string | undefined, key: Key) => picker.key(text ?? '', key);
   const onResize = () => picker.draw();
   const onEnd = () => picker.finish(undefined);
-  stdin.on('keypress', onKeypress);
+  typed.on('keypress', onKeypress);
+  stdin.on('data', onData);
   stdin.on('end', onEnd);
   stream.on('resize', onResize);
   stdin.resume();
   try {
     return await picker.chosen;
   } finally {
-    stdin.off('keypress', onKeypress);
+    stdin.off('data', onData);
+    typed.destroy();
     stdin.off('end', onEnd);
     stream.off('resize', onResize);
     stdin.pause();
