@@ -21,7 +21,7 @@ import { withNearModels } from '../conversation/chooseModel.ts';
 import { converse } from '../conversation/conversation.ts';
 import { type Elicit, elicitThrough } from '../conversation/elicit.ts';
 import { canChoose, chooseModelOf, findSession } from '../conversation/keptConversation.ts';
-import { createLineEditor, type LineEditor } from '../conversation/lineEditor.ts';
+import type { LineEditor } from '../conversation/lineEditor.ts';
 import {
   type Along,
   askConsent,
@@ -29,6 +29,7 @@ import {
   consentNeeded,
   describeAttached,
 } from '../conversation/namedFiles.ts';
+import { openLineEditor } from '../conversation/openLineEditor.ts';
 import { chooseTools, type ToolChoice } from '../conversation/toolChoice.ts';
 import { createTurns } from '../conversation/turn.ts';
 import { noteWaiting } from '../conversation/waitingNote.ts';
@@ -217,7 +218,7 @@ function askOnce(
 ): { readonly approve: Approve; readonly elicit: Elicit } {
   const { stdout, stderr } = terminal;
   const during = async <T>(ask: (editor: LineEditor) => Promise<T>): Promise<T> => {
-    const editor = createLineEditor(terminal);
+    const editor = openLineEditor(terminal);
     editor.onInterrupt(onInterrupt);
     try {
       await waitFor(typedAheadWindow);

@@ -19,10 +19,11 @@ import { chooseModel, withNearModels } from './chooseModel.ts';
 import { elicitThrough } from './elicit.ts';
 import { appendHistory, formerHistoryPath, historyPath, readHistory } from './history.ts';
 import { chooseModelOf, pickSession } from './keptConversation.ts';
-import { createLineEditor, type LineEditor } from './lineEditor.ts';
+import type { LineEditor } from './lineEditor.ts';
 import { usesViKeys } from './lineKeys.ts';
 import { type Along, askConsent, attachNamedFiles, describeAttached } from './namedFiles.ts';
 import { type BegunTurn, OpenConversation, type TurnEnd, type TypedPrompt } from './openConversation.ts';
+import { openLineEditor } from './openLineEditor.ts';
 import { isCommand, isSlashCommand, runSlashCommand } from './slashCommands.ts';
 import { completeLine } from './slashCompletion.ts';
 import type { SlashResult } from './slashSettings.ts';
@@ -50,7 +51,7 @@ export async function converse(
     named === undefined ? await chooseModelOf(terminal, daemon, session) : await chooseModel(daemon, named);
   const path = historyPath(terminal.env);
   const conversation = new OpenConversation(terminal, connection, { model, tools, settings, copyText });
-  const editor = createLineEditor(terminal, {
+  const editor = openLineEditor(terminal, {
     history: readHistory(path, formerHistoryPath(terminal.env)),
     complete: (line) => completeLine(line, conversation),
     onDidEnter: (entry) => appendHistory(path, entry),

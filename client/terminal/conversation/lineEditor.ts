@@ -1,10 +1,9 @@
-import { createInterface, type Interface } from 'node:readline';
+import type { Interface } from 'node:readline';
 import { messageOf } from '../../../protocol/base/errorText.ts';
-import { resumeAfterSuspend } from '../cli/signals.ts';
 import type { Terminal } from '../cli/terminal.ts';
-import { MutedOutput } from '../screen/mutedOutput.ts';
+import type { MutedOutput } from '../screen/mutedOutput.ts';
 import { historySize } from './history.ts';
-import { type Key, type KeyTarget, LineKeys } from './lineKeys.ts';
+import type { KeyTarget } from './lineKeys.ts';
 import { entryOfLines, isOpenEntry, lineEnd, linesOfEntry, textOfEntry } from './multilineEntry.ts';
 import type { Completion } from './slashCompletion.ts';
 import type { Line } from './viKeys.ts';
@@ -48,89 +47,12 @@ export interface LineEditorOptions {
 
 /** If the terminal does not mark pasted text, lines that arrive within this many ms of each other count as pasted. */
 const pasteWindow = 15;
-/** After how many ms Tab gives up. Until it is answered, readline reads no key, not even Ctrl-C. */
-const completionLimit = 1_000;
-/** How long a key may come behind Escape and belong to it, in ms. In the keys of vi, Escape is a key of its own. */
-const viEscape = 50;
 /** What would control the terminal; tabs and line ends are text. */
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 const continuation = '… ';
 /** Switch xterm's bracketed paste on and off: the terminal marks pasted text. */
-const beginPasteMarks = '\u001b[?2004h';
-const endPasteMarks = '\u001b[?2004l';
-
-export function createLineEditor(
-  terminal: Terminal,
-  {
-    history = [],
-    complete = async () => undefined,
-    onDidEnter = () => undefined,
-    editText,
-    isVi = false,
-  }: LineEditorOptions = {},
-): LineEditor {
-  const { stdin } = terminal;
-  const stdout = terminal.stdout.stream;
-  const output = new MutedOutput(stdout);
-  const readline = createInterface({
-    input: stdin,
-    output,
-    terminal: true,
-    history,
-    historySize,
-    removeHistoryDuplicates: true,
-    crlfDelay: Number.POSITIVE_INFINITY,
-    ...(isVi ? { escapeCodeTimeout: viEscape } : {}),
-    completer: (line: string, answer: (error: null, result: [string[], string]) => void) => {
-      inTime(editor.complete(line)).then((completion) => {
-        answer(null, [[...(completion?.candidates ?? [])], completion?.completed ?? '']);
-        if (completion === undefined) readline.write('\t');
-      });
-    },
-  });
-  const editor = new Editor(readline, output, { history, complete, onDidEnter, editText, terminal });
-  const keys = new LineKeys(editor, { isVi });
-  // Readline is the last that has begun to listen. It gets what is left of the keys.
-  const listeners = stdin.listeners('keypress') as ((text: unknown, key: unknown) => void)[];
-  const toReadline = listeners.at(-1);
-  if (toReadline) stdin.off('keypress', toReadline);
-  const onKeypress = (text: string | undefined, key: Key = {}) => {
-    editor.key(key.name, key.ctrl === true && key.name === 'c');
-    if (!keys.takes(text ?? '', key)) toReadline?.(text, key);
-  };
-  stdin.on('keypress', onKeypress);
-  readline.on('history', (lines: string[]) => editor.noteHistory(lines));
-  readline.on('line', (line) => editor.endLine(line));
-  readline.on('SIGINT', () => {
-    keys.begin();
-    editor.controlC();
-  });
-  const endListening = resumeAfterSuspend(terminal, readline, {
-    beforeSuspend: () => void stdout.write(endPasteMarks),
-    afterResume: () => {
-      stdout.write(beginPasteMarks);
-      editor.showAgain();
-    },
-  });
-  readline.on('close', () => {
-    endListening();
-    keys.begin();
-    stdin.off('keypress', onKeypress);
-    stdout.write(endPasteMarks);
-    editor.closed();
-  });
-  stdout.write(beginPasteMarks);
-  return editor;
-}
-
-/** Offers nothing if it takes too long. */
-async function inTime(work: Promise<Completion | undefined>): Promise<Completion | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Completion>((resolve) => {
-    timer = setTimeout(resolve, completionLimit, { candidates: [], completed: '' });
-  });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
-}
+export const beginPasteMarks = '\u001b[?2004h';
+export const endPasteMarks = '\u001b[?2004l';
 
 interface EditorParts extends Required<Pick<LineEditorOptions, 'history' | 'complete' | 'onDidEnter'>> {
   readonly editText: LineEditorOptions['editText'];
@@ -139,7 +61,8 @@ interface EditorParts extends Required<Pick<LineEditorOptions, 'history' | 'comp
 
 const howToLeave = 'Ctrl-C again leaves, as Ctrl-D does.\n';
 
-class Editor implements LineEditor, KeyTarget {
+/** What is typed, pasted and recalled becomes entries. `openLineEditor` passes on what readline reports. */
+export class Editor implements LineEditor, KeyTarget {
   readonly #readline: Interface;
   readonly #output: MutedOutput;
   readonly #waiting: Entry[] = [];
