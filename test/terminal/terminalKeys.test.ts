@@ -239,6 +239,7 @@ t.test('the keys of vi', async (t) => {
   const cases: readonly (readonly [before: string, keys: string, after: string])[] = [
     ['one t|wo', 'h', 'one |two'],
     ['|one', 'h', '|one'],
+    ['one |two', 'i😀<', 'one |😀two'],
     ['one t|wo', 'l', 'one tw|o'],
     ['one tw|o', 'l', 'one tw|o'],
     ['|one two', '5l', 'one t|wo'],

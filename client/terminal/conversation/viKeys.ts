@@ -55,7 +55,7 @@ export class ViKeys {
       this.#change = { command, inserted: insertedBetween(before, line) };
       this.#inserting = undefined;
     }
-    return toLine(line.text, line.cursor - 1);
+    return toLine(line.text, previous(line.text, line.cursor));
   }
 
   /** A key of normal mode. */
