@@ -39,9 +39,11 @@ for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details =
     table.insert(shown.added, rows)
   end
 end
-local place = vim.api.nvim_create_namespace('runner.edit.place')
-for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, place, 0, -1, { details = true })) do
-  if mark[4].virt_text then table.insert(shown.hints, mark[4].virt_text[1][1]) end
+for _, name in ipairs({ 'runner.edit.place', 'runner.edit.decision' }) do
+  local hints = vim.api.nvim_create_namespace(name)
+  for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, hints, 0, -1, { details = true })) do
+    if mark[4].virt_text then table.insert(shown.hints, mark[4].virt_text[1][1]) end
+  end
 end
 return shown`;
 
@@ -77,6 +79,19 @@ t.test('lines are changed as an instruction says', parts, async (t) => {
       hints: ['  ga accepts, gr rejects, gA and gR all 2, ]c the next'],
     });
     t.equal(await neovim.lua(buffer), file.join('|'), 'nothing has changed yet');
+    for (const [columns, hint] of [
+      [40, '  ga accepts, gr rejects'],
+      [25, '  ga, gr'],
+    ] as const) {
+      await neovim.lua(
+        "vim.cmd.vsplit() vim.cmd.enew() vim.cmd('vertical resize ' .. vim.o.columns - 1 - ...)",
+        columns,
+      );
+      await neovim.lua('vim.cmd.wincmd("p")');
+      t.strictSame((await shown(neovim)).hints, [hint], `beside a line in a window of ${columns} columns`);
+      await neovim.lua('vim.cmd.only()');
+    }
+    await neovim.until<Shown>(shownNow, (now) => lists(now).hints.some((hint) => hint.includes('all 2')));
     t.match(runner.bodies('/api/chat').at(-1), {
       messages: [
         { role: 'user', content: /these lines of a\.lua:[\s\S]*```lua\nlocal a = 1\n[\s\S]*times ten/ },

@@ -1,4 +1,5 @@
---- One edit: lines of a buffer, the new lines as they come, and the difference that the user accepts or rejects.
+--- One edit: lines of a buffer, and the new lines as they come. Once they are whole, the user decides on them.
+local Decision = require('runner.edit.decision')
 local connection = require('runner.connection')
 local hunks = require('runner.edit.hunks')
 local incoming = require('runner.incoming')
@@ -14,14 +15,13 @@ local notice = require('runner.notice')
 ---@field private old string[]
 ---@field private pieces string[] Of the new text.
 ---@field private size integer Bytes of the new text.
----@field private hunks runner.Hunk[]
+---@field private decision runner.Decision? Once the new lines are whole.
 ---@field private place integer? The mark of the first line.
 ---@field private hint integer? The mark of the line that says what goes on.
 ---@field private model string?
 ---@field private stream_id string?
 ---@field private request runner.Request?
 ---@field private on_end fun()
----@field private accepted integer
 ---@field private is_due boolean? The new lines are drawn soon.
 local Edit = {}
 Edit.__index = Edit
@@ -75,8 +75,6 @@ function Edit.create(bufnr, lines, on_end)
     old = vim.api.nvim_buf_get_lines(bufnr, lines.first, lines.last, false),
     pieces = {},
     size = 0,
-    hunks = {},
-    accepted = 0,
     on_end = on_end,
   }, Edit)
   self.place = marks.set(bufnr, namespace, lines.first, {})
@@ -238,8 +236,8 @@ function Edit:finish(err, result)
     return notice.complain(problem)
   end
   local new = result.text == '' and {} or vim.split(result.text, '\n', { plain = true })
-  self.hunks = hunks.compare(self.old, new)
-  if #self.hunks == 0 then
+  local parts = hunks.compare(self.old, new)
+  if #parts == 0 then
     self:close()
     return notice.say('The model leaves these lines as they are.')
   end
@@ -250,8 +248,11 @@ function Edit:finish(err, result)
   end
   streams[self.stream_id] = nil
   self.phase = 'done'
-  hunks.show(self.bufnr, self.hunks, self:row())
-  self:offer()
+  local row = self:row()
+  self:clear_marks()
+  self.decision = Decision.begin(self.bufnr, parts, row, function()
+    self:close()
+  end)
 end
 
 ---@private
@@ -270,153 +271,30 @@ function Edit:problem_with(err, result)
   end
 end
 
---- The keys, and what they do, beside the first hunk.
----@private
-function Edit:offer()
-  local function on(run)
-    return function()
-      run(self)
-    end
-  end
-  keys.map(self.bufnr, {
-    ga = { run = on(self.accept_one), desc = 'Accepts this part of the edit' },
-    gr = { run = on(self.reject_one), desc = 'Rejects this part of the edit' },
-    gA = { run = on(self.accept), desc = 'Accepts the edit' },
-    gR = { run = on(self.reject), desc = 'Rejects the edit' },
-    [']c'] = {
-      run = function()
-        self:go(1)
-      end,
-      desc = 'The next part of the edit',
-    },
-    ['[c'] = {
-      run = function()
-        self:go(-1)
-      end,
-      desc = 'The previous part of the edit',
-    },
-  })
-  self:show_hint()
-end
-
----@private
-function Edit:show_hint()
-  self:clear_marks()
-  local all = #self.hunks == 1 and '' or (', gA and gR all %d, ]c the next'):format(#self.hunks)
-  marks.set(self.bufnr, namespace, hunks.row_of(self.bufnr, self.hunks[1]), {
-    virt_text = { { ('  ga accepts, gr rejects%s'):format(all), 'RunnerHint' } },
-    virt_text_pos = 'eol',
-    hl_mode = 'combine',
-  })
-end
-
 --- Windows have another size.
 function Edit:show_again()
-  if self.phase == 'done' then
-    hunks.show_again(self.bufnr, self.hunks)
-    self:show_hint()
+  if self.decision then
+    self.decision:show_again()
   end
 end
 
----@private
----@return integer row From 0.
-local function cursor_row()
-  return vim.api.nvim_win_get_cursor(0)[1] - 1
-end
-
----@private
----@param step 1|-1
-function Edit:go(step)
-  local row, target = cursor_row(), nil
-  for _, hunk in ipairs(self.hunks) do
-    local at = hunks.row_of(self.bufnr, hunk)
-    if step == 1 and at > row then
-      target = at
-      break
-    elseif step == -1 and at < row then
-      target = at
-    end
-  end
-  if target then
-    vim.cmd("normal! m'")
-    vim.api.nvim_win_set_cursor(0, { target + 1, 0 })
-  end
-end
-
---- The hunks in lines of the buffer, or all of them.
----@private
----@param lines runner.Lines?
----@return runner.Hunk[]
-function Edit:hunks_in(lines)
-  return vim.tbl_filter(function(hunk)
-    local row = hunks.row_of(self.bufnr, hunk)
-    return not lines or (row < lines.last and row + #hunk.old > lines.first)
-  end, self.hunks)
-end
-
---- These hunks are decided. The last one ends the edit.
----@private
----@param decided runner.Hunk[]
-function Edit:settle(decided)
-  self.hunks = vim.tbl_filter(function(hunk)
-    return not vim.tbl_contains(decided, hunk)
-  end, self.hunks)
-  if #self.hunks == 0 then
-    return self:close()
-  end
-  self:show_again()
-end
-
-local still_comes = 'The new lines are still coming; <C-c> cancels.'
-
---- Accepts the hunks in these lines, or all. All of them are one step of undo.
+--- Accepts the parts in these lines, or all.
 ---@param lines? runner.Lines
 function Edit:accept(lines)
-  if self.phase ~= 'done' then
-    return notice.warn(still_comes)
+  if not self.decision then
+    return notice.warn('The new lines are still coming; <C-c> cancels.')
   end
-  self:accept_hunks(self:hunks_in(lines))
+  self.decision:accept(lines)
 end
 
----@private
----@param wanted runner.Hunk[]
-function Edit:accept_hunks(wanted)
-  if not vim.bo[self.bufnr].modifiable then
-    return notice.complain('This buffer cannot be changed now. ":set modifiable" allows it.')
-  end
-  -- What the user did just before is another step of undo.
-  vim.api.nvim_buf_call(self.bufnr, function()
-    vim.cmd('let &g:undolevels = &g:undolevels')
-  end)
-  local accepted = vim.tbl_filter(function(hunk)
-    return hunks.accept(self.bufnr, hunk)
-  end, wanted)
-  local left = #wanted - #accepted
-  self:settle(accepted)
-  if left > 0 then
-    local message = 'You have changed the lines of %s meanwhile, so %s not accepted. u takes your change back, gr drops %s.'
-    local words = left == 1 and { 'one part', 'it was', 'it' } or { ('%d parts'):format(left), 'they were', 'one' }
-    notice.complain(message:format(unpack(words)))
-  end
-end
-
---- Rejects the hunks in these lines, or all. While they come, that cancels.
+--- Rejects the parts in these lines, or all. While they come, that cancels.
 ---@param lines? runner.Lines
 function Edit:reject(lines)
-  if self.phase ~= 'done' then
-    return self:cancel()
+  if not self.decision then
+    self:cancel()
+    return
   end
-  self:settle(self:hunks_in(lines))
-end
-
----@private
-function Edit:accept_one()
-  self:accept_hunks({ hunks.nearest(self.bufnr, self.hunks, cursor_row()) })
-end
-
----@private
-function Edit:reject_one()
-  self:settle({ hunks.nearest(self.bufnr, self.hunks, cursor_row()) })
+  self.decision:reject(lines)
 end
 
 --- Stops the model, if it writes.
@@ -442,6 +320,9 @@ function Edit:close()
   end
   keys.unmap(self.bufnr)
   hunks.clear(self.bufnr)
+  if self.decision then
+    self.decision:close()
+  end
   if vim.api.nvim_buf_is_loaded(self.bufnr) then
     self:clear_marks()
   end

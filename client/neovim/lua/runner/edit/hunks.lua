@@ -94,7 +94,7 @@ end
 
 ---@param bufnr integer
 ---@return integer columns For text, in the narrowest window of the buffer.
-local function room_in(bufnr)
+function M.room_in(bufnr)
   local room = math.huge
   for _, window in ipairs(vim.fn.win_findbuf(bufnr)) do
     local info = vim.fn.getwininfo(window)[1]
@@ -131,7 +131,7 @@ end
 ---@param lines string[]
 ---@return [string, string][][]
 local function to_virtual(bufnr, lines)
-  local room, all = room_in(bufnr), {}
+  local room, all = M.room_in(bufnr), {}
   for _, line in ipairs(lines) do
     for _, row in ipairs(to_rows(bufnr, line, room)) do
       all[#all + 1] = { { row, 'RunnerEditAdded' } }
