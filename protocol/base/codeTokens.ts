@@ -65,6 +65,7 @@ function createReader<S>(parser: StreamParser<S>): CodeReader {
     line(text) {
       if (isBroken || text.length > maxLine || longGap.test(text)) return [{ text, kind: undefined }];
       try {
+        forgetOthers(parser);
         return readLine(parser, state, text);
       } catch {
         // Code need not be in the language of its fence.
@@ -73,6 +74,11 @@ function createReader<S>(parser: StreamParser<S>): CodeReader {
       }
     },
   };
+}
+
+/** The parser of JavaScript keeps its last token outside of its state, where other readers would see it. */
+function forgetOthers<S>(parser: StreamParser<S>): void {
+  parser.token(new StringStream(';', tabSize, tabSize), parser.startState?.(tabSize) as S);
 }
 
 function readLine<S>(parser: StreamParser<S>, state: S, text: string): CodeToken[] {

@@ -398,6 +398,8 @@ t.test('code has colours, and comes out exactly', async (t) => {
   t.match(shown('```unheard-of\ndef\n```'), '\u001b[36mdef', 'code of no known language has one colour');
   const long = `\`\`\`js\n${'const x; '.repeat(300)}\nconst y\n\`\`\`\n`;
   t.equal(plain(shown(long)), long);
+  const odd = '~~~js\n#/*/*//\n~~~\n';
+  t.equal(shown(odd), shown(odd), 'the same text has the same colours');
   const labels =
     'js ts json py sh go rs c cpp cs java kt rb yaml toml ini css scss html sql lua diff dockerfile hs'.split(
       ' ',
