@@ -4,7 +4,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import type { BaseUrl } from '../base/baseUrl.ts';
 import { pageParameters } from '../base/pageParameters.ts';
 import type { Paper } from '../formats/renderJob.ts';
-import type { SearchMode } from '../meaning/librarySearch.ts';
+import { type SearchMode, searchModes } from '../meaning/librarySearch.ts';
 import { filterParameters } from './listFilters.ts';
 
 /** The schemas that validate requests, write answers, and define `openapi.json`. */
@@ -23,7 +23,7 @@ const tagSchema = Type.Object(
 const matchedSchema = Type.Unsafe<'text' | 'meaning' | 'both'>({
   $id: 'Matched',
   type: 'string',
-  enum: ['text', 'meaning', 'both'],
+  enum: [...searchModes],
   description: 'In a search: whether the words of the text were found, its meaning, or both.',
 });
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import { pageParameters } from '../base/pageParameters.ts';
-import type { SearchMode } from '../meaning/librarySearch.ts';
+import { type SearchMode, searchModes } from '../meaning/librarySearch.ts';
 import type { DocumentFilter } from '../search/documentIndex.ts';
 import { defineTool, ToolError } from './tool.ts';
 
@@ -35,7 +35,7 @@ export const searchDocs = defineTool({
       mode: Type.Optional(
         Type.Unsafe<SearchMode>({
           type: 'string',
-          enum: ['text', 'meaning', 'both'],
+          enum: [...searchModes],
           description:
             'What finds documents: their words, their meaning (then ask in a sentence), or both (default, where it is on).',
         }),

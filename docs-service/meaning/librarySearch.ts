@@ -4,7 +4,8 @@ import { parseQuery, questionOf } from '../search/query.ts';
 import type { Meaning } from './meaning.ts';
 
 /** By what documents are found: their words, their meaning, or either. */
-export type SearchMode = 'text' | 'meaning' | 'both';
+export const searchModes = ['text', 'meaning', 'both'] as const;
+export type SearchMode = (typeof searchModes)[number];
 
 /** A search, by text and by meaning where that is on. */
 export interface LibrarySearch {

@@ -50,7 +50,7 @@ t.test('a resource is a file of the prompt, and nothing in it is looked up', asy
   t.match(picture?.files, [{ path: 'my_team:memo://picture', image: /^iVBOR/ }]);
   t.match(await find('@my_team:user://ada/about'), [{ files: [{ attachment: { text: 'About ada' } }] }]);
   t.match(
-    await find('@my_team:file:///work/.env'),
+    await find('@my_team:file:///project/.env'),
     [{ files: [{ privacy: 'secret' }] }],
     'the user is asked before a file with secrets is sent',
   );

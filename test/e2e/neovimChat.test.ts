@@ -625,7 +625,7 @@ t.test('@server:uri sends a resource of a tool server, and is completed', parts,
   });
   await neovim.type('ccMINE=1<Esc>');
   await neovim.until('return vim.bo.modified');
-  await neovim.lua("vim.cmd.file('/work/.env')");
+  await neovim.lua("vim.cmd.file('/project/.env')");
   runner.say('A memo.');
   await neovim.lua("vim.cmd('RunnerChat what is @team:memo://1, and @team:memo://nothing')");
   await neovim.until<string>(text, says('A memo.'));
@@ -637,7 +637,7 @@ t.test('@server:uri sends a resource of a tool server, and is completed', parts,
   // It looks like a secret by the path that the server says. A buffer of this machine never stands in for it.
   await neovim.lua("_G.choices = { 'Yes' }");
   runner.say('A secret.');
-  await neovim.lua("vim.cmd('RunnerChat what is @team:file:///work/.env')");
+  await neovim.lua("vim.cmd('RunnerChat what is @team:file:///project/.env')");
   await neovim.until<string>(text, says('A secret.'));
   await neovim.until(isFree);
   t.match(await neovim.lua('return _G.asked'), [

@@ -1320,7 +1320,7 @@ t.test('an edit is asked with its change, which is folded if it is long', async 
         description: 'Edits a file.',
         decisions: ['once', 'deny'],
         diff: {
-          path: '/work/src/a.ts',
+          path: '/project/src/a.ts',
           name: 'src/a.ts',
           after: '',
           unified,

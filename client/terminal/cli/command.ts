@@ -1,7 +1,7 @@
 import type { StdioToolServer } from '../../../protocol/messages/tools.ts';
 import type { DaemonProcess } from '../daemon/daemon.ts';
 import type { CommandLine } from './commandLine.ts';
-import { commonFlags, type FlagName, flagOf } from './flags.ts';
+import { commonFlags, type FlagName, flagOf, type Offered } from './flags.ts';
 import type { Terminal } from './terminal.ts';
 
 /** A command of the program. */
@@ -56,19 +56,6 @@ export interface WordCount {
   /** What a shell offers for the words after it. Absent: the same. */
   readonly further?: Offered;
 }
-
-/** Words, or what is listed when it is wanted. */
-export type Offered = KnownNames | readonly string[];
-
-export type KnownNames =
-  | 'library'
-  | 'models'
-  | 'chatModels'
-  | 'sessions'
-  | 'tools'
-  | 'servers'
-  | 'options'
-  | '@files';
 
 export type Commands = ReadonlyMap<string, Command>;
 

@@ -14,6 +14,19 @@ export const thinkWords: ReadonlyMap<string, ChatParams['think']> = new Map<stri
   ['auto', undefined],
 ]);
 
+/** Words, or what is listed when it is wanted. */
+export type Offered = KnownNames | readonly string[];
+
+export type KnownNames =
+  | 'library'
+  | 'models'
+  | 'chatModels'
+  | 'sessions'
+  | 'tools'
+  | 'servers'
+  | 'options'
+  | '@files';
+
 /** A flag of the command line. The table of flags also makes the help and the completion in a shell. */
 interface Flag {
   readonly type: 'string' | 'boolean';
@@ -25,16 +38,7 @@ interface Flag {
   readonly bare?: string;
   readonly summary: string;
   /** What a shell offers for its value. `@files` are those behind an `@`. */
-  readonly offers?:
-    | 'models'
-    | 'chatModels'
-    | 'sessions'
-    | 'tools'
-    | 'servers'
-    | 'options'
-    | 'files'
-    | '@files'
-    | readonly string[];
+  readonly offers?: Offered | 'files';
 }
 
 /** In the order of the help. */

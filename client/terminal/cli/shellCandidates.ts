@@ -18,12 +18,10 @@ import {
   type Commands,
   findCommand,
   flagsOf,
-  type KnownNames,
   listedCommands,
-  type Offered,
 } from './command.ts';
 import { parseCommandLine } from './commandLine.ts';
-import { type FlagName, flagOf, flagOfWord, optionNames } from './flags.ts';
+import { type FlagName, flagOf, flagOfWord, type KnownNames, type Offered, optionNames } from './flags.ts';
 
 /** Nobody who presses Tab waits for a slow runner. In ms. */
 const timeouts = { connect: 500, list: 1_500 };
