@@ -641,7 +641,7 @@ t.test('@server:uri sends a resource of a tool server, and is completed', parts,
   await neovim.until<string>(text, says('A secret.'));
   await neovim.until(isFree);
   t.match(await neovim.lua('return _G.asked'), [
-    /^team:file:\/\/\/work\/\.env looks like a file with secrets/,
+    /^team:file:\/\/\/project\/\.env looks like a file with secrets/,
   ]);
   t.match(JSON.stringify(runner.bodies('/api/chat')), 'KEY=1');
   t.notMatch(JSON.stringify(runner.bodies('/api/chat')), 'MINE=1');
