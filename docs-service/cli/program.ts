@@ -51,7 +51,11 @@ async function run(args: readonly string[], context: ProgramContext): Promise<nu
     return 0;
   }
   if (first === 'help' || (wantsHelp && first.startsWith('-'))) {
-    print(programHelp(version, Object.values(commands)));
+    print(programHelp(version, Object.keys(commands) as CommandName[]));
+    return 0;
+  }
+  if (wantsHelp && args[1]?.startsWith('-') && namesAfter(first).length > 0) {
+    print(programHelp(version, namesAfter(first)));
     return 0;
   }
   const { command, rest } = chooseCommand(args);
@@ -82,7 +86,7 @@ function chooseCommand(args: readonly string[]): {
   const [first] = args;
   if (first === undefined || first.startsWith('-'))
     return { command: commands.serve as unknown as Command, rest: args };
-  const known = [...table.keys()].filter((name) => name.startsWith(`${first} `));
+  const known = namesAfter(first);
   const hint = known.length === 0 ? [...table.keys()] : known;
   const typed = known.length === 0 ? first : args.slice(0, 2).join(' ');
   throw new UsageError(`there is no command "${typed}"; the commands are ${hint.join(', ')}.`);
@@ -106,10 +110,15 @@ export const commands = {
   doctor: doctorCommand,
 } as const satisfies Readonly<Record<string, Pick<Command, 'usage' | 'summary' | 'options' | 'words'>>>;
 
-type Described = Pick<Command, 'usage' | 'summary' | 'options'>;
+type CommandName = keyof typeof commands;
 
-function programHelp(version: string, all: readonly Described[]): string {
-  const rows = all.map(({ usage, summary }) => [`runner-docs ${usage}`, summary] as const);
+/** The commands of two words that begin with this one. */
+function namesAfter(word: string): readonly CommandName[] {
+  return (Object.keys(commands) as CommandName[]).filter((name) => name.startsWith(`${word} `));
+}
+
+function programHelp(version: string, names: readonly CommandName[]): string {
+  const rows = names.map((name) => [`runner-docs ${commands[name].usage}`, commands[name].summary] as const);
   return `runner-docs ${version}: documents for programs, readers and agents
 
 ${columns(rows)}
@@ -119,7 +128,7 @@ docs/DOCUMENTS.md explains everything: content, search, PDF and EPUB, hosting.
 `;
 }
 
-function commandHelp({ usage, summary, options }: Described): string {
+function commandHelp({ usage, summary, options }: Command): string {
   const rows = Object.entries(options as OptionSpecs).map(
     ([name, { value, help }]) => [`--${name}${value === undefined ? '' : ` ${value}`}`, help] as const,
   );

@@ -263,6 +263,9 @@ t.test('a wrong command line is answered with what to type', async (t) => {
     });
   for (const args of [['--help'], ['serve', '--help']])
     t.match(await callDocs(args), { code: 0, stderr: '' });
+  const { stdout } = await callDocs(['token', '--help']);
+  t.match(stdout, /^ {2}runner-docs token list /m, 'the commands of a group');
+  t.notMatch(stdout, /serve/);
   t.match(await runDocs(['--version']), { code: 0, stdout: /^\d+\.\d+\.\d+\n$/, stderr: '' });
   t.match(await runDocs(['serv']), { code: 2, stdout: '', stderr: /there is no command "serv"/ });
 });

@@ -121,6 +121,7 @@ function helpText(commands: Commands, version: string): string {
 ${groups.join('\n\n')}
 
 Without a command, "runner" opens the conversation. "runner COMMAND --help" shows the flags of a command.
+"runner docs COMMAND" is "runner-docs COMMAND": it serves your documents.
 
 Flags of every command
 ${describeFlags(commonFlags.map((name) => [name, flagOf(name).summary]))}
