@@ -147,7 +147,9 @@ function firstFailure(output) {
   const [before, name] = output.split(/^ *not ok \d+ - (.*?)(?: #.*)?$/m);
   if (name === undefined) return 'took too long, or ended early';
   const [, group] = /# Subtest: (.*)$/m.exec(before.slice(before.lastIndexOf('# Subtest: '))) ?? [];
-  return group && group !== name ? `${group}: ${name}` : name;
+  const failure = group && group !== name ? `${group}: ${name}` : name;
+  // A page may be in it.
+  return failure.length > 200 ? `${failure.slice(0, 200)} …` : failure;
 }
 
 /** Programs that a test started in a group of their own, and did not end since it was ended itself. */
