@@ -3,14 +3,13 @@ import { nearestNames } from '../../../protocol/base/editDistance.ts';
 import { count } from '../../../protocol/base/text.ts';
 import type { Model } from '../../../protocol/messages/models.ts';
 import type { ListPromptsResult, Prompt } from '../../../protocol/messages/prompts.ts';
-import type { Session } from '../../../protocol/messages/sessions.ts';
 import { type Product, productNames } from '../../../protocol/messages/status.ts';
 import { usageOf } from '../../shared/promptUsage.ts';
 import { optionNames, thinkWords } from '../cli/flags.ts';
 import type { ChatSettings } from './chatSettings.ts';
 import { findModel } from './chooseModel.ts';
-import { describeSession, titleOf } from './keptConversation.ts';
 import { copyAnswer, editTurn, retryTurn, saveAnswer, undoTurn, type WithLastTurn } from './lastTurn.ts';
+import { changeSession, changeTitle, forget, forkHere, type WithSession } from './slashSessions.ts';
 import {
   attachFile,
   attachImage,
@@ -23,11 +22,10 @@ import {
 import { unknownServer } from './toolChoice.ts';
 
 /** What a slash command may read and change. */
-export interface ConversationState extends WithLastTurn {
+export interface ConversationState extends WithLastTurn, WithSession {
   readonly model: string;
   chooseModel(name: string): Promise<void>;
   readonly settings: ChatSettings;
-  clear(): void;
   /** About the last answer. */
   readonly stats: string | undefined;
   models(): Promise<readonly Model[]>;
@@ -39,18 +37,6 @@ export interface ConversationState extends WithLastTurn {
   completeArgument(prompt: Pick<Prompt, 'name'>, argument: string, value: string): Promise<readonly string[]>;
   /** What serves the models; undefined if it does not answer. */
   product(): Promise<Product | undefined>;
-  /** Undefined before the first prompt. */
-  readonly session: Session | undefined;
-  /** The kept conversations, newest first. */
-  sessions(): Promise<readonly Session[]>;
-  /** Continues another conversation. */
-  change(id: string): Promise<void>;
-  /**
-   * Goes on in a new conversation with what was said, or with its first turns; the other one stays. Returns how many
-   * turns it has; undefined if this one has fewer.
-   */
-  fork(turns: number | undefined): Promise<number | undefined>;
-  retitle(title: string): Promise<void>;
   /** Names of tool servers. */
   readonly knownTools: readonly string[];
   /** Names of those that are switched on. */
@@ -69,7 +55,7 @@ interface SlashCommand {
   readonly run: (state: ConversationState, word: string) => Promise<SlashResult>;
 }
 
-const commands: ReadonlyMap<string, SlashCommand> = new Map([
+const commands: ReadonlyMap<string, SlashCommand> = new Map<string, SlashCommand>([
   [
     'model',
     {
@@ -247,11 +233,6 @@ async function showStats({ stats }: ConversationState): Promise<SlashResult> {
   return { text: stats ?? 'There is no answer yet.' };
 }
 
-async function forget(state: ConversationState): Promise<SlashResult> {
-  state.clear();
-  return { text: 'This is a new conversation.' };
-}
-
 async function changeModel(state: ConversationState, word: string): Promise<SlashResult> {
   const models = await state.models();
   if (word === '') {
@@ -270,41 +251,6 @@ async function changeModel(state: ConversationState, word: string): Promise<Slas
   if (typeof found === 'string') return { text: `${found} "/model" lists them.` };
   await state.chooseModel(found.name);
   return { text: `Now talking to ${showLine(found.name)}.` };
-}
-
-async function changeSession(state: ConversationState, word: string): Promise<SlashResult> {
-  const sessions = await state.sessions();
-  if (word === '') {
-    if (sessions.length === 0) return { text: 'No conversation is kept yet.' };
-    const list = sessions.map(
-      (session, index) =>
-        `${session.id === state.session?.id ? '*' : ' '} ${String(index + 1).padStart(2)}  ${describeSession(session)}`,
-    );
-    return {
-      text: [...list, 'Choose with "/sessions" and a number. Older ones: "runner sessions".'].join('\n'),
-    };
-  }
-  await state.change((/^\d{1,3}$/.test(word) ? sessions[Number(word) - 1]?.id : undefined) ?? word);
-  return { text: '' };
-}
-
-async function forkHere(state: ConversationState, word: string): Promise<SlashResult> {
-  if (word !== '' && !/^[1-9]\d{0,5}$/.test(word))
-    return { text: 'Say "/fork", or "/fork 2" to keep the first two turns.' };
-  const before = state.session;
-  const turns = await state.fork(word === '' ? undefined : Number(word));
-  if (turns === undefined)
-    return { text: word === '' ? 'There is no turn yet.' : `There is no turn ${word} yet.` };
-  const back = before ? `; "/sessions ${before.id}" goes back to it` : '';
-  return { text: `This is a new conversation with ${count(turns, 'turn')}. The other one stays${back}.` };
-}
-
-async function changeTitle(state: ConversationState, word: string): Promise<SlashResult> {
-  if (word !== '') await state.retitle(word);
-  const { session } = state;
-  return {
-    text: session ? `The title is "${titleOf(session)}".` : 'There is no title before the first prompt.',
-  };
 }
 
 async function changeTools(state: ConversationState, words: string): Promise<SlashResult> {
