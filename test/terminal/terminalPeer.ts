@@ -229,10 +229,13 @@ export function startTerminal({
     ...(editText && { editText }),
     spawnDaemon: (flags) => startPeer(script, started, flags),
   };
+  const outputs = {
+    stdout: new SlowOutput(stdout.stream, allEnv),
+    stderr: new SlowOutput(stderr.stream, allEnv),
+  };
   const terminal: Terminal = {
     stdin,
-    stdout: new Output(stdout.stream, allEnv),
-    stderr: new Output(stderr.stream, allEnv),
+    ...outputs,
     env: allEnv,
     cwd,
     now: () => (clock += 1000),
@@ -262,8 +265,16 @@ export function startTerminal({
       return () => interrupts.delete(take);
     },
   };
+  const run = async () => {
+    const code = await runProgram(terminal, program, args);
+    const hasty = [...outputs.stdout.hasty, ...outputs.stderr.hasty].map(({ text }) => text);
+    // Whoever leaves at once waits for nothing, and what a daemon says unasked is shown when it comes.
+    const wrong = hasty.filter((text) => code !== 130 && !text.includes('The configuration '));
+    if (wrong.length > 0) throw new Error(`Nothing has waited until this was written: ${wrong.join()}`);
+    return code;
+  };
   return {
-    ended: runProgram(terminal, program, args),
+    ended: run(),
     started,
     stdout,
     stderr,
@@ -286,6 +297,37 @@ export function startTerminal({
       for (const take of interrupts) take();
     },
   };
+}
+
+/**
+ * Holds the program back as a slow reader does: whatever it writes, it waits for that before it writes more or ends.
+ * A screen is quick, and so a key and what it shows may meet there.
+ */
+class SlowOutput extends Output {
+  /** What was written although what came before was not read, and what nothing waits for. */
+  readonly hasty = new Set<{ readonly text: string }>();
+  #unread = 0;
+
+  override write(text: string): Promise<void> {
+    if (text === '') return super.write(text);
+    if (this.#unread > 0 && !this.isScreen) this.hasty.add({ text });
+    const note = { text };
+    this.hasty.add(note);
+    this.#unread += 1;
+    return new Proxy(this.#isRead(super.write(text)), {
+      get: (promise, name) => {
+        if (name === 'then') this.hasty.delete(note);
+        const found = Reflect.get(promise, name);
+        return typeof found === 'function' ? found.bind(promise) : found;
+      },
+    });
+  }
+
+  async #isRead(written: Promise<void>): Promise<void> {
+    await written;
+    if (!this.isScreen) await new Promise<void>((resolve) => setImmediate(resolve));
+    this.#unread -= 1;
+  }
 }
 
 function createSink(size: { isTTY: boolean; columns: number; rows: number }) {
