@@ -15,8 +15,7 @@ export function formatShare(completed: number, total: number): string {
 
 /** Of a thousand, for the unit. */
 function powerOf(bytes: number): number {
-  if (bytes < 1) return 0;
-  const power = Math.floor(Math.log10(bytes) / 3);
+  const power = Math.floor(Math.log10(Math.max(1, bytes)) / 3);
   // What is rounded to 1000 is 1.0 of the next unit.
   const whole = Math.round(bytes / 1000 ** power) === 1000 ? power + 1 : power;
   return Math.min(units.length - 1, whole);

@@ -290,6 +290,17 @@ t.test('Markdown is rendered', async (t) => {
     { name: 'struck out', input: 'a ~~b c~~ ~ d ~~ e ~~~f~~~', want: 'a b c ~ d ~~ e ~~~f~~~' },
     { name: 'a rule', input: 'a\n---\nb', want: `a\n${'─'.repeat(40)}\nb` },
     {
+      name: 'numbers of characters that there are not',
+      input: '&#x10FFFF; &#x110000; &#xD800; &#xDFFF; &#32; &#31;',
+      want: '\u{10ffff} &#x110000; &#xD800; &#xDFFF;   &#31;',
+    },
+    {
+      name: 'a table that is indented',
+      input: '  |a|b|\n  |-|-|\n  |1|2|\n',
+      want: 'a │ b\n──┼──\n1 │ 2\n',
+    },
+    { name: 'bars alone', input: '|\n|\n|', want: '|\n|\n|\n' },
+    {
       name: 'text wraps at words',
       input: 'The quick brown fox jumps over the lazy dog again',
       want: 'The quick brown fox jumps over the lazy \ndog again',
@@ -304,6 +315,13 @@ t.test('Markdown is rendered', async (t) => {
   for (const { name, input, want } of cases) {
     t.equal(plain(render(input)).replace(/ +$/gm, ''), want.replace(/ +$/gm, ''), name);
   }
+  const rule = (width: number) => plain(render('---', { width })).length;
+  t.strictSame([rule(10), rule(20), rule(39), rule(80)], [20, 20, 39, 40], 'a rule fits the screen');
+  const table = (wide: number) =>
+    plain(render(`|a|\n|-|\n${'|b|\n'.repeat(wide - 1)}|${'c'.repeat(9)}|\n`)).split('\n')[1]?.length;
+  t.strictSame([table(1), table(40), table(41)], [9, 9, 1], 'the first forty rows are measured');
+  const ideographs = `${'word '.repeat(7)}${'𠀀'.repeat(5)}`;
+  t.equal(render(ideographs, { size: 1 }), render(ideographs), 'no character is cut in half');
   t.equal(render('> **a**', { width: 40 }).split('\u001b[1m').length, 2, 'bold is bold');
   const wrapped = render(`> **${'word '.repeat(12)}end**`);
   t.ok(
@@ -664,13 +682,16 @@ t.test('the table of models', async (t) => {
     ['far:cloud', 'remote', 'chat'],
     [''],
   ]);
-  t.strictSame([0, 999, 1000, 999_499, 999_600, 1_500_000, 123e9].map(formatBytes), [
+  t.strictSame([0, 1, 999, 1000, 999_499, 999_600, 1_500_000, 99.94e6, 99.95e6, 123e9].map(formatBytes), [
     '0 B',
+    '1 B',
     '999 B',
     '1.0 kB',
     '999 kB',
     '1.0 MB',
     '1.5 MB',
+    '99.9 MB',
+    '100 MB',
     '123 GB',
   ]);
   t.equal(wrapText('run M  Loads a model into memory', 24), 'run M  Loads a model\n       into memory');
@@ -688,6 +709,15 @@ t.test('the table of models', async (t) => {
   );
   const text = fc.array(unit, { maxLength: 20 }).map((units) => units.join(''));
   fc.assert(fc.property(text, (some) => columnsOf(some) === stringWidth(some)));
+  const halves = (width: number) => wrapText('a name  one two three', width);
+  t.equal(halves(16), 'a name  one two\n        three', 'it hangs up to half of the line');
+  t.equal(halves(15), 'a name  one two\nthree', 'further in, it would be hard to read');
+  const narrow = new WordWrap(9);
+  for (const line of ['quick  brown', 'a longword']) {
+    for (const character of line) narrow.character(character);
+    narrow.newline();
+  }
+  t.equal(narrow.take(), 'quick\nbrown\na\nlongword\n', 'no line ends with blanks');
   const wrap = new WordWrap(6);
   for (const character of '👨‍👩‍👧 🇩🇪🇫🇷 🇮🇹 ok') wrap.character(character);
   wrap.flush();

@@ -6,6 +6,13 @@ import t from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
 import { editText } from '../../client/terminal/cli/textEditor.ts';
 import { HistorySearch } from '../../client/terminal/conversation/historySearch.ts';
+import {
+  entryOfLines,
+  isOpenEntry,
+  lineEnd,
+  linesOfEntry,
+  textOfEntry,
+} from '../../client/terminal/conversation/multilineEntry.ts';
 import { asksForVi, ViKeys } from '../../client/terminal/conversation/viKeys.ts';
 import type { ChatResult } from '../../protocol/messages/chat.ts';
 import type { Model } from '../../protocol/messages/models.ts';
@@ -125,6 +132,39 @@ t.test('--resume lets the user search and choose a conversation', async (t) => {
   await run.stdout.until(/20 tokens/);
   t.match(run.turns[0], { session: '20261122-aaaaaaa2', messages: [...said, { content: 'And?' }] });
   await run.leave();
+});
+
+t.test('a list that is longer than the screen moves with the choice', async (t) => {
+  const titled = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ ...kept[0], id: `2026-${index}`, title: `T${index}.` }));
+  const windowOf = (text: string) =>
+    screenOf(text)
+      .split('\n')
+      .flatMap((line) => /^(› | {2})T(\d+)\./.exec(line) ?? [])
+      .filter((_, index) => index % 3 !== 0)
+      .map((part) => part.replace('  ', ''))
+      .join('')
+      .replaceAll('› ', '›');
+  const screens: readonly (readonly [rows: number, count: number, keys: string, shows: string])[] = [
+    [24, 12, '', '›0123456789'],
+    [24, 10, '\u001b[6~', '012345678›9'],
+    [24, 12, '\u001b[6~', '23456789›1011'],
+    [24, 12, '\u000e'.repeat(8), '01234567›89'],
+    [24, 12, '\u000e'.repeat(9), '12345678›910'],
+    [24, 12, `${'\u000e'.repeat(9)}\u0010`, '01234567›89'],
+    [24, 12, '\u001b[6~\u001b[5~', '›0123456789'],
+    [8, 12, '\u001b[B\u001b[B\u001b[B\u001b[A', '01›234'],
+    [3, 12, '', '›0'],
+  ];
+  for (const [rows, count, keys, shows] of screens) {
+    const answers = { 'runner/sessions/list': () => ({ sessions: titled(count) }) };
+    const run = start({ args: ['chat', '--resume'], rows, answers });
+    await run.stderr.until(/T0\.[\s\S]*Esc leaves\./);
+    run.type(keys);
+    await run.stderr.until({ test: () => windowOf(run.stderr.text()) === shows });
+    run.type('\u0003');
+    t.equal(await run.ended, 0);
+  }
 });
 
 t.test('whoever leaves the choice continues nothing', async (t) => {
@@ -281,6 +321,25 @@ t.test('the keys of vi', async (t) => {
     ['o|ne', '2rx', 'ox|x'],
     ['|one', '~', 'O|ne'],
     ['|one', '3~', 'ON|E'],
+    ['|oNé1', '4~', 'OnÉ|1'],
+    ['|a bc', 'e', 'a b|c'],
+    ['on|e  ', 'e', 'one | '],
+    ['|  ', 'e', ' | '],
+    ['one|  ', 'w', 'one | '],
+    ['  one|', 'b', '  |one'],
+    [' | one', 'b', '|  one'],
+    ['a𠀀b| c', 'b', '|a𠀀b c'],
+    ['|a𠀀 b', 'w', 'a𠀀 |b'],
+    ['|one.two', 'E', 'one.tw|o'],
+    ['one.tw|o', 'B', '|one.two'],
+    ['|one.two x', 'cWy<', '|y x'],
+    ['|one two', 'c2wx<', '|x'],
+    ['o|ne two', 'ixy<$.', 'oxyne twx|yo'],
+    ['o|ne two', 'ax<$.', 'onxe two|x'],
+    ['|one two', '3ix<u', '|one two'],
+    ['|abcdefghijkl', '10lx', 'abcdefghij|l'],
+    ['|one', '00x', '|ne'],
+    ['|ab', 'x3p', 'baa|a'],
     ['|one two', 'dwu', '|one two'],
     ['|abc', 'xxu', '|bc'],
     ['|abc', 'xxuu', '|abc'],
@@ -298,6 +357,46 @@ t.test('the keys of vi', async (t) => {
     ['|', 'xdwp~rxu', '|'],
   ];
   for (const [before, keys, after] of cases) t.equal(viAfter(before, keys), after, `${before} ${keys}`);
+  const vi = new ViKeys();
+  vi.begin();
+  vi.escape({ text: 'one two', cursor: 4 });
+  vi.press('i', { text: 'one two', cursor: 3 });
+  vi.escape({ text: 'no two', cursor: 2 });
+  t.match(
+    vi.press('.', { text: 'no two', cursor: 1 }),
+    { line: { text: 'no two', cursor: 1 } },
+    'what was changed elsewhere while typing is not typed again',
+  );
+  t.strictSame(
+    ['k', 'j', 'G', '/'].map((key) => vi.press(key, { text: 'no two', cursor: 1 })),
+    [
+      { kind: 'history', to: 'older' },
+      { kind: 'history', to: 'newer' },
+      { kind: 'history', to: 'oldest' },
+      { kind: 'search' },
+    ],
+  );
+});
+
+t.test('an entry of several lines', async (t) => {
+  const cases: readonly (readonly [lines: readonly string[], text: string | undefined])[] = [
+    [['one'], 'one'],
+    [['one\\'], undefined],
+    [['one\\', 'two'], 'one\ntwo'],
+    [['"""'], undefined],
+    [['"""a', 'b'], undefined],
+    [['""""""'], ''],
+    [[' """a""" '], 'a'],
+    [['"""', 'a', 'b', '"""'], 'a\nb'],
+    [['"""', ' /a', '"""'], '//a'],
+    [['say """'], 'say """'],
+  ];
+  for (const [lines, text] of cases) {
+    t.equal(isOpenEntry(lines), text === undefined, lines.join('|'));
+    if (text !== undefined) t.equal(textOfEntry(lines), text, lines.join('|'));
+  }
+  t.equal(entryOfLines(['one\\', 'two']), `one${lineEnd}two`);
+  t.strictSame(linesOfEntry(`one${lineEnd}two`), ['one', 'two']);
 });
 
 t.test('no keys of vi fail, and the cursor stays in the line', async (t) => {
@@ -354,7 +453,9 @@ t.test('Ctrl-R finds earlier prompts, also of other conversations', async (t) =>
   writeFileSync(join(state, 'runner', 'history'), 'which rivers\nwhich lakes\n');
   const run = start({ env: { XDG_STATE_HOME: state } });
   await run.stdout.until(/m:1b › $/);
-  run.type('draft\u0012whi');
+  run.type('draft\u0012');
+  await run.stdout.until(/search "": draft$/);
+  run.type('whi');
   await run.stdout.until(/search "whi": which lakes$/);
   run.type('\u0012');
   await run.stdout.until(/search "whi": which rivers$/);
@@ -431,6 +532,9 @@ t.test('where readline has the keys of vi, so has the conversation', async (t) =
   await run.stdout.until(/› one two x$/);
   run.type('\r');
   await run.stdout.until(/(20 tokens.*){3}[^›]*› $/s);
+  run.type('\u001bG');
+  await run.stdout.until(/› four$/);
+  run.type('S');
   run.type('\u001b/fou\r');
   await run.stdout.until(/(20 tokens.*){4}[^›]*› $/s);
   t.strictSame(

@@ -345,7 +345,7 @@ function createSink(size: { isTTY: boolean; columns: number; rows: number }) {
     /** As a person sees it. */
     plain,
     events: () => text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)])),
-    async until(pattern: RegExp): Promise<void> {
+    async until(pattern: Pick<RegExp, 'test'>): Promise<void> {
       while (!pattern.test(plain())) {
         await new Promise<void>((resolve) => {
           const look = () => {

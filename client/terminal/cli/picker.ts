@@ -16,7 +16,6 @@ export interface PickOptions<T> {
 interface Key {
   readonly name?: string;
   readonly ctrl?: boolean;
-  readonly meta?: boolean;
 }
 
 /** The most lines that are shown at once. */
@@ -86,7 +85,7 @@ class Picker<T> {
     this.#resolve(item);
   }
 
-  key(text: string, { name, ctrl = false, meta = false }: Key): void {
+  key(text: string, { name, ctrl = false }: Key): void {
     if (name === 'return' || name === 'enter') return this.#choose();
     if (name === 'escape' || (ctrl && (name === 'c' || name === 'd'))) return this.finish(undefined);
     const step = stepOf(name ?? '', ctrl);
@@ -94,7 +93,7 @@ class Picker<T> {
     if (name === 'backspace') return this.#retype([...this.#query].slice(0, -1).join(''));
     if (ctrl && name === 'u') return this.#retype('');
     if (ctrl && name === 'w') return this.#retype(this.#query.replace(/\S*\s*$/, ''));
-    if (!ctrl && !meta && /^[^\p{Cc}]+$/u.test(text)) this.#retype(this.#query + text);
+    if (/^[^\p{Cc}]+$/u.test(text)) this.#retype(this.#query + text);
   }
 
   /** The cursor stays in the first line, behind what is typed. */
@@ -102,7 +101,7 @@ class Picker<T> {
     if (this.#newest.signal.aborted) return;
     const { stream, style, columns, rows } = this.#terminal.stderr;
     const shown = Math.max(1, Math.min(maxShown, rows - 3));
-    const from = Math.max(0, Math.min(this.#at - shown + 2, this.#items.length - shown));
+    const from = Math.max(0, Math.min(this.#at, this.#at - shown + 2, this.#items.length - shown));
     const visible = this.#items.slice(from, from + shown);
     const lines = this.#options
       .rows(visible, columns - 3)

@@ -59,7 +59,7 @@ export class LineKeys {
     else if (ctrl && name === 'r') this.#beginSearch();
     else if (shiftEnter.includes(sequence) || (meta && (name === 'return' || name === 'enter')))
       this.#insert(lineEnd);
-    else return this.#takesVi(text, key) || this.#takesInside(text, key);
+    else return this.#takesVi(text, key) || this.#takesInside(text);
     return true;
   }
 
@@ -79,9 +79,9 @@ export class LineKeys {
   }
 
   /** Node 20 appends what is typed within a line if several keys arrive at once. */
-  #takesInside(text: string, { ctrl = false, meta = false }: Key): boolean {
+  #takesInside(text: string): boolean {
     const { text: line, cursor } = this.#target.line;
-    if (ctrl || meta || cursor === line.length || !/^[^\p{Cc}]+$/u.test(text)) return false;
+    if (cursor === line.length || !/^[^\p{Cc}]+$/u.test(text)) return false;
     this.#insert(text);
     return true;
   }
@@ -134,13 +134,13 @@ export class LineKeys {
   }
 
   /** What is found stays in the line, unless the search is cancelled. */
-  #takesSearch(text: string, { name, ctrl = false, meta = false }: Key): boolean {
+  #takesSearch(text: string, { name, ctrl = false }: Key): boolean {
     const { history, before } = this.#search ?? {};
     if (!history || !before) return false;
     const isCancel = ctrl && (name === 'g' || name === 'c');
     if (ctrl && name === 'r') history.older();
     else if (name === 'backspace') history.erase();
-    else if (!ctrl && !meta && /^[^\p{Cc}]+$/u.test(text)) history.type(text);
+    else if (/^[^\p{Cc}]+$/u.test(text)) history.type(text);
     else {
       this.#endSearch();
       if (isCancel) this.#target.replace(before);

@@ -244,12 +244,16 @@ function steps(count: number, from: number, step: (at: number) => number): numbe
 
 /** No character is cut in half. */
 function next(text: string, at: number): number {
-  return Math.min(text.length, at + ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1));
+  return Math.min(text.length, at + characterAt(text, at).length);
 }
 
 function previous(text: string, at: number): number {
-  const isPair = at > 1 && (text.codePointAt(at - 2) ?? 0) > 0xffff;
-  return Math.max(0, at - (isPair ? 2 : 1));
+  return Math.max(0, at - characterAt(text, at - 2).length);
+}
+
+/** A blank outside of the text. */
+function characterAt(text: string, index: number): string {
+  return String.fromCodePoint(text.codePointAt(index) ?? 32);
 }
 
 type Classify = (character: string) => number;
@@ -259,32 +263,28 @@ const classOf: Classify = (character) =>
   isBlank(character) === 0 ? 0 : /[\p{L}\p{N}\p{M}_]/u.test(character) ? 1 : 2;
 const isBlank: Classify = (character) => (/\s|\u2424/.test(character) ? 0 : 1);
 
-function at(text: string, index: number): string {
-  return String.fromCodePoint(text.codePointAt(index) ?? 32);
-}
-
 function wordStart(text: string, from: number, classify: Classify): number {
-  const here = classify(at(text, from));
+  const here = classify(characterAt(text, from));
   let index = from;
-  while (index < text.length && here !== 0 && classify(at(text, index)) === here) index = next(text, index);
-  while (index < text.length && classify(at(text, index)) === 0) index = next(text, index);
+  while (here !== 0 && classify(characterAt(text, index)) === here) index = next(text, index);
+  while (index < text.length && classify(characterAt(text, index)) === 0) index = next(text, index);
   return index;
 }
 
 function wordBefore(text: string, from: number, classify: Classify): number {
   let index = from;
-  while (index > 0 && classify(at(text, previous(text, index))) === 0) index = previous(text, index);
-  const word = classify(at(text, previous(text, index)));
-  while (index > 0 && classify(at(text, previous(text, index))) === word) index = previous(text, index);
+  const before = () => classify(characterAt(text, previous(text, index)));
+  while (index > 0 && before() === 0) index = previous(text, index);
+  const word = before();
+  while (index > 0 && before() === word) index = previous(text, index);
   return index;
 }
 
 function wordEnd(text: string, from: number, classify: Classify): number {
   let index = from < 0 ? 0 : next(text, from);
-  while (index < text.length && classify(at(text, index)) === 0) index = next(text, index);
-  const word = classify(at(text, index));
-  while (next(text, index) < text.length && classify(at(text, next(text, index))) === word)
-    index = next(text, index);
+  while (index < text.length && classify(characterAt(text, index)) === 0) index = next(text, index);
+  const word = classify(characterAt(text, index));
+  while (word !== 0 && classify(characterAt(text, next(text, index))) === word) index = next(text, index);
   return Math.min(index, previous(text, text.length));
 }
 
@@ -300,9 +300,9 @@ function swapCase(text: string): string {
 function insertedBetween(before: Line, after: Line): string {
   const head = before.text.slice(0, before.cursor);
   const tail = before.text.slice(before.cursor);
-  const isInsertion =
-    after.text.startsWith(head) && after.text.endsWith(tail) && after.text.length > before.text.length;
-  return isInsertion ? after.text.slice(head.length, after.text.length - tail.length) : '';
+  const rest = after.text.slice(head.length);
+  const isInsertion = after.text.startsWith(head) && rest.endsWith(tail);
+  return isInsertion ? rest.slice(0, rest.length - tail.length) : '';
 }
 
 /** Whether a file of readline's settings asks for the keys of vi. What stands in a condition does not count. */

@@ -73,9 +73,9 @@ class Renderer implements MarkdownRenderer {
 
   write(text: string): string {
     const whole = this.#halfPair + text;
-    const last = whole.charCodeAt(whole.length - 1);
-    this.#halfPair = last >= 0xd800 && last <= 0xdbff ? whole.slice(-1) : '';
-    this.#steps(this.#halfPair === '' ? whole : whole.slice(0, -1));
+    const [half = ''] = /[\ud800-\udbff]$/.exec(whole) ?? [];
+    this.#halfPair = half;
+    this.#steps(whole.slice(0, whole.length - half.length));
     return this.#wrap.take();
   }
 

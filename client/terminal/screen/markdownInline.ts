@@ -126,13 +126,13 @@ function giveUpEntity(state: InlineState, wrap: WordWrap): void {
   putAll(state, entity, wrap);
 }
 
-/** Such as `&#39;`. Control characters stay as they were written. */
+/** Such as `&#39;`. Control characters, and what is no character, stay as they were written. */
 function numericEntity(entity: string): string | undefined {
   const [, hex, decimal] = /^&#(?:[xX]([0-9a-fA-F]{1,6})|(\d{1,7}));$/.exec(entity) ?? [];
   const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
-  if (!(code >= 0x20 && code <= 0x10ffff) || (code >= 0xd800 && code <= 0xdfff)) return undefined;
+  if (!(code <= 0x10ffff)) return undefined;
   const character = String.fromCodePoint(code);
-  return showLine(character) === character ? character : undefined;
+  return showLine(character) === character && !/\p{Cs}/u.test(character) ? character : undefined;
 }
 
 /** A run of this length is not a marker. */

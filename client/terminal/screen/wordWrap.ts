@@ -138,9 +138,9 @@ function wrapLine(line: string, width: number): string {
   const lead = /^(?:.*[^\s.!?:;,])? {2,}(?=\S)/.exec(line)?.[0] ?? '';
   const columns = columnsOf(withoutStyles(lead));
   // In a narrow column, the text would be hard to read.
-  if (columns <= width / 2) wrap.lead(lead, columns, ' '.repeat(columns));
-  const rest = columns <= width / 2 ? line.slice(lead.length) : line;
-  for (const [piece] of rest.matchAll(pieces))
+  const hangs = columns <= width / 2;
+  if (hangs) wrap.lead(lead, columns, ' '.repeat(columns));
+  for (const [piece] of line.slice(hangs ? lead.length : 0).matchAll(pieces))
     piece.startsWith('\u001b[') ? wrap.style(piece) : wrap.character(piece);
   wrap.flush();
   return wrap.take().replace(/ +$/gm, '');
