@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { compactVector } from '../../docs-service/meaning/compactVector.ts';
+import { prefixesFor } from '../../docs-service/meaning/embeddingFamilies.ts';
 import { createEmbeddings, type Embeddings, tooLate } from '../../docs-service/meaning/embeddings.ts';
+import { parseEmbeddings } from '../../docs-service/meaning/embeddingsConfig.ts';
 import { MeaningIndex } from '../../docs-service/meaning/meaningIndex.ts';
 import { openPostgresVectors } from '../../docs-service/meaning/postgresVectors.ts';
 import { openSqliteVectors } from '../../docs-service/meaning/sqliteVectors.ts';
@@ -172,6 +174,104 @@ t.test('a runner of either API embeds, and what is wrong is said', async (t) => 
     runner.answer(undefined);
     t.equal((await embeddings.embed(['x'], { kind: 'text', signal })).length, 1);
   }
+});
+
+t.test('vectors of different lengths are refused, and a text is cut where its model says so', async (t) => {
+  const signal = AbortSignal.timeout(60_000);
+  const runner = await startEmbeddings({ api: 'openai' });
+  t.teardown(() => runner.close());
+  const embeddings = createEmbeddings({ url: runner.url, model: 'm' });
+  t.teardown(() => embeddings.close());
+  await embeddings.embed(['x'], { kind: 'text', signal });
+  const entries = (vectors: readonly (readonly number[])[]) => ({
+    data: vectors.map((embedding, index) => ({ index, embedding })).reverse(),
+  });
+  const ask = (texts: readonly string[]) => embeddings.embed(texts, { kind: 'text', signal });
+  const cases: readonly { readonly answer: object; readonly message: RegExp }[] = [
+    { answer: entries([[1], [1, 2]]), message: /different lengths/ },
+    { answer: entries([[1], []]), message: /no vector/ },
+    { answer: entries([[1], Array<number>(16_385).fill(1)]), message: /no vector/ },
+    { answer: { data: [1, 2] }, message: /did not answer with 2 vectors/ },
+    { answer: { error: { message: 'Out of\nmemory' } }, message: /did not answer with 2 vectors/ },
+  ];
+  for (const { answer, message } of cases) {
+    runner.answer((response) => send(response, 200, answer));
+    await t.rejects(ask(['a', 'b']), { name: 'EmbeddingsError', message });
+  }
+  runner.answer((response) =>
+    send(
+      response,
+      200,
+      entries([
+        [1, 0],
+        [0, 1],
+      ]),
+    ),
+  );
+  t.strictSame(await ask(['a', 'b']), [Float32Array.of(1, 0), Float32Array.of(0, 1)], 'in any order');
+  runner.answer((response) => send(response, 200, entries([Array<number>(16_384).fill(1)])));
+  t.equal((await ask(['a']))[0]?.length, 16_384);
+  runner.answer((response) => send(response, 500, { error: { message: 'Out of\nmemory' } }));
+  await t.rejects(ask(['a']), { message: 'It answered with status 500: Out of memory', isTooLong: false });
+  runner.answer((response) => send(response, 500, {}));
+  await t.rejects(ask(['a']), { message: 'It answered with status 500' });
+
+  const asked: string[] = [];
+  runner.answer((response, { input: [text = ''] }) => {
+    asked.push(text);
+    const isLong = text.length > 12;
+    if (isLong) send(response, 400, { error: 'the input exceeds the context length' });
+    else send(response, 200, entries([text.includes('x') ? [3, 0] : [0, 5]]));
+  });
+  t.strictSame(await ask(['xxxxx yyyyyyyy']), [Float32Array.of(1, 1)], 'both halves count alike');
+  t.strictSame(asked.slice(-2), ['xxxxx', ' yyyyyyyy'], 'between two words');
+});
+
+t.test('the address of a runner and its model are checked', async (t) => {
+  const [url, model] = ['http://127.0.0.1:11434', 'm'];
+  const read = (embeddings?: string, name?: string, file?: string) =>
+    parseEmbeddings({
+      embeddings,
+      'embeddings-model': name,
+      'embeddings-token-file': file,
+    });
+  t.equal(read(), undefined);
+  t.strictSame(read(`${url}/`, model), { url, model, tokenFile: undefined });
+  const file = join(process.cwd(), 'token');
+  t.strictSame(read('https://host', model, 'token'), { url: 'https://host', model, tokenFile: file });
+  const wrong = [
+    'host',
+    'ftp://host',
+    `${url}/v1`,
+    `${url}?a`,
+    `${url}#a`,
+    'http://a@host',
+    'http://:b@host',
+  ];
+  for (const address of wrong) t.throws(() => read(address, model), { message: /without a path/ }, address);
+  for (const name of [undefined, '', ' '])
+    t.throws(() => read(url, name), { message: /needs --embeddings-m/ });
+  t.throws(() => read(undefined, model, file), { message: /^--embeddings-model needs --embeddings URL/ });
+  t.throws(() => read(undefined, undefined, file), { message: /^--embeddings-token-file needs/ });
+});
+
+t.test('each family of models is asked as its card says', async (t) => {
+  const search = 'Represent this sentence for searching relevant passages: ';
+  const cases: readonly [string, string, string][] = [
+    ['nomic-embed-text:v1.5', 'search_query: ', 'search_document: '],
+    ['Embeddinggemma:300m', 'task: search result | query: ', 'title: none | text: '],
+    ['multilingual-e5-large', 'query: ', 'passage: '],
+    ['hf.co/x/e5-small', 'query: ', 'passage: '],
+    ['some5-model', '', ''],
+    ['bge-large', search, ''],
+    ['bge-m3', '', ''],
+    ['mxbai-embed-large', search, ''],
+    ['snowflake-arctic-embed:110m', search, ''],
+    ['snowflake-arctic-embed2', '', ''],
+    ['all-minilm', '', ''],
+  ];
+  for (const [model, question, text] of cases) t.strictSame(prefixesFor(model), { question, text }, model);
+  t.match(prefixesFor('qwen3-embedding:0.6b'), { question: /^Instruct: .*\nQuery:$/s, text: '' });
 });
 
 const stores: readonly {

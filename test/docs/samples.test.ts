@@ -2,10 +2,15 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { Document } from '../../docs-service/content/document.ts';
+import { findWrittenLinks } from '../../docs-service/content/writtenLinks.ts';
 import { createEpub } from '../../docs-service/formats/epub/epub.ts';
 import { createHtml } from '../../docs-service/formats/markdown/htmlFormat.ts';
-import { createMarkdown } from '../../docs-service/formats/markdown/markdownFormat.ts';
+import { createMarkdown, markdownParts } from '../../docs-service/formats/markdown/markdownFormat.ts';
 import { createPdf } from '../../docs-service/formats/pdf/pdf.ts';
+import { words } from '../../docs-service/search/analyser.ts';
+import { excerptOf } from '../../docs-service/search/excerpt.ts';
+import { parseQuery } from '../../docs-service/search/query.ts';
+import { sectionsOf } from '../../docs-service/search/sections.ts';
 import { documentOf, epubJob } from '../support/documents.ts';
 import { golden } from '../support/golden.ts';
 import { needs } from '../support/parts.ts';
@@ -86,9 +91,26 @@ for (const document of samples) {
     const { bytes, notes } = await createHtml(job);
     compare(t, `${document.slug}.html`, { notes, html: linesOf(bytes) });
     const markdown = createMarkdown({ kind: 'markdown', document, targets, pictures: {} });
-    compare(t, `${document.slug}.md`, linesOf(markdown.bytes));
+    compare(t, `${document.slug}.md`, { ...markdownParts(document.body), text: linesOf(markdown.bytes) });
   });
 }
+
+t.test('what is found of each, and what is shown of it, is as it was accepted', async (t) => {
+  const found = samples.map(({ slug, path, title, body }) => {
+    const excerpt = (query: string) => {
+      const shown = excerptOf({ title, body }, parseQuery(query), { matched: 'text', place: undefined });
+      return `${query}: ${shown.section?.id ?? '-'}: ${shown.snippet}`;
+    };
+    const used = [...new Set(Array.from(words(body), ({ token }) => token))].filter((_, at) => at % 9 === 0);
+    const excerpts = used.slice(0, 60).map(excerpt);
+    return { slug, ...findWrittenLinks(path, body, 1), sections: sectionsOf(body), excerpts };
+  });
+  compare(
+    t,
+    'found',
+    found.filter(({ slug }) => !slug.startsWith('long')),
+  );
+});
 
 t.test('a book has all of them as it was accepted', async (t) => {
   const { bytes, notes } = await createEpub(
