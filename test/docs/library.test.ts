@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import fc from 'fast-check';
 import t from 'tap';
+import { UnavailableError } from '../../docs-service/base/database.ts';
 import { lockDataFolder, tryLock } from '../../docs-service/base/dataFolder.ts';
 import { createLogger } from '../../docs-service/base/log.ts';
 import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
@@ -24,6 +25,7 @@ import {
   type TestLibrary,
 } from '../support/docsLibrary.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
+import { poll } from '../support/waiting.ts';
 
 const quietSurroundings = {
   env: {},
@@ -866,6 +868,47 @@ t.test('a folder that cannot be watched does not affect the others', async (t) =
   await writeFiles(root, { 'good/one.md': '# Uno' });
   t.strictSame(await changed, ['good']);
   t.strictSame(failures, []);
+});
+
+t.test('a watcher that is closed watches nothing, and reports nothing', async (t) => {
+  const root = await temporaryFolder(t, { 'good/one.md': '# One' });
+  const reported: (readonly string[])[] = [];
+  const fail = (error: Error) => t.fail(error.message);
+  const watcher = new LibraryWatcher({
+    root,
+    onDidChange: (folders) => reported.push(folders),
+    onDidFail: fail,
+  });
+  t.strictSame(watcher.watch(['', 'good']), ['', 'good']);
+  t.strictSame(watcher.watch(['', 'good']), [], 'they are watched already');
+  t.strictSame(watcher.watch(['']), []);
+  t.strictSame(watcher.watch(['', 'good']), ['good'], 'it was left out meanwhile');
+  watcher.close();
+  t.strictSame(watcher.watch(['', 'good']), []);
+  t.strictSame(reported, []);
+});
+
+t.test('an index that is away is looked at again until it is back', async (t) => {
+  const library = await openTestLibrary(t, { 'one.md': '# One' });
+  const { following, errors } = await followTestLibrary(t, library);
+  const { indexId } = library.index;
+  const away = () => Promise.reject(new UnavailableError('The database is away.'));
+  Object.assign(library.index, { indexId: away });
+  await following.lookAtAll();
+  t.equal(following.hasFailed, true);
+  const isAsked = await poll(
+    async () => errors.length,
+    (count) => count === 2,
+    30_000,
+  );
+  t.equal(isAsked, 2, 'nothing has changed, and yet it is asked again');
+  Object.assign(library.index, { indexId });
+  await poll(
+    async () => following.hasFailed,
+    (hasFailed) => !hasFailed,
+    30_000,
+  );
+  t.match(errors, [{ message: /is away/ }, { message: /is away/ }]);
 });
 
 t.test('a document that moves to another folder in two steps is never missing', async (t) => {

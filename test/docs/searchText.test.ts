@@ -4,10 +4,13 @@ import { headingAnchors } from '../../docs-service/content/headingAnchors.ts';
 import { headingsOf, tryFirstHeading } from '../../docs-service/content/headings.ts';
 import { markdownLines } from '../../docs-service/content/markdownLines.ts';
 import { analyse, isUnspaced, maxTokenLength, words } from '../../docs-service/search/analyser.ts';
+import { createChanges } from '../../docs-service/search/changes.ts';
 import { QueryError } from '../../docs-service/search/documentIndex.ts';
 import { documentTokens } from '../../docs-service/search/documentTokens.ts';
 import { excerptOf } from '../../docs-service/search/excerpt.ts';
-import { type Clause, parseQuery, questionOf } from '../../docs-service/search/query.ts';
+import { joinRanks, nearestDocuments, pageOf } from '../../docs-service/search/joining.ts';
+import { nearestSlugs, reversed, slugParts } from '../../docs-service/search/nearSlugs.ts';
+import { type Clause, parseQuery, questionOf, withoutExclusions } from '../../docs-service/search/query.ts';
 import {
   createScore,
   documentTermStats,
@@ -16,6 +19,7 @@ import {
 } from '../../docs-service/search/relevance.ts';
 import { sectionsOf } from '../../docs-service/search/sections.ts';
 import { maxSnippetLength, snippet } from '../../docs-service/search/snippet.ts';
+import { askTiers, partsOfPage, totalOf } from '../../docs-service/search/tier.ts';
 import { withoutScripts } from '../../docs-service/search/withoutScripts.ts';
 
 /** Text as hostile as it comes, with more of what the parsers look for than chance would give. */
@@ -345,6 +349,154 @@ t.test('a document within its bounds', async (t) => {
   t.ok(text.length > 1_000 && bytes < 500_000, `${text.length} tokens, ${bytes} bytes`);
   t.equal(documentTokens('', 'a '.repeat(200_000)).text.length, 100_000);
   t.strictSame(documentTokens('A b', '# C d\n\ne').headings, [['c', 'd']]);
+});
+
+t.test('the slugs that resemble a wrong one, the nearest first', async (t) => {
+  const longest = 'x'.repeat(100);
+  const cases: readonly { wrong: string; of: readonly string[]; want: readonly string[]; limit?: number }[] =
+    [
+      {
+        wrong: 'instal',
+        of: ['uninstall', 'other', 'install', 'instal', 'install'],
+        want: ['instal', 'install', 'uninstall'],
+      },
+      { wrong: 'guide-setup', of: ['setup-guide', 'guide-setups'], want: ['guide-setups', 'setup-guide'] },
+      { wrong: 'ab', of: ['cd', 'ac'], want: ['ac'] },
+      { wrong: 'cat', of: ['hat', 'bat'], want: ['bat', 'hat'] },
+      { wrong: 'cat', of: ['hat', 'bat'], want: ['bat'], limit: 1 },
+      { wrong: longest, of: [longest], want: [longest] },
+      { wrong: `${longest}x`, of: [longest], want: [] },
+    ];
+  for (const { wrong, of, want, limit = 9 } of cases)
+    t.strictSame(nearestSlugs(wrong, of, limit), want, wrong);
+  t.strictSame(slugParts('?'), []);
+  t.strictSame(slugParts('guide-Guide'), [['guide']]);
+  t.strictSame(slugParts('a-b-c'), [
+    ['a', 'b', 'c'],
+    ['b', 'c'],
+    ['a', 'c'],
+    ['a', 'b'],
+  ]);
+  t.strictSame(
+    slugParts('a-b-c-d-e-f-g-h').map(({ length }) => length),
+    [6, 5, 5, 5, 5, 5, 5],
+  );
+  t.equal(reversed('a𠮷b'), 'b𠮷a');
+});
+
+t.test('text and meaning are joined by their ranks', async (t) => {
+  const near = new Map([
+    ['b', 3],
+    ['c', 0],
+    ['d', 1],
+  ]);
+  const joined = joinRanks(['a', 'b'], near, (found) => found === 'd');
+  t.strictSame(joined, [
+    { found: 'b', matched: 'both', place: 3 },
+    { found: 'a', matched: 'text', place: undefined },
+    { found: 'c', matched: 'meaning', place: 0 },
+    { found: 'd', matched: 'both', place: 1 },
+  ]);
+  const sections = ['x 1', 'a 2', 'a 0', 'b 5', 'c 1'].map((name) => {
+    const [slug = '', place] = name.split(' ');
+    return { slug, place: Number(place) };
+  });
+  const passes = (slug: string) => (slug === 'x' ? undefined : slug);
+  const nearest = (count: number) => [...nearestDocuments({ sections, count, isAlone: false }, passes)];
+  t.strictSame(nearest(2), [['a', 2]], 'the nearest sections count, not the nearest documents');
+  t.strictSame(nearest(3), [
+    ['a', 2],
+    ['b', 5],
+  ]);
+  const hits = ({ found }: { readonly found: string }) => [{ slug: found }] as never;
+  t.match(pageOf(joined, { limit: 2, offset: 1 }, { count: 3, hits }), {
+    items: [{ slug: 'a' }, { slug: 'c' }],
+    total: 4,
+    approximate: false,
+  });
+});
+
+t.test('a page is found place by place, until it is full', async (t) => {
+  const ask = (text: string, limit: number, answers: Readonly<Record<string, readonly string[]>>) => {
+    const asked: unknown[] = [];
+    const asking = askTiers<string>(parseQuery(text), { limit, offset: 0 });
+    for (let step = asking.next(); ; step = asking.next(answers[String(step.value)] ?? [])) {
+      if (step.done) return { asked, ...step.value };
+      asked.push(step.value);
+    }
+  };
+  const title = { tier: 'title', found: ['a', 'b'] };
+  const answers = { title: ['a', 'b'], heading: ['b', 'c'], text: ['a', 'b', 'c', 'd'], undefined: ['e'] };
+  t.strictSame(ask('x', 2, answers), { asked: ['title'], tiers: [title], count: undefined });
+  t.strictSame(ask('x', 3, answers), {
+    asked: ['title', 'heading'],
+    tiers: [title, { tier: 'heading', found: ['c'] }],
+    count: undefined,
+  });
+  t.match(ask('x', 4, answers), { asked: ['title', 'heading', 'text'], count: 4 });
+  t.match(ask('x', 9, answers).tiers[2], { tier: 'text', found: ['d'] });
+  t.strictSame(ask('-x', 2, answers), {
+    asked: [undefined],
+    tiers: [{ tier: undefined, found: ['e'] }],
+    count: 1,
+  });
+  const many = Array.from({ length: 2_001 }, (_, at) => `${at}`);
+  t.match(ask('x', 9_000, { title: many.slice(2), heading: many }), {
+    asked: ['title', 'heading'],
+    count: 2_001,
+  });
+  t.match(ask('x', 9_000, { title: many.slice(1) }), { asked: ['title'], count: undefined });
+
+  const tiers = [
+    { tier: 'title', found: ['a', 'b'] },
+    { tier: 'heading', found: [] },
+    { tier: 'text', found: ['c', 'd', 'e'] },
+  ] as const;
+  const parts = (limit: number, offset: number) =>
+    partsOfPage(tiers, { limit, offset }).map(({ tier, from, to }) => `${tier} ${from} ${to}`);
+  t.strictSame(parts(2, 0), ['title 0 2']);
+  t.strictSame(parts(2, 1), ['title 1 2', 'text 0 1']);
+  t.strictSame(parts(9, 2), ['text 0 3']);
+  t.strictSame(parts(9, 5), []);
+  const [most] = partsOfPage([{ tier: 'title', found: many }], { limit: 9_000, offset: 0 });
+  t.equal(most?.to, 2_000);
+  t.strictSame(totalOf(2_000), { total: 2_000, approximate: false });
+  t.strictSame(totalOf(2_001), { total: 2_000, approximate: true });
+  t.equal(withoutExclusions('a -b "c d" -"e f" g*'), 'a "c d" g*');
+});
+
+t.test('states of a library that come late are no changes', async (t) => {
+  const changes = createChanges();
+  let calls = 0;
+  const subscription = changes.onDidChange(() => void (calls += 1));
+  const states = [
+    { indexId: 'a', changes: 1, want: [1, 0] },
+    { indexId: 'a', changes: 3, want: [2, 1] },
+    { indexId: 'a', changes: 3, want: [2, 1] },
+    { indexId: 'a', changes: 2, want: [2, 1] },
+    { indexId: 'b', changes: 1, want: [3, 2] },
+  ];
+  for (const { want, ...state } of states) {
+    changes.onState(state);
+    t.strictSame([changes.generation(), calls], want);
+  }
+  subscription.dispose();
+  changes.onState({ indexId: 'b', changes: 2 });
+  t.strictSame([changes.generation(), calls], [4, 2]);
+});
+
+t.test('a piece of a section is as long as it may be, and its place is known', async (t) => {
+  const lengths = (text: string) => sectionsOf(text).map((section) => section.text.length);
+  t.strictSame(lengths('x'.repeat(1_200)), [1_200]);
+  t.strictSame(lengths('x'.repeat(1_201)), [1_200, 1]);
+  t.strictSame(lengths(`${'x'.repeat(1_199)}😀`), [1_199, 2], 'no character is cut');
+  t.strictSame(lengths(`${'x'.repeat(700)}\n${'y'.repeat(700)}`), [700, 700], 'between lines');
+  t.strictSame(lengths(`${'x'.repeat(700)} ${'y'.repeat(700)}`), [700, 700], 'between words');
+  t.strictSame(lengths(`${'x'.repeat(500)} ${'y'.repeat(900)}`), [1_200, 201], 'not far before');
+  t.strictSame(lengths(`${'x'.repeat(700)}\n\n${'y'.repeat(498)}`), [1_200], 'two paragraphs that fit');
+  t.strictSame(lengths(`${'x'.repeat(700)}\n\n${'y'.repeat(499)}`), [700, 499]);
+  const places = (text: string) => sectionsOf(text).every((one) => text.startsWith(one.text, one.start));
+  fc.assert(fc.property(anyText, (text) => /[<`~]/.test(text) || places(text.repeat(40))));
 });
 
 t.test('the score is that of BM25', async (t) => {
