@@ -106,6 +106,41 @@ t.test('the older config.json', async (t) => {
   ]);
 });
 
+t.test('the runner at hand is the one whose model chats, on this machine if there is one', async (t) => {
+  const at = (url: string, more: object = {}) => ({ provider: 'openai', model: 'm', apiBase: url, ...more });
+  const [far, near] = ['https://far.example', 'http://127.0.0.1:8000'];
+  const completing = { roles: ['autocomplete'] };
+  const host = (...models: readonly object[]) => {
+    const { steps } = planImport(parseContinueConfig(JSON.stringify({ models }), 'yaml'), {});
+    return steps.flatMap((step) => (step.kind === 'setting' && step.name === 'host' ? [step.value] : []));
+  };
+  t.strictSame(host(at(far), at(near)), [near], 'this machine first');
+  t.strictSame(host(at(far, completing), at('https://chat.example')), ['https://chat.example']);
+  t.strictSame(host(at(far, { roles: ['embed'] }), at(near, completing)), [near]);
+  t.strictSame(host(at(far, { roles: ['embed'] })), [far], 'whatever the only one is for');
+  const every = { models: [at(far), { ...at(near, completing), model: 'AUTODETECT' }] };
+  t.notMatch(
+    JSON.stringify(planImport(parseContinueConfig(JSON.stringify(every), 'yaml'), {})),
+    /AUTODETECT/,
+    'every model is no model',
+  );
+  const keyed = (apiKey: string) =>
+    planImport(parseContinueConfig(JSON.stringify({ models: [at(far, { apiKey })] }), 'yaml'), {}).steps.some(
+      ({ kind }) => kind === 'key',
+    );
+  t.strictSame(['none', 'long-enough', `$\{{ secrets.KEY_OF_MINE }}`, '{{secrets.KEY}}'].map(keyed), [
+    ...[false, true, false, false],
+  ]);
+  const named = planImport(parseContinueConfig(JSON.stringify({ models: [at(` ${near} `)] }), 'yaml'), {});
+  t.match(named.steps[0], { value: near }, 'blanks around a value mean nothing');
+  t.match(
+    shown(planImport(parseContinueConfig(yaml, 'yaml'), { exclude: ['a', 'b'] }).steps, {
+      exclude: ['a', 'b'],
+    }).join('\n'),
+    /runner\.exclude: a, b, \*\.md/,
+  );
+});
+
 t.test('what is set already is not offered, and what changes says what it is now', async (t) => {
   const config = parseContinueConfig(yaml, 'yaml');
   const now = {

@@ -432,6 +432,28 @@ t.test('servers of different products offer what each can do, and nothing else',
   );
   t.equal(lackedBy(known, 'runner.deleteModel', 'lms'), 'delete');
   t.equal(lackedBy(known, 'runner.renameModel', 'box'), undefined);
+  const without = (lacking: Ability) =>
+    knownAs({ default: ['ollama', everything.filter((ability) => ability !== lacking)] });
+  const needs: Readonly<Record<string, readonly Ability[]>> = {
+    'runner.pullModel': ['pull'],
+    'runner.updateModel': ['pull'],
+    'runner.runModel': ['load'],
+    'runner.stopModel': ['unload'],
+    'runner.stopOtherModels': ['unload'],
+    'runner.deleteModel': ['delete'],
+    'runner.duplicateModel': ['create'],
+    'runner.renameModel': ['delete', 'create'],
+    'runner.createModel': ['create'],
+    'runner.newModelfile': ['create'],
+    'runner.openModelPage': ['catalog'],
+    'runner.doctor': [],
+  };
+  for (const [command, abilities] of Object.entries(needs))
+    t.strictSame(
+      everything.filter((ability) => lackedBy(without(ability), command) === ability),
+      abilities,
+      command,
+    );
   t.equal(lackedBy(known, 'runner.pullModel'), undefined, 'one that can is enough');
   t.equal(lackedBy(knownAs({ default: ['vllm', ['chat']] }), 'runner.pullModel'), 'pull');
   t.equal(lackedBy(known, 'runner.showLog', 'lms'), undefined);
@@ -626,6 +648,21 @@ t.test('a page escapes every text, and runs only the commands of its links', asy
   );
   const remote = { host: 'https://x', model: 'q' };
   t.strictSame(commandsOf(detailsOf({ model: modelLike('q', { remote }) }, ollama)), always);
+  const said = (more: Partial<Model>) => {
+    const [{ lines: [line] = [] } = {}] = detailsOf({ model: modelLike('q', more) }, ollama).sections;
+    return line?.text;
+  };
+  t.equal(said({}), 'It is not loaded.');
+  t.equal(said({ remote }), 'It runs at https://x.');
+  t.equal(said({ running: { ...running, size: 2.5e9 } }), 'It is loaded and takes 2.5 GB of memory.');
+  t.equal(said({ running: { ...running, size: 0 } }), 'It is loaded.');
+  const marked = toHtml({
+    title: 'T',
+    sections: [{ lines: [{ state: 'good', text: 'a' }, { state: 'bad', text: 'b' }, { text: 'c' }] }],
+  });
+  t.match(marked, /class="good"><span aria-hidden="true">✓<\/span><div>a</);
+  t.match(marked, /class="bad"><span aria-hidden="true">✗<\/span><div>To fix: b</);
+  t.match(marked, /class="note"><span aria-hidden="true">•<\/span><div>c</);
   const loading = modelLike('q', {
     loading: { percent: 41.6 },
     context: { allocated: 4096, from: 'assumed' },
@@ -732,16 +769,17 @@ t.test('the memory need of a library size', async (t) => {
 });
 
 t.test('a download shows its speed and the time left', async (t) => {
-  let now = 0;
+  const start = Date.parse('2026-11-21T12:00:00Z');
+  let now = start;
   const speed = createDownloadSpeed(() => now);
   t.equal(speed.next(0, 1e9), '');
-  now = 1_000;
+  now = start + 1_000;
   t.equal(speed.next(5e6, 1e9), '', 'too early to say');
-  now = 5_000;
+  now = start + 5_000;
   t.equal(speed.next(50e6, 1e9), '10.0 MB/s, 2 min left');
-  now = 6_000;
+  now = start + 6_000;
   t.equal(speed.next(0, 1e9), '', 'a layer begins anew');
-  now = 60_000;
+  now = start + 60_000;
   t.equal(speed.next(0, 1e9), '', 'nothing comes');
 });
 
@@ -798,6 +836,7 @@ t.test('any name can be pulled, and the names of the library are offered', async
     return { box, answer, type, enter: () => events['enter']?.() };
   };
   const { box, answer, type, enter } = open(catalog);
+  t.match(box, { title: 'Pull a Model', ignoreFocusOut: true, matchOnDescription: true });
   t.ok(box.busy, 'the box is there before the library is');
   t.match(box.placeholder, /^A name of the library/);
   await new Promise(setImmediate);
@@ -809,10 +848,20 @@ t.test('any name can be pulled, and the names of the library are offered', async
   t.match(box.items[0], { description: /no spaces/, alwaysShow: true });
   box.selectedItems = box.items.slice(0, 1);
   enter();
-  type('hf.co/me/mine');
+  type(' hf.co/me/mine ');
+  t.match(box.items[0], { label: 'hf.co/me/mine', description: 'pull this name', alwaysShow: true });
   box.selectedItems = box.items.slice(0, 1);
   enter();
   t.strictSame(await answer, { name: 'hf.co/me/mine' });
+  const typed = open(Promise.resolve([{ ...entry, sizes: [], installed: false }]));
+  await new Promise(setImmediate);
+  t.strictSame(
+    typed.box.items.map(({ label, description }) => [label, description]),
+    [['qwen3', '']],
+  );
+  typed.type(' mine:1b ');
+  typed.enter();
+  t.strictSame(await typed.answer, { name: 'mine:1b' }, 'Enter takes what is typed');
   const listed = open(catalog);
   await new Promise(setImmediate);
   listed.box.selectedItems = listed.box.items;
@@ -862,9 +911,19 @@ t.test('the doctor names problems with models, and links to their fixes', async 
       ...links.map(({ command }) => command),
     ]);
   t.match(said(of([])).at(-1), ['bad', /Pull a model that can chat/, 'runner.pullModel']);
+  const fixed = { all: 2, isStale: true, canPull: false };
+  const there = said(adviseOnModels({ models: [], ...fixed }));
+  t.match(there, [
+    ['note', /\(the last known list\)$/],
+    ['bad', /^Load a model that can chat in the program/],
+  ]);
+  t.match(said(adviseOnModels({ models: [chatty], ...fixed })).at(-1), [
+    'bad',
+    /or load a model with tools\.$/,
+  ]);
   t.match(said(of([chatty])).at(-1), [
     'bad',
-    /only models with tools/,
+    /only models with tools\. Ask @runner, or pull a model/,
     'runner.pullModel',
     'runner.chooseChatModel',
   ]);

@@ -60,6 +60,24 @@ t.test('the texts of a local row', async (t) => {
     capabilities: ['completion', 'tools', 'thinking'],
   });
   t.equal(describeRow(localRow(able), now).label, 'a, 2.5 GB, calls tools, maybe thinks, not loaded');
+  const whole = localRow(
+    model(
+      'a',
+      {},
+      { tools: yes, vision: yes, thinking: yes, insert: yes, embedding: { value: true, from: 'name' } },
+    ),
+  );
+  t.match(whole, {
+    description: 'tools vision thinking insert embed?',
+    spoken: 'calls tools, sees images, thinks, fills in code, maybe embeds, not loaded',
+  });
+  t.match(
+    whole.tooltip,
+    /\n- Can: chat, tools, vision, thinking, insert \\\(as the server says\\\); embed \\\(by its name\\\)$/,
+  );
+  const far = model('far', { size: 400, remote: { host: 'https://x', model: 'far' } });
+  t.match(localRow(far), { size: 'remote', spoken: 'runs elsewhere, not loaded', icon: 'cloud' });
+  t.notMatch(localRow(far).tooltip, /Size/);
   t.match(localRow(model('a', { running })), { context: 'loaded', icon: 'circle-filled' });
   t.equal(describeRow(localRow(model('a', { running })), now).description, 'loaded');
   const loading = localRow(

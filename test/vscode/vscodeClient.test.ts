@@ -51,7 +51,9 @@ import {
   contextSizeOf,
   createTokenCounter,
   createUsualContextSizes,
+  isAssumedSize,
 } from '../../client/vscode/convert/contextSizes.ts';
+import { errorDataOf } from '../../client/vscode/convert/failure.ts';
 import type { DaemonConnection } from '../../client/vscode/daemon/connection.ts';
 import { DaemonKeeper } from '../../client/vscode/daemon/daemonKeeper.ts';
 import { originsOf } from '../../client/vscode/daemon/servers.ts';
@@ -59,13 +61,18 @@ import { toDocsAddress } from '../../client/vscode/documents/docsAddress.ts';
 import { questionBefore, wayChoices, whyNothing } from '../../client/vscode/engine/engineWords.ts';
 import { isSameModel, type ModelRow, worksOn } from '../../client/vscode/models/modelRow.ts';
 import { fits, type ValueSchema } from '../../client/vscode/settingSchema.ts';
-import { inEditorWords, remediesFor, withTryAgain } from '../../client/vscode/ui/remedies.ts';
+import {
+  inEditorWords,
+  openNamedSetting,
+  remediesFor,
+  withTryAgain,
+} from '../../client/vscode/ui/remedies.ts';
 import { firstSentence, plain, toQuote, withoutIcons } from '../../client/vscode/ui/safeText.ts';
 import { parsePromptFile } from '../../daemon/prompts/promptFile.ts';
 import { messageOf, stackOf } from '../../protocol/base/errorText.ts';
 import { cutText } from '../../protocol/base/text.ts';
 import { type Advice, type AdviceCode, adviceCodes } from '../../protocol/messages/advice.ts';
-import type { Message } from '../../protocol/messages/chat.ts';
+import type { ChatDelta, Message } from '../../protocol/messages/chat.ts';
 import type { EngineWay } from '../../protocol/messages/engine.ts';
 import { type ErrorData, type ErrorKind, errorCodes } from '../../protocol/messages/errors.ts';
 import { type ChatModelResult, canChat, type Model, preferredModel } from '../../protocol/messages/models.ts';
@@ -158,6 +165,16 @@ t.test('the entries of the picker', async (t) => {
   }
   t.match(toModelInformation(models, { isStale: () => true, sizing })[0], { detail: 'offline' });
   t.equal(able?.tooltip, 'able:8b, a window of 4,096 of at most 131,072 tokens');
+  t.equal(plain?.tooltip, 'plain, a window of 32,768 tokens once loaded, assumed');
+  t.equal(cloudy?.tooltip, 'cloudy, a window of 262,144 tokens');
+  const running = { expiresAt: '', size: 1, sizeVram: 1 };
+  const details = { parameterSize: '8B', quantization: 'Q4_K_M', family: 'x', format: 'gguf' };
+  const loaded = model('loaded', { running, details, context: { maximum: 40_960 } });
+  t.equal(
+    toModelInformation([loaded], { isStale: () => false, sizing })[0]?.tooltip,
+    'loaded 8B Q4_K_M, a window of at most 40,960 tokens, assumed',
+    'nobody knows what a loaded one has',
+  );
 });
 
 t.test('which model answers @runner, and why it is not the one in the picker', async (t) => {
@@ -218,6 +235,40 @@ t.test('an answer for the editor has no tag of a context block', async (t) => {
   t.match(asked, [{ model: 'plain', dropContextTags: true }]);
 });
 
+t.test('each round gets the deltas of its own answer, until that is over', async (t) => {
+  let publish: (delta: ChatDelta) => void = () => undefined;
+  const answers: (() => void)[] = [];
+  const ids: string[] = [];
+  const daemon = {
+    onNotification: (_method: unknown, take: typeof publish) => {
+      publish = take;
+      return { dispose: () => undefined };
+    },
+    request: (_method: unknown, { streamId }: { readonly streamId: string }) => {
+      ids.push(streamId);
+      return new Promise<void>((resolve) => answers.push(resolve));
+    },
+  } as unknown as DaemonConnection;
+  const rounds = createRounds(daemon);
+  const got: string[] = [];
+  const begin = (name: string) =>
+    rounds(
+      { model: name, messages: [] },
+      (delta) => got.push(`${name}: ${delta.kind === 'text' ? delta.text : delta.kind}`),
+      {} as CancellationToken,
+    );
+  const first = begin('first');
+  begin('second').catch(() => undefined);
+  const say = (at: number, text: string) => publish({ streamId: ids[at] ?? '', seq: 0, kind: 'text', text });
+  say(0, 'a');
+  say(1, 'b');
+  answers[0]?.();
+  await first;
+  say(0, 'late');
+  say(1, 'c');
+  t.strictSame(got, ['first: a', 'second: b', 'second: c']);
+});
+
 t.test('the model that answers if the user chose none', async (t) => {
   const remote = { host: 'https://ollama.com', model: 'c' };
   const running = { expiresAt: '2026-01-01T00:00:00Z', size: 1, sizeVram: 1 };
@@ -265,6 +316,20 @@ t.test('the context size of a model', async (t) => {
   ];
   for (const { name, want, contextLength = 0, ...parts } of cases)
     t.equal(contextSizeOf(model('x', parts), { contextLength, usual }), want, name);
+  const assumed = [
+    [{ context: {} }, true],
+    [{ context: {}, contextLength: 4096 }, false],
+    [{ context: {}, server: 'box' }, false],
+    [{ context: { maximum: 131_072 } }, true],
+    [{ context: { maximum: 131_072 }, remote }, false],
+    [{ context: { allocated: 4096 } }, false],
+    [{ context: { configured: 4096 } }, false],
+    [{ context: { allocated: 4096, from: 'assumed' as const } }, true],
+  ] as const;
+  for (const [{ ...parts }, want] of assumed) {
+    const { contextLength = 0, ...of } = { contextLength: 0, ...parts };
+    t.equal(isAssumedSize(model('x', of), { contextLength, usual }), want, JSON.stringify(parts));
+  }
 });
 
 t.test('the windows to choose from begin at what is needed, and end at what the model holds', async (t) => {
@@ -330,6 +395,7 @@ function settingsLike(defaults: Readonly<Record<string, unknown>>, set: Record<s
   const settings: UserSettings = {
     inspect: (key) => (key in defaults ? { defaultValue: defaults[key], globalValue: set[key] } : undefined),
     update: async (key, value) => {
+      await new Promise(setImmediate);
       set[key] = value;
     },
   };
@@ -369,6 +435,7 @@ t.test("the settings for the editor's own chat", async (t) => {
   const sized = (context: Model['context']) => planned(newest, {}, model('qwen3:4b', { context })).at(-1);
   t.strictSame(sized({ allocated: 4096, maximum: 24_576 }), ['runner.contextLength', 24_576]);
   t.strictSame(sized({ allocated: 32_768 }), main, 'the runner allocates enough by itself');
+  t.strictSame(sized({ configured: 32_768 }), main, 'or the model asks for it');
   t.strictSame(sized({ maximum: 8192 }), main, 'it can have no window that is large enough');
   t.strictSame(
     planChanges(settingsLike(newest).settings).map(({ key }) => key),
@@ -455,6 +522,10 @@ t.test('the usual context size of a server is learnt from its loaded models', as
   t.equal(sizes.of('default'), 16_384);
   learn({ allocated: 2048, maximum: 2048 }, { allocated: 9999, configured: 9999 });
   t.equal(sizes.of('default'), 16_384, 'neither a small model nor one that asks says anything');
+  learn({ allocated: 9999, configured: 9999 });
+  t.equal(sizes.of('default'), 16_384);
+  learn({ allocated: 2048, maximum: 2048 });
+  t.equal(sizes.of('default'), 16_384);
   learn({ allocated: 65_536, maximum: 65_536 });
   t.equal(createUsualContextSizes(memory).of('default'), 65_536, 'it is known in the next window');
   learn({ allocated: 4096, maximum: 65_536 });
@@ -665,6 +736,17 @@ t.test(
     t.equal(await keeper.daemon, 'd3');
     t.equal(starts.length, 3);
     t.strictSame(seen, ['failed d1', 'wait 250', 'failed d2', 'wait 1000', 'started']);
+    await begin('end');
+    clock.turn();
+    await settled();
+    await begin('start');
+    t.notOk(keeper.startNow(), 'it runs');
+    await begin('end');
+    t.strictSame(
+      seen.filter((event) => event.startsWith('wait')),
+      ['wait 250', 'wait 1000', 'wait 250', 'wait 1000'],
+      'the waits begin anew where it was asked to start',
+    );
   },
 );
 
@@ -691,6 +773,17 @@ t.test('a daemon ends with the window', async (t) => {
   await t.rejects(keeper.daemon, { message: 'Runner is shut down.' });
   await settled();
   t.strictSame(seen, ['started', 'stop d1']);
+
+  keeper.dispose();
+  await settled();
+  t.strictSame(seen, ['started', 'stop d1'], 'once');
+
+  const waiting = keep();
+  await waiting.settled();
+  await waiting.begin('start');
+  await waiting.begin('end');
+  waiting.keeper.dispose();
+  t.equal(waiting.clock.next, undefined, 'one that ended is not started again');
 
   const late = keep();
   await late.settled();
@@ -782,6 +875,22 @@ function adviceLike(code: AdviceCode): Advice {
   return { code, problem: 'It failed.', text: 'Do something.' };
 }
 
+t.test('a setting that the daemon refused can be opened, also below another error', async (t) => {
+  const refused = Object.assign(new Error('x'), { data: { path: 'initializationOptions.keepAlive' } });
+  const open = [
+    { title: 'Open the Setting', command: 'runner.openSetting', arguments: ['runner.keepAlive'] },
+  ];
+  t.strictSame(openNamedSetting(refused), open);
+  t.strictSame(openNamedSetting(new Error('The daemon does not start.', { cause: refused })), open);
+  for (const data of [undefined, null, 'text', {}, { path: 1 }, { path: 'textDocument.uri' }])
+    t.equal(openNamedSetting(Object.assign(new Error('x'), { data })), undefined, JSON.stringify(data));
+  t.equal(openNamedSetting({ data: refused.data }), undefined, 'no error');
+  for (const data of [undefined, null, 'text', {}])
+    t.equal(errorDataOf(Object.assign(new Error('x'), { data })), undefined, JSON.stringify(data));
+  t.equal(errorDataOf({ data: { kind: 'busy' } }), undefined, 'no error');
+  t.match(errorDataOf(Object.assign(new Error('x'), { data: { kind: 'busy' } })), { kind: 'busy' });
+});
+
 t.test(
   'the advice of the daemon decides on the remedies and the words, and the kind only without it',
   async (t) => {
@@ -841,6 +950,14 @@ t.test(
       t.ok(sentence.startsWith('It failed. '), code);
       t.match(sentence, words, code);
     }
+    const sized = (advice: Partial<Advice>, maximum?: number) =>
+      remediesFor({
+        ...{ kind: 'context-exceeded', retryable: false, ...(maximum === undefined ? {} : { maximum }) },
+        advice: { ...adviceLike('make-room'), ...advice },
+      }).map(({ arguments: given }) => given);
+    t.strictSame(sized({}), [undefined]);
+    t.strictSame(sized({ contextLength: 12_288 }), [[{ fitting: 12_288 }]]);
+    t.strictSame(sized({ contextLength: 12_288 }, 40_960), [[{ fitting: 12_288, maximum: 40_960 }]]);
     const full = { ...adviceLike('shorten-prompt'), contextLength: 0 };
     t.strictSame(titles({ kind: 'context-exceeded', advice: full }), [], 'no larger window is possible');
     const fitting = inEditorWords({ message: 'It failed.', advice: { ...full, contextLength: 12_288 } });
@@ -886,6 +1003,7 @@ t.test('an address is checked while it is typed', async (t) => {
   const cases: readonly (readonly [text: string, environment: string, want: object])[] = [
     ['', '', { kind: 'good', url: 'http://127.0.0.1:11434', message: /the usual address/ }],
     ['', 'box:1234', { kind: 'good', url: 'http://box:1234', message: /as OLLAMA_HOST says/ }],
+    [' ', 'box:1234', { kind: 'good', url: 'http://box:1234', message: /as OLLAMA_HOST says/ }],
     ['localhost', '', { kind: 'good', url: 'http://localhost:11434', message: /Requests go to/ }],
     ['http://127.0.0.1:11434/', '', { kind: 'good', url: 'http://127.0.0.1:11434', message: undefined }],
     ['192.168.1.5', '', { kind: 'good', message: /Without https, others/ }],
@@ -906,14 +1024,18 @@ t.test('an address is tried before it is kept', async (t) => {
       onDidChangeValue: (listener: () => void) => (events['type'] = listener),
       onDidAccept: (listener: () => void) => (events['enter'] = listener),
       onDidHide: (listener: () => void) => (events['hide'] = listener),
-      show: () => undefined,
+      isShown: false,
+      show: () => {
+        box.isShown = true;
+      },
       hide: () => events['hide']?.(),
       dispose: () => asked.push('disposed'),
     };
     const result = askForAddress(box as unknown as InputBox, {
-      ...{ title: 'T', prompt: 'P', value, placeholder: '' },
+      ...{ title: 'T', prompt: 'P', value, placeholder: 'http://there' },
       advise: (text) => adviseOnAddress(text, ''),
       probe: async (url) => {
+        t.match(box, { busy: true, enabled: false }, 'nothing is typed meanwhile');
         asked.push(url);
         return left.shift();
       },
@@ -930,14 +1052,25 @@ t.test('an address is tried before it is kept', async (t) => {
     return { box, asked, result, enter, type, leave: () => events['hide']?.() };
   };
 
-  const fine = open([undefined]);
-  await fine.enter('box');
+  const fine = open([undefined], 'ftp://old');
+  const { title, prompt, value, placeholder, ignoreFocusOut, isShown } = fine.box as unknown as InputBox & {
+    readonly isShown: boolean;
+  };
+  t.strictSame(
+    { title, prompt, value, placeholder, ignoreFocusOut, isShown },
+    {
+      ...{ title: 'T', prompt: 'P', value: 'ftp://old', placeholder: 'http://there' },
+      ...{ ignoreFocusOut: true, isShown: true },
+    },
+  );
+  t.match(fine.box.validationMessage, { message: /scheme/, severity: 3 }, 'what is set is checked at once');
+  await fine.enter(' box ');
   t.equal(await fine.result, 'box');
   t.strictSame(fine.asked, ['http://box:11434', 'disposed']);
 
   const wrong = open([]);
   wrong.type('http://far:1');
-  t.match(wrong.box.validationMessage, { message: /Without https/ }, 'while it is typed');
+  t.match(wrong.box.validationMessage, { message: /Without https/, severity: 1 }, 'while it is typed');
   await wrong.enter('ftp://box');
   t.match(wrong.box.validationMessage, { message: /scheme/, severity: 3 });
   wrong.leave();
@@ -950,6 +1083,7 @@ t.test('an address is tried before it is kept', async (t) => {
     message: 'Nobody is there. Press Enter again to keep the address all the same.',
     severity: 2,
   });
+  t.match(stubborn.box, { busy: false, enabled: true });
   await stubborn.enter('proxy');
   t.match(stubborn.box.validationMessage, { message: /^It is a web page\. Press Enter/ });
   stubborn.box.validationMessage = undefined;
@@ -972,6 +1106,8 @@ t.test(
       [' Add a test\n', 'Add a test'],
       ['```\nAdd a test\n\nIt was missing.\n```', 'Add a test\n\nIt was missing.'],
       ['```text\nAdd a test```', 'Add a test'],
+      [' ```\nAdd a test\n``` ', 'Add a test'],
+      ['```\n\n Add a test\n\n```', 'Add a test'],
       ['"Add a test"', 'Add a test'],
       ['Use "a" and "b"', 'Use "a" and "b"'],
     ] as const;
@@ -1061,6 +1197,12 @@ t.test('the follow-ups after an answer', async (t) => {
   t.notOk(isTriedAgain(withoutRetryMark(prompt)));
   t.strictSame(await offeredAfter({ ended: 'failed', prompt }), again, 'the mark is there once');
   t.strictSame(await offeredAfter({}), []);
+  for (const metadata of [undefined, null, 'text', {}, { model: 1, ended: 'length' }])
+    t.strictSame(
+      await followUps.provideFollowups({ metadata } as never, undefined as never, undefined as never),
+      [],
+      'of an older version',
+    );
 });
 
 t.test('the model that /model names', async (t) => {
@@ -1090,6 +1232,8 @@ t.test('the line below a finished answer', async (t) => {
     ],
     [{ promptTokens: 100, completionTokens: 18 }, 4_000, 'qwen3:8b · 4.5 tokens/s'],
     [{ promptTokens: 1, completionTokens: 3 }, 5, 'qwen3:8b'],
+    [{ promptTokens: 1, completionTokens: 84 }, 200, 'qwen3:8b'],
+    [{ promptTokens: 1, completionTokens: 10 }, 2_000, 'qwen3:8b'],
     [{ promptTokens: 0, completionTokens: 0, contextLength: 4096 }, 0, 'qwen3:8b'],
   ] as const;
   for (const [usage, milliseconds, want] of cases)
@@ -1115,8 +1259,12 @@ t.test(
         return text && `${where} ${text}`;
       };
       const repository = {
-        ...{ rootUri: uriOf('/repo'), inputBox: { value: '' }, state: { ...none, ...state } },
-        status: async () => undefined,
+        ...{ rootUri: uriOf('/repo'), inputBox: { value: '' }, state: none as Repository['state'] },
+        // The state is old until then.
+        status: async () => {
+          await new Promise(setImmediate);
+          repository.state = { ...none, ...state };
+        },
         ...{ diffIndexWithHEAD: asked('staged'), diffWithHEAD: asked('changed') },
       };
       return changesIn(repository, ...readNewFile);
@@ -1142,13 +1290,13 @@ t.test(
     const renamed = {
       ...change('b.txt', 3),
       originalUri: uriOf('/repo/.env'),
-      renameUri: uriOf('/repo/b.txt'),
+      renameUri: uriOf('/repo/c.txt'),
     };
     t.strictSame(await changesOf({ indexChanges: [renamed], workingTreeChanges }), [
       {
         path: 'b.txt',
         text: '(renamed from .env; lines that did not change look new too)\nstaged of :(literal)b.txt',
-        uris: ['file:///repo/b.txt', 'file:///repo/.env'],
+        uris: ['file:///repo/b.txt', 'file:///repo/.env', 'file:///repo/c.txt'],
         ...other,
       },
     ]);
