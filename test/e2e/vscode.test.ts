@@ -2,6 +2,7 @@
 // this file in place of those that it imports, each of which also runs alone.
 import './vscodeStart.test.ts';
 import './vscodeModels.test.ts';
+import './vscodeCommands.test.ts';
 import './vscodeChat.test.ts';
 import './vscodePrompts.test.ts';
 import './vscodeCodebase.test.ts';

@@ -56,6 +56,17 @@ export interface Seen {
   readonly context: vscode.ExtensionContext | undefined;
   /** What the extension calls that throws a TypeError the next time, such as `window.createWebviewPanel`. */
   readonly failing: Set<string>;
+  /** While there is one, it answers the questions of the extension, and nothing is shown. */
+  script: Script | undefined;
+  readonly statusItem: vscode.StatusBarItem | undefined;
+}
+
+export interface Script {
+  /** What is chosen, typed or clicked, in its order; where it ends, the user leaves. */
+  readonly answers: (string | undefined)[];
+  readonly asked: unknown[];
+  /** What the editor was to do: a sentence to show, a page to open, a command with its arguments. */
+  readonly done: unknown[];
 }
 
 export interface SeenTree {

@@ -17,6 +17,8 @@ const seen = {
   context: undefined,
   documents: undefined,
   failing: new Set(),
+  script: undefined,
+  statusItem: undefined,
 };
 
 exports.activate = ({ subscriptions }) => {
@@ -85,7 +87,12 @@ const watched = {
     showErrorMessage: ([message]) => message,
     showWarningMessage: ([message]) => message,
     showInformationMessage: ([message]) => message,
+    showQuickPick: ([, options]) => options?.title ?? '',
+    showInputBox: ([options]) => options?.title ?? '',
+    createInputBox: () => '',
+    setStatusBarMessage: ([message]) => message,
   },
+  env: { openExternal: ([uri]) => uri.toString(true) },
   workspace: { getConfiguration: ([section]) => section ?? '' },
   lm: {
     registerLanguageModelChatProvider: ([vendor]) => vendor,
@@ -93,8 +100,83 @@ const watched = {
   },
   chat: { createChatParticipant: ([id]) => id },
   languages: { registerInlineCompletionItemProvider: ([selector]) => JSON.stringify(selector) },
-  commands: { registerCommand: ([id]) => id },
+  commands: { registerCommand: ([id]) => id, executeCommand: ([id]) => id },
 };
+
+/**
+ * While a test has a script, nothing of this is shown: the questions of the extension are noted in `asked` and get the
+ * script's answers, and what it asks the editor to do is noted in `done`. A message takes an answer that is one of its
+ * buttons.
+ */
+const scripted = {
+  'window.showQuickPick': async (script, [items, { title } = {}]) => {
+    const shown = await items;
+    const labelOf = (item) => (typeof item === 'string' ? item : item.label);
+    const rows = shown.map((item) => [labelOf(item), item.description].filter(Boolean).join(' '));
+    script.asked.push({ title, rows });
+    const answer = script.answers.shift();
+    return shown.find((item) => labelOf(item) === answer);
+  },
+  'window.showInputBox': async (script, [{ title, value, password, validateInput }]) => {
+    const answer = script.answers.shift();
+    const problem = await validateInput?.(answer ?? '');
+    script.asked.push({ title, value, password, problem: problem?.message ?? problem });
+    return typeof problem === 'string' ? undefined : answer;
+  },
+  'window.createInputBox': (script) => createScriptedBox(script),
+  'window.setStatusBarMessage': (script, [message]) => void script.done.push(message),
+  'env.openExternal': async (script, [uri]) => script.done.push(uri.toString(true)),
+  'commands.executeCommand': (script, [id, ...given], real) => {
+    if (/^(runner\.|setContext$)/.test(id)) return real();
+    script.done.push([id, ...given]);
+    return Promise.resolve();
+  },
+};
+for (const kind of ['Error', 'Warning', 'Information'])
+  scripted[`window.show${kind}Message`] = async (script, [title, ...rest]) => {
+    const buttons = rest.filter((one) => typeof one === 'string');
+    const { detail } = rest.find((one) => typeof one === 'object') ?? {};
+    script.asked.push({ title, detail, rows: buttons });
+    return buttons.includes(script.answers[0]) ? script.answers.shift() : undefined;
+  };
+
+/** Each answer is typed and accepted, until the box hides; without another answer, the user leaves. */
+function createScriptedBox(script) {
+  const listeners = { type: [], enter: [], hide: [] };
+  const fire = (event) => {
+    for (const listener of listeners[event]) listener();
+  };
+  const problems = [];
+  let isAccepted = false;
+  const goOn = () => {
+    const answer = script.answers.shift();
+    if (answer === undefined) return box.hide();
+    box.value = answer;
+    isAccepted = false;
+    fire('type');
+    isAccepted = true;
+    fire('enter');
+  };
+  const box = {
+    onDidChangeValue: (listener) => listeners.type.push(listener),
+    onDidAccept: (listener) => listeners.enter.push(listener),
+    onDidHide: (listener) => listeners.hide.push(listener),
+    show() {
+      const { title, value, placeholder } = box;
+      script.asked.push({ title, value, placeholder, problems });
+      goOn();
+    },
+    hide: () => fire('hide'),
+    dispose: () => undefined,
+    set validationMessage(said) {
+      if (!isAccepted || !said || said.severity < 2) return;
+      isAccepted = false;
+      problems.push(said.message);
+      setImmediate(goOn);
+    },
+  };
+  return box;
+}
 
 function spyOn(real) {
   const namespaces = Object.entries(watched).map(([name, functions]) => [
@@ -118,7 +200,10 @@ function spyOnNamespace(real, name, functions) {
         seen.calls.push({ call: `${name}.${call}`, detail, at: performance.now() });
         if (/^show\w+Message$/.test(call)) seen.notifications.push(detail);
         if (seen.failing.delete(`${name}.${call}`)) throw new TypeError('Nobody expected this.');
-        const result = real[name][call](...given);
+        const make = () => real[name][call](...given);
+        const answer = seen.script && scripted[`${name}.${call}`];
+        const result = answer ? answer(seen.script, given, make) : make();
+        if (call === 'createStatusBarItem') seen.statusItem = result;
         if (call === 'registerMcpServerDefinitionProvider') seen.documents = given[1];
         if (call === 'createWebviewPanel') seen.panels.set(detail, result);
         if (call === 'createTreeView') return spyOnTree(result, given);

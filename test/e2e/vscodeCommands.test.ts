@@ -1,0 +1,619 @@
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import t from 'tap';
+import type * as vscode from 'vscode';
+import {
+  type Editor,
+  editorParts,
+  endEditors,
+  type Host,
+  modelIds,
+  type Script,
+  startEditor,
+} from '../support/editor.ts';
+import { needs } from '../support/parts.ts';
+import { startStandIn } from '../support/runnerStandIn.ts';
+
+const parts = needs(...editorParts);
+t.teardown(endEditors);
+
+const able = ['completion', 'tools'] as const;
+const models = [
+  { name: 'qwen3:8b', capabilities: able, size: 5.2e9 },
+  { name: 'gemma3:4b', capabilities: ['completion', 'vision'] as const, size: 3.3e9 },
+  { name: 'coder:1b', capabilities: ['completion', 'insert'] as const, size: 1e9 },
+];
+const catalog = [
+  { name: 'mistral:7b', capabilities: able, size: 4e8 },
+  { name: 'qwen3:8b', capabilities: able, size: 5.2e9 },
+];
+
+/** A command of a user, and what comes of it. */
+interface Play {
+  /** Without `runner.` before it. */
+  readonly run: string;
+  readonly given?: readonly unknown[];
+  /** What is chosen, typed or clicked, in its order; where it ends, the user leaves. */
+  readonly answers?: readonly string[];
+  readonly result?: unknown;
+  /** Of each question: its title, the value before, the choices, and what was wrong with the answer. */
+  readonly asks?: readonly (string | RegExp)[];
+  /** What the editor does then. */
+  readonly does?: readonly (string | RegExp)[];
+  /** The user's value of a setting afterwards. */
+  readonly sets?: readonly [name: string, value: unknown];
+}
+
+t.test('what each command asks, and what comes of the answers', parts, async (t) => {
+  const [runner, box] = await Promise.all([
+    startStandIn({ models, catalog }),
+    startStandIn({ models: [{ name: 'far:4b', capabilities: able, size: 2e9 }] }),
+  ]);
+  const editor = await startEditor({
+    machine: {
+      'runner.host': runner.url,
+      'runner.servers': [{ name: 'box', url: box.url }],
+      'runner.catalogUrl': runner.url,
+    },
+    files: {
+      'a.ts': 'let a = 1;\nlet b = 2;\n',
+      Modelfile: 'FROM qwen3:8b\n',
+      'made/b.modelfile': 'FROM coder:1b\n',
+      'made/c.modelfile': 'FROM coder:1b\n',
+    },
+  });
+  t.teardown(() => Promise.all([editor.close(), runner.close(), box.close()]));
+  await editor.until(modelIds, { fits: (ids) => ids.length === 4 });
+  const playAll = async (t: Test, plays: readonly Play[]) => {
+    for (const one of plays) {
+      const { run, given = [], answers = [], asks = [], does = [], sets } = one;
+      const name = [run, ...given.map((part) => JSON.stringify(part)), ...answers].join(' ');
+      const { asked, done, left, result } = await play(editor, one);
+      t.match(asked, asks, `${name}: what it asks`);
+      t.match(done, does, `${name}: what it does`);
+      t.strictSame([asked.length, done.length, left], [asks.length, does.length, []], name);
+      if ('result' in one) t.equal(result, one.result, name);
+      if (sets) t.strictSame(await editor.evaluate(settingOf, sets[0]), sets[1], `${name}: ${sets[0]}`);
+    }
+  };
+  const [qwen, gemma, coder] = ['qwen3:8b 5.2 GB', 'gemma3:4b 3.3 GB', 'coder:1b 1.0 GB'];
+  const all = `default, ${qwen}, ${gemma}, ${coder}, box, far:4b 2.0 GB`;
+  const row = { model: 'qwen3:8b', server: 'default' };
+  const far = { model: 'far:4b', server: 'box' };
+
+  await t.test('models, from the palette', async (t) => {
+    await playAll(t, [
+      { run: 'loadAModel', answers: ['gemma3:4b'], asks: [`Load Which Model? | ${all}`] },
+      {
+        run: 'loadAModel',
+        answers: ['qwen3:8b'],
+        asks: [`Load Which Model? | default, ${qwen}, ${coder}, box, far:4b 2.0 GB`],
+      },
+      { run: 'stopOtherModels', given: [{ model: 'gemma3:4b' }], result: true },
+      {
+        run: 'stopOtherModels',
+        given: [{ model: 'gemma3:4b', server: 'default' }],
+        result: false,
+        asks: ['No other model is loaded. Choose a smaller one.'],
+      },
+      {
+        run: 'unloadAModel',
+        answers: ['gemma3:4b'],
+        asks: [`Unload Which Model? | default, ${gemma} · loaded`],
+      },
+      { run: 'unloadAModel', asks: ['There is no such model.'] },
+      {
+        run: 'deleteAModel',
+        answers: ['coder:1b'],
+        asks: [
+          `Delete Which Model? | ${all}`,
+          'Delete the model coder:1b? | To use it again, you must pull or create it again. | Delete',
+        ],
+      },
+      {
+        run: 'duplicateAModel',
+        answers: ['qwen3:8b', 'two words'],
+        asks: [/^Duplicate Which/, /^Duplicate qwen3:8b \| qwen3-copy:8b \| A name has no spaces/],
+      },
+      {
+        run: 'duplicateAModel',
+        answers: ['qwen3:8b', ' mine:1b '],
+        asks: [/^Duplicate Which/, 'Duplicate qwen3:8b | qwen3-copy:8b'],
+        does: ['mine:1b is a copy of qwen3:8b.'],
+      },
+      {
+        run: 'renameAModel',
+        answers: ['mine:1b', 'ours:1b'],
+        asks: [
+          /^Rename Which/,
+          'Rename mine:1b | mine:1b',
+          /^Rename mine:1b to ours:1b\? \| mine:1b is copied.* then deleted\. Modelfiles .* not changed\. \| Rename$/,
+        ],
+      },
+      {
+        run: 'updateAModel',
+        answers: ['qwen3:8b'],
+        asks: [/^Update Which/, 'Pulled qwen3:8b. | Chat with It'],
+      },
+      {
+        run: 'pullModel',
+        given: [{ model: 'mistral', sizes: ['7b', '24b'], server: 'default' }],
+        answers: ['mistral:7b'],
+        asks: [
+          'Pull Which Size of mistral? | mistral the default, mistral:7b about 4.3 GB, mistral:24b about 14.9 GB',
+          'Pulled mistral:7b. | Chat with It',
+        ],
+      },
+      {
+        run: 'pullModel',
+        given: [{ model: 'none:1b', server: 'default' }],
+        asks: [/^The registry does not know none:1b\. .* \| Pull Another$/],
+      },
+      {
+        run: 'openPageOfAModel',
+        answers: ['qwen3:8b'],
+        asks: [/^Open the Page/],
+        does: [`${runner.url}/library/qwen3`],
+      },
+      {
+        run: 'openModelPage',
+        given: [{ model: 'hf.co/me/mine:Q4', server: 'default' }],
+        does: ['https://huggingface.co/me/mine'],
+      },
+      {
+        run: 'openModelPage',
+        given: [{ model: 'gemma3:4b', server: 'default' }],
+        asks: ['gemma3:4b has no page: the catalog does not list it.'],
+      },
+      { run: 'showAModel', answers: ['far:4b'], asks: [/^Show the Details of Which Model\?/] },
+    ]);
+    t.equal(await editor.evaluate(({ seen }) => seen.panels.get('runner.model')?.title), 'far:4b');
+    t.ok(runner.requests.some(({ method, path }) => method === 'DELETE' && path === '/api/ps/qwen3%3A8b'));
+    t.strictSame(runner.bodies('/api/delete'), [], 'who leaves a question deletes nothing');
+  });
+
+  await t.test('completion, and the menu of the status bar', async (t) => {
+    const others = '$(cloud-download) Pull a Model…, $(pulse) Doctor, $(output) Show Log, $(gear) Settings';
+    const menu = (...middle: readonly string[]) =>
+      `The runner at ${runner.url} answers. | ${['$(server) Set Address…', '$(comment-discussion) Chat: the model in the picker…', ...middle, others].join(', ')}`;
+    const choose = '$(wand) Completion: coder:1b…';
+    const [snooze, off] = ['$(clock) Snooze Completion for an Hour', '$(circle-slash) Switch Completion Off'];
+    const weak =
+      'gemma3:4b is not listed as filling in the middle, so it completes worse. | Use It All the Same';
+    const useGemma = { run: 'completeWithModel', given: [{ model: 'gemma3:4b', server: 'default' }] };
+    await playAll(t, [
+      { run: 'showMenu', asks: [menu('$(wand) Complete as You Type…')] },
+      {
+        run: 'chooseCompletionModel',
+        answers: ['coder:1b'],
+        asks: [
+          /^Which Model Completes as You Type\? \| coder:1b 1\.0 GB, fills in the middle, .*gemma3:4b 3\.3 GB, \$\(warning\) cannot fill in the middle, .*, \$\(circle-slash\) None completion is off$/,
+        ],
+        sets: ['completionModel', 'coder:1b'],
+      },
+      { run: 'chooseCompletionModel', asks: [/\| coder:1b 1\.0 GB, fills in the middle, now, /] },
+      {
+        run: 'completeWithModel',
+        given: [far],
+        asks: [/^far:4b is on the server box\. Completion uses only/],
+      },
+      { ...useGemma, asks: [weak], sets: ['completionModel', 'coder:1b'] },
+      {
+        ...useGemma,
+        answers: ['Use It All the Same'],
+        asks: [weak],
+        does: ['gemma3:4b completes as you type'],
+        sets: ['completionModel', 'gemma3:4b'],
+      },
+      { run: 'completeWithModel', given: [{ model: 'coder:1b' }], does: ['coder:1b completes as you type'] },
+      { run: 'showMenu', asks: [menu(choose, snooze, off)] },
+      {
+        run: 'completion.toggleLanguage',
+        given: ['css'],
+        does: ['Completion is off in css.'],
+        sets: ['completionOffIn', ['css']],
+      },
+      {
+        run: 'completion.toggleLanguage',
+        given: ['css'],
+        does: ['Completion is on in css.'],
+        sets: ['completionOffIn', []],
+      },
+      { run: 'completion.snooze', does: [/^Completion is snoozed until \d/] },
+      {
+        run: 'showMenu',
+        asks: [
+          /, \$\(play\) Wake Completion, Snoozed until \d.*, \$\(circle-slash\) Switch Completion Off, /,
+        ],
+      },
+      { run: 'completion.off', does: ['Completion is off.'], sets: ['completionModel', ''] },
+      {
+        run: 'showMenu',
+        asks: [menu('$(play) Switch Completion On: coder:1b', '$(wand) Complete as You Type…')],
+      },
+      {
+        run: 'completion.on',
+        does: ['Completion is on: coder:1b.'],
+        sets: ['completionModel', 'coder:1b'],
+      },
+    ]);
+    await select(editor, [0, 4, 0, 4]);
+    await playAll(t, [
+      {
+        run: 'showMenu',
+        asks: [menu(choose, '$(code) Switch Completion Off in typescript', snooze, off)],
+      },
+      { run: 'completion.toggleLanguage', does: ['Completion is off in typescript.'] },
+      {
+        run: 'showMenu',
+        answers: ['$(gear) Settings'],
+        asks: [menu(choose, '$(code) Switch Completion On in typescript', snooze, off)],
+        does: ['workbench.action.openSettings ["@ext:model-runner.runner"]'],
+      },
+      { run: 'completion.off', does: ['Completion is off.'] },
+    ]);
+    const item = await editor.evaluate(({ seen: { statusItem } }) => ({
+      text: statusItem?.text,
+      label: statusItem?.accessibilityInformation?.label,
+      tooltip: (statusItem?.tooltip as vscode.MarkdownString | undefined)?.value,
+      isMarked: statusItem?.backgroundColor !== undefined,
+    }));
+    t.match(item, {
+      text: '$(server-process) Runner',
+      label: `Runner, The runner at ${runner.url} answers. box: Ollama answers`,
+      tooltip: /answers\. Version [\d.]+\. It is Ollama\.\n\nbox: Ollama answers$/,
+      isMarked: false,
+    });
+  });
+
+  await t.test('addresses, tokens and the window', async (t) => {
+    const boxAddress = `The Address of the Server box | ${box.url}`;
+    const docs = "The Document Service's Address";
+    const origins = `default ${runner.url}, box ${box.url}`;
+    await playAll(t, [
+      {
+        run: 'setAddress',
+        answers: ['default', 'ftp://x'],
+        result: false,
+        asks: [
+          'The Address of Which Server? | default, box',
+          /^The Runner's Address \| http:.* \| This is no address: the scheme "ftp" is not http or https\.$/,
+        ],
+      },
+      {
+        run: 'setAddress',
+        given: ['default'],
+        answers: [runner.url],
+        result: true,
+        asks: [`The Runner's Address | ${runner.url}`],
+        sets: ['host', runner.url],
+      },
+      {
+        run: 'setServerAddress',
+        given: [{ server: 'box' }],
+        answers: [''],
+        result: false,
+        asks: [boxAddress],
+      },
+      {
+        run: 'setServerAddress',
+        given: [{ server: 'box' }],
+        answers: [`${box.url}/`],
+        result: true,
+        asks: [boxAddress],
+        sets: ['servers', [{ name: 'box', url: `${box.url}/` }]],
+      },
+      { run: 'tryAgain', result: true, does: [`The runner at ${runner.url} answers.`] },
+      { run: 'tryServer', given: [{ server: 'box' }], result: true, does: [/answers\.$/] },
+      {
+        run: 'setCatalogAddress',
+        answers: ['http://127.0.0.1:9'],
+        result: false,
+        asks: [
+          /^The Catalog's Address \| http:.* \| The model catalog at http:\/\/127\.0\.0\.1:9 cannot be reached/,
+        ],
+      },
+      {
+        run: 'setCatalogAddress',
+        answers: [runner.url],
+        result: true,
+        asks: [/^The Catalog's/],
+        sets: ['catalogUrl', runner.url],
+      },
+      { run: 'openSetting', given: ['runner.host'], does: [/Settings \[{"query":"@id:runner\.host"}\]$/] },
+      {
+        run: 'setServerToken',
+        given: [{ server: 'box' }],
+        answers: ['a b'],
+        asks: [`Access Token for ${box.url} | A token has no spaces.`],
+      },
+      { run: 'setServerToken', given: [{ server: 'box' }], answers: [' '], asks: [/^Access Token/] },
+      {
+        run: 'setAccessToken',
+        answers: ['box', ' abc '],
+        asks: [`A Token for Which Server? | ${origins}`, `Access Token for ${box.url}`],
+      },
+    ]);
+    await box.waitFor(({ headers }) => headers.authorization === 'Bearer abc');
+    await playAll(t, [
+      { run: 'clearAccessToken', answers: ['box'], asks: [`Clear the Token of Which Server? | ${origins}`] },
+      { run: 'setDocsToken', asks: [/^Set runner\.docsUrl first: .* \| Set Its Address$/] },
+      {
+        run: 'setDocsAddress',
+        answers: ['ftp://x', 'http://127.0.0.1:4000/mcp'],
+        result: true,
+        asks: [
+          /^The Document Service's Address \| runner\.docsUrl must be an address such as .*"ftp:\/\/x"\.$/,
+        ],
+        sets: ['docsUrl', 'http://127.0.0.1:4000/mcp'],
+      },
+      {
+        run: 'setDocsAddress',
+        answers: [''],
+        result: true,
+        asks: [`${docs} | http://127.0.0.1:4000/mcp`],
+        sets: ['docsUrl', undefined],
+      },
+      { run: 'setDocsAddress', result: false, asks: [docs] },
+      {
+        run: 'setContextLength',
+        given: [{ fitting: 8192, maximum: 16_384 }],
+        answers: ['16,384 tokens'],
+        asks: [
+          'How Large a Context Window? A larger one needs more memory. | 8,192 tokens the smallest that fits, 16,384 tokens the most that the model holds',
+        ],
+        sets: ['contextLength', 16_384],
+      },
+      {
+        run: 'setContextLength',
+        answers: ['The runner decides'],
+        asks: [/\| The runner decides often 4,096 tokens, .*16,384 tokens now/],
+        sets: ['contextLength', 0],
+      },
+    ]);
+  });
+
+  await t.test('what is asked in the chat, and the model that answers there', async (t) => {
+    const open = 'workbench\\.action\\.chat\\.open \\[{"query":"@runner';
+    await select(editor, [0, 4, 1, 3]);
+    await playAll(t, [
+      {
+        run: 'ask',
+        does: [
+          new RegExp(
+            `^${open} ","isPartialQuery":true,"attachFiles":\\[{"uri":{.*a\\.ts".*"range":{"startLineNumber":1,"startColumn":5,"endLineNumber":2,"endColumn":4}}\\]}\\]$`,
+          ),
+        ],
+      },
+      { run: 'ask.explain', does: [new RegExp(`^${open} /explain ","isPartialQuery":false,"attachFiles"`)] },
+    ]);
+    await select(editor, [0, 4, 0, 4]);
+    await playAll(t, [
+      { run: 'ask.fix', does: [/"@runner \/fix ",.*"attachFiles":\[{"\$mid":1,(?!.*"range").*a\.ts"/] },
+    ]);
+    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
+    const picker = '$(list-selection) Let the Picker Decide';
+    const decides = 'The model in the picker answers @runner from now on.';
+    const clear =
+      /^Chat with far:4b of the server box\? \| The setting runner\.chatModel names qwen3:8b, .* \| Clear the Setting$/;
+    const inPicker =
+      'workbench.action.chat.open [{"query":"@runner ","isPartialQuery":true,"modelSelector":{"vendor":"runner","id":"box/far:4b"}}]';
+    await playAll(t, [
+      { run: 'ask.tests', does: [/"@runner \/tests ",.*"attachFiles":\[\]/] },
+      {
+        run: 'chooseChatModel',
+        answers: ['gemma3:4b'],
+        asks: [
+          /^Which Model Answers in the Chat\? \| default, .*gemma3:4b 3\.3 GB · without tools, .*, box, far:4b 2\.0 GB · chosen in the picker, , \$\(list-selection\) Let the Picker Decide now$/,
+        ],
+        does: ['gemma3:4b answers @runner from now on.'],
+        sets: ['chatModel', 'gemma3:4b'],
+      },
+      { run: 'chatWithModel', given: [row], does: [/chat\.open/], sets: ['chatModel', 'qwen3:8b'] },
+      { run: 'chatWithModel', given: [far], asks: [clear], sets: ['chatModel', 'qwen3:8b'] },
+      {
+        run: 'chooseChatModel',
+        answers: ['far:4b', 'Clear the Setting'],
+        asks: [/qwen3:8b 5\.2 GB · now,.* Decide$/, clear],
+        does: [decides, inPicker],
+        sets: ['chatModel', undefined],
+      },
+      { run: 'chatWithModel', given: [far], does: [inPicker] },
+      { run: 'chatWithModel', given: [row], does: [/chat\.open/], sets: ['chatModel', 'qwen3:8b'] },
+      { run: 'letPickerDecide', does: [decides], sets: ['chatModel', undefined] },
+      { run: 'chooseChatModel', answers: [picker], asks: [/^Which/], does: [decides] },
+      { run: 'openWalkthrough', does: [/openWalkthrough \["model-runner\.runner#start",false\]/] },
+    ]);
+  });
+
+  await t.test('a new Modelfile, and what Runner starts', async (t) => {
+    const step = (number: number, of: number, choices: string | RegExp = '') =>
+      new RegExp(`^New Modelfile \\(${number} of ${of}\\)${choices === '' ? '$' : ` \\| ${choices}`}`);
+    const styles = "Leave as it is the base model's own, Precise for code";
+    const windows = "Leave as it is the base model's own, 8,192 tokens a conversation";
+    await playAll(t, [
+      {
+        run: 'newModelfile',
+        answers: ['gemma3:4b', 'Be brief.', 'Precise', '8,192 tokens'],
+        asks: [
+          step(1, 4, '.*gemma3:4b, .*, \\$\\(file\\) A file… weights in a GGUF file$'),
+          ...[step(2, 4), step(3, 4, styles), step(4, 4, windows)],
+        ],
+      },
+      {
+        run: 'newModelfile',
+        given: [row],
+        answers: ['', 'Leave as it is', 'Leave as it is'],
+        asks: [step(1, 3), step(2, 3, styles), step(3, 3, windows)],
+      },
+      {
+        run: 'newModelfile',
+        given: [row],
+        answers: ['', 'Precise'],
+        asks: [step(1, 3), step(2, 3, styles), step(3, 3, windows)],
+      },
+      { run: 'stopModelHere', asks: ['Nothing that Runner started was running.'] },
+      {
+        run: 'removeFetched',
+        asks: [
+          'Delete what Runner has fetched to run a model here? | The engine and the small model are deleted. To use them again, they are downloaded again. | Delete',
+        ],
+      },
+      {
+        run: 'sortLocal',
+        asks: ['Sort Local Models By | Date, newest first now, Name, Size, largest first'],
+      },
+    ]);
+    const made = await editor.evaluate(({ vscode }) =>
+      vscode.workspace.textDocuments
+        .filter(({ languageId, isUntitled }) => isUntitled && languageId === 'modelfile')
+        .map((document) => document.getText()),
+    );
+    t.strictSame(
+      [...made].sort(),
+      [
+        'FROM gemma3:4b\n\nSYSTEM """Be brief."""\n\nPARAMETER temperature 0.2\nPARAMETER num_ctx 8192\n',
+        'FROM qwen3:8b\n',
+      ],
+      'who leaves a question makes none',
+    );
+  });
+
+  await t.test('the rows of the views, with their menus and their words for screen readers', async (t) => {
+    const abilities = 'load unload pull delete create catalog';
+    const wanted: Readonly<Record<string, readonly object[]>> = {
+      runnerModelsLocalView: [
+        {
+          label: 'default',
+          collapsible: 2,
+          context: 'runner.server',
+          spoken: /^server default, Ollama, \d models$/,
+        },
+        { label: 'box', description: '1 · Ollama', tooltip: /\*\*box\*\*: Ollama at http/ },
+        {
+          ...{ label: 'far:4b', collapsible: 0, description: '2.0 GB · tools', icon: 'circle-outline' },
+          ...{ context: `runner.local ${abilities}`, spoken: 'far:4b, 2.0 GB, calls tools, not loaded' },
+          tooltip: /^\*\*far:4b\*\*\n\n- Size: 2\.0 GB/,
+        },
+      ],
+      runnerModelsLibraryView: [
+        {
+          ...{ label: 'qwen3', collapsible: 0, context: 'runner.library', icon: 'check' },
+          spoken: /^qwen3, .*installed/,
+        },
+      ],
+      runnerModelsCloudView: [
+        {
+          ...{ label: 'coder:1b-cloud', context: 'runner.cloud', icon: 'cloud' },
+          command: { command: 'runner.openModelPage', title: 'Open Page' },
+        },
+      ],
+      runnerModelfilesView: [
+        { label: 'made', collapsible: 2, description: '2', context: 'runner.folder', icon: 'folder' },
+        {
+          ...{ label: 'b.modelfile', collapsible: 0, description: '', context: 'runner.modelfile' },
+          ...{ spoken: 'Modelfile b.modelfile, in made', icon: 'file', command: { command: 'vscode.open' } },
+        },
+        { label: 'Modelfile', description: '', spoken: 'Modelfile Modelfile' },
+      ],
+    };
+    for (const [id, rows] of Object.entries(wanted)) {
+      await editor.evaluate(
+        ({ vscode, argument }) => vscode.commands.executeCommand(`${argument}.focus`),
+        id,
+      );
+      const labels = rows.map((row) => (row as { readonly label: string }).label);
+      const found = await editor.until(itemsOf, {
+        argument: id,
+        fits: (items) => labels.every((label) => items.some((item) => item.label === label)),
+      });
+      for (const [index, row] of rows.entries())
+        t.match(
+          found.find(({ label }) => label === labels[index]),
+          row,
+          `${id}: ${labels[index]}`,
+        );
+    }
+  });
+});
+
+/** Runs a command with the answers of a user. */
+async function play(editor: Editor, { run, given = [], answers = [] }: Play) {
+  const { result, asked, done, left } = await editor.evaluate(
+    async ({ vscode, seen, argument }) => {
+      const script: Script = { answers: [...argument.answers], asked: [], done: [] };
+      seen.script = script;
+      try {
+        const result = await vscode.commands.executeCommand(argument.command, ...argument.given);
+        return { result, asked: script.asked, done: script.done, left: script.answers };
+      } finally {
+        seen.script = undefined;
+      }
+    },
+    { command: `runner.${run}`, given, answers },
+  );
+  return { result, left, asked: asked.map(describeQuestion), done: done.map(describeDeed) };
+}
+
+function describeQuestion(question: unknown): string {
+  const { title, detail, value, rows = [], problem, problems = [] } = question as Question;
+  return [title, detail, value, rows.join(', '), problem, ...problems].filter(Boolean).join(' | ');
+}
+
+interface Question {
+  readonly title?: string;
+  readonly detail?: string;
+  readonly value?: string;
+  readonly rows?: readonly string[];
+  readonly problem?: string;
+  readonly problems?: readonly string[];
+}
+
+function describeDeed(deed: unknown): string {
+  if (!Array.isArray(deed)) return String(deed);
+  const [command, ...given] = deed;
+  return `${command} ${JSON.stringify(given)}`;
+}
+
+/** Run in the host: the user's value of a setting. */
+function settingOf({ vscode, argument }: Host<string>): unknown {
+  return vscode.workspace.getConfiguration('runner').inspect(argument)?.globalValue;
+}
+
+/** Shows the file with this range selected. */
+function select(editor: Editor, range: readonly [number, number, number, number]): Promise<void> {
+  return editor.evaluate(
+    async ({ vscode, argument }) => {
+      const shown = await vscode.window.showTextDocument(vscode.Uri.file(argument.path));
+      const [line, column, endLine, endColumn] = argument.range;
+      shown.selection = new vscode.Selection(line, column, endLine, endColumn);
+    },
+    { path: join(editor.workspace, 'a.ts'), range },
+  );
+}
+
+/** Run in the host: the rows of a view as the editor gets them. */
+async function itemsOf({ vscode, seen, argument }: Host<string>) {
+  const { tree } = seen.trees.get(argument) ?? {};
+  const { token } = new vscode.CancellationTokenSource();
+  const items: { readonly label: string; readonly [part: string]: unknown }[] = [];
+  const look = async (parent?: unknown) => {
+    for (const node of (await tree?.getChildren(parent)) ?? []) {
+      const item = await tree?.getTreeItem(node);
+      if (!item) continue;
+      await tree?.resolveTreeItem?.(item, node, token);
+      const { label, description, contextValue: context, collapsibleState: collapsible, command } = item;
+      const { tooltip, iconPath } = item;
+      items.push({
+        label: typeof label === 'string' ? label : (item.resourceUri?.path.split('/').at(-1) ?? ''),
+        ...{ description, context, collapsible, command },
+        spoken: item.accessibilityInformation?.label,
+        tooltip: typeof tooltip === 'object' ? tooltip.value : tooltip,
+        icon: iconPath instanceof vscode.ThemeIcon ? iconPath.id : undefined,
+      });
+      await look(node);
+    }
+  };
+  await look();
+  return items;
+}
