@@ -49,5 +49,5 @@ const maxPort = 65_535;
 /** The host name of a Host header, in lower case and without its port; undefined if the header is invalid. */
 export function tryHostname(header: string): string | undefined {
   const [, hostname, port] = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i.exec(header) ?? [];
-  return Number(port ?? 0) > maxPort ? undefined : hostname?.toLowerCase();
+  return Number(port) > maxPort ? undefined : hostname?.toLowerCase();
 }

@@ -12,9 +12,9 @@ const named: Readonly<Record<string, readonly string[]>> = {
 export function parseNetwork(text: string): string {
   if (Object.hasOwn(named, text)) return text;
   const [address = '', bits] = text.split('/', 2);
-  const most = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0;
+  const most = isIP(address) === 4 ? 32 : 128;
   const isNetwork = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most);
-  if (most > 0 && isNetwork) return text;
+  if (isIP(address) !== 0 && isNetwork) return text;
   throw new UsageError(`--trust-proxy must be an address or a network such as 10.0.0.0/8, not "${text}".`);
 }
 

@@ -22,6 +22,7 @@ import { createProxyCheck } from '../../docs-service/http/trustedProxies.ts';
 import { IndexUnavailableError } from '../../docs-service/search/documentIndex.ts';
 import { openTestApp } from '../support/docsApp.ts';
 import { documentOf } from '../support/documents.ts';
+import { golden } from '../support/golden.ts';
 import { needs } from '../support/parts.ts';
 import { textOf } from '../support/pdfFiles.ts';
 import { pictures } from '../support/pictures.ts';
@@ -1247,4 +1248,66 @@ t.test('openapi.json describes the actual answers', async (t) => {
     t.match(page.body, new RegExp(path.replace(/[{}.]/g, '\\$&')));
   t.notMatch(page.body, /First steps|<script/, 'it shows no data');
   t.match((await get('/', { headers: { authorization: '' } })).body, /runner-docs/);
+});
+
+t.test('what generated clients are made from changes only on purpose', async (t) => {
+  const { json } = await usual.get('/api/v1/openapi.json');
+  const { actual, accepted } = golden('openapi.json', withoutProse(json()));
+  t.strictSame(JSON.parse(actual), JSON.parse(accepted || '{}'), 'ACCEPT=1 accepts a change');
+});
+
+/** Sentences may be worded anew, and the version is that of the test. */
+function withoutProse(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutProse);
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(value).filter(
+    ([key, inner]) => !(['description', 'summary', 'version'].includes(key) && typeof inner === 'string'),
+  );
+  return Object.fromEntries(kept.map(([key, inner]) => [key, withoutProse(inner)]));
+}
+
+t.test('the reference tells people what openapi.json tells programs', async (t) => {
+  const { body } = await usual.get('/docs', { headers: { authorization: '' } });
+  const sections = body.split(/(?=<h2)/).map((section) =>
+    section
+      .replace(/<\/(?:h2|p|tr|td|th)>/g, '\n')
+      .replace(/<[^>]+>/g, '')
+      .split('\n')
+      .map((line) => line.trim())
+      .filter(Boolean),
+  );
+  const sectionOf = (title: string) => sections.find(([first]) => first === title) ?? [];
+  const fileSection = sectionOf('A document as PDF');
+  t.strictSame(fileSection.slice(0, 8), [
+    'A document as PDF',
+    'GET /api/v1/docs/{slug}.pdf',
+    'Parameter',
+    'Type',
+    'Meaning',
+    'paper',
+    'string',
+    fileSection[7],
+  ]);
+  t.match(fileSection[7], /Default &#34;a4&#34;\.$/);
+  t.equal(
+    fileSection.at(-1),
+    'Answers: 200 application/pdf, 206 application/pdf, 304. Problems: 308, 400, 401, 403, 404, 416, 422, 429, 503.',
+  );
+  t.equal(sectionOf('Whether the process runs')[1], 'GET /healthz open to all');
+  const list = sectionOf('List documents');
+  const rowOf = (section: readonly string[], name: string) =>
+    section.slice(section.indexOf(name), section.indexOf(name) + 3);
+  t.strictSame(rowOf(list, 'limit'), [
+    'limit',
+    'integer',
+    'Results on a page. Default 20. At least 1. At most 100.',
+  ]);
+  t.match(rowOf(list, 'offset')[2], /Default 0\.$/, 'a bound that is none is left out');
+  t.equal(sections.filter(([, second]) => second?.startsWith('HEAD')).length, 0, 'HEAD is not listed');
+  const document = sectionOf('Document');
+  t.strictSame(rowOf(document, 'tags').slice(0, 2), ['tags', 'array of Tag']);
+  t.equal(rowOf(document, 'type')[1], 'string or null');
+  t.equal(rowOf(sectionOf('DocumentList'), 'approximate optional')[1], 'boolean');
+  t.match(body, /<h2 id="Tag">Tag<\/h2>/);
+  t.match(body, /<a href="#Tag">Tag<\/a>/);
 });

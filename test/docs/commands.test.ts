@@ -1,0 +1,319 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import t from 'tap';
+import { parseOptions, unknownVariables } from '../../docs-service/base/options.ts';
+import { createProgressLine } from '../../docs-service/cli/progressLine.ts';
+import { parseServeConfig, serveOptions } from '../../docs-service/serveConfig.ts';
+import { callDocs } from '../support/docsCommand.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
+
+/** Times and identifiers differ each time. */
+const shapeOf = (text: string) =>
+  text.replace(/\b[0-9a-f]{12}\b/g, '<id>').replace(/\d{4}-\d\d-\d\d \d\d:\d\d/g, '<time>');
+
+const cellsOf = (text: string) =>
+  shapeOf(text)
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(/ {2,}/));
+
+t.test('tokens are made as asked, listed and revoked', async (t) => {
+  const data = ['--data', await temporaryFolder(t)];
+  t.strictSame(await callDocs(['token', 'list', ...data]), { code: 0, stdout: '', stderr: '' }, 'none yet');
+  const usual = await callDocs(['token', 'create', ...data]);
+  t.match(usual, { code: 0, stdout: /^rdocs_[\w-]{43}\n$/, stderr: '' });
+  const asked = ['--scope', ' draft  read draft ', '--name', ' laptop ', '--me', 'https://Ada.example'];
+  t.match(await callDocs(['token', 'create', ...data, ...asked, '--expires', '1y']), { code: 0 });
+  const { stdout } = await callDocs(['token', 'list', ...data]);
+  const [head, ...rows] = cellsOf(stdout);
+  t.strictSame(head, ['ID', 'NAME', 'SCOPES', 'ME', 'CREATED', 'EXPIRES', 'LAST USED', 'CLIENT']);
+  t.strictSame(
+    rows.toSorted((one, other) => other.length - one.length),
+    [
+      ['<id>', 'laptop', 'draft read', 'https://ada.example/', '<time>', '<time>', 'never'],
+      ['<id>', 'read', '<time>', '<time>', 'never'],
+    ],
+  );
+  const lifetimes = [...stdout.matchAll(/(\d{4}-\d\d-\d\d \d\d:\d\d) {2}(\d{4}-\d\d-\d\d \d\d:\d\d)/g)].map(
+    ([, created, expires]) => (Date.parse(`${expires}Z`) - Date.parse(`${created}Z`)) / 86_400_000,
+  );
+  t.strictSame(
+    lifetimes.toSorted((one, other) => one - other),
+    [90, 365],
+    'in days',
+  );
+  for (const [id = ''] of stdout.matchAll(/^[0-9a-f]{12}/gm))
+    t.strictSame(await callDocs(['token', 'revoke', id, ...data]), {
+      ...{ code: 0, stdout: '' },
+      stderr: `The token ${id} is revoked.\n`,
+    });
+  t.equal((await callDocs(['token', 'list', ...data])).stdout, '');
+  const cases: readonly { args: readonly string[]; want: RegExp }[] = [
+    { args: ['--name', 'x'.repeat(101)], want: /--name must have 1 to 100/ },
+    { args: ['--name', 'a\u200bb'], want: /--name must have/ },
+    { args: ['--scope', 'read write other'], want: /no scope "write other"; the scopes are read, draft/ },
+    { args: ['--scope', ' '], want: /--scope must name at least one scope/ },
+    { args: ['--me', 'ada'], want: /--me must be the address/ },
+  ];
+  for (const { args, want } of cases)
+    t.match(await callDocs(['token', 'create', ...data, ...args]), { code: 2, stdout: '', stderr: want });
+  t.equal((await callDocs(['token', 'create', ...data, '--name', 'x'.repeat(100)])).code, 0);
+});
+
+t.test('clients are added, listed and removed', async (t) => {
+  const data = ['--data', await temporaryFolder(t)];
+  const id = 'https://app.example.org/id';
+  const add = (...args: readonly string[]) => callDocs(['client', 'add', ...data, ...args]);
+  t.equal((await callDocs(['client', 'list', ...data])).stdout, '', 'none yet');
+  const redirect = ['--redirect-uri', 'http://127.0.0.1/one'];
+  t.strictSame(await add('--client-id', id, ...redirect, '--name', 'App'), {
+    ...{ code: 0, stdout: '' },
+    stderr: `${id} is known now. Sign in with it again.\n`,
+  });
+  const list = async () => (await callDocs(['client', 'list', ...data])).stdout;
+  t.strictSame(cellsOf(await list()), [
+    ['ID', 'HOW', 'NAME', 'REDIRECTS'],
+    [id, 'added', 'App', 'http://127.0.0.1/one'],
+  ]);
+  await add('--client-id', id, ...redirect, '--redirect-uri', 'http://127.0.0.1/two');
+  t.match(
+    await list(),
+    /added +App +http:\/\/127\.0\.0\.1\/one http:\/\/127\.0\.0\.1\/two\n$/,
+    'both, and its name',
+  );
+  await add('--client-id', id, ...redirect, '--name', `New\n${'x'.repeat(300)}`);
+  t.match(await list(), /added +New.x{196} /, 'a name is one line, and is cut');
+  const cases: readonly { args: readonly string[]; want: RegExp }[] = [
+    { args: redirect, want: /--client-id is missing/ },
+    { args: ['--client-id', id], want: /--redirect-uri is missing/ },
+    { args: ['--client-id', 'app', ...redirect], want: /--client-id must be an address/ },
+    { args: ['--client-id', 'http://app.example.org/', ...redirect], want: /--client-id: .*https:/ },
+    { args: ['--client-id', id, ...redirect, '--redirect-uri', 'javascript:x'], want: /--redirect-uri: / },
+  ];
+  for (const { args, want } of cases) t.match(await add(...args), { code: 2, stdout: '', stderr: want });
+  const remove = () => callDocs(['client', 'remove', id, ...data]);
+  t.strictSame(await remove(), { code: 0, stdout: '', stderr: `The client ${id} is removed.\n` });
+  t.match(await remove(), {
+    code: 1,
+    stdout: '',
+    stderr: /there is no client "https:\/\/app\.example\.org\/id"/,
+  });
+});
+
+t.test('the owner gets a password and a profile', async (t) => {
+  const folder = await temporaryFolder(t);
+  const data = ['--data', folder];
+  const password = (input: string | undefined, ...args: readonly string[]) =>
+    callDocs(['owner', 'set-password', ...data, ...args], input === undefined ? {} : { input });
+  for (const input of ['\ufefflong enough for all', 'twelve chars'])
+    t.match(await password(input), { code: 0, stdout: '', stderr: `The password is set in ${folder}.` });
+  t.match(await password(undefined), { code: 2, stderr: /standard input, which was empty/ });
+  t.match(await password(''), { code: 2, stderr: /standard input, which was empty/ });
+  t.match(await password('\ufeffshort'), { code: 2, stderr: /at least 12 characters, and has 5/ });
+  t.match(await password('long enough for all', '--me', 'ada'), { code: 2, stderr: /--me must be/ });
+  const profile = (...args: readonly string[]) => callDocs(['owner', 'set-profile', ...data, ...args]);
+  const whole = ['--name', 'Ada', '--url', 'https://ada.example', '--photo', 'HTTP://ada.example/me.png'];
+  t.strictSame(await profile(...whole, '--email', 'ada@ada.example'), {
+    ...{ code: 0, stdout: '' },
+    stderr: 'The profile is set.\n',
+  });
+  const cases: readonly { args: readonly string[]; want: RegExp }[] = [
+    { args: ['--url', 'ada.example'], want: /--url must be an address.*"ada\.example"/ },
+    { args: ['--url', 'https://'], want: /--url must be an address/ },
+    { args: ['--photo', 'data:x'], want: /--photo must be an address/ },
+    { args: ['--email', 'ada'], want: /--email must be an address such as me@example\.org, not "ada"/ },
+    { args: ['--email', `${'a'.repeat(65)}@ada.example`], want: /--email must be/ },
+  ];
+  for (const { args, want } of cases) t.match(await profile(...args), { code: 2, stdout: '', stderr: want });
+});
+
+t.test('a backup says what is missing and what is in its way', async (t) => {
+  const data = await temporaryFolder(t);
+  const backup = (file: string, ...args: readonly string[]) => callDocs(['backup', file, ...args]);
+  const target = join(data, 'copy.db');
+  t.match(await backup(target, '--data', data), { code: 1, stderr: /there is no .*access\.db: no token/ });
+  t.match(await backup(target, '--database', 'postgres://localhost/x'), { code: 1, stderr: /pg_dump/ });
+  await callDocs(['token', 'create', '--data', data]);
+  t.match(await backup(join(data, 'none', 'copy.db'), '--data', data), {
+    code: 1,
+    stderr: /cannot be written/,
+  });
+  t.match(await backup(target, '--data', data), {
+    code: 0,
+    stdout: '',
+    stderr: /copy\.db has the tokens of/,
+  });
+  t.match(
+    await callDocs(['token', 'list', '--data', data]),
+    { stdout: /read/ },
+    'the tokens are still there',
+  );
+});
+
+t.test('help lists commands, and flags with their values, in columns', async (t) => {
+  const whole = (await callDocs(['--help'])).stdout;
+  for (const args of [['help'], ['-h'], ['--port', '1', '--help']])
+    t.equal((await callDocs(args)).stdout, whole, args.join(' '));
+  t.match(whole, /^runner-docs 0\.0\.0: /);
+  const rows = whole.split('\n').filter((line) => line.startsWith('  runner-docs'));
+  t.ok(rows.length > 10);
+  const columns = new Set(rows.map((line) => line.search(/(?<= {2})[A-Z]\w* /)));
+  t.equal(columns.size, 1, 'the summaries begin below each other');
+  t.match(rows[0], /^ {2}runner-docs serve {2,}\S/);
+  const client = (await callDocs(['client', '--help'])).stdout;
+  t.strictSame(
+    [...client.matchAll(/^ {2}(runner-docs \w+ \w+)/gm)].map(([, command]) => command),
+    ['runner-docs client add', 'runner-docs client list', 'runner-docs client remove'],
+  );
+  const create = (await callDocs(['token', 'create', '--help'])).stdout;
+  t.match(create, /^runner-docs token create\n\nPrints a new token.*\n\n {2}--data DIR {2,}\S/);
+  t.match((await callDocs(['serve', '--help'])).stdout, /^ {2}--container {2,}\S/m, 'a flag without a value');
+  t.equal((await callDocs(['--version'])).stdout, '0.0.0\n');
+  t.match(await callDocs(['token', 'lst']), {
+    code: 2,
+    stderr: /no command "token lst"; the commands are token cr/,
+  });
+  t.match(await callDocs(['token', 'list', 'more']), {
+    code: 2,
+    stderr: /the command is "runner-docs token list"/,
+  });
+  t.match(
+    await callDocs(['no\u001b[2J']),
+    { code: 2, stderr: /^runner-docs: [^\u001b]*$/ },
+    'nothing for a terminal',
+  );
+});
+
+t.test('flags come before variables, and variables are read as flags are', async (t) => {
+  const specs = {
+    one: { type: 'string', help: '' },
+    'two-words': { type: 'boolean', help: '' },
+    many: { type: 'string', multiple: true, help: '' },
+  } as const;
+  const cases: readonly { args?: readonly string[]; env?: Record<string, string>; want: object }[] = [
+    { want: { one: undefined, 'two-words': false, many: [] } },
+    {
+      args: ['--one', 'a', '--two-words', '--many', 'b', '--many', 'c'],
+      env: { DOCS_ONE: 'x', DOCS_TWO_WORDS: '0', DOCS_MANY: 'y' },
+      want: { one: 'a', 'two-words': true, many: ['b', 'c'] },
+    },
+    {
+      env: { DOCS_ONE: ' a ', DOCS_TWO_WORDS: ' YES ', DOCS_MANY: ' b  c ' },
+      want: { one: 'a', 'two-words': true, many: ['b', 'c'] },
+    },
+    {
+      env: { DOCS_ONE: ' ', DOCS_TWO_WORDS: '', DOCS_MANY: '' },
+      want: { one: undefined, 'two-words': false, many: [] },
+    },
+    ...['0', 'false', 'No', 'off'].map((text) => ({
+      env: { DOCS_TWO_WORDS: text },
+      want: { 'two-words': false },
+    })),
+    ...['1', 'true', 'yes', 'ON'].map((text) => ({
+      env: { DOCS_TWO_WORDS: text },
+      want: { 'two-words': true },
+    })),
+  ];
+  for (const { args = [], env = {}, want } of cases)
+    t.match(parseOptions(specs, args, env).values, want, JSON.stringify({ args, env }));
+  t.throws(() => parseOptions(specs, [], { DOCS_TWO_WORDS: '2' }), {
+    message: 'DOCS_TWO_WORDS must be 1 or 0, not "2".',
+  });
+  t.throws(() => parseOptions(specs, ['--on'], {}), { message: /^Unknown option '--on'\. Add --help/ });
+  t.strictSame(parseOptions(specs, ['a', '--one', 'b', 'c'], {}).words, ['a', 'c']);
+  const env = { DOCS_TWO_WORD: '1', DOCS_ONE: 'a', DOCS_FAR_FROM_ALL: '', OTHER_DOCS_: '', AN: 'x' };
+  t.strictSame(unknownVariables([specs], env), [
+    'warning: there is no variable DOCS_FAR_FROM_ALL, so it is ignored. Add --help to see the flags.',
+    'warning: there is no variable DOCS_TWO_WORD, so it is ignored. Did you mean DOCS_TWO_WORDS?',
+  ]);
+});
+
+t.test('what a service is that was given no flags, and one that was given many', async (t) => {
+  const parse = (args: readonly string[], env = {}) =>
+    parseServeConfig(parseOptions(serveOptions, args, {}).values, env);
+  const usual = {
+    ...{
+      content: resolve('content'),
+      data: join(homedir(), '.local/share/runner-docs'),
+      database: undefined,
+    },
+    ...{ host: '127.0.0.1', port: 4_000, baseUrl: undefined, title: undefined, logo: undefined },
+    ...{ trustProxy: [], corsOrigins: [], limits: { requests: 300, renders: 30, authFailures: 10 } },
+    ...{ auth: { mode: 'self' }, takesRegistrations: true, hasConnectorTools: false, embeddings: undefined },
+    ...{ fonts: [], rescan: 60, metricsPort: undefined, logLevel: 'info' },
+  };
+  t.strictSame(parse([]), usual);
+  t.equal(parse([], { XDG_DATA_HOME: '/x' }).data, '/x/runner-docs');
+  const places = ['--content', 'c', '--data', 'd', '--logo', 'l.png', '--fonts', 'f', '--fonts', 'g'];
+  const texts = [
+    '--title',
+    ' Library ',
+    '--cors-origin',
+    'HTTPS://App.example/',
+    '--trust-proxy',
+    'loopback',
+  ];
+  const numbers = ['--port', '1', '--rescan', '2', '--metrics-port', '3', '--limit-requests', '4'];
+  const limits = ['--limit-renders', '5', '--limit-auth-failures', '6', '--log-level', 'warn'];
+  const switches = ['--no-registration', '--connector-tools', '--container', '--host', '0.0.0.0'];
+  t.strictSame(parse([...places, ...texts, ...numbers, ...limits, ...switches]), {
+    ...usual,
+    ...{
+      content: resolve('c'),
+      data: resolve('d'),
+      logo: resolve('l.png'),
+      fonts: [resolve('f'), resolve('g')],
+    },
+    ...{ title: 'Library', corsOrigins: ['https://app.example'], trustProxy: ['loopback'], host: '0.0.0.0' },
+    ...{ port: 1, rescan: 2, metricsPort: 3, limits: { requests: 4, renders: 5, authFailures: 6 } },
+    ...{ logLevel: 'warn', takesRegistrations: false, hasConnectorTools: true },
+  });
+  const open = ['--host', '::', '--base-url', 'https://docs.example.org'];
+  t.match(parse(open), { host: '::', baseUrl: { href: 'https://docs.example.org' } });
+  for (const level of ['debug', 'error']) t.equal(parse(['--log-level', level]).logLevel, level);
+  for (const args of [
+    ['--host', '0.0.0.0', '--base-url', 'http://localhost:4000'],
+    ['--cors-origin', 'https://app.example/path'],
+    ['--cors-origin', 'https://app.example/?'],
+    ['--cors-origin', 'ftp://app.example'],
+    ['--log-level', 'all'],
+    ['--title', 'two\nlines'],
+  ])
+    t.throws(() => parse(args), { name: 'UsageError', message: new RegExp(`^${args[0]} `) }, args.join(' '));
+});
+
+t.test('progress is one changing line for a person, and some lines in a log', async (t) => {
+  const run = (
+    isTerminal: boolean,
+    steps: readonly (readonly [at: number, done: number, total: number])[],
+  ) => {
+    let now = 0;
+    const written: string[] = [];
+    const note = (text: string) => void written.push(text);
+    const log = (text: string) => void written.push(`log: ${text}`);
+    const progress = createProgressLine({ isTerminal, note, now: () => now }, log);
+    for (const [at, done, total] of steps) {
+      now = at;
+      progress({ done, total });
+    }
+    return written;
+  };
+  t.strictSame(
+    run(true, [
+      [0, 1, 499],
+      [1, 1, 1_000],
+      [2, 1_000, 1_000],
+    ]),
+    ['\rIndexing: 1 of 1,000 files', '\rIndexing: 1,000 of 1,000 files\n'],
+  );
+  t.strictSame(
+    run(false, [
+      [4_999, 1, 500],
+      [5_000, 2, 500],
+      [9_999, 3, 500],
+      [10_000, 4, 500],
+      [10_001, 500, 500],
+    ]),
+    ['log: Indexing: 2 of 500 files', 'log: Indexing: 4 of 500 files', 'log: Indexing: 500 of 500 files'],
+  );
+});
