@@ -2,7 +2,9 @@ import { marked } from 'marked';
 import { SaxesParser } from 'saxes';
 import t from 'tap';
 import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
+import { atomFeed } from '../../docs-service/http/open/atomFeed.ts';
 import { type LlmsList, llmsText } from '../../docs-service/http/open/llmsText.ts';
+import { openSearch } from '../../docs-service/http/open/openSearch.ts';
 import { sitemap } from '../../docs-service/http/open/sitemap.ts';
 import { openTestApp } from '../support/docsApp.ts';
 import { documentOf } from '../support/documents.ts';
@@ -309,6 +311,72 @@ t.test('the sitemap, the search description and robots.txt', async (t) => {
     t.match(list.body, `- [First steps](${href}/read/start): How to begin.\n`);
     t.match(list.body, '\n## The handbook\n\n- [Undated]');
   }
+});
+
+t.test('a name is cut where the search description has no room, and never ends in a blank', async (t) => {
+  const longest = `${'name of '.repeat(6)}${'x'.repeat(2_000)}`;
+  const { href } = base;
+  const cases = [
+    { title: longest, short: 'name of name of', long: 'name of '.repeat(6).trim() },
+    { title: '0123456789abcdef', short: '0123456789abcdef', long: '0123456789abcdef' },
+    { title: '0123456789abcdefg', short: '0123456789abcdef', long: '0123456789abcdefg' },
+    { title: ' \u0007 ', short: 'runner-docs', long: 'runner-docs' },
+  ];
+  for (const { title, short, long } of cases) {
+    const parsed = parseXml(openSearch(title, href));
+    t.same(textIn(parsed, 'ShortName'), [short]);
+    t.same(textIn(parsed, 'LongName'), [long]);
+    t.equal(textIn(parsed, 'Description')[0]?.startsWith(`Search ${long.slice(0, 40)}`), true);
+    t.ok((textIn(parsed, 'Description')[0]?.length ?? 0) <= 1_024);
+  }
+});
+
+t.test('a feed has the newest hundred, and says of each what is known', async (t) => {
+  const documents = Array.from({ length: 102 }, (_, at) => ({
+    ...documentOf(`d-${String(at).padStart(3, '0')}`, ''),
+    ...{
+      path: `${at}.md`,
+      date: `20${String(99 - Math.floor(at / 2)).padStart(2, '0')}-01-01`,
+      updated: null,
+    },
+  }));
+  const [first, second, third, ...others] = documents;
+  if (!first || !second || !third) throw new Error('There are too few documents.');
+  const said = {
+    authors: ['Ada', ' '],
+    tags: [{ slug: 'a', title: 'A' }],
+    lang: 'en',
+    description: 'About it.',
+  };
+  const collection = {
+    definition: {
+      ...{ name: 'c', title: 'C', description: null, author: null, lang: 'de', cover: null },
+      ...{ docs: [], order: 'listed' as const },
+    },
+    documents: [
+      ...others.toReversed(),
+      { ...first, ...said },
+      { ...second, date: null, updated: null },
+      { ...third, date: '2000-01-01', updated: '2099-06-01T00:00:00Z' },
+    ],
+  };
+  const changed = new Map([[second.slug, Date.parse('2099-12-01T00:00:00Z')]]);
+  const feed = parseXml(atomFeed({ collection, href: base.href, library: 'Pages', changed }));
+  t.same(problemsOfFeed(feed), []);
+  t.same(
+    textIn(feed, 'entry', 'id').map((id) => id.split('/').at(-1)),
+    ['d-001', 'd-002', 'd-000', ...others.slice(0, 97).map(({ slug }) => slug)],
+    'of the same day in the order of their names',
+  );
+  t.same(textIn(feed, 'updated'), ['2099-12-01T00:00:00.000Z']);
+  t.equal(feed.attributes['xml:lang'], 'de');
+  const entryOf = (slug: string) =>
+    feed.children.find((one) => one.name === 'entry' && textIn(one, 'id')[0]?.endsWith(slug)) ?? feed;
+  t.same(textIn(entryOf('d-000'), 'author', 'name'), ['Ada'], 'an author without a visible name is left out');
+  t.same(textIn(entryOf('d-000'), 'summary'), ['About it.']);
+  t.equal(entryOf('d-000').attributes['xml:lang'], 'en');
+  t.same(textIn(entryOf('d-001'), 'published'), [], 'nobody said when');
+  t.same(textIn(entryOf('d-002'), 'published'), ['2000-01-01T00:00:00.000Z']);
 });
 
 t.test('a sitemap of more than one file', async (t) => {

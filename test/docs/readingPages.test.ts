@@ -6,12 +6,14 @@ import t from 'tap';
 import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
 import { linkAddress } from '../../docs-service/http/documentView.ts';
 import { readLogo } from '../../docs-service/http/logo.ts';
+import { collectionPage } from '../../docs-service/http/reading/collectionPage.ts';
 import { copyScript } from '../../docs-service/http/reading/copyScript.ts';
 import { markFound, snippetToHtml } from '../../docs-service/http/reading/foundText.ts';
 import { consentPage } from '../../docs-service/http/signIn/consentPage.ts';
 import { foreign, signInHeaders } from '../../docs-service/http/signIn/signInPages.ts';
 import { parseQuery } from '../../docs-service/search/query.ts';
 import { openTestApp } from '../support/docsApp.ts';
+import { documentOf } from '../support/documents.ts';
 import { dangersOf, parseHtml } from '../support/htmlPage.ts';
 import { pictures } from '../support/pictures.ts';
 import {
@@ -267,6 +269,77 @@ t.test('folders stand beside the text, and have pages', async (t) => {
     ['/read?path=guides/&page=99', '/read?path=guides%2F'],
   ] as const)
     t.equal((await browse(path)).headers.location, to, path);
+});
+
+t.test('a list that has several pages has each document once, and links to the pages beside', async (t) => {
+  const count = 45;
+  const slugs = Array.from({ length: count }, (_, at) => `d${String(at + 10)}`);
+  const files = slugs.map((slug, at) => [
+    `all/${slug}.md`,
+    `---\ntype: guide\ndate: 20${99 - at}-01-01\ntags: [red${at < 40 ? ', blue' : ''}]\n---\n# T${slug}\n\nNeedle.\n`,
+  ]);
+  const { app, browse } = await openReader(t, {
+    ...Object.fromEntries(files),
+    'collections/book.yaml': `public: true\ndocs: [${slugs.join(', ')}]\n`,
+  });
+  const stranger = (url: string) =>
+    app.inject({ url, headers: { host: '127.0.0.1:4000', accept: 'text/html' } });
+  const cases: readonly { name: string; start: string; ask: typeof browse; inOrder?: false; has?: number }[] =
+    [
+      { name: 'the library', start: '/read', ask: browse },
+      { name: 'a type', start: '/read?type=guide', ask: browse },
+      { name: 'a tag', start: '/read?tag=blue', ask: browse, has: 40 },
+      { name: 'a search', start: '/read?q=needle', ask: browse, inOrder: false },
+      { name: 'a folder', start: '/read?path=all%2F', ask: browse },
+      { name: 'the library, for strangers', start: '/read', ask: stranger },
+      { name: 'a tag, for strangers', start: '/read?tag=blue', ask: stranger, has: 40 },
+      { name: 'a search, for strangers', start: '/read?q=needle', ask: stranger, inOrder: false },
+      { name: 'exclusions alone, for strangers', start: '/read?q=-other', ask: stranger },
+    ];
+  const linkOf = (body: string, rel: string) =>
+    new RegExp(`rel="${rel}" href="([^"]*)"`).exec(body)?.[1]?.replaceAll('&#38;', '&');
+  for (const { name, start, ask, inOrder = true, has = count } of cases) {
+    const pages: string[][] = [];
+    let [before, at]: (string | undefined)[] = [undefined, start];
+    while (at !== undefined && pages.length < 4) {
+      const { body } = await ask(at);
+      const last = Math.ceil(has / 20);
+      t.equal(linkOf(body, 'prev'), before, `${name}: the page before ${at}`);
+      t.match(body, `>Page ${pages.length + 1} of ${last}<`, `${name}: ${at}`);
+      pages.push([...body.matchAll(/<li><h2><a href="\/read\/(d\d+)/g)].map(([, slug = '']) => slug));
+      [before, at] = [at, linkOf(body, 'next')];
+    }
+    t.strictSame(
+      pages.map(({ length }) => length),
+      has === 40 ? [20, 20] : [20, 20, 5],
+      `${name}: the pages`,
+    );
+    const found = pages.flat();
+    t.strictSame(inOrder ? found : found.toSorted(), slugs.slice(0, has), `${name}: the documents`);
+  }
+  const collection = {
+    definition: {
+      ...{ name: 'book', title: 'Book', description: null, author: null, lang: null },
+      ...{ cover: null, docs: slugs, order: 'listed' as const },
+    },
+    documents: slugs.map((slug) => documentOf(slug, '', { title: `T${slug}` })),
+  };
+  const site = { title: 'runner-docs', root: '', hasSignIn: true };
+  const collectionOf = (page: number) => collectionPage({ site, collection, page, pageSize: 20 });
+  for (const [at, shown] of [slugs.slice(0, 20), slugs.slice(20, 40), slugs.slice(40)].entries())
+    t.strictSame(
+      [...collectionOf(at + 1).matchAll(/<li><h2><a href="\/read\/(d\d+)\?in=book"[^>]*>T(d\d+)</g)].map(
+        ([, slug, title]) => [slug, title],
+      ),
+      shown.map((slug) => [slug, slug]),
+      `a collection: page ${at + 1}`,
+    );
+  t.equal(
+    linkOf(collectionOf(5), 'prev'),
+    '/read/collections/book?page=3',
+    'from beyond the end to the last page',
+  );
+  t.notMatch(collectionOf(5), />Page 5/);
 });
 
 t.test('a search stays in its folder', async (t) => {
