@@ -5,7 +5,7 @@ import t from 'tap';
 import { RunnerError } from '../../daemon/base/errors.ts';
 import type { Log } from '../../daemon/base/log.ts';
 import { createChatModelChoices, createChatModels } from '../../daemon/models/chatModel.ts';
-import { parseParameters, toModel } from '../../daemon/models/model.ts';
+import { parseParameters, toModel, withRunning } from '../../daemon/models/model.ts';
 import { ModelCapabilities, modelId } from '../../daemon/models/modelCapabilities.ts';
 import { Models } from '../../daemon/models/models.ts';
 import { familyOf, modelKey, parseModelName } from '../../daemon/models/name.ts';
@@ -38,6 +38,10 @@ t.test('a model name follows the grammar', async (t) => {
     { name: 'gpt-oss:120b-cloud', want: { model: 'gpt-oss', tag: '120b-cloud' } },
     { name: 'gpt-oss:120b:cloud', want: { model: 'gpt-oss', tag: '120b-cloud' } },
     { name: 'gpt-oss:20b:local', want: { model: 'gpt-oss', tag: '20b' } },
+    { name: 'gpt-oss:20B:CLOUD', want: { model: 'gpt-oss', tag: '20B-cloud' } },
+    { name: 'gpt-oss:local', want: { model: 'gpt-oss' } },
+    { name: 'gpt-oss:cloud', want: { model: 'gpt-oss', tag: 'cloud' } },
+    { name: 'gpt-oss:locale', want: { model: 'gpt-oss', tag: 'locale' } },
   ];
   for (const { name, want } of cases) t.strictSame(parseModelName(name), want, name);
   const bad = [
@@ -65,10 +69,12 @@ t.test('every spelling of a model has the same key', async (t) => {
     ['llama3.2', 'Llama3.2:latest', 'library/llama3.2', 'registry.ollama.ai/library/llama3.2:LATEST'],
     ['user/model', 'USER/model:latest'],
     ['hf.co/a/b', 'HF.co/a/b:latest'],
+    ['A name, as it is free elsewhere', 'a name, as it IS free elsewhere'],
   ]) {
     t.equal(new Set(same.map(modelKey)).size, 1, same.join(' = '));
   }
-  t.not(modelKey('a/m'), modelKey('m'));
+  const others = ['m', 'm:1b', 'a/m', 'hf.co/a/m', 'hf.co/library/m', 'registry.ollama.ai/b/m', 'a m', 'a n'];
+  t.equal(new Set(others.map(modelKey)).size, others.length, 'all of these are others');
 });
 
 t.test('the family is the prefix of the model part', async (t) => {
@@ -222,6 +228,25 @@ t.test('a window is forgotten when its model is unloaded, which is reported', as
   t.equal(loaded, 1, 'the first look at a server is no change');
   knowledge.learnRunning(server, [{ name: 'M' }]);
   t.equal(loaded, 2);
+  knowledge.learnRunning(server, [{ name: 'n' }, { name: 'm' }]);
+  t.equal(loaded, 3);
+  knowledge.learnRunning(server, [{ name: 'm' }, { name: 'n' }]);
+  t.equal(loaded, 3, 'another order is no change');
+});
+
+t.test('a refusal names a window, and a prompt that is longer shows that it has grown', async (t) => {
+  const knowledge = new ModelCapabilities();
+  const allocated = () => knowledge.context(server, 'm');
+  knowledge.observeWindow(server, 'm', { accepted: 10 });
+  t.strictSame(allocated(), {}, 'nothing is known of it');
+  knowledge.observeWindow(server, 'm', { refusedAt: 100 });
+  t.strictSame(allocated(), { allocated: 100, from: 'observed' });
+  knowledge.observeWindow(server, 'm', { accepted: 100 });
+  t.strictSame(allocated(), { allocated: 100, from: 'observed' });
+  knowledge.learnShown(server, 'm', { maximumContext: 200 });
+  t.strictSame(allocated(), { allocated: 100, maximum: 200, from: 'observed' });
+  knowledge.observeWindow(server, 'm', { accepted: 101 });
+  t.strictSame(allocated(), { maximum: 200, from: 'server' });
 });
 
 t.test('only the newest models are kept of a runner that names other models each time', async (t) => {
@@ -288,14 +313,16 @@ t.test('a test that ends without a verdict passes to the next request', async (t
 t.test('parameters are read from text', async (t) => {
   t.strictSame(
     parseParameters(
-      'stop      "<END>"\nstop      "a\\nb"\ntemperature   0.7\nuse_mmap true\nnum_ctx 4096\nodd  word\n\nbroken',
+      'stop      "<END>"\nstop      "a\\nb"\ntemperature   0.7\nuse_mmap true\nlow_vram false\nnum_ctx 4096\nodd  word\nhalf "a\n\nbroken',
     ),
     {
       stop: ['<END>', 'a\nb'],
       temperature: 0.7,
       use_mmap: true,
+      low_vram: false,
       num_ctx: 4096,
       odd: 'word',
+      half: 'a',
     },
   );
   // Nothing is read twice: the time would grow with the square of it.
@@ -315,6 +342,7 @@ function runnerWith(listed: readonly ListedModel[]) {
     running: [] as readonly ListedModel[],
     failure: undefined as unknown,
     noRunning: undefined as unknown,
+    noShow: undefined as unknown,
     turns: {} as Readonly<Record<string, Turns>>,
     atOnce: 0,
     most: 0,
@@ -333,12 +361,16 @@ function runnerWith(listed: readonly ListedModel[]) {
     list: () => answer('list', { models: listed, leftOut: 0 }),
     running: () => answer('running', state.running, state.failure ?? state.noRunning),
     show: (model: string) =>
-      answer(`show ${model}`, {
-        system: model,
-        parameters: 'num_ctx 1',
-        configuredContext: 1,
-        turns: state.turns[model] ?? 'written',
-      }),
+      answer(
+        `show ${model}`,
+        {
+          system: model,
+          parameters: 'num_ctx 1',
+          configuredContext: 1,
+          turns: state.turns[model] ?? 'written',
+        },
+        state.failure ?? state.noShow,
+      ),
   } as unknown as Runner;
   const take = () => state.asked.splice(0).sort();
   return { client, state, take };
@@ -443,6 +475,51 @@ t.test('a server that lists no capabilities is asked about each model, once', as
   t.equal(take().filter((what) => what.startsWith('show')).length, 6, 'the others');
   await models.list(client, { refresh: true }, signal);
   t.strictSame(take(), ['list', 'running']);
+
+  const afresh = async (failure: unknown) => {
+    state.noShow = failure;
+    await new Models(new ModelCapabilities(), Date.now).list(client, { refresh: true }, signal);
+    return take().filter((what) => what.startsWith('show')).length;
+  };
+  t.equal(await afresh(failure('not-supported')), 64, 'one that cannot be shown says nothing of the others');
+  t.equal(
+    await afresh(failure('server-unreachable')),
+    4,
+    'a runner that is down is not asked about the rest',
+  );
+  await t.rejects(afresh(new Error('a fault of ours')), { message: 'a fault of ours' });
+});
+
+t.test('on request, models that chat are examined for tools, if nothing is known of them', async (t) => {
+  const [chats, embeds] = [{ capabilities: ['completion'] }, { capabilities: ['embedding'] }];
+  const { client, take } = runnerWith([
+    { name: 'embeds:1b', ...embeds },
+    { name: 'has:1b', capabilities: ['completion', 'tools'] },
+    ...Array.from({ length: 101 }, (_, n) => ({ name: `m${n}:1b`, ...chats })),
+  ]);
+  const models = new Models(new ModelCapabilities(), () => 0);
+  const list = async (examine: boolean) => {
+    await models.list(client, { refresh: false, examine }, new AbortController().signal);
+    return take().filter((what) => what.startsWith('show'));
+  };
+  t.strictSame(await list(false), []);
+  const asked = await list(true);
+  t.equal(asked.length, 100, 'no more than that at a time');
+  t.notOk(asked.some((what) => /embeds|has/.test(what)));
+  t.equal((await list(true)).length, 1, 'the other one');
+  t.strictSame(await list(true), []);
+});
+
+t.test('what a list leaves out of a model has a plain default', async (t) => {
+  const of = (said: Partial<ListedModel>) =>
+    toModel({ name: 'a:1b', ...said }, server, new ModelCapabilities());
+  t.equal(of({}).remote, undefined);
+  t.strictSame(of({ remoteHost: 'h' }).remote, { host: 'h', model: 'a:1b' });
+  t.strictSame(of({ remoteHost: 'h', remoteModel: 'b' }).remote, { host: 'h', model: 'b' });
+  const expiresAt = '1970-01-01T00:00:00.000Z';
+  t.strictSame(withRunning(of({}), { name: 'a:1b' }).running, { expiresAt, size: 0, sizeVram: 0 });
+  const whole = { expiresAt: '2026-01-01T00:00:00Z', size: 2, sizeVram: 1 };
+  t.strictSame(withRunning(of({}), { name: 'a:1b', ...whole }).running, whole);
 });
 
 t.test('a model has details if the runner reports at least one', async (t) => {
@@ -728,6 +805,14 @@ t.test('a model is found and shown by its name', async (t) => {
   t.match(await models.find(client, 'B', signal), { name: 'b:latest', digest: 'b' });
   await t.rejects(models.find(client, 'c', signal), failsWith({ kind: 'model-not-found' }));
   state.running = [{ name: 'b', size: 5 }];
+  take();
+  await models.show(client, 'b', signal);
+  t.strictSame(take(), ['running', 'show b'], 'the list is fresh');
+  await models.show(client, 'c', signal);
+  t.strictSame(take(), ['list', 'running', 'show c'], 'the list may be older than the model');
+  state.noRunning = failure('server-unreachable');
+  t.match(await models.show(client, 'c', signal), { model: { name: 'c' }, system: 'c' });
+  state.noRunning = undefined;
   t.strictSame(await models.show(client, 'b', signal), {
     model: {
       ...{ name: 'b:latest', server: 'default', family: 'b:latest', digest: 'b' },
