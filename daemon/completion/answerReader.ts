@@ -182,8 +182,7 @@ interface Block {
 
 /** `line` is the cursor's line with what the answer adds. The indentation may come from the answer. */
 function blockOf(linePrefix: string, line: string): Block {
-  const isIndentedByAnswer = linePrefix.trim() === '' && line !== '';
-  return { base: indentationOf(isIndentedByAnswer ? line : linePrefix), isOpened: opener.test(line) };
+  return { base: indentationOf(line === '' ? linePrefix : line), isOpened: opener.test(line) };
 }
 
 /** The verdict for a line after the block that the cursor's line opened. */

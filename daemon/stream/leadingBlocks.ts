@@ -1,4 +1,4 @@
-import { isBlank, less, skipBlanks } from './characters.ts';
+import { less, skipBlanks } from './characters.ts';
 import { BlockReader, TagEnd } from './elementEnd.ts';
 import { endsName } from './openingTable.ts';
 
@@ -21,14 +21,13 @@ export function takeLeadingBlocks(
   const blocks: LeadingBlock[] = [];
   const taken = new Set<string>();
   let at = skipBlanks(text, 0);
-  while (at < text.length) {
+  for (;;) {
     const block = tryReadBlock(text, at, names);
-    if (!block || taken.has(block.name)) break;
+    if (!block || taken.has(block.name)) return { blocks, rest: blocks.length === 0 ? text : text.slice(at) };
     taken.add(block.name);
     blocks.push(block);
     at = skipBlanks(text, at + block.text.length);
   }
-  return { blocks, rest: blocks.length === 0 ? text : text.slice(at) };
 }
 
 function tryReadBlock(text: string, at: number, names: ReadonlySet<string>): LeadingBlock | undefined {
@@ -47,10 +46,7 @@ const maxNameLength = 128;
 function nameAt(text: string, at: number): string | undefined {
   if (text.charCodeAt(at) !== less) return undefined;
   const limit = Math.min(text.length, at + 2 + maxNameLength);
-  for (let end = at + 1; end < limit; end++) {
-    const code = text.charCodeAt(end);
-    if (endsName(code))
-      return end > at + 1 && !isBlank(text.charCodeAt(at + 1)) ? text.slice(at + 1, end) : undefined;
-  }
+  for (let end = at + 1; end < limit; end++)
+    if (endsName(text.charCodeAt(end))) return text.slice(at + 1, end);
   return undefined;
 }

@@ -329,6 +329,7 @@ t.test('an answer is read until there is enough', async (t) => {
     { name: 'a repeated line', text: '│', answer: 'a();\na();\nb();\n', want: 'a();', over: true },
     { name: 'closers may repeat themselves', text: '│', answer: ']\n]\nb\n', want: ']\n]\nb', over: false },
     { name: 'lines that repeat in pairs', text: '│', answer: 'a\nb\na\nb\nc\n', want: 'a\nb\na', over: true },
+    { name: 'pairs with closers', text: '│', answer: 'a\n]\na\n]\nb\n', want: 'a\n]\na', over: true },
     { name: 'by threes', text: '│', answer: 'a\nb\nc\na\nb\nc\n', want: 'a\nb\nc\na\nb', over: true },
     {
       name: 'longer runs may repeat themselves',
@@ -342,6 +343,13 @@ t.test('an answer is read until there is enough', async (t) => {
       text: 'f {\n\t│',
       answer: 'a\n    b\n   c\n',
       want: 'a\n    b',
+      over: true,
+    },
+    {
+      name: 'the indentation of the cursor counts if the answer begins with a line end',
+      text: 'f {\n    │',
+      answer: '\n    a\n  b\n',
+      want: '\n    a',
       over: true,
     },
     { name: 'a special token', text: 'x = │', answer: 'a<|endoftext|>b', want: 'a', over: true },
@@ -572,6 +580,12 @@ t.test('from an answer to the text of the document', async (t) => {
   const cases: readonly { name: string; text: string; answer: string; want: string }[] = [
     { name: 'a plain one', text: 'a = │\n', answer: '1;\n', want: 'a = 1;│\n' },
     { name: 'closers with more after them', text: 'f(│)\n', answer: 'a);', want: 'f(a);│\n' },
+    {
+      name: 'closers of which only the last is the same',
+      text: 'f([│})\n',
+      answer: 'a])',
+      want: 'f([a])│})\n',
+    },
     { name: 'quotes and brackets', text: 'f("│")\n', answer: 'a", b)', want: 'f("a", b)│\n' },
     { name: 'nothing', text: 'a = │\n', answer: '  \n', want: 'a = │\n' },
     { name: 'only tokens', text: 'a = │\n', answer: '<|endoftext|>', want: 'a = │\n' },
