@@ -42,13 +42,13 @@ export class Lead implements Mode {
     const reply = this.#reply;
     const code = text.charCodeAt(at);
     const isCode = !this.#afterCall && indentation(this.#blanks) >= codeIndent;
-    const beginsLine = !this.#afterCall || this.#blanks.includes('\n');
+    const beginsLine = !reply.shown || this.#blanks.includes('\n');
     const mayBeCall = !isCode && !reply.shown && this.#mayBeCall(code, text.charAt(at));
     if (!isCode && reply.openings.match(text, at, true) !== 'none')
       reply.enter({
         mode: 'tag',
         lead: this.#blanks,
-        place: { beginsLine: beginsLine || !reply.shown, afterCall: this.#afterCall, mayBeCall },
+        place: { beginsLine, afterCall: this.#afterCall, mayBeCall },
       });
     else if (mayBeCall) reply.enter({ mode: 'call', start: bareCall(this.#blanks) });
     else {

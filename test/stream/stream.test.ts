@@ -159,6 +159,11 @@ const thinkingCases: readonly Omit<Case, 'profile'>[] = [
     want: ['A\n', cologne, '\n', { think: 'x' }, 'B'],
   },
   {
+    name: 'in the line of a tool call',
+    input: `A\n<tool_call>${json}</tool_call> <think>x</think> B`,
+    want: ['A\n', cologne, ' <think>x</think> B'],
+  },
+  {
     name: 'lines that end with a carriage return',
     input: 'A\r\n<think>x</think>\r\nB',
     want: ['A\r\n', { think: 'x' }, 'B'],
