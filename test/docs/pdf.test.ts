@@ -1,12 +1,19 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import * as fontkit from 'fontkit';
 import t from 'tap';
 import { lightPalette } from '../../docs-service/formats/markdown/codeColouring.ts';
 import { breakable } from '../../docs-service/formats/pdf/breakable.ts';
 import { fontCoverage } from '../../docs-service/formats/pdf/fontCoverage.ts';
 import { tryFontFace } from '../../docs-service/formats/pdf/fontFace.ts';
+import { fontsFingerprint, listFontFiles } from '../../docs-service/formats/pdf/fontFiles.ts';
 import { createPdf } from '../../docs-service/formats/pdf/pdf.ts';
+import {
+  fallbackFiles,
+  type Region,
+  regionalFace,
+  regionOf,
+} from '../../docs-service/formats/pdf/regionalFonts.ts';
 import { metrics } from '../../docs-service/formats/pdf/style.ts';
 import type { Paper } from '../../docs-service/formats/renderJob.ts';
 import { needs, places } from '../support/parts.ts';
@@ -429,6 +436,28 @@ t.test('where a word may be cut', (t) => {
     },
     { name: 'and in text it is not', text: 'createDocumentIndexOfAll', want: ['createDocumentIndexOfAll'] },
     {
+      name: 'a word of 24 letters is not',
+      text: 'abcdefghijkl/nopqrstuvwx',
+      want: ['abcdefghijkl/nopqrstuvwx'],
+    },
+    {
+      name: 'a word of 25 letters is',
+      text: 'abcdefghijkl/nopqrstuvwxy',
+      want: ['abcdefghijkl/', '', 'nopqrstuvwxy'],
+    },
+    {
+      name: 'no less than three letters stand alone',
+      text: 'ab/cd/efghijklmnopqrstuvw/xy/z',
+      want: ['ab/cd/', '', 'efghijklmnopqrstuvw/', '', 'xy/z'],
+    },
+    { name: 'code of 16 letters is not', text: 'abcdefghIjklmnop', code: true, want: ['abcdefghIjklmnop'] },
+    {
+      name: 'code of 17 letters is',
+      text: 'abcdefghIjklmnopq',
+      code: true,
+      want: ['abcdefgh', '', 'Ijklmnopq'],
+    },
+    {
       name: 'a number is not',
       text: 'about-1.234.567.890.123.456',
       want: ['about-', '', '1.234.567.890.123.456'],
@@ -453,6 +482,123 @@ t.test('a font has the same height as every other, and no gap between its lines'
     inEms.map((value) => Math.round(value * 100) / 100),
     [metrics.ascent, -metrics.descent, 0].map((value) => Math.round(value * 100) / 100),
   );
+});
+
+t.test('a file that has nothing to draw is no font', async (t) => {
+  const folder = await temporaryFolder(t);
+  const [own = ''] = pdfJob('').fonts;
+  const original = readFileSync(join(own, 'Roboto-Regular.ttf'));
+  const cases = [
+    { name: 'as it is', from: 'GPOS', to: 'GPOS', isFont: true },
+    { name: 'without outlines', from: 'glyf', to: 'xlyf', isFont: false },
+    { name: 'without characters', from: 'cmap', to: 'xmap', isFont: false },
+    { name: 'with coloured bitmaps', from: 'GPOS', to: 'CBDT', isFont: false },
+    { name: 'with the coloured bitmaps of macOS', from: 'GPOS', to: 'sbix', isFont: false },
+  ];
+  for (const { name, from, to, isFont } of cases) {
+    const bytes = Buffer.from(original);
+    bytes.write(to, bytes.indexOf(from), 'latin1');
+    writeFileSync(join(folder, 'a.ttf'), bytes);
+    const face = tryFontFace(join(folder, 'a.ttf'), { noLigatures: false }, () => 'Unknown');
+    t.equal(face?.name, isFont ? 'Roboto-Regular' : undefined, name);
+  }
+  for (const length of [0, 4, 12, 40, 300, 6_000, original.length / 2]) {
+    writeFileSync(join(folder, 'a.ttf'), original.subarray(0, length));
+    const face = tryFontFace(join(folder, 'a.ttf'), { noLigatures: true }, () => undefined);
+    t.equal(face, undefined, `the first ${length} bytes`);
+  }
+  t.equal(
+    tryFontFace(join(folder, 'gone.ttf'), { noLigatures: true }, () => undefined),
+    undefined,
+  );
+});
+
+t.test('the fonts in a folder, and whether they have changed', async (t) => {
+  const files = {
+    'b.ttf': 'b',
+    'a.OTF': 'a',
+    'c.txt': 'c',
+    'empty.ttf': '',
+    '1/2/3/4/in.ttc': 'in',
+    '1/2/3/4/5/out.otc': 'out',
+  };
+  const one = await temporaryFolder(t, files);
+  const other = await temporaryFolder(t, files);
+  const list = (folder: string) => listFontFiles([join(folder, 'none'), folder]);
+  t.strictSame(list(one), [
+    { path: join(one, '1/2/3/4/in.ttc'), size: 2 },
+    { path: join(one, 'a.OTF'), size: 1 },
+    { path: join(one, 'b.ttf'), size: 1 },
+  ]);
+  const print = fontsFingerprint([one]);
+  t.equal(fontsFingerprint([other]), print, 'the same fonts elsewhere');
+  await writeFiles(other, { 'c.txt': 'other' });
+  t.equal(fontsFingerprint([other]), print, 'another file');
+  await writeFiles(other, { 'b.ttf': 'x' });
+  t.not(fontsFingerprint([other]), print, 'another font with this name');
+  await writeFiles(other, { 'b.ttf': 'b', 'd.ttf': 'd' });
+  t.not(fontsFingerprint([other]), print, 'one more font');
+});
+
+t.test('the region of a text, and its fonts', async (t) => {
+  const regions: readonly [string | null, string, Region][] = [
+    ['ja', '한', 'jp'],
+    ['ko-KR', '', 'kr'],
+    ['zh-Hant-HK', '', 'hk'],
+    ['yue', '', 'hk'],
+    ['zh-TW', '', 'tc'],
+    ['zh-MO', '', 'tc'],
+    ['zh-hant', '', 'tc'],
+    ['zh', 'かな', 'sc'],
+    ['en', '漢字かな', 'jp'],
+    [null, 'ー', 'jp'],
+    [null, '가', 'kr'],
+    [null, '漢字', 'sc'],
+    ['kok', 'Words.', 'sc'],
+  ];
+  for (const [lang, text, want] of regions) t.equal(regionOf(lang, text), want, `${lang} ${text}`);
+  const names = [
+    'NotoSansMonoCJKjp-Regular',
+    'NotoSansCJKkr-Regular',
+    'NotoSansCJKjp-Regular',
+    'PingFangSC-Regular',
+  ];
+  t.equal(regionalFace(names, 'jp'), 'NotoSansCJKjp-Regular', 'none whose letters have one width');
+  t.equal(regionalFace(names, 'sc'), 'PingFangSC-Regular');
+  t.equal(regionalFace(names, 'hk'), undefined);
+
+  const inOrder = [
+    'NotoSansJP-Regular.otf',
+    'NotoSans-Regular.ttf',
+    'NotoSansCJK-Regular.ttc',
+    'NotoSansHebrew-Regular.ttf',
+    'NotoEmoji.ttf',
+    'DejaVuSans.ttf',
+    'Arial Unicode.ttf',
+    'malgun.ttf',
+    'Foo.ttf',
+  ];
+  const never = [
+    'FooBold.ttf',
+    'LastResort.ttf',
+    'DejaVuSans-Bold.ttf',
+    'NotoColorEmoji.ttf',
+    'Foo-Italic.ttf',
+  ];
+  const files = [...never, ...inOrder].map((name) => ({ path: join('/fonts', name), size: 1 })).reverse();
+  const found = fallbackFiles(files, 'jp');
+  t.strictSame(
+    found.map(({ regular }) => basename(regular.path)),
+    inOrder,
+    'those of the region first, then those that are known for many signs',
+  );
+  t.strictSame(
+    found.flatMap(({ bold }) => (bold ? [basename(bold.path)] : [])),
+    ['DejaVuSans-Bold.ttf'],
+  );
+  const regular = { path: '/fonts/NotoSansCJK-Regular.ttc', size: 1 };
+  const bold = { path: '/fonts/NotoSansCJK-Bold.ttc', size: 1 };
+  t.strictSame(fallbackFiles([bold, regular], 'kr'), [{ regular, bold }]);
 });
 
 t.test('the scripts that fonts have', (t) => {

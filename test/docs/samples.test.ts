@@ -90,6 +90,12 @@ for (const document of samples) {
     } as const;
     const { bytes, notes } = await createHtml(job);
     compare(t, `${document.slug}.html`, { notes, html: linesOf(bytes) });
+    const page = await createHtml({ ...job, form: 'page' });
+    const around = String(Buffer.from(page.bytes)).replace(
+      /<style>[\s\S]*?<\/style>|<article[\s\S]*<\/article>/g,
+      '',
+    );
+    compare(t, `${document.slug}.page`, around.split('\n'));
     const markdown = createMarkdown({ kind: 'markdown', document, targets, pictures: {} });
     compare(t, `${document.slug}.md`, { ...markdownParts(document.body), text: linesOf(markdown.bytes) });
   });

@@ -28,7 +28,11 @@ export function tryFontFace(path: string, changes: FontChanges, choose: FaceChoi
     const fonts = 'fonts' in opened ? opened.fonts : [opened];
     const name = choose(fonts.map(({ postscriptName }) => postscriptName));
     const font = fonts.find(({ postscriptName }) => postscriptName === name) ?? fonts[0];
-    return font && faceOf(font, { path, bytes, collection: 'fonts' in opened });
+    if (!font?.postscriptName) return undefined;
+    const face = faceOf(font, { path, bytes, collection: 'fonts' in opened });
+    // A file that was cut off fails here, and not while a document is set.
+    face.advance(0x20);
+    return face;
   } catch {
     // An unreadable or damaged file is skipped; the search goes on with others.
     return undefined;
