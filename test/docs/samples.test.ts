@@ -54,7 +54,7 @@ samples.push(
 
 const content = t.testdir({});
 const svg = (width: number, height: number, color: string) =>
-  `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="${width}" height="${height}" fill="${color}"/><text x="2" y="14" font-size="9">Word</text></svg>`;
+  `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="${width}" height="${height}" fill="${color}"/><text x="2" y="14" font-size="9">Word <tspan font-family="None, 'code'">&#x3b1;</tspan></text></svg>`;
 const files = {
   'icon.svg': svg(24, 16, 'red'),
   'large.svg': svg(420, 120, 'green'),

@@ -5,7 +5,7 @@
  */
 export function breakable(text: string, code: boolean): string[] {
   const limit = code ? 16 : 24;
-  if (text.length <= limit || !hasLongWord(text, limit)) return [text];
+  if (!hasLongWord(text, limit)) return [text];
   const parts: string[] = [];
   let start = 0;
   let word = 0;

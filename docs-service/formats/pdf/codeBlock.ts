@@ -81,7 +81,6 @@ const lineLook = {
 } as const;
 
 function expandTabs(code: string): string {
-  if (!code.includes('\t')) return code;
   return code
     .split('\n')
     .map((line) => {

@@ -61,9 +61,10 @@ export function orderedLines(pieces: readonly TextPiece[], lines: Lines): readon
 
 /** In a line from left to right, a single word stands where it should. */
 function hasAdjacentWords(pieces: readonly TextPiece[]): boolean {
-  const text = pieces.map((piece) => piece.text).join('');
-  if (!letter.test(text)) return false;
-  const words = text.split(/\s+/);
+  const words = pieces
+    .map((piece) => piece.text)
+    .join('')
+    .split(/\s+/);
   return words.some((word, at) => letter.test(word) && letterOrDigit.test(words[at + 1] ?? ''));
 }
 

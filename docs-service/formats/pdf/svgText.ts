@@ -9,7 +9,6 @@ import type { Typesetter } from './typesetter.ts';
  * @param svg the output of `sanitiseSvg`
  */
 export function withFallbackFonts(svg: string, type: Typesetter): string {
-  if (!beyondLatin.test(svg)) return svg;
   const open: string[] = [];
   return svg.replace(tagOrText, (part, slash: string | undefined, name: string | undefined) => {
     if (name === undefined) return texts.has(open.at(-1) ?? '') ? textWithFonts(part, type) : part;
