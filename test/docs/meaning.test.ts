@@ -7,6 +7,7 @@ import { prefixesFor } from '../../docs-service/meaning/embeddingFamilies.ts';
 import { createEmbeddings, type Embeddings, tooLate } from '../../docs-service/meaning/embeddings.ts';
 import { parseEmbeddings } from '../../docs-service/meaning/embeddingsConfig.ts';
 import { MeaningIndex } from '../../docs-service/meaning/meaningIndex.ts';
+import { createMeaningThread } from '../../docs-service/meaning/meaningThread.ts';
 import { openPostgresVectors } from '../../docs-service/meaning/postgresVectors.ts';
 import { openSqliteVectors } from '../../docs-service/meaning/sqliteVectors.ts';
 import type { VectorStore } from '../../docs-service/meaning/vectorStore.ts';
@@ -272,6 +273,48 @@ t.test('each family of models is asked as its card says', async (t) => {
   ];
   for (const [model, question, text] of cases) t.strictSame(prefixesFor(model), { question, text }, model);
   t.match(prefixesFor('qwen3-embedding:0.6b'), { question: /^Instruct: .*\nQuery:$/s, text: '' });
+});
+
+t.test('a worker of the embeddings that dies is replaced, and its calls end', async (t) => {
+  const folder = await temporaryFolder(t, {
+    'worker.cjs': `
+      const { parentPort } = require('node:worker_threads');
+      parentPort.on('message', ({ id, request }) => {
+        if (request.method === 'finish') process.exit(3);
+        if (request.method === 'sync')
+          return parentPort.postMessage({ id, error: 'No.', isOfRunner: request.documents.length > 0 });
+        if (request.method === 'close') return parentPort.close();
+        for (const answer of [{ changed: true }, { note: 'A note.' }, { id, value: [request.question] }])
+          parentPort.postMessage(answer);
+      });`,
+  });
+  const notes: string[] = [];
+  let changes = 0;
+  const create = () =>
+    createMeaningThread({
+      worker: join(folder, 'worker.cjs'),
+      data: { embeddings: { url: '', model: '' }, place: { file: '', database: undefined } },
+      onChange: () => void (changes += 1),
+      log: (note) => notes.push(note),
+    });
+  const thread = create();
+  t.teardown(() => thread.close());
+  const asked = { drafts: false, count: 1 };
+  await t.rejects(thread.sync([]), { name: 'Error', message: 'No.' });
+  const listed = [{ slug: 'a', contentHash: '', isDraft: false }];
+  await t.rejects(thread.sync(listed), { name: 'RunnerAwayError', message: 'No.' });
+  t.strictSame(await thread.nearest('Where?', asked), ['Where?']);
+  t.equal(changes, 1);
+  await t.rejects(thread.finish(), { message: 'The worker has died.' });
+  t.strictSame(await thread.nearest('Again?', asked), ['Again?']);
+  await thread.close();
+  await thread.close();
+  await t.rejects(thread.nearest('Where?', asked), { message: 'It is closed.' });
+  const died = 'The worker of the embeddings has died: it ended. It is being restarted.';
+  t.strictSame(notes, ['A note.', died, 'A note.'], 'its end is no death');
+  const unused = create();
+  await unused.close();
+  await t.rejects(unused.finish(), { message: 'It is closed.' });
 });
 
 const stores: readonly {
