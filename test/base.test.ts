@@ -2,14 +2,18 @@ import fc from 'fast-check';
 import t from 'tap';
 import { durationSeconds } from '../daemon/base/duration.ts';
 import { readBounded, TooLargeError } from '../protocol/base/boundedBody.ts';
+import { escapeControlsInJson, showControls, showLine } from '../protocol/base/controlCharacters.ts';
 import { editDistance, nearestNames } from '../protocol/base/editDistance.ts';
 import { messageOf, stackOf } from '../protocol/base/errorText.ts';
 import { expectationOf } from '../protocol/base/expectation.ts';
 import { isRecord, tryJson } from '../protocol/base/json.ts';
 import { LineSplitter } from '../protocol/base/lineSplitter.ts';
+import { isLoopbackHost } from '../protocol/base/loopback.ts';
+import { arePublic, fixedLookup, isPublicAddress } from '../protocol/base/publicHosts.ts';
 import { SerialQueue } from '../protocol/base/serialQueue.ts';
 import { createSharedWork } from '../protocol/base/sharedWork.ts';
-import { count, cutText, escapeMarkup } from '../protocol/base/text.ts';
+import { anyOf, count, cutText, escapeMarkup, plainEnds } from '../protocol/base/text.ts';
+import { parseYamlMap } from '../protocol/base/yamlMap.ts';
 
 t.test('text is cut between characters, counted and escaped', async (t) => {
   t.equal(cutText('abc', 3), 'abc');
@@ -27,6 +31,80 @@ t.test('text is cut between characters, counted and escaped', async (t) => {
   t.equal(count(2000, 'document'), '2,000 documents');
   t.equal(count(0, 'reply', 'replies'), '0 replies');
   t.equal(escapeMarkup(`<a href="x" id='y'>&`), '&#60;a href=&#34;x&#34; id=&#39;y&#39;&#62;&#38;');
+});
+
+t.test('choices, line ends and control characters in a text', async (t) => {
+  t.equal(anyOf(), '');
+  t.equal(anyOf('a', undefined), 'a');
+  t.equal(anyOf('a', 'b'), 'a or b');
+  t.equal(anyOf('a', undefined, 'b', 'c'), 'a, b, or c');
+  t.equal(plainEnds('a\r\nb\rc\n'), 'a\nb\rc\n');
+  t.equal(showControls('a\r\nb\tc\u001b\u007f\u0085\u202e'), 'a\nb\tc␛␡<U+0085><U+202E>');
+  t.equal(showLine('a\n\tb\r\nc'), 'a b c');
+  t.equal(escapeControlsInJson('"a\u001b\u202e"'), '"a\\u001b\\u202e"');
+});
+
+t.test('addresses: public ones, this machine, and the ones that were checked', async (t) => {
+  for (const address of ['93.184.216.34', '2606:2800:220:1::1']) t.ok(isPublicAddress(address), address);
+  for (const address of [
+    '10.0.0.1',
+    '127.0.0.1',
+    '::1',
+    'fe80::1',
+    '4000::1',
+    '::ffff:93.184.216.34',
+    'x',
+    '',
+  ])
+    t.notOk(isPublicAddress(address), address);
+  t.ok(arePublic(['93.184.216.34', '1.1.1.1']));
+  t.notOk(arePublic(['93.184.216.34', '10.0.0.1']));
+  t.notOk(arePublic([]));
+  for (const host of ['localhost', 'a.LOCALHOST', '127.0.0.2', '127.1.255.10', '::1', '[::1]'])
+    t.ok(isLoopbackHost(host), host);
+  for (const host of ['localhost.example', 'xlocalhost', '128.0.0.1', '127.0.0', '1127.0.0.1', '::2'])
+    t.notOk(isLoopbackHost(host), host);
+  const answers: unknown[] = [];
+  const look = (addresses: readonly string[], all: boolean) =>
+    fixedLookup(addresses)('x', { all }, (_error, address, family) => answers.push([address, family]));
+  look(['2606::1', '1.1.1.1'], false);
+  look(['1.1.1.1', '2606::1'], true);
+  t.strictSame(answers, [
+    ['2606::1', 6],
+    [
+      [
+        { address: '1.1.1.1', family: 4 },
+        { address: '2606::1', family: 6 },
+      ],
+      undefined,
+    ],
+  ]);
+});
+
+t.test('a map in YAML keeps what its author wrote, and says where it is wrong', async (t) => {
+  const parse = (text: string) => parseYamlMap(text, 'The head', (line) => line + 1);
+  t.strictSame(parse('a: 007\nb: 1.10\nc: [x, 2]\nd: true\n'), {
+    a: '007',
+    b: '1.10',
+    c: ['x', '2'],
+    d: true,
+  });
+  t.strictSame([parse(''), parse('# nothing\n'), parse('null')], [{}, {}, {}]);
+  t.strictSame(parse('a: &x b\nc: *x\n'), { a: 'b', c: 'b' });
+  const wrong: readonly (readonly [text: string, message: string, line?: number])[] = [
+    ['- a', 'The head must be a list of "key: value" lines.'],
+    ['a', 'The head must be a list of "key: value" lines.'],
+    ['a: 1\nb: [x\nc: 2\n', 'The head is not valid YAML: the [ in line 3 has no closing ].', 3],
+    ['a: "x\n', 'The head is not valid YAML: the " in line 2 has no closing ".', 2],
+    ['a: 1\na: 2\n', 'The head is not valid YAML: the key "a" occurs twice.'],
+    ['a: 1\n---\nb: 2\n', 'The head is not valid YAML: a line "---" begins a second document in it.'],
+  ];
+  for (const [text, message, line] of wrong)
+    t.throws(() => parse(text), { message, ...(line === undefined ? {} : { line }) }, text);
+  t.throws(() => parse('a: 1\n'.repeat(3_000)), /^The head is too long\./);
+  t.throws(() => parse(`a: ${'['.repeat(60)}${']'.repeat(60)}`), /more than 50 levels/);
+  t.throws(() => parse(`a: &x b\nc: [${Array(21).fill('*x').join(', ')}]`), /more than 20 aliases/);
+  t.same(parse(`a: &x b\nc: [${Array(20).fill('*x').join(', ')}]`)['c'], Array(20).fill('b'));
 });
 
 t.test('JSON is read without throwing, and an object is neither null nor a list', async (t) => {
@@ -91,6 +169,9 @@ t.test('names a few letters away are found, best first', async (t) => {
     ['a', '', 1],
     ['kitten', 'sitting', 3],
     ['list', 'lsit', 1],
+    ['ab', 'ba', 1],
+    ['abcd', 'badc', 2],
+    ['abc', 'b', 2],
   ];
   for (const [one, other, distance] of distances) {
     t.equal(editDistance(one, other), distance, `${one} ${other}`);
@@ -99,6 +180,9 @@ t.test('names a few letters away are found, best first', async (t) => {
   t.strictSame(nearestNames('lsit', ['list', 'show', 'last', 'stop-list']), ['list', 'last']);
   t.strictSame(nearestNames('llama', ['codellama', 'gemma', 'llama']), ['codellama', 'llama']);
   t.strictSame(nearestNames('xyzzy', ['list']), []);
+  t.strictSame(nearestNames('LIST', ['Lists', 'listing', 'lost', 'last', 'l']), ['Lists', 'listing', 'lost']);
+  t.strictSame(nearestNames('abcdefghi', ['abcdef', 'abcde', 'ab']), ['abcdef'], 'a third may be wrong');
+  t.strictSame(nearestNames('', ['a', 'ab', 'abc']), ['a', 'ab']);
 });
 
 t.test('what a validator expected is said in plain words', async (t) => {
@@ -107,6 +191,11 @@ t.test('what a validator expected is said in plain words', async (t) => {
   t.equal(expectationOf({ keyword: 'minLength', limit: 1 }), 'must not be empty');
   t.equal(expectationOf({ keyword: 'maximum', limit: 3 }), 'must be at most 3');
   t.equal(expectationOf({ keyword: 'not' }), undefined);
+  t.equal(expectationOf({ keyword: 'type', type: 'date' }), 'must be of the type date');
+  t.equal(expectationOf({ keyword: 'enum' }), 'must be one of ');
+  t.equal(expectationOf({ keyword: 'minLength', limit: 2 }), 'must have at least 2 characters');
+  t.equal(expectationOf({ keyword: 'maxLength', limit: 2 }), 'must have at most 2 characters');
+  t.equal(expectationOf({ keyword: 'minimum', limit: 2 }), 'must be at least 2');
 });
 
 t.test('durations are read as Go reads them', async (t) => {

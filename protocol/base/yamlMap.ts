@@ -110,7 +110,8 @@ function toValue(document: Document.Parsed, what: string): unknown {
     },
   });
   try {
-    return document.toJS({ maxAliasCount: maxAliases });
+    // The library counts what they stand for as well.
+    return document.toJS({ maxAliasCount: maxAliases + 1 });
   } catch (error) {
     throw new ContentError(`${what} cannot be read: ${String((error as Error).message)}`);
   }

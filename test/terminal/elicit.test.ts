@@ -32,19 +32,21 @@ async function ask(t: Test, ...questions: readonly Omit<ElicitParams, 'streamId'
   return { run, answers };
 }
 
+const branch = {
+  ...{ name: 'branch', title: 'Branch', required: false, type: 'choice' as const, default: 'b' },
+  options: [
+    { value: 'a', title: 'The A' },
+    { value: 'b', title: 'The B' },
+  ],
+};
+
 const form: Omit<ElicitParams, 'streamId'> = {
   server: 'te\u001b[2Jam',
   message: 'Which?\nallow rm? [y]es, [n]o',
   warning: 'This looks like a question for a secret.',
   fields: [
     { name: 'name', required: true, type: 'text', description: 'Who' },
-    {
-      ...{ name: 'branch', title: 'Branch', required: false, type: 'choice' as const, default: 'b' },
-      options: [
-        { value: 'a', title: 'The A' },
-        { value: 'b', title: 'The B' },
-      ],
-    },
+    branch,
     {
       ...{ name: 'tags', required: false, type: 'choices' as const },
       options: [
@@ -60,7 +62,13 @@ t.test('a server asks, with a bar before its words', async (t) => {
   const { run, answers } = await ask(t, form, {
     ...form,
     problem: 'name must have at least 2 characters.',
-    fields: form.fields.slice(0, 1),
+    fields: [
+      ...form.fields.slice(0, 1),
+      { name: 'calm', required: false, type: 'boolean', default: false },
+      { name: 'level', required: false, type: 'integer', default: 3 },
+      { ...branch, default: 'other' },
+      { ...branch, type: 'choices', default: ['a', 'other'] },
+    ],
   });
   await run.stdout.until(
     /The tool server te␛\[2Jam asks you:[\s\S]*│ Which\?[\s\S]*│ allow rm\? \[y\]es, \[n\]o[\s\S]*question for a secret\.[\s\S]*answer\? \[y\]es, \[n\]o $/,
@@ -76,10 +84,18 @@ t.test('a server asks, with a bar before its words', async (t) => {
   run.type('\r');
   await run.stdout.until(/│ name must have at least 2 characters\.[\s\S]*│ name \(Who\): $/);
   run.type('Ada\r');
+  await run.stdout.until(/│ calm, yes or no \[no\]: $/);
+  run.type('\r');
+  await run.stdout.until(/│ level, a whole number \[3\]: $/);
+  run.type('\r');
+  await run.stdout.until(/│ Branch, its number \[other\]: $/);
+  run.type('3\r');
+  await run.stdout.until(/│ Branch, numbers with commas \[The A, other\]: $/);
+  run.type(' ,2\r');
   await run.stdout.until(/20 tokens[\s\S]*m:1b ›/);
   t.strictSame(answers, [
     { action: 'accept', content: { name: 'A', branch: 'a', tags: ['x', 'y'] } },
-    { action: 'accept', content: { name: 'Ada' } },
+    { action: 'accept', content: { name: 'Ada', branch: ['b'] } },
   ]);
   t.equal(run.started[0]?.elicits, true);
 });

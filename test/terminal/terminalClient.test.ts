@@ -39,14 +39,23 @@ import type { Daemon } from '../../client/terminal/daemon/daemon.ts';
 import { createAnswerPrinter, createControlFilter } from '../../client/terminal/screen/answerPrinter.ts';
 import { createCodeColours } from '../../client/terminal/screen/codeColours.ts';
 import { columnsOf } from '../../client/terminal/screen/columns.ts';
+import { describeDiff } from '../../client/terminal/screen/diff.ts';
 import { createMarkdownRenderer } from '../../client/terminal/screen/markdown.ts';
 import { readCodeStart } from '../../client/terminal/screen/markdownBlock.ts';
+import { markContext } from '../../client/terminal/screen/modelDescription.ts';
 import { createStyle } from '../../client/terminal/screen/output.ts';
+import {
+  describeArguments,
+  describeCall,
+  describeResult,
+  isCallCut,
+} from '../../client/terminal/screen/tools.ts';
 import { WordWrap, wrapText } from '../../client/terminal/screen/wordWrap.ts';
 import { deprecatedParameters, parameterWords } from '../../daemon/modelfile/vocabulary.ts';
 import { formatBytes } from '../../protocol/base/bytes.ts';
 import { nearestNames } from '../../protocol/base/editDistance.ts';
 import type { AdviceCode, Advised } from '../../protocol/messages/advice.ts';
+import type { ToolCall } from '../../protocol/messages/chat.ts';
 import { type Model, preferredModel } from '../../protocol/messages/models.ts';
 import type { ListPromptsResult } from '../../protocol/messages/prompts.ts';
 import type { Product } from '../../protocol/messages/status.ts';
@@ -97,6 +106,7 @@ t.test('the command line', async (t) => {
     [['--think', 'why?'], { think: true, command: 'why?' }],
     [['chat', '--think', 'high', '--think=low'], { think: 'low', words: [] }],
     [['chat', '--', '--think'], { words: ['--think'] }],
+    [['--think', '--', 'why?'], { think: true, command: 'why?' }],
     [['chat', '--context=32k'], { context: 32_768 }],
     [
       ['chat', '--option', 'temperature=0.2', '--option=stop=["a"]'],
@@ -593,6 +603,88 @@ t.test("the daemon's advice is in the words of the terminal", async (t) => {
   );
 });
 
+t.test('a change is shown with its signs, and a long one is folded', async (t) => {
+  const style = createStyle(true);
+  const describe = (unified: string, { width = 80, whole = false } = {}) =>
+    describeDiff({ path: '/f', name: 'f\u001b', before: '', after: '', unified }, { style, width }, whole);
+  const signs = '@@ -1,2 +1,2 @@ f()\n-a+\n+b-\n c+\n\\ No line feed\n+\tx\n+ab\tx\r\n';
+  t.strictSame(describe(signs).text.split('\n'), [
+    style.bold('f␛'),
+    style.cyan('@@ -1,2 +1,2 @@ f()'),
+    style.red('-a+'),
+    style.green('+b-'),
+    ' c+',
+    style.dim('\\ No line feed'),
+    style.green('+    x'),
+    style.green('+ab  x'),
+  ]);
+  const lines = (count: number, length = 1) => `+${'x'.repeat(length - 1)}\n`.repeat(count);
+  const cases: readonly (readonly [unified: string, width: number, folded: string | undefined])[] = [
+    [lines(40), 80, undefined],
+    [lines(41), 80, '… 1 more line'],
+    [lines(50), 80, '… 10 more lines'],
+    [lines(20, 11), 10, undefined],
+    [lines(21, 11), 10, '… 1 more line'],
+    [lines(1, 500), 10, undefined],
+    [lines(1, 502), 10, '… 2 more characters'],
+  ];
+  for (const [unified, width, folded] of cases) {
+    const { text, isFolded } = describe(unified, { width });
+    t.equal(isFolded, folded !== undefined, folded ?? 'whole');
+    t.equal(plain(text).split(/(?=…)/)[1], folded);
+    t.notMatch(describe(unified, { width, whole: true }).text, '…');
+  }
+  const added = describeDiff(
+    { path: '/f', name: 'f', after: '', unified: '' },
+    { style: createStyle(false), width: 80 },
+  );
+  t.strictSame(added, { text: 'f (new file)', isFolded: false });
+});
+
+t.test('calls and results are shown in part', async (t) => {
+  const call = (given: ToolCall['arguments']) => ({ id: 'c', name: 't', arguments: given });
+  const long = (length: number) => call({ a: 'x'.repeat(length - 21) });
+  t.equal(describeCall(long(500)).length, 500);
+  t.match(describeCall(long(501)), /x"… 1 more character$/);
+  t.match(describeCall(long(502)), /x… 2 more characters$/);
+  t.strictSame([long(500), long(501)].map(isCallCut), [false, true]);
+  const edit = { path: 'p', edits: [{}] };
+  t.equal(describeCall(call(edit)), 'tool call: t p (1 edit)');
+  t.ok(isCallCut(call(edit)), 'the texts are left out');
+  for (const other of [
+    { ...edit, more: 1 },
+    { ...edit, path: 1 },
+    { path: 'p', edits: 1 },
+  ])
+    t.equal(describeCall(call(other)), `tool call: t ${JSON.stringify(other)}`);
+  t.equal(describeArguments(call({ a: 1, b: 'x\ny' })), '  "a": 1\n  "b": "x\\ny"');
+  const result = { id: 'c', name: 't', server: 's', isError: false };
+  const shown = (content: string, more = {}, width = 80) =>
+    describeResult({ ...result, content, ...more }, width);
+  t.strictSame(shown('\n a\nb\n'), ['  a', '  b']);
+  t.strictSame(shown('a\nb\nc\nd'), ['  a', '  b', '  c', '  d']);
+  t.strictSame(shown('a\nb\nc\nd\ne'), ['  a', '  b', '  c', '  d', '  … 1 more line']);
+  t.strictSame(shown('a\nb\nc\nd\ne\nf').at(-1), '  … 2 more lines');
+  t.strictSame(shown('no', { isError: true }), ['  it failed:', '  no']);
+  t.strictSame(shown('abcdefghijkl', {}, 13), ['  abcdefghi…'], 'a column is left free');
+  t.strictSame(shown('abcdefghijkl', {}, 3), ['  abcdefg…'], 'something is shown on any screen');
+  t.strictSame(shown('', { unapprovedTool: 'look' }), ['  it was not run. To allow it: --allow s/look']);
+  t.match(shown('', { unapprovedTool: "it's" }), [`--allow 's/it'\\''s'`]);
+});
+
+t.test('the window of a model, as far as it is known', async (t) => {
+  const cases: readonly (readonly [context: Model['context'], shown: string])[] = [
+    [{}, ''],
+    [{ maximum: 8192 }, '8192'],
+    [{ configured: 4096, maximum: 8192 }, '4096 of 8192'],
+    [{ allocated: 2048, configured: 4096 }, '2048'],
+    [{ allocated: 4096, maximum: 4096, from: 'assumed' }, '4096 assumed'],
+    [{ allocated: 4096, from: 'observed' }, '4096 observed'],
+    [{ allocated: 4096, from: 'server' } as Model['context'], '4096'],
+  ];
+  for (const [context, shown] of cases) t.equal(markContext(model('m', { context })), shown);
+});
+
 t.test('the statistics of an answer are one line', async (t) => {
   const result = {
     finishReason: 'length',
@@ -842,7 +934,7 @@ t.test('slash commands', async (t) => {
   );
   t.match((await runSlashCommand('/tools files maybe', state)).text, /Say "\/tools files on"/);
   t.match((await runSlashCommand('/model', state)).text, /\* 1 {2}a\n {2}2 {2}b/);
-  await runSlashCommand('/model b', state);
+  await runSlashCommand('/model   b ', state);
   t.equal(state.model, 'b');
   for (const [served, isOffered] of [
     [undefined, true],

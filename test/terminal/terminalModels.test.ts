@@ -743,6 +743,24 @@ t.test('run and stop', async (t) => {
   cut.interrupt();
   t.equal(await cut.ended, 130);
   t.equal(cut.stderr.text(), 'Loading m …\nStopped.\n');
+  const asks = new Promise<void>((resolve) => {
+    const jsonCut = startTerminal({
+      args: ['run', 'm', '--json'],
+      input: '',
+      answers: {
+        'runner/models/run': (asked: Asked) => {
+          jsonCut.interrupt();
+          return untilCancelled(asked);
+        },
+      },
+    });
+    void jsonCut.ended.then((code) => {
+      t.equal(code, 130);
+      t.strictSame(jsonCut.stdout.events(), [{ event: 'cancelled', model: 'm' }]);
+      resolve();
+    });
+  });
+  await asks;
 });
 
 t.test('how a model is loaded', async (t) => {
@@ -938,6 +956,8 @@ t.test('candidates for the word at the cursor', async (t) => {
     { words: ['chat', '--system', '@dae'], want: ['@daemon/'] },
     { words: ['chat', '--system=@daemon/mai'], want: ['--system=@daemon/main.ts'] },
     { words: ['chat', '--system', 'dae'], want: [] },
+    { words: ['chat', '--system', '@@'], want: [] },
+    { words: ['pull', 'gemma3'], want: ['gemma3'] },
     { words: ['chat', '--system', '@no/such/'], want: [] },
     { words: ['pull', 'g'], want: ['gemma3', 'gpt-oss:20b'] },
     { words: ['pull', 'gemma3:'], want: ['gemma3:1b', 'gemma3:4b'] },
@@ -992,6 +1012,16 @@ t.test('candidates for the word at the cursor', async (t) => {
   const meant = startTerminal({ args: ['__complete', '--', 'ps'], input: '' });
   await meant.ended;
   t.equal(meant.stdout.text(), 'ps\twhich models are loaded, and until when\n', 'with what it means');
+  const facts = startTerminal({
+    ...{ args: ['__complete', '--', 'show', ''], input: '' },
+    models: [
+      model('sized', { size: 4e9 }),
+      model('unsized', {}),
+      model('far', { remote: { host: 'x', model: 'y' } }),
+    ],
+  });
+  await facts.ended;
+  t.equal(facts.stdout.text(), 'sized\t4.0 GB, chat tools\nunsized\tchat tools\nfar\tremote, chat tools\n');
   const down = startTerminal({
     args: ['__complete', '--', 'show', ''],
     input: '',

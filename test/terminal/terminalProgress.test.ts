@@ -77,6 +77,15 @@ t.test('how progress is drawn', async (t) => {
     const lines = drawProgress(state, size, style);
     t.match(lines, want, name);
   }
+  const summary = (parts: readonly ReturnType<typeof part>[], rows: number) =>
+    drawProgress({ ...state, parts }, { columns: 80, rows }, style)[1];
+  t.equal(summary(state.parts, 6), '… 2 finished');
+  t.equal(summary([part('a', 0, 1), part('b', 0, 1), part('c', 0, 1)], 5), '… 2 more under way');
+  const counted = { title: 't', message: '', completed: 1e9, total: 4e9, parts: [] };
+  t.match(drawProgress(counted, { columns: 100, rows: 24 }, style), [
+    't',
+    /^total .* 25 % {4}1\.0 of 4\.0 GB$/,
+  ]);
   t.strictSame(
     drawProgress({ title: 'Creating m', message: 'Reading', parts: [] }, { columns: 80, rows: 24 }, style),
     ['Creating m · Reading'],

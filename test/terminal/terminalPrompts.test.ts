@@ -399,6 +399,21 @@ t.test('the clipboard program of each system', async (t) => {
   t.strictSame(first('darwin', { SSH_CONNECTION: 'x' }), [], 'that of another machine is not it');
   t.equal(clipboardSequence('x'.repeat(60_000)), '', 'a terminal takes only so much');
   t.equal(await copyText('x', 'linux', {}), false);
+  const bin = mkdtempSync(join(tmpdir(), 'runner-clipboard-'));
+  const { PATH = '' } = process.env;
+  t.teardown(() => {
+    process.env['PATH'] = PATH;
+    rmSync(bin, { recursive: true, force: true });
+  });
+  process.env['PATH'] = `${bin}:${PATH}`;
+  const program = (name: string, script: string) =>
+    writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  program('wl-copy', 'exit 1');
+  program('xclip', 'exit 1');
+  program('xsel', `cat > "${join(bin, 'taken')}"; echo "$@" >> "${join(bin, 'taken')}"`);
+  t.equal(await copyText('some text', 'linux', { WAYLAND_DISPLAY: 'w' }), false, 'it takes nothing');
+  t.equal(await copyText('some text\n', 'linux', { WAYLAND_DISPLAY: 'w', DISPLAY: ':0' }), true);
+  t.equal(readFileSync(join(bin, 'taken'), 'utf8'), 'some text\n--input --clipboard\n');
 });
 
 t.test('config shows every setting with where it comes from', async (t) => {

@@ -1217,6 +1217,18 @@ t.test('conversations are listed, shown and deleted', async (t) => {
   for (const beginning of ['20261122-a', 'aaaa'])
     t.match((await run('show', beginning)).out, /Which\?/, beginning);
   t.equal((await run('rm', 'aaa')).out, 'Rivers␛[2J is deleted.\n');
+  const paged = startTerminal({
+    ...{ args: ['sessions', '--json'], input: '' },
+    answers: {
+      'runner/sessions/list': ({ params }: Asked) => {
+        const { cursor } = params;
+        if (cursor === undefined) return { sessions: [rivers], nextCursor: 'next' };
+        return { sessions: [{ ...rivers, id: String(cursor) }] };
+      },
+    },
+  });
+  t.equal(await paged.ended, 0);
+  t.match(paged.stdout.events(), [{ id: rivers.id }, { id: 'next' }], 'all pages');
   const twins = startTerminal({
     ...{ args: ['sessions', 'rm', '2026'], input: '' },
     answers: {
