@@ -114,7 +114,7 @@ t.test('missing arguments are asked for, and Ctrl-C at the question sends nothin
   await run.stdout.until(/m:1b ›/);
   run.type('/review focus=errors\r');
   await run.stdout.until(/file \(Which␛\[2J file\): $/);
-  run.type('\r');
+  run.type(' \r');
   await run.stdout.until(/(?:file \(Which[\s\S]*){2}: $/);
   run.type('src/a b.ts\r');
   await run.stdout.until(/20 tokens[\s\S]*m:1b ›/);

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import stringWidth from 'string-width';
@@ -43,12 +44,13 @@ import { describeDiff } from '../../client/terminal/screen/diff.ts';
 import { createMarkdownRenderer } from '../../client/terminal/screen/markdown.ts';
 import { readCodeStart } from '../../client/terminal/screen/markdownBlock.ts';
 import { markContext } from '../../client/terminal/screen/modelDescription.ts';
-import { createStyle } from '../../client/terminal/screen/output.ts';
+import { createStyle, Output } from '../../client/terminal/screen/output.ts';
 import {
   describeArguments,
   describeCall,
   describeResult,
   isCallCut,
+  toolsTable,
 } from '../../client/terminal/screen/tools.ts';
 import { WordWrap, wrapText } from '../../client/terminal/screen/wordWrap.ts';
 import { deprecatedParameters, parameterWords } from '../../daemon/modelfile/vocabulary.ts';
@@ -59,6 +61,7 @@ import type { ToolCall } from '../../protocol/messages/chat.ts';
 import { type Model, preferredModel } from '../../protocol/messages/models.ts';
 import type { ListPromptsResult } from '../../protocol/messages/prompts.ts';
 import type { Product } from '../../protocol/messages/status.ts';
+import type { ListedToolServer } from '../../protocol/messages/tools.ts';
 import { pictures } from '../support/pictures.ts';
 
 const unknown = { value: 'unknown', from: 'server' } as const;
@@ -672,6 +675,41 @@ t.test('calls and results are shown in part', async (t) => {
   t.match(shown('', { unapprovedTool: "it's" }), [`--allow 's/it'\\''s'`]);
 });
 
+t.test('the tools of each server, and why it has none', async (t) => {
+  const tool = (name: string, description: string) => ({ name, description, approval: 'ask' as const });
+  const servers = [
+    {
+      ...{ name: 'files', state: 'ready' as const, from: 'config' as const },
+      tools: [tool('read', 'Reads a file.\nMore about it.'), tool('list', '')],
+    },
+    { name: 'web', state: 'failed' as const, message: 'It failed\u001b.', tools: [] },
+    { name: 'mail', state: 'ready' as const, needsLogin: true, tools: [] },
+    { name: 'quiet', state: 'ready' as const, tools: [] },
+  ] as unknown as readonly ListedToolServer[];
+  const cells = (isOn?: (name: string) => boolean) =>
+    toolsTable(servers, new Output(new PassThrough(), {}), isOn)
+      .split('\n')
+      .map((line) => line.split(/ {2,}/));
+  const rest = [
+    ['', 'list'],
+    ['web', 'failed'],
+    ['mail', 'needs login'],
+  ];
+  const below = [[''], ['It failed␛.'], ['']];
+  const head = ['SERVER', 'STATE', 'TOOL', 'WHAT IT DOES'];
+  t.strictSame(cells(), [
+    head,
+    ['files', 'ready', 'read', 'Reads a file.'],
+    ...rest,
+    ['quiet', 'ready'],
+    ...below,
+  ]);
+  t.strictSame(
+    cells((name) => name === 'quiet'),
+    [head, ['files', 'off', 'read', 'Reads a file.'], ...rest, ['quiet', 'on'], ...below],
+  );
+});
+
 t.test('the window of a model, as far as it is known', async (t) => {
   const cases: readonly (readonly [context: Model['context'], shown: string])[] = [
     [{}, ''],
@@ -923,6 +961,17 @@ t.test('slash commands', async (t) => {
   };
   for (const command of ['/retry', '/undo', '/edit', '/copy', '/save a.md'])
     t.equal((await runSlashCommand(command, state)).text, 'There is no turn yet.', command);
+  for (const [length, shown] of [
+    [60, 'x'.repeat(60)],
+    [61, `${'x'.repeat(59)}…`],
+  ] as const) {
+    const content = ` ${'x'.repeat(length)}\n`;
+    const undo = async () => ({ role: 'user', content }) as const;
+    t.equal(
+      (await runSlashCommand('/undo', { ...state, undo })).text,
+      `Took back "${shown}" and its answer.`,
+    );
+  }
   t.equal((await runSlashCommand('/tools', state)).text, 'a table');
   t.match((await runSlashCommand('/tools files on', state)).text, /The tools of files are on/);
   t.ok(state.tools.has('files'));

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { ResponseError } from 'vscode-jsonrpc';
 import { waysTo } from '../../daemon/engine/ways.ts';
 import type { ChatResult } from '../../protocol/messages/chat.ts';
 import type { EngineModel, EngineOffers, EngineStatus } from '../../protocol/messages/engine.ts';
@@ -184,6 +185,50 @@ t.test('what is installed is started with one key', async (t) => {
   await run.stderr.until(/\[g, p\]: $/);
   run.type('p');
   t.equal(await run.ended, 0, 'what cannot run here is not offered');
+});
+
+t.test('what fails to start says so, and another key can be pressed', async (t) => {
+  let tries = 0;
+  const failure = new ResponseError(-33009, 'It does not start.', {
+    kind: 'runner-failed',
+    retryable: false,
+  });
+  const start = () => (++tries === 1 ? failure : running);
+  const { run } = begin({ programs: [ollama] }, { ...newcomer, answers: { 'runner/engine/start': start } });
+  await run.stderr.until(/\]: $/);
+  run.type('O');
+  await run.stderr.until(/It does not start\.[\s\S]*Press a key.*\]: $/);
+  run.type('o');
+  t.equal(await run.ended, 0);
+  t.equal(tries, 2);
+  t.strictSame(
+    run.started.map(({ flags }) => flags),
+    [[]],
+  );
+});
+
+t.test('Ctrl-C ends what is being fetched', async (t) => {
+  const cases = [
+    { flags: [], out: '', says: /Stopped\. Nothing is left of it\.\n$/ },
+    { flags: ['--json'], out: '{"event":"cancelled"}\n', says: /^$/ },
+  ];
+  for (const { flags, out, says } of cases) {
+    const untilCancelled = ({ token }: Asked) =>
+      new Promise((resolve) => {
+        token.onCancellationRequested(() => resolve(new ResponseError(-32800, 'The request was cancelled.')));
+        run.interrupt();
+      });
+    const { run } = begin(
+      {},
+      {
+        ...{ args: ['engine', 'install', '--yes', ...flags], input: '' },
+        answers: { 'runner/engine/install': untilCancelled },
+      },
+    );
+    t.equal(await run.ended, 130);
+    t.equal(run.stdout.text(), out);
+    t.match(run.stderr.text(), says);
+  }
 });
 
 t.test('an installed Ollama without a model gets one', async (t) => {

@@ -167,6 +167,23 @@ t.test('a list that is longer than the screen moves with the choice', async (t) 
   }
 });
 
+t.test('what is typed into a choice fits the screen, and Ctrl-W and Ctrl-U erase it', async (t) => {
+  const run = start({ args: ['chat', '--resume'], columns: 30 });
+  const shows = (index: number, line: string) =>
+    run.stderr.until({ test: () => screenOf(run.stderr.text()).split('\n').at(index) === line });
+  await shows(-1, 'Type to search; ↑ and ↓ choo…');
+  run.type('x'.repeat(9));
+  await shows(0, 'Which conversation? xxxxxxx…');
+  run.type('\u0015two w');
+  await shows(0, 'Which conversation? two w');
+  run.type('\u0017on');
+  await shows(0, 'Which conversation? two on');
+  run.type('\u0017\u007f\u007f');
+  await shows(0, 'Which conversation? tw');
+  run.type('\u001b');
+  t.equal(await run.ended, 0);
+});
+
 t.test('whoever leaves the choice continues nothing', async (t) => {
   for (const key of ['\u0003', '\u0004', '\u001b']) {
     const run = start({ args: ['chat', '--resume'] });
@@ -345,6 +362,7 @@ t.test('the keys of vi', async (t) => {
     ['|abc', 'xxuu', '|abc'],
     ['|a', 'ixyz<u', '|a'],
     ['|one two three', 'dw.', '|three'],
+    ['|one two three', 'dw.uu', '|one two three'],
     ['|one two', 'cwx<w.', 'x |x'],
     ['|one two', 'dwp', 'tone| wo'],
     ['|one two', 'yw$p', 'one twoone| '],

@@ -134,6 +134,8 @@ t.test('the help lists every command, aligned', async (t) => {
   }
   const chat = startTerminal({ args: ['chat', '--help'], input: '' });
   await chat.ended;
+  const flagRows = chat.stdout.text().match(/^ {2}(?:-\w,| {3}) --.*$/gm) ?? [];
+  t.equal(new Set(flagRows.map((row) => row.search(/(?<= {2})\S+( \S+)*$/))).size, 1, 'and one of flags');
   t.match(chat.stdout.text(), /-m, --model M {2,}\S.*--think \[LEVEL\] {2,}\S.*Examples\n {2}runner chat/s);
   const version = startTerminal({ args: ['-v'], input: '' });
   t.equal(await version.ended, 0);
@@ -888,7 +890,7 @@ t.test('logs', async (t) => {
     input: '',
     answers: {
       'runner/logs/start': ({ die }: Asked) => {
-        setImmediate(() => die('Error: broken\n'));
+        setImmediate(() => die('It is broken.\n \n'));
         return { source: 'x' };
       },
     },

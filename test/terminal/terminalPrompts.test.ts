@@ -344,7 +344,7 @@ t.test('a prompt that is changed has its pictures, also beside those that it nam
 });
 
 t.test('the last answer is copied and saved, and a file is not overwritten without a yes', async (t) => {
-  const answer = 'See:\n```ts\nconst a = 1;\n```\nor\n~~~\n```\nb\n~~~';
+  const answer = 'See:\n```ts\nconst a = 1;\n```  \nor\n~~~\n```\nb\n~~~';
   const copied: string[] = [];
   const chat = async ({ send }: Turn) => {
     await send({ kind: 'text', text: answer });
@@ -357,14 +357,14 @@ t.test('the last answer is copied and saved, and a file is not overwritten witho
   };
   await run.stdout.until(/m:1b › $/);
   await ask('go', /tokens\/s/);
-  await ask('/copy', /Copied the answer, 44 B\./);
+  await ask('/copy', /Copied the answer, 46 B\./);
   t.ok(run.stdout.text().includes(`\u001b]52;c;${Buffer.from(answer).toString('base64')}\u0007`));
   await ask('/copy 2', /Copied block 2, 5 B\./);
   await ask('/copy 1', /Sent block 1, 12 B, to the terminal/);
   t.strictSame(copied, [answer, '```\nb', 'const a = 1;']);
   await ask('/copy 3', /The answer has 2 blocks of code\./);
   await ask('/copy all', /Say "\/copy"/);
-  await ask('/save answer.md', /Saved the answer in answer\.md, 45 B\./);
+  await ask('/save answer.md', /Saved the answer in answer\.md, 47 B\./);
   t.equal(readFileSync(join(cwd, 'answer.md'), 'utf8'), `${answer}\n`);
   writeFileSync(join(cwd, 'answer.md'), 'mine');
   run.type('/save answer.md\r');

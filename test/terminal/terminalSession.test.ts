@@ -1211,6 +1211,26 @@ t.test('conversations are listed, shown and deleted', async (t) => {
     },
   });
   await fenced.ended;
+  const document = startTerminal({
+    args: ['sessions', 'show', rivers.id, '--markdown'],
+    input: '',
+    answers: {
+      ...keeper().answers,
+      'runner/sessions/read': () => ({
+        session: rivers,
+        messages: [
+          { role: 'system', content: 'Be brief.' },
+          { role: 'tool', toolName: 'look', content: 'seen' },
+          { role: 'assistant', content: '\n So. \n', thinking: 'a\nb\n', partial: 'failed' },
+        ],
+      }),
+    },
+  });
+  await document.ended;
+  t.match(
+    document.stdout.text(),
+    /^# Rivers␛\[2J\n\n\*[-0-9: ]+\*\n\n## look\n\n```text\nseen\n```\n\n## Answer\n\n> a\n> b\n\nSo\.\n\n\*Failed\.\*\n$/,
+  );
   t.match(fenced.stdout.text(), /^`{5}text\nwrite \{[^`]*````[^`]*\}\n`{5}$/m, 'a fence holds other fences');
   t.equal((await run('rm', rivers.id)).out, 'Rivers␛[2J is deleted.\n');
   t.match((await run('rm', '--all', '--yes')).asked.at(-1), ['delete', { id: rivers.id }]);
