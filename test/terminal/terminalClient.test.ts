@@ -739,6 +739,11 @@ t.test('the statistics of an answer are one line', async (t) => {
     return clock.stats(result);
   };
   const stats = statsAfter(2000);
+  t.strictSame(
+    [50, 51].map((milliseconds) => statsAfter(milliseconds).tokensPerSecond),
+    [undefined, 392.16],
+    'what came at once has no speed',
+  );
   t.equal(
     describeUsage('m', result, stats),
     'm · 20 tokens · 10.0 tokens/s · context 23 of 4096 · cut at the limit (length)',

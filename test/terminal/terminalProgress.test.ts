@@ -160,6 +160,14 @@ t.test('the speed of a download', async (t) => {
   t.equal(meter.speed(7000), undefined, 'it began anew');
   t.equal(meter.speed(12_000), 0, 'it stands still');
   t.equal(meter.speed(60_000), 0);
+  const young = new SpeedMeter();
+  young.note(0, 0);
+  young.note(400, 1000);
+  t.strictSame(
+    [499, 500].map((now) => young.speed(now)),
+    [undefined, 2000],
+    'half a second is enough',
+  );
   const tracker = new ProgressTracker();
   const report = (parts: readonly PartProgress[], completed: number): WorkProgress => ({
     kind: 'report',

@@ -1136,6 +1136,8 @@ t.test('--continue and --session continue a conversation', async (t) => {
     await run.stdout.until(/The title is "Big rivers"/);
     run.type('/sessions\r');
     await run.stdout.until(/\* {2}1 {2}"Rivers/);
+    run.type('/sessions 1\r');
+    await run.stdout.until(/Going on with.*Going on with.*m:1b › $/s);
     run.type(`/file ${notes}\r`);
     await run.stdout.until(/goes\s+along\s+with\s+the\s+next\s+prompt/);
     run.type('/clear\r');
