@@ -168,6 +168,7 @@ function isNegation(node) {
 
 function isKey(node) {
   const { parent } = node;
+  if (ts.isBindingElement(parent)) return parent.propertyName === node;
   return (ts.isPropertyAssignment(parent) || ts.isPropertyDeclaration(parent)) && parent.name === node;
 }
 

@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { AnswerText, generate, requireFit } from '../../daemon/engine/process/generation.ts';
+import { chatForm, completionForm, infillForm } from '../../daemon/engine/process/answers.ts';
+import type { LoadedModel } from '../../daemon/engine/process/engineModel.ts';
+import { AnswerText, generate, requireFit, type Tally } from '../../daemon/engine/process/generation.ts';
 import { mustCall } from '../../daemon/engine/process/grammars.ts';
 import type { EvaluateOptions, Model, Sequence, Token } from '../../daemon/engine/process/library.ts';
 import { PromptTokens } from '../../daemon/engine/process/promptTokens.ts';
-import { ApiError, bodies, parseBody } from '../../daemon/engine/process/requests.ts';
+import { ApiError, bodies, type Generating, parseBody } from '../../daemon/engine/process/requests.ts';
+import { readCompletion, readInfill } from '../../daemon/engine/process/tasks.ts';
 
 /** Each byte is a token, as far as text is concerned. */
 const bytes = { detokenize: (tokens: readonly Token[]) => Buffer.from(tokens).toString('utf8') };
@@ -166,6 +169,7 @@ t.test('which tools must be called', async (t) => {
 /** A sequence that answers with the same letter for ever, and keeps what it evaluated. */
 function sequenceOf(kept: readonly Token[] = []) {
   const batches: number[] = [];
+  const asked: EvaluateOptions[] = [];
   let state = [...kept];
   const evaluated = (tokens: readonly Token[]) => {
     batches.push(tokens.length);
@@ -185,12 +189,13 @@ function sequenceOf(kept: readonly Token[] = []) {
       if (different >= 0) state = state.slice(0, different);
     },
     evaluateWithoutGeneratingNewTokens: async (tokens) => evaluated(tokens),
-    async *evaluate(tokens: readonly Token[], _options: EvaluateOptions) {
+    async *evaluate(tokens: readonly Token[], options: EvaluateOptions) {
       evaluated(tokens);
+      asked.push(options);
       for (;;) yield 97;
     },
   };
-  return { sequence, batches };
+  return { sequence, batches, asked };
 }
 
 t.test(
@@ -247,6 +252,149 @@ t.test(
     }
   },
 );
+
+t.test('what a request does not ask for is sampled as llama.cpp does', async (t) => {
+  const sampled = async (body: Generating) => {
+    const { sequence, asked } = sequenceOf();
+    const prompt = Array.from({ length: 100 }, (_, index) => index);
+    const model = bytes as unknown as Model;
+    const signal = new AbortController().signal;
+    const options = { model, sequence, window: 200, body, stops: [], grammarState: undefined, signal };
+    await generate(prompt, options).next();
+    const [{ repeatPenalty, ...rest } = {}] = asked;
+    return { ...rest, ...repeatPenalty } as EvaluateOptions & { readonly punishTokens?: () => Token[] };
+  };
+  const usual = { temperature: 0.8, topK: 40, topP: 0.95, minP: 0.05, yieldEogToken: false };
+  const { seed, ...open } = await sampled({});
+  t.same(open, usual, 'nothing that is said again is avoided');
+  t.ok(Number.isInteger(seed) && Number(seed) >= 0, 'a seed of its own');
+  t.not((await sampled({ seed: -1 })).seed, (await sampled({})).seed, 'each answer another one');
+  const body = { temperature: 0, top_k: 0, top_p: 1, min_p: 0, seed: 0, ignore_eos: true };
+  t.same(await sampled(body), { temperature: 0, topK: 0, topP: 1, minP: 0, seed: 0, yieldEogToken: true });
+  const cases = [
+    { body: { repeat_penalty: 1.5 }, want: { penalty: 1.5, presencePenalty: 0, frequencyPenalty: 0 } },
+    { body: { presence_penalty: 0.5 }, want: { penalty: 1, presencePenalty: 0.5, frequencyPenalty: 0 } },
+    { body: { frequency_penalty: 0.5 }, want: { penalty: 1, presencePenalty: 0, frequencyPenalty: 0.5 } },
+    { body: { repeat_penalty: 2, repeat_last_n: 0 }, last: 0, want: { penalty: 2 } },
+    { body: { repeat_penalty: 2, repeat_last_n: 3 }, last: 3, want: { penalty: 2 } },
+    { body: { repeat_penalty: 2, repeat_last_n: -1 }, last: 100, want: { penalty: 2 } },
+  ];
+  for (const { body, last = 64, want } of cases) {
+    const { punishTokens, ...found } = await sampled(body);
+    t.match(found, want);
+    const wanted = Array.from({ length: last }, (_, index) => 100 - last + index);
+    t.same(punishTokens?.(), wanted, `the last ${last} tokens are looked at`);
+  }
+});
+
+t.test('each form of an answer has its text, its end and what it took', async (t) => {
+  const tally = { promptTokens: 10, cachedTokens: 4, completionTokens: 6, promptTime: 500, answerTime: 250 };
+  const usage = {
+    prompt_tokens: 10,
+    completion_tokens: 6,
+    total_tokens: 16,
+    prompt_tokens_details: { cached_tokens: 4 },
+  };
+  const timings = {
+    ...{ cache_n: 4, prompt_n: 6, prompt_ms: 500, prompt_per_second: 12 },
+    ...{ predicted_n: 6, predicted_ms: 250, predicted_per_second: 24 },
+  };
+  const [stopped, cut] = [
+    { ...tally, end: 'word' as const },
+    { ...tally, end: 'limit' as const },
+  ];
+  const model = 'small';
+  for (const includesUsage of [false, true]) {
+    const form = chatForm({ model, includesUsage }, false);
+    const chunk = { object: 'chat.completion.chunk', model };
+    t.match(form.first, {
+      ...chunk,
+      id: /^chatcmpl-/,
+      choices: [{ delta: { role: 'assistant' }, finish_reason: null }],
+    });
+    t.match(form.piece('a'), {
+      ...chunk,
+      choices: [{ index: 0, delta: { content: 'a' }, finish_reason: null }],
+    });
+    const ended = { ...chunk, choices: [{ delta: {}, finish_reason: 'length' }] };
+    const last = form.last('a', cut);
+    t.match(
+      last,
+      includesUsage ? [ended, { ...chunk, choices: [], usage, timings }] : [{ ...ended, timings }],
+    );
+    t.equal(last.length, includesUsage ? 2 : 1);
+    t.match(form.whole('a', stopped), {
+      ...{ object: 'chat.completion', created: Number, model, usage, timings },
+      choices: [{ index: 0, message: { role: 'assistant', content: 'a' }, finish_reason: 'stop' }],
+    });
+  }
+  const calls = chatForm({ model, includesUsage: false }, true);
+  t.equal(calls.piece('{'), undefined, 'a call is not shown in pieces');
+  const cases = [
+    { text: '{"name":"look","arguments":{"at":1}}', name: 'look', given: '{"at":1}' },
+    { text: '{"name":"look"}', name: 'look', given: '{}' },
+    { text: '{"name" : "look","argu', name: 'look', given: '{"name" : "look","argu' },
+    { text: 'oh', name: '', given: 'oh' },
+  ];
+  for (const { text, name, given } of cases) {
+    const call = { id: /^[0-9a-f]{32}$/, type: 'function', function: { name, arguments: given } };
+    const [streamed, end] = calls.last(text, stopped);
+    t.match(streamed, { choices: [{ delta: { tool_calls: [{ index: 0, ...call }] }, finish_reason: null }] });
+    t.match(end, { choices: [{ finish_reason: 'tool_calls' }] });
+    const whole = { message: { role: 'assistant', content: null, tool_calls: [call] } };
+    t.match(calls.whole(text, stopped), { choices: [{ ...whole, finish_reason: 'tool_calls' }] });
+    t.match(calls.whole(text, cut), { choices: [{ ...whole, finish_reason: 'length' }] });
+  }
+  const completion = completionForm({ model, includesUsage: false });
+  const part = { id: /^cmpl-/, object: 'text_completion', model };
+  t.match(completion.piece('a'), { ...part, choices: [{ text: 'a', index: 0, finish_reason: null }] });
+  t.match(completion.last('a', cut), [
+    { ...part, choices: [{ text: '', finish_reason: 'length' }], usage, timings },
+  ]);
+  t.match(completion.whole('a', stopped), {
+    ...part,
+    choices: [{ text: 'a', finish_reason: 'stop' }],
+    usage,
+  });
+  const infill = infillForm({ model, includesUsage: false });
+  t.match(infill.piece('a'), { index: 0, content: 'a', stop: false });
+  const figures = { tokens_predicted: 6, tokens_evaluated: 10, tokens_cached: 16, truncated: false, timings };
+  t.match(infill.last('a', cut), [{ content: '', stop: true, stop_type: 'limit', model, ...figures }]);
+  t.match(infill.whole('a', stopped), { index: 0, content: 'a', stop: true, stop_type: 'word', ...figures });
+  t.same(
+    [calls, completion, infill].map(({ isMarked }) => isMarked),
+    [true, true, false],
+  );
+});
+
+t.test('a gap is filled between its tokens, behind what else is there', async (t) => {
+  const infill = { prefix: -1, suffix: -2, middle: -3 };
+  const loadedWith = (infill: Model['tokens']['infill'], begins = false) => {
+    const model = { ...tokenizer, tokens: { bos: -9, shouldPrependBosToken: begins, infill } };
+    return { model, tokens: new PromptTokens(model) } as unknown as LoadedModel;
+  };
+  const codes = (text: string) => [...text].map((unit) => unit.codePointAt(0));
+  const body = {
+    ...{ input_prefix: 'a<s>', input_suffix: 'z', prompt: 'b' },
+    input_extra: [{ filename: 'x', text: 'one' }, { text: 'two' }],
+  };
+  const { prompt, form } = await readInfill(JSON.stringify(body), loadedWith(infill), 'alias');
+  t.same(prompt, [...codes('one\ntwo\n'), -1, ...codes('a<s>b'), -2, ...codes('z'), -3]);
+  t.match(form.whole('', { end: 'eos' } as Tally), { model: 'alias', stop_type: 'eos' });
+  const plain = JSON.stringify({ input_prefix: 'a', input_suffix: '' });
+  t.same((await readInfill(plain, loadedWith(infill, true), 'm')).prompt, [-9, -1, 97, -2, -3]);
+  for (const missing of ['prefix', 'suffix', 'middle'])
+    await t.rejects(readInfill(plain, loadedWith({ ...infill, [missing]: null }), 'm'), { status: 501 });
+
+  const complete = (prompt: unknown, begins = false) =>
+    readCompletion(JSON.stringify({ prompt }), loadedWith(infill, begins), 'm');
+  t.same((await complete(['a<s>', firstControl])).prompt, [97, firstControl + 2, firstControl]);
+  t.same((await complete('', true)).prompt, [-9]);
+  await t.rejects(complete(''), { status: 400, message: /is empty/ });
+  for (const token of [-1, firstControl + controls.length])
+    await t.rejects(complete([token]), { message: /a token that the model does not know/ });
+  t.same((await complete([firstControl + controls.length - 1, 0])).prompt.length, 2);
+});
 
 t.test('a cancelled answer ends after the batch that is being read', async (t) => {
   const { sequence, batches } = sequenceOf();

@@ -435,6 +435,34 @@ t.test('small parts', async (t) => {
   for (const name of ['', 'a/', ':x', 'm:', 'a b', 'a/b/c/d', 'm@sha256:1'])
     t.notOk(tryModelName(name), name);
   t.equal(tryModelName('m:20b')?.full, 'registry.ollama.ai/library/m:20b');
+  for (const [schema, question, want] of [
+    [{ type: 'integer' }, 'How many?', 1],
+    [{ type: 'number' }, 'About -2.5, please', -2.5],
+    [{ type: 'integer', minimum: 5, maximum: 9 }, 'Take 3', 5],
+    [{ type: 'integer', minimum: 5, maximum: 9 }, 'Take 30', 9],
+    [{ type: 'boolean' }, 'Is it?', true],
+    [{ type: ['null', 'array'], items: { const: 'x' } }, 'A list', ['x']],
+    [{ anyOf: [{ type: 'boolean' }, { type: 'string' }] }, 'Any', true],
+    [{ oneOf: [{ default: 7 }] }, 'One', 7],
+    [{ enum: ['red', 'green'] }, 'Is it Green?', 'green'],
+    [{ enum: ['', 'red'] }, 'Is it blue?', ''],
+    [{ type: 'string' }, ' Say "well done" now ', 'well done'],
+    [{ type: 'string' }, ' Say it ', 'Say it'],
+    [{ type: 'string' }, 'x'.repeat(300), 'x'.repeat(200)],
+    [{ properties: {} }, 'Nothing', {}],
+  ] as const)
+    t.same(sampleOf(schema, question), want, `${JSON.stringify(schema)} ${question}`);
+  for (const [name, question, want] of [
+    ['url', 'Read https://a.example/b now', 'https://a.example/b'],
+    ['link', 'Read it', 'https://example.org/'],
+    ['path', 'Open docs/USAGE.md', 'docs/USAGE.md'],
+    ['folder', 'List "all of it"', 'all of it'],
+    ['file', 'Open it', 'README.md'],
+    ['city', 'How warm is it in San José?', 'San José'],
+    ['city', 'How warm is "it"?', 'it'],
+    ['town', 'How warm is it?', 'Cologne'],
+  ] as const)
+    t.equal(sampleOf({ type: 'string' }, question, name), want, question);
   t.same(sampleOf(weather.function.parameters, 'in Oslo, unit F'), { city: 'Oslo', unit: 'F' });
   t.same(sampleOf(weather.function.parameters, 'Weather in Oslo, says Anna'), { city: 'Oslo' });
   t.same(sampleOf(weather.function.parameters, 'What about Oslo?'), { city: 'Oslo' });
