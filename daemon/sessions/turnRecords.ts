@@ -102,10 +102,7 @@ const keptOfLong = 1024 * 1024;
 /** The form of a message that is kept. A note replaces a large image, and everything that a line has no room for. */
 export function toKept(message: Message): Message {
   const kept = withoutLargeImages(message);
-  return JSON.stringify(kept).length * 3 <= maxLine ||
-    Buffer.byteLength(JSON.stringify(kept)) < maxLine - room
-    ? kept
-    : shortened(kept);
+  return Buffer.byteLength(JSON.stringify(kept)) < maxLine - room ? kept : shortened(kept);
 }
 
 /** The room for everything in a line besides its message, in bytes. */

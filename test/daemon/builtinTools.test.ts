@@ -67,6 +67,14 @@ t.test('edits change what they name, and keep line ends', async (t) => {
     },
     { name: 'an empty file', text: '', edits: [edit('', 'new\n')], want: 'new\n' },
     { name: 'a text that is removed', text: 'a\nb\nc\n', edits: [edit('b\n', '')], want: 'a\nc\n' },
+    {
+      name: 'a new line has the end of the line before it, else of the one that follows',
+      text: 'a\nb\r\nc\nd',
+      edits: [edit('a', 'x\na'), edit('b', 'b\ny'), edit('c', 'c\nz')],
+      want: 'x\na\nb\ny\r\nc\r\nz\nd',
+    },
+    { name: 'the first line of a file', text: 'a\r\nb\n', edits: [edit('a', 'x\na')], want: 'x\r\na\r\nb\n' },
+    { name: 'the second line end', text: '\n\r\nb', edits: [edit('b', 'b\nc')], want: '\n\r\nb\r\nc' },
     { name: 'characters beyond the BMP', text: '😀 and 😁', edits: [edit('😁', '😂')], want: '😀 and 😂' },
   ];
   for (const { name, text, edits, want } of cases) t.equal(applyEdits(text, edits), want, name);
@@ -82,12 +90,38 @@ t.test('edits that cannot be meant change nothing, and say why', async (t) => {
       want: /Line 1 is the same apart from blanks/,
     },
     {
+      name: 'a later line, with blank lines around',
+      text: 'if (x)\n a\n b\n',
+      edits: [edit('\n\na\nb\n', 'c')],
+      want: /Line 2 is the same apart from blanks/,
+    },
+    { name: 'only blanks', text: 'a\n\nb', edits: [edit(' \n\t', 'c')], want: /Read the file again/ },
+    {
+      name: 'many lines with other blanks',
+      text: ' a\n'.repeat(50),
+      edits: [edit('a\n'.repeat(50), 'b')],
+      want: /Line 1 is the same/,
+    },
+    {
+      name: 'too many to compare',
+      text: ' a\n'.repeat(51),
+      edits: [edit('a\n'.repeat(51), 'b')],
+      want: /Read the file again/,
+    },
+    {
+      name: 'a part of the lines',
+      text: ' a\n b\n',
+      edits: [edit('a\nc', 'b')],
+      want: /Read the file again/,
+    },
+    {
       name: 'twice',
       text: 'a\nb\na\n',
       edits: [edit('b', 'c'), edit('a', 'x')],
       want: /"old" of edit 2 occurs more than once \(lines 1, 3\)/,
     },
     { name: 'twice, over itself', text: 'aaa', edits: [edit('aa', 'b')], want: /more than once/ },
+    { name: 'five times', text: 'a\n'.repeat(5), edits: [edit('a', 'b')], want: /\(lines 1, 2, 3, 4, 5\)/ },
     {
       name: 'very often',
       text: 'a\n'.repeat(50),
@@ -99,6 +133,12 @@ t.test('edits that cannot be meant change nothing, and say why', async (t) => {
       text: 'abc',
       edits: [edit('ab', 'x'), edit('bc', 'y')],
       want: /Two edits overlap near line 1/,
+    },
+    {
+      name: 'overlapping further below, the later one first',
+      text: 'x\r\nab\r\nc',
+      edits: [edit('b\nc', 'x'), edit('a', 'y'), edit('ab', 'y')],
+      want: /Two edits overlap near line 2/,
     },
     {
       name: 'the same edit twice',
@@ -157,6 +197,13 @@ t.test('UTF-8 is read with its mark and written with it; nothing else is text', 
   t.ok(encodeText(decodeText(marked)).equals(marked));
   const refused = [
     { name: 'UTF-16', bytes: Buffer.from('\ufeffhi', 'utf16le'), want: /UTF-16/ },
+    {
+      name: 'UTF-16, the other way round',
+      bytes: Buffer.from('\ufeffhi', 'utf16le').swap16(),
+      want: /UTF-16/,
+    },
+    { name: 'half a mark of UTF-16', bytes: Buffer.from([0xff, 65, 66]), want: /not UTF-8/ },
+    { name: 'the other half', bytes: Buffer.from([0xfe, 65, 66]), want: /not UTF-8/ },
     { name: 'binary', bytes: Buffer.from([65, 0, 66]), want: /binary/ },
     { name: 'Latin 1', bytes: Buffer.from('h\xe9', 'latin1'), want: /not UTF-8/ },
   ];
@@ -183,7 +230,29 @@ t.test('lines are read within bounds, and what is left out is said', async (t) =
     { name: 'the end', text: 'a\nb\nc', range: { from: 3 }, want: /^c\n\[Lines 3 to 3 of 3\.\]$/ },
     { name: 'beyond', text: 'a\n', range: { from: 9 }, want: /^\[The file has only one line\.\]$/ },
     { name: 'backwards', text: 'a\nb\n', range: { from: 2, to: 1 }, want: /"to" is less than "from"/ },
+    { name: 'beyond two', text: 'a\nb', range: { from: 3 }, want: /^\[The file has only 2 lines\.\]$/ },
     { name: 'nothing', text: '', range: {}, want: /^\[The file is empty\.\]$/ },
+    { name: 'a line end', text: '\n', range: {}, want: /^\[The file has only line ends\.\]$/ },
+    {
+      name: 'one line',
+      text: 'a\nb\n',
+      range: { from: 1, to: 1 },
+      want: /^a\n\[Lines 1 to 1 of 2\. Read on/,
+    },
+    { name: 'more than there is', text: 'a\nb\n', range: { to: 9 }, want: /^a\nb$/ },
+    { name: 'a line that just fits', text: `${'x'.repeat(31_799)}\n`, range: {}, want: /^x+$/ },
+    {
+      name: 'a line that just does not',
+      text: `${'x'.repeat(31_800)}\n`,
+      range: {},
+      want: /^x{31800}\n\[Lines 1 to 1 of 1\. Line 1 is longer and was cut\.\]$/,
+    },
+    {
+      name: 'a second line that does not fit',
+      text: `a\n${'x'.repeat(31_798)}\nb`,
+      range: {},
+      want: /^a\n\[Lines 1 to 1 of 3\. Read on with from: 2\.\]$/,
+    },
     {
       name: 'many',
       text: many,

@@ -20,7 +20,13 @@ import type { Test } from 'tap';
 import t from 'tap';
 import { titleOf, tryRecord } from '../../daemon/sessions/records.ts';
 import { AnswerSoFar } from '../../daemon/sessions/runningTurn.ts';
-import { promptToAddition, toKept } from '../../daemon/sessions/turnRecords.ts';
+import { divideByAge, newestFirst } from '../../daemon/sessions/sessionFolder.ts';
+import {
+  messageToLine,
+  promptToAddition,
+  replyToAddition,
+  toKept,
+} from '../../daemon/sessions/turnRecords.ts';
 import { type ChatDelta, chatRequest, type Message } from '../../protocol/messages/chat.ts';
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
 import {
@@ -779,6 +785,68 @@ t.test('the oldest conversations are deleted by age and for lack of room', async
   t.equal(files(here.folder).length, 5, 'and what is open stays');
 });
 
+t.test('conversations stay up to an age, a size and a count, of which each is reached exactly', async (t) => {
+  const day = 24 * 60 * 60 * 1000;
+  const now = 100 * day;
+  const half = 100 * 1024 * 1024;
+  const kept = (files: readonly { readonly size: number; readonly age: number }[]) => {
+    const entries = files.map(({ size, age }) => ({ id: 'x', path: '', size, updatedAt: now - age }));
+    const { kept, expired } = divideByAge(entries, { days: 3, now });
+    t.same([...kept, ...expired], entries, 'none is lost');
+    return kept.length;
+  };
+  t.equal(kept([{ size: 1, age: 3 * day }]), 1);
+  t.equal(kept([{ size: 1, age: 3 * day + 1 }]), 0);
+  t.equal(
+    kept([
+      { size: half, age: 0 },
+      { size: half, age: 1 },
+      { size: 1, age: 2 },
+    ]),
+    2,
+  );
+  t.equal(kept(Array.from({ length: 10_001 }, () => ({ size: 1, age: 0 }))), 10_000);
+  const entries = [
+    { id: 'a', updatedAt: 1 },
+    { id: 'c', updatedAt: 1 },
+    { id: 'b', updatedAt: 1 },
+    { id: 'a', updatedAt: 2 },
+  ];
+  const sorted = entries.toSorted(newestFirst).map(({ id, updatedAt }) => `${id}${updatedAt}`);
+  t.same(sorted, ['a2', 'c1', 'b1', 'a1'], 'of one time in an order of their own');
+});
+
+t.test('of an answer, what says nothing is not kept, and its last part is marked', async (t) => {
+  const options = {
+    state: { type: 'state' as const, title: 'Look', turns: 1, answered: ['c0'], unanswered: ['mark'] },
+    at: '2026-11-22T00:00:00Z',
+    redact: <T extends object>(value: T) => value,
+  };
+  const call = { id: 'c1', name: 'look', arguments: {} };
+  const answer: readonly Message[] = [
+    { role: 'assistant', content: '', toolCalls: [call] },
+    { role: 'tool', content: '', toolCallId: 'c1', toolName: 'look' },
+    { role: 'assistant', content: '', thinking: 'Hm.' },
+    { role: 'assistant', content: '', thinking: '', toolCalls: [] },
+  ];
+  const { lines, state } = replyToAddition(model, { answer, partial: 'failed' }, options);
+  const kept = lines
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  t.same(
+    kept.map(({ role, model, partial }) => ({ role, model, partial })),
+    [
+      { role: 'assistant', model, partial: undefined },
+      { role: 'tool', model: undefined, partial: undefined },
+      { role: 'assistant', model, partial: 'failed' },
+    ],
+  );
+  t.same(state, { type: 'state', title: 'Look', turns: 1, model }, 'it answers all that was asked');
+  const cut = replyToAddition(model, { answer: answer.slice(0, 2) }, options);
+  t.same(cut.state.answered, ['c1'], 'a result that no answer follows yet');
+});
+
 t.test('large images are replaced by a note, and small ones are kept', async (t) => {
   const here = await place(t);
   const one = await start(t, here);
@@ -814,6 +882,11 @@ t.test('a message that is too long for a line is kept as far as there is room', 
     role: 'user',
     content: 'Read this\n\n[What was attached was too large to be kept.]',
   });
+  const most = 16 * 1024 * 1024;
+  const around = messageToLine(user('')).length;
+  const whole = messageToLine(user('x'.repeat(most - around)));
+  t.equal(whole.length, most);
+  t.match(JSON.parse(messageToLine(user('x'.repeat(most - around + 1)))).content, /was too long to be kept/);
 });
 
 t.test('a tool result is kept only once', async (t) => {
