@@ -105,6 +105,7 @@ const readsSources = /^(?:house|settings|specification)\.test\.ts$/;
 /** What is built, and how a test names it that starts it: the extension is packed first. */
 const programs = [
   { files: /^(?:docs-service|runner-docs).*\.cjs$/, name: /runner-docs\.cjs|dist\/docs-service/ },
+  { files: /^engine\.cjs$/, name: /engine\.cjs|runnerd\.cjs/ },
   { files: /^(?:runnerd|terminal).*\.cjs$/, name: /runnerd\.cjs|terminal\.cjs|package\.mjs/ },
   { files: /^(?:extension|languageClient|continueConfig)\.cjs$/, name: /package\.mjs/ },
 ];

@@ -74,9 +74,9 @@ function createErrorLog({ entry, log, redact, now }: ServerTransportOptions) {
       if (!limit.take()) return;
       const text = plainText(redact(line));
       log.debug(`${entry.name}: ${text}`);
-      if (text.trim() !== '') last = text;
+      last = text.trim() || last;
     },
-    lastWords: () => (last === undefined ? undefined : cutText(last.trim(), maxLastWords)),
+    lastWords: () => (last === undefined ? undefined : cutText(last, maxLastWords)),
   };
 }
 

@@ -5,7 +5,12 @@ import { CancellationTokenSource } from 'vscode-languageserver/node';
 import { answerElicitation } from '../../daemon/tools/elicitation/elicitation.ts';
 import { checkValue, fieldsOf } from '../../daemon/tools/elicitation/form.ts';
 import { type ChatResult, chatRequest } from '../../protocol/messages/chat.ts';
-import { type ElicitParams, type ElicitResult, elicitRequest } from '../../protocol/messages/elicit.ts';
+import {
+  type ElicitParams,
+  type ElicitResult,
+  type ElicitValue,
+  elicitRequest,
+} from '../../protocol/messages/elicit.ts';
 import { approveToolRequest } from '../../protocol/messages/tools.ts';
 import type { Teardown } from '../support/daemonWithRunner.ts';
 import { answersOf, question, startWithTools } from '../support/toolDaemon.ts';
@@ -179,23 +184,59 @@ t.test('a cancel of the turn withdraws the question', async (t) => {
 
 t.test('a value is read, or said to be wrong', (t) => {
   const properties = {
-    text: { type: 'string', maxLength: 3 },
+    text: { type: 'string', minLength: 2, maxLength: 3 },
+    plain: { type: 'string' },
+    mail: { type: 'string', format: 'email' },
     date: { type: 'string', format: 'date' },
     time: { type: 'string', format: 'date-time' },
     uri: { type: 'string', format: 'uri' },
     number: { type: 'number', maximum: 2.5 },
-    integer: { type: 'integer' },
+    integer: { type: 'integer', minimum: -1 },
     boolean: { type: 'boolean' },
     choice: { type: 'string', oneOf: [{ const: 'a', title: 'The A' }] },
     choices: { type: 'array', items: { anyOf: [{ const: 'a', title: 'A' }] }, minItems: 1 },
+    some: { type: 'array', items: { enum: ['a', 'b', 'c', 'd'] }, minItems: 2, maxItems: 3 },
+    named: { type: 'string', enum: ['a', 'A', ' b'], enumNames: ['b', 'a'] },
+    free: { type: 'array', items: { enum: ['a'] } },
     usual: { type: 'string', default: 'x' },
   } as const;
   const fields = fieldsOf({ type: 'object', properties, required: ['choice'] }) ?? [];
   const cases: readonly (readonly [
     name: keyof typeof properties,
-    given: string | undefined,
+    given: ElicitValue | undefined,
     want: unknown,
   ])[] = [
+    ['text', 'abc', 'abc'],
+    ['text', 'ab', 'ab'],
+    ['text', 'a', /^text must have at least 2 characters\.$/],
+    ['plain', 'x'.repeat(100_000), 'x'.repeat(100_000)],
+    ['plain', 'x'.repeat(100_001), /at most 100000 characters/],
+    ['plain', ' ', ' '],
+    ['mail', 'ada@example.org', 'ada@example.org'],
+    ['mail', 'ada@example', /must be an e-mail address/],
+    ['date', '2026-02-99', /must be a date/],
+    ['time', '2026-02-28T25:00:00Z', /must be a date and a time/],
+    ['uri', 'https://example.org/', 'https://example.org/'],
+    ['number', ' 2 ', 2],
+    ['number', 0, 0],
+    ['number', ' ', /must be a number/],
+    ['number', 'two', /must be a number/],
+    ['integer', '-1', -1],
+    ['integer', '-2', /must be at least -1/],
+    ['boolean', ' YES ', true],
+    ['boolean', false, false],
+    ['choice', ' A ', 'a'],
+    ['choices', undefined, undefined],
+    ['choices', [], undefined],
+    ['choices', 'a, A', ['a']],
+    ['some', 'a,b', ['a', 'b']],
+    ['some', ['d', 'a', 'b'], ['d', 'a', 'b']],
+    ['some', 'a, a', /needs at least 2 choices/],
+    ['some', 'a,b,c,d', /takes at most 3 choices/],
+    ['named', 'A', 'A'],
+    ['named', 'b', 'a'],
+    ['named', ' b', ' b'],
+    ['free', 'a', ['a']],
     ['text', 'abcd', /^text must have at most 3 characters\.$/],
     ['text', '', undefined],
     ['date', '2026-02-28', '2026-02-28'],

@@ -7,7 +7,9 @@ import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { createProcessGroups } from '../../daemon/base/processGroups.ts';
-import { readServerEntry } from '../../daemon/tools/serverEntry.ts';
+import { createApprovals } from '../../daemon/tools/approvals.ts';
+import { decisiveFolder, readServerEntry, startFolder } from '../../daemon/tools/serverEntry.ts';
+import { fingerprintOf, readToolList, type ToolPage } from '../../daemon/tools/toolList.ts';
 import { namesForModel } from '../../daemon/tools/toolOffer.ts';
 import { readToolResult } from '../../daemon/tools/toolResult.ts';
 import { listSessionsRequest } from '../../protocol/messages/sessions.ts';
@@ -691,6 +693,239 @@ t.test('of a result, models read what is text, and a note about the rest', (t) =
   t.match(readToolResult({ content }), { content: want.join('\n'), images: ['AAAA'], isError: false });
   t.match(readToolResult({ structuredContent: { a: 1 } }), { content: '{"a":1}' });
   t.end();
+});
+
+t.test('a result is read up to its limits', (t) => {
+  const image = (length: number) => ({ type: 'image', data: 'A'.repeat(length), mimeType: 'image/png' });
+  const tooMuch = '[an image that is too much is left out]';
+  const nine = readToolResult({ content: Array.from({ length: 9 }, () => image(4)) });
+  t.equal(nine.images?.length, 8);
+  t.equal(nine.content, [...Array.from({ length: 8 }, () => '[image, image/png]'), tooMuch].join('\n'));
+  const most = 16 * 1024 * 1024;
+  t.equal(readToolResult({ content: [image(most)] }).images?.length, 1);
+  const { images, content } = readToolResult({ content: [image(most - 4), image(8)] });
+  t.equal(images?.length, 1);
+  t.equal(content, `[image, image/png]\n${tooMuch}`);
+  const textOf = (text: string) => readToolResult({ content: [{ type: 'text', text }] }).content;
+  t.equal(textOf('x'.repeat(32_000)).length, 32_000);
+  t.match(textOf('x'.repeat(32_001)), /^x{31900,}\n\[\d\d characters are left out here\.\]$/);
+  t.match(textOf('x'.repeat(50_000)), /x\n\[18,0\d\d characters are left out here\.\]$/);
+  t.same(readToolResult({ content: [], isError: true }), { content: '', isError: true });
+  t.same(readToolResult({}), { content: '', isError: false });
+  const both = { content: [{ type: 'text', text: 'a' }], structuredContent: { b: 1 } };
+  t.equal(readToolResult(both).content, 'a', 'what is said in words counts');
+  t.equal(readToolResult({ content: ['odd', { type: 'text', text: 'a' }] }).content, 'a');
+  for (const data of ['', 'no base64!'])
+    t.match(readToolResult({ content: [{ ...image(1), data }] }), { content: /^\[image is left out/ });
+  t.match(readToolResult({ content: [{ type: 'x'.repeat(99) }] }).content, /^\[x{64} is left out/);
+  t.end();
+});
+
+t.test('the tools of a server are read page by page, up to their limits', async (t) => {
+  const tool = (name: string, more: object = {}) => ({ name, inputSchema: { type: 'object' }, ...more });
+  const read = async (pages: Readonly<Record<string, ToolPage>>) => {
+    const said: string[] = [];
+    const asked: (string | undefined)[] = [];
+    const page = async (cursor = '') => {
+      asked.push(cursor);
+      return pages[cursor] ?? { tools: [] };
+    };
+    const tools = await readToolList(page, (sentence) => said.push(sentence));
+    return { tools, said, asked };
+  };
+  const schemaOf = (length: number) => {
+    const around = JSON.stringify({ a: '' }).length;
+    return { inputSchema: { a: 'x'.repeat(length - around) } };
+  };
+
+  const [long, text] = ['n'.repeat(256), 'd'.repeat(1_024)];
+  const whole = await read({
+    '': { tools: [tool('a', { title: 'T', description: text })], nextCursor: 'b' },
+    b: { tools: [tool(long, schemaOf(32_768))] },
+  });
+  t.same(whole.said, []);
+  t.same(whole.asked, ['', 'b']);
+  t.match(whole.tools, [
+    { name: 'a', title: 'T', description: text, inputSchema: { type: 'object' } },
+    { name: long, description: '' },
+  ]);
+  t.notOk('title' in (whole.tools[1] ?? {}) || 'annotations' in (whole.tools[0] ?? {}));
+
+  const hints = { readOnlyHint: true, title: 'x'.repeat(300), other: 1 };
+  const annotated = await read({
+    '': {
+      tools: [
+        tool('a', { annotations: hints, title: 't'.repeat(300) }),
+        tool('b', { annotations: { other: 1 } }),
+        tool('c', { annotations: { readOnlyHint: 'yes' } }),
+        tool('d', { annotations: { openWorldHint: false } }),
+      ],
+    },
+  });
+  t.same(
+    annotated.tools.map(({ annotations }) => annotations),
+    [{ readOnlyHint: true, title: 'x'.repeat(256) }, undefined, undefined, { openWorldHint: false }],
+  );
+  t.equal(annotated.tools[0]?.title?.length, 256);
+
+  const remarks: readonly (readonly [object, RegExp])[] = [
+    [tool(''), /^A tool is left out: its description does not follow MCP/],
+    [tool('n'.repeat(257)), /^A tool is left out/],
+    [{ name: 'x' }, /^A tool is left out/],
+    [tool('a'), /"a" is left out: another one has the same name/],
+    [tool('b', schemaOf(32_769)), /"b" is left out: its schema has 32,769 characters/],
+    [tool('c', { description: 'd'.repeat(1_025) }), /description of the tool "c" is cut at 1,024/],
+    [tool('d', { inputSchema: { a: JSON.parse('['.repeat(999) + ']'.repeat(999)) } }), /nested too deeply/],
+  ];
+  for (const [odd, want] of remarks) {
+    const { said, tools } = await read({ '': { tools: [tool('a'), odd] } });
+    t.equal(said.length, 1);
+    t.match(said[0], want);
+    t.equal(tools.length, want.source.includes('is cut') ? 2 : 1);
+  }
+  for (const count of [5, 6]) {
+    const { said } = await read({ '': { tools: Array.from({ length: count }, () => 5) } });
+    t.same(said.slice(5), count === 5 ? [] : ['There are 1 more remarks about its tools.']);
+  }
+
+  const many = Array.from({ length: 1_001 }, (_, index) => tool(`t${index}`));
+  const exact = await read({ '': { tools: many.slice(0, 1_000) } });
+  t.equal(exact.tools.length, 1_000);
+  t.same(exact.said, []);
+  const more = await read({ '': { tools: many, nextCursor: 'b' } });
+  t.equal(more.tools.length, 1_000);
+  t.match(more.said, [/more than 1,000 tools; the rest is left out/]);
+  t.same(more.asked, ['']);
+  const round = await read({ '': { tools: [], nextCursor: 'b' }, b: { tools: [], nextCursor: 'b' } });
+  t.match(round.said, [/does not end/]);
+  t.same(round.asked, ['', 'b']);
+  let number = 0;
+  await readToolList(
+    async () => ({ tools: [], nextCursor: String(number++) }),
+    (sentence) => t.match(sentence, /does not end/),
+  );
+  t.equal(number, 100, 'pages');
+  const heavy = Array.from({ length: 257 }, (_, index) => tool(`h${index}`, schemaOf(32_768)));
+  const bounded = await read({ '': { tools: heavy } });
+  t.equal(bounded.tools.length, 256);
+  t.match(bounded.said, [/more than 8 MB in total/]);
+
+  const print = (schema: object, description = '') => fingerprintOf(['a', undefined, description, schema]);
+  t.equal(print({ b: 1, a: { d: 1, c: 2 } }), print({ a: { c: 2, d: 1 }, b: 1 }), 'keys in any order');
+  t.not(print({ a: [1, 2] }), print({ a: [2, 1] }));
+  t.not(print({ a: 1 }), print({ a: 1 }, 'x'));
+});
+
+t.test('an entry is read, or what is wrong with it is said without its values', async (t) => {
+  const read = (value: unknown) => readServerEntry('a', value);
+  const full = { command: 'x', args: ['1'], env: { A: 'b' }, cwd: '/w' };
+  t.same(read({ type: 'stdio', ...full }), { name: 'a', kind: 'stdio', ...full });
+  t.same(read({ command: 'x' }), { name: 'a', kind: 'stdio', command: 'x', args: [], env: {} });
+  const web = { url: 'https://a.example/mcp', headers: { 'X-A': 'b' }, clientId: 'c' };
+  for (const type of ['http', 'streamable-http'])
+    t.same(read({ type, ...web }), { name: 'a', kind: 'http', ...web });
+  const plain = { url: 'http://a.example', clientId: '' };
+  t.same(read(plain), { name: 'a', kind: 'http', url: 'http://a.example', headers: {} });
+  t.same(read({ disabled: true }), { name: 'a', kind: 'disabled' });
+  t.match(read({ disabled: false, command: 'x' }), { kind: 'stdio' });
+  const wrong: readonly (readonly [unknown, RegExp])[] = [
+    [null, /not an object/],
+    ['x', /not an object/],
+    [[], /not an object/],
+    [{ disabled: 'yes' }, /"disabled" is true or false/],
+    [{}, /needs "command" or "url"/],
+    [{ command: 'x', url: 'http://a.example' }, /both "command" and "url"/],
+    [{ command: '' }, /^"command" is not/],
+    [{ command: 'x', type: 'http' }, /^"type" is not/],
+    [{ command: 'x', args: ['a', 'secret\0'] }, /^"args\[1\]" is not/],
+    [{ command: 'x', args: Array.from({ length: 1_001 }, () => '') }, /^"args" is not/],
+    [{ command: 'x', env: { 'A=B': 'secret' } }, /^"env" is not/],
+    [{ command: 'x', env: { A: 5 } }, /^"env" is not/],
+    [{ url: 'secret' }, /^"url" is not/],
+    [{ url: 'ftp://a.example' }, /^"url" is not/],
+    [{ url: 'https://secret@a.example' }, /^"url" is not/],
+    [{ url: 'https://:secret@a.example' }, /^"url" is not/],
+    [{ url: 'https://a.example', headers: { 'X A': 'secret' } }, /^"headers" is not/],
+    [{ url: 'https://a.example', headers: { 'X-A': 'secret\n' } }, /^"headers" is not/],
+  ];
+  for (const [value, want] of wrong) {
+    const entry = read(value);
+    t.match(entry, { kind: 'wrong', problem: want }, JSON.stringify(value)?.slice(0, 60));
+    t.notMatch(entry, { problem: /secret/ });
+  }
+  t.match(readServerEntry('BuiltIn', full), { kind: 'wrong', problem: /belongs to the built-in tools/ });
+  t.match(readServerEntry('x'.repeat(64), full), { kind: 'stdio' });
+
+  const root = await temporaryFolder(t, { 'serve.js': '', 'home/own.js': '' });
+  const place = { root, env: { HOME: join(root, 'home') } };
+  const starting = (more: object) => {
+    const entry = readServerEntry('a', { command: 'node', ...more });
+    if (entry.kind !== 'stdio') throw new Error('It starts nothing.');
+    return entry;
+  };
+  t.equal(startFolder(starting({ cwd: '/w' }), place), '/w');
+  t.equal(startFolder(starting({}), place), root);
+  t.equal(startFolder(starting({}), { ...place, root: join(root, 'gone') }), join(root, 'home'));
+  t.equal(startFolder(starting({}), { root: undefined, env: {} }), '/');
+  t.equal(decisiveFolder(starting({ args: ['serve.js', '/x'] }), place), root, 'a name in the folder');
+  t.equal(decisiveFolder(starting({ args: ['', 'other.js', '/a/b'] }), place), undefined);
+  for (const word of ['./other.js', 'a\\b'])
+    t.equal(decisiveFolder(starting({ args: [word] }), place), root, 'a relative path');
+  t.equal(decisiveFolder(read(plain), place), undefined);
+});
+
+t.test('what is allowed by name counts for the entry that has the name alone', async (t) => {
+  const kept = new Set<string>();
+  const open = () =>
+    createApprovals({
+      has: async (key) => kept.has(key),
+      add: async (key) => void kept.add(key),
+      close: async () => undefined,
+    });
+  const given = { command: 'x' };
+  const entry = readServerEntry('a', given);
+  const tool = { entry, folder: undefined, tool: 'read', fingerprint: '1', isAskedEachTime: false };
+  const eachTime = { ...tool, isAskedEachTime: true };
+  const none = { user: {}, client: {}, servers: { a: given } };
+  const approvals = open();
+  const cases = [
+    { tool, named: none, want: false },
+    { tool, named: { ...none, user: { a: 'always' as const } }, want: true },
+    { tool, named: { ...none, client: { a: 'always' as const } }, want: true },
+    { tool, named: { ...none, user: { a: ['read'] } }, want: true },
+    { tool, named: { ...none, user: { a: ['write'] } }, want: false },
+    { tool, named: { ...none, user: { b: 'always' as const } }, want: false },
+    { tool, named: { user: { a: 'always' as const }, client: {}, servers: {} }, want: false },
+    {
+      tool,
+      named: { user: { a: 'always' as const }, client: {}, servers: { a: { command: 'y' } } },
+      want: false,
+    },
+    { tool: eachTime, named: { ...none, user: { a: ['read'] } }, want: false },
+    { tool: eachTime, named: { ...none, client: { a: 'always' as const } }, want: false },
+    { tool: eachTime, named: { ...none, client: { a: ['read'] } }, want: true },
+    {
+      tool: { ...tool, entry: { name: 'builtin', kind: 'builtin' as const, folders: [] } },
+      named: { user: { builtin: ['read'] }, client: {}, servers: {} },
+      want: true,
+    },
+  ];
+  for (const { tool, named, want } of cases)
+    t.equal(await approvals.isApproved(tool, named), want, JSON.stringify({ tool, named }));
+  approvals.allowForSession(tool);
+  approvals.allowForSession(eachTime);
+  t.equal(await approvals.isApproved(tool, none), true);
+  t.equal(await approvals.isApproved(eachTime, none), false, 'it is asked about each time');
+  t.equal(await open().isApproved(tool, none), false, 'for the session alone');
+  await approvals.allowAlways(tool);
+  t.equal(await open().isApproved(tool, none), true);
+  for (const other of [
+    { fingerprint: '2' },
+    { tool: 'write' },
+    { folder: '/w' },
+    { entry: readServerEntry('b', given) },
+  ])
+    t.equal(await open().isApproved({ ...tool, ...other }, none), false, JSON.stringify(other));
 });
 
 t.test('any answer is read as a result', async (t) => {

@@ -384,13 +384,15 @@ t.test('a gap is filled between its tokens, behind what else is there', async (t
   const plain = JSON.stringify({ input_prefix: 'a', input_suffix: '' });
   t.same((await readInfill(plain, loadedWith(infill, true), 'm')).prompt, [-9, -1, 97, -2, -3]);
   for (const missing of ['prefix', 'suffix', 'middle'])
-    await t.rejects(readInfill(plain, loadedWith({ ...infill, [missing]: null }), 'm'), { status: 501 });
+    await t.rejects(readInfill(plain, loadedWith({ ...infill, [missing]: null }), 'm'), {
+      message: /^Infill is not supported/,
+    });
 
   const complete = (prompt: unknown, begins = false) =>
     readCompletion(JSON.stringify({ prompt }), loadedWith(infill, begins), 'm');
   t.same((await complete(['a<s>', firstControl])).prompt, [97, firstControl + 2, firstControl]);
   t.same((await complete('', true)).prompt, [-9]);
-  await t.rejects(complete(''), { status: 400, message: /is empty/ });
+  await t.rejects(complete(''), { message: /is empty/ });
   for (const token of [-1, firstControl + controls.length])
     await t.rejects(complete([token]), { message: /a token that the model does not know/ });
   t.same((await complete([firstControl + controls.length - 1, 0])).prompt.length, 2);
