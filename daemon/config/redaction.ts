@@ -59,7 +59,7 @@ function cutRanges(text: string, forms: readonly Form[]): readonly Range[] {
   const ends = dots === -1 ? [text.length] : [text.length, dots];
   return ends.flatMap((end) => {
     const lengths = forms.map((form) => {
-      const last = text.slice(Math.max(0, end - form.text.length + 1), end);
+      const last = text.slice(0, end).slice(-form.text.length);
       return readForm(form, last, { begun: 0, ends: [] });
     });
     const begun = Math.max(0, ...lengths);

@@ -301,6 +301,11 @@ t.test('what a prompt may hold', async (t) => {
   t.match(await sent(text('List it.'), text(''), text('Then stop.'), text(' '), text('Now')), {
     content: 'List it.\n\nThen stop. Now',
   });
+  const picture = { uri: 'file:///a/b.png', mimeType: 'image/png', blob: 'iVBORw0KGgo=' };
+  t.match(await sent(text('See'), { type: 'resource', resource: picture }), {
+    content: 'See [b.png](file:///a/b.png)',
+    images: ['iVBORw0KGgo='],
+  });
   await set(sessionId, 'model', blind.name);
   await sent(text('And now?'), image);
   t.match(acp.text(sessionId), /> blind:1b cannot see images, so they were left out\..*\n\nok$/);

@@ -5,7 +5,8 @@ import t from 'tap';
 import { RunnerError } from '../../daemon/base/errors.ts';
 import { Answer as ChatAnswer } from '../../daemon/chat/answer.ts';
 import { createChat } from '../../daemon/chat/chat.ts';
-import { createTokenEstimate } from '../../daemon/chat/tokenEstimate.ts';
+import { problemOfSchema } from '../../daemon/chat/formatSchema.ts';
+import { createTokenEstimate, promptSizeOf } from '../../daemon/chat/tokenEstimate.ts';
 import { createCore } from '../../daemon/compose/core.ts';
 import { createRedaction } from '../../daemon/config/redaction.ts';
 import { openUserFile } from '../../daemon/config/userFile.ts';
@@ -1685,4 +1686,70 @@ t.test('settings change while the daemon runs', async (t) => {
     'a wrong setting is left out',
   );
   t.ok(daemon.logs.some(({ message }) => /^A setting is left as it was\..*runner\.host/.test(message)));
+});
+
+t.test('a format is a JSON Schema, or what people get wrong by hand is named', (t) => {
+  const good = [
+    { type: 'object', properties: { a: { type: ['string', 'null'] }, b: true }, required: ['a'] },
+    { enum: ['a', 1] },
+    { const: 5 },
+    { $ref: '#/$defs/a', $defs: { a: { type: 'integer' } } },
+    { type: 'array', items: { anyOf: [{ type: 'boolean' }, { not: {} }] }, additionalProperties: false },
+  ];
+  for (const schema of good) t.equal(problemOfSchema(schema), undefined, JSON.stringify(schema));
+  const deep = {
+    if: { contains: { propertyNames: { else: { prefixItems: [{ type: 'text' }] } } } },
+  };
+  const wrong: readonly (readonly [Readonly<Record<string, unknown>>, string | RegExp])[] = [
+    [{ name: 'package' }, /^it has none of the keywords/],
+    [{ type: 'text' }, /^\/type is none of object, array, string, number, integer, boolean, null$/],
+    [{ type: [] }, /^\/type is none of/],
+    [{ type: ['string', 'text'] }, /^\/type is none of/],
+    [{ type: 'object', required: 'a' }, '/required is no list of names'],
+    [{ type: 'object', required: ['a', 1] }, '/required is no list of names'],
+    [{ enum: 'a' }, '/enum is no list'],
+    [{ items: 5 }, '/items is no schema'],
+    [{ properties: [] }, '/properties is no object'],
+    [{ properties: { a: {}, ['x'.repeat(99)]: 1 } }, `/properties/${'x'.repeat(60)} is no schema`],
+    [{ patternProperties: { a: null } }, '/patternProperties/a is no schema'],
+    [{ definitions: { a: 1 } }, '/definitions/a is no schema'],
+    [{ dependentSchemas: { a: 1 } }, '/dependentSchemas/a is no schema'],
+    [{ anyOf: [] }, '/anyOf is no list of schemas'],
+    [{ oneOf: {} }, '/oneOf is no list of schemas'],
+    [{ allOf: [{}, 1] }, '/allOf/1 is no schema'],
+    [Object.fromEntries([['then', 1]]), '/then is no schema'],
+    [deep, /^\/if\/contains\/propertyNames\/else\/prefixItems\/0\/type is none of/],
+  ];
+  for (const [schema, want] of wrong) t.match(problemOfSchema(schema), want, JSON.stringify(schema));
+  t.end();
+});
+
+t.test('the tokens of a prompt are estimated, and each count corrects that for its model', (t) => {
+  const { estimate, calibrate } = createTokenEstimate();
+  const size = (characters: number, images = 0) => ({ characters, images });
+  t.equal(estimate('a', size(380)), 100);
+  t.equal(estimate('a', size(381, 2)), 101 + 1_200);
+  calibrate('a', size(98), 49);
+  calibrate('a', size(100, 1), 50);
+  t.equal(estimate('a', size(380)), 100, 'short prompts and images say little');
+  calibrate('a', size(100), 50);
+  t.equal(estimate('a', size(380)), 190, 'the first count is taken as it is');
+  calibrate('a', size(400), 100);
+  t.equal(estimate('a', size(300)), 100, 'a later one for one half');
+  t.equal(estimate('b', size(380)), 100, 'another model');
+  calibrate('c', size(100_000), 50);
+  t.equal(estimate('c', size(120)), 10, 'no token has more characters');
+  calibrate('d', size(1), 50);
+  t.equal(estimate('d', size(10)), 20, 'nor fewer');
+  const call = { id: 'c', name: 'look', arguments: {} };
+  const tool = { name: 'look', description: 'Looks', inputSchema: {} };
+  const messages: readonly Message[] = [
+    { role: 'user', content: 'abc', images: ['AAAA', 'AAAA'] },
+    { role: 'assistant', content: '', thinking: 'abcd', toolCalls: [call] },
+  ];
+  const [calls, tools] = [JSON.stringify([call]).length, JSON.stringify([tool]).length];
+  const inMessages = 3 + 8 + 4 + calls + 8;
+  t.same(promptSizeOf(messages, []), { characters: inMessages, inTools: 0, images: 2 });
+  t.same(promptSizeOf(messages, [tool]), { characters: inMessages + tools, inTools: tools, images: 2 });
+  t.end();
 });

@@ -410,8 +410,13 @@ t.test('only what lies in the folder is read, and no more than 200 files', async
     { name: 'real' },
   ]);
   t.match(await get({ name: 'outside' }), { kind: 'unusable' });
-  for (let index = 0; index < 210; index++) write(join(user, `x${index}.md`), 'x');
+  for (let index = 0; index < 196; index++) write(join(user, `x${index}.md`), 'x');
+  const full = await list();
+  t.equal(full.prompts.length, 200);
+  t.notMatch(JSON.stringify(full.problems ?? []), /only its first/, 'as many as there may be');
+  write(join(user, 'z.md'), 'x');
   const { prompts, problems } = await list();
+  t.notOk(prompts.some(({ name }) => name === 'z'));
   t.equal(prompts.length, 200);
   t.match(problems, [/only its first 200 prompts/]);
 

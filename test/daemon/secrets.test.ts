@@ -162,7 +162,17 @@ t.test('the longest secret is removed in full, even where a text was cut', (t) =
   t.equal(redaction.redact('see abcd-old-and-new-and-overlapping.'), 'see ***.', 'two that overlap');
   t.equal(redaction.redact('see abcd-old-an'), 'see ***', 'cut at the end');
   t.equal(redaction.redact('see new-and-o… (99 characters)'), 'see ***… (99 characters)', 'cut and said so');
-  t.equal(redaction.redact('see new-'), 'see new-', 'a word that only begins as one');
+  t.equal(redaction.redact('see new-a'), 'see new-a', 'a word that only begins as one');
+  t.equal(redaction.redact('see new-an'), 'see ***', 'a longer one');
+  for (const [text, want] of [
+    ['token=abc', 'token=abc'],
+    ['token=abcd', 'token=***'],
+    ['token=abcdef&password: "ghij", api-key=klmn', 'token=***&password: "***", api-key=***'],
+    ['Bearer abcd, basic efgh', 'Bearer ***, basic ***'],
+    ['https://@host and https://a@host', 'https://@host and https://***@host'],
+    ['https://a:b@c:d@host/x@y https://host/a@b', 'https://***@c:d@host/x@y https://host/a@b'],
+  ] as const)
+    t.equal(redaction.redact(text), want, text);
 
   const marked = 'with "marks" and <signs>';
   redaction.add(marked);
