@@ -19,7 +19,7 @@ t.teardown(endEditors);
 
 const able = ['completion', 'tools'] as const;
 const models = [
-  { name: 'qwen3:8b', capabilities: able, size: 5.2e9 },
+  { name: 'qwen3:8b', capabilities: able, size: 5.2e9, contextLength: 40_960 },
   { name: 'gemma3:4b', capabilities: ['completion', 'vision'] as const, size: 3.3e9 },
   { name: 'coder:1b', capabilities: ['completion', 'insert'] as const, size: 1e9 },
 ];
@@ -58,6 +58,7 @@ t.test('what each command asks, and what comes of the answers', parts, async (t)
     files: {
       'a.ts': 'let a = 1;\nlet b = 2;\n',
       Modelfile: 'FROM qwen3:8b\n',
+      'wrong.modelfile': 'FROM qwen3:8b\nPARAMETER temperature warm\n',
       'made/b.modelfile': 'FROM coder:1b\n',
       'made/c.modelfile': 'FROM coder:1b\n',
     },
@@ -348,6 +349,20 @@ t.test('what each command asks, and what comes of the answers', parts, async (t)
         sets: ['docsUrl', 'http://127.0.0.1:4000/mcp'],
       },
       {
+        run: 'setDocsToken',
+        answers: ['a b'],
+        asks: [
+          /^Documents Token for http:\/\/127\.0\.0\.1:4000 \| A token has no spaces\. Paste only the token/,
+        ],
+      },
+      {
+        run: 'setDocsToken',
+        answers: ['other'],
+        asks: [/\| Tokens of runner-docs begin with rdocs_\. Press Enter to keep this one\.$/],
+      },
+      { run: 'setDocsToken', answers: ['rdocs_x'], asks: ['Documents Token for http://127.0.0.1:4000'] },
+      { run: 'clearDocsToken' },
+      {
         run: 'setDocsAddress',
         answers: [''],
         result: true,
@@ -426,6 +441,40 @@ t.test('what each command asks, and what comes of the answers', parts, async (t)
     ]);
   });
 
+  await t.test("the editor's own chat, enabled with its settings and without, and taken back", async (t) => {
+    const question =
+      /^Enable the editor's built-in extension GitHub\.copilot-chat\? \| It works .* without a sign-in.*These settings change.*• runner\.contextLength: a context window of 32,768 tokens.*takes them back\. \| Enable, Enable Without Settings$/s;
+    const enables = 'workbench.extensions.installExtension ["GitHub.copilot-chat",{"enable":true}]';
+    const rest = 'To disable the chat itself, disable its extension. | Show the Extension';
+    await playAll(t, [
+      { run: 'setContextLength', answers: ['The runner decides'], asks: [/^How Large/] },
+      { run: 'enableChat', asks: [question], sets: ['contextLength', 0] },
+      {
+        run: 'enableChat',
+        answers: ['Enable Without Settings'],
+        asks: [question],
+        does: [enables],
+        sets: ['contextLength', 0],
+      },
+      { run: 'resetChat', asks: [`No setting is left to take back. ${rest}`] },
+      {
+        run: 'enableChat',
+        answers: ['Enable'],
+        asks: [question],
+        does: [enables],
+        sets: ['contextLength', 32_768],
+      },
+      {
+        run: 'resetChat',
+        answers: ['Show the Extension'],
+        asks: [new RegExp(`^Taken back: .*runner\\.contextLength\\. ${rest.replace('|', '\\|')}$`)],
+        does: ['extension.open ["GitHub.copilot-chat"]'],
+        sets: ['contextLength', 0],
+      },
+      { run: 'writeCommitMessage', asks: ['There is no change to write a message for.'] },
+    ]);
+  });
+
   await t.test('a new Modelfile, and what Runner starts', async (t) => {
     const step = (number: number, of: number, choices: string | RegExp = '') =>
       new RegExp(`^New Modelfile \\(${number} of ${of}\\)${choices === '' ? '$' : ` \\| ${choices}`}`);
@@ -477,6 +526,29 @@ t.test('what each command asks, and what comes of the answers', parts, async (t)
       ],
       'who leaves a question makes none',
     );
+  });
+
+  await t.test('a model from the Modelfile that is shown, or its first mistake', async (t) => {
+    await show(editor, 'wrong.modelfile');
+    await playAll(t, [
+      {
+        run: 'createModel',
+        answers: [' made:1b '],
+        result: false,
+        asks: ['Create a Model', /temperature needs a number/],
+      },
+    ]);
+    const selected = await editor.evaluate(({ vscode }) => {
+      const { document, selection } = vscode.window.activeTextEditor ?? {};
+      return document && selection && document.getText(selection);
+    });
+    t.equal(selected, 'warm');
+    await show(editor, 'Modelfile');
+    await playAll(t, [
+      { run: 'createModel', answers: [' '], asks: ['Create a Model'] },
+      { run: 'createModel', answers: [' made:1b '], asks: ['Create a Model'] },
+    ]);
+    t.match(runner.bodies('/api/create').at(-1), { model: 'made:1b', from: 'qwen3:8b' });
   });
 
   await t.test('the rows of the views, with their menus and their words for screen readers', async (t) => {
@@ -589,6 +661,16 @@ function select(editor: Editor, range: readonly [number, number, number, number]
       shown.selection = new vscode.Selection(line, column, endLine, endColumn);
     },
     { path: join(editor.workspace, 'a.ts'), range },
+  );
+}
+
+/** Shows a file of the workspace. */
+function show(editor: Editor, name: string): Promise<void> {
+  return editor.evaluate(
+    async ({ vscode, argument }) => {
+      await vscode.window.showTextDocument(vscode.Uri.file(argument));
+    },
+    join(editor.workspace, name),
   );
 }
 

@@ -121,7 +121,8 @@ const scripted = {
     const answer = script.answers.shift();
     const problem = await validateInput?.(answer ?? '');
     script.asked.push({ title, value, password, problem: problem?.message ?? problem });
-    return typeof problem === 'string' ? undefined : answer;
+    const { Error: wrong } = vscode.InputBoxValidationSeverity;
+    return typeof problem === 'string' || problem?.severity === wrong ? undefined : answer;
   },
   'window.createInputBox': (script) => createScriptedBox(script),
   'window.setStatusBarMessage': (script, [message]) => void script.done.push(message),
