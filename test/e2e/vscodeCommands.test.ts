@@ -3,6 +3,7 @@ import type { Test } from 'tap';
 import t from 'tap';
 import type * as vscode from 'vscode';
 import {
+  ask,
   type Editor,
   editorParts,
   endEditors,
@@ -10,6 +11,7 @@ import {
   modelIds,
   type Script,
   startEditor,
+  transcript,
 } from '../support/editor.ts';
 import { needs } from '../support/parts.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
@@ -473,6 +475,29 @@ t.test('what each command asks, and what comes of the answers', parts, async (t)
       },
       { run: 'writeCommitMessage', asks: ['There is no change to write a message for.'] },
     ]);
+  });
+
+  await t.test('a question without words is sent only with an attachment', async (t) => {
+    await playAll(t, [{ run: 'chatWithModel', given: [row], does: [/chat\.open/] }]);
+    const chats = () => runner.bodies('/api/chat').length;
+    const before = chats();
+    await ask(editor, '@runner');
+    t.ok(await transcript(editor, /There is no question yet\. Write it after @runner\./));
+    t.equal(chats(), before);
+    runner.say('Two numbers.');
+    await ask(editor, '@runner', ['a.ts']);
+    t.ok(await transcript(editor, /Two numbers\./));
+    t.match(JSON.stringify(runner.bodies('/api/chat').at(-1)), /let a = 1;/);
+    await ask(editor, '@runner /model nobody');
+    t.ok(await transcript(editor, /nobody is not installed\./));
+    await ask(editor, '@runner /model far:4b');
+    t.ok(
+      await transcript(
+        editor,
+        /far:4b is on the server box\. Clear the setting runner\.chatModel, which names qwen3:8b/,
+      ),
+    );
+    await playAll(t, [{ run: 'letPickerDecide', does: [/^The model in the picker/] }]);
   });
 
   await t.test('a new Modelfile, and what Runner starts', async (t) => {
