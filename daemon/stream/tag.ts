@@ -302,7 +302,7 @@ export class Tag implements Mode {
     if (!mayHoldOpening(held)) return this.#refuse(next);
     this.#held = held.slice(0, 1);
     this.#refuse(next);
-    if (held.length > 1) this.#reply.replay(held.slice(1));
+    this.#reply.replay(held.slice(1));
     return next;
   }
 
@@ -315,5 +315,5 @@ export class Tag implements Mode {
 
 /** Whether an opening may begin after the first character. */
 function mayHoldOpening(held: string): boolean {
-  return held.length > 1 && (held.includes('<', 1) || held.includes('[', 1) || held.includes(']', 1));
+  return /[<[\]]/.test(held.slice(1));
 }

@@ -836,6 +836,43 @@ for (const one of cases) {
   });
 }
 
+t.test('what nests deeper than any call needs is text', async (t) => {
+  const around = (open: string, close: string, depth: number, inside: string) =>
+    open.repeat(depth) + inside + close.repeat(depth);
+  const given =
+    (form: (value: string) => string, [open, close]: readonly [string, string]) =>
+    (depth: number) =>
+      form(around(open, close, depth, '1'));
+  const [list, object] = [['[', ']'] as const, ['{"b":', '}'] as const];
+  const json = (value: string) => `<tool_call>{"name":"get","arguments":{"a":${value}}}</tool_call>`;
+  const byName = (value: string) => `<tool_call>{"get":{"a":${value}}}</tool_call>`;
+  const python = (value: string) => `[get(a=${value})]`;
+  const empty = '"name":"get","arguments":{}';
+  const forms: readonly (readonly [name: string, most: number, replyOf: (depth: number) => string])[] = [
+    ['lists', 63, given(json, list)],
+    ['objects', 63, given(json, object)],
+    ['objects of a call by its name', 63, given(byName, object)],
+    ['lists of Python', 64, given(python, list)],
+    ['objects of Python', 64, given(python, object)],
+    ['braces', 5, (depth) => `<tool_call>${around('{', '}', depth, empty)}</tool_call>`],
+    [
+      'braces of arguments',
+      64,
+      (depth) => `<tool_call>{"name":"get","arguments":${around('{', '}', depth, '"a":1')}}</tool_call>`,
+    ],
+    ['wrappers', 4, (depth) => around('{"function":', '}', depth, `{${empty}}`)],
+    ['lists of calls', 4, (depth) => around('{"tool_calls":[', ']}', depth, `{${empty}}`)],
+  ];
+  for (const [name, most, replyOf] of forms) {
+    const isCall = (depth: number) => {
+      const [first] = say(parse({ name, input: replyOf(depth), want: [] }, 7));
+      return typeof first === 'object' && 'call' in first;
+    };
+    t.ok(isCall(most), name);
+    t.notOk(isCall(most + 1), `${name}, one too many`);
+  }
+});
+
 t.test('a stream that ends for another reason gives back the same', async (t) => {
   for (const reason of ['cancelled', 'error', 'length']) {
     const parser = createStreamParser({ tools, contextTags });
