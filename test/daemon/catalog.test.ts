@@ -408,6 +408,10 @@ t.test('a listing is fresh for an hour', async (t) => {
   t.strictSame(await asked(), { requests: 1 });
   turn.time += hour - 1;
   t.strictSame(await asked(), { requests: 0 });
+  const leaving = new AbortController();
+  const left = catalog.cloud(none, leaving.signal);
+  leaving.abort();
+  await t.rejects(left, { name: 'AbortError' }, 'who has left gets not even a fresh one');
   turn.time += 1;
   t.strictSame(await asked(), { requests: 1 });
   t.strictSame(await asked(true), { requests: 1 }, 'refresh');

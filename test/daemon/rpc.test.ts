@@ -157,6 +157,36 @@ t.test('bytes that are not a frame are reported, and reading goes on', async (t)
   }
 });
 
+t.test('which messages are passed on, refused or dropped', async (t) => {
+  const passed: readonly (readonly [body: string, want: object])[] = [
+    ['{"id":1,"method":"shutdown","params":null}', { id: 1, method: 'shutdown' }],
+    ['{"method":"exit","params":null}', { method: 'exit' }],
+    ['{"id":"a","method":"m","params":[]}', { id: 'a', method: 'm', params: [] }],
+    ['{"method":"m"}', { method: 'm' }],
+    ['{"method":"$/cancelRequest","params":{"id":1}}', { method: '$/cancelRequest', params: { id: 1 } }],
+    ['{"id":1,"result":null}', { id: 1, result: null }],
+    ['{"id":null,"error":{}}', { id: null, error: {} }],
+  ];
+  for (const [body, want] of passed) {
+    const { messages, problems } = await readFrames([Buffer.from(frame(body))]);
+    t.strictSame([messages, problems], [[want], []], body);
+  }
+  const others: readonly (readonly [body: string, codes: readonly number[]])[] = [
+    ['{"method":"m","params":null}', []],
+    ['{"method":"m","params":7}', []],
+    ['{"method":"$/cancelRequest","params":{"id":{}}}', []],
+    ['{"method":"$/cancelRequest","params":[1]}', []],
+    ['{"id":1,"method":"m","params":null}', [-32602]],
+    ['{"id":true,"result":1}', [-32600]],
+    ['{"id":1,"error":5}', [-32600]],
+    ['{"id":1}', [-32600]],
+  ];
+  for (const [body, codes] of others) {
+    const { messages, problems } = await readFrames([Buffer.from(frame(body))]);
+    t.strictSame([messages, problems.map(({ code }) => code)], [[], codes], body);
+  }
+});
+
 t.test('an endless header is dropped, but not the next one that begins at its end', async (t) => {
   const good = frame(note(1));
   const largest = 8 * 1024;
