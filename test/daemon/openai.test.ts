@@ -4,6 +4,8 @@ import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { RunnerError } from '../../daemon/base/errors.ts';
 import { createTransport } from '../../daemon/runner/http/transport.ts';
+import { CallDeltas } from '../../daemon/runner/openai/callDeltas.ts';
+import { ChatAnswer, nothing } from '../../daemon/runner/openai/chatAnswer.ts';
 import { openaiErrors } from '../../daemon/runner/openai/errorTexts.ts';
 import { readEvents, type StreamEvent } from '../../daemon/runner/openai/eventStream.ts';
 import { createFillReader } from '../../daemon/runner/openai/fillAnswer.ts';
@@ -471,6 +473,114 @@ t.test('tool calls arrive in pieces', async (t) => {
   t.match(standIn.bodies('/v1/chat/completions').at(-1), {
     tools: [{ type: 'function', function: { name: 'get_weather' } }],
   });
+});
+
+t.test('pieces of calls of any kind are joined, and a wrong piece harms no other', async (t) => {
+  const read = (...deltas: readonly unknown[]) => {
+    const calls = new CallDeltas();
+    t.ok(calls.isEmpty);
+    for (const delta of deltas) calls.add(delta);
+    return { ...calls.read(), isEmpty: calls.isEmpty };
+  };
+  const f = (given?: unknown, name: unknown = 'f') => ({ function: { name, arguments: given } });
+  const called = (given: object, id?: string) => ({
+    ...(id === undefined ? {} : { id }),
+    name: 'f',
+    arguments: given,
+  });
+  const deep = '['.repeat(600) + ']'.repeat(600);
+  const cases: readonly (readonly [name: string, deltas: readonly unknown[], want: object])[] = [
+    ['none', [undefined, {}, ['x']], { isEmpty: true }],
+    ['without an index', [[f('{}'), f('{"a":1}')]], { calls: [called({}), called({ a: 1 })] }],
+    ['an object instead of its text', [[f({ a: 1 })]], { calls: [called({ a: 1 })] }],
+    ['no arguments, or blanks', [[f(), f(' ')]], { calls: [called({}), called({})] }],
+    ['an index far away', [[{ index: 7, ...f('{}') }]], { calls: [called({})] }],
+    [
+      'the first name and the first identifier count',
+      [[{ id: '', ...f('{') }], [{ id: 'a', ...f('}', 'g') }], [{ id: 'b', ...f('', 'h') }]],
+      { calls: [called({}, 'a')] },
+    ],
+    ['a name that comes later', [[f('{', '')], [f('}')]], { calls: [called({})] }],
+    ['no name at all', [[f('{}', 7)]], { calls: [], isEmpty: false }],
+    ['no function', [[{ id: 'a' }], [f('{}')]], { calls: [called({}, 'a')] }],
+    ['a list, and what nests too deep', [[f('[]'), f(`{"a":${deep}}`)]], { malformed: ['f', 'f'] }],
+  ];
+  for (const [name, deltas, want] of cases)
+    t.strictSame(read(...deltas), { calls: [], malformed: [], isEmpty: false, ...want }, name);
+  const many = read(
+    Array.from({ length: 1_001 }, () => f('{}')),
+    [f('')],
+  );
+  t.equal(many.calls.length, 1_000, 'an answer has no more calls');
+  const most = 4 * 1024 * 1024;
+  t.strictSame(read([f(' '.repeat(most))]).calls, [called({})]);
+  t.throws(() => read([f(' '.repeat(most)), f(' ')]), failsWith({ kind: 'bad-response' }));
+});
+
+t.test('the events of an answer, of a chat and of a gap', async (t) => {
+  const subject = { server: 'default' };
+  const event = (data: object | string) => ({
+    name: 'message',
+    data: typeof data === 'string' ? data : JSON.stringify(data),
+  });
+  const choice = (given: object) => ({ choices: [given] });
+  const fill = (...events: readonly (object | string)[]) => {
+    const read = createFillReader(subject);
+    return events.map((data) => read(event(data)));
+  };
+  const end = (doneReason: string, text = '') => ({ text, done: true, doneReason });
+  t.strictSame(fill({ content: 'a' }, { content: 'b', stop: true, stop_type: 'limit' }), [
+    { text: 'a', done: false },
+    end('length', 'b'),
+  ]);
+  t.strictSame(fill({ content: '', stop: true, stop_type: 'eos' }, { content: 'c', stop: 1 }), [
+    end('stop'),
+    { text: 'c', done: false },
+  ]);
+  t.strictSame(
+    fill(
+      choice({ text: 'a' }),
+      choice({ finish_reason: 'length' }),
+      choice({ text: 'b', finish_reason: 'stop' }),
+      ' [DONE]\r',
+    ),
+    [{ text: 'a', done: false }, undefined, { text: 'b', done: false }, end('length')],
+    'the first reason counts',
+  );
+  t.strictSame(fill(choice({ finish_reason: 'stop' }), '[DONE]').at(-1), end('stop'));
+  t.strictSame(fill('7', {}, { choices: 7 }, { choices: [7] }), [undefined, undefined, undefined, undefined]);
+  t.throws(() => fill(choice({ text: 'a' }), '[DONE]'), failsWith({ kind: 'bad-response' }));
+
+  const chat = (...events: readonly (object | string)[]) => {
+    const answer = new ChatAnswer(subject);
+    return events.map((data) => answer.read(event(data)));
+  };
+  const said = (part: object) => ({ ...nothing, ...part });
+  t.strictSame(
+    chat(
+      choice({ delta: { content: 'a', reasoning_content: 'b', reasoning: 'b' } }),
+      choice({ delta: { content: null, reasoning: 'c' } }),
+      choice({ delta: { content: '' } }),
+      choice({ finish_reason: 'length' }),
+      choice({ delta: {}, finish_reason: 'stop' }),
+      { usage: { prompt_tokens: 3, completion_tokens: -1 } },
+      ' [DONE]\r',
+    ),
+    [
+      said({ content: 'a', thinking: 'b' }),
+      said({ thinking: 'c' }),
+      ...[undefined, undefined, undefined, undefined],
+      said({ done: true, doneReason: 'length', promptTokens: 3 }),
+    ],
+  );
+  t.match(
+    chat(
+      choice({ finish_reason: 'stop' }),
+      { usage: { prompt_tokens: 0.5, completion_tokens: 4 } },
+      '[DONE]',
+    ).at(-1),
+    { doneReason: 'stop', promptTokens: 0, completionTokens: 4 },
+  );
 });
 
 t.test('a call in the text is news only where the server reads calls itself', async (t) => {

@@ -162,6 +162,13 @@ t.test('what cannot be a call any more is let go at once', async (t) => {
   }
 });
 
+t.test('each row of the families says whose it is, and where its form is documented', async (t) => {
+  const names = families.flatMap(({ family }) => family.split(', '));
+  t.strictSame(names, [...new Set(names)], 'each family has one row');
+  for (const { family, source } of families)
+    t.ok(/\w/.test(family) && /\w/.test(source), `${family}: ${source}`);
+});
+
 t.test('each mark of each family is in a reply that the tables read', async (t) => {
   const isCall = (part: Part) => typeof part === 'object' && 'name' in part;
   const isThinking = (part: Part) => typeof part === 'object' && 'think' in part;
