@@ -86,12 +86,12 @@ export function typedSince(before: CursorContext, now: CursorContext): string | 
  * equal.
  */
 function endsAlike(one: string, other: string): boolean {
-  return one.length < other.length ? other.endsWith(one) : one.endsWith(other);
+  return one.endsWith(other) || other.endsWith(one);
 }
 
 /** The two texts may end at different places. */
 function beginsAlike(one: string, other: string): boolean {
-  return one.length < other.length ? other.startsWith(one) : one.startsWith(other);
+  return one.startsWith(other) || other.startsWith(one);
 }
 
 function isSameAfter(before: string, now: string): boolean {
