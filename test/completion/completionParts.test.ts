@@ -825,6 +825,8 @@ t.test('what was typed between two places', async (t) => {
     { name: 'a word', before: 'a = │\nb', now: 'a = one│\nb', want: 'one' },
     { name: 'a line', before: 'f {│\n}', now: 'f {\n  x│\n}', want: '\n  x' },
     { name: 'at the end', before: 'a = │', now: 'a = 1│', want: '1' },
+    { name: 'all of the document', before: '│', now: 'a│', want: 'a' },
+    { name: 'a document that became shorter', before: 'a = 1│', now: '│', want: undefined },
     { name: 'erased', before: 'a = 1│', now: 'a = │', want: undefined },
     { name: 'another place', before: 'a = │\nb = 1\n', now: 'a = \nb = │1\n', want: undefined },
     { name: 'before it', before: 'a = │\n', now: 'b = 1│\n', want: undefined },

@@ -518,7 +518,7 @@ t.test('pieces of calls of any kind are joined, and a wrong piece harms no other
 });
 
 t.test('the events of an answer, of a chat and of a gap', async (t) => {
-  const subject = { url: 'http://127.0.0.1', server: 'default' };
+  const subject = { url: 'http://127.0.0.1', server: 'default', redact: (text: string) => text };
   const event = (data: object | string) => ({
     name: 'message',
     data: typeof data === 'string' ? data : JSON.stringify(data),
