@@ -122,6 +122,26 @@ const cases: readonly { name: string; site: Partial<Site>; want: RegExp; isFine?
     want: /90 seconds apart/,
   },
   {
+    name: 'a clock that is behind',
+    site: { mcp: () => refusal({ ...challenge, date: new Date(now - 31_000).toUTCString() }) },
+    want: /are 31 seconds apart/,
+  },
+  {
+    name: 'the least status of a redirect',
+    site: { mcp: () => new Response('', { status: 300, headers: { location: '/x' } }) },
+    want: /redirects to \/x\./,
+  },
+  {
+    name: 'no redirect',
+    site: { mcp: () => new Response('', { status: 400 }) },
+    want: /answers with 400, but/,
+  },
+  {
+    name: 'a service that fails',
+    site: { mcp: () => new Response('', { status: 500 }) },
+    want: /answers with 500: the service behind it is not running/,
+  },
+  {
     name: 'a proxy that keeps /.well-known/ to itself',
     site: { resource: () => new Response('not here', { status: 404 }) },
     want: /must pass \/\.well-known\/ on/,
@@ -185,7 +205,20 @@ for (const { name, site, want, isFine = false } of cases)
     const one = found.find(({ text }) => want.test(text));
     t.ok(one, JSON.stringify(found));
     t.equal(one?.isFine, isFine);
+    t.equal(found.filter((any) => !any.isFine).length, isFine ? 0 : 1, 'nothing else is wrong');
   });
+
+t.test('clocks that are half a minute apart are good enough', async (t) => {
+  for (const drift of [-30_000, 30_000]) {
+    const date = new Date(now + drift).toUTCString();
+    const found = await follow({ mcp: () => refusal({ ...challenge, date }) });
+    t.strictSame(
+      found.map(({ isFine }) => isFine),
+      [true],
+      String(drift),
+    );
+  }
+});
 
 t.test('an endpoint on this machine needs no https', async (t) => {
   const found = await follow({

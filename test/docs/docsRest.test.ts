@@ -22,7 +22,7 @@ import { createProxyCheck } from '../../docs-service/http/trustedProxies.ts';
 import { IndexUnavailableError } from '../../docs-service/search/documentIndex.ts';
 import { openTestApp } from '../support/docsApp.ts';
 import { documentOf } from '../support/documents.ts';
-import { golden } from '../support/golden.ts';
+import { golden, withoutProse } from '../support/golden.ts';
 import { needs } from '../support/parts.ts';
 import { textOf } from '../support/pdfFiles.ts';
 import { pictures } from '../support/pictures.ts';
@@ -1255,16 +1255,6 @@ t.test('what generated clients are made from changes only on purpose', async (t)
   const { actual, accepted } = golden('openapi.json', withoutProse(json()));
   t.strictSame(JSON.parse(actual), JSON.parse(accepted || '{}'), 'ACCEPT=1 accepts a change');
 });
-
-/** Sentences may be worded anew, and the version is that of the test. */
-function withoutProse(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutProse);
-  if (typeof value !== 'object' || value === null) return value;
-  const kept = Object.entries(value).filter(
-    ([key, inner]) => !(['description', 'summary', 'version'].includes(key) && typeof inner === 'string'),
-  );
-  return Object.fromEntries(kept.map(([key, inner]) => [key, withoutProse(inner)]));
-}
 
 t.test('the reference tells people what openapi.json tells programs', async (t) => {
   const { body } = await usual.get('/docs', { headers: { authorization: '' } });

@@ -13,6 +13,7 @@ import * as protocol from '../../docs-service/mcp/mcpProtocol.ts';
 import { createStdioConnection } from '../../docs-service/mcp/stdioConnection.ts';
 import { IndexUnavailableError } from '../../docs-service/search/documentIndex.ts';
 import { openTestApp } from '../support/docsApp.ts';
+import { golden, withoutProse } from '../support/golden.ts';
 import { markdownReaders, unlistedIn } from '../support/markdownReaders.ts';
 import { connectClient, connectNewerClient, listenForMcp, textOf } from '../support/mcpClients.ts';
 import { writeFiles } from '../support/temporaryFolder.ts';
@@ -135,6 +136,33 @@ t.test('connectors that look for two tools get them if the operator says so', as
   t.match(await call('search', {}), { isError: true, content: [{ text: /"query" is missing/ }] });
 });
 
+t.test('what agents are told about tools, prompts and resources changes only on purpose', async (t) => {
+  const { url, createToken } = await openMcp(t, { hasConnectorTools: true });
+  const client = await connectClient(t, url, await createToken());
+  const [{ tools }, { prompts }, { resourceTemplates }] = await Promise.all([
+    client.listTools(),
+    client.listPrompts(),
+    client.listResourceTemplates(),
+  ]);
+  const { actual, accepted } = golden('mcp.json', withoutProse({ tools, prompts, resourceTemplates }));
+  t.strictSame(JSON.parse(actual), JSON.parse(accepted || '{}'), 'ACCEPT=1 accepts a change');
+  const found = await client.callTool({ name: 'search_docs', arguments: { query: 'words' } });
+  t.notMatch(found.structuredContent, { notice: String }, 'nothing is missing');
+});
+
+t.test('prompts and their completion', async (t) => {
+  const { url, createToken } = shared;
+  const client = await connectClient(t, url, await createToken());
+  const ask = (question: string) => client.getPrompt({ name: 'answer_from_docs', arguments: { question } });
+  t.match((await ask(` ${'x'.repeat(10_000)} `)).messages[0]?.content, { text: /Question: x{10000}$/ });
+  await t.rejects(ask('x'.repeat(10_001)), { code: -32_602, message: /at most 10000 characters/ });
+  await t.rejects(ask('  '), { code: -32_602, message: /"question" is missing/ });
+  const complete = (name: string) =>
+    client.complete({ ref: { type: 'ref/prompt', name }, argument: { name: 'question', value: 'W' } });
+  t.strictSame((await complete('answer_from_docs')).completion, { values: [], hasMore: false });
+  await t.rejects(complete('other'), { code: -32_602, message: /There is no prompt "other"/ });
+});
+
 t.test('an excerpt is sanitised on its own', async (t) => {
   const { url, createToken } = other;
   const client = await connectClient(t, url, await createToken());
@@ -237,6 +265,9 @@ t.test('the tools', async (t) => {
     ],
   });
 
+  const size = files['long.md'].length;
+  const atEnd = { markdown: '', offset: size, totalChars: size, nextOffset: undefined };
+  t.match(await call('get_doc_markdown', { slug: 'long', offset: size }), atEnd, 'nothing is after the end');
   let joined = '';
   for (let offset: number | undefined = 0; offset !== undefined; ) {
     const page = (await call('get_doc_markdown', { slug: 'long', offset, maxChars: 1_000 })) as {
@@ -412,6 +443,30 @@ t.test('a list of many resources comes in pages', async (t) => {
     argument: { name: 'slug', value: 'n' },
   });
   t.match(completion, { values: { length: 100 }, hasMore: true });
+  const { completion: fewer } = await client.complete({
+    ref: { type: 'ref/resource', uri: 'docs://doc/{slug}' },
+    argument: { name: 'slug', value: 'n2' },
+  });
+  t.match(fewer, { values: { length: 61 }, hasMore: false });
+});
+
+t.test('a list that has just one page has no cursor, and says of each resource what is known', async (t) => {
+  const { app, createToken } = await openTestApp(t, {
+    ...Object.fromEntries(Array.from({ length: 97 }, (_, at) => [`n${at}.md`, `# N${at}`])),
+    'new.md': '---\ntitle: New\ndate: 2026-01-01\ndescription: About it.\n---\n',
+    'collections/a.yaml': 'title: A\ndescription: Of a.\ndocs: [n1]',
+    'collections/b.yaml': 'docs: [n1]',
+  });
+  const client = await connectClient(t, await listenForMcp(app), await createToken());
+  const { resources, nextCursor } = await client.listResources();
+  t.strictSame([resources.length, nextCursor], [100, undefined]);
+  const mimeType = 'text/markdown';
+  t.strictSame(resources.slice(0, 4), [
+    { uri: 'docs://collection/a', name: 'a', title: 'A', mimeType, description: 'Of a.' },
+    { uri: 'docs://collection/b', name: 'b', title: 'b', mimeType },
+    { uri: 'docs://doc/new', name: 'new', title: 'New', mimeType, description: 'About it.' },
+    { uri: 'docs://doc/n0', name: 'n0', title: 'N0', mimeType },
+  ]);
 });
 
 t.test('a title above the text of a resource is neither a tag nor a link', async (t) => {

@@ -592,6 +592,12 @@ t.test('found words are marked, and no text is lost or becomes HTML', async (t) 
     { name: 'a prefix', text: 'models', query: 'mod*', want: '<mark>models</mark>' },
     { name: 'a phrase', text: 'a b a', query: '"a b"', want: '<mark>a b</mark> a' },
     { name: 'what overlaps', text: 'a b c', query: '"a b" "b c" b', want: '<mark>a b c</mark>' },
+    {
+      name: 'what overlaps behind another word',
+      text: 'one two three four',
+      query: 'one "two three" three "three four"',
+      want: '<mark>one</mark> <mark>two three four</mark>',
+    },
     { name: 'what touches', text: '検索全文', query: '検索 全文', want: '<mark>検索全文</mark>' },
     { name: 'not what is left out', text: 'a b', query: 'a -b', want: '<mark>a</mark> b' },
     { name: 'accents', text: 'Zürich', query: 'zurich', want: '<mark>Zürich</mark>' },

@@ -712,6 +712,85 @@ t.test('a client that the owner added', async (t) => {
   t.equal(refreshed.json().error, 'invalid_grant', 'what it was allowed ends with it');
 });
 
+t.test('what clients read about the service, and about themselves and their tokens', async (t) => {
+  const app = shared;
+  const ask = async (url: string) => app.app.inject({ url, headers: { host: '127.0.0.1:4000' } });
+  const resource = await ask('/.well-known/oauth-protected-resource/mcp');
+  t.equal(resource.headers['cache-control'], 'public, max-age=300');
+  t.strictSame(resource.json(), {
+    ...{ resource: `${origin}/mcp`, authorization_servers: [origin], scopes_supported: ['read'] },
+    ...{ bearer_methods_supported: ['header'], resource_name: 'runner-docs' },
+    resource_documentation: `${origin}/docs`,
+  });
+  const server = await ask('/.well-known/oauth-authorization-server');
+  t.equal(server.headers['cache-control'], 'public, max-age=300');
+  t.strictSame(server.json(), {
+    issuer: origin,
+    authorization_endpoint: `${origin}/authorize`,
+    token_endpoint: `${origin}/token`,
+    client_id_metadata_document_supported: true,
+    registration_endpoint: `${origin}/register`,
+    introspection_endpoint: `${origin}/introspect`,
+    introspection_endpoint_auth_methods_supported: ['Bearer'],
+    revocation_endpoint: `${origin}/revoke`,
+    revocation_endpoint_auth_methods_supported: ['none'],
+    userinfo_endpoint: `${origin}/userinfo`,
+    scopes_supported: ['read', 'draft', 'profile', 'email'],
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: ['authorization_code', 'refresh_token'],
+    token_endpoint_auth_methods_supported: ['none'],
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true,
+    service_documentation: `${origin}/docs`,
+  });
+  const page = (length: number) => 'https://app.example/'.padEnd(length, 'a');
+  const register = (payload: object) =>
+    app.app.inject({
+      ...{ method: 'POST', url: '/register', headers: { host: '127.0.0.1:4000' } },
+      ...{ payload, remoteAddress: '192.0.9.1' },
+    });
+  const redirects = Array.from({ length: 20 }, (_, at) => `https://app.example/${at}`);
+  const registered = await register({ redirect_uris: redirects, client_uri: page(2_048) });
+  t.strictSame(registered.json(), {
+    client_id: registered.json().client_id,
+    client_id_issued_at: Math.floor(app.now() / 1_000),
+    client_uri: page(2_048),
+    redirect_uris: redirects,
+    token_endpoint_auth_method: 'none',
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+  });
+  t.equal(registered.headers['cache-control'], 'no-store');
+  const more = await register({ redirect_uris: [...redirects, 'https://app.example/20'] });
+  t.match([more.statusCode, more.json().error_description], [400, /1 to 20 addresses/]);
+  for (const client_uri of [page(2_049), 'ftp://app.example/', 'https://a@app.example/', 'app', 1]) {
+    const answer = await register({ redirect_uris: redirects, client_uri });
+    t.strictSame(
+      [answer.statusCode, answer.json().client_uri],
+      [201, undefined],
+      String(client_uri).slice(0, 40),
+    );
+  }
+  const { access_token: token } = (await app.redeem((await app.allow()).get('code') ?? '')).json();
+  const issued = Math.floor(app.now() / 1_000);
+  t.strictSame((await app.post('/introspect', { token }, await app.createToken())).json(), {
+    ...{ active: true, me: `${origin}/`, client_id: app.client, scope: 'read', token_type: 'Bearer' },
+    ...{ exp: issued + 3_600, iat: issued, iss: origin, aud: `${origin}/mcp` },
+  });
+  const own = await app.createToken();
+  const about = (await app.post('/introspect', { token: own }, await app.createToken())).json();
+  t.match(about, { active: true, me: `${origin}/`, client_id: `${origin}/` }, 'a token of the owner');
+
+  const id = String(registered.json().client_id);
+  const browser = app.openBrowser();
+  const asks = (client_id: string, redirect_uri: string) => app.authorizeUrl({ client_id, redirect_uri });
+  await signIn(browser, asks(id, 'https://app.example/7'));
+  const consent = await browser.open(asks(id, 'https://app.example/7'));
+  t.match(consent.body, '<span class="host"><bdi class="foreign">app.example</bdi></span>');
+  t.notMatch(consent.body, "not the app's own site", 'a client without an address has no site of its own');
+});
+
 t.test('until a password is set, the page says how to set one, and every password is wrong', async (t) => {
   const { openBrowser, authorizeUrl } = await openSignInApp(t, { hasPassword: false });
   const browser = openBrowser();

@@ -17,3 +17,13 @@ export function golden(
   }
   return { actual: text, accepted: existsSync(path) ? readFileSync(path, 'utf8') : '' };
 }
+
+/** A description without its sentences, which may be worded anew, and without its version. */
+export function withoutProse(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutProse);
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(value).filter(
+    ([key, inner]) => !(['description', 'summary', 'version'].includes(key) && typeof inner === 'string'),
+  );
+  return Object.fromEntries(kept.map(([key, inner]) => [key, withoutProse(inner)]));
+}
