@@ -58,10 +58,13 @@ t.test('the nearest sections are found, exactly or by signs', async (t) => {
   const table = new VectorTable(dimensions);
   for (const [at, vector] of vectors.entries())
     table.put(`doc-${at}`, at % 10 === 0, [undefined, vector, vector]);
-  const cosine = (one: Int8Array, other: Int8Array) => {
-    const dot = one.reduce((sum, step, at) => sum + step * (other[at] ?? 0), 0);
-    return dot / Math.hypot(...one) / Math.hypot(...other);
+  const dot = (one: Int8Array, other: Int8Array) => {
+    let sum = 0;
+    for (let at = 0; at < one.length; at++) sum += (one[at] ?? 0) * (other[at] ?? 0);
+    return sum;
   };
+  const cosine = (one: Int8Array, other: Int8Array) =>
+    dot(one, other) / Math.hypot(...one) / Math.hypot(...other);
   const [question] = vectors.filter((vector) => vector !== undefined);
   if (!question) throw new Error('There is no vector.');
   const expected = vectors
@@ -81,7 +84,7 @@ t.test('the nearest sections are found, exactly or by signs', async (t) => {
 
   // Of many rows, signs choose those that are compared. Groups of vectors are near to each other, as in a language.
   const large = new VectorTable(256);
-  const exact: { readonly slug: string; readonly vector: Int8Array }[] = [];
+  const exact: { readonly slug: string; readonly vector: Int8Array; readonly length: number }[] = [];
   let state = 1;
   const next = () => ((state = (state * 48_271) % 2_147_483_647) / 2_147_483_647) * 2 - 1;
   const subjects = Array.from({ length: 300 }, () => Float32Array.from({ length: 256 }, next));
@@ -90,14 +93,14 @@ t.test('the nearest sections are found, exactly or by signs', async (t) => {
     const vector = subject && compactVector(subject.map((number) => number + next() * 0.8));
     if (!vector) continue;
     large.put(`doc-${at}`, false, [vector]);
-    exact.push({ slug: `doc-${at}`, vector });
+    exact.push({ slug: `doc-${at}`, vector, length: Math.hypot(...vector) });
   }
   let same = 0;
   for (const subject of subjects.slice(0, 20)) {
     const asked = compactVector(subject);
     if (!asked) continue;
     const best = exact
-      .map(({ slug, vector }) => ({ slug, near: cosine(asked, vector) }))
+      .map(({ slug, vector, length }) => ({ slug, near: dot(asked, vector) / length }))
       .sort((one, other) => other.near - one.near)
       .slice(0, 10)
       .map(({ slug }) => slug);
