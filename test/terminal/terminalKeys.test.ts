@@ -367,6 +367,7 @@ t.test('the keys of vi', async (t) => {
     ['|one two', 'dwp', 'tone| wo'],
     ['|one two', 'yw$p', 'one twoone| '],
     ['|one', 'yyp', 'oon|ene'],
+    ['o|ne', 'yyp', 'onon|ee'],
     ['|ab', 'xP', '|ab'],
     ['|abc', 'd<x', '|bc'],
     ['|abc', 'dzx', '|bc'],

@@ -81,7 +81,7 @@ export class ViKeys {
     if (name === 'y') {
       const [from, to] = rangeOf(command, line);
       this.#register = line.text.slice(from, to);
-      return toLine(line.text, from);
+      return toLine(line.text, command.motion === name ? line.cursor : from);
     }
     return this.#edit(command, typed, line);
   }
