@@ -15,6 +15,7 @@ import {
   regionOf,
 } from '../../docs-service/formats/pdf/regionalFonts.ts';
 import { metrics } from '../../docs-service/formats/pdf/style.ts';
+import { inVisualOrder } from '../../docs-service/formats/pdf/visualOrder.ts';
 import type { Paper } from '../../docs-service/formats/renderJob.ts';
 import { needs, places } from '../support/parts.ts';
 import { drawn, pagesOf, pdfJob, poppler, textOf } from '../support/pdfFiles.ts';
@@ -649,6 +650,32 @@ t.test('Chinese, Japanese and Korean', needs('poppler', 'notoCjk'), async (t) =>
       new RegExp(`NotoSansCJK${face}-Regular[\\s\\S]*NotoSansCJK${face}-Bold`),
     );
   }
+});
+
+t.test('pairs of brackets stand with the words that they belong to', async (t) => {
+  // As python-bidi 0.6.12 places them, with the signs mirrored that it leaves to fonts.
+  const rows: readonly [line: string, rtl: string, ltr: string][] = [
+    ['שלום abc def (2026) סוף', 'ףוס abc def (2026) םולש', 'םולש abc def (2026) ףוס'],
+    ['שלום abc def (2026)', 'abc def (2026) םולש', 'םולש abc def (2026)'],
+    ['שלום (HTTP) סוף', 'ףוס (HTTP) םולש', 'םולש (HTTP) ףוס'],
+    ['שלום HTTP (Hypertext) סוף', 'ףוס HTTP (Hypertext) םולש', 'םולש HTTP (Hypertext) ףוס'],
+    ['שלום HTTP (שלום) סוף', 'ףוס (םולש) HTTP םולש', 'םולש HTTP (םולש) ףוס'],
+    ['שלום f[a(b)] סוף', 'ףוס f[a(b)] םולש', 'םולש f[a(b)] ףוס'],
+    ['עולם (abc עולם) def סוף', 'ףוס def (םלוע abc) םלוע', 'םלוע (abc םלוע) def ףוס'],
+    ['שלום abc (12) [x, (y] z) סוף', 'ףוס (abc (12) [x, (y] z םולש', 'םולש abc (12) [x, (y] z) ףוס'],
+    ['שלום (!) abc', 'abc (!) םולש', 'םולש (!) abc'],
+  ];
+  const placed = (line: string, base: 'ltr' | 'rtl') =>
+    inVisualOrder([{ kind: 'text', text: line, mark: {} }], base)
+      .map(({ text, isRightToLeft }) => (isRightToLeft ? [...text].reverse().join('') : text))
+      .join('');
+  for (const [line, rtl, ltr] of rows) {
+    t.equal(placed(line, 'rtl'), rtl, line);
+    t.equal(placed(`An ${line} x`, 'ltr'), `An ${ltr} x`, `${line}, from left to right`);
+  }
+  // Far more than a line has are placed somehow, in no time.
+  const many = 'ש'.concat('(a)'.repeat(100_000), '('.repeat(100_000));
+  t.equal(placed(many, 'rtl').length, many.length);
 });
 
 t.test('right-to-left text is in its order', needs('poppler', 'dejaVu'), async (t) => {

@@ -1,9 +1,8 @@
 import type { Document } from '../../content/document.ts';
 import { type Direction, tryDirection } from '../language.ts';
 import type { TextPiece } from './inlines.ts';
+import { inVisualOrder, rightToLeftLetters } from './visualOrder.ts';
 
-/** Letters of Hebrew, Arabic and similar scripts, with their punctuation, which their fonts place by themselves. */
-const rightToLeftLetters = '\\u0590-\\u065f\\u066a-\\u06ef\\u06fa-\\u08ff\\ufb1d-\\ufdff\\ufe70-\\ufefc';
 const letter = new RegExp(`[${rightToLeftLetters}]`);
 const letters = new RegExp(letter, 'g');
 
@@ -49,13 +48,13 @@ interface Lines {
 /**
  * The text with its lines broken and everything in the order in which it stands on them, because the printer sets words
  * from left to right. Within a word, the font handles the direction. This follows the Unicode Bidirectional Algorithm
- * without its embeddings and without pairs of brackets. Text that needs no other order stays as it is.
+ * without its embeddings, and with pairs of brackets only within a line. Text that needs no other order stays as it is.
  */
 export function orderedLines(pieces: readonly TextPiece[], lines: Lines): readonly TextPiece[] {
   if (lines.direction === 'ltr' && !hasAdjacentWords(pieces)) return pieces;
   return brokenLines(pieces, lines).flatMap((line, index) => [
     ...(index > 0 ? [lineEnd] : []),
-    ...inVisualOrder(line.flatMap(segmentsOf), lines.direction),
+    ...inVisualOrder(line, lines.direction),
   ]);
 }
 
@@ -116,87 +115,3 @@ function wordsOf(pieces: readonly TextPiece[]): TextPiece[][] {
   }
   return words;
 }
-
-/** A stretch of one direction. `number` follows the text before it; `neutral` follows what is around it. */
-interface Segment {
-  readonly piece: TextPiece;
-  readonly kind: Direction | 'number' | 'neutral';
-}
-
-const parts = new RegExp(
-  `([${rightToLeftLetters}]+)|(\\p{Nd}+(?:[.,:/]\\p{Nd}+)*%?)|(\\u200e|[^${rightToLeftLetters}\\P{L}][^${rightToLeftLetters}\\s\\p{P}\\p{S}]*)|[^]`,
-  'gu',
-);
-
-function segmentsOf(piece: TextPiece): Segment[] {
-  if (piece.mark.code && !letter.test(piece.text) && piece.text.trim()) return [{ piece, kind: 'ltr' }];
-  return Array.from(piece.text.matchAll(parts), ([text, rtl, number, ltr]) => ({
-    piece: { ...piece, text, ...(rtl ? { isRightToLeft: true } : {}) },
-    kind: rtl ? 'rtl' : number ? 'number' : ltr ? 'ltr' : 'neutral',
-  }));
-}
-
-function inVisualOrder(segments: readonly Segment[], base: Direction): TextPiece[] {
-  const levels = levelsOf(segments, base);
-  let placed = segments.map(({ piece, kind }, at) => {
-    const level = levels[at] ?? 0;
-    return { level, piece: level === 1 && kind === 'neutral' ? mirrored(piece) : piece };
-  });
-  for (const least of [2, 1]) placed = withReversed(placed, ({ level }) => level >= least);
-  return placed.map(({ piece }) => piece);
-}
-
-/** 1 is right to left, 2 is left to right within that. */
-function levelsOf(segments: readonly Segment[], base: Direction): number[] {
-  const kinds = directions(segments, base);
-  const outside = base === 'rtl' ? 2 : 0;
-  return kinds.map((kind) => (kind === 'rtl' ? 1 : kind === 'number' ? 2 : outside));
-}
-
-function directions(segments: readonly Segment[], base: Direction): (Direction | 'number')[] {
-  let strong = base;
-  const kinds = segments.map(({ kind }) => {
-    if (kind === 'ltr' || kind === 'rtl') strong = kind;
-    return kind === 'number' && strong === 'ltr' ? 'ltr' : kind;
-  });
-  // Beside a neutral sign, a number counts as the text that it stands in.
-  const sideOf = (kind: Direction | 'number') => (kind === 'number' ? 'rtl' : kind);
-  const after: Direction[] = [];
-  let next = base;
-  for (const kind of kinds.toReversed()) {
-    if (kind !== 'neutral') next = sideOf(kind);
-    after.push(next);
-  }
-  after.reverse();
-  let before = base;
-  return kinds.map((kind, at) => {
-    if (kind === 'neutral') return before === after[at] ? before : base;
-    before = sideOf(kind);
-    return kind;
-  });
-}
-
-/** Each stretch of items that match is reversed. */
-function withReversed<Item>(items: readonly Item[], matches: (item: Item) => boolean): Item[] {
-  const result: Item[] = [];
-  let stretch: Item[] = [];
-  for (const item of items) {
-    if (matches(item)) stretch.push(item);
-    else {
-      result.push(...stretch.reverse(), item);
-      stretch = [];
-    }
-  }
-  return [...result, ...stretch.reverse()];
-}
-
-function mirrored(piece: TextPiece): TextPiece {
-  return { ...piece, text: pairs.get(piece.text) ?? piece.text };
-}
-
-const pairs: ReadonlyMap<string, string> = new Map(
-  ['()', '[]', '{}', '<>', '«»', '‹›'].flatMap(([open = '', close = '']) => [
-    [open, close],
-    [close, open],
-  ]),
-);
