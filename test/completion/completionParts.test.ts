@@ -832,6 +832,7 @@ t.test('what was typed between two places', async (t) => {
     { name: 'before it', before: 'a = │\n', now: 'b = 1│\n', want: undefined },
     { name: 'after it', before: 'a = │\n', now: 'a = 1│ + 2\n', want: undefined },
     { name: 'an editor that closes', before: 'f│\n', now: 'f(│)\n', want: '(' },
+    { name: 'an editor that closes twice', before: 'f│\n', now: 'f(g[│])\n', want: '(g[' },
     { name: 'an editor that closes at the end', before: 'f│', now: 'f(│)', want: '(' },
     {
       name: 'budgets that move on',

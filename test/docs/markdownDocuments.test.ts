@@ -569,6 +569,7 @@ t.test('only the raw HTML of Markdown is sanitised', async (t) => {
       source: '> <a\r\n> href="x" onclick="y">z</a>\r\n',
       want: '> <a href="x">\r\n> z</a>\r\n',
     },
+    { name: 'a sign', source: '<div>\na < b\n</div>\n', want: '<div>\na &lt; b\n</div>\n' },
     { name: 'in a list', source: '- a\n\t- <i style="x">b</i>\n', want: '- a\n\t- <i>b</i>\n' },
     {
       name: 'in a table',

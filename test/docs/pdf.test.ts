@@ -4,9 +4,11 @@ import * as fontkit from 'fontkit';
 import t from 'tap';
 import { lightPalette } from '../../docs-service/formats/markdown/codeColouring.ts';
 import { breakable } from '../../docs-service/formats/pdf/breakable.ts';
+import { orderedLines } from '../../docs-service/formats/pdf/directions.ts';
 import { fontCoverage } from '../../docs-service/formats/pdf/fontCoverage.ts';
 import { tryFontFace } from '../../docs-service/formats/pdf/fontFace.ts';
 import { fontsFingerprint, listFontFiles } from '../../docs-service/formats/pdf/fontFiles.ts';
+import type { TextPiece } from '../../docs-service/formats/pdf/inlines.ts';
 import { createPdf } from '../../docs-service/formats/pdf/pdf.ts';
 import {
   fallbackFiles,
@@ -520,6 +522,7 @@ t.test('the fonts in a folder, and whether they have changed', async (t) => {
     'a.OTF': 'a',
     'c.txt': 'c',
     'empty.ttf': '',
+    'a/in.otf': 'in',
     '1/2/3/4/in.ttc': 'in',
     '1/2/3/4/5/out.otc': 'out',
   };
@@ -529,6 +532,7 @@ t.test('the fonts in a folder, and whether they have changed', async (t) => {
   t.strictSame(list(one), [
     { path: join(one, '1/2/3/4/in.ttc'), size: 2 },
     { path: join(one, 'a.OTF'), size: 1 },
+    { path: join(one, 'a/in.otf'), size: 2 },
     { path: join(one, 'b.ttf'), size: 1 },
   ]);
   const print = fontsFingerprint([one]);
@@ -676,6 +680,20 @@ t.test('pairs of brackets stand with the words that they belong to', async (t) =
   // Far more than a line has are placed somehow, in no time.
   const many = 'ש'.concat('(a)'.repeat(100_000), '('.repeat(100_000));
   t.equal(placed(many, 'rtl').length, many.length);
+});
+
+t.test('a line does not end within a word whose look changes', async (t) => {
+  const text = (text: string, bold = false): TextPiece => ({
+    kind: 'text',
+    text,
+    mark: bold ? { bold } : {},
+  });
+  const pieces = [text('אב גד'), text('הו', true)];
+  const lines = orderedLines(pieces, { direction: 'rtl', room: 5, widthOf: (piece) => piece.text.length });
+  t.strictSame(
+    lines.map((piece) => piece.text),
+    ['אב', '\n', 'הו', 'גד'],
+  );
 });
 
 t.test('right-to-left text is in its order', needs('poppler', 'dejaVu'), async (t) => {

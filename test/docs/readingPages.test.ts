@@ -208,6 +208,12 @@ t.test('the library and the search', async (t) => {
     { name: 'a tag of nothing that is shown', path: '/read?q=zebra&tag=models', want: ['tag: models'] },
     { name: 'a search in a tag', path: '/read?q=memory&tag=start', want: ['1 document for'], not: /Notes/ },
     { name: 'nothing found', path: '/read?q=zebra', want: ['0 documents', 'finds words next to each other'] },
+    {
+      name: 'descriptions in a list',
+      path: '/read?tag=start',
+      want: ['What fits into your memory, and what to do when nothing does.'],
+      not: /undefined|null/,
+    },
     { name: 'no word', path: '/read?q=%3F%3F', want: ['0 documents for “??”'] },
     { name: 'a draft', path: '/read?q=plan', want: ['A plan for models Draft'] },
   ];
