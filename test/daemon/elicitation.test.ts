@@ -220,6 +220,7 @@ t.test('a value is read, or said to be wrong', (t) => {
     ['number', ' 2 ', 2],
     ['number', 0, 0],
     ['number', ' ', /must be a number/],
+    ['number', true, /must be a number/],
     ['number', 'two', /must be a number/],
     ['integer', '-1', -1],
     ['integer', '-2', /must be at least -1/],

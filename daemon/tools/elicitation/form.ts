@@ -135,8 +135,9 @@ export function checkValue(field: FormField, given: ElicitValue | undefined): Ch
     return value === undefined ? wrong('must be yes or no') : { value };
   }
   if (type === 'number' || type === 'integer') {
-    const value = Number(given);
-    if (String(given).trim() === '' || !Number.isFinite(value)) return wrong('must be a number');
+    const text = String(given).trim();
+    const value = Number(text);
+    if (text === '' || !Number.isFinite(value)) return wrong('must be a number');
     if (type === 'integer' && !Number.isInteger(value)) return wrong('must be a whole number');
     if (value < least) return wrong(`must be at least ${least}`);
     return value > most ? wrong(`must be at most ${most}`) : { value };
