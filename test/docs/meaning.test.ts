@@ -162,6 +162,21 @@ t.test('a runner of either API embeds, and what is wrong is said', async (t) => 
         `${api}: ${name}`,
       );
     }
+    // As large as those of the longest texts with the longest vectors.
+    const wide = Array.from({ length: 4_000 }, (_, at) => (at + 1.2345678) / 10_000);
+    runner.answer((response, { input }) =>
+      send(response, 200, {
+        embeddings: input.map(() => wide),
+        data: input.map((_, index) => ({ index, embedding: wide })),
+      }),
+    );
+    const texts = Array.from({ length: 16 }, (_, at) => `text ${at}`);
+    const large = await embeddings.embed(texts, { kind: 'text', signal });
+    t.strictSame(
+      new Set(large.map(({ length }) => length)),
+      new Set([4_000]),
+      `${api}: large answers are whole`,
+    );
     runner.answer((response) => send(response, 404, { error: 'model "nomic-embed-text" not found' }));
     await t.rejects(embeddings.embed(['x'], { kind: 'text', signal }), {
       message: /status 404: model .* not found/,

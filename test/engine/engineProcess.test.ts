@@ -286,10 +286,12 @@ t.test('the engine with a real model', parts, async (t) => {
 });
 
 t.test('an idle model leaves the memory, and the next request loads it again', parts, async (t) => {
-  const engine = startEngine({ keepAliveSeconds: 0.5, context: 512 });
+  const engine = startEngine({ keepAliveSeconds: 2, context: 512 });
   t.teardown(() => engine.close());
   await engine.next('unloaded');
-  t.match((await engine.json('/v1/models')).value, { data: [{ status: { value: 'unloaded' } }] });
+  const { data } = (await engine.json('/v1/models')).value as { data: { created: number }[] };
+  t.match(data, [{ status: { value: 'unloaded' } }]);
+  t.ok(Math.abs(Date.now() / 1000 - (data[0]?.created ?? 0)) < 3_600, 'in seconds, as OpenAI says it');
   t.equal((await engine.json('/health')).status, 200);
   t.match((await engine.json('/props')).value, { default_generation_settings: { n_ctx: 512 } });
   const before = engine.memory();

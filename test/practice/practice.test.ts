@@ -83,6 +83,11 @@ t.test('a practice model', async (t) => {
       tools: [weather, camel],
     });
     t.match(named.message.tool_calls, [{ function: { name: 'countOpenTabs' } }], 'named by its words');
+    const single = await chat({
+      messages: [{ role: 'user', content: 'Ping, please.' }],
+      tools: [weather, { function: { name: 'Ping', parameters: {} } }],
+    });
+    t.match(single.message.tool_calls, [{ function: { name: 'Ping' } }], 'named by its only word');
     const after = await chat({
       messages: [
         { role: 'user', content: 'What is the weather in Köln?' },
