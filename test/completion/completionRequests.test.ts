@@ -15,7 +15,7 @@ import {
   type SelectedCompletionInfo,
 } from '../../protocol/messages/completion.ts';
 import type { RunnerOptions } from '../../protocol/messages/settings.ts';
-import { type Status, statusDidChange } from '../../protocol/messages/status.ts';
+import { type Status, statusDidChange, statusRequest } from '../../protocol/messages/status.ts';
 import type { DaemonClient } from '../support/daemonClient.ts';
 import { startPair } from '../support/daemonPair.ts';
 import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';
@@ -278,13 +278,24 @@ t.test('the end of the connection closes the socket', async (t) => {
 t.test('a document that changes gets no suggestion for its old text', async (t) => {
   const { runner, daemon } = await setUp(t);
   const position = await open(daemon, 'const a = │\n');
-  runner.on('/api/generate').say('1;', { firstByteAfter: 30 });
+  const changed = new EventEmitter();
+  const whenChanged = once(changed, 'changed');
+  runner.on('/api/generate').answer({
+    kind: 'speech',
+    async *pieces() {
+      await whenChanged;
+      yield { kind: 'text', text: '1;' };
+    },
+  });
   const answer = ask(daemon, position);
   await runner.waitFor(({ path, body }) => path === '/api/generate' && body !== undefined);
   await daemon.connection.sendNotification('textDocument/didChange', {
     textDocument: { uri, version: 2 },
     contentChanges: [{ text: 'let b\n' }],
   });
+  // Its answer comes after the change.
+  await daemon.request(statusRequest, {});
+  changed.emit('changed');
   t.equal(await answer, null);
 });
 
