@@ -13,6 +13,7 @@ import {
   type SessionConfigOption,
 } from '@agentclientprotocol/sdk';
 import t from 'tap';
+import { createSessions, inTurn } from '../../daemon/acp/sessions.ts';
 import { type AcpPairOptions, startAcpPair } from '../support/acpPair.ts';
 import { spawnAcp, startAcpProcess } from '../support/acpProcess.ts';
 import type { Teardown } from '../support/daemonWithRunner.ts';
@@ -863,3 +864,36 @@ t.test('prompts that are kept as files are commands, and are sent in place of wh
   await ask(sessionId, text('/fix'));
   t.equal(questions.length, 2, 'an answer is kept');
 });
+
+t.test(
+  'a session has one turn at a time, and lets go of what it holds once it is closed and has none',
+  async (t) => {
+    const ended: string[] = [];
+    const sessions = createSessions(({ id }) => ended.push(`${id} closed`));
+    const begin = (id: string, work: Parameters<typeof inTurn>[1]) => {
+      const options = { session: sessions.get(id), requestSignal: new AbortController().signal };
+      return inTurn({ ...options, onDidEnd: (id) => ended.push(`${id} ended`) }, work);
+    };
+    for (const id of ['idle', 'busy', 'open']) sessions.open({ id });
+    t.same(await begin('open', async () => ({ stopReason: 'end_turn' })), { stopReason: 'end_turn' });
+    t.strictSame(ended, [], 'it goes on after a turn');
+    const turn = begin('busy', async (signal) => {
+      await t.rejects(
+        begin('busy', async () => ({ stopReason: 'end_turn' })),
+        /still answering/,
+      );
+      sessions.close('busy');
+      t.strictSame(ended, [], 'not before its turn is over');
+      signal.throwIfAborted();
+      return { stopReason: 'end_turn' };
+    });
+    t.same(await turn, { stopReason: 'cancelled' });
+    sessions.close('idle');
+    t.strictSame(ended, ['busy ended', 'idle closed']);
+    t.throws(() => sessions.get('busy'), /no such session/);
+    await t.rejects(
+      begin('open', async () => Promise.reject(new Error('lost'))),
+      /lost/,
+    );
+  },
+);
