@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
@@ -352,12 +353,23 @@ t.test('a second setup', parts, async (t) => {
 t.test('the chat', parts, async (t) => {
   t.test('streams, folds thinking, and continues', async (t) => {
     const { runner, neovim } = await start(t);
-    runner.say('It scatters.\nMostly blue.', { thinking: 'Light.\nAir.\n', perSecond: 40 });
+    const reader = new EventEmitter();
+    const hasMoved = once(reader, 'moved');
+    runner.answer({
+      kind: 'speech',
+      async *pieces() {
+        yield { kind: 'thinking', text: 'Light.\n' };
+        await hasMoved;
+        yield { kind: 'thinking', text: 'Air.\n' };
+        for (const text of ['It scatters.\n', 'Mostly ', 'blue.']) yield { kind: 'text', text };
+      },
+    });
     await neovim.lua("vim.cmd.RunnerChat('why is the sky blue')");
     await neovim.until<string>(text, (now) => now.includes('> Light.'));
     t.match(await neovim.lua('return vim.wo.winbar'), /practice:latest.*<C-c> cancels/);
     // Whoever reads above is not moved.
     await neovim.lua('vim.api.nvim_win_set_cursor(0, { 1, 0 })');
+    reader.emit('moved');
     await neovim.until(isFree);
     t.strictSame(await neovim.lua('return vim.api.nvim_win_get_cursor(0)'), [1, 0]);
     t.match(

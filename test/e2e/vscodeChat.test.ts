@@ -89,9 +89,10 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
       await toolbars.getByText('seer:4b').click();
       const list = editor.page.locator('.action-widget');
       await list.getByText('Other Models').click();
-      await list.getByText('thinker:8b').waitFor();
-      t.equal(await list.getByText('plain:1b').count(), 0, 'one without tools is nothing for the agent');
-      await list.getByText('thinker:8b').click();
+      const option = (name: string) => list.getByRole('option', { name });
+      await option('thinker:8b').waitFor();
+      t.equal(await option('plain:1b').count(), 0, 'one without tools is nothing for the agent');
+      await option('thinker:8b').click();
       runner.say('It is me.');
       t.match(await ask(editor, '@runner who answers?'), { metadata: { model: 'thinker:8b' } });
       await toolbars.getByText('thinker:8b').click();
