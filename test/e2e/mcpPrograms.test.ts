@@ -112,7 +112,7 @@ t.test('initialize is answered within a second, however large the library is', a
   const many = Object.fromEntries(
     Array.from({ length: 2_000 }, (_, at) => [
       `f${at % 40}/n${at}.md`,
-      `# N${at}\n\n${'words '.repeat(200)}`,
+      `# N${at}\n\n${'words and more of them '.repeat(1_000)}`,
     ]),
   );
   const { args } = await places(t, many);
