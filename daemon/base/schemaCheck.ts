@@ -4,7 +4,7 @@ import { cutText } from '../../protocol/base/text.ts';
 
 /** In ms of the processor. A schema comes from others, and its patterns and references may take very long. */
 const timeLimit = 250;
-/** A machine that is busy, such as with a model, may give a check too little of the processor so often. */
+/** How often a check is tried: a busy machine may give it too little of the processor. */
 const maxAttempts = 10;
 const maxProblems = 5;
 

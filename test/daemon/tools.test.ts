@@ -340,59 +340,6 @@ t.test('a check gets the same time of the processor on a busy machine', async (t
   t.equal(readsOfClock(Array(20).fill(100)), 10, 'but not for ever');
 });
 
-t.test('"always" is kept until the tool changes', async (t) => {
-  const userConfig = {};
-  const { runner, ask, questions, home } = await startWithTools(t, ['changing'], {
-    decide: () => 'always',
-    userConfig,
-  });
-  const turn = async () => {
-    runner.toolCalls([echo('x')]);
-    runner.say('ok');
-    await ask();
-  };
-  await turn();
-  t.equal(questions.length, 1);
-  const file = join(home, 'runner', 'approvals.json');
-  t.equal((await stat(file)).mode & 0o777, 0o600);
-  t.equal(JSON.parse(await readFile(file, 'utf8')).approved.length, 1);
-  await turn();
-  t.equal(questions.length, 2, 'another description is another tool');
-  t.match(questions[1]?.description, 'The tool echo, version 2.');
-});
-
-t.test('"always" covers all that the question shows', async (t) => {
-  for (const [kind, asked] of [
-    ['retitled', 2],
-    ['hinting', 2],
-    ['reordered', 1],
-  ] as const) {
-    const { runner, ask, questions } = await startWithTools(t, [kind], { decide: () => 'always' });
-    for (let turn = 0; turn < 2; turn += 1) {
-      runner.toolCalls([echo('x')]);
-      runner.say('ok');
-      await ask();
-    }
-    t.equal(questions.length, asked, kind);
-  }
-});
-
-t.test('a check gets the same time of the processor on a busy machine', async (t) => {
-  const endless = { type: 'string', pattern: '^(a+)+$' };
-  const text = `${'a'.repeat(40)}!`;
-  const attempts = (used: readonly number[]) => {
-    const times = [...used];
-    const check = createSchemaCheck({ limit: 5, cpuTime: () => times.shift() ?? 0 });
-    t.same(check(endless, text, 'it'), { kind: 'late' });
-    t.same(check({ type: 'number' }, text, 'it')?.kind, 'wrong', 'what is quick is checked');
-    return used.length - times.length - 1;
-  };
-  // First the time at which a check begins; each check reads it once more.
-  t.equal(attempts([100, 105, 0]), 2);
-  t.equal(attempts([100, 101, 104.9, 105, 0]), 4);
-  t.equal(attempts([100, ...Array(20).fill(100)]), 10, 'but not for ever');
-});
-
 t.test('"always" covers the folder where that decides which program is started', async (t) => {
   const home = await temporaryFolder(t);
   const [one, other] = await Promise.all(
