@@ -15,7 +15,7 @@ const [longest, patience] = [1200, 90];
 
 /** The tests that are about the code of each room, rather than only bundle it: folders, and those of its program. */
 const nearTests = {
-  client: ['terminal/', 'vscode/', 'e2e/terminal.test.ts'],
+  client: ['terminal/', 'vscode/', 'e2e/terminal.test.ts', 'e2e/vscodeCommands.test.ts'],
   daemon: [
     ...['acp/', 'completion/', 'daemon/', 'engine/', 'practice/', 'stream/'],
     ...['e2e/engineLife.test.ts', 'e2e/runnerd.test.ts'],
