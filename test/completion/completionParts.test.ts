@@ -507,6 +507,10 @@ const filterCases: readonly (readonly [name: string, filter: Filter, cases: read
       { name: 'several', text: '{\n  │\n\n  b\n}\n', answer: 'a\n  b\n}', want: '{\n  a│\n\n  b\n}\n' },
       { name: 'another indentation', text: '{\n  │\n}\n', answer: 'a {\n  }', want: '{\n  a {\n  }│\n}\n' },
       { name: 'none', text: '{\n  │\n}\n', answer: 'a\n  b', want: '{\n  a\n  b│\n}\n' },
+      {
+        ...{ name: 'behind lines of its own', text: '{\n  │\n  c\n}\n' },
+        ...{ answer: 'a\n\n  b\n  c\n}', want: '{\n  a\n\n  b│\n  c\n}\n' },
+      },
     ],
   ],
   [

@@ -74,6 +74,13 @@ const pieces = (text: string) =>
 const base64Of = (text: string, before: number, encoding: 'base64' | 'base64url') =>
   Buffer.concat([Buffer.alloc(before, 'x'), Buffer.from(`${text}!`)]).toString(encoding);
 
+t.test('a token with blanks around it is masked without them too', async (t) => {
+  const { redact, add } = createRedaction();
+  add(' s3cret-token\n');
+  t.equal(redact('Bearer s3cret-token, and no other'), 'Bearer ***, and no other');
+  t.equal(redact('> s3cret-token\n<'), '>***<');
+});
+
 t.test('a token in a stream is withheld until it is complete, however the stream is cut', (t) => {
   const long = token.filter((text) => text.trim().length >= 16);
   const parts = fc.tuple(

@@ -152,6 +152,15 @@ t.test('redirect addresses that are refused for every client', async (t) => {
   }
 });
 
+t.test('a redirect address has none of the parameters that the answer adds', async (t) => {
+  for (const taken of ['code', 'error', 'error_description', 'iss', 'state']) {
+    const uri = `https://app.example.org/callback?page=1&${taken}=x`;
+    t.notOk(isRedirectAllowed(app, uri), uri);
+    t.match(redirectUriProblem(uri), `must not have a parameter "${taken}"`);
+  }
+  t.ok(isRedirectAllowed(app, 'https://app.example.org/callback?states=x'));
+});
+
 t.test('any text is either refused as a redirect address or safe', async () => {
   const origins = [
     'https://app.example.org',
@@ -258,7 +267,9 @@ t.test('the names of clients lose characters that could mislead', async (t) => {
     { name: 'what turns the direction goes', text: '\u202eevil\u202c \u2066x\u2069', want: 'evil x' },
     { name: 'invisible characters go', text: 'A\u200b\ufeff\u00adB', want: 'AB' },
     { name: 'half a character goes', text: 'A\ud800B', want: 'AB' },
-    { name: 'too long', text: 'x'.repeat(500), want: `${'x'.repeat(99)}…` },
+    { name: 'as long as allowed', text: 'x'.repeat(100), want: 'x'.repeat(100) },
+    { name: 'one more', text: 'x'.repeat(101), want: `${'x'.repeat(99)}…` },
+    { name: 'much too long', text: 'x'.repeat(5_000), want: `${'x'.repeat(99)}…` },
     { name: 'blanks alone', text: ' \u200b ', want: null },
     { name: 'nothing', text: '', want: null },
     { name: 'no text', text: { toString: () => 'x' }, want: null },

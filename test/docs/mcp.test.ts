@@ -568,6 +568,15 @@ t.test('other methods are challenged before they are refused, also with a final 
   t.equal((await client.listTools()).tools.length, 3);
 });
 
+t.test('on this machine, an answer names the host of the request in lower case', async (t) => {
+  const { app, url } = other;
+  const { payload } = await app.inject({
+    url: '/.well-known/oauth-protected-resource/mcp',
+    headers: { host: `LocalHost:${url.port}` },
+  });
+  t.equal(JSON.parse(payload).resource, `http://localhost:${url.port}/mcp`);
+});
+
 t.test('no Host header makes a request fail', async (t) => {
   const { app, url, createToken, log } = other;
   const token = await createToken();

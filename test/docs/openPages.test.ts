@@ -98,7 +98,11 @@ t.test('the pages of strangers', async (t) => {
   );
   const handbook = (await browse('/read/collections/handbook')).body;
   t.match(handbook, /Grace Hopper<\/bdi> · 3 documents/);
-  t.match(handbook, 'href="/read/collections/handbook/feed.atom"');
+  t.match(handbook, '<a href="/read/collections/handbook/feed.atom">Feed</a>');
+  t.match(
+    handbook,
+    /<link rel="alternate" type="application\/atom\+xml"[^>]* href="\/read\/collections\/handbook\/feed\.atom">/,
+  );
   t.same(
     [...handbook.matchAll(/<h2><a href="([^"]*)"/g)].map(([, address]) => address),
     ['/read/start?in=handbook', '/read/undated?in=handbook', '/read/next?in=handbook'],

@@ -149,11 +149,22 @@ t.test('headings are bookmarks, and a long document has a list of contents with 
 });
 
 t.test('no heading stands alone at the end of a page', parts, async (t) => {
-  for (let lines = 30; lines < 50; lines += 2) {
-    const body = `${'line<br>'.repeat(lines)}last\n\n## Heading\n\n### Below\n\nIts text is here.`;
+  const begins = [
+    ...['Its text is here.', '- Its text is here.\n- More.', '1. Its text is here.\n\n2. More.'],
+    ...['> Its text is here.', '```\nIts text is here.\n```', '| Head |\n|---|\n| Its text is here. |'],
+  ];
+  const pageOfHeading = async (lines: number, next: string) => {
+    const body = `${'line<br>'.repeat(lines)}last\n\n## Heading\n\n### Below\n\n${next}`;
     const pages = textOf((await createPdf(pdfJob(body))).bytes).split('\f');
-    const page = pages.find((text) => /^ *Heading$/m.test(text));
-    t.match(page, /Its text is here\./, `${lines} lines`);
+    const at = pages.findIndex((text) => /^ *Heading$/m.test(text));
+    t.match(pages[at], /Its text is here\./, `${lines} lines, then ${next}`);
+    return at;
+  };
+  for (const next of begins) {
+    let lines = 27;
+    while ((await pageOfHeading(lines, next)) === 0) lines += 1;
+    t.ok(lines >= 33 && lines <= 35, `the room is used before ${next}`);
+    await pageOfHeading(lines + 2, next);
   }
 });
 

@@ -696,7 +696,7 @@ t.test('the consent page names the app, and says what is unverified', async (t) 
       want: [
         'Allow agent.example to use',
         '“Agent”Nobody has checked this name',
-        'https://agent.example/oauth/client.json',
+        'Its addresshttps://agent.example/oauth/client.json',
         'a program on the computer that you sit at (127.0.0.1:33418)',
         'You answer as https://ada.example/',
       ],
@@ -723,7 +723,7 @@ t.test('the consent page names the app, and says what is unverified', async (t) 
     {
       name: 'one without an address',
       html: sample('consent-registered'),
-      want: ['Allow an app to use', 'c_8f2e1b7a90'],
+      want: ['Allow an app to use', 'Its identifier herec_8f2e1b7a90'],
     },
     {
       name: 'a problem',

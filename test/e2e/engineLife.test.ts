@@ -5,6 +5,7 @@ import { createEngine, type Engine } from '../../daemon/engine/engine.ts';
 import { isAlive } from '../../daemon/engine/processStart.ts';
 import type { WorkState } from '../../daemon/rpc/workDoneProgress.ts';
 import {
+  engineModelsRequest,
   engineStartRequest,
   engineStatusRequest,
   engineStopRequest,
@@ -299,6 +300,8 @@ t.test('a daemon uses what was started where nothing else answers, and a kill le
       models.map(({ name }) => name),
       ['small'],
     );
+    const files = await daemon.request(engineModelsRequest, { path: user.model('small') });
+    t.match(files, { models: [{ path: user.model('small') }] }, 'the file that it was asked for is one');
   }
   const child = Number(await (await fetch(`${file.url}/pid`)).text());
   const arguments_ = await readFile(`/proc/${child}/cmdline`, 'utf8').catch(() => '');

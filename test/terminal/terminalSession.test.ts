@@ -1586,6 +1586,20 @@ t.test('a script names its tools and what they may do', async (t) => {
       files: ['read'],
     },
   });
+  const all: readonly (readonly [string, readonly string[]])[] = [
+    ['all', ['docs', 'files']],
+    ['builtin, all,files', ['docs', 'files', 'builtin']],
+  ];
+  for (const [tools, want] of all) {
+    const every = startTerminal({
+      ...{ ...withServers, args: ['chat', '--tools', tools, 'hi'], input: '' },
+      chat: async ({ params }) => {
+        t.strictSame(params.hostedTools, want, tools);
+        return resultOf('ok');
+      },
+    });
+    t.equal(await every.ended, 0, tools);
+  }
   const own = startTerminal({
     toolServers: ['docs'],
     models,

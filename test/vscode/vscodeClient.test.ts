@@ -1314,6 +1314,12 @@ t.test(
     );
     t.match(moved?.text, /^\(copied from \.env; .+\)\nstaged x+\n\(cut\)$/);
     t.ok((moved?.text.length ?? 0) < 4_200, 'its lines are not new');
+    const exact = [change('exact.ts'), change('next.ts')];
+    const filling = await changesOf({ indexChanges: exact }, async () =>
+      'x'.repeat(24_000 - 'staged '.length),
+    );
+    t.notMatch(filling[0]?.text, 'cut', 'what fits is whole');
+    t.equal(filling[1]?.text, '(changed)', 'and leaves no room');
     const many = Array.from({ length: 300 }, (_, index) => change(`${index}.ts`));
     let read = 0;
     const parts = await changesOf({ indexChanges: many }, async () => {

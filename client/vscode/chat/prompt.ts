@@ -29,7 +29,7 @@ export type PromptName = keyof typeof prompts;
 export function withPrompt(command: string | undefined, words: string): string {
   const lines =
     command !== undefined && Object.hasOwn(prompts, command) ? prompts[command as PromptName] : [];
-  return [...lines, ...(words.trim() === '' && lines.length > 0 ? [] : [words])].join('\n\n');
+  return [...lines, ...(words.trim() === '' ? [] : [words])].join('\n\n');
 }
 
 /**
