@@ -13,7 +13,7 @@ import type { Test } from 'tap';
 import t from 'tap';
 import { createAgent } from '../../daemon/acp/agent.ts';
 import { type ClientTools, createSessionTools } from '../../daemon/acp/sessionTools.ts';
-import { endedCall } from '../../daemon/acp/toolCallUpdates.ts';
+import { askedCall, endedCall, toolCallOf } from '../../daemon/acp/toolCallUpdates.ts';
 import { createUpdateSender } from '../../daemon/acp/updateSender.ts';
 import { createCore } from '../../daemon/compose/core.ts';
 import { openUserFile } from '../../daemon/config/userFile.ts';
@@ -173,6 +173,44 @@ t.test('a call is shown, asked about, run and answered; a loaded session shows i
   runner.say('Without.');
   await ask(sessionId);
   t.same(offeredTo(runner), [], 'the servers are those that it was loaded with');
+});
+
+t.test('what a title and a question show of a call is cut, and says so', async (t) => {
+  const titleOf = (name: string, given: Record<string, unknown>, title?: string) =>
+    toolCallOf(
+      { id: 'call_1', name, arguments: given },
+      title === undefined ? undefined : ({ server: 'good', title } as never),
+    ).title;
+  const long = (length: number) => 'x'.repeat(length);
+  const cases = [
+    { name: 'a name of 64', was: titleOf(long(64), {}), want: long(64) },
+    { name: 'and of 65', was: titleOf(long(65), {}), want: `${long(63)}…` },
+    { name: 'a title counts', was: titleOf('echo', {}, long(65)), want: `${long(63)}… (good)` },
+    { name: 'an argument of 64', was: titleOf('a', { [long(64)]: 1 }), want: `a ${long(64)}=1` },
+    { name: 'and of 65', was: titleOf('a', { [long(65)]: 1 }), want: `a ${long(63)}…=1` },
+    {
+      name: 'short ones are first',
+      was: titleOf('a', { b: long(9), c: true }),
+      want: `a c=true, b=${long(9)}`,
+    },
+    { name: 'one line', was: titleOf('a', { b: 'x\n\ty\u2066 \u001b[31mz' }), want: 'a b=x y z' },
+    { name: '160 in all', was: titleOf('a', { b: long(156) }), want: `a b=${long(156)}` },
+    { name: 'and 161', was: titleOf('a', { b: long(157) }), want: `a b=${long(155)}…` },
+    { name: 'a value that has no text', was: titleOf('a', { b: undefined }), want: 'a b=' },
+  ];
+  for (const { name, was, want } of cases) t.equal(was, want, name);
+  const many = Object.fromEntries(
+    Array.from({ length: 21 }, (_, at) => [`k${String(at).padStart(2, '0')}`, at % 10]),
+  );
+  t.match(titleOf('a', many), 'k19=9');
+  t.notMatch(titleOf('a', many), 'k20', 'twenty arguments are enough');
+  const shownOf = (length: number) => {
+    const given = { a: long(length - JSON.stringify({ a: '' }, undefined, 2).length) };
+    const { content } = askedCall({ id: 'call_1', name: 'a', arguments: given }, { server: 'good' });
+    return JSON.stringify(content);
+  };
+  t.notMatch(shownOf(8_000), '…');
+  t.match(shownOf(8_001), '…');
 });
 
 t.test('a long call shows what its server reports, until its result', async (t) => {

@@ -291,6 +291,20 @@ t.test('listed models are bounded and cleaned', async (t) => {
   t.equal(entries[0]?.description, 'é😀'.repeat(166) + 'é');
   t.equal(entries[0]?.sizes?.length, 20);
   t.notOk(entries[0] && 'capabilities' in entries[0]);
+  // Of one model over and over, which fill the page before another.
+  const repeated = (times: number) => `${'<a href="/library/a">'.repeat(times)}<a href="/library/last">`;
+  for (const [times, names] of [
+    [19_999, ['a', 'last']],
+    [20_000, ['a']],
+  ] as const) {
+    server.library = page(repeated(times));
+    const { entries } = await open(t).library(none, signal);
+    t.strictSame(
+      entries.map(({ name }) => name),
+      names,
+      `${times} before another`,
+    );
+  }
   server.cloud = answer(json, JSON.stringify(Array.from({ length: 30_000 }, (_, at) => `m${at}`)));
   t.equal((await open(t).cloud(none, signal)).entries.length, 5_000);
 });

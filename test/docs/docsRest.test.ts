@@ -1018,6 +1018,7 @@ t.test('requests need a host name of the service, and an origin of its own', asy
   t.equal(preflight.statusCode, 204);
   t.match(preflight.headers['access-control-allow-headers'], /Authorization/);
   t.equal(preflight.headers['access-control-allow-methods'], 'GET, HEAD, POST');
+  t.equal(preflight.headers['access-control-max-age'], '600');
 });
 
 t.test('behind a proxy, the public host name is accepted with and without the default port', async (t) => {

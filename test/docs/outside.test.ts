@@ -148,7 +148,20 @@ t.test('addresses that are refused before any lookup', async (t) => {
       failsWith({ name: 'GuardedFetchError', kind: 'refused' }),
       address,
     );
+  const reasons: readonly (readonly [string, RegExp])[] = [
+    ['http://app.example.org/', /begin with https:/],
+    ['https://user@app.example.org/', /user name or a password/],
+    ['https://:word@app.example.org/', /user name or a password/],
+    ['https://8.8.8.8/', /not from IP addresses/],
+    ['https://[2606:4700::1111]/', /not from IP addresses/],
+    ['https://intranet/', /^intranet is not a name on the public network/],
+    ['https://app.example.org:1023/', /not fetched from port 1023/],
+  ];
+  for (const [address, message] of reasons) await t.rejects(fetch(new URL(address)), { message }, address);
   t.equal(resolved, 0, 'no name was looked up');
+  for (const address of ['https://app.example.org/', 'https://app.example.org:1024/'])
+    await t.rejects(fetch(new URL(address)), failsWith({ name: 'GuardedFetchError' }), address);
+  t.equal(resolved, 2, 'but those of all others are');
 });
 
 t.test('names that resolve to an address that is not public', needs('openssl'), async (t) => {
