@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, readFile, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
+import { chmod, mkdir, readFile, realpath, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import t from 'tap';
@@ -216,6 +217,73 @@ t.test('the models on this machine', async (t) => {
     (await findModels({ ...places, env: { HOME: '/nonexistent' }, samples: '/nonexistent' })).models,
     [],
   );
+});
+
+t.test('where programs keep models, on each system', async (t) => {
+  const hub = 'hub/models--org--repo/snapshots/abc';
+  const cases: readonly (readonly [NodeJS.Platform, string, string, Record<string, string>?])[] = [
+    ['linux', 'llama.cpp', '.cache/llama.cpp'],
+    ['linux', 'llama.cpp', 'cache/llama.cpp', { XDG_CACHE_HOME: 'cache' }],
+    ['linux', 'llama.cpp', 'own', { LLAMA_CACHE: 'own' }],
+    ['linux', 'Hugging Face', `.cache/huggingface/${hub}`],
+    ['linux', 'Hugging Face', `cache/huggingface/${hub}`, { XDG_CACHE_HOME: 'cache' }],
+    ['linux', 'Hugging Face', `face/${hub}`, { HF_HOME: 'face' }],
+    ['linux', 'Hugging Face', 'own', { HF_HOME: 'face', HF_HUB_CACHE: 'own' }],
+    ['linux', 'LM Studio', '.lmstudio/models/a/b'],
+    ['linux', 'LM Studio', '.cache/lm-studio/models'],
+    ['linux', 'Jan', '.config/Jan/data/llamacpp/models'],
+    ['linux', 'Jan', 'config/Jan/data', { XDG_CONFIG_HOME: 'config' }],
+    ['linux', 'GPT4All', '.local/share/nomic.ai/GPT4All'],
+    ['darwin', 'llama.cpp', 'Library/Caches/llama.cpp'],
+    ['darwin', 'Hugging Face', `.cache/huggingface/${hub}`],
+    ['darwin', 'Jan', 'Library/Application Support/Jan/data'],
+    ['darwin', 'GPT4All', 'Library/Application Support/nomic.ai/GPT4All'],
+    ['win32', 'llama.cpp', 'AppData/Local/llama.cpp'],
+    ['win32', 'llama.cpp', 'local/llama.cpp', { LOCALAPPDATA: 'local' }],
+    ['win32', 'Jan', 'AppData/Local/Jan/data'],
+    ['win32', 'Jan', 'roaming/Jan/data', { APPDATA: 'roaming' }],
+    ['win32', 'GPT4All', 'local/nomic.ai/GPT4All', { LOCALAPPDATA: 'local' }],
+  ];
+  for (const [platform, source, folder, named = {}] of cases) {
+    const home = await temporaryFolder(t, { [`${folder}/one.gguf`]: 'GGUF and so on' });
+    const env = {
+      HOME: home,
+      ...Object.fromEntries(Object.entries(named).map(([key, at]) => [key, join(home, at)])),
+    };
+    const { models, isCut } = await findModels({ env, platform, samples: join(home, 'samples') });
+    const inHub = folder.includes('snapshots');
+    const want = {
+      name: inHub ? 'org/repo/one' : 'one',
+      source,
+      path: await realpath(join(home, folder, 'one.gguf')),
+    };
+    t.match(models, [want], `${platform}: ${folder}`);
+    t.equal(isCut, undefined);
+  }
+});
+
+t.test('how much of a folder is searched for models', async (t) => {
+  const weights = 'GGUF and so on';
+  const deep = await temporaryFolder(t, {
+    '1/2/3/4/5/6/in.gguf': weights,
+    '1/2/3/4/5/6/7/out.gguf': weights,
+  });
+  const places = { env: { HOME: '/nonexistent' }, platform: 'linux', samples: '/nonexistent' } as const;
+  const { models } = await findModels(places, deep);
+  t.strictSame(
+    models.map(({ name }) => name),
+    ['in'],
+  );
+  const many = await temporaryFolder(t);
+  await Promise.all(Array.from({ length: 200 }, (_, at) => mkdir(join(many, `${at}`.padStart(3, '0')))));
+  for (let at = 0; at < 200; at += 1) {
+    const folder = join(many, `${at}`.padStart(3, '0'));
+    for (let entry = 0; entry < 99; entry += 1) writeFileSync(join(folder, `${entry}.txt`), '');
+  }
+  // The folders and what is in them are 20,000 entries.
+  t.equal((await findModels(places, many)).isCut, undefined);
+  writeFileSync(join(many, '199', 'one.gguf'), weights);
+  t.equal((await findModels(places, many)).isCut, true);
 });
 
 t.test('a program counts only if it says itself what it is', async (t) => {
