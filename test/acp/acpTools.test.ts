@@ -177,10 +177,14 @@ t.test('a call is shown, asked about, run and answered; a loaded session shows i
 
 t.test('what a title and a question show of a call is cut, and says so', async (t) => {
   const titleOf = (name: string, given: Record<string, unknown>, title?: string) =>
-    toolCallOf(
-      { id: 'call_1', name, arguments: given },
-      title === undefined ? undefined : ({ server: 'good', title } as never),
-    ).title;
+    toolUpdates([
+      {
+        update: toolCallOf(
+          { id: 'call_1', name, arguments: given },
+          title === undefined ? undefined : ({ server: 'good', title } as never),
+        ),
+      },
+    ])[0]?.title;
   const long = (length: number) => 'x'.repeat(length);
   const cases = [
     { name: 'a name of 64', was: titleOf(long(64), {}), want: long(64) },
@@ -206,7 +210,10 @@ t.test('what a title and a question show of a call is cut, and says so', async (
   t.notMatch(titleOf('a', many), 'k20', 'twenty arguments are enough');
   const shownOf = (length: number) => {
     const given = { a: long(length - JSON.stringify({ a: '' }, undefined, 2).length) };
-    const { content } = askedCall({ id: 'call_1', name: 'a', arguments: given }, { server: 'good' });
+    const { content } = askedCall(
+      { id: 'call_1', name: 'a', arguments: given },
+      { server: 'good', description: '' },
+    );
     return JSON.stringify(content);
   };
   t.notMatch(shownOf(8_000), '…');

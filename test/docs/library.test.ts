@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmod, cp, mkdir, mkdtemp, readdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import fc from 'fast-check';
 import t from 'tap';
 import { UnavailableError } from '../../docs-service/base/database.ts';
-import { lockDataFolder, tryLock } from '../../docs-service/base/dataFolder.ts';
+import { lockDataFolder, openDataFolder, tryLock } from '../../docs-service/base/dataFolder.ts';
 import { createLogger } from '../../docs-service/base/log.ts';
 import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
 import { runProgram } from '../../docs-service/cli/program.ts';
@@ -939,6 +939,30 @@ t.test('a document that moves to another folder in two steps is never missing', 
   now += 1_000;
   await until(async () => (await index.read('flip'))?.path === 'b/flip.md');
   t.notOk(seen.includes(undefined));
+});
+
+t.test('a data folder is for its owner alone, and one of something else is left as it is', async (t) => {
+  const modeOf = (path: string) => statSync(path).mode & 0o777;
+  const folder = await temporaryFolder(t, { 'some/photo.jpg': '', file: '' });
+  await openDataFolder(join(folder, 'new', 'data'));
+  t.equal(modeOf(join(folder, 'new', 'data')), 0o700);
+  await t.rejects(openDataFolder(join(folder, 'file')), {
+    message: /file is a file\. --data needs a folder\./,
+  });
+  const some = join(folder, 'some');
+  await chmod(some, 0o755);
+  await t.rejects(openDataFolder(some), { message: /has other files, and other users can read it/ });
+  t.equal(modeOf(some), 0o755);
+  await chmod(some, 0o700);
+  await t.resolves(openDataFolder(some), 'nobody else can read it');
+  for (const name of ['access.db', 'index.db-wal', 'serve.lock', 'index.lock', 'renditions', undefined]) {
+    const own = join(folder, `own-${name}`);
+    await writeFiles(own, { ...(name === undefined ? {} : { [name]: '', 'a photo.jpg': '' }), '../x': '' });
+    await mkdir(own, { recursive: true });
+    await chmod(own, 0o755);
+    await openDataFolder(own);
+    t.equal(modeOf(own), 0o700, `with ${name}`);
+  }
 });
 
 t.test('who has served from a data folder leaves no trace', async (t) => {

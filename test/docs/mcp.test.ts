@@ -115,7 +115,11 @@ t.test('what the server says about itself and its tools', async (t) => {
 });
 
 t.test('connectors that look for two tools get them if the operator says so', async (t) => {
-  const pages = { 'guide.md': '---\ntype: guide\ntags: [One]\n---\n# A guide\n\nHow to plant a needle.\n' };
+  const pages = {
+    'guide.md': '---\ntype: guide\ntags: [One]\n---\n# A guide\n\nHow to plant a needle.\n',
+    'fits.md': `# Fits\n\n${'x '.repeat(99_995)}yz`,
+    'long.md': `# Long\n\n${'x '.repeat(99_995)}y😀`,
+  };
   const { url, createToken } = await openMcp(t, { hasConnectorTools: true }, pages);
   const client = await connectClient(t, url, await createToken());
   const names = (await client.listTools()).tools.map(({ name }) => name);
@@ -132,6 +136,15 @@ t.test('connectors that look for two tools get them if the operator says so', as
     url: /\/read\/guide$/,
     metadata: { type: 'guide', tags: ['One'] },
   });
+  const long = await call('fetch', { id: 'long' });
+  t.match(
+    long.structuredContent,
+    { text: /^.{199999}$/s, metadata: { isCut: true } },
+    'half a sign is left out',
+  );
+  const fits = (await call('fetch', { id: 'fits' })).structuredContent as { text: string; metadata: object };
+  t.equal(fits.text.length, 200_000);
+  t.notOk('isCut' in fits.metadata);
   t.match(await call('fetch', { id: 'guides' }), { isError: true, content: [{ text: /"guide"|guide/ }] });
   t.match(await call('search', {}), { isError: true, content: [{ text: /"query" is missing/ }] });
 });

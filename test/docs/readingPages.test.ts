@@ -6,8 +6,10 @@ import t from 'tap';
 import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
 import { linkAddress } from '../../docs-service/http/documentView.ts';
 import { readLogo } from '../../docs-service/http/logo.ts';
+import type { Site } from '../../docs-service/http/pages.ts';
 import { collectionPage } from '../../docs-service/http/reading/collectionPage.ts';
 import { copyScript } from '../../docs-service/http/reading/copyScript.ts';
+import { folderTree } from '../../docs-service/http/reading/folderTree.ts';
 import { markFound, snippetToHtml } from '../../docs-service/http/reading/foundText.ts';
 import { consentPage } from '../../docs-service/http/signIn/consentPage.ts';
 import { foreign, signInHeaders } from '../../docs-service/http/signIn/signInPages.ts';
@@ -232,6 +234,30 @@ t.test('the library and the search', async (t) => {
   t.match(body, '<input type="hidden" name="tag" value="models">', 'the next search keeps the filter');
   t.match(body, 'href="/read?q=memory"', 'and a link takes it away');
   t.match(body, 'href="/read?q=memory&#38;tag=start"', 'tags of results narrow the search');
+});
+
+t.test('of a folder with many entries, 200 stand beside the text, and the one that is read', async (t) => {
+  const documents = (count: number) =>
+    Array.from({ length: count }, (_, at) => ({
+      ...documentOf('x', '# x'),
+      slug: `s${at}`,
+      title: `Title ${at}`,
+      path: `p${at}.md`,
+    }));
+  const treeOf = (count: number, slug: string) => {
+    const folders = new Map([['', { path: '', folders: [], documents: documents(count) }]]);
+    return folderTree({ site: { root: '' } as Site, folders, folder: '', slug });
+  };
+  const entries = (tree: string) => tree.match(/<li/g)?.length ?? 0;
+  t.equal(treeOf(1, 's0'), '', 'there is nothing to choose');
+  t.equal(entries(treeOf(2, 's0')), 2);
+  t.equal(entries(treeOf(200, 's0')), 200);
+  t.notMatch(treeOf(200, 's0'), 'more …');
+  t.equal(entries(treeOf(201, 's0')), 201);
+  t.match(treeOf(201, 's0'), '>1 more …<');
+  t.notMatch(treeOf(201, 's0'), 'Title 200');
+  t.match(treeOf(300, 's250'), 'aria-current="page"><bdi>Title 250<');
+  t.match(treeOf(300, 's250'), '>99 more …<');
 });
 
 t.test('folders stand beside the text, and have pages', async (t) => {

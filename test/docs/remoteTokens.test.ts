@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { chmod, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
@@ -13,6 +14,7 @@ import { openTestApp } from '../support/docsApp.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { type IntrospectionAnswer, serveIntrospection } from '../support/introspectionServer.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
+import { poll } from '../support/waiting.ts';
 
 const me = 'https://ada.example.org/';
 const active = { active: true, me, scope: 'read draft create', client_id: 'https://app.example.org/' };
@@ -349,6 +351,31 @@ t.test('the token that the server asks for', async (t) => {
   t.ok(await verify('one'), 'a new one in the file counts at once');
   await writeFile(tokenFile, 'two words');
   t.ok(await verify('two'), 'and the file is not needed while it is good');
+});
+
+t.test('at most 512 tokens are checked at once, over 16 connections', async (t) => {
+  const server = await serveIntrospection(t);
+  const tokenFile = join(await temporaryFolder(t, { token: 'our-own-token\n' }), 'token');
+  const waiting: ServerResponse[] = [];
+  server.says((_, response) => void waiting.push(response));
+  const startTimer = () => new AbortController().signal;
+  const client = await createIntrospectionClient({
+    ...{ address: server.address, tokenFile, startTimer },
+    warn: () => undefined,
+  });
+  t.teardown(() => client.close());
+  const all = Array.from({ length: 512 }, (_, at) => client.ask(`token ${at}`));
+  await t.rejects(client.ask('one more'), { message: 'too many tokens are being checked' });
+  await poll(
+    async () => waiting.length,
+    (count) => count === 16,
+    10_000,
+  );
+  server.says(active);
+  for (const response of waiting) response.end(JSON.stringify(active));
+  t.equal((await Promise.all(all)).length, 512);
+  t.equal(server.asked.length, 512);
+  t.ok(await client.ask('later'), 'there is room again');
 });
 
 t.test('the file that contains it', async (t) => {

@@ -118,6 +118,15 @@ t.test('without documents, it says that it has none', async (t) => {
   }
 });
 
+t.test('what can be asked about are guides, not references', async (t) => {
+  const docs = await emptyFolder(t);
+  await writeFile(join(docs, 'guide.md'), '---\ntitle: The guide\n---\n# The guide\n\nWords.\n');
+  await writeFile(join(docs, 'api.md'), '---\ntitle: The API\ntype: reference\n---\n# The API\n\nWords.\n');
+  const { chat } = await start(t, { docs });
+  const { message } = await chat({ messages: [{ role: 'user', content: 'zymurgy' }] });
+  t.match(message.content, /Ask me about:\n\n- The guide$/);
+});
+
 t.test('an answer names up to two other sections that fit', async (t) => {
   const more = (headings: string) => `There is more in ${headings}.`;
   for (const { name, headings, want } of [
@@ -178,6 +187,8 @@ t.test('a hole is filled from the text around it', async (t) => {
   const cases = [
     { prefix: 'const total = sum(a);\nconst total', suffix: '\n', want: ' = sum(a);' },
     { prefix: 'function measure() {}\nmea', suffix: '', want: 'sure' },
+    { prefix: 'const total = sum(a);\nconst total\nconst total', suffix: '\n', want: ' = sum(a);' },
+    { prefix: 'measure + mea\n;mea', suffix: '', want: 'sure' },
     { prefix: 'x = ', suffix: '\n}', want: '' },
   ];
   for (const { prefix, suffix, want } of cases) {

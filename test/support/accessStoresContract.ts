@@ -187,6 +187,19 @@ export async function accessStoresContract(t: Test, open: () => Promise<AccessDa
       'a clock that is set back locks nobody out',
     );
   });
+
+  t.test('expired tokens stay for 30 days, and go when another is made', async (t) => {
+    const days30 = 30 * 24 * 60 * 60 * 1_000;
+    const token = (created: number) => createToken({ scopes: ['read'], lifetime: 1_000, now: created });
+    const old = token(now);
+    await one.tokens.add(old);
+    await one.tokens.add(token(old.grant.expires + days30));
+    t.ok(await other.tokens.find(old.hash));
+    t.ok((await other.tokens.list()).some(({ id }) => id === old.grant.id));
+    await one.tokens.add(token(old.grant.expires + days30 + 1));
+    t.equal(await other.tokens.find(old.hash), undefined);
+    t.notOk((await other.tokens.list()).some(({ id }) => id === old.grant.id));
+  });
 }
 
 function codeOf(hash: string, created = now): NewCode {
