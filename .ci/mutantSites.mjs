@@ -64,6 +64,7 @@ function isLeftOut(node) {
     ts.isImportDeclaration(node) ||
     ts.isExportDeclaration(node) ||
     ts.isInterfaceDeclaration(node) ||
+    ts.isModuleDeclaration(node) ||
     ts.isTypeAliasDeclaration(node)
   );
 }

@@ -594,3 +594,55 @@ function linksOf({ tokens, footnotes }: MarkdownDocument): readonly string[] {
     });
   return [tokens, ...footnotes.map((footnote) => footnote.tokens)].flatMap(ofTokens);
 }
+
+t.test('each field of a file may be as long as its limit, and not one character longer', async (t) => {
+  const long = (length: number, start = '') => start.padEnd(length, 'a');
+  const list = (count: number, of = (at: number) => `a${at}`) =>
+    JSON.stringify(Array.from({ length: count }, (_, at) => of(at)));
+  const document = (field: string) => (value: string) => parse(`---\n${field}: ${value}\n---\n`);
+  const collection = (field: string) => (value: string) =>
+    parseCollectionFile('collections/a.yaml', bytes(`query: { tag: a }\n${field}: ${value}\n`));
+  const cases: readonly { name: string; read: (value: string) => unknown; most: string; more: string }[] = [
+    { name: 'a title', read: document('title'), most: long(500), more: long(501) },
+    { name: 'a slug', read: document('slug'), most: long(100), more: long(101) },
+    { name: 'a type', read: document('type'), most: long(100), more: long(101) },
+    { name: 'a tag', read: document('tags'), most: `[${long(100)}]`, more: `[${long(101)}]` },
+    { name: 'a tag alone', read: document('tags'), most: long(100), more: long(101) },
+    {
+      name: "a tag's title",
+      read: document('tags'),
+      most: `[{ slug: a, title: ${long(100)} }]`,
+      more: `[{ slug: a, title: ${long(101)} }]`,
+    },
+    { name: 'an author', read: document('authors'), most: long(200), more: long(201) },
+    { name: 'authors', read: document('authors'), most: list(100), more: list(101) },
+    { name: 'a description', read: document('description'), most: long(5_000), more: long(5_001) },
+    { name: "a collection's title", read: collection('title'), most: long(500), more: long(501) },
+    {
+      name: "a collection's description",
+      read: collection('description'),
+      most: long(5_000),
+      more: long(5_001),
+    },
+    {
+      name: "a collection's type",
+      read: (type) =>
+        parseCollectionFile(
+          'a.yaml',
+          bytes(`query: { type: ${type} }
+`),
+        ),
+      ...{ most: long(100), more: long(101) },
+    },
+    { name: "a collection's name", read: collection('name'), most: long(100), more: long(101) },
+    { name: "a collection's author", read: collection('author'), most: long(200), more: long(201) },
+  ];
+  for (const { name, read, most, more } of cases) {
+    t.doesNotThrow(() => read(most), `${name}: the most`);
+    t.throws(() => read(more), { name: 'ContentError' }, `${name}: one more`);
+  }
+  t.equal(parse(`---\ntags: ${list(101)}\n---\n`).document.tags.length, 100, 'further tags are left out');
+  const coverOf = (length: number) => parse(`---\ncover: ${long(length)}\n---\n`);
+  t.match(coverOf(1_000), { document: { cover: long(1_000) }, problem: null });
+  t.match(coverOf(1_001), { document: { cover: null }, problem: /"cover" was left out/ });
+});

@@ -502,6 +502,11 @@ t.test('Markdown becomes XHTML', async (t) => {
       source: 'a\n$$\n  x_1 * y_1 \\\\\n  - z\n$$\nb $$ c',
       want: `<p>a</p>\n${captioned('Formula', 'math', 'x_1 * y_1 \\\\\n- z')}<p>b $$ c</p>\n`,
     },
+    {
+      name: 'formula with a line of blanks',
+      source: '$$\n    x\n  y \\\\   \n$$',
+      want: captioned('Formula', 'math', '  x\ny \\\\'),
+    },
     { name: 'formula in one line', source: '$$a*b*c$$', want: captioned('Formula', 'math', 'a*b*c') },
     {
       name: 'no formula',
