@@ -889,6 +889,12 @@ t.test('a model is chosen: loaded, else newest that can chat', async (t) => {
     kind: 'model-not-found',
     message: 'There is no model "qwen3". Did you mean qwen3:4b? Installed: qwen3:4b.',
   });
+  await t.rejects(choose([], 'qwen3'), {
+    message: 'There is no model "qwen3". None that can chat is installed. Pull one with "runner pull".',
+  });
+  const six = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => model(name));
+  await t.rejects(choose(six, 'zzzzzz'), { message: /Installed: a, b, c, d, e, …\.$/ });
+  await t.rejects(choose(six.slice(1), 'zzzzzz'), { message: /Installed: b, c, d, e, f\.$/ });
   await t.rejects(choose([]), { message: /no model yet/ });
   await t.rejects(choose([embedder]), { message: /can chat/ });
   t.equal((findModel([model('qwen3:4b'), model('a:latest')], 'A') as Model).name, 'a:latest');
@@ -978,6 +984,11 @@ t.test('slash commands', async (t) => {
     );
   }
   t.equal((await runSlashCommand('/tools', state)).text, 'a table');
+  t.equal((await runSlashCommand('/sessions', state)).text, 'No conversation is kept yet.');
+  t.equal(
+    (await runSlashCommand('/model', { ...state, models: async () => [] })).text,
+    'No model that can chat is installed. Pull one with "runner pull".',
+  );
   t.match((await runSlashCommand('/tools files on', state)).text, /The tools of files are on/);
   t.ok(state.tools.has('files'));
   await runSlashCommand('/tools files off', state);
@@ -1037,7 +1048,16 @@ t.test('slash commands', async (t) => {
   t.equal(settings.context, 4096);
   await says('/set nothink');
   t.equal(settings.think, false);
+  await says('/set think');
+  t.equal(settings.think, true);
+  await says('/set think low');
+  t.equal(settings.think, 'low');
+  t.equal(await says('/think'), 'Thinking is low. Choose one of on, off, low, medium, high, max, auto.');
   await says('/think auto');
+  t.match(await says('/think'), /^Thinking is auto\./);
+  t.match(await says('/system'), /^There is no system prompt but the model's own\./);
+  await says('/set system Be kind.');
+  t.equal(settings.system, 'Be kind.');
   writeFileSync(join(folder, 'style.md'), 'Be brief.\n');
   await says('/system @style.md');
   t.equal(settings.system, 'Be brief.');
@@ -1053,6 +1073,7 @@ t.test('slash commands', async (t) => {
   await says('/image dot.png');
   t.strictSame(settings.images, [pictures.png.toString('base64')]);
   t.equal(await says('/file'), 'With the next prompt go: style.md, one picture.');
+  t.equal(await says('/image'), await says('/file'));
   const { HOME = '' } = process.env;
   process.env['HOME'] = folder;
   t.teardown(() => {

@@ -335,6 +335,97 @@ t.test('runner engine', async (t) => {
     listed.run.stdout.text(),
     /^NAME +SIZE +FITS +FROM +FILE\nqwen3 +4\.0 GB +yes +LM Studio +\/m\/qwen3\.gguf\n/,
   );
+  const empty = begin(
+    {},
+    {
+      input: '',
+      args: ['engine', 'models', 'weights'],
+      answers: {
+        'runner/engine/models': ({ params }) => {
+          t.strictSame(params, { path: '/projects/here/weights' });
+          return { models: [], isCut: true };
+        },
+      },
+    },
+  );
+  t.equal(await empty.run.ended, 0);
+  t.equal(empty.run.stdout.text(), '');
+  t.match(
+    empty.run.stderr.text().replace(/\s+/g, ' '),
+    'A folder has more files than were looked at. Name one further down. No model file (GGUF) was found',
+  );
+  const large = { ...weights, fits: false };
+  const tooLarge = begin({}, { input: '', args: ['engine', 'models'], found: [large] });
+  await tooLarge.run.ended;
+  t.match(tooLarge.run.stdout.text(), /^qwen3 +4\.0 GB +no +LM Studio/m);
+  const asJson = begin({}, { input: '', args: ['engine', 'models', '--json'], found: [weights, large] });
+  await asJson.run.ended;
+  t.strictSame(asJson.run.stdout.events(), [weights, large]);
+  for (const [args, want] of [
+    [['install', '--yes'], { event: 'done', folder: '/data/engine' }],
+    [['start'], { event: 'done', ...running }],
+    [['stop'], { event: 'done', wasRunning: true }],
+    [['remove'], { event: 'done', wasThere: true }],
+  ] as const) {
+    const { run } = engine([...args, '--json']);
+    t.equal(await run.ended, 0, args.join(' '));
+    t.strictSame(run.stdout.events(), [want], args.join(' '));
+    t.equal(run.stderr.text(), '');
+  }
+  for (const [args, was, says] of [
+    ['stop', { 'runner/engine/stop': () => ({ wasRunning: true }) }, 'It is stopped.'],
+    [
+      'stop',
+      { 'runner/engine/stop': () => ({ wasRunning: false }) },
+      'Nothing that Runner started was running.',
+    ],
+    [
+      'remove',
+      { 'runner/engine/remove': () => ({ wasThere: true }) },
+      'The engine and its small model are removed.',
+    ],
+    ['remove', { 'runner/engine/remove': () => ({ wasThere: false }) }, 'Nothing was installed.'],
+  ] as const) {
+    const { run } = engine([args], { answers: was });
+    t.equal(await run.ended, 0);
+    t.equal(run.stderr.text(), `${says}\n`);
+  }
+  for (const key of ['n', 'y']) {
+    const { run, asked } = begin({}, { args: ['engine', 'install'], isScreen: true });
+    await run.stderr.until(/Fetch these 85\.0 MB\? \[y\/N\] $/);
+    run.type(`${key}\r`);
+    t.equal(await run.ended, key === 'y' ? 0 : 1);
+    t.equal(asked.length, key === 'y' ? 1 : 0);
+    t.equal(/Nothing was fetched\./.test(run.stderr.plain()), key === 'n');
+  }
+  for (const flags of [[], ['--json']]) {
+    const untilCancelled = ({ token }: Asked) =>
+      new Promise((resolve) => {
+        token.onCancellationRequested(() => resolve(new ResponseError(-32800, 'The request was cancelled.')));
+        run.interrupt();
+      });
+    const { run } = engine(['start', ...flags], { answers: { 'runner/engine/start': untilCancelled } });
+    t.equal(await run.ended, 130);
+    t.equal(
+      run.stdout.text() + run.stderr.text(),
+      flags.length > 0 ? '{"event":"cancelled"}\n' : 'Stopped. Nothing was started.\n',
+    );
+  }
+  const withSample = engine(['status'], {
+    answers: {
+      'runner/engine/status': () => ({
+        state: 'stopped',
+        message: 'So.',
+        isInstalled: false,
+        sample: '/data/s.gguf',
+      }),
+    },
+  });
+  await withSample.run.ended;
+  t.equal(
+    withSample.run.stdout.text(),
+    'So.\nThe engine is not installed.\nThe small model is /data/s.gguf.\n',
+  );
   for (const [state, code] of [
     ['running', 0],
     ['stopped', 1],
@@ -369,4 +460,8 @@ t.test('the doctor names what was started, and what could be', async (t) => {
   ]);
   t.match(await doctor({ models: [small], answers: status('running') }), [{ check: 'engine', state: 'ok' }]);
   t.strictSame(await doctor({ models: [small], answers: status('stopped') }), []);
+  t.match(await doctor({ status: offline, answers: status('stopped') }), [
+    { check: 'engine', state: 'ok', found: 'So it is. The engine is not installed.' },
+    { check: 'installed', state: 'warn', mend: 'Start it with "ollama serve".' },
+  ]);
 });

@@ -890,7 +890,7 @@ t.test('logs', async (t) => {
     input: '',
     answers: {
       'runner/logs/start': ({ die }: Asked) => {
-        setImmediate(() => die('It is broken.\n \n'));
+        void dying.stderr.until(/Following/).then(() => die('It is broken.\n \n'));
         return { source: 'x' };
       },
     },

@@ -423,6 +423,7 @@ t.test('config shows every setting with where it comes from', async (t) => {
     { name: 'chatModel', value: null, from: 'default' },
     { name: 'servers', value: [], from: 'default' },
     { name: 'mcpServers', value: { files: 'npx\u001b[2J' }, from: 'file' },
+    { name: 'timeouts', value: {}, from: 'environment' },
   ];
   const path = '/home/me/.config/runner/config.json';
   const config = (args: readonly string[], env = {}) =>
@@ -439,6 +440,7 @@ t.test('config shows every setting with where it comes from', async (t) => {
     'chatModel',
     'servers     none',
     'mcpServers  {"files":"npx\\u001b[2J"}  the file',
+    'timeouts    none                      OLLAMA_HOST',
     '',
   ]);
   t.equal(

@@ -943,6 +943,56 @@ t.test('doctor', async (t) => {
     { check: 'models', state: 'ok', found: '1 installed, 1 can chat, 0 loaded' },
     { check: 'configuration', state: 'ok' },
   ]);
+  t.strictSame(
+    well.stdout.events().map(({ check }) => check),
+    ['runner', 'node', 'runnerd', 'server', 'models', 'configuration'],
+  );
+  const loud = startTerminal({
+    ...{ args: ['doctor', '--json'], input: '', models },
+    answers: {
+      'runner/status': async ({ notify }: Asked) => {
+        for (const [level, code] of [['info'], ['warn'], ['error'], ['warn', 'token']])
+          await notify('runner/log', {
+            level,
+            source: 'daemon',
+            message: `It is ${level} ${code ?? ''}.`,
+            code,
+          });
+        return { state: 'online', kind: 'ok', message: 'It answers.' };
+      },
+    },
+  });
+  t.equal(await loud.ended, 0, 'a warning is no failure');
+  t.strictSame(
+    loud.stdout.events().filter(({ check, state }) => check === 'runnerd' && state !== 'ok'),
+    [
+      { check: 'runnerd', state: 'warn', found: 'It is warn .' },
+      { check: 'runnerd', state: 'warn', found: 'It is error .' },
+    ],
+  );
+  const broken = startTerminal({
+    ...{ args: ['doctor', '--json'], input: '', models },
+    answers: {
+      'runner/models/list': () =>
+        new ResponseError(-33009, 'It broke.', { kind: 'runner-failed', retryable: false }),
+      'runner/tools/list': () =>
+        new ResponseError(-33009, 'No tools.', { kind: 'runner-failed', retryable: false }),
+    },
+  });
+  t.equal(await broken.ended, 1);
+  t.match(
+    broken.stdout.events().filter(({ state }) => state === 'fail'),
+    [
+      { check: 'server', found: 'It broke.' },
+      { check: 'tools', found: 'No tools.' },
+    ],
+  );
+  const dead = startTerminal({
+    ...{ args: ['doctor', '--json'], input: '' },
+    answers: { initialize: ({ die }: Asked) => die('It cannot be run.') },
+  });
+  t.equal(await dead.ended, 1);
+  t.match(dead.stdout.events().at(-1), { check: 'runnerd', state: 'fail', mend: /npm run build/ });
   const fault = 'The configuration /x:3 has "hots", which is left out: there is no such setting.';
   const answers = {
     'runner/status': async ({ notify }: Asked) => {
@@ -1183,6 +1233,140 @@ t.test('--continue and --session continue a conversation', async (t) => {
   t.equal(one.stderr.text(), 'There is no conversation "nope". "runner sessions" lists them.\n');
 });
 
+t.test('a conversation goes on where the daemon does not give what it wants', async (t) => {
+  const { answers } = keeper();
+  const sent: ChatParams[] = [];
+  const refused = (code: number, kind: string, message: string, data = {}) =>
+    new ResponseError(code, message, { kind, retryable: false, ...data });
+  const run = startTerminal({
+    ...{ isScreen: true, models, env: { XDG_STATE_HOME: join(folder, 'goes-on') } },
+    ...{ args: ['chat', '--server', 'box'], toolServers: ['files'] },
+    answers: {
+      ...answers,
+      'runner/sessions/create': () => refused(-33005, 'not-supported', 'The disk is full.'),
+      'runner/prompts/list': () => refused(-33009, 'runner-failed', 'No folder.'),
+      'runner/prompts/get': ({ params }) =>
+        params['name'] === 'odd'
+          ? refused(-33009, 'runner-failed', 'The prompt broke.')
+          : { kind: 'none', near: [] },
+      'runner/tools/list': () => ({
+        servers: [
+          {
+            name: 'files',
+            state: 'ready',
+            tools: [{ name: 'read', description: 'Reads.', inputSchema: {} }],
+          },
+        ],
+      }),
+    },
+    async chat({ params }) {
+      sent.push(params);
+      return params.messages.at(-1)?.content === 'lost'
+        ? refused(-32602, 'invalid', 'There is no such conversation.', { path: 'session' })
+        : resultOf('Yes.');
+    },
+  });
+  await run.stdout.until(/m:1b › $/);
+  run.type('one\r');
+  await run.stdout.until(/This conversation is not kept\. The disk is full\.[\s\S]*20 tokens[\s\S]*m:1b › $/);
+  run.type('two\r');
+  await run.stdout.until(/20 tokens[\s\S]*20 tokens[\s\S]*m:1b › $/);
+  t.equal(run.stdout.plain().split('is not kept').length, 2, 'it is said once');
+  t.notOk('session' in (sent[1] ?? {}));
+  run.type('/odd\r');
+  await run.stdout.until(/The prompt broke\.\s+m:1b › $/);
+  t.equal(sent.length, 2, 'nothing is sent');
+  run.type('/he\t');
+  await run.stdout.until(/\/help$/);
+  run.type('\u0015/tools\r');
+  await run.stdout.until(/files +on? ?[\s\S]*read +Reads\.[\s\S]*m:1b › $/);
+  run.type('\u0004');
+  t.equal(await run.ended, 0);
+});
+
+t.test('a conversation that was deleted meanwhile is kept as another one', async (t) => {
+  const { asked, answers } = keeper();
+  const sent: ChatParams[] = [];
+  const run = startTerminal({
+    ...{ isScreen: true, models, answers, env: { XDG_STATE_HOME: join(folder, 'deleted') } },
+    async chat({ params }) {
+      sent.push(params);
+      const gone = { path: 'session', kind: 'invalid', retryable: false };
+      return sent.length === 1 ? new ResponseError(-32602, 'There is none.', gone) : resultOf('Yes.');
+    },
+  });
+  await run.stdout.until(/m:1b › $/);
+  run.type('/title Lakes\r');
+  await run.stdout.until(/The title is "Lakes"[\s\S]*m:1b › $/);
+  t.match(asked, [
+    ['create', { title: 'Lakes' }],
+    ['update', { id: rivers.id, title: 'Lakes' }],
+  ]);
+  run.type('lost\r');
+  await run.stdout.until(/There is none\.[\s\S]*m:1b › $/);
+  t.equal(sent.at(-1)?.session, rivers.id);
+  run.type('found\r');
+  await run.stdout.until(/20 tokens[\s\S]*m:1b › $/);
+  t.equal(asked.filter(([method]) => method === 'create').length, 2);
+  run.type('\u0004');
+  t.equal(await run.ended, 0);
+});
+
+t.test('a daemon that cannot be started again is reported each time', async (t) => {
+  let starts = 0;
+  const run = startTerminal({
+    ...{ isScreen: true, models, env: { XDG_STATE_HOME: join(folder, 'again') } },
+    answers: {
+      'runner/status': ({ die }) => {
+        starts += 1;
+        if (starts > 1) die('It has no memory.');
+        return { state: 'online', kind: 'ok', message: 'It answers.' };
+      },
+    },
+    chat: async ({ die }) => {
+      die('It crashed.');
+      return new Promise(() => undefined);
+    },
+  });
+  await run.stdout.until(/m:1b › $/);
+  run.type('hi\r');
+  await run.stdout.until(/It crashed\.[\s\S]*m:1b › $/);
+  run.type('\u0004');
+  t.equal(await run.ended, 0);
+});
+
+t.test('the model of a conversation that is gone is replaced by the one of a new conversation', async (t) => {
+  const { answers } = keeper();
+  const run = startTerminal({
+    ...{
+      args: ['chat', '--continue'],
+      isScreen: true,
+      models,
+      env: { XDG_STATE_HOME: join(folder, 'replaced') },
+    },
+    answers: {
+      ...answers,
+      'runner/models/chatModel': () => ({ model: models[0], missing: 'wise' }),
+      'runner/sessions/read': () => ({
+        session: { ...rivers, model: 'gone:1b' },
+        messages: [
+          { role: 'user', content: 'two\nlines' },
+          { role: 'assistant', content: '', toolCalls: [{ id: 'c', name: 'look', arguments: { at: 'x' } }] },
+          { role: 'tool', content: 'y'.repeat(300), toolName: 'look' },
+        ],
+      }),
+    },
+  });
+  await run.stdout.until(/m:1b › $/);
+  t.match(
+    run.stderr.plain().replace(/\s+/g, ' '),
+    'The model "wise" of "chatModel" is not installed, or cannot chat. m:1b answers instead.',
+  );
+  t.match(run.stdout.plain(), /› two\n {2}lines\n\ntool call: look \{"at":"x"\}\n\ntool: y{194}\n/);
+  run.type('\u0004');
+  t.equal(await run.ended, 0);
+});
+
 t.test('conversations are listed, shown and deleted', async (t) => {
   const run = async (...args: string[]) => {
     const { asked, answers } = keeper();
@@ -1192,6 +1376,41 @@ t.test('conversations are listed, shown and deleted', async (t) => {
   };
   t.match((await run()).out, /^ID .*\n20261122-aaaaaaaa .* 1 .*Rivers␛\[2J +\/projects\/here\n$/);
   t.match((await run('big', 'rivers')).asked, [['list', { query: 'big rivers' }]]);
+  for (const [args, says] of [
+    [[], 'No conversation is kept yet.\n'],
+    [['big', 'lakes'], 'No conversation has "big lakes".\n'],
+  ] as const) {
+    const none = startTerminal({
+      ...{ args: ['sessions', ...args], input: '' },
+      answers: { 'runner/sessions/list': () => ({ sessions: [] }) },
+    });
+    t.equal(await none.ended, 0);
+    t.equal(none.stderr.text(), says);
+  }
+  const shown = (await run('show', rivers.id, '--json')).out.trim().split('\n');
+  t.strictSame(JSON.parse(shown[0] ?? ''), rivers);
+  t.match(
+    shown.slice(1).map((line) => JSON.parse(line)),
+    [
+      { role: 'user', content: 'Which?' },
+      { role: 'assistant', thinking: 'hm' },
+    ],
+  );
+  t.same(JSON.parse((await run('rm', rivers.id, '--json')).out), { event: 'done', id: rivers.id });
+  for (const [key, code] of [
+    ['n', 1],
+    ['y', 0],
+  ] as const) {
+    const { asked, answers } = keeper();
+    const terminal = startTerminal({ args: ['sessions', 'rm', '--all'], isScreen: true, answers });
+    await terminal.stderr.until(/Delete all 1 conversations\? \[y\/N\] $/);
+    terminal.type(`${key}\r`);
+    t.equal(await terminal.ended, code);
+    t.equal(
+      asked.some(([method]) => method === 'delete'),
+      key === 'y',
+    );
+  }
   t.same(JSON.parse((await run('--json')).out), rivers);
   t.equal(
     (await run('show', rivers.id)).out,
@@ -1683,6 +1902,25 @@ t.test('tools are listed, and the doctor tries each server', async (t) => {
     message: 'Start Runner in the folder of a project.',
     tools: [],
   };
+  const both = startTerminal({
+    ...{ ...withServers, args: ['doctor', '--json'], input: '' },
+    answers: {
+      'runner/tools/list': () => ({
+        servers: [
+          { name: 'off', state: 'disabled', tools: [] },
+          { name: 'two', state: 'ready', tools: [{ name: 'a' }, { name: 'b' }] },
+        ],
+      }),
+    },
+  });
+  t.equal(await both.ended, 0);
+  t.match(
+    both.stdout.events().filter(({ check }) => check === 'tools'),
+    [
+      { state: 'ok', found: 'off is disabled' },
+      { state: 'ok', found: 'two offers 2 tools' },
+    ],
+  );
   const home = startTerminal({
     ...withServers,
     args: ['doctor'],

@@ -19,11 +19,11 @@ import type { Daemon } from '../daemon/daemon.ts';
 export async function chooseModel(
   daemon: Daemon,
   named: string | undefined,
-  onDidMiss: (sentence: string) => void = () => undefined,
+  onDidMiss: (sentence: string) => Promise<void> = async () => undefined,
 ): Promise<string> {
   const unasked = named === undefined ? await daemon.request(chatModelRequest, {}) : {};
   if (unasked.missing !== undefined)
-    onDidMiss(
+    await onDidMiss(
       `The model "${showLine(unasked.missing)}" of "chatModel" is not installed, or cannot chat.${unasked.model ? ` ${showLine(unasked.model.name)} answers instead.` : ''}`,
     );
   if (unasked.model) return unasked.model.name;

@@ -138,7 +138,7 @@ export async function chooseModelOf(
   daemon: Daemon,
   kept: ReadSessionResult | undefined,
 ): Promise<string> {
-  const say = (sentence: string) => void stderr.writeText(sentence);
+  const say = (sentence: string) => stderr.writeText(sentence);
   try {
     return await chooseModel(daemon, kept?.session.model, say);
   } catch (error) {
