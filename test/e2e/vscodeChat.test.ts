@@ -524,6 +524,23 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
     t.notMatch(JSON.stringify(body), '_private');
   });
 
+  await t.test('what tools were called with, and what they returned, reaches the runner', async (t) => {
+    runner.say('Seen.');
+    await editor.evaluate(sendToolTurn, pixel);
+    t.match((lastBody() as { messages: readonly object[] }).messages, [
+      { role: 'user', content: 'Look.' },
+      {
+        role: 'assistant',
+        content: 'I look.',
+        tool_calls: [{ function: { name: 'look', arguments: { at: 'it' } } }],
+      },
+      { role: 'tool', tool_name: 'look', content: 'a cat{"b":1}{"tsx":true}' },
+      { role: 'user', content: 'And a="1"?' },
+    ]);
+    t.match(JSON.stringify(lastBody()), pixel.slice(0, 40), 'with its picture');
+    t.notMatch(JSON.stringify(lastBody()), 'AAEC', 'data that means nothing to a model is left out');
+  });
+
   await t.test(
     "of blocks before the words the first of a name is the editor's, all else the user's",
     async (t) => {
@@ -809,6 +826,33 @@ async function sendRequest({
     else parts.push({ kind: 'thinking', value: String((part as { value: unknown }).value) });
   }
   return parts;
+}
+
+/** Run in the host: a turn in which a tool was called and returned parts of each kind. */
+async function sendToolTurn({ vscode, argument }: Host<string>): Promise<void> {
+  const [model] = await vscode.lm.selectChatModels({ vendor: 'runner', id: 'seer:4b' });
+  const { User, Assistant } = vscode.LanguageModelChatMessage;
+  const text = (value: string) => new vscode.LanguageModelTextPart(value);
+  const data = (value: string, type: string) =>
+    new vscode.LanguageModelDataPart(Buffer.from(value, 'base64'), type);
+  const call = new vscode.LanguageModelToolCallPart('c1', 'look', { at: 'it' });
+  const result = new vscode.LanguageModelToolResultPart('c1', [
+    text('a cat'),
+    data(Buffer.from('{"b":1}').toString('base64'), 'application/json'),
+    data('AAEC', 'application/octet-stream'),
+    data(argument, 'image/png'),
+    new vscode.LanguageModelPromptTsxPart({ tsx: true }),
+  ]);
+  const [answer, more] = [Assistant(''), User('')];
+  answer.content = [text('I look.'), call];
+  more.content = [
+    result,
+    text('And '),
+    data(Buffer.from('a="1"').toString('base64'), 'text/x-some'),
+    text('?'),
+  ];
+  const response = await model?.sendRequest([User('Look.'), answer, more], {});
+  for await (const _ of response?.stream ?? []);
 }
 
 /** Run in the host: how a request fails, with what had come before. */

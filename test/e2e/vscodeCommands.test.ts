@@ -63,6 +63,7 @@ t.test('what each command asks, and what comes of the answers', parts, async (t)
       'wrong.modelfile': 'FROM qwen3:8b\nPARAMETER temperature warm\n',
       'made/b.modelfile': 'FROM coder:1b\n',
       'made/c.modelfile': 'FROM coder:1b\n',
+      '.runner/prompts/tidy.md': '---\ndescription: Tidies $(bug)\n---\nTidy it.\n',
     },
   });
   t.teardown(() => Promise.all([editor.close(), runner.close(), box.close()]));
@@ -440,6 +441,29 @@ t.test('what each command asks, and what comes of the answers', parts, async (t)
       { run: 'letPickerDecide', does: [decides], sets: ['chatModel', undefined] },
       { run: 'chooseChatModel', answers: [picker], asks: [/^Which/], does: [decides] },
       { run: 'openWalkthrough', does: [/openWalkthrough \["model-runner\.runner#start",false\]/] },
+    ]);
+  });
+
+  await t.test('a prompt of the workspace, which is used after a yes', async (t) => {
+    const folder = '$(folder) Prompts of This Workspace…';
+    const write = '$(add) New Prompt…';
+    const unasked = `Use a Prompt | ${folder} 1 prompt that you have not allowed yet, ${write}`;
+    const question = /^Use the prompt of this workspace from now on\?/;
+    const fills = /chat\.open \[{"query":"@runner \/tidy ","isPartialQuery":true}\]$/;
+    await playAll(t, [
+      { run: 'usePrompt', asks: [unasked] },
+      { run: 'usePrompt', answers: [folder], asks: [unasked, question] },
+      {
+        run: 'usePrompt',
+        answers: [write, 'Two Words'],
+        asks: [unasked, /^New Prompt.*A name has lower-case/],
+      },
+      {
+        run: 'usePrompt',
+        answers: [folder, 'Use Them', '/tidy'],
+        asks: [unasked, question, `Use a Prompt | /tidy of this workspace, ${write}`],
+        does: [fills],
+      },
     ]);
   });
 
