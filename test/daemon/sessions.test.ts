@@ -785,6 +785,28 @@ t.test('the oldest conversations are deleted by age and for lack of room', async
   t.equal(files(here.folder).length, 5, 'and what is open stays');
 });
 
+t.test("of the client's days and the user's own, the fewer count", async (t) => {
+  for (const [client, own, isKept] of [
+    [10, 10, true],
+    [10, 5, false],
+    [5, 10, false],
+    [5, undefined, false],
+    [10, undefined, true],
+  ] as const) {
+    const here = await place(t);
+    const home = await temporaryFolder(t, {
+      'runner/config.json': JSON.stringify(own === undefined ? {} : { sessionDays: own }),
+    });
+    const one = await start(t, here, { sessionDays: client }, { env: { XDG_CONFIG_HOME: home } });
+    const { id } = await one.create({ title: 'Old' });
+    const path = join(here.folder, `${id}.jsonl`);
+    appendFileSync(path, `${JSON.stringify({ type: 'state', title: 'Old', turns: 1 })}\n`);
+    const then = new Date(Date.now() - 7 * 24 * 60 * 60 * 1000);
+    utimesSync(path, then, then);
+    t.same(titles(await one.list()), isKept ? ['Old'] : [], `${client} and ${own}`);
+  }
+});
+
 t.test('conversations stay up to an age, a size and a count, of which each is reached exactly', async (t) => {
   const day = 24 * 60 * 60 * 1000;
   const now = 100 * day;

@@ -184,6 +184,8 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   const message = JSON.parse(line);
   note(message);
   if (kind === 'mute' || message.id === undefined) return;
+  // More than a server may write in a row, but with an answer after each part.
+  if (kind === 'noisy') process.stdout.write('noise\n'.repeat(3_000));
   if (pings.has(message.id)) return pings.get(message.id)();
   if (message.method === 'tools/call') return call(message.id, message.params);
   const answer = answers[message.method];
