@@ -1,6 +1,15 @@
 import t from 'tap';
+import { describeAnswer } from '../../client/vscode/chat/finishedTurn.ts';
+import { toPickerEntries } from '../../client/vscode/chat/pickerEntries.ts';
+import { largestOf, windowChoices } from '../../client/vscode/chat/windowChoices.ts';
 import { describeContext } from '../../client/vscode/convert/contextSizes.ts';
-import { describeServers } from '../../client/vscode/convert/failure.ts';
+import { describeServers, inShort } from '../../client/vscode/convert/failure.ts';
+import { createKnownServers, rowContext } from '../../client/vscode/daemon/knownServers.ts';
+import { createContextPresets, styles, toModelfile } from '../../client/vscode/modelfile/modelfileContent.ts';
+import { describeChoice, detailsOf } from '../../client/vscode/models/modelDescriptions.ts';
+import { describeNeed } from '../../client/vscode/models/pullChoices.ts';
+import { adviseOnChat, adviseOnCompletion, adviseOnModels } from '../../client/vscode/status/doctorAdvice.ts';
+import { inEditorWords, remediesFor, withTryAgain } from '../../client/vscode/ui/remedies.ts';
 import {
   countCapabilities,
   describeFilter,
@@ -22,7 +31,11 @@ import {
 import { type SortOrder, sortRows, toSortOrder } from '../../client/vscode/views/sorting.ts';
 import { describeServer, groupByFamily, toServerNodes } from '../../client/vscode/views/treeNodes.ts';
 import { formatBytes } from '../../protocol/base/bytes.ts';
-import { modelLike as model, yes } from '../support/modelLike.ts';
+import { adviceCodes } from '../../protocol/messages/advice.ts';
+import { type ErrorData, errorCodes } from '../../protocol/messages/errors.ts';
+import type { Model } from '../../protocol/messages/models.ts';
+import { golden } from '../support/golden.ts';
+import { modelLike as model, no, unknown, yes } from '../support/modelLike.ts';
 
 const now = Date.parse('2026-11-21T12:00:00Z');
 const running = { expiresAt: '2026-11-21T12:04:30Z', size: 4e9, sizeVram: 3e9 };
@@ -356,4 +369,114 @@ t.test('filtering looks at each of two thousand rows once', async (t) => {
   t.equal(filterRows(many, { words: 'm 9', capabilities: ['tools'] }).length, 542);
   t.equal(looks, 2_000);
   t.equal(groupByFamily(many).length, 501);
+});
+
+t.test('the words for every kind of model, failure and advice are as they were accepted', async (t) => {
+  const stays = { expiresAt: '9999-12-31T23:59:59.000Z', size: 0, sizeVram: 0 };
+  const models: readonly Model[] = [
+    model('plain'),
+    model(
+      'able:8b',
+      {
+        ...{ size: 5.2e9, modifiedAt: '2026-11-01T08:00:00Z', digest: '0123456789abcdef', running },
+        details: { parameterSize: '8B', quantization: 'Q4_K_M', family: 'able' },
+        context: { allocated: 4096, maximum: 131_072, configured: 4096, from: 'server' },
+      },
+      { tools: yes, vision: { value: true, from: 'name' }, thinking: unknown, insert: yes },
+    ),
+    model('embedder', { running: stays }, { completion: no, embedding: yes }),
+    model(
+      'far',
+      { size: 400, remote: { host: 'https://x', model: 'f' }, context: { maximum: 262_144 } },
+      { tools: yes },
+    ),
+    model('hf.co/me/Some-Long-Name-Of-A-Model-GGUF:Q4_K_M', { server: 'box', loading: { percent: 7 } }),
+    model('small', { context: { allocated: 2048, from: 'assumed' }, loading: {} }),
+  ];
+  const servers = createKnownServers(() => ['default', 'box']);
+  servers.take('box', {
+    state: 'online',
+    kind: 'ok',
+    message: '',
+    product: 'llama.cpp',
+    can: ['chat', 'count'],
+  });
+  const information = [0, 8192].flatMap((contextLength) =>
+    toPickerEntries(models, {
+      isStale: (server) => server === 'box',
+      isAllowed: () => true,
+      remembered: ['gone', 'none'],
+      sizing: { contextLength, usual: (server) => (server === 'box' ? 16_384 : undefined) },
+    }),
+  );
+  const entry = { name: 'q', model: 'q:cloud', family: 'q', url: 'https://x/q' };
+  const entries = [
+    { ...entry, installed: false },
+    {
+      ...{ ...entry, installed: true, description: 'Small *and* good.' },
+      ...{ capabilities: ['completion', 'tools', 'vision'], sizes: ['4b', '8b'] },
+    },
+  ];
+  const failures = Object.keys(errorCodes).flatMap((kind) => [
+    { kind, retryable: true },
+    { kind, retryable: false, server: 'box', model: 'a', capability: 'tools', needed: 9000, maximum: 8192 },
+  ]) as unknown as readonly ErrorData[];
+  const advised = adviceCodes.map((code) => ({
+    ...{ kind: 'context-exceeded', retryable: false, server: 'box', maximum: 8192 },
+    advice: { code, problem: 'It is wrong.', text: 'Mend it.', server: 'files', contextLength: 16_384 },
+  })) as unknown as readonly ErrorData[];
+  const words = {
+    local: models.map(localRow),
+    running: models.map(runningRow),
+    described: models.map(runningRow).map((row) => describeRow(row, now)),
+    catalog: entries.flatMap((one) => [catalogRow(one, 'library'), catalogRow(one, 'cloud')]),
+    choices: models.map(describeChoice),
+    pages: models.map((one) =>
+      detailsOf({ model: one, system: 'Be brief.', parameters: { stop: ['a', 'b'], top_k: 3 } }, servers),
+    ),
+    picker: information,
+    windows: [
+      windowChoices({}, 0),
+      windowChoices({ fitting: 9000, maximum: 20_000 }, 8192),
+      windowChoices({ maximum: 4096 }, 6000),
+      windowChoices(largestOf(models.slice(1, 2)), 16_384),
+    ],
+    sizes: ['270m', '4b', '8x7b', 'e2b', '1t', '1.5b', 'latest'].map((size) => describeNeed(size, 8e9)),
+    failures: failures.map((failure) => remediesFor(failure).map((remedy) => withTryAgain([remedy]))),
+    short: failures.map(({ kind }) => inShort({ kind, sentence: 'It failed.' }, ' at x')),
+    advice: advised.map((failure) => [
+      remediesFor(failure),
+      inEditorWords(
+        { message: 'It is wrong. Mend it.', ...(failure.advice && { advice: failure.advice }) },
+        'box',
+      ),
+    ]),
+    doctor: [
+      adviseOnModels({ models: [], all: 0, isStale: false, canPull: true }),
+      adviseOnModels({ models: [], all: 2, isStale: false, canPull: false }),
+      adviseOnModels({ models: models.slice(0, 1), all: 2, isStale: true, canPull: true }),
+      adviseOnModels({ models, all: 6, isStale: false, canPull: false }),
+      ...['', 'able:8b', 'plain', 'gone'].flatMap((wanted) => [
+        adviseOnChat(models, wanted),
+        adviseOnCompletion(models, wanted),
+      ]),
+    ],
+    answers: [
+      [1, 5, 0],
+      [1_000, 11, 201],
+      [60_000, 5_536, 100_000],
+    ].map(([promptTokens = 0, completionTokens = 0, milliseconds = 0]) =>
+      describeAnswer({
+        ...{ model: 'able:8b', milliseconds },
+        usage: { promptTokens, completionTokens, contextLength: 65_536 },
+      }),
+    ),
+    contexts: models.map((one) => rowContext('local', servers, one.server)),
+    modelfiles: [...styles, ...createContextPresets()].map(({ label, description, parameters }) => [
+      ...[label, description],
+      toModelfile({ base: '/a b/c.gguf', system: ' Say "hi".\r\n', parameters }),
+    ]),
+  };
+  const { actual, accepted } = golden('vscodeWords.json', words);
+  t.strictSame(JSON.parse(actual), JSON.parse(accepted || '{}'), 'ACCEPT=1 accepts a change');
 });
