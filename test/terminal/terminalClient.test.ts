@@ -383,6 +383,24 @@ const markdownText = fc
   )
   .map((parts) => parts.join(''));
 
+t.test('a table has at most 30 columns, and as many marks as cells', async (t) => {
+  const table = (columns: number, marks = columns) =>
+    `${'|a'.repeat(columns)}|\n${'|-'.repeat(marks)}|\n${'|b'.repeat(columns)}|\n`;
+  t.match(plain(render(table(30), { width: 200 })), '─');
+  for (const source of [table(31), table(2, 3), table(3, 2)])
+    t.equal(plain(render(source, { width: 200 })).trim(), source.trim(), 'other text stays as it is');
+});
+
+t.test('a terminal that does not know its size is taken for one of 80 columns and 24 rows', async (t) => {
+  const sized = (size: { readonly columns?: number; readonly rows?: number }) => {
+    const output = new Output(Object.assign(new PassThrough(), size), {});
+    return [output.columns, output.rows];
+  };
+  t.strictSame(sized({ columns: 0, rows: 0 }), [80, 24]);
+  t.strictSame(sized({}), [80, 24]);
+  t.strictSame(sized({ columns: 100, rows: 10 }), [100, 10]);
+});
+
 t.test('Markdown comes out the same however it is cut, and no letter is lost', async (t) => {
   // Cells that wrap stand beside each other, so that the order of letters is another there.
   const letters = (all: string) => [...plain(all).replace(/[^\p{L}\p{N}]/gu, '')].sort().join('');
@@ -630,6 +648,7 @@ t.test('a change is shown with its signs, and a long one is folded', async (t) =
     [lines(21, 11), 10, '… 1 more line'],
     [lines(1, 500), 10, undefined],
     [lines(1, 502), 10, '… 2 more characters'],
+    [`${lines(1, 500)}+y\n`, 10, '… 1 more line'],
   ];
   for (const [unified, width, folded] of cases) {
     const { text, isFolded } = describe(unified, { width });

@@ -378,7 +378,7 @@ t.test('library', async (t) => {
   };
   const answers = { 'runner/models/library': answer, 'runner/models/cloud': answer };
   const env = { XDG_CACHE_HOME: '/var/cache/me' };
-  const piped = startTerminal({ args: ['library', 'small', 'ones'], input: '', answers, env });
+  const piped = startTerminal({ args: ['library', ' small', 'ones '], input: '', answers, env });
   t.equal(await piped.ended, 0);
   t.strictSame(asked, { query: 'small ones' });
   t.equal(piped.started[0]?.options.cacheDir, '/var/cache/me/runner');

@@ -253,7 +253,15 @@ const commands: readonly (readonly string[])[] = [
     ['chat', '-m', 'qwen3:4b', 'fail'],
     ['chat', '-m', 'gone', 'x'],
   ],
-  ...[['nonsense'], ['models', 'x'], ['show'], ['pull'], ['--nonsense'], ['chat', '--think=x', 'hi']],
+  ...[
+    ['nonsense'],
+    ['models', 'x'],
+    ['show'],
+    ['pull'],
+    ['--nonsense'],
+    ['chat', '--think=x', 'hi'],
+    ['--', '--json'],
+  ],
 ];
 
 /** What a run writes, without what is of this machine. */

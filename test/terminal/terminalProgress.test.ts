@@ -80,6 +80,12 @@ t.test('how progress is drawn', async (t) => {
   const summary = (parts: readonly ReturnType<typeof part>[], rows: number) =>
     drawProgress({ ...state, parts }, { columns: 80, rows }, style)[1];
   t.equal(summary(state.parts, 6), '… 2 finished');
+  const finished = Array.from({ length: 5 }, (_, index) => part(`f${index}`, 1, 1));
+  t.match(
+    drawProgress({ ...state, parts: [...finished, part('a', 0, 1)] }, { columns: 44, rows: 7 }, style),
+    [/^Pulling/, '… 3 finished', /^f3/, /^f4/, /^a /, /^total/],
+    'no more of them are left out than must be',
+  );
   t.equal(summary([part('a', 0, 1), part('b', 0, 1), part('c', 0, 1)], 5), '… 2 more under way');
   const counted = { title: 't', message: '', completed: 1e9, total: 4e9, parts: [] };
   t.match(drawProgress(counted, { columns: 100, rows: 24 }, style), [
