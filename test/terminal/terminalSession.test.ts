@@ -1312,6 +1312,26 @@ t.test('a conversation that was deleted meanwhile is kept as another one', async
   t.equal(await run.ended, 0);
 });
 
+t.test('a conversation without a turn is not offered to go on with', async (t) => {
+  const { answers } = keeper();
+  for (const question of ['', 'hi']) {
+    const run = startTerminal({
+      ...{ isScreen: true, models, answers, env: { XDG_STATE_HOME: join(folder, 'no-turn') } },
+      chat: async () => resultOf('Yes.'),
+    });
+    await run.stdout.until(/m:1b › $/);
+    run.type('/title Lakes\r');
+    await run.stdout.until(/The title is "Lakes"[\s\S]*m:1b › $/);
+    if (question !== '') {
+      run.type(`${question}\r`);
+      await run.stdout.until(/20 tokens[\s\S]*m:1b › $/);
+    }
+    run.type('\u0004');
+    t.equal(await run.ended, 0);
+    t.equal(/goes on with this conversation/.test(run.stdout.plain()), question !== '');
+  }
+});
+
 t.test('a daemon that cannot be started again is reported each time', async (t) => {
   let starts = 0;
   const run = startTerminal({
