@@ -509,11 +509,15 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
 
   await t.test('roles, images, options and tools reach the runner, and nothing private does', async (t) => {
     runner.toolCalls([{ name: 'look', arguments: { at: 'a cat' } }]);
+    const options = {
+      ...{ temperature: 0, top_p: 0.9, top_k: 40, min_p: 0.1, seed: 1, stop: ['x'], num_predict: 99 },
+      ...{ num_ctx: 4096, repeat_penalty: 1.1, presence_penalty: 0.5, frequency_penalty: 0.25 },
+    };
     const parts = await editor.evaluate(sendRequest, {
       model: 'seer:4b',
       system: 'Be brief.',
       image: pixel,
-      modelOptions: { temperature: 0, _private: 'x', nonsense: 1 },
+      modelOptions: { ...options, _private: 'x', nonsense: 1 },
       tools: true,
     });
     t.match(parts[0], { kind: 'tool', value: 'look {"at":"a cat"}' });
@@ -522,7 +526,7 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
       { role: 'system', content: 'Be brief.' },
       { role: 'user', content: 'Say it.', images: [/^iVBOR/] },
     ]);
-    t.strictSame(body.options, { temperature: 0 });
+    t.strictSame(body.options, options);
     t.notMatch(JSON.stringify(body), '_private');
   });
 
