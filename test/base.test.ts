@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { durationSeconds } from '../daemon/base/duration.ts';
 import { readBounded, TooLargeError } from '../protocol/base/boundedBody.ts';
+import { createCodeReader } from '../protocol/base/codeTokens.ts';
 import { escapeControlsInJson, showControls, showLine } from '../protocol/base/controlCharacters.ts';
 import { editDistance, nearestNames } from '../protocol/base/editDistance.ts';
 import { messageOf, stackOf } from '../protocol/base/errorText.ts';
@@ -13,7 +14,9 @@ import { arePublic, fixedLookup, isPublicAddress } from '../protocol/base/public
 import { SerialQueue } from '../protocol/base/serialQueue.ts';
 import { createSharedWork } from '../protocol/base/sharedWork.ts';
 import { anyOf, count, cutText, escapeMarkup, plainEnds } from '../protocol/base/text.ts';
+import { userConfigFile, userPrompts } from '../protocol/base/userFolders.ts';
 import { parseYamlMap } from '../protocol/base/yamlMap.ts';
+import { configurationAdvice, userConfiguration } from '../protocol/messages/advice.ts';
 
 t.test('text is cut between characters, counted and escaped', async (t) => {
   t.equal(cutText('abc', 3), 'abc');
@@ -245,4 +248,77 @@ t.test('several callers share one piece of work', async (t) => {
   const left = work.join('b', () => never, { signal: leaving.signal });
   leaving.abort(new Error('left'));
   await t.rejects(left, { message: 'left' });
+});
+
+t.test('whoever joins work gets its newest report at once, and every later one', async (t) => {
+  const work = createSharedWork<string, number>();
+  let report: ((state: number) => void) | undefined;
+  let finish: (value: string) => void = () => undefined;
+  const begun = new Promise<void>((resolve) => {
+    void work.join('a', (_, reporting) => {
+      report = reporting;
+      resolve();
+      return new Promise((done) => {
+        finish = done;
+      });
+    });
+  });
+  await begun;
+  const begin = () => Promise.reject(new Error('It has already begun.'));
+  const [early, late]: [number[], number[]] = [[], []];
+  const first = work.join('a', begin, { report: (state) => early.push(state) });
+  t.strictSame(early, [], 'nothing was reported yet');
+  report?.(0);
+  report?.(1);
+  const second = work.join('a', begin, { report: (state) => late.push(state) });
+  t.strictSame(late, [1]);
+  report?.(2);
+  t.strictSame(
+    [early, late],
+    [
+      [0, 1, 2],
+      [1, 2],
+    ],
+  );
+  finish('done');
+  t.strictSame(await Promise.all([first, second]), ['done', 'done']);
+});
+
+t.test('code has kinds, unless a line is too long for its parser', async (t) => {
+  const read = (text: string, label = 'js') => createCodeReader(label)?.line(text);
+  const kinds = (text: string) => read(text)?.some(({ kind }) => kind !== undefined);
+  t.strictSame(read('let a', 'JS title'), [
+    { text: 'let', kind: 'keyword' },
+    { text: ' ', kind: undefined },
+    { text: 'a', kind: 'name' },
+  ]);
+  t.equal(read('a', 'no language'), undefined);
+  t.strictSame(read(''), []);
+  t.ok(kinds(`let ${'a'.repeat(296)}`), 'the longest line');
+  t.notOk(kinds(`let ${'a'.repeat(297)}`), 'a longer one');
+  t.ok(kinds(`let${' '.repeat(20)}a`), 'the longest gap');
+  t.notOk(kinds(`let${' '.repeat(21)}a`), 'a longer one');
+  t.ok(kinds(`${' '.repeat(100)}let a`), 'an indentation');
+});
+
+t.test('advice in the words of a configuration file', async (t) => {
+  const advice = { code: 'log-in', problem: 'It failed.', text: 'Log in.' } as const;
+  t.equal(configurationAdvice['log-in'](advice), 'Log in.');
+  t.equal(configurationAdvice['use-https'](advice), 'Log in.');
+  t.equal(configurationAdvice['wait-for-restart'](advice), 'Log in.');
+  for (const code of ['set-token', 'check-network', 'set-catalog'] as const)
+    t.ok(configurationAdvice[code]().includes(userConfiguration), code);
+  t.match(configurationAdvice['check-network'](), /^Check the network, or set "catalogUrl" /);
+  t.match(configurationAdvice['set-catalog'](), /^Set "catalogUrl" .* to where a catalog answers/);
+});
+
+t.test('prompts lie beside the configuration of the user', async (t) => {
+  for (const [env, folder] of [
+    [{ HOME: '/home/ada' }, '/home/ada/.config/runner'],
+    [{ HOME: '/home/ada', XDG_CONFIG_HOME: '/etc/ada' }, '/etc/ada/runner'],
+    [{ HOME: '/home/ada', XDG_CONFIG_HOME: 'ada' }, '/home/ada/.config/runner'],
+  ] as const) {
+    t.equal(userConfigFile(env), `${folder}/config.json`);
+    t.equal(userPrompts(env), `${folder}/prompts`);
+  }
 });

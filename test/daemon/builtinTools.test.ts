@@ -16,7 +16,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
+import { createBuiltinServer } from '../../daemon/tools/builtin/builtinServer.ts';
+import { builtinTools } from '../../daemon/tools/builtin/builtinTools.ts';
 import { createFileDiff } from '../../daemon/tools/builtin/fileDiff.ts';
+import { diskStore } from '../../daemon/tools/builtin/fileStore.ts';
 import { decodeText, encodeText } from '../../daemon/tools/builtin/fileText.ts';
 import { readLines } from '../../daemon/tools/builtin/readLines.ts';
 import { applyEdits, type TextEdit } from '../../daemon/tools/builtin/textEdits.ts';
@@ -334,6 +337,7 @@ t.test('a path stays in the workspace', async (t) => {
     ['', /not the path of a file/],
     ['a\0b', /not the path of a file/],
     ['x'.repeat(5_000), /not the path of a file/],
+    ['x'.repeat(300), /cannot be reached \(ENAMETOOLONG\)/],
     ['.env', /may hold a secret/],
     ['harmless', /may hold a secret/],
     ['private/x.txt', /the user excluded it/],
@@ -364,6 +368,95 @@ t.test('a path stays in the workspace', async (t) => {
     await t.rejects(open([folder]), { name: 'FileProblemError' }, folder);
   t.ok(await open([join(top, 'home', 'ada', 'project')]));
   await t.rejects(open([]), { message: /need a folder/ });
+
+  await writeFiles(root, { 'a:b.txt': '', 'c:x': '' });
+  const onWindows = await openWorkspace({
+    folders: [root],
+    homes: [],
+    platform: 'win32',
+    findPrivacy: async () => undefined,
+  });
+  t.match(await workspace.find('a:b.txt'), { isThere: true }, 'a name as any other');
+  t.match(await onWindows.find('c:x'), { isThere: true }, 'a drive');
+  for (const stream of ['ab:c', 'a.txt:hidden', 'c:\\a.txt:hidden'])
+    await t.rejects(onWindows.find(stream), { message: /not the path of a file/ }, stream);
+});
+
+t.test('a text is written whole where none was, or not at all', async (t) => {
+  const folder = await realpath(await temporaryFolder(t, { 'there.txt': 'of another program' }));
+  const { signal } = new AbortController();
+  const write = (name: string, before?: string) => {
+    const file = { path: join(folder, name), name, isThere: false };
+    const read =
+      before === undefined ? undefined : { text: before, hasMark: false, bytes: Buffer.from(before) };
+    return diskStore.write(file, { before: read, text: 'new' }, signal);
+  };
+  await write('deep/new.txt');
+  t.equal(await readFile(join(folder, 'deep', 'new.txt'), 'utf8'), 'new');
+  await t.rejects(write('there.txt'), { message: /^there\.txt has changed since the edit was made/ });
+  await t.rejects(write('there.txt', 'as it was'), { message: /^there\.txt has changed since/ });
+  t.equal(await readFile(join(folder, 'there.txt'), 'utf8'), 'of another program');
+  const long = 'x'.repeat(256);
+  await t.rejects(write(long), { message: new RegExp(`^${long} was not written: ENAMETOOLONG`) });
+  t.strictSame((await readdir(folder)).sort(), ['deep', 'there.txt'], 'nothing is left beside them');
+});
+
+t.test('the tools say what paths are relative to', (t) => {
+  const descriptions = (folders: readonly string[]) =>
+    builtinTools(folders, true).map(({ name, description }) => [name, description]);
+  for (const [folders, want] of [
+    [['/w/one'], /Paths are relative to the folder one of the project\./],
+    [['/w/one', '/w/two'], /Paths are relative to \/w\/one; a file of \/w\/two is named by its whole path\./],
+    [['/a', '/b', '/c'], /Paths are relative to \/a; a file of \/b or \/c is named by/],
+  ] as const)
+    t.match(descriptions(folders), [
+      ['read_file', want],
+      ['edit_file', want],
+    ]);
+  t.equal(builtinTools(['/w'], false).length, 1);
+  t.end();
+});
+
+t.test('the tools are called as those of any server', async (t) => {
+  const folder = await realpath(await temporaryFolder(t, { 'a.txt': 'a\n' }));
+  const unsaved = join(folder, 'new.txt');
+  const server = createBuiltinServer({
+    entry: { name: 'builtin', kind: 'builtin', folders: [folder] },
+    store: diskStore,
+    env: {},
+    platform: process.platform,
+    findPrivacy: async () => undefined,
+    openDocuments: () => [
+      { uri: 'untitled:a.txt', getText: () => 'other' },
+      { uri: pathToFileURL(unsaved).href, getText: () => 'typed' },
+    ],
+    showsDiffs: () => true,
+  });
+  const { signal } = new AbortController();
+  const call = (name: string, given: Record<string, unknown>) =>
+    server.call({ name, arguments: given, inputSchema: {} }, { signal });
+  t.match(await call('read_file', { path: 'a.txt' }), { content: 'a', isError: false });
+  t.match(await call('edit_file', { path: 'a.txt', edits: [edit('a', 'b')] }), {
+    content: 'Changed a.txt (+1 -1 lines).',
+    isError: false,
+  });
+  t.match(await call('edit_file', { path: 'a.txt', edits: [edit('a', 'b')] }), { isError: true });
+  t.match(
+    await call('edit_file', { path: 'a.txt', edits: [edit('b', 'c')] }),
+    { isError: false },
+    'its turn',
+  );
+  t.equal(await readFile(join(folder, 'a.txt'), 'utf8'), 'c\n');
+  t.match(await call('read_file', { path: '../b.txt' }), {
+    content: /outside of the workspace/,
+    isError: true,
+  });
+  t.match(
+    await call('edit_file', { path: 'new.txt', edits: [edit('', 'of the model')] }),
+    { content: /^new\.txt has unsaved changes in the editor/, isError: true },
+    'a document that was never saved',
+  );
+  await t.rejects(call('read_file', { path: 5 }), 'an argument of another type');
 });
 
 /** A daemon whose model may use the built-in tools in a folder with these files. */

@@ -18,6 +18,8 @@ import {
 } from '../../daemon/config/userFile.ts';
 import { keepHost } from '../../daemon/config/userHost.ts';
 import type { RunnerOptions } from '../../protocol/messages/settings.ts';
+import { setHostRequest } from '../../protocol/messages/status.ts';
+import { startPair } from '../support/daemonPair.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 
@@ -457,4 +459,16 @@ t.test('which settings count, who set them, and no secret', (t) => {
   t.ok(nothing.every(({ from }) => from === 'default'));
   t.match(nothing[0], { name: 'host', value: 'http://127.0.0.1:11434' });
   t.end();
+});
+
+t.test('a client sets the host for all clients of its user', async (t) => {
+  const folder = await temporaryFolder(t);
+  const pair = { env: { XDG_CONFIG_HOME: folder }, readsUserSettings: true };
+  const daemon = await startPair({}, pair);
+  t.teardown(() => daemon.close());
+  const path = join(folder, 'runner', 'config.json');
+  t.strictSame(await daemon.request(setHostRequest, { url: '127.0.0.1:8080' }), { path });
+  t.strictSame(JSON.parse(readFileSync(path, 'utf8')), { host: 'http://127.0.0.1:8080' });
+  await t.rejects(daemon.request(setHostRequest, { url: 'ftp://a' }), failsWith({ code: -32602 }));
+  t.strictSame(JSON.parse(readFileSync(path, 'utf8')), { host: 'http://127.0.0.1:8080' });
 });

@@ -502,6 +502,19 @@ t.test('the failures of a pull', async (t) => {
       says: /too old .*Update the runner/,
     },
     {
+      name: 'a registry with plain http',
+      error:
+        'pull model manifest: Get "https://box:5000/v2/x": http: server gave HTTP response to HTTPS client',
+      code: -33009,
+      says: /uses plain http, which the runner accepts only from this machine/,
+    },
+    {
+      name: 'a registry that wants a login',
+      error: 'pull model manifest: unauthorized: access denied.',
+      code: -33009,
+      says: /does not let the runner in: unauthorized: access denied\. Check the name/,
+    },
+    {
       name: 'unknown, of a download',
       error: 'pull model manifest: something\n  odd. \n',
       code: -33009,

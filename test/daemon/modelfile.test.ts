@@ -236,6 +236,11 @@ t.test('each mistake has its position', async (t) => {
       text: 'FROM a\nMESSAGE User hi',
       want: ['2:9-2:13 error "User" is not a role. The roles are system, user and assistant, in lower case.'],
     },
+    {
+      name: 'a parameter that is no word',
+      text: 'FROM a\nPARAMETER top-k 1',
+      want: ['2:11-2:16 error "top-k" is not a parameter: names have letters, digits and "_".'],
+    },
     { name: 'a command without a value', text: 'FROM\nFROM a', want: ['1:1-1:5 error FROM needs a value.'] },
     { name: 'FROM with nothing', text: 'FROM \n', want: ['1:1-1:5 error FROM needs a model or a path.'] },
     {
@@ -834,6 +839,32 @@ t.test('mistakes are published while the user types', async (t) => {
   while (seen.at(-1)?.version !== 4) await told(seen.length + 1);
   t.strictSame(seen.at(-1)?.diagnostics, []);
   await daemon.connection.sendNotification('textDocument/didClose', { textDocument: { uri } });
+});
+
+t.test('a Modelfile is checked again when it is saved', async (t) => {
+  const { daemon } = await setUp(t);
+  const uri = pathToFileURL(join(folder, 'saved', 'Modelfile')).href;
+  write('saved/there.gguf', 'x');
+  const { told } = openDocument(daemon, { uri, text: 'FROM ./there.gguf\nADAPTER ./later.gguf\n' });
+  // Opening counts as a change, too.
+  for (const count of [1, 2])
+    t.match(await told(count), { diagnostics: [{ message: /There is no file .*later\.gguf/ }] });
+  write('saved/later.gguf', 'x');
+  await daemon.connection.sendNotification('textDocument/didSave', { textDocument: { uri } });
+  t.match(await told(3), { version: 1, diagnostics: { length: 0 } });
+});
+
+t.test('a Modelfile that is too large is not checked, which is said', async (t) => {
+  const { daemon } = await setUp(t);
+  const most = 16 * 1024 * 1024;
+  const open = (name: string, length: number) => {
+    const uri = pathToFileURL(join(folder, 'large', name)).href;
+    return openDocument(daemon, { uri, text: `FROM a\n#${'x'.repeat(length - 8)}` }).told(1);
+  };
+  t.match(await open('Modelfile', most), { diagnostics: { length: 0 } });
+  t.match(await open('Modelfile.larger', most + 1), {
+    diagnostics: [{ severity: 2, message: 'This file has more than 16 MB, so it is not checked.' }],
+  });
 });
 
 t.test('which documents are Modelfiles', async (t) => {

@@ -9,15 +9,17 @@ import { ChatAnswer, nothing } from '../../daemon/runner/openai/chatAnswer.ts';
 import { openaiErrors } from '../../daemon/runner/openai/errorTexts.ts';
 import { readEvents, type StreamEvent } from '../../daemon/runner/openai/eventStream.ts';
 import { createFillReader } from '../../daemon/runner/openai/fillAnswer.ts';
-import { parseEntries } from '../../daemon/runner/openai/modelList.ts';
+import { isLoaded, parseEntries } from '../../daemon/runner/openai/modelList.ts';
 import { createOpenaiRunner } from '../../daemon/runner/openai/openaiRunner.ts';
 import { parseProps } from '../../daemon/runner/openai/props.ts';
+import { chatBody } from '../../daemon/runner/openai/requests.ts';
 import { recognise } from '../../daemon/runner/recognise.ts';
 import type { ChatRequest, Server } from '../../daemon/runner/runner.ts';
 import { isRecord } from '../../protocol/base/json.ts';
-import type { ChatParams } from '../../protocol/messages/chat.ts';
+import type { ChatParams, Message } from '../../protocol/messages/chat.ts';
 import { startLogsRequest } from '../../protocol/messages/log.ts';
 import {
+  type CapabilityName,
   cloudRequest,
   libraryRequest,
   listModelsRequest,
@@ -583,6 +585,250 @@ t.test('the events of an answer, of a chat and of a gap', async (t) => {
   );
 });
 
+t.test('what is sent to a server of OpenAI’s API', async (t) => {
+  const body = (given: Partial<ChatRequest>) => {
+    const { model: _, messages: __, ...rest } = chatBody({ ...empty, ...given });
+    return rest;
+  };
+  const schema = { type: 'object', properties: { a: { type: 'string' } } };
+  const cases: readonly [name: string, given: Partial<ChatRequest>, want: object][] = [
+    ['nothing that is not asked for', {}, {}],
+    [
+      'a tool, with its schema as parameters',
+      { tools: [{ name: 'look', description: 'd', inputSchema: schema }] },
+      {
+        tools: [{ type: 'function', function: { name: 'look', description: 'd', parameters: schema } }],
+      },
+    ],
+    ['a required call', { mustCall: true }, { tool_choice: 'required' }],
+    ['any JSON', { format: 'json' }, { response_format: { type: 'json_object' } }],
+    [
+      'JSON of a schema',
+      { format: schema },
+      { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } } },
+    ],
+    ['thinking', { think: true }, { chat_template_kwargs: { enable_thinking: true } }],
+    ['no thinking', { think: false }, { chat_template_kwargs: { enable_thinking: false } }],
+    [
+      'a level of thinking',
+      { think: 'low' },
+      { chat_template_kwargs: { enable_thinking: true }, reasoning_effort: 'low' },
+    ],
+    ['a limit', { options: { num_predict: 0 } }, { max_tokens: 0 }],
+    ['a limit below zero, which is none', { options: { num_predict: -1 } }, {}],
+    ['no size of the window, which belongs to the server', { options: { num_ctx: 4_096, num_gpu: 1 } }, {}],
+    ['any other option', { options: { seed: -1 } }, { seed: -1 }],
+  ];
+  for (const [name, given, want] of cases) t.strictSame(body(given), want, name);
+
+  const sent = (message: Message) => {
+    const { messages } = chatBody({ ...empty, messages: [message] });
+    return Array.isArray(messages) ? messages[0] : undefined;
+  };
+  const messages: readonly [name: string, given: Message, want: object][] = [
+    ['text', { role: 'user', content: 'hi' }, { role: 'user', content: 'hi' }],
+    ['no images', { role: 'user', content: 'hi', images: [] }, { role: 'user', content: 'hi' }],
+    [
+      'thinking and a call, whose arguments are text',
+      {
+        role: 'assistant',
+        content: '',
+        thinking: 'hm',
+        toolCalls: [{ id: '1', name: 'look', arguments: { a: 1 } }],
+      },
+      {
+        role: 'assistant',
+        content: '',
+        reasoning_content: 'hm',
+        tool_calls: [{ id: '1', type: 'function', function: { name: 'look', arguments: '{"a":1}' } }],
+      },
+    ],
+    [
+      'neither of them',
+      { role: 'assistant', content: 'a', thinking: '', toolCalls: [] },
+      { role: 'assistant', content: 'a' },
+    ],
+    [
+      'the result of a call',
+      { role: 'tool', content: 'b', toolCallId: '1', toolName: 'look' },
+      { role: 'tool', tool_call_id: '1', content: 'b' },
+    ],
+    [
+      'a call that only a tool answers',
+      { role: 'user', content: 'c', toolCallId: '1' },
+      { role: 'user', content: 'c' },
+    ],
+  ];
+  for (const [name, given, want] of messages) t.strictSame(sent(given), want, name);
+
+  const images = [
+    ['image/png', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a])],
+    ['image/jpeg', Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 0x10])],
+    ['image/gif', Buffer.from('GIF89a')],
+    ['image/webp', Buffer.from('RIFF\0\0\0\0WEBP')],
+  ] as const;
+  for (const [type, bytes] of images) {
+    const base64 = bytes.toString('base64');
+    t.strictSame(
+      sent({ role: 'user', content: 'What is it?', images: [base64] }),
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'What is it?' },
+          { type: 'image_url', image_url: { url: `data:${type};base64,${base64}` } },
+        ],
+      },
+      type,
+    );
+  }
+});
+
+t.test('the models that a server lists', async (t) => {
+  const entryOf = (given: object) => parseEntries({ data: [{ id: 'm', ...given }] }).models[0];
+  const cases: readonly [name: string, given: object, want: object][] = [
+    ['a name alone', {}, {}],
+    [
+      'a model that sees images',
+      { architecture: { input_modalities: ['text', 'image'], output_modalities: ['text'] } },
+      { capabilities: ['completion', 'vision'] },
+    ],
+    [
+      'a model that does not write',
+      { architecture: { input_modalities: ['text'], output_modalities: ['embeddings'] } },
+      { lacks: ['completion'] },
+    ],
+    ['millions of parameters', { meta: { n_params: 134_515_008 } }, { parameterSize: '134.5M' }],
+    ['whole millions', { meta: { n_params: 7_000_000 } }, { parameterSize: '7M' }],
+    ['nearly a billion', { meta: { n_params: 999_900_000 } }, { parameterSize: '999.9M' }],
+    ['a billion', { meta: { n_params: 1_000_000_000 } }, { parameterSize: '1B' }],
+    ['billions', { meta: { n_params: 7_615_616_512 } }, { parameterSize: '7.6B' }],
+    ['counts that are none', { meta: { n_params: 0, n_ctx: 1.5, size: -1, n_ctx_train: '8' } }, {}],
+    ['the smallest counts', { meta: { n_ctx: 1, size: 1 } }, { allocatedContext: 1, size: 1 }],
+    [
+      'windows of its own before that of the server',
+      { meta: { n_ctx: 512, n_ctx_train: 1_024 }, max_model_len: 256 },
+      { allocatedContext: 512, maximumContext: 1_024 },
+    ],
+    ['a window of the server', { max_model_len: 256 }, { allocatedContext: 256, maximumContext: 256 }],
+    ['aliases that are text', { aliases: ['a', 1, 'b'] }, { aliases: ['a', 'b'] }],
+    [
+      'a long quantization, which is cut',
+      { meta: { ftype: 'q'.repeat(33) } },
+      { quantization: 'q'.repeat(32) },
+    ],
+    ['a state that is known', { status: { value: 'sleeping' } }, { state: 'sleeping' }],
+    ['a state that is not known', { status: { value: 'odd' } }, {}],
+    ['whether it may be deleted', { can_remove: false }, { isRemovable: false }],
+  ];
+  for (const [name, given, want] of cases) t.strictSame(entryOf(given), { name: 'm', ...want }, name);
+  for (const [name, id, isListed] of [
+    ['no name', '', false],
+    ['a name of another type', 7, false],
+    ['the longest name', 'n'.repeat(1_000), true],
+    ['a longer one', 'n'.repeat(1_001), false],
+  ] as const)
+    t.equal(parseEntries({ data: [{ id }] }).models.length, isListed ? 1 : 0, name);
+  for (const [count, leftOut] of [
+    [10_000, 0],
+    [10_001, 1],
+  ] as const) {
+    const list = parseEntries({ data: Array.from({ length: count }, (_, at) => ({ id: `m${at}` })) });
+    t.match({ listed: list.models.length, leftOut: list.leftOut }, { listed: 10_000, leftOut });
+  }
+  t.throws(() => parseEntries({ models: [] }), failsWith({ kind: 'bad-response' }));
+  for (const [state, window, isThere] of [
+    [undefined, undefined, false],
+    [undefined, 512, true],
+    ['loaded', undefined, true],
+    ['sleeping', undefined, true],
+    ['loading', 512, false],
+  ] as const) {
+    const about = { ...(state && { state }), ...(window && { allocatedContext: window }) };
+    t.equal(isLoaded({ name: 'm', ...about }), isThere, JSON.stringify(about));
+  }
+});
+
+t.test('what a llama.cpp server says about its model', async (t) => {
+  const base = { capabilities: ['completion'], opensThinking: false, isRouter: false };
+  const longest = 256 * 1024;
+  const cases: readonly [name: string, given: unknown, want: object][] = [
+    ['nothing', 7, {}],
+    [
+      'the smallest window and slots',
+      { default_generation_settings: { n_ctx: 1 }, total_slots: 1 },
+      { window: 1, slots: 1 },
+    ],
+    ['no window, and no slots', { default_generation_settings: { n_ctx: 0 }, total_slots: 0 }, {}],
+    ['images', { modalities: { vision: true } }, { capabilities: ['completion', 'vision'] }],
+    [
+      'tools and images',
+      { chat_template_caps: { supports_tools: true }, modalities: { vision: true } },
+      { capabilities: ['completion', 'tools', 'vision'] },
+    ],
+    ['neither', { chat_template_caps: { supports_tools: false }, modalities: { vision: 1 } }, {}],
+    [
+      'a template that thinks',
+      { chat_template: 'a <THINKING> b' },
+      { template: 'a <THINKING> b', capabilities: ['completion', 'thinking'] },
+    ],
+    ['the longest template', { chat_template: 'a'.repeat(longest) }, { template: 'a'.repeat(longest) }],
+    ['a longer one, which is left out', { chat_template: 'a'.repeat(longest + 1) }, {}],
+    ['a router', { role: 'router' }, { isRouter: true }],
+    ['an engine that leaves calls in the text', { parses_tool_calls: false }, { leavesCalls: true }],
+    ['a long version, which is cut', { build_info: 'b'.repeat(65) }, { version: 'b'.repeat(64) }],
+  ];
+  for (const [name, given, want] of cases) t.strictSame(parseProps(given), { ...base, ...want }, name);
+});
+
+t.test('why a server of OpenAI’s API refused', async (t) => {
+  const subject = { url: 'http://host', server: 'default', model: 'm', redact: (text: string) => text };
+  const context = (figures: object = {}) => ({ kind: 'context-exceeded' as const, ...figures });
+  const lacks = (capability: CapabilityName) => ({ kind: 'not-supported' as const, capability });
+  const cases: readonly [message: string, want: Partial<RunnerError['data']> | undefined][] = [
+    ['the request exceeds the available context size', context()],
+    [
+      'request (901 tokens) exceeds the available context size (512 tokens), try again',
+      context({ needed: 901, allocated: 512 }),
+    ],
+    [
+      "This model's maximum context length is 512 tokens. However, you requested 900 tokens",
+      context({ needed: 900, allocated: 512 }),
+    ],
+    ["This model's maximum context length is 512 tokens.", context({ allocated: 512 })],
+    ['The prompt contains 900 tokens, greater than the context length', context({ needed: 900 })],
+    [
+      'Trying to keep the first 900 tokens when context the overflows. A context length of only 512 tokens',
+      context({ needed: 900, allocated: 512 }),
+    ],
+    ['"auto" tool choice requires --enable-auto-tool-choice', lacks('tools')],
+    ['m does not support images', lacks('vision')],
+    ['Extra inputs are not permitted: reasoning_effort', lacks('thinking')],
+    ['Infill is not supported by this model', lacks('insert')],
+    ['This model does not support embeddings', lacks('embedding')],
+    ['File Not Found', { kind: 'not-supported' }],
+    ["model 'm' not found", { kind: 'model-not-found' }],
+    ['The model `m` does not exist.', { kind: 'model-not-found' }],
+    ['model failed to load.', { kind: 'runner-failed' }],
+    ['something odd', undefined],
+  ];
+  for (const [message, want] of cases) {
+    const said = openaiErrors.read(JSON.stringify({ error: { message } }), subject);
+    t.equal(said?.error, message);
+    const { kind, capability, needed, allocated } = said?.failure?.data ?? {};
+    const data = { kind, capability, needed, allocated };
+    const nothingKnown = { kind: undefined, capability: undefined, needed: undefined, allocated: undefined };
+    t.strictSame(data, { ...nothingKnown, ...want }, message);
+  }
+  const figures = { message: 'exceeds the available context size', n_prompt_tokens: 9, n_ctx: 8 };
+  t.match(openaiErrors.read(JSON.stringify({ error: figures }), subject)?.failure?.data, {
+    needed: 9,
+    allocated: 8,
+  });
+  const half = { ...figures, n_ctx: 'many' };
+  t.notOk('needed' in (openaiErrors.read(JSON.stringify({ error: half }), subject)?.failure?.data ?? {}));
+  t.equal(openaiErrors.read('no JSON', subject), undefined);
+});
+
 t.test('a call in the text is news only where the server reads calls itself', async (t) => {
   const routes = llamaRoutes('small', { caps: { supports_tools: true } });
   const written = '<tool_call>{"name":"get_weather","arguments":{"city":"Bern"}}</tool_call>';
@@ -763,6 +1009,17 @@ t.test('any other server: list and chat, and what is unknown is said to be unkno
     standIn.routes['POST /v1/chat/completions'] = streaming(answer);
     await chat({ model });
     t.strictSame(await contextOf(), {}, 'a longer prompt that is accepted shows another window');
+  });
+});
+
+t.test('a server that has no version answers all the same', async (t) => {
+  const standIn = await startOpenaiStandIn({ 'GET /api/tags': { models: [] } });
+  const { daemon } = await startDaemon(t, standIn, { host: standIn.url, api: 'ollama' });
+  t.match(await daemon.request(statusRequest, {}), {
+    state: 'online',
+    kind: 'warning',
+    message: `${standIn.url} answers without a version.`,
+    product: 'ollama',
   });
 });
 

@@ -30,6 +30,7 @@ import { workspaceRoot } from '../../daemon/rpc/greeting.ts';
 import type { FrameProblem } from '../../daemon/rpc/incoming.ts';
 import { createLogOutbox } from '../../daemon/rpc/logOutbox.ts';
 import { createSession } from '../../daemon/rpc/session.ts';
+import { createTrace } from '../../daemon/rpc/trace.ts';
 import { createWorks, type Report } from '../../daemon/rpc/workDoneProgress.ts';
 import { orAborted } from '../../protocol/base/abort.ts';
 import { cacheFolder, stateFolder, userConfigFile } from '../../protocol/base/userFolders.ts';
@@ -39,6 +40,8 @@ import type { ProgressParams, WorkProgress } from '../../protocol/messages/progr
 import { connectClient } from '../support/daemonClient.ts';
 import { startPair } from '../support/daemonPair.ts';
 import { failsWith } from '../support/failsWith.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
+import { poll } from '../support/waiting.ts';
 
 const frame = (body: string) => `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 const note = (n: number, text = '') => JSON.stringify({ jsonrpc: '2.0', method: `m${n}`, params: { text } });
@@ -93,6 +96,32 @@ t.test('each message is written in one piece, and a client that is gone is an er
   t.strictSame(pieces, [frame(note(1, 'größer 🙂')), frame(note(2, 'größer 🙂'))], 'the answer was there');
   await t.rejects(writer.write(JSON.parse(note(3))), { message: 'gone' });
   t.match(problems, [{ message: 'gone' }]);
+});
+
+t.test('a trace has each message on a line, without what is secret', async (t) => {
+  const folder = await temporaryFolder(t);
+  const path = join(folder, 'trace.jsonl');
+  const trace = createTrace(
+    path,
+    (text) => text.replaceAll('my token', '***'),
+    () => 0,
+  );
+  trace('in', { params: { redirectedTo: 'http://127.0.0.1/?code=1', env: { A: 'b' }, headers: { B: 'c' } } });
+  trace('out', { env: 'text', text: 'my token' });
+  const lines = await poll(
+    async () => readFileSync(path, { encoding: 'utf8', flag: 'a+' }).split('\n'),
+    ({ length }) => length === 3,
+    10_000,
+  );
+  const at = '1970-01-01T00:00:00.000Z';
+  t.strictSame(
+    lines.slice(0, 2).map((line) => JSON.parse(line)),
+    [
+      { at, direction: 'in', message: { params: { redirectedTo: '***', env: '***', headers: '***' } } },
+      { at, direction: 'out', message: { env: 'text', text: '***' } },
+    ],
+  );
+  t.equal(statSync(path).mode & 0o777, 0o600);
 });
 
 t.test('bytes that are not a frame are reported, and reading goes on', async (t) => {

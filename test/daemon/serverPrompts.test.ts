@@ -2,6 +2,8 @@ import { resolve } from 'node:path';
 import * as fc from 'fast-check';
 import t from 'tap';
 import { completionsIn, promptsIn, readPromptResult } from '../../daemon/prompts/serverAnswers.ts';
+import { serverLists } from '../../daemon/tools/serverLists.ts';
+import { serverWord, wordOf } from '../../daemon/tools/serverWord.ts';
 import { trustDidChange } from '../../protocol/messages/initialize.ts';
 import {
   completePromptRequest,
@@ -140,6 +142,122 @@ t.test('servers of an untrusted workspace offer nothing', async (t) => {
   t.strictSame(await names(), []);
   await daemon.connection.sendNotification(trustDidChange.method, { trusted: true });
   await poll(names, (found) => found.includes('docs:review'), 20_000);
+});
+
+t.test('a list is read page by page, up to its limits', async (t) => {
+  interface Page {
+    readonly items: readonly number[];
+    readonly nextCursor: string | undefined;
+  }
+  const list = serverLists<number>({
+    method: 'x/list',
+    needs: 'prompts',
+    pageIn: (answer) => answer as Page,
+  });
+  const { signal } = new AbortController();
+  const items = (count: number) => Array.from({ length: count }, (_, at) => at);
+  const read = async (page: (cursor: string | undefined, at: number) => Page | undefined) => {
+    const cursors: (string | undefined)[] = [];
+    const ask = async ({ params }: { readonly params: Record<string, unknown> }) => {
+      const cursor = typeof params['cursor'] === 'string' ? params['cursor'] : undefined;
+      return page(cursor, cursors.push(cursor));
+    };
+    const found = await list({ name: 'a', server: { ask } }, 'long', signal);
+    return { count: found.items.length, cursors, problem: found.problem };
+  };
+  const ends = { nextCursor: undefined };
+  t.match(await read(() => ({ items: [1], ...ends })), { count: 1, cursors: [undefined] });
+  t.match(
+    await read((cursor) =>
+      cursor === undefined ? { items: [1], nextCursor: 'b' } : { items: [2], ...ends },
+    ),
+    { count: 2, cursors: [undefined, 'b'] },
+  );
+  t.match(
+    await read(() => ({ items: [1], nextCursor: 'b' })),
+    { count: 2, cursors: [undefined, 'b'] },
+    'a cursor that leads to itself',
+  );
+  t.match(await read((_, at) => ({ items: [], nextCursor: String(at) })), { cursors: { length: 20 } });
+  t.match(await read((_, at) => ({ items: items(100), nextCursor: String(at) })), {
+    count: 200,
+    cursors: { length: 2 },
+  });
+  t.match(await read((_, at) => ({ items: items(199), nextCursor: String(at) })), {
+    count: 200,
+    cursors: { length: 2 },
+  });
+  t.match(await read(() => undefined), { count: 0, problem: undefined }, 'a server without such a list');
+  t.match(
+    await read(() => {
+      throw new Error('Two\nlines.');
+    }),
+    { count: 0, problem: /^Two.*lines\.$/ },
+  );
+  t.match(await list({ name: 'a', server: {} }, 'long', signal), { items: [] });
+});
+
+t.test('a server and its prompts are named in one word each', (t) => {
+  for (const [name, server, own] of [
+    ['docs', 'docs', 'docs'],
+    ['my docs/here', 'my_docs_here', 'my_docs_here'],
+    ['a:b.c-d', 'a_b.c-d', 'a:b.c-d'],
+    ['', '_', '_'],
+    ['x'.repeat(65), 'x'.repeat(64), 'x'.repeat(64)],
+  ] as const) {
+    t.equal(serverWord(name), server);
+    t.equal(wordOf(name), own);
+  }
+  t.end();
+});
+
+t.test('what a prompt of a server says', (t) => {
+  const said = (...messages: readonly (readonly [role: string, content: unknown])[]) =>
+    readPromptResult({ messages: messages.map(([role, content]) => ({ role, content })) });
+  const resource = (more: object) => ({ type: 'resource', resource: { uri: 'file:///a', ...more } });
+  const image = (data: string) => ({ type: 'image', data, mimeType: 'image/png' });
+  const words = (text: string) => ({ type: 'text', text });
+  const cases: readonly [name: string, content: unknown, text: string, images?: readonly string[]][] = [
+    ['words', words('a'), 'a'],
+    ['a link', { type: 'resource_link', uri: 'file:///a' }, 'file:///a'],
+    ['a link with a name', { type: 'resource_link', uri: 'file:///a', name: 'A' }, 'A: file:///a'],
+    ['a text', resource({ text: 'b' }), 'file:///a:\n\nb'],
+    ['a picture in a resource', resource({ mimeType: 'image/png', blob: 'AAAA' }), '', ['AAAA']],
+    ['other data', resource({ mimeType: 'audio/wav', blob: 'AAAA' }), '[the data of file:///a is left out]'],
+    ['data of no type', resource({ blob: 'AAAA' }), '[the data of file:///a is left out]'],
+    ['something else', { type: 'audio', data: 5 }, '[audio is left out]'],
+    ['a long type, which is cut', { type: 'x'.repeat(65) }, `[${'x'.repeat(64)} is left out]`],
+  ];
+  for (const [name, content, text, images = []] of cases)
+    t.strictSame(said(['user', content]), { text, images }, name);
+  t.strictSame(said(['user', words('a')], ['user', words('')], ['user', words('b')]).text, 'a\n\nb');
+  t.strictSame(
+    said(['user', words('a')], ['assistant', words('b')], ['user', image('AAAA')]),
+    { text: 'User:\na\n\nAssistant:\nb', images: ['AAAA'] },
+    'who speaks is said where both do',
+  );
+  t.equal(said(...Array.from({ length: 200 }, () => ['user', words('a')] as const)).text.length, 598);
+  t.equal(said(['user', words('a'.repeat(1_000_000))]).text.length, 1_000_000);
+  t.equal(said(...Array.from({ length: 8 }, () => ['user', image('AAAA')] as const)).images.length, 8);
+  const most = 'A'.repeat(16 * 1024 * 1024);
+  t.equal(said(['user', image(most)]).images.length, 1);
+  for (const [name, messages, message] of [
+    ['messages', Array.from({ length: 201 }, () => ['user', words('a')] as const), /more than 200 messages/],
+    ['text', [['user', words('a'.repeat(1_000_001))]], /more than 1,000,000 characters/],
+    ['pictures', Array.from({ length: 9 }, () => ['user', image('AAAA')] as const), /more pictures/],
+    [
+      'large pictures',
+      [
+        ['user', image(most)],
+        ['user', image('AAAA')],
+      ],
+      /more pictures/,
+    ],
+    ['nothing', [['user', words(' ')]], /a prompt without text/],
+  ] as const)
+    t.throws(() => said(...messages), { message }, `too much: ${name}`);
+  t.strictSame(completionsIn({ completion: { values: ['a'.repeat(1_000)] } }).length, 1);
+  t.end();
 });
 
 t.test('whatever a server sends, a list and a prompt keep their bounds', (t) => {

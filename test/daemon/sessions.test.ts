@@ -211,6 +211,38 @@ t.test('a fork where nothing is kept has an id and nothing else', async (t) => {
   t.strictSame((await list()).sessions, []);
 });
 
+t.test('a conversation that is not kept can be named, for as long as it is among the newest', async (t) => {
+  const { daemon, create, read } = await start(t, await place(t), { keepSessions: false });
+  const { id } = await create({ title: 'Mine' });
+  let changes = 0;
+  daemon.on(sessionsDidChange, () => void (changes += 1));
+  t.match(await daemon.request(updateSessionRequest, { id, title: ' Other\nname ' }), {
+    session: { id, title: 'Other name' },
+  });
+  t.match(await read(id), { session: { title: 'Other name', turns: 0 }, messages: [] });
+  t.match(await daemon.request(undoTurnRequest, { id }), { session: { id, title: 'Other name' } });
+  t.equal(changes, 1, 'nothing was there to undo');
+  for (let count = 1; count < 1_000; count += 1) await create();
+  t.match(await read(id), { session: { title: 'Other name' } });
+  const next = await create();
+  await t.rejects(read(id), failsWith({ message: /there is no such conversation/ }));
+  t.match(await read(next.id), { messages: [] });
+});
+
+t.test('a prompt that its client splits on purpose is sent as it is', async (t) => {
+  const here = await place(t);
+  const { daemon, create } = await start(t, here);
+  const { id: session } = await create();
+  here.runner.say('Here.');
+  const messages = [user('One.'), user('Two.')];
+  await daemon.chat({ model, session, messages, context: 'leading' });
+  const sent = here.runner.bodies('/api/chat').at(-1) as { messages: readonly Message[] };
+  t.strictSame(
+    sent.messages.filter(({ role }) => role === 'user').map(({ content }) => content),
+    ['One.', 'Two.'],
+  );
+});
+
 t.test(
   'a conversation is begun, goes on in another process, and is read, listed, renamed, deleted',
   async (t) => {

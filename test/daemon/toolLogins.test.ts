@@ -10,8 +10,10 @@ import { text } from 'node:stream/consumers';
 import { methods, type NewSessionRequest } from '@agentclientprotocol/sdk';
 import fc from 'fast-check';
 import t from 'tap';
+import { createHttpTransport } from '../../daemon/tools/httpTransport.ts';
 import { createAccessTokens, toAccessToken } from '../../daemon/tools/oauth/accessTokens.ts';
 import { createLoginStore, type KeptLogin } from '../../daemon/tools/oauth/loginStore.ts';
+import { createLogins } from '../../daemon/tools/oauth/logins.ts';
 import { createOAuthFetch, requireSafeAddress } from '../../daemon/tools/oauth/oauthFetch.ts';
 import {
   finishLoginRequest,
@@ -294,11 +296,13 @@ t.test('only a server at an address can be logged in to', async (t) => {
       good: { command: 'x' },
       off: { url: 'http://127.0.0.1:9/', disabled: true },
       far: { url: 'http://example.com/mcp' },
+      wrong: { url: 'ftp://example.com' },
     },
   });
   for (const { name, want } of [
     { name: 'good', want: /is a program on this machine/ },
     { name: 'off', want: /is disabled/ },
+    { name: 'wrong', want: /the entry of "wrong" is wrong\. "url" is not as expected/ },
     { name: 'none', want: /there is no tool server "none" at an address; there are: far/ },
   ])
     await t.rejects(
@@ -505,6 +509,51 @@ t.test('what a hostile server says before the browser is opened', async (t) => {
   t.strictSame(elsewhere.asked, [], 'nothing was asked of another origin');
 });
 
+t.test('what a login asks for', async (t) => {
+  const challenged = (scope: string) => ({ '/mcp': challenge(`scope="${scope}"`) });
+  const many = (count: number) => Array.from({ length: count }, (_, at) => `s${at}`).join(' ');
+  const longest = 'x'.repeat(1_000);
+  const offline = (origin: string) => ({
+    '/.well-known/oauth-authorization-server': {
+      ...serverMetadata(origin),
+      scopes_supported: ['offline_access'],
+    },
+  });
+  const cases: readonly {
+    name: string;
+    paths: (origin: string) => Record<string, unknown>;
+    entry?: object;
+    want: object | RegExp;
+  }[] = [
+    { name: 'no scope', paths: offline, want: { scope: null } },
+    { name: 'a scope once', paths: () => challenged('a b a'), want: { scope: 'a b' } },
+    {
+      name: 'a login that lasts, where there is one',
+      paths: (origin) => ({ ...challenged('a'), ...offline(origin) }),
+      want: { scope: 'a offline_access' },
+    },
+    { name: 'as many scopes as allowed', paths: () => challenged(many(32)), want: { scope: many(32) } },
+    { name: 'one more', paths: () => challenged(many(33)), want: /more scopes than a person can review/ },
+    { name: 'scopes as long as allowed', paths: () => challenged(longest), want: { scope: longest } },
+    { name: 'longer ones', paths: () => challenged(`${longest}x`), want: /more scopes than a person/ },
+    {
+      name: 'the client of the entry',
+      paths: () => ({}),
+      entry: { clientId: 'our own' },
+      want: { client_id: 'our own' },
+    },
+  ];
+  for (const { name, paths, entry = {}, want } of cases)
+    await t.test(name, async (t) => {
+      const peer = await startHostile(t, paths);
+      const one = await startFor(t, await temporaryFolder(t), { url: peer.url, ...entry });
+      const begun = one.daemon.request(loginRequest, { server });
+      if (want instanceof RegExp) return void (await t.rejects(begun, failsWith({ message: want })));
+      const query = new URL((await begun).url).searchParams;
+      t.strictSame(Object.fromEntries(Object.keys(want).map((key) => [key, query.get(key)])), want);
+    });
+});
+
 t.test('what a hostile server says after it', async (t) => {
   const cases: { name: string; paths: (origin: string) => Record<string, unknown>; want: RegExp }[] = [
     {
@@ -580,6 +629,212 @@ t.test('a logout and another login count in each daemon, and for one client', as
   t.equal(await tokenFor(), undefined);
   t.equal(await tokens.renew(entry, 'access-2', signal), undefined);
   t.equal(count, 2);
+});
+
+t.test('a login that ends is revoked, as its client identifies itself', async (t) => {
+  const seen: string[] = [];
+  const revocation: Answer = async (request, response) => {
+    seen.push(`${request.headers.authorization ?? ''} ${await text(request)}`.trim());
+    response.writeHead(200).end();
+  };
+  const peer = await startHostile(t, () => ({
+    '/revoke': revocation,
+    '/fail': (_: unknown, response: ServerResponse) => response.writeHead(500).end(),
+    '/break': (_: unknown, response: ServerResponse) => response.destroy(),
+  }));
+  const { origin } = new URL(peer.url);
+  const store = createLoginStore(join(await temporaryFolder(t), 'logins'));
+  let changes = 0;
+  const logins = createLogins({
+    store,
+    hide: () => undefined,
+    now: Date.now,
+    onDidChange: () => void (changes += 1),
+  });
+  const entry = { name: server, kind: 'http', url: peer.url, headers: {} } as const;
+  const end = (signal = new AbortController().signal) => logins.end(entry, signal);
+  t.strictSame(await end(), { wasLoggedIn: false, isRevoked: false });
+  t.equal(changes, 0, 'nothing has changed');
+  const basic = 'client_secret_basic';
+  const secret = { client_id: 'us', client_secret: 'secret' };
+  const cases: readonly {
+    name: string;
+    client?: KeptLogin['client'];
+    more?: Partial<KeptLogin>;
+    methods?: string[];
+    path?: string;
+    want?: string;
+  }[] = [
+    { name: 'a public client', want: 'token=r&token_type_hint=refresh_token&client_id=us' },
+    {
+      name: 'a secret in the body',
+      client: { ...secret, token_endpoint_auth_method: 'client_secret_post' },
+      methods: ['client_secret_post'],
+      want: 'token=r&token_type_hint=refresh_token&client_id=us&client_secret=secret',
+    },
+    {
+      name: 'a secret in the header',
+      client: { ...secret, token_endpoint_auth_method: basic },
+      methods: [basic],
+      want: `Basic ${Buffer.from('us:secret').toString('base64')} token=r&token_type_hint=refresh_token`,
+    },
+    {
+      name: 'an access token alone',
+      more: { refreshToken: undefined, accessToken: 'a' },
+      want: 'token=a&token_type_hint=access_token&client_id=us',
+    },
+    { name: 'no token', more: { refreshToken: undefined } },
+    { name: 'no place for it', path: '' },
+    { name: 'a server that fails', path: '/fail' },
+    { name: 'a server that hangs up', path: '/break' },
+  ];
+  for (const { name, client, more = {}, methods, path = '/revoke', want } of cases) {
+    seen.length = 0;
+    await store.write({
+      ...{ version: 1, server: peer.url, isClientNamed: false, resource: peer.url, refreshToken: 'r' },
+      ...more,
+      metadata: {
+        ...serverMetadata(origin),
+        ...(path && { revocation_endpoint: `${origin}${path}` }),
+        ...(methods && { token_endpoint_auth_methods_supported: methods }),
+      },
+      client: client ?? { client_id: 'us' },
+    });
+    t.strictSame(await end(), { wasLoggedIn: true, isRevoked: want !== undefined }, name);
+    t.strictSame(seen, want === undefined ? [] : [want], name);
+    t.equal(await store.read(peer.url), undefined, `${name}: it is forgotten`);
+  }
+  t.equal(changes, cases.length);
+});
+
+t.test('a login that nobody waits for any more ends', async (t) => {
+  const asked = new EventEmitter();
+  let holdsBack = false;
+  const peer = await startHostile(t, (origin) => ({
+    '/mcp': (_: IncomingMessage, response: ServerResponse) => {
+      if (holdsBack) asked.emit('held');
+      else challenge('')(_, response, origin);
+    },
+  }));
+  const logins = createLogins({
+    store: createLoginStore(join(await temporaryFolder(t), 'logins')),
+    hide: () => undefined,
+    now: Date.now,
+    onDidChange: () => undefined,
+  });
+  const entry = { name: server, kind: 'http', url: peer.url, headers: {} } as const;
+  const { signal } = new AbortController();
+  const first = await logins.begin(entry, signal);
+  const second = await logins.begin(entry, signal);
+  await t.rejects(fetch(first.redirectUrl), 'another login to the same server has begun');
+  t.equal((await fetch(second.redirectUrl)).status, 400);
+  logins.close();
+  await t.rejects(fetch(second.redirectUrl), 'all have ended');
+
+  holdsBack = true;
+  const held = once(asked, 'held');
+  const caller = new AbortController();
+  const third = logins.begin(entry, caller.signal);
+  await held;
+  caller.abort(new Error('It is late.'));
+  await t.rejects(third);
+});
+
+t.test('a token that was renewed meanwhile is not renewed again, and a kept one has its time', async (t) => {
+  let count = 0;
+  const { tokensOf, entry, store, login } = await startRenewals(t, (_, response) => {
+    count += 1;
+    issue(response, String(count));
+  });
+  const { signal } = new AbortController();
+  const tokens = tokensOf();
+  t.equal(await tokens.tokenFor(entry, signal), 'access-1');
+  const both = [tokens.renew(entry, 'access-1', signal), tokens.renew(entry, 'access-1', signal)];
+  t.strictSame(await Promise.all(both), ['access-2', 'access-2']);
+  t.equal(count, 2);
+
+  const named = { ...login, isClientNamed: true };
+  await store.write(named);
+  t.equal(await tokensOf().tokenFor(entry, signal), undefined, 'the entry names no client');
+  t.equal(await tokensOf().tokenFor({ ...entry, clientId: 'another' }, signal), undefined);
+  t.equal(await tokensOf().tokenFor({ ...entry, clientId: 'us' }, signal), 'access-3');
+
+  const now = 1_000_000;
+  for (const [expiresAt, want] of [
+    [now + 30_001, 'kept'],
+    [now + 30_000, undefined],
+    [undefined, undefined],
+  ] as const) {
+    await store.write({ ...login, refreshToken: undefined, accessToken: 'kept', expiresAt });
+    const at = createAccessTokens({ store, hide: () => undefined, warn: () => undefined, now: () => now });
+    t.equal(await at.tokenFor(entry, signal), want, `valid until ${expiresAt}`);
+  }
+});
+
+t.test('a login makes so many requests, and reads so much of an answer', async (t) => {
+  let size = 0;
+  const peer = await startHostile(t, () => ({
+    '/token': (_: unknown, response: ServerResponse) => response.end('x'.repeat(size)),
+  }));
+  const { origin } = new URL(peer.url);
+  const open = () => createOAuthFetch({ server: peer.url, signal: new AbortController().signal });
+  const fetchMany = open();
+  for (let count = 1; count <= 40; count += 1) await fetchMany(`${origin}/token`);
+  await t.rejects(fetchMany(`${origin}/token`), failsWith({ message: 'The login redirects too often.' }));
+  t.equal(peer.asked.length, 40);
+  size = 256 * 1024;
+  t.equal((await (await open()(`${origin}/token`)).text()).length, size);
+  size += 1;
+  await t.rejects(open()(`${origin}/token`), failsWith({ message: /larger than 256 KB/ }));
+});
+
+t.test('a token that is refused is renewed once', async (t) => {
+  const message = { jsonrpc: '2.0', method: 'notifications/initialized' } as const;
+  const cases: readonly {
+    name: string;
+    statuses: readonly number[];
+    token?: string;
+    renewed?: string;
+    sent: readonly (string | undefined)[];
+    want?: string;
+  }[] = [
+    { name: 'an answer without a body', statuses: [204], sent: [undefined] },
+    { name: 'no login', statuses: [401], sent: [undefined], want: 'wants a login (401)' },
+    { name: 'a token', statuses: [202], token: 'a', sent: ['Bearer a'] },
+    { name: 'a new token', statuses: [401, 202], token: 'a', renewed: 'b', sent: ['Bearer a', 'Bearer b'] },
+    {
+      name: 'a new token that is refused',
+      ...{ statuses: [401, 401], token: 'a', renewed: 'b', sent: ['Bearer a', 'Bearer b'] },
+      want: 'wants a new login (401)',
+    },
+    {
+      name: 'no new token',
+      ...{ statuses: [401], token: 'a', sent: ['Bearer a'], want: 'wants a new login (401)' },
+    },
+  ];
+  for (const { name, statuses, token, renewed, sent, want } of cases) {
+    const authorizations: (string | undefined)[] = [];
+    const left = [...statuses];
+    const peer = await startHostile(t, () => ({
+      '/mcp': ({ headers }: IncomingMessage, response: ServerResponse) => {
+        authorizations.push(headers.authorization);
+        response.writeHead(left.shift() ?? 500).end();
+      },
+    }));
+    const transport = createHttpTransport({
+      url: peer.url,
+      headers: {},
+      headersFor: async () => ({}),
+      login: { token: async () => token, renew: async () => renewed },
+      now: Date.now,
+    });
+    await transport.start();
+    const sending = transport.send(message);
+    if (want === undefined) await t.resolves(sending, name);
+    else await t.rejects(sending, failsWith({ name: 'LoginNeededError', message: want }), name);
+    t.strictSame(authorizations, sent, name);
+    await transport.close();
+  }
 });
 
 /** A token endpoint whose answer is what a test says, and a login whose token it renews. */

@@ -4,11 +4,15 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
+import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import fc from 'fast-check';
 import t from 'tap';
 import { createProcessGroups } from '../../daemon/base/processGroups.ts';
 import { createApprovals } from '../../daemon/tools/approvals.ts';
+import { LoginNeededError } from '../../daemon/tools/httpTransport.ts';
+import { clauseOf, createServerErrors } from '../../daemon/tools/mcpServerError.ts';
 import { decisiveFolder, readServerEntry, startFolder } from '../../daemon/tools/serverEntry.ts';
+import { StdioTransport } from '../../daemon/tools/stdioTransport.ts';
 import { fingerprintOf, readToolList, type ToolPage } from '../../daemon/tools/toolList.ts';
 import { namesForModel } from '../../daemon/tools/toolOffer.ts';
 import { readToolResult } from '../../daemon/tools/toolResult.ts';
@@ -129,6 +133,111 @@ t.test('a server that writes what is no message on and on is ended, and others a
   const noisy = daemon.logs.filter(({ message }) => message.includes('something other than messages'));
   t.match(noisy, [{ message: /babbling/ }]);
   t.equal(noisy.length, 1, 'blank lines are not worth a warning');
+});
+
+t.test('how a program ends that is no tool server', async (t) => {
+  const groups = createProcessGroups({ platform: process.platform, env: process.env });
+  const notRunnable = join(await temporaryFolder(t, { 'tool.sh': 'echo a' }), 'tool.sh');
+  const open = (command: string, script: string) => {
+    const errorLines: string[] = [];
+    const transport = new StdioTransport({
+      ...{ command, args: script === '' ? [] : ['-e', script], env: process.env, cwd: '/' },
+      ...{ platform: process.platform, groups },
+      onErrorLine: (line) => errorLines.push(line),
+      lastWords: () => errorLines.at(-1),
+      onNoise: () => undefined,
+    });
+    const closed = new Promise<void>((resolve) => {
+      transport.onclose = resolve;
+    });
+    return { transport, closed, errorLines };
+  };
+  const most = 16 * 1024 * 1024;
+  const silent = 'process.stdin.resume(); setInterval(() => undefined, 1e6);';
+  const write = (text: string) => `process.stdout.write(${text}); ${silent}`;
+  for (const [name, command, script, how] of [
+    ['not executable', notRunnable, '', 'cannot be started: its command is not executable'],
+    ['a folder', '/', '', 'cannot be started: its command is not executable'],
+    [
+      'last words without a line end',
+      process.execPath,
+      "process.stderr.write('first\\nhalf a line\\r'); process.exitCode = 3;",
+      'ended with code 3 and wrote: "half a line"',
+    ],
+    [
+      'a message that does not end',
+      process.execPath,
+      write(`'x'.repeat(${most + 1})`),
+      'sent a message of more than 16 MB',
+    ],
+    [
+      'a message that is too long',
+      process.execPath,
+      write(`'x'.repeat(${most + 1}) + '\\n'`),
+      'sent a message of more than 16 MB',
+    ],
+  ] as const) {
+    const { transport, closed } = open(command, script);
+    const started = transport.start();
+    if (how.startsWith('cannot')) await t.rejects(started, name);
+    else await started;
+    await closed;
+    t.equal(transport.how, how, name);
+    await transport.close();
+    t.equal(transport.how, how, `${name}, also after it was closed`);
+  }
+
+  const deaf = open(process.execPath, 'setInterval(() => undefined, 1e6);');
+  await deaf.transport.start();
+  const large = { jsonrpc: '2.0', method: 'x', params: { text: 'x'.repeat(most) } } as const;
+  await deaf.transport.send(large);
+  await t.rejects(deaf.transport.send(large), { message: 'The server does not read its input.' });
+  t.equal(deaf.transport.how, 'does not read its input');
+  await t.rejects(deaf.transport.send(large), { message: 'The server is not running.' });
+  await deaf.transport.close();
+});
+
+t.test('what a tool server failed with is a sentence about it', (t) => {
+  const entry = (url: string) => ({ name: 'web', kind: 'http', url, headers: {} }) as const;
+  const errorsOf = (url = 'https://a.example/mcp') =>
+    createServerErrors({ entry: entry(url), redact: (text) => text.replaceAll('secret', '***') });
+  const http = (status: number, message = 'Error POSTing to endpoint: no') =>
+    new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, message, { status, statusText: '' });
+  const sdk = (code: SdkErrorCode) => new SdkError(code, 'in its own words');
+  const unreachable = (cause: unknown) => new TypeError('fetch failed', { cause });
+  for (const [error, want] of [
+    [sdk(SdkErrorCode.ConnectionClosed), 'is gone'],
+    [sdk(SdkErrorCode.UnsupportedResultType), 'asked a question during the call, which Runner cannot answer'],
+    [sdk(SdkErrorCode.NotConnected), 'failed: in its own words'],
+    [new ProtocolError(-32_600, 'a secret'), 'answered with an error: a ***'],
+    [http(401), /^refused the token that Runner sent \(401\)\. Enter another one in its entry/],
+    [http(403), 'does not allow this with the token or login that Runner sent (403)'],
+    [http(404), 'answered with status 404: no'],
+    [unreachable(Object.assign(new Error('x'), { code: 'ENOTFOUND' })), 'cannot be reached (ENOTFOUND)'],
+    [unreachable(undefined), 'cannot be reached (no connection)'],
+    [new TypeError('odd.'), 'failed: odd'],
+    [new Error('x'.repeat(600)), `failed: ${'x'.repeat(492)}`],
+    [new LoginNeededError('wants a login (401)'), /^wants a login \(401\)\. Run "runner mcp login web"/],
+  ] as const) {
+    const clause = clauseOf(errorsOf().from(error));
+    if (typeof want === 'string') t.equal(clause, want);
+    else t.match(clause, want);
+  }
+  t.equal(errorsOf().from(http(401), 'was ended').message, 'The tool server web was ended.');
+  const far = errorsOf('http://a.example/mcp').from(new LoginNeededError('wants a login (401)'));
+  t.match(far, {
+    needsLogin: true,
+    advice: undefined,
+    message:
+      'The tool server web wants a login (401). Its address is plain http on another machine, where no token is sent: enter its https address.',
+  });
+  t.match(errorsOf().from(new LoginNeededError('wants a login')), {
+    needsLogin: true,
+    advice: { code: 'log-in', server: 'web' },
+  });
+  t.match(errorsOf().from(http(404), undefined, { isSessionUnknown: true }), { isSessionUnknown: true });
+  t.match(errorsOf().from(http(404)), { isSessionUnknown: false, needsLogin: false });
+  t.end();
 });
 
 t.test('what a server is given is in no log, no error and no answer of ours', async (t) => {
@@ -424,6 +533,20 @@ t.test('a server over HTTP gets the headers of its entry, and the token of its o
   t.notMatch(JSON.stringify(daemon.logs), /of mine|of-mine/);
 });
 
+t.test('a server without tools is ready, and is asked for none', async (t) => {
+  const web = await startHttpServer(t, (_, response, { id, method }) => {
+    if (method !== 'initialize') return false;
+    const result = { ...(httpResults['initialize'] as object), capabilities: { prompts: {} } };
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    return true;
+  });
+  const { daemon } = await startWithTools(t, [], { mcpServers: { web: { url: web.url } } });
+  t.match(await daemon.request(listToolsRequest, {}), { servers: [{ state: 'ready', tools: [] }] });
+  t.notOk(web.asked.some(({ message }) => message?.method === 'tools/list'));
+});
+
 t.test('a token that is refused, and a login that is wanted for the call alone, are said', async (t) => {
   const isCall: Parameters<typeof startHttpServer>[1] = (_, response, { method }) => {
     if (method === 'tools/call') response.writeHead(401).end();
@@ -692,6 +815,10 @@ t.test('of a result, models read what is text, and a note about the rest', (t) =
   ];
   t.match(readToolResult({ content }), { content: want.join('\n'), images: ['AAAA'], isError: false });
   t.match(readToolResult({ structuredContent: { a: 1 } }), { content: '{"a":1}' });
+  const deep = JSON.parse(`${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`);
+  t.match(readToolResult({ structuredContent: deep }), {
+    content: '[structured content that is nested too deep is left out]',
+  });
   t.end();
 });
 

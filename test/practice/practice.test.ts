@@ -12,7 +12,7 @@ import { findSections, quoteSection, splitPage } from '../../daemon/practice/pag
 import { startPracticeRunner } from '../../daemon/practice/practiceRunner.ts';
 import { encodeJson } from '../../daemon/practice/server.ts';
 import { countTokens } from '../../daemon/practice/speech.ts';
-import { sampleOf } from '../../daemon/practice/toolChoice.ts';
+import { callFor, sampleOf } from '../../daemon/practice/toolChoice.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { createRequestLog } from '../support/runner/requestLog.ts';
 import type { Piece } from '../support/runner/scriptedSpeech.ts';
@@ -609,4 +609,26 @@ t.test('only the newest requests are remembered', async (t) => {
   t.equal(log.requests.length, 10_000);
   t.equal(log.requests.at(-1)?.path, '/11999');
   t.equal(log.requests.filter(({ body }) => body !== undefined).length, 1_000);
+});
+
+t.test('a question calls the tool that it names, or the one that fits it best', async (t) => {
+  const tool = (name: string, description = '') => ({ name, description, parameters: {} });
+  const tools = [
+    tool('list_tabs', 'Lists the open tabs.'),
+    tool('get_weather', 'The weather in a city today.'),
+    tool('countLines', 'Counts.'),
+  ];
+  for (const [question, want] of [
+    ['What is the weather in the city today?', 'get_weather'],
+    ['Please fetch the open tabs.', 'list_tabs'],
+    ['Call get_weather in the list of cities.', 'get_weather'],
+    ['Can you count the lines?', 'countLines'],
+    ['count and list the tabs', 'list_tabs'],
+    ['Use any tool.', 'list_tabs'],
+    ['Use the abacus.', undefined],
+    ['How is your city?', undefined],
+  ] as const)
+    t.equal(callFor(question, tools)?.name, want, question);
+  t.equal(callFor('Use any tool.', []), undefined);
+  t.match(callFor('Use any tool.', tools)?.id, /^call_[0-9a-f]{8}$/);
 });

@@ -1375,6 +1375,131 @@ const markCases: readonly FormatCase[] = [
   ].map((end): FormatCase => ['any', `the end token ${end}`, `Done.${end}`, ['Done.']]),
 ];
 
+const weather = '<function=get_weather>{"city": "Köln"}';
+const inTag = (given: string) => `<tool_call>{"name": "get_weather", "arguments": ${given}}</tool_call>`;
+const inMessage = (head: string) => `{${head}, "tool_calls": [${json}]}`;
+
+/** Details of a form: what may stand around its parts, and where it ends. */
+const detailCases: readonly FormatCase[] = [
+  [
+    'xml',
+    'values between line breaks of Windows',
+    '<function=write_file>\r\n<parameter=path>\r\na\r\n</parameter>\r\n<parameter=content>\r\nb\r\nc\n</parameter>\r\n</function>',
+    [call('write_file', { path: 'a', content: 'b\r\nc' })],
+  ],
+  [
+    'xml',
+    'values with line breaks of their own',
+    '<function=write_file><parameter=path>a\n</parameter><parameter=content>\n\r\nb\n\r\n</parameter></function>',
+    [call('write_file', { path: 'a', content: '\r\nb\n' })],
+  ],
+  ['xml', 'an object without a close tag, at the end', weather, [cologne]],
+  ['xml', 'an object without a close tag, and text after it', `${weather}\nI wait.`, [cologne, '\nI wait.']],
+  ['xml', 'an object with a close tag that is cut', `${weather}</func`, [cologne]],
+  ['xml', 'an object, and the next call', `${weather}<function=get_time>{}</function>`, [cologne, now]],
+  ['xml', 'an object, and another element', `${weather}<b>x</b>`, [cologne, '<b>x</b>']],
+  [
+    'xml',
+    'a value that holds the close tag of another form',
+    '<function=write_file><parameter=path>a</parameter><parameter=content>x</invoke>y</parameter></function>',
+    [call('write_file', { path: 'a', content: 'x</invoke>y' })],
+  ],
+  text(
+    'xml',
+    'the close tag of another form',
+    '<function=write_file><parameter=path>a</parameter><parameter=content>x</parameter></invoke></function>',
+  ),
+  [
+    'xml',
+    'a parameter after the call has ended',
+    '<function=get_time></function><parameter=x>1</parameter>',
+    [now, '<parameter=x>1</parameter>'],
+  ],
+  text('hermes', 'a parameter before any call', '<tool_call><parameter=x>1</parameter></tool_call>'),
+  text('hermes', 'the end of a call before any call', '<tool_call></function>'),
+  text('deepseek', 'a separator before any call', '<tool_call><｜tool▁sep｜>'),
+  [
+    'deepseek',
+    'a fence after the separator',
+    '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>```json\n{"city": "Köln"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+    [cologne],
+  ],
+  text('hermes', 'a name alone, without its brace', '<tool_call>{"name": "get_time"</tool_call>'),
+  text('json', 'a brace too few without a tag', `${json.slice(0, -1)}</tool_call>`),
+  text('hermes', 'a brace too few before another element', `<tool_call>${json.slice(0, -1)}<b>`),
+  ['json', 'a message of the assistant', inMessage('"role": "assistant", "content": null'), [cologne]],
+  ['json', 'a message without words', inMessage('"role": "assistant", "content": ""'), [cologne]],
+  text('json', 'a message of the user', inMessage('"role": "user", "content": ""')),
+  text('json', 'a message with words', inMessage('"role": "assistant", "content": "hi"')),
+  text('json', 'a message with a number', inMessage('"role": "assistant", "content": 0')),
+  text('json', 'an object of another type', `{"type": "person", ${json.slice(1)}`),
+  ['python', 'a character by its code', String.raw`[get_weather(city='K\xf6ln')]`, [cologne]],
+  ['python', 'a character by its long code', String.raw`[get_weather(city='K\u00f6ln')]`, [cologne]],
+  [
+    'hermes',
+    'an escape that JSON does not have',
+    inTag(String.raw`{"city": "K\xf6ln"}`),
+    [call('get_weather', { city: String.raw`K\xf6ln` })],
+  ],
+  text('hermes', 'a list without a comma', inTag('{"city": "a", "tags": [1 2]}')),
+  text(
+    'hermes',
+    'a list that is cut',
+    '<tool_call>{"name": "get_weather", "arguments": {"city": "a", "tags": ["a"',
+  ),
+  [
+    'gemma4',
+    'a name between marks',
+    '<|tool_call>call:get_weather{<|"|>city<|"|>:<|"|>Köln<|"|>}<tool_call|>',
+    [cologne],
+  ],
+  text('gemma4', 'another element as a value', '<|tool_call>call:get_weather{city:<b>Köln<b>}<tool_call|>'),
+  text('gemma4', 'a value that is cut', '<|tool_call>call:get_weather{city:<|"|>Kö'),
+  ['mistral', 'a bracket too many', `[TOOL_CALLS]${json}][/TOOL_CALLS]`, [cologne]],
+  ['mistral', 'a bracket too many, and text after it', `[TOOL_CALLS]${json}]<b>`, [cologne, '<b>']],
+  ['json', 'a list with a bracket too many', `[${json}]]`, [cologne]],
+  text('any', 'a call in a sentence with a full stop', `I use ${tagged}.`),
+  text('any', 'a call in a sentence, and a line after it', `I use ${tagged}.\nMore.`),
+  ['any', 'a call before dots', `I use ${tagged}... and wait.`, ['I use ', cologne, '... and wait.']],
+  ['any', 'a call at the end of a sentence', `I use ${tagged}`, ['I use ', cologne]],
+  text('any', 'two calls in a sentence', `I use ${tagged} and ${tagged} there.`),
+  ['any', 'two calls after a colon', `Let me look: ${tagged} ${tagged}`, ['Let me look: ', cologne, cologne]],
+];
+
+/** Where thinking ends, and what in it only looks like its end. */
+const thoughtEnds: readonly FormatCase[] = [
+  ['any', 'a close tag in ticks', '<think>a `</think>` b</think>Hi', [{ think: 'a `</think>` b' }, 'Hi']],
+  ['any', 'a close tag after a tick, at the end', '<think>a `</think>', [{ think: 'a `' }]],
+  ['any', 'a close tag after a tick, and text', '<think>a `</think> b', [{ think: 'a `' }, 'b']],
+  ['any', 'a mark right before the close tag', '<think>a <</think>Hi', [{ think: 'a <' }, 'Hi']],
+  ['any', 'a half open tag before the close tag', '<think>a <thin</think>Hi', [{ think: 'a <thin' }, 'Hi']],
+  ['any', 'the open tag twice', '<think><think>a</think>Hi', [{ think: 'a' }, 'Hi']],
+  ['any', 'another open tag inside', '<think>a <think> b</think>Hi', [{ think: 'a <think> b' }, 'Hi']],
+  ['any', 'a close tag that is cut', '<think>a </thi', [{ think: 'a </thi' }]],
+  ['any', 'the longest close tag', `<think>a</think${' '.repeat(56)}>Hi`, [{ think: 'a' }, 'Hi']],
+  [
+    'any',
+    'a longer one, which is thinking',
+    `<think>a</think${' '.repeat(57)}>b</think>Hi`,
+    [{ think: `a</think${' '.repeat(57)}>b` }, 'Hi'],
+  ],
+  ['any', 'the longest close tag of nothing', `Hm\n</think${' '.repeat(57)}>\nHi`, ['Hm\nHi']],
+  text('any', 'a longer one, which is text', `Hm\n</think${' '.repeat(58)}>\nHi`),
+  ['mistral', 'a bracket right before the close mark', '[THINK]a [[/THINK]Hi', [{ think: 'a [' }, 'Hi']],
+  ['mistral', 'half a close mark before it', '[THINK]a [/THI[/THINK]Hi', [{ think: 'a [/THI' }, 'Hi']],
+  ['mistral', 'a close mark that is cut', '[THINK]a [/THI', [{ think: 'a [/THI' }]],
+  ['gemma4', 'a label on its line', '<|channel>thought\nhm<channel|>Hi', [{ think: 'hm' }, 'Hi']],
+  ['gemma4', 'a label alone', '<|channel>thought<channel|>Hi', ['Hi']],
+  ['gemma4', 'a label that is cut', '<|channel>thoug', [{ think: 'thoug' }]],
+  ['gemma4', 'a label at the end', '<|channel>thought', [{ think: 'thought' }]],
+  [
+    'gemma4',
+    'words that begin as the label does',
+    '<|channel>though it is<channel|>Hi',
+    [{ think: 'though it is' }, 'Hi'],
+  ],
+];
+
 /**
  * Replies that were broken, odd or quoted, as models wrote them or as the engines' own tests have them. The usual form
  * of a family is a row of `familyForms.ts` instead.
@@ -1393,4 +1518,6 @@ export const formatCases: readonly FormatCase[] = [
   ...examinedCases,
   ...inventedCases,
   ...markCases,
+  ...detailCases,
+  ...thoughtEnds,
 ];

@@ -2,9 +2,10 @@ import t from 'tap';
 import { isBlank } from '../../daemon/stream/characters.ts';
 import { CodeTracker } from '../../daemon/stream/codeTracker.ts';
 import { TagEnd } from '../../daemon/stream/elementEnd.ts';
+import { OpeningTable } from '../../daemon/stream/openingTable.ts';
 import type { StreamParserOptions } from '../../daemon/stream/parser.ts';
 import { interleavedProfile, profileForModel, type StreamProfile } from '../../daemon/stream/profile.ts';
-import { RequestTools } from '../../daemon/stream/requestTools.ts';
+import { coerceArguments, missingArguments, RequestTools } from '../../daemon/stream/requestTools.ts';
 import {
   createStreamParser,
   createThinkingQuote,
@@ -72,6 +73,21 @@ const dropped = { dropContextTags: true };
 
 /** What a model that thinks writes, and what is read of it; in all else it is like any other. */
 const thinkingCases: readonly Omit<Case, 'profile'>[] = [
+  {
+    name: 'a mark of thinking at a line of the answer',
+    input: 'Yes.\n\n[THINK]hm[/THINK]\nNo.',
+    want: ['Yes.\n\n', { think: 'hm' }, 'No.'],
+  },
+  {
+    name: 'a mark of thinking after blanks on its line',
+    input: 'Yes.\n  [THINK]hm[/THINK]\nNo.',
+    want: ['Yes.\n  ', { think: 'hm' }, '\nNo.'],
+  },
+  {
+    name: 'a mark of thinking in a line of the answer',
+    input: 'Yes. [THINK]hm[/THINK]',
+    want: ['Yes. [THINK]hm[/THINK]'],
+  },
   {
     name: 'a block after text',
     input: 'A\n<think>x</think>\nB',
@@ -685,6 +701,12 @@ const cases: readonly Case[] = [
     input: 'a \\` b\n<context>c</context>\nend',
     want: ['a \\` b\n', { context: '<context>c</context>' }, 'end'],
   },
+  {
+    name: 'a context with a name of one letter',
+    input: 'a\n<s>s</s>\nb\n<sx>c</sx>',
+    want: ['a\n', { context: '<s>s</s>' }, 'b\n<sx>c</sx>'],
+    options: { contextTags: ['s'] },
+  },
   { name: 'an empty object', input: '{}', want: ['{}'] },
   {
     name: 'an object that has only the name of a tool',
@@ -1067,3 +1089,138 @@ t.test('a tool is found in another spelling, if that is of one tool only', async
   ] as const)
     t.equal(tools.find(written)?.name, want, written);
 });
+
+t.test('an incomplete name may become that of a tool', async (t) => {
+  const tools = new RequestTools([{ name: 'read-file' }, { name: 'a'.repeat(300) }]);
+  for (const [begun, want] of [
+    ['r', true],
+    ['READ_', true],
+    ['read_file', true],
+    ['read_files', false],
+    ['write', false],
+    ['func', true],
+    ['functions', true],
+    ['functions.', true],
+    ['function:', true],
+    ['functions.re', true],
+    ['functions.w', false],
+    ['a'.repeat(256), true],
+    ['a'.repeat(257), false],
+  ] as const)
+    t.equal(tools.mayBecome(begun), want, begun);
+});
+
+t.test('words become values of the types that a schema names', async (t) => {
+  const nested = (times: number): object =>
+    times === 0 ? { type: 'integer' } : { anyOf: [nested(times - 1)] };
+  const cases: readonly [schema: unknown, word: unknown, want: unknown][] = [
+    [{ type: 'integer' }, ' 5 ', 5],
+    [{ type: 'integer' }, '+5', 5],
+    [{ type: 'integer' }, '5.5', '5.5'],
+    [{ type: 'number' }, '5.5', 5.5],
+    [{ type: 'number' }, '', ''],
+    [{ type: 'number' }, 'Infinity', 'Infinity'],
+    [{ type: 'boolean' }, 'True', true],
+    [{ type: 'boolean' }, 'yes', 'yes'],
+    [{ type: ['string', 'null'] }, 'None', null],
+    [{ type: 'string' }, 'null', 'null'],
+    [{ type: ['boolean', 'integer', 'string'] }, '5', 5],
+    [{ type: 'array' }, '[1, "a"]', [1, 'a']],
+    [{ type: 'array' }, '{"a": 1}', '{"a": 1}'],
+    [{ type: 'object' }, '{"a": 1}', { a: 1 }],
+    [{ type: 'object' }, '[1]', '[1]'],
+    [{ oneOf: [{ type: 'null' }, { type: 'integer' }] }, '5', 5],
+    [{ anyOf: [true, { type: 'integer' }] }, '5', 5],
+    [nested(8), '5', 5],
+    [nested(9), '5', '5'],
+    [undefined, '5', '5'],
+    [true, ['5'], ['5']],
+    [{ items: { type: 'integer' } }, ['5', 'a', 6], [5, 'a', 6]],
+    [{ properties: { a: { type: 'integer' } } }, { a: '5', b: '5' }, { a: 5, b: '5' }],
+    [{ additionalProperties: { type: 'integer' } }, { b: '5' }, { b: 5 }],
+    [{ type: 'integer' }, 5, 5],
+    [{ type: 'integer' }, null, null],
+  ];
+  for (const [schema, word, want] of cases) {
+    const about = JSON.stringify([schema, word]);
+    const properties = { a: schema };
+    t.strictSame(coerceArguments({ a: word }, new Set(['a']), { properties }), { a: want }, about);
+    t.strictSame(coerceArguments({ a: word }, new Set(), { properties }), { a: word }, 'it is no word');
+  }
+  const given = { a: '5', toString: '5' };
+  const both = new Set(['a', 'toString']);
+  for (const schema of [undefined, {}, { properties: [] }, { properties: {} }])
+    t.strictSame(coerceArguments(given, both, schema), given);
+  for (const [schema, want] of [
+    [{ required: ['a', 'b', 5, 'toString'] }, ['b']],
+    [{ required: 'b' }, []],
+    [undefined, []],
+  ] as const)
+    t.strictSame(missingArguments(given, schema), want);
+});
+
+t.test('where a tag with a meaning begins', async (t) => {
+  const context = { kind: 'context', literal: '<c', name: 'c', dropsTag: false } as const;
+  const thinking = { kind: 'thinking', literal: '<t', name: 't' } as const;
+  const word = {
+    kind: 'call',
+    literal: '<word>',
+    tag: { open: '<word>', close: '', onlyBefore: 'value' },
+  } as const;
+  const bare = {
+    kind: 'call',
+    literal: 'call:',
+    tag: { open: 'call:', close: '', onlyBefore: 'toolName' },
+  } as const;
+  const end = { kind: 'end', literal: '<|end|>' } as const;
+  const table = new OpeningTable([context, thinking, word, bare, end]);
+  t.equal(table.longest, 8);
+  const cases: readonly [text: string, inLine: object | string, atStart?: object | string][] = [
+    ['<', 'more'],
+    ['<c', 'more'],
+    ...['<c>', '<c/', '<c ', '<c\t', '<c\r', '<c\n'].map((text): [string, object] => [text, context]),
+    ['<cc', 'none'],
+    ['<C>', 'none'],
+    ...['<t>', '<T>', '<t ', '<T/'].map((text): [string, object] => [text, thinking]),
+    ['<T', 'more'],
+    ['<tt', 'none'],
+    ['<w', 'none', 'more'],
+    ['<wor', 'none', 'more'],
+    ['<word>', 'none', word],
+    ['<wordy', 'none'],
+    ['c', 'none', 'more'],
+    ['call:', 'none', bare],
+    ['calls', 'none'],
+    ['<|', 'more'],
+    ['<|end|>', end],
+    ['<|ende', 'none'],
+    ['<x', 'none'],
+    ['x', 'none'],
+  ];
+  for (const [text, inLine, atStart = inLine] of cases) {
+    t.equal(table.match(text, 0, false), inLine, `${JSON.stringify(text)} in a line`);
+    t.equal(table.match(`> ${text}`, 2, true), atStart, `${JSON.stringify(text)} at its start`);
+  }
+});
+
+t.test(
+  'a schema in place of the arguments is no call, unless the tool takes what it does not name',
+  async (t) => {
+    const own = { a: { type: 'string' } };
+    const given = { properties: { a: 1 } };
+    for (const [inputSchema, want] of [
+      [{ properties: own }, false],
+      [{ properties: own, additionalProperties: false }, false],
+      [{ properties: own, additionalProperties: true }, true],
+      [{ properties: own, anyOf: [] }, true],
+      [{ properties: { properties: { type: 'object' } } }, true],
+      [{}, true],
+    ] as const) {
+      const parser = createStreamParser({ tools: [{ name: 'find', inputSchema }] });
+      const text = JSON.stringify({ name: 'find', arguments: given });
+      const events = [...parser.push(`<tool_call>${text}</tool_call>`), ...parser.finish()];
+      const calls = events.filter(({ type }) => type === 'toolCall');
+      t.equal(calls.length, want ? 1 : 0, JSON.stringify(inputSchema));
+    }
+  },
+);
