@@ -13,7 +13,11 @@ import {
   type SessionConfigOption,
 } from '@agentclientprotocol/sdk';
 import t from 'tap';
+import { forAgentClient } from '../../daemon/acp/advice.ts';
+import { promptToMessage } from '../../daemon/acp/promptMessage.ts';
 import { createSessions, inTurn } from '../../daemon/acp/sessions.ts';
+import { createUpdateSender } from '../../daemon/acp/updateSender.ts';
+import { type AdviceCode, adviceCodes } from '../../protocol/messages/advice.ts';
 import { type AcpPairOptions, startAcpPair } from '../support/acpPair.ts';
 import { spawnAcp, startAcpProcess } from '../support/acpProcess.ts';
 import type { Teardown } from '../support/daemonWithRunner.ts';
@@ -585,6 +589,117 @@ t.test('a runner that is down, and one that has no model', async (t) => {
       data: { kind: 'model-not-found' },
     }),
   );
+});
+
+t.test('advice is in words for an editor that knows Runner only as an agent', async (t) => {
+  const config = '~/.config/runner/config.json';
+  const entry = 'OLLAMA_HOST in the "env" of the agent\'s entry in your editor';
+  const larger = `set a larger "contextLength" in ${config}`;
+  const set = `set "contextLength" to 8192 in ${config}`;
+  const fewer = `switch off some tool servers in your editor or in ${config}`;
+  const cases: readonly [code: AdviceCode, want: string, contextLength?: number][] = [
+    [
+      'start-runner',
+      `Start it (for example with "ollama serve" or "llama-server"), or name it as "host" in ${config} or as ${entry}.`,
+    ],
+    ['check-address', `Check "host" in ${config}, or ${entry}.`],
+    ['check-proxy', `Check "host" in ${config}, or ${entry}, and whether there is a proxy in between.`],
+    ['set-address', `Say as "host" in ${config}, or as ${entry}, where the runner itself answers.`],
+    ['name-ca-file', `If it is your own, name its CA file as "caFile" in ${config}.`],
+    ['set-token', `Say in "auth" of ${config} where its token is, or check the one that is there.`],
+    ['use-https', 'As it was said.'],
+    ['shorten-prompt', 'Shorten it or start a new conversation.', 0],
+    ['shorten-prompt', `Shorten it, start a new conversation, or ${larger}.`],
+    ['shorten-prompt', `Shorten it, start a new conversation, or ${set}.`, 8_192],
+    ['offer-fewer-tools', `Most of it describes the tools: ${fewer}.`, 0],
+    ['offer-fewer-tools', `Most of it describes the tools: ${fewer} or ${larger}.`],
+    ['offer-fewer-tools', `Most of it describes the tools: ${fewer} or ${set}.`, 8_192],
+    ['make-room', 'Start a new conversation before anything is refused.', 0],
+    ['make-room', `Start a new conversation or ${set} before anything is refused.`, 8_192],
+    ['log-in', 'As it was said.'],
+    ['wait-for-restart', 'As it was said.'],
+    [
+      'check-network',
+      `Check the network, or set "catalogUrl" in ${config}; installed models work without it.`,
+    ],
+    [
+      'set-catalog',
+      `Set "catalogUrl" in ${config} to where a catalog answers; installed models work without it.`,
+    ],
+  ];
+  for (const [code, want, contextLength] of cases) {
+    const given = contextLength === undefined ? {} : { contextLength };
+    const advice = { code, problem: 'It is so.', text: 'As it was said.', ...given };
+    t.equal(forAgentClient({ message: 'It is so. As it was said.', advice }), `It is so. ${want}`);
+  }
+  t.strictSame(new Set(cases.map(([code]) => code)), new Set(adviceCodes), 'each has words');
+  t.equal(forAgentClient({ message: 'It is so.' }), 'It is so.');
+});
+
+t.test('a notice is a paragraph of its own, where the client does not show it apart', async (t) => {
+  for (const [before, want] of [
+    ['', '> Mind it.\n\n'],
+    ['so', '\n\n> Mind it.\n\n'],
+    ['so\n', '\n> Mind it.\n\n'],
+    ['so\n\n', '> Mind it.\n\n'],
+  ] as const) {
+    let said = '';
+    const updates = createUpdateSender({
+      update: async (update) => {
+        if (update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text')
+          said += update.content.text;
+      },
+      takesNotices: false,
+      signal: new AbortController().signal,
+    });
+    if (before !== '') await updates.delta({ streamId: 's', seq: 0, kind: 'text', text: before });
+    await updates.notice({ message: 'Mind it.' });
+    await updates.notice({ message: 'And that.' });
+    t.equal(said, `${before}${want}> And that.\n\n`);
+  }
+});
+
+t.test('a text that is attached without an address is called text', async (t) => {
+  const resource = { uri: '', text: 'let a = 1' };
+  const { attachments } = promptToMessage([text('Explain'), { type: 'resource', resource }]);
+  t.strictSame(attachments, [{ path: 'text', text: 'let a = 1' }]);
+});
+
+t.test('a runner that cannot list its models answers with the one that was chosen', async (t) => {
+  const { runner, acp, open, ask, set } = await start(t, [blind]);
+  const { sessionId } = await open();
+  runner.say('Yes.');
+  await ask(sessionId, text('Once'));
+  runner.on('/api/tags', 2).failWith(401, { error: 'unauthorized' });
+  runner.say(' And yes.');
+  await ask(sessionId, text('Again'));
+  t.equal(acp.text(sessionId), 'Yes. And yes.');
+  await t.rejects(
+    set(sessionId, 'model', 'unknown:1b'),
+    failsWith({ code: -32602, message: /no model "unknown:1b" that can chat/ }),
+    'the last list counts',
+  );
+});
+
+t.test('an answer that broke off is a part of the conversation', async (t) => {
+  const { runner, open, ask } = await start(t, [blind]);
+  const { sessionId } = await open();
+  runner.errorLine('engine gone', 'Half ');
+  await t.rejects(ask(sessionId, text('Tell')), failsWith({ data: { kind: 'runner-failed' } }));
+  runner.say('of it.');
+  await ask(sessionId, text('Go on'));
+  t.match(runner.bodies('/api/chat').at(-1), {
+    messages: [
+      { role: 'user', content: 'Tell' },
+      { role: 'assistant', content: 'Half ' },
+      { role: 'user', content: 'Go on' },
+    ],
+  });
+  runner.failWith(500, { error: 'out of memory' });
+  await t.rejects(ask(sessionId, text('And this')), failsWith({ data: { kind: 'runner-failed' } }));
+  runner.say('Yes.');
+  await ask(sessionId, text('And that'));
+  t.match(runner.bodies('/api/chat').at(-1), { messages: { length: 5, 4: { content: 'And that' } } });
 });
 
 t.test('a picker names a server that is no Ollama, and the window that it has fixed', async (t) => {

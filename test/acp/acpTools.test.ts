@@ -12,11 +12,13 @@ import {
 import type { Test } from 'tap';
 import t from 'tap';
 import { createAgent } from '../../daemon/acp/agent.ts';
+import { readClientMcpServers } from '../../daemon/acp/clientMcpServers.ts';
 import { type ClientTools, createSessionTools } from '../../daemon/acp/sessionTools.ts';
 import { askedCall, endedCall, toolCallOf } from '../../daemon/acp/toolCallUpdates.ts';
 import { createUpdateSender } from '../../daemon/acp/updateSender.ts';
 import { createCore } from '../../daemon/compose/core.ts';
 import { openUserFile } from '../../daemon/config/userFile.ts';
+import { builtinServer } from '../../protocol/messages/tools.ts';
 import { type AcpPairOptions, startAcpPair } from '../support/acpPair.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { startMcpStandIn } from '../support/mcpStandIn.ts';
@@ -270,6 +272,53 @@ t.test('images of a result are images, in a loaded session too', async (t) => {
   const both = '[image, image/png]\n[image, image/jpeg]';
   t.strictSame(contentOf(both, 'AAAA', '/9j/'), [image, jpeg], 'their lines are not shown');
   t.match(contentOf('[image, image/png]'), [{ content: { text: /image/ } }], 'a text that looks like one is');
+});
+
+t.test('what a server says about its tool chooses an icon', async (t) => {
+  for (const [annotations, kind] of [
+    [undefined, 'other'],
+    [{}, 'other'],
+    [{ openWorldHint: true }, 'other'],
+    [{ readOnlyHint: false, openWorldHint: true }, 'edit'],
+    [{ readOnlyHint: true, openWorldHint: true }, 'fetch'],
+    [{ readOnlyHint: true, openWorldHint: false }, 'read'],
+    [{ readOnlyHint: true }, 'read'],
+  ] as const) {
+    const tool = { name: 'look', ownName: 'look', server: 'web', annotations };
+    t.match(toolCallOf({ id: 'a', name: 'look', arguments: {} }, tool as never), { kind }, kind);
+  }
+});
+
+t.test('servers of an editor have names that entries can have, each once', async (t) => {
+  const named = (...names: readonly string[]) =>
+    Object.keys(
+      readClientMcpServers(
+        names.map((name) => ({ name, command: 'x', args: [], env: [] }) satisfies McpServer),
+      ),
+    );
+  t.strictSame(named('files', 'files', 'My Files!', 'files'), ['files', 'files_2', 'My_Files_', 'files_3']);
+  t.strictSame(named('', ''), ['server', 'server_2']);
+  t.strictSame(named('x'.repeat(60), `${'x'.repeat(60)}y`), ['x'.repeat(60), `${'x'.repeat(60)}_2`]);
+  t.strictSame(named(builtinServer), [`${builtinServer}_2`], 'that of Runner is its own');
+  const many = Array.from({ length: 64 }, (_, at) => `s${at}`);
+  t.equal(named(...many).length, 64);
+  t.throws(() => named(...many, 'more'), failsWith({ message: /at most 64 tool servers/ }));
+  const headers = [{ name: 'Authorization', value: 'Bearer x' }];
+  const env = [{ name: 'A', value: 'b' }];
+  t.strictSame(
+    readClientMcpServers([
+      { type: 'http', name: 'web', url: 'https://web/mcp', headers },
+      { name: 'own', command: 'x', args: ['y'], env },
+    ]),
+    {
+      web: { type: 'http', url: 'https://web/mcp', headers: { Authorization: 'Bearer x' } },
+      own: { command: 'x', args: ['y'], env: { A: 'b' } },
+    },
+  );
+  t.throws(
+    () => readClientMcpServers([{ type: 'sse', name: 'old', url: 'https://old', headers: [] }]),
+    failsWith({ path: 'mcpServers[0].type', message: /"sse" is not supported/ }),
+  );
 });
 
 t.test('what is allowed, denied, cancelled, unknown, wrong or failing', async (t) => {

@@ -431,6 +431,7 @@ t.test('which settings count, who set them, and no secret', (t) => {
         files: { command: 'npx', args: ['--key=secret'], env: { KEY: 'secret' } },
         web: { url: 'https://me:secret@web/mcp?key=secret', headers: { Authorization: 'secret' } },
         off: { command: 'x', disabled: true },
+        lost: { url: 'secret', disabled: true },
       },
     }),
     { path: '/c', clientHasSettings: false },
@@ -446,7 +447,12 @@ t.test('which settings count, who set them, and no secret', (t) => {
   t.match(plain('timeouts'), { value: { connect: 5000 }, from: 'default' });
   t.match(plain('engine'), { value: { keepRunning: true }, from: 'file' });
   t.strictSame(plain('chatModel'), { name: 'chatModel', value: null, from: 'default' });
-  t.strictSame(plain('mcpServers')?.value, { files: 'npx', web: 'https://web', off: 'x (disabled)' });
+  t.strictSame(plain('mcpServers')?.value, {
+    ...{ files: 'npx', web: 'https://web', off: 'x (disabled)', lost: ' (disabled)' },
+  });
+  const wrong = list({ host: 'ftp://me:secret@x', mcpServers: { odd: 'secret', none: {} } } as never);
+  t.match(wrong('host'), { value: '', from: 'client' });
+  t.match(wrong('mcpServers'), { value: { odd: '', none: '' }, from: 'client' });
   t.strictSame(plain('builtinTools'), { name: 'builtinTools', value: false, from: 'default' });
   t.equal(plain('trusted'), undefined);
   t.equal(plain('auth'), undefined);

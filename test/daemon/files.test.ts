@@ -1,11 +1,14 @@
-import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createSocketServer } from 'node:net';
+import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as fc from 'fast-check';
 import type { Test } from 'tap';
 import t from 'tap';
+import { searchFiles } from '../../daemon/files/fileSearch.ts';
+import { filesOf, LeftOut } from '../../daemon/files/folderFiles.ts';
 import { textOfHtml } from '../../daemon/files/htmlText.ts';
 import { parseIgnoreRules } from '../../daemon/files/ignoreRules.ts';
 import { looksLikePath, mentionsIn, namesOf } from '../../daemon/files/mentions.ts';
@@ -262,6 +265,35 @@ t.test('a prompt takes so many files, so many bytes and so many names', async (t
   t.match(found.at(-1), { word: '@many/050', notes: [/At most 50 names/] });
 });
 
+t.test('what a folder has that cannot be read is counted', async (t) => {
+  const { cwd, find } = await place(t, { 'b.ts': 'b', 'd.ts': 'd', 'a.ts': 'a', 'e.ts': 'e', 'c.ts': 'c' });
+  const socket = createSocketServer();
+  await new Promise<void>((resolve) => socket.listen(join(cwd, 'socket'), resolve));
+  t.teardown(() => socket.close());
+  const [folder] = await find('@./');
+  t.strictSame(
+    folder?.files.map(({ path }) => path),
+    ['./a.ts', './b.ts', './c.ts', './d.ts', './e.ts'],
+    'in the order of their names',
+  );
+  t.strictSame(folder?.notes, ['Left out of @./: 1 entry that cannot be read.']);
+  t.match(await find('@none/*.ts'), [
+    { files: [], notes: ['There is no folder none/, so @none/*.ts is only text.'] },
+  ]);
+  mkdirSync(join(cwd, 'going'));
+  const left = new LeftOut();
+  const isWanted = (name: string) => {
+    rmSync(join(cwd, 'going'), { recursive: true, force: true });
+    return name < 'b';
+  };
+  const { signal } = new AbortController();
+  const names: string[] = [];
+  for await (const { name } of filesOf({ root: cwd, isWanted, depth: 1, left, now: () => 0, signal }))
+    names.push(name);
+  t.strictSame(names, ['a.ts']);
+  t.equal(left.sentence('it'), 'Left out of it: 1 entry that cannot be read.', 'a folder that went away');
+});
+
 t.test('a workspace that is not trusted has no files by name', async (t) => {
   const { daemon, cwd } = await place(t, { 'a.md': 'a' });
   await daemon.connection.sendNotification(trustDidChange.method, { trusted: false });
@@ -306,6 +338,11 @@ t.test('an address is found, and fetched only when it is asked for', async (t) =
     '/big': [200, { 'content-type': 'text/plain' }, 'x'.repeat(2_200_000)],
     '/picture': [200, { 'content-type': 'image/png' }, pictures.png],
     '/data': [200, { 'content-type': 'application/ld+json' }, '{"a":1}'],
+    '/unknown': [200, { 'content-type': 'text/plain; charset=x-unknown' }, 'Caf\u00e9'],
+    '/plain': [200, {}, 'without a type'],
+    '/zero': [200, { 'content-type': 'text/plain' }, 'a\0b'],
+    '/zeroFirst': [200, { 'content-type': 'text/plain' }, '\0ab'],
+    '/short': [200, { 'content-type': 'text/plain', 'content-length': 9 }, 'cut'],
   });
   const { daemon, find } = await place(
     t,
@@ -322,7 +359,12 @@ t.test('an address is found, and fetched only when it is asked for', async (t) =
     path: `${url}/moved`,
     attachment: { text: '# Caf\u00e9\n\none\ntwo three', uris: [`${url}/moved`] },
   });
-  t.equal((await fetched('/data')).attachment?.text, '{"a":1}');
+  for (const [path, text] of [
+    ['/data', '{"a":1}'],
+    ['/unknown', 'Caf\u00e9'],
+    ['/plain', 'without a type'],
+  ] as const)
+    t.equal((await fetched(path)).attachment?.text, text);
   for (const { headers } of asked)
     t.notOk(Object.keys(headers).some((name) => /cookie|authorization|referer|^x-|origin/.test(name)));
   t.notMatch(JSON.stringify(asked), /planted|runner/i, 'no header is of Runner');
@@ -332,6 +374,9 @@ t.test('an address is found, and fetched only when it is asked for', async (t) =
     ['/big', /has more than 2\.1 MB/],
     ['/picture', /is image\/png, which is no text/],
     ['/none', /answered 404/],
+    ['/zero', /\/zero is no text\.$/],
+    ['/zeroFirst', /\/zeroFirst is no text\.$/],
+    ['/short', /\/short broke off\.$/],
   ];
   for (const [path, says] of failures)
     await t.rejects(fetched(path), failsWith({ message: says, data: { kind: 'bad-response' } }));
@@ -443,4 +488,80 @@ t.test('a search finds what a question is about, and no private file', async (t)
     await t.rejects(daemon.request(searchFilesRequest, { text: 'a', ...wrong }), failsWith({ code: -32602 }));
   await daemon.connection.sendNotification(trustDidChange.method, { trusted: false });
   await t.rejects(search('retry'), failsWith({ data: { kind: 'not-supported' } }));
+});
+
+/** What a search of a folder finds, for a clock that a test moves. */
+async function searched(cwd: string, text: string, now = () => 0) {
+  const findPrivacy = async () => undefined;
+  const options = { findPrivacy, now, signal: new AbortController().signal };
+  const { files, notes } = await searchFiles({ text, cwd, tokens: 100_000 }, options);
+  return { names: files.map(({ path }) => path).sort(), files, notes };
+}
+
+t.test('how much of a folder is searched', async (t) => {
+  for (const cwd of ['/', homedir(), '/no/such/folder'])
+    t.match(await searched(cwd, 'retry'), {
+      files: [],
+      notes: [`${cwd} is too much to search, or is not there.`],
+    });
+
+  const four = { 'a.ts': 'retry', 'b.ts': 'retry', 'c.ts': 'retry', 'd.ts': 'retry' };
+  const timed = await temporaryFolder(t, four);
+  const times = [0, 1, 2_000, 2_001];
+  t.match(await searched(timed, 'retry', () => times.shift() ?? 9_999), {
+    names: ['a.ts', 'b.ts'],
+    notes: ['Not searched: the rest of a very large folder.'],
+  });
+
+  // The first is as large as a file may be, and so many of it as are read.
+  const largest = 512 * 1_024;
+  const line = `${'x'.repeat(99)}\n`;
+  const body = line.repeat(Math.ceil(largest / line.length));
+  const large = realpathSync(
+    await temporaryFolder(t, {
+      'a.ts': body.slice(0, largest),
+      'larger.ts': `retry\n${body}`.slice(0, largest + 1),
+      'z.ts': `retry\n${body}`.slice(0, largest),
+    }),
+  );
+  for (let at = 0; at < 126; at += 1) symlinkSync(join(large, 'a.ts'), join(large, `link${at}.ts`));
+  t.match(await searched(large, 'retry'), { names: ['z.ts'], notes: [] });
+  writeFileSync(join(large, 'zz.ts'), 'x');
+  t.match(await searched(large, 'retry'), {
+    names: ['z.ts'],
+    notes: ['Not searched: the rest of very many files.'],
+  });
+
+  // As many hits as are kept: 41 files with 4,800, one with 3,200, and one more.
+  const words = Array.from('abcdefghijklmnopqrstuvwx', (letter) => `qq${letter}`);
+  const linesOf = (some: readonly string[]) => `${some.join(' ')}\n`.repeat(200);
+  const full = Array.from({ length: 41 }, (_, at) => [`a${at}.ts`, linesOf(words)]);
+  const many = await temporaryFolder(t, {
+    ...Object.fromEntries(full),
+    'b.ts': linesOf(words.slice(0, 16)),
+    'c.ts': words[0] ?? '',
+  });
+  t.strictSame((await searched(many, words.join(' '))).notes, []);
+  writeFileSync(join(many, 'd.ts'), 'x');
+  t.strictSame((await searched(many, words.join(' '))).notes, ['Not searched: the rest of very many files.']);
+});
+
+t.test('an excerpt with long lines is cut behind its first ones', async (t) => {
+  const short = 'x\n'.repeat(20);
+  for (const [first, second, lines] of [
+    [5, 2_992, '1-5'],
+    [5, 2_993, '1-4'],
+    [5, 2_995, '1-2'],
+    [5, 2_996, '1-1'],
+    [3_000, 0, '1-2'],
+    [3_001, 0, '1-1'],
+    [4_000, 0, '1-1'],
+  ] as const) {
+    const text = `${'retry'.padEnd(first, '.')}\n${'x'.repeat(second)}\n${short}`;
+    const folder = await temporaryFolder(t, { 'a.ts': text });
+    const { files } = await searched(folder, 'retry');
+    const count = Number(lines.slice(2));
+    const want = text.split('\n').slice(0, count).join('\n');
+    t.match(files, [{ attachment: { lines, text: want } }], `${first} and ${second} characters`);
+  }
 });

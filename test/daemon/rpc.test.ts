@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough, Writable } from 'node:stream';
+import { PassThrough, Readable, Writable } from 'node:stream';
 import { mock } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
@@ -557,6 +557,39 @@ t.test('a line that is too long is refused and not kept in memory, and the next 
     [-32600, -32600],
     'each is reported once',
   );
+  const found: FrameProblem[] = [];
+  const fits = `${message(3).slice(0, -1)}${' '.repeat(40 - message(3).length)}}`;
+  const pieces = [
+    `${fits}\n`,
+    'z'.repeat(40),
+    'z',
+    'z',
+    `z\n${fits}\n`,
+    `${fits.replace('}', ' }')}\n${fits}\n`,
+  ];
+  const read = readMessageLines(Readable.from(pieces.map((piece) => Buffer.from(piece))), {
+    onProblem: (problem) => found.push(problem),
+    limit: 40,
+  });
+  const taken: unknown[] = [];
+  for await (const one of read) taken.push('id' in one ? [one.id, found.length] : undefined);
+  t.strictSame(
+    taken,
+    [3, 3, 3].map((id, at) => [id, at]),
+    'a line as long as the limit is read',
+  );
+  const tooLong = 'A message is larger than the 40 bytes that are taken.';
+  t.strictSame(
+    found.map((problem) => problem.message),
+    [tooLong, tooLong],
+    'each is reported once, in one piece or in several',
+  );
+  const endless: FrameProblem[] = [];
+  const onProblem = (problem: FrameProblem) => endless.push(problem);
+  const unended = ['x'.repeat(40), 'x', 'x'].map((piece) => Buffer.from(piece));
+  for await (const one of readMessageLines(Readable.from(unended), { onProblem, limit: 40 }))
+    t.fail(`${one}`);
+  t.equal(endless.length, 1, 'one that never ends is reported as well');
 });
 
 t.test('a client that does not read its log gets no more of it', async (t) => {

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import * as fc from 'fast-check';
 import t from 'tap';
-import { resourcesIn } from '../../daemon/files/resourceWords.ts';
+import { findNamedFiles } from '../../daemon/files/namedFiles.ts';
+import { createResourceWords, resourcesIn } from '../../daemon/files/resourceWords.ts';
 import { contentsIn } from '../../daemon/files/serverResources.ts';
 import { completeResourceRequest, findFilesRequest } from '../../protocol/messages/files.ts';
 import { startPair } from '../support/daemonPair.ts';
@@ -93,6 +94,49 @@ t.test('what can be named is completed', async (t) => {
   t.match(listed, [{ word: 'my_team:memo://1', description: 'The memo' }]);
   t.strictSame(await words('my_team:user'), ['my_team:user://']);
   t.strictSame(await words('gone:m'), []);
+});
+
+t.test('of what a server lists, a hundred words are shown, and nothing that is no list', async (t) => {
+  const resources = Array.from({ length: 150 }, (_, at) => ({
+    uri: `memo://${at}`,
+    title: ' T ',
+    name: 'n',
+  }));
+  const serverWith = (answers: Readonly<Record<string, unknown>>) => ({
+    name: 'team',
+    server: { ask: async ({ method }: { readonly method: string }) => answers[method] },
+  });
+  const complete = async (answers: Readonly<Record<string, unknown>>) =>
+    createResourceWords().complete('team:', [serverWith(answers)] as never, new AbortController().signal);
+  const templates = [{ uriTemplate: 'user://{name}', description: 'One' }, { uriTemplate: '{any}' }, 5];
+  const some = { 'resources/list': { resources: resources.slice(0, 1) } };
+  const first = { word: 'team:memo://0', description: 'T' };
+  t.strictSame(await complete({ ...some, 'resources/templates/list': 5 }), [first]);
+  t.strictSame(await complete({ ...some, 'resources/templates/list': { resourceTemplates: templates } }), [
+    first,
+    { word: 'team:user://', description: 'One' },
+  ]);
+  const all = await complete({ 'resources/list': { resources } });
+  t.strictSame([all.length, all.at(-1)?.word], [100, 'team:memo://99']);
+});
+
+t.test('a prompt takes so many files of servers, too', async (t) => {
+  const contents = Array.from({ length: 102 }, (_, at) => ({ uri: `memo://${at}`, text: 'x' }));
+  const server = { name: 'team', server: { ask: async () => ({ contents: [...contents, contents[0]] }) } };
+  const [found] = await findNamedFiles(
+    { text: '@team:memo://all', cwd: '/nonexistent' },
+    {
+      findPrivacy: async () => undefined,
+      servers: async () => [server] as never,
+      now: () => 0,
+      signal: new AbortController().signal,
+    },
+  );
+  t.equal(found?.files.length, 100);
+  t.strictSame(
+    found?.notes,
+    [100, 101].map((at) => `team:memo://${at} is beyond 100 files, so it is not attached.`),
+  );
 });
 
 t.test('whatever a server sends, it is read within bounds', (t) => {

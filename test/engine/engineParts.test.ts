@@ -1,13 +1,23 @@
+import { EventEmitter } from 'node:events';
 import fc from 'fast-check';
 import t from 'tap';
 import { chatForm, completionForm, infillForm } from '../../daemon/engine/process/answers.ts';
+import { answerTask } from '../../daemon/engine/process/answerTask.ts';
+import { ChatPrompts } from '../../daemon/engine/process/chatPrompt.ts';
 import type { LoadedModel } from '../../daemon/engine/process/engineModel.ts';
 import { AnswerText, generate, requireFit, type Tally } from '../../daemon/engine/process/generation.ts';
-import { mustCall } from '../../daemon/engine/process/grammars.ts';
-import type { EvaluateOptions, Model, Sequence, Token } from '../../daemon/engine/process/library.ts';
+import { grammarState, mustCall } from '../../daemon/engine/process/grammars.ts';
+import type {
+  EvaluateOptions,
+  Library,
+  Model,
+  Sequence,
+  Token,
+} from '../../daemon/engine/process/library.ts';
 import { PromptTokens } from '../../daemon/engine/process/promptTokens.ts';
 import { ApiError, bodies, type Generating, parseBody } from '../../daemon/engine/process/requests.ts';
 import { readCompletion, readInfill } from '../../daemon/engine/process/tasks.ts';
+import { poll } from '../support/waiting.ts';
 
 /** Each byte is a token, as far as text is concerned. */
 const bytes = { detokenize: (tokens: readonly Token[]) => Buffer.from(tokens).toString('utf8') };
@@ -436,5 +446,184 @@ t.test('a prompt that fills the window is refused with both figures', async (t) 
       status: 400,
       body: { error: { type: 'exceed_context_size_error', n_prompt_tokens: 256, n_ctx: 256, code: 400 } },
     });
+  }
+});
+
+/** What a client gets; it reads on only where a test lets it. */
+function createResponse(isFull = false) {
+  const sent: string[] = [];
+  const response = Object.assign(new EventEmitter(), {
+    writeHead: (status: number, headers: object) => void sent.push(`${status} ${JSON.stringify(headers)}`),
+    flushHeaders: () => undefined,
+    write: (text: string) => {
+      sent.push(text);
+      return !isFull;
+    },
+    end: (text = '') => void sent.push(`${text}END`),
+  });
+  return { sent, response };
+}
+
+/** Answers with a stream, as the sequence generates it. */
+async function streamed(
+  sequence: Sequence,
+  { response }: ReturnType<typeof createResponse>,
+  { isMarked = true, opened = '', signal = new AbortController().signal } = {},
+) {
+  const form = {
+    first: { first: true },
+    isMarked,
+    piece: (text: string) => ({ piece: text }),
+    last: (text: string) => [{ last: text }],
+    whole: (text: string) => ({ whole: text }),
+  };
+  const loaded = { model: bytes, sequence, window: 99 } as unknown as LoadedModel;
+  const task = { prompt: [1, 2], body: { stream: true, max_tokens: 3 }, form, opened };
+  return answerTask(task as never, loaded, { response, signal } as never);
+}
+
+const head = '200 {"Content-Type":"text/event-stream"}';
+const event = (value: object) => `data: ${JSON.stringify(value)}\n\n`;
+
+t.test('a stream has what the template opened, its pieces, and its end', async (t) => {
+  const begin = [head, event({ first: true })];
+  const pieces = ['a', 'a', 'a'].map((piece) => event({ piece }));
+  for (const [given, want] of [
+    [{}, [...begin, ...pieces, event({ last: 'aaa' }), 'data: [DONE]\n\nEND']],
+    [{ isMarked: false }, [...begin, ...pieces, event({ last: 'aaa' }), 'END']],
+    [
+      { isMarked: false, opened: '<think>' },
+      [...begin, event({ piece: '<think>' }), ...pieces, event({ last: '<think>aaa' }), 'END'],
+    ],
+  ] as const) {
+    const client = createResponse();
+    t.equal(await streamed(sequenceOf().sequence, client, given), undefined);
+    t.strictSame(client.sent, want);
+  }
+});
+
+t.test('an answer that fails in its middle says so in an event, and ends without a mark', async (t) => {
+  const { sequence } = sequenceOf();
+  const failing: Sequence = Object.create(sequence, {
+    evaluate: {
+      async *value() {
+        yield 97;
+        throw new Error('no memory');
+      },
+    },
+  });
+  const client = createResponse();
+  await streamed(failing, client);
+  t.strictSame(client.sent.slice(2), [
+    event({ piece: 'a' }),
+    event({ error: { code: 500, message: 'Error: no memory', type: 'server_error' } }),
+    'END',
+  ]);
+});
+
+t.test('an answer is generated no faster than its client reads, and not for one that has left', async (t) => {
+  const client = createResponse(true);
+  const leaving = new AbortController();
+  let isFreed = false;
+  const { sequence } = sequenceOf();
+  const watched: Sequence = Object.create(sequence, {
+    evaluate: {
+      async *value() {
+        try {
+          for (;;) yield 97;
+        } finally {
+          isFreed = true;
+        }
+      },
+    },
+  });
+  const answer = streamed(watched, client, { signal: leaving.signal });
+  t.strictSame(client.sent, [head, event({ first: true })], 'nothing more before it has read that');
+  client.response.emit('drain');
+  await poll(
+    async () => client.sent.length,
+    (length) => length === 3,
+    20_000,
+  );
+  t.equal(client.sent.at(-1), event({ piece: 'a' }));
+  leaving.abort(new Error('left'));
+  await t.rejects(answer);
+  t.ok(isFreed, 'what it held is free');
+  t.equal(client.sent.length, 3, 'nothing is sent to nobody');
+});
+
+/** Renders a conversation as the JSON of its messages. */
+class JsonTemplate {
+  render(values: { readonly messages: unknown }): string {
+    return JSON.stringify(values.messages);
+  }
+}
+
+t.test('a template gets roles and texts as it knows them', async (t) => {
+  const model = { ...tokenizer, fileInfo: { metadata: { tokenizer: { chat_template: 'any' } } } };
+  const library = { Template: JsonTemplate } as unknown as Library;
+  const prompts = new ChatPrompts(library, model as unknown as Model, new PromptTokens(tokenizer));
+  const messages = [
+    { role: 'developer', content: 'Be brief.' },
+    {
+      role: 'user',
+      content: [{ type: 'text', text: 'one' }, { type: 'text' }, { type: 'text', text: 'two' }],
+    },
+    { role: 'assistant', content: null, name: null },
+    { role: 'assistant' },
+  ];
+  t.same(JSON.parse(prompts.prompt({ messages } as never).text), [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'one\n\ntwo' },
+    { role: 'assistant', content: '' },
+    { role: 'assistant', content: '' },
+  ]);
+});
+
+t.test('a call that must come is held to the parameters of its tool', async (t) => {
+  const asked: unknown[] = [];
+  const loaded = {
+    library: { LlamaGrammarEvaluationState: class {} },
+    llama: {
+      async createGrammarForJsonSchema(schema: unknown) {
+        asked.push(schema);
+        return { grammar: '' };
+      },
+      createGrammar: async () => ({}),
+    },
+  } as unknown as LoadedModel;
+  const parameters = { type: 'object', properties: { at: { type: 'integer' } } };
+  const tools = [
+    { type: 'function', function: { name: 'a' } },
+    { type: 'function', function: { name: 'b', parameters } },
+  ];
+  await grammarState(loaded, { messages: [], tools, tool_choice: 'required' } as never);
+  const call = (name: string, given: object) => ({
+    type: 'object',
+    properties: { name: { const: name }, arguments: given },
+  });
+  t.strictSame(asked, [{ oneOf: [call('a', { type: 'object' }), call('b', parameters)] }]);
+  t.equal(await grammarState(loaded, { messages: [], tools } as never), undefined);
+});
+
+t.test('a model whose memory slides keeps where the prompt ended', async (t) => {
+  for (const [needsCheckpoints, kept, length, want] of [
+    [true, [], 200, 1],
+    [false, [], 200, 0],
+    [true, [], 64, 0],
+    [true, [], 65, 1],
+    [true, Array.from({ length: 199 }, () => 1), 200, 0],
+  ] as const) {
+    let taken = 0;
+    const { sequence } = sequenceOf(kept);
+    const sliding: Sequence = Object.create(sequence, {
+      needsCheckpoints: { value: needsCheckpoints },
+      takeCheckpoint: { value: async () => void (taken += 1) },
+    });
+    const prompt = Array.from({ length }, () => 1);
+    const signal = new AbortController().signal;
+    const options = { sequence: sliding, window: 999, body: {}, stops: [], grammarState: undefined, signal };
+    await generate(prompt, { ...options, model: bytes as unknown as Model }).next();
+    t.equal(taken, want, `${length} tokens, ${kept.length} of them kept`);
   }
 });
