@@ -1,4 +1,5 @@
 import { dirname, extname } from 'node:path/posix';
+import { cutText } from '../../protocol/base/text.ts';
 
 /**
  * Whether a text may name a document, a tag or a collection in an address: lower-case letters and digits of any script,
@@ -20,7 +21,7 @@ export function trySlug(text: string): string | undefined {
     .toLowerCase()
     .split(/[^\p{Ll}\p{Lo}\p{M}\p{N}]+/u);
   const whole = parts.filter(Boolean).join('-');
-  const slug = whole.length <= 100 ? whole : [...whole].slice(0, 100).join('').replace(/-$/, '');
+  const slug = cutText(whole, 100).replace(/-$/, '');
   return isSlug(slug) ? slug : undefined;
 }
 

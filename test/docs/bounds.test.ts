@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { createToken } from '../../docs-service/auth/accessToken.ts';
 import { parseClientId } from '../../docs-service/auth/clientId.ts';
+import { FetchQueue } from '../../docs-service/auth/fetchQueue.ts';
 import { Parameters, parseAuthorizationRequest } from '../../docs-service/auth/oauthRequest.ts';
 import { checkPassword, isPassword } from '../../docs-service/auth/passwords.ts';
 import { tryProfileUrl } from '../../docs-service/auth/profileUrl.ts';
@@ -11,12 +13,16 @@ import type { TokenStore } from '../../docs-service/auth/tokenStore.ts';
 import { TokenVerifier } from '../../docs-service/auth/tokenVerifier.ts';
 import { parseBaseUrl, tryHostname } from '../../docs-service/base/baseUrl.ts';
 import { piecesOf } from '../../docs-service/base/database.ts';
+import { lockDataFolder, openDataFolder, tryLock } from '../../docs-service/base/dataFolder.ts';
+import { createLogger } from '../../docs-service/base/log.ts';
 import { LruCache } from '../../docs-service/base/lruCache.ts';
+import { noSuchCollection, noSuchDocument } from '../../docs-service/base/notFound.ts';
 import { parseDuration, parseNumber, parseOptions } from '../../docs-service/base/options.ts';
 import { RateLimiter } from '../../docs-service/base/rateLimiter.ts';
 import { table } from '../../docs-service/base/text.ts';
 import { readTokenFile } from '../../docs-service/base/tokenFile.ts';
 import { tryBearerChallenge } from '../../docs-service/commands/discoveryRequest.ts';
+import { addressOf, listen } from '../../docs-service/http/listener.ts';
 import { OpenCount } from '../../docs-service/http/openCount.ts';
 import { HttpProblem } from '../../docs-service/http/problems.ts';
 import { parseNetwork } from '../../docs-service/http/trustedProxies.ts';
@@ -311,4 +317,167 @@ t.test('a list is split so that nothing is lost', async (t) => {
   t.strictSame(piecesOf([1, 2, 3, 4, 5], 2), [[1, 2], [3, 4], [5]]);
   t.strictSame(piecesOf([1, 2], 2), [[1, 2]]);
   t.strictSame(piecesOf([], 2), []);
+});
+
+t.test('one request at a time goes to a host, and as many in all as there are lanes', async (t) => {
+  const queue = new FetchQueue({ lanes: 2, length: 2 });
+  const order: string[] = [];
+  const enter = async (name: string, signal = new AbortController().signal) => {
+    const leave = await queue.enter(name.slice(0, 1), signal);
+    order.push(name);
+    return leave;
+  };
+  const [leaveA, leaveB] = [await enter('a1'), await enter('b1')];
+  const ending = new AbortController();
+  const gone = enter('a2', ending.signal);
+  const second = enter('a3');
+  await t.rejects(enter('c1'), { kind: 'busy' }, 'two wait already');
+  ending.abort(new Error('given up'));
+  await t.rejects(gone, { message: 'given up' });
+  const third = enter('c1');
+  leaveB();
+  const leaveC = await third;
+  t.strictSame(order, ['a1', 'b1', 'c1'], 'who waits for another host is passed over');
+  leaveA();
+  (await second)();
+  leaveC();
+  (await enter('a4'))();
+  t.strictSame(order, ['a1', 'b1', 'c1', 'a3', 'a4']);
+});
+
+t.test('of very many callers, the one that came least recently is forgotten', async (t) => {
+  const limiter = new RateLimiter(1, () => 0);
+  for (const caller of ['first', 'second']) limiter.take(caller);
+  for (let other = 0; other < 99_998; other++) limiter.take(`other ${other}`);
+  t.notOk(limiter.take('first').isAllowed, 'as many as are kept');
+  limiter.take('one more');
+  t.notOk(limiter.take('first').isAllowed, 'it came again');
+  t.ok(limiter.take('second').isAllowed);
+});
+
+t.test('the tokens that are remembered are bounded', async (t) => {
+  let asked = 0;
+  const unused = () => Promise.reject(new Error('not used'));
+  const store: TokenStore = {
+    ...{ add: unused, list: unused, revoke: unused, noteUses: async () => undefined },
+    async find() {
+      asked += 1;
+      return undefined;
+    },
+  };
+  const verifier = new TokenVerifier({ store, now: () => 0, onError: (error) => t.fail(error) });
+  for (let at = 0; at < 10_000; at++) await verifier.verify(`token ${at}`);
+  await verifier.verify('token 0');
+  t.equal(asked, 10_000, 'as many as are remembered');
+  await verifier.verify('one more');
+  await verifier.verify('token 0');
+  t.equal(asked, 10_002, 'they are asked for again');
+  await verifier.close();
+});
+
+t.test('why the service cannot listen is said in a sentence', async (t) => {
+  const bounds = {
+    ...{ headersTime: 10_000, requestTime: 10_000, max: 10, maxOfOne: 10, maxStall: 10_000 },
+    isProxy: () => false,
+  };
+  const first = await listen({ host: '127.0.0.1', port: 0, bounds });
+  t.teardown(() => first.close(0));
+  const { port } = first;
+  const cases: readonly { name: string; host: string; want: RegExp }[] = [
+    {
+      name: 'a port that is in use',
+      host: '127.0.0.1',
+      want: /^port \d+ of 127\.0\.0\.1 is in use\. .*--port\.$/,
+    },
+    {
+      name: 'another machine',
+      host: '203.0.113.1',
+      want: /^203\.0\.113\.1 is not an address of this machine\. /,
+    },
+    { name: 'no machine', host: '999.0.0.1', want: /^cannot listen on 999\.0\.0\.1:\d+: .*999\.0\.0\.1\.$/ },
+  ];
+  for (const { name, host, want } of cases)
+    await t.rejects(listen({ host, port, bounds }), { message: want }, name);
+  const answer = await fetch(addressOf('127.0.0.1', port));
+  t.equal(answer.status, 503, 'the service is starting');
+  t.equal(answer.headers.get('retry-after'), '1');
+  t.match(await answer.json(), { status: 503, title: 'Service Unavailable', detail: /is starting/ });
+  const begun = new Promise<void>((resolve) =>
+    first.serve((_request, response) => {
+      response.write('begun');
+      resolve();
+    }),
+  );
+  const hanging = fetch(addressOf('127.0.0.1', port)).then((one) => one.text());
+  await begun;
+  await Promise.all([first.close(1), t.rejects(hanging, 'what takes too long is cut off')]);
+  await t.resolves(first.close(1), 'it may be closed again');
+  for (const [host, want] of [
+    ['0.0.0.0', 'http://localhost:80'],
+    ['::', 'http://localhost:80'],
+    ['::1', 'http://[::1]:80'],
+    ['docs.example.org', 'http://docs.example.org:80'],
+  ] as const)
+    t.equal(addressOf(host, 80), want);
+});
+
+t.test('why a data folder cannot be used is said in a sentence', async (t) => {
+  const folder = await temporaryFolder(t, { file: '' });
+  await t.rejects(openDataFolder(join(folder, 'file', 'data')), {
+    message: /data is a file\. --data needs a folder\.$/,
+  });
+  await t.rejects(openDataFolder(join(folder, 'x'.repeat(300))), {
+    message: /^The folder \S+x cannot be used: ENAMETOOLONG/,
+  });
+});
+
+t.test('a lock file that is damaged is made anew, and a folder that is in use says by whom', async (t) => {
+  const folder = await temporaryFolder(t, { 'serve.lock': 'x'.repeat(5_000) });
+  const lock = await lockDataFolder(folder);
+  await t.rejects(lockDataFolder(folder), {
+    message: `process ${process.pid} already serves from ${folder}. Stop it, or choose another folder with --data.`,
+  });
+  await rm(join(folder, 'serve.pid'));
+  await t.rejects(lockDataFolder(folder), { message: /^another process already serves/ });
+  await lock.release();
+  await t.rejects(tryLock(join(folder, 'none', 'lock')), { message: /./ });
+});
+
+t.test('what does not exist is named with what does', (t) => {
+  const names = (count: number) => Array.from({ length: count }, (_, at) => `c${at}`);
+  const cases: readonly { got: string; want: string }[] = [
+    { got: noSuchDocument('a', []), want: 'There is no document "a".' },
+    { got: noSuchDocument('a', [], 'Look.'), want: 'There is no document "a". Look.' },
+    {
+      got: noSuchDocument('a', ['b', 'c'], 'Look.'),
+      want: 'There is no document "a". Did you mean "b" or "c"?',
+    },
+    { got: noSuchCollection('a', []), want: 'There is no collection "a". The library has none.' },
+    { got: noSuchCollection('a', ['b']), want: 'There is no collection "a". There is "b".' },
+    {
+      got: noSuchCollection('x'.repeat(101), ['b', 'c']),
+      want: `There is no collection "${'x'.repeat(100)}". There are "b", "c".`,
+    },
+    {
+      got: noSuchCollection('a', names(11)),
+      want: `There is no collection "a". There are ${names(10)
+        .map((one) => `"${one}"`)
+        .join(', ')}.`,
+    },
+  ];
+  for (const { got, want } of cases) t.equal(got, want);
+  t.end();
+});
+
+t.test('a log for people has sentences, with their level if it matters', (t) => {
+  let written = '';
+  const write = (line: string) => (written += line);
+  const log = createLogger({ level: 'debug', isForPeople: true, write });
+  log.debug('a');
+  log.info('b');
+  log.warn('c');
+  log.error(Object.assign(new Error('e'), { stack: 'Error: e\n    at f' }), 'd');
+  log.fatal('f');
+  t.equal(written, 'debug: a\nb\nwarning: c\nerror: d\nError: e\n    at f\nerror: f\n');
+  t.end();
 });

@@ -1,3 +1,4 @@
+import { chmod } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import t from 'tap';
@@ -5,7 +6,7 @@ import { parseOptions, unknownVariables } from '../../docs-service/base/options.
 import { createProgressLine } from '../../docs-service/cli/progressLine.ts';
 import { parseServeConfig, serveOptions } from '../../docs-service/serveConfig.ts';
 import { callDocs } from '../support/docsCommand.ts';
-import { temporaryFolder } from '../support/temporaryFolder.ts';
+import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 
 /** Times and identifiers differ each time. */
 const shapeOf = (text: string) =>
@@ -148,6 +149,57 @@ t.test('a backup says what is missing and what is in its way', async (t) => {
     { stdout: /read/ },
     'the tokens are still there',
   );
+});
+
+t.test('doctor says what is missing, step by step', async (t) => {
+  const folder = await temporaryFolder(t, { 'content/one.md': '# One' });
+  const [content, data] = [join(folder, 'content'), join(folder, 'data')];
+  // Nothing is asked at this port.
+  const places = ['--content', content, '--data', data];
+  const doctor = (...args: readonly string[]) =>
+    callDocs(['doctor', ...places, '--base-url', 'http://localhost:1', ...args]);
+  const first = await doctor('--content', join(folder, 'none'));
+  t.match(first, {
+    code: 1,
+    stderr: '',
+    stdout: /^ok {7}runner-docs 0\.0\.0 on Node \S+, with (?:Node's own SQLite|libsql)\n/,
+  });
+  t.match(first.stdout, /\nPROBLEM {2}The content folder \S+\/none does not exist\. Create it/);
+  t.match(first.stdout, `\nPROBLEM  ${data} does not exist: nothing was served or indexed yet.`);
+  await callDocs(['token', 'create', '--data', data]);
+  const second = await doctor();
+  t.match(second.stdout, `\nok       The content is in ${content}.\n`);
+  t.match(
+    second.stdout,
+    `\nok       The data is in ${data}, and only its owner can read it.\nPROBLEM  There is no index yet.`,
+  );
+  t.match(second.stdout, /\nok {7}A PDF has fonts for Latin, Greek, Cyrillic, \w[^\n]*\n/);
+  await callDocs(['index', ...places]);
+  await chmod(data, 0o750);
+  const third = await doctor();
+  t.match(
+    third.stdout,
+    `\nPROBLEM  Other users can read ${data}. Run: chmod 700 ${data}\nok       1 document can be read.\n`,
+  );
+  t.match(third.stdout, '\nok       Without a password nobody can sign in; 1 token issued.\n');
+  const secret = { input: 'long enough for all' };
+  await callDocs(['owner', 'set-password', '--data', data, '--me', 'https://ada.example'], secret);
+  t.match(
+    (await doctor()).stdout,
+    '\nok       The owner can sign in; 1 token issued.\nok       The owner is https://ada.example/. For IndieAuth, the head of that page needs this line: ' +
+      '<link rel="indieauth-metadata" href="http://localhost:1/.well-known/oauth-authorization-server">\n',
+  );
+  await callDocs(['owner', 'set-password', '--data', data, '--me', 'http://localhost:1/me'], secret);
+  t.notMatch((await doctor()).stdout, 'For IndieAuth', 'the page is one of the service');
+  const other = join(folder, 'other');
+  await writeFiles(other, { 'index.db': '' });
+  await chmod(other, 0o700);
+  t.match(
+    (await doctor('--data', other)).stdout,
+    /\nPROBLEM {2}The index is not complete yet\.[^\n]*\nPROBLEM {2}Nobody can read yet\./,
+  );
+  await writeFiles(other, { 'access.db': 'x'.repeat(5_000) });
+  t.match((await doctor('--data', other)).stdout, /\nPROBLEM {2}[^\n]*access\.db/);
 });
 
 t.test('help lists commands, and flags with their values, in columns', async (t) => {

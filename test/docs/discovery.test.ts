@@ -192,6 +192,44 @@ const cases: readonly { name: string; site: Partial<Site>; want: RegExp; isFine?
     want: /token_endpoint ftp:\/\/localhost\/token must be https/,
   },
   {
+    name: 'an endpoint that is missing',
+    site: { server: () => Response.json({ ...server, authorization_endpoint: undefined }) },
+    want: /names no authorization_endpoint, so/,
+  },
+  {
+    name: 'an endpoint that is no address',
+    site: { server: () => Response.json({ ...server, token_endpoint: 'token' }) },
+    want: /names no token_endpoint, so/,
+  },
+  {
+    name: 'metadata without an issuer',
+    site: { server: () => Response.json({ ...server, issuer: undefined }) },
+    want: /calls itself nothing, but the resource metadata calls it https:/,
+  },
+  {
+    name: 'an issuer of more than 200 characters',
+    site: { server: () => Response.json({ ...server, issuer: 'x'.repeat(201) }) },
+    want: /calls itself x{200}, but/,
+  },
+  {
+    name: 'an error with metadata',
+    site: { server: () => Response.json(server, { status: 201 }) },
+    want: /has no metadata of an authorization server/,
+  },
+  {
+    name: 'an issuer with neither registration nor metadata documents',
+    site: {
+      server: () =>
+        Response.json({
+          ...server,
+          registration_endpoint: undefined,
+          client_id_metadata_document_supported: 'yes',
+        }),
+    },
+    want: /supports neither registration nor client metadata documents/,
+    isFine: true,
+  },
+  {
     name: 'no registration',
     site: { server: () => Response.json({ ...server, registration_endpoint: undefined }) },
     want: /Registration is off: .* "runner-docs client add"/,

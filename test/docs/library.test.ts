@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { chmod, cp, mkdir, mkdtemp, readdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,6 +17,7 @@ import { checkLinks } from '../../docs-service/content/linkCheck.ts';
 import { piecesToRead } from '../../docs-service/library/indexedFile.ts';
 import { findCollection } from '../../docs-service/library/libraryCollections.ts';
 import { LibraryWatcher } from '../../docs-service/library/libraryWatcher.ts';
+import { publicSentence } from '../../docs-service/library/publicLibrary.ts';
 import { SlugRegister } from '../../docs-service/library/slugRegister.ts';
 import {
   createSlugRecords,
@@ -507,6 +509,48 @@ t.test('slugs outlive the index', async (t) => {
     { 'errors.md': 'errors', 'b/errors.md': 'b-errors' },
     'without both it is a first start',
   );
+});
+
+t.test('a file whose slugs are all taken gets a number, and after 99 a name of its own', async (t) => {
+  const cases = [
+    { taken: /^x$/, want: 'folder-x' },
+    { taken: /^(?:folder-)?x$/, want: 'folder-x-2' },
+    { taken: /^(?:folder-)?x(?:-(?!99)\d+)?$/, want: 'folder-x-99' },
+    {
+      taken: /x(?:-\d\d?)?$/,
+      want: `folder-x-${createHash('sha256').update('folder/x.md').digest('hex').slice(0, 16)}`,
+    },
+  ];
+  for (const { taken, want } of cases) {
+    const register = await SlugRegister.load(createSlugRecords(), () => 1);
+    t.equal(
+      register.give('folder/x.md', (slug) => taken.test(slug)),
+      want,
+    );
+  }
+});
+
+t.test('a log names the first twenty collections that are public', (t) => {
+  const collection = (at: number) => ({
+    definition: {
+      ...{ name: `c${at}`, title: 'C', description: null, author: null, lang: null, cover: null },
+      ...{ docs: [], order: 'listed' as const },
+    },
+    documents: [],
+  });
+  const sentenceOf = (count: number) =>
+    publicSentence({
+      collections: Array.from({ length: count }, (_, at) => collection(at)),
+      ...{ documents: [], bySlug: new Map(), has: () => false },
+    });
+  t.equal(sentenceOf(0), undefined);
+  t.equal(sentenceOf(1), 'Everyone may read the collection "c0" (0 documents), without signing in.');
+  t.match(
+    sentenceOf(20),
+    /^Everyone may read the collections "c0" .*, "c19" \(0 documents\), without signing in\.$/,
+  );
+  t.match(sentenceOf(21), /, "c19" \(0 documents\), 1 more, without signing in\.$/);
+  t.end();
 });
 
 t.test('the record of files that are gone is bounded', async (t) => {

@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { Parser } from 'htmlparser2';
 import { Marked } from 'marked';
 import t from 'tap';
 import { resolveLink } from '../../docs-service/content/links.ts';
+import { BookPictures } from '../../docs-service/formats/epub/bookPictures.ts';
 import { articleStyle } from '../../docs-service/formats/markdown/articleStyle.ts';
 import { readAsset } from '../../docs-service/formats/markdown/assets.ts';
 import {
@@ -15,14 +16,19 @@ import {
   lightPalette,
 } from '../../docs-service/formats/markdown/codeColouring.ts';
 import { idsOf, markdownToHtml } from '../../docs-service/formats/markdown/html.ts';
+import { createHtml } from '../../docs-service/formats/markdown/htmlFormat.ts';
 import { parseMarkdown } from '../../docs-service/formats/markdown/markdown.ts';
+import { tryPictureType } from '../../docs-service/formats/markdown/pictureType.ts';
 import { withRawHeading } from '../../docs-service/formats/markdown/rawHeadingTokens.ts';
 import { createReferences } from '../../docs-service/formats/markdown/references.ts';
 import { sanitiseMarkdown } from '../../docs-service/formats/markdown/sanitisedMarkdown.ts';
+import { Pictures as PdfPictures } from '../../docs-service/formats/pdf/pictures.ts';
+import { documentOf } from '../support/documents.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { markdownReaders, unlistedIn } from '../support/markdownReaders.ts';
 import { hostileMarkdown, markdownText } from '../support/markdownTexts.ts';
 import { pictures } from '../support/pictures.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { idsIn, isWellFormed } from '../support/xhtml.ts';
 
 const colouring = await codeColouringOf(['```js']);
@@ -238,6 +244,7 @@ t.test('links lead to documents, files, addresses and places, or nowhere', async
     ],
     ['mailto:me@example.org?subject=a b', { kind: 'external', href: 'mailto:me@example.org?subject=a%20b' }],
     ['mailto:me@example.org', { kind: 'external', href: 'mailto:me@example.org' }],
+    [`https://x/${'y'.repeat(2_038)}`, { kind: 'external', href: `https://x/${'y'.repeat(2_038)}` }],
     ...[
       '',
       '?q',
@@ -270,7 +277,10 @@ t.test('links lead to documents, files, addresses and places, or nowhere', async
       'https:',
       'http://',
       'http://a b',
-      `https://x/${'y'.repeat(3000)}`,
+      `https://x/${'y'.repeat(2_039)}`,
+      'https://[x/',
+      '#%ff',
+      'a.md#%',
     ].map((href) => [href, none] as const),
   ];
   for (const [href, want] of cases)
@@ -312,7 +322,10 @@ t.test('the type of a picture comes from its bytes, and its file is inside the c
   put('text.png', 'no picture');
   put('cut.png', pictures.png.subarray(0, 12));
   put('huge.png', Buffer.concat([pictures.png.subarray(0, 16), Buffer.from('00ffffff00ffffff', 'hex')]));
-  put('heavy.png', Buffer.concat([pictures.png, Buffer.alloc(10_000_001)]));
+  put('pixels.png', sizedPng(10_000, 10_000));
+  put('pixels-more.png', sizedPng(10_001, 10_000));
+  put('full.png', Buffer.concat([pictures.png], 10_000_000));
+  put('heavy.png', Buffer.concat([pictures.png], 10_000_001));
   writeFileSync(join(content, '../outside/secret.png'), pictures.png);
   symlinkSync('../outside/secret.png', join(content, 'link.png'));
   symlinkSync('../outside', join(content, 'folder'));
@@ -326,7 +339,10 @@ t.test('the type of a picture comes from its bytes, and its file is inside the c
   t.match(readAsset(content, 'gif.png'), { kind: 'picture', type: 'gif' });
   t.match(readAsset(content, 'inside.png'), { kind: 'picture', type: 'png' });
   t.match(readAsset(content, 'sub/../real.png'), { kind: 'picture' });
+  t.match(readAsset(content, 'full.png'), { kind: 'picture', width: 3 });
+  t.match(readAsset(content, 'pixels.png'), { kind: 'picture', width: 10_000 });
   const problems: Readonly<Record<string, RegExp>> = {
+    'pixels-more.png': /100 million pixels/,
     'text.png': /is not a picture/,
     'cut.png': /damaged/,
     'huge.png': /100 million pixels/,
@@ -343,6 +359,119 @@ t.test('the type of a picture comes from its bytes, and its file is inside the c
   for (const [path, message] of Object.entries(problems))
     t.match(readAsset(content, path), { kind: 'problem', message }, JSON.stringify(path));
 });
+
+/** The beginning of a PNG, which says how many pixels it has. */
+function sizedPng(width: number, height: number): Buffer {
+  const bytes = Buffer.from(pictures.png.subarray(0, 24));
+  bytes.writeUInt32BE(width, 16);
+  bytes.writeUInt32BE(height, 20);
+  return bytes;
+}
+
+t.test('the size of a picture is read as each format writes it', (t) => {
+  const webp = (chunk: string, hex: string) =>
+    Buffer.concat([Buffer.from(`RIFF....WEBP${chunk}....`), Buffer.from(hex, 'hex')]);
+  const cases: readonly { name: string; bytes: Buffer; width: number | null; height: number | null }[] = [
+    { name: 'a PNG', bytes: sizedPng(70_000, 80_000), width: 70_000, height: 80_000 },
+    {
+      name: 'a PNG without its first chunk',
+      bytes: Buffer.from(sizedPng(7, 8).toString('latin1').replace('IHDR', 'IDAT'), 'latin1'),
+      width: null,
+      height: null,
+    },
+    { name: 'a PNG that is cut', bytes: sizedPng(7, 8).subarray(0, 23), width: null, height: null },
+    { name: 'a GIF', bytes: Buffer.from('GIF87a\x01\x02\x03\x04', 'latin1'), width: 0x201, height: 0x403 },
+    { name: 'a WebP with loss', bytes: webp('VP8 ', '0000009d012a01420343'), width: 0x201, height: 0x303 },
+    { name: 'a WebP without loss', bytes: webp('VP8L', '2f02c00000'), width: 3, height: 4 },
+    {
+      name: 'the largest WebP without loss',
+      bytes: webp('VP8L', '2fffffff0f'),
+      width: 16_384,
+      height: 16_384,
+    },
+    { name: 'an extended WebP', bytes: webp('VP8X', '00000000020100030201'), width: 0x103, height: 0x010204 },
+    { name: 'another kind of WebP', bytes: webp('VP9 ', '0000009d012a01420343'), width: null, height: null },
+    { name: 'a JPEG', bytes: jpeg('ffe000040000 ffc0000b08 0102 0304 01'), width: 0x304, height: 0x102 },
+    {
+      name: 'a JPEG with filling bytes',
+      bytes: jpeg('ffe000040000 ffffff ffc2000b08 0102 0304 01'),
+      width: 0x304,
+      height: 0x102,
+    },
+    { name: 'the last frame of a JPEG', bytes: jpeg('ffcf000b08 0102 0304'), width: 0x304, height: 0x102 },
+    {
+      name: 'a JPEG with tables before its frame',
+      bytes: jpeg('ffc400040000 ffc800040000 ffcc00040000 ffd000040000 ffc1000b08 0102 0304'),
+      width: 0x304,
+      height: 0x102,
+    },
+    { name: 'a JPEG without a frame', bytes: jpeg('ffe00002'), width: null, height: null },
+    {
+      name: 'a JPEG with something else',
+      bytes: jpeg('ff00 0102 ffc0000b08 0102 0304'),
+      width: null,
+      height: null,
+    },
+    { name: 'a JPEG that is cut', bytes: jpeg('ffc0000b08 0102 03'), width: null, height: null },
+  ];
+  for (const { name, bytes, width, height } of cases) t.match(tryPictureType(bytes), { width, height }, name);
+  t.equal(tryPictureType(Buffer.from('RIFF....WAVEVP8 ')), undefined);
+  t.match(tryPictureType(Buffer.from(`${' '.repeat(196)}<svg`)), { type: 'svg', width: null, height: null });
+  t.equal(tryPictureType(Buffer.from(`${' '.repeat(197)}<svg>`)), undefined, 'too far from the beginning');
+  t.end();
+});
+
+function jpeg(hex: string): Buffer {
+  return Buffer.from(`ffd8${hex.replaceAll(' ', '')}`, 'hex');
+}
+
+t.test('the pictures of a page and of a book have a bounded number of bytes', async (t) => {
+  const content = await temporaryFolder(t);
+  const put = (name: string, size: number) => {
+    const start = Buffer.from([...Buffer.from('GIF89a'), size % 251, 1, 1, 0, ...Buffer.from(name)]);
+    writeFileSync(join(content, `${name}.gif`), start);
+    truncateSync(join(content, `${name}.gif`), size);
+  };
+  for (let at = 10; at < 20; at++) put(`pic${at}`, 10_000_000);
+  put('last', 1_000);
+
+  const book = new BookPictures(content);
+  for (let at = 10; at < 20; at++) t.ok(book.show(`pic${at}.gif`), `picture ${at}`);
+  t.ok(book.show('pic10.gif'), 'one that is shown again takes no more room');
+  t.equal(book.show('last.gif'), undefined);
+  t.strictSame(book.notes, [
+    'The picture last.gif is left out, because all pictures together have more than 100 MB.',
+  ]);
+  t.equal(book.all.length, 10);
+
+  const page = async (names: readonly string[]) => {
+    const document = documentOf('a', names.map((name) => `![${name}](${name}.gif)`).join('\n\n'));
+    const job = { kind: 'html', contentFolder: content, targets: {}, form: 'page', root: '' } as const;
+    return (await createHtml({ ...job, document })).notes;
+  };
+  t.strictSame(await page(['pic10', 'pic11']), [], 'as much as a page may have');
+  t.strictSame(await page(['pic10', 'pic10', 'last', 'gone']), [
+    'The picture last.gif is left out, because all pictures of the page together have more than 20 MB.',
+    'The picture gone.gif cannot be read (ENOENT).',
+  ]);
+  const missing = Array.from({ length: 101 }, (_, at) => `gone${at}`);
+  t.equal((await page(missing)).length, 100, 'the most notes');
+  for (const name of missing) book.show(`${name}.gif`);
+  t.equal(book.notes.length, 100);
+  const printed = picturesOfPdf(content);
+  for (let at = 10; at < 20; at++) t.match([...printed.place(`pic${at}.gif`)].at(-1), /is a GIF/);
+  t.match([...printed.place('last.gif')].at(-1), 'With last.gif, the pictures have more than 100 MB.');
+});
+
+function picturesOfPdf(folder: string) {
+  const pictures = new PdfPictures({ folder, document: 'a.md', excluded: new Set() });
+  return {
+    place(source: string) {
+      pictures.place({ kind: 'image', source, alt: '', mark: {} }, 100);
+      return pictures.notes;
+    },
+  };
+}
 
 t.test('an SVG is rewritten without active parts', async (t) => {
   const content = t.testdir({});
@@ -471,6 +600,27 @@ t.test('Markdown becomes XHTML', async (t) => {
       name: 'details',
       source: '<details>\n<summary>S &amp; <em>T</em></summary>\n\n- a\n\n</details>\n\nb',
       want: '<details>\n<summary>S &amp; <em>T</em></summary>\n<ul><li>a</li>\n</ul>\n</details>\n<p>b</p>\n',
+    },
+    {
+      name: 'a rule, an abbreviation and a break in HTML',
+      source: '<div>a\n<hr>\n<abbr title="b &amp; c">d</abbr> <sub>e</sub><wbr>f\n</div>',
+      want: '<p>a\n</p>\n<hr/>\n<p><abbr title="b &amp; c">d</abbr> <sub>e</sub><wbr/>f\n</p>\n',
+    },
+    {
+      name: 'ten details within each other, and no more',
+      source: `${'<details>\n'.repeat(11)}\na\n\n${'</details>\n'.repeat(11)}`,
+      want: `${'<details>\n<summary>Details</summary>\n'.repeat(10)}<p>a</p>\n${'</details>\n'.repeat(10)}`,
+    },
+    {
+      name: 'twenty elements within each other, and no more',
+      source: `${'<b>'.repeat(21)}a`,
+      want: `<p>${'<b>'.repeat(20)}a${'</b>'.repeat(20)}</p>\n`,
+    },
+    {
+      name: 'the size of a picture in HTML',
+      source:
+        '<img src="../a.png" width="9999px"> <img src="../a.png" height=" 4 "> <img src="../a.png" width="10000" height="50%">',
+      want: /^<p><img src="images\/a\.png"[^>]* width="9999"[^>]*\/> <img [^>]* width="6" height="4"[^>]*\/> <img [^>]* width="3" height="2"[^>]*\/><\/p>\n$/,
     },
     {
       name: 'details without a summary or an end',

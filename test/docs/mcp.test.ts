@@ -10,7 +10,9 @@ import type { Renditions } from '../../docs-service/formats/renditions.ts';
 import { mountMcp } from '../../docs-service/http/mcp/mcpRoute.ts';
 import { answerErrors } from '../../docs-service/http/problems.ts';
 import * as protocol from '../../docs-service/mcp/mcpProtocol.ts';
+import { searchDocs } from '../../docs-service/mcp/searchDocs.ts';
 import { createStdioConnection } from '../../docs-service/mcp/stdioConnection.ts';
+import { parseArguments, ToolError } from '../../docs-service/mcp/tool.ts';
 import { IndexUnavailableError } from '../../docs-service/search/documentIndex.ts';
 import { openTestApp } from '../support/docsApp.ts';
 import { golden, withoutProse } from '../support/golden.ts';
@@ -299,6 +301,12 @@ t.test('wrong arguments are explained in sentences', async (t) => {
   const client = await connectClient(t, url, await createToken());
   const cases: readonly { name: string; tool: string; args: Record<string, unknown>; want: RegExp }[] = [
     { name: 'none', tool: 'search_docs', args: {}, want: /"query" is missing/ },
+    {
+      name: 'by meaning, without a model',
+      tool: 'search_docs',
+      args: { query: 'x', mode: 'meaning' },
+      want: /cannot be searched by meaning/,
+    },
     { name: 'empty', tool: 'search_docs', args: { query: '' }, want: /"query" must not be empty/ },
     { name: 'too long', tool: 'search_docs', args: { query: 'x'.repeat(1_001) }, want: /at most 1000 char/ },
     {
@@ -367,6 +375,30 @@ t.test('wrong arguments are explained in sentences', async (t) => {
     t.equal(isError, true, `${name} is an error`);
     t.match(text, want, name);
   }
+});
+
+t.test('arguments may be as long as they may, and of many mistakes five are named', (t) => {
+  const { input } = searchDocs;
+  const text = (length: number) => 'x'.repeat(length);
+  t.strictSame(parseArguments(input, { query: text(1_000), limit: 50, offset: 0 }).limit, 50);
+  t.equal(parseArguments(input, { query: 'x', limit: 1 }).limit, 1);
+  const sentenceOf = (args: unknown) => {
+    try {
+      return parseArguments(input, args) && 'none';
+    } catch (error) {
+      return error instanceof ToolError ? error.message : 'another';
+    }
+  };
+  t.equal(sentenceOf([]), 'The arguments must be an object.');
+  t.equal(sentenceOf('x'), 'The arguments must be an object.');
+  t.match(sentenceOf(undefined), /^The argument "query" is missing\.$/);
+  const unknown = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`a${at}`, 1]));
+  const named = (count: number) =>
+    sentenceOf({ query: 'x', ...unknown(count) }).match(/no argument "a\d"/g)?.length;
+  t.strictSame([named(4), named(5), named(6)], [4, 5, 5]);
+  t.match(sentenceOf({ query: 'x', [text(51)]: 1 }), `There is no argument "${text(50)}". There is query, `);
+  t.end();
 });
 
 t.test('resources', async (t) => {

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
+import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
 import { compactVector } from '../../docs-service/meaning/compactVector.ts';
 import { prefixesFor } from '../../docs-service/meaning/embeddingFamilies.ts';
 import { createEmbeddings, type Embeddings, tooLate } from '../../docs-service/meaning/embeddings.ts';
@@ -244,6 +245,33 @@ t.test('vectors of different lengths are refused, and a text is cut where its mo
   });
   t.strictSame(await ask(['xxxxx yyyyyyyy']), [Float32Array.of(1, 1)], 'both halves count alike');
   t.strictSame(asked.slice(-2), ['xxxxx', ' yyyyyyyy'], 'between two words');
+  const halves: readonly { text: string; want: readonly string[] }[] = [
+    { text: 'abcdefghijklmn', want: ['abcdefg', 'hijklmn'] },
+    { text: 'abc defghijklmn', want: ['abc defg', 'hijklmn'] },
+    { text: 'abcd fghijklmn', want: ['abcd', ' fghijklmn'] },
+    { text: '𠮷𠮷𠮷𠮷𠮷𠮷𠮷', want: ['𠮷𠮷𠮷', '𠮷𠮷𠮷𠮷'] },
+  ];
+  for (const { text, want } of halves) {
+    asked.length = 0;
+    await ask([text]);
+    t.strictSame(asked, [text, text, ...want]);
+  }
+  runner.answer((response, { input: [text = ''] }) => {
+    asked.push(text);
+    send(response, 400, { error: 'too long' });
+  });
+  for (const { text, want } of [
+    { text: 'ab', want: ['ab', 'ab', 'a'] },
+    { text: '𠮷', want: ['𠮷', '𠮷', '𠮷', '𠮷', '𠮷', '𠮷', '𠮷', '𠮷'] },
+    {
+      text: 'x'.repeat(1_200),
+      want: [1_200, 1_200, 600, 300, 150, 75, 38, 19].map((length) => 'x'.repeat(length)),
+    },
+  ]) {
+    asked.length = 0;
+    await t.rejects(ask([text]), { isTooLong: true });
+    t.strictSame(asked, want, 'it ends after six halves of halves');
+  }
 });
 
 t.test('the address of a runner and its model are checked', async (t) => {
@@ -435,6 +463,30 @@ for (const { name, options, open } of stores)
     await store.serve('second');
     t.strictSame([await kept('second', ['gone']), await kept('second', hashes)], [0, 3], 'of no other text');
   });
+
+t.test('a file of vectors that is damaged, or of another version, is made anew', async (t) => {
+  const folder = await temporaryFolder(t, { 'damaged.db': 'x'.repeat(5_000) });
+  const vector = Int8Array.of(1, -2, 3);
+  for (const name of ['damaged.db', 'new.db']) {
+    const store = await openSqliteVectors(join(folder, name));
+    await store.putVectors('m', new Map([['h', vector]]));
+    await store.close();
+    const again = await openSqliteVectors(join(folder, name));
+    t.strictSame(
+      [...(await again.vectors('m', ['h', 'other']))].map(([hash, steps]) => [hash, [...steps]]),
+      [['h', [1, -2, 3]]],
+    );
+    t.equal(await again.changes(), 1);
+    await again.close();
+  }
+  const older = await openDatabase(join(folder, 'new.db'));
+  older.exec('PRAGMA user_version = 0');
+  older.close();
+  const anew = await openSqliteVectors(join(folder, 'new.db'));
+  t.equal((await anew.vectors('m', ['h'])).size, 0);
+  await anew.close();
+  await t.rejects(openSqliteVectors(join(folder, 'none', 'vectors.db')), 'a folder that does not exist');
+});
 
 t.test('a slow runner gets fewer texts at once, and goes on with a question', async (t) => {
   const folder = await temporaryFolder(t, {});

@@ -111,6 +111,7 @@ t.test('drawn boxes and tables of code get smaller letters before a line is cut'
     { name: 'a box', lines: box, fits: true },
     { name: 'a table', lines: [`+${'-'.repeat(93)}+`, `| ${'ab '.repeat(30)} |`], fits: true },
     { name: 'other code', lines: [`x = "${'ab '.repeat(31)}"`], fits: false },
+    { name: 'a small box', lines: ['┌──┐', '│ab│'], fits: true },
     { name: 'a box that is much too wide', lines: ['─'.repeat(150)], fits: false },
   ];
   for (const { name, lines, fits } of cases) {

@@ -15,6 +15,7 @@ import { markdownText } from '../support/markdownTexts.ts';
 import { needs } from '../support/parts.ts';
 import { ownFonts, pagesOf, pdfJob, poppler, textOf } from '../support/pdfFiles.ts';
 import { pictures } from '../support/pictures.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 const parts = needs('poppler');
 
@@ -191,6 +192,25 @@ t.test('damaged and hostile pictures never end a document', parts, async (t) => 
     );
     t.match(textOf(bytes), /before[\s\S]*after/, name);
   }
+});
+
+t.test('a picture on which the printer fails is left out, and everything else stays', parts, async (t) => {
+  const content = await temporaryFolder(t, {
+    // The printer does not know the filling bytes between two segments, which are allowed.
+    'my pictures/filled 1.jpeg': Buffer.concat([
+      pictures.jpeg.subarray(0, 2),
+      Buffer.from('ffff', 'hex'),
+      pictures.jpeg.subarray(2),
+    ]),
+    'my pictures/good.png': pictures.png,
+  });
+  const body =
+    'before\n\n![filled](my%20pictures/filled%201.jpeg)\n\n![good](my%20pictures/good.png)\n\nafter';
+  const { bytes, notes } = await createPdf(pdfJob(body, {}, { contentFolder: content }));
+  t.match(textOf(bytes), /before[\s\S]*\[Picture: filled\][\s\S]*after/);
+  t.notMatch(textOf(bytes), 'Picture: good');
+  t.strictSame(notes.slice(0, -1), ['The picture my pictures/filled 1.jpeg is damaged.']);
+  t.match(notes.at(-1), /^The document was rendered without the parts on which the first attempt failed: ./);
 });
 
 /** Each group draws the one before it twice. */

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, utimesSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, utimesSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -14,7 +14,7 @@ import { openRenditionCache } from '../../docs-service/formats/renditionCache.ts
 import { createMarkdownRenditions } from '../../docs-service/formats/renditions.ts';
 import { documentOf, epubJob } from '../support/documents.ts';
 import { failsWith } from '../support/failsWith.ts';
-import { temporaryFolder } from '../support/temporaryFolder.ts';
+import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { poll } from '../support/waiting.ts';
 
 const content = resolve('docs');
@@ -165,6 +165,91 @@ t.test('a worker without a job ends, and the next job gets a new one', async (t)
 t.test('a worker that cannot start is an error of the service, not of the document', async (t) => {
   const renderer = rendererFor(t, { worker: resolve('dist/none.cjs') });
   await t.rejects(renderer.render(small()), failsWith({ code: 'MODULE_NOT_FOUND' }));
+});
+
+/** A worker of another program, for what ours does not do. */
+async function workerOf(t: Test, program: string): Promise<string> {
+  const folder = await temporaryFolder(t, {
+    'worker.cjs': `require('node:worker_threads').parentPort.on('message', (job) => { ${program} });`,
+  });
+  return join(folder, 'worker.cjs');
+}
+
+t.test('what a worker does not do as it should is an error of its job alone', async (t) => {
+  const answering = await workerOf(
+    t,
+    "require('node:worker_threads').parentPort.postMessage({ failure: { name: 'TypeError', message: 'no' } });",
+  );
+  const cases: readonly { name: string; worker: string; job?: object; want: object }[] = [
+    {
+      name: 'it ends',
+      worker: await workerOf(t, 'process.exit(3);'),
+      want: { name: 'Error', message: 'The render worker ended with code 3.' },
+    },
+    { name: 'it fails', worker: answering, want: { name: 'TypeError', message: 'no' } },
+    {
+      name: 'its job cannot be sent',
+      worker: answering,
+      job: { ...small(), kind: () => 'html' },
+      want: { name: 'DataCloneError' },
+    },
+  ];
+  for (const { name, worker, job = small(), want } of cases) {
+    const renderer = rendererFor(t, { worker });
+    for (const _again of [1, 2])
+      await t.rejects(renderer.render(job as HtmlJob), failsWith(want), `${name}, and the next one too`);
+  }
+});
+
+t.test('a job that waits too long for a worker is refused, and makes room', async (t) => {
+  const worker = await workerOf(t, '');
+  const renderer = rendererFor(t, { worker, queueLength: 1, maxWait: 20 });
+  const running = t.rejects(renderer.render(small()), { message: /shutting down/ });
+  const busy = { name: 'RendererBusyError', message: /^Too many documents are being rendered/ };
+  for (const _again of [1, 2]) await t.rejects(renderer.render(small()), failsWith(busy));
+  await renderer.close();
+  await running;
+  await t.rejects(renderer.render(small()), failsWith({ message: 'The service is shutting down.' }));
+});
+
+t.test('what is no rendition is removed, and what cannot be written is reported', async (t) => {
+  const folder = join(await temporaryFolder(t), 'renditions');
+  const rendition = 'a'.repeat(64);
+  await writeFiles(folder, {
+    [rendition]: 'one',
+    [`${rendition}.part`]: 'half',
+    [`${rendition}b`]: 'other',
+    'folder/file': 'x',
+  });
+  const errors: Error[] = [];
+  const options = { folder, capacity: 10, onError: (error: Error) => errors.push(error) };
+  const cache = await openRenditionCache(options);
+  t.strictSame(readdirSync(folder), [rendition]);
+  await cache.put('more', Buffer.alloc(11));
+  t.equal(cache.sizeOf('more'), undefined, 'more than all may have');
+  await cache.put('most', Buffer.alloc(10));
+  t.equal(cache.sizeOf('most'), 10);
+  t.equal(readdirSync(folder).length, 1, 'it took all the room');
+  const [name = ''] = readdirSync(folder);
+  for (const { ago, isNoted } of [
+    { ago: 30, isNoted: false },
+    { ago: 120, isNoted: true },
+  ]) {
+    const before = Date.now() / 1_000 - ago;
+    utimesSync(join(folder, name), before, before);
+    await cache.get('most');
+    t.equal(statSync(join(folder, name)).mtimeMs / 1_000 - before > 1, isNoted, `used ${ago} seconds ago`);
+  }
+  await cache.put('next', Buffer.alloc(1));
+  t.equal(cache.sizeOf('most'), undefined);
+  const [next = ''] = readdirSync(folder);
+  await writeFiles(folder, { [next]: 'longer' });
+  t.equal(await cache.get('next'), undefined, 'it is not what was kept');
+  await rm(folder, { recursive: true });
+  await writeFiles(folder, { '../renditions': 'a file' });
+  await cache.put('next', Buffer.alloc(1));
+  t.equal(errors.length, 1);
+  t.equal(cache.sizeOf('next'), undefined);
 });
 
 t.test('the folder of renditions may be deleted while it is used', async (t) => {

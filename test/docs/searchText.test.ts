@@ -159,6 +159,10 @@ t.test('a query', async (t) => {
       else t.ok(isOneOf(all, [tokens, tokens.slice(0, -1)]), phrase);
     }),
   );
+  const numbers = (length: number) => Array.from({ length }, (_, number) => number);
+  t.equal(parseQuery('a'.repeat(1_000)).all.length, 1, 'the longest');
+  t.equal(parseQuery(numbers(64).join(' ')).all.length, 64, 'the most words');
+  t.throws(() => parseQuery(numbers(65).join(' -')), { name: 'QueryError', message: /more than 64 words/ });
   t.throws(() => parseQuery('a'.repeat(1_001)), { name: 'QueryError', message: /1000 characters/ });
   t.throws(() => parseQuery(Array.from({ length: 65 }, (_, n) => n).join(' ')), { name: 'QueryError' });
 });
@@ -224,6 +228,20 @@ t.test('headings', async (t) => {
     'The guide to a<b> & more',
   );
   t.equal(tryFirstHeading('# &valueOf; &#x110000; &#65;'), '&valueOf; \ufffd A');
+  const characters = [
+    { name: 'decimal and hexadecimal numbers', input: '&#65;&#x42;&#X6f22;', want: 'AB漢' },
+    {
+      name: 'the last character',
+      input: 'a&#x10FFFF;&#1114111;&#1114112;',
+      want: 'a\u{10ffff}\u{10ffff}\ufffd',
+    },
+    { name: 'no character', input: 'a&#0;&#xd800;&#57343;', want: 'a\ufffd\ufffd\ufffd' },
+    { name: 'beside those', input: '&#xd7ff;&#xe000;', want: '\ud7ff\ue000' },
+    { name: 'a mark that is written as text', input: '`&#65;`', want: '&#65;' },
+  ];
+  for (const { name, input, want } of characters) t.equal(tryFirstHeading(`# ${input}`), want, name);
+  t.equal(tryFirstHeading('# one<br>two'), 'onetwo');
+  t.equal(tryFirstHeading('One  \ntwo\n==='), 'One two');
   t.equal(tryFirstHeading('only text'), undefined);
   t.equal(tryFirstHeading(`# ${'x'.repeat(1_000)}`)?.length, 498, 'a line is read up to 500 units');
 
@@ -362,6 +380,8 @@ t.test('the slugs that resemble a wrong one, the nearest first', async (t) => {
       },
       { wrong: 'guide-setup', of: ['setup-guide', 'guide-setups'], want: ['guide-setups', 'setup-guide'] },
       { wrong: 'ab', of: ['cd', 'ac'], want: ['ac'] },
+      { wrong: 'abcd', of: ['abxyz', 'abxy', 'axyz'], want: ['abxy'] },
+      { wrong: '', of: ['', 'a'], want: [''] },
       { wrong: 'cat', of: ['hat', 'bat'], want: ['bat', 'hat'] },
       { wrong: 'cat', of: ['hat', 'bat'], want: ['bat'], limit: 1 },
       { wrong: longest, of: [longest], want: [longest] },
@@ -371,6 +391,7 @@ t.test('the slugs that resemble a wrong one, the nearest first', async (t) => {
     t.strictSame(nearestSlugs(wrong, of, limit), want, wrong);
   t.strictSame(slugParts('?'), []);
   t.strictSame(slugParts('guide-Guide'), [['guide']]);
+  t.equal(slugParts(`${'x'.repeat(98)}-yz`)[0]?.at(-1), 'y', '100 characters are read');
   t.strictSame(slugParts('a-b-c'), [
     ['a', 'b', 'c'],
     ['b', 'c'],
