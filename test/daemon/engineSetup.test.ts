@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import {
@@ -12,6 +13,8 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { basename, join, resolve } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import t, { type Test } from 'tap';
@@ -28,6 +31,7 @@ import { describeSample, samplePath } from '../../daemon/engine/sample.ts';
 import { createStartedRunner } from '../../daemon/engine/startedRunner.ts';
 import { type StartContext, startProcess } from '../../daemon/engine/starting.ts';
 import { commandOf } from '../../daemon/engine/supervisor/launch.ts';
+import { CannotStartError, startRun } from '../../daemon/engine/supervisor/run.ts';
 import { waysTo } from '../../daemon/engine/ways.ts';
 import { unpackEntry } from '../../daemon/engine/wheelEntry.ts';
 import type { WorkState } from '../../daemon/rpc/workDoneProgress.ts';
@@ -486,6 +490,11 @@ t.test('only a file of this user about a living process on this machine says wha
   t.strictSame(await read(), good);
   const started = (await startOf(pid, platform)) ?? 0;
   t.ok(Math.abs(Date.now() - performance.now() - started) < 60_000, 'the start of a process is known');
+  const [inWords, unknown] = [await startOf(pid, 'darwin'), await startOf(pid, 'win32')];
+  t.ok(Math.abs((inWords ?? 0) - started) < 3_000, 'also where only ps says it');
+  t.equal(unknown, undefined);
+  for (const system of ['linux', 'darwin'] as const)
+    t.equal(await startOf(2 ** 22 + 1, system), undefined, `${system}: there is no such process`);
   const before = new Date(started - 10_000);
   await utimes(path, before, before);
   t.equal(await read(), undefined, 'a process that is younger than the file is another one');
@@ -667,6 +676,65 @@ t.test('each program is started on loopback, with a key that no argument has', a
   t.strictSame([ollama.file, ollama.args, ollama.key], ['/bin/it', ['serve'], undefined]);
   t.match(ollama.env, { OLLAMA_HOST: /^127\.0\.0\.1:\d+$/, A: 'b' });
   t.equal(ollama.probe?.url, `http://${ollama.env['OLLAMA_HOST']}`);
+});
+
+t.test('a process is ready once it answers, or has ended with its last words', async (t) => {
+  const children: ChildProcess[] = [];
+  t.teardown(() => {
+    for (const child of children) child.kill('SIGKILL');
+  });
+  const groups = { add: (child: ChildProcess) => void children.push(child) };
+  const run = (script: string, probe?: { readonly url: string; readonly path: string }) => {
+    const loading: number[] = [];
+    const command = { file: '/bin/sh', args: ['-c', script], env: {}, input: 'given\n' };
+    const started = startRun(probe ? { ...command, probe } : command, groups, (at) => loading.push(at));
+    return { ...started, loading };
+  };
+  const ended = [
+    { script: 'exit 3', want: 'exit code 3' },
+    {
+      script: "printf 'first\\n  \\033[31mlast words\\033[0m  \\n \\n' >&2; exit 4",
+      want: 'exit code 4: last words',
+    },
+    { script: 'kill -KILL $$', want: 'SIGKILL' },
+  ];
+  for (const { script, want } of ended) {
+    const { ready, ended: how } = run(script);
+    await t.rejects(ready, { message: `It ended before it was ready, with ${want}` });
+    t.equal(await how, want);
+  }
+  const missing = startRun(
+    { file: '/no/such/program', args: [], env: {}, input: '' },
+    groups,
+    () => undefined,
+  );
+  await t.rejects(missing.ready, { message: /^It ended before it was ready, with spawn .* ENOENT$/ });
+  const events = [
+    'nonsense',
+    '{"event":"loading"}',
+    '{"event":"loading","percent":0}',
+    '{"event":"loading","percent":50}',
+    '{"event":"ready"}',
+    '{"event":"ready","port":1234,"context":4096}',
+  ];
+  const reported = run(
+    `read -r line; [ "$line" = given ] || exit 9; printf '%s\\n' ${events.map((one) => `'${one}'`).join(' ')}`,
+  );
+  t.strictSame(await reported.ready, { url: 'http://127.0.0.1:1234', context: 4_096 });
+  t.strictSame(reported.loading, [0, 50]);
+  const failed = run(`printf '%s\\n' '{"event":"failed","message":"It is damaged."}'; exit 1`);
+  await t.rejects(failed.ready, CannotStartError);
+  const asked: string[] = [];
+  const server = createServer(({ url = '' }, response) => {
+    asked.push(url);
+    response.writeHead(asked.length < 3 ? 503 : 200).end('x');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const probed = run('read -r line; exec sleep 60', { url, path: '/health' });
+  t.strictSame(await probed.ready, { url });
+  t.strictSame(asked, ['/health', '/health', '/health'], 'until it answers with 200');
 });
 
 t.test('what was started takes the place of the usual runner only if that does not answer', async (t) => {

@@ -488,6 +488,43 @@ t.test('a process that a child left running does not keep the output open', asyn
   t.equal(await child.ended, 'ended with SIGTERM');
 });
 
+t.test('a program that cannot be started says why', async (t) => {
+  const options = { env: { PATH: '/usr/bin:/bin' }, onOutput: () => t.fail('it has no output') };
+  for (const [program, want] of [
+    ['no\0name', 'cannot be started (ERR_INVALID_ARG_VALUE)'],
+    ['no-such-program', 'is not installed'],
+  ] as const) {
+    const child = startLogChild([program], options);
+    t.equal(await child.ended, want);
+    await child.end();
+  }
+  const refused = startLogChild(['sh', '-c', 'exit 3'], { ...options, env: { PATH: '/usr/bin:/bin' } });
+  t.equal(await refused.ended, 'ended with code 3');
+});
+
+t.test(
+  'a log below a file does not exist, and one of a server without a port is that of its scheme',
+  async (t) => {
+    const { logs, program, path } = await openRoom(t);
+    await rm(dirname(path), { recursive: true });
+    await writeFile(dirname(path), '');
+    await t.rejects(
+      logs.start(server),
+      failsWith({ message: new RegExp(`for: ${path} \\(does not exist\\), `) }),
+    );
+    await program('docker', "printf 'web\\tx\\t0.0.0.0:8080->80/tcp\\n'");
+    for (const [url, port] of [
+      ['http://127.0.0.1', 80],
+      ['https://127.0.0.1/', 443],
+      ['https://127.0.0.1:8443', 8443],
+    ] as const)
+      await t.rejects(
+        logs.start({ name: 'default', url }),
+        failsWith({ message: new RegExp(`has no container "ollama" with the port ${port}\\)`) }),
+      );
+  },
+);
+
 t.test('if the journal has no entries or says nothing, the container is followed', async (t) => {
   const { logs, log, program, pidOf } = await openRoom(t, { firstLineWithin: 5000 });
   await program('journalctl', `echo 'Hint: not in the group' >&2; echo '-- No entries --'; ${sleep}`);

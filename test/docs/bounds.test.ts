@@ -27,6 +27,7 @@ import { OpenCount } from '../../docs-service/http/openCount.ts';
 import { HttpProblem } from '../../docs-service/http/problems.ts';
 import { parseNetwork } from '../../docs-service/http/trustedProxies.ts';
 import { parseServeConfig, serveOptions } from '../../docs-service/serveConfig.ts';
+import { failsWith } from '../support/failsWith.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 const base = parseBaseUrl('https://docs.example.org/library');
@@ -331,7 +332,7 @@ t.test('one request at a time goes to a host, and as many in all as there are la
   const ending = new AbortController();
   const gone = enter('a2', ending.signal);
   const second = enter('a3');
-  await t.rejects(enter('c1'), { kind: 'busy' }, 'two wait already');
+  await t.rejects(enter('c1'), failsWith({ kind: 'busy' }), 'two wait already');
   ending.abort(new Error('given up'));
   await t.rejects(gone, { message: 'given up' });
   const third = enter('c1');

@@ -13,7 +13,7 @@ import { createLogger } from '../../docs-service/base/log.ts';
 import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
 import { runProgram } from '../../docs-service/cli/program.ts';
 import { countWarnings } from '../../docs-service/content/document.ts';
-import { checkLinks } from '../../docs-service/content/linkCheck.ts';
+import { checkLinks, type LinkedFile } from '../../docs-service/content/linkCheck.ts';
 import { piecesToRead } from '../../docs-service/library/indexedFile.ts';
 import { findCollection } from '../../docs-service/library/libraryCollections.ts';
 import { LibraryWatcher } from '../../docs-service/library/libraryWatcher.ts';
@@ -309,6 +309,35 @@ t.test('the first broken links of a file are named, and the rest are counted', a
   });
   t.equal(countWarnings(warnings), 100);
 });
+
+t.test(
+  'one broken link more than a file may name is named too, and of very many files all are counted',
+  async (t) => {
+    const file = (path: string, count: number): LinkedFile => ({
+      path,
+      links: {
+        anchors: null,
+        links: Array.from({ length: count }, (_, at) => ({ line: at + 1, href: `gone-${at}.md` })),
+      },
+    });
+    const check = (files: readonly LinkedFile[]) =>
+      checkLinks({
+        files: () => files,
+        tryFile: () => undefined,
+        mayExist: () => false,
+        hasFolder: () => false,
+      });
+    const linesOf = async (count: number) =>
+      (await check([file('a.md', count)])).map(({ line, count = 1 }) => `${line} ${count}`).slice(19);
+    t.strictSame(await linesOf(20), ['20 1']);
+    t.strictSame(await linesOf(21), ['20 1', '21 1']);
+    t.strictSame(await linesOf(22), ['20 1', '21 2']);
+    const full = Array.from({ length: 100 }, (_, at) => file(`${at}.md`, 20));
+    t.equal((await check([...full.slice(1), file('x.md', 19), file('last.md', 2)])).length, 2_001);
+    const all = await check([...full, file('last.md', 2), file('one.md', 1)]);
+    t.strictSame([all.length, all[2_000]?.count, countWarnings(all)], [2_002, 2, 2_003]);
+  },
+);
 
 t.test('while links are checked, other work has its turn, and the check can be ended', async (t) => {
   let turns = 0;

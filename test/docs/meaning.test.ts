@@ -17,6 +17,7 @@ import { sectionsOf } from '../../docs-service/search/sections.ts';
 import { runDocs, serveDocs } from '../support/docsProcess.ts';
 import { documentOf } from '../support/documents.ts';
 import { type EmbeddingsStandIn, send, startEmbeddings } from '../support/embeddingsStandIn.ts';
+import { failsWith } from '../support/failsWith.ts';
 import { needs } from '../support/parts.ts';
 import { startPostgres, tryFindPostgres } from '../support/postgres.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
@@ -269,7 +270,7 @@ t.test('vectors of different lengths are refused, and a text is cut where its mo
     },
   ]) {
     asked.length = 0;
-    await t.rejects(ask([text]), { isTooLong: true });
+    await t.rejects(ask([text]), failsWith({ isTooLong: true }));
     t.strictSame(asked, want, 'it ends after six halves of halves');
   }
 });

@@ -465,6 +465,16 @@ t.test('where a word may be cut', (t) => {
       text: 'ab/cd/efghijklmnopqrstuvw/xy/z',
       want: ['ab/cd/', '', 'efghijklmnopqrstuvw/', '', 'xy/z'],
     },
+    {
+      name: 'a word without a place is, after each 400 letters',
+      text: 'x'.repeat(801),
+      want: ['x'.repeat(400), 'x'.repeat(400), 'x'],
+    },
+    {
+      name: 'and not within a character',
+      text: `${'x'.repeat(399)}𠮷x`,
+      want: [`${'x'.repeat(399)}𠮷`, 'x'],
+    },
     { name: 'code of 16 letters is not', text: 'abcdefghIjklmnop', code: true, want: ['abcdefghIjklmnop'] },
     {
       name: 'code of 17 letters is',

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { InjectOptions } from 'fastify';
 import t from 'tap';
 import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
+import { plainSnippet } from '../../docs-service/formats/markdown/snippetText.ts';
 import { linkAddress } from '../../docs-service/http/documentView.ts';
 import { readLogo } from '../../docs-service/http/logo.ts';
 import type { Site } from '../../docs-service/http/pages.ts';
@@ -11,6 +12,7 @@ import { collectionPage } from '../../docs-service/http/reading/collectionPage.t
 import { copyScript } from '../../docs-service/http/reading/copyScript.ts';
 import { folderTree } from '../../docs-service/http/reading/folderTree.ts';
 import { markFound, snippetToHtml } from '../../docs-service/http/reading/foundText.ts';
+import { libraryPage } from '../../docs-service/http/reading/libraryPage.ts';
 import { consentPage } from '../../docs-service/http/signIn/consentPage.ts';
 import { foreign, signInHeaders } from '../../docs-service/http/signIn/signInPages.ts';
 import { parseQuery } from '../../docs-service/search/query.ts';
@@ -790,6 +792,66 @@ t.test('the consent page names the app, and says what is unverified', async (t) 
 function signedOut(): string {
   return signInSamples['signed-out'] ?? '';
 }
+
+t.test('an excerpt for a program has its words, and at most 200 characters', (t) => {
+  const text = (length: number, letter = 'x') => letter.repeat(length);
+  const cases: readonly { name: string; snippet: string; want: string }[] = [
+    { name: 'the longest', snippet: text(200), want: text(200) },
+    { name: 'one more', snippet: text(201), want: `${text(198)} …` },
+    { name: 'cut between words', snippet: `${text(150)} ${text(60, 'y')}`, want: `${text(150)} …` },
+    { name: 'never within a character', snippet: `${text(197)}𠮷yyy`, want: `${text(197)} …` },
+    {
+      name: 'its blocks',
+      snippet: '# A *b*\n\n---\n\n- c\n- d\n\n> e\n\n| f | g |\n|-|-|\n| h | i |',
+      want: 'A b — c · d e f · g · h · i',
+    },
+    { name: 'a rule alone', snippet: '---', want: '---' },
+    { name: 'a heading at its end', snippet: 'a\n\n## b', want: 'a b' },
+    { name: 'the title', snippet: '# T\n\nwords', want: 'words' },
+    { name: 'the title alone', snippet: '# T', want: 'T' },
+    { name: 'a cut beginning', snippet: '… *a* b', want: '… a b' },
+    { name: 'a cut list', snippet: '… - a', want: '… a' },
+    { name: 'halves of links', snippet: 'a](b.md) and `c` [d](e …', want: 'a and c d …' },
+    { name: 'a half of code', snippet: 'a `b c …', want: 'a b c …' },
+    { name: 'notes and references', snippet: 'a[^1] [b][c] d[e][f]', want: 'a b d[e][f]' },
+    { name: 'what is nested too deep', snippet: `${'>'.repeat(60)} a`, want: `${'>'.repeat(60)} a` },
+  ];
+  for (const { name, snippet, want } of cases) t.equal(plainSnippet(snippet, 'T'), want, name);
+  t.end();
+});
+
+t.test('what is listed beside a library, and what apps call themselves, is bounded', async (t) => {
+  const collections = Array.from({ length: 101 }, (_, at) => ({
+    ...{ name: `c${at}`, title: `C${at}`, description: null, author: null, lang: null, cover: null },
+    ...{ docs: [], order: 'listed' as const, public: true as const },
+  }));
+  const site = { title: 'runner-docs', root: '', hasSignIn: true };
+  const linksOf = (count: number) => {
+    const { before, after } = libraryPage({
+      ...{ site, filter: {}, page: 1, pageSize: 20, total: 0, items: [], folders: new Map() },
+      ...{ collections: collections.slice(0, count), isComplete: true, hasStart: false },
+    });
+    return [before.match(/feed\.atom"/g)?.length, after.match(/<a class="title"/g)?.length];
+  };
+  t.strictSame(
+    [linksOf(20), linksOf(21)],
+    [
+      [20, 20],
+      [20, 21],
+    ],
+  );
+  t.strictSame(
+    [linksOf(100), linksOf(101)],
+    [
+      [20, 100],
+      [20, 100],
+    ],
+  );
+  const consentOf = (name: string) =>
+    parseHtml(consentPage({ ...consent, client: { ...consent.client, name } })).text;
+  t.match(consentOf('x'.repeat(60)), `“${'x'.repeat(60)}”`);
+  t.match(consentOf('x'.repeat(61)), `“${'x'.repeat(59)}…”`);
+});
 
 t.test('names from others cannot imitate the page', async (t) => {
   const cases: readonly { name: string; text: string; want: string }[] = [

@@ -180,7 +180,7 @@ t.test('what a worker does not do as it should is an error of its job alone', as
     t,
     "require('node:worker_threads').parentPort.postMessage({ failure: { name: 'TypeError', message: 'no' } });",
   );
-  const cases: readonly { name: string; worker: string; job?: object; want: object }[] = [
+  const cases: readonly { name: string; worker: string; job?: object; want: Record<string, unknown> }[] = [
     {
       name: 'it ends',
       worker: await workerOf(t, 'process.exit(3);'),
