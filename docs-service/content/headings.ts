@@ -92,7 +92,6 @@ function plainText(tokens: readonly Token[]): string {
 
 function plainToken(token: Token): string {
   if (token.type === 'html') return '';
-  if (token.type === 'br') return ' ';
   if ('tokens' in token && token.tokens) return plainText(token.tokens);
   const text = 'text' in token ? String(token.text) : '';
   return token.type === 'codespan' ? text : withCharacters(text);
