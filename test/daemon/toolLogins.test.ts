@@ -759,6 +759,14 @@ t.test('a token that was renewed meanwhile is not renewed again, and a kept one 
   t.equal(await tokensOf().tokenFor({ ...entry, clientId: 'another' }, signal), undefined);
   t.equal(await tokensOf().tokenFor({ ...entry, clientId: 'us' }, signal), 'access-3');
 
+  const hidden: string[] = [];
+  const hide = (secret: string) => void hidden.push(secret);
+  await store.write({ ...login, refreshToken: 'r', client: { client_id: 'us', client_secret: 's' } });
+  const hiding = createAccessTokens({ store, hide, warn: () => undefined, now: Date.now });
+  t.equal(await hiding.tokenFor(entry, signal), 'access-4');
+  t.strictSame(hidden.slice(0, 2), ['r', 's'], 'its secrets are hidden before they are sent');
+  t.ok(hidden.includes('access-4'));
+
   const now = 1_000_000;
   for (const [expiresAt, want] of [
     [now + 30_001, 'kept'],

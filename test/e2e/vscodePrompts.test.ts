@@ -87,7 +87,7 @@ t.test('@runner sends the prompts that are kept as files', parts, async (t) => {
   t.match(await row('/explain').innerText(), /Hidden: \/explain is a command of @runner/);
   t.match(await row('/fix-it').innerText(), /of this workspace/);
   await row('New Prompt').click();
-  await answerBox(editor.page, 'review');
+  await answerBox(editor.page, ' review ');
   await editor.page.getByRole('tab', { name: 'review.md' }).waitFor();
   runner.say('Reviewed.');
   await ask(editor, '@runner /review tests');

@@ -566,7 +566,7 @@ t.test('a template gets roles and texts as it knows them', async (t) => {
   const messages = [
     { role: 'developer', content: 'Be brief.' },
     {
-      role: 'user',
+      ...{ role: 'user', name: 'Ada' },
       content: [{ type: 'text', text: 'one' }, { type: 'text' }, { type: 'text', text: 'two' }],
     },
     { role: 'assistant', content: null, name: null },
@@ -574,7 +574,7 @@ t.test('a template gets roles and texts as it knows them', async (t) => {
   ];
   t.same(JSON.parse(prompts.prompt({ messages } as never).text), [
     { role: 'system', content: 'Be brief.' },
-    { role: 'user', content: 'one\n\ntwo' },
+    { name: 'Ada', role: 'user', content: 'one\n\ntwo' },
     { role: 'assistant', content: '' },
     { role: 'assistant', content: '' },
   ]);

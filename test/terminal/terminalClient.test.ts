@@ -142,6 +142,10 @@ t.test('the command line', async (t) => {
       ['--context', 'much'],
       '"much" is no size of a context window: it is a number of tokens, such as 8192 or 32k.',
     ],
+    [
+      ['--context', '0'],
+      '"0" is no size of a context window: it is a number of tokens, such as 8192 or 32k.',
+    ],
     [['--option', 'hot'], '"hot" is no option: it is a name, "=" and a value, such as temperature=0.2.'],
     [['--option', 'temprature=0.1'], 'There is no option "temprature". Did you mean temperature?'],
     [['--think=lots'], '"lots" is no level of thinking: it is one of on, off, low, medium, high, max, auto.'],
@@ -1241,6 +1245,8 @@ t.test('a defect of the terminal says so, and its stack is kept', async (t) => {
   });
   t.equal(readFileSync(path, 'utf8'), `2026-11-21T12:00:00.000Z ${defect.stack}\n`);
   t.equal(statSync(path).mode & 0o777, 0o600);
+  report(defect);
+  t.equal(readFileSync(path, 'utf8').split('is not a function').length, 3, 'what was there stays');
   report(new Error('y'.repeat(300_000)));
   report(defect);
   t.equal(readFileSync(path, 'utf8').split('is not a function').length, 2, 'a long file begins anew');
