@@ -19,6 +19,7 @@ import { trustDidChange } from '../../protocol/messages/initialize.ts';
 import { type PairOptions, startPair } from '../support/daemonPair.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { pictures } from '../support/pictures.ts';
+import { closeServer } from '../support/recordings.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 t.test('which words of a text are mentions', async (t) => {
@@ -319,7 +320,7 @@ async function site(
     response.writeHead(status, { ...headers, 'set-cookie': 'a=b' }).end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => new Promise<void>((resolve) => void server.close(() => resolve())));
+  t.teardown(() => closeServer(server));
   return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
@@ -342,7 +343,7 @@ t.test('an address is found, and fetched only when it is asked for', async (t) =
     '/plain': [200, {}, 'without a type'],
     '/zero': [200, { 'content-type': 'text/plain' }, 'a\0b'],
     '/zeroFirst': [200, { 'content-type': 'text/plain' }, '\0ab'],
-    '/short': [200, { 'content-type': 'text/plain', 'content-length': 9 }, 'cut'],
+    '/short': [200, { 'content-type': 'text/plain', 'content-length': 9, connection: 'close' }, 'cut'],
   });
   const { daemon, find } = await place(
     t,
