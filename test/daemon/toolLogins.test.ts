@@ -611,11 +611,7 @@ t.test('what a hostile server says after it', async (t) => {
 });
 
 t.test('a logout and another login count in each daemon, and for one client', async (t) => {
-  let count = 0;
-  const { tokensOf, entry, store, login } = await startRenewals(t, (_, response) => {
-    count += 1;
-    issue(response, String(count));
-  });
+  const { tokensOf, entry, store, login, issued } = await startRenewals(t);
   const { signal } = new AbortController();
   const tokens = tokensOf();
   const tokenFor = (clientId?: string) =>
@@ -628,7 +624,7 @@ t.test('a logout and another login count in each daemon, and for one client', as
   await store.remove(entry.url);
   t.equal(await tokenFor(), undefined);
   t.equal(await tokens.renew(entry, 'access-2', signal), undefined);
-  t.equal(count, 2);
+  t.equal(issued(), 2);
 });
 
 t.test('a login that ends is revoked, as its client identifies itself', async (t) => {
@@ -741,17 +737,13 @@ t.test('a login that nobody waits for any more ends', async (t) => {
 });
 
 t.test('a token that was renewed meanwhile is not renewed again, and a kept one has its time', async (t) => {
-  let count = 0;
-  const { tokensOf, entry, store, login } = await startRenewals(t, (_, response) => {
-    count += 1;
-    issue(response, String(count));
-  });
+  const { tokensOf, entry, store, login, issued } = await startRenewals(t);
   const { signal } = new AbortController();
   const tokens = tokensOf();
   t.equal(await tokens.tokenFor(entry, signal), 'access-1');
   const both = [tokens.renew(entry, 'access-1', signal), tokens.renew(entry, 'access-1', signal)];
   t.strictSame(await Promise.all(both), ['access-2', 'access-2']);
-  t.equal(count, 2);
+  t.equal(issued(), 2);
 
   const named = { ...login, isClientNamed: true };
   await store.write(named);
@@ -845,9 +837,14 @@ t.test('a token that is refused is renewed once', async (t) => {
   }
 });
 
-/** A token endpoint whose answer is what a test says, and a login whose token it renews. */
-async function startRenewals(test: Teardown, token: Answer) {
-  const peer = await startHostile(test, () => ({ '/token': token }));
+/** A token endpoint that counts its tokens, or answers what a test says, and a login whose token it renews. */
+async function startRenewals(test: Teardown, token?: Answer) {
+  let count = 0;
+  const counted: Answer = (_, response) => {
+    count += 1;
+    issue(response, String(count));
+  };
+  const peer = await startHostile(test, () => ({ '/token': token ?? counted }));
   const folder = join(await temporaryFolder(test), 'logins');
   const store = createLoginStore(folder);
   const warnings: string[] = [];
@@ -865,7 +862,7 @@ async function startRenewals(test: Teardown, token: Answer) {
       now: Date.now,
     });
   const entry = { name: server, kind: 'http', url: peer.url, headers: {} } as const;
-  return { ...peer, store, folder, login, warnings, tokensOf, entry };
+  return { ...peer, store, folder, login, warnings, tokensOf, entry, issued: () => count };
 }
 
 const issue = (response: ServerResponse, name: string, more: object = {}) =>
