@@ -2,8 +2,10 @@
 // turned on alone, and the test files that reach it run, until one fails or takes too long: those about its room first,
 // the smallest before the others, and those of whole programs last. What the types refuse is dead as well: they are a
 // gate.
-// Usage: node .ci/mutants.mjs [--rooms daemon,client] [--count 60] [--seed N] [--list] [--near]
-//   --list only lists what would be drawn; --near runs only the tests about a mutant's room.
+// Usage: node .ci/mutants.mjs [--rooms daemon,client] [--count 60] [--seed N] [--part 1/2] [--list] [--reach] [--near]
+//   --part 1/2 judges only half of the mutants, and 2/2 the others, so that two runs share the work; --list only lists
+//   what would be drawn; --reach judges none and lists the places that no test reaches, all of them if the count is
+//   large; --near runs only the tests about a mutant's room.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -29,16 +31,20 @@ const { values } = parseArgs({
     rooms: { type: 'string', default: 'daemon,client,protocol,docs-service' },
     count: { type: 'string', default: '60' },
     seed: { type: 'string', default: String(Date.now() % 100_000) },
+    part: { type: 'string', default: '1/1' },
     list: { type: 'boolean', default: false },
+    reach: { type: 'boolean', default: false },
     near: { type: 'boolean', default: false },
   },
 });
-const mutants = draw(values.rooms.split(','), Number(values.count), randomFrom(Number(values.seed)));
+const [part, parts] = values.part.split('/').map(Number);
+const drawn = draw(values.rooms.split(','), Number(values.count), randomFrom(Number(values.seed)));
+const mutants = drawn.filter((_, index) => index % parts === part - 1);
 console.log(`${mutants.length} mutants of ${values.rooms}, drawn with --seed ${values.seed}`);
 if (values.list) for (const mutant of mutants) console.log(describe(mutant));
-else await judge();
+else await withTree(values.reach ? findUnreached : judge);
 
-async function judge() {
+async function withTree(work) {
   const tree = createMutantTree(mutants);
   const stop = () => {
     tree.end();
@@ -46,14 +52,34 @@ async function judge() {
   };
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
-    const judgeOne = judgeWith(tree);
-    for (const mutant of mutants) await judgeOne(mutant, 'near');
-    if (tree.isRefusedByTypes()) console.log('left out: the types, which are wrong without a mutant');
-    else for (const mutant of alive()) if (tree.isRefusedByTypes(mutant)) bury(mutant, 'the types');
-    if (!values.near) for (const mutant of alive()) await judgeOne(mutant, 'far');
+    await work(tree);
   } finally {
     tree.end();
   }
+}
+
+async function findUnreached(tree) {
+  const tests = tree.testFiles();
+  const unreached = new Map(mutants.map((mutant) => [mutant.id, mutant]));
+  for (const test of tests) {
+    const mayReach = [...test.bundled, ...test.started].some(
+      (id) => unreached.has(id) && (!values.near || isNear(test, unreached.get(id))),
+    );
+    if (!mayReach) continue;
+    const { failure, reached } = await tree.probe(test, longest);
+    if (failure !== undefined) console.log(`left out: ${test.path}, which fails: ${failure}`);
+    else for (const id of reached) unreached.delete(id);
+  }
+  for (const mutant of unreached.values()) console.log(`unreached: ${describe(mutant)}`);
+  console.log(`${unreached.size} of ${mutants.length} places are reached by no test`);
+}
+
+async function judge(tree) {
+  const judgeOne = judgeWith(tree);
+  for (const mutant of mutants) await judgeOne(mutant, 'near');
+  if (tree.isRefusedByTypes()) console.log('left out: the types, which are wrong without a mutant');
+  else for (const mutant of alive()) if (tree.isRefusedByTypes(mutant)) bury(mutant, 'the types');
+  if (!values.near) for (const mutant of alive()) await judgeOne(mutant, 'far');
   report();
 }
 
@@ -83,13 +109,16 @@ function judgeWith(tree) {
 /**
  * The near ones are about the mutant's room. Those that bundle it are first, and those that start it in a program last.
  */
-function testsFor({ id, room }, tests) {
-  const places = nearTests[room.split('/')[0]].map((place) => join('test', place));
-  const bundling = tests.filter(({ bundled }) => bundled.includes(id));
-  const starting = tests.filter((test) => test.started.includes(id) && !bundling.includes(test));
+function testsFor(mutant, tests) {
+  const bundling = tests.filter(({ bundled }) => bundled.includes(mutant.id));
+  const starting = tests.filter((test) => test.started.includes(mutant.id) && !bundling.includes(test));
   const reaching = [...bundling, ...starting];
-  const isNear = ({ path }) => places.some((place) => path.startsWith(place));
-  return { near: reaching.filter(isNear), far: reaching.filter((test) => !isNear(test)) };
+  const near = reaching.filter((test) => isNear(test, mutant));
+  return { near, far: reaching.filter((test) => !near.includes(test)) };
+}
+
+function isNear({ path }, { room }) {
+  return nearTests[room.split('/')[0]].some((place) => path.startsWith(join('test', place)));
 }
 
 function alive() {
