@@ -129,7 +129,11 @@ async function run(folder, { test, active, seconds }) {
   const output = join(folder, 'output');
   const out = openSync(output, 'w');
   const started = Date.now();
-  const env = { ...process.env, TMPDIR: temporary, TAP_BAIL: '1', TAP_TIMEOUT: String(seconds) };
+  const env = {
+    ...{ ...process.env, TMPDIR: temporary, TAP_BAIL: '1', TAP_TIMEOUT: String(seconds) },
+    // Most of what a mutant breaks never comes.
+    RUNNER_TEST_PATIENCE: '60000',
+  };
   const child = spawn(process.execPath, [test.built], {
     ...{ cwd: join(folder, 'tree'), env, detached: true, stdio: ['ignore', out, 'ignore'] },
   });

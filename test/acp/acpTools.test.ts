@@ -99,7 +99,6 @@ async function eventually(is: () => boolean): Promise<void> {
   await poll(
     async () => is(),
     (value) => value,
-    10_000,
   );
 }
 

@@ -108,7 +108,7 @@ async function largeViews(): Promise<void> {
   const runner = await startStandIn({ models: named('local', 500), catalog: named('public', 2_000) });
   const machine = { 'runner.host': runner.url, 'runner.catalogUrl': runner.url };
   const editor = await startEditor({ machine });
-  await editor.until(modelIds, { fits: (ids) => ids.length >= 500, within: 60_000 });
+  await editor.until(modelIds, { fits: (ids) => ids.length >= 500 });
   const views = [
     ['Local', 'runnerModelsLocalView', 'Local Models', 500],
     ['Library', 'runnerModelsLibraryView', 'Library', 2_000],

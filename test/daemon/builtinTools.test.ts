@@ -746,7 +746,7 @@ t.test(
       workspace.daemon.logs.some(({ message }) =>
         message.includes('"builtinTools" counts in initialization'),
       );
-    await poll(async () => isRefused(), Boolean, 5_000);
+    await poll(async () => isRefused(), Boolean);
     const blind = await startInFolder(t, {}, { decide: () => 'once', client: {} });
     const { servers } = await blind.daemon.request(listToolsRequest, {});
     t.match(servers, [{ name: 'builtin', state: 'ready', tools: [{ name: 'read_file' }] }]);

@@ -658,13 +658,12 @@ t.test('over the wire: a start that is cancelled, and a shutdown, leave no child
   await writeFile(join(folder, 'journalctl'), script, { mode: 0o755 });
   const pidOf = async () => {
     const read = () => readFile(pidFile, 'utf8').catch(() => '');
-    return Number(await poll(read, (text) => text.endsWith('\n'), 20_000));
+    return Number(await poll(read, (text) => text.endsWith('\n')));
   };
   const until = async (gone: number) => {
     await poll(
       async () => isAlive(gone),
       (is) => !is,
-      20_000,
     );
   };
   const quiet = await startDaemonWithRunner(t, {}, { pair: { env: { ...env, QUIET: '1' } } });

@@ -410,7 +410,6 @@ t.test('a chat with llama.cpp', async (t) => {
     await poll(
       async () => standIn.asked.findLast(({ path }) => path === '/v1/chat/completions')?.isClosed,
       (isClosed) => isClosed === true,
-      5_000,
     );
   });
 });
@@ -921,7 +920,6 @@ t.test('whether it fills gaps is known although all slots are busy', async (t) =
   await poll(
     async () => standIn.asked.find(({ path }) => path === '/infill')?.isClosed,
     (isClosed) => isClosed === true,
-    5_000,
   );
   standIn.routes['POST /infill'] = { content: '' };
   t.match(await fills(), { value: true });

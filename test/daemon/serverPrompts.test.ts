@@ -67,7 +67,7 @@ t.test('a server that is slow does not hold up the list, and is in a later one',
   const { list } = await start(t, { late: offering('late') }, { 'runner/prompts/ask.md': 'Ask.' });
   const names = async () => (await list({})).prompts.map(({ name }) => name);
   t.strictSame(await names(), ['ask'], 'what is there comes at once');
-  await poll(names, (found) => found.includes('late:review'), 20_000);
+  await poll(names, (found) => found.includes('late:review'));
 });
 
 t.test('what a prompt becomes', async (t) => {
@@ -141,7 +141,7 @@ t.test('servers of an untrusted workspace offer nothing', async (t) => {
     (await daemon.request(listPromptsRequest, { wait: true })).prompts.map(({ name }) => name);
   t.strictSame(await names(), []);
   await daemon.connection.sendNotification(trustDidChange.method, { trusted: true });
-  await poll(names, (found) => found.includes('docs:review'), 20_000);
+  await poll(names, (found) => found.includes('docs:review'));
 });
 
 t.test('a list is read page by page, up to its limits', async (t) => {

@@ -89,7 +89,6 @@ t.test('what can be named is completed', async (t) => {
   const listed = await poll(
     () => complete('my_team:'),
     (found) => found.length > 0,
-    20_000,
   );
   t.match(listed, [{ word: 'my_team:memo://1', description: 'The memo' }]);
   t.strictSame(await words('my_team:user'), ['my_team:user://']);

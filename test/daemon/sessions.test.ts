@@ -313,7 +313,6 @@ t.test('files are readable by the user alone, hold lines of JSON, and no token',
   await poll(
     async () => readFileSync(path, 'utf8'),
     (written) => written.includes('Again ***.'),
-    10_000,
   );
   t.notMatch(readFileSync(path, 'utf8'), secret, 'nor while the answer comes');
   await chat;
@@ -391,12 +390,10 @@ for (const { name, partial, end } of endings)
     await poll(
       async () => fileOf(waiting),
       (text) => text.includes('Wait'),
-      10_000,
     );
     await poll(
       async () => fileOf(answered),
       (text) => text.includes('"content":"1 2'),
-      10_000,
     );
     const before = partial === 'cancelled' ? came : '1 2';
     const closed = once(one.daemon.child, 'close');
@@ -425,7 +422,6 @@ t.test('a prompt that was never answered is kept once, and sent together with th
     await poll(
       () => one.read(id),
       ({ session }) => session.turns === 1,
-      10_000,
     );
     await one.daemon.close();
     const two = await start(t, here);
@@ -462,7 +458,6 @@ t.test('a title that is set during a turn stays, and so does what another turn a
     poll(
       () => one.read(id),
       ({ messages }) => messages.length > 1,
-      10_000,
     );
   here.runner.tokens(1_000_000, { perSecond: 200 });
   const cancel = new AbortController();
@@ -505,7 +500,6 @@ t.test('deleting a conversation during its turn does not lose the answer', async
   await poll(
     () => one.read(id),
     ({ session }) => session.turns === 1,
-    10_000,
   );
   await one.daemon.request(deleteSessionRequest, { id });
   deletion.emit('done');

@@ -128,7 +128,6 @@ t.test('a login to runner-docs, whoever it says we are', async (t) => {
       const ended = await poll(
         () => stateOf(first),
         (now) => now?.state === 'failed',
-        20_000,
       );
       t.match(
         ended?.message,
@@ -228,7 +227,6 @@ t.test('the terminal logs in, and out', async (t) => {
   const address = await poll(
     async () => /^http:\S+$/m.exec(login.said())?.[0],
     (url) => url !== undefined,
-    20_000,
   );
   await browse(address ?? '');
   t.equal(await login.ended, 0);

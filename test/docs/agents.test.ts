@@ -10,6 +10,7 @@ import { agentEntry, agents } from '../../docs-service/commands/connect.ts';
 import { callDocs } from '../support/docsCommand.ts';
 import { runnerDocsPath } from '../support/docsProcess.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
+import { patience } from '../support/waiting.ts';
 
 const page = readFileSync('docs/AGENTS.md', 'utf8');
 
@@ -68,7 +69,7 @@ t.test('the commands in AGENTS.md run', async (t) => {
       cwd: folder,
       env: { PATH: `${join(folder, 'bin')}:${process.env['PATH']}`, HOME: folder },
       encoding: 'utf8',
-      timeout: 100_000,
+      timeout: patience,
       input,
     });
   const [setPassword = '', ...others] = blocksOf('').filter((block) => block.startsWith('runner-docs'));

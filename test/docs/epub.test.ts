@@ -342,7 +342,7 @@ const hostilePages: Readonly<Record<string, string>> = {
 
 t.test(
   'epubcheck finds no error and no warning in a book of everything and in one without chapters',
-  { ...needs('java'), timeout: 200_000 },
+  needs('java'),
   async (t) => {
     const folder = t.testdir({ everything: {}, empty: {} });
     const jobs = {

@@ -14,7 +14,7 @@ import { parseServeConfig, serveOptions } from '../../docs-service/serveConfig.t
 import { type DocsService, runDocs, runnerDocsPath, serveDocs } from '../support/docsProcess.ts';
 import { needs } from '../support/parts.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
-import { poll } from '../support/waiting.ts';
+import { patience, poll } from '../support/waiting.ts';
 
 const page = readFileSync('docs/DOCUMENTS.md', 'utf8');
 const hosting = 'docs-service/hosting';
@@ -64,7 +64,7 @@ t.test(
         cwd: folder,
         env: { PATH: `${join(folder, 'bin')}:${process.env['PATH']}`, HOME: folder },
         encoding: 'utf8',
-        timeout: 100_000,
+        timeout: patience,
       });
     const [first = '', ...others] = blocksOf('sh');
     t.ok(others.length > 3, 'the page has blocks that run');
@@ -128,7 +128,6 @@ async function invitationOf(service: DocsService): Promise<string> {
   return poll(
     async () => service.stdout(),
     (text) => text.includes('Ctrl-C') && text.includes('TOKEN='),
-    30_000,
   );
 }
 
@@ -402,7 +401,6 @@ t.test('nginx passes on what the service needs', needs('nginx', 'openssl'), asyn
   await poll(
     () => get('/readyz').catch(() => ({ status: 0 })),
     ({ status }) => status === 200,
-    30_000,
   );
 
   const list = await get('/api/v1/docs', { token: stdout.trim() });

@@ -972,14 +972,12 @@ t.test('an index that is away is looked at again until it is back', async (t) =>
   const isAsked = await poll(
     async () => errors.length,
     (count) => count === 2,
-    30_000,
   );
   t.equal(isAsked, 2, 'nothing has changed, and yet it is asked again');
   Object.assign(library.index, { indexId });
   await poll(
     async () => following.hasFailed,
     (hasFailed) => !hasFailed,
-    30_000,
   );
   t.match(errors, [{ message: /is away/ }, { message: /is away/ }]);
 });

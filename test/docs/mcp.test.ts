@@ -19,7 +19,7 @@ import { golden, withoutProse } from '../support/golden.ts';
 import { markdownReaders, unlistedIn } from '../support/markdownReaders.ts';
 import { connectClient, connectNewerClient, listenForMcp, textOf } from '../support/mcpClients.ts';
 import { writeFiles } from '../support/temporaryFolder.ts';
-import { withLimit } from '../support/waiting.ts';
+import { withPatience } from '../support/waiting.ts';
 
 const fence = ['```js', 'const one = 1;', '', 'const two = 2;', '```'].join('\n');
 const files = {
@@ -936,7 +936,7 @@ t.test('over standard input, the end waits for what is unanswered and for nothin
   await new Promise(setImmediate);
   t.notOk(isOver, 'a request has no answer yet');
   await transport.send({ jsonrpc: '2.0', id: 1, result: {} });
-  await withLimit(ended, 10_000, () => 'It goes on waiting.');
+  await withPatience(ended, () => 'It goes on waiting.');
 });
 
 t.test('work for a client ends when the client disconnects', async (t) => {

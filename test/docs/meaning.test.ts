@@ -566,7 +566,7 @@ t.test('the service finds documents by their meaning, too', async (t) => {
     if (found.toEmbed !== undefined) counts.push(found.embedded + found.toEmbed);
     return found;
   };
-  t.match(await poll(look, ({ toEmbed }) => toEmbed === 0, 20_000), { documents: 3, embedded: 4 });
+  t.match(await poll(look, ({ toEmbed }) => toEmbed === 0), { documents: 3, embedded: 4 });
   t.same([...new Set(counts)], [4], 'nothing is counted before everything is');
   t.match(await search('q=vehicle'), {
     mode: null,
@@ -601,7 +601,6 @@ t.test('the service finds documents by their meaning, too', async (t) => {
   await poll(
     () => search('q=physician&limit=1'),
     ({ found }) => found[0] === 'doctor meaning',
-    20_000,
   );
 
   const flags = ['--content', folder, '--embeddings', runner.url, '--embeddings-model', 'm'];
@@ -623,7 +622,6 @@ t.test('the service finds documents by their meaning, too', async (t) => {
   await poll(
     () => search('q=loaf%20baking'),
     ({ mode }) => mode === null,
-    20_000,
   );
 });
 
@@ -634,7 +632,7 @@ t.test('several instances on PostgreSQL search the same vectors', needs('postgre
   t.teardown(() => runner.close());
   const database = ['--database', await server.database()];
   const one = await serveWith(t, runner, database);
-  await poll(one.ready, ({ toEmbed, embedded }) => toEmbed === 0 && embedded === 4, 20_000);
+  await poll(one.ready, ({ toEmbed, embedded }) => toEmbed === 0 && embedded === 4);
   const embedded = runner.embedded();
   const other = await serveWith(t, runner, database);
   const want = await one.search('q=vehicle');
@@ -643,7 +641,6 @@ t.test('several instances on PostgreSQL search the same vectors', needs('postgre
     await poll(
       () => other.search('q=vehicle'),
       ({ total }) => total === 3,
-      20_000,
     ),
     want,
   );

@@ -301,7 +301,6 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
         poll(
           () => second.get(path, token),
           ({ status }) => status === wanted,
-          15_000,
         );
       for (const service of [first, second])
         t.equal((await service.get('/api/v1/docs/one', token)).status, 200);

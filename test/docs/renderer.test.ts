@@ -157,7 +157,6 @@ t.test('a worker without a job ends, and the next job gets a new one', async (t)
   const next = await poll(
     () => threadOf(idle),
     ({ threadId }) => threadId !== first.threadId,
-    10_000,
   );
   t.not(next.threadId, first.threadId);
 });

@@ -229,7 +229,6 @@ t.test('the official SDK signs in with nothing but the address', async (t) => {
     await poll(
       async () => (await rest(renewed)).status,
       (status) => status === 401,
-      5_000,
     ),
     401,
   );
@@ -318,7 +317,7 @@ t.test('an independent OAuth library', async (t) => {
       () => false,
       (error) => error instanceof oauth.WWWAuthenticateChallengeError,
     );
-  t.ok(await poll(isRefused, Boolean, 20_000), 'the token is dead');
+  t.ok(await poll(isRefused, Boolean), 'the token is dead');
 });
 
 type SdkClient = ReturnType<typeof createSdkClient>;

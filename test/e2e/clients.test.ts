@@ -16,6 +16,7 @@ import { startDaemonProcess } from '../support/daemonProcess.ts';
 import { needs, places } from '../support/parts.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
 import { toolServerPath } from '../support/toolDaemon.ts';
+import { patience } from '../support/waiting.ts';
 
 const page = readFileSync('docs/CLIENTS.md', 'utf8');
 
@@ -222,7 +223,7 @@ const daemonCommand = [process.execPath, resolve('dist/runnerd.cjs'), '--stdio']
 
 /** Runs a program while the stand-in answers in this process. */
 async function run(command: string, args: readonly string[], env: Readonly<Record<string, string>>) {
-  const child = spawn(command, args, { env: { PATH: process.env['PATH'], ...env }, timeout: 30_000 });
+  const child = spawn(command, args, { env: { PATH: process.env['PATH'], ...env }, timeout: patience });
   let [stdout, stderr] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));

@@ -109,7 +109,6 @@ t.test('the pages in a browser', needs('chromium'), async (t) => {
     await poll(
       async () => (await heading.boundingBox())?.y ?? desk.height,
       (y) => y < 200,
-      5_000,
     );
     t.match(page.url(), /#part-7$/, 'it scrolls there');
     await page.goto(`${base}/read/guide`);
@@ -119,7 +118,6 @@ t.test('the pages in a browser', needs('chromium'), async (t) => {
     await poll(
       () => code.evaluate(({ scrollLeft }) => scrollLeft),
       (left) => left > 0,
-      5_000,
     );
     t.pass('long code scrolls by keys');
   });

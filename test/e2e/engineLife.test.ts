@@ -18,8 +18,6 @@ import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { poll } from '../support/waiting.ts';
 
 const standIn = resolve('test/support/engineStandIn.cjs');
-/** In ms. */
-const soon = 15_000;
 
 /** Folders of a user who has the engine and a few models, with as many daemons as a test wants. */
 async function userOf(t: Test) {
@@ -87,7 +85,6 @@ const gone = (...pids: readonly number[]) =>
   poll(
     async () => pids.filter(isAlive),
     (left) => left.length === 0,
-    soon,
   );
 
 t.test('several daemons share one engine, which runs until it is stopped', async (t) => {
@@ -241,13 +238,12 @@ t.test('what cannot be started says why, and leaves nothing', async (t) => {
   await poll(
     async () => said,
     (lines) => lines.includes('2 bytes'),
-    soon,
   );
   cancel.abort();
   await t.rejects(starting);
   await engine.close();
   const left = async () => (await readdir(user.state)).filter((name) => name.endsWith('.sock'));
-  await poll(left, (names) => names.length === 0, soon);
+  await poll(left, (names) => names.length === 0);
 });
 
 t.test('it is started again twice, and then it is down', async (t) => {
@@ -258,7 +254,7 @@ t.test('it is started again twice, and then it is down', async (t) => {
   for (let end = 1; end <= 3; end += 1) {
     const before = await user.running();
     process.kill(await user.child(), 'SIGKILL');
-    await poll(user.running, (file) => file?.url !== before?.url && (end === 3 || file !== null), soon);
+    await poll(user.running, (file) => file?.url !== before?.url && (end === 3 || file !== null));
   }
   t.equal(await user.running(), null);
   await gone(supervisor);
@@ -347,7 +343,7 @@ t.test('the engine itself answers a chat, with the small model', needs('engine')
   });
   t.match(result, { message: { role: 'assistant', content: /Paris/ }, usage: { promptTokens: Number } });
   const running = async () => (await daemon.request(runningModelsRequest, {})).models;
-  await poll(running, (models) => models.length === 0, soon);
+  await poll(running, (models) => models.length === 0);
   daemon.child.kill('SIGKILL');
   await gone(pid);
 });

@@ -7,6 +7,7 @@ import { needs, places } from '../support/parts.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { echo, toolServerPath } from '../support/toolDaemon.ts';
+import { patience } from '../support/waiting.ts';
 
 const parts = needs('foreignClients');
 
@@ -14,7 +15,7 @@ const parts = needs('foreignClients');
 async function run(folder: string, host: string, args: readonly string[]) {
   const python = join(places.foreignClients, 'bin', 'python');
   const { stdout, stderr } = await promisify(execFile)(python, [...args], {
-    timeout: 60_000,
+    timeout: patience,
     env: {
       ...{ PATH: process.env['PATH'], HOME: folder, OLLAMA_HOST: host },
       ...{ XDG_STATE_HOME: folder, XDG_CONFIG_HOME: folder },

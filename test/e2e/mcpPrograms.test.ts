@@ -47,7 +47,7 @@ t.test('an agent starts the program and reads documents', async (t) => {
   t.match(client.getServerCapabilities(), { resources: { listChanged: true } });
   const found = async () =>
     (await client.callTool({ name: 'search_docs', arguments: { query: 'words' } })).structuredContent;
-  t.match(await poll(found, (value) => (value as { total: number }).total > 0, 10_000), {
+  t.match(await poll(found, (value) => (value as { total: number }).total > 0), {
     total: 1,
     results: [{ slug: 'one' }],
   });
@@ -62,7 +62,7 @@ t.test('an agent starts the program and reads documents', async (t) => {
   await writeFiles(content, { 'two.md': '# Two\n\nMore words.\n' });
   await heard;
   // What is heard first may be of the first look at the folder, which ended while this went on.
-  const counted = await poll(found, (value) => (value as { total: number }).total === 2, 10_000);
+  const counted = await poll(found, (value) => (value as { total: number }).total === 2);
   t.match(counted, { total: 2 }, 'a change is told, and counts');
 
   const newer = new NewerClient(
@@ -152,7 +152,7 @@ t.test('the program runs beside serve on the same data', async (t) => {
   };
   t.equal(await total(), 1);
   await writeFiles(content, { 'two.md': '# Two\n\nMore words.\n' });
-  await poll(total, (found) => found === 2, 10_000);
+  await poll(total, (found) => found === 2);
 
   const url = new URL('/mcp', service.origin);
   const token = (await runDocs(['token', 'create', '--data', data])).stdout.trim();

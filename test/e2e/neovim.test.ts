@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import t from 'tap';
 import { needs } from '../support/parts.ts';
+import { patience } from '../support/waiting.ts';
 
 /** What Neovim's own client says of a line: where it would underline, and why. */
 interface Diagnostic {
@@ -56,7 +57,7 @@ t.test(
       ['--clean', '--headless', modelfile, '-c', `luafile ${recipe}`, '-c', 'cq'],
       {
         encoding: 'utf8',
-        timeout: 30_000,
+        timeout: patience,
         env: {
           ...{ PATH: process.env['PATH'], HOME: folder, XDG_STATE_HOME: folder, XDG_CACHE_HOME: folder },
           ...{ NODE: process.execPath, RUNNERD: resolve('dist/runnerd.cjs'), OUT: out },

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import t from 'tap';
 import { needs } from '../support/parts.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
+import { patience } from '../support/waiting.ts';
 
 /** A chat in Lua alone: one prompt to its end, and one that is cancelled at its first words. */
 const script = `
@@ -62,7 +63,7 @@ t.test('Neovim chats with a model without a plugin', needs('systemNeovim'), asyn
   writeFileSync(recipe, script);
   const nvim = spawn('nvim', ['--clean', '--headless', '-c', `luafile ${recipe}`, '-c', 'cq'], {
     stdio: ['ignore', 'ignore', 'pipe'],
-    timeout: 30_000,
+    timeout: patience,
     env: {
       ...{ PATH: process.env['PATH'], HOME: folder, XDG_STATE_HOME: folder, XDG_CACHE_HOME: folder },
       ...{ NODE: process.execPath, RUNNERD: resolve('dist/runnerd.cjs'), OUT: out, OLLAMA_HOST: runner.url },

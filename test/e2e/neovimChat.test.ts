@@ -501,7 +501,6 @@ t.test('quitting during an answer keeps it, and an unanswered prompt too', parts
   await poll(
     async () => readdirSync(join(folder, 'locks')),
     (marks) => marks.length === 0,
-    15_000,
   );
   const kept = readdirSync(folder)
     .filter((name) => name.endsWith('.jsonl'))

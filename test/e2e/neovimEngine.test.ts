@@ -68,7 +68,6 @@ const gone = (pid: number) =>
   poll(
     async () => isAlive(pid),
     (is) => !is,
-    15_000,
   );
 const offered = 'return _G.offered[1] or {}';
 
@@ -204,7 +203,6 @@ t.test('nothing is fetched without a yes, and a download can fail or be cancelle
     poll(
       async () => Number(await readFile(join(folder, 'npm.pid'), 'utf8').catch(() => '0')),
       (it) => it > 0,
-      15_000,
     );
   const pid = await begun();
   t.match(await neovim.lua("return require('runner').status()"), /^Installing the engine/);

@@ -12,6 +12,7 @@ import { choosing, isFree, startWithRunner as start, text, toolServers } from '.
 import { llamaHeaders, llamaRoutes, startOpenaiStandIn } from '../support/openaiStandIn.ts';
 import { needs } from '../support/parts.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
+import { patience } from '../support/waiting.ts';
 
 const parts = needs('neovim');
 t.setTimeout(120_000);
@@ -917,7 +918,7 @@ t.test('an older Neovim shows once what is needed, and starts nothing', needs('s
       ...['--clean', '--headless', '--cmd', `set runtimepath^=${resolve('client/neovim')}`],
       ...['-c', "lua require('runner').setup({})", '-c', 'RunnerModels', '-c', 'qa!'],
     ],
-    { encoding: 'utf8', timeout: 20_000 },
+    { encoding: 'utf8', timeout: patience },
   );
   t.equal(status, 0);
   t.match(stderr, /Runner needs Neovim 0\.12 or newer/);

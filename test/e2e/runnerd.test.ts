@@ -13,7 +13,7 @@ import { finishLoginRequest, loginRequest } from '../../protocol/messages/tools.
 import { type DaemonProcess, runnerdPath, startDaemonProcess } from '../support/daemonProcess.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { closeServer, portOf } from '../support/recordings.ts';
-import { poll, withLimit } from '../support/waiting.ts';
+import { poll, withPatience } from '../support/waiting.ts';
 
 const message = (content: string) => [{ role: 'user' as const, content }];
 
@@ -270,7 +270,7 @@ t.test('a daemon whose runner floods it ends with its editor', async (t) => {
     const closed = once(child, 'close');
     // What is held back is shown once the answer is too long; so it is also in the middle of its worst work.
     setTimeout(() => end(child), 100);
-    await withLimit(closed, 10_000, () => `It was still there after ${how}.`);
+    await withPatience(closed, () => `It was still there after ${how}.`);
     connection.dispose();
     t.pass(how);
   }
@@ -334,7 +334,7 @@ async function untilGone(pid: number): Promise<void> {
       return false;
     }
   };
-  await poll(isThere, (is) => !is, 10_000);
+  await poll(isThere, (is) => !is);
 }
 
 t.test('a planted secret reaches its server and no output', async (t) => {

@@ -12,7 +12,7 @@ import { startMcpStandIn } from '../support/mcpStandIn.ts';
 import { openOwnedDocs } from '../support/ownedDocs.ts';
 import { needs } from '../support/parts.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
-import { poll } from '../support/waiting.ts';
+import { patience, poll } from '../support/waiting.ts';
 
 const parts = needs(...editorParts);
 t.teardown(endEditors);
@@ -32,21 +32,17 @@ t.test("the document service for the editor's agents", parts, async (t) => {
   await t.test('the real service', async (t) => {
     await t.test("without a token, by the editor's own sign-in", async (t) => {
       const context = editor.page.context();
-      const opening = context.waitForEvent('page', { timeout: 60_000 });
+      const opening = context.waitForEvent('page', { timeout: patience });
       const dialog = editor.page.locator('.monaco-dialog-box');
       const question = dialog.getByText(/'Runner Documents' wants to authenticate to runner-docs/);
       // A start before the editor has the list of servers is none.
-      await poll(
-        async () => {
-          startServers(editor).catch(() => undefined);
-          return question.waitFor({ timeout: 2_000 }).then(
-            () => true,
-            () => false,
-          );
-        },
-        Boolean,
-        60_000,
-      );
+      await poll(async () => {
+        startServers(editor).catch(() => undefined);
+        return question.waitFor({ timeout: 2_000 }).then(
+          () => true,
+          () => false,
+        );
+      }, Boolean);
       await dialog.getByText('Allow', { exact: true }).click();
       const page = await opening;
       await page.waitForLoadState();
@@ -124,7 +120,6 @@ t.test("the document service for the editor's agents", parts, async (t) => {
         return other.asked.length;
       },
       (count) => count > 0,
-      30_000,
     );
     t.ok(other.asked.every(({ authorization }) => authorization === undefined));
     t.notOk(JSON.stringify(other.asked).includes(token));
@@ -138,7 +133,7 @@ t.test("the document service for the editor's agents", parts, async (t) => {
     const before = mine.asked.length;
     const shown = () => editor.evaluate(refusals, mine.url);
     await restart(editor);
-    await poll(shown, (all) => all.length === 1, 20_000);
+    await poll(shown, (all) => all.length === 1);
     await restart(editor);
     t.equal((await shown()).length, 1);
     t.notOk(
@@ -153,7 +148,6 @@ t.test("the document service for the editor's agents", parts, async (t) => {
         asked.some(
           ({ message, authorization }) => message === 'tools/list' && /new-one/.test(authorization ?? ''),
         ),
-      30_000,
     );
     mine.tokens.clear();
     mine.tokens.add('rdocs_yet-another');
@@ -164,7 +158,6 @@ t.test("the document service for the editor's agents", parts, async (t) => {
       async () => mine.asked.slice(later),
       (asked) =>
         asked.some(({ message, authorization }) => message === 'initialize' && authorization === undefined),
-      30_000,
     );
     t.equal(await editor.evaluate(storedToken, mine.url), undefined, 'the token is forgotten');
   });
@@ -226,7 +219,6 @@ function toolsOf(editor: Editor): Promise<readonly string[]> {
       return editor.evaluate(docsTools);
     },
     (names) => names.length > 0,
-    40_000,
   );
 }
 
@@ -241,7 +233,6 @@ function search(editor: Editor): Promise<string> {
       return editor.evaluate(callTool, name ?? '').catch(String);
     },
     (answer) => !/Canceled|was not contributed/.test(answer),
-    40_000,
   );
 }
 

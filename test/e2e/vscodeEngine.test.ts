@@ -148,7 +148,6 @@ t.test('a model here, for someone without a runner', needs(...editorParts, 'engi
     await poll(
       async () => isAlive(pid),
       (alive) => !alive,
-      10_000,
     );
   });
 });

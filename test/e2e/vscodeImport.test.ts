@@ -69,6 +69,5 @@ t.test('what Continue was set to is taken over, as far as the user leaves it tic
   await poll(
     async () => runner.requests.at(-1)?.headers['authorization'],
     (header) => header === 'Bearer sk-local-12345678',
-    20_000,
   );
 });

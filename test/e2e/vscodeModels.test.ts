@@ -539,12 +539,10 @@ t.test('servers of different products stand side by side, each with what it can 
   await poll(
     () => row('default').textContent(),
     (text) => /1 · llama\.cpp/.test(text ?? ''),
-    10_000,
   );
   await poll(
     () => row('box').textContent(),
     (text) => /1 · Ollama/.test(text ?? ''),
-    10_000,
   );
   t.strictSame(await buttons('small'), []);
   t.match(await buttons('coder:1b'), [/^Load/, /^Delete/]);
@@ -670,7 +668,6 @@ async function rows(page: Page, view: string, wanted: readonly string[]): Promis
   await poll(
     () => labels.allTextContents(),
     (found) => JSON.stringify(found) === JSON.stringify(wanted),
-    60_000,
   );
 }
 

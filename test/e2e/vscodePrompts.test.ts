@@ -80,7 +80,6 @@ t.test('@runner sends the prompts that are kept as files', parts, async (t) => {
   await poll(
     () => input.innerText(),
     (text) => text.replaceAll('\u00a0', ' ').includes('@runner /about '),
-    10_000,
   );
 
   await listPrompts();

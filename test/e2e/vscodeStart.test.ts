@@ -118,7 +118,7 @@ t.test('VS Code starts while the runner is down, with every feature switched on'
       models: [{ name: 'other:1b', capabilities: ['completion', 'tools'] }],
     });
     await editor.reload();
-    await editor.until(modelIds, { fits: (ids) => ids.includes('other:1b'), within: 60_000 });
+    await editor.until(modelIds, { fits: (ids) => ids.includes('other:1b') });
     await editor.page.locator('.interactive-session .chat-input-container').first().waitFor();
     runner.say('I am another one.');
     await ask(editor, '@runner who is there now?');
@@ -311,7 +311,6 @@ t.test('nothing is sent to a remote model before the user has allowed it', parts
     await poll(
       () => editor.page.evaluate<string>(keptValues),
       (kept) => kept.includes('allowedRemotes') && kept.includes('far:cloud'),
-      20_000,
     );
     await editor.reload();
     await editor.until(modelIds, { fits: (ids) => ids.includes('cloudy:cloud') });
@@ -423,7 +422,7 @@ t.test('wrong settings, and changed settings', parts, async (t) => {
 
     await setToken('the-second-token');
     await dialog.getByText('Send over Plain Http', { exact: true }).click();
-    const isSent = () => poll(async () => seen.has('Bearer the-second-token'), Boolean, 20_000);
+    const isSent = () => poll(async () => seen.has('Bearer the-second-token'), Boolean);
     await isSent();
     await doctorSays(/answers\. Version 1\./);
     seen.clear();

@@ -53,7 +53,6 @@ export async function serveDocs(
   const found = await poll(
     async () => ({ match: /http:\/\/[^\s/]+:\d+/.exec(stderr() + stdout())?.[0], code: child.exitCode }),
     ({ match, code }) => match !== undefined || code !== null,
-    30_000,
   );
   if (found.match === undefined) throw new Error(`It has ended with ${found.code}: ${stderr()}`);
   const origin = found.match;
@@ -68,7 +67,6 @@ export async function serveDocs(
       poll(
         async () => fetch(`${origin}/readyz`),
         ({ status }) => status === 200,
-        30_000,
       ).then((response) => response.json()),
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import type * as vscode from 'vscode';
 import { type EditorPrograms, startEditorPrograms, writeText } from './editorPrograms.ts';
-import { poll, withLimit } from './waiting.ts';
+import { patience, poll, withPatience } from './waiting.ts';
 
 export { editorParts } from './editorPrograms.ts';
 
@@ -77,8 +77,6 @@ export interface SeenTree {
 export interface UntilOptions<R, A> {
   readonly argument?: A;
   readonly fits?: (value: R) => boolean;
-  /** Milliseconds. */
-  readonly within?: number;
 }
 
 export interface EditorOptions {
@@ -91,9 +89,6 @@ export interface EditorOptions {
   readonly trusted?: boolean;
 }
 
-/** Milliseconds for one step, on a machine that is busy with other things. */
-const limit = 180_000;
-
 /** The windows of a process share them, and the first one starts them. */
 let programs: Promise<EditorPrograms> | undefined;
 
@@ -103,39 +98,38 @@ export async function startEditor(options: EditorOptions = {}): Promise<Editor> 
   const { url, browser, driver, data, createWorkspace, forget, output } = await programs;
   const workspace = createWorkspace();
   writeFiles(options, { data, workspace });
-  browser.setDefaultTimeout(limit);
+  browser.setDefaultTimeout(patience);
   const page = await browser.newPage();
   const close = async () => {
     driver.giveUp();
     await page.goto('about:blank');
-    await withLimit(driver.gone(), limit, () => 'The driver of the tests did not end.');
+    await withPatience(driver.gone(), () => 'The driver of the tests did not end.');
     for (const other of browser.pages().slice(1)) await other.close();
     await forget();
   };
   try {
     const connected = driver.next();
     await page.goto(`${url}/?folder=${workspace}`);
-    await withLimit(connected, limit, () => 'The driver of the tests did not begin.');
+    await withPatience(connected, () => 'The driver of the tests did not begin.');
   } catch (error) {
     await close();
     throw new Error(`The editor did not start.\n${output()}`, { cause: error });
   }
   const evaluate = <R, A>(work: (host: Host<A>) => R | PromiseLike<R>, argument?: A): Promise<R> => {
     const answer = driver.ask(String(work), argument) as Promise<R>;
-    return withLimit(answer, limit, () => `The editor did not answer: ${work}`);
+    return withPatience(answer, () => `The editor did not answer: ${work}`);
   };
   return {
     page,
     workspace,
     data,
     evaluate,
-    until: (work, { argument, fits = Boolean, within = 60_000 } = {}) =>
-      poll(() => evaluate(work, argument), fits, within),
+    until: (work, { argument, fits = Boolean } = {}) => poll(() => evaluate(work, argument), fits),
     async reload() {
       driver.giveUp();
       const next = driver.next();
       await page.reload();
-      await withLimit(next, limit, () => 'The driver of the tests did not begin again.');
+      await withPatience(next, () => 'The driver of the tests did not begin again.');
     },
     close,
   };
@@ -191,7 +185,6 @@ export function transcript({ page }: Editor, shows: RegExp): Promise<string> {
   return poll(
     () => list.innerText(),
     (text) => shows.test(text),
-    10_000,
   );
 }
 

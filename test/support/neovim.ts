@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { listenForDriver } from './driverSocket.ts';
 import { places } from './parts.ts';
-import { poll, withLimit } from './waiting.ts';
+import { poll, withPatience } from './waiting.ts';
 
 /** A Neovim without a screen, with the client of this project and nothing else in it. */
 export interface Neovim {
@@ -72,17 +72,17 @@ export async function startNeovim({ setup, before = '', files = {} }: NeovimOpti
     rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   };
   try {
-    await withLimit(driven.connected, 20_000, () => `Neovim did not start.\n${stderr}`);
+    await withPatience(driven.connected, () => `Neovim did not start.\n${stderr}`);
   } catch (error) {
     await close();
     throw error;
   }
   const lua = <R>(source: string, argument?: unknown) =>
-    withLimit(driven.ask(source, argument) as Promise<R>, 20_000, () => `No answer: ${source}\n${stderr}`);
+    withPatience(driven.ask(source, argument) as Promise<R>, () => `No answer: ${source}\n${stderr}`);
   return {
     folder,
     lua,
-    until: (source, fits = Boolean) => poll(() => lua(source), fits, 15_000),
+    until: (source, fits = Boolean) => poll(() => lua(source), fits),
     type: (keys) => lua('vim.api.nvim_input(...)', keys),
     told: () => lua('return _G.told'),
     close,

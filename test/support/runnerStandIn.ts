@@ -5,6 +5,7 @@ import {
   type ScriptedRunnerOptions as StandInOptions,
   startScriptedRunner,
 } from './runner/scriptedRunner.ts';
+import { patience } from './waiting.ts';
 
 export type { RecordedRequest } from './runner/requestLog.ts';
 export type { StandInModel } from './runner/standInModel.ts';
@@ -45,7 +46,7 @@ export async function startStandIn(options: StandInOptions = {}): Promise<Runner
     ...createVocabulary((answer) => orders.push({ answer, left: 1 })),
     on: (path, times = 1, fits) =>
       createVocabulary((answer) => orders.push({ path, fits, answer, left: times })),
-    waitFor: (fits, timeout = 20_000) => waitForRequest({ runner, waiters }, fits, timeout),
+    waitFor: (fits, timeout = patience) => waitForRequest({ runner, waiters }, fits, timeout),
     bodies: (path) => runner.requests.filter((request) => request.path === path).map(({ body }) => body),
   };
 }

@@ -52,6 +52,5 @@ export async function untilDead(service: DocsService, token: string): Promise<vo
   await poll(
     () => service.get('/api/v1/docs', token),
     ({ status }) => status === 401,
-    10_000,
   );
 }
