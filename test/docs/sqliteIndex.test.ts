@@ -19,9 +19,6 @@ const ignore = () => undefined;
 const openSqlite = (file = newFile(), more = {}) => createSqliteIndex({ file, worker, log: ignore, ...more });
 const isOnNewerNode = Number(process.versions.node.split('.')[0]) >= 24;
 
-// The suite runs twice, on a machine that may be busy.
-t.setTimeout(120_000);
-
 t.test('SQLite', async (t) => documentIndexContract(t, async () => openSqlite()));
 
 t.test('the file of SQLite', async (t) => {

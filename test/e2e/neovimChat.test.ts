@@ -8,7 +8,6 @@ import { pictures } from '../support/pictures.ts';
 import { poll } from '../support/waiting.ts';
 
 const parts = needs('neovim');
-t.setTimeout(120_000);
 
 const able = { name: 'able:latest', capabilities: ['completion', 'tools'] } as const;
 const models = [{ ...able, contextLength: 131_072, capabilities: [...able.capabilities] }];

@@ -4,7 +4,6 @@ import { startWithRunner } from '../support/neovimChat.ts';
 import { needs } from '../support/parts.ts';
 
 const parts = needs('neovim');
-t.setTimeout(120_000);
 
 const models = [{ name: 'able:latest', capabilities: ['completion' as const], contextLength: 131_072 }];
 

@@ -10,7 +10,6 @@ import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { poll } from '../support/waiting.ts';
 
 const parts = needs('neovim');
-t.setTimeout(120_000);
 
 const standIn = resolve('test/support/engineStandIn.cjs');
 

@@ -15,7 +15,6 @@ import { startStandIn } from '../support/runnerStandIn.ts';
 import { patience } from '../support/waiting.ts';
 
 const parts = needs('neovim');
-t.setTimeout(120_000);
 
 const line = 'return vim.api.nvim_get_current_line()';
 const ghost = `
