@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os';
 import { basename, dirname } from 'node:path';
 
 /** Seconds until a file that does not end is stopped and counts as failed. */
-const limit = 1200;
+const limit = 2400;
 /** Tests wait for other processes for a part of their time, so there is one more than cores. */
 const jobs = availableParallelism() + 1;
 
