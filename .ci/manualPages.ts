@@ -40,7 +40,7 @@ export function runnerManual(): string {
       'Environment',
       item('OLLAMA_HOST', 'the address of the runner, unless --server names one'),
       item('VISUAL, EDITOR', 'the editor for long prompts'),
-      item('NO_COLOR', 'If it is set, nothing has a colour.'),
+      item('NO_COLOR', 'If it is set, the output has no colours.'),
     ),
     section(
       'Files',

@@ -18,17 +18,17 @@ const chapters = [
   ['llama', 'A real llama-server'],
   ['engine', 'The engine'],
   ['mixedLoad', 'Mixed load'],
-  ['hostile', 'A runner that sends the worst'],
+  ['hostile', 'A hostile runner'],
   ['tools', 'Tools of MCP servers'],
   ['sessions', 'Conversations that last'],
   ['stream', 'Reading what a model writes'],
   ['completion', 'Completion as you type'],
-  ['models', 'The care of models'],
+  ['models', 'Model management'],
   ['vscode', 'VS Code'],
   ['docsRest', 'The document service'],
   ['docsIndex', 'Search'],
   ['docsMeaning', 'Search by meaning'],
-  ['docsQuality', 'How good the order of a search is'],
+  ['docsQuality', 'The quality of search results'],
   ['docsMcp', 'Search by agents'],
   ['docsPdf', 'PDF'],
   ['docsFormats', 'EPUB'],
@@ -45,9 +45,9 @@ description: What the parts of Runner cost, beside the least that the work can c
 
 # Performance
 
-Each figure stands beside the least that the work can cost: the same request without the daemon, a bare Node, a scanner that reads each character once. Where peers were measured, theirs stand there too. The last column has the goal, where the project has set itself one.
+Each figure stands beside the least that the work can cost, such as the same request without the daemon, a bare Node, or a scanner that reads each character once. If peers were measured, their figures stand there too. The last column has the goal, if the project has set one.
 
-Timings depend on the machine, so each chapter names it. Ratios were measured in turns in one run and hardly depend on it. \`npm run bench\` prints every figure on your machine; the command over each table prints that table alone. \`npm run performance -- --measure\` makes this page and its pictures anew.
+Timings depend on the machine, so each chapter names it. Both sides of a ratio were measured in turns in one run, so ratios hardly depend on the machine. \`npm run bench\` prints every figure on your machine; the command at the top of a chapter prints the tables of that chapter alone. \`npm run performance -- --measure\` measures everything again, and rewrites this page and its pictures.
 `;
 
 if (values.measure) measure(positionals);

@@ -113,7 +113,7 @@ export const settings = {
   exclude: {
     schema: () => exact(globs()),
     default: [],
-    says: 'Globs of files whose text is never sent unless you attach the file, such as `**/private/**`: at most 1,000 characters each, and 10,000 in total. The same applies to files that look like secrets.',
+    says: 'Globs of files whose text is sent only if you attach the file, such as `**/private/**`: at most 1,000 characters each, and 10,000 in total. The same applies to files that look like secrets.',
   },
   streamLogs: {
     schema: () => exact(z.boolean()),
@@ -147,7 +147,7 @@ export const settings = {
     schema: () => exact(z.object({ keepRunning: z.exactOptional(z.boolean()) })),
     default: { keepRunning: false },
     isGroup: true,
-    says: 'With `keepRunning`, what Runner has started on this machine goes on running after the last program that uses it has ended, until `runner engine stop`.',
+    says: 'If `keepRunning` is true, what Runner has started on this machine keeps running after the last program that uses it has ended, until `runner engine stop`.',
   },
   mcpServers: {
     schema: toolServers,

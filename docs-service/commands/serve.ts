@@ -30,7 +30,7 @@ export const serveCommand = defineCommand({
 export const mcpCommand = defineCommand({
   usage: 'mcp',
   summary:
-    'Serves the library to one agent by MCP on standard input and output, without drafts. It needs neither a token nor "serve".',
+    'Serves the library to one agent over MCP, on standard input and output, without drafts. It needs neither a token nor "serve".',
   words: 0,
   options: { ...placeOptions, ...embeddingsOptions },
   async run({ values }, context) {

@@ -19,7 +19,7 @@ if (process.argv[2] === 'serve') serve();
 else await main();
 
 async function main(): Promise<void> {
-  section('The care of models (medians)');
+  section('Model management (medians)');
   parse();
   const server = fork(self, ['serve'], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const url = await new Promise<string>((resolve) =>

@@ -1201,7 +1201,7 @@ t.test('--continue and --session continue a conversation', async (t) => {
     t.match(
       run.stdout.plain().replace(/\s+/g, ' '),
       new RegExp(
-        `"runner chat${named} --continue" goes on .*"runner chat${named} --session ${rivers.id}" at any`,
+        `"runner chat${named} --continue" continues .*"runner chat${named} --session ${rivers.id}" at any`,
       ),
     );
   }
@@ -1328,7 +1328,7 @@ t.test('a conversation without a turn is not offered to go on with', async (t) =
     }
     run.type('\u0004');
     t.equal(await run.ended, 0);
-    t.equal(/goes on with this conversation/.test(run.stdout.plain()), question !== '');
+    t.equal(/continues this conversation/.test(run.stdout.plain()), question !== '');
   }
 });
 

@@ -61,7 +61,7 @@ export const flags = {
     short: 'f',
     multiple: true,
     value: 'FILE',
-    summary: 'a text or a picture that goes along with the prompt; several are allowed',
+    summary: 'a text or a picture to send with the prompt; several are allowed',
     offers: 'files',
   },
   image: {
@@ -85,7 +85,7 @@ export const flags = {
     offers: 'files',
   },
   context: { type: 'string', value: 'N', summary: 'tokens of the context window' },
-  threads: { type: 'string', value: 'N', summary: 'threads that compute' },
+  threads: { type: 'string', value: 'N', summary: 'how many threads compute' },
   option: {
     type: 'string',
     multiple: true,
@@ -107,9 +107,9 @@ export const flags = {
     summary: 'tools that may be called without a question, also as a list; several are allowed',
     offers: 'tools',
   },
-  continue: { type: 'boolean', summary: 'goes on with the last conversation of this folder' },
-  session: { type: 'string', value: 'ID', summary: 'goes on with this conversation', offers: 'sessions' },
-  resume: { type: 'boolean', summary: 'lets you choose and search the conversation to go on with' },
+  continue: { type: 'boolean', summary: 'continues the last conversation of this folder' },
+  session: { type: 'string', value: 'ID', summary: 'continues this conversation', offers: 'sessions' },
+  resume: { type: 'boolean', summary: 'lets you search the conversations, and choose one to continue' },
   fork: {
     type: 'string',
     value: 'ID',
@@ -125,7 +125,7 @@ export const flags = {
     summary: 'how long the model stays loaded, such as 10m; negative means forever',
   },
   cloud: { type: 'boolean', summary: 'the cloud models' },
-  refresh: { type: 'boolean', summary: 'asks the catalog, whatever is known' },
+  refresh: { type: 'boolean', summary: 'gets the newest list from the catalog' },
   'no-browser': { type: 'boolean', summary: 'shows the address of a login, and opens no browser' },
   server: {
     type: 'string',
@@ -133,7 +133,7 @@ export const flags = {
     summary: 'the runner, or its name in "servers"; else OLLAMA_HOST, else http://127.0.0.1:11434',
     offers: 'servers',
   },
-  practice: { type: 'boolean', summary: 'the built-in practice runner answers, which is no language model' },
+  practice: { type: 'boolean', summary: 'the built-in practice runner answers, not a language model' },
   json: { type: 'boolean', summary: 'one JSON object a line on standard output' },
   help: { type: 'boolean', short: 'h', summary: 'shows the flags of a command' },
   version: { type: 'boolean', short: 'v', summary: 'shows the version' },

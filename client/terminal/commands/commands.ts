@@ -66,7 +66,7 @@ export const commands: Commands = new Map<string, Command>([
     'prompts',
     {
       usage: 'prompts [allow|refuse]',
-      summary: 'your prompts, which "/name" sends; "allow" lets those of this folder count',
+      summary: 'your prompts, which "/name" sends; "allow" allows those of this folder',
       group: 'Talking',
       words: { min: 0, max: 1, meaning: '"allow" or "refuse"', offers: promptWords },
       run: runPrompts,
@@ -122,7 +122,7 @@ export const commands: Commands = new Map<string, Command>([
     'library',
     {
       usage: 'library [--cloud] [QUERY]',
-      summary: 'what there is to pull',
+      summary: 'the models that you can pull',
       group: 'Models',
       words: { ...anyWords, meaning: 'what to look for' },
       flags: ['cloud', 'refresh'],
@@ -133,7 +133,7 @@ export const commands: Commands = new Map<string, Command>([
     'pull',
     {
       usage: 'pull M',
-      summary: 'downloads a model, or what is new of it',
+      summary: 'downloads a model, or updates it',
       group: 'Models',
       words: { ...oneModel, offers: 'library' },
       run: pullModel,
@@ -220,7 +220,7 @@ export const commands: Commands = new Map<string, Command>([
     'engine',
     {
       usage: 'engine WORD [MODEL]',
-      summary: 'a runner of its own, for whoever has none: install, start …',
+      summary: 'a runner of its own, if you have none: install, start …',
       group: 'This machine',
       words: { ...anyWords, min: 1, meaning: engineWords.join(', '), offers: engineWords, further: [] },
       flags: [['yes', 'fetches without a question'], 'context', 'threads'],
@@ -238,7 +238,7 @@ export const commands: Commands = new Map<string, Command>([
     'doctor',
     {
       usage: 'doctor',
-      summary: 'what would go wrong, and how to mend it',
+      summary: 'problems, and how to fix them',
       group: 'This machine',
       run: runDoctor,
     },

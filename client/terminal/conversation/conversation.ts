@@ -81,7 +81,7 @@ async function sayHowToGoOn(
   const command = `runner chat${runner}`;
   await stdout.writeText(
     stdout.style.dim(
-      `"${command} --continue" goes on with this conversation; "${command} --session ${session.id}" at any time.`,
+      `"${command} --continue" continues this conversation; "${command} --session ${session.id}" at any time.`,
     ),
   );
 }

@@ -105,7 +105,7 @@ const commands: ReadonlyMap<string, SlashCommand> = new Map<string, SlashCommand
     'file',
     {
       usage: '/file FILE',
-      summary: 'a text that goes along with the next prompt',
+      summary: 'a text to send with the next prompt',
       offers: 'files',
       run: attachFile,
     },
@@ -114,7 +114,7 @@ const commands: ReadonlyMap<string, SlashCommand> = new Map<string, SlashCommand
     'image',
     {
       usage: '/image FILE',
-      summary: 'a picture that goes along with the next prompt',
+      summary: 'a picture to send with the next prompt',
       offers: 'files',
       run: attachImage,
     },
@@ -138,7 +138,11 @@ const commands: ReadonlyMap<string, SlashCommand> = new Map<string, SlashCommand
   ],
   [
     'fork',
-    { usage: '/fork [TURNS]', summary: 'goes on in a copy with all turns, or the first ones', run: forkHere },
+    {
+      usage: '/fork [TURNS]',
+      summary: 'continues in a copy with all turns, or the first ones',
+      run: forkHere,
+    },
   ],
   ['title', { usage: '/title [TITLE]', summary: 'shows the title, or sets it', run: changeTitle }],
   [
@@ -159,7 +163,7 @@ const commands: ReadonlyMap<string, SlashCommand> = new Map<string, SlashCommand
   ],
   [
     'save',
-    { usage: '/save FILE', summary: 'writes the last answer into a file', offers: 'files', run: saveAnswer },
+    { usage: '/save FILE', summary: 'writes the last answer to a file', offers: 'files', run: saveAnswer },
   ],
   [
     'stats',
