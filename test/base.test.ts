@@ -22,12 +22,14 @@ import { createSharedWork } from '../protocol/base/sharedWork.ts';
 import { anyOf, count, cutText, escapeMarkup, plainEnds } from '../protocol/base/text.ts';
 import { userConfigFile, userPrompts } from '../protocol/base/userFolders.ts';
 import { parseYamlMap } from '../protocol/base/yamlMap.ts';
+import { refusalOf } from '../protocol/messages/abilities.ts';
 import { adviceCodes, configurationAdvice, userConfiguration } from '../protocol/messages/advice.ts';
 import * as chatMessages from '../protocol/messages/chat.ts';
 import * as completionMessages from '../protocol/messages/completion.ts';
 import * as editMessages from '../protocol/messages/edit.ts';
 import * as elicitMessages from '../protocol/messages/elicit.ts';
 import * as engineMessages from '../protocol/messages/engine.ts';
+import { describeFetch, engineNames } from '../protocol/messages/engine.ts';
 import { errorCodes, retryableKinds } from '../protocol/messages/errors.ts';
 import * as filesMessages from '../protocol/messages/files.ts';
 import * as initializeMessages from '../protocol/messages/initialize.ts';
@@ -39,6 +41,7 @@ import * as promptsMessages from '../protocol/messages/prompts.ts';
 import * as sessionsMessages from '../protocol/messages/sessions.ts';
 import * as settingsMessages from '../protocol/messages/settings.ts';
 import * as statusMessages from '../protocol/messages/status.ts';
+import { describeFound, nameAfter } from '../protocol/messages/status.ts';
 import * as toolsMessages from '../protocol/messages/tools.ts';
 
 t.test('text is cut between characters, counted and escaped', async (t) => {
@@ -122,6 +125,8 @@ t.test('a map in YAML keeps what its author wrote, and says where it is wrong', 
     ['a', 'The head must be a list of "key: value" lines.'],
     ['a: 1\nb: [x\nc: 2\n', 'The head is not valid YAML: the [ in line 3 has no closing ].', 3],
     ['a: "x\n', 'The head is not valid YAML: the " in line 2 has no closing ".', 2],
+    ['\na: {x\n', 'The head is not valid YAML: the { in line 3 has no closing }.', 3],
+    ["a: 'x\n", "The head is not valid YAML: the ' in line 2 has no closing '.", 2],
     ['a: 1\na: 2\n', 'The head is not valid YAML: the key "a" occurs twice.'],
     ['a: 1\n---\nb: 2\n', 'The head is not valid YAML: a line "---" begins a second document in it.'],
   ];
@@ -206,6 +211,7 @@ t.test('names a few letters away are found, best first', async (t) => {
     t.equal(editDistance(other, one), distance, `${other} ${one}`);
   }
   t.strictSame(nearestNames('lsit', ['list', 'show', 'last', 'stop-list']), ['list', 'last']);
+  t.strictSame(nearestNames('lsit', ['last', 'lit', 'list', 'sit']), ['lit', 'list', 'sit'], 'best first');
   t.strictSame(nearestNames('llama', ['codellama', 'gemma', 'llama']), ['codellama', 'llama']);
   t.strictSame(nearestNames('xyzzy', ['list']), []);
   t.strictSame(nearestNames('LIST', ['Lists', 'listing', 'lost', 'last', 'l']), ['Lists', 'listing', 'lost']);
@@ -629,7 +635,7 @@ t.test('code is read line by line, and two readers do not see each other', async
   t.strictSame(kindsOf(['"""a', '', 'b"""'], 'py'), [['string'], [], ['string']]);
   const [one, other] = [createCodeReader('js'), createCodeReader('js')];
   one?.line('a = b');
-  t.strictSame(other?.line('/a/'), [{ text: '/a/', kind: 'string' }], 'a pattern, not a division');
+  t.strictSame(other?.line('\\/a/')[1], { text: '/a/', kind: 'string' }, 'a pattern, not a division');
 });
 
 t.test('code has kinds, unless a line is too long for its parser', async (t) => {
@@ -642,10 +648,11 @@ t.test('code has kinds, unless a line is too long for its parser', async (t) => 
   ]);
   t.equal(read('a', 'no language'), undefined);
   t.strictSame(read(''), []);
+  const isPlain = (text: string) => t.strictSame(read(text), [{ text, kind: undefined }], 'a longer one');
   t.ok(kinds(`let ${'a'.repeat(296)}`), 'the longest line');
-  t.notOk(kinds(`let ${'a'.repeat(297)}`), 'a longer one');
+  isPlain(`let ${'a'.repeat(297)}`);
   t.ok(kinds(`let${' '.repeat(20)}a`), 'the longest gap');
-  t.notOk(kinds(`let${' '.repeat(21)}a`), 'a longer one');
+  isPlain(`let${' '.repeat(21)}a`);
   t.ok(kinds(`${' '.repeat(100)}let a`), 'an indentation');
 });
 
@@ -685,6 +692,37 @@ t.test('what the messages of the protocol are called is what docs/PROTOCOL.md sa
     [...advice.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, code]) => code).sort(),
     [...adviceCodes].sort(),
   );
+});
+
+t.test('sentences about what a runner is and what it cannot do', async (t) => {
+  const found = { url: 'http://a', product: 'ollama', models: 1 } as const;
+  t.equal(describeFound(found), 'Ollama answers at http://a. It has 1 model.');
+  t.equal(
+    describeFound({ ...found, product: 'vllm', models: 0 }),
+    'vLLM answers at http://a. It has 0 models.',
+  );
+  t.equal(
+    describeFound({ url: 'http://a', product: 'other' }),
+    'A runner answers at http://a. It wants a token.',
+  );
+  t.equal(nameAfter({ product: 'ollama' }), 'It is Ollama.');
+  t.strictSame([nameAfter({ product: 'other' }), nameAfter({})], ['', '']);
+  const refusals = [
+    refusalOf('vllm', 'pull'),
+    refusalOf('other', 'logs', 'http://a'),
+    refusalOf('lmstudio', 'unload', 'http://b'),
+  ];
+  t.strictSame(refusals, [
+    'vLLM cannot download models. Start it with the model that you want.',
+    'This server at http://a cannot show its log. Read it where the server was started.',
+    'LM Studio at http://b cannot unload models on request. Do it in LM Studio itself.',
+  ]);
+  const fetchable = { bytes: 5_240_000, packages: 2, licenses: 'MIT (2)', from: 'x', folder: '/f' };
+  t.equal(
+    describeFetch({ ...fetchable, isThere: false }),
+    'This fetches about 5.2 MB (2 packages; licenses: MIT (2)) from x, into /f.',
+  );
+  t.strictSame(Object.values(engineNames), ["Runner's own engine", 'llama-server', 'Ollama']);
 });
 
 t.test('advice in the words of a configuration file', async (t) => {
