@@ -98,6 +98,7 @@ t.test('addresses: public ones, this machine, and the ones that were checked', a
     fixedLookup(addresses)('x', { all }, (_error, address, family) => answers.push([address, family]));
   look(['2606::1', '1.1.1.1'], false);
   look(['1.1.1.1', '2606::1'], true);
+  look([], false);
   t.strictSame(answers, [
     ['2606::1', 6],
     [
@@ -107,6 +108,7 @@ t.test('addresses: public ones, this machine, and the ones that were checked', a
       ],
       undefined,
     ],
+    ['', 4],
   ]);
 });
 
@@ -127,6 +129,11 @@ t.test('a map in YAML keeps what its author wrote, and says where it is wrong', 
     ['a: "x\n', 'The head is not valid YAML: the " in line 2 has no closing ".', 2],
     ['\na: {x\n', 'The head is not valid YAML: the { in line 3 has no closing }.', 3],
     ["a: 'x\n", "The head is not valid YAML: the ' in line 2 has no closing '.", 2],
+    [
+      'a: b: c\nd: 1\n',
+      'The head is not valid YAML: Nested mappings are not allowed in compact mappings in line 2.',
+      2,
+    ],
     ['a: 1\na: 2\n', 'The head is not valid YAML: the key "a" occurs twice.'],
     ['a: 1\n---\nb: 2\n', 'The head is not valid YAML: a line "---" begins a second document in it.'],
   ];

@@ -4,20 +4,21 @@ import fc from 'fast-check';
 import t from 'tap';
 import { createLog } from '../../daemon/base/log.ts';
 import { validate } from '../../daemon/base/validate.ts';
-import { createConfiguration } from '../../daemon/config/configuration.ts';
+import { createConfiguration, readHost } from '../../daemon/config/configuration.ts';
 import { effectiveSettings } from '../../daemon/config/effectiveSettings.ts';
 import { indexOfFault } from '../../daemon/config/jsonFault.ts';
 import { schemaFor } from '../../daemon/config/settings.ts';
 import { createSettingsReader } from '../../daemon/config/settingsReader.ts';
 import {
   emptyUserConfig,
+  enabledServers,
   openUserFile,
   parseUserConfig,
   type UserConfig,
   unusableUserConfig,
 } from '../../daemon/config/userFile.ts';
 import { keepHost } from '../../daemon/config/userHost.ts';
-import type { RunnerOptions } from '../../protocol/messages/settings.ts';
+import { listSettingsRequest, type RunnerOptions } from '../../protocol/messages/settings.ts';
 import { setHostRequest } from '../../protocol/messages/status.ts';
 import { startPair } from '../support/daemonPair.ts';
 import { failsWith } from '../support/failsWith.ts';
@@ -303,6 +304,8 @@ t.test("the host is written into the user's own configuration, and nothing of it
   await t.rejects(keepHost(await start(broken), url), failsWith(wrong));
   t.equal(readFileSync(broken, 'utf8'), '{ "host": ', 'it stays as it is');
   await t.rejects(keepHost(await start(join(folder, 'a'), true), url), failsWith({ kind: 'not-supported' }));
+  const unread = { kind: 'invalid-request', message: /cannot be read: it is not a regular file\. Mend that/ };
+  await t.rejects(keepHost({ ...(await start(join(folder, 'a'))), path: folder }, url), failsWith(unread));
 });
 
 t.test('the place of a fault in JSON is found, whatever the fault is', async (t) => {
@@ -465,6 +468,54 @@ t.test('which settings count, who set them, and no secret', (t) => {
   t.ok(nothing.every(({ from }) => from === 'default'));
   t.match(nothing[0], { name: 'host', value: 'http://127.0.0.1:11434' });
   t.end();
+});
+
+t.test('a client asks which settings count', async (t) => {
+  const folder = await temporaryFolder(t);
+  mkdirSync(join(folder, 'runner'));
+  const path = join(folder, 'runner', 'config.json');
+  writeFileSync(path, '{"keepAlive": "5m", "host": "http://file:1", "builtinTools": true}');
+  const pair = { env: { XDG_CONFIG_HOME: folder }, readsUserSettings: true };
+  const daemon = await startPair({ host: 'http://127.0.0.1:9', exclude: ['a'] }, pair);
+  t.teardown(() => daemon.close());
+  const result = await daemon.request(listSettingsRequest, {});
+  const counted = Object.fromEntries(
+    result.settings
+      .filter(({ from }) => from !== 'default')
+      .map(({ name, value, from }) => [name, [value, from]]),
+  );
+  t.strictSame(
+    [result.path, counted],
+    [
+      path,
+      {
+        host: ['http://127.0.0.1:9', 'client'],
+        keepAlive: ['5m', 'file'],
+        exclude: [['a'], 'client'],
+        builtinTools: [true, 'file'],
+      },
+    ],
+  );
+});
+
+t.test('a wrong address in the environment is reported, and counts as not set', async (t) => {
+  for (const nothing of [undefined, '', ' ']) t.strictSame(readHost(nothing), {});
+  t.strictSame(readHost(' box '), { host: 'http://box:11434' });
+  t.strictSame(readHost('ftp://box'), {
+    problem: 'OLLAMA_HOST is left out: the scheme "ftp" is not http or https. It counts as not set.',
+  });
+});
+
+t.test('the tool servers that are entered and not disabled have names', async (t) => {
+  const mcpServers = {
+    notes: { command: 'a' },
+    off: { command: 'b', disabled: true },
+    builtin: { command: 'c' },
+    web: { url: 'http://a', disabled: false },
+  };
+  const tools = { mcpServers, approvals: {} };
+  t.strictSame(enabledServers({ ...tools, builtinTools: true }), ['builtin', 'notes', 'web']);
+  t.strictSame(enabledServers({ ...tools, builtinTools: false }), ['notes', 'web']);
 });
 
 t.test('a client sets the host for all clients of its user', async (t) => {

@@ -14,7 +14,7 @@ import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
 import type { CompletionItem, Hover, PublishDiagnosticsParams } from 'vscode-languageserver/node';
-import { tryParameterValue } from '../../daemon/modelfile/checks.ts';
+import { checkModelfile, tryParameterValue } from '../../daemon/modelfile/checks.ts';
 import { createRequest } from '../../daemon/modelfile/create.ts';
 import { decodeModelfile, readModelfile, toParseResult } from '../../daemon/modelfile/modelfile.ts';
 import {
@@ -394,6 +394,8 @@ t.test('any text is read in linear time', async (t) => {
   const stops = readModelfile(`FROM a\n${'PARAMETER stop a\n'.repeat(90_000)}`).commands;
   const request = createRequest({ model: 'm', commands: stops, files: {}, adapters: {}, drafts: {} });
   t.equal((request.parameters['stop'] as string[]).length, 90_000);
+  const wrong = parseModelfile(`FROM a\n${'PARAMETER x 1\n'.repeat(1_100)}`);
+  t.equal(checkModelfile(wrong).length, 1_000, 'more than that nobody reads');
   const endless = readModelfile('FROM x\n'.repeat(150_000));
   t.equal(endless.commands.length, 100_000);
   t.match(endless.problems.at(-1)?.message ?? endless.problems[0]?.message, /at most/);

@@ -99,6 +99,9 @@ t.test('each message is written in one piece, and a client that is gone is an er
   t.strictSame(pieces, [frame(note(1, 'größer 🙂')), frame(note(2, 'größer 🙂'))], 'the answer was there');
   await t.rejects(writer.write(JSON.parse(note(3))), { message: 'gone' });
   t.match(problems, [{ message: 'gone' }]);
+  const ended = new PassThrough();
+  new FrameWriter(ended, { edge: (message) => message, trace: () => undefined }).end();
+  t.ok(ended.writableEnded);
 });
 
 t.test('a trace has each message on a line, without what is secret', async (t) => {
@@ -125,6 +128,15 @@ t.test('a trace has each message on a line, without what is secret', async (t) =
     ],
   );
   t.equal(statSync(path).mode & 0o777, 0o600);
+
+  let written = 0;
+  const count = () => written++;
+  const nowhere = createTrace(join(folder, 'none', 'trace.jsonl'), (text) => text, count);
+  for (let before = -1; before < written; await new Promise(setImmediate)) {
+    before = written;
+    nowhere('in', {});
+  }
+  t.ok(written > 0, 'a trace that cannot be written is given up, and nothing fails');
 });
 
 t.test('bytes that are not a frame are reported, and reading goes on', async (t) => {
@@ -808,7 +820,7 @@ t.test('an editor that has not taken a report gets no other, and may refuse a to
   let refuses = false;
   const connection = {
     sendNotification: (method: string, { token, value }: ProgressParams) => {
-      told.push([method, token, value.kind, value.message ?? '']);
+      told.push([method, token, value.kind, 'message' in value ? value.message : '']);
       if (!isSlow || value.kind !== 'report') return Promise.resolve();
       return new Promise<void>((resolve) => {
         take = resolve;
@@ -1121,6 +1133,15 @@ t.test('a wrong secret line is refused without being quoted', async (t) => {
     '{"origin":"http://a","secret":"plan\\nted"}',
     '{"origin":"http://a","secret":"planted","headers":{"a b":"c"}}',
     '{"origin":"http://a","secret":"planted","allowPlainHttp":"yes"}',
+    '{"origin":"http://a","secret":"planted","headers":{"a":"plan\\nted"}}',
+    '{"origin":"http://a","secret":"planted","headers":{"a":1}}',
+    '{"origin":"http://a","secret":"planted","headers":null}',
+    '{"origin":"http://a","secret":"planted","headers":"planted"}',
+    '{"origin":"http://a","secret":["planted"]}',
+    '{"origin":["http://a"],"secret":"planted"}',
+    '["planted"]',
+    'null',
+    '"planted"',
   ]) {
     t.notMatch(
       messageOf(() => parseSecretLine(line)),
@@ -1128,6 +1149,21 @@ t.test('a wrong secret line is refused without being quoted', async (t) => {
       line,
     );
   }
+});
+
+t.test('a secret line has what its author wrote, and nothing else', async (t) => {
+  const whole = { origin: 'http://a', secret: '', headers: { 'X-Key~': ' ~' }, allowPlainHttp: false };
+  for (const line of [whole, { origin: 'http://a', secret: null }])
+    t.strictSame(parseSecretLine(JSON.stringify({ ...line, more: 1 })), line);
+  const store = createSecretStore();
+  let set = 0;
+  store.onDidSet(() => set++);
+  store.set({ origin: 'https://a/path', secret: null, headers: { 'X-Key': 'abcd' } });
+  t.strictSame(store.headersFor('https://a'), { 'x-key': 'abcd' }, 'headers alone');
+  store.set({ origin: 'https://a', secret: 'abcde', headers: { Authorization: 'Basic x' } });
+  t.strictSame(store.headersFor('https://a/b'), { authorization: 'Basic x' }, 'its own way to log in');
+  t.equal(set, 2);
+  t.equal(store.redact('abcd and abc'), '*** and abc', 'the shortest secret that is one');
 });
 
 t.test('a listener that throws does not affect other listeners or the caller', async (t) => {
