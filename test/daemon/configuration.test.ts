@@ -18,8 +18,9 @@ import {
   unusableUserConfig,
 } from '../../daemon/config/userFile.ts';
 import { keepHost } from '../../daemon/config/userHost.ts';
+import { logNotification } from '../../protocol/messages/log.ts';
 import { listSettingsRequest, type RunnerOptions } from '../../protocol/messages/settings.ts';
-import { setHostRequest } from '../../protocol/messages/status.ts';
+import { setHostRequest, statusDidChange } from '../../protocol/messages/status.ts';
 import { startPair } from '../support/daemonPair.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
@@ -464,10 +465,45 @@ t.test('which settings count, who set them, and no secret', (t) => {
   t.match(client('host'), { value: 'far', from: 'client' });
   t.match(client('keepSessions'), { value: false, from: 'client' });
   t.match(client('sessionDays'), { value: 30, from: 'file' }, 'the stricter one counts');
+  const strict = { ...emptyUserConfig, sessions: { keepSessions: false, sessionDays: 30 } };
+  const both = (client: RunnerOptions) =>
+    effectiveSettings({ client, environmentHost: undefined, user: strict })
+      .filter(({ name }) => name in strict.sessions)
+      .map(({ value, from }) => [value, from]);
+  t.strictSame(both({ keepSessions: true, sessionDays: 30 }), [
+    [false, 'file'],
+    [30, 'client'],
+  ]);
+  t.strictSame(both({ sessionDays: 29 }), [
+    [false, 'file'],
+    [29, 'client'],
+  ]);
   const nothing = effectiveSettings({ client: {}, environmentHost: undefined, user: emptyUserConfig });
   t.ok(nothing.every(({ from }) => from === 'default'));
   t.match(nothing[0], { name: 'host', value: 'http://127.0.0.1:11434' });
   t.end();
+});
+
+t.test('an editor is asked for its settings at the start, and when it sends none', async (t) => {
+  let asked = 'http://127.0.0.1:9';
+  const daemon = await startPair(
+    {},
+    { settings: {}, answers: { 'workspace/configuration': () => [{ host: asked }] } },
+  );
+  t.teardown(() => daemon.close());
+  const told = ({ message }: { readonly message: string }) => /talks to (.*)\.$/.exec(message)?.[1];
+  const atStart = await new Promise((resolve) => {
+    const hear = (line: { readonly message: string }) => told(line) && resolve(told(line));
+    daemon.logs.forEach(hear);
+    daemon.on(logNotification, hear);
+  });
+  t.equal(atStart, 'http://127.0.0.1:9');
+  const later = new Promise<string>((resolve) =>
+    daemon.on(statusDidChange, ({ message }) => message.includes('127.0.0.1:7') && resolve(message)),
+  );
+  asked = 'http://127.0.0.1:7';
+  await daemon.connection.sendNotification('workspace/didChangeConfiguration', { settings: null });
+  t.match(await later, /No runner answers at http:\/\/127\.0\.0\.1:7\./);
 });
 
 t.test('a client asks which settings count', async (t) => {
