@@ -320,6 +320,40 @@ t.test('what answers at an address is recognised', async (t) => {
   t.equal(actual, accepted, 'test/fixtures/golden/recognised.json (ACCEPT=1 takes what is)');
 });
 
+t.test('the only model of a server has what its properties say, and a mark of them', async (t) => {
+  const caps = { supports_tools: true };
+  const standIn = await startOpenaiStandIn(llamaRoutes('m', { caps, template: 'a' }), llamaHeaders);
+  const transport = transportTo(standIn.url);
+  t.teardown(async () => {
+    await transport.close();
+    await standIn.close();
+  });
+  const { runner } = await recognise({ name: 'default', url: standIn.url }, transport, never);
+  const list = async (routes: object = {}) => {
+    Object.assign(standIn.routes, routes);
+    const { models, leftOut } = await runner.list(never);
+    t.equal(leftOut, 0);
+    return models.map(({ mark, ...model }) => ({ model, mark: mark ?? '' }));
+  };
+  const [{ model, mark } = { model: {}, mark: '' }] = await list();
+  const said = {
+    ...{ name: 'm', aliases: ['m'], size: 96_576_768, allocatedContext: 4_096, maximumContext: 8_192 },
+    ...{ slots: 1, capabilities: ['completion', 'tools'], parameterSize: '134.5M', quantization: 'Q4_1' },
+  };
+  t.strictSame(model, said);
+  t.match(mark, /^[\da-f]{64}$/);
+  t.strictSame(await list(llamaRoutes('m', { caps, template: 'a', slots: 2, window: 9 })), [
+    { model: { ...said, slots: 2, allocatedContext: 9 }, mark },
+  ]);
+  const marks = new Set([mark]);
+  for (const other of [{ caps, template: 'b' }, { template: 'a' }, { caps }])
+    for (const { mark: changed } of await list(llamaRoutes('m', other))) marks.add(changed);
+  t.equal(marks.size, 4, 'another template, or other abilities, is another model');
+  const { slots: _, capabilities: __, ...alone } = said;
+  const router = { ...llamaRoutes('m'), 'GET /props': { role: 'router' } };
+  t.strictSame(await list(router), [{ model: alone, mark: '' }], 'a router has no only model');
+});
+
 async function startDaemon(t: Test, standIn: OpenaiStandIn, options: object = {}) {
   const daemon = await startPair({ host: `${standIn.url}/v1`, ...options });
   t.teardown(async () => {
