@@ -57,7 +57,10 @@ interface SecretLineSink {
   onProblem(problem: string): void;
 }
 
-/** Reads lines from the descriptor until it ends. Settles with the first line or an error, or after a moment without one. */
+/**
+ * Reads lines from the descriptor until it ends. Settles with the first line or an error, or after a moment without
+ * either.
+ */
 function readSecretsDescriptor(fd: number, { set, onProblem }: SecretLineSink): Promise<void> {
   return new Promise((resolve) => {
     // Lines that have arrived by then are read first, even if the process was busy all the time.

@@ -440,7 +440,7 @@ t.test('a runner that hangs does not hide the catalog, and only a runner with on
     } as never,
     installed: () => installed(),
   });
-  const ask = (method: string) => answers.get(method)?.({ server: 's', query: 'q' }, signal);
+  const ask = async (method: string) => answers.get(method)?.({ server: 's', query: 'q' }, signal);
   t.strictSame(await ask('runner/models/library'), { entries: [] });
   installed = () => new Promise(() => undefined);
   const late = ask('runner/models/cloud');
