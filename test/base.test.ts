@@ -1,12 +1,18 @@
+import { getEventListeners } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
 import { durationSeconds } from '../daemon/base/duration.ts';
+import { linkedSignal, orAborted, withTimeLimit } from '../protocol/base/abort.ts';
 import { readBounded, TooLargeError } from '../protocol/base/boundedBody.ts';
+import { formatBytes, formatShare } from '../protocol/base/bytes.ts';
 import { createCodeReader } from '../protocol/base/codeTokens.ts';
 import { escapeControlsInJson, showControls, showLine } from '../protocol/base/controlCharacters.ts';
 import { editDistance, nearestNames } from '../protocol/base/editDistance.ts';
 import { messageOf, stackOf } from '../protocol/base/errorText.ts';
 import { expectationOf } from '../protocol/base/expectation.ts';
+import { parseFrontMatter } from '../protocol/base/frontMatter.ts';
 import { isRecord, tryJson } from '../protocol/base/json.ts';
 import { LineSplitter } from '../protocol/base/lineSplitter.ts';
 import { isLoopbackHost } from '../protocol/base/loopback.ts';
@@ -16,7 +22,27 @@ import { createSharedWork } from '../protocol/base/sharedWork.ts';
 import { anyOf, count, cutText, escapeMarkup, plainEnds } from '../protocol/base/text.ts';
 import { userConfigFile, userPrompts } from '../protocol/base/userFolders.ts';
 import { parseYamlMap } from '../protocol/base/yamlMap.ts';
-import { configurationAdvice, userConfiguration } from '../protocol/messages/advice.ts';
+import { refusalOf } from '../protocol/messages/abilities.ts';
+import { adviceCodes, configurationAdvice, userConfiguration } from '../protocol/messages/advice.ts';
+import * as chatMessages from '../protocol/messages/chat.ts';
+import * as completionMessages from '../protocol/messages/completion.ts';
+import * as editMessages from '../protocol/messages/edit.ts';
+import * as elicitMessages from '../protocol/messages/elicit.ts';
+import * as engineMessages from '../protocol/messages/engine.ts';
+import { describeFetch, engineNames } from '../protocol/messages/engine.ts';
+import { errorCodes, retryableKinds } from '../protocol/messages/errors.ts';
+import * as filesMessages from '../protocol/messages/files.ts';
+import * as initializeMessages from '../protocol/messages/initialize.ts';
+import * as logMessages from '../protocol/messages/log.ts';
+import * as modelfileMessages from '../protocol/messages/modelfile.ts';
+import * as modelsMessages from '../protocol/messages/models.ts';
+import { progressNotification } from '../protocol/messages/progress.ts';
+import * as promptsMessages from '../protocol/messages/prompts.ts';
+import * as sessionsMessages from '../protocol/messages/sessions.ts';
+import * as settingsMessages from '../protocol/messages/settings.ts';
+import * as statusMessages from '../protocol/messages/status.ts';
+import { describeFound, nameAfter } from '../protocol/messages/status.ts';
+import * as toolsMessages from '../protocol/messages/tools.ts';
 
 t.test('text is cut between characters, counted and escaped', async (t) => {
   t.equal(cutText('abc', 3), 'abc');
@@ -72,6 +98,7 @@ t.test('addresses: public ones, this machine, and the ones that were checked', a
     fixedLookup(addresses)('x', { all }, (_error, address, family) => answers.push([address, family]));
   look(['2606::1', '1.1.1.1'], false);
   look(['1.1.1.1', '2606::1'], true);
+  look([], false);
   t.strictSame(answers, [
     ['2606::1', 6],
     [
@@ -81,6 +108,7 @@ t.test('addresses: public ones, this machine, and the ones that were checked', a
       ],
       undefined,
     ],
+    ['', 4],
   ]);
 });
 
@@ -99,6 +127,13 @@ t.test('a map in YAML keeps what its author wrote, and says where it is wrong', 
     ['a', 'The head must be a list of "key: value" lines.'],
     ['a: 1\nb: [x\nc: 2\n', 'The head is not valid YAML: the [ in line 3 has no closing ].', 3],
     ['a: "x\n', 'The head is not valid YAML: the " in line 2 has no closing ".', 2],
+    ['\na: {x\n', 'The head is not valid YAML: the { in line 3 has no closing }.', 3],
+    ["a: 'x\n", "The head is not valid YAML: the ' in line 2 has no closing '.", 2],
+    [
+      'a: b: c\nd: 1\n',
+      'The head is not valid YAML: Nested mappings are not allowed in compact mappings in line 2.',
+      2,
+    ],
     ['a: 1\na: 2\n', 'The head is not valid YAML: the key "a" occurs twice.'],
     ['a: 1\n---\nb: 2\n', 'The head is not valid YAML: a line "---" begins a second document in it.'],
   ];
@@ -120,6 +155,8 @@ t.test('whatever was thrown has a text', async (t) => {
   t.equal(messageOf(new Error('no')), 'no');
   t.equal(messageOf('no'), 'no');
   t.match(stackOf(new Error('no')), /^Error: no\n.* at /s);
+  t.equal(stackOf(Object.assign(new Error('no'), { stack: '' })), 'no', 'also without a stack');
+  t.equal(stackOf('no'), 'no');
 });
 
 t.test('bytes become lines however they are split', async (t) => {
@@ -181,6 +218,7 @@ t.test('names a few letters away are found, best first', async (t) => {
     t.equal(editDistance(other, one), distance, `${other} ${one}`);
   }
   t.strictSame(nearestNames('lsit', ['list', 'show', 'last', 'stop-list']), ['list', 'last']);
+  t.strictSame(nearestNames('lsit', ['last', 'lit', 'list', 'sit']), ['lit', 'list', 'sit'], 'best first');
   t.strictSame(nearestNames('llama', ['codellama', 'gemma', 'llama']), ['codellama', 'llama']);
   t.strictSame(nearestNames('xyzzy', ['list']), []);
   t.strictSame(nearestNames('LIST', ['Lists', 'listing', 'lost', 'last', 'l']), ['Lists', 'listing', 'lost']);
@@ -194,7 +232,9 @@ t.test('what a validator expected is said in plain words', async (t) => {
   t.equal(expectationOf({ keyword: 'minLength', limit: 1 }), 'must not be empty');
   t.equal(expectationOf({ keyword: 'maximum', limit: 3 }), 'must be at most 3');
   t.equal(expectationOf({ keyword: 'not' }), undefined);
+  t.equal(expectationOf({ keyword: 'type', type: 'null' }), 'must be null');
   t.equal(expectationOf({ keyword: 'type', type: 'date' }), 'must be of the type date');
+  t.equal(expectationOf({ keyword: 'type' }), 'must be of the type ');
   t.equal(expectationOf({ keyword: 'enum' }), 'must be one of ');
   t.equal(expectationOf({ keyword: 'minLength', limit: 2 }), 'must have at least 2 characters');
   t.equal(expectationOf({ keyword: 'maxLength', limit: 2 }), 'must have at most 2 characters');
@@ -239,6 +279,32 @@ t.test('work on one key runs in order, failed or not', async (t) => {
   await Promise.all([second, other, queue.settle()]);
   t.ok(done.indexOf('first') < done.indexOf('second'));
   t.equal(done.length, 3);
+});
+
+t.test('work waits for what is running, also once the work before that has ended', async (t) => {
+  const queue = new SerialQueue();
+  const done: string[] = [];
+  let finish: () => void = () => undefined;
+  const first = queue.run('a', () => done.push('first'));
+  const second = queue.run('a', async () => {
+    await new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    done.push('second');
+  });
+  await first;
+  // The first has been cleared away after these turns.
+  for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+  const third = queue.run('a', () => done.push('third'));
+  let hasSettled = false;
+  const settled = queue.settle().then(() => {
+    hasSettled = true;
+  });
+  for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+  t.strictSame([done, hasSettled], [['first'], false]);
+  finish();
+  await Promise.all([second, third, settled]);
+  t.strictSame(done, ['first', 'second', 'third']);
 });
 
 t.test('several callers share one piece of work', async (t) => {
@@ -288,6 +354,297 @@ t.test('whoever joins work gets its newest report at once, and every later one',
   t.strictSame(await Promise.all([first, second]), ['done', 'done']);
 });
 
+t.test('work ends when the last of its callers has left, or all of it is closed', async (t) => {
+  const work = createSharedWork<string, number>();
+  const begun: { readonly signal: AbortSignal; readonly report: (state: number) => void }[] = [];
+  const begin = (signal: AbortSignal, report: (state: number) => void) => {
+    begun.push({ signal, report });
+    return new Promise<string>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+  };
+  const [one, other] = [new AbortController(), new AbortController()];
+  const heard: string[] = [];
+  const left = work.join('a', begin, { signal: one.signal, report: (n) => heard.push(`one ${n}`) });
+  const stays = work.join('a', begin, { signal: other.signal, report: (n) => heard.push(`other ${n}`) });
+  await Promise.resolve();
+  begun[0]?.report(1);
+  one.abort(new Error('I left'));
+  await t.rejects(left, { message: 'I left' });
+  begun[0]?.report(2);
+  t.strictSame(heard, ['one 1', 'other 1', 'other 2'], 'who has left hears nothing more');
+  t.strictSame(
+    begun.map(({ signal }) => signal.aborted),
+    [false],
+    'it goes on for who is left',
+  );
+  other.abort(new Error('So did I'));
+  await t.rejects(stays, { message: 'So did I' });
+  t.strictSame(
+    begun.map(({ signal }) => signal.aborted),
+    [true],
+  );
+  await t.rejects(work.join('a', begin, { signal: one.signal }), { message: 'I left' }, 'it joins nothing');
+  const [again, third] = [work.join('a', begin), work.join('b', begin)];
+  await Promise.resolve();
+  work.close();
+  for (const closed of [again, third, work.join('c', begin)]) await t.rejects(closed, { name: 'AbortError' });
+  t.strictSame(
+    begun.map(({ signal }) => signal.aborted),
+    [true, true, true],
+    'and nothing starts any more',
+  );
+});
+
+t.test('work that is still ending does not take away what was started after it', async (t) => {
+  const work = createSharedWork<number>();
+  const ends: (() => void)[] = [];
+  let begun = 0;
+  const begin = () => {
+    begun += 1;
+    const mine = begun;
+    return new Promise<number>((resolve) => ends.push(() => resolve(mine)));
+  };
+  const leaving = new AbortController();
+  const first = work.join('a', begin, { signal: leaving.signal });
+  await Promise.resolve();
+  leaving.abort();
+  await t.rejects(first, { name: 'AbortError' });
+  const second = work.join('a', begin);
+  await Promise.resolve();
+  ends[0]?.();
+  await Promise.resolve();
+  const third = work.join('a', begin);
+  ends[1]?.();
+  t.strictSame([await second, await third, begun], [2, 2, 2]);
+});
+
+t.test('a signal follows others until it is told not to, and leaves nothing on them', async (t) => {
+  const listeners = (...signals: readonly AbortSignal[]) =>
+    signals.map((signal) => getEventListeners(signal, 'abort').length);
+  const [one, other] = [new AbortController(), new AbortController()];
+  const linked = linkedSignal(one.signal, other.signal);
+  t.strictSame([linked.signal.aborted, listeners(one.signal, other.signal)], [false, [1, 1]]);
+  other.abort('the other');
+  t.strictSame([linked.signal.aborted, linked.signal.reason], [true, 'the other']);
+  t.strictSame(listeners(one.signal, other.signal), [0, 0]);
+  t.equal(
+    linkedSignal(one.signal, other.signal).signal.reason,
+    'the other',
+    'also one that is aborted already',
+  );
+  const own = linkedSignal(one.signal);
+  own.abort('mine');
+  t.strictSame([own.signal.reason, listeners(one.signal)], ['mine', [0]]);
+  const free = linkedSignal(one.signal);
+  free.unlink();
+  const warnings: Error[] = [];
+  const hear = (warning: Error) => warnings.push(warning);
+  process.on('warning', hear);
+  const many = Array.from({ length: 20 }, () => linkedSignal(one.signal));
+  const first = many[0]?.signal ?? one.signal;
+  const further = Array.from({ length: 20 }, () => first.addEventListener('abort', () => undefined));
+  await setImmediate();
+  process.off('warning', hear);
+  t.strictSame([warnings, further.length], [[], 20], 'any number of parts may follow one signal');
+  one.abort();
+  t.strictSame([free.signal.aborted, ...new Set(many.map(({ signal }) => signal.aborted))], [false, true]);
+});
+
+t.test('whoever waits leaves with the reason of its signal, and a time limit is one', async (t) => {
+  const never = new Promise<never>(() => undefined);
+  const { signal } = new AbortController();
+  t.equal(await orAborted(Promise.resolve('done'), signal), 'done');
+  await t.rejects(orAborted(Promise.reject(new Error('failed')), signal), { message: 'failed' });
+  t.equal(getEventListeners(signal, 'abort').length, 0);
+  const leaving = new AbortController();
+  const waiting = orAborted(never, leaving.signal);
+  leaving.abort(new Error('left'));
+  await t.rejects(waiting, { message: 'left' });
+  await t.rejects(orAborted(Promise.reject(new Error('nobody hears it')), leaving.signal), {
+    message: 'left',
+  });
+  const limit = { limit: 1e6, reason: new Error('too late'), signal };
+  t.equal(await withTimeLimit(limit, async ({ aborted }) => aborted), false);
+  t.equal(getEventListeners(signal, 'abort').length, 0);
+  let given: AbortSignal | undefined;
+  const tooLong = withTimeLimit({ ...limit, limit: 0 }, (mine) => {
+    given = mine;
+    return never;
+  });
+  await t.rejects(tooLong, { message: 'too late' });
+  t.match(given, { aborted: true, reason: { message: 'too late' } });
+  let hasBegun = false;
+  const late = withTimeLimit({ ...limit, signal: leaving.signal }, async () => {
+    hasBegun = true;
+  });
+  await t.rejects(late, { message: 'left' });
+  t.notOk(hasBegun);
+});
+
+t.test('bytes are named in the unit that gives one to three digits', async (t) => {
+  const sizes: readonly (readonly [bytes: number, text: string])[] = [
+    [0, '0 B'],
+    [1, '1 B'],
+    [999, '999 B'],
+    [1_000, '1.0 kB'],
+    [99_949, '99.9 kB'],
+    [99_950, '100 kB'],
+    [999_499, '999 kB'],
+    [999_500, '1.0 MB'],
+    [5_240_000_000, '5.2 GB'],
+    [123e12, '123 TB'],
+    [5e15, '5000 TB'],
+  ];
+  for (const [bytes, text] of sizes) t.equal(formatBytes(bytes), text);
+  t.equal(formatShare(0, 800), '0 of 800 B');
+  t.equal(formatShare(12_345, 999_999), '0.0 of 1.0 MB');
+  t.equal(formatShare(50e6, 123e6), '50 of 123 MB');
+});
+
+t.test('front matter is split from a text, and its keys have lines', async (t) => {
+  const split = (text: string) => {
+    const { lineOf, ...rest } = parseFrontMatter(text);
+    return { ...rest, lines: ['a', 'b', 'c'].map(lineOf) };
+  };
+  const none = { values: {}, bodyLine: 1, lines: [1, 1, 1] };
+  for (const body of ['', 'a: 1\n', '----\na: 1\n---\n', ' ---\na: 1\n---\n', 'x\n---\na: 1\n---\n'])
+    t.strictSame(split(body), { ...none, body }, body);
+  t.strictSame(split('--- \t\r\na: 1\r\n"b" : 2\r\n--- \r\nbody\r\n---\r\n'), {
+    values: { a: '1', b: '2' },
+    body: 'body\r\n---\r\n',
+    bodyLine: 5,
+    lines: [2, 3, 1],
+  });
+  t.strictSame(split('---\n...'), { ...none, body: '', bodyLine: 2 });
+  t.strictSame(split("---\nx:\n  a: 1\n'b': y\n...\n\nbody"), {
+    ...{ values: { x: { a: '1' }, b: 'y' }, body: '\nbody', bodyLine: 6, lines: [1, 4, 1] },
+  });
+  t.throws(() => split('---\na: 1\n'), { message: 'The front matter has no closing line "---". Add it.' });
+  t.throws(() => split(`---\n# ${'x'.repeat(16_381)}\n`), /^The front matter has no closing/);
+  t.throws(
+    () => split(`---\n# ${'x'.repeat(16_382)}\n`),
+    /^The front matter is longer than 16384 characters\./,
+  );
+  t.throws(() => split('---\nb: [x\nc: 2\n---\n'), {
+    line: 2,
+    message: /^The front matter is not valid YAML/,
+  });
+});
+
+t.test('each label of a fence has the parser of its language', async (t) => {
+  const cases: readonly (readonly [labels: string, text: string, seen: string])[] = [
+    [
+      'js jsx mjs cjs javascript node',
+      'let a = "b" + 1 // c',
+      'let:keyword a:name "b":string 1:number // c:comment',
+    ],
+    [
+      'ts tsx mts cts typescript',
+      'let a: number = "b" // c',
+      'let:keyword a:name number:name "b":string // c:comment',
+    ],
+    ['json jsonc json5 jsonl', '{"a": null}', '"a":string null:number'],
+    [
+      'py python python3 pycon',
+      'def a(): return "b" # c',
+      'def:keyword a:name return:keyword "b":string # c:comment',
+    ],
+    [
+      'sh bash zsh shell console terminal shell-session fish',
+      'if true; then echo "a"; fi # c',
+      'if:keyword true:number then:keyword echo:name "a":string fi:keyword # c:comment',
+    ],
+    [
+      'go golang',
+      'func a() string { return "b" } // c',
+      'func:keyword string:keyword return:keyword "b":string // c:comment',
+    ],
+    ['rs rust', 'fn a() -> u8 { 1 } // c', 'fn:keyword a:name u8:number 1:number // c:comment'],
+    ['c h', 'int a = 1; // c', 'int:name 1:number // c:comment'],
+    [
+      'cpp c++ cc cxx hpp arduino',
+      'class A { bool a = true; }; // c',
+      'class:keyword A:name bool:name true:number // c:comment',
+    ],
+    [
+      'cs csharp c#',
+      'class A { string a = "b"; } // c',
+      'class:keyword A:name string:name "b":string // c:comment',
+    ],
+    ['java', 'class A { int a = 1; } // c', 'class:keyword A:name int:name 1:number // c:comment'],
+    ['kt kotlin', 'fun a(): Int = 1 // c', 'fun:keyword a:name Int:name 1:number // c:comment'],
+    ['scala', 'def a = "b" // c', 'def:keyword a:name "b":string // c:comment'],
+    ['dart', 'class A { int a = 1; } // c', 'class:keyword A:name int:name 1:number // c:comment'],
+    ['objc objective-c objectivec', '@interface A // c', '@interface:keyword A:name // c:comment'],
+    ['rb ruby', 'def a; nil; end # c', 'def:keyword a:name nil:keyword end:keyword # c:comment'],
+    ['yml yaml', 'a: true # c', 'a:number : :name # c:comment'],
+    ['toml', 'a = "b" # c', '"b":string # c:comment'],
+    ['ini properties env dotenv conf cfg', 'a=b', 'a:name'],
+    ['css', 'a { color: red; } /* c */', 'a:name red:keyword /* c */:comment'],
+    ['scss sass', '$a: 1px; // c', '$a:name 1px:number // c:comment'],
+    ['less', '@a: 1px; // c', '@a:name 1px:number // c:comment'],
+    ['html htm vue svelte', '<a href="b">c</a>', 'a:name "b":string a:name'],
+    ['xml svg xhtml', '<a href="b">c</a>', 'a:name "b":string a:name'],
+    [
+      'sql postgres postgresql mysql sqlite',
+      "select 'a' from b -- c",
+      "select:keyword 'a':string from:keyword -- c:comment",
+    ],
+    ['lua', 'local a = "b" -- c', 'local:keyword "b":string -- c:comment'],
+    ['diff patch', '+a', '+a:inserted'],
+    ['dockerfile docker containerfile', 'FROM a', 'FROM:keyword'],
+    ['pl perl', 'my $a = "b"; # c', 'my:name $a:name "b":string # c:comment'],
+    ['swift', 'let a = "b" // c', 'let:keyword a:name "b":string // c:comment'],
+    ['r', 'a <- TRUE # c', 'TRUE:number # c:comment'],
+    ['jl julia', 'function a() 1 end # c', 'function:keyword a:name 1:number end:keyword # c:comment'],
+    ['hs haskell', 'module A where -- c', 'module:keyword A:name where:keyword -- c:comment'],
+    ['ps1 powershell pwsh', 'if ($a) { 1 } # c', 'if:keyword 1:number # c:comment'],
+    ['nginx', 'server { listen 1; } # c', '# c:comment'],
+    ['cmake', 'set(a "b") # c', 'set:name "b":string # c:comment'],
+    [
+      'proto protobuf',
+      'message A { string a = 1; } // c',
+      'message:keyword string:keyword 1:number // c:comment',
+    ],
+    ['groovy gradle', 'def a = "b" // c', 'def:keyword "b":string // c:comment'],
+    ['clj cljs clojure', '(def a "b") ; c', 'def:keyword "b":string ; c:comment'],
+    ['elm', 'module A exposing (b)', 'module:keyword A:name exposing:keyword (:name ):name'],
+    ['erl erlang', '-module(a). % c', 'a:number % c:comment'],
+    ['ml ocaml', 'let a = "b" (* c *)', 'let:keyword "b":string (* c *):comment'],
+    ['fs fsharp f#', 'let a = "b" // c', 'let:keyword "b":string // c:comment'],
+    ['tex latex', '\\a{b} % c', '\\a:name % c:comment'],
+    ['diff', '-a', '-a:deleted'],
+    ['diff', '@@ -1 +1 @@', '@@ -1 +1 @@:name'],
+    ['js', '`a`', '`a`:string'],
+    ['ruby', ':a', ':a:number'],
+    ['tex', '$a$', '$:keyword $:keyword'],
+    ['html', '<!-- a -->', '<!-- a -->:comment'],
+    ['html', '<!doctype html>', '<!doctype html>:name'],
+    ['properties', '[a]', '[a]:name'],
+    ['python', '@a', '@:name a:name'],
+    ['clojure', '\\a', '\\a:string'],
+  ];
+  for (const [labels, text, seen] of cases)
+    for (const label of labels.split(' ')) {
+      const tokens = createCodeReader(label)?.line(text) ?? [];
+      t.equal(tokens.map((token) => token.text).join(''), text, label);
+      const shown = tokens.flatMap((token) => (token.kind ? [`${token.text}:${token.kind}`] : []));
+      t.equal(shown.join(' '), seen, label);
+    }
+  for (const label of ['', 'text', 'plain', '#', 'c++x']) t.equal(createCodeReader(label), undefined, label);
+});
+
+t.test('code is read line by line, and two readers do not see each other', async (t) => {
+  const kindsOf = (lines: readonly string[], label: string) => {
+    const reader = createCodeReader(label);
+    return lines.map((line) => reader?.line(line).map(({ kind }) => kind ?? '') ?? []);
+  };
+  t.strictSame(kindsOf(['/* a', '', 'b */ 1'], 'js'), [['comment'], [], ['comment', '', 'number']]);
+  t.strictSame(kindsOf(['"""a', '', 'b"""'], 'py'), [['string'], [], ['string']]);
+  const [one, other] = [createCodeReader('js'), createCodeReader('js')];
+  one?.line('a = b');
+  t.strictSame(other?.line('\\/a/')[1], { text: '/a/', kind: 'string' }, 'a pattern, not a division');
+});
+
 t.test('code has kinds, unless a line is too long for its parser', async (t) => {
   const read = (text: string, label = 'js') => createCodeReader(label)?.line(text);
   const kinds = (text: string) => read(text)?.some(({ kind }) => kind !== undefined);
@@ -298,11 +655,81 @@ t.test('code has kinds, unless a line is too long for its parser', async (t) => 
   ]);
   t.equal(read('a', 'no language'), undefined);
   t.strictSame(read(''), []);
+  const isPlain = (text: string) => t.strictSame(read(text), [{ text, kind: undefined }], 'a longer one');
   t.ok(kinds(`let ${'a'.repeat(296)}`), 'the longest line');
-  t.notOk(kinds(`let ${'a'.repeat(297)}`), 'a longer one');
+  isPlain(`let ${'a'.repeat(297)}`);
   t.ok(kinds(`let${' '.repeat(20)}a`), 'the longest gap');
-  t.notOk(kinds(`let${' '.repeat(21)}a`), 'a longer one');
+  isPlain(`let${' '.repeat(21)}a`);
   t.ok(kinds(`${' '.repeat(100)}let a`), 'an indentation');
+});
+
+t.test('what the messages of the protocol are called is what docs/PROTOCOL.md says', async (t) => {
+  const page = readFileSync('docs/PROTOCOL.md', 'utf8');
+  const all = {
+    ...chatMessages,
+    ...completionMessages,
+    ...editMessages,
+    ...elicitMessages,
+    ...engineMessages,
+    ...filesMessages,
+    ...initializeMessages,
+    ...logMessages,
+    ...modelfileMessages,
+    ...modelsMessages,
+    ...promptsMessages,
+    ...sessionsMessages,
+    ...settingsMessages,
+    ...statusMessages,
+    ...toolsMessages,
+  };
+  const named = Object.entries(all).flatMap(([name, value]) =>
+    typeof value === 'object' && 'method' in value ? [[name, value.method] as const] : [],
+  );
+  t.ok(named.length > 60);
+  for (const [name, method] of named) t.ok(method !== '' && page.includes(`\`${method}\``), name);
+  t.equal(progressNotification.method, '$/progress', "LSP's own");
+  t.equal(new Set(named.map(([, method]) => method)).size, named.length, 'each has a name of its own');
+  const rows = [...page.matchAll(/^\| `([a-z-]+)` \| (-33\d+) \| (yes|no) \|/gm)];
+  t.strictSame(
+    Object.entries(errorCodes).map(([kind, code]) => [kind, code, retryableKinds.has(kind as 'busy')]),
+    rows.map(([, kind, code, isRetryable]) => [kind, Number(code), isRetryable === 'yes']),
+  );
+  const [, advice = ''] = /^### Advice$(.*?)^### /ms.exec(page) ?? [];
+  t.same(
+    [...advice.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, code]) => code).sort(),
+    [...adviceCodes].sort(),
+  );
+});
+
+t.test('sentences about what a runner is and what it cannot do', async (t) => {
+  const found = { url: 'http://a', product: 'ollama', models: 1 } as const;
+  t.equal(describeFound(found), 'Ollama answers at http://a. It has 1 model.');
+  t.equal(
+    describeFound({ ...found, product: 'vllm', models: 0 }),
+    'vLLM answers at http://a. It has 0 models.',
+  );
+  t.equal(
+    describeFound({ url: 'http://a', product: 'other' }),
+    'A runner answers at http://a. It wants a token.',
+  );
+  t.equal(nameAfter({ product: 'ollama' }), 'It is Ollama.');
+  t.strictSame([nameAfter({ product: 'other' }), nameAfter({})], ['', '']);
+  const refusals = [
+    refusalOf('vllm', 'pull'),
+    refusalOf('other', 'logs', 'http://a'),
+    refusalOf('lmstudio', 'unload', 'http://b'),
+  ];
+  t.strictSame(refusals, [
+    'vLLM cannot download models. Start it with the model that you want.',
+    'This server at http://a cannot show its log. Read it where the server was started.',
+    'LM Studio at http://b cannot unload models on request. Do it in LM Studio itself.',
+  ]);
+  const fetchable = { bytes: 5_240_000, packages: 2, licenses: 'MIT (2)', from: 'x', folder: '/f' };
+  t.equal(
+    describeFetch({ ...fetchable, isThere: false }),
+    'This fetches about 5.2 MB (2 packages; licenses: MIT (2)) from x, into /f.',
+  );
+  t.strictSame(Object.values(engineNames), ["Runner's own engine", 'llama-server', 'Ollama']);
 });
 
 t.test('advice in the words of a configuration file', async (t) => {

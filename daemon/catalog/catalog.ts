@@ -165,7 +165,7 @@ function matching(models: readonly ListedModel[], query: string): readonly Liste
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return models;
   return models.filter((model) => {
-    const texts = [model.name, model.description ?? '', ...(model.capabilities ?? [])];
+    const texts = [model.name, model.description, ...(model.capabilities ?? [])];
     const whole = texts.join('\n').toLowerCase();
     return words.every((word) => whole.includes(word));
   });

@@ -28,7 +28,7 @@ export function indexOfFault(text: string): number {
     const written = mark || string || other || '';
     const isDone = expected === 'end' && open.length === 0;
     if (written === '' || isDone || !starts[expected].test(written) || !isClosing(mark, open))
-      return index + (/^[\t\n\r ]*/.exec(text.slice(index))?.[0].length ?? 0);
+      return index + text.slice(index).search(/[^\t\n\r ]|$/);
     index += read.length;
     expected = following(mark, { expected, open });
   }

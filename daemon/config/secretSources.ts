@@ -57,14 +57,23 @@ interface SecretLineSink {
   onProblem(problem: string): void;
 }
 
-/** Reads lines from the descriptor until it ends. Settles with the first line, or after a moment without one. */
+/**
+ * Reads lines from the descriptor until it ends. Settles with the first line or an error, or after a moment without
+ * either.
+ */
 function readSecretsDescriptor(fd: number, { set, onProblem }: SecretLineSink): Promise<void> {
   return new Promise((resolve) => {
     // Lines that have arrived by then are read first, even if the process was busy all the time.
     setTimeout(() => setImmediate(resolve), firstLineWait).unref();
     const stream = openDescriptor(fd);
-    stream.on('error', (error) => onProblem(`The secrets descriptor ${fd} cannot be read: ${error.message}`));
-    createInterface({ input: stream }).on('line', (line) => {
+    stream.on('error', (error) => {
+      onProblem(`The secrets descriptor ${fd} cannot be read: ${error.message}`);
+      resolve();
+    });
+    const lines = createInterface({ input: stream });
+    // It repeats the error of its input, and one that nobody hears would end the process.
+    lines.on('error', () => undefined);
+    lines.on('line', (line) => {
       takeLine(line, { set, onProblem });
       resolve();
     });

@@ -1,4 +1,3 @@
-import { inspect } from 'node:util';
 import { tryJson } from '../../protocol/base/json.ts';
 import { isLoopback } from '../../protocol/base/loopback.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
@@ -6,7 +5,7 @@ import type { SecretLine } from '../../protocol/messages/secrets.ts';
 import { createEmitter, type Event } from '../base/event.ts';
 import { createRedaction, type Redaction } from './redaction.ts';
 
-/** A secret that no log, error or serialisation shows by accident. */
+/** A secret that no log, error or serialisation shows by accident: nothing sees the private field. */
 class Secret {
   readonly #text: string;
   constructor(text: string) {
@@ -14,15 +13,6 @@ class Secret {
   }
   reveal(): string {
     return this.#text;
-  }
-  toString(): string {
-    return '***';
-  }
-  toJSON(): string {
-    return '***';
-  }
-  [inspect.custom](): string {
-    return '***';
   }
 }
 

@@ -187,7 +187,7 @@ export function containerOf(listed: string, port: number): string | undefined {
 function parseContainer(line: string): { name: string; image: string; ports: string } {
   const [names = '', image = '', ports = ''] = line.split('\t');
   const name = names.split(',').find((each) => !each.includes('/')) ?? '';
-  return { name: name.trim(), image, ports };
+  return { name, image, ports };
 }
 
 /**

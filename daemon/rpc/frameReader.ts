@@ -78,10 +78,9 @@ export class FrameReader extends AbstractMessageReader {
   /** Keeps only the end, where a header may have begun. */
   #drop(buffer: Buffer): void {
     const next = buffer.lastIndexOf('Content-Length:');
-    this.#chunks = [
-      buffer.subarray(next === -1 || next < buffer.length - maxHeaderBytes ? buffer.length - 16 : next),
-    ];
-    this.#size = this.#chunks[0]?.length ?? 0;
+    const from = next === -1 || next < buffer.length - maxHeaderBytes ? buffer.length - 16 : next;
+    this.#chunks = [buffer.subarray(from)];
+    this.#size = buffer.length - from;
     this.#onProblem({ code: -32700, message: noLength });
   }
 

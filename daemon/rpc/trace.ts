@@ -10,8 +10,8 @@ export type Trace = (direction: 'in' | 'out', message: unknown) => void;
 export function createTrace(path: string, redact: (text: string) => string, now: () => number): Trace {
   const file = createWriteStream(path, { flags: 'a', mode: 0o600 });
   file.on('open', closeToOthers);
-  // The daemon goes on answering even if the trace cannot be written.
-  file.on('error', () => file.destroy());
+  // The daemon goes on answering even if the trace cannot be written. Then the stream destroys itself.
+  file.on('error', () => undefined);
   return (direction, message) => {
     if (file.destroyed) return;
     const line = JSON.stringify({ at: new Date(now()).toISOString(), direction, message }, withoutEnv);

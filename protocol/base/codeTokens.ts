@@ -115,23 +115,18 @@ function kindOf(style: string): CodeKind | undefined {
 const kinds: ReadonlyMap<string, CodeKind> = new Map([
   ['keyword', 'keyword'],
   ['string', 'string'],
-  ['string-2', 'string'],
   ['character', 'string'],
   ['inserted', 'inserted'],
   ['deleted', 'deleted'],
   ['comment', 'comment'],
   ['number', 'number'],
   ['atom', 'number'],
-  ['bool', 'number'],
-  ['null', 'number'],
   ['def', 'name'],
   ['type', 'name'],
-  ['typeName', 'name'],
   ['builtin', 'name'],
   ['tag', 'name'],
   ['tagName', 'name'],
   ['header', 'name'],
-  ['heading', 'name'],
   ['meta', 'name'],
 ]);
 

@@ -8,15 +8,19 @@ export function editDistance(one: string, other: string): number {
       const isSame = one[row - 1] === other[column - 1];
       const isSwapped = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
       current[column] = Math.min(
-        (oneBack[column] ?? 0) + 1,
-        (current[column - 1] ?? 0) + 1,
-        (oneBack[column - 1] ?? 0) + (isSame ? 0 : 1),
-        row > 1 && column > 1 && isSwapped ? (twoBack[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
+        costAt(oneBack, column) + 1,
+        costAt(current, column - 1) + 1,
+        costAt(oneBack, column - 1) + (isSame ? 0 : 1),
+        isSwapped ? costAt(twoBack, column - 2) + 1 : Number.POSITIVE_INFINITY,
       );
     }
     [twoBack, oneBack] = [oneBack, current];
   }
-  return oneBack[other.length] ?? 0;
+  return costAt(oneBack, other.length);
+}
+
+function costAt(row: readonly number[], column: number): number {
+  return row[column] ?? Number.POSITIVE_INFINITY;
 }
 
 /** The names that a mistyped one may mean, best first: those that contain it, then those a few letters away. */

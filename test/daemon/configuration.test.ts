@@ -4,21 +4,23 @@ import fc from 'fast-check';
 import t from 'tap';
 import { createLog } from '../../daemon/base/log.ts';
 import { validate } from '../../daemon/base/validate.ts';
-import { createConfiguration } from '../../daemon/config/configuration.ts';
+import { createConfiguration, readHost } from '../../daemon/config/configuration.ts';
 import { effectiveSettings } from '../../daemon/config/effectiveSettings.ts';
 import { indexOfFault } from '../../daemon/config/jsonFault.ts';
 import { schemaFor } from '../../daemon/config/settings.ts';
 import { createSettingsReader } from '../../daemon/config/settingsReader.ts';
 import {
   emptyUserConfig,
+  enabledServers,
   openUserFile,
   parseUserConfig,
   type UserConfig,
   unusableUserConfig,
 } from '../../daemon/config/userFile.ts';
 import { keepHost } from '../../daemon/config/userHost.ts';
-import type { RunnerOptions } from '../../protocol/messages/settings.ts';
-import { setHostRequest } from '../../protocol/messages/status.ts';
+import { logNotification } from '../../protocol/messages/log.ts';
+import { listSettingsRequest, type RunnerOptions } from '../../protocol/messages/settings.ts';
+import { setHostRequest, statusDidChange } from '../../protocol/messages/status.ts';
 import { startPair } from '../support/daemonPair.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
@@ -303,6 +305,8 @@ t.test("the host is written into the user's own configuration, and nothing of it
   await t.rejects(keepHost(await start(broken), url), failsWith(wrong));
   t.equal(readFileSync(broken, 'utf8'), '{ "host": ', 'it stays as it is');
   await t.rejects(keepHost(await start(join(folder, 'a'), true), url), failsWith({ kind: 'not-supported' }));
+  const unread = { kind: 'invalid-request', message: /cannot be read: it is not a regular file\. Mend that/ };
+  await t.rejects(keepHost({ ...(await start(join(folder, 'a'))), path: folder }, url), failsWith(unread));
 });
 
 t.test('the place of a fault in JSON is found, whatever the fault is', async (t) => {
@@ -461,10 +465,93 @@ t.test('which settings count, who set them, and no secret', (t) => {
   t.match(client('host'), { value: 'far', from: 'client' });
   t.match(client('keepSessions'), { value: false, from: 'client' });
   t.match(client('sessionDays'), { value: 30, from: 'file' }, 'the stricter one counts');
+  const strict = { ...emptyUserConfig, sessions: { keepSessions: false, sessionDays: 30 } };
+  const both = (client: RunnerOptions) =>
+    effectiveSettings({ client, environmentHost: undefined, user: strict })
+      .filter(({ name }) => name in strict.sessions)
+      .map(({ value, from }) => [value, from]);
+  t.strictSame(both({ keepSessions: true, sessionDays: 30 }), [
+    [false, 'file'],
+    [30, 'client'],
+  ]);
+  t.strictSame(both({ sessionDays: 29 }), [
+    [false, 'file'],
+    [29, 'client'],
+  ]);
   const nothing = effectiveSettings({ client: {}, environmentHost: undefined, user: emptyUserConfig });
   t.ok(nothing.every(({ from }) => from === 'default'));
   t.match(nothing[0], { name: 'host', value: 'http://127.0.0.1:11434' });
   t.end();
+});
+
+t.test('an editor is asked for its settings at the start, and when it sends none', async (t) => {
+  let asked = 'http://127.0.0.1:9';
+  const daemon = await startPair(
+    {},
+    { settings: {}, answers: { 'workspace/configuration': () => [{ host: asked }] } },
+  );
+  t.teardown(() => daemon.close());
+  const told = ({ message }: { readonly message: string }) => /talks to (.*)\.$/.exec(message)?.[1];
+  const atStart = await new Promise((resolve) => {
+    const hear = (line: { readonly message: string }) => told(line) && resolve(told(line));
+    daemon.logs.forEach(hear);
+    daemon.on(logNotification, hear);
+  });
+  t.equal(atStart, 'http://127.0.0.1:9');
+  const later = new Promise<string>((resolve) =>
+    daemon.on(statusDidChange, ({ message }) => message.includes('127.0.0.1:7') && resolve(message)),
+  );
+  asked = 'http://127.0.0.1:7';
+  await daemon.connection.sendNotification('workspace/didChangeConfiguration', { settings: null });
+  t.match(await later, /No runner answers at http:\/\/127\.0\.0\.1:7\./);
+});
+
+t.test('a client asks which settings count', async (t) => {
+  const folder = await temporaryFolder(t);
+  mkdirSync(join(folder, 'runner'));
+  const path = join(folder, 'runner', 'config.json');
+  writeFileSync(path, '{"keepAlive": "5m", "host": "http://file:1", "builtinTools": true}');
+  const pair = { env: { XDG_CONFIG_HOME: folder }, readsUserSettings: true };
+  const daemon = await startPair({ host: 'http://127.0.0.1:9', exclude: ['a'] }, pair);
+  t.teardown(() => daemon.close());
+  const result = await daemon.request(listSettingsRequest, {});
+  const counted = Object.fromEntries(
+    result.settings
+      .filter(({ from }) => from !== 'default')
+      .map(({ name, value, from }) => [name, [value, from]]),
+  );
+  t.strictSame(
+    [result.path, counted],
+    [
+      path,
+      {
+        host: ['http://127.0.0.1:9', 'client'],
+        keepAlive: ['5m', 'file'],
+        exclude: [['a'], 'client'],
+        builtinTools: [true, 'file'],
+      },
+    ],
+  );
+});
+
+t.test('a wrong address in the environment is reported, and counts as not set', async (t) => {
+  for (const nothing of [undefined, '', ' ']) t.strictSame(readHost(nothing), {});
+  t.strictSame(readHost(' box '), { host: 'http://box:11434' });
+  t.strictSame(readHost('ftp://box'), {
+    problem: 'OLLAMA_HOST is left out: the scheme "ftp" is not http or https. It counts as not set.',
+  });
+});
+
+t.test('the tool servers that are entered and not disabled have names', async (t) => {
+  const mcpServers = {
+    notes: { command: 'a' },
+    off: { command: 'b', disabled: true },
+    builtin: { command: 'c' },
+    web: { url: 'http://a', disabled: false },
+  };
+  const tools = { mcpServers, approvals: {} };
+  t.strictSame(enabledServers({ ...tools, builtinTools: true }), ['builtin', 'notes', 'web']);
+  t.strictSame(enabledServers({ ...tools, builtinTools: false }), ['notes', 'web']);
 });
 
 t.test('a client sets the host for all clients of its user', async (t) => {

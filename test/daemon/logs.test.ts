@@ -1,6 +1,16 @@
 import { once } from 'node:events';
 import { watch } from 'node:fs';
-import { appendFile, mkdir, mkdtemp, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { mock } from 'node:test';
@@ -103,6 +113,14 @@ t.test('the runner’s container is the one that publishes its port', async (t) 
     { name: 'only the inner port', list: [row('a', 'ollama', '11434/tcp')], want: undefined },
     { name: 'the network of the host', list: [web, row('ollama', 'x', '')], want: 'ollama' },
     { name: 'a name that is an option', list: [row('--ollama', 'x', ':11434->1/tcp')], want: undefined },
+    {
+      name: 'one of its ports',
+      list: [row('o', 'ollama', '0.0.0.0:80->80/tcp, 0.0.0.0:11434->11434/tcp')],
+      want: 'o',
+    },
+    { name: 'above the range', list: [row('o', 'ollama', ':11430-11433->1-4/tcp')], want: undefined },
+    { name: 'below the range', list: [row('o', 'ollama', ':11435-11440->1-6/tcp')], want: undefined },
+    { name: 'links alone', list: [row('app/o', 'ollama', ':11434->11434/tcp')], want: undefined },
     { name: 'nothing', list: [''], want: undefined },
   ];
   for (const { name, list, want } of cases) t.equal(containerOf(list.join('\r\n'), 11434), want, name);
@@ -121,7 +139,10 @@ t.test('the level of a line', async (t) => {
     [slog('WARN'), 'warn'],
     [slog('ERROR'), 'error'],
     [gin(200), 'info'],
+    [gin(399), 'info'],
+    [gin(400), 'warn'],
     [gin(404), 'warn'],
+    [gin(499), 'warn'],
     [gin(500), 'error'],
     [gin(503), 'error'],
     ['[GIN-debug] Listening', 'info'],
@@ -302,6 +323,7 @@ t.test('a flood is logged in part, with one line for what was left out', async (
   lines.end();
   lines.end();
   lines.take(wholeLine('late'));
+  lines.warn('late');
   t.equal(told.at(-1), 'warn … 1 line left out', 'also at the end, after which nothing is logged');
 });
 
@@ -560,6 +582,20 @@ t.test('if no log is found, the error names every source that was tried', async 
       message: `No log of the runner was found. Looked for: ${path} (is not a file), journalctl --unit=ollama (is not installed), docker (ended with code 1: Cannot connect to the Docker daemon.). ${adviceFor('linux')}`,
     }),
   );
+  const remarks = [
+    ['exit 2', 'ended with code 2'],
+    [
+      `echo >&2; echo ' ${'x'.repeat(250)}' >&2; echo more >&2; exit 2`,
+      `ended with code 2: ${'x'.repeat(200)}`,
+    ],
+  ] as const;
+  for (const [script, want] of remarks) {
+    await program('docker', script);
+    await t.rejects(logs.start(server), { message: new RegExp(`, docker \\(${want}\\)\\. `) });
+  }
+  await rm(path, { recursive: true });
+  await symlink(path, path);
+  await t.rejects(logs.start(server), { message: /server\.log \(cannot be read \(ELOOP\)\), journalctl/ });
   await t.rejects(
     logs.start({ name: 'far', url: 'http://192.0.2.7:11434' }),
     failsWith({
@@ -654,7 +690,10 @@ t.test('over the wire: a start that is cancelled, and a shutdown, leave no child
   const { log: _, env } = await openHome(t);
   const folder = env['PATH'] ?? '';
   const pidFile = join(folder, 'pid');
-  const script = `#!/bin/sh\necho $$ > ${pidFile}\n[ -n "$QUIET" ] || echo line\nexec /bin/sleep 60\n`;
+  // One that is quiet waits for a file before it says anything.
+  const speak = join(folder, 'speak');
+  const silence = `[ -z "$QUIET" ] || until [ -e ${speak} ]; do /bin/sleep 0.01; done`;
+  const script = `#!/bin/sh\necho $$ > ${pidFile}\n${silence}\necho line\nexec /bin/sleep 60\n`;
   await writeFile(join(folder, 'journalctl'), script, { mode: 0o755 });
   const pidOf = async () => {
     const read = () => readFile(pidFile, 'utf8').catch(() => '');
@@ -672,6 +711,7 @@ t.test('over the wire: a start that is cancelled, and a shutdown, leave no child
   const first = await pidOf();
   cancel.abort();
   t.equal(await started, -32800);
+  await writeFile(speak, '');
   await until(first);
   await rm(pidFile);
   const { daemon } = await startDaemonWithRunner(t, {}, { pair: { env } });

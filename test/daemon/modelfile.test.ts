@@ -14,17 +14,22 @@ import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
 import type { CompletionItem, Hover, PublishDiagnosticsParams } from 'vscode-languageserver/node';
-import { tryParameterValue } from '../../daemon/modelfile/checks.ts';
+import { RunnerError } from '../../daemon/base/errors.ts';
+import { checkModelfile, tryParameterValue } from '../../daemon/modelfile/checks.ts';
 import { createRequest } from '../../daemon/modelfile/create.ts';
 import { decodeModelfile, readModelfile, toParseResult } from '../../daemon/modelfile/modelfile.ts';
 import {
   expandPath,
   findModelFiles,
   looksLikePath,
+  type ModelFile,
   resolveSources,
 } from '../../daemon/modelfile/modelSources.ts';
 import { isGap, isSpace, parseModelfile } from '../../daemon/modelfile/parser.ts';
+import { createUploads } from '../../daemon/modelfile/uploads.ts';
 import { commandWords, messageRoles, parameterWords } from '../../daemon/modelfile/vocabulary.ts';
+import type { WorkState } from '../../daemon/rpc/workDoneProgress.ts';
+import type { ModelCreation, Upload } from '../../daemon/runner/runner.ts';
 import { type ModelfileDiagnostic, parseModelfileRequest } from '../../protocol/messages/modelfile.ts';
 import { createModelRequest, modelsDidChange, showModelRequest } from '../../protocol/messages/models.ts';
 import {
@@ -394,6 +399,8 @@ t.test('any text is read in linear time', async (t) => {
   const stops = readModelfile(`FROM a\n${'PARAMETER stop a\n'.repeat(90_000)}`).commands;
   const request = createRequest({ model: 'm', commands: stops, files: {}, adapters: {}, drafts: {} });
   t.equal((request.parameters['stop'] as string[]).length, 90_000);
+  const wrong = parseModelfile(`FROM a\n${'PARAMETER x 1\n'.repeat(1_100)}`);
+  t.equal(checkModelfile(wrong).length, 1_000, 'more than that nobody reads');
   const endless = readModelfile('FROM x\n'.repeat(150_000));
   t.equal(endless.commands.length, 100_000);
   t.match(endless.problems.at(-1)?.message ?? endless.problems[0]?.message, /at most/);
@@ -750,6 +757,64 @@ t.test('refusals of the runner, and a cancel', async (t) => {
     daemon.request(createModelRequest, { model: 'x', text: `FROM ${path}` }),
     failsWith({ message: /changed while it was being sent/ }),
   );
+});
+
+t.test('files are read and sent with their progress, and what goes wrong names the file', async (t) => {
+  const file = (name: string, content: string, bytes = content.length) => ({
+    ...{ path: write(`sent/${name}`, content), name, bytes },
+  });
+  const held = new Set<string>([sha256('held')]);
+  const sent: (readonly [digest: string, bytes: number, content: string])[] = [];
+  let refuse: (() => Error) | undefined;
+  const creation = {
+    hasBlob: async (digest: string) => held.has(digest),
+    async uploadBlob(digest: string, { bytes, stream }: Upload) {
+      if (refuse) throw refuse();
+      let content = '';
+      for await (const piece of stream) content += piece;
+      sent.push([digest, bytes, content]);
+    },
+  } as unknown as ModelCreation;
+  const states: WorkState[] = [];
+  const { signal } = new AbortController();
+  const send = (files: readonly ModelFile[], way = signal) =>
+    createUploads(creation, files, (state) => states.push(state)).send(files, way);
+  t.strictSame(await send([file('a', 'new'), file('b', 'held')]), { a: sha256('new'), b: sha256('held') });
+  t.strictSame(sent.splice(0), [[sha256('new'), 3, 'new']]);
+  const part = (name: string, total: number) => ({ name, completed: total, total });
+  const parts = [part('a (reading)', 3), part('a', 3), part('b (reading)', 4), part('b', 4)];
+  t.strictSame(states.splice(0), [
+    { message: 'Reading a: 3 of 3 B', completed: 3, total: 14, parts: parts.slice(0, 1) },
+    { message: 'Uploading a: 3 of 3 B', completed: 6, total: 14, parts: parts.slice(0, 2) },
+    { message: 'Reading b: 4 of 4 B', completed: 10, total: 14, parts: parts.slice(0, 3) },
+    { message: 'Uploading b: 4 of 4 B', completed: 14, total: 14, parts },
+  ]);
+  const large = 'x'.repeat(512 * 1024 + 1);
+  await send([file('large', large)]);
+  t.strictSame(
+    states.splice(0).map(({ completed }) => completed),
+    [512 * 1024, large.length, large.length + 512 * 1024, 2 * large.length],
+    'in pieces',
+  );
+  sent.splice(0);
+  const check = 'Check that the file exists and is readable.';
+  const grown = file('grown', 'longer than it was', 5);
+  const failing = [
+    [grown, `${grown.path} cannot be read: it grows while it is read. ${check}`],
+    [{ ...grown, path: folder }, `${folder} cannot be read: it is not a regular file. ${check}`],
+  ] as const;
+  for (const [one, message] of failing)
+    await t.rejects(send([one]), { name: 'RunnerError', kind: 'invalid-request', message });
+  const again = file('again', 'again');
+  refuse = () => new RunnerError('invalid-request', 'digest mismatch, expected "a"');
+  await t.rejects(send([again]), {
+    kind: 'invalid-request',
+    message: `${again.path} changed while it was being sent. Create the model again when nothing writes to the file any more.`,
+  });
+  refuse = () => new Error('digest mismatch');
+  await t.rejects(send([again]), { message: 'digest mismatch' }, 'not the words of a runner');
+  await t.rejects(send([again], AbortSignal.abort()), { name: 'AbortError' });
+  t.strictSame(sent, []);
 });
 
 t.test('the request for a parse', async (t) => {

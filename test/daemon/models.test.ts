@@ -13,8 +13,10 @@ import { isThinkingName, THINKING_MODEL_PATTERN } from '../../daemon/models/thin
 import { createToolSupport } from '../../daemon/models/toolSupport.ts';
 import { opensThinking, type Turns, turnsOf } from '../../daemon/runner/chatTemplate.ts';
 import type { ListedModel, Runner } from '../../daemon/runner/runner.ts';
-import type { Model } from '../../protocol/messages/models.ts';
+import { chatModelRequest, chooseChatModelRequest, type Model } from '../../protocol/messages/models.ts';
+import { startDaemonWithRunner } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 const server = { name: 'default', url: 'http://127.0.0.1:11434' };
 
@@ -203,6 +205,57 @@ t.test('a model thinks if the runner reports it, an answer showed it, or its nam
   );
   knowledge.learnListed(server, [{ name: 'm:latest', digest: 'b' }]);
   t.notOk(thinks('m'), 'another digest is another model');
+});
+
+t.test('how a model writes is what its runner or an answer has shown', async (t) => {
+  const knowledge = new ModelCapabilities();
+  const state = () => [
+    knowledge.startsInThinking(server, 'm'),
+    knowledge.leavesCalls(server, 'm'),
+    knowledge.isShown(server, 'm'),
+    knowledge.isRemote(server, 'm'),
+    knowledge.turns(server, 'm'),
+    knowledge.visionByModelId.get(modelId(server, 'm')),
+  ];
+  t.strictSame(state(), [false, false, false, false, undefined, undefined]);
+  knowledge.learnShown(server, 'm', { isPartial: true });
+  t.strictSame(state(), [false, false, false, false, undefined, undefined]);
+  knowledge.learnShown(server, 'm', {
+    ...{ opensThinking: true, leavesCalls: true, turns: 'none', remoteHost: 'far' },
+  });
+  t.strictSame(state(), [true, true, true, true, 'none', undefined]);
+  knowledge.learnShown(server, 'm', {});
+  t.strictSame(state(), [false, false, true, true, 'none', undefined]);
+  knowledge.noteStart(server, 'm', true);
+  knowledge.observe(server, 'm', { capability: 'vision', value: true });
+  knowledge.learnListed(server, [{ name: 'm' }]);
+  t.strictSame(state(), [true, false, true, false, 'none', true]);
+  knowledge.noteStart(server, 'm', false);
+  knowledge.observe(server, 'm', { capability: 'vision', value: false });
+  knowledge.learnListed(server, [{ name: 'm', remoteHost: 'far', lacks: ['tools'] }]);
+  t.strictSame(state(), [false, false, true, true, 'none', false]);
+  t.strictSame(knowledge.capability(server, 'm', 'tools'), { value: false, from: 'server' });
+  knowledge.learnListed(server, [{ name: 'm' }]);
+  t.strictSame(knowledge.capability(server, 'm', 'tools'), { value: 'unknown', from: 'server' });
+});
+
+t.test('a client chooses the model that answers, and asks which one that is', async (t) => {
+  const folder = await temporaryFolder(t);
+  const names = ['new:1b', 'old:1b'];
+  const standIn = { models: names.map((name) => ({ name })) };
+  const { daemon } = await startDaemonWithRunner(
+    t,
+    {},
+    { standIn, pair: { env: { XDG_STATE_HOME: folder } } },
+  );
+  const answering = async () => {
+    const { model, ...rest } = await daemon.request(chatModelRequest, {});
+    return [model?.name, rest];
+  };
+  const [before] = await answering();
+  const other = names.find((name) => name !== before) ?? '';
+  t.strictSame(await daemon.request(chooseChatModelRequest, { model: other.toUpperCase() }), {});
+  t.strictSame(await answering(), [other, { from: 'choice' }]);
 });
 
 t.test('a window is forgotten when its model is unloaded, which is reported', async (t) => {

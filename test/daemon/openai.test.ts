@@ -257,18 +257,101 @@ t.test('what answers at an address is recognised', async (t) => {
       want: 'ollama',
     },
     { name: 'nothing that is known', routes: {}, want: 'ollama' },
+    {
+      name: 'a router of llama.cpp',
+      routes: { 'GET /props': { role: 'router' }, 'GET /api/version': loading },
+      headers: llamaHeaders,
+      want: 'llama.cpp',
+    },
+    {
+      name: 'llama.cpp whose properties want a key',
+      routes: { 'GET /props': locked },
+      headers: llamaHeaders,
+      want: 'llama.cpp',
+    },
+    {
+      name: 'llama.cpp, as the settings say',
+      routes: llamaRoutes('m'),
+      headers: llamaHeaders,
+      api: 'openai',
+      want: 'llama.cpp',
+    },
+    { name: 'vLLM by its name alone', routes: list({ id: 'm', owned_by: 'vllm' }), want: 'vllm' },
+    { name: 'vLLM by its window alone', routes: list({ id: 'm', max_model_len: 0 }), want: 'vllm' },
+    { name: 'SGLang', routes: list({ id: 'm', owned_by: 'sglang', max_model_len: 1 }), want: 'other' },
+    {
+      name: 'a new LM Studio',
+      routes: { ...list({ id: 'm', owned_by: 'organization_owner' }), 'GET /api/v1/models': { models: [] } },
+      want: 'lmstudio',
+    },
+    {
+      name: 'LM Studio without a model',
+      routes: { 'GET /api/version': unexpected, 'GET /v1/models': { data: [] } },
+      headers: { 'x-powered-by': 'Express' },
+      want: 'lmstudio',
+    },
+    {
+      name: 'LM Studio that wants a key',
+      routes: { 'GET /api/version': unexpected, 'GET /v1/models': locked },
+      headers: { 'x-powered-by': 'Express' },
+      want: 'lmstudio',
+    },
+    { name: 'a list with nothing', routes: { 'GET /v1/models': { data: [null] } }, want: 'other' },
+    { name: 'no list', routes: { 'GET /v1/models': { data: {} } }, want: 'ollama' },
+    { name: "Ollama's list without its name", routes: { 'GET /api/tags': { models: [] } }, want: 'other' },
+    { name: 'a version that is none', routes: { 'GET /api/version': { version: 1 } }, want: 'ollama' },
     { name: 'as the settings say', routes: {}, api: 'openai', want: 'other' },
     { name: 'as the settings say, too', routes: llamaRoutes('m'), api: 'ollama', want: 'ollama' },
   ];
+  const recognised: object[] = [];
   for (const { name, routes, headers, api, want } of cases) {
     const standIn = await startOpenaiStandIn(routes, headers);
     const transport = transportTo(standIn.url);
     const server = { name: 'default', url: standIn.url, ...(api ? { api } : {}) };
-    t.equal((await recognise(server, transport, never)).runner.facts.product, want, name);
+    const { runner, ...found } = await recognise(server, transport, never);
+    t.equal(runner.facts.product, want, name);
     t.ok(standIn.asked.length <= 3, `${name}: at most three questions`);
+    const asked = standIn.asked.map(({ method, path }) => `${method} ${path}`);
+    recognised.push({ name, asked, ...found, facts: runner.facts });
     await transport.close();
     await standIn.close();
   }
+  const { actual, accepted } = golden('recognised.json', recognised);
+  t.equal(actual, accepted, 'test/fixtures/golden/recognised.json (ACCEPT=1 takes what is)');
+});
+
+t.test('the only model of a server has what its properties say, and a mark of them', async (t) => {
+  const caps = { supports_tools: true };
+  const standIn = await startOpenaiStandIn(llamaRoutes('m', { caps, template: 'a' }), llamaHeaders);
+  const transport = transportTo(standIn.url);
+  t.teardown(async () => {
+    await transport.close();
+    await standIn.close();
+  });
+  const { runner } = await recognise({ name: 'default', url: standIn.url }, transport, never);
+  const list = async (routes: object = {}) => {
+    Object.assign(standIn.routes, routes);
+    const { models, leftOut } = await runner.list(never);
+    t.equal(leftOut, 0);
+    return models.map(({ mark, ...model }) => ({ model, mark: mark ?? '' }));
+  };
+  const [{ model, mark } = { model: {}, mark: '' }] = await list();
+  const said = {
+    ...{ name: 'm', aliases: ['m'], size: 96_576_768, allocatedContext: 4_096, maximumContext: 8_192 },
+    ...{ slots: 1, capabilities: ['completion', 'tools'], parameterSize: '134.5M', quantization: 'Q4_1' },
+  };
+  t.strictSame(model, said);
+  t.match(mark, /^[\da-f]{64}$/);
+  t.strictSame(await list(llamaRoutes('m', { caps, template: 'a', slots: 2, window: 9 })), [
+    { model: { ...said, slots: 2, allocatedContext: 9 }, mark },
+  ]);
+  const marks = new Set([mark]);
+  for (const other of [{ caps, template: 'b' }, { template: 'a' }, { caps }])
+    for (const { mark: changed } of await list(llamaRoutes('m', other))) marks.add(changed);
+  t.equal(marks.size, 4, 'another template, or other abilities, is another model');
+  const { slots: _, capabilities: __, ...alone } = said;
+  const router = { ...llamaRoutes('m'), 'GET /props': { role: 'router' } };
+  t.strictSame(await list(router), [{ model: alone, mark: '' }], 'a router has no only model');
 });
 
 async function startDaemon(t: Test, standIn: OpenaiStandIn, options: object = {}) {

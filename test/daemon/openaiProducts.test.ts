@@ -62,7 +62,7 @@ function studioRoutes() {
     key: 'google/gemma-3-4b',
     max_context_length: 131_072,
     capabilities: { vision: true, trained_for_tool_use: false },
-    loaded_instances: [{ id: 'google/gemma-3-4b', config: { context_length: 8_192 } }],
+    loaded_instances: [null, { id: 'google/gemma-3-4b', config: { context_length: 8_192 } }],
   };
   const nomic = { type: 'embedding', key: 'nomic', max_context_length: 2_048, loaded_instances: [] };
   const routes: Record<string, Answer> = {
@@ -71,7 +71,7 @@ function studioRoutes() {
     'GET /api/v1/models': { models: [qwen, gemma, nomic] },
     'POST /api/v1/models/load': (response) => {
       qwen.loaded_instances.push({ id: 'qwen/qwen3-4b', config: { context_length: 4_096 } });
-      sendJson(response, 200, { type: 'llm', instance_id: 'qwen/qwen3-4b', status: 'loaded' });
+      sendJson(response, 200, { type: 'llm', instance_id: 'qwen/qwen3-4b', status: 'loaded', error: null });
     },
     'POST /api/v1/models/unload': (response, { body }) => {
       qwen.loaded_instances.length = 0;

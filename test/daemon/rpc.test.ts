@@ -7,9 +7,10 @@ import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
 import { createMessageConnection, type Message, StreamMessageWriter } from 'vscode-jsonrpc/node';
-import type { Connection } from 'vscode-languageserver/node';
+import type { ClientCapabilities, Connection } from 'vscode-languageserver/node';
 import * as z from 'zod/mini';
 import { readMessageLines } from '../../daemon/acp/acpConnection.ts';
+import { InvalidParamsError, RunnerError } from '../../daemon/base/errors.ts';
 import { createEmitter } from '../../daemon/base/event.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { writePrivateFile } from '../../daemon/base/privateFile.ts';
@@ -22,15 +23,17 @@ import { type Daemon, type StdioServerOptions, startServer } from '../../daemon/
 import { createSecretStore, parseSecretLine } from '../../daemon/config/secrets.ts';
 import { openUserFile } from '../../daemon/config/userFile.ts';
 import { createEndpoint, type Endpoint } from '../../daemon/rpc/endpoint.ts';
+import { commandOf, serveCommands } from '../../daemon/rpc/executeCommand.ts';
 import { peekMessage } from '../../daemon/rpc/firstMessage.ts';
 import { createFrameConnection } from '../../daemon/rpc/frameConnection.ts';
 import { FrameReader } from '../../daemon/rpc/frameReader.ts';
 import { FrameWriter } from '../../daemon/rpc/frameWriter.ts';
-import { workspaceRoot } from '../../daemon/rpc/greeting.ts';
+import { allWorkspaceFolders, greetingTo, workspaceRoot } from '../../daemon/rpc/greeting.ts';
 import type { FrameProblem } from '../../daemon/rpc/incoming.ts';
 import { createLogOutbox } from '../../daemon/rpc/logOutbox.ts';
 import { createSession } from '../../daemon/rpc/session.ts';
 import { createTrace } from '../../daemon/rpc/trace.ts';
+import { toWireError } from '../../daemon/rpc/wireError.ts';
 import { createWorks, type Report } from '../../daemon/rpc/workDoneProgress.ts';
 import { orAborted } from '../../protocol/base/abort.ts';
 import { cacheFolder, stateFolder, userConfigFile } from '../../protocol/base/userFolders.ts';
@@ -96,6 +99,9 @@ t.test('each message is written in one piece, and a client that is gone is an er
   t.strictSame(pieces, [frame(note(1, 'größer 🙂')), frame(note(2, 'größer 🙂'))], 'the answer was there');
   await t.rejects(writer.write(JSON.parse(note(3))), { message: 'gone' });
   t.match(problems, [{ message: 'gone' }]);
+  const ended = new PassThrough();
+  new FrameWriter(ended, { edge: (message) => message, trace: () => undefined }).end();
+  t.ok(ended.writableEnded);
 });
 
 t.test('a trace has each message on a line, without what is secret', async (t) => {
@@ -121,6 +127,15 @@ t.test('a trace has each message on a line, without what is secret', async (t) =
     ],
   );
   t.equal(statSync(path).mode & 0o777, 0o600);
+
+  let written = 0;
+  const count = () => written++;
+  const nowhere = createTrace(join(folder, 'none', 'trace.jsonl'), (text) => text, count);
+  for (let before = -1; before < written; await new Promise(setImmediate)) {
+    before = written;
+    nowhere('in', {});
+  }
+  t.ok(written > 0, 'a trace that cannot be written is given up, and nothing fails');
 });
 
 t.test('bytes that are not a frame are reported, and reading goes on', async (t) => {
@@ -498,17 +513,35 @@ t.test('the folder of the workspace is the first one, or what older editors send
     name: string;
     sent: Parameters<typeof workspaceRoot>[0];
     want: string | undefined;
+    all: readonly string[];
   }[] = [
     {
       name: 'the first',
       sent: { workspaceFolders: [folder('/a'), folder('/b')], rootUri: folder('/c').uri },
-      want: '/a',
+      ...{ want: '/a', all: ['/a', '/b'] },
     },
-    { name: 'an older editor', sent: { rootUri: folder('/c d').uri }, want: '/c d' },
-    { name: 'no folder', sent: { workspaceFolders: null, rootUri: null }, want: undefined },
-    { name: 'a folder elsewhere', sent: { workspaceFolders: [other], rootUri: null }, want: undefined },
+    { name: 'an older editor', sent: { rootUri: folder('/c d').uri }, want: '/c d', all: ['/c d'] },
+    { name: 'no folder', sent: { workspaceFolders: null, rootUri: null }, want: undefined, all: [] },
+    {
+      name: 'no longer a folder',
+      sent: { workspaceFolders: [], rootUri: folder('/c').uri },
+      ...{ want: '/c', all: [] },
+    },
+    {
+      name: 'a folder elsewhere',
+      sent: { workspaceFolders: [other, folder('/b')], rootUri: null },
+      ...{ want: undefined, all: ['/b'] },
+    },
+    {
+      name: 'an address that is no path',
+      sent: { rootUri: 'file://host%2f/a' },
+      ...{ want: undefined, all: [] },
+    },
   ];
-  for (const { name, sent, want } of cases) t.equal(workspaceRoot(sent), want, name);
+  for (const { name, sent, want, all } of cases) {
+    t.equal(workspaceRoot(sent), want, name);
+    t.strictSame(allWorkspaceFolders(sent), all, name);
+  }
   t.end();
 });
 
@@ -612,6 +645,227 @@ t.test('a client that does not read its log gets no more of it', async (t) => {
   outbox({ level: 'info', source: 'server', message: 'next' });
   t.equal(sent.at(-1), 'next');
   t.equal(sent.length, 1_002, 'what was left out is reported once');
+});
+
+t.test('room in the log is what half of its limits leave', async (t) => {
+  const sent: string[] = [];
+  const releases: (() => void)[] = [];
+  let failures = 0;
+  const outbox = createLogOutbox(
+    ({ message }) => {
+      sent.push(message);
+      return new Promise((resolve, reject) =>
+        releases.push(() => (message === 'lost' ? reject(new Error('gone')) : resolve())),
+      );
+    },
+    () => {
+      failures += 1;
+    },
+  );
+  const write = (message: string) => outbox({ level: 'info', source: 'daemon', message });
+  const release = async (count: number) => {
+    for (const one of releases.splice(0, count)) one();
+    await new Promise(setImmediate);
+  };
+  for (let line = 0; line < 1_001; line++) write('x');
+  t.equal(sent.length, 1_000);
+  await release(500);
+  write('y');
+  t.equal(sent.length, 1_000, 'half of the lines are still too many');
+  await release(1);
+  t.strictSame(sent.slice(1_000), ['… 2 lines left out because they were not read']);
+  await release(1_000);
+  const half = 'z'.repeat(512 * 1024);
+  for (const text of [half, half, 'left out']) write(text);
+  t.equal(sent.length, 1_003);
+  await release(1);
+  t.equal(sent.length, 1_003, 'half of the characters are still too many');
+  await release(1);
+  t.strictSame(sent.slice(1_003), ['… 1 lines left out because they were not read']);
+  await release(1);
+  t.equal(failures, 0);
+  write('lost');
+  await release(1);
+  t.equal(failures, 1);
+  for (const text of [half, half.slice(1), 'more']) write(text);
+  t.equal(sent.at(-1), 'more', 'what was lost takes no room, and a character less leaves some');
+});
+
+t.test('what an editor learns about the daemon', async (t) => {
+  const greeter = { version: '1.2.3', isHostNamed: true, toolServers: ['notes'] };
+  const greeting = (editor: ClientCapabilities) => greetingTo(editor, greeter);
+  const whole = {
+    capabilities: {
+      textDocumentSync: { openClose: true, change: 2, save: true },
+      executeCommandProvider: {
+        commands: [
+          ...['runner.models.pull', 'runner.models.run', 'runner.models.stop', 'runner.models.delete'],
+          'runner.completion.accepted',
+        ],
+        workDoneProgress: true,
+      },
+      hoverProvider: true,
+      completionProvider: { triggerCharacters: [' '] },
+      inlineCompletionProvider: true,
+      experimental: { runner: { protocolVersion: 1, isHostNamed: true, toolServers: ['notes'] } },
+    },
+    serverInfo: { name: 'runnerd', version: '1.2.3' },
+  };
+  const { inlineCompletionProvider: _, ...others } = whole.capabilities;
+  const registers = (dynamicRegistration: boolean) => ({
+    textDocument: { inlineCompletion: { dynamicRegistration } },
+  });
+  t.strictSame(greeting({}), whole);
+  t.strictSame(greeting({ textDocument: {} }), whole);
+  t.strictSame(greeting(registers(false)), whole);
+  t.strictSame(greeting(registers(true)), { ...whole, capabilities: others });
+});
+
+t.test(
+  'a failure inside the daemon has a code on the wire, and a line in the log if that helps',
+  async (t) => {
+    const lines: string[] = [];
+    const log = createLog({ level: () => 'debug', redact: (text) => text });
+    log.onDidWrite(({ level, message }) => lines.push(`${level} ${message.split('\n', 1)[0]}`));
+    const failed = (error: unknown, cancelled = false) =>
+      toWireError(error, { cancelled, method: 'runner/x', log });
+    const busy = new RunnerError('busy', 'It is busy.', { details: { server: 's' } });
+    const defect = {
+      code: -32603,
+      message: 'The daemon could not do this because of a defect of its own. See its log for details.',
+    };
+    const cancelled = { code: -32800, message: 'The request was cancelled.' };
+    const cases: readonly (readonly [error: unknown, isCancelled: boolean, want: object, said: string[]])[] =
+      [
+        [
+          new InvalidParamsError('model', 'it is no name'),
+          true,
+          {
+            code: -32602,
+            message: new InvalidParamsError('model', 'it is no name').message,
+            data: { path: 'model', problem: 'it is no name' },
+          },
+          [],
+        ],
+        [
+          busy,
+          true,
+          { code: -33007, message: 'It is busy.', data: { kind: 'busy', retryable: true, server: 's' } },
+          ['warn runner/x: busy: It is busy.'],
+        ],
+        [new Error('stopped'), true, cancelled, []],
+        [new Error('broken'), false, defect, ['error runner/x failed inside the daemon: Error: broken']],
+        ['thrown', false, defect, ['error runner/x failed inside the daemon: thrown']],
+      ];
+    for (const [error, isCancelled, want, said] of cases) {
+      t.strictSame(failed(error, isCancelled), want);
+      t.strictSame(lines.splice(0), said);
+    }
+  },
+);
+
+t.test('a command is found by its id, and takes one argument', async (t) => {
+  const [toDaemon, toClient] = [new PassThrough(), new PassThrough()];
+  const { redaction } = createSecretStore();
+  const session = createSession();
+  session.start();
+  const connection = createFrameConnection({
+    ...{ input: toDaemon, output: toClient, session, redaction, trace: () => undefined, answered: undefined },
+    onLost: () => undefined,
+    beforeExit: async () => undefined,
+  });
+  const { signal: closed } = new AbortController();
+  const log = createLog({ level: () => 'error', redact: (text) => text });
+  const endpoint = createEndpoint({ connection, log, closed, onFailure: () => undefined });
+  const schema: Schema<{ readonly model: string }> = exact(z.object({ model: z.string() }));
+  serveCommands(endpoint, [
+    commandOf('one', schema, async (params) => ['one', params]),
+    commandOf('two', schema, async (params) => ['two', params]),
+  ]);
+  connection.listen();
+  const client = createMessageConnection(
+    new FrameReader(toClient, () => undefined),
+    new StreamMessageWriter(toDaemon),
+  );
+  client.listen();
+  t.teardown(() => {
+    client.dispose();
+    connection.dispose();
+  });
+  const execute = (params: object) => client.sendRequest('workspace/executeCommand', params);
+  const given = [{ model: 'm' }];
+  t.strictSame(await execute({ command: 'two', arguments: given }), ['two', { model: 'm' }]);
+  t.strictSame(await execute({ command: 'one', arguments: given, workDoneToken: 0 }), [
+    'one',
+    { model: 'm', workDoneToken: 0 },
+  ]);
+  const refusals = [
+    [{ command: 'three' }, { path: 'command', problem: 'there is no command "three"' }],
+    [{ command: 'one' }, { path: 'arguments[0]' }],
+    [{ command: 'one', arguments: [{}] }, { path: 'arguments[0].model' }],
+    [{ command: 'one', arguments: given, workDoneToken: [] }, { path: 'workDoneToken' }],
+    [{ arguments: given }, { path: 'command' }],
+  ] as const;
+  for (const [params, data] of refusals) await t.rejects(execute(params), { code: -32602, data });
+});
+
+t.test('an editor that has not taken a report gets no other, and may refuse a token', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  const told: unknown[] = [];
+  const tokens: unknown[] = [];
+  let take: () => void = () => undefined;
+  let isSlow = false;
+  let refuses = false;
+  const connection = {
+    sendNotification: (method: string, { token, value }: ProgressParams) => {
+      told.push([method, token, value.kind, 'message' in value ? value.message : '']);
+      if (!isSlow || value.kind !== 'report') return Promise.resolve();
+      return new Promise<void>((resolve) => {
+        take = resolve;
+      });
+    },
+    sendRequest: async (method: string, { token }: { readonly token: unknown }) => {
+      tokens.push([method, token]);
+      if (refuses) throw new Error('no');
+    },
+    onNotification: () => undefined,
+  } as unknown as Connection;
+  const works = createWorks(connection);
+  works.start(true);
+  const { signal } = new AbortController();
+  const run = (work: (report: Report) => Promise<void>) =>
+    works.run({ title: 'T', token: undefined, signal }, work);
+  isSlow = true;
+  await run(async (report) => {
+    report({ message: 'a' });
+    await new Promise(setImmediate);
+    report({ message: 'b' });
+    mock.timers.tick(120);
+    mock.timers.tick(120);
+    take();
+    await new Promise(setImmediate);
+    mock.timers.tick(120);
+    report({ message: 'c' });
+  });
+  const [method, token] = ['$/progress', 'runnerd-work-1'];
+  t.strictSame(told.splice(0), [
+    [method, token, 'begin', ''],
+    [method, token, 'report', 'a'],
+    [method, token, 'report', 'b'],
+    [method, token, 'report', 'c'],
+    [method, token, 'end', ''],
+  ]);
+  refuses = true;
+  await run(async (report) => {
+    await new Promise(setImmediate);
+    report({ message: 'd' });
+  });
+  t.strictSame(told, [], 'without a token there is no progress');
+  t.strictSame(tokens, [
+    ['window/workDoneProgress/create', token],
+    ['window/workDoneProgress/create', 'runnerd-work-2'],
+  ]);
 });
 
 t.test('standard error that nobody reads takes a bounded amount of memory', async (t) => {
@@ -878,6 +1132,15 @@ t.test('a wrong secret line is refused without being quoted', async (t) => {
     '{"origin":"http://a","secret":"plan\\nted"}',
     '{"origin":"http://a","secret":"planted","headers":{"a b":"c"}}',
     '{"origin":"http://a","secret":"planted","allowPlainHttp":"yes"}',
+    '{"origin":"http://a","secret":"planted","headers":{"a":"plan\\nted"}}',
+    '{"origin":"http://a","secret":"planted","headers":{"a":1}}',
+    '{"origin":"http://a","secret":"planted","headers":null}',
+    '{"origin":"http://a","secret":"planted","headers":"planted"}',
+    '{"origin":"http://a","secret":["planted"]}',
+    '{"origin":["http://a"],"secret":"planted"}',
+    '["planted"]',
+    'null',
+    '"planted"',
   ]) {
     t.notMatch(
       messageOf(() => parseSecretLine(line)),
@@ -885,6 +1148,21 @@ t.test('a wrong secret line is refused without being quoted', async (t) => {
       line,
     );
   }
+});
+
+t.test('a secret line has what its author wrote, and nothing else', async (t) => {
+  const whole = { origin: 'http://a', secret: '', headers: { 'X-Key~': ' ~' }, allowPlainHttp: false };
+  for (const line of [whole, { origin: 'http://a', secret: null }])
+    t.strictSame(parseSecretLine(JSON.stringify({ ...line, more: 1 })), line);
+  const store = createSecretStore();
+  let set = 0;
+  store.onDidSet(() => set++);
+  store.set({ origin: 'https://a/path', secret: null, headers: { 'X-Key': 'abcd' } });
+  t.strictSame(store.headersFor('https://a'), { 'x-key': 'abcd' }, 'headers alone');
+  store.set({ origin: 'https://a', secret: 'abcde', headers: { Authorization: 'Basic x' } });
+  t.strictSame(store.headersFor('https://a/b'), { authorization: 'Basic x' }, 'its own way to log in');
+  t.equal(set, 2);
+  t.equal(store.redact('abcd and abc'), '*** and abc', 'the shortest secret that is one');
 });
 
 t.test('a listener that throws does not affect other listeners or the caller', async (t) => {

@@ -384,6 +384,24 @@ t.test('a line of 40 MB is refused while it arrives', async (t) => {
   t.ok(given < 12, `${given} MB were read`);
 });
 
+t.test('parameters of a model are read up to a megabyte', async (t) => {
+  const parameters = (length: number) => ({ parameters: `num_ctx 5\n${'x'.repeat(length - 10)}` });
+  const most = parameters(1024 * 1024);
+  t.strictSame(parseShow(most), { ...most, configuredContext: 5, turns: 'written' });
+  t.throws(() => parseShow(parameters(1024 * 1024 + 1)), failsWith({ kind: 'bad-response' }));
+});
+
+t.test('JSON that is too large or too deep is refused with the limit', async (t) => {
+  const refusal = (line: string) => drain(readJsonLines(from([Buffer.from(`${line}\n`)])));
+  const start = 'The runner sent JSON that';
+  await t.rejects(refusal(`[${'{},'.repeat(maxNodes)}{}]`), {
+    message: new RegExp(`^${start} has more than ${maxNodes.toLocaleString('en')} objects, lists and keys, `),
+  });
+  await t.rejects(refusal('['.repeat(513)), {
+    message: new RegExp(`^${start} is nested more than 512 levels deep, which no answer needs\\.`),
+  });
+});
+
 t.test('an endless stream is stopped', async (t) => {
   async function* endless() {
     for (;;) yield Buffer.from('{}\n'.repeat(1_000));

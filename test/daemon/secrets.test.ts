@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { chmodSync, openSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { join } from 'node:path';
@@ -7,12 +7,17 @@ import fc from 'fast-check';
 import type { Test } from 'tap';
 import t from 'tap';
 import { RunnerError } from '../../daemon/base/errors.ts';
+import { createLog } from '../../daemon/base/log.ts';
 import { redactMessage } from '../../daemon/config/messageRedaction.ts';
 import { createRedaction } from '../../daemon/config/redaction.ts';
+import { readSecrets } from '../../daemon/config/secretSources.ts';
+import { createSecretStore } from '../../daemon/config/secrets.ts';
+import type { UserAuth } from '../../daemon/config/userFile.ts';
 import { toOutgoing } from '../../daemon/rpc/frameConnection.ts';
 import { failureOfAnswer } from '../../daemon/runner/http/answerFailure.ts';
 import { failureOfErrorLine, ollamaErrors } from '../../daemon/runner/ollama/errorTexts.ts';
 import { listModelsRequest, probeCatalogRequest } from '../../protocol/messages/models.ts';
+import type { SecretLine } from '../../protocol/messages/secrets.ts';
 import { probeRequest, type Status, statusDidChange, statusRequest } from '../../protocol/messages/status.ts';
 import { createCertificate } from '../support/certificates.ts';
 import { startPair } from '../support/daemonPair.ts';
@@ -237,6 +242,123 @@ t.test('short tokens that may be words stay in the text of a model', (t) => {
     'an answer that is nested too deep is its typed error',
   );
   t.end();
+});
+
+/** What the store was given, and what the log says. */
+function openSecrets() {
+  const lines: SecretLine[] = [];
+  const said: string[] = [];
+  const store = createSecretStore();
+  const log = createLog({ level: () => 'debug', redact: (text) => text });
+  log.onDidWrite(({ level, message }) => said.push(`${level} ${message}`));
+  const set = (line: SecretLine) => {
+    lines.push(line);
+    store.set(line);
+  };
+  const options = { store: { ...store, set }, url: 'http://127.0.0.1:1/prefix', auth: [], log };
+  return { lines, said, options };
+}
+
+t.test("secrets come from the commands and files that the user's configuration names", async (t) => {
+  const folder = t.testdir({ token: ' a-token\n', empty: '\n', lines: '', open: 'x' });
+  const path = (name: string) => join(folder, name);
+  const lines = [
+    { origin: 'https://a', secret: 's', allowPlainHttp: true },
+    { origin: 'http://b', secret: null },
+  ];
+  writeFileSync(path('lines'), `${lines.map((line) => JSON.stringify(line)).join('\n \n')}\n`);
+  for (const name of ['token', 'empty', 'lines']) chmodSync(path(name), 0o600);
+  chmodSync(path('open'), 0o604);
+  const print = (text: string) => ['printf', '%s', text] as const;
+  const own = 'http://127.0.0.1:1';
+  const broken = 'Run it by hand to see why.';
+  const cases: readonly {
+    readonly name: string;
+    readonly auth: UserAuth;
+    readonly want?: readonly SecretLine[];
+    readonly says?: string;
+  }[] = [
+    {
+      name: 'a file with a token',
+      auth: { file: path('token') },
+      want: [{ origin: own, secret: 'a-token', allowPlainHttp: false }],
+    },
+    {
+      name: 'a command that prints one, for the origin that is named',
+      auth: { command: [...print('abc')], origin: 'http://b/x', allowPlainHttp: true },
+      want: [{ origin: 'http://b/x', secret: 'abc', allowPlainHttp: true }],
+    },
+    {
+      name: 'plain http may be allowed only for a named origin',
+      auth: { command: [...print('abc')], allowPlainHttp: true },
+      want: [{ origin: own, secret: 'abc', allowPlainHttp: false }],
+    },
+    {
+      name: 'lines do not allow it themselves',
+      auth: { file: path('lines'), origin: 'http://b', allowPlainHttp: true },
+      want: [
+        { origin: 'https://a', secret: 's', allowPlainHttp: false },
+        { origin: 'http://b', secret: null, allowPlainHttp: true },
+      ],
+    },
+    { name: 'an empty file', auth: { file: path('empty') } },
+    {
+      name: 'a file that others can read',
+      auth: { file: path('open') },
+      says: `The secret file ${path('open')} can be read by others. Run: chmod 600 ${path('open')}`,
+    },
+    {
+      name: 'a command that fails',
+      auth: { command: ['sh', '-c', 'echo planted; exit 3'] },
+      says: `The command of "auth" in the configuration failed (3). ${broken}`,
+    },
+    {
+      name: 'no such command',
+      auth: { command: ['/no/such/program'] },
+      says: `The command of "auth" in the configuration failed (ENOENT). ${broken}`,
+    },
+    {
+      name: 'a command that prints no line',
+      auth: { command: [...print('{planted')] },
+      says: 'a secret line is not a JSON object',
+    },
+  ];
+  for (const { name, auth, want = [], says } of cases) {
+    const { lines, said, options } = openSecrets();
+    await readSecrets({ ...options, auth: [auth] });
+    t.strictSame([lines, said], [want, says === undefined ? [] : [`warn ${says}`]], name);
+  }
+});
+
+t.test('secrets come from a descriptor alone, if there is one', async (t) => {
+  const folder = t.testdir({ secrets: '' });
+  const line = { origin: 'https://a', secret: 's' };
+  const path = join(folder, 'secrets');
+  writeFileSync(path, ` \n${JSON.stringify(line)}\nplanted\n${JSON.stringify({ ...line, secret: null })}`);
+  const { lines, said, options } = openSecrets();
+  const isRead = new Promise<void>((resolve) => {
+    const { set } = options.store;
+    options.store.set = (one) => {
+      set(one);
+      if (one.secret === null) resolve();
+    };
+  });
+  const auth: UserAuth = { command: ['printf', 'unread'] };
+  await Promise.all([readSecrets({ ...options, auth: [auth], fd: openSync(path, 'r') }), isRead]);
+  t.strictSame(
+    [lines, said],
+    [
+      [line, { ...line, secret: null }],
+      ['warn A line of the secrets descriptor is left out: a secret line is not a JSON object.'],
+    ],
+  );
+  const broken = openSecrets();
+  const fd = openSync(folder, 'r');
+  const told = new Promise<string>((resolve) =>
+    broken.options.log.onDidWrite(({ message }) => resolve(message)),
+  );
+  await readSecrets({ ...broken.options, fd });
+  t.match(await told, new RegExp(`^The secrets descriptor ${fd} cannot be read: EISDIR`));
 });
 
 /**
