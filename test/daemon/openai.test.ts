@@ -1141,9 +1141,8 @@ t.test('each server says what it is and can do, and a dead one delays no other',
 });
 
 t.test('runners at the usual ports of this machine are found, and get no token', async (t) => {
-  const port = 13305;
-  const url = `http://127.0.0.1:${port}`;
-  const standIn = await startOpenaiStandIn(llamaRoutes('small'), llamaHeaders, port);
+  const standIn = await startAtUsualPort();
+  const { url } = standIn;
   const pair = { secrets: [{ origin: url, secret: 'a-token-of-this-origin' }] };
   const daemon = await startPair({ host: 'http://127.0.0.1:9' }, pair);
   t.teardown(async () => {
@@ -1168,3 +1167,12 @@ t.test('runners at the usual ports of this machine are found, and get no token',
     'one that wants a token is there',
   );
 });
+
+/** At a usual port that is free: another program of this machine may have one. */
+async function startAtUsualPort() {
+  for (const port of [13305, 30000, 5001, 1337, 9931, 8012]) {
+    const standIn = await startOpenaiStandIn(llamaRoutes('small'), llamaHeaders, port).catch(() => undefined);
+    if (standIn) return standIn;
+  }
+  throw new Error('No usual port is free.');
+}
