@@ -659,7 +659,7 @@ async function libraryWith(
   const loadedModel = {
     ...tokenizer,
     tokens: {
-      ...{ bos: firstControl + 2, bosString: '<s>', eosString: '</s>', shouldPrependBosToken: false },
+      ...{ bos: firstControl + 2, bosString: '<s>', eosString: '</s>', shouldPrependBosToken: true },
       infill: { prefix: null, suffix: null, middle: null },
     },
     fileInfo: {
@@ -848,9 +848,11 @@ t.test('a model that cannot be loaded says why, and may be loaded later', async 
 t.test('the engine answers as the server of llama.cpp does', async (t) => {
   const { sequence } = sequenceOf();
   let whenOpen: Promise<unknown> = Promise.resolve();
+  let begun = 0;
   const gated: Sequence = Object.create(sequence, {
     evaluate: {
       async *value() {
+        begun += 1;
         await whenOpen;
         for (;;) yield 97;
       },
@@ -945,22 +947,22 @@ t.test('the engine answers as the server of llama.cpp does', async (t) => {
   await same(ask('/slots?fail_on_no_slot=1'), { value: [{ id: 0, n_ctx: 600, is_processing: false }] });
   const messages = [{ role: 'user', content: 'hi <s>' }];
   await same(ask('/apply-template', { messages }), { value: { prompt: 'user: hi <s>\n' } });
-  await same(ask('/v1/chat/completions/input_tokens', { messages }), { value: { input_tokens: 13 } });
+  await same(ask('/v1/chat/completions/input_tokens', { messages }), { value: { input_tokens: 14 } });
   for (const [body, tokens] of [
     [{ content: 'a<s>' }, [97, firstControl + 2]],
     [{ content: '<s>', parse_special: false }, [60, 115, 62]],
-    [{ content: 'a', add_special: true }, [97]],
+    [{ content: 'a', add_special: true }, [firstControl + 2, 97]],
   ] as const)
     await same(ask('/tokenize', body), { value: { tokens } });
   const whole = (await ask('/v1/chat/completions', { messages, max_tokens: 3 })).value;
   t.match(whole, {
     ...{ object: 'chat.completion', model: 'small' },
     choices: [{ message: { role: 'assistant', content: 'aaa' }, finish_reason: 'length' }],
-    usage: { prompt_tokens: 13, completion_tokens: 3, total_tokens: 16 },
+    usage: { prompt_tokens: 14, completion_tokens: 3, total_tokens: 17 },
   });
   t.match((await ask('/v1/completions', { prompt: 'ab', max_tokens: 1 })).value, {
     ...{ object: 'text_completion', model: 'small', choices: [{ text: 'a', finish_reason: 'length' }] },
-    usage: { prompt_tokens: 2 },
+    usage: { prompt_tokens: 3 },
   });
   await same(
     ask('/infill', { input_prefix: 'a', input_suffix: 'b' }),
@@ -969,7 +971,7 @@ t.test('the engine answers as the server of llama.cpp does', async (t) => {
       'Infill is not supported by this model: it lacks the tokens for it.',
     ),
   );
-  const long = { prompt: 'x'.repeat(600) };
+  const long = { prompt: 'x'.repeat(599) };
   await same(
     ask('/v1/completions', long),
     failure(
@@ -997,15 +999,29 @@ t.test('the engine answers as the server of llama.cpp does', async (t) => {
   whenOpen = new Promise<void>((resolve) => {
     open = resolve;
   });
-  const answers = ['a', 'b'].map((prompt) => ask('/v1/completions', { prompt, max_tokens: 1 }));
-  const busy = (await poll(
+  begun = 0;
+  const answer = ask('/v1/completions', { prompt: 'a', max_tokens: 1 });
+  const busy = await poll(
     () => ask('/slots'),
     ({ value }) => value[0].is_processing,
     20_000,
-  )) as { value: object };
+  );
   t.strictSame(busy.value, [{ id: 0, n_ctx: 600, is_processing: true }]);
   await same(ask('/slots?fail_on_no_slot=1'), failure(503, 'unavailable_error', 'no slot available'));
+  const connected = once(server, 'connection');
+  const sent = { host: '127.0.0.1', port, path: '/v1/completions', method: 'POST', agent: false };
+  const leaving = httpRequest({ ...sent, headers: { authorization: `Bearer ${key}` } });
+  leaving.on('error', () => undefined);
+  leaving.end('{"prompt":"b"}');
+  const [socket] = await connected;
+  // It has arrived when a later request is answered.
+  t.equal((await ask('/slots')).status, 200);
+  const closed = once(socket, 'close');
+  leaving.destroy();
+  await closed;
   open();
-  for (const { status } of await Promise.all(answers)) t.equal(status, 200);
+  t.equal((await answer).status, 200);
+  t.match((await ask('/v1/completions', { prompt: 'c', max_tokens: 1 })).value, { usage: {} });
+  t.equal(begun, 2, 'nothing is generated for who has left');
   await same(ask('/slots'), { value: [{ id: 0, n_ctx: 600, is_processing: false }] });
 });

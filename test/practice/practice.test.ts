@@ -10,7 +10,7 @@ import { installedEntry, modelfileOf, runningEntry, shownModel } from '../../dae
 import { blobPath, layersOf, manifestDigest, practiceModel } from '../../daemon/practice/model.ts';
 import { tryModelName } from '../../daemon/practice/modelName.ts';
 import { createLoadedModels, createModelStore } from '../../daemon/practice/modelStore.ts';
-import { findSections, quoteSection, splitPage } from '../../daemon/practice/pages.ts';
+import { findSections, quoteSection, readPages, splitPage, wordsOf } from '../../daemon/practice/pages.ts';
 import { startPracticeRunner } from '../../daemon/practice/practiceRunner.ts';
 import { answerProgress, pullLines } from '../../daemon/practice/pull.ts';
 import { encodeJson } from '../../daemon/practice/server.ts';
@@ -466,6 +466,15 @@ t.test('small parts', async (t) => {
     [{ oneOf: [{ default: 7 }] }, 'One', 7],
     [{ enum: ['red', 'green'] }, 'Is it Green?', 'green'],
     [{ enum: ['', 'red'] }, 'Is it blue?', ''],
+    [{ enum: ['only'] }, 'Is it blue?', 'only'],
+    [
+      {
+        type: 'object',
+        properties: { days: { type: 'integer' }, share: { type: 'number' }, word: { type: 'string' }, x: 5 },
+      },
+      'Take 3',
+      { days: 3, share: 3 },
+    ],
     [{ type: 'string' }, ' Say "well done" now ', 'well done'],
     [{ type: 'string' }, ' Say it ', 'Say it'],
     [{ type: 'string' }, 'x'.repeat(300), 'x'.repeat(200)],
@@ -481,6 +490,7 @@ t.test('small parts', async (t) => {
     ['city', 'How warm is it in San José?', 'San José'],
     ['city', 'How warm is "it"?', 'it'],
     ['town', 'How warm is it?', 'Cologne'],
+    ['town', 'Which is warm, Rome or Oslo?', 'Oslo'],
   ] as const)
     t.equal(sampleOf({ type: 'string' }, question, name), want, question);
   t.same(sampleOf(weather.function.parameters, 'in Oslo, unit F'), { city: 'Oslo', unit: 'F' });
@@ -620,7 +630,7 @@ t.test('a question calls the tool that it names, or the one that fits it best', 
   const tools = [
     tool('list_tabs', 'Lists the open tabs.'),
     tool('get_weather', 'The weather in a city today.'),
-    tool('countLines', 'Counts.'),
+    ...[tool('countLines', 'Counts.'), tool('_run'), tool('ping'), tool(''), tool('.')],
   ];
   for (const [question, want] of [
     ['What is the weather in the city today?', 'get_weather'],
@@ -630,6 +640,12 @@ t.test('a question calls the tool that it names, or the one that fits it best', 
     ['count and list the tabs', 'list_tabs'],
     ['Use any tool.', 'list_tabs'],
     ['Use the abacus.', undefined],
+    ['Fetch what is open.', 'list_tabs'],
+    ['Fetch tabs.', 'list_tabs'],
+    ['Count. Lines!', 'countLines'],
+    ['Now _run it.', '_run'],
+    ['Ping', 'ping'],
+    ['Is it pinging?', undefined],
     ['How is your city?', undefined],
   ] as const)
     t.equal(callFor(question, tools)?.name, want, question);
@@ -711,6 +727,36 @@ t.test('a page is its headings, with paragraphs that belong together', async (t)
   t.strictSame(found('purring'), [['Cats purr', 1, 1.831]]);
   t.strictSame(found('fish zebra'), [['Cats purr', 0.5, 1.4981]]);
   t.strictSame(found('what is it?'), []);
+  t.strictSame([...wordsOf('Ponies, a PONY x boxing boxed foxes? is 7 42')], ['poni', 'box', 'fox', '42']);
+  const plain = splitPage('One word\n  \ntwo\n   ```\nx\n\n```\nthree\n', 'plain.md');
+  const file = { file: 'plain.md', title: 'plain.md', isGuide: true, heading: 'plain.md' };
+  t.strictSame(plain, [{ ...file, paragraphs: ['One word', 'two\n   ```\nx\n\n```\nthree'] }]);
+  t.equal(findSections('wordtwo', plain).length, 0, 'paragraphs are apart');
+  const quoted = (question: string, ...paragraphs: readonly string[]) =>
+    quoteSection(question, { ...file, paragraphs });
+  t.equal(quoted('red green blue', 'red', 'red green', 'blue'), '> red\n>\n> red green\n>\n> blue');
+  t.equal(quoted('red green blue', 'red', 'red green blue', 'x'), '> red green blue\n>\n> x');
+  const half = 'x'.repeat(450);
+  t.equal(quoted('red', half, half, 'y'), `> ${half}\n>\n> ${half}`);
+  t.equal(quoted('red', half, `${half}y`), `> ${half}`);
+});
+
+t.test('a folder of pages is read once, within bounds', async (t) => {
+  const docs = await emptyFolder(t);
+  for (let at = 0; at <= 200; at += 1)
+    await writeFile(join(docs, `${String(at).padStart(3, '0')}.md`), `# ${at}\n\nIt.\n`);
+  await writeFile(join(docs, '000.txt'), '# no page\n\nIt.\n');
+  const most = 512 * 1024;
+  const heading = '# Long\n\n';
+  const long = 'y'.repeat(most - heading.length);
+  await writeFile(join(docs, '001.md'), `${heading}${long}z`);
+  const read = readPages(docs);
+  const pages = await read();
+  t.equal(await read(), pages);
+  t.equal(pages.length, 200);
+  t.strictSame([pages[0]?.heading, pages[2]?.heading, pages.at(-1)?.heading], ['0', '2', '199']);
+  t.ok(pages[1]?.paragraphs[0] === long, 'the end of a long one is left out');
+  t.strictSame(await readPages(join(docs, 'none'))(), []);
 });
 
 t.test('what the practice model says, word for word', async (t) => {
@@ -789,6 +835,12 @@ t.test('what the practice model says, word for word', async (t) => {
       {},
       { text: `${label}From \`sub/birds.md\`, “Birds”:\n\n> Birds sing. Cats hunt them.` },
     ],
+    [
+      '<a>birds</a> ',
+      {},
+      { text: `${label}From \`sub/birds.md\`, “Birds”:\n\n> Birds sing. Cats hunt them.` },
+    ],
+    ['cat zebra', {}, { text: `${label}From \`pets.md\`, “Cats purr”:\n\n${cats}${more}` }],
     ['cats', { format: 'json' }, { text: '{"note":"Practice runner, not a language model."}' }],
     ['Take 3', { format: { type: 'integer' } }, { text: '3' }],
     [
@@ -804,7 +856,11 @@ t.test('what the practice model says, word for word', async (t) => {
   const tool = (content: string, toolName = '') => {
     return { messages: [{ role: 'tool', content, toolName, images: 0 }] };
   };
+  const after = {
+    messages: [{ role: 'user', content: 'cats', toolName: '', images: 0 }, ...tool('ok').messages],
+  };
   for (const [given, want] of [
+    [after, 'The tool answered:\n\n> ok'],
     [tool('one\n\ntwo', 'look'), 'The tool `look` answered:\n\n> one\n>\n> two'],
     [tool('x'.repeat(1_000)), `The tool answered:\n\n> ${'x'.repeat(1_000)}`],
     [tool('x'.repeat(1_001)), `The tool answered:\n\n> ${'x'.repeat(1_000)} …`],
@@ -821,6 +877,10 @@ t.test('what the practice model says, word for word', async (t) => {
     ['x\nx', 'xy', ''],
     ['$ab größer\ngrö', '', 'ßer'],
     ['a = ', 'b', ''],
+    ['ab = 1\nab', '', ''],
+    ['abc = 1\nabc', '', ' = 1'],
+    ['ab = 1\nab ', '', ''],
+    ['abc1\nabc\nabc', '', '1'],
   ] as const)
     t.equal((await said({ hole: { prefix, suffix } })).text ?? '', want, prefix);
   t.strictSame(splitTokens(' one two\n three '), [' one', ' two', '\n three', ' ']);
@@ -1008,7 +1068,7 @@ t.test('practice models are known by every spelling, and stay in memory for thei
     ['plain:latest', 512, 1_300_005],
     ['a/new:latest', 256, 1_060_005],
   ]);
-  t.strictSame(endless, ['endless', 1, 1_000_005 + (2 ** 63 - 1) / 1e6], 'no date is beyond it');
+  t.strictSame(endless, ['endless', 1, 1_000_005 + 2 ** 63 / 1e6], 'no date is beyond it');
   pass(59_999);
   t.equal(running().length, 3);
   pass(1);
@@ -1074,6 +1134,23 @@ t.test('a pull goes layer after layer, in steps, from where an earlier one ended
     lineOf(weights),
     lineOf(weights, 262_144),
   ]);
+  const aborted = AbortSignal.abort(new Error('left'));
+  store.blobs.clear();
+  await t.rejects(all(pullLines(pulling, own, aborted)), { message: 'left' });
+  const [one, other] = [pullLines(pulling, own, never), pullLines(pulling, own, never)];
+  const next = async (lines: AsyncGenerator<object>) => (await lines.next()).value;
+  for (const wanted of [{ status: 'pulling manifest' }, lineOf(weights), lineOf(weights, 262_144)])
+    t.strictSame(await next(one), wanted);
+  for (const wanted of [{ status: 'pulling manifest' }, lineOf(weights, 524_288)])
+    t.strictSame(await next(other), wanted, 'two share what is there');
+  t.strictSame(await next(one), lineOf(weights, 600_000));
+  await next(one);
+  await one.return(undefined);
+  t.strictSame((await all(pullLines(pulling, own, never)))[1], lineOf(weights, 600_000), 'it is whole');
+  const exact = practiceModel({ name: 'exact', size: 262_144 });
+  const exactly = tryModelName('exact');
+  const small = exactly ? await all(pullLines({ ...pulling, catalog: [exact] }, exactly, never)) : [];
+  t.match(small[1], { total: 262_144, completed: 262_144 });
   const lines = async function* () {
     yield* [{ a: 1 }, { b: 2 }];
   };
