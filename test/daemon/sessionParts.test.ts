@@ -345,8 +345,17 @@ t.test('a conversation is written whole, extended, retitled, and its last turn t
   truncateSync(join(folder, `${id}.jsonl`), 64 * 1024 * 1024 + 1);
   await t.rejects(files.find(id), failsWith({ path: 'id' }), 'it is too large to be one');
   await files.delete(id);
-  for (const work of [files.find(id), files.read(id), files.retitle(id, 'x'), files.undo(id)])
-    await t.rejects(work, failsWith({ path: 'id' }));
+  const works: readonly Promise<unknown>[] = [
+    files.find(id),
+    files.read(id),
+    files.retitle(id, 'x'),
+    files.undo(id),
+  ];
+  for (const work of works)
+    await t.rejects(
+      work.then(() => undefined),
+      failsWith({ path: 'id' }),
+    );
   await t.rejects(files.delete(id), failsWith({ message: /\(ENOENT\)/ }));
   for (const wrong of ['../x', 'x']) await t.rejects(files.find(wrong), failsWith({ path: 'id' }));
 });

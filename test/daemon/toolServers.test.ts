@@ -1090,6 +1090,7 @@ t.test('a server that does not start is tried at once, and then later and later'
     onDidChange: nothing,
     elicitModes: () => [],
     limits: { wait: 60_000, start: 60_000 },
+    timeouts: () => ({ tool: 60_000, toolTotal: 60_000 }),
   });
   const problem =
     'The tool server none cannot be started: its command, or the folder in which it should start, does not exist.';
