@@ -29,9 +29,9 @@ export function promptToMessage(prompt: readonly ContentBlock[]): Message {
  * touches no word beside it.
  */
 function separatorBetween(before: Part | undefined, part: Part): string {
-  const around = [before?.words?.at(-1) ?? '', part.words?.at(0) ?? ''];
-  if (before?.isText && part.isText) return around.every((character) => /\S/.test(character)) ? '\n\n' : '';
-  return around.every((character) => /[\p{L}\p{N}[)]/u.test(character)) ? ' ' : '';
+  const [end, start] = [before?.words?.at(-1) ?? '', part.words?.at(0) ?? ''];
+  if (before?.isText && part.isText) return /\S/.test(end) && /\S/.test(start) ? '\n\n' : '';
+  return /[\p{L}\p{N})]/u.test(end) && /[\p{L}\p{N}[]/u.test(start) ? ' ' : '';
 }
 
 interface Part {

@@ -37,13 +37,16 @@ interface ProcessLocks {
  * crash leaves no valid mark behind. Anybody may remove the marks of a dead process, because no later process has the
  * same name.
  */
-export function createProcessLocks(folder: string): ProcessLocks {
+export function createProcessLocks(
+  folder: string,
+  ownIdentity: () => Promise<ProcessIdentity> = () => identityOf(process.pid),
+): ProcessLocks {
   const held = new Set<string>();
   const taking = new Map<string, Promise<number | undefined>>();
   let self: Promise<ProcessIdentity> | undefined;
   let timer: NodeJS.Timeout | undefined;
   const own = () => {
-    self ??= identityOf(process.pid);
+    self ??= ownIdentity();
     return self;
   };
   const pathOf = async (id: string) => join(folder, `${id}.${identityToName(await own())}`);
@@ -115,10 +118,10 @@ async function findOther(folder: string, id: string, own: ProcessIdentity): Prom
 }
 
 async function isHeld(path: string, other: ProcessIdentity, own: ProcessIdentity): Promise<boolean> {
-  const liveness = await livenessOf(other, own);
-  if (liveness === 'alive' || liveness === 'gone') return liveness === 'alive';
-  const { mtimeMs = 0 } = await stat(path).catch(() => ({ mtimeMs: 0 }));
-  return Date.now() - mtimeMs < staleAfter;
+  const isAlive = await knownLife(other, own);
+  if (isAlive !== undefined) return isAlive;
+  const stats = await stat(path).catch(() => undefined);
+  return stats !== undefined && Date.now() - stats.mtimeMs < staleAfter;
 }
 
 /** Identifies a process, so that even a later process with the same number is another one. */
@@ -132,9 +135,6 @@ interface ProcessIdentity {
   readonly place: string;
 }
 
-/** `elsewhere` is a process that cannot be checked from here. */
-type Liveness = 'alive' | 'gone' | 'perhaps' | 'elsewhere';
-
 export async function identityOf(pid: number): Promise<ProcessIdentity> {
   const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
   const processes = await readlink('/proc/self/ns/pid').catch(() => '');
@@ -146,13 +146,16 @@ export async function identityOf(pid: number): Promise<ProcessIdentity> {
   };
 }
 
-/** Whether a process is still alive, as far as this process can know. */
-async function livenessOf(other: ProcessIdentity, own: ProcessIdentity): Promise<Liveness> {
-  if (other.place !== own.place) return 'elsewhere';
-  if (other.boot !== own.boot) return 'gone';
+/**
+ * Whether a process is still alive. Undefined for a process that is elsewhere, and where a later one may have its
+ * number.
+ */
+async function knownLife(other: ProcessIdentity, own: ProcessIdentity): Promise<boolean | undefined> {
+  if (other.place !== own.place) return undefined;
+  if (other.boot !== own.boot) return false;
   // If the system reports when a process started, a later process with the same number cannot be mistaken for it.
-  if (own.start !== '0') return (await startOf(other.pid)) === other.start ? 'alive' : 'gone';
-  return isThere(other.pid) ? 'perhaps' : 'gone';
+  if (own.start !== '0') return (await startOf(other.pid)) === other.start;
+  return isThere(other.pid) ? undefined : false;
 }
 
 /** The identity as a part of a file name. */
@@ -181,7 +184,7 @@ function isThere(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

@@ -20,7 +20,7 @@ export function createModelStore(models: readonly PracticeModel[], now: () => nu
   const blobs = new Set<string>();
   const store: ModelStore = {
     list: () => [...installed.values()].sort((a, b) => b.modifiedAt - a.modifiedAt),
-    find: (name) => installed.get(tryModelName(name)?.key ?? ''),
+    find: (name) => installed.get(keyOf(name)),
     install(model, modifiedAt = now()) {
       const parsed = tryModelName(model.name);
       if (!parsed) throw new TypeError(`"${model.name}" is no model name.`);
@@ -28,13 +28,18 @@ export function createModelStore(models: readonly PracticeModel[], now: () => nu
       installed.set(parsed.key, { ...model, name, modifiedAt });
       for (const { digest } of layersOf(model)) blobs.add(digest);
     },
-    remove: (name) => installed.delete(tryModelName(name)?.key ?? ''),
+    remove: (name) => installed.delete(keyOf(name)),
     blobs,
     parts: new Map(),
   };
   // The first is the newest, so clients use it if the user has chosen none.
   for (const [index, model] of models.entries()) store.install(model, now() - index * 1_000);
   return store;
+}
+
+/** Empty for a text that is no name. */
+function keyOf(name: string): string {
+  return tryModelName(name)?.key ?? '';
 }
 
 export interface LoadedModel {
@@ -53,7 +58,7 @@ export interface LoadedModels {
 }
 
 /** Go's longest duration, 64 bits of nanoseconds, in ms: "for ever" is 292 years. */
-const forEver = (2 ** 63 - 1) / 1e6;
+const forEver = 2 ** 63 / 1e6;
 
 export function createLoadedModels(now: () => number): LoadedModels {
   const entries = new Map<string, LoadedModel>();

@@ -84,7 +84,7 @@ export function findSections(question: string, sections: readonly Section[]): re
       const weigh = (words: ReadonlySet<string>) =>
         asked.reduce((sum, word) => sum + (words.has(word) ? (rarity.get(word) ?? 0) : 0), 0);
       const hits = asked.filter((word) => above.has(word) || inside.has(word)).length;
-      const share = hits / (asked.length || 1);
+      const share = hits / asked.length;
       const score = weigh(above) * (1 + 2 / above.size) + weigh(inside) * (2 / (1 + inside.size / 100));
       return { section, share, score: score * (0.5 + share / 2) * (section.isGuide ? 1 : 0.6) };
     })

@@ -18,19 +18,17 @@ export function callFor(question: string, tools: readonly PromptTool[]): Call | 
 
 const asksForTool = /\b(?:use|call|run|try|tools?|weather|look up|search|fetch|read|open|list)\b/i;
 
-/** Whole, or by all of its words: `countOpenTabs` by "count the open tabs". */
+/** By all of its words: `countOpenTabs` by "count the open tabs". */
 function isNamed(question: string, name: string): boolean {
-  const asked = ` ${question.toLowerCase().replace(/[^\p{L}\p{N}_.-]+/gu, ' ')} `;
-  if (name !== '' && asked.includes(` ${name.toLowerCase()} `)) return true;
-  const words = name.split(/[_\-.\s]+|(?<=[a-z])(?=[A-Z])/).map((word) => word.toLowerCase());
-  const said = new Set(asked.split(/[^\p{L}\p{N}]+/u));
-  return words.length > 1 && words.every((word) => said.has(word));
+  const words = name.split(/[_\-.\s]+|(?<=[a-z])(?=[A-Z])/).filter((word) => word !== '');
+  const said = new Set(question.toLowerCase().split(/[^\p{L}\p{N}]+/u));
+  return words.length > 0 && words.every((word) => said.has(word.toLowerCase()));
 }
 
 function closestTool(question: string, tools: readonly PromptTool[]): PromptTool | undefined {
   const asked = wordsOf(question);
   const hitsOf = ({ name, description }: PromptTool) =>
-    [...wordsOf(`${name.replaceAll('_', ' ')} ${description}`)].filter((word) => asked.has(word)).length;
+    [...wordsOf(`${name} ${description}`)].filter((word) => asked.has(word)).length;
   const [best] = tools.map((tool) => ({ tool, hits: hitsOf(tool) })).sort((a, b) => b.hits - a.hits);
   const anyTool = /\b(?:a|any|some|the|your)\s+tools?\b/i.test(question);
   return best && (best.hits > 0 || anyTool) ? best.tool : undefined;

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { mock } from 'node:test';
@@ -12,9 +13,17 @@ import * as z from 'zod/mini';
 import { readMessageLines } from '../../daemon/acp/acpConnection.ts';
 import { InvalidParamsError, RunnerError } from '../../daemon/base/errors.ts';
 import { createEmitter } from '../../daemon/base/event.ts';
+import { lazily } from '../../daemon/base/lazily.ts';
 import { createLog } from '../../daemon/base/log.ts';
-import { writePrivateFile } from '../../daemon/base/privateFile.ts';
+import { makePrivateFolder, tryReadKept, writePrivateFile } from '../../daemon/base/privateFile.ts';
+import {
+  openRegularFile,
+  readOpenBytes,
+  readRegularBytes,
+  readRegularFile,
+} from '../../daemon/base/regularFile.ts';
 import { exact, type Schema } from '../../daemon/base/validate.ts';
+import { createYielder } from '../../daemon/base/yielder.ts';
 import { createDeltaPump } from '../../daemon/chat/deltas.ts';
 import { compileCacheFolder } from '../../daemon/compose/compileCache.ts';
 import { ErrorOutput } from '../../daemon/compose/errorOutput.ts';
@@ -1178,6 +1187,76 @@ t.test('a listener that throws does not affect other listeners or the caller', a
   t.strictSame(heard, ['first 1', 'third 1']);
   const [report] = later().map(({ args }) => args[0]);
   t.throws(() => report?.(), /a defect/, 'it is reported all the same');
+});
+
+t.test('long work pauses after its time, and a feature is made once, when it is first wanted', async (t) => {
+  let now = 0;
+  const pause = createYielder(() => now);
+  now = 19;
+  t.equal(pause(), undefined);
+  now = 20;
+  const paused = pause();
+  t.type(paused, Promise);
+  now = 30;
+  await paused;
+  now = 49;
+  t.equal(pause(), undefined, 'the pause was no work');
+  now = 50;
+  t.ok(pause());
+
+  const done: string[] = [];
+  const make = async () => {
+    done.push('made');
+    return { close: async () => void done.push('closed') };
+  };
+  const feature = lazily(make);
+  t.equal(await feature.get(), await feature.get());
+  await feature.close();
+  await lazily(make).close();
+  t.strictSame(done, ['made', 'closed'], 'what nobody wanted is neither made nor closed');
+});
+
+t.test('a regular file is read up to a size, and nothing else is', async (t) => {
+  const most = 2 * 1024 * 1024;
+  const folder = await temporaryFolder(t, { whole: 'x'.repeat(most), short: 'gr\u00fc\u00dfe', empty: '' });
+  const path = (name: string) => join(folder, name);
+  const problem = { message: 'it has more than 2 MB' };
+  t.equal((await readRegularBytes(path('whole'), most)).length, most);
+  t.equal(await readRegularFile(path('short'), 7), 'gr\u00fc\u00dfe');
+  t.equal(await readRegularFile(path('empty'), 0), '');
+  await t.rejects(readRegularFile(path('short'), 6));
+  await appendFile(path('whole'), 'y');
+  await t.rejects(readRegularBytes(path('whole'), most), problem);
+  await t.rejects(openRegularFile(folder), { message: 'it is not a regular file' });
+  await t.rejects(openRegularFile(path('none')), { code: 'ENOENT' });
+  const file = await openRegularFile(path('short'));
+  t.equal((await readOpenBytes(file, 100)).toString(), 'gr\u00fc\u00dfe');
+  await file.close();
+});
+
+t.test('what a daemon keeps is private, whole, and read only as it was written', async (t) => {
+  const folder = await temporaryFolder(t);
+  const deep = join(folder, 'a', 'b');
+  const path = join(deep, 'kept.json');
+  const schema = z.object({ a: z.number() });
+  const read = (maxBytes = 7) => tryReadKept(path, { schema, maxBytes });
+  t.equal(await read(), undefined);
+  for (const isSynced of [false, true]) {
+    await writePrivateFile(path, `{"a":${Number(isSynced)}}`, { isSynced });
+    t.strictSame(await read(), { a: Number(isSynced) });
+    t.equal(await read(6), undefined, 'it is too large to be one');
+    t.strictSame(readdirSync(deep), ['kept.json'], 'nothing is left beside it');
+  }
+  for (const place of [join(folder, 'a'), deep]) t.equal(statSync(place).mode & 0o777, 0o700, place);
+  t.equal(statSync(path).mode & 0o777, 0o600);
+  for (const other of ['{"a":"x"}', '{', '7']) {
+    await writePrivateFile(path, other);
+    t.equal(await read(100), undefined, other);
+  }
+  await makePrivateFolder(deep);
+  await t.rejects(makePrivateFolder(join(path, 'below')), { code: 'ENOTDIR' });
+  await t.rejects(writePrivateFile(deep, ''), { code: 'EISDIR' });
+  t.strictSame(readdirSync(join(folder, 'a')), ['b'], 'also where it fails');
 });
 
 t.test("the paths of the user's files", async (t) => {

@@ -15,9 +15,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { mock } from 'node:test';
 import * as fc from 'fast-check';
 import type { Test } from 'tap';
 import t from 'tap';
+import { createProcessLocks, identityOf, identityToName } from '../../daemon/base/processLocks.ts';
 import { titleOf, tryRecord } from '../../daemon/sessions/records.ts';
 import { AnswerSoFar } from '../../daemon/sessions/runningTurn.ts';
 import { divideByAge, newestFirst } from '../../daemon/sessions/sessionFolder.ts';
@@ -638,6 +640,132 @@ t.test(
     );
   },
 );
+
+t.test(
+  'a mark counts while its process lives, or where nobody can know, as long as it is fresh',
+  async (t) => {
+    const sleeper = spawn('sleep', ['600']);
+    const gone = spawn('true');
+    t.teardown(() => sleeper.kill());
+    await once(gone, 'close');
+    const here = await identityOf(process.pid);
+    const there = await identityOf(sleeper.pid ?? 0);
+    const dead = { ...here, pid: gone.pid ?? 0 };
+    t.match(here, { pid: process.pid, start: /^[1-9]\d*$/, boot: /^[\da-f]{8}$/, place: /^[\da-f]{8}$/ });
+    const stat = readFileSync(`/proc/${process.pid}/stat`, 'utf8');
+    t.equal(here.start, stat.split(') ').at(-1)?.split(' ')[19], 'proc_pid_stat(5), field 22');
+    t.not(there.start, here.start);
+    t.strictSame({ ...there, pid: here.pid, start: here.start }, here, 'of the same boot and place');
+    // A system that does not say when a process has started.
+    const [plain, plainThere] = [here, there].map((one) => ({ ...one, start: '0' })) as [
+      typeof here,
+      typeof here,
+    ];
+    const elsewhere = { ...dead, place: 'ffffffff' };
+    const [fresh, old] = [20, 100];
+    for (const { name, own = here, other, age, counts } of [
+      { name: 'it lives', other: there, age: old, counts: true },
+      {
+        name: 'it is another process of its number',
+        other: { ...there, start: '1' },
+        age: fresh,
+        counts: false,
+      },
+      { name: 'it has ended', other: dead, age: fresh, counts: false },
+      {
+        name: 'before the machine was started anew',
+        other: { ...there, boot: '0badb007' },
+        age: fresh,
+        counts: false,
+      },
+      { name: 'on another machine, and fresh', other: elsewhere, age: fresh, counts: true },
+      { name: 'on another machine, and old', other: elsewhere, age: old, counts: false },
+      { name: 'its number lives, and it is fresh', own: plain, other: plainThere, age: fresh, counts: true },
+      { name: 'its number lives, and it is old', own: plain, other: plainThere, age: old, counts: false },
+      {
+        name: 'its number does not live',
+        own: plain,
+        other: { ...dead, start: '0' },
+        age: fresh,
+        counts: false,
+      },
+    ]) {
+      const folder = await temporaryFolder(t);
+      const locks = createProcessLocks(folder, async () => own);
+      t.teardown(() => locks.close());
+      const mark = `mine.${identityToName(other)}`;
+      // What is no mark, or one of something else.
+      const others = ['notes', 'mine.1-2-3', `other.${identityToName(there)}`, `mine.${identityToName(own)}`];
+      const then = new Date(Date.now() - age * 1_000);
+      for (const file of [mark, ...others]) {
+        writeFileSync(join(folder, file), '');
+        utimesSync(join(folder, file), then, then);
+      }
+      t.equal(await locks.isOpen('mine'), counts, name);
+      t.strictSame(readdirSync(folder).sort(), [...others, ...(counts ? [mark] : [])].sort(), name);
+      t.equal(await locks.take('mine'), undefined, `${name}: our own mark is ours, and others step back`);
+      await locks.release('mine');
+      const wanted = counts ? other.pid : undefined;
+      t.strictSame(await Promise.all([locks.take('mine'), locks.take('mine')]), [wanted, wanted], name);
+      t.equal(locks.has('mine'), !counts, name);
+      t.equal(await locks.isOpen('mine'), true, name);
+      const held = counts ? mark : `mine.${identityToName(own)}`;
+      t.strictSame(readdirSync(folder).sort(), [...others.slice(0, 3), held].sort(), name);
+    }
+  },
+);
+
+t.test('a mark is renewed while it is held, and goes with its holder', async (t) => {
+  mock.timers.enable({ apis: ['setInterval'] });
+  t.teardown(() => mock.timers.reset());
+  const folder = join(await temporaryFolder(t), 'locks');
+  const locks = createProcessLocks(folder);
+  t.equal(await locks.isOpen('one'), false);
+  const taken = await Promise.all([locks.take('one'), locks.take('one'), locks.take('two')]);
+  t.strictSame(taken, [undefined, undefined, undefined]);
+  t.equal(await locks.take('one'), undefined, 'once more');
+  const own = identityToName(await identityOf(process.pid));
+  t.strictSame(readdirSync(folder).sort(), [`one.${own}`, `two.${own}`]);
+  t.equal(statSync(folder).mode & 0o777, 0o700);
+  t.equal(statSync(join(folder, `one.${own}`)).mode & 0o777, 0o600);
+  const dates = () => readdirSync(folder).map((name) => statSync(join(folder, name)).mtimeMs);
+  for (const name of readdirSync(folder)) utimesSync(join(folder, name), 1, 1);
+  mock.timers.tick(19_999);
+  mock.timers.tick(1);
+  await poll(
+    async () => dates(),
+    (all) => all.every((date) => date > 1_000),
+    20_000,
+  );
+  const dead = `three.${own.replace(/^\d+-\d+/, '1-1')}`;
+  writeFileSync(join(folder, dead), '');
+  await locks.sweep();
+  t.strictSame(
+    readdirSync(folder).length,
+    2,
+    'a mark of a process that is gone is removed, whatever it is of',
+  );
+  await locks.release('one');
+  t.strictSame([locks.has('one'), locks.has('two')], [false, true]);
+  t.strictSame(readdirSync(folder), [`two.${own}`]);
+  await locks.close();
+  t.strictSame(readdirSync(folder), []);
+});
+
+t.test('a process that has ended, and that nobody has asked for its end, is gone', async (t) => {
+  // It ends while the program that has started it never asks.
+  const parent = spawn('sh', ['-c', 'exec 3<&0; cat <&3 & echo $!; exec sleep 600']);
+  t.teardown(() => parent.kill());
+  const [pid] = await once(parent.stdout, 'data');
+  t.not((await identityOf(Number(pid))).start, '0');
+  parent.stdin.end();
+  const { start } = await poll(
+    () => identityOf(Number(pid)),
+    ({ start }) => start === '0',
+    20_000,
+  );
+  t.equal(start, '0');
+});
 
 t.test('a truncated file is read as far as it is whole, and continued from there', async (t) => {
   const here = await place(t);

@@ -10,8 +10,10 @@ import t from 'tap';
 import { createProcessGroups } from '../../daemon/base/processGroups.ts';
 import { createApprovals } from '../../daemon/tools/approvals.ts';
 import { LoginNeededError } from '../../daemon/tools/httpTransport.ts';
+import { McpServer } from '../../daemon/tools/mcpServer.ts';
 import { clauseOf, createServerErrors } from '../../daemon/tools/mcpServerError.ts';
 import { decisiveFolder, readServerEntry, startFolder } from '../../daemon/tools/serverEntry.ts';
+import { builtinFolders } from '../../daemon/tools/serveTools.ts';
 import { StdioTransport } from '../../daemon/tools/stdioTransport.ts';
 import { fingerprintOf, readToolList, type ToolPage } from '../../daemon/tools/toolList.ts';
 import { namesForModel } from '../../daemon/tools/toolOffer.ts';
@@ -1066,4 +1068,66 @@ t.test('any answer is read as a result', async (t) => {
     }),
   );
   t.match(readToolResult(5), { isError: true, content: /not the result of a tool/ });
+});
+
+t.test('a server that does not start is tried at once, and then later and later', async (t) => {
+  let now = 1_000;
+  const entry = { name: 'none', kind: 'stdio', command: '/no/such/program', args: [], env: {} } as const;
+  const nothing = () => undefined;
+  const settled = async () => undefined;
+  const { signal } = new AbortController();
+  const server = new McpServer({
+    ...{ entry, env: {}, platform: process.platform, root: undefined, version: '0', tokens: {} as never },
+    groups: { add: nothing, end: settled, close: settled },
+    headersFor: async () => ({}),
+    redact: (text) => text,
+    log: { debug: nothing, info: nothing, warn: nothing, error: nothing },
+    now: () => now,
+    onDidChange: nothing,
+    elicitModes: () => [],
+    limits: { wait: 60_000, start: 60_000 },
+    timeouts: () => ({ tool: 60_000, toolTotal: 60_000 }),
+  });
+  const problem =
+    'The tool server none cannot be started: its command, or the folder in which it should start, does not exist.';
+  const failed = { entry, state: 'failed', tools: [] };
+  const state = () => server.state(signal);
+  for (const seconds of [0, 1, 2, 4, 8, 16, 32, 60, 60]) {
+    t.strictSame(await state(), { ...failed, message: problem }, `before ${seconds} seconds`);
+    if (seconds === 0) continue;
+    const waits = (length: string) => {
+      const text = `It is started again in ${length} at the earliest.`;
+      const advice = { code: 'wait-for-restart', problem, text };
+      return { ...failed, message: `${problem} ${text}`, advice };
+    };
+    const length = seconds === 1 ? 'a second' : `${seconds} seconds`;
+    t.strictSame(await state(), waits(length));
+    now += 999;
+    t.strictSame(await state(), waits(length), 'a part of a second is one');
+    now += (seconds - 1) * 1_000;
+    t.strictSame(await state(), waits('a second'));
+    now += 1;
+  }
+  const request = { name: 'echo', arguments: {}, inputSchema: {} };
+  t.strictSame(await server.call(request, { signal }), { content: problem, isError: true });
+  const asked = { method: 'prompts/list', params: {}, needs: 'prompts' } as const;
+  t.equal(await server.ask(asked, { signal, limit: 1_000, isOnlyIfRunning: true }), undefined);
+  await t.rejects(server.ask(asked, { signal, limit: 1_000 }), { message: /again in 60 seconds/ });
+  await t.rejects(server.state(AbortSignal.abort(new Error('left'))), { message: 'left' });
+  await server.close();
+  t.strictSame(await state(), { ...failed, message: 'The tool server none was removed.' });
+});
+
+t.test('the built-in tools use the folders of the workspace, or the one that a client names', (t) => {
+  for (const [workspace, client, want] of [
+    [['/a', '/b'], { folder: '/c' }, ['/a', '/b']],
+    [['/a'], undefined, ['/a']],
+    [[], { folder: '/c' }, ['/c']],
+    [[], { folder: 'c' }, []],
+    [[], { folder: 7 as never }, []],
+    [[], {}, []],
+    [[], undefined, []],
+  ] as const)
+    t.strictSame(builtinFolders(workspace, client), want);
+  t.end();
 });

@@ -1,10 +1,14 @@
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
+import { request as httpRequest, type OutgoingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { mock } from 'node:test';
 import fc from 'fast-check';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { chatForm, completionForm, infillForm } from '../../daemon/engine/process/answers.ts';
 import { answerTask } from '../../daemon/engine/process/answerTask.ts';
 import { ChatPrompts } from '../../daemon/engine/process/chatPrompt.ts';
-import type { LoadedModel } from '../../daemon/engine/process/engineModel.ts';
+import { EngineModel, type LoadedModel, type ModelOptions } from '../../daemon/engine/process/engineModel.ts';
 import { AnswerText, generate, requireFit, type Tally } from '../../daemon/engine/process/generation.ts';
 import { grammarState, mustCall } from '../../daemon/engine/process/grammars.ts';
 import type {
@@ -14,9 +18,13 @@ import type {
   Sequence,
   Token,
 } from '../../daemon/engine/process/library.ts';
+import { factsOf, type ModelFacts } from '../../daemon/engine/process/modelFacts.ts';
 import { PromptTokens } from '../../daemon/engine/process/promptTokens.ts';
 import { ApiError, bodies, type Generating, parseBody } from '../../daemon/engine/process/requests.ts';
+import { createRoutes } from '../../daemon/engine/process/routes.ts';
+import { listen } from '../../daemon/engine/process/server.ts';
 import { readCompletion, readInfill } from '../../daemon/engine/process/tasks.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { poll } from '../support/waiting.ts';
 
 /** Each byte is a token, as far as text is concerned. */
@@ -625,4 +633,394 @@ t.test('a model whose memory slides keeps where the prompt ended', async (t) => 
     await generate(prompt, { ...options, model: bytes as unknown as Model }).next();
     t.equal(taken, want, `${length} tokens, ${kept.length} of them kept`);
   }
+});
+
+const standIns = globalThis as { engineLibrary?: object };
+
+/** A folder with a library that does what the test says, and with weights that it loads. */
+async function libraryWith(
+  t: Test,
+  { llama = {}, model = {}, context = {}, sequence = sequenceOf().sequence, said = [] as string[] } = {},
+) {
+  const esm = '{"type":"module","main":"index.js"}';
+  const folder = await temporaryFolder(t, {
+    'node_modules/node-llama-cpp/package.json': esm,
+    'node_modules/node-llama-cpp/dist/index.js':
+      'export const getLlama = (options) => globalThis.engineLibrary.getLlama(options);\nexport class LlamaGrammarEvaluationState {}\n',
+    'node_modules/@huggingface/jinja/package.json': esm,
+    'node_modules/@huggingface/jinja/index.js':
+      'export class Template { render({ messages }) { return messages.map(({ role, content }) => role + ": " + content + "\\n").join(""); } }\n',
+    'small.gguf': 'GGUF and so on',
+    'page.gguf': '<html>',
+    'short.gguf': 'GG',
+  });
+  const asked: unknown[] = [];
+  const loadedModel = {
+    ...tokenizer,
+    tokens: {
+      ...{ bos: firstControl + 2, bosString: '<s>', eosString: '</s>', shouldPrependBosToken: true },
+      infill: { prefix: null, suffix: null, middle: null },
+    },
+    fileInfo: {
+      metadata: { tokenizer: { chat_template: 'any' } },
+      fullTensorInfo: [{ dimensions: [2, 3n] }, { dimensions: [4] }],
+    },
+    typeDescription: 'llama 256M Q4_1 mixed',
+    ...{ trainContextSize: 1_000, embeddingVectorSize: 64, size: 12_345 },
+    async createContext(options: object) {
+      asked.push(options);
+      return {
+        contextSize: 600,
+        getSequence(shift: { contextShift: { strategy: () => never } }) {
+          t.throws(shift.contextShift.strategy, { message: 'The context window is full.' });
+          return sequence;
+        },
+        dispose: async () => void said.push('context disposed'),
+        ...context,
+      };
+    },
+    dispose: async () => void said.push('model disposed'),
+    ...model,
+  };
+  standIns.engineLibrary = {
+    async getLlama({ logger, ...options }: { logger: (level: string, message: string) => void }) {
+      asked.push(options);
+      return {
+        ...{ cpuMathCores: 5, llamaCppRelease: { release: 'b1' }, setRamCap: async () => undefined },
+        async loadModel({ onLoadProgress, ...loading }: { onLoadProgress: (share: number) => void }) {
+          asked.push(loading);
+          for (const share of [0, 0.001, 0.5, 0.505, 0.4, 1]) onLoadProgress(share);
+          return loadedModel;
+        },
+        ...(typeof llama === 'function' ? llama(logger) : llama),
+      };
+    },
+  };
+  t.teardown(() => delete standIns.engineLibrary);
+  const listener = {
+    loading: (percent: number) => void said.push(`${percent} %`),
+    ready: ({ window }: LoadedModel) => void said.push(`a window of ${window}`),
+    unloaded: () => void said.push('unloaded'),
+  };
+  const path = (name: string) => join(folder, name);
+  const engine = (options: Partial<ModelOptions> = {}, more: object = {}) =>
+    new EngineModel({ library: folder, model: path('small.gguf'), ...options }, { ...listener, ...more });
+  return { asked, said, engine, path };
+}
+
+t.test('a model is loaded once for all that use it, as it was asked for', async (t) => {
+  const { asked, said, engine, path } = await libraryWith(t);
+  const model = engine();
+  t.equal(model.state, 'unloaded');
+  const uses = [model.use(({ window }) => window), model.use(async ({ defaults }) => defaults)];
+  t.equal(model.state, 'loading');
+  t.strictSame(await Promise.all(uses), [600, {}]);
+  t.equal(model.state, 'loaded');
+  await t.rejects(
+    model.use(() => Promise.reject(new Error('lost'))),
+    { message: 'lost' },
+  );
+  t.equal(model.state, 'loaded', 'a request that fails is not the fault of the model');
+  t.strictSame(said, ['0 %', '50 %', '100 %', 'a window of 600']);
+  const small = path('small.gguf');
+  t.strictSame(asked.splice(0), [
+    {
+      ...{ gpu: false, build: 'never', skipDownload: true, progressLogs: false },
+      ...{ maxThreads: 0, logLevel: 'error' },
+    },
+    { modelPath: small, gpuLayers: 0 },
+    { contextSize: { max: 1_000 }, batchSize: 64, threads: 4 },
+  ]);
+  const defaults = { system: 'Be brief.' };
+  t.equal(await engine({ context: 300, threads: 2, defaults }).use((loaded) => loaded.defaults), defaults);
+  t.strictSame(asked.at(-1), { contextSize: { max: 300 }, batchSize: 64, threads: 2 });
+  const one = await libraryWith(t, { llama: { cpuMathCores: 1 }, model: { trainContextSize: 500 } });
+  t.equal(await one.engine().use(({ window }) => window), 500, 'never more than it was trained for');
+  t.strictSame(one.asked.at(-1), { contextSize: { max: 500 }, batchSize: 64, threads: 1 });
+  const large = await libraryWith(t, {
+    model: { trainContextSize: 100_000 },
+    context: { contextSize: 8_192 },
+  });
+  t.equal(await large.engine().use(({ window }) => window), 8_192);
+  t.match(large.asked.at(-1), { contextSize: { max: 8_192 } });
+});
+
+t.test('an idle model leaves the memory after its time, and the next use loads it again', async (t) => {
+  const { said, engine } = await libraryWith(t);
+  const seconds = (keepAliveSeconds?: number) => engine({ keepAliveSeconds });
+  const once = seconds(5);
+  await once.use(() => undefined);
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  await once.use(() => undefined);
+  said.splice(0);
+  mock.timers.tick(4_999);
+  await once.use(() => mock.timers.tick(5_000));
+  mock.timers.tick(4_999);
+  t.equal(once.state, 'loaded', 'it is used, and was used just now');
+  mock.timers.tick(1);
+  t.equal(once.state, 'unloaded');
+  await once.use(() => undefined);
+  t.strictSame(said.splice(0), [
+    ...['context disposed', 'model disposed', 'unloaded'],
+    ...['0 %', '50 %', '100 %', 'a window of 600'],
+  ]);
+  for (const [keepAlive, left] of [
+    [0, 'unloaded'],
+    [2_000_000, 'unloaded'],
+    [2_000_001, 'loaded'],
+    [-1, 'loaded'],
+    [undefined, 'loaded'],
+  ] as const) {
+    const model = seconds(keepAlive);
+    await model.use(() => undefined);
+    mock.timers.tick(2_000_001_000);
+    t.equal(model.state, left, String(keepAlive));
+  }
+});
+
+t.test('a model that cannot be loaded says why, and may be loaded later', async (t) => {
+  class InsufficientMemoryError extends Error {}
+  let failure: Error | undefined = new Error('boom.\nand more');
+  let complaints: string[] = [];
+  const llama = (logger: (level: string, message: string) => void) => ({
+    async loadModel() {
+      for (const complaint of complaints) logger('error', complaint);
+      throw failure ?? new Error('none');
+    },
+  });
+  const { said, engine, path } = await libraryWith(t, { llama });
+  const around = (why: string) =>
+    `The model cannot be loaded: ${why}. The file may be damaged, or of a kind that this engine does not know: get it again, or choose another one.`;
+  const model = engine();
+  for (const [error, said, message] of [
+    [new Error('boom.\nand more'), [], around('boom')],
+    [new TypeError('undefined is no function'), [], around('its header cannot be read')],
+    [new TypeError('x'), ['llama_model_load: error loading model: it is cut.', 'x'], around('it is cut')],
+    [new Error('x'), [' gguf_init: no magic '], around('no magic')],
+    [
+      new InsufficientMemoryError('x'),
+      ['y'],
+      'There is not enough free memory for this model. Close other programs, or choose a smaller model.',
+    ],
+  ] as const) {
+    [failure, complaints] = [error, [...said]];
+    await t.rejects(
+      model.use(() => undefined),
+      { name: 'LoadError', message },
+    );
+    t.equal(model.state, 'unloaded');
+  }
+  for (const [file, message] of [
+    ['none.gguf', /none\.gguf cannot be read: .*ENOENT.*\. Choose another model file\.$/],
+    ['node_modules', /node_modules cannot be read: it is not a regular file\. Choose another model file\.$/],
+    ['page.gguf', /page\.gguf is not a model in the GGUF format\. Choose a \.gguf file\.$/],
+    ['short.gguf', /short\.gguf is not a model in the GGUF format/],
+  ] as const)
+    await t.rejects(
+      engine({ model: path(file) }).use(() => undefined),
+      { name: 'LoadError', message },
+    );
+  await t.rejects(
+    engine({ library: path('none') }).use(() => undefined),
+    {
+      name: 'LoadError',
+      message:
+        /^The engine's library cannot be loaded on this machine: .*\. Install the engine again, or use another runner\.$/,
+    },
+  );
+  t.strictSame(said, [], 'nobody was told that it is ready');
+  const refusing = await libraryWith(t, {
+    model: { createContext: () => Promise.reject(new Error('no room')) },
+  });
+  const other = refusing.engine();
+  await t.rejects(
+    other.use(() => undefined),
+    { message: around('no room') },
+  );
+  t.strictSame(refusing.said.splice(0), ['0 %', '50 %', '100 %', 'model disposed'], 'what it held is free');
+  await libraryWith(t);
+  const later = engine();
+  t.equal(await later.use(({ window }) => window), 600);
+});
+
+t.test('the engine answers as the server of llama.cpp does', async (t) => {
+  const { sequence } = sequenceOf();
+  let whenOpen: Promise<unknown> = Promise.resolve();
+  let begun = 0;
+  const gated: Sequence = Object.create(sequence, {
+    evaluate: {
+      async *value() {
+        begun += 1;
+        await whenOpen;
+        for (;;) yield 97;
+      },
+    },
+  });
+  const { engine } = await libraryWith(t, { sequence: gated });
+  let facts: ModelFacts | undefined;
+  const model = engine({}, { ready: (loaded: LoadedModel) => void (facts ??= factsOf(loaded, 'small')) });
+  const key = 'a-key-for-tests-alone';
+  const broken = async () => Promise.reject(new Error('no luck'));
+  const server = await listen({
+    key,
+    isReady: () => facts !== undefined,
+    routes: new Map([...createRoutes(model, 'small', () => facts), ['GET /broken', broken]]),
+  });
+  t.teardown(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const { port, address } = server.address() as AddressInfo;
+  t.equal(address, '127.0.0.1');
+  const ask = async (path: string, body?: unknown, headers: OutgoingHttpHeaders = {}) => {
+    const method = body === undefined ? 'GET' : 'POST';
+    const sent = { authorization: `Bearer ${key}`, ...headers };
+    for (const [name, value] of Object.entries(sent)) if (value === '') Reflect.deleteProperty(sent, name);
+    const request = httpRequest({ host: '127.0.0.1', port, path, method, headers: sent, agent: false });
+    request.on('error', () => undefined);
+    request.end(body === undefined || typeof body === 'string' ? body : JSON.stringify(body));
+    const [response] = await once(request, 'response');
+    t.match(response.headers, { server: 'llama.cpp', 'content-type': 'application/json; charset=utf-8' });
+    let text = '';
+    for await (const piece of response.setEncoding('utf8')) text += piece;
+    return { status: response.statusCode as number, value: JSON.parse(text), headers: response.headers };
+  };
+  const failure = (code: number, type: string, message: string, more: object = {}) => ({
+    status: code,
+    value: { error: { code, message, type, ...more } },
+  });
+  const same = async (asked: ReturnType<typeof ask>, want: { status?: number; value: object }) => {
+    const { status, value } = await asked;
+    t.strictSame({ status, value }, { status: 200, ...want });
+  };
+  const only = 'Only programs of this machine may ask, at its own address.';
+  const [refused, unknown] = [
+    failure(403, 'permission_error', only),
+    failure(401, 'authentication_error', 'Invalid API Key'),
+  ];
+  const loading = failure(503, 'unavailable_error', 'Loading model');
+  await same(ask('/health'), loading);
+  await same(ask('/nowhere'), loading);
+  await same(ask('/v1/models', undefined, { authorization: 'Bearer wrong' }), unknown);
+  await model.use(() => undefined);
+  for (const [headers, want] of [
+    [{ authorization: '' }, unknown],
+    [{ authorization: `Bearer ${key}x` }, unknown],
+    [{ authorization: key }, unknown],
+    [{ host: 'evil.example' }, refused],
+    [{ host: `127.0.0.1:${port + 1}` }, refused],
+    [{ host: '127.0.0.1' }, refused],
+    [{ host: `localhost:${port}` }, undefined],
+    [{ origin: `http://127.0.0.1:${port}` }, refused],
+    [{ origin: 'null' }, refused],
+  ] as const)
+    if (want) await same(ask('/v1/models', undefined, headers), want);
+    else t.equal((await ask('/v1/models', undefined, headers)).status, 200);
+  await same(ask('/health', undefined, { authorization: '' }), { value: { status: 'ok' } });
+  await same(ask('/health', undefined, { host: 'evil.example' }), refused);
+  await same(ask('/nowhere'), failure(404, 'not_found_error', 'File Not Found'));
+  await same(ask('/health', {}), failure(404, 'not_found_error', 'File Not Found'));
+  await same(ask('/broken'), failure(500, 'server_error', 'no luck'));
+
+  const { created, ...entry } = (await ask('/v1/models')).value.data[0];
+  t.ok(Math.abs(Date.now() / 1_000 - created) < 3_600 && Number.isInteger(created), 'in seconds');
+  t.strictSame(entry, {
+    ...{ id: 'small', aliases: ['small'], object: 'model', owned_by: 'llamacpp' },
+    meta: { n_ctx: 600, n_ctx_train: 1_000, n_embd: 64, n_params: 10, size: 12_345, ftype: 'Q4_1 mixed' },
+    status: { value: 'loaded' },
+  });
+  const own = { name: 'small', model: 'small', capabilities: ['completion'] };
+  await same(ask('/models'), { value: { models: [own], object: 'list', data: [{ created, ...entry }] } });
+  await same(ask('/props'), {
+    value: {
+      ...{ default_generation_settings: { n_ctx: 600 }, total_slots: 1, model_alias: 'small' },
+      ...{ modalities: { vision: false, audio: false }, chat_template: 'any' },
+      chat_template_caps: {
+        ...{ supports_tools: false, supports_tool_calls: false, supports_system_role: true },
+        ...{ supports_object_arguments: false, supports_string_content: true },
+      },
+      ...{ bos_token: '<s>', eos_token: '</s>', parses_tool_calls: false, build_info: 'b1' },
+    },
+  });
+  await same(ask('/slots?fail_on_no_slot=1'), { value: [{ id: 0, n_ctx: 600, is_processing: false }] });
+  const messages = [{ role: 'user', content: 'hi <s>' }];
+  await same(ask('/apply-template', { messages }), { value: { prompt: 'user: hi <s>\n' } });
+  await same(ask('/v1/chat/completions/input_tokens', { messages }), { value: { input_tokens: 14 } });
+  for (const [body, tokens] of [
+    [{ content: 'a<s>' }, [97, firstControl + 2]],
+    [{ content: '<s>', parse_special: false }, [60, 115, 62]],
+    [{ content: 'a', add_special: true }, [firstControl + 2, 97]],
+  ] as const)
+    await same(ask('/tokenize', body), { value: { tokens } });
+  const whole = (await ask('/v1/chat/completions', { messages, max_tokens: 3 })).value;
+  t.match(whole, {
+    ...{ object: 'chat.completion', model: 'small' },
+    choices: [{ message: { role: 'assistant', content: 'aaa' }, finish_reason: 'length' }],
+    usage: { prompt_tokens: 14, completion_tokens: 3, total_tokens: 17 },
+  });
+  t.match((await ask('/v1/completions', { prompt: 'ab', max_tokens: 1 })).value, {
+    ...{ object: 'text_completion', model: 'small', choices: [{ text: 'a', finish_reason: 'length' }] },
+    usage: { prompt_tokens: 3 },
+  });
+  await same(
+    ask('/infill', { input_prefix: 'a', input_suffix: 'b' }),
+    failure(
+      ...([501, 'not_supported_error'] as const),
+      'Infill is not supported by this model: it lacks the tokens for it.',
+    ),
+  );
+  const long = { prompt: 'x'.repeat(599) };
+  await same(
+    ask('/v1/completions', long),
+    failure(
+      ...([400, 'exceed_context_size_error'] as const),
+      'request (600 tokens) exceeds the available context size (600 tokens), try increasing it',
+      { n_prompt_tokens: 600, n_ctx: 600 },
+    ),
+  );
+  await same(ask('/tokenize', '{'), failure(400, 'invalid_request_error', 'The body is not JSON.'));
+  const most = 16 * 1024 * 1024;
+  await same(
+    ask('/tokenize', 'x'.repeat(most)),
+    failure(400, 'invalid_request_error', 'The body is not JSON.'),
+  );
+  await same(
+    ask('/tokenize', 'x'.repeat(most + 1)),
+    failure(
+      ...([413, 'invalid_request_error'] as const),
+      'The body is too large. It has more than 16,777,216 bytes.',
+    ),
+  );
+  t.equal((await ask('/health', 'x'.repeat(most))).headers.connection, 'close', 'a body that nobody reads');
+
+  let open: () => void = () => undefined;
+  whenOpen = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  begun = 0;
+  const answer = ask('/v1/completions', { prompt: 'a', max_tokens: 1 });
+  const busy = await poll(
+    () => ask('/slots'),
+    ({ value }) => value[0].is_processing,
+    20_000,
+  );
+  t.strictSame(busy.value, [{ id: 0, n_ctx: 600, is_processing: true }]);
+  await same(ask('/slots?fail_on_no_slot=1'), failure(503, 'unavailable_error', 'no slot available'));
+  const connected = once(server, 'connection');
+  const sent = { host: '127.0.0.1', port, path: '/v1/completions', method: 'POST', agent: false };
+  const leaving = httpRequest({ ...sent, headers: { authorization: `Bearer ${key}` } });
+  leaving.on('error', () => undefined);
+  leaving.end('{"prompt":"b"}');
+  const [socket] = await connected;
+  // It has arrived when a later request is answered.
+  t.equal((await ask('/slots')).status, 200);
+  const closed = once(socket, 'close');
+  leaving.destroy();
+  await closed;
+  open();
+  t.equal((await answer).status, 200);
+  t.match((await ask('/v1/completions', { prompt: 'c', max_tokens: 1 })).value, { usage: {} });
+  t.equal(begun, 2, 'nothing is generated for who has left');
+  await same(ask('/slots'), { value: [{ id: 0, n_ctx: 600, is_processing: false }] });
 });

@@ -1,4 +1,5 @@
 import { Console } from 'node:console';
+import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import * as z from 'zod/mini';
 import { messageOf } from '../../../protocol/base/errorText.ts';
@@ -68,7 +69,7 @@ async function serve(line: string): Promise<void> {
     isReady: () => facts !== undefined,
     routes: createRoutes(engine, alias, () => facts),
   });
-  port = server.port;
+  port = (server.address() as AddressInfo).port;
   report({ event: 'listening', port });
   await engine.use(() => undefined);
 }

@@ -1,6 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import { ApiError } from './requests.ts';
 import type { Route } from './routes.ts';
@@ -16,10 +15,10 @@ export interface ServerOptions {
  * Listens on loopback, at a port that the system chooses. A page in a browser can reach every port of its machine: it
  * sends an `Origin`, or, with a name of its own that leads here, another `Host`.
  */
-export async function listen(options: ServerOptions): Promise<{ readonly port: number }> {
+export async function listen(options: ServerOptions): Promise<Server> {
   const server = createServer((request, response) => void respond(request, response, options));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return server.address() as AddressInfo;
+  return server;
 }
 
 async function respond(
