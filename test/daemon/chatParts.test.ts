@@ -2,9 +2,28 @@ import { mock } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import { type ErrorDetails, RunnerError } from '../../daemon/base/errors.ts';
+import type {
+  AskApproval,
+  AskElicitation,
+  DaemonTool,
+  DaemonToolOffer,
+} from '../../daemon/chat/daemonTools.ts';
 import { PromptFit } from '../../daemon/chat/promptFit.ts';
+import { type RunOptions, runCalls, standsForResult } from '../../daemon/chat/toolCalls.ts';
+import { createToolLoop } from '../../daemon/chat/toolLoop.ts';
 import { ModelCapabilities } from '../../daemon/models/modelCapabilities.ts';
 import type { Runner } from '../../daemon/runner/runner.ts';
+import type {
+  ChatDelta,
+  ChatParams,
+  ChatResult,
+  FinishReason,
+  Message,
+  Notice,
+  ToolCall,
+  Usage,
+} from '../../protocol/messages/chat.ts';
+import type { FileDiff, ToolDecision } from '../../protocol/messages/tools.ts';
 
 const server = { name: 'one', url: 'http://127.0.0.1:1' };
 
@@ -470,4 +489,696 @@ t.test('nothing waits long for a runner that says nothing, and what comes late s
   const counted = fitOf({ running: never, count: 10 }, { needed: 4_000 });
   t.equal(await takes(counted.fit.begin(), 500), true, 'before it is counted');
   t.strictSame(counted.log, ['running', 'count']);
+});
+
+/** What one round of the model is: what it writes, or how it fails. */
+interface ScriptedRound {
+  readonly content?: string;
+  readonly thinking?: string;
+  readonly calls?: readonly ToolCall[];
+  readonly notices?: readonly Notice[];
+  readonly finishReason?: FinishReason;
+  readonly usage?: Usage;
+  readonly fails?: Error;
+}
+
+interface TurnOptions {
+  readonly params?: Partial<ChatParams>;
+  readonly offer?: Partial<DaemonToolOffer> | Error;
+  readonly takesTools?: boolean;
+  /** Whether a server is entered. */
+  readonly has?: boolean;
+  readonly askApproval?: AskApproval;
+  readonly signal?: AbortSignal;
+  readonly onRound?: () => void;
+  /** The kind of delta that the client does not take. */
+  readonly goneAt?: ChatDelta['kind'];
+}
+
+const call = (id: string, name = 'look', given: Record<string, unknown> = {}): ToolCall => ({
+  id,
+  name,
+  arguments: given,
+});
+const described = (name: string) => ({ name, description: `Does ${name}`, inputSchema: { type: 'object' } });
+
+function toolOf(name: string, more: Partial<DaemonTool> = {}): DaemonTool {
+  return {
+    ...described(name),
+    ...{ server: 'files', ownName: `own-${name}` },
+    problemWith: () => undefined,
+    isApproved: async () => true,
+    allow: async () => undefined,
+    call: async (given) => ({ content: `${name} ${JSON.stringify(given)}`, isError: false }),
+    ...more,
+  };
+}
+
+/** A turn whose rounds are scripted, with all that is asked, sent and answered. */
+async function turnOf(rounds: readonly ScriptedRound[], options: TurnOptions = {}) {
+  const { params = {}, offer = {}, takesTools = true, has = true } = options;
+  const { askApproval, onRound, signal = new AbortController().signal } = options;
+  const asked: Partial<ChatParams>[] = [];
+  const log: string[] = [];
+  const deltas: unknown[] = [];
+  let created = 0;
+  const chat = createToolLoop({
+    chat: async (_runner, { streamId, model: _, ...request }, send) => {
+      const { content = '', thinking, calls = [], notices = [], fails, ...rest } = rounds[asked.length] ?? {};
+      asked.push(request);
+      let seq = 0;
+      for (const notice of notices) await send({ streamId, seq: seq++, kind: 'notice', notice });
+      if (content !== '') await send({ streamId, seq: seq++, kind: 'text', text: content });
+      for (const toolCall of calls) await send({ streamId, seq: seq++, kind: 'toolCall', toolCall });
+      onRound?.();
+      if (fails) throw fails;
+      return {
+        message: {
+          role: 'assistant',
+          content,
+          ...(thinking && { thinking }),
+          ...(calls.length && { toolCalls: calls }),
+        },
+        ...{ finishReason: calls.length > 0 ? 'toolCalls' : 'stop', notices },
+        usage: { promptTokens: 10 * asked.length, completionTokens: 3 },
+        ...rest,
+      };
+    },
+    tools: {
+      has: () => has,
+      offer: async (servers, clientTools) => {
+        log.push(`offer ${servers} beside ${clientTools.map(({ name }) => name)}`);
+        if (offer instanceof Error) throw offer;
+        return { tools: [toolOf('look')], problems: [], ...offer };
+      },
+    },
+    takesTools: async (_, model) => {
+      log.push(`takes ${model} tools`);
+      return takesTools;
+    },
+    askApproval: () => askApproval,
+    createId: () => `new-${created++}`,
+  });
+  const request: ChatParams = {
+    ...{ streamId: 's', model: 'm', messages: [{ role: 'user', content: 'hi' }], hostedTools: 'all' },
+    ...params,
+  };
+  const send = async ({ streamId, seq, ...delta }: ChatDelta) => {
+    if (delta.kind === options.goneAt) throw failure;
+    if (streamId !== 's' || seq !== deltas.length) throw new Error(`It is number ${seq} of ${streamId}.`);
+    deltas.push(delta);
+  };
+  const runner = { server } as Runner;
+  const result = await chat(runner, request, send, signal).catch((error: unknown) => error);
+  return { asked, log, deltas, result };
+}
+
+const answered = (id: string, content: string, toolName = 'look') => {
+  return { role: 'tool', content, toolCallId: id, toolName };
+};
+const assistantWith = (content: string, ...toolCalls: readonly ToolCall[]) => {
+  return { role: 'assistant', content, ...(toolCalls.length && { toolCalls }) };
+};
+const ofRound = (more: Partial<ChatParams> = {}, ...added: readonly object[]) => {
+  return { messages: [{ role: 'user', content: 'hi' }, ...added], ...more };
+};
+
+t.test('a turn with tools of the daemon: its rounds, its deltas and its result', async (t) => {
+  const look = described('look');
+  const mine = described('mine');
+  const first = call('a', 'look', { at: 1 });
+  const text = (of: string) => ({ kind: 'text', text: of });
+  const made = (toolCall: ToolCall) => ({ kind: 'toolCall', toolCall });
+  const gave = (id: string, content: string, more: object = {}) => {
+    return {
+      kind: 'toolResult',
+      toolResult: { id, name: 'look', server: 'files', content, isError: false, ...more },
+    };
+  };
+  const rounds: readonly ScriptedRound[] = [
+    { content: 'So. ', thinking: 'Hm.', calls: [first] },
+    { content: 'Done.', usage: { promptTokens: 9, completionTokens: 5, contextLength: 4_096 } },
+  ];
+  const begun = { ...assistantWith('So. ', first), thinking: 'Hm.' };
+  const result = answered('a', 'look {"at":1}');
+  t.strictSame(await turnOf(rounds), {
+    log: ['takes m tools', 'offer all beside '],
+    asked: [ofRound({ tools: [look] }), ofRound({ tools: [look] }, begun, result)],
+    deltas: [text('So. '), made(first), gave('a', 'look {"at":1}'), text('Done.')],
+    result: {
+      finishReason: 'stop',
+      message: assistantWith('Done.'),
+      messages: [begun, result, assistantWith('Done.')],
+      usage: { promptTokens: 9, completionTokens: 8, contextLength: 4_096 },
+      notices: [],
+    },
+  });
+
+  const required = await turnOf(rounds, {
+    params: { toolChoice: 'required', tools: [mine], hostedTools: ['files'], maxRounds: 5, think: true },
+  });
+  t.strictSame(
+    [required.log, required.asked],
+    [
+      ['takes m tools', 'offer files beside mine'],
+      [
+        ofRound({ toolChoice: 'required', think: true, tools: [mine, look] }),
+        ofRound({ think: true, tools: [mine, look] }, begun, result),
+      ],
+    ],
+    'a call is required of the first round alone',
+  );
+
+  const without: readonly (readonly [
+    what: string,
+    TurnOptions,
+    log: readonly string[],
+    ChatParams['toolChoice']?,
+  ])[] = [
+    ['no server is entered', { has: false }, []],
+    ['the client wants no tools', { params: { toolChoice: 'none' } }, [], 'none'],
+    ['the model takes none', { takesTools: false }, ['takes m tools']],
+    ['no server offers any', { offer: { tools: [] } }, ['takes m tools', 'offer all beside ']],
+  ];
+  for (const [what, options, log, toolChoice] of without) {
+    const turn = await turnOf([{ content: 'Done.' }], options);
+    t.strictSame([turn.log, turn.asked], [log, [ofRound(toolChoice && { toolChoice })]], what);
+  }
+
+  const client = [call('b', 'mine')];
+  const mixed = await turnOf([{ calls: [first, ...client] }, { content: 'no more' }], {
+    params: { tools: [mine] },
+  });
+  t.strictSame(mixed.deltas, [made(first), ...client.map(made), gave('a', 'look {"at":1}')]);
+  t.match(mixed.result, {
+    finishReason: 'toolCalls',
+    message: assistantWith('', first, ...client),
+    messages: [assistantWith('', first, ...client), result],
+  });
+  const own = await turnOf([{ calls: client }, { content: 'no more' }], { params: { tools: [mine] } });
+  t.match(own.result, { finishReason: 'toolCalls', messages: [assistantWith('', ...client)] });
+  t.strictSame(own.deltas, client.map(made), 'the client answers its own calls');
+
+  const passed: unknown[] = [];
+  const params = { streamId: 's', model: 'm', messages: [], maxRounds: 3 };
+  const { signal } = new AbortController();
+  const through = createToolLoop({
+    chat: async (...given: unknown[]) => {
+      passed.push(given);
+      return { result: 'as it is' } as unknown as ChatResult;
+    },
+  } as unknown as Parameters<typeof createToolLoop>[0]);
+  const send = async () => undefined;
+  const runner = { server } as Runner;
+  t.strictSame(await through(runner, params, send, signal), { result: 'as it is' });
+  t.strictSame(passed, [[runner, params, send, signal]], 'without tools of the daemon, nothing is different');
+});
+
+t.test('the rounds of a turn are counted, and the last one has no tools', async (t) => {
+  const endless = Array.from({ length: 200 }, (_, at) => ({ calls: [call(`c${at}`)] }));
+  const roundsOf = async (maxRounds?: number) => {
+    const { asked, result } = await turnOf(endless, maxRounds === undefined ? {} : { params: { maxRounds } });
+    const withTools = asked.filter(({ tools }) => tools !== undefined).length;
+    return [
+      asked.length,
+      withTools,
+      asked.at(-1)?.tools,
+      result instanceof Error || (result as ChatResult).finishReason,
+    ];
+  };
+  t.strictSame(await roundsOf(1), [2, 1, undefined, 'toolLimit']);
+  t.strictSame(await roundsOf(), [11, 10, undefined, 'toolLimit']);
+  t.strictSame(await roundsOf(101), [101, 100, undefined, 'toolLimit']);
+
+  const refused = 'No more tools can be called in this turn. Answer with what is known.';
+  const { result, deltas } = await turnOf(endless, { params: { maxRounds: 1 } });
+  t.match(result, {
+    message: assistantWith('', call('c1')),
+    messages: [
+      assistantWith('', call('c0')),
+      answered('c0', 'look {}'),
+      assistantWith('', call('c1')),
+      answered('c1', refused),
+    ],
+  });
+  t.strictSame(deltas.at(-1), {
+    kind: 'toolResult',
+    toolResult: { id: 'c1', name: 'look', server: '', content: refused, isError: true },
+  });
+  const cut = await turnOf([...endless.slice(0, 1), { content: 'as', finishReason: 'cancelled' }], {
+    params: { maxRounds: 1 },
+  });
+  t.match(cut.result, { finishReason: 'cancelled' }, 'also without tools');
+  const stopped = await turnOf([{ content: 'as', finishReason: 'length' }]);
+  t.match(stopped.result, { finishReason: 'length' });
+});
+
+t.test('each notice of a turn is sent once, whichever round it comes from', async (t) => {
+  const disabled = {
+    code: 'tools-disabled',
+    message: 'm does not support tools, so they were left out. Choose a model with tools to use them.',
+  } as const;
+  const [dropped, loading] = [
+    { code: 'images-dropped', message: 'x' },
+    { code: 'model-loading', message: 'y' },
+  ] as const;
+  const problems = [
+    { message: 'one', advice: { code: 'log-in', problem: 'p', text: 't' } },
+    { message: 'two' },
+  ] as const;
+  const notice = (of: Notice) => ({ kind: 'notice', notice: of });
+  const blind = await turnOf([{ content: 'Done.', notices: [dropped, disabled] }], { takesTools: false });
+  t.strictSame(blind.deltas, [notice(disabled), notice(dropped), { kind: 'text', text: 'Done.' }]);
+  t.match(blind.result, { notices: [disabled, dropped] });
+  const rounds = [{ calls: [call('a')], notices: [dropped] }, { notices: [dropped, loading] }];
+  const { deltas, result } = await turnOf(rounds, { offer: { problems } });
+  const all = [...problems.map((of) => ({ code: 'tools-unavailable', ...of }) as const), dropped, loading];
+  t.strictSame(
+    deltas.filter((delta) => 'notice' in (delta as object)),
+    all.map(notice),
+  );
+  t.strictSame((result as ChatResult).notices, all);
+});
+
+t.test('every call of a turn has an id of its own', async (t) => {
+  const history: readonly Message[] = [
+    { role: 'user', content: 'hi' },
+    { role: 'assistant', content: '', toolCalls: [call('old'), call('new-0')] },
+    { role: 'user', content: 'and?' },
+  ];
+  const rounds = [
+    { calls: [call('fresh'), call('old'), call('fresh'), call('')] },
+    { calls: [call('fresh')] },
+    { content: 'Done.' },
+  ];
+  const { deltas, result } = await turnOf(rounds, { params: { messages: history } });
+  const { messages = [] } = result as ChatResult;
+  const made = deltas.flatMap((delta) =>
+    'toolCall' in (delta as object) ? (delta as { toolCall: ToolCall }).toolCall.id : [],
+  );
+  t.strictSame(made, ['fresh', 'new-1', 'new-2', 'new-3', 'new-4']);
+  t.strictSame(
+    messages.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id)),
+    made,
+  );
+  t.strictSame(
+    messages.flatMap(({ toolCallId = [] }) => toolCallId),
+    made,
+  );
+});
+
+t.test('a message without anything in it is not kept', async (t) => {
+  const kept = async (round: ScriptedRound) => {
+    const { result } = await turnOf([round]);
+    return (result as ChatResult).messages?.length;
+  };
+  t.equal(await kept({}), 0);
+  t.equal(await kept({ content: 'x' }), 1);
+  t.equal(await kept({ thinking: 'x' }), 1);
+  t.equal(await kept({ calls: [call('a')] }), 2, 'and the answer to its call');
+});
+
+t.test('a turn that fails or is cancelled has the messages that it had added', async (t) => {
+  const begin = { calls: [call('a')] };
+  const added = [assistantWith('', call('a')), answered('a', 'look {}')];
+  const partial = { role: 'assistant', content: 'As ', toolCalls: [call('b'), call('c', 'read')] };
+  const ofPartial = [
+    partial,
+    answered('b', 'The call was not run.'),
+    answered('c', 'The call was not run.', 'read'),
+  ];
+  const broken = (details: ErrorDetails = {}) => new RunnerError('runner-failed', 'broken', { details });
+  const detailsOf = async (...rounds: readonly ScriptedRound[]) => {
+    const { result } = await turnOf(rounds);
+    return result instanceof RunnerError ? result.details : result;
+  };
+  t.strictSame(await detailsOf({ fails: broken() }), {}, 'nothing had come');
+  t.strictSame(await detailsOf(begin, { fails: broken() }), { messages: added });
+  t.strictSame(await detailsOf({ fails: broken({ partial }) }), { partial, messages: ofPartial });
+  t.strictSame(await detailsOf(begin, { fails: broken({ partial }) }), {
+    partial,
+    messages: [...added, ...ofPartial],
+  });
+  const other = new Error('other');
+  t.equal(await detailsOf(begin, { fails: other }), other);
+  t.equal((await turnOf([], { offer: other })).result, other);
+
+  const notice = { code: 'images-dropped', message: 'x' } as const;
+  const withNotice = { ...begin, content: 'So.', notices: [notice] };
+  const problems = [{ message: 'It does not start.' }];
+  const gone: readonly (readonly [ChatDelta['kind'], ScriptedRound, TurnOptions?])[] = [
+    ['notice', withNotice],
+    ['notice', begin, { takesTools: false }],
+    ['notice', begin, { offer: { problems } }],
+    ['text', withNotice],
+    ['toolCall', begin],
+    ['toolResult', begin],
+  ];
+  for (const [goneAt, round, options] of gone)
+    t.equal(
+      (await turnOf([round], { goneAt, ...options })).result,
+      failure,
+      `a client is gone at its ${goneAt}`,
+    );
+
+  const nothing = {
+    ...{ finishReason: 'cancelled', message: assistantWith(''), messages: [], notices: [] },
+    usage: { promptTokens: 0, completionTokens: 0 },
+  };
+  const early = await turnOf([], { offer: other, signal: AbortSignal.abort() });
+  t.strictSame([early.result, early.asked, early.deltas], [nothing, [], []]);
+  const caller = new AbortController();
+  const late = await turnOf([begin, { content: 'no more' }], {
+    signal: caller.signal,
+    onRound: () => caller.abort(),
+  });
+  t.match(late.result, {
+    finishReason: 'cancelled',
+    message: assistantWith('', call('a')),
+    messages: [assistantWith('', call('a')), answered('a', 'The call was cancelled.')],
+  });
+  t.equal(late.asked.length, 1);
+  const quiet = await turnOf([{ content: 'So', finishReason: 'cancelled' }, { content: 'no more' }]);
+  t.match(quiet.result, { finishReason: 'cancelled', messages: [assistantWith('So')] });
+  const cut = await turnOf([{ ...begin, finishReason: 'cancelled' }, { content: 'no more' }]);
+  t.match(cut.result, { finishReason: 'cancelled', messages: added });
+});
+
+/** Runs calls with a log of all that happens. */
+async function runAll(calls: readonly ToolCall[], options: Partial<RunOptions> = {}) {
+  const log: string[] = [];
+  const answers = await runCalls(calls, {
+    ...{ tools: [], streamId: 's', signal: new AbortController().signal },
+    onResult: async ({ id, ...result }) => void log.push(`${id}: ${JSON.stringify(result)}`),
+    onDidAllow: async ({ id }) => void log.push(`${id} is allowed`),
+    ...options,
+  });
+  return { answers, log };
+}
+
+const failedCall = (content: string, more: object = { server: 'files' }) =>
+  JSON.stringify({ name: 'look', ...more, content, isError: true });
+
+t.test('a call that cannot run has an answer that says why', async (t) => {
+  const named = (count: number) => Array.from({ length: count }, (_, at) => toolOf(`t${at}`));
+  const first20 = named(20)
+    .map(({ name }) => name)
+    .join(', ');
+  const unknown = `There is no tool "${'x'.repeat(64)}".`;
+  const problems: readonly (readonly [what: string, Partial<RunOptions>, want: string])[] = [
+    ['no tools', {}, `${unknown} There are no tools now.`],
+    ['one', { tools: named(1) }, `${unknown} The tools are: t0.`],
+    ['twenty', { tools: named(20) }, `${unknown} The tools are: ${first20}.`],
+    ['more', { tools: named(21) }, `${unknown} The tools are: ${first20} and more.`],
+  ];
+  for (const [what, options, content] of problems) {
+    const name = 'x'.repeat(65);
+    const { answers, log } = await runAll([call('a', name)], options);
+    t.strictSame(answers, [answered('a', content, name)], what);
+    t.strictSame(log, [`a: ${JSON.stringify({ name, server: '', content, isError: true })}`], what);
+  }
+  const cases: readonly (readonly [content: string, Partial<DaemonTool>, Partial<RunOptions>?])[] = [
+    [
+      'Its argument is wrong.',
+      { problemWith: ({ at }) => (at === 1 ? 'Its argument is wrong.' : undefined) },
+    ],
+    [
+      'The call failed: broken',
+      {
+        call: async () => {
+          throw failure;
+        },
+      },
+    ],
+    [
+      'The call failed: broken',
+      {
+        isApproved: async () => {
+          throw failure;
+        },
+      },
+    ],
+    [
+      'The call failed: broken',
+      {
+        prepare: async () => {
+          throw failure;
+        },
+      },
+    ],
+    [
+      'The call failed: broken',
+      {},
+      {
+        onDidAllow: async () => {
+          throw failure;
+        },
+      },
+    ],
+    [
+      'It is not there.',
+      {
+        prepare: async () => ({
+          problem: 'It is not there.',
+          call: async () => ({ content: '', isError: false }),
+          end: () => undefined,
+        }),
+      },
+    ],
+    ['The call was cancelled.', {}, { signal: AbortSignal.abort() }],
+    ['The call was cancelled.', { problemWith: () => 'wrong' }, { signal: AbortSignal.abort() }],
+  ];
+  for (const [content, more, options] of cases) {
+    const { answers, log } = await runAll([call('a', 'look', { at: 1 })], {
+      tools: [toolOf('look', more)],
+      ...options,
+    });
+    t.strictSame(answers, [answered('a', content)], content);
+    t.strictSame(log.slice(-1), [`a: ${failedCall(content)}`], content);
+    t.equal(standsForResult(content), content === 'The call was cancelled.', content);
+  }
+  const many = await runAll(
+    Array.from({ length: 33 }, (_, at) => call(`${at}`)),
+    { tools: [toolOf('look')] },
+  );
+  t.strictSame(many.answers.slice(31), [
+    answered('31', 'look {}'),
+    answered('32', 'Only the first 32 calls of an answer are run. Call fewer tools at once.'),
+  ]);
+});
+
+t.test('a call runs once it is approved, or as its user answers', async (t) => {
+  const asked: unknown[] = [];
+  const log: string[] = [];
+  const about = { title: 'Look', annotations: { readOnlyHint: true } };
+  const toolWith = (more: Partial<DaemonTool> = {}) =>
+    toolOf('look', {
+      ...about,
+      isApproved: async () => false,
+      async allow(decision) {
+        await nextTurn();
+        log.push(`allowed: ${decision}`);
+      },
+      ...more,
+    });
+  const answer = async (decision: unknown, more: Partial<DaemonTool> = {}) => {
+    asked.length = log.length = 0;
+    const askApproval = async (question: unknown) => {
+      asked.push(question);
+      if (decision instanceof Error) throw decision;
+      return decision as ToolDecision;
+    };
+    const ran = await runAll([call('a')], { tools: [toolWith(more)], askApproval });
+    return [...log, ...ran.log];
+  };
+  const ran = `a: ${JSON.stringify({ name: 'look', server: 'files', content: 'look {}', isError: false })}`;
+  const denied = `a: ${failedCall('The user did not allow the call of look. Go on without it.')}`;
+  t.strictSame(await answer('once'), ['a is allowed', ran]);
+  const question = {
+    streamId: 's',
+    toolCall: call('a'),
+    server: 'files',
+    description: 'Does look',
+    ...about,
+  };
+  t.strictSame(asked, [question]);
+  t.strictSame(await answer('session'), ['allowed: session', 'a is allowed', ran]);
+  t.strictSame(await answer('always'), ['allowed: always', 'a is allowed', ran]);
+  t.strictSame(await answer('deny'), [denied]);
+  t.strictSame(await answer(failure), [denied]);
+  t.strictSame(await answer('always', { decisions: ['once', 'deny'] }), [denied], 'nobody offered that');
+  t.strictSame(asked, [{ ...question, decisions: ['once', 'deny'] }]);
+  t.strictSame(await answer('once', { decisions: ['once', 'deny'] }), ['a is allowed', ran]);
+  t.ok(standsForResult('The user did not allow the call of look. Go on without it.'));
+  t.notOk(standsForResult('The user did not allow the call'));
+
+  const diff: FileDiff = { path: '/a', name: 'a', after: 'y', unified: '+y' };
+  const prepared = (more: object = {}) => ({
+    prepare: async (given: unknown) => {
+      log.push(`prepared ${JSON.stringify(given)}`);
+      return {
+        ...{ diff, end: () => log.push('ended') },
+        call: async () => ({ content: 'as prepared', isError: false, images: ['AAAA'] }),
+        ...more,
+      };
+    },
+  });
+  const withImage = {
+    name: 'look',
+    server: 'files',
+    content: 'as prepared',
+    isError: false,
+    images: ['AAAA'],
+  };
+  t.strictSame(await answer('once', prepared()), [
+    ...['prepared {}', 'ended', 'a is allowed', `a: ${JSON.stringify(withImage)}`],
+  ]);
+  t.strictSame(asked, [{ ...question, diff }]);
+  t.strictSame(await answer('deny', prepared()), ['prepared {}', 'ended', denied]);
+  t.strictSame(await answer('once', prepared({ problem: 'It is not there.' })), [
+    'prepared {}',
+    `a: ${failedCall('It is not there.')}`,
+  ]);
+  t.strictSame(asked, [], 'nobody is asked about what cannot run');
+  const images = await runAll([call('a')], { tools: [toolOf('look', prepared())] });
+  t.strictSame(images.answers, [{ ...answered('a', 'as prepared'), images: ['AAAA'] }]);
+
+  const unasked = await runAll([call('a')], { tools: [toolWith()] });
+  const content =
+    'The tool look is not allowed here, and nobody can be asked. Go on without it, and say that the user may allow it.';
+  t.strictSame(unasked.log, [
+    `a: ${JSON.stringify({ name: 'look', server: 'files', content, isError: true, unapprovedTool: 'own-look' })}`,
+  ]);
+});
+
+t.test('one question is open at a time, and its answer may settle the next', async (t) => {
+  const asked: string[] = [];
+  let isAllowed = false;
+  let open = 0;
+  const askApproval: AskApproval = async ({ toolCall }) => {
+    asked.push(toolCall.id);
+    t.equal(++open, 1, 'only one is open');
+    await nextTurn();
+    open--;
+    return toolCall.id === 'a' ? 'once' : 'session';
+  };
+  const tool = toolOf('look', {
+    isApproved: async () => isAllowed,
+    allow: async () => {
+      isAllowed = true;
+    },
+  });
+  const { answers } = await runAll(
+    ['a', 'b', 'c'].map((id) => call(id)),
+    { tools: [tool], askApproval },
+  );
+  t.strictSame(asked, ['a', 'b']);
+  t.strictSame(
+    answers,
+    ['a', 'b', 'c'].map((id) => answered(id, 'look {}')),
+  );
+
+  const caller = new AbortController();
+  let checks = 0;
+  const unapproved = async () => {
+    checks += 1;
+    return false;
+  };
+  const stopped = await runAll([call('a'), call('b')], {
+    tools: [toolOf('look', { isApproved: unapproved })],
+    signal: caller.signal,
+    askApproval: async ({ toolCall }) => {
+      asked.push(`${toolCall.id} again`);
+      caller.abort();
+      return 'once';
+    },
+  });
+  t.strictSame(asked.slice(2), ['a again']);
+  t.strictSame(
+    stopped.answers,
+    ['a', 'b'].map((id) => answered(id, 'The call was cancelled.')),
+  );
+  t.equal(checks, 3, 'nothing is looked up for the second one any more');
+
+  const sudden = new AbortController();
+  const looked: unknown[] = [];
+  const ended = await runAll([call('a')], {
+    tools: [
+      toolOf('look', {
+        async isApproved() {
+          // The second look is right before the question.
+          if (looked.push('up') === 2) sudden.abort();
+          return false;
+        },
+        async prepare() {
+          looked.push('into');
+          return undefined;
+        },
+      }),
+    ],
+    signal: sudden.signal,
+    askApproval,
+  });
+  t.strictSame(looked, ['up', 'up']);
+  t.strictSame(ended.answers, [answered('a', 'The call was cancelled.')]);
+});
+
+t.test('a call reports its progress as fast as its client takes it, and may ask', async (t) => {
+  const sent: unknown[] = [];
+  let take: () => void = () => undefined;
+  const progress = (n: number) => ({ progress: n });
+  const tool = toolOf('look', {
+    async call(_, signal, { onProgress, elicit } = {}) {
+      onProgress?.(progress(1));
+      onProgress?.(progress(2));
+      onProgress?.(progress(3));
+      t.strictSame(sent, [{ streamId: 's', id: 'a', progress: 1 }], 'the others wait');
+      take();
+      await nextTurn();
+      take();
+      await nextTurn();
+      onProgress?.(progress(4));
+      const said = await elicit?.(
+        { server: 'files', message: 'Which?' } as Parameters<typeof elicit>[0],
+        signal,
+      );
+      return { content: JSON.stringify(said ?? 'nobody is asked'), isError: false };
+    },
+  });
+  const onProgress = (one: unknown) => {
+    sent.push(one);
+    return new Promise<void>((resolve) => (take = resolve));
+  };
+  const askElicitation: AskElicitation = async (question, _, id) => {
+    return { action: 'accept', content: { question: JSON.stringify(question), id } };
+  };
+  const { answers } = await runAll([call('a')], { tools: [tool], onProgress, askElicitation });
+  t.strictSame(
+    sent,
+    [1, 3, 4].map((n) => ({ streamId: 's', id: 'a', progress: n })),
+    'of those that wait, the newest',
+  );
+  const asked = JSON.stringify({ streamId: 's', server: 'files', message: 'Which?' });
+  t.match(answers, [
+    { content: JSON.stringify({ action: 'accept', content: { question: asked, id: 'a' } }) },
+  ]);
+  const gone = {
+    tools: [
+      toolOf('look', {
+        call: async (_, __, { onProgress: report, elicit } = {}) => {
+          report?.(progress(1));
+          await nextTurn();
+          return { content: `${elicit}`, isError: false };
+        },
+      }),
+    ],
+  };
+  t.match((await runAll([call('a')], gone)).answers, [{ content: 'undefined' }], 'nobody listens');
+  const failing = {
+    ...gone,
+    onProgress: async () => {
+      throw failure;
+    },
+  };
+  t.match((await runAll([call('a')], failing)).answers, [{ content: 'undefined' }], 'the client is gone');
 });
