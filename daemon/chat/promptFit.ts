@@ -61,12 +61,12 @@ export class PromptFit {
   async begin(): Promise<void> {
     const { asked } = this.#options;
     await this.#count();
-    const needed = this.#needed;
-    if (asked !== undefined || this.#isNearlyFull) await this.#learnMaximum(windowWithin.answer);
+    if (asked !== undefined || this.#filled !== undefined) await this.#learnMaximum(windowWithin.answer);
     const maximum = this.#maximum;
     if (asked !== undefined && maximum !== undefined && asked > maximum) this.#warnOfMaximum(asked, maximum);
+    const filled = this.#filled;
     // A prompt that is too long is most likely refused, and the refusal has the same figures.
-    if (this.#isNearlyFull && needed <= (this.#window ?? 0)) this.#warn();
+    if (filled !== undefined && this.#needed <= filled) this.#warn(filled);
   }
 
   /**
@@ -80,9 +80,10 @@ export class PromptFit {
     if (this.#window === undefined) {
       if (needed < smallestWindow * nearlyFull) return;
       await learnt;
-      if (this.#isNearlyFull) await this.#learnMaximum(windowWithin.answer);
+      if (this.#filled !== undefined) await this.#learnMaximum(windowWithin.answer);
     }
-    if (!signal.aborted && this.#isNearlyFull) this.#warn();
+    const filled = this.#filled;
+    if (!signal.aborted && filled !== undefined) this.#warn(filled);
   }
 
   /** The error; figures are added to a refusal of a prompt that is too long. */
@@ -124,16 +125,16 @@ export class PromptFit {
     const { runner, request, signal } = this.#options;
     if (!runner.count) return;
     if (this.#window === undefined) await this.#learn(windowWithin.answer);
-    if (this.#needed < (this.#window ?? 0) * worthCounting) return;
+    const window = this.#window;
+    if (window !== undefined && this.#needed < window * worthCounting) return;
     // What cannot be counted keeps its estimate. If the prompt does not fit, the chat itself is refused.
     this.#needed = await runner.count(request, signal).catch(() => this.#needed);
   }
 
   /** The notice is the same each time; only the first counts. */
-  #warn(): void {
+  #warn(window: number): void {
     const { notice, size } = this.#options;
     const needed = this.#needed;
-    const window = this.#window ?? 0;
     const fitting = this.#fitting(needed, window);
     const message =
       needed > window
@@ -167,9 +168,10 @@ export class PromptFit {
     return this.#options.runner.facts.hasFixedWindows === true;
   }
 
-  get #isNearlyFull(): boolean {
+  /** The window, if the prompt nearly fills it or is longer. */
+  get #filled(): number | undefined {
     const window = this.#window;
-    return window !== undefined && this.#needed >= window * nearlyFull;
+    return window !== undefined && this.#needed >= window * nearlyFull ? window : undefined;
   }
 
   /** The allocated tokens, or those that will be allocated because the request asks for them. */
@@ -255,7 +257,8 @@ function withFigures(
   const holds =
     allocated === undefined ? 'the context window is smaller' : `the context window holds ${allocated}`;
   const fitting = isFixed ? 0 : fittingWindow({ needed, window: allocated ?? 0, maximum });
-  const limit = isFixed ? ', as the server was started' : fitting === 0 ? limitOf(maximum, allocated) : '';
+  const mayHaveMore = fitting > 0 || maximum === undefined;
+  const limit = isFixed ? ', as the server was started' : mayHaveMore ? '' : limitOf(maximum, allocated);
   return new RunnerError(
     'context-exceeded',
     adviseOnWindow(
@@ -270,9 +273,9 @@ function withFigures(
   );
 }
 
-function limitOf(maximum: number | undefined, window = 0): string {
-  if (maximum === undefined) return '';
-  return maximum > window ? `; the model can have ${maximum} at most` : ', the most that the model can have';
+function limitOf(maximum: number, window: number | undefined): string {
+  const isMost = window !== undefined && maximum <= window;
+  return isMost ? ', the most that the model can have' : `; the model can have ${maximum} at most`;
 }
 
 async function within(promise: Promise<void>, limit: number): Promise<void> {

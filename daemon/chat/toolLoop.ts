@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import {
   type ChatDelta,
   type ChatParams,
@@ -56,6 +57,9 @@ interface LoopOptions {
   readonly signal: AbortSignal;
 }
 
+/** The content of one delta, before the delta is numbered. */
+type Content<T = ChatDelta> = T extends ChatDelta ? Omit<T, 'streamId' | 'seq'> : never;
+
 const noOffer: DaemonToolOffer = { tools: [], problems: [] };
 
 /** The state of one turn, over all of its rounds. */
@@ -91,13 +95,13 @@ class Loop {
       // The client answers the calls of its own tools.
       const clientTools = new Set(params.tools?.map(({ name }) => name));
       const daemonCalls = calls.filter(({ name }) => !clientTools.has(name));
-      if (daemonCalls.length > 0) await this.#runCalls(daemonCalls, offer);
+      await this.#runCalls(daemonCalls, offer);
       if (signal.aborted || finishReason === 'cancelled') return this.#result('cancelled', message);
       if (daemonCalls.length < calls.length || daemonCalls.length === 0)
         return this.#result(finishReason, message);
     }
     const { finishReason, message } = await this.#runRound([]);
-    await this.#runCalls(message.toolCalls ?? [], noOffer, 'spent');
+    await this.#runCalls(message.toolCalls ?? [], noOffer, true);
     return this.#result(finishReason === 'cancelled' ? 'cancelled' : 'toolLimit', message);
   }
 
@@ -148,8 +152,6 @@ class Loop {
       (delta) => this.#pass(delta, calls),
       signal,
     );
-    for (const notice of result.notices)
-      if (!this.#notices.some(({ code }) => code === notice.code)) this.#notices.push(notice);
     this.#completionTokens += result.usage.completionTokens;
     this.#usage = { ...result.usage, completionTokens: this.#completionTokens };
     const message = calls.length === 0 ? result.message : { ...result.message, toolCalls: calls };
@@ -182,32 +184,30 @@ class Loop {
 
   async #say(notice: Notice): Promise<void> {
     this.#notices.push(notice);
-    const { streamId } = this.#options.params;
-    await this.#send({ streamId, seq: 0, kind: 'notice', notice });
+    await this.#send({ kind: 'notice', notice });
   }
 
-  #send(delta: ChatDelta): Promise<void> {
-    return this.#options.send({ ...delta, seq: this.#seq++ });
+  #send(content: Content): Promise<void> {
+    const { params, send } = this.#options;
+    return send({ ...content, streamId: params.streamId, seq: this.#seq++ });
   }
 
   /** Adds the message that answers each call, whether or not it ran. */
-  async #runCalls(calls: readonly ToolCall[], { tools }: DaemonToolOffer, spent?: 'spent'): Promise<void> {
+  async #runCalls(calls: readonly ToolCall[], { tools }: DaemonToolOffer, spent?: true): Promise<void> {
     const { params, signal } = this.#options;
-    const askApproval = this.#dependencies.askApproval();
-    const askElicitation = this.#dependencies.askElicitation?.();
     const { onDidAllow, onProgress } = this.#dependencies;
-    const answers = await runCalls(calls, {
+    const options = withoutUndefined<RunOptions>({
       tools,
       streamId: params.streamId,
       signal,
-      ...(spent ? { spent: true } : {}),
-      ...(askApproval ? { askApproval } : {}),
-      ...(askElicitation ? { askElicitation } : {}),
-      ...(onDidAllow ? { onDidAllow } : {}),
-      ...(onProgress ? { onProgress } : {}),
-      onResult: (toolResult) =>
-        this.#send({ streamId: params.streamId, seq: 0, kind: 'toolResult', toolResult }),
+      spent,
+      askApproval: this.#dependencies.askApproval(),
+      askElicitation: this.#dependencies.askElicitation?.(),
+      onDidAllow,
+      onProgress,
+      onResult: (toolResult) => this.#send({ kind: 'toolResult', toolResult }),
     });
+    const answers = await runCalls(calls, options);
     this.#added.push(...answers);
   }
 

@@ -47,8 +47,8 @@ const introduction =
 const continuers = /[\p{Ll}\p{Lo}\p{Lm}–—]/u;
 const fullStops = /[.。．]/;
 const separators = /[,;.!?:，、；。！？：．]/;
-/** Between letters of these scripts there are no blanks. */
-const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{Lm}]/u;
+/** Between letters of these scripts there are no blanks, nor after their marks. */
+const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{Lm}，、；：]/u;
 const codeElement = /<(?:code|pre|kbd|samp|tt|q|td|th|blockquote)\b[^<>]{0,200}>$/i;
 
 /**
