@@ -220,7 +220,7 @@ export function startTerminal({
   const passTime = () => {
     for (const end of timers) end();
   };
-  const allEnv = { HOME: '/dev/null', ...env };
+  const allEnv = { HOME: '/dev/null', XDG_STATE_HOME: '/dev/null', ...env };
   const program: Program = {
     version: '0.0.0',
     documents: { command: 'runner-docs' },

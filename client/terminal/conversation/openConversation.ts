@@ -217,6 +217,7 @@ export class OpenConversation implements ConversationState {
     this.#messages = [];
     this.#session = undefined;
     this.#isKept = true;
+    this.#lastStats = undefined;
     this.#detach();
   }
 
@@ -262,6 +263,7 @@ export class OpenConversation implements ConversationState {
   async continue({ session, messages }: ReadSessionResult): Promise<void> {
     this.#session = session;
     this.#isKept = true;
+    this.#lastStats = undefined;
     this.#messages = messages;
     await this.#say(`${this.#terminal.stdout.style.dim(`Going on with ${describeSession(session)}.`)}\n`);
     const last = messages.findLastIndex(({ role }) => role === 'user');
