@@ -45,6 +45,7 @@ import { createMarkdownRenderer } from '../../client/terminal/screen/markdown.ts
 import { readCodeStart } from '../../client/terminal/screen/markdownBlock.ts';
 import { markContext } from '../../client/terminal/screen/modelDescription.ts';
 import { createStyle, Output } from '../../client/terminal/screen/output.ts';
+import { formatTable } from '../../client/terminal/screen/table.ts';
 import {
   describeArguments,
   describeCall,
@@ -434,6 +435,149 @@ t.test('without styles nothing but blanks changes', async (t) => {
     { numRuns: 2000 },
   );
   t.pass();
+});
+
+t.test('the styles of Markdown, and marks that are none', async (t) => {
+  /** With the numbers of the styles. */
+  const marked = (text: string, options?: Rendering) =>
+    render(text, options).replace(/\u001b\[(\d*)m/g, '<$1>');
+  const long = (length: number) => `[a](${'b'.repeat(length - 1)})`;
+  const label = (length: number) => `\`\`\`${'x'.repeat(length - 3)}\n**b**`;
+  const wide = 'w'.repeat(20);
+  const cases: readonly (readonly [source: string, shown: string])[] = [
+    ['*a*', '<0><3>a<0>'],
+    ['**a**', '<0><1>a<0>'],
+    ['***a***', '<0><1><3>a<0>'],
+    ['**a *b***', '<0><1>a <0><1><3>b<0>'],
+    ['~~a~~', '<0><9>a<0>'],
+    ['`a`', '<0><36>a<0>'],
+    ['``a ` b``', '<0><36>a ` b<0>'],
+    ['*a\nb', '<0><3>a<0>\nb'],
+    ['~~a\nb', '<0><9>a<0>\nb'],
+    ['`a\nb', '<0><36>a<0>\nb'],
+    ['# T *i*', '<1>T <0><1><3>i<0><1><0>'],
+    ['a *', 'a *'],
+    ['a * b', 'a * b'],
+    ['*'.repeat(60), '*'.repeat(60)],
+    [`a ${'~'.repeat(60)}`, `a\n${'~'.repeat(60)}`],
+    ['\\(*a*\\) \\[*b*\\] *c*', '\\(*a*\\) \\[*b*\\] <0><3>c<0>'],
+    ['&quot;a&quot;&nbsp;&apos;', '"a"\u00a0\''],
+    [long(399), `a\n(${'b'.repeat(398)})`],
+    [long(400), long(400)],
+    ['>said', '<0><2>│<0> said'],
+    ['> ```\n> x\n**b**', '<0><2>│<0> <2>```<0>\n<0><2>│<0> <36>x<0>\n<0><1>b<0>'],
+    ['- a\n  b\n\n      *c*', '• a\n  b\n\n      <0><3>c<0>'],
+    ['-|**b**', '-|<0><1>b<0>'],
+    [label(199), `<2>\`\`\`${'x'.repeat(196)}<0>\n<36>**b**<0>`],
+    [label(200), `<0><36>${'x'.repeat(197)}<0>\n<0><1>b<0>`],
+    ['a\ud83d', 'a\ud83d'],
+    [`- ${'x'.repeat(39)}`, `• ${'x'.repeat(39)}`],
+    ['日'.repeat(25), `${'日'.repeat(20)}\n${'日'.repeat(5)}`],
+    ['|a||\n|-|-|\n|b||\n', '<1>a<0> <2>│<0> <1><0>\n<2>──┼──<0>\nb <2>│<0>\n'],
+    ['|a *|\n|-|\n|b [c|\n|`d|\n', '<1>a *<0>\n<2>────<0>\nb [c\n<0><36>d<0>\n'],
+    [
+      `${`|${wide}`.repeat(5)}|\n${'|-'.repeat(5)}|\n`,
+      `${Array(5).fill(`<1>${wide}<0>`).join(' <2>│<0> ')}\n<2>${Array(5).fill('─'.repeat(8)).join('─┼─')}<0>\n`,
+    ],
+    [`| ${'a '.repeat(3_000)}|`, `| ${'a '.repeat(3_000)}|`],
+    [`|a|\n|-|\n|${'b'.repeat(5_000)}|`, `<1>a<0>\n<2>─<0>\n|${'b'.repeat(5_000)}|`],
+  ];
+  for (const [source, shown] of cases) t.equal(marked(source), shown, source.slice(0, 30));
+  t.equal(
+    marked(`> ${'word '.repeat(10)}`, { styled: false }),
+    `> ${'word '.repeat(7).trim()}\n> word word word`,
+  );
+});
+
+t.test('what is held of an answer is shown when something else comes', async (t) => {
+  const cases: readonly (readonly [begun: string, shown: string])[] = [
+    ['one two', 'one two'],
+    ['```js\nconst a', '```js\nconst a'],
+    ['|a|\n|-|\n|b|\n', 'a\n─\nb\n'],
+    ['x'.repeat(60), 'x'.repeat(60)],
+  ];
+  for (const [begun, shown] of cases) {
+    const renderer = createMarkdownRenderer(40, true, createCodeColours);
+    const first = renderer.write(begun);
+    t.equal(plain(first + renderer.flush()), shown);
+    t.equal(plain(renderer.end()), '');
+  }
+  t.equal(createMarkdownRenderer(40).write('x'.repeat(60)), 'x'.repeat(60), 'a long word does not wait');
+});
+
+t.test('the colours of code', async (t) => {
+  const shown = (text: string) => {
+    const renderer = createMarkdownRenderer(40, true, createCodeColours);
+    return (renderer.write(text) + renderer.end()).replace(/\u001b\[(\d*)m/g, '<$1>');
+  };
+  t.strictSame(shown('```diff\n-a\n+b\n```').split('\n').slice(1, 3), ['<31>-a<0>', '<32>+b<0>']);
+  t.match(shown('```js\nreturn 12 // so\n```'), '<35>return<0> <33>12<0> <2>// so<0>');
+  const quoted = (text: string) => text.replace(/^/gm, '> ');
+  const formula = '```tex\n$a\n\nb 12\n```';
+  t.match(shown(quoted(formula)), '│<0> b 12\n', 'a blank line of a quote ends a formula, too');
+});
+
+t.test('a table gives way where it is flexible', async (t) => {
+  const columns = [
+    { title: 'ID' },
+    { title: 'A', isFlexible: true },
+    { title: 'N', align: 'right' as const },
+  ];
+  const more = [...columns, { title: 'B', isFlexible: true }];
+  const row = ['12345', 'a'.repeat(20), '7', 'b'.repeat(15)];
+  const table = (width?: number, some: typeof columns = more) =>
+    formatTable(some, [row, ['1']], { style: createStyle(false), ...(width === undefined ? {} : { width }) })
+      .split('\n')
+      .slice(1);
+  const [a, b] = ['a', 'b'].map((letter) => (count: number) => letter.repeat(count)) as [
+    (count: number) => string,
+    (count: number) => string,
+  ];
+  const cases: readonly (readonly [width: number | undefined, line: string])[] = [
+    [undefined, `12345  ${a(20)}  7  ${b(15)}`],
+    [47, `12345  ${a(20)}  7  ${b(15)}`],
+    [46, `12345  ${a(18)}…  7  ${b(15)}`],
+    [42, `12345  ${a(14)}…  7  ${b(15)}`],
+    [41, `12345  ${a(13)}…  7  ${b(15)}`],
+    [40, `12345  ${a(13)}…  7  ${b(13)}…`],
+    [36, `12345  ${a(11)}…  7  ${b(11)}…`],
+    [35, `12345  ${a(11)}…  7  ${b(10)}…`],
+  ];
+  for (const [width, line] of cases) t.strictSame(table(width), [line, '1', ''], `${width} columns`);
+  t.strictSame(table(10, [{ title: 'ID' }]), ['12345', '1', '']);
+  t.strictSame(table(4, [{ title: 'ID' }]), ['123…', '1', '']);
+});
+
+t.test('an answer is at most a hundred columns wide, and no wider than the screen', async (t) => {
+  const widths = [30, 100, 200].map((columns) => {
+    const printer = createAnswerPrinter(createStyle(false), columns);
+    const text = 'word '.repeat(100);
+    const lines = (printer.delta({ streamId: 's', seq: 0, kind: 'text', text }) + printer.end()).split('\n');
+    return Math.max(...lines.map(columnsOf));
+  });
+  t.strictSame(widths, [29, 99, 99]);
+  const printer = createAnswerPrinter(createStyle(false), 80);
+  const toolResult = { id: 'a', name: 'look', server: 's', isError: false, content: 'one\ntwo' };
+  t.equal(printer.delta({ streamId: 's', seq: 0, kind: 'toolResult', toolResult }), '  one\n  two\n');
+});
+
+t.test('nothing waits for a reader that is gone', async (t) => {
+  const gone = new PassThrough();
+  gone.destroy();
+  await new Output(gone, {}).write('x');
+  for (const event of ['drain', 'close', 'error']) {
+    const full = new PassThrough({ highWaterMark: 1 });
+    full.on('error', () => undefined);
+    const written = new Output(full, {}).write('xyz');
+    if (event === 'drain') full.resume();
+    else full.destroy(event === 'error' ? new Error('It broke.') : undefined);
+    await written;
+    t.strictSame(
+      ['drain', 'close'].map((name) => full.listenerCount(name)),
+      [0, 0],
+      `nothing listens after ${event}`,
+    );
+  }
 });
 
 t.test('code has colours, and comes out exactly', async (t) => {
@@ -880,6 +1024,7 @@ t.test('the table of models', async (t) => {
   for (const character of '👨‍👩‍👧 🇩🇪🇫🇷 🇮🇹 ok') wrap.character(character);
   wrap.flush();
   t.equal(wrap.take(), '👨‍👩‍👧\n🇩🇪🇫🇷\n🇮🇹 ok', 'lines break by columns, not by characters');
+  t.equal(wrapText('ab 👨‍👩‍👧 cd', 8), 'ab 👨‍👩‍👧 cd', 'what is joined takes two');
 });
 
 t.test('a model is chosen: loaded, else newest that can chat', async (t) => {
