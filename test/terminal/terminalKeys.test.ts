@@ -374,6 +374,13 @@ t.test('the keys of vi', async (t) => {
     ['|😀b', 'x', '|b'],
     ['a|😀', 'h', '|a😀'],
     ['|', 'xdwp~rxu', '|'],
+    ['|', 'cwx<', '|x'],
+    ['|a b', 'cwx<', '|x b'],
+    ['one |two', 'yb', '|one two'],
+    ['|one', 'Yp', 'oon|ene'],
+    ['|one two', 'ywix<p', 'xone| one two'],
+    [`|${'a'.repeat(120)}`, '110l', `${'a'.repeat(100)}|${'a'.repeat(20)}`],
+    [`|${'a'.repeat(120)}`, '2d60l', `|${'a'.repeat(20)}`],
   ];
   for (const [before, keys, after] of cases) t.equal(viAfter(before, keys), after, `${before} ${keys}`);
   const vi = new ViKeys();
@@ -385,6 +392,11 @@ t.test('the keys of vi', async (t) => {
     vi.press('.', { text: 'no two', cursor: 1 }),
     { line: { text: 'no two', cursor: 1 } },
     'what was changed elsewhere while typing is not typed again',
+  );
+  t.strictSame(
+    vi.escape({ text: 'no two', cursor: 1 }),
+    { kind: 'none' },
+    'Escape moves nothing where keys are commands',
   );
   t.strictSame(
     ['k', 'j', 'G', '/'].map((key) => vi.press(key, { text: 'no two', cursor: 1 })),
@@ -404,6 +416,8 @@ t.test('an entry of several lines', async (t) => {
     [['one\\', 'two'], 'one\ntwo'],
     [['"""'], undefined],
     [['"""a', 'b'], undefined],
+    [[' """a'], undefined],
+    [['one\\ '], 'one\\ '],
     [['""""""'], ''],
     [[' """a""" '], 'a'],
     [['"""', 'a', 'b', '"""'], 'a\nb'],
@@ -575,6 +589,20 @@ t.test('the keys of a conversation are its own, also after a choice', async (t) 
   await run.stdout.until(/20 tokens/);
   t.match(run.turns[0]?.messages.at(-1), { content: 'one\ttwo' }, 'Tab is a character of a paste');
   await run.leave();
+});
+
+t.test('a screen of another size shows the line again, until the conversation ends', async (t) => {
+  const run = start();
+  await run.stdout.until(/m:1b › $/);
+  const { stream } = run.stdout;
+  run.type('one');
+  await run.stdout.until(/m:1b › one$/);
+  stream.columns = 60;
+  stream.emit('resize');
+  await run.stdout.until(/m:1b › one[^›]*m:1b › one$/);
+  run.type('\u0015');
+  await run.leave();
+  t.equal(stream.listenerCount('resize'), 0);
 });
 
 t.test('a text is changed in the editor of the user', async (t) => {
