@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   chmodSync,
   mkdirSync,
@@ -29,6 +30,7 @@ import {
   historyPath,
   readHistory,
 } from '../../client/terminal/conversation/history.ts';
+import { fitToScreen, readSession } from '../../client/terminal/conversation/keptConversation.ts';
 import {
   type ConversationState,
   isSlashCommand,
@@ -36,7 +38,7 @@ import {
 } from '../../client/terminal/conversation/slashCommands.ts';
 import { completeLine } from '../../client/terminal/conversation/slashCompletion.ts';
 import { forTerminal } from '../../client/terminal/daemon/advice.ts';
-import type { Daemon } from '../../client/terminal/daemon/daemon.ts';
+import { type Daemon, spawnDaemon } from '../../client/terminal/daemon/daemon.ts';
 import { createAnswerPrinter, createControlFilter } from '../../client/terminal/screen/answerPrinter.ts';
 import { createCodeColours } from '../../client/terminal/screen/codeColours.ts';
 import { columnsOf } from '../../client/terminal/screen/columns.ts';
@@ -125,6 +127,18 @@ t.test('the command line', async (t) => {
     [['chat', '-f', 'a', '--file=-b', '--image', 'c'], { files: ['a', '-b'], images: ['c'] }],
     [['chat', '--system=--json'], { system: '--json', json: false }],
     [['-v'], { version: true, isCommandNamed: false }],
+    [['--think', 'high', 'why?'], { think: 'high', command: 'why?' }],
+    [['chat', 'high', '--think', 'why?'], { think: true, words: ['high', 'why?'] }],
+    [['--', '--think'], { command: '--think' }],
+    [['chat', '--think=true'], { think: true }],
+    [['chat', '--think=false'], { think: false }],
+    [['chat', '--context', '1'], { context: 1 }],
+    [['chat', '--allow', 'a,,b, '], { allow: ['a', 'b'] }],
+    [
+      ['chat', '--option', 'own_a =  x y ', '--option', 'own_b=["a', '--option', 'own_c="a b"'],
+      { options: { own_a: 'x y', own_b: '["a', own_c: 'a b' } },
+    ],
+    [['chat', '--option', 'tpk=1', '--option', 'seed= -1.5e3'], { options: { tpk: 1, seed: -1500 } }],
   ];
   for (const [args, want] of [...cases, ...more]) t.match(parseCommandLine(args), want, args.join(' '));
   const levels = { on: true, off: false, low: 'low', medium: 'medium', high: 'high', max: 'max' };
@@ -149,6 +163,11 @@ t.test('the command line', async (t) => {
     ],
     [['--option', 'hot'], '"hot" is no option: it is a name, "=" and a value, such as temperature=0.2.'],
     [['--option', 'temprature=0.1'], 'There is no option "temprature". Did you mean temperature?'],
+    [['--option', 'sead=1'], 'There is no option "sead". Did you mean seed?'],
+    [['--option', 'seed='], '"seed=" is no option: it is a name, "=" and a value, such as temperature=0.2.'],
+    [['--option', '=1'], '"=1" is no option: it is a name, "=" and a value, such as temperature=0.2.'],
+    [['--threads', '0'], '"0" is no number of threads, such as 4.'],
+    [['--threads', '1000'], '"1000" is no number of threads, such as 4.'],
     [['--think=lots'], '"lots" is no level of thinking: it is one of on, off, low, medium, high, max, auto.'],
   ];
   for (const [args, message] of wrong)
@@ -1293,6 +1312,60 @@ t.test('slash commands', async (t) => {
   for (const word of ['/bye', '/exit', '/quit']) t.ok((await runSlashCommand(word, state)).leave);
 });
 
+t.test('a long turn is cut to the screen, and its styles end where it is cut', async (t) => {
+  const shown = (count: number, rows: number, isScreen = false) => {
+    const output = new Output(Object.assign(new PassThrough(), { rows, isTTY: isScreen }), {});
+    const text = Array.from({ length: count }, (_, at) => `${at}`).join('\n');
+    return fitToScreen(text, { output, id: 'x' }).split('\n');
+  };
+  const note = (count: number) =>
+    `… ${count} ${count === 1 ? 'line' : 'lines'}, which "runner sessions show x" prints`;
+  const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => `${from + at}`);
+  t.strictSame(shown(17, 20), numbers(0, 17));
+  t.strictSame(shown(18, 20), [...numbers(0, 3), note(1), ...numbers(4, 18)]);
+  t.strictSame(shown(30, 20), [...numbers(0, 3), note(13), ...numbers(16, 30)]);
+  t.strictSame(shown(6, 5), numbers(0, 6), 'six lines are shown on any screen');
+  t.strictSame(shown(8, 5), [...numbers(0, 3), note(2), ...numbers(5, 8)]);
+  t.equal(shown(8, 5, true)[3], `\u001b[0m\u001b[2m${note(2)}\u001b[22m`);
+});
+
+t.test('which conversation a beginning of an id means', async (t) => {
+  const sessions = [
+    '20261122-abcaaaaa',
+    '20261122-abcbbbbb',
+    '20261122-abcccccc',
+    '20261123-abcddddd',
+    '20261123-xyzxyzxy',
+  ].map((id) => ({ id, title: '', createdAt: '', updatedAt: '', turns: 1 }));
+  const daemon = {
+    request: async ({ method }: { readonly method: string }, { id }: { readonly id?: string }) => {
+      if (method === 'runner/sessions/list') return { sessions };
+      const session = sessions.find((one) => one.id === id);
+      if (!session) throw Object.assign(new Error('There is none.'), { code: -32602, data: { path: 'id' } });
+      return { session, messages: [] };
+    },
+  } as unknown as Daemon;
+  const meant = (text: string) =>
+    readSession(daemon, text).then(
+      ({ session }) => session.id,
+      (error: Error) => error.message,
+    );
+  const lists = '"runner sessions" lists them.';
+  const cases: readonly (readonly [text: string, meant: string])[] = [
+    ['20261123-xyzxyzxy', '20261123-xyzxyzxy'],
+    ['xyz', '20261123-xyzxyzxy'],
+    ['xyzxyzxy', '20261123-xyzxyzxy'],
+    ['20261123-x', '20261123-xyzxyzxy'],
+    ['xy', `"xy" is too short for an id. Type at least 3 characters of one; ${lists}`],
+    ['yzx', `There is no conversation "yzx". ${lists}`],
+    [
+      'abc',
+      `4 conversations begin with "abc", such as 20261122-abcaaaaa, 20261122-abcbbbbb, 20261122-abcccccc. Type more of the id. ${lists}`,
+    ],
+  ];
+  for (const [text, want] of cases) t.equal(await meant(text), want, text);
+});
+
 t.test('which entries are commands', async (t) => {
   const commands = ['/model', '/model a', '/system\nBe brief.', '/modle', '/modle a', '/?', '/'];
   const prompts = [
@@ -1402,6 +1475,32 @@ t.test('a defect of the terminal says so, and its stack is kept', async (t) => {
     [Object.assign(new Error('Wait.'), { data: { kind: 'busy' } }), 'Wait.'],
   ];
   for (const [error, message] of others) t.equal(report(error).message, message);
+});
+
+t.test('the process of a daemon: its last words, and how it ended', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'runner-spawn-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const script = join(folder, 'daemon.cjs');
+  writeFileSync(
+    script,
+    `const [flag, word] = process.argv.slice(2);
+     process.stderr.write('x'.repeat(5000) + process.env.WORD + '\u00e9');
+     if (word === 'wait') process.stdin.on('data', (text) => process.stdout.write(flag + text));
+     else process.exitCode = 3;`,
+  );
+  const ending = spawnDaemon(script, { WORD: 'end' }, ['now']);
+  t.equal(await ending.ended, 'exit code 3');
+  t.equal(ending.said(), `${'x'.repeat(4096 - 4)}end\u00e9`, 'the end of what it said');
+  const waiting = spawnDaemon(script, {}, ['wait']);
+  waiting.input.write(' hello');
+  const [answer] = await once(waiting.output, 'data');
+  t.equal(String(answer), '--stdio hello');
+  waiting.kill();
+  t.equal(await waiting.ended, 'SIGKILL');
+  t.throws(() => spawnDaemon(join(folder, 'gone'), {}, []), {
+    kind: 'daemon-failed',
+    message: /gone is missing\. Build it/,
+  });
 });
 
 t.test('history is private, bounded and in order', async (t) => {

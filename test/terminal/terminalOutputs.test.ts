@@ -1,5 +1,6 @@
 import t from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
+import { commands as commandTable } from '../../client/terminal/commands/commands.ts';
 import type { ChatResult } from '../../protocol/messages/chat.ts';
 import type { Model } from '../../protocol/messages/models.ts';
 import { golden } from '../support/golden.ts';
@@ -134,7 +135,12 @@ const fetchable = {
 const gguf = { name: 'smol', path: '/data/smol.gguf', size: 1.2e8, fits: true, source: 'sample' };
 const answers = {
   'runner/models/list': () => ({ models }),
-  'runner/models/show': () => shown,
+  'runner/models/show': ({ params }: Asked) => {
+    const model = models.find(({ name }) => name === params['model']) ?? models[0];
+    const lines = (count: number) => Array.from({ length: count }, (_, at) => `line ${at}`).join('\n');
+    if (model === models[0]) return shown;
+    return { model, parameters: {}, license: lines(models.indexOf(model as Model) + 8) };
+  },
   'runner/models/library': () => ({ entries, fetchedAt: '2026-11-20T09:30:00Z' }),
   'runner/models/cloud': () => ({
     entries: entries.slice(1),
@@ -188,6 +194,8 @@ const answers = {
     settings: [
       { name: 'host', value: 'http://box:11434', from: 'environment' },
       { name: 'approvals', value: { files: ['read'] }, from: 'file' },
+      { name: 'contextLength', value: 8192, from: 'default' },
+      { name: 'builtinTools', value: false, from: 'default' },
     ],
   }),
 };
@@ -233,6 +241,8 @@ const commands: readonly (readonly string[])[] = [
     ['sessions', 'rm', session.id],
   ],
   ...[
+    ['sessions', 'big', 'rivers'],
+    ['sessions', 'show', session.id, 'x'],
     ['sessions', 'show', session.id, '--markdown'],
     ['sessions', 'rm', '--all', '--yes'],
   ],
@@ -252,6 +262,13 @@ const commands: readonly (readonly string[])[] = [
     ['chat', '-m', 'qwen3:4b', 'Which?'],
     ['chat', '-m', 'qwen3:4b', 'fail'],
     ['chat', '-m', 'gone', 'x'],
+    ['chat', '--resume'],
+  ],
+  ...[
+    ['show', 'seer:12b'],
+    ['show', 'embedder'],
+    ['show', 'far:120b-cloud'],
+    ['show', 'loading:1b'],
   ],
   ...[
     ['nonsense'],
@@ -261,6 +278,14 @@ const commands: readonly (readonly string[])[] = [
     ['--nonsense'],
     ['chat', '--think=x', 'hi'],
     ['--', '--json'],
+    ['--json', 'nonsense'],
+    ['rm', 'qwen3:4b'],
+    ['run', 'far:120b-cloud', '--think'],
+    ['cp', 'qwen3:4b', 'QWEN3:4b'],
+    ['engine', 'start', '--yes'],
+    ['engine', 'models', '--threads', '2'],
+    ['engine', 'status', '--context', '2'],
+    ['engine', 'nonsense'],
   ],
 ];
 
@@ -279,15 +304,33 @@ async function outcomeOf(options: TerminalOptions) {
   return { code, out: known(run.stdout.text()), error: known(run.stderr.text()), started: run.started };
 }
 
+const online = { state: 'online', kind: 'ok', message: 'It answers.', product: 'ollama' } as const;
+
+/** Something else answers at the address, and a runner at another one. */
+const lost = {
+  status: {
+    ...offline,
+    advice: { code: 'set-address', problem: 'No runner answers at X.', text: 'Say where it is.' },
+  },
+  env: { HOME: '/home/me', HTTP_PROXY: 'x', all_proxy: 'y' },
+  answers: {
+    ...answers,
+    'runner/discover': () => ({
+      runners: [{ url: 'http://127.0.0.1:8080', product: 'llama.cpp', models: 1 }],
+    }),
+  },
+} as const;
+
 for (const [look, options] of [
   ['in a script', { input: '' }],
   ['as JSON', { input: '' }],
-  ['on a screen', { isScreen: true, columns: 60 }],
-  ['without a runner', { input: '', status: offline }],
+  ['on a screen', { input: '', isScreen: true, columns: 60, status: { ...online, version: '0.9' } }],
+  ['without a runner', { input: '', ...lost }],
+  ['without the runner of the configuration', { input: '', ...lost, isHostNamed: true }],
 ] as const) {
   t.test(`what each command writes ${look} is as it was accepted`, async (t) => {
     const outcomes: Record<string, unknown> = {};
-    for (const words of look === 'without a runner' ? [['doctor'], ['chat', 'hi']] : commands) {
+    for (const words of look.startsWith('without') ? [['doctor'], ['chat', 'hi']] : commands) {
       const args = look === 'as JSON' ? [...words, '--json'] : words;
       const { started: _, ...outcome } = await outcomeOf({ ...options, args });
       outcomes[args.join(' ')] = outcome;
@@ -297,8 +340,6 @@ for (const [look, options] of [
   });
 }
 
-const online = { state: 'online', kind: 'ok', message: 'It answers.', product: 'ollama' } as const;
-
 /** What a daemon answers that has nothing, and does nothing. */
 const nothing = {
   'runner/models/list': () => ({ models: [], stale: true }),
@@ -306,7 +347,7 @@ const nothing = {
   'runner/models/library': () => ({ entries: [], fetchedAt: 'no time', stale: true }),
   'runner/models/cloud': () => ({ entries: [], fetchedAt: '2026-11-20T09:30:00Z' }),
   'runner/sessions/list': () => ({ sessions: [] }),
-  'runner/prompts/list': () => ({ prompts: [], problems: [] }),
+  'runner/prompts/list': () => ({ prompts: [], problems: ['A folder is too full.'] }),
   'runner/prompts/allow': () => ({}),
   'runner/tools/list': () => ({ servers: [] }),
   'runner/tools/login': () => ({ url: 'https://login.example/?a=1', redirectUrl: 'http://127.0.0.1:5/back' }),
@@ -498,5 +539,15 @@ t.test('what a conversation shows is as it was accepted', async (t) => {
   run.type('\u0004');
   t.equal(await run.ended, 0);
   const { actual, accepted } = golden('terminal/a-conversation.json', { shown, sent });
+  t.strictSame(JSON.parse(actual), JSON.parse(accepted || '{}'), 'ACCEPT=1 accepts a change');
+});
+
+t.test('the help of each command is as it was accepted', async (t) => {
+  const outcomes: Record<string, unknown> = {};
+  for (const word of ['', ...commandTable.keys()]) {
+    const { started: _, ...outcome } = await outcomeOf({ args: [word, '--help'].filter(Boolean), input: '' });
+    outcomes[word] = outcome;
+  }
+  const { actual, accepted } = golden('terminal/help.json', outcomes);
   t.strictSame(JSON.parse(actual), JSON.parse(accepted || '{}'), 'ACCEPT=1 accepts a change');
 });

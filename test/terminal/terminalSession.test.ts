@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
-import { openerOf } from '../../client/terminal/cli/openAddress.ts';
+import { openAddress, openerOf } from '../../client/terminal/cli/openAddress.ts';
 import { examineConfiguration, examineModels, examineProxy } from '../../client/terminal/commands/doctor.ts';
 import { columnsOf } from '../../client/terminal/screen/columns.ts';
 import type { Advice } from '../../protocol/messages/advice.ts';
@@ -2104,6 +2104,14 @@ t.test('a login shows its address, opens it at a terminal, and takes a pasted ad
   t.equal(await stopped.ended, 130);
   t.match(stopped.stderr.plain(), /Stopped\. Nobody was logged in\.\n$/);
   t.strictSame(stopped.opened, []);
+  const waiting = startTerminal({ args: ['mcp', 'login', 'web', '--json'], input: '', answers: finishing() });
+  await waiting.stdout.until(/"open"/);
+  waiting.interrupt();
+  t.equal(await waiting.ended, 130);
+  t.strictSame(waiting.stdout.events(), [
+    { event: 'open', url: login.url },
+    { event: 'cancelled', server: 'web' },
+  ]);
 
   const script = startTerminal({
     args: ['mcp', 'login', 'web', '--json'],
@@ -2147,5 +2155,11 @@ t.test('the browser is started without a shell, and only if there is a screen', 
   ] as const)
     t.strictSame(openerOf(url, platform, env), want);
   t.equal(openerOf('file:///etc/passwd', 'darwin', {}), undefined);
-  t.end();
+  const { PATH = '' } = process.env;
+  process.env['PATH'] = folder;
+  openAddress(url, 'linux', {});
+  openAddress(url, 'linux', { DISPLAY: ':0' });
+  process.env['PATH'] = PATH;
+  // That there is no such program is known a moment later, and hurts nobody.
+  setImmediate(() => t.end());
 });
