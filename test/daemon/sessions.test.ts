@@ -735,7 +735,6 @@ t.test('a mark is renewed while it is held, and goes with its holder', async (t)
   await poll(
     async () => dates(),
     (all) => all.every((date) => date > 1_000),
-    20_000,
   );
   const dead = `three.${own.replace(/^\d+-\d+/, '1-1')}`;
   writeFileSync(join(folder, dead), '');
@@ -762,7 +761,6 @@ t.test('a process that has ended, and that nobody has asked for its end, is gone
   const { start } = await poll(
     () => identityOf(Number(pid)),
     ({ start }) => start === '0',
-    20_000,
   );
   t.equal(start, '0');
 });

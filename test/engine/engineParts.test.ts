@@ -1003,7 +1003,6 @@ t.test('the engine answers as the server of llama.cpp does', async (t) => {
   const busy = await poll(
     () => ask('/slots'),
     ({ value }) => value[0].is_processing,
-    20_000,
   );
   t.strictSame(busy.value, [{ id: 0, n_ctx: 600, is_processing: true }]);
   await same(ask('/slots?fail_on_no_slot=1'), failure(503, 'unavailable_error', 'no slot available'));

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   chmodSync,
   mkdirSync,
@@ -29,6 +30,7 @@ import {
   historyPath,
   readHistory,
 } from '../../client/terminal/conversation/history.ts';
+import { fitToScreen, readSession } from '../../client/terminal/conversation/keptConversation.ts';
 import {
   type ConversationState,
   isSlashCommand,
@@ -36,7 +38,7 @@ import {
 } from '../../client/terminal/conversation/slashCommands.ts';
 import { completeLine } from '../../client/terminal/conversation/slashCompletion.ts';
 import { forTerminal } from '../../client/terminal/daemon/advice.ts';
-import type { Daemon } from '../../client/terminal/daemon/daemon.ts';
+import { type Daemon, spawnDaemon } from '../../client/terminal/daemon/daemon.ts';
 import { createAnswerPrinter, createControlFilter } from '../../client/terminal/screen/answerPrinter.ts';
 import { createCodeColours } from '../../client/terminal/screen/codeColours.ts';
 import { columnsOf } from '../../client/terminal/screen/columns.ts';
@@ -45,6 +47,7 @@ import { createMarkdownRenderer } from '../../client/terminal/screen/markdown.ts
 import { readCodeStart } from '../../client/terminal/screen/markdownBlock.ts';
 import { markContext } from '../../client/terminal/screen/modelDescription.ts';
 import { createStyle, Output } from '../../client/terminal/screen/output.ts';
+import { formatTable } from '../../client/terminal/screen/table.ts';
 import {
   describeArguments,
   describeCall,
@@ -124,6 +127,18 @@ t.test('the command line', async (t) => {
     [['chat', '-f', 'a', '--file=-b', '--image', 'c'], { files: ['a', '-b'], images: ['c'] }],
     [['chat', '--system=--json'], { system: '--json', json: false }],
     [['-v'], { version: true, isCommandNamed: false }],
+    [['--think', 'high', 'why?'], { think: 'high', command: 'why?' }],
+    [['chat', 'high', '--think', 'why?'], { think: true, words: ['high', 'why?'] }],
+    [['--', '--think'], { command: '--think' }],
+    [['chat', '--think=true'], { think: true }],
+    [['chat', '--think=false'], { think: false }],
+    [['chat', '--context', '1'], { context: 1 }],
+    [['chat', '--allow', 'a,,b, '], { allow: ['a', 'b'] }],
+    [
+      ['chat', '--option', 'own_a =  x y ', '--option', 'own_b=["a', '--option', 'own_c="a b"'],
+      { options: { own_a: 'x y', own_b: '["a', own_c: 'a b' } },
+    ],
+    [['chat', '--option', 'tpk=1', '--option', 'seed= -1.5e3'], { options: { tpk: 1, seed: -1500 } }],
   ];
   for (const [args, want] of [...cases, ...more]) t.match(parseCommandLine(args), want, args.join(' '));
   const levels = { on: true, off: false, low: 'low', medium: 'medium', high: 'high', max: 'max' };
@@ -148,6 +163,11 @@ t.test('the command line', async (t) => {
     ],
     [['--option', 'hot'], '"hot" is no option: it is a name, "=" and a value, such as temperature=0.2.'],
     [['--option', 'temprature=0.1'], 'There is no option "temprature". Did you mean temperature?'],
+    [['--option', 'sead=1'], 'There is no option "sead". Did you mean seed?'],
+    [['--option', 'seed='], '"seed=" is no option: it is a name, "=" and a value, such as temperature=0.2.'],
+    [['--option', '=1'], '"=1" is no option: it is a name, "=" and a value, such as temperature=0.2.'],
+    [['--threads', '0'], '"0" is no number of threads, such as 4.'],
+    [['--threads', '1000'], '"1000" is no number of threads, such as 4.'],
     [['--think=lots'], '"lots" is no level of thinking: it is one of on, off, low, medium, high, max, auto.'],
   ];
   for (const [args, message] of wrong)
@@ -434,6 +454,149 @@ t.test('without styles nothing but blanks changes', async (t) => {
     { numRuns: 2000 },
   );
   t.pass();
+});
+
+t.test('the styles of Markdown, and marks that are none', async (t) => {
+  /** With the numbers of the styles. */
+  const marked = (text: string, options?: Rendering) =>
+    render(text, options).replace(/\u001b\[(\d*)m/g, '<$1>');
+  const long = (length: number) => `[a](${'b'.repeat(length - 1)})`;
+  const label = (length: number) => `\`\`\`${'x'.repeat(length - 3)}\n**b**`;
+  const wide = 'w'.repeat(20);
+  const cases: readonly (readonly [source: string, shown: string])[] = [
+    ['*a*', '<0><3>a<0>'],
+    ['**a**', '<0><1>a<0>'],
+    ['***a***', '<0><1><3>a<0>'],
+    ['**a *b***', '<0><1>a <0><1><3>b<0>'],
+    ['~~a~~', '<0><9>a<0>'],
+    ['`a`', '<0><36>a<0>'],
+    ['``a ` b``', '<0><36>a ` b<0>'],
+    ['*a\nb', '<0><3>a<0>\nb'],
+    ['~~a\nb', '<0><9>a<0>\nb'],
+    ['`a\nb', '<0><36>a<0>\nb'],
+    ['# T *i*', '<1>T <0><1><3>i<0><1><0>'],
+    ['a *', 'a *'],
+    ['a * b', 'a * b'],
+    ['*'.repeat(60), '*'.repeat(60)],
+    [`a ${'~'.repeat(60)}`, `a\n${'~'.repeat(60)}`],
+    ['\\(*a*\\) \\[*b*\\] *c*', '\\(*a*\\) \\[*b*\\] <0><3>c<0>'],
+    ['&quot;a&quot;&nbsp;&apos;', '"a"\u00a0\''],
+    [long(399), `a\n(${'b'.repeat(398)})`],
+    [long(400), long(400)],
+    ['>said', '<0><2>│<0> said'],
+    ['> ```\n> x\n**b**', '<0><2>│<0> <2>```<0>\n<0><2>│<0> <36>x<0>\n<0><1>b<0>'],
+    ['- a\n  b\n\n      *c*', '• a\n  b\n\n      <0><3>c<0>'],
+    ['-|**b**', '-|<0><1>b<0>'],
+    [label(199), `<2>\`\`\`${'x'.repeat(196)}<0>\n<36>**b**<0>`],
+    [label(200), `<0><36>${'x'.repeat(197)}<0>\n<0><1>b<0>`],
+    ['a\ud83d', 'a\ud83d'],
+    [`- ${'x'.repeat(39)}`, `• ${'x'.repeat(39)}`],
+    ['日'.repeat(25), `${'日'.repeat(20)}\n${'日'.repeat(5)}`],
+    ['|a||\n|-|-|\n|b||\n', '<1>a<0> <2>│<0> <1><0>\n<2>──┼──<0>\nb <2>│<0>\n'],
+    ['|a *|\n|-|\n|b [c|\n|`d|\n', '<1>a *<0>\n<2>────<0>\nb [c\n<0><36>d<0>\n'],
+    [
+      `${`|${wide}`.repeat(5)}|\n${'|-'.repeat(5)}|\n`,
+      `${Array(5).fill(`<1>${wide}<0>`).join(' <2>│<0> ')}\n<2>${Array(5).fill('─'.repeat(8)).join('─┼─')}<0>\n`,
+    ],
+    [`| ${'a '.repeat(3_000)}|`, `| ${'a '.repeat(3_000)}|`],
+    [`|a|\n|-|\n|${'b'.repeat(5_000)}|`, `<1>a<0>\n<2>─<0>\n|${'b'.repeat(5_000)}|`],
+  ];
+  for (const [source, shown] of cases) t.equal(marked(source), shown, source.slice(0, 30));
+  t.equal(
+    marked(`> ${'word '.repeat(10)}`, { styled: false }),
+    `> ${'word '.repeat(7).trim()}\n> word word word`,
+  );
+});
+
+t.test('what is held of an answer is shown when something else comes', async (t) => {
+  const cases: readonly (readonly [begun: string, shown: string])[] = [
+    ['one two', 'one two'],
+    ['```js\nconst a', '```js\nconst a'],
+    ['|a|\n|-|\n|b|\n', 'a\n─\nb\n'],
+    ['x'.repeat(60), 'x'.repeat(60)],
+  ];
+  for (const [begun, shown] of cases) {
+    const renderer = createMarkdownRenderer(40, true, createCodeColours);
+    const first = renderer.write(begun);
+    t.equal(plain(first + renderer.flush()), shown);
+    t.equal(plain(renderer.end()), '');
+  }
+  t.equal(createMarkdownRenderer(40).write('x'.repeat(60)), 'x'.repeat(60), 'a long word does not wait');
+});
+
+t.test('the colours of code', async (t) => {
+  const shown = (text: string) => {
+    const renderer = createMarkdownRenderer(40, true, createCodeColours);
+    return (renderer.write(text) + renderer.end()).replace(/\u001b\[(\d*)m/g, '<$1>');
+  };
+  t.strictSame(shown('```diff\n-a\n+b\n```').split('\n').slice(1, 3), ['<31>-a<0>', '<32>+b<0>']);
+  t.match(shown('```js\nreturn 12 // so\n```'), '<35>return<0> <33>12<0> <2>// so<0>');
+  const quoted = (text: string) => text.replace(/^/gm, '> ');
+  const formula = '```tex\n$a\n\nb 12\n```';
+  t.match(shown(quoted(formula)), '│<0> b 12\n', 'a blank line of a quote ends a formula, too');
+});
+
+t.test('a table gives way where it is flexible', async (t) => {
+  const columns = [
+    { title: 'ID' },
+    { title: 'A', isFlexible: true },
+    { title: 'N', align: 'right' as const },
+  ];
+  const more = [...columns, { title: 'B', isFlexible: true }];
+  const row = ['12345', 'a'.repeat(20), '7', 'b'.repeat(15)];
+  const table = (width?: number, some: typeof columns = more) =>
+    formatTable(some, [row, ['1']], { style: createStyle(false), ...(width === undefined ? {} : { width }) })
+      .split('\n')
+      .slice(1);
+  const [a, b] = ['a', 'b'].map((letter) => (count: number) => letter.repeat(count)) as [
+    (count: number) => string,
+    (count: number) => string,
+  ];
+  const cases: readonly (readonly [width: number | undefined, line: string])[] = [
+    [undefined, `12345  ${a(20)}  7  ${b(15)}`],
+    [47, `12345  ${a(20)}  7  ${b(15)}`],
+    [46, `12345  ${a(18)}…  7  ${b(15)}`],
+    [42, `12345  ${a(14)}…  7  ${b(15)}`],
+    [41, `12345  ${a(13)}…  7  ${b(15)}`],
+    [40, `12345  ${a(13)}…  7  ${b(13)}…`],
+    [36, `12345  ${a(11)}…  7  ${b(11)}…`],
+    [35, `12345  ${a(11)}…  7  ${b(10)}…`],
+  ];
+  for (const [width, line] of cases) t.strictSame(table(width), [line, '1', ''], `${width} columns`);
+  t.strictSame(table(10, [{ title: 'ID' }]), ['12345', '1', '']);
+  t.strictSame(table(4, [{ title: 'ID' }]), ['123…', '1', '']);
+});
+
+t.test('an answer is at most a hundred columns wide, and no wider than the screen', async (t) => {
+  const widths = [30, 100, 200].map((columns) => {
+    const printer = createAnswerPrinter(createStyle(false), columns);
+    const text = 'word '.repeat(100);
+    const lines = (printer.delta({ streamId: 's', seq: 0, kind: 'text', text }) + printer.end()).split('\n');
+    return Math.max(...lines.map(columnsOf));
+  });
+  t.strictSame(widths, [29, 99, 99]);
+  const printer = createAnswerPrinter(createStyle(false), 80);
+  const toolResult = { id: 'a', name: 'look', server: 's', isError: false, content: 'one\ntwo' };
+  t.equal(printer.delta({ streamId: 's', seq: 0, kind: 'toolResult', toolResult }), '  one\n  two\n');
+});
+
+t.test('nothing waits for a reader that is gone', async (t) => {
+  const gone = new PassThrough();
+  gone.destroy();
+  await new Output(gone, {}).write('x');
+  for (const event of ['drain', 'close', 'error']) {
+    const full = new PassThrough({ highWaterMark: 1 });
+    full.on('error', () => undefined);
+    const written = new Output(full, {}).write('xyz');
+    if (event === 'drain') full.resume();
+    else full.destroy(event === 'error' ? new Error('It broke.') : undefined);
+    await written;
+    t.strictSame(
+      ['drain', 'close'].map((name) => full.listenerCount(name)),
+      [0, 0],
+      `nothing listens after ${event}`,
+    );
+  }
 });
 
 t.test('code has colours, and comes out exactly', async (t) => {
@@ -880,6 +1043,7 @@ t.test('the table of models', async (t) => {
   for (const character of '👨‍👩‍👧 🇩🇪🇫🇷 🇮🇹 ok') wrap.character(character);
   wrap.flush();
   t.equal(wrap.take(), '👨‍👩‍👧\n🇩🇪🇫🇷\n🇮🇹 ok', 'lines break by columns, not by characters');
+  t.equal(wrapText('ab 👨‍👩‍👧 cd', 8), 'ab 👨‍👩‍👧 cd', 'what is joined takes two');
 });
 
 t.test('a model is chosen: loaded, else newest that can chat', async (t) => {
@@ -1148,6 +1312,60 @@ t.test('slash commands', async (t) => {
   for (const word of ['/bye', '/exit', '/quit']) t.ok((await runSlashCommand(word, state)).leave);
 });
 
+t.test('a long turn is cut to the screen, and its styles end where it is cut', async (t) => {
+  const shown = (count: number, rows: number, isScreen = false) => {
+    const output = new Output(Object.assign(new PassThrough(), { rows, isTTY: isScreen }), {});
+    const text = Array.from({ length: count }, (_, at) => `${at}`).join('\n');
+    return fitToScreen(text, { output, id: 'x' }).split('\n');
+  };
+  const note = (count: number) =>
+    `… ${count} ${count === 1 ? 'line' : 'lines'}, which "runner sessions show x" prints`;
+  const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => `${from + at}`);
+  t.strictSame(shown(17, 20), numbers(0, 17));
+  t.strictSame(shown(18, 20), [...numbers(0, 3), note(1), ...numbers(4, 18)]);
+  t.strictSame(shown(30, 20), [...numbers(0, 3), note(13), ...numbers(16, 30)]);
+  t.strictSame(shown(6, 5), numbers(0, 6), 'six lines are shown on any screen');
+  t.strictSame(shown(8, 5), [...numbers(0, 3), note(2), ...numbers(5, 8)]);
+  t.equal(shown(8, 5, true)[3], `\u001b[0m\u001b[2m${note(2)}\u001b[22m`);
+});
+
+t.test('which conversation a beginning of an id means', async (t) => {
+  const sessions = [
+    '20261122-abcaaaaa',
+    '20261122-abcbbbbb',
+    '20261122-abcccccc',
+    '20261123-abcddddd',
+    '20261123-xyzxyzxy',
+  ].map((id) => ({ id, title: '', createdAt: '', updatedAt: '', turns: 1 }));
+  const daemon = {
+    request: async ({ method }: { readonly method: string }, { id }: { readonly id?: string }) => {
+      if (method === 'runner/sessions/list') return { sessions };
+      const session = sessions.find((one) => one.id === id);
+      if (!session) throw Object.assign(new Error('There is none.'), { code: -32602, data: { path: 'id' } });
+      return { session, messages: [] };
+    },
+  } as unknown as Daemon;
+  const meant = (text: string) =>
+    readSession(daemon, text).then(
+      ({ session }) => session.id,
+      (error: Error) => error.message,
+    );
+  const lists = '"runner sessions" lists them.';
+  const cases: readonly (readonly [text: string, meant: string])[] = [
+    ['20261123-xyzxyzxy', '20261123-xyzxyzxy'],
+    ['xyz', '20261123-xyzxyzxy'],
+    ['xyzxyzxy', '20261123-xyzxyzxy'],
+    ['20261123-x', '20261123-xyzxyzxy'],
+    ['xy', `"xy" is too short for an id. Type at least 3 characters of one; ${lists}`],
+    ['yzx', `There is no conversation "yzx". ${lists}`],
+    [
+      'abc',
+      `4 conversations begin with "abc", such as 20261122-abcaaaaa, 20261122-abcbbbbb, 20261122-abcccccc. Type more of the id. ${lists}`,
+    ],
+  ];
+  for (const [text, want] of cases) t.equal(await meant(text), want, text);
+});
+
 t.test('which entries are commands', async (t) => {
   const commands = ['/model', '/model a', '/system\nBe brief.', '/modle', '/modle a', '/?', '/'];
   const prompts = [
@@ -1257,6 +1475,32 @@ t.test('a defect of the terminal says so, and its stack is kept', async (t) => {
     [Object.assign(new Error('Wait.'), { data: { kind: 'busy' } }), 'Wait.'],
   ];
   for (const [error, message] of others) t.equal(report(error).message, message);
+});
+
+t.test('the process of a daemon: its last words, and how it ended', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'runner-spawn-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const script = join(folder, 'daemon.cjs');
+  writeFileSync(
+    script,
+    `const [flag, word] = process.argv.slice(2);
+     process.stderr.write('x'.repeat(5000) + process.env.WORD + '\u00e9');
+     if (word === 'wait') process.stdin.on('data', (text) => process.stdout.write(flag + text));
+     else process.exitCode = 3;`,
+  );
+  const ending = spawnDaemon(script, { WORD: 'end' }, ['now']);
+  t.equal(await ending.ended, 'exit code 3');
+  t.equal(ending.said(), `${'x'.repeat(4096 - 4)}end\u00e9`, 'the end of what it said');
+  const waiting = spawnDaemon(script, {}, ['wait']);
+  waiting.input.write(' hello');
+  const [answer] = await once(waiting.output, 'data');
+  t.equal(String(answer), '--stdio hello');
+  waiting.kill();
+  t.equal(await waiting.ended, 'SIGKILL');
+  t.throws(() => spawnDaemon(join(folder, 'gone'), {}, []), {
+    kind: 'daemon-failed',
+    message: /gone is missing\. Build it/,
+  });
 });
 
 t.test('history is private, bounded and in order', async (t) => {

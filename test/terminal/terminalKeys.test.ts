@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
@@ -6,6 +6,7 @@ import t from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
 import { editText } from '../../client/terminal/cli/textEditor.ts';
 import { HistorySearch } from '../../client/terminal/conversation/historySearch.ts';
+import { type Key, type KeyTarget, LineKeys } from '../../client/terminal/conversation/lineKeys.ts';
 import {
   entryOfLines,
   isOpenEntry,
@@ -218,6 +219,7 @@ t.test('without a terminal, --resume lists and says how to name one', async (t) 
   });
   t.equal(await none.ended, 2);
   t.equal(none.stderr.text(), 'No conversation is kept yet.\n');
+  t.equal(none.stdout.text(), '');
 });
 
 t.test('/resume changes to another conversation, and the line goes on', async (t) => {
@@ -374,6 +376,13 @@ t.test('the keys of vi', async (t) => {
     ['|😀b', 'x', '|b'],
     ['a|😀', 'h', '|a😀'],
     ['|', 'xdwp~rxu', '|'],
+    ['|', 'cwx<', '|x'],
+    ['|a b', 'cwx<', '|x b'],
+    ['one |two', 'yb', '|one two'],
+    ['|one', 'Yp', 'oon|ene'],
+    ['|one two', 'ywix<p', 'xone| one two'],
+    [`|${'a'.repeat(120)}`, '110l', `${'a'.repeat(100)}|${'a'.repeat(20)}`],
+    [`|${'a'.repeat(120)}`, '2d60l', `|${'a'.repeat(20)}`],
   ];
   for (const [before, keys, after] of cases) t.equal(viAfter(before, keys), after, `${before} ${keys}`);
   const vi = new ViKeys();
@@ -385,6 +394,11 @@ t.test('the keys of vi', async (t) => {
     vi.press('.', { text: 'no two', cursor: 1 }),
     { line: { text: 'no two', cursor: 1 } },
     'what was changed elsewhere while typing is not typed again',
+  );
+  t.strictSame(
+    vi.escape({ text: 'no two', cursor: 1 }),
+    { kind: 'none' },
+    'Escape moves nothing where keys are commands',
   );
   t.strictSame(
     ['k', 'j', 'G', '/'].map((key) => vi.press(key, { text: 'no two', cursor: 1 })),
@@ -404,6 +418,8 @@ t.test('an entry of several lines', async (t) => {
     [['one\\', 'two'], 'one\ntwo'],
     [['"""'], undefined],
     [['"""a', 'b'], undefined],
+    [[' """a'], undefined],
+    [['one\\ '], 'one\\ '],
     [['""""""'], ''],
     [[' """a""" '], 'a'],
     [['"""', 'a', 'b', '"""'], 'a\nb'],
@@ -462,6 +478,127 @@ t.test('a search in the history', async (t) => {
   t.equal(search.found, 'Why Rivers?');
   search.type('vX');
   t.ok(search.isFailing);
+});
+
+/** What the keys do to a line, with `|` before its cursor. Each key is one of these names, or what it types. */
+function keysAfter(before: string, keys: readonly string[], isVi = false) {
+  const named: Readonly<Record<string, Key>> = {
+    esc: { name: 'escape', sequence: '\u001b' },
+    enter: { name: 'return', sequence: '\r' },
+    keypadEnter: { name: 'enter', sequence: '\n' },
+    altEnter: { name: 'return', meta: true, sequence: '\u001b\r' },
+    altKeypadEnter: { name: 'enter', meta: true, sequence: '\u001b\n' },
+    shiftEnter: { sequence: '\u001b[13;2u' },
+    otherShiftEnter: { sequence: '\u001b[27;2;13~' },
+    back: { name: 'backspace', sequence: '\u007f' },
+    left: { name: 'left', sequence: '\u001b[D' },
+    altB: { name: 'b', meta: true, sequence: '\u001bb' },
+    ...Object.fromEntries([...'acegrx'].map((name) => [`^${name}`, { name, ctrl: true, sequence: '' }])),
+  };
+  const calls: string[] = [];
+  let line = lineOf(before);
+  const shownLine = () => `${line.text.slice(0, line.cursor)}|${line.text.slice(line.cursor)}`;
+  const target: KeyTarget = {
+    isTyping: true,
+    get line() {
+      return line;
+    },
+    history: ['deploy it', 'Which rivers', 'rivers'],
+    replace(next) {
+      line = next;
+      calls.push(shownLine());
+    },
+    showPrompt: (prompt) => void calls.push(prompt ?? 'the usual prompt'),
+    goTo: (entry) => void calls.push(entry),
+    openEditor: () => void calls.push('the editor'),
+    showCursor: (shape) => void calls.push(shape),
+  };
+  const lineKeys = new LineKeys(target, { isVi });
+  lineKeys.begin();
+  for (const key of keys) {
+    const given = named[key] ?? { name: key, sequence: key };
+    const text = key in named ? (key.startsWith('^') || given.meta ? '' : (given.sequence ?? '')) : key;
+    if (!lineKeys.takes(text, given)) calls.push(`${key} is left`);
+  }
+  return calls;
+}
+
+t.test('what the keys of a prompt do', async (t) => {
+  const cases: readonly (readonly [before: string, keys: readonly string[], calls: readonly string[]])[] = [
+    ['a|', ['b', 'enter', 'left', 'esc'], ['b is left', 'enter is left', 'left is left', 'esc is left']],
+    ['a|c', ['b', 'left', 'back'], ['ab|c', 'left is left', 'back is left']],
+    ['a|c', ['altEnter'], ['a␤|c']],
+    ['a|', ['altKeypadEnter', 'shiftEnter', 'otherShiftEnter'], ['a␤|', 'a␤␤|', 'a␤␤␤|']],
+    ['a|', ['^x', '^e'], ['the editor']],
+    ['a|', ['^e', '^x', 'b', '^e'], ['^e is left', 'b is left', '^e is left']],
+    ['a|', ['^x', '^x', 'e'], ['e is left']],
+    [
+      'a|',
+      ['^r', '^r', 'x'],
+      ['search "": ', 'a|', 'search "": ', 'a|', 'nothing older has "x": ', 'deploy it|'],
+    ],
+    [
+      'a|',
+      ['^r', 'r', 'i', '^r', '^r', 'back', 'esc', 'b'],
+      [
+        ...['search "": ', 'a|', 'search "r": ', 'Which rivers|', 'search "ri": ', 'Which rivers|'],
+        ...[
+          'search "ri": ',
+          'rivers|',
+          'nothing older has "ri": ',
+          'rivers|',
+          'search "r": ',
+          'Which rivers|',
+        ],
+        ...['the usual prompt', 'b is left'],
+      ],
+    ],
+    ['a|', ['^r', 'd', '^g'], ['search "": ', 'a|', 'search "d": ', 'deploy it|', 'the usual prompt', 'a|']],
+    [
+      'a|',
+      ['^r', '^c', '^r', '^a'],
+      ['search "": ', 'a|', 'the usual prompt', 'a|', 'search "": ', 'a|', 'the usual prompt', '^a is left'],
+    ],
+    [
+      'a|',
+      ['^r', 'd', 'enter'],
+      ['search "": ', 'a|', 'search "d": ', 'deploy it|', 'the usual prompt', 'enter is left'],
+    ],
+    [
+      'a|',
+      ['^r', 'keypadEnter', 'left'],
+      ['search "": ', 'a|', 'the usual prompt', 'keypadEnter is left', 'left is left'],
+    ],
+  ];
+  for (const [before, keys, calls] of cases)
+    t.strictSame(keysAfter(before, keys), calls, `${before} ${keys.join(' ')}`);
+  const inVi: typeof cases = [
+    ['ab|', ['c', 'altEnter'], ['c is left', 'ab␤|']],
+    ['ab|', ['esc', 'back', ' ', 'left', '^a'], ['a|b', 'block', '|ab', 'a|b', 'left is left', '^a is left']],
+    ['ab|', ['esc', 'k', 'j', 'G'], ['a|b', 'block', 'older', 'newer', '|rivers']],
+    ['ab|', ['esc', 'i', 'x'], ['a|b', 'block', 'a|b', 'usual', 'ax|b']],
+    ['ab|', ['esc', 'enter'], ['a|b', 'block', 'usual', 'enter is left']],
+    ['ab|', ['esc', 'keypadEnter', 'c'], ['a|b', 'block', 'usual', 'keypadEnter is left', 'ac|b']],
+    ['ab c|', ['altB', 'x'], ['ab |c', '|ab c', 'block', '|b c']],
+    ['ab c|', ['esc', 'altB'], ['ab |c', 'block', '|ab c']],
+    [
+      'a|',
+      ['esc', '/', 'd', 'enter'],
+      [
+        '|a',
+        'block',
+        'search "": ',
+        '|a',
+        'search "d": ',
+        'deploy it|',
+        'the usual prompt',
+        'usual',
+        'enter is left',
+      ],
+    ],
+  ];
+  for (const [before, keys, calls] of inVi)
+    t.strictSame(keysAfter(before, keys, true), calls, `${before} ${keys.join(' ')} in the keys of vi`);
 });
 
 const state = mkdtempSync(join(tmpdir(), 'runner-keys-'));
@@ -577,6 +714,20 @@ t.test('the keys of a conversation are its own, also after a choice', async (t) 
   await run.leave();
 });
 
+t.test('a screen of another size shows the line again, until the conversation ends', async (t) => {
+  const run = start();
+  await run.stdout.until(/m:1b › $/);
+  const { stream } = run.stdout;
+  run.type('one');
+  await run.stdout.until(/m:1b › one$/);
+  stream.columns = 60;
+  stream.emit('resize');
+  await run.stdout.until(/m:1b › one[^›]*m:1b › one$/);
+  run.type('\u0015');
+  await run.leave();
+  t.equal(stream.listenerCount('resize'), 0);
+});
+
 t.test('a text is changed in the editor of the user', async (t) => {
   const script = join(state, 'editor.sh');
   writeFileSync(script, 'printf "%s: " "$1" > "$2.new"; cat "$2" >> "$2.new"; mv "$2.new" "$2"\n');
@@ -585,4 +736,32 @@ t.test('a text is changed in the editor of the user', async (t) => {
     'seen: a "text"',
   );
   await t.rejects(editText('a', 'linux', { EDITOR: 'false' }), /The editor "false" ended with an error/);
+  const { PATH = '' } = process.env;
+  t.teardown(() => {
+    process.env['PATH'] = PATH;
+  });
+  process.env['PATH'] = `${state}:${PATH}`;
+  const seen = join(state, 'seen');
+  const program = (text: string) =>
+    `#!/bin/sh\necho "$# $0" > ${seen}; ls -l "$1" | cut -c1-10 >> ${seen}; cat "$1" >> ${seen}; dirname "$1" >> ${seen}; printf '${text}' > "$1"\n`;
+  writeFileSync(join(state, 'vi'), program('one\\r\\ntwo\\rthree \\n\\n'), { mode: 0o755 });
+  writeFileSync(join(state, 'notepad'), program(''), { mode: 0o755 });
+  const cases = [
+    { platform: 'linux', name: 'vi', text: 'a\nb', held: 'a\nb\n', becomes: 'one\ntwo\nthree' },
+    { platform: 'win32', name: 'notepad', text: '', held: '', becomes: '' },
+  ] as const;
+  for (const { platform, name, text, held, becomes } of cases) {
+    t.equal(await editText(text, platform, {}), becomes, name);
+    const [first, mode, ...rest] = readFileSync(seen, 'utf8').split('\n');
+    t.equal(first, `1 ${join(state, name)}`);
+    t.equal(mode, '-rw-------', 'only its owner reads it');
+    t.equal(
+      rest
+        .slice(0, -2)
+        .map((line) => `${line}\n`)
+        .join(''),
+      held,
+    );
+    t.notOk(existsSync(rest.at(-2) ?? ''), 'nothing is left of it');
+  }
 });

@@ -80,6 +80,7 @@ export interface Started {
   folder: string | undefined;
   isPaused(): boolean;
   wasKilled: boolean;
+  hasEnded: boolean;
   /** Ends it as a crash would, with its last words. */
   die(last: string): void;
 }
@@ -91,7 +92,10 @@ function startPeer(script: PeerScript, started: Started[], flags: readonly strin
   let end: (how: string) => void = () => undefined;
   let said = '';
   const ended = new Promise<string>((resolve) => {
-    end = resolve;
+    end = (how) => {
+      self.hasEnded = true;
+      resolve(how);
+    };
   });
   const self: Started = {
     flags,
@@ -102,6 +106,7 @@ function startPeer(script: PeerScript, started: Started[], flags: readonly strin
     folder: undefined,
     isPaused: () => output.isPaused(),
     wasKilled: false,
+    hasEnded: false,
     die(last) {
       said = last;
       output.end();
@@ -220,7 +225,7 @@ export function startTerminal({
   const passTime = () => {
     for (const end of timers) end();
   };
-  const allEnv = { HOME: '/dev/null', ...env };
+  const allEnv = { HOME: '/dev/null', XDG_STATE_HOME: '/dev/null', ...env };
   const program: Program = {
     version: '0.0.0',
     documents: { command: 'runner-docs' },
@@ -271,6 +276,7 @@ export function startTerminal({
     // Whoever leaves at once waits for nothing, and what a daemon says unasked is shown when it comes.
     const wrong = hasty.filter((text) => code !== 130 && !text.includes('The configuration '));
     if (wrong.length > 0) throw new Error(`Nothing has waited until this was written: ${wrong.join()}`);
+    if (started.some(({ hasEnded }) => !hasEnded)) throw new Error('A daemon is left behind.');
     return code;
   };
   return {

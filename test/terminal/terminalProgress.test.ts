@@ -97,6 +97,32 @@ t.test('how progress is drawn', async (t) => {
     ['Creating m · Reading'],
     'nothing can be counted yet',
   );
+  const two = [part('a', 5, 5), part('b', 0, 1)];
+  t.match(drawProgress({ ...state, parts: two }, { columns: 80, rows: 4 }, style), [
+    /^Pulling/,
+    '… 1 finished, 1 more under way',
+    /^total/,
+  ]);
+  t.match(
+    drawProgress(
+      { ...state, parts: [part('empty', 0, 0), part('over', 9, 5)] },
+      { columns: 99, rows: 9 },
+      style,
+    ),
+    [/^Pulling/, /^empty {2}█{40} {2}100 % /, /^over {3}█{40} {2}100 % /, /^total/],
+    'no part is more than whole',
+  );
+  t.match(
+    drawProgress(
+      { title: 't', message: '', percentage: 7, total: 4e9, parts: [] },
+      { columns: 99, rows: 9 },
+      style,
+    ),
+    ['t', /^total {2}█{3}░{37} {4}7 %$/],
+    'what is not counted is not shown',
+  );
+  const named = (length: number) => drawBars([{ name: 'n'.repeat(length), percentage: 0 }], 99, style)[0];
+  t.match([named(20), named(21)], [/^n{20} {2}░/, /^n{19}… {2}░/], 'a long name is cut');
 });
 
 t.test('a figure is shown if it leaves eight columns for the bar', async (t) => {
@@ -174,6 +200,14 @@ t.test('the speed of a download', async (t) => {
     [undefined, 2000],
     'half a second is enough',
   );
+  const still = new SpeedMeter();
+  still.note(0, 500);
+  still.note(1000, 2500);
+  still.note(2000, 2500);
+  t.equal(still.speed(2000), 1000, 'a pause is no new beginning');
+  t.equal(still.speed(6500), 0, 'but counts after a while');
+  still.note(7000, 1000);
+  t.equal(still.speed(7000), undefined, 'less than before is one');
   const tracker = new ProgressTracker();
   const report = (parts: readonly PartProgress[], completed: number): WorkProgress => ({
     kind: 'report',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
-import { openerOf } from '../../client/terminal/cli/openAddress.ts';
+import { openAddress, openerOf } from '../../client/terminal/cli/openAddress.ts';
 import { examineConfiguration, examineModels, examineProxy } from '../../client/terminal/commands/doctor.ts';
 import { columnsOf } from '../../client/terminal/screen/columns.ts';
 import type { Advice } from '../../protocol/messages/advice.ts';
@@ -1312,6 +1312,47 @@ t.test('a conversation that was deleted meanwhile is kept as another one', async
   t.equal(await run.ended, 0);
 });
 
+t.test('what cannot be kept is tried once in a conversation, and again in the next one', async (t) => {
+  const { asked, answers } = keeper();
+  const sent: (string | undefined)[] = [];
+  const gone = { path: 'session', kind: 'invalid', retryable: false };
+  const run = startTerminal({
+    ...{ isScreen: true, models, env: { XDG_STATE_HOME: join(folder, 'next') } },
+    answers: {
+      ...answers,
+      'runner/sessions/create': () => {
+        asked.push(['create', {}]);
+        return new ResponseError(-33005, 'The disk is full.', { kind: 'not-supported', retryable: false });
+      },
+    },
+    async chat({ params }) {
+      sent.push(params.session);
+      const isLost = params.messages.at(-1)?.content === 'lost';
+      return isLost ? new ResponseError(-32602, 'There is none.', gone) : resultOf('Yes.');
+    },
+  });
+  const creations = () => asked.filter(([method]) => method === 'create').length;
+  const enter = async (line: string, shown: RegExp) => {
+    const before = run.stdout.plain().length;
+    run.type(`${line}\r`);
+    const newest = { test: (text: string) => shown.test(text.slice(before)) };
+    await run.stdout.until(newest);
+    await run.stdout.until({ test: (text) => / › $/.test(text.slice(before)) });
+    return creations();
+  };
+  await run.stdout.until(/m:1b › $/);
+  t.equal(await enter('one', /is not kept\. The disk is full\.[\s\S]*20 tokens/), 1);
+  t.equal(await enter('two', /20 tokens/), 1, 'the same conversation');
+  t.equal(await enter('/clear', /new conversation/), 1);
+  t.equal(await enter('three', /is not kept\.[\s\S]*20 tokens/), 2, 'another one');
+  t.equal(await enter('/sessions 1', /Going on with/), 2);
+  t.equal(await enter('lost', /There is none\./), 2);
+  t.equal(await enter('four', /is not kept\.[\s\S]*20 tokens/), 3, 'one that was kept, and is gone');
+  t.strictSame(sent, [undefined, undefined, undefined, rivers.id, undefined]);
+  run.type('\u0004');
+  t.equal(await run.ended, 0);
+});
+
 t.test('a conversation without a turn is not offered to go on with', async (t) => {
   const { answers } = keeper();
   for (const question of ['', 'hi']) {
@@ -1967,7 +2008,7 @@ t.test('on a narrow screen no word is split, and no column is lost', async (t) =
     { args: ['--help'], want: [/runner ps {20}/, /Without a command, "runner" opens the conversation/] },
     { args: ['tools'], want: [/read {2}Reads a file and more and more and more and…/, new RegExp(message)] },
     { args: ['doctor'], want: [new RegExp(`tools: ${message}`), /-> Correct its entry in "mcpServers"\./] },
-    { args: ['sessions'], want: [/ 1 {6}Rivers of Eu… {2}~\/notes$/] },
+    { args: ['sessions'], want: [/^aaaaaaaa {2}[-0-9: ]+ {2}1 {6}Rivers of Europe and … {2}~\/notes$/m] },
     {
       args: ['mcp', 'login'],
       want: [/"runner mcp" needs .*, and the name of a tool server\. Say: runner mcp login\|logout NAME$/],
@@ -2063,6 +2104,14 @@ t.test('a login shows its address, opens it at a terminal, and takes a pasted ad
   t.equal(await stopped.ended, 130);
   t.match(stopped.stderr.plain(), /Stopped\. Nobody was logged in\.\n$/);
   t.strictSame(stopped.opened, []);
+  const waiting = startTerminal({ args: ['mcp', 'login', 'web', '--json'], input: '', answers: finishing() });
+  await waiting.stdout.until(/"open"/);
+  waiting.interrupt();
+  t.equal(await waiting.ended, 130);
+  t.strictSame(waiting.stdout.events(), [
+    { event: 'open', url: login.url },
+    { event: 'cancelled', server: 'web' },
+  ]);
 
   const script = startTerminal({
     args: ['mcp', 'login', 'web', '--json'],
@@ -2106,5 +2155,11 @@ t.test('the browser is started without a shell, and only if there is a screen', 
   ] as const)
     t.strictSame(openerOf(url, platform, env), want);
   t.equal(openerOf('file:///etc/passwd', 'darwin', {}), undefined);
-  t.end();
+  const { PATH = '' } = process.env;
+  process.env['PATH'] = folder;
+  openAddress(url, 'linux', {});
+  openAddress(url, 'linux', { DISPLAY: ':0' });
+  process.env['PATH'] = PATH;
+  // That there is no such program is known a moment later, and hurts nobody.
+  setImmediate(() => t.end());
 });

@@ -162,14 +162,18 @@ export function timeOf({ updatedAt }: Session): string {
   return Number.isNaN(time.getTime()) ? showLine(updatedAt) : localTime(time).join(' ');
 }
 
+/** On fewer columns, ids leave out their day, so that titles and folders can be read. */
+const columnsForDays = 70;
+
 /** A row for each, under titles. `home` is the user's own folder. */
 export function sessionsTable(sessions: readonly Session[], look: TableLook, home = ''): string {
   const columns = ['ID', 'LAST', 'TURNS', 'TITLE', 'FOLDER'].map((title) => ({
     title,
     isFlexible: title === 'TITLE' || title === 'FOLDER',
   }));
+  const hasDays = (look.width ?? columnsForDays) >= columnsForDays;
   const rows = sessions.map((session) => [
-    session.id,
+    hasDays ? session.id : session.id.replace(/^\d+-/, ''),
     timeOf(session),
     String(session.turns),
     titleOf(session),

@@ -85,6 +85,7 @@ export class OpenConversation implements ConversationState {
   readonly #asked = new WeakMap<Message, Asked>();
   /** Created with the first prompt. */
   #session: Session | undefined;
+  /** False once this conversation could not be kept. */
   #isKept = true;
   #lastStats: string | undefined;
   model: string;
@@ -215,6 +216,8 @@ export class OpenConversation implements ConversationState {
   clear(): void {
     this.#messages = [];
     this.#session = undefined;
+    this.#isKept = true;
+    this.#lastStats = undefined;
     this.#detach();
   }
 
@@ -259,6 +262,8 @@ export class OpenConversation implements ConversationState {
   /** Continues a conversation, and shows its last turn. */
   async continue({ session, messages }: ReadSessionResult): Promise<void> {
     this.#session = session;
+    this.#isKept = true;
+    this.#lastStats = undefined;
     this.#messages = messages;
     await this.#say(`${this.#terminal.stdout.style.dim(`Going on with ${describeSession(session)}.`)}\n`);
     const last = messages.findLastIndex(({ role }) => role === 'user');

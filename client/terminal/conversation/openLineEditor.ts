@@ -78,6 +78,7 @@ export function openLineEditor(
     stdin.off('keypress', onKeypress);
     stdout.write(endPasteMarks);
     editor.closed();
+    output.destroy();
   });
   stdout.write(beginPasteMarks);
   return editor;

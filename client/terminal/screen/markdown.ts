@@ -253,8 +253,8 @@ class Renderer implements MarkdownRenderer {
   #rowStep(character: string): void {
     this.#heldLine += character;
     if (this.#heldLine.length < maxRowLength) return;
-    this.#endTable();
     this.#line = 'verbatim';
+    this.#endTable();
     this.#wrap.raw(this.#heldLine);
   }
 
