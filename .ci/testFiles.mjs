@@ -7,8 +7,8 @@ import { basename, dirname } from 'node:path';
 
 /** Seconds until a file that does not end is stopped and counts as failed. */
 const limit = 2400;
-/** Tests wait for other processes for a part of their time, so there is one more than cores. */
-const jobs = availableParallelism() + 1;
+/** Tests wait for other processes for a part of their time, so there are two more than cores. */
+const jobs = availableParallelism() + 2;
 
 /**
  * @typedef {object} Run
