@@ -97,6 +97,9 @@ t.test('every request of a chat is made by the one client for runners', async (t
 
 t.test('an answer streams, and its result holds the whole', async (t) => {
   const { runner, daemon } = await setUp(t);
+  // The window is learnt beside an answer, which does not wait for it long.
+  runner.say('Before.');
+  await daemon.chat({ model: 'plain', messages: ask('hi') });
   runner.say(['Hello ', 'a < b ', '日本', '語 and ', '𝄞.'], { thinking: ['Let me ', 'see.'] });
   const { result, deltas } = await daemon.chat({ model: 'plain', messages: ask('hi') });
   t.equal(result.finishReason, 'stop');
