@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import {
@@ -18,6 +17,7 @@ import type { AddressInfo } from 'node:net';
 import { basename, join, resolve } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import t, { type Test } from 'tap';
+import { createProcessGroups } from '../../daemon/base/processGroups.ts';
 import { createEngine } from '../../daemon/engine/engine.ts';
 import { readRunning, writeLast, writeRunning } from '../../daemon/engine/engineFile.ts';
 import { reportGrowth } from '../../daemon/engine/growth.ts';
@@ -679,11 +679,8 @@ t.test('each program is started on loopback, with a key that no argument has', a
 });
 
 t.test('a process is ready once it answers, or has ended with its last words', async (t) => {
-  const children: ChildProcess[] = [];
-  t.teardown(() => {
-    for (const child of children) child.kill('SIGKILL');
-  });
-  const groups = { add: (child: ChildProcess) => void children.push(child) };
+  const groups = createProcessGroups({ platform: process.platform, env: process.env });
+  t.teardown(groups.close);
   const run = (script: string, probe?: { readonly url: string; readonly path: string }) => {
     const loading: number[] = [];
     const command = { file: '/bin/sh', args: ['-c', script], env: {}, input: 'given\n' };
@@ -697,6 +694,8 @@ t.test('a process is ready once it answers, or has ended with its last words', a
       want: 'exit code 4: last words',
     },
     { script: 'kill -KILL $$', want: 'SIGKILL' },
+    // Its child holds the pipes.
+    { script: "echo 'last words' >&2; sleep 600 & exit 5", want: 'exit code 5: last words' },
   ];
   for (const { script, want } of ended) {
     const { ready, ended: how } = run(script);

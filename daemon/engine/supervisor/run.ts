@@ -32,6 +32,8 @@ const maxLine = 64 * 1024;
 /** How often a process is asked whether it is ready, in ms, and how long it may take to answer. */
 const askEvery = 150;
 const answerWithin = 2_000;
+/** What a process wrote last may be read after its end, in ms. A process that it has started may hold its pipes. */
+const lastWordsWithin = 500;
 
 /** Starts a process. Its group ends with this program. `onLoading` gets percents. */
 export function startRun(
@@ -55,9 +57,11 @@ export function startRun(
   });
   const ended = new Promise<string>((resolve) => {
     child.on('error', (error) => resolve(error.message));
-    child.on('exit', (code, signal) =>
-      resolve(signal ?? `exit code ${code}${lastWords && `: ${lastWords}`}`),
-    );
+    child.on('exit', (code, signal) => {
+      const settle = () => resolve(signal ?? `exit code ${code}${lastWords && `: ${lastWords}`}`);
+      child.on('close', settle);
+      setTimeout(settle, lastWordsWithin);
+    });
   });
   const ready = command.probe ? whenAnswering(child, command.probe) : whenReported(child, onLoading);
   const early = ended.then((how) => {
