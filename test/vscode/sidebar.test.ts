@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import t from 'tap';
 import type { QuickPick, QuickPickItem } from 'vscode';
+import { foundChoices } from '../../client/vscode/address/foundChoices.ts';
 import {
   createKnownServers,
   keyedAbilities,
@@ -11,6 +12,7 @@ import {
   rowContext,
 } from '../../client/vscode/daemon/knownServers.ts';
 import { serverNames } from '../../client/vscode/daemon/servers.ts';
+import { catalogServer, chooseServer } from '../../client/vscode/models/chooseServer.ts';
 import { describeChoice, detailsOf, inOrder } from '../../client/vscode/models/modelDescriptions.ts';
 import { copyNameOf, problemOfName } from '../../client/vscode/models/modelNames.ts';
 import { askForName, describeNeed, sizeChoices } from '../../client/vscode/models/pullChoices.ts';
@@ -23,6 +25,7 @@ import {
 import {
   adviseOnChat,
   adviseOnCompletion,
+  adviseOnEngine,
   adviseOnFailure,
   adviseOnModels,
 } from '../../client/vscode/status/doctorAdvice.ts';
@@ -736,6 +739,85 @@ t.test('a page follows what happens while it is visible', async (t) => {
   live.close();
   state = 'online';
   t.strictSame(await refresh(), [], 'a closed page');
+});
+
+t.test('work that no row has named a server for goes to one that can do it', async (t) => {
+  const able: readonly Ability[] = ['create', 'catalog'];
+  const known = (...servers: readonly (readonly [name: string, can: readonly Ability[]])[]) =>
+    knownAs(Object.fromEntries(servers.map(([name, can]) => [name, ['ollama', can]])));
+  const chosen = async (servers: ReturnType<typeof known>, answer?: string) => {
+    const asked: unknown[] = [];
+    const place = await chooseServer(servers, 'create', async (items, options) => {
+      asked.push([options, ...items]);
+      return items.find(({ label }) => label === answer);
+    });
+    return [place, ...asked];
+  };
+  t.strictSame(await chosen(known(['default', able], ['box', able])), [{}]);
+  t.strictSame(await chosen(known(['default', []], ['box', []])), [{}], 'the default one says why not');
+  t.strictSame(await chosen(known(['default', []], ['box', able])), [{ server: 'box' }]);
+  const two = createKnownServers(() => ['default', 'box', 'new']);
+  const status = { state: 'online', kind: 'ok', message: '', product: 'llama.cpp' } as const;
+  two.take('default', { ...status, can: [] });
+  two.take('box', { ...status, product: 'ollama', can: able });
+  const asked = [
+    { title: 'On Which Server?' },
+    { label: 'box', description: 'Ollama' },
+    { label: 'new', description: '' },
+  ];
+  t.strictSame(await chosen(two, 'new'), [{ server: 'new' }, asked]);
+  t.strictSame(await chosen(two), [undefined, asked], 'who leaves the list');
+  t.strictSame(
+    [known(['default', able], ['box', able]), two, known(['default', []])].map(catalogServer),
+    ['default', 'box', 'default'].map((server) => ({ server })),
+  );
+});
+
+t.test('the runners that were found on this machine', async (t) => {
+  const [one, two, three] = [
+    { url: 'http://127.0.0.1:1', product: 'lmstudio', models: 1 },
+    { url: 'http://127.0.0.1:2', product: 'other', models: 2 },
+    { url: 'http://127.0.0.1:3', product: 'ollama' },
+  ] as const;
+  t.strictSame(foundChoices([one, two, three]), [
+    { label: 'LM Studio', description: 'http://127.0.0.1:1 · 1 model', runner: one },
+    { label: 'A runner', description: 'http://127.0.0.1:2 · 2 models', runner: two },
+    { label: 'Ollama', description: 'http://127.0.0.1:3 · wants a token', runner: three },
+  ]);
+});
+
+t.test('the doctor names what was started and fetched here', async (t) => {
+  const message = 'It is what it is.';
+  const start = { title: 'Start a Model Here', command: 'runner.startModelHere' };
+  const fetched = (what: string) => ({
+    text: `Fetched: ${what}`,
+    links: [{ title: 'Delete', command: 'runner.removeFetched' }],
+  });
+  const cases: readonly (readonly [Parameters<typeof adviseOnEngine>[0], readonly Line[]])[] = [
+    [{ state: 'stopped', message, isInstalled: false }, []],
+    [
+      { state: 'stopped', message, isInstalled: true },
+      [{ text: message, links: [start] }, fetched('the engine')],
+    ],
+    [
+      { state: 'stopped', message, isInstalled: false, sample: '/s' },
+      [{ text: message, links: [start] }, fetched('the small model')],
+    ],
+    [
+      { state: 'running', message, isInstalled: true, sample: '/s' },
+      [
+        { text: message, links: [{ title: 'Stop It', command: 'runner.stopModelHere' }] },
+        fetched('the engine and the small model'),
+      ],
+    ],
+    [{ state: 'down', message, isInstalled: false }, [{ state: 'bad', text: message, links: [start] }]],
+  ];
+  for (const [status, lines] of cases)
+    t.strictSame(
+      adviseOnEngine(status),
+      lines.length === 0 ? [] : [{ heading: 'Started here', lines }],
+      JSON.stringify(status),
+    );
 });
 
 t.test('the name of a copy', async (t) => {
