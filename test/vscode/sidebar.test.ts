@@ -676,6 +676,42 @@ t.test('a page escapes every text, and runs only the commands of its links', asy
   t.match(toHtml(fixed), /It is loading, 42 %\..*Product<\/th><td>llama\.cpp<.*<td>4,096 tokens, assumed</s);
 });
 
+t.test('a page is whole, and each of its texts is cut where it is too long', async (t) => {
+  const [fits, long] = ['x'.repeat(20_000), `${'x'.repeat(20_000)}y`];
+  const links = [
+    { title: 'Go', command: 'runner.doctor' },
+    { title: 'Set "it"', command: 'runner.setAddress', arguments: ['a b'] },
+  ];
+  const html = toHtml({
+    title: 'A & B',
+    sections: [
+      {
+        lines: [
+          { text: fits, links },
+          { state: 'bad', text: 'no' },
+        ],
+      },
+      { heading: 'C', facts: [['name', long]] },
+      { code: long },
+      {},
+    ],
+    time: '14:05:10',
+  });
+  t.strictSame(html.replaceAll(fits, 'LONG').split('\n').slice(-9), [
+    '</style></head><body><main><h1>A &#38; B</h1>',
+    '<section><ul><li class="note"><span aria-hidden="true">•</span><div>LONG<nav><a href="command:runner.doctor">Go</a> <a href="command:runner.setAddress?%5B%22a%20b%22%5D">Set &#34;it&#34;</a></nav></div></li><li class="bad"><span aria-hidden="true">✗</span><div>To fix: no</div></li></ul></section>',
+    '<section><h2>C</h2><table><tr><th scope="row">name</th><td>LONG',
+    '(cut)</td></tr></table></section>',
+    '<section><pre>LONG',
+    '(cut)</pre></section>',
+    '<section></section>',
+    '<footer>As of 14:05:10</footer>',
+    '</main></body></html>',
+  ]);
+  t.match(html, /^<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">\n<meta http-equiv/);
+  t.notMatch(toHtml({ title: 'T', sections: [] }), /<footer>/);
+});
+
 t.test('a page follows what happens while it is visible', async (t) => {
   const drawn: string[] = [];
   let time = 0;
@@ -863,6 +899,26 @@ t.test('a download shows its speed and the time left', async (t) => {
   t.equal(speed.next(0, 1e9), '', 'a layer begins anew');
   now = start + 60_000;
   t.equal(speed.next(0, 1e9), '', 'nothing comes');
+  const after = (milliseconds: number, completed: number, total: number) => {
+    let at = 0;
+    const measured = createDownloadSpeed(() => at);
+    measured.next(0, total);
+    at = milliseconds;
+    return measured.next(completed, total);
+  };
+  t.strictSame(
+    [1_999, 2_000].map((time) => after(time, 2e6, 3e6)),
+    ['', '1.0 MB/s, 1 s left'],
+  );
+  t.strictSame(
+    [10_000, 10_001].map((time) => after(time, 1e7, 2e7)),
+    ['1.0 MB/s, 10 s left', ''],
+  );
+  const lefts = [0.2, 89.4, 89.6, 90, 5_399, 5_400, 12_600];
+  t.strictSame(
+    lefts.map((seconds) => after(2_000, 2e6, (seconds + 2) * 1e6).slice('1.0 MB/s, '.length)),
+    ['1 s left', '89 s left', '90 s left', '2 min left', '90 min left', '2 h left', '4 h left'],
+  );
 });
 
 t.test('an interrupted pull is known when the window opens again', async (t) => {
