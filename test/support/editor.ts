@@ -50,6 +50,16 @@ export interface Seen {
   readonly revealed: readonly { readonly id: string; readonly node: unknown }[];
   /** Ids of views that were disposed of. */
   readonly disposed: readonly string[];
+  /** The context keys in the order in which they were set, with their values. */
+  readonly contexts: readonly (readonly [key: string, value: unknown])[];
+  /** What answers `@runner`. */
+  readonly participant:
+    | { readonly answer: vscode.ChatRequestHandler; readonly participant: vscode.ChatParticipant }
+    | undefined;
+  /** What offers the models to the editor's own chat and to other extensions. */
+  readonly provider: vscode.LanguageModelChatProvider | undefined;
+  /** What completes as the user types; the last one that was registered. */
+  readonly completer: vscode.InlineCompletionItemProvider | undefined;
   /** What offers the document service to agents; undefined until it is registered. */
   readonly documents: vscode.McpServerDefinitionProvider<vscode.McpHttpServerDefinition> | undefined;
   /** The extension's own; undefined until it begins. */

@@ -141,6 +141,186 @@ t.test('the runner at hand is the one whose model chats, on this machine if ther
   );
 });
 
+t.test('each entry is a model, or a clause that says why it is none', async (t) => {
+  const named = { provider: 'openai', model: 'm', apiBase: 'http://box' };
+  const read = { name: 'm', provider: 'openai', url: 'http://box', roles: ['chat'] };
+  const kept = '(it is kept elsewhere: "Runner: Set an Access Token")';
+  const long = 'x'.repeat(300);
+  const cases: readonly (readonly [entry: object, model: object | undefined, leftOut?: string])[] = [
+    ...(
+      [
+        ['ollama', 'http://127.0.0.1:11434'],
+        ['LMStudio', 'http://127.0.0.1:1234'],
+        ['llama.cpp', 'http://127.0.0.1:8080'],
+        ['llamafile', 'http://127.0.0.1:8080'],
+        ['vllm', 'http://127.0.0.1:8000'],
+        ['docker', 'http://127.0.0.1:12434/engines'],
+      ] as const
+    ).map(
+      ([provider, url]) =>
+        [
+          { provider, model: 'm' },
+          { ...read, provider: provider.toLowerCase(), url },
+        ] as const,
+    ),
+    [named, read],
+    [
+      { ...named, roles: ['edit', {}, ' apply '] },
+      { ...read, roles: ['edit', 'apply'] },
+    ],
+    [{ ...named, roles: [] }, read],
+    [
+      { ...named, contextLength: 1 },
+      { ...read, contextLength: 1 },
+    ],
+    [
+      { ...named, contextLength: '8192' },
+      { ...read, contextLength: 8192 },
+    ],
+    [
+      { ...named, contextLength: 5, defaultCompletionOptions: { contextLength: 7 } },
+      { ...read, contextLength: 7 },
+    ],
+    [
+      { ...named, contextLength: 5, defaultCompletionOptions: 'no' },
+      { ...read, contextLength: 5 },
+    ],
+    ...[0, -1, 1.5, 100_000_000, 'many'].map((contextLength) => [{ ...named, contextLength }, read] as const),
+    [
+      { ...named, apiKey: '12345678' },
+      { ...read, key: '12345678' },
+    ],
+    ...['1234567', '1234 5678', 'schlüssel', 7].map((apiKey) => [{ ...named, apiKey }, read] as const),
+    [{ ...named, apiKey: '{{ secrets.K }}' }, read, `the key of m ${kept}`],
+    [{ ...named, name: 'Mine', title: 'Ours', apiKey: `$\{KEY_OF_MINE}` }, read, `the key of Mine ${kept}`],
+    [{ ...named, title: 'Ours', apiKey: `$\{KEY_OF_MINE}` }, read, `the key of Ours ${kept}`],
+    [
+      { ...named, model: long },
+      { ...read, name: long },
+    ],
+    [{ ...named, model: `${long}x` }, undefined, 'a model without a name (no model is named)'],
+    [{ ...named, model: 'a\tb', name: 'Mine' }, undefined, 'Mine (no model is named)'],
+    [{ ...named, apiBase: 'ftp://box' }, undefined, 'm (its apiBase is no address)'],
+    [{ provider: 'openai', model: 'm' }, undefined, 'm (openai)'],
+    [{ provider: 'anthropic', name: 'Claude', model: 'm' }, undefined, 'Claude (anthropic)'],
+    [{ model: 'm' }, undefined, 'm (no provider)'],
+    [{ provider: ' ', model: {} }, undefined, 'a model without a name (no provider)'],
+    [{ ...named, uses: 'me/mine' }, undefined, "me/mine (a block of Continue's hub)"],
+  ];
+  for (const [entry, model, ...leftOut] of cases)
+    t.strictSame(
+      parseContinueConfig(JSON.stringify({ models: [entry, 'no entry'] }), 'yaml'),
+      { models: model ? [model] : [], excluded: [], isCompletionOff: false, leftOut },
+      JSON.stringify(entry),
+    );
+});
+
+t.test('what else a configuration has is taken within bounds, or named', async (t) => {
+  const globs = Array.from({ length: 51 }, (_, at) => `*.${at}`);
+  const whole = {
+    models: Array.from({ length: 100 }, () => ({ provider: 'x', model: 'm' })),
+    tabAutocompleteOptions: { disable: 'true', disableInFiles: [...globs, '*.0'] },
+    ...{ mcpServers: [{}], rules: ['a'], prompts: ['b'], docs: { c: 1 } },
+  };
+  t.strictSame(parseContinueConfig(JSON.stringify(whole), 'yaml'), {
+    models: [],
+    excluded: globs.slice(0, 50),
+    isCompletionOff: true,
+    leftOut: [
+      'm (x)',
+      'MCP servers (the editor has its own: "MCP: Add Server")',
+      'rules',
+      'prompts (keep them as files: "Runner: Use a Prompt")',
+      'documentation sites',
+    ],
+  });
+  const bare = { mcpServers: [], rules: {}, prompts: null, docs: 'none', tabAutocompleteOptions: 'no' };
+  const nothing = { models: [], excluded: [], isCompletionOff: false, leftOut: [] };
+  t.strictSame(parseContinueConfig(JSON.stringify(bare), 'yaml'), nothing);
+  t.strictSame(parseContinueConfig('{"models":"none"}', 'yaml'), nothing);
+  t.strictSame(planImport(nothing, {}), { steps: [], leftOut: [] });
+  const older = {
+    models: { provider: 'ollama', model: 'a' },
+    tabAutocompleteModel: [{ provider: 'ollama', model: 'b' }, 'no entry'],
+    embeddingsProvider: { provider: 'ollama', model: 'c' },
+  };
+  t.strictSame(
+    parseContinueConfig(JSON.stringify(older), 'json').models.map(({ name, roles }) => [name, ...roles]),
+    [
+      ['a', 'chat'],
+      ['b', 'autocomplete'],
+      ['c', 'embed'],
+    ],
+  );
+});
+
+t.test('an address is that of a known server, in whatever form it is written', async (t) => {
+  const planned = (apiBase: string, now: Parameters<typeof planImport>[1], more: readonly object[] = []) =>
+    shown(
+      planImport(
+        parseContinueConfig(
+          JSON.stringify({ models: [{ provider: 'openai', model: 'm', apiBase }, ...more] }),
+          'yaml',
+        ),
+        { chatModel: 'm', ...now },
+      ).steps,
+      now,
+    );
+  t.strictSame(planned('http://localhost:11434', {}), [], 'the usual one');
+  t.strictSame(planned('http://[::1]:11434/', { host: '' }), []);
+  t.strictSame(planned('http://[::1]:8000', { host: 'http://127.0.0.1:8000' }), []);
+  t.strictSame(planned('https://localhost:8000', { host: 'http://127.0.0.1:8000' }), [
+    'x runner.host: https://localhost:8000, now http://127.0.0.1:8000',
+  ]);
+  t.strictSame(planned('http://localhost:8000', { host: 'ftp://wrong' }), [
+    'x runner.host: http://localhost:8000, now ftp://wrong',
+  ]);
+  t.strictSame(planned('http://far', { host: 'http://near' }), [
+    '  runner.host: http://far, not on this machine, now http://near',
+  ]);
+  const [local, other] = [
+    { provider: 'vllm', model: 'n', apiBase: 'http://localhost:1' },
+    { provider: 'vllm', model: 'o', apiBase: 'http://127.0.0.1:1' },
+  ];
+  const here = 'http://127.0.0.1:11434';
+  t.strictSame(
+    planned(here, {}, [local, other]),
+    ['x runner.servers: vllm: http://localhost:1'],
+    'each place once',
+  );
+  t.strictSame(planned(here, { servers: [{ name: 'a', url: 'localhost:1' }] }, [local]), []);
+  t.strictSame(
+    planned(
+      here,
+      {
+        servers: [
+          { name: 'vllm', url: 'http://' },
+          { name: 'vllm-2', url: 'x' },
+        ],
+      },
+      [local],
+    ),
+    ['x runner.servers: vllm-3: http://localhost:1'],
+  );
+  const keyed = { ...local, apiKey: 'first-key' };
+  t.strictSame(
+    planImport(
+      parseContinueConfig(
+        JSON.stringify({
+          models: [keyed, { ...other, apiKey: 'a-key-of-1' }, { ...keyed, apiKey: 'second-key' }],
+        }),
+        'yaml',
+      ),
+      {},
+    ).steps.filter(({ kind }) => kind === 'key'),
+    [
+      { kind: 'key', origin: 'http://localhost:1', key: 'first-key' },
+      { kind: 'key', origin: 'http://127.0.0.1:1', key: 'a-key-of-1' },
+    ],
+    'the first key of an origin counts',
+  );
+});
+
 t.test('what is set already is not offered, and what changes says what it is now', async (t) => {
   const config = parseContinueConfig(yaml, 'yaml');
   const now = {

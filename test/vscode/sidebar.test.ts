@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import t from 'tap';
 import type { QuickPick, QuickPickItem } from 'vscode';
+import { foundChoices } from '../../client/vscode/address/foundChoices.ts';
 import {
   createKnownServers,
   keyedAbilities,
@@ -11,6 +12,7 @@ import {
   rowContext,
 } from '../../client/vscode/daemon/knownServers.ts';
 import { serverNames } from '../../client/vscode/daemon/servers.ts';
+import { catalogServer, chooseServer } from '../../client/vscode/models/chooseServer.ts';
 import { describeChoice, detailsOf, inOrder } from '../../client/vscode/models/modelDescriptions.ts';
 import { copyNameOf, problemOfName } from '../../client/vscode/models/modelNames.ts';
 import { askForName, describeNeed, sizeChoices } from '../../client/vscode/models/pullChoices.ts';
@@ -23,6 +25,7 @@ import {
 import {
   adviseOnChat,
   adviseOnCompletion,
+  adviseOnEngine,
   adviseOnFailure,
   adviseOnModels,
 } from '../../client/vscode/status/doctorAdvice.ts';
@@ -673,6 +676,42 @@ t.test('a page escapes every text, and runs only the commands of its links', asy
   t.match(toHtml(fixed), /It is loading, 42 %\..*Product<\/th><td>llama\.cpp<.*<td>4,096 tokens, assumed</s);
 });
 
+t.test('a page is whole, and each of its texts is cut where it is too long', async (t) => {
+  const [fits, long] = ['x'.repeat(20_000), `${'x'.repeat(20_000)}y`];
+  const links = [
+    { title: 'Go', command: 'runner.doctor' },
+    { title: 'Set "it"', command: 'runner.setAddress', arguments: ['a b'] },
+  ];
+  const html = toHtml({
+    title: 'A & B',
+    sections: [
+      {
+        lines: [
+          { text: fits, links },
+          { state: 'bad', text: 'no' },
+        ],
+      },
+      { heading: 'C', facts: [['name', long]] },
+      { code: long },
+      {},
+    ],
+    time: '14:05:10',
+  });
+  t.strictSame(html.replaceAll(fits, 'LONG').split('\n').slice(-9), [
+    '</style></head><body><main><h1>A &#38; B</h1>',
+    '<section><ul><li class="note"><span aria-hidden="true">•</span><div>LONG<nav><a href="command:runner.doctor">Go</a> <a href="command:runner.setAddress?%5B%22a%20b%22%5D">Set &#34;it&#34;</a></nav></div></li><li class="bad"><span aria-hidden="true">✗</span><div>To fix: no</div></li></ul></section>',
+    '<section><h2>C</h2><table><tr><th scope="row">name</th><td>LONG',
+    '(cut)</td></tr></table></section>',
+    '<section><pre>LONG',
+    '(cut)</pre></section>',
+    '<section></section>',
+    '<footer>As of 14:05:10</footer>',
+    '</main></body></html>',
+  ]);
+  t.match(html, /^<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">\n<meta http-equiv/);
+  t.notMatch(toHtml({ title: 'T', sections: [] }), /<footer>/);
+});
+
 t.test('a page follows what happens while it is visible', async (t) => {
   const drawn: string[] = [];
   let time = 0;
@@ -738,6 +777,85 @@ t.test('a page follows what happens while it is visible', async (t) => {
   t.strictSame(await refresh(), [], 'a closed page');
 });
 
+t.test('work that no row has named a server for goes to one that can do it', async (t) => {
+  const able: readonly Ability[] = ['create', 'catalog'];
+  const known = (...servers: readonly (readonly [name: string, can: readonly Ability[]])[]) =>
+    knownAs(Object.fromEntries(servers.map(([name, can]) => [name, ['ollama', can]])));
+  const chosen = async (servers: ReturnType<typeof known>, answer?: string) => {
+    const asked: unknown[] = [];
+    const place = await chooseServer(servers, 'create', async (items, options) => {
+      asked.push([options, ...items]);
+      return items.find(({ label }) => label === answer);
+    });
+    return [place, ...asked];
+  };
+  t.strictSame(await chosen(known(['default', able], ['box', able])), [{}]);
+  t.strictSame(await chosen(known(['default', []], ['box', []])), [{}], 'the default one says why not');
+  t.strictSame(await chosen(known(['default', []], ['box', able])), [{ server: 'box' }]);
+  const two = createKnownServers(() => ['default', 'box', 'new']);
+  const status = { state: 'online', kind: 'ok', message: '', product: 'llama.cpp' } as const;
+  two.take('default', { ...status, can: [] });
+  two.take('box', { ...status, product: 'ollama', can: able });
+  const asked = [
+    { title: 'On Which Server?' },
+    { label: 'box', description: 'Ollama' },
+    { label: 'new', description: '' },
+  ];
+  t.strictSame(await chosen(two, 'new'), [{ server: 'new' }, asked]);
+  t.strictSame(await chosen(two), [undefined, asked], 'who leaves the list');
+  t.strictSame(
+    [known(['default', able], ['box', able]), two, known(['default', []])].map(catalogServer),
+    ['default', 'box', 'default'].map((server) => ({ server })),
+  );
+});
+
+t.test('the runners that were found on this machine', async (t) => {
+  const [one, two, three] = [
+    { url: 'http://127.0.0.1:1', product: 'lmstudio', models: 1 },
+    { url: 'http://127.0.0.1:2', product: 'other', models: 2 },
+    { url: 'http://127.0.0.1:3', product: 'ollama' },
+  ] as const;
+  t.strictSame(foundChoices([one, two, three]), [
+    { label: 'LM Studio', description: 'http://127.0.0.1:1 · 1 model', runner: one },
+    { label: 'A runner', description: 'http://127.0.0.1:2 · 2 models', runner: two },
+    { label: 'Ollama', description: 'http://127.0.0.1:3 · wants a token', runner: three },
+  ]);
+});
+
+t.test('the doctor names what was started and fetched here', async (t) => {
+  const message = 'It is what it is.';
+  const start = { title: 'Start a Model Here', command: 'runner.startModelHere' };
+  const fetched = (what: string) => ({
+    text: `Fetched: ${what}`,
+    links: [{ title: 'Delete', command: 'runner.removeFetched' }],
+  });
+  const cases: readonly (readonly [Parameters<typeof adviseOnEngine>[0], readonly Line[]])[] = [
+    [{ state: 'stopped', message, isInstalled: false }, []],
+    [
+      { state: 'stopped', message, isInstalled: true },
+      [{ text: message, links: [start] }, fetched('the engine')],
+    ],
+    [
+      { state: 'stopped', message, isInstalled: false, sample: '/s' },
+      [{ text: message, links: [start] }, fetched('the small model')],
+    ],
+    [
+      { state: 'running', message, isInstalled: true, sample: '/s' },
+      [
+        { text: message, links: [{ title: 'Stop It', command: 'runner.stopModelHere' }] },
+        fetched('the engine and the small model'),
+      ],
+    ],
+    [{ state: 'down', message, isInstalled: false }, [{ state: 'bad', text: message, links: [start] }]],
+  ];
+  for (const [status, lines] of cases)
+    t.strictSame(
+      adviseOnEngine(status),
+      lines.length === 0 ? [] : [{ heading: 'Started here', lines }],
+      JSON.stringify(status),
+    );
+});
+
 t.test('the name of a copy', async (t) => {
   const options = { from: 'mine:8b', taken: ['mine:8b', 'other:latest', 'hf.co/me/mine:8b'] };
   const cases: readonly (readonly [string, RegExp | undefined])[] = [
@@ -781,6 +899,26 @@ t.test('a download shows its speed and the time left', async (t) => {
   t.equal(speed.next(0, 1e9), '', 'a layer begins anew');
   now = start + 60_000;
   t.equal(speed.next(0, 1e9), '', 'nothing comes');
+  const after = (milliseconds: number, completed: number, total: number) => {
+    let at = 0;
+    const measured = createDownloadSpeed(() => at);
+    measured.next(0, total);
+    at = milliseconds;
+    return measured.next(completed, total);
+  };
+  t.strictSame(
+    [1_999, 2_000].map((time) => after(time, 2e6, 3e6)),
+    ['', '1.0 MB/s, 1 s left'],
+  );
+  t.strictSame(
+    [10_000, 10_001].map((time) => after(time, 1e7, 2e7)),
+    ['1.0 MB/s, 10 s left', ''],
+  );
+  const lefts = [0.2, 89.4, 89.6, 90, 5_399, 5_400, 12_600];
+  t.strictSame(
+    lefts.map((seconds) => after(2_000, 2e6, (seconds + 2) * 1e6).slice('1.0 MB/s, '.length)),
+    ['1 s left', '89 s left', '90 s left', '2 min left', '90 min left', '2 h left', '4 h left'],
+  );
 });
 
 t.test('an interrupted pull is known when the window opens again', async (t) => {

@@ -109,6 +109,9 @@ t.test('the texts of a local row', async (t) => {
     ['llama3.1:70b-instruct-q4_K_M', 'llama3.1:70b-instruct-q4_K_M', ''],
     ['qwen2.5-coder:32b-instruct-q4_K_M', 'qwen2.5-coder…nstruct-q4_K_M', ''],
     ['a/a-model-with-a-long-name-and-no-tag', 'a-model-with-…ame-and-no-tag', 'a'],
+    [`${'n'.repeat(20)}:${'t'.repeat(13)}`, `${'n'.repeat(13)}…:${'t'.repeat(13)}`, ''],
+    [`${'n'.repeat(20)}:${'t'.repeat(14)}`, `${'n'.repeat(13)}…${'t'.repeat(14)}`, ''],
+    ['/a', 'a', ''],
   ] as const;
   for (const [whole, label, path] of labels)
     t.strictSame(toRowName(whole), { label, path }, 'the end, by which variants differ, is not cut');
@@ -297,6 +300,12 @@ t.test('figures', async (t) => {
     ['2026-11-21T15:00:00Z', '3 h left'],
     ['2318-01-01T00:00:00Z', 'stays'],
     ['2026-11-21T11:00:00Z', 'ending'],
+    ['2026-11-21T12:00:00Z', 'ending'],
+    ['2026-11-21T12:00:01Z', '1 s left'],
+    ['2026-11-21T12:00:59Z', '59 s left'],
+    ['2026-11-21T12:01:00Z', '1 min left'],
+    ['2026-11-21T13:29:59Z', '90 min left'],
+    ['2026-11-21T13:30:00Z', '2 h left'],
   ] as const;
   for (const [expiresAt, want] of times) t.equal(timeLeft(Date.parse(expiresAt), now), want, expiresAt);
   t.strictSame([0, 999, 1_000, 2.62e9].map(formatBytes), ['0 B', '999 B', '1.0 kB', '2.6 GB']);

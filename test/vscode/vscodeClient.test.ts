@@ -23,7 +23,7 @@ import {
   takeBack,
   type UserSettings,
 } from '../../client/vscode/chat/editorChatSettings.ts';
-import { describeAnswer, followUps, toKept } from '../../client/vscode/chat/finishedTurn.ts';
+import { describeAnswer, followUps, isKeptWhole, toKept } from '../../client/vscode/chat/finishedTurn.ts';
 import { createOfferedIds } from '../../client/vscode/chat/offeredIds.ts';
 import { toModelInformation, toPickerEntries } from '../../client/vscode/chat/pickerEntries.ts';
 import {
@@ -388,6 +388,11 @@ t.test('the messages of a turn are kept if it used tools, small enough to be wri
   ]);
   const whole = { ...done, content: 'x'.repeat(20_000) };
   t.strictSame(toKept([whole]), [whole]);
+  t.strictSame(
+    [undefined, '', whole.content, done.content].map(isKeptWhole),
+    [false, true, true, false],
+    'so is what was sent in place of the words',
+  );
 });
 
 /** The user's settings, and the defaults of this version of the editor. */
@@ -425,6 +430,13 @@ t.test("the settings for the editor's own chat", async (t) => {
     window,
   ]);
   t.strictSame(planned({ 'runner.contextLength': 0 }, {}), [window], 'an editor without these settings');
+  t.strictSame(planned({ 'inlineChat.defaultModel': '' }, {}), [inline, window]);
+  const sizes = [20_479, 20_480].map((maximum) =>
+    planned({}, {}, model('q', { context: { maximum } })).map(([, value]) => value),
+  );
+  t.strictSame(sizes, [[], [20_480]], 'an agent needs so much');
+  t.strictSame(planned({}, { 'runner.contextLength': 20_480 }), [window]);
+  t.strictSame(planned({ 'runner.contextLength': 0 }, { 'runner.contextLength': 20_480 }), []);
   t.strictSame(
     planned(newest, { 'inlineChat.defaultModel': 'GPT (copilot)' }),
     [main, window],
@@ -500,7 +512,8 @@ t.test('an editor that may lose a cancel says so once, also in the next window',
     }
     return sentences;
   };
-  for (const version of ['1.127.0', '1.139.1', '2.0.0-insider']) t.strictSame(said(version), [], version);
+  for (const version of ['1.127.0', '1.139.1', '2.0.0-insider', '2'])
+    t.strictSame(said(version), [], version);
   for (const version of ['1.106.0', '1.126.2', '0.200.0'])
     t.match(said(version), [`VS Code ${version} does not always stop`], version);
   t.equal(said('1.106.0').length, 1);
@@ -582,9 +595,19 @@ t.test("the token estimate is corrected by the runner's counts", async (t) => {
   t.equal(counter.count('m', 'x'.repeat(400)), 200);
   t.equal(counter.count('other', 'x'.repeat(400)), 100);
   counter.learn('m', 100_000, { promptTokens: 60, completionTokens: 1 });
-  t.ok(counter.count('m', 'x'.repeat(400)) > 80, 'a prompt that the runner had is bounded');
-  counter.learn('n', 10, { promptTokens: 40, completionTokens: 1 });
-  t.equal(counter.count('n', 'x'.repeat(400)), 100, 'a short one says nothing');
+  t.equal(counter.count('m', 'x'.repeat(400)), 106, 'a prompt that the runner had is bounded');
+  const counted = [
+    [10, 40, 100, 'a short one says nothing'],
+    [199, 50, 100, 'nor one of a few characters'],
+    [200, 60, 120, 'one of some characters does'],
+    [400, 49, 100, 'nor one of a few tokens'],
+    [400, 50, 50, 'one of some tokens does'],
+    [400, 400, 267, 'a token has more than a character'],
+  ] as const;
+  for (const [characters, promptTokens, want, name] of counted) {
+    counter.learn(name, characters, { promptTokens, completionTokens: 1 });
+    t.equal(counter.count(name, 'x'.repeat(400)), want, name);
+  }
 });
 
 t.test('the origins of the servers in the settings', async (t) => {
@@ -1373,6 +1396,7 @@ t.test('the first sentence of a text', async (t) => {
     'No runner at http://1.2.3.4:5.',
   );
   t.equal(firstSentence('Version 0.31.4'), 'Version 0.31.4');
+  t.equal(firstSentence('. x'), '.');
 });
 
 t.test('snoozed completion wakes by itself, or by a command', async (t) => {

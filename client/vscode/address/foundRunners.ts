@@ -1,14 +1,9 @@
 import * as vscode from 'vscode';
-import { count } from '../../../protocol/base/text.ts';
-import {
-  describeFound,
-  discoverRequest,
-  type FoundRunner,
-  productNames,
-} from '../../../protocol/messages/status.ts';
+import { describeFound, discoverRequest, type FoundRunner } from '../../../protocol/messages/status.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { readSettings, updateSetting } from '../settings.ts';
 import { plain } from '../ui/safeText.ts';
+import { foundChoices } from './foundChoices.ts';
 
 /**
  * Looks for runners on this machine, where nothing answers at `runner.host`, and offers what it finds. Only a yes sets
@@ -37,11 +32,6 @@ async function askFor(runner: FoundRunner): Promise<FoundRunner | undefined> {
 }
 
 async function chooseOne(runners: readonly FoundRunner[]): Promise<FoundRunner | undefined> {
-  const items = runners.map((runner) => ({
-    label: runner.product === 'other' ? 'A runner' : productNames[runner.product],
-    description: `${runner.url} · ${runner.models === undefined ? 'wants a token' : count(runner.models, 'model')}`,
-    runner,
-  }));
   const title = 'These runners answer on this machine. Use which one from now on?';
-  return (await vscode.window.showQuickPick(items, { title, ignoreFocusOut: true }))?.runner;
+  return (await vscode.window.showQuickPick(foundChoices(runners), { title, ignoreFocusOut: true }))?.runner;
 }

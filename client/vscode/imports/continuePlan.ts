@@ -106,7 +106,7 @@ function tryAddress(text: string): string | undefined {
 
 function serverSteps(models: readonly ImportedModel[], main: ImportedModel, now: Now): readonly ImportStep[] {
   const servers = now.servers ?? [];
-  const known = [main.url, ...servers.map(({ url }) => tryAddress(url) ?? url)].map(placeOf);
+  const known = [main.url, ...servers.flatMap(({ url }) => tryAddress(url) ?? [])].map(placeOf);
   const names = new Set(['default', ...servers.map(({ name }) => name)]);
   return models.flatMap(({ url, provider }): readonly ImportStep[] => {
     if (known.includes(placeOf(url))) return [];

@@ -37,7 +37,7 @@ async function createModel(
   argument: unknown,
 ): Promise<void> {
   const uri = uriOf(argument) ?? (await chooseModelfile());
-  const place = uri && (await chooseServer(facts, 'create'));
+  const place = uri && (await chooseServer(facts, 'create', vscode.window.showQuickPick));
   if (!uri || !place) return;
   const document = await vscode.workspace.openTextDocument(uri);
   if (document.isDirty && !(await document.save())) return;

@@ -26,7 +26,8 @@ export interface PullDependencies {
 export async function pull(dependencies: PullDependencies, row: ModelRow | undefined): Promise<void> {
   const { daemon, facts } = dependencies;
   const named = row ?? (await nameOfLibrary(daemon, facts));
-  const place = named?.server === undefined ? await chooseServer(facts, 'pull') : {};
+  const place =
+    named?.server === undefined ? await chooseServer(facts, 'pull', vscode.window.showQuickPick) : {};
   const wanted = named && place && { ...named, ...place };
   const model = wanted && (await chooseSize(daemon, wanted));
   if (model !== undefined) await download(dependencies, paramsOf({ ...wanted, model }));

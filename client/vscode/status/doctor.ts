@@ -12,9 +12,16 @@ import type { ServerFacts } from '../daemon/serverFacts.ts';
 import { serverNames } from '../daemon/servers.ts';
 import { chatModel, completionModel, readSettings } from '../settings.ts';
 import type { Line, Page, Section } from '../ui/page.ts';
-import { inEditorWords, type Remedy, setAddress, startModelHere } from '../ui/remedies.ts';
+import { inEditorWords, setAddress, startModelHere } from '../ui/remedies.ts';
 import { createWebPage } from '../ui/webPage.ts';
-import { adviseOnChat, adviseOnCompletion, adviseOnFailure, adviseOnModels, again } from './doctorAdvice.ts';
+import {
+  adviseOnChat,
+  adviseOnCompletion,
+  adviseOnEngine,
+  adviseOnFailure,
+  adviseOnModels,
+  again,
+} from './doctorAdvice.ts';
 
 /** Shows a page that says what is reachable, installed and wrong, with the links that fix it. */
 export function registerDoctor(
@@ -46,33 +53,13 @@ async function examine(daemon: DaemonConnection, facts: ServerFacts, version: st
     { title: 'Examine Again', command: 'runner.doctor' },
     { title: 'Show Log', command: 'runner.showLog' },
   ];
+  // A daemon that does not answer is named with each server.
+  const engine = await daemon.request(engineStatusRequest, {}).then(adviseOnEngine, () => []);
   const about = { text: `Runner ${version}, editor ${vscode.version}, workspace ${trust}`, links };
   return {
     title: 'Runner Doctor',
-    sections: [{ lines: [about] }, ...servers, ...(await examineEngine(daemon))],
+    sections: [{ lines: [about] }, ...servers, ...engine],
   };
-}
-
-/** What Runner has started or fetched on this machine; nothing if there is nothing. */
-async function examineEngine(daemon: DaemonConnection): Promise<readonly Section[]> {
-  // A daemon that does not answer is named with each server.
-  const status = await daemon.request(engineStatusRequest, {}).catch(() => undefined);
-  if (!status || (status.state === 'stopped' && !status.isInstalled && status.sample === undefined))
-    return [];
-  const { state, message, isInstalled, sample } = status;
-  const links: Readonly<Record<typeof state, readonly Remedy[]>> = {
-    running: [{ title: 'Stop It', command: 'runner.stopModelHere' }],
-    down: [startModelHere],
-    stopped: [startModelHere],
-  };
-  const running: Line = { ...(state === 'down' && { state: 'bad' }), text: message, links: links[state] };
-  const fetched = [
-    ...(isInstalled ? ['the engine'] : []),
-    ...(sample === undefined ? [] : ['the small model']),
-  ];
-  const remove = { title: 'Delete', command: 'runner.removeFetched' };
-  const there: Line = { text: `Fetched: ${fetched.join(' and ')}`, links: [remove] };
-  return [{ heading: 'Started here', lines: [running, ...(fetched.length > 0 ? [there] : [])] }];
 }
 
 /** Without the links to what no server can do. */

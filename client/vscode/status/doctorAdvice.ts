@@ -1,7 +1,8 @@
+import type { EngineStatus } from '../../../protocol/messages/engine.ts';
 import type { Model } from '../../../protocol/messages/models.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import { isSameModel } from '../models/modelRow.ts';
-import type { Line } from '../ui/page.ts';
+import type { Line, Section } from '../ui/page.ts';
 import {
   chooseAnotherModel,
   chooseChatModel,
@@ -11,6 +12,7 @@ import {
   pullModel,
   type Remedy,
   remediesFor,
+  startModelHere,
 } from '../ui/remedies.ts';
 
 export interface AbleModels {
@@ -72,6 +74,25 @@ export function adviseOnCompletion(models: readonly Model[], wanted: string): re
   if (model.capabilities.insert.value === true)
     return [{ state: 'good', text: `${found}, which fills in the middle` }];
   return [{ text: `${found}, which the runner does not list as filling in the middle`, links: [choose] }];
+}
+
+/** What Runner has started or fetched on this machine; nothing if there is nothing. */
+export function adviseOnEngine(status: EngineStatus): readonly Section[] {
+  const { state, message, isInstalled, sample } = status;
+  const fetched = [
+    ...(isInstalled ? ['the engine'] : []),
+    ...(sample === undefined ? [] : ['the small model']),
+  ];
+  if (state === 'stopped' && fetched.length === 0) return [];
+  const stop = { title: 'Stop It', command: 'runner.stopModelHere' };
+  const started: Line = {
+    ...(state === 'down' && { state: 'bad' }),
+    text: message,
+    links: [state === 'running' ? stop : startModelHere],
+  };
+  const remove = { title: 'Delete', command: 'runner.removeFetched' };
+  const there: Line = { text: `Fetched: ${fetched.join(' and ')}`, links: [remove] };
+  return [{ heading: 'Started here', lines: [started, ...(fetched.length > 0 ? [there] : [])] }];
 }
 
 export const again: Remedy = { title: 'Try Again', command: 'runner.doctor' };

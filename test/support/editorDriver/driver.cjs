@@ -14,6 +14,10 @@ const seen = {
   panels: new Map(),
   disposed: [],
   revealed: [],
+  contexts: [],
+  participant: undefined,
+  provider: undefined,
+  completer: undefined,
   context: undefined,
   documents: undefined,
   failing: new Set(),
@@ -35,6 +39,7 @@ exports.activate = ({ subscriptions }) => {
   };
   const tool = {
     invoke: ({ input }) => {
+      if (input.town === 'Nowhere') throw new Error('There is no such town.');
       const text = new vscode.LanguageModelTextPart(`In ${input.town} it rains.`);
       return new vscode.LanguageModelToolResult([text]);
     },
@@ -89,6 +94,7 @@ const watched = {
     showInformationMessage: ([message]) => message,
     showQuickPick: ([, options]) => options?.title ?? '',
     showInputBox: ([options]) => options?.title ?? '',
+    showOpenDialog: ([options]) => options?.title ?? '',
     createInputBox: () => '',
     setStatusBarMessage: ([message]) => message,
   },
@@ -103,19 +109,44 @@ const watched = {
   commands: { registerCommand: ([id]) => id, executeCommand: ([id]) => id },
 };
 
+/** What is kept of a call beside its name. */
+const kept = {
+  createStatusBarItem: (_, result) => {
+    seen.statusItem = result;
+  },
+  registerMcpServerDefinitionProvider: ([, provider]) => {
+    seen.documents = provider;
+  },
+  registerLanguageModelChatProvider: ([, provider]) => {
+    seen.provider = provider;
+  },
+  registerInlineCompletionItemProvider: ([, completer]) => {
+    seen.completer = completer;
+  },
+  createChatParticipant: ([, answer], participant) => {
+    seen.participant = { answer, participant };
+  },
+  createWebviewPanel: ([type], panel) => seen.panels.set(type, panel),
+  executeCommand: ([id, key, value]) => {
+    if (id === 'setContext') seen.contexts.push([key, value]);
+  },
+};
+
 /**
  * While a test has a script, nothing of this is shown: the questions of the extension are noted in `asked` and get the
  * script's answers, and what it asks the editor to do is noted in `done`. A message takes an answer that is one of its
  * buttons.
  */
 const scripted = {
-  'window.showQuickPick': async (script, [items, { title } = {}]) => {
+  'window.showQuickPick': async (script, [items, { title, canPickMany } = {}]) => {
     const shown = await items;
     const labelOf = (item) => (typeof item === 'string' ? item : item.label);
     const rows = shown.map((item) => [labelOf(item), item.description].filter(Boolean).join(' '));
     script.asked.push({ title, rows });
     const answer = script.answers.shift();
-    return shown.find((item) => labelOf(item) === answer);
+    if (!canPickMany) return shown.find((item) => labelOf(item) === answer);
+    const ticked = answer?.split(', ');
+    return ticked && shown.filter((item) => ticked.includes(labelOf(item)));
   },
   'window.showInputBox': async (script, [{ title, value, password, validateInput }]) => {
     const answer = script.answers.shift();
@@ -123,6 +154,11 @@ const scripted = {
     script.asked.push({ title, value, password, problem: problem?.message ?? problem });
     const { Error: wrong } = vscode.InputBoxValidationSeverity;
     return typeof problem === 'string' || problem?.severity === wrong ? undefined : answer;
+  },
+  'window.showOpenDialog': async (script, [{ title, filters, defaultUri }]) => {
+    script.asked.push({ title, detail: JSON.stringify(filters), value: defaultUri?.path });
+    const path = script.answers.shift();
+    return path === undefined ? undefined : [vscode.Uri.file(path)];
   },
   'window.createInputBox': (script) => createScriptedBox(script),
   'window.setStatusBarMessage': (script, [message]) => void script.done.push(message),
@@ -204,9 +240,7 @@ function spyOnNamespace(real, name, functions) {
         const make = () => real[name][call](...given);
         const answer = seen.script && scripted[`${name}.${call}`];
         const result = answer ? answer(seen.script, given, make) : make();
-        if (call === 'createStatusBarItem') seen.statusItem = result;
-        if (call === 'registerMcpServerDefinitionProvider') seen.documents = given[1];
-        if (call === 'createWebviewPanel') seen.panels.set(detail, result);
+        kept[call]?.(given, result);
         if (call === 'createTreeView') return spyOnTree(result, given);
         return call === 'createOutputChannel' ? spyOnLog(result) : result;
       },
