@@ -7,6 +7,7 @@ import { Ajv } from 'ajv';
 import t from 'tap';
 import { needs, places } from '../support/parts.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
+import { poll } from '../support/waiting.ts';
 import { filesOf } from '../support/zip.ts';
 
 const manifest: Manifest = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -150,7 +151,11 @@ t.test(
       described.tools.map(({ name }: { readonly name: string }) => name),
       tools.map(({ name }) => name),
     );
-    const found = await client.callTool({ name: 'search_docs', arguments: { query: 'lantern' } });
+    // The first answers may come before the library is indexed.
+    const found = await poll(
+      () => client.callTool({ name: 'search_docs', arguments: { query: 'lantern' } }),
+      ({ structuredContent }) => (structuredContent as { total: number }).total > 0,
+    );
     t.match(found.structuredContent, { total: 1, results: [{ slug: 'one' }] });
     const read = await client.callTool({ name: 'get_doc_markdown', arguments: { slug: 'one' } });
     t.match(read.structuredContent, { markdown: '# One\n\nA lantern.\n' });
@@ -225,7 +230,11 @@ t.test(
     const program = join(folder, manifest.bin[described.identifier] ?? '');
     await client.connect(new StdioClientTransport({ command: process.execPath, args: [program, ...args] }));
     t.teardown(() => client.close());
-    const found = await client.callTool({ name: 'search_docs', arguments: { query: 'lantern' } });
+    // The first answers may come before the library is indexed.
+    const found = await poll(
+      () => client.callTool({ name: 'search_docs', arguments: { query: 'lantern' } }),
+      ({ structuredContent }) => (structuredContent as { total: number }).total > 0,
+    );
     t.match(found.structuredContent, { total: 1, results: [{ slug: 'one' }] });
   },
 );
