@@ -112,7 +112,11 @@ t.test('a model here, for someone without a runner', needs(...editorParts, 'engi
     await page.locator('.statusbar-item').getByText('Runner', { exact: true }).click();
     await choices.getByText('Stop the Model Here').click();
     await page.locator('.notification-toast').getByText('It is stopped.').waitFor();
-    t.notOk(isAlive(pid));
+    // Its supervisor ends after what it has supervised.
+    await poll(
+      async () => isAlive(pid),
+      (alive) => !alive,
+    );
     await page.locator('.statusbar-item').getByText('Runner: offline').waitFor();
     void run(editor, 'runner.removeFetched');
     await dialog.getByText('Delete', { exact: true }).click();

@@ -58,9 +58,12 @@ export function startRun(
   const ended = new Promise<string>((resolve) => {
     child.on('error', (error) => resolve(error.message));
     child.on('exit', (code, signal) => {
-      const settle = () => resolve(signal ?? `exit code ${code}${lastWords && `: ${lastWords}`}`);
+      const settle = () => {
+        clearTimeout(late);
+        resolve(signal ?? `exit code ${code}${lastWords && `: ${lastWords}`}`);
+      };
+      const late = setTimeout(settle, lastWordsWithin);
       child.on('close', settle);
-      setTimeout(settle, lastWordsWithin);
     });
   });
   const ready = command.probe ? whenAnswering(child, command.probe) : whenReported(child, onLoading);
