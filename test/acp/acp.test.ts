@@ -492,8 +492,12 @@ t.test('a conversation goes on in another process: loaded, resumed, listed, dele
       { role: 'user', content: 'Sure?' },
     ],
   });
+  // Another one that is open stays so.
+  const another = await agent.request(call.new, place);
   await agent.request(call.delete, { sessionId });
   t.same((await agent.request(call.list, {})).sessions, []);
+  runner.say('I am here.');
+  await agent.request(call.prompt, { sessionId: another.sessionId, prompt: [text('?')] });
   await t.rejects(
     agent.request(call.prompt, { sessionId, prompt: [text('?')] }),
     failsWith({ code: -32602, data: { path: 'sessionId' } }),

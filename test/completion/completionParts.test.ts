@@ -703,6 +703,17 @@ t.test('no text and no answer makes the filters throw or split a character', asy
   );
 });
 
+t.test('the next line that has text is known, without the blanks at its end', async (t) => {
+  for (const [after, want] of [
+    ['', ''],
+    ['\n', ''],
+    [')\n  \n\t\n', ''],
+    [')\n  \n\r\n  last  \nmore', '  last'],
+    ['\r\rlast', 'last'],
+  ] as const)
+    t.equal(contextAt(`f(${mark}${after}`).suffixLine, want, JSON.stringify(after));
+});
+
 t.test('an answer is read in the same way, however it is split', async () => {
   fc.assert(
     fc.property(text, text, fc.integer({ min: 1, max: 9 }), (marked, answer, size) => {
