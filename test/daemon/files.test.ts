@@ -442,6 +442,15 @@ t.test('excerpts: the rarest words first, whole words or parts of names, and no 
     rest.every(({ name, first }) => name !== 'both.ts' || first > 65),
     'excerpts do not overlap',
   );
+  const inOneLine = [file('a.ts', 'fail'), file('b.ts', 'retry'), file('c.ts', 'retry fail')];
+  t.equal(
+    bestExcerpts(
+      inOneLine.flatMap((hits) => hits ?? []),
+      2,
+    )[0]?.name,
+    'c.ts',
+    'both words of a line count',
+  );
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom('retry', 'Fail', ' ', '\n', 'x', '\u0130') }), (text) => {
       const hits = file('a', text);
