@@ -11,7 +11,7 @@ const pieceBytes = 64 * 1024;
  * @throws {Error} if it cannot be opened or is not a regular file.
  */
 export async function openRegularFile(path: string, flags = 0): Promise<FileHandle> {
-  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | flags);
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | flags);
   try {
     if (!(await file.stat()).isFile()) throw new Error('it is not a regular file');
     return file;

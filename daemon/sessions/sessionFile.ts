@@ -39,7 +39,8 @@ export async function withSessionFile<T>(
   }
 }
 
-const careful = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+// Windows has neither, and there they count as 0.
+const careful = constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const flags = {
   read: constants.O_RDONLY | careful,
   write: constants.O_RDWR | careful,

@@ -148,7 +148,7 @@ async function readInside(root: string, path: string): Promise<Uint8Array> {
   const file = await realpath(join(root, path));
   if (!isInside(root, file)) throw new ContentError(outside);
   // An ordinary open of a pipe without a writer would block for ever.
-  const handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     if (!isOpenedAt(handle.fd, file)) throw new ContentError(outside);
     return await readWhole(handle);

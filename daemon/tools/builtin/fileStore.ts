@@ -49,7 +49,7 @@ export const diskStore: FileStore = {
 
 /** Reads the file that the path leads to over no link, so that nobody can put a link in its place meanwhile. */
 async function readFile(path: string): Promise<Buffer> {
-  const file = await openRegularFile(path, constants.O_NOFOLLOW ?? 0);
+  const file = await openRegularFile(path, constants.O_NOFOLLOW);
   try {
     await requireSame(file, path);
     return await readOpenBytes(file, maxBytes);
