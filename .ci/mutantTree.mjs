@@ -17,6 +17,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { createMutantLane } from './mutantLane.mjs';
 
 /** Makes the copy in a temporary folder. `end` removes it, and ends the processes that are left in it. */
 export function createMutantTree(mutants) {
@@ -33,6 +34,7 @@ export function createMutantTree(mutants) {
   return {
     testFiles: () => testFilesIn(tree),
     probe: (test, seconds) => probe(folder, { test, seconds }),
+    lane: (test) => createMutantLane(laneOptions(folder, test)),
     run: (test, mutant, seconds) => run(folder, { test, active: mutant.id, seconds }),
     isRefusedByTypes: (mutant) => isRefusedByTypes(types, mutant),
     end() {
@@ -56,16 +58,22 @@ function withMutants(text, { path, inFile }) {
   return `import { isMutant } from '${relative(dirname(path), 'mutantSwitch.mjs')}'; ${text}`;
 }
 
-/** Each process reads once which mutant is on. While it is `probe`, it notes which are reached. */
+/**
+ * Each process reads once which mutant is on, if `mutantWorker.mjs` does not say it. While it is `probe`, it notes which
+ * are reached.
+ */
 function plantSwitch(folder, tree) {
   const text = `
     import { appendFileSync, readFileSync } from 'node:fs';
-    const active = readFileSync(${JSON.stringify(join(folder, 'active'))}, 'utf8');
-    const reached = new Set();
+    const mutants = (globalThis.runnerMutants ??= {
+      active: readFileSync(${JSON.stringify(join(folder, 'active'))}, 'utf8'),
+      reached: new Set(),
+      note: (id) => appendFileSync(${JSON.stringify(join(folder, 'reached'))}, id + '\\n'),
+    });
     export function isMutant(id) {
-      if (active !== 'probe') return active === id;
-      if (!reached.has(id)) appendFileSync(${JSON.stringify(join(folder, 'reached'))}, id + '\\n');
-      reached.add(id);
+      if (mutants.active !== 'probe') return mutants.active === id && (mutants.wasOn = true);
+      if (!mutants.reached.has(id)) mutants.note(id);
+      mutants.reached.add(id);
       return false;
     }`;
   writeFileSync(join(tree, 'mutantSwitch.mjs'), text);
@@ -119,6 +127,24 @@ async function probe(folder, { test, seconds }) {
   writeFileSync(join(folder, 'reached'), '');
   const ran = await run(folder, { test, active: 'probe', seconds });
   return { ...ran, reached: new Set(readFileSync(join(folder, 'reached'), 'utf8').split('\n')) };
+}
+
+/** The test file with its tests collected. Whatever else reads which mutant is on finds none. */
+function laneOptions(folder, { built }) {
+  const temporary = mkdtempSync(join(folder, 'lane-'));
+  chmodSync(temporary, 0o755);
+  writeFileSync(join(folder, 'active'), 'none');
+  const [cwd, file] = [join(folder, 'tree'), built.replace(/mjs$/, 'lane.mjs')];
+  const text = readFileSync(join(cwd, built), 'utf8');
+  writeFileSync(
+    join(cwd, file),
+    text.replace(
+      /^import (\w+) from "tap";$/gm,
+      'import { collected as $1 } from "../.ci/collectedTests.mjs";',
+    ),
+  );
+  const env = { ...process.env, TMPDIR: temporary, TAP_TIMEOUT: '0', RUNNER_TEST_PATIENCE: '60000' };
+  return { file, cwd, env };
 }
 
 /** Runs it alone up to its first failure. `failure` is undefined if it passes. */

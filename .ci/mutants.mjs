@@ -1,12 +1,14 @@
 // Draws mutants of the product, small changes that should break it, and shows which of them no test notices. Each is
-// turned on alone, and the test files that reach it run, until one fails or takes too long: those about its room first,
-// the smallest before the others, and those of whole programs last. What the types refuse is dead as well: they are a
-// gate.
-// Usage: node .ci/mutants.mjs [--rooms daemon,client] [--count 60] [--seed N] [--part 1/2] [--list] [--reach] [--near]
+// turned on alone. First the tests that bundle its code run, those of a file in one process, until one fails or takes
+// too long; then the types judge, which are a gate; and last the tests of whole programs, those about its room first.
+// Usage: node .ci/mutants.mjs [--rooms daemon,client] [--count 60] [--seed N] [--part 1/2] [--kinds 'moved boundary']
+//   [--list | --reach | --quick] [--tests daemon/tools,base] [--lanes N]
 //   --part 1/2 judges only half of the mutants, and 2/2 the others, so that two runs share the work; --list only lists
 //   what would be drawn; --reach judges none and lists the places that no test reaches, all of them if the count is
-//   large; --near runs only the tests about a mutant's room.
+//   large; --quick judges by bundled tests alone, at most 20 seconds for a mutant, --tests by those whose path under
+//   test/ begins so; --lanes is how many processes judge at once.
 import { readdirSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { mutantsOf } from './mutantSites.mjs';
@@ -14,6 +16,8 @@ import { createMutantTree } from './mutantTree.mjs';
 
 /** How long a test file may take without a mutant, in seconds, and at least with one. */
 const [longest, patience] = [1200, 90];
+/** How long `--quick` spends on a mutant, in seconds. */
+const quickly = 20;
 
 /** The tests that are about the code of each room, rather than only bundle it: folders, and those of its program. */
 const nearTests = {
@@ -34,7 +38,10 @@ const { values } = parseArgs({
     part: { type: 'string', default: '1/1' },
     list: { type: 'boolean', default: false },
     reach: { type: 'boolean', default: false },
-    near: { type: 'boolean', default: false },
+    quick: { type: 'boolean', default: false },
+    tests: { type: 'string', default: '' },
+    lanes: { type: 'string', default: String(availableParallelism()) },
+    kinds: { type: 'string', default: '' },
   },
 });
 const [part, parts] = values.part.split('/').map(Number);
@@ -62,10 +69,7 @@ async function findUnreached(tree) {
   const tests = tree.testFiles();
   const unreached = new Map(mutants.map((mutant) => [mutant.id, mutant]));
   for (const test of tests) {
-    const mayReach = [...test.bundled, ...test.started].some(
-      (id) => unreached.has(id) && (!values.near || isNear(test, unreached.get(id))),
-    );
-    if (!mayReach) continue;
+    if (![...test.bundled, ...test.started].some((id) => unreached.has(id))) continue;
     const { failure, reached } = await tree.probe(test, longest);
     if (failure !== undefined) console.log(`left out: ${test.path}, which fails: ${failure}`);
     else for (const id of reached) unreached.delete(id);
@@ -75,16 +79,56 @@ async function findUnreached(tree) {
 }
 
 async function judge(tree) {
-  const judgeOne = judgeWith(tree);
-  for (const mutant of mutants) await judgeOne(mutant, 'near');
-  if (tree.isRefusedByTypes()) console.log('left out: the types, which are wrong without a mutant');
-  else for (const mutant of alive()) if (tree.isRefusedByTypes(mutant)) bury(mutant, 'the types');
-  if (!values.near) for (const mutant of alive()) await judgeOne(mutant, 'far');
+  await judgeInLanes(tree);
+  if (!values.quick) {
+    if (tree.isRefusedByTypes()) console.log('left out: the types, which are wrong without a mutant');
+    else for (const mutant of alive()) if (tree.isRefusedByTypes(mutant)) bury(mutant, 'the types');
+    const judgeOne = judgeByFiles(tree);
+    for (const mutant of alive()) await judgeOne(mutant);
+  }
   report();
 }
 
-function judgeWith(tree) {
-  const tests = tree.testFiles();
+/** By the tests that bundle it: a lane for each processor, each with one test file at a time. */
+async function judgeInLanes(tree) {
+  const waiting = tree.testFiles().filter((test) => isUnit(test) && isWanted(test));
+  const judged = new Set();
+  const work = async () => {
+    for (let test = waiting.shift(); test !== undefined; test = waiting.shift()) {
+      const mayReach = alive().filter(({ id }) => test.bundled.includes(id));
+      if (mayReach.length === 0) continue;
+      const lane = tree.lane(test);
+      if (await lane.probe()) await judgeIn(lane, { test, mayReach });
+      else console.log(`left out: ${test.path}, which does not load`);
+      lane.end();
+    }
+  };
+  /** What another lane judges just now comes last. */
+  const judgeIn = async (lane, { test, mayReach }) => {
+    const reached = mayReach.filter((mutant) => lane.reaches(mutant));
+    for (const mutant of reached) mutant.reachedBy.push(test.path);
+    for (let pass = 0; pass < 2; pass += 1)
+      for (const mutant of reached.splice(0)) {
+        if (mutant.killer !== undefined) continue;
+        if (judged.has(mutant) && pass === 0) {
+          reached.push(mutant);
+          continue;
+        }
+        judged.add(mutant);
+        const started = performance.now();
+        const left = values.quick ? quickly - (mutant.seconds ?? 0) : longest;
+        const failure = left > 0 ? await lane.judge(mutant, left) : undefined;
+        mutant.seconds = (mutant.seconds ?? 0) + (performance.now() - started) / 1000;
+        judged.delete(mutant);
+        if (failure !== undefined && mutant.killer === undefined) bury(mutant, `${test.path}: ${failure}`);
+      }
+  };
+  await Promise.all(Array.from({ length: Number(values.lanes) }, work));
+}
+
+/** By the tests of whole programs, each file in a process of its own. */
+function judgeByFiles(tree) {
+  const tests = tree.testFiles().filter((test) => !isUnit(test));
   const probes = new Map();
   /** What a test file reaches. One that fails without a mutant proves nothing. */
   const probe = async (test) => {
@@ -93,8 +137,8 @@ function judgeWith(tree) {
     console.log(`left out: ${test.path}, which fails without a mutant: ${failure}`);
     return { seconds, reached: new Set() };
   };
-  return async (mutant, distance) => {
-    for (const test of testsFor(mutant, tests)[distance]) {
+  return async (mutant) => {
+    for (const test of testsFor(mutant, tests)) {
       if (!probes.has(test)) probes.set(test, await probe(test));
       const { seconds, reached } = probes.get(test);
       if (!reached.has(mutant.id)) continue;
@@ -102,19 +146,24 @@ function judgeWith(tree) {
       const { failure } = await tree.run(test, mutant, Math.ceil(Math.max(patience, seconds * 4)));
       if (failure !== undefined) return bury(mutant, `${test.path}: ${failure}`);
     }
-    console.log(`alive after the ${distance} tests: ${describe(mutant)}`);
+    console.log(`alive after all tests: ${describe(mutant)}`);
   };
 }
 
-/**
- * The near ones are about the mutant's room. Those that bundle it are first, and those that start it in a program last.
- */
+/** Those that are about the mutant's room come first, and of them those that bundle it. */
 function testsFor(mutant, tests) {
-  const bundling = tests.filter(({ bundled }) => bundled.includes(mutant.id));
-  const starting = tests.filter((test) => test.started.includes(mutant.id) && !bundling.includes(test));
-  const reaching = [...bundling, ...starting];
-  const near = reaching.filter((test) => isNear(test, mutant));
-  return { near, far: reaching.filter((test) => !near.includes(test)) };
+  const rank = (test) => (isNear(test, mutant) ? 0 : 2) + (test.bundled.includes(mutant.id) ? 0 : 1);
+  return tests
+    .filter(({ bundled, started }) => bundled.includes(mutant.id) || started.includes(mutant.id))
+    .sort((one, other) => rank(one) - rank(other));
+}
+
+function isUnit({ path }) {
+  return !path.startsWith(join('test', 'e2e'));
+}
+
+function isWanted({ path }) {
+  return values.tests.split(',').some((place) => path.startsWith(join('test', place)));
 }
 
 function isNear({ path }, { room }) {
@@ -166,7 +215,9 @@ function draw(tops, count, random) {
   let due = 0;
   for (const [name, room] of rooms) {
     due += (count * room.lines) / lines;
-    const all = room.files.flatMap(({ path, text }) => mutantsOf(path, text));
+    const all = room.files
+      .flatMap(({ path, text }) => mutantsOf(path, text))
+      .filter(({ kind }) => values.kinds === '' || values.kinds.split(',').includes(kind));
     while (drawn.length < Math.round(due) && all.length > 0) {
       const kinds = [...new Set(all.map(({ kind }) => kind))];
       const kind = kinds[random(kinds.length)];

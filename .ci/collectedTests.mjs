@@ -1,0 +1,17 @@
+// Stands in for tap in a test file whose tests are run one by one, as `mutantWorker.mjs` does: they are only noted.
+import { t as root } from 'tap';
+
+/** What `t.test` was called with in the file itself. */
+export const tests = [];
+/** What runs before each. */
+export const befores = [];
+
+const noted = {
+  test: (...args) => void tests.push(args),
+  beforeEach: (before) => void befores.push(before),
+};
+
+export const collected = new Proxy(root, {
+  get: (target, key) =>
+    noted[key] ?? (typeof target[key] === 'function' ? target[key].bind(target) : target[key]),
+});
