@@ -420,11 +420,10 @@ t.test('a prompt that was never answered is kept once, and sent together with th
     const { id } = await one.create();
     here.runner.hang();
     const asked: Message = { ...user('Wait'), attachments: [{ path: '/a', text: 'A' }] };
+    const requests = () => here.runner.bodies('/api/chat').filter((body) => body !== undefined).length;
+    const before = requests();
     one.chat(id, [asked]).catch(() => undefined);
-    await poll(
-      () => one.read(id),
-      ({ session }) => session.turns === 1,
-    );
+    await here.runner.waitFor(() => requests() > before);
     await one.daemon.close();
     const two = await start(t, here);
     const { messages } = await two.read(id);
