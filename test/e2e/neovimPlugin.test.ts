@@ -11,7 +11,7 @@ import type { RunnerOptions } from '../../protocol/messages/settings.ts';
 import { choosing, isFree, startWithRunner as start, text, toolServers } from '../support/neovimChat.ts';
 import { llamaHeaders, llamaRoutes, startOpenaiStandIn } from '../support/openaiStandIn.ts';
 import { needs } from '../support/parts.ts';
-import { startStandIn } from '../support/runnerStandIn.ts';
+import { type RunnerStandIn, startStandIn } from '../support/runnerStandIn.ts';
 import { patience } from '../support/waiting.ts';
 
 const parts = needs('neovim');
@@ -22,6 +22,13 @@ local namespace = vim.api.nvim_get_namespaces()['nvim.lsp.inline_completion']
 local mark = namespace and vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, { details = true })[1]
 return mark and mark[4].virt_text[1][1] or ''
 `;
+/** Suggests it behind a text, and nowhere else: a request for half of what is typed may come before. */
+function says(runner: RunnerStandIn, behind: string, suggestion: string): void {
+  const asksBehind = ({ body }: { readonly body: unknown }) =>
+    String((body as { prompt?: string } | undefined)?.prompt).endsWith(behind);
+  runner.on('/api/generate', Number.POSITIVE_INFINITY, asksBehind).say(suggestion);
+}
+
 /** Completion was registered, and the key is mapped. */
 const isReady = "return vim.fn.maparg('<Tab>', 'i', false, true).buffer == 1";
 
@@ -100,7 +107,7 @@ t.test('completion as you type', parts, async (t) => {
 
   t.test('is shown, and accepted by Tab or by typing it', async (t) => {
     const { runner, neovim } = await start(t, options);
-    runner.say('compute(first)');
+    says(runner, 'local total = ', 'compute(first)');
     await neovim.until(isReady);
     await neovim.type('ilocal total = ');
     t.equal(await neovim.until(ghost), 'compute(first)');
@@ -108,7 +115,7 @@ t.test('completion as you type', parts, async (t) => {
     await neovim.type('<Tab>');
     await neovim.until<string>(line, (now) => now === 'local total = compute(first)');
 
-    runner.say('compute(second)');
+    says(runner, 'local other = ', 'compute(second)');
     await neovim.type('<CR>local other = ');
     t.equal(await neovim.until(ghost), 'compute(second)');
     await neovim.type('compute(');
@@ -116,7 +123,7 @@ t.test('completion as you type', parts, async (t) => {
     await neovim.type('second)');
     await neovim.until<string>(line, (now) => now === 'local other = compute(second)');
 
-    runner.say('compute(third)');
+    says(runner, 'local more = ', 'compute(third)');
     await neovim.type('<Esc>olocal');
     await neovim.type(' more = ');
     t.equal(await neovim.until(ghost), 'compute(third)');
@@ -134,7 +141,7 @@ t.test('completion as you type', parts, async (t) => {
     await neovim.until(isReady);
     await neovim.type('ilocal total = ');
     await runner.waitFor(({ path }) => path === '/api/generate');
-    runner.say('compute(all)');
+    says(runner, 'local total = 1 + ', 'compute(all)');
     await neovim.type('1 + ');
     t.ok(await runner.waitFor(({ path, aborted }) => path === '/api/generate' && aborted));
     t.equal(await neovim.until(ghost), 'compute(all)');
@@ -165,7 +172,7 @@ t.test('completion as you type', parts, async (t) => {
     await neovim.until(isReady);
     await neovim.lua("vim.cmd.edit('sum.py')");
     await neovim.until(isReady);
-    runner.say('compute(first)');
+    says(runner, 'local total = ', 'compute(first)');
     await neovim.type('ilocal total = ');
     t.equal(await neovim.until(ghost), 'compute(first)');
     await neovim.lua(setup, { host: runner.url });
@@ -184,7 +191,7 @@ t.test('completion as you type', parts, async (t) => {
     );
     await neovim.lua("vim.cmd.wincmd('p')");
     await neovim.until(isReady);
-    runner.say('compute(first)');
+    says(runner, 'local total = ', 'compute(first)');
     await neovim.type('ilocal total = ');
     t.equal(await neovim.until(ghost), 'compute(first)');
   });
