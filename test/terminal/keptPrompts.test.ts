@@ -1,4 +1,4 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
 import type { ChatParams, ChatResult } from '../../protocol/messages/chat.ts';
 import type { Model } from '../../protocol/messages/models.ts';
 import type { GetPromptParams, GetPromptResult, ListPromptsResult } from '../../protocol/messages/prompts.ts';
@@ -45,7 +45,7 @@ function converse(get: (params: GetPromptParams) => GetPromptResult, options: Te
     },
     ...options,
   });
-  const leave = async () => {
+  const leave = async (t: Test) => {
     run.type('\u0004');
     t.equal(await run.ended, 0);
   };
@@ -86,7 +86,7 @@ t.test('a prompt is sent as it is, to its model and with its tools for this turn
   run.type('/edit\r');
   await run.stdout.until(/› \/review of @a\.ts$/);
   run.type('\u0015');
-  await run.leave();
+  await run.leave(t);
 });
 
 t.test('commands come first, and what is neither stays what it was', async (t) => {
@@ -101,7 +101,7 @@ t.test('commands come first, and what is neither stays what it was', async (t) =
   await run.pause();
   await run.stdout.until(/20 tokens[\s\S]*m:1b ›/);
   t.match(run.asked, [{ messages: [{ content: '/Users\nhave paths' }] }]);
-  await run.leave();
+  await run.leave(t);
 });
 
 t.test('missing arguments are asked for, and Ctrl-C at the question sends nothing', async (t) => {
@@ -124,7 +124,7 @@ t.test('missing arguments are asked for, and Ctrl-C at the question sends nothin
   run.type('\u0003');
   await run.stdout.until(/Nothing was sent\.[\s\S]*m:1b ›/);
   t.equal(run.asked.length, 1);
-  await run.leave();
+  await run.leave(t);
 });
 
 t.test('the prompts of a workspace are used after one question', async (t) => {
@@ -153,7 +153,7 @@ t.test('the prompts of a workspace are used after one question', async (t) => {
   run.type('y\r');
   await run.stdout.until(/20 tokens[\s\S]*m:1b ›/);
   t.match(run.asked, [{ messages: [{ content: 'Fix it.' }] }]);
-  await run.leave();
+  await run.leave(t);
 });
 
 t.test('a prompt that cannot be used says why', async (t) => {
@@ -162,7 +162,7 @@ t.test('a prompt that cannot be used says why', async (t) => {
   run.type('/x\r');
   await run.stdout.until(/The prompt \/x cannot␛\[2J be used\.[\s\S]*m:1b ›/);
   t.strictSame(run.asked, []);
-  await run.leave();
+  await run.leave(t);
 });
 
 t.test('runner prompts lists them, with what is wrong', async (t) => {

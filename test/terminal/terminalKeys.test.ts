@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
 import { editText } from '../../client/terminal/cli/textEditor.ts';
 import { HistorySearch } from '../../client/terminal/conversation/historySearch.ts';
@@ -83,7 +83,7 @@ function start(options: TerminalOptions = {}) {
     },
     ...options,
   });
-  const leave = async () => {
+  const leave = async (t: Test) => {
     run.type('\u0004');
     t.equal(await run.ended, 0);
   };
@@ -132,7 +132,7 @@ t.test('--resume lets the user search and choose a conversation', async (t) => {
   run.type('And?\r');
   await run.stdout.until(/20 tokens/);
   t.match(run.turns[0], { session: '20261122-aaaaaaa2', messages: [...said, { content: 'And?' }] });
-  await run.leave();
+  await run.leave(t);
 });
 
 t.test('a list that is longer than the screen moves with the choice', async (t) => {
@@ -202,7 +202,7 @@ t.test('Enter before the search has ended takes the first that it finds', async 
   run.type('lak\r');
   await run.stdout.until(/Going on with "Lakes".*m:1b › $/s);
   t.match(run.asked.at(-1), ['read', { id: '20261122-aaaaaaa1' }]);
-  await run.leave();
+  await run.leave(t);
 });
 
 t.test('without a terminal, --resume lists and says how to name one', async (t) => {
@@ -237,12 +237,12 @@ t.test('/resume changes to another conversation, and the line goes on', async (t
   await run.stdout.until(/20 tokens/);
   t.match(run.turns, [{ session: '20261122-aaaaaaa1', messages: [...said, { content: 'Still here?' }] }]);
   await run.stdout.until(/m:1b › $/);
-  await run.leave();
+  await run.leave(t);
   const dumb = start({ env: { TERM: 'dumb' } });
   await dumb.stdout.until(/m:1b › $/);
   dumb.type('/resume\r');
   await dumb.stdout.until(/cannot show a list to choose from\. "\/sessions" lists/);
-  await dumb.leave();
+  await dumb.leave(t);
 });
 
 t.test('a conversation is forked, and the other one stays', async (t) => {
@@ -264,7 +264,7 @@ t.test('a conversation is forked, and the other one stays', async (t) => {
   );
   await say('/clear', /new conversation/);
   await say('/fork', /There is no turn yet\./);
-  await run.leave();
+  await run.leave(t);
   const flag = start({ args: ['chat', '--fork', 'aaaaaaa1', 'So?'], input: '' });
   t.equal(await flag.ended, 0, flag.stderr.text());
   t.match(flag.asked.at(-1), ['fork', { id: '20261122-aaaaaaa1' }]);
@@ -629,7 +629,7 @@ t.test('Ctrl-R finds earlier prompts, also of other conversations', async (t) =>
     run.turns.map(({ messages }) => messages.at(-1)?.content),
     ['which lakes!', 'which rivers'],
   );
-  await run.leave();
+  await run.leave(t);
 });
 
 t.test('Alt-Enter and Shift-Enter begin another line', async (t) => {
@@ -642,7 +642,7 @@ t.test('Alt-Enter and Shift-Enter begin another line', async (t) => {
   run.type('\u001b[A');
   await run.stdout.until(/one␤two␤three$/);
   run.type('\u0015');
-  await run.leave();
+  await run.leave(t);
 });
 
 t.test('Ctrl-X Ctrl-E hands the prompt to an editor, and takes it back', async (t) => {
@@ -670,7 +670,7 @@ t.test('Ctrl-X Ctrl-E hands the prompt to an editor, and takes it back', async (
   await run.stdout.until(/20 tokens.*20 tokens/s);
   t.match(run.turns[1]?.messages.at(-1), { content: 'ab' }, 'Ctrl-X alone does nothing');
   await run.stdout.until(/20 tokens[^›]*› $/);
-  await run.leave();
+  await run.leave(t);
 });
 
 t.test('where readline has the keys of vi, so has the conversation', async (t) => {
@@ -698,7 +698,7 @@ t.test('where readline has the keys of vi, so has the conversation', async (t) =
     ['one two x', 'four', 'one two x', 'four'],
   );
   t.ok(run.stdout.text().includes('\u001b[2 q'), 'the cursor shows the mode');
-  await run.leave();
+  await run.leave(t);
   t.match(run.stdout.text(), /\u001b\[0 q(?!.*\u001b\[2 q)/s);
 });
 
@@ -711,7 +711,7 @@ t.test('the keys of a conversation are its own, also after a choice', async (t) 
   run.type('one\ttwo\r');
   await run.stdout.until(/20 tokens/);
   t.match(run.turns[0]?.messages.at(-1), { content: 'one\ttwo' }, 'Tab is a character of a paste');
-  await run.leave();
+  await run.leave(t);
 });
 
 t.test('a screen of another size shows the line again, until the conversation ends', async (t) => {
@@ -724,7 +724,7 @@ t.test('a screen of another size shows the line again, until the conversation en
   stream.emit('resize');
   await run.stdout.until(/m:1b › one[^›]*m:1b › one$/);
   run.type('\u0015');
-  await run.leave();
+  await run.leave(t);
   t.equal(stream.listenerCount('resize'), 0);
 });
 
