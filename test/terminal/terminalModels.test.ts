@@ -1082,7 +1082,10 @@ t.test('a text is cut to its columns', async (t) => {
       cutTo('日本語', 5),
       cutTo('🇩🇪🇫🇷🇮🇹', 5),
       cutTo('ab', 0),
+      cutTo('ab', 1),
+      cutTo('a', 1),
+      cutTo('abcdefghijkl', 9),
     ],
-    ['abc', 'ab…', '日…', '日本…', '🇩🇪🇫🇷…', ''],
+    ['abc', 'ab…', '日…', '日本…', '🇩🇪🇫🇷…', '', '…', 'a', 'abcdefgh…'],
   );
 });
