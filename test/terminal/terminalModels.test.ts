@@ -680,12 +680,48 @@ t.test('mistakes in long lines, and many mistakes', async (t) => {
     describeDiagnostics([mistake], look),
     `M:1:501: Wrong.\n${'x'.repeat(30)}WRONG${'y'.repeat(23)}…\n${' '.repeat(30)}^~~~~\n`,
   );
-  t.match(
-    describeDiagnostics(
-      Array.from({ length: 25 }, () => mistake),
-      look,
-    ),
-    /… and 5 more\n$/,
+  const lastOf = (count: number) => {
+    const all = describeDiagnostics(Array<typeof mistake>(count).fill(mistake), look).split('\n');
+    return [all.length, all.at(-2)];
+  };
+  t.strictSame(
+    [20, 21, 25].map(lastOf),
+    [
+      [61, `${' '.repeat(30)}^~~~~`],
+      [62, '… and 1 more'],
+      [62, '… and 5 more'],
+    ],
+    'twenty are shown',
+  );
+  const x = (count: number) => 'x'.repeat(count);
+  const below = (column: number, length: number) => `${' '.repeat(column)}^${'~'.repeat(length - 1)}`;
+  type Case = readonly [source: string, start: number, end: number, shown: readonly string[], width?: number];
+  const cases: readonly Case[] = [
+    [x(59), 50, 53, [x(59), below(50, 3)]],
+    [x(60), 50, 53, [x(40), below(30, 3)]],
+    [x(60), 10, 12, [`${x(58)}…`, below(10, 2)]],
+    [x(59), 55, 70, [x(59), below(55, 4)]],
+    [x(100), 40, 100, [`${x(58)}…`, below(30, 29)]],
+    [x(200), 100, 101, [x(200), below(100, 1)], Number.POSITIVE_INFINITY],
+    [x(201), 100, 101, [x(131), below(30, 1)], Number.POSITIVE_INFINITY],
+    ['abc', 2, 2, ['abc', below(2, 1)]],
+    ['ab', 1, 2, ['…', ' ^'], 1],
+    [' \t', 0, 1, []],
+  ];
+  for (const [text, start, end, shown, width = 60] of cases) {
+    const range = { start: { line: 1, character: start }, end: { line: 1, character: end } };
+    const [first, ...lines] = describeDiagnostics([{ ...mistake, range }], {
+      ...{ ...look, width },
+      source: `FROM m\r\n${text}`,
+    }).split('\n');
+    t.equal(first, `M:2:${start + 1}: Wrong.`);
+    t.strictSame(lines, [...shown, ''], `${start} to ${end} of ${text.length}`);
+  }
+  const over = { start: { line: 0, character: 4 }, end: { line: 1, character: 2 } };
+  t.equal(
+    describeDiagnostics([{ ...mistake, range: over }], { ...look, source: 'abc def\nghi' }),
+    'M:1:5: Wrong.\nabc def\n    ^~~\n',
+    'a mistake of several lines is marked in its first',
   );
 });
 

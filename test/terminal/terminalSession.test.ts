@@ -1080,11 +1080,32 @@ t.test('doctor', async (t) => {
 
 t.test('the findings of the doctor', async (t) => {
   t.strictSame([...examineProxy({})], []);
-  t.match([...examineProxy({ HTTP_PROXY: 'http://p' })], [{ state: 'warn', mend: /NO_PROXY/ }]);
-  t.match(
-    [...examineProxy({ http_proxy: 'http://p', no_proxy: 'localhost' })],
-    [{ check: 'proxy', state: 'ok' }],
+  t.strictSame(
+    [...examineProxy({ HTTP_PROXY: 'http://p', NO_PROXY: 'box' })],
+    [
+      {
+        check: 'proxy',
+        state: 'warn',
+        found: 'HTTP_PROXY set; Runner goes past it, but other clients of a runner on this machine may not',
+        mend: 'Add 127.0.0.1,localhost to NO_PROXY.',
+      },
+    ],
   );
+  for (const exceptions of [
+    { NO_PROXY: 'box,127.0.0.1' },
+    { no_proxy: 'localhost' },
+    { NO_PROXY: '', no_proxy: '*' },
+  ])
+    t.strictSame(
+      [...examineProxy({ http_proxy: 'http://p', ALL_PROXY: 'http://p', all_proxy: '', ...exceptions })],
+      [
+        {
+          check: 'proxy',
+          state: 'ok',
+          found: 'http_proxy and ALL_PROXY set; Runner goes past it, and NO_PROXY names this machine',
+        },
+      ],
+    );
   const folderOf = { XDG_CONFIG_HOME: join(folder, 'config') };
   const path = join(folder, 'config', 'runner', 'config.json');
   t.match(await examineConfiguration(folderOf), { state: 'ok', found: /none at/ });
@@ -1116,6 +1137,24 @@ t.test('the findings of the doctor', async (t) => {
       { mend: `The server fixes it when it starts: start it with ${advice}.` },
       'no model gets more than its maximum',
     );
+  for (const [context, isWarned] of [
+    [{ allocated: 8191, maximum: 32_768 }, true],
+    [{ allocated: 8192, maximum: 32_768 }, false],
+    [{ allocated: 4095, maximum: 4096 }, true],
+    [{ allocated: 4096, maximum: 4096 }, false],
+    [{ allocated: 4096 }, false],
+    [{ maximum: 32_768 }, false],
+  ] as const)
+    t.equal([...examineModels([{ ...narrow, context }])].length, isWarned ? 2 : 1, JSON.stringify(context));
+  t.strictSame(
+    [...examineModels([model, embedder, { ...narrow, context: { allocated: 8192, maximum: 8192 } }])],
+    [{ check: 'models', state: 'ok', found: '3 installed, 2 can chat, 1 loaded' }],
+  );
+  t.match(
+    [...examineModels([narrow, { ...narrow, context: { allocated: 1024, maximum: 2048 } }])].at(-1),
+    { mend: /"--context 8192", or for good with "contextLength": 8192 in / },
+    'as much as the largest can have',
+  );
   const [, warning, ...others] = examineModels([narrow, { ...narrow, name: 'n:1b' }]);
   t.match(warning, { found: /^m:1b has 4096 tokens of 32768, n:1b has 4096/ }, 'one warning for all of them');
   t.strictSame(others, []);
@@ -1503,6 +1542,7 @@ t.test('conversations are listed, shown and deleted', async (t) => {
         messages: [
           { role: 'system', content: 'Be brief.' },
           { role: 'tool', toolName: 'look', content: 'seen' },
+          { role: 'tool', content: '``' },
           { role: 'assistant', content: '\n So. \n', thinking: 'a\nb\n', partial: 'failed' },
         ],
       }),
@@ -1511,7 +1551,7 @@ t.test('conversations are listed, shown and deleted', async (t) => {
   await document.ended;
   t.match(
     document.stdout.text(),
-    /^# Rivers␛\[2J\n\n\*[-0-9: ]+\*\n\n## look\n\n```text\nseen\n```\n\n## Answer\n\n> a\n> b\n\nSo\.\n\n\*Failed\.\*\n$/,
+    /^# Rivers␛\[2J\n\n\*[-0-9: ]+\*\n\n## look\n\n```text\nseen\n```\n\n## Tool\n\n```text\n``\n```\n\n## Answer\n\n> a\n> b\n\nSo\.\n\n\*Failed\.\*\n$/,
   );
   t.match(fenced.stdout.text(), /^`{5}text\nwrite \{[^`]*````[^`]*\}\n`{5}$/m, 'a fence holds other fences');
   t.equal((await run('rm', rivers.id)).out, 'Rivers␛[2J is deleted.\n');
@@ -2048,6 +2088,9 @@ t.test('a wrong word or value is refused with one sentence', async (t) => {
       args: ['chat', '--option', 'temperature=hot', 'hi'],
       want: /^temperature must be a number, not "hot"\.\n$/,
     },
+    { args: ['--', '--json'], want: /^There is no command "--json"\. / },
+    { args: ['pull', ' '], want: /^"runner pull" needs the name of a model\. Say: runner pull / },
+    { args: ['pull', 'm', 'n'], want: /^"runner pull" takes no further words; there is "n"\. / },
     {
       args: ['mcp', 'login', 'web'],
       want: /^There is no tool server "web" at an address\. "runner tools" lists the tool servers\.\n$/,
@@ -2057,6 +2100,7 @@ t.test('a wrong word or value is refused with one sentence', async (t) => {
     const run = startTerminal({ args, input: '', models, answers });
     t.equal(await run.ended, 2, args.join(' '));
     t.match(run.stderr.text(), want);
+    t.equal(run.stdout.text(), '');
   }
 });
 
