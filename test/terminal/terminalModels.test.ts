@@ -974,7 +974,7 @@ t.test('candidates for the word at the cursor', async (t) => {
     { words: ['-m', ''], want: names },
     { words: ['chat', '--tools', ''], want: ['docs', 'files'] },
     { words: ['chat', '--allow', 'f'], want: ['files'] },
-    { words: ['chat', '--server', ''], want: ['box'] },
+    { words: ['chat', '--server', ''], want: ['box', 'bare'] },
     { words: ['chat', '--fork', ''], want: ['20261122-aaaaaaaa'] },
     { words: ['mcp', 'login', ''], want: ['docs', 'files'] },
     { words: ['chat', 'he'], want: [] },
@@ -1005,43 +1005,63 @@ t.test('candidates for the word at the cursor', async (t) => {
     { words: ['nonsense', ''], want: [] },
     { words: ['__'], want: [] },
   ];
-  for (const { words, want } of cases) {
+  const inFolder = join(folder, 'candidates');
+  mkdirSync(inFolder);
+  for (const name of ['a b.txt', 'plain.txt', '.hidden']) writeFileSync(join(inFolder, name), '');
+  const complete = async (words: readonly string[], cwd = process.cwd()) => {
     const run = startTerminal({
       args: ['__complete', '--', ...words],
-      ...{ input: '', models: all, toolServers: ['files', 'my server'], cwd: process.cwd() },
+      ...{ input: '', models: all, toolServers: ['files', 'my server'], cwd },
       answers: {
         'runner/settings/list': () => ({
           path: '/c',
           settings: [
             { name: 'host', value: 'x', from: 'default' },
-            { name: 'servers', value: [{ name: 'box', url: 'http://box:1' }, { name: 'a b' }], from: 'file' },
+            {
+              ...{ name: 'servers', from: 'file' },
+              value: [{ name: 'box', url: 'http://box:1' }, { name: 'a b' }, { name: 'bare' }, 'x'],
+            },
           ],
         }),
         'runner/models/library': ({ params }: Asked) => {
           t.strictSame(params, { cached: true }, 'no catalog is asked');
           const entries = [
-            { name: 'gemma3', model: 'gemma3', sizes: ['1b', '4b', '$(x)'] },
+            { name: 'gemma3', model: 'gemma3', description: 'Small.', sizes: ['1b', '4b', '$(x)'] },
             { name: 'gpt-oss:20b', model: 'gpt-oss:20b' },
             { name: 'g$(x)', model: 'g$(x)' },
           ];
           return { entries, fetchedAt: '2026-11-22T12:00:00.000Z', stale: true };
         },
         'runner/sessions/list': () => ({
-          sessions: [{ id: '20261122-aaaaaaaa', title: 'x', turns: 1, createdAt: '', updatedAt: '' }],
+          sessions: ['20261122-aaaaaaaa', '$(x)'].map((id) => ({
+            ...{ id, title: 'x', turns: 1, createdAt: '', updatedAt: '' },
+          })),
         }),
       },
     });
     t.equal(await run.ended, 0);
+    return run.stdout.text().split('\n').slice(0, -1);
+  };
+  for (const { words, want } of cases) {
+    const found = await complete(words);
     t.strictSame(
-      run.stdout
-        .text()
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => line.split('\t')[0]),
+      found.map((line) => line.split('\t')[0]),
       want,
       words.join(' '),
     );
   }
+  const meanings = [
+    { words: ['chat', '--server', ''], want: ['box\thttp://box:1', 'bare'] },
+    { words: ['chat', '--fork', ''], want: ['20261122-aaaaaaaa\t"x", 1 turn, '] },
+    { words: ['pull', 'g'], want: ['gemma3\tSmall.', 'gpt-oss:20b'] },
+    { words: ['chat', '--tools=d'], want: ['--tools=docs'] },
+    { words: ['chat', '--context', ''], want: [] },
+    { words: ['rm', '--y'], want: ['--yes\tdeletes without a question'] },
+    { words: ['chat', '--system', '@'], want: ['@plain.txt'] },
+    { words: ['chat', '--system', '@.'], want: ['@.hidden'] },
+  ];
+  for (const { words, want } of meanings)
+    t.strictSame(await complete(words, inFolder), want, words.join(' '));
   for (const server of [['--server', 'http://x'], ['--server=http://x']]) {
     const named = startTerminal({ args: ['__complete', '--', ...server, 'show', ''], input: '', models });
     await named.ended;
