@@ -186,7 +186,7 @@ t.test('the options are the parameters of a Modelfile, and a number is checked',
     const parse = () => parseCommandLine(['chat', '--option', `${name}=x`]);
     if (type === 'int' || type === 'float')
       t.throws(parse, { message: `${name} must be a number, not "x".` });
-    else t.match(parse().options, { [name]: name === 'stop' ? ['x'] : 'x' });
+    else t.hasStrict(parse().options, { [name]: name === 'stop' ? ['x'] : 'x' });
   }
 });
 
@@ -198,8 +198,8 @@ t.test('a model is found by any form of its name', async (t) => {
     'registry.ollama.ai/library/qwen3:4b',
     'qwen3:4b:local',
   ])
-    t.match(findModel(models, name), { name: 'qwen3:4b' }, name);
-  t.match(findModel(models, 'HF.co/acme/tiny:q4'), { name: 'hf.co/Acme/Tiny:Q4' });
+    t.hasStrict(findModel(models, name), { name: 'qwen3:4b' }, name);
+  t.hasStrict(findModel(models, 'HF.co/acme/tiny:q4'), { name: 'hf.co/Acme/Tiny:Q4' });
   t.type(findModel(models, 'other/qwen3:4b'), 'string');
 });
 
@@ -878,7 +878,9 @@ t.test('calls and results are shown in part', async (t) => {
   t.strictSame(shown('abcdefghijkl', {}, 13), ['  abcdefghi…'], 'a column is left free');
   t.strictSame(shown('abcdefghijkl', {}, 3), ['  abcdefg…'], 'something is shown on any screen');
   t.strictSame(shown('', { unapprovedTool: 'look' }), ['  it was not run. To allow it: --allow s/look']);
-  t.match(shown('', { unapprovedTool: "it's" }), [`--allow 's/it'\\''s'`]);
+  t.strictSame(shown('', { unapprovedTool: "it's" }), [
+    `  it was not run. To allow it: --allow 's/it'\\''s'`,
+  ]);
 });
 
 t.test('the tools of each server, and why it has none', async (t) => {
@@ -1499,7 +1501,7 @@ t.test('a defect of the terminal says so, and its stack is kept', async (t) => {
     reportOf(error, { env: { XDG_STATE_HOME: state }, today });
   const defect = new TypeError('x is not a function.');
   const path = join(folder, 'runner', 'defects.log');
-  t.match(report(defect), {
+  t.hasStrict(report(defect), {
     kind: 'internal',
     message: `This is a defect of Runner: x is not a function. Its stack is in ${path}: please report both.`,
   });

@@ -128,10 +128,10 @@ t.test('--resume lets the user search and choose a conversation', async (t) => {
   run.type('\r');
   await run.stdout.until(/Going on with "Long rivers", 3 turns.*Very\..*m:1b › $/s);
   t.equal(screenOf(run.stderr.text()).trim(), '', 'nothing is left of the choice');
-  t.match(run.asked.at(-1), ['read', { id: '20261122-aaaaaaa2', open: true }]);
+  t.hasStrict(run.asked.at(-1), ['read', { id: '20261122-aaaaaaa2', open: true }]);
   run.type('And?\r');
   await run.stdout.until(/20 tokens/);
-  t.match(run.turns[0], { session: '20261122-aaaaaaa2', messages: [...said, { content: 'And?' }] });
+  t.hasStrict(run.turns[0], { session: '20261122-aaaaaaa2', messages: [...said, { content: 'And?' }] });
   await run.leave(t);
 });
 
@@ -201,7 +201,7 @@ t.test('Enter before the search has ended takes the first that it finds', async 
   await run.stderr.until(/Esc leaves\./);
   run.type('lak\r');
   await run.stdout.until(/Going on with "Lakes".*m:1b › $/s);
-  t.match(run.asked.at(-1), ['read', { id: '20261122-aaaaaaa1' }]);
+  t.hasStrict(run.asked.at(-1), ['read', { id: '20261122-aaaaaaa1' }]);
   await run.leave(t);
 });
 
@@ -212,7 +212,7 @@ t.test('without a terminal, --resume lists and says how to name one', async (t) 
   t.match(run.stderr.text(), /"--resume" lets you choose at a terminal\. .* --session ID/);
   const json = start({ args: ['chat', 'go', '--resume', '--json'] });
   t.equal(await json.ended, 2);
-  t.match(json.stdout.events(), [kept[0], kept[1], kept[2], kept[3], { event: 'error', kind: 'usage' }]);
+  t.hasStrict(json.stdout.events(), [kept[0], kept[1], kept[2], kept[3], { event: 'error', kind: 'usage' }]);
   const none = start({
     ...{ args: ['chat', '--resume'], input: '', isScreen: false },
     answers: { 'runner/sessions/list': () => ({ sessions: [] }) },
@@ -235,7 +235,7 @@ t.test('/resume changes to another conversation, and the line goes on', async (t
   await run.stdout.until(/\/resume\s+m:1b › $/);
   run.type('Still here?\r');
   await run.stdout.until(/20 tokens/);
-  t.match(run.turns, [{ session: '20261122-aaaaaaa1', messages: [...said, { content: 'Still here?' }] }]);
+  t.hasStrict(run.turns, [{ session: '20261122-aaaaaaa1', messages: [...said, { content: 'Still here?' }] }]);
   await run.stdout.until(/m:1b › $/);
   await run.leave(t);
   const dumb = start({ env: { TERM: 'dumb' } });
@@ -255,9 +255,9 @@ t.test('a conversation is forked, and the other one stays', async (t) => {
   await say('/fork 3', /There is no turn 3 yet\./);
   await say('/fork two', /Say "\/fork", or "\/fork 2"/);
   await say('/fork 1', /new conversation with 1 turn\. .*"\/sessions\s+20261122-aaaaaaa1"\s+goes back/);
-  t.match(run.asked.at(-1), ['fork', { id: '20261122-aaaaaaa1', turns: 1 }]);
+  t.hasStrict(run.asked.at(-1), ['fork', { id: '20261122-aaaaaaa1', turns: 1 }]);
   await say('And?', /20 tokens/);
-  t.match(run.turns[0], { session: '20261123-forked00' });
+  t.hasStrict(run.turns[0], { session: '20261123-forked00' });
   t.strictSame(
     run.turns[0]?.messages.map(({ content }) => content),
     ['Which?', 'The Rhine.', 'And?'],
@@ -267,8 +267,8 @@ t.test('a conversation is forked, and the other one stays', async (t) => {
   await run.leave(t);
   const flag = start({ args: ['chat', '--fork', 'aaaaaaa1', 'So?'], input: '' });
   t.equal(await flag.ended, 0, flag.stderr.text());
-  t.match(flag.asked.at(-1), ['fork', { id: '20261122-aaaaaaa1' }]);
-  t.match(flag.turns, [{ session: '20261123-forked00', messages: [...said, { content: 'So?' }] }]);
+  t.hasStrict(flag.asked.at(-1), ['fork', { id: '20261122-aaaaaaa1' }]);
+  t.hasStrict(flag.turns, [{ session: '20261123-forked00', messages: [...said, { content: 'So?' }] }]);
 });
 
 /** A line with `|` before the character at the cursor. */
@@ -390,7 +390,7 @@ t.test('the keys of vi', async (t) => {
   vi.escape({ text: 'one two', cursor: 4 });
   vi.press('i', { text: 'one two', cursor: 3 });
   vi.escape({ text: 'no two', cursor: 2 });
-  t.match(
+  t.hasStrict(
     vi.press('.', { text: 'no two', cursor: 1 }),
     { line: { text: 'no two', cursor: 1 } },
     'what was changed elsewhere while typing is not typed again',
@@ -637,7 +637,7 @@ t.test('Alt-Enter and Shift-Enter begin another line', async (t) => {
   await run.stdout.until(/m:1b › $/);
   run.type('one\u001b\rtwo\u001b[13;2uthree\r');
   await run.stdout.until(/20 tokens/);
-  t.match(run.turns, [{ messages: [{ content: 'one\ntwo\nthree' }] }]);
+  t.hasStrict(run.turns, [{ messages: [{ content: 'one\ntwo\nthree' }] }]);
   await run.stdout.until(/20 tokens[^›]*› $/);
   run.type('\u001b[A');
   await run.stdout.until(/one␤two␤three$/);
@@ -665,10 +665,10 @@ t.test('Ctrl-X Ctrl-E hands the prompt to an editor, and takes it back', async (
   await run.stdout.until(/The editor is gone\.\n[^›]*› first␤second␤more$/);
   run.type('\r');
   await run.stdout.until(/20 tokens[^›]*› $/);
-  t.match(run.turns, [{ messages: [{ content: 'first\nsecond\nmore' }] }]);
+  t.hasStrict(run.turns, [{ messages: [{ content: 'first\nsecond\nmore' }] }]);
   run.type('a\u0018b\r');
   await run.stdout.until(/20 tokens.*20 tokens/s);
-  t.match(run.turns[1]?.messages.at(-1), { content: 'ab' }, 'Ctrl-X alone does nothing');
+  t.hasStrict(run.turns[1]?.messages.at(-1), { content: 'ab' }, 'Ctrl-X alone does nothing');
   await run.stdout.until(/20 tokens[^›]*› $/);
   await run.leave(t);
 });
@@ -710,7 +710,7 @@ t.test('the keys of a conversation are its own, also after a choice', async (t) 
   await run.stdout.until(/m:1b › $/);
   run.type('one\ttwo\r');
   await run.stdout.until(/20 tokens/);
-  t.match(run.turns[0]?.messages.at(-1), { content: 'one\ttwo' }, 'Tab is a character of a paste');
+  t.hasStrict(run.turns[0]?.messages.at(-1), { content: 'one\ttwo' }, 'Tab is a character of a paste');
   await run.leave(t);
 });
 

@@ -84,9 +84,9 @@ const pullReports = [
 ];
 
 t.test('the command line of the commands about models', async (t) => {
-  t.match(parseCommandLine(['rm', 'm', '-y']), { command: 'rm', words: ['m'], yes: true });
-  t.match(parseCommandLine(['create', 'm', '-f', '-']), { files: ['-'] });
-  t.match(parseCommandLine(['run', 'm', '--keep-alive', '-1']), { keepAlive: '-1', words: ['m'] });
+  t.hasStrict(parseCommandLine(['rm', 'm', '-y']), { command: 'rm', words: ['m'], yes: true });
+  t.hasStrict(parseCommandLine(['create', 'm', '-f', '-']), { files: ['-'] });
+  t.hasStrict(parseCommandLine(['run', 'm', '--keep-alive', '-1']), { keepAlive: '-1', words: ['m'] });
   t.match(parseCommandLine(['library', '--cloud', '--refresh', 'a']), { cloud: true, refresh: true });
   t.throws(() => parseCommandLine(['create', 'm', '--file', '']), { message: /--file is empty/ });
   const cases = [
@@ -239,14 +239,14 @@ t.test('a server that is no Ollama: its product, its windows, and what it cannot
   const loaded = (await run(['ps'], installed)).out.text();
   t.match(loaded, /\nsmol .* 4096 assumed {2}loading, 42 %\n$/);
   t.notMatch(loaded, 'apart', 'only what is loaded');
-  t.match((await run(['models', '--json'], {})).out.events(), [
+  t.hasStrict((await run(['models', '--json'], {})).out.events(), [
     { name: 'smol', product: 'llama.cpp', context: { from: 'assumed' }, loading: { percent: 41.6 } },
   ]);
   const answers = { 'runner/models/show': () => ({ model: one }) };
   const page = (await run(['show', 'smol'], { answers })).out.text();
   t.match(page, /context +4096 tokens\n +learnt +vision by its name, context assumed\n/);
   t.match(page, /served by +llama\.cpp\n +loaded +loading, 42 %\n/);
-  t.match((await run(['show', 'smol', '--json'], { answers })).out.events(), [{ product: 'llama.cpp' }]);
+  t.hasStrict((await run(['show', 'smol', '--json'], { answers })).out.events(), [{ product: 'llama.cpp' }]);
   const stays = model('smol', { running: { expiresAt: '9999-12-31T23:59:59.000Z', size: 0, sizeVram: 0 } });
   const show = { answers: { 'runner/models/show': () => ({ model: stays }) } };
   for (const [can, ps, shown] of [
@@ -456,7 +456,7 @@ t.test('pull with --json', async (t) => {
     answers: { 'runner/models/pull': failure(-33004, 'model-not-found', 'The registry has no "m".') },
   });
   t.equal(await failed.ended, 1);
-  t.match(failed.stdout.events(), [{ event: 'error', kind: 'model-not-found' }]);
+  t.hasStrict(failed.stdout.events(), [{ event: 'error', kind: 'model-not-found' }]);
   const cut = startTerminal({
     args: ['pull', 'm', '--json'],
     input: '',
@@ -593,11 +593,11 @@ t.test('create', async (t) => {
   const answers = { 'runner/models/create': create };
   const plain = startTerminal({ args: ['create', 'mine'], input: '', answers });
   t.equal(await plain.ended, 0);
-  t.match(asked, { model: 'mine', path: resolve('Modelfile'), text: undefined });
+  t.hasStrict(asked, { model: 'mine', path: resolve('Modelfile'), text: undefined });
   t.equal(plain.stderr.text(), 'Reading the Modelfile\nCreated mine.\n');
   const piped = startTerminal({ args: ['create', 'mine', '-f', '-', '--json'], input: 'FROM m\n', answers });
   t.equal(await piped.ended, 0);
-  t.match(asked, { text: 'FROM m\n', path: undefined });
+  t.hasStrict(asked, { text: 'FROM m\n', path: undefined });
   t.strictSame(piped.stdout.events(), [
     { event: 'progress', message: 'Reading the Modelfile' },
     { event: 'done', model: 'mine' },
@@ -1065,7 +1065,7 @@ t.test('candidates for the word at the cursor', async (t) => {
   for (const server of [['--server', 'http://x'], ['--server=http://x']]) {
     const named = startTerminal({ args: ['__complete', '--', ...server, 'show', ''], input: '', models });
     await named.ended;
-    t.match(named.started[0]?.options, { host: 'http://x', timeouts: { connect: 500 } });
+    t.hasStrict(named.started[0]?.options, { host: 'http://x', timeouts: { connect: 500 } });
   }
   const meant = startTerminal({ args: ['__complete', '--', 'ps'], input: '' });
   await meant.ended;
