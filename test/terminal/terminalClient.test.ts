@@ -61,7 +61,7 @@ import { deprecatedParameters, parameterWords } from '../../daemon/modelfile/voc
 import { formatBytes } from '../../protocol/base/bytes.ts';
 import { nearestNames } from '../../protocol/base/editDistance.ts';
 import type { AdviceCode, Advised } from '../../protocol/messages/advice.ts';
-import type { ToolCall } from '../../protocol/messages/chat.ts';
+import type { ChatDelta, ToolCall } from '../../protocol/messages/chat.ts';
 import { type Model, preferredModel } from '../../protocol/messages/models.ts';
 import type { ListPromptsResult } from '../../protocol/messages/prompts.ts';
 import type { Product } from '../../protocol/messages/status.ts';
@@ -962,10 +962,16 @@ t.test('the statistics of an answer are one line', async (t) => {
     'm · 20 tokens · 10.0 tokens/s · context 23 of 4096 · cut at the limit (length)',
   );
   t.equal(describeUsage('m', { finishReason: 'stop' }, statsAfter(1)), 'm · 20 tokens · context 23 of 4096');
-  t.match(describeUsage('m', { finishReason: 'toolLimit' }, stats), / · no more rounds of tools$/);
+  t.equal(
+    describeUsage('m', { finishReason: 'toolLimit' }, stats),
+    'm · 20 tokens · 10.0 tokens/s · context 23 of 4096 · no more rounds of tools',
+  );
+  t.equal(describeUsage('m', { finishReason: 'stop' }, statsAfter(60, 1)), 'm · 1 token · context 4 of 4096');
   t.equal(describeUsage('m', { finishReason: 'cancelled' }, stats), 'm · cancelled');
   const uncounted = { ...stats, promptTokens: 0, completionTokens: 0, windowTokens: 0 };
-  t.match(describeStats('m', uncounted), /after 1\.5 s.*2\.0 s; its tokens were not counted$/s);
+  const beginning =
+    'model         m\nfirst piece   after 1.5 s, with loading the model and reading the prompt\n';
+  t.equal(describeStats('m', uncounted), `${beginning}answer        2.0 s; its tokens were not counted`);
   t.strictSame(stats, {
     ...result.usage,
     firstPieceSeconds: 1.5,
@@ -973,13 +979,18 @@ t.test('the statistics of an answer are one line', async (t) => {
     tokensPerSecond: 10,
     windowTokens: 23,
   });
-  t.match(
-    describeStats('m', stats),
-    /after 1\.5 s.*20 tokens in 2\.0 s, 10\.0 a second.*23 tokens of 4096 \(1 %\)/s,
-  );
-  t.match(describeStats('m', { ...stats, windowTokens: 4096 }), '4096 tokens of 4096 (100 %)');
+  const { tokensPerSecond: _, contextLength: __, ...unknownWindow } = stats;
+  for (const [given, shown] of [
+    [stats, ', 10.0 a second\nprompt        3 tokens\nwindow        23 tokens of 4096 (1 %)'],
+    [
+      { ...stats, windowTokens: 4096 },
+      ', 10.0 a second\nprompt        3 tokens\nwindow        4096 tokens of 4096 (100 %)',
+    ],
+    [unknownWindow, '\nprompt        3 tokens\nwindow        23 tokens'],
+  ] as const)
+    t.equal(describeStats('m', given), `${beginning}answer        20 tokens in 2.0 s${shown}`);
   /** Each piece comes a second after the one before it. */
-  const withCalls = (...kinds: readonly ('text' | 'thinking' | 'toolCall' | 'toolResult')[]) => {
+  const withCalls = (...kinds: readonly ChatDelta['kind'][]) => {
     let time = 0;
     const clock = new AnswerClock(() => time);
     for (const kind of kinds) {
@@ -991,11 +1002,21 @@ t.test('the statistics of an answer are one line', async (t) => {
     return clock.stats({ ...result, messages: [{ role: 'assistant', content: '', toolCalls }] });
   };
   const called = withCalls('thinking', 'text', 'toolCall', 'toolCall', 'toolResult', 'toolResult', 'text');
-  t.match(called, { firstPieceSeconds: 1, answerSeconds: 3, tokensPerSecond: 6.67 }, 'tools take no time');
+  t.strictSame(
+    called,
+    { ...result.usage, firstPieceSeconds: 1, answerSeconds: 3, tokensPerSecond: 6.67 },
+    'tools take no time',
+  );
   t.equal(describeUsage('m', { finishReason: 'stop' }, called), 'm · 20 tokens · 6.7 tokens/s');
   t.notMatch(describeStats('m', called), /window/, 'nobody says how full it is');
   const unmeasured = withCalls('text', 'toolCall', 'toolResult', 'toolCall', 'toolResult', 'text', 'text');
-  t.match(unmeasured, { answerSeconds: 3, tokensPerSecond: undefined });
+  t.strictSame(unmeasured, { ...result.usage, firstPieceSeconds: 1, answerSeconds: 3 });
+  t.hasStrict(
+    withCalls('notice', 'text', 'notice', 'text'),
+    { firstPieceSeconds: 2, answerSeconds: 3 },
+    'a notice is no piece of the answer',
+  );
+  t.hasStrict(withCalls(), { firstPieceSeconds: 1, answerSeconds: 0 });
 });
 
 t.test('a model stays for good if it would stay for more than a year', async (t) => {
