@@ -123,7 +123,8 @@ async function startWorker({ file, cwd, env }, active) {
     ...{ tests, reached, end },
     ask(question, seconds) {
       if (child.exitCode !== null || !child.connected) return { ended: true, failure: 'the process ended' };
-      child.send(question);
+      // A process that is just ending takes no question; its end is the answer.
+      child.send(question, () => undefined);
       return next(seconds);
     },
   };

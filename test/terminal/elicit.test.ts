@@ -120,7 +120,7 @@ t.test('no, and no answer', async (t) => {
   await run.stdout.until(/│ name \(Who\): $/);
   run.type('\u0003');
   await run.stdout.until(/20 tokens[\s\S]*m:1b ›/);
-  t.match(answers, [{ action: 'decline' }, { action: 'accept' }, { action: 'cancel' }]);
+  t.hasStrict(answers, [{ action: 'decline' }, { action: 'accept' }, { action: 'cancel' }]);
   t.same(run.stderr.text(), '');
 });
 

@@ -1,4 +1,4 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
 import type { ChatParams, ChatResult } from '../../protocol/messages/chat.ts';
 import type { Model } from '../../protocol/messages/models.ts';
 import type { GetPromptParams, GetPromptResult, ListPromptsResult } from '../../protocol/messages/prompts.ts';
@@ -45,7 +45,7 @@ function converse(get: (params: GetPromptParams) => GetPromptResult, options: Te
     },
     ...options,
   });
-  const leave = async () => {
+  const leave = async (t: Test) => {
     run.type('\u0004');
     t.equal(await run.ended, 0);
   };
@@ -66,12 +66,12 @@ t.test('a prompt is sent as it is, to its model and with its tools for this turn
   );
   run.type('hello\r');
   await run.stdout.until(/(?:20 tokens[\s\S]*){2}m:1b ›/);
-  t.match(
+  t.hasStrict(
     run.got,
     [{ name: 'review', text: 'of @a.ts', cwd: '/projects/here' }],
     'what is no command is not looked up',
   );
-  t.match(run.asked, [
+  t.hasStrict(run.asked, [
     { model: 'big:9b', hostedTools: ['files'], messages: [{ role: 'user', content: text }] },
     { model: 'm:1b', messages: [{ content: text }, { content: 'Done.' }, { content: 'hello' }] },
   ]);
@@ -82,11 +82,11 @@ t.test('a prompt is sent as it is, to its model and with its tools for this turn
   await run.stdout.until(/Took back[\s\S]*m:1b ›/);
   run.type('/retry\r');
   await run.stdout.until(/Asking again[\s\S]*20 tokens[\s\S]*m:1b ›/);
-  t.match(run.asked[2], { model: 'big:9b', hostedTools: ['files'], messages: [{ content: text }] });
+  t.hasStrict(run.asked[2], { model: 'big:9b', hostedTools: ['files'], messages: [{ content: text }] });
   run.type('/edit\r');
   await run.stdout.until(/› \/review of @a\.ts$/);
   run.type('\u0015');
-  await run.leave();
+  await run.leave(t);
 });
 
 t.test('commands come first, and what is neither stays what it was', async (t) => {
@@ -100,8 +100,8 @@ t.test('commands come first, and what is neither stays what it was', async (t) =
   run.type('\u001b[200~/Users\nhave paths\u001b[201~\r');
   await run.pause();
   await run.stdout.until(/20 tokens[\s\S]*m:1b ›/);
-  t.match(run.asked, [{ messages: [{ content: '/Users\nhave paths' }] }]);
-  await run.leave();
+  t.hasStrict(run.asked, [{ messages: [{ content: '/Users\nhave paths' }] }]);
+  await run.leave(t);
 });
 
 t.test('missing arguments are asked for, and Ctrl-C at the question sends nothing', async (t) => {
@@ -118,13 +118,13 @@ t.test('missing arguments are asked for, and Ctrl-C at the question sends nothin
   await run.stdout.until(/(?:file \(Which[\s\S]*){2}: $/);
   run.type('src/a b.ts\r');
   await run.stdout.until(/20 tokens[\s\S]*m:1b ›/);
-  t.match(run.asked[0]?.messages, [{ content: 'Review src/a b.ts for errors.' }]);
+  t.hasStrict(run.asked[0]?.messages, [{ content: 'Review src/a b.ts for errors.' }]);
   run.type('/review\r');
   await run.stdout.until(/20 tokens[\s\S]*file \(Which[^›]*$/);
   run.type('\u0003');
   await run.stdout.until(/Nothing was sent\.[\s\S]*m:1b ›/);
   t.equal(run.asked.length, 1);
-  await run.leave();
+  await run.leave(t);
 });
 
 t.test('the prompts of a workspace are used after one question', async (t) => {
@@ -152,8 +152,8 @@ t.test('the prompts of a workspace are used after one question', async (t) => {
   await run.stdout.until(/do not count[\s\S]*\[y\/N\] $/);
   run.type('y\r');
   await run.stdout.until(/20 tokens[\s\S]*m:1b ›/);
-  t.match(run.asked, [{ messages: [{ content: 'Fix it.' }] }]);
-  await run.leave();
+  t.hasStrict(run.asked, [{ messages: [{ content: 'Fix it.' }] }]);
+  await run.leave(t);
 });
 
 t.test('a prompt that cannot be used says why', async (t) => {
@@ -162,7 +162,7 @@ t.test('a prompt that cannot be used says why', async (t) => {
   run.type('/x\r');
   await run.stdout.until(/The prompt \/x cannot␛\[2J be used\.[\s\S]*m:1b ›/);
   t.strictSame(run.asked, []);
-  await run.leave();
+  await run.leave(t);
 });
 
 t.test('runner prompts lists them, with what is wrong', async (t) => {
@@ -197,8 +197,8 @@ t.test('runner prompts lists them, with what is wrong', async (t) => {
     });
   const run = start([]);
   t.equal(await run.ended, 1);
-  t.match(asked, [{ cwd: '/projects/here' }]);
-  t.match((asked[0] as { commands: string[] }).commands, ['model', 'think']);
+  t.hasStrict(asked, [{ cwd: '/projects/here' }]);
+  t.hasStrict((asked[0] as { commands: string[] }).commands, ['model', 'think']);
   t.equal(
     run.stdout.text(),
     [
@@ -226,7 +226,7 @@ t.test('runner prompts lists them, with what is wrong', async (t) => {
   const allow = start(['allow']);
   t.equal(await allow.ended, 0);
   t.match(allow.stdout.text(), /prompts count from now on/);
-  t.match(asked, [{ cwd: '/projects/here', allowed: true }]);
+  t.hasStrict(asked, [{ cwd: '/projects/here', allowed: true }]);
   const refuse = start(['refuse'], { prompts: [], problems: [] });
   t.equal(await refuse.ended, 2);
   t.match(refuse.stderr.text(), /there is no\s+\.runner\/prompts here/);

@@ -16,6 +16,7 @@ import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import t from 'tap';
+import { staysForGood } from '../../client/shared/modelWords.ts';
 import { parseCommandLine } from '../../client/terminal/cli/commandLine.ts';
 import { reportOf } from '../../client/terminal/cli/defect.ts';
 import { TerminalError } from '../../client/terminal/cli/failure.ts';
@@ -60,7 +61,7 @@ import { deprecatedParameters, parameterWords } from '../../daemon/modelfile/voc
 import { formatBytes } from '../../protocol/base/bytes.ts';
 import { nearestNames } from '../../protocol/base/editDistance.ts';
 import type { AdviceCode, Advised } from '../../protocol/messages/advice.ts';
-import type { ToolCall } from '../../protocol/messages/chat.ts';
+import type { ChatDelta, ToolCall } from '../../protocol/messages/chat.ts';
 import { type Model, preferredModel } from '../../protocol/messages/models.ts';
 import type { ListPromptsResult } from '../../protocol/messages/prompts.ts';
 import type { Product } from '../../protocol/messages/status.ts';
@@ -140,7 +141,10 @@ t.test('the command line', async (t) => {
     ],
     [['chat', '--option', 'tpk=1', '--option', 'seed= -1.5e3'], { options: { tpk: 1, seed: -1500 } }],
   ];
-  for (const [args, want] of [...cases, ...more]) t.match(parseCommandLine(args), want, args.join(' '));
+  for (const [args, want] of [...cases, ...more]) {
+    const parsed = Object.entries(parseCommandLine(args)).filter(([name]) => name in want);
+    t.strictSame(Object.fromEntries(parsed), want, args.join(' '));
+  }
   const levels = { on: true, off: false, low: 'low', medium: 'medium', high: 'high', max: 'max' };
   for (const [word, think] of Object.entries(levels))
     t.equal(parseCommandLine(['chat', `--think=${word}`]).think, think, word);
@@ -165,6 +169,7 @@ t.test('the command line', async (t) => {
     [['--option', 'temprature=0.1'], 'There is no option "temprature". Did you mean temperature?'],
     [['--option', 'sead=1'], 'There is no option "sead". Did you mean seed?'],
     [['--option', 'seed='], '"seed=" is no option: it is a name, "=" and a value, such as temperature=0.2.'],
+    [['--option', 'own= '], '"own= " is no option: it is a name, "=" and a value, such as temperature=0.2.'],
     [['--option', '=1'], '"=1" is no option: it is a name, "=" and a value, such as temperature=0.2.'],
     [['--threads', '0'], '"0" is no number of threads, such as 4.'],
     [['--threads', '1000'], '"1000" is no number of threads, such as 4.'],
@@ -181,7 +186,7 @@ t.test('the options are the parameters of a Modelfile, and a number is checked',
     const parse = () => parseCommandLine(['chat', '--option', `${name}=x`]);
     if (type === 'int' || type === 'float')
       t.throws(parse, { message: `${name} must be a number, not "x".` });
-    else t.match(parse().options, { [name]: name === 'stop' ? ['x'] : 'x' });
+    else t.hasStrict(parse().options, { [name]: name === 'stop' ? ['x'] : 'x' });
   }
 });
 
@@ -193,8 +198,8 @@ t.test('a model is found by any form of its name', async (t) => {
     'registry.ollama.ai/library/qwen3:4b',
     'qwen3:4b:local',
   ])
-    t.match(findModel(models, name), { name: 'qwen3:4b' }, name);
-  t.match(findModel(models, 'HF.co/acme/tiny:q4'), { name: 'hf.co/Acme/Tiny:Q4' });
+    t.hasStrict(findModel(models, name), { name: 'qwen3:4b' }, name);
+  t.hasStrict(findModel(models, 'HF.co/acme/tiny:q4'), { name: 'hf.co/Acme/Tiny:Q4' });
   t.type(findModel(models, 'other/qwen3:4b'), 'string');
 });
 
@@ -336,6 +341,7 @@ t.test('Markdown is rendered', async (t) => {
       input: '  |a|b|\n  |-|-|\n  |1|2|\n',
       want: 'a │ b\n──┼──\n1 │ 2\n',
     },
+    { name: 'marks with a word among them', input: '|a|b|\n|-|x|\n', want: '|a|b|\n|-|x|\n' },
     { name: 'bars alone', input: '|\n|\n|', want: '|\n|\n|\n' },
     {
       name: 'text wraps at words',
@@ -522,6 +528,20 @@ t.test('what is held of an answer is shown when something else comes', async (t)
     t.equal(plain(renderer.end()), '');
   }
   t.equal(createMarkdownRenderer(40).write('x'.repeat(60)), 'x'.repeat(60), 'a long word does not wait');
+  const word = 'w'.repeat(20);
+  const code = '```js\n';
+  const limits: readonly (readonly [begun: string, held: string])[] = [
+    [word, '*'.repeat(50)],
+    [word, '&abcdefgh'],
+    [code, 'x'.repeat(999)],
+    ['', `|${'x'.repeat(3_998)}`],
+  ];
+  for (const [begun, held] of limits) {
+    const renderer = createMarkdownRenderer(20, true, createCodeColours);
+    renderer.write(begun);
+    t.equal(renderer.write(held), '', `${held.length} characters are held`);
+    t.match(renderer.write(held.at(-1) ?? ''), held, 'no more than that');
+  }
 });
 
 t.test('the colours of code', async (t) => {
@@ -858,7 +878,9 @@ t.test('calls and results are shown in part', async (t) => {
   t.strictSame(shown('abcdefghijkl', {}, 13), ['  abcdefghi…'], 'a column is left free');
   t.strictSame(shown('abcdefghijkl', {}, 3), ['  abcdefg…'], 'something is shown on any screen');
   t.strictSame(shown('', { unapprovedTool: 'look' }), ['  it was not run. To allow it: --allow s/look']);
-  t.match(shown('', { unapprovedTool: "it's" }), [`--allow 's/it'\\''s'`]);
+  t.strictSame(shown('', { unapprovedTool: "it's" }), [
+    `  it was not run. To allow it: --allow 's/it'\\''s'`,
+  ]);
 });
 
 t.test('the tools of each server, and why it has none', async (t) => {
@@ -916,13 +938,13 @@ t.test('the statistics of an answer are one line', async (t) => {
     message: { role: 'assistant', content: '' },
     notices: [],
   } as const;
-  const statsAfter = (milliseconds: number) => {
-    let time = 0;
+  const statsAfter = (milliseconds: number, completionTokens = 20) => {
+    let time = 700;
     const clock = new AnswerClock(() => time);
-    time = 1500;
+    time += 1500;
     clock.note({ kind: 'text' });
     time += milliseconds;
-    return clock.stats(result);
+    return clock.stats({ ...result, usage: { ...result.usage, completionTokens } });
   };
   const stats = statsAfter(2000);
   t.strictSame(
@@ -930,15 +952,26 @@ t.test('the statistics of an answer are one line', async (t) => {
     [undefined, 392.16],
     'what came at once has no speed',
   );
+  t.strictSame(
+    [1, 2].map((tokens) => statsAfter(1000, tokens).tokensPerSecond),
+    [undefined, 2],
+    'nor has a single token',
+  );
   t.equal(
     describeUsage('m', result, stats),
     'm · 20 tokens · 10.0 tokens/s · context 23 of 4096 · cut at the limit (length)',
   );
   t.equal(describeUsage('m', { finishReason: 'stop' }, statsAfter(1)), 'm · 20 tokens · context 23 of 4096');
-  t.match(describeUsage('m', { finishReason: 'toolLimit' }, stats), / · no more rounds of tools$/);
+  t.equal(
+    describeUsage('m', { finishReason: 'toolLimit' }, stats),
+    'm · 20 tokens · 10.0 tokens/s · context 23 of 4096 · no more rounds of tools',
+  );
+  t.equal(describeUsage('m', { finishReason: 'stop' }, statsAfter(60, 1)), 'm · 1 token · context 4 of 4096');
   t.equal(describeUsage('m', { finishReason: 'cancelled' }, stats), 'm · cancelled');
   const uncounted = { ...stats, promptTokens: 0, completionTokens: 0, windowTokens: 0 };
-  t.match(describeStats('m', uncounted), /after 1\.5 s.*2\.0 s; its tokens were not counted$/s);
+  const beginning =
+    'model         m\nfirst piece   after 1.5 s, with loading the model and reading the prompt\n';
+  t.equal(describeStats('m', uncounted), `${beginning}answer        2.0 s; its tokens were not counted`);
   t.strictSame(stats, {
     ...result.usage,
     firstPieceSeconds: 1.5,
@@ -946,13 +979,18 @@ t.test('the statistics of an answer are one line', async (t) => {
     tokensPerSecond: 10,
     windowTokens: 23,
   });
-  t.match(
-    describeStats('m', stats),
-    /after 1\.5 s.*20 tokens in 2\.0 s, 10\.0 a second.*23 tokens of 4096 \(1 %\)/s,
-  );
-  t.match(describeStats('m', { ...stats, windowTokens: 4096 }), '4096 tokens of 4096 (100 %)');
+  const { tokensPerSecond: _, contextLength: __, ...unknownWindow } = stats;
+  for (const [given, shown] of [
+    [stats, ', 10.0 a second\nprompt        3 tokens\nwindow        23 tokens of 4096 (1 %)'],
+    [
+      { ...stats, windowTokens: 4096 },
+      ', 10.0 a second\nprompt        3 tokens\nwindow        4096 tokens of 4096 (100 %)',
+    ],
+    [unknownWindow, '\nprompt        3 tokens\nwindow        23 tokens'],
+  ] as const)
+    t.equal(describeStats('m', given), `${beginning}answer        20 tokens in 2.0 s${shown}`);
   /** Each piece comes a second after the one before it. */
-  const withCalls = (...kinds: readonly ('text' | 'thinking' | 'toolCall' | 'toolResult')[]) => {
+  const withCalls = (...kinds: readonly ChatDelta['kind'][]) => {
     let time = 0;
     const clock = new AnswerClock(() => time);
     for (const kind of kinds) {
@@ -964,11 +1002,27 @@ t.test('the statistics of an answer are one line', async (t) => {
     return clock.stats({ ...result, messages: [{ role: 'assistant', content: '', toolCalls }] });
   };
   const called = withCalls('thinking', 'text', 'toolCall', 'toolCall', 'toolResult', 'toolResult', 'text');
-  t.match(called, { firstPieceSeconds: 1, answerSeconds: 3, tokensPerSecond: 6.67 }, 'tools take no time');
+  t.strictSame(
+    called,
+    { ...result.usage, firstPieceSeconds: 1, answerSeconds: 3, tokensPerSecond: 6.67 },
+    'tools take no time',
+  );
   t.equal(describeUsage('m', { finishReason: 'stop' }, called), 'm · 20 tokens · 6.7 tokens/s');
   t.notMatch(describeStats('m', called), /window/, 'nobody says how full it is');
   const unmeasured = withCalls('text', 'toolCall', 'toolResult', 'toolCall', 'toolResult', 'text', 'text');
-  t.match(unmeasured, { answerSeconds: 3, tokensPerSecond: undefined });
+  t.strictSame(unmeasured, { ...result.usage, firstPieceSeconds: 1, answerSeconds: 3 });
+  t.hasStrict(
+    withCalls('notice', 'text', 'notice', 'text'),
+    { firstPieceSeconds: 2, answerSeconds: 3 },
+    'a notice is no piece of the answer',
+  );
+  t.hasStrict(withCalls(), { firstPieceSeconds: 1, answerSeconds: 0 });
+});
+
+t.test('a model stays for good if it would stay for more than a year', async (t) => {
+  const [now, year] = [Date.parse('2026-11-21T12:00:00Z'), 365 * 24 * 3600 * 1000];
+  const cases = [-1, 0, 24 * 3600 * 1000, year, year + 1].map((left) => staysForGood(now + left, now));
+  t.strictSame(cases, [false, false, false, false, true]);
 });
 
 t.test('the table of models', async (t) => {
@@ -1030,6 +1084,17 @@ t.test('the table of models', async (t) => {
   );
   const text = fc.array(unit, { maxLength: 20 }).map((units) => units.join(''));
   fc.assert(fc.property(text, (some) => columnsOf(some) === stringWidth(some)));
+  const styled = '\u001b[1maaa\u001b[22m bbb';
+  t.strictSame(
+    [7, 6].map((width) => wrapText(styled, width)),
+    [styled, '\u001b[1maaa\u001b[22m\nbbb'],
+  );
+  const exact = new WordWrap(6);
+  const shownAt = [...'abcdefg'].map((character) => {
+    exact.character(character);
+    return exact.take();
+  });
+  t.strictSame(shownAt, ['', '', '', '', '', 'abcdef', 'g'], 'a word that takes the line does not wait');
   const halves = (width: number) => wrapText('a name  one two three', width);
   t.equal(halves(16), 'a name  one two\n        three', 'it hangs up to half of the line');
   t.equal(halves(15), 'a name  one two\nthree', 'further in, it would be hard to read');
@@ -1457,7 +1522,7 @@ t.test('a defect of the terminal says so, and its stack is kept', async (t) => {
     reportOf(error, { env: { XDG_STATE_HOME: state }, today });
   const defect = new TypeError('x is not a function.');
   const path = join(folder, 'runner', 'defects.log');
-  t.match(report(defect), {
+  t.hasStrict(report(defect), {
     kind: 'internal',
     message: `This is a defect of Runner: x is not a function. Its stack is in ${path}: please report both.`,
   });
@@ -1468,6 +1533,11 @@ t.test('a defect of the terminal says so, and its stack is kept', async (t) => {
   report(new Error('y'.repeat(300_000)));
   report(defect);
   t.equal(readFileSync(path, 'utf8').split('is not a function').length, 2, 'a long file begins anew');
+  for (const size of [256 * 1024, 256 * 1024 + 1]) {
+    writeFileSync(path, 'z'.repeat(size));
+    report(defect);
+    t.equal(readFileSync(path, 'utf8').startsWith('z'), size === 256 * 1024, `${size} bytes were there`);
+  }
   t.match(report(defect, '/dev/null').message, /defect of Runner: .* could not be kept/);
   const others: readonly (readonly [unknown, string])[] = [
     [new TerminalError('usage', 'Say one.'), 'Say one.'],
@@ -1475,6 +1545,11 @@ t.test('a defect of the terminal says so, and its stack is kept', async (t) => {
     [Object.assign(new Error('Wait.'), { data: { kind: 'busy' } }), 'Wait.'],
   ];
   for (const [error, message] of others) t.equal(report(error).message, message);
+  t.strictSame(report(new TerminalError('usage', 'Say one.')), {
+    kind: 'usage',
+    message: 'Say one.',
+    retryable: false,
+  });
 });
 
 t.test('the process of a daemon: its last words, and how it ended', async (t) => {
@@ -1517,8 +1592,10 @@ t.test('history is private, bounded and in order', async (t) => {
   t.equal(lines.length, 1000);
   t.strictSame(lines.slice(0, 2), ['line 300', 'line 1199'], 'the newest first, and each once');
   t.equal(lines.lastIndexOf('line 300'), 0);
-  appendHistory(path, 'x'.repeat(100_000));
+  appendHistory(path, 'x'.repeat(64 * 1024 + 1));
   t.strictSame(readHistory(path), lines, 'an entry that is too long is not kept');
+  appendHistory(path, 'x'.repeat(64 * 1024));
+  t.equal(readHistory(path)[0]?.length, 64 * 1024);
   appendHistory(join(path, 'below', 'a-file'), 'x');
   appendHistory('/proc/1/none/deep/history', 'x');
   t.pass('a folder that cannot be written is no failure');
@@ -1557,4 +1634,11 @@ t.test('a growing history takes bounded space and keeps every entry that can be 
     ['history.old', Number],
   ]);
   for (const [, size] of sizes) t.ok(Number(size) < 512 * 1024);
+  for (const size of [256 * 1024, 256 * 1024 + 1]) {
+    const other = join(folder, String(size));
+    mkdirSync(other);
+    writeFileSync(join(other, 'history'), `${'y'.repeat(size - 1)}\n`);
+    t.equal(readHistory(join(other, 'history')).length, 1);
+    t.strictSame(readdirSync(other), [size === 256 * 1024 ? 'history' : 'history.old'], `${size} bytes`);
+  }
 });

@@ -462,9 +462,11 @@ t.test('the doctor names what was started, and what could be', async (t) => {
       found: /Ollama 0\.31\.4 is installed, but not running: \/usr\/bin\/ollama/,
     },
   ]);
-  t.match(await doctor({ models: [small], answers: status('running') }), [{ check: 'engine', state: 'ok' }]);
+  t.hasStrict(await doctor({ models: [small], answers: status('running') }), [
+    { check: 'engine', state: 'ok' },
+  ]);
   t.strictSame(await doctor({ models: [small], answers: status('stopped') }), []);
-  t.match(await doctor({ status: offline, answers: status('stopped') }), [
+  t.hasStrict(await doctor({ status: offline, answers: status('stopped') }), [
     { check: 'engine', state: 'ok', found: 'So it is. The engine is not installed.' },
     { check: 'installed', state: 'warn', mend: 'Start it with "ollama serve".' },
   ]);

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
 import { editText } from '../../client/terminal/cli/textEditor.ts';
 import { HistorySearch } from '../../client/terminal/conversation/historySearch.ts';
@@ -83,7 +83,7 @@ function start(options: TerminalOptions = {}) {
     },
     ...options,
   });
-  const leave = async () => {
+  const leave = async (t: Test) => {
     run.type('\u0004');
     t.equal(await run.ended, 0);
   };
@@ -128,11 +128,11 @@ t.test('--resume lets the user search and choose a conversation', async (t) => {
   run.type('\r');
   await run.stdout.until(/Going on with "Long rivers", 3 turns.*Very\..*m:1b › $/s);
   t.equal(screenOf(run.stderr.text()).trim(), '', 'nothing is left of the choice');
-  t.match(run.asked.at(-1), ['read', { id: '20261122-aaaaaaa2', open: true }]);
+  t.hasStrict(run.asked.at(-1), ['read', { id: '20261122-aaaaaaa2', open: true }]);
   run.type('And?\r');
   await run.stdout.until(/20 tokens/);
-  t.match(run.turns[0], { session: '20261122-aaaaaaa2', messages: [...said, { content: 'And?' }] });
-  await run.leave();
+  t.hasStrict(run.turns[0], { session: '20261122-aaaaaaa2', messages: [...said, { content: 'And?' }] });
+  await run.leave(t);
 });
 
 t.test('a list that is longer than the screen moves with the choice', async (t) => {
@@ -201,8 +201,8 @@ t.test('Enter before the search has ended takes the first that it finds', async 
   await run.stderr.until(/Esc leaves\./);
   run.type('lak\r');
   await run.stdout.until(/Going on with "Lakes".*m:1b › $/s);
-  t.match(run.asked.at(-1), ['read', { id: '20261122-aaaaaaa1' }]);
-  await run.leave();
+  t.hasStrict(run.asked.at(-1), ['read', { id: '20261122-aaaaaaa1' }]);
+  await run.leave(t);
 });
 
 t.test('without a terminal, --resume lists and says how to name one', async (t) => {
@@ -212,7 +212,7 @@ t.test('without a terminal, --resume lists and says how to name one', async (t) 
   t.match(run.stderr.text(), /"--resume" lets you choose at a terminal\. .* --session ID/);
   const json = start({ args: ['chat', 'go', '--resume', '--json'] });
   t.equal(await json.ended, 2);
-  t.match(json.stdout.events(), [kept[0], kept[1], kept[2], kept[3], { event: 'error', kind: 'usage' }]);
+  t.hasStrict(json.stdout.events(), [kept[0], kept[1], kept[2], kept[3], { event: 'error', kind: 'usage' }]);
   const none = start({
     ...{ args: ['chat', '--resume'], input: '', isScreen: false },
     answers: { 'runner/sessions/list': () => ({ sessions: [] }) },
@@ -235,14 +235,14 @@ t.test('/resume changes to another conversation, and the line goes on', async (t
   await run.stdout.until(/\/resume\s+m:1b › $/);
   run.type('Still here?\r');
   await run.stdout.until(/20 tokens/);
-  t.match(run.turns, [{ session: '20261122-aaaaaaa1', messages: [...said, { content: 'Still here?' }] }]);
+  t.hasStrict(run.turns, [{ session: '20261122-aaaaaaa1', messages: [...said, { content: 'Still here?' }] }]);
   await run.stdout.until(/m:1b › $/);
-  await run.leave();
+  await run.leave(t);
   const dumb = start({ env: { TERM: 'dumb' } });
   await dumb.stdout.until(/m:1b › $/);
   dumb.type('/resume\r');
   await dumb.stdout.until(/cannot show a list to choose from\. "\/sessions" lists/);
-  await dumb.leave();
+  await dumb.leave(t);
 });
 
 t.test('a conversation is forked, and the other one stays', async (t) => {
@@ -255,20 +255,20 @@ t.test('a conversation is forked, and the other one stays', async (t) => {
   await say('/fork 3', /There is no turn 3 yet\./);
   await say('/fork two', /Say "\/fork", or "\/fork 2"/);
   await say('/fork 1', /new conversation with 1 turn\. .*"\/sessions\s+20261122-aaaaaaa1"\s+goes back/);
-  t.match(run.asked.at(-1), ['fork', { id: '20261122-aaaaaaa1', turns: 1 }]);
+  t.hasStrict(run.asked.at(-1), ['fork', { id: '20261122-aaaaaaa1', turns: 1 }]);
   await say('And?', /20 tokens/);
-  t.match(run.turns[0], { session: '20261123-forked00' });
+  t.hasStrict(run.turns[0], { session: '20261123-forked00' });
   t.strictSame(
     run.turns[0]?.messages.map(({ content }) => content),
     ['Which?', 'The Rhine.', 'And?'],
   );
   await say('/clear', /new conversation/);
   await say('/fork', /There is no turn yet\./);
-  await run.leave();
+  await run.leave(t);
   const flag = start({ args: ['chat', '--fork', 'aaaaaaa1', 'So?'], input: '' });
   t.equal(await flag.ended, 0, flag.stderr.text());
-  t.match(flag.asked.at(-1), ['fork', { id: '20261122-aaaaaaa1' }]);
-  t.match(flag.turns, [{ session: '20261123-forked00', messages: [...said, { content: 'So?' }] }]);
+  t.hasStrict(flag.asked.at(-1), ['fork', { id: '20261122-aaaaaaa1' }]);
+  t.hasStrict(flag.turns, [{ session: '20261123-forked00', messages: [...said, { content: 'So?' }] }]);
 });
 
 /** A line with `|` before the character at the cursor. */
@@ -390,7 +390,7 @@ t.test('the keys of vi', async (t) => {
   vi.escape({ text: 'one two', cursor: 4 });
   vi.press('i', { text: 'one two', cursor: 3 });
   vi.escape({ text: 'no two', cursor: 2 });
-  t.match(
+  t.hasStrict(
     vi.press('.', { text: 'no two', cursor: 1 }),
     { line: { text: 'no two', cursor: 1 } },
     'what was changed elsewhere while typing is not typed again',
@@ -629,7 +629,7 @@ t.test('Ctrl-R finds earlier prompts, also of other conversations', async (t) =>
     run.turns.map(({ messages }) => messages.at(-1)?.content),
     ['which lakes!', 'which rivers'],
   );
-  await run.leave();
+  await run.leave(t);
 });
 
 t.test('Alt-Enter and Shift-Enter begin another line', async (t) => {
@@ -637,12 +637,12 @@ t.test('Alt-Enter and Shift-Enter begin another line', async (t) => {
   await run.stdout.until(/m:1b › $/);
   run.type('one\u001b\rtwo\u001b[13;2uthree\r');
   await run.stdout.until(/20 tokens/);
-  t.match(run.turns, [{ messages: [{ content: 'one\ntwo\nthree' }] }]);
+  t.hasStrict(run.turns, [{ messages: [{ content: 'one\ntwo\nthree' }] }]);
   await run.stdout.until(/20 tokens[^›]*› $/);
   run.type('\u001b[A');
   await run.stdout.until(/one␤two␤three$/);
   run.type('\u0015');
-  await run.leave();
+  await run.leave(t);
 });
 
 t.test('Ctrl-X Ctrl-E hands the prompt to an editor, and takes it back', async (t) => {
@@ -665,12 +665,12 @@ t.test('Ctrl-X Ctrl-E hands the prompt to an editor, and takes it back', async (
   await run.stdout.until(/The editor is gone\.\n[^›]*› first␤second␤more$/);
   run.type('\r');
   await run.stdout.until(/20 tokens[^›]*› $/);
-  t.match(run.turns, [{ messages: [{ content: 'first\nsecond\nmore' }] }]);
+  t.hasStrict(run.turns, [{ messages: [{ content: 'first\nsecond\nmore' }] }]);
   run.type('a\u0018b\r');
   await run.stdout.until(/20 tokens.*20 tokens/s);
-  t.match(run.turns[1]?.messages.at(-1), { content: 'ab' }, 'Ctrl-X alone does nothing');
+  t.hasStrict(run.turns[1]?.messages.at(-1), { content: 'ab' }, 'Ctrl-X alone does nothing');
   await run.stdout.until(/20 tokens[^›]*› $/);
-  await run.leave();
+  await run.leave(t);
 });
 
 t.test('where readline has the keys of vi, so has the conversation', async (t) => {
@@ -698,7 +698,7 @@ t.test('where readline has the keys of vi, so has the conversation', async (t) =
     ['one two x', 'four', 'one two x', 'four'],
   );
   t.ok(run.stdout.text().includes('\u001b[2 q'), 'the cursor shows the mode');
-  await run.leave();
+  await run.leave(t);
   t.match(run.stdout.text(), /\u001b\[0 q(?!.*\u001b\[2 q)/s);
 });
 
@@ -710,8 +710,8 @@ t.test('the keys of a conversation are its own, also after a choice', async (t) 
   await run.stdout.until(/m:1b › $/);
   run.type('one\ttwo\r');
   await run.stdout.until(/20 tokens/);
-  t.match(run.turns[0]?.messages.at(-1), { content: 'one\ttwo' }, 'Tab is a character of a paste');
-  await run.leave();
+  t.hasStrict(run.turns[0]?.messages.at(-1), { content: 'one\ttwo' }, 'Tab is a character of a paste');
+  await run.leave(t);
 });
 
 t.test('a screen of another size shows the line again, until the conversation ends', async (t) => {
@@ -724,7 +724,7 @@ t.test('a screen of another size shows the line again, until the conversation en
   stream.emit('resize');
   await run.stdout.until(/m:1b › one[^›]*m:1b › one$/);
   run.type('\u0015');
-  await run.leave();
+  await run.leave(t);
   t.equal(stream.listenerCount('resize'), 0);
 });
 

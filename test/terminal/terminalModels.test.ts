@@ -84,9 +84,9 @@ const pullReports = [
 ];
 
 t.test('the command line of the commands about models', async (t) => {
-  t.match(parseCommandLine(['rm', 'm', '-y']), { command: 'rm', words: ['m'], yes: true });
-  t.match(parseCommandLine(['create', 'm', '-f', '-']), { files: ['-'] });
-  t.match(parseCommandLine(['run', 'm', '--keep-alive', '-1']), { keepAlive: '-1', words: ['m'] });
+  t.hasStrict(parseCommandLine(['rm', 'm', '-y']), { command: 'rm', words: ['m'], yes: true });
+  t.hasStrict(parseCommandLine(['create', 'm', '-f', '-']), { files: ['-'] });
+  t.hasStrict(parseCommandLine(['run', 'm', '--keep-alive', '-1']), { keepAlive: '-1', words: ['m'] });
   t.match(parseCommandLine(['library', '--cloud', '--refresh', 'a']), { cloud: true, refresh: true });
   t.throws(() => parseCommandLine(['create', 'm', '--file', '']), { message: /--file is empty/ });
   const cases = [
@@ -239,14 +239,14 @@ t.test('a server that is no Ollama: its product, its windows, and what it cannot
   const loaded = (await run(['ps'], installed)).out.text();
   t.match(loaded, /\nsmol .* 4096 assumed {2}loading, 42 %\n$/);
   t.notMatch(loaded, 'apart', 'only what is loaded');
-  t.match((await run(['models', '--json'], {})).out.events(), [
+  t.hasStrict((await run(['models', '--json'], {})).out.events(), [
     { name: 'smol', product: 'llama.cpp', context: { from: 'assumed' }, loading: { percent: 41.6 } },
   ]);
   const answers = { 'runner/models/show': () => ({ model: one }) };
   const page = (await run(['show', 'smol'], { answers })).out.text();
   t.match(page, /context +4096 tokens\n +learnt +vision by its name, context assumed\n/);
   t.match(page, /served by +llama\.cpp\n +loaded +loading, 42 %\n/);
-  t.match((await run(['show', 'smol', '--json'], { answers })).out.events(), [{ product: 'llama.cpp' }]);
+  t.hasStrict((await run(['show', 'smol', '--json'], { answers })).out.events(), [{ product: 'llama.cpp' }]);
   const stays = model('smol', { running: { expiresAt: '9999-12-31T23:59:59.000Z', size: 0, sizeVram: 0 } });
   const show = { answers: { 'runner/models/show': () => ({ model: stays }) } };
   for (const [can, ps, shown] of [
@@ -456,7 +456,7 @@ t.test('pull with --json', async (t) => {
     answers: { 'runner/models/pull': failure(-33004, 'model-not-found', 'The registry has no "m".') },
   });
   t.equal(await failed.ended, 1);
-  t.match(failed.stdout.events(), [{ event: 'error', kind: 'model-not-found' }]);
+  t.hasStrict(failed.stdout.events(), [{ event: 'error', kind: 'model-not-found' }]);
   const cut = startTerminal({
     args: ['pull', 'm', '--json'],
     input: '',
@@ -593,11 +593,11 @@ t.test('create', async (t) => {
   const answers = { 'runner/models/create': create };
   const plain = startTerminal({ args: ['create', 'mine'], input: '', answers });
   t.equal(await plain.ended, 0);
-  t.match(asked, { model: 'mine', path: resolve('Modelfile'), text: undefined });
+  t.hasStrict(asked, { model: 'mine', path: resolve('Modelfile'), text: undefined });
   t.equal(plain.stderr.text(), 'Reading the Modelfile\nCreated mine.\n');
   const piped = startTerminal({ args: ['create', 'mine', '-f', '-', '--json'], input: 'FROM m\n', answers });
   t.equal(await piped.ended, 0);
-  t.match(asked, { text: 'FROM m\n', path: undefined });
+  t.hasStrict(asked, { text: 'FROM m\n', path: undefined });
   t.strictSame(piped.stdout.events(), [
     { event: 'progress', message: 'Reading the Modelfile' },
     { event: 'done', model: 'mine' },
@@ -680,12 +680,48 @@ t.test('mistakes in long lines, and many mistakes', async (t) => {
     describeDiagnostics([mistake], look),
     `M:1:501: Wrong.\n${'x'.repeat(30)}WRONG${'y'.repeat(23)}…\n${' '.repeat(30)}^~~~~\n`,
   );
-  t.match(
-    describeDiagnostics(
-      Array.from({ length: 25 }, () => mistake),
-      look,
-    ),
-    /… and 5 more\n$/,
+  const lastOf = (count: number) => {
+    const all = describeDiagnostics(Array<typeof mistake>(count).fill(mistake), look).split('\n');
+    return [all.length, all.at(-2)];
+  };
+  t.strictSame(
+    [20, 21, 25].map(lastOf),
+    [
+      [61, `${' '.repeat(30)}^~~~~`],
+      [62, '… and 1 more'],
+      [62, '… and 5 more'],
+    ],
+    'twenty are shown',
+  );
+  const x = (count: number) => 'x'.repeat(count);
+  const below = (column: number, length: number) => `${' '.repeat(column)}^${'~'.repeat(length - 1)}`;
+  type Case = readonly [source: string, start: number, end: number, shown: readonly string[], width?: number];
+  const cases: readonly Case[] = [
+    [x(59), 50, 53, [x(59), below(50, 3)]],
+    [x(60), 50, 53, [x(40), below(30, 3)]],
+    [x(60), 10, 12, [`${x(58)}…`, below(10, 2)]],
+    [x(59), 55, 70, [x(59), below(55, 4)]],
+    [x(100), 40, 100, [`${x(58)}…`, below(30, 29)]],
+    [x(200), 100, 101, [x(200), below(100, 1)], Number.POSITIVE_INFINITY],
+    [x(201), 100, 101, [x(131), below(30, 1)], Number.POSITIVE_INFINITY],
+    ['abc', 2, 2, ['abc', below(2, 1)]],
+    ['ab', 1, 2, ['…', ' ^'], 1],
+    [' \t', 0, 1, []],
+  ];
+  for (const [text, start, end, shown, width = 60] of cases) {
+    const range = { start: { line: 1, character: start }, end: { line: 1, character: end } };
+    const [first, ...lines] = describeDiagnostics([{ ...mistake, range }], {
+      ...{ ...look, width },
+      source: `FROM m\r\n${text}`,
+    }).split('\n');
+    t.equal(first, `M:2:${start + 1}: Wrong.`);
+    t.strictSame(lines, [...shown, ''], `${start} to ${end} of ${text.length}`);
+  }
+  const over = { start: { line: 0, character: 4 }, end: { line: 1, character: 2 } };
+  t.equal(
+    describeDiagnostics([{ ...mistake, range: over }], { ...look, source: 'abc def\nghi' }),
+    'M:1:5: Wrong.\nabc def\n    ^~~\n',
+    'a mistake of several lines is marked in its first',
   );
 });
 
@@ -938,7 +974,7 @@ t.test('candidates for the word at the cursor', async (t) => {
     { words: ['-m', ''], want: names },
     { words: ['chat', '--tools', ''], want: ['docs', 'files'] },
     { words: ['chat', '--allow', 'f'], want: ['files'] },
-    { words: ['chat', '--server', ''], want: ['box'] },
+    { words: ['chat', '--server', ''], want: ['box', 'bare'] },
     { words: ['chat', '--fork', ''], want: ['20261122-aaaaaaaa'] },
     { words: ['mcp', 'login', ''], want: ['docs', 'files'] },
     { words: ['chat', 'he'], want: [] },
@@ -969,47 +1005,67 @@ t.test('candidates for the word at the cursor', async (t) => {
     { words: ['nonsense', ''], want: [] },
     { words: ['__'], want: [] },
   ];
-  for (const { words, want } of cases) {
+  const inFolder = join(folder, 'candidates');
+  mkdirSync(inFolder);
+  for (const name of ['a b.txt', 'plain.txt', '.hidden']) writeFileSync(join(inFolder, name), '');
+  const complete = async (words: readonly string[], cwd = process.cwd()) => {
     const run = startTerminal({
       args: ['__complete', '--', ...words],
-      ...{ input: '', models: all, toolServers: ['files', 'my server'], cwd: process.cwd() },
+      ...{ input: '', models: all, toolServers: ['files', 'my server'], cwd },
       answers: {
         'runner/settings/list': () => ({
           path: '/c',
           settings: [
             { name: 'host', value: 'x', from: 'default' },
-            { name: 'servers', value: [{ name: 'box', url: 'http://box:1' }, { name: 'a b' }], from: 'file' },
+            {
+              ...{ name: 'servers', from: 'file' },
+              value: [{ name: 'box', url: 'http://box:1' }, { name: 'a b' }, { name: 'bare' }, 'x'],
+            },
           ],
         }),
         'runner/models/library': ({ params }: Asked) => {
           t.strictSame(params, { cached: true }, 'no catalog is asked');
           const entries = [
-            { name: 'gemma3', model: 'gemma3', sizes: ['1b', '4b', '$(x)'] },
+            { name: 'gemma3', model: 'gemma3', description: 'Small.', sizes: ['1b', '4b', '$(x)'] },
             { name: 'gpt-oss:20b', model: 'gpt-oss:20b' },
             { name: 'g$(x)', model: 'g$(x)' },
           ];
           return { entries, fetchedAt: '2026-11-22T12:00:00.000Z', stale: true };
         },
         'runner/sessions/list': () => ({
-          sessions: [{ id: '20261122-aaaaaaaa', title: 'x', turns: 1, createdAt: '', updatedAt: '' }],
+          sessions: ['20261122-aaaaaaaa', '$(x)'].map((id) => ({
+            ...{ id, title: 'x', turns: 1, createdAt: '', updatedAt: '' },
+          })),
         }),
       },
     });
     t.equal(await run.ended, 0);
+    return run.stdout.text().split('\n').slice(0, -1);
+  };
+  for (const { words, want } of cases) {
+    const found = await complete(words);
     t.strictSame(
-      run.stdout
-        .text()
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => line.split('\t')[0]),
+      found.map((line) => line.split('\t')[0]),
       want,
       words.join(' '),
     );
   }
+  const meanings = [
+    { words: ['chat', '--server', ''], want: ['box\thttp://box:1', 'bare'] },
+    { words: ['chat', '--fork', ''], want: ['20261122-aaaaaaaa\t"x", 1 turn, '] },
+    { words: ['pull', 'g'], want: ['gemma3\tSmall.', 'gpt-oss:20b'] },
+    { words: ['chat', '--tools=d'], want: ['--tools=docs'] },
+    { words: ['chat', '--context', ''], want: [] },
+    { words: ['rm', '--y'], want: ['--yes\tdeletes without a question'] },
+    { words: ['chat', '--system', '@'], want: ['@plain.txt'] },
+    { words: ['chat', '--system', '@.'], want: ['@.hidden'] },
+  ];
+  for (const { words, want } of meanings)
+    t.strictSame(await complete(words, inFolder), want, words.join(' '));
   for (const server of [['--server', 'http://x'], ['--server=http://x']]) {
     const named = startTerminal({ args: ['__complete', '--', ...server, 'show', ''], input: '', models });
     await named.ended;
-    t.match(named.started[0]?.options, { host: 'http://x', timeouts: { connect: 500 } });
+    t.hasStrict(named.started[0]?.options, { host: 'http://x', timeouts: { connect: 500 } });
   }
   const meant = startTerminal({ args: ['__complete', '--', 'ps'], input: '' });
   await meant.ended;
@@ -1082,7 +1138,10 @@ t.test('a text is cut to its columns', async (t) => {
       cutTo('日本語', 5),
       cutTo('🇩🇪🇫🇷🇮🇹', 5),
       cutTo('ab', 0),
+      cutTo('ab', 1),
+      cutTo('a', 1),
+      cutTo('abcdefghijkl', 9),
     ],
-    ['abc', 'ab…', '日…', '日本…', '🇩🇪🇫🇷…', ''],
+    ['abc', 'ab…', '日…', '日本…', '🇩🇪🇫🇷…', '', '…', 'a', 'abcdefgh…'],
   );
 });

@@ -60,6 +60,11 @@ t.test('how progress is drawn', async (t) => {
       want: ['Pulling m · Do…', 'a1     100 %', 'a2      50 %', /^a3/, /^a4/, 'total   50 %'],
     },
     {
+      name: 'as high as the parts',
+      size: { columns: 44, rows: 7 },
+      want: ['Pulling m · Downloading', /^a1/, /^a2/, /^a3/, /^a4/, /^total/],
+    },
+    {
       name: 'short: the finished parts are one line',
       size: { columns: 44, rows: 6 },
       want: ['Pulling m · Downloading', '… 2 finished', /^a2/, /^a4/, /^total/],
@@ -76,6 +81,7 @@ t.test('how progress is drawn', async (t) => {
   for (const { name, size, want } of cases) {
     const lines = drawProgress(state, size, style);
     t.match(lines, want, name);
+    t.equal(lines.length, want.length, name);
   }
   const summary = (parts: readonly ReturnType<typeof part>[], rows: number) =>
     drawProgress({ ...state, parts }, { columns: 80, rows }, style)[1];
@@ -89,7 +95,7 @@ t.test('how progress is drawn', async (t) => {
   t.equal(summary([part('a', 0, 1), part('b', 0, 1), part('c', 0, 1)], 5), '… 2 more under way');
   const counted = { title: 't', message: '', completed: 1e9, total: 4e9, parts: [] };
   t.match(drawProgress(counted, { columns: 100, rows: 24 }, style), [
-    't',
+    /^t$/,
     /^total .* 25 % {4}1\.0 of 4\.0 GB$/,
   ]);
   t.strictSame(
@@ -118,9 +124,12 @@ t.test('how progress is drawn', async (t) => {
       { columns: 99, rows: 9 },
       style,
     ),
-    ['t', /^total {2}█{3}░{37} {4}7 %$/],
+    [/^t$/, /^total {2}█{3}░{37} {4}7 %$/],
     'what is not counted is not shown',
   );
+  t.strictSame(drawProgress({ title: '', message: 'Reading', parts: [] }, { columns: 80, rows: 24 }, style), [
+    'Reading',
+  ]);
   const named = (length: number) => drawBars([{ name: 'n'.repeat(length), percentage: 0 }], 99, style)[0];
   t.match([named(20), named(21)], [/^n{20} {2}░/, /^n{19}… {2}░/], 'a long name is cut');
 });
@@ -224,7 +233,7 @@ t.test('the speed of a download', async (t) => {
   const whole = new ProgressTracker();
   whole.take({ kind: 'begin', title: 'Pulling m', cancellable: true, percentage: 0 }, 0);
   t.equal(whole.state(0).title, 'Pulling m');
-  whole.take(report([], 0), 0);
+  whole.take({ kind: 'report', message: 'Asking', completed: 0 }, 0);
   whole.take(report([], 1000), 1000);
   t.equal(whole.state(1000).speed, 1000, 'without parts it is that of the whole');
   whole.take(report([part('a', 2000)], 2000), 2000);

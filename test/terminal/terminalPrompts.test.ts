@@ -91,7 +91,7 @@ t.test('in a script, files that the words name go along, and what is piped in na
     input: '',
   });
   t.equal(await json.ended, 0);
-  t.match(json.stdout.events().slice(0, 3), [
+  t.hasStrict(json.stdout.events().slice(0, 3), [
     { event: 'attached', path: 'src/b.ts', bytes: 1, tokens: 1 },
     { event: 'attached', path: 'src/c.md' },
     { event: 'attached', path: 'dot.png', bytes: pictures.png.length },
@@ -167,7 +167,7 @@ t.test(
       run.stdout.plain(),
       /Attached 2 files of @src\/, 6 B, about 3 tokens: src\/b\.ts and src\/c\.md\./,
     );
-    t.match(run.asked[1]?.messages, [
+    t.hasStrict(run.asked[1]?.messages, [
       { content: 'What is @a.ts and @src/x.ts', attachments: [attachmentA] },
       { role: 'assistant' },
       { attachments: [{ path: 'src/b.ts' }, { path: 'src/c.md', text: '@a.ts' }, { path: '.env' }] },
@@ -211,7 +211,7 @@ t.test('--format asks for JSON, and the exit code says whether it came', async (
   t.equal(wrong.stderr.text(), `${notice.message}\n`);
   const events = start({ args: ['chat', 'go', '--format=schema.json', '--json'], input: '', chat });
   t.equal(await events.ended, 1);
-  t.match(events.stdout.events(), [{ event: 'text' }, { event: 'notice', ...notice }, { event: 'done' }]);
+  t.hasStrict(events.stdout.events(), [{ event: 'text' }, { event: 'notice', ...notice }, { event: 'done' }]);
 });
 
 t.test('a schema file that cannot be one is refused in a sentence', async (t) => {
@@ -280,7 +280,7 @@ t.test('the last turn is asked again, taken back, and changed', async (t) => {
   await run.stdout.until(/\/edit\r\n[^›]*› one @a\.ts$/);
   run.type(' changed\r');
   await run.stdout.until(/ok 4[^›]*› $/);
-  t.match(run.asked[3]?.messages, [{ content: 'one @a.ts changed', attachments: [attachmentA] }]);
+  t.hasStrict(run.asked[3]?.messages, [{ content: 'one @a.ts changed', attachments: [attachmentA] }]);
   t.equal(run.asked[3]?.messages.length, 1);
   t.equal(run.asked[3]?.messages[0]?.attachments?.length, 1, 'what a prompt names goes once');
   t.equal(kept.undone.length, 2, 'the kept conversation follows');
@@ -312,7 +312,7 @@ t.test('an answer that is asked for again stays until there is another one', asy
   await run.stdout.until(/earlier answer.*\rok/s);
   await again('\u0003', /(goes on with the earlier answer.*){2}/);
   await again('and\r', /ok 4.*tokens\/s/);
-  t.match(asked[3]?.messages, [{ content: 'go' }, { content: 'ok 1' }, { content: 'and' }]);
+  t.hasStrict(asked[3]?.messages, [{ content: 'go' }, { content: 'ok 1' }, { content: 'and' }]);
   await again('/retry\r', /ok 5.*tokens\/s/);
   await again('so\r', /ok 6.*tokens\/s/);
   t.strictSame(
@@ -335,7 +335,7 @@ t.test('a prompt that is changed has its pictures, also beside those that it nam
   await run.stdout.until(/Along with it: 1 picture\.[^›]*› see @other\.png$/);
   run.type('!\r');
   await run.stdout.until(/ok 2[^›]*› $/);
-  t.match(run.asked[1]?.messages, [{ content: 'see @other.png!' }]);
+  t.hasStrict(run.asked[1]?.messages, [{ content: 'see @other.png!' }]);
   const [first, second] = run.asked.map(({ messages }) => messages[0]?.images);
   t.equal(first?.length, 2);
   t.strictSame(second, first);
@@ -384,7 +384,7 @@ t.test('the last answer is copied and saved, and a file is not overwritten witho
 t.test('a picture is one, whichever flag names it', async (t) => {
   const run = start({ args: ['chat', 'look', '--file', 'dot.png', '--file', 'a.ts'], input: '' });
   t.equal(await run.ended, 0);
-  t.match(run.asked[0]?.messages, [
+  t.hasStrict(run.asked[0]?.messages, [
     { images: [pictures.png.toString('base64')], attachments: [{ path: 'a.ts' }] },
   ]);
 });
@@ -449,5 +449,5 @@ t.test('config shows every setting with where it comes from', async (t) => {
   );
   const json = config(['--json'], { OLLAMA_HOST: 'box' });
   t.equal(await json.ended, 0);
-  t.match(json.stdout.events(), [{ name: 'host', value: 'http://box:11434', from: 'OLLAMA_HOST' }]);
+  t.hasStrict(json.stdout.events(), [{ name: 'host', value: 'http://box:11434', from: 'OLLAMA_HOST' }]);
 });

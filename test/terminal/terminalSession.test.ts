@@ -79,7 +79,7 @@ t.test('an answer in a script is its text, and the rest goes to standard error',
     },
   });
   t.equal(await run.ended, 0);
-  t.match(asked, { model: 'm:1b', messages: [{ role: 'user', content: 'Explain this:\n\n  code' }] });
+  t.hasStrict(asked, { model: 'm:1b', messages: [{ role: 'user', content: 'Explain this:\n\n  code' }] });
   t.equal(run.stdout.text(), '# Hi\na **b**\n');
   t.equal(
     run.stderr.text(),
@@ -134,7 +134,7 @@ t.test('the flags reach the turn', async (t) => {
   ]) {
     const run = startTerminal({ args: [...words, ...flags, ...more], input: '', models, chat });
     t.equal(await run.ended, 0, run.stderr.text());
-    t.match(asked.pop(), want);
+    t.hasStrict(asked.pop(), want);
   }
   const conversation = startTerminal({ args: [...flags, ...more], isScreen: true, models, chat });
   conversation.type('hello\r');
@@ -143,7 +143,7 @@ t.test('the flags reach the turn', async (t) => {
   await conversation.stdout.until(/length\)\n.*length\)\n[^›]*›/s);
   conversation.type('/bye\r');
   t.equal(await conversation.ended, 0);
-  t.match(asked[0], want);
+  t.hasStrict(asked[0], want);
   t.strictSame(
     asked[1]?.messages.map(({ role, attachments, images }) => ({
       role,
@@ -935,7 +935,7 @@ t.test('no conversation begins if the named runner does not answer', async (t) =
 t.test('doctor', async (t) => {
   const well = startTerminal({ args: ['doctor', '--json'], input: '', models });
   t.equal(await well.ended, 0);
-  t.match(well.stdout.events(), [
+  t.hasStrict(well.stdout.events(), [
     { check: 'runner', state: 'ok', found: '0.0.0' },
     { check: 'node', state: 'ok' },
     { check: 'runnerd', state: 'ok', found: '9.9.9' },
@@ -980,7 +980,7 @@ t.test('doctor', async (t) => {
     },
   });
   t.equal(await broken.ended, 1);
-  t.match(
+  t.hasStrict(
     broken.stdout.events().filter(({ state }) => state === 'fail'),
     [
       { check: 'server', found: 'It broke.' },
@@ -1037,7 +1037,7 @@ t.test('doctor', async (t) => {
     advice: { ...useHttps, problem: 'X does not let this request in.' },
   });
   const plain = await findings({ ...useHttps, problem }, toWithhold);
-  t.match(
+  t.hasStrict(
     plain.filter(({ check }) => check === 'server' || check === 'token'),
     [
       { check: 'server', state: 'warn', found: `${problem} Use https.` },
@@ -1062,7 +1062,7 @@ t.test('doctor', async (t) => {
     answers: { 'runner/discover': () => ({ runners: found }) },
   });
   t.equal(await elsewhere.ended, 1);
-  t.match(
+  t.hasStrict(
     elsewhere.stdout.events().filter(({ check }) => check === 'other'),
     [
       {
@@ -1080,11 +1080,32 @@ t.test('doctor', async (t) => {
 
 t.test('the findings of the doctor', async (t) => {
   t.strictSame([...examineProxy({})], []);
-  t.match([...examineProxy({ HTTP_PROXY: 'http://p' })], [{ state: 'warn', mend: /NO_PROXY/ }]);
-  t.match(
-    [...examineProxy({ http_proxy: 'http://p', no_proxy: 'localhost' })],
-    [{ check: 'proxy', state: 'ok' }],
+  t.strictSame(
+    [...examineProxy({ HTTP_PROXY: 'http://p', NO_PROXY: 'box' })],
+    [
+      {
+        check: 'proxy',
+        state: 'warn',
+        found: 'HTTP_PROXY set; Runner goes past it, but other clients of a runner on this machine may not',
+        mend: 'Add 127.0.0.1,localhost to NO_PROXY.',
+      },
+    ],
   );
+  for (const exceptions of [
+    { NO_PROXY: 'box,127.0.0.1' },
+    { no_proxy: 'localhost' },
+    { NO_PROXY: '', no_proxy: '*' },
+  ])
+    t.strictSame(
+      [...examineProxy({ http_proxy: 'http://p', ALL_PROXY: 'http://p', all_proxy: '', ...exceptions })],
+      [
+        {
+          check: 'proxy',
+          state: 'ok',
+          found: 'http_proxy and ALL_PROXY set; Runner goes past it, and NO_PROXY names this machine',
+        },
+      ],
+    );
   const folderOf = { XDG_CONFIG_HOME: join(folder, 'config') };
   const path = join(folder, 'config', 'runner', 'config.json');
   t.match(await examineConfiguration(folderOf), { state: 'ok', found: /none at/ });
@@ -1099,10 +1120,13 @@ t.test('the findings of the doctor', async (t) => {
     t.match(await examineConfiguration(folderOf), want, mode.toString(8));
   }
   const embedder: Model = { ...model, capabilities: { ...capabilities, completion: no, embedding: yes } };
-  t.match([...examineModels([embedder])], [{ state: 'fail', found: '1 installed, 0 can chat, 0 loaded' }]);
+  t.hasStrict(
+    [...examineModels([embedder])],
+    [{ state: 'fail', found: '1 installed, 0 can chat, 0 loaded' }],
+  );
   const running = { expiresAt: '', size: 1, sizeVram: 0 };
   const narrow: Model = { ...model, running, context: { allocated: 4096, maximum: 32768 } };
-  t.match(
+  t.hasStrict(
     [...examineModels([narrow])],
     [{ state: 'ok' }, { state: 'warn', found: 'm:1b has 4096 tokens of 32768; longer prompts are refused' }],
   );
@@ -1111,11 +1135,29 @@ t.test('the findings of the doctor', async (t) => {
     [8_192, 'a window of 8192'],
     [4_096, 'a window of 4096'],
   ] as const)
-    t.match(
+    t.hasStrict(
       [...examineModels([{ ...narrow, context: { allocated: 2048, maximum } }], 'llama.cpp')].at(-1),
       { mend: `The server fixes it when it starts: start it with ${advice}.` },
       'no model gets more than its maximum',
     );
+  for (const [context, isWarned] of [
+    [{ allocated: 8191, maximum: 32_768 }, true],
+    [{ allocated: 8192, maximum: 32_768 }, false],
+    [{ allocated: 4095, maximum: 4096 }, true],
+    [{ allocated: 4096, maximum: 4096 }, false],
+    [{ allocated: 4096 }, false],
+    [{ maximum: 32_768 }, false],
+  ] as const)
+    t.equal([...examineModels([{ ...narrow, context }])].length, isWarned ? 2 : 1, JSON.stringify(context));
+  t.strictSame(
+    [...examineModels([model, embedder, { ...narrow, context: { allocated: 8192, maximum: 8192 } }])],
+    [{ check: 'models', state: 'ok', found: '3 installed, 2 can chat, 1 loaded' }],
+  );
+  t.match(
+    [...examineModels([narrow, { ...narrow, context: { allocated: 1024, maximum: 2048 } }])].at(-1),
+    { mend: /"--context 8192", or for good with "contextLength": 8192 in / },
+    'as much as the largest can have',
+  );
   const [, warning, ...others] = examineModels([narrow, { ...narrow, name: 'n:1b' }]);
   t.match(warning, { found: /^m:1b has 4096 tokens of 32768, n:1b has 4096/ }, 'one warning for all of them');
   t.strictSame(others, []);
@@ -1181,7 +1223,7 @@ t.test('--continue and --session continue a conversation', async (t) => {
     await run.stdout.until(/Going on with "Rivers␛\[2J", 1 turn.*Which\?.*The Rhine\..*m:1b › /s);
     run.type('Sure?\r');
     await run.stdout.until(/20 tokens/);
-    t.match(chat, { session: rivers.id, messages: [...said, { role: 'user', content: 'Sure?' }] });
+    t.hasStrict(chat, { session: rivers.id, messages: [...said, { role: 'user', content: 'Sure?' }] });
     run.type('/title Big rivers\r');
     await run.stdout.until(/The title is "Big rivers"/);
     run.type('/sessions\r');
@@ -1195,7 +1237,7 @@ t.test('--continue and --session continue a conversation', async (t) => {
     run.type('Anew\r');
     await run.stdout.until(/20 tokens.*20 tokens/s);
     t.strictSame((chat as ChatParams).messages, [{ role: 'user', content: 'Anew' }], 'nothing is attached');
-    t.match(asked.at(-1), ['create', { cwd: '/projects/here' }]);
+    t.hasStrict(asked.at(-1), ['create', { cwd: '/projects/here' }]);
     run.type('\u0004');
     t.equal(await run.ended, 0);
     t.match(
@@ -1298,7 +1340,7 @@ t.test('a conversation that was deleted meanwhile is kept as another one', async
   await run.stdout.until(/m:1b › $/);
   run.type('/title Lakes\r');
   await run.stdout.until(/The title is "Lakes"[\s\S]*m:1b › $/);
-  t.match(asked, [
+  t.hasStrict(asked, [
     ['create', { title: 'Lakes' }],
     ['update', { id: rivers.id, title: 'Lakes' }],
   ]);
@@ -1436,7 +1478,7 @@ t.test('conversations are listed, shown and deleted', async (t) => {
     return { code, out: terminal.stdout.text(), err: terminal.stderr.text(), asked };
   };
   t.match((await run()).out, /^ID .*\n20261122-aaaaaaaa .* 1 .*Rivers␛\[2J +\/projects\/here\n$/);
-  t.match((await run('big', 'rivers')).asked, [['list', { query: 'big rivers' }]]);
+  t.hasStrict((await run('big', 'rivers')).asked, [['list', { query: 'big rivers' }]]);
   for (const [args, says] of [
     [[], 'No conversation is kept yet.\n'],
     [['big', 'lakes'], 'No conversation has "big lakes".\n'],
@@ -1450,7 +1492,7 @@ t.test('conversations are listed, shown and deleted', async (t) => {
   }
   const shown = (await run('show', rivers.id, '--json')).out.trim().split('\n');
   t.strictSame(JSON.parse(shown[0] ?? ''), rivers);
-  t.match(
+  t.hasStrict(
     shown.slice(1).map((line) => JSON.parse(line)),
     [
       { role: 'user', content: 'Which?' },
@@ -1503,6 +1545,7 @@ t.test('conversations are listed, shown and deleted', async (t) => {
         messages: [
           { role: 'system', content: 'Be brief.' },
           { role: 'tool', toolName: 'look', content: 'seen' },
+          { role: 'tool', content: '``' },
           { role: 'assistant', content: '\n So. \n', thinking: 'a\nb\n', partial: 'failed' },
         ],
       }),
@@ -1511,11 +1554,11 @@ t.test('conversations are listed, shown and deleted', async (t) => {
   await document.ended;
   t.match(
     document.stdout.text(),
-    /^# Rivers␛\[2J\n\n\*[-0-9: ]+\*\n\n## look\n\n```text\nseen\n```\n\n## Answer\n\n> a\n> b\n\nSo\.\n\n\*Failed\.\*\n$/,
+    /^# Rivers␛\[2J\n\n\*[-0-9: ]+\*\n\n## look\n\n```text\nseen\n```\n\n## Tool\n\n```text\n``\n```\n\n## Answer\n\n> a\n> b\n\nSo\.\n\n\*Failed\.\*\n$/,
   );
   t.match(fenced.stdout.text(), /^`{5}text\nwrite \{[^`]*````[^`]*\}\n`{5}$/m, 'a fence holds other fences');
   t.equal((await run('rm', rivers.id)).out, 'Rivers␛[2J is deleted.\n');
-  t.match((await run('rm', '--all', '--yes')).asked.at(-1), ['delete', { id: rivers.id }]);
+  t.hasStrict((await run('rm', '--all', '--yes')).asked.at(-1), ['delete', { id: rivers.id }]);
   for (const beginning of ['20261122-a', 'aaaa'])
     t.match((await run('show', beginning)).out, /Which\?/, beginning);
   t.equal((await run('rm', 'aaa')).out, 'Rivers␛[2J is deleted.\n');
@@ -1530,7 +1573,7 @@ t.test('conversations are listed, shown and deleted', async (t) => {
     },
   });
   t.equal(await paged.ended, 0);
-  t.match(paged.stdout.events(), [{ id: rivers.id }, { id: 'next' }], 'all pages');
+  t.hasStrict(paged.stdout.events(), [{ id: rivers.id }, { id: 'next' }], 'all pages');
   const twins = startTerminal({
     ...{ args: ['sessions', 'rm', '2026'], input: '' },
     answers: {
@@ -1593,7 +1636,7 @@ t.test('a conversation asks before a call, and shows its result', async (t) => {
   run.type('s\r');
   await run.stdout.until(/You said session\./);
   t.match(run.stdout.plain(), / {2}one\n {2}two\n {2}three\n {2}four\n {2}… 2 more lines/);
-  t.match(asked[0], { hostedTools: ['files'] });
+  t.hasStrict(asked[0], { hostedTools: ['files'] });
   await run.stdout.until(/20 tokens[\s\S]*m:1b ›/);
   run.type('/tools docs on\r');
   await run.stdout.until(/The tools of docs are on\./);
@@ -1859,7 +1902,7 @@ t.test('a script names its tools and what they may do', async (t) => {
   t.equal(await run.ended, 0);
   t.strictSame(hostedTools, ['files', 'docs']);
   t.equal(run.started.at(-1)?.approvesTools, false);
-  t.match(run.started.at(-1)?.options, {
+  t.hasStrict(run.started.at(-1)?.options, {
     mcpServers: { docs: { command: 'runner-docs' } },
     approvals: {
       docs: 'always',
@@ -1889,7 +1932,7 @@ t.test('a script names its tools and what they may do', async (t) => {
   });
   t.equal(await own.ended, 0);
   t.strictSame(own.started.at(-1)?.options.approvals, {}, "a server of the user's own is not ours");
-  t.match(run.stdout.events(), [
+  t.hasStrict(run.stdout.events(), [
     { event: 'toolCall', toolCall: read },
     { event: 'toolResult', toolResult: { ...readResult, content: 'x' } },
     { event: 'done' },
@@ -1918,7 +1961,7 @@ t.test('a script names its tools and what they may do', async (t) => {
     },
   });
   await silent.ended;
-  t.match(silent.started.at(-1)?.options.approvals, {
+  t.hasStrict(silent.started.at(-1)?.options.approvals, {
     docs: ['search_docs', 'get_doc_markdown', 'list_collections'],
   });
   t.equal(hostedTools, undefined, 'servers of the user are for conversations');
@@ -1975,7 +2018,7 @@ t.test('tools are listed, and the doctor tries each server', async (t) => {
     },
   });
   t.equal(await both.ended, 0);
-  t.match(
+  t.hasStrict(
     both.stdout.events().filter(({ check }) => check === 'tools'),
     [
       { state: 'ok', found: 'off is disabled' },
@@ -2048,6 +2091,9 @@ t.test('a wrong word or value is refused with one sentence', async (t) => {
       args: ['chat', '--option', 'temperature=hot', 'hi'],
       want: /^temperature must be a number, not "hot"\.\n$/,
     },
+    { args: ['--', '--json'], want: /^There is no command "--json"\. / },
+    { args: ['pull', ' '], want: /^"runner pull" needs the name of a model\. Say: runner pull / },
+    { args: ['pull', 'm', 'n'], want: /^"runner pull" takes no further words; there is "n"\. / },
     {
       args: ['mcp', 'login', 'web'],
       want: /^There is no tool server "web" at an address\. "runner tools" lists the tool servers\.\n$/,
@@ -2057,6 +2103,7 @@ t.test('a wrong word or value is refused with one sentence', async (t) => {
     const run = startTerminal({ args, input: '', models, answers });
     t.equal(await run.ended, 2, args.join(' '));
     t.match(run.stderr.text(), want);
+    t.equal(run.stdout.text(), '');
   }
 });
 

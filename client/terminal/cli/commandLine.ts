@@ -148,9 +148,8 @@ function readTokens(args: readonly string[]): ReadTokens {
 
 /** Gives a bare `--think` its value, unless one of its own words follows. */
 function withBareValues(args: readonly string[]): string[] {
-  const end = args.indexOf('--');
   return args.flatMap((arg, index) => {
-    if (arg !== '--think' || (end >= 0 && index > end)) return [arg];
+    if (arg !== '--think' || args.slice(0, index).includes('--')) return [arg];
     return thinkWords.has(args[index + 1] ?? '') ? [arg] : [`--think=${flags.think.bare}`];
   });
 }

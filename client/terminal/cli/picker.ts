@@ -5,8 +5,8 @@ import type { Terminal } from './terminal.ts';
 
 export interface PickOptions<T> {
   readonly title: string;
-  /** What is typed into the search at first. */
-  readonly query?: string;
+  /** What is typed into the search at first, or `''`. */
+  readonly query: string;
   /** What a search finds, the best first. An error means that it finds nothing. */
   readonly search: (query: string, signal: AbortSignal) => Promise<readonly T[]>;
   /** A line for each, without control characters, at most this many columns wide. */
@@ -73,7 +73,7 @@ class Picker<T> {
   constructor(terminal: Terminal, options: PickOptions<T>) {
     this.#terminal = terminal;
     this.#options = options;
-    this.#query = options.query ?? '';
+    this.#query = options.query;
     this.chosen = new Promise((resolve) => {
       this.#resolve = resolve;
     });
@@ -88,7 +88,7 @@ class Picker<T> {
   key(text: string, { name, ctrl = false }: Key): void {
     if (name === 'return' || name === 'enter') return this.#choose();
     if (name === 'escape' || (ctrl && (name === 'c' || name === 'd'))) return this.finish(undefined);
-    const step = stepOf(name ?? '', ctrl);
+    const step = stepOf(name, ctrl);
     if (step !== 0) return this.#move(step);
     if (name === 'backspace') return this.#retype([...this.#query].slice(0, -1).join(''));
     if (ctrl && name === 'u') return this.#retype('');
@@ -138,7 +138,7 @@ class Picker<T> {
     this.#newest.abort();
     this.#newest = new AbortController();
     const { signal } = this.#newest;
-    const found = await this.#options.search(this.#query.trim(), signal).catch(() => []);
+    const found = await this.#options.search(this.#query, signal).catch(() => []);
     if (signal.aborted) return;
     this.#items = found;
     this.#at = 0;
@@ -149,7 +149,7 @@ class Picker<T> {
   }
 }
 
-function stepOf(name: string, ctrl: boolean): number {
+function stepOf(name: string | undefined, ctrl: boolean): number {
   if (name === 'up' || (ctrl && name === 'p')) return -1;
   if (name === 'down' || (ctrl && name === 'n')) return 1;
   if (name === 'pageup') return -maxShown;

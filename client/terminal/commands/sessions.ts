@@ -39,7 +39,7 @@ export async function runSessions(context: CommandContext): Promise<number> {
 
 async function list({ terminal, commandLine }: CommandContext, daemon: Daemon): Promise<number> {
   const { stdout, stderr, env } = terminal;
-  const query = commandLine.words.join(' ').trim();
+  const query = commandLine.words.join(' ');
   const sessions = await allSessions(daemon, query);
   if (commandLine.json) for (const session of sessions) await stdout.writeJson(session);
   else if (sessions.length > 0) {

@@ -116,7 +116,8 @@ export function describeStats(model: string, stats: AnswerStats): string {
 
 function describeWindow({ windowTokens, contextLength }: AnswerStats): readonly string[] {
   if (windowTokens === undefined) return [];
-  const percent = contextLength ? Math.round((100 * windowTokens) / contextLength) : 0;
-  const share = contextLength ? ` of ${contextLength} (${percent} %)` : '';
+  const share = contextLength
+    ? ` of ${contextLength} (${Math.round((100 * windowTokens) / contextLength)} %)`
+    : '';
   return [`window        ${windowTokens} tokens${share}`];
 }

@@ -79,8 +79,9 @@ async function askValue(field: ElicitField, ask: Ask, stdout: Output): Promise<E
   const hint = usual ? ` [${usual}]` : required ? '' : ' [none]';
   const answer = await ask(`│ ${showLine(title ?? name)}${about}${kindWords[type]}${hint}: `);
   if (answer === undefined || options.length === 0) return answer;
-  const chosen = answer.split(type === 'choices' ? ',' : '\n').map((one) => byNumber(one.trim(), options));
-  return type === 'choices' ? chosen.filter((one) => one !== '') : (chosen[0] ?? '');
+  if (type !== 'choices') return byNumber(answer, options);
+  const chosen = answer.split(',').map((one) => byNumber(one.trim(), options));
+  return chosen.filter((one) => one !== '');
 }
 
 const kindWords: Readonly<Record<ElicitField['type'], string>> = {

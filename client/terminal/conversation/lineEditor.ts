@@ -258,7 +258,7 @@ export class Editor implements LineEditor, KeyTarget {
 
   /** What is pasted, hidden or an answer to a question is not completed. */
   async complete(line: string): Promise<Completion | undefined> {
-    if (this.#isPasting || this.#isQuestion || !this.#answer || this.#lines.length > 0) return undefined;
+    if (!this.isTyping || this.#lines.length > 0) return undefined;
     return this.#complete(line).catch(() => undefined);
   }
 

@@ -32,11 +32,17 @@ export interface KeyTarget {
 /** Enter with Shift, from terminals that report it. */
 const shiftEnter: readonly (string | undefined)[] = ['\u001b[13;2u', '\u001b[27;2;13~'];
 
+/** A search in the history, and the line before it. */
+interface Search {
+  readonly history: HistorySearch;
+  readonly before: Line;
+}
+
 /** The keys of a prompt that Node's readline does not know: they are looked at first. */
 export class LineKeys {
   readonly #target: KeyTarget;
   readonly #vi: ViKeys | undefined;
-  #search: { readonly history: HistorySearch; readonly before: Line } | undefined;
+  #search: Search | undefined;
   /** The cursor is shown so. */
   #isBlock = false;
   /** The last key was Ctrl-X. */
@@ -51,7 +57,7 @@ export class LineKeys {
   takes(text: string, key: Key): boolean {
     const { name, ctrl = false, meta = false, sequence } = key;
     if (!this.#target.isTyping) return false;
-    if (this.#search) return this.#takesSearch(text, key);
+    if (this.#search) return this.#takesSearch(this.#search, text, key);
     const isAfterX = this.#isAfterX;
     this.#isAfterX = ctrl && name === 'x';
     if (this.#isAfterX) return true;
@@ -121,22 +127,20 @@ export class LineKeys {
   }
 
   #beginSearch(): void {
-    this.#search = { history: new HistorySearch(this.#target.history), before: this.#target.line };
-    this.#showSearch();
+    const search = { history: new HistorySearch(this.#target.history), before: this.#target.line };
+    this.#search = search;
+    this.#showSearch(search);
   }
 
-  #showSearch(): void {
-    if (!this.#search) return;
-    const { history, before } = this.#search;
+  #showSearch({ history, before }: Search): void {
     const { found, query, isFailing } = history;
     this.#target.showPrompt(`${isFailing ? 'nothing older has' : 'search'} "${showLine(query)}": `);
     this.#target.replace(found === undefined ? before : { text: found, cursor: found.length });
   }
 
   /** What is found stays in the line, unless the search is cancelled. */
-  #takesSearch(text: string, { name, ctrl = false }: Key): boolean {
-    const { history, before } = this.#search ?? {};
-    if (!history || !before) return false;
+  #takesSearch(search: Search, text: string, { name, ctrl = false }: Key): boolean {
+    const { history, before } = search;
     const isCancel = ctrl && (name === 'g' || name === 'c');
     if (ctrl && name === 'r') history.older();
     else if (name === 'backspace') history.erase();
@@ -147,7 +151,7 @@ export class LineKeys {
       if (name === 'return' || name === 'enter') this.begin();
       return isCancel || name === 'escape';
     }
-    this.#showSearch();
+    this.#showSearch(search);
     return true;
   }
 

@@ -75,5 +75,5 @@ function approvalsOf(allow: readonly string[], builtIn: Approvals): Approvals {
 }
 
 function serverOfAllowed(one: string): string {
-  return one.split('/', 1)[0] ?? one;
+  return one.replace(/\/.*$/s, '');
 }

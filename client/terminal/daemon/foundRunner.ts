@@ -31,7 +31,7 @@ export async function chooseFound(
 }
 
 function chosenOf(runners: readonly FoundRunner[], answer: string): FoundRunner | undefined {
-  return runners.length === 1 ? (isYes(answer) ? runners[0] : undefined) : runners[Number(answer.trim()) - 1];
+  return runners.length === 1 ? (isYes(answer) ? runners[0] : undefined) : runners[Number(answer) - 1];
 }
 
 /** If it cannot be kept, it is used this once. */

@@ -15,7 +15,9 @@ const pieces = /[\u0020-\u007e]+(?![^\u0020-\u007e])|[\u0020-\u007e]?[^\u0020-\u
 /** How many columns of a terminal a text takes. It must not have control characters. */
 export function columnsOf(text: string): number {
   if (isPlain(text)) return text.length;
-  return (text.match(pieces) ?? []).reduce((columns, piece) => columns + columnsOfPiece(piece), 0);
+  let columns = 0;
+  for (const [piece] of text.matchAll(pieces)) columns += columnsOfPiece(piece);
+  return columns;
 }
 
 function columnsOfPiece(piece: string): number {
@@ -32,12 +34,12 @@ export function isPlain(text: string): boolean {
 
 /** Whether a character belongs to a script without blanks, where a line may be broken anywhere. */
 export function isIdeograph(character: string): boolean {
-  return character > '\u10ff' && ideograph.test(character);
+  return ideograph.test(character);
 }
 
 /** As much of a text as fits, with an ellipsis if it was cut. Joined characters stay together. */
 export function cutTo(text: string, columns: number): string {
-  if (columns >= text.length * 2 || columnsOf(text) <= columns) return text;
+  if (columnsOf(text) <= columns) return text;
   if (columns < 1) return '';
   let [kept, taken] = ['', 0];
   for (const { segment } of new Intl.Segmenter().segment(text.slice(0, columns * maxColumn))) {

@@ -119,8 +119,9 @@ function alignmentOf(mark: string): Alignment {
 
 /** As many cells as columns. Further cells are joined into the last one. */
 function fold(row: readonly string[], count: number): readonly string[] {
-  if (row.length <= count) return [...row, ...Array.from({ length: count - row.length }, () => '')];
-  return [...row.slice(0, count - 1), row.slice(count - 1).join(' | ')];
+  return Array.from({ length: count }, (_, index) =>
+    row.slice(index, index === count - 1 ? undefined : index + 1).join(' | '),
+  );
 }
 
 /** Makes the widest columns narrower until the table fits. */

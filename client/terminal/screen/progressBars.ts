@@ -139,11 +139,10 @@ export function drawBars(rows: readonly BarRow[], width: number, style: Style): 
 
 /** As many as leave room for a bar, and at least the first. */
 function figuresFor(room: number): readonly Figure[] {
-  for (let count = figures.length; count > 1; count--) {
-    const some = figures.slice(0, count);
-    if (room - columnsOfFigures(some) - gap.length >= leastBar) return some;
-  }
-  return figures.slice(0, 1);
+  const last = figures.findLastIndex(
+    (_, index) => room - columnsOfFigures(figures.slice(0, index + 1)) - gap.length >= leastBar,
+  );
+  return figures.slice(0, Math.max(1, last + 1));
 }
 
 function columnsOfFigures(some: readonly Figure[]): number {
