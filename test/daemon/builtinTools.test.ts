@@ -1,5 +1,6 @@
 import {
   chmod,
+  chown,
   link,
   mkdir,
   readdir,
@@ -78,6 +79,14 @@ t.test('edits change what they name, and keep line ends', async (t) => {
       want: 'x\na\nb\ny\r\nc\r\nz\nd',
     },
     { name: 'the first line of a file', text: 'a\r\nb\n', edits: [edit('a', 'x\na')], want: 'x\r\na\r\nb\n' },
+    {
+      name: 'line ends that old and new have in common',
+      text: 'a\r\nb\nc',
+      edits: [edit('a\nb\nc', 'x\n\nb\nc')],
+      want: 'x\r\n\r\nb\nc',
+    },
+    { name: 'a letter fewer of the same', text: 'aa', edits: [edit('aa', 'a')], want: 'a' },
+    { name: 'and one more', text: 'aa', edits: [edit('aa', 'aaa')], want: 'aaa' },
     { name: 'the second line end', text: '\n\r\nb', edits: [edit('b', 'b\nc')], want: '\n\r\nb\r\nc' },
     { name: 'characters beyond the BMP', text: '😀 and 😁', edits: [edit('😁', '😂')], want: '😀 and 😂' },
   ];
@@ -899,10 +908,14 @@ t.test('a file keeps its mode, its mark, its line ends and its links', async (t)
     { decide: () => 'once' },
   );
   await chmod(join(folder, 'run.sh'), 0o755);
+  // Only an administrator can give a file away.
+  if (process.getuid?.() === 0) await chown(join(folder, 'run.sh'), 1234, 1234);
+  const owner = await stat(join(folder, 'run.sh'));
   await symlink('target.txt', join(folder, 'link.txt'));
   await link(join(folder, 'hard.txt'), join(folder, 'twin.txt'));
   await call('edit_file', { path: 'run.sh', edits: [edit('echo a', 'echo b')] });
-  t.equal((await stat(join(folder, 'run.sh'))).mode & 0o777, 0o755);
+  const { mode, uid, gid } = await stat(join(folder, 'run.sh'));
+  t.strictSame([mode & 0o777, uid, gid], [0o755, owner.uid, owner.gid]);
   await call('edit_file', { path: 'win.txt', edits: [edit('a\nb', 'a\nc\nd')] });
   t.equal(await read('win.txt'), '\ufeffa\r\nc\r\nd');
   t.equal(
