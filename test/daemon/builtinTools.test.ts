@@ -19,8 +19,9 @@ import fc from 'fast-check';
 import t from 'tap';
 import { createBuiltinServer } from '../../daemon/tools/builtin/builtinServer.ts';
 import { builtinTools } from '../../daemon/tools/builtin/builtinTools.ts';
+import { createEditorStore } from '../../daemon/tools/builtin/editorStore.ts';
 import { createFileDiff } from '../../daemon/tools/builtin/fileDiff.ts';
-import { diskStore } from '../../daemon/tools/builtin/fileStore.ts';
+import { diskStore, type FileStore, type StoredText } from '../../daemon/tools/builtin/fileStore.ts';
 import { decodeText, encodeText } from '../../daemon/tools/builtin/fileText.ts';
 import { readLines } from '../../daemon/tools/builtin/readLines.ts';
 import { applyEdits, type TextEdit } from '../../daemon/tools/builtin/textEdits.ts';
@@ -489,11 +490,13 @@ t.test('a text is written whole where none was, or not at all', async (t) => {
   const stopped = AbortSignal.abort(new DOMException('It is late.', 'AbortError'));
   const at = (name: string) => ({ path: join(folder, name), name, isThere: true });
   const there = await diskStore.read(at('there.txt'), signal);
-  for (const change of [
-    diskStore.write(at('late.txt'), { before: undefined, text: 'new' }, stopped),
-    diskStore.write(at('there.txt'), { before: there, text: 'new' }, stopped),
-  ])
-    await t.rejects(change, { name: 'AbortError', message: 'It is late.' });
+  for (const [name, before] of [
+    ['late.txt', undefined],
+    ['there.txt', there],
+  ] as const)
+    await t.rejects(diskStore.write(at(name), { before, text: 'new' }, stopped), {
+      ...{ name: 'AbortError', message: 'It is late.' },
+    });
   t.equal(await readFile(join(folder, 'there.txt'), 'utf8'), 'of another program');
   t.strictSame(
     (await readdir(folder)).sort(),
@@ -530,6 +533,83 @@ t.test('a file is read as far as it is a text of the workspace', async (t) => {
     ['folder-link/x.txt', 'The file was moved while it was opened. Try again.'],
   ] as const)
     await t.rejects(read(name), { name: 'FileProblemError', message }, name);
+});
+
+t.test('an editor that has files is read from and written to, as far as it can', async (t) => {
+  const folder = await realpath(
+    await temporaryFolder(t, {
+      'a.txt': 'a\r\nb\r\n',
+      'marked.txt': '\ufeffa\n',
+      'image.png': new Uint8Array([0]),
+    }),
+  );
+  const { signal } = new AbortController();
+  const fileOf = (name: string) => ({ path: join(folder, name), name, isThere: true });
+  const onDisk = (name: string) => readFile(join(folder, name), 'utf8');
+  let shown: string | Error = '';
+  const written: unknown[] = [];
+  const read = async (path: string) => {
+    if (shown instanceof Error) throw shown;
+    return shown === '' ? readFile(path, 'utf8') : shown;
+  };
+  const write = async (path: string, text: string) => {
+    if (shown instanceof Error) throw shown;
+    written.push([path, text]);
+  };
+  const [none, reader, writer, both] = [undefined, { read }, { write }, { read, write }].map((editor) =>
+    createEditorStore(() => editor, diskStore),
+  ) as [FileStore, FileStore, FileStore, FileStore];
+
+  const a = await diskStore.read(fileOf('a.txt'), signal);
+  for (const store of [none, reader, writer, both])
+    t.strictSame(await store.read(fileOf('a.txt'), signal), a);
+  shown = 'a\nb\n';
+  t.strictSame(await reader.read(fileOf('a.txt'), signal), a, 'line ends are those of the disk');
+  shown = '\ufeffa\nc\n';
+  const typed = { ...a, text: 'a\nc\n' };
+  t.strictSame(await both.read(fileOf('a.txt'), signal), typed, 'what was typed, and what is on the disk');
+  t.strictSame(await writer.read(fileOf('a.txt'), signal), a);
+  await t.rejects(both.read(fileOf('image.png'), signal), { message: /binary/ });
+
+  const change = (store: FileStore, before: StoredText | undefined, name = 'a.txt', by = signal) =>
+    store.write(fileOf(name), { before, text: 'new\n' }, by);
+  const unsaved =
+    'a.txt has unsaved changes in the editor, so it was not changed. Ask the user to save it first.';
+  await t.rejects(change(reader, typed), { message: unsaved });
+  await t.rejects(change(reader, a), { message: /^a\.txt has changed since the edit was made/ });
+  await t.rejects(change(both, a), { message: /^a\.txt has changed since/ }, 'the user has typed since');
+  await t.rejects(
+    change(both, { ...typed, bytes: Buffer.from('other') }),
+    { message: /^a\.txt has changed since/ },
+    'the disk has other text than before',
+  );
+  await t.rejects(change(both, typed, 'a.txt', AbortSignal.abort(new Error('It is late.'))), {
+    message: 'It is late.',
+  });
+  t.strictSame([written, await onDisk('a.txt')], [[], 'a\r\nb\r\n']);
+  await change(both, typed);
+  shown = '';
+  await change(both, await both.read(fileOf('marked.txt'), signal), 'marked.txt');
+  await change(writer, undefined, 'c.txt');
+  t.strictSame(written, [
+    [join(folder, 'a.txt'), 'new\n'],
+    [join(folder, 'marked.txt'), '\ufeffnew\n'],
+    [join(folder, 'c.txt'), 'new\n'],
+  ]);
+  await change(reader, a);
+  await change(none, undefined, 'd.txt');
+  t.strictSame([await onDisk('a.txt'), await onDisk('d.txt')], ['new\n', 'new\n']);
+
+  shown = new Error('No such file.');
+  const refused = { name: 'FileProblemError', message: 'The editor refused a.txt: No such file.' };
+  await t.rejects(reader.read(fileOf('a.txt'), signal), refused);
+  await t.rejects(change(writer, undefined), refused);
+  const stop = new AbortController();
+  const slow = createEditorStore(
+    () => ({ read: () => new Promise(() => stop.abort(new Error('Stop.'))) }),
+    diskStore,
+  );
+  await t.rejects(slow.read(fileOf('a.txt'), stop.signal), { message: 'Stop.' });
 });
 
 t.test('the tools say what paths are relative to', (t) => {
