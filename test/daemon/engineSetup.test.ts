@@ -15,11 +15,12 @@ import {
 } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { createProcessGroups } from '../../daemon/base/processGroups.ts';
+import { reasonOf, runChild } from '../../daemon/engine/childProgram.ts';
 import { createEngine } from '../../daemon/engine/engine.ts';
 import { readRunning, writeLast, writeRunning } from '../../daemon/engine/engineFile.ts';
 import { reportGrowth } from '../../daemon/engine/growth.ts';
@@ -112,6 +113,50 @@ t.test('the library is fetched by npm without running any script, from a lock fi
     ...['--cache', join(folder, 'new/cache'), 'package-lock.json', 'package.json'],
   ]);
   t.equal(await installedVersion(folders.home), undefined);
+});
+
+t.test('a program says what it has to say, or why it failed', async (t) => {
+  const folder = await temporaryFolder(t);
+  const groups = createProcessGroups({ platform, env: process.env });
+  t.teardown(groups.close);
+  const run = (script: string, signal = new AbortController().signal) => {
+    const env = { PATH: process.env['PATH'], WORD: 'hi' };
+    return runChild('/bin/sh', ['-c', script], { cwd: folder, env, platform, groups, signal });
+  };
+  t.equal(await run('echo "$WORD"; pwd -P; echo no >&2'), `hi\n${await realpath(folder)}\n`);
+  t.equal(await run(`printf '%020000d' 1`), `${'0'.repeat(15_999)}1`, 'the end of a long one');
+  for (const [said, want] of [
+    [
+      'npm error code E404\nnpm error errno 1\nnpm error 404 Not Found\nnpm error A log is there',
+      '404 Not Found',
+    ],
+    ['WARNING: old\nERROR: No matching distribution\nERROR: another', 'No matching distribution'],
+    ['file:///x.mjs:1\n\nTypeError: x is no function\n    at y\n\nNode.js v1', 'x is no function'],
+    [
+      'node: symbol lookup error: libm.so: undefined symbol',
+      'symbol lookup error: libm.so: undefined symbol',
+    ],
+    ['first\n \u001b[31mlast\u001b[0m \n\n', 'last'],
+    ['x'.repeat(301), 'x'.repeat(300)],
+    ['', 'It ended with exit code 3.'],
+  ] as const) {
+    await writeFiles(folder, { said });
+    await t.rejects(run('cat said >&2; exit 3'), { message: new RegExp(`^${want}$`) }, want);
+  }
+  await t.rejects(run('kill -KILL $$'), { message: 'It ended with exit code null.' });
+  const options = { cwd: folder, env: {}, platform, groups, signal: new AbortController().signal };
+  await t.rejects(runChild('/no/such/program', [], options), { code: 'ENOENT' });
+  await t.rejects(run('echo ran > ran', AbortSignal.abort(new Error('It is late.'))), {
+    message: 'It is late.',
+  });
+  t.strictSame(await readdir(folder), ['said'], 'it was not started');
+  for (const [text, want] of [
+    ['It broke', 'It broke.'],
+    ['It broke.', 'It broke.'],
+    ['Is it there?', 'Is it there?'],
+    ['No!', 'No!'],
+  ] as const)
+    t.equal(reasonOf(new Error(text)), want);
 });
 
 /** In bytes; the small model. */
@@ -453,17 +498,47 @@ t.test('one file of a package is unpacked, and nothing that is not as expected',
   });
   await unpackEntry(join(folder, 'good.whl'), wanted, join(folder, 'out'));
   const refused = [
-    ['good.whl', { sha256: '0'.repeat(64) }, /SHA-256 differs/],
-    ['good.whl', { size: 100 }, /larger than it should be/],
+    ['good.whl', { sha256: '0'.repeat(64) }, /^It is not the file that was expected: its SHA-256 differs$/],
+    ['good.whl', { size: 100 }, /^It is larger than it should be$/],
     ['good.whl', { size: content.length + 1 }, /SHA-256 differs/],
-    ['good.whl', { name: 'a/c.gguf' }, /has no file a\/c\.gguf/],
-    ['cut.whl', {}, /not a zip archive/],
-    ['text.whl', {}, /not a zip archive/],
+    ['good.whl', { name: 'a/c.gguf' }, /^It has no file a\/c\.gguf$/],
+    ['cut.whl', {}, /^It is not a zip archive$/],
+    ['text.whl', {}, /^It is not a zip archive$/],
+    ['stored.whl', {}, /has no file/],
+    ['unlike.whl', {}, /has no file/],
+    ['long.whl', {}, /^It has too many files$/],
+    ['short.whl', {}, /^It is cut$/],
+    ['comment.whl', {}, /^It is not a zip archive$/],
   ] as const;
-  for (const [index, [archive, changed, problem]] of refused.entries())
+  const changed = (change: (archive: Buffer) => void) => {
+    const archive = Buffer.from(good);
+    change(archive);
+    return archive;
+  };
+  const [list, end] = [good.indexOf('PK\x01\x02'), good.length - 22];
+  const second = good.indexOf('PK\x01\x02', list + 1);
+  await writeFiles(folder, {
+    'stored.whl': changed((archive) => archive.writeUInt16LE(0, second + 10)),
+    'unlike.whl': changed((archive) => archive.writeUInt32LE(0, second)),
+    'long.whl': changed((archive) => archive.writeUInt32LE(1024 * 1024 + 1, end + 12)),
+    'short.whl': changed((archive) => archive.writeUInt32LE(1024 * 1024, end + 12)),
+    'comment.whl': Buffer.concat([good, Buffer.alloc(0x1_0000)]),
+    'extra.whl': Buffer.concat([
+      zipOf({ 'first.txt': Buffer.from('one'), 'a/b.gguf': content }, 6, { local: 5, extra: 3, comment: 7 }),
+      Buffer.alloc(0xffff),
+    ]),
+  });
+  await unpackEntry(join(folder, 'extra.whl'), wanted, join(folder, 'other'));
+  for (const name of ['out', 'other']) {
+    t.ok(content.equals(await readFile(join(folder, name))));
+    t.equal((await stat(join(folder, name))).mode & 0o777, 0o600);
+  }
+  await t.rejects(unpackEntry(join(folder, 'good.whl'), wanted, join(folder, 'out')), { code: 'EEXIST' });
+  for (const [index, [archive, given, problem]] of refused.entries())
     await t.rejects(
-      unpackEntry(join(folder, archive), { ...wanted, ...changed }, join(folder, `out-${index}`)),
+      unpackEntry(join(folder, archive), { ...wanted, ...given }, join(folder, `out-${index}`)),
       { message: problem },
+      archive,
     );
 });
 
@@ -564,6 +639,98 @@ t.test('the models on this machine', async (t) => {
     (await findModels({ ...places, env: { HOME: '/nonexistent' }, samples: '/nonexistent' })).models,
     [],
   );
+});
+
+t.test('what is a model, what it is called, and whether it fits', async (t) => {
+  const weights = 'GGUF and so on';
+  const folder = await temporaryFolder(t, {
+    'LOUD.GGUF': weights,
+    'three-00001-of-00003.gguf': weights,
+    'three-00003-of-00003.gguf': `${weights}!!`,
+    'three.gguf.part': weights,
+    'MMPROJ-x.gguf': weights,
+    'a.mmproj-b.gguf': weights,
+    'mmprojector.gguf': weights,
+    'cut.gguf': 'GGU',
+    'exact.gguf': 'GGUF',
+  });
+  const places = { env: { HOME: '/nonexistent' }, platform: 'linux', samples: '/nonexistent' } as const;
+  const found = async (path: string) => (await findModels(places, path)).models;
+  t.strictSame(
+    (await found(folder)).map(({ name, size }) => [name, size]),
+    [
+      ['LOUD', 14],
+      ['exact', 4],
+      ['three', 30],
+    ],
+  );
+  t.strictSame(await found(join(folder, 'none.gguf')), []);
+  t.strictSame(await found(join(folder, 'cut.gguf')), []);
+  const many = await temporaryFolder(
+    t,
+    Object.fromEntries(
+      Array.from({ length: 101 }, (_, at) => [`m-${String(at + 1).padStart(5, '0')}-of-00101.gguf`, 'GGUF']),
+    ),
+  );
+  t.strictSame(
+    (await found(many)).map(({ size }) => size),
+    [400],
+    'a hundred parts are added up',
+  );
+  const limit = process.constrainedMemory();
+  const memory = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+  const most = Math.floor((memory - 400_000_000) / 1.1);
+  for (const [size, fits] of [
+    [most - 9, true],
+    [most + 9, false],
+  ] as const) {
+    await truncate(join(folder, 'exact.gguf'), size);
+    t.match(await found(join(folder, 'exact.gguf')), [{ size, fits }], 'with the program and a small window');
+  }
+});
+
+t.test("the models of Ollama's store, as it names them", async (t) => {
+  const weights = 'GGUF and so on';
+  const digests = ['a', 'b', 'c', 'd'].map((digit) => digit.repeat(64));
+  const manifest = (digest = '', length = 0) =>
+    JSON.stringify({
+      layers: [null, { mediaType: 'application/vnd.ollama.image.model', digest: `sha256:${digest}` }],
+    }).padEnd(length);
+  const [a, b, c, d] = digests;
+  const files = {
+    'manifests/registry.ollama.ai/library/one/latest': manifest(a),
+    'manifests/registry.ollama.ai/me/two/q4': manifest(b, 65_536),
+    'manifests/hf.co/library/three/latest': manifest(c),
+    'manifests/hf.co/me/large/latest': manifest(a, 65_537),
+    'manifests/hf.co/me/wrong/latest': manifest(`${a}0`),
+    'manifests/hf.co/me/gone/latest': manifest('e'.repeat(64)),
+    'manifests/hf.co/me/list/latest': '{"layers":{}}',
+    'manifests/hf.co/me/file': manifest(d),
+    'manifests/hf.co/me/deep/er/latest': manifest(d),
+    ...Object.fromEntries([a, b, d].map((digest) => [`blobs/sha256-${digest}`, weights])),
+    [`blobs/sha256:${c}`]: weights,
+  };
+  const store = await temporaryFolder(t, files);
+  const home = await temporaryFolder(t, {
+    '.ollama/models/manifests/registry.ollama.ai/library/home/latest': manifest(a),
+    [`.ollama/models/blobs/sha256-${a}`]: weights,
+  });
+  const names = async (own: string | undefined) => {
+    const env = { HOME: home, ...(own === undefined ? {} : { OLLAMA_MODELS: own }) };
+    const { models } = await findModels({ env, platform: 'darwin', samples: '/nonexistent' });
+    t.ok(models.every(({ source }) => source === 'Ollama'));
+    return models.map(({ name }) => name).sort();
+  };
+  t.strictSame(await names(store), ['hf.co/library/three:latest', 'me/two:q4', 'one:latest']);
+  t.strictSame(await names(undefined), ['home:latest']);
+  t.strictSame(await names('models'), ['home:latest'], 'a relative one is another in each folder');
+  // As many entries as are looked at.
+  const many = await temporaryFolder(t, {
+    [`blobs/sha256-${a}`]: weights,
+    'manifests/h/n/m/last': manifest(a),
+  });
+  for (let at = 0; at < 1_996; at += 1) writeFileSync(join(many, 'manifests', `${at}`), '');
+  t.strictSame(await names(many), ['h/n/m:last']);
 });
 
 t.test('where programs keep models, on each system', async (t) => {
@@ -1113,7 +1280,12 @@ t.test('the ways to a model that answers', async (t) => {
 });
 
 /** A zip archive as pip's packages are: deflated, with a list at its end. */
-function zipOf(files: Readonly<Record<string, Buffer>>, level = 6): Buffer {
+function zipOf(
+  files: Readonly<Record<string, Buffer>>,
+  level = 6,
+  /** How long the additional fields of each file are, in bytes. */
+  { local: localExtra, extra, comment } = { local: 0, extra: 0, comment: 0 },
+): Buffer {
   const parts: Buffer[] = [];
   const list: Buffer[] = [];
   let offset = 0;
@@ -1123,16 +1295,19 @@ function zipOf(files: Readonly<Record<string, Buffer>>, level = 6): Buffer {
     local.writeUInt32LE(0x04034b50, 0);
     local.writeUInt16LE(8, 8);
     local.writeUInt16LE(name.length, 26);
+    local.writeUInt16LE(localExtra, 28);
     const entry = Buffer.alloc(46);
     entry.writeUInt32LE(0x02014b50, 0);
     entry.writeUInt16LE(8, 10);
     entry.writeUInt32LE(packed.length, 20);
     entry.writeUInt32LE(content.length, 24);
     entry.writeUInt16LE(name.length, 28);
+    entry.writeUInt16LE(extra, 30);
+    entry.writeUInt16LE(comment, 32);
     entry.writeUInt32LE(offset, 42);
-    parts.push(local, Buffer.from(name), packed);
-    list.push(entry, Buffer.from(name));
-    offset += 30 + name.length + packed.length;
+    parts.push(local, Buffer.from(name), Buffer.alloc(localExtra), packed);
+    list.push(entry, Buffer.from(name), Buffer.alloc(extra + comment));
+    offset += 30 + name.length + localExtra + packed.length;
   }
   const end = Buffer.alloc(22);
   end.writeUInt32LE(0x06054b50, 0);
