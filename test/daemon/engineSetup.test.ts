@@ -22,7 +22,13 @@ import t, { type Test } from 'tap';
 import { createProcessGroups } from '../../daemon/base/processGroups.ts';
 import { reasonOf, runChild } from '../../daemon/engine/childProgram.ts';
 import { createEngine } from '../../daemon/engine/engine.ts';
-import { readRunning, writeLast, writeRunning } from '../../daemon/engine/engineFile.ts';
+import {
+  type RunningEngine,
+  readLast,
+  readRunning,
+  writeLast,
+  writeRunning,
+} from '../../daemon/engine/engineFile.ts';
 import { reportGrowth } from '../../daemon/engine/growth.ts';
 import { hold } from '../../daemon/engine/holder.ts';
 import { describeLibrary, installedVersion, installLibrary } from '../../daemon/engine/library.ts';
@@ -471,6 +477,213 @@ t.test('what is started, if not everything is said', async (t) => {
     { message: /^Small has 4\.0 GB/ },
     'without the own engine, llama-server loads a file',
   );
+});
+
+/** Takes what it is to launch, and says that it runs, or what the name of the model wants. */
+const supervisorStandIn = `
+const { writeFileSync } = require('node:fs');
+require('node:readline').createInterface({ input: process.stdin }).once('line', (line) => {
+  const { folder, socket, asked } = JSON.parse(line);
+  if (asked.alias === 'gone') process.exit(1);
+  writeFileSync(folder + '/launch.json', line);
+  const ready = { state: 'ready', pid: process.pid, url: 'http://127.0.0.1:1' };
+  const states = {
+    damaged: [{ state: 'failed', message: 'It is damaged.' }],
+    endless: [{ state: 'starting' }],
+  }[asked.alias] ?? [{ state: 'starting' }, { state: 'starting', percent: 0 }, { state: 'starting', percent: 50 }, ready];
+  const server = require('node:net').createServer((holder) => {
+    for (const state of states) holder.write(JSON.stringify(state) + '\\n');
+    holder.resume().on('error', () => undefined).on('close', () => process.exit());
+  });
+  server.listen(socket, () => process.stdout.write('listening\\n'));
+});
+`;
+
+t.test('what is started is what was asked for, and the last one otherwise', async (t) => {
+  const home = await temporaryFolder(t, {
+    'node_modules/node-llama-cpp/package.json': '{"version":"1.2.3"}',
+    'supervisor.cjs': supervisorStandIn,
+  });
+  const files = {
+    'small.gguf': 'GGUF!',
+    'damaged.gguf': 'GGUF',
+    'endless.gguf': 'GGUF',
+    'gone.gguf': 'GGUF',
+  };
+  await writeFiles(home, files);
+  const models = Object.keys(files).map((file) => ({
+    ...{
+      name: basename(file, '.gguf'),
+      path: join(home, file),
+      size: 5,
+      fits: true,
+      source: 'path' as const,
+    },
+  }));
+  const small = { product: 'runner-engine', model: join(home, 'small.gguf'), alias: 'small' } as const;
+  const llama = { product: 'llama.cpp', path: '/bin/llama-server', version: '1' } as const;
+  const ollama = { product: 'ollama', path: '/bin/ollama', version: '1' } as const;
+  const open = await temporaryFolder(t);
+  /** Starts it in a state folder of its own, or in this one. */
+  const start = async (
+    params: EngineStartParams,
+    {
+      last,
+      running,
+      signal = new AbortController().signal,
+      state = '',
+    }: {
+      readonly last?: Parameters<typeof writeLast>[1];
+      readonly running?: RunningEngine;
+      readonly signal?: AbortSignal;
+      readonly state?: string;
+    } = {},
+  ) => {
+    const folder = state || (await temporaryFolder(t));
+    if (last) await writeLast(folder, last);
+    const said: WorkState[] = [];
+    let stops = 0;
+    const asked: (string | undefined)[] = [];
+    const started = await startProcess(params, {
+      ...{
+        state: folder,
+        home,
+        programs: { engine: '/engine.cjs', supervisor: join(home, 'supervisor.cjs') },
+      },
+      ...{ keepAlive: () => 5, runtime: async () => '/bin/node', signal },
+      report: (report) => void said.push(report),
+      stop: async () => void (stops += 1),
+      found: {
+        programs: async () => [ollama, llama],
+        models: async (path) => {
+          asked.push(path);
+          return { models };
+        },
+        running,
+      },
+    });
+    t.teardown(() => started?.holder.close());
+    const launch: Launch | undefined = JSON.parse(
+      await readFile(join(folder, 'launch.json'), 'utf8').catch(() => 'null'),
+    );
+    if (launch) t.strictSame(await readLast(folder), { ...launch.asked, socket: launch.socket });
+    return { folder, started, launch, said, stops, asked };
+  };
+  const message = "Starting Runner's own engine with small";
+
+  await t.test('with all that it needs', async (t) => {
+    const { folder, started, launch, said, asked } = await start({ model: 'SMALL', context: 9, threads: 2 });
+    const { socket = '' } = launch ?? {};
+    t.strictSame(launch, {
+      ...{ asked: { ...small, context: 9, threads: 2 }, folder, socket },
+      ...{ program: '/engine.cjs', library: home, runtime: '/bin/node', keepAliveSeconds: 5 },
+    });
+    t.match(socket, new RegExp(`^${folder}/engine-[0-9a-f]{8}\\.sock$`));
+    t.match(started?.running, {
+      pid: Number,
+      url: 'http://127.0.0.1:1',
+      product: 'runner-engine',
+      model: 'small',
+    });
+    t.equal(started?.running.socket, socket);
+    t.strictSame(said, [
+      { message },
+      { message, completed: 0, total: 5 },
+      { message, completed: 3, total: 5 },
+    ]);
+    t.strictSame(asked, [undefined], 'by its name');
+    t.strictSame((await start({ model: join(home, 'small.gguf') })).asked, [join(home, 'small.gguf')]);
+  });
+
+  for (const [name, params, last, want] of [
+    ['the last one', {}, { ...small, context: 9, threads: 2 }, { ...small, context: 9, threads: 2 }],
+    [
+      'with another window',
+      { context: 7 },
+      { ...small, context: 9, threads: 2 },
+      { ...small, context: 7, threads: 2 },
+    ],
+    ['another model', { model: 'small' }, { ...small, context: 9, threads: 2 }, small],
+    [
+      'a last one without a name',
+      {},
+      { product: 'runner-engine', model: small.model },
+      { ...small, alias: 'small.gguf' },
+    ],
+    [
+      'another product',
+      { product: 'llama.cpp' },
+      { ...small, context: 9 },
+      { ...small, product: 'llama.cpp', context: 9 },
+    ],
+    ['Ollama', { product: 'ollama', model: 'small' }, undefined, { product: 'ollama' }],
+    ['the last product', {}, { ...small, product: 'llama.cpp' }, { ...small, product: 'llama.cpp' }],
+    ['the last product is no reason for a model', { model: 'small' }, { product: 'ollama' }, small],
+  ] as const)
+    await t.test(name, async (t) => {
+      const { launch } = await start(params, last ? { last } : {});
+      t.strictSame(launch?.asked, want);
+      const programs = { 'runner-engine': '/engine.cjs', 'llama.cpp': llama.path, ollama: ollama.path };
+      t.equal(launch?.program, programs[want.product]);
+      if (want.product !== 'runner-engine')
+        t.strictSame(Object.keys(launch ?? {}).sort(), ['asked', 'folder', 'program', 'socket']);
+    });
+
+  await t.test('what runs already is left, and anything else is stopped', async (t) => {
+    const running = { pid, url: 'http://127.0.0.1:1', product: 'runner-engine' } as const;
+    const last = { ...small, context: 9 };
+    for (const [params, isLeft] of [
+      [{}, true],
+      [{ product: 'runner-engine' }, true],
+      [{ product: 'llama.cpp' }, false],
+      [{ model: 'small', context: 9 }, true],
+      [{ context: 9 }, true],
+      [{ model: 'small' }, false],
+      [{ context: 8 }, false],
+      [{ threads: 3 }, false],
+    ] as const) {
+      const { started, stops } = await start(params, { last, running });
+      t.strictSame([started === undefined, stops], isLeft ? [true, 0] : [false, 1], JSON.stringify(params));
+    }
+    t.equal((await start({ threads: 3 }, { running: { ...running, product: 'llama.cpp' }, last })).stops, 1);
+  });
+
+  await t.test('what cannot be started says why', async (t) => {
+    const failed = (why: string) => ({
+      data: { kind: 'runner-failed' },
+      message: `Runner's own engine could not be started. ${why}`,
+    });
+    await t.rejects(start({ model: 'damaged' }), failed('It is damaged.'));
+    await t.rejects(start({ model: 'gone' }), { message: 'Its supervisor ended at once.' });
+    const leaving = new AbortController();
+    const endless = start({ model: 'endless' }, { signal: leaving.signal, state: open });
+    await poll(
+      async () => readdir(open),
+      (names) => names.includes('launch.json'),
+    );
+    leaving.abort(new Error('The user left.'));
+    await t.rejects(endless, { message: 'The user left.' });
+  });
+
+  await t.test('its socket is a new one, whose path is not too long', async (t) => {
+    const state = await temporaryFolder(t, {
+      'engine-0123abcd.sock': '',
+      'engine-0123abcd.sock.txt': '',
+      'engine.json': '',
+    });
+    await start({ model: 'small' }, { state });
+    const names = (await readdir(state)).filter((name) => !/^engine-(?!0123abcd)\w{8}\.sock$/.test(name));
+    t.strictSame(names.sort(), ['engine-0123abcd.sock.txt', 'engine.json', 'engineLast.json', 'launch.json']);
+    const base = await temporaryFolder(t);
+    for (const [length, isInside] of [
+      [100, true],
+      [101, false],
+    ] as const) {
+      const long = join(base, 'x'.repeat(length - `${base}//engine-01234567.sock`.length));
+      const { launch } = await start({ model: 'small' }, { state: long });
+      t.equal(launch?.socket.startsWith(long), isInside, String(launch?.socket.length));
+    }
+  });
 });
 
 t.test('a library whose manifest is damaged counts as not installed', async (t) => {
