@@ -1,5 +1,6 @@
 import {
   chmod,
+  chown,
   link,
   mkdir,
   readdir,
@@ -18,13 +19,15 @@ import fc from 'fast-check';
 import t from 'tap';
 import { createBuiltinServer } from '../../daemon/tools/builtin/builtinServer.ts';
 import { builtinTools } from '../../daemon/tools/builtin/builtinTools.ts';
+import { createEditorStore } from '../../daemon/tools/builtin/editorStore.ts';
 import { createFileDiff } from '../../daemon/tools/builtin/fileDiff.ts';
-import { diskStore } from '../../daemon/tools/builtin/fileStore.ts';
+import { diskStore, type FileStore, type StoredText } from '../../daemon/tools/builtin/fileStore.ts';
 import { decodeText, encodeText } from '../../daemon/tools/builtin/fileText.ts';
 import { readLines } from '../../daemon/tools/builtin/readLines.ts';
 import { applyEdits, type TextEdit } from '../../daemon/tools/builtin/textEdits.ts';
 import { openWorkspace } from '../../daemon/tools/builtin/workspace.ts';
 import { listToolsRequest, type ToolDecision } from '../../protocol/messages/tools.ts';
+import { golden, withoutProse } from '../support/golden.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { answersOf, offeredTo, startWithTools, type ToolOptions } from '../support/toolDaemon.ts';
 import { poll } from '../support/waiting.ts';
@@ -77,6 +80,14 @@ t.test('edits change what they name, and keep line ends', async (t) => {
       want: 'x\na\nb\ny\r\nc\r\nz\nd',
     },
     { name: 'the first line of a file', text: 'a\r\nb\n', edits: [edit('a', 'x\na')], want: 'x\r\na\r\nb\n' },
+    {
+      name: 'line ends that old and new have in common',
+      text: 'a\r\nb\nc',
+      edits: [edit('a\nb\nc', 'x\n\nb\nc')],
+      want: 'x\r\n\r\nb\nc',
+    },
+    { name: 'a letter fewer of the same', text: 'aa', edits: [edit('aa', 'a')], want: 'a' },
+    { name: 'and one more', text: 'aa', edits: [edit('aa', 'aaa')], want: 'aaa' },
     { name: 'the second line end', text: '\n\r\nb', edits: [edit('b', 'b\nc')], want: '\n\r\nb\r\nc' },
     { name: 'characters beyond the BMP', text: '😀 and 😁', edits: [edit('😁', '😂')], want: '😀 and 😂' },
   ];
@@ -276,14 +287,59 @@ t.test('lines are read within bounds, and what is left out is said', async (t) =
 t.test('a difference is found for any texts, also for those that are too different to compare', async (t) => {
   const diff = (before: string, after: string) =>
     createFileDiff({ path: '/a', name: 'a', before, after }).unified;
-  t.equal(diff('a\nb\nc\n', 'a\nB\nc\n'), '@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n');
-  t.match(diff('a', 'a\n'), /-a\n\\ No newline at end of file\n\+a\n/);
-  t.equal(createFileDiff({ path: '/a', name: 'a', after: 'x\n' }).unified, '@@ -0,0 +1,1 @@\n+x\n');
-  const lines = (mark: string) =>
-    Array.from({ length: 40_000 }, (_, index) => `${mark}${index * 7}`).join('\n');
-  const long = diff(`same\n${lines('a')}\nend\n`, `same\n${lines('b')}\nend\n`);
-  t.match(long, /^@@ -1,40002 \+1,40002 @@\n same\n-a0\n/);
-  t.equal(long.split('\n').filter((line) => line.startsWith('+b')).length, 40_000);
+  const ten = (fourth: string) => `1\n2\n3\n${fourth}5\n6\n7\n8\n9\n10\n`;
+  for (const [before, after, want] of [
+    ['a\nb\nc\n', 'a\nB\nc\n', '@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n'],
+    ['a', 'a\n', '@@ -1,1 +1,1 @@\n-a\n\\ No newline at end of file\n+a\n'],
+    ['a\n', '', '@@ -1,1 +0,0 @@\n-a\n'],
+    ['', '', ''],
+    [ten('4\n'), ten(''), '@@ -1,7 +1,6 @@\n 1\n 2\n 3\n-4\n 5\n 6\n 7\n'],
+  ] as const)
+    t.equal(diff(before, after), want);
+  t.strictSame(createFileDiff({ path: '/a', name: 'b', after: 'x\n' }), {
+    ...{ path: '/a', name: 'b', after: 'x\n', unified: '@@ -0,0 +1,1 @@\n+x\n' },
+  });
+  t.equal(createFileDiff({ path: '/a', name: 'a', before: 'x', after: '' }).before, 'x');
+
+  const many = (mark: string, count = 40_000) => Array.from({ length: count }, (_, at) => `${mark}${at * 7}`);
+  const [old, wanted] = [many('a'), many('b', 40_001)];
+  const removed = old.map((line) => `-${line}`);
+  const added = wanted.map((line) => `+${line}`);
+  const noEnd = '\\ No newline at end of file';
+  for (const { name, before, after, want } of [
+    {
+      name: 'three lines around it are shown',
+      before: ['1', '2', '3', '4', ...old, '5', '6', '7', '8', '9', ''],
+      after: ['1', '2', '3', '4', ...wanted, '5', '6', '7', '8', '9', ''],
+      want: ['@@ -2,40006 +2,40007 @@', ' 2', ' 3', ' 4', ...removed, ...added, ' 5', ' 6', ' 7', ''],
+    },
+    {
+      name: 'fewer, where there are no more',
+      before: ['1', ...old, '9'],
+      after: ['1', ...wanted, '9'],
+      want: ['@@ -1,40002 +1,40003 @@', ' 1', ...removed, ...added, ' 9', noEnd, ''],
+    },
+    {
+      name: 'none',
+      before: [...old, ''],
+      after: wanted,
+      want: ['@@ -1,40000 +1,40001 @@', ...removed, ...added, noEnd, ''],
+    },
+    {
+      name: 'what is put between two lines that are the same',
+      before: ['same', ...old, ''],
+      after: ['same', ...wanted, 'same', ...old, ''],
+      want: [
+        '@@ -1,4 +1,40006 @@',
+        ' same',
+        ...added,
+        '+same',
+        ...old.slice(0, 3).map((line) => ` ${line}`),
+        '',
+      ],
+    },
+  ])
+    t.ok(diff(before.join('\n'), after.join('\n')) === want.join('\n'), name);
 });
 
 t.test('a path stays in the workspace', async (t) => {
@@ -304,24 +360,27 @@ t.test('a path stays in the workspace', async (t) => {
   await symlink('.env', join(root, 'harmless'));
   await symlink('.git', join(root, 'tree'));
   await symlink('nowhere', join(root, 'dangling'));
+  await symlink('a.txt', join(root, 'plain.env'));
+  await symlink('sub', join(root, '.fleet'));
+  await symlink(root, join(top, '.cursor'));
   const open = (folders: readonly string[]) =>
     openWorkspace({
       folders,
       homes: [join(top, 'home', 'ada')],
       platform: process.platform,
       findPrivacy: async (path) =>
-        /\.env$/.test(await realpath(path).catch(() => path)) || path.endsWith('.env')
-          ? 'secret'
-          : path.includes('private')
-            ? 'excluded'
-            : undefined,
+        path.endsWith('.env') ? 'secret' : path.includes('private') ? 'excluded' : undefined,
     });
   const workspace = await open([root]);
-  t.match(await workspace.find('a.txt'), { path: join(root, 'a.txt'), name: 'a.txt', isThere: true });
-  t.match(await workspace.find('a-link'), { path: join(root, 'a.txt') });
-  t.match(await workspace.find(join(root, 'sub', '..', 'a.txt')), { name: 'a.txt' });
-  t.match(await workspace.find('new/deep/b.txt'), { name: 'new/deep/b.txt', isThere: false });
-  t.match(await workspace.find('..c.txt'), { name: '..c.txt' });
+  for (const [path, name, isThere] of [
+    ['a.txt', 'a.txt', true],
+    ['a-link', 'a.txt', true],
+    [join(root, 'sub', '..', 'a.txt'), 'a.txt', true],
+    [join(top, '.cursor', 'a.txt'), 'a.txt', true],
+    ['new/deep/b.txt', 'new/deep/b.txt', false],
+    ['..c.txt', '..c.txt', false],
+  ] as const)
+    t.strictSame(await workspace.find(path), { path: join(root, name), name, isThere }, path);
   const refused: readonly (readonly [string, RegExp])[] = [
     ['../outside.txt', /outside of the workspace/],
     ['../workshop/b.txt', /outside of the workspace/],
@@ -336,10 +395,12 @@ t.test('a path stays in the workspace', async (t) => {
     ['dangling', /a link to a file that does not exist/],
     ['', /not the path of a file/],
     ['a\0b', /not the path of a file/],
-    ['x'.repeat(5_000), /not the path of a file/],
+    ['x'.repeat(4_097), /not the path of a file/],
+    ['x'.repeat(4_096), /cannot be reached \(ENAMETOOLONG\)/],
     ['x'.repeat(300), /cannot be reached \(ENAMETOOLONG\)/],
     ['.env', /may hold a secret/],
     ['harmless', /may hold a secret/],
+    ['plain.env', /may hold a secret/],
     ['private/x.txt', /the user excluded it/],
     ['.git/config', /nothing in \.git is/],
     ['.git/hooks/new', /nothing in \.git is/],
@@ -350,24 +411,44 @@ t.test('a path stays in the workspace', async (t) => {
     ['sub/.vscode/tasks.json', /nothing in \.vscode is/],
     ['.runner/config.json', /nothing in \.runner is/],
     ['.idea/x', /nothing in \.idea is/],
+    ['.fleet/settings.json', /nothing in \.fleet is/],
   ];
   for (const [path, message] of refused) await t.rejects(workspace.find(path), { message }, path);
 
   const two = await open([root, join(top, 'workshop')]);
+  t.strictSame(two.folders, [root, join(top, 'workshop')]);
   t.match(await two.find('b.txt'), { path: join(top, 'workshop', 'b.txt') }, 'the folder that has it');
   t.match(await two.find(join(top, 'workshop', 'b.txt')), { name: 'b.txt' });
+  t.match(await two.find('none.txt'), { path: join(root, 'none.txt') }, 'or else the first one');
+  await t.rejects(two.find('/etc/passwd'), {
+    message: `/etc/passwd is outside of the workspace. Only files in ${root} and ${join(top, 'workshop')} are read and changed here.`,
+  });
   await mkdir(join(top, 'home', 'ada', 'project'), { recursive: true });
-  for (const folder of [
-    top,
-    join(top, 'home'),
-    join(top, 'home', 'ada'),
-    '/',
-    join(root, '.git'),
-    join(top, 'no'),
-  ])
-    await t.rejects(open([folder]), { name: 'FileProblemError' }, folder);
-  t.ok(await open([join(top, 'home', 'ada', 'project')]));
+  await symlink(join(top, 'home', 'ada'), join(top, 'me'));
+  const home = join(top, 'home', 'ada');
+  const more = (folder: string) =>
+    `work in ${folder}: it holds more than a project. Start Runner in the folder`;
+  for (const [folder, message] of [
+    [top, more(top)],
+    [join(top, 'home'), more(join(top, 'home'))],
+    [home, `work in ${home}: it is your home folder. Start Runner in the folder of a project.`],
+    [join(top, 'me'), `work in ${home}: it is your home folder.`],
+    ['/', more('/')],
+    [join(root, '.git'), 'The built-in tools do not work in .git. Start Runner in the folder of a project.'],
+    [join(top, 'no'), `The folder ${join(top, 'no')} of the workspace does not exist.`],
+  ] as const)
+    await t.rejects(open([folder]), { name: 'FileProblemError', message }, folder);
+  t.strictSame((await open([home, root, '/'])).folders, [root], 'the others are used');
+  t.ok(await open([join(home, 'project')]));
   await t.rejects(open([]), { message: /need a folder/ });
+  const atLink = {
+    homes: [join(top, 'me'), join(top, 'nobody')],
+    folders: [home],
+    platform: process.platform,
+  };
+  await t.rejects(openWorkspace({ ...atLink, findPrivacy: async () => undefined }), {
+    message: /it is your home folder/,
+  });
 
   await writeFiles(root, { 'a:b.txt': '', 'c:x': '' });
   const onWindows = await openWorkspace({
@@ -398,7 +479,137 @@ t.test('a text is written whole where none was, or not at all', async (t) => {
   t.equal(await readFile(join(folder, 'there.txt'), 'utf8'), 'of another program');
   const long = 'x'.repeat(256);
   await t.rejects(write(long), { message: new RegExp(`^${long} was not written: ENAMETOOLONG`) });
-  t.strictSame((await readdir(folder)).sort(), ['deep', 'there.txt'], 'nothing is left beside them');
+  await write('x'.repeat(255));
+  await symlink('deep', join(folder, 'link'));
+  await t.rejects(write('link/other.txt'), {
+    message: /^The folder of link\/other\.txt was moved meanwhile/,
+  });
+  await t.rejects(write('there.txt/new.txt'), { message: /^there\.txt\/new\.txt was not written: / });
+  await symlink('nowhere', join(folder, 'dangling'));
+  await t.rejects(write('dangling'), { message: /^dangling has changed since/ });
+  const stopped = AbortSignal.abort(new DOMException('It is late.', 'AbortError'));
+  const at = (name: string) => ({ path: join(folder, name), name, isThere: true });
+  const there = await diskStore.read(at('there.txt'), signal);
+  for (const [name, before] of [
+    ['late.txt', undefined],
+    ['there.txt', there],
+  ] as const)
+    await t.rejects(diskStore.write(at(name), { before, text: 'new' }, stopped), {
+      ...{ name: 'AbortError', message: 'It is late.' },
+    });
+  t.equal(await readFile(join(folder, 'there.txt'), 'utf8'), 'of another program');
+  t.strictSame(
+    (await readdir(folder)).sort(),
+    ['dangling', 'deep', 'link', 'there.txt', 'x'.repeat(255)],
+    'nothing is left beside them',
+  );
+  await diskStore.write(at('there.txt'), { before: there, text: 'new' }, signal);
+  t.equal(await readFile(join(folder, 'there.txt'), 'utf8'), 'new');
+  t.equal((await stat(join(folder, 'deep', 'new.txt'))).mode & 0o777, 0o666 & ~process.umask());
+});
+
+t.test('a file is read as far as it is a text of the workspace', async (t) => {
+  const most = 16 * 1024 * 1024;
+  const folder = await realpath(
+    await temporaryFolder(t, {
+      'marked.txt': '\ufeffa\r\n',
+      'most.txt': Buffer.alloc(most, 'a'),
+      'more.txt': Buffer.alloc(most + 1, 'a'),
+      'sub/x.txt': 'x',
+    }),
+  );
+  await symlink('sub', join(folder, 'folder-link'));
+  await symlink('marked.txt', join(folder, 'link.txt'));
+  const { signal } = new AbortController();
+  const read = (name: string) => diskStore.read({ path: join(folder, name), name, isThere: true }, signal);
+  const bytes = Buffer.from('\ufeffa\r\n');
+  t.strictSame(await read('marked.txt'), { text: 'a\r\n', hasMark: true, bytes });
+  t.equal((await read('most.txt')).text.length, most);
+  for (const [name, message] of [
+    ['more.txt', 'more.txt cannot be read: it has more than 16 MB.'],
+    ['none.txt', 'none.txt cannot be read: there is no such file.'],
+    ['sub', 'sub cannot be read: it is not a regular file.'],
+    ['link.txt', 'link.txt cannot be read: it is a link.'],
+    ['folder-link/x.txt', 'The file was moved while it was opened. Try again.'],
+  ] as const)
+    await t.rejects(read(name), { name: 'FileProblemError', message }, name);
+});
+
+t.test('an editor that has files is read from and written to, as far as it can', async (t) => {
+  const folder = await realpath(
+    await temporaryFolder(t, {
+      'a.txt': 'a\r\nb\r\n',
+      'marked.txt': '\ufeffa\n',
+      'image.png': new Uint8Array([0]),
+    }),
+  );
+  const { signal } = new AbortController();
+  const fileOf = (name: string) => ({ path: join(folder, name), name, isThere: true });
+  const onDisk = (name: string) => readFile(join(folder, name), 'utf8');
+  let shown: string | Error = '';
+  const written: unknown[] = [];
+  const read = async (path: string) => {
+    if (shown instanceof Error) throw shown;
+    return shown === '' ? readFile(path, 'utf8') : shown;
+  };
+  const write = async (path: string, text: string) => {
+    if (shown instanceof Error) throw shown;
+    written.push([path, text]);
+  };
+  const [none, reader, writer, both] = [undefined, { read }, { write }, { read, write }].map((editor) =>
+    createEditorStore(() => editor, diskStore),
+  ) as [FileStore, FileStore, FileStore, FileStore];
+
+  const a = await diskStore.read(fileOf('a.txt'), signal);
+  for (const store of [none, reader, writer, both])
+    t.strictSame(await store.read(fileOf('a.txt'), signal), a);
+  shown = 'a\nb\n';
+  t.strictSame(await reader.read(fileOf('a.txt'), signal), a, 'line ends are those of the disk');
+  shown = '\ufeffa\nc\n';
+  const typed = { ...a, text: 'a\nc\n' };
+  t.strictSame(await both.read(fileOf('a.txt'), signal), typed, 'what was typed, and what is on the disk');
+  t.strictSame(await writer.read(fileOf('a.txt'), signal), a);
+  await t.rejects(both.read(fileOf('image.png'), signal), { message: /binary/ });
+
+  const change = (store: FileStore, before: StoredText | undefined, name = 'a.txt', by = signal) =>
+    store.write(fileOf(name), { before, text: 'new\n' }, by);
+  const unsaved =
+    'a.txt has unsaved changes in the editor, so it was not changed. Ask the user to save it first.';
+  await t.rejects(change(reader, typed), { message: unsaved });
+  await t.rejects(change(reader, a), { message: /^a\.txt has changed since the edit was made/ });
+  await t.rejects(change(both, a), { message: /^a\.txt has changed since/ }, 'the user has typed since');
+  await t.rejects(
+    change(both, { ...typed, bytes: Buffer.from('other') }),
+    { message: /^a\.txt has changed since/ },
+    'the disk has other text than before',
+  );
+  await t.rejects(change(both, typed, 'a.txt', AbortSignal.abort(new Error('It is late.'))), {
+    message: 'It is late.',
+  });
+  t.strictSame([written, await onDisk('a.txt')], [[], 'a\r\nb\r\n']);
+  await change(both, typed);
+  shown = '';
+  await change(both, await both.read(fileOf('marked.txt'), signal), 'marked.txt');
+  await change(writer, undefined, 'c.txt');
+  t.strictSame(written, [
+    [join(folder, 'a.txt'), 'new\n'],
+    [join(folder, 'marked.txt'), '\ufeffnew\n'],
+    [join(folder, 'c.txt'), 'new\n'],
+  ]);
+  await change(reader, a);
+  await change(none, undefined, 'd.txt');
+  t.strictSame([await onDisk('a.txt'), await onDisk('d.txt')], ['new\n', 'new\n']);
+
+  shown = new Error('No such file.');
+  const refused = { name: 'FileProblemError', message: 'The editor refused a.txt: No such file.' };
+  await t.rejects(reader.read(fileOf('a.txt'), signal), refused);
+  await t.rejects(change(writer, undefined), refused);
+  const stop = new AbortController();
+  const slow = createEditorStore(
+    () => ({ read: () => new Promise(() => stop.abort(new Error('Stop.'))) }),
+    diskStore,
+  );
+  await t.rejects(slow.read(fileOf('a.txt'), stop.signal), { message: 'Stop.' });
 });
 
 t.test('the tools say what paths are relative to', (t) => {
@@ -413,28 +624,53 @@ t.test('the tools say what paths are relative to', (t) => {
       ['read_file', want],
       ['edit_file', want],
     ]);
-  t.equal(builtinTools(['/w'], false).length, 1);
+  const tools = builtinTools(['/w/one'], true);
+  const described = tools.map(({ fingerprint: _, ...tool }) => withoutProse(tool));
+  const { actual, accepted } = golden('builtinTools.json', described);
+  t.equal(actual, accepted);
+  t.strictSame(builtinTools(['/w/one'], false), tools.slice(0, 1));
+  const prints = [...tools, ...builtinTools(['/w/two'], true)].map(({ fingerprint }) => fingerprint);
+  t.equal(new Set(prints).size, 4, 'an approval is for one tool in one project');
   t.end();
 });
 
-t.test('the tools are called as those of any server', async (t) => {
-  const folder = await realpath(await temporaryFolder(t, { 'a.txt': 'a\n' }));
-  const unsaved = join(folder, 'new.txt');
+/** The tools of these folders, without a daemon around them. */
+function serverOf(folders: readonly string[], more: Partial<Parameters<typeof createBuiltinServer>[0]> = {}) {
   const server = createBuiltinServer({
-    entry: { name: 'builtin', kind: 'builtin', folders: [folder] },
+    entry: { name: 'builtin', kind: 'builtin', folders },
     store: diskStore,
     env: {},
     platform: process.platform,
     findPrivacy: async () => undefined,
+    openDocuments: () => [],
+    showsDiffs: () => true,
+    ...more,
+  });
+  const requestOf = (name: string, given: Record<string, unknown>) => ({
+    ...{ name, arguments: given, inputSchema: {} },
+  });
+  const never = new AbortController().signal;
+  return {
+    state: () => server.state(never),
+    call: (name: string, given: Record<string, unknown>, signal = never) =>
+      server.call(requestOf(name, given), { signal }),
+    prepare: async (name: string, given: Record<string, unknown>, signal = never) => {
+      const prepared = await server.prepare?.(requestOf(name, given), signal);
+      if (!prepared) throw new Error('It prepares every call.');
+      return prepared;
+    },
+  };
+}
+
+t.test('the tools are called as those of any server', async (t) => {
+  const folder = await realpath(await temporaryFolder(t, { 'a.txt': 'a\n' }));
+  const unsaved = join(folder, 'new.txt');
+  const { call } = serverOf([folder], {
     openDocuments: () => [
       { uri: 'untitled:a.txt', getText: () => 'other' },
       { uri: pathToFileURL(unsaved).href, getText: () => 'typed' },
     ],
-    showsDiffs: () => true,
   });
-  const { signal } = new AbortController();
-  const call = (name: string, given: Record<string, unknown>) =>
-    server.call({ name, arguments: given, inputSchema: {} }, { signal });
   t.match(await call('read_file', { path: 'a.txt' }), { content: 'a', isError: false });
   t.match(await call('edit_file', { path: 'a.txt', edits: [edit('a', 'b')] }), {
     content: 'Changed a.txt (+1 -1 lines).',
@@ -456,7 +692,107 @@ t.test('the tools are called as those of any server', async (t) => {
     { content: /^new\.txt has unsaved changes in the editor/, isError: true },
     'a document that was never saved',
   );
-  await t.rejects(call('read_file', { path: 5 }), 'an argument of another type');
+  const many = Array.from({ length: 101 }, () => edit('none', 'a'));
+  for (const [name, given] of [
+    ['read_file', { path: 5 }],
+    ['read_file', { path: 'a.txt', from: 0 }],
+    ['read_file', { path: 'a.txt', to: 0.5 }],
+    ['edit_file', { path: 'a.txt', edits: [] }],
+    ['edit_file', { path: 'a.txt', edits: many }],
+  ] as const)
+    await t.rejects(call(name, given), { name: '$ZodError' }, JSON.stringify(given).slice(0, 80));
+  t.match(await call('edit_file', { path: 'a.txt', edits: many.slice(1) }), {
+    content: /^"old" of edit 1 does not occur/,
+  });
+  t.match(await call('read_file', { path: 'a.txt', from: 1, to: 1 }), { content: 'c' });
+});
+
+t.test('texts of up to a million characters are edited', async (t) => {
+  const most = 1024 * 1024;
+  const folder = await realpath(
+    await temporaryFolder(t, {
+      'most.txt': 'a'.repeat(most - 1).concat('b'),
+      'more.txt': 'a'.repeat(most + 1),
+    }),
+  );
+  const { call } = serverOf([folder]);
+  const change = async (path: string, old: string, wanted: string) =>
+    (await call('edit_file', { path, edits: [edit(old, wanted)] })).content;
+  const tooLong = (name: string) => `${name} is longer than a million characters, which are not edited here.`;
+  t.equal(await change('most.txt', 'b', 'c'), 'Changed most.txt (+1 -1 lines).');
+  t.equal(await change('most.txt', 'c', 'cd'), tooLong('most.txt'));
+  t.equal(await change('more.txt', 'a'.repeat(most + 1), 'b'), tooLong('more.txt'));
+  t.equal(await change('long.txt', '', 'x'.repeat(most)), 'Created long.txt (+1 -0 lines).');
+  t.equal(await change('longer.txt', '', 'x'.repeat(most + 1)), tooLong('longer.txt'));
+  const none = 'There is no file none.txt. To make it, give one edit with an empty "old" and the whole text';
+  t.match(await change('none.txt', 'a', 'b'), none);
+  t.match(await call('edit_file', { path: 'none.txt', edits: [edit('', 'a'), edit('a', 'b')] }), {
+    content: none,
+  });
+  t.equal(await change('lines.txt', '', 'a\r\nb\n'), 'Created lines.txt (+2 -0 lines).');
+  t.equal(await readFile(join(folder, 'lines.txt'), 'utf8'), 'a\r\nb\n', 'as it was given');
+});
+
+t.test('an edit waits for its turn at the file, and sees what came before it', async (t) => {
+  const folder = await realpath(await temporaryFolder(t, { 'a.txt': 'a\n' }));
+  let typed: string | undefined;
+  const { prepare, call } = serverOf([folder], {
+    openDocuments: () =>
+      typed === undefined
+        ? []
+        : [{ uri: pathToFileURL(join(folder, 'link.txt')).href, getText: () => typed ?? '' }],
+  });
+  await symlink('a.txt', join(folder, 'link.txt'));
+  const text = () => readFile(join(folder, 'a.txt'), 'utf8');
+  const { signal } = new AbortController();
+
+  const creation = await prepare('edit_file', { path: 'new.txt', edits: [edit('', 'one\n')] });
+  t.strictSame(creation.diff, {
+    ...{ path: join(folder, 'new.txt'), name: 'new.txt', after: 'one\n', unified: '@@ -0,0 +1,1 @@\n+one\n' },
+  });
+  const waiting = prepare('edit_file', { path: 'new.txt', edits: [edit('one', 'two')] });
+  t.strictSame(await creation.call(signal), { content: 'Created new.txt (+1 -0 lines).', isError: false });
+  const second = await waiting;
+  t.equal(second.diff?.before, 'one\n');
+  second.end();
+
+  const first = await prepare('edit_file', { path: 'a.txt', edits: [edit('a', 'b')] });
+  const gone = new AbortController();
+  const leaving = prepare('edit_file', { path: 'a.txt', edits: [edit('a', 'c')] }, gone.signal);
+  gone.abort(new Error('Nobody waits.'));
+  await t.rejects(leaving, { message: 'Nobody waits.' });
+  typed = 'typed meanwhile';
+  t.match(await first.call(signal), { content: /^a\.txt has unsaved changes in the editor/, isError: true });
+  typed = undefined;
+  const stopped = new AbortController();
+  const late = await prepare('edit_file', { path: 'a.txt', edits: [edit('a', 'd')] }, stopped.signal);
+  stopped.abort(new Error('It is late.'));
+  await t.rejects(late.call(stopped.signal), { message: 'It is late.' });
+  t.equal(await text(), 'a\n');
+  t.match(await call('edit_file', { path: 'a.txt', edits: [edit('a', 'e')] }), { isError: false });
+  typed = 'e\r\n';
+  t.match(await call('read_file', { path: 'a.txt' }), { content: 'e' }, 'line ends are no change');
+  typed = 'f';
+  t.strictSame(await call('read_file', { path: 'a.txt' }), {
+    content: 'e\n[The editor has unsaved changes of this file. This is what is on the disk.]',
+    isError: false,
+  });
+});
+
+t.test('the folder of a project may come later, and is not that of a user', async (t) => {
+  const top = await realpath(await temporaryFolder(t));
+  const folder = join(top, 'project');
+  const { state } = serverOf([folder]);
+  t.match(await state(), {
+    state: 'failed',
+    message: /^The folder .*project of the workspace does not exist\.$/,
+  });
+  await mkdir(folder);
+  t.match(await state(), { state: 'ready', tools: [{ name: 'read_file' }, { name: 'edit_file' }] });
+  for (const env of [{ HOME: folder }, { USERPROFILE: folder }, { HOME: '/none', USERPROFILE: folder }])
+    t.match(await serverOf([folder], { env }).state(), {
+      ...{ state: 'failed', tools: [], message: /it is your home folder/ },
+    });
 });
 
 /** A daemon whose model may use the built-in tools in a folder with these files. */
@@ -652,10 +988,14 @@ t.test('a file keeps its mode, its mark, its line ends and its links', async (t)
     { decide: () => 'once' },
   );
   await chmod(join(folder, 'run.sh'), 0o755);
+  // Only an administrator can give a file away.
+  if (process.getuid?.() === 0) await chown(join(folder, 'run.sh'), 1234, 1234);
+  const owner = await stat(join(folder, 'run.sh'));
   await symlink('target.txt', join(folder, 'link.txt'));
   await link(join(folder, 'hard.txt'), join(folder, 'twin.txt'));
   await call('edit_file', { path: 'run.sh', edits: [edit('echo a', 'echo b')] });
-  t.equal((await stat(join(folder, 'run.sh'))).mode & 0o777, 0o755);
+  const { mode, uid, gid } = await stat(join(folder, 'run.sh'));
+  t.strictSame([mode & 0o777, uid, gid], [0o755, owner.uid, owner.gid]);
   await call('edit_file', { path: 'win.txt', edits: [edit('a\nb', 'a\nc\nd')] });
   t.equal(await read('win.txt'), '\ufeffa\r\nc\r\nd');
   t.equal(

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import {
   chmod,
@@ -13,14 +14,23 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
+import { availableParallelism, totalmem } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { createProcessGroups } from '../../daemon/base/processGroups.ts';
+import { reasonOf, runChild } from '../../daemon/engine/childProgram.ts';
 import { createEngine } from '../../daemon/engine/engine.ts';
-import { readRunning, writeLast, writeRunning } from '../../daemon/engine/engineFile.ts';
+import {
+  type RunningEngine,
+  readLast,
+  readRunning,
+  writeLast,
+  writeRunning,
+} from '../../daemon/engine/engineFile.ts';
 import { reportGrowth } from '../../daemon/engine/growth.ts';
+import { hold } from '../../daemon/engine/holder.ts';
 import { describeLibrary, installedVersion, installLibrary } from '../../daemon/engine/library.ts';
 import { lockFor } from '../../daemon/engine/lockFile.ts';
 import { findModels } from '../../daemon/engine/models.ts';
@@ -30,8 +40,10 @@ import { findPrograms } from '../../daemon/engine/programs.ts';
 import { describeSample, samplePath } from '../../daemon/engine/sample.ts';
 import { createStartedRunner } from '../../daemon/engine/startedRunner.ts';
 import { type StartContext, startProcess } from '../../daemon/engine/starting.ts';
-import { commandOf } from '../../daemon/engine/supervisor/launch.ts';
+import { takeHolders } from '../../daemon/engine/supervisor/holders.ts';
+import { commandOf, type Launch } from '../../daemon/engine/supervisor/launch.ts';
 import { CannotStartError, startRun } from '../../daemon/engine/supervisor/run.ts';
+import { type SupervisorState, supervise } from '../../daemon/engine/supervisor/supervise.ts';
 import { waysTo } from '../../daemon/engine/ways.ts';
 import { unpackEntry } from '../../daemon/engine/wheelEntry.ts';
 import type { WorkState } from '../../daemon/rpc/workDoneProgress.ts';
@@ -107,6 +119,50 @@ t.test('the library is fetched by npm without running any script, from a lock fi
     ...['--cache', join(folder, 'new/cache'), 'package-lock.json', 'package.json'],
   ]);
   t.equal(await installedVersion(folders.home), undefined);
+});
+
+t.test('a program says what it has to say, or why it failed', async (t) => {
+  const folder = await temporaryFolder(t);
+  const groups = createProcessGroups({ platform, env: process.env });
+  t.teardown(groups.close);
+  const run = (script: string, signal = new AbortController().signal) => {
+    const env = { PATH: process.env['PATH'], WORD: 'hi' };
+    return runChild('/bin/sh', ['-c', script], { cwd: folder, env, platform, groups, signal });
+  };
+  t.equal(await run('echo "$WORD"; pwd -P; echo no >&2'), `hi\n${await realpath(folder)}\n`);
+  t.equal(await run(`printf '%020000d' 1`), `${'0'.repeat(15_999)}1`, 'the end of a long one');
+  for (const [said, want] of [
+    [
+      'npm error code E404\nnpm error errno 1\nnpm error 404 Not Found\nnpm error A log is there',
+      '404 Not Found',
+    ],
+    ['WARNING: old\nERROR: No matching distribution\nERROR: another', 'No matching distribution'],
+    ['file:///x.mjs:1\n\nTypeError: x is no function\n    at y\n\nNode.js v1', 'x is no function'],
+    [
+      'node: symbol lookup error: libm.so: undefined symbol',
+      'symbol lookup error: libm.so: undefined symbol',
+    ],
+    ['first\n \u001b[31mlast\u001b[0m \n\n', 'last'],
+    ['x'.repeat(301), 'x'.repeat(300)],
+    ['', 'It ended with exit code 3.'],
+  ] as const) {
+    await writeFiles(folder, { said });
+    await t.rejects(run('cat said >&2; exit 3'), { message: new RegExp(`^${want}$`) }, want);
+  }
+  await t.rejects(run('kill -KILL $$'), { message: 'It ended with exit code null.' });
+  const options = { cwd: folder, env: {}, platform, groups, signal: new AbortController().signal };
+  await t.rejects(runChild('/no/such/program', [], options), { code: 'ENOENT' });
+  await t.rejects(run('echo ran > ran', AbortSignal.abort(new Error('It is late.'))), {
+    message: 'It is late.',
+  });
+  t.strictSame(await readdir(folder), ['said'], 'it was not started');
+  for (const [text, want] of [
+    ['It broke', 'It broke.'],
+    ['It broke.', 'It broke.'],
+    ['Is it there?', 'Is it there?'],
+    ['No!', 'No!'],
+  ] as const)
+    t.equal(reasonOf(new Error(text)), want);
 });
 
 /** In bytes; the small model. */
@@ -423,6 +479,213 @@ t.test('what is started, if not everything is said', async (t) => {
   );
 });
 
+/** Takes what it is to launch, and says that it runs, or what the name of the model wants. */
+const supervisorStandIn = `
+const { writeFileSync } = require('node:fs');
+require('node:readline').createInterface({ input: process.stdin }).once('line', (line) => {
+  const { folder, socket, asked } = JSON.parse(line);
+  if (asked.alias === 'gone') process.exit(1);
+  writeFileSync(folder + '/launch.json', line);
+  const ready = { state: 'ready', pid: process.pid, url: 'http://127.0.0.1:1' };
+  const states = {
+    damaged: [{ state: 'failed', message: 'It is damaged.' }],
+    endless: [{ state: 'starting' }],
+  }[asked.alias] ?? [{ state: 'starting' }, { state: 'starting', percent: 0 }, { state: 'starting', percent: 50 }, ready];
+  const server = require('node:net').createServer((holder) => {
+    for (const state of states) holder.write(JSON.stringify(state) + '\\n');
+    holder.resume().on('error', () => undefined).on('close', () => process.exit());
+  });
+  server.listen(socket, () => process.stdout.write('listening\\n'));
+});
+`;
+
+t.test('what is started is what was asked for, and the last one otherwise', async (t) => {
+  const home = await temporaryFolder(t, {
+    'node_modules/node-llama-cpp/package.json': '{"version":"1.2.3"}',
+    'supervisor.cjs': supervisorStandIn,
+  });
+  const files = {
+    'small.gguf': 'GGUF!',
+    'damaged.gguf': 'GGUF',
+    'endless.gguf': 'GGUF',
+    'gone.gguf': 'GGUF',
+  };
+  await writeFiles(home, files);
+  const models = Object.keys(files).map((file) => ({
+    ...{
+      name: basename(file, '.gguf'),
+      path: join(home, file),
+      size: 5,
+      fits: true,
+      source: 'path' as const,
+    },
+  }));
+  const small = { product: 'runner-engine', model: join(home, 'small.gguf'), alias: 'small' } as const;
+  const llama = { product: 'llama.cpp', path: '/bin/llama-server', version: '1' } as const;
+  const ollama = { product: 'ollama', path: '/bin/ollama', version: '1' } as const;
+  const open = await temporaryFolder(t);
+  /** Starts it in a state folder of its own, or in this one. */
+  const start = async (
+    params: EngineStartParams,
+    {
+      last,
+      running,
+      signal = new AbortController().signal,
+      state = '',
+    }: {
+      readonly last?: Parameters<typeof writeLast>[1];
+      readonly running?: RunningEngine;
+      readonly signal?: AbortSignal;
+      readonly state?: string;
+    } = {},
+  ) => {
+    const folder = state || (await temporaryFolder(t));
+    if (last) await writeLast(folder, last);
+    const said: WorkState[] = [];
+    let stops = 0;
+    const asked: (string | undefined)[] = [];
+    const started = await startProcess(params, {
+      ...{
+        state: folder,
+        home,
+        programs: { engine: '/engine.cjs', supervisor: join(home, 'supervisor.cjs') },
+      },
+      ...{ keepAlive: () => 5, runtime: async () => '/bin/node', signal },
+      report: (report) => void said.push(report),
+      stop: async () => void (stops += 1),
+      found: {
+        programs: async () => [ollama, llama],
+        models: async (path) => {
+          asked.push(path);
+          return { models };
+        },
+        running,
+      },
+    });
+    t.teardown(() => started?.holder.close());
+    const launch: Launch | undefined = JSON.parse(
+      await readFile(join(folder, 'launch.json'), 'utf8').catch(() => 'null'),
+    );
+    if (launch) t.strictSame(await readLast(folder), { ...launch.asked, socket: launch.socket });
+    return { folder, started, launch, said, stops, asked };
+  };
+  const message = "Starting Runner's own engine with small";
+
+  await t.test('with all that it needs', async (t) => {
+    const { folder, started, launch, said, asked } = await start({ model: 'SMALL', context: 9, threads: 2 });
+    const { socket = '' } = launch ?? {};
+    t.strictSame(launch, {
+      ...{ asked: { ...small, context: 9, threads: 2 }, folder, socket },
+      ...{ program: '/engine.cjs', library: home, runtime: '/bin/node', keepAliveSeconds: 5 },
+    });
+    t.match(socket, new RegExp(`^${folder}/engine-[0-9a-f]{8}\\.sock$`));
+    t.match(started?.running, {
+      pid: Number,
+      url: 'http://127.0.0.1:1',
+      product: 'runner-engine',
+      model: 'small',
+    });
+    t.equal(started?.running.socket, socket);
+    t.strictSame(said, [
+      { message },
+      { message, completed: 0, total: 5 },
+      { message, completed: 3, total: 5 },
+    ]);
+    t.strictSame(asked, [undefined], 'by its name');
+    t.strictSame((await start({ model: join(home, 'small.gguf') })).asked, [join(home, 'small.gguf')]);
+  });
+
+  for (const [name, params, last, want] of [
+    ['the last one', {}, { ...small, context: 9, threads: 2 }, { ...small, context: 9, threads: 2 }],
+    [
+      'with another window',
+      { context: 7 },
+      { ...small, context: 9, threads: 2 },
+      { ...small, context: 7, threads: 2 },
+    ],
+    ['another model', { model: 'small' }, { ...small, context: 9, threads: 2 }, small],
+    [
+      'a last one without a name',
+      {},
+      { product: 'runner-engine', model: small.model },
+      { ...small, alias: 'small.gguf' },
+    ],
+    [
+      'another product',
+      { product: 'llama.cpp' },
+      { ...small, context: 9 },
+      { ...small, product: 'llama.cpp', context: 9 },
+    ],
+    ['Ollama', { product: 'ollama', model: 'small' }, undefined, { product: 'ollama' }],
+    ['the last product', {}, { ...small, product: 'llama.cpp' }, { ...small, product: 'llama.cpp' }],
+    ['the last product is no reason for a model', { model: 'small' }, { product: 'ollama' }, small],
+  ] as const)
+    await t.test(name, async (t) => {
+      const { launch } = await start(params, last ? { last } : {});
+      t.strictSame(launch?.asked, want);
+      const programs = { 'runner-engine': '/engine.cjs', 'llama.cpp': llama.path, ollama: ollama.path };
+      t.equal(launch?.program, programs[want.product]);
+      if (want.product !== 'runner-engine')
+        t.strictSame(Object.keys(launch ?? {}).sort(), ['asked', 'folder', 'program', 'socket']);
+    });
+
+  await t.test('what runs already is left, and anything else is stopped', async (t) => {
+    const running = { pid, url: 'http://127.0.0.1:1', product: 'runner-engine' } as const;
+    const last = { ...small, context: 9 };
+    for (const [params, isLeft] of [
+      [{}, true],
+      [{ product: 'runner-engine' }, true],
+      [{ product: 'llama.cpp' }, false],
+      [{ model: 'small', context: 9 }, true],
+      [{ context: 9 }, true],
+      [{ model: 'small' }, false],
+      [{ context: 8 }, false],
+      [{ threads: 3 }, false],
+    ] as const) {
+      const { started, stops } = await start(params, { last, running });
+      t.strictSame([started === undefined, stops], isLeft ? [true, 0] : [false, 1], JSON.stringify(params));
+    }
+    t.equal((await start({ threads: 3 }, { running: { ...running, product: 'llama.cpp' }, last })).stops, 1);
+  });
+
+  await t.test('what cannot be started says why', async (t) => {
+    const failed = (why: string) => ({
+      data: { kind: 'runner-failed' },
+      message: `Runner's own engine could not be started. ${why}`,
+    });
+    await t.rejects(start({ model: 'damaged' }), failed('It is damaged.'));
+    await t.rejects(start({ model: 'gone' }), { message: 'Its supervisor ended at once.' });
+    const leaving = new AbortController();
+    const endless = start({ model: 'endless' }, { signal: leaving.signal, state: open });
+    await poll(
+      async () => readdir(open),
+      (names) => names.includes('launch.json'),
+    );
+    leaving.abort(new Error('The user left.'));
+    await t.rejects(endless, { message: 'The user left.' });
+  });
+
+  await t.test('its socket is a new one, whose path is not too long', async (t) => {
+    const state = await temporaryFolder(t, {
+      'engine-0123abcd.sock': '',
+      'engine-0123abcd.sock.txt': '',
+      'engine.json': '',
+    });
+    await start({ model: 'small' }, { state });
+    const names = (await readdir(state)).filter((name) => !/^engine-(?!0123abcd)\w{8}\.sock$/.test(name));
+    t.strictSame(names.sort(), ['engine-0123abcd.sock.txt', 'engine.json', 'engineLast.json', 'launch.json']);
+    const base = await temporaryFolder(t);
+    for (const [length, isInside] of [
+      [100, true],
+      [101, false],
+    ] as const) {
+      const long = join(base, 'x'.repeat(length - `${base}//engine-01234567.sock`.length));
+      const { launch } = await start({ model: 'small' }, { state: long });
+      t.equal(launch?.socket.startsWith(long), isInside, String(launch?.socket.length));
+    }
+  });
+});
+
 t.test('a library whose manifest is damaged counts as not installed', async (t) => {
   for (const [manifest, want] of [
     ['{ "version": "3.21.1" }', '3.21.1'],
@@ -448,17 +711,47 @@ t.test('one file of a package is unpacked, and nothing that is not as expected',
   });
   await unpackEntry(join(folder, 'good.whl'), wanted, join(folder, 'out'));
   const refused = [
-    ['good.whl', { sha256: '0'.repeat(64) }, /SHA-256 differs/],
-    ['good.whl', { size: 100 }, /larger than it should be/],
+    ['good.whl', { sha256: '0'.repeat(64) }, /^It is not the file that was expected: its SHA-256 differs$/],
+    ['good.whl', { size: 100 }, /^It is larger than it should be$/],
     ['good.whl', { size: content.length + 1 }, /SHA-256 differs/],
-    ['good.whl', { name: 'a/c.gguf' }, /has no file a\/c\.gguf/],
-    ['cut.whl', {}, /not a zip archive/],
-    ['text.whl', {}, /not a zip archive/],
+    ['good.whl', { name: 'a/c.gguf' }, /^It has no file a\/c\.gguf$/],
+    ['cut.whl', {}, /^It is not a zip archive$/],
+    ['text.whl', {}, /^It is not a zip archive$/],
+    ['stored.whl', {}, /has no file/],
+    ['unlike.whl', {}, /has no file/],
+    ['long.whl', {}, /^It has too many files$/],
+    ['short.whl', {}, /^It is cut$/],
+    ['comment.whl', {}, /^It is not a zip archive$/],
   ] as const;
-  for (const [index, [archive, changed, problem]] of refused.entries())
+  const changed = (change: (archive: Buffer) => void) => {
+    const archive = Buffer.from(good);
+    change(archive);
+    return archive;
+  };
+  const [list, end] = [good.indexOf('PK\x01\x02'), good.length - 22];
+  const second = good.indexOf('PK\x01\x02', list + 1);
+  await writeFiles(folder, {
+    'stored.whl': changed((archive) => archive.writeUInt16LE(0, second + 10)),
+    'unlike.whl': changed((archive) => archive.writeUInt32LE(0, second)),
+    'long.whl': changed((archive) => archive.writeUInt32LE(1024 * 1024 + 1, end + 12)),
+    'short.whl': changed((archive) => archive.writeUInt32LE(1024 * 1024, end + 12)),
+    'comment.whl': Buffer.concat([good, Buffer.alloc(0x1_0000)]),
+    'extra.whl': Buffer.concat([
+      zipOf({ 'first.txt': Buffer.from('one'), 'a/b.gguf': content }, 6, { local: 5, extra: 3, comment: 7 }),
+      Buffer.alloc(0xffff),
+    ]),
+  });
+  await unpackEntry(join(folder, 'extra.whl'), wanted, join(folder, 'other'));
+  for (const name of ['out', 'other']) {
+    t.ok(content.equals(await readFile(join(folder, name))));
+    t.equal((await stat(join(folder, name))).mode & 0o777, 0o600);
+  }
+  await t.rejects(unpackEntry(join(folder, 'good.whl'), wanted, join(folder, 'out')), { code: 'EEXIST' });
+  for (const [index, [archive, given, problem]] of refused.entries())
     await t.rejects(
-      unpackEntry(join(folder, archive), { ...wanted, ...changed }, join(folder, `out-${index}`)),
+      unpackEntry(join(folder, archive), { ...wanted, ...given }, join(folder, `out-${index}`)),
       { message: problem },
+      archive,
     );
 });
 
@@ -559,6 +852,98 @@ t.test('the models on this machine', async (t) => {
     (await findModels({ ...places, env: { HOME: '/nonexistent' }, samples: '/nonexistent' })).models,
     [],
   );
+});
+
+t.test('what is a model, what it is called, and whether it fits', async (t) => {
+  const weights = 'GGUF and so on';
+  const folder = await temporaryFolder(t, {
+    'LOUD.GGUF': weights,
+    'three-00001-of-00003.gguf': weights,
+    'three-00003-of-00003.gguf': `${weights}!!`,
+    'three.gguf.part': weights,
+    'MMPROJ-x.gguf': weights,
+    'a.mmproj-b.gguf': weights,
+    'mmprojector.gguf': weights,
+    'cut.gguf': 'GGU',
+    'exact.gguf': 'GGUF',
+  });
+  const places = { env: { HOME: '/nonexistent' }, platform: 'linux', samples: '/nonexistent' } as const;
+  const found = async (path: string) => (await findModels(places, path)).models;
+  t.strictSame(
+    (await found(folder)).map(({ name, size }) => [name, size]),
+    [
+      ['LOUD', 14],
+      ['exact', 4],
+      ['three', 30],
+    ],
+  );
+  t.strictSame(await found(join(folder, 'none.gguf')), []);
+  t.strictSame(await found(join(folder, 'cut.gguf')), []);
+  const many = await temporaryFolder(
+    t,
+    Object.fromEntries(
+      Array.from({ length: 101 }, (_, at) => [`m-${String(at + 1).padStart(5, '0')}-of-00101.gguf`, 'GGUF']),
+    ),
+  );
+  t.strictSame(
+    (await found(many)).map(({ size }) => size),
+    [400],
+    'a hundred parts are added up',
+  );
+  const limit = process.constrainedMemory();
+  const memory = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+  const most = Math.floor((memory - 400_000_000) / 1.1);
+  for (const [size, fits] of [
+    [most - 9, true],
+    [most + 9, false],
+  ] as const) {
+    await truncate(join(folder, 'exact.gguf'), size);
+    t.match(await found(join(folder, 'exact.gguf')), [{ size, fits }], 'with the program and a small window');
+  }
+});
+
+t.test("the models of Ollama's store, as it names them", async (t) => {
+  const weights = 'GGUF and so on';
+  const digests = ['a', 'b', 'c', 'd'].map((digit) => digit.repeat(64));
+  const manifest = (digest = '', length = 0) =>
+    JSON.stringify({
+      layers: [null, { mediaType: 'application/vnd.ollama.image.model', digest: `sha256:${digest}` }],
+    }).padEnd(length);
+  const [a, b, c, d] = digests;
+  const files = {
+    'manifests/registry.ollama.ai/library/one/latest': manifest(a),
+    'manifests/registry.ollama.ai/me/two/q4': manifest(b, 65_536),
+    'manifests/hf.co/library/three/latest': manifest(c),
+    'manifests/hf.co/me/large/latest': manifest(a, 65_537),
+    'manifests/hf.co/me/wrong/latest': manifest(`${a}0`),
+    'manifests/hf.co/me/gone/latest': manifest('e'.repeat(64)),
+    'manifests/hf.co/me/list/latest': '{"layers":{}}',
+    'manifests/hf.co/me/file': manifest(d),
+    'manifests/hf.co/me/deep/er/latest': manifest(d),
+    ...Object.fromEntries([a, b, d].map((digest) => [`blobs/sha256-${digest}`, weights])),
+    [`blobs/sha256:${c}`]: weights,
+  };
+  const store = await temporaryFolder(t, files);
+  const home = await temporaryFolder(t, {
+    '.ollama/models/manifests/registry.ollama.ai/library/home/latest': manifest(a),
+    [`.ollama/models/blobs/sha256-${a}`]: weights,
+  });
+  const names = async (own: string | undefined) => {
+    const env = { HOME: home, ...(own === undefined ? {} : { OLLAMA_MODELS: own }) };
+    const { models } = await findModels({ env, platform: 'darwin', samples: '/nonexistent' });
+    t.ok(models.every(({ source }) => source === 'Ollama'));
+    return models.map(({ name }) => name).sort();
+  };
+  t.strictSame(await names(store), ['hf.co/library/three:latest', 'me/two:q4', 'one:latest']);
+  t.strictSame(await names(undefined), ['home:latest']);
+  t.strictSame(await names('models'), ['home:latest'], 'a relative one is another in each folder');
+  // As many entries as are looked at.
+  const many = await temporaryFolder(t, {
+    [`blobs/sha256-${a}`]: weights,
+    'manifests/h/n/m/last': manifest(a),
+  });
+  for (let at = 0; at < 1_996; at += 1) writeFileSync(join(many, 'manifests', `${at}`), '');
+  t.strictSame(await names(many), ['h/n/m:last']);
 });
 
 t.test('where programs keep models, on each system', async (t) => {
@@ -675,7 +1060,30 @@ t.test('each program is started on loopback, with a key that no argument has', a
   );
   t.strictSame([ollama.file, ollama.args, ollama.key], ['/bin/it', ['serve'], undefined]);
   t.match(ollama.env, { OLLAMA_HOST: /^127\.0\.0\.1:\d+$/, A: 'b' });
-  t.equal(ollama.probe?.url, `http://${ollama.env['OLLAMA_HOST']}`);
+  t.strictSame(ollama.probe, { url: `http://${ollama.env['OLLAMA_HOST']}`, path: '/' });
+  t.strictSame([llama.probe?.path, llama.input, ollama.input], ['/health', '', '']);
+
+  const defaults = { system: 'Be brief.' };
+  const own = { ...launch, runtime: '/bin/node', defaults, keepAliveSeconds: 5 };
+  const other = await commandOf({ ...own, asked: { product: 'runner-engine' } }, { A: 'b' });
+  t.strictSame([other.file, other.env], ['/bin/node', { A: 'b' }]);
+  t.strictSame(JSON.parse(other.input), {
+    ...{ library: '/lib', defaults, keepAliveSeconds: 5, key: other.key },
+  });
+  const open = await commandOf({ ...launch, asked: { product: 'llama.cpp', model: '/m.gguf' } }, { A: 'b' });
+  const threads = String(Math.max(1, availableParallelism() - 1));
+  t.strictSame(open.args.slice(0, 6), ['-m', '/m.gguf', '-c', '8192', '-t', threads]);
+  t.strictSame([open.args.includes('--alias'), open.env], [false, { A: 'b' }]);
+  const taken = createServer();
+  const isTaken = new Promise<void>((resolve) => taken.on('error', () => resolve()));
+  await Promise.race([isTaken, new Promise<void>((resolve) => taken.listen(11434, '127.0.0.1', resolve))]);
+  t.teardown(() => taken.close());
+  const beside = await commandOf({ ...launch, asked: { product: 'ollama' } }, {});
+  t.match(
+    beside.env['OLLAMA_HOST'],
+    /^127\.0\.0\.1:(?!11434$)[1-9]\d+$/,
+    'another port, if its own is taken',
+  );
 });
 
 t.test('a process is ready once it answers, or has ended with its last words', async (t) => {
@@ -734,6 +1142,255 @@ t.test('a process is ready once it answers, or has ended with its last words', a
   const probed = run('read -r line; exec sleep 60', { url, path: '/health' });
   t.strictSame(await probed.ready, { url });
   t.strictSame(asked, ['/health', '/health', '/health'], 'until it answers with 200');
+});
+
+t.test('what was started runs as long as somebody wants it', async (t) => {
+  const folder = await temporaryFolder(t);
+  /** What takes holders, and how often it was released. */
+  const taking = async (name: string, first: Promise<void> = Promise.resolve()) => {
+    const path = join(folder, name);
+    const released = { times: 0 };
+    const holders = await takeHolders(path, first, () => {
+      released.times += 1;
+    });
+    t.teardown(() => holders.close());
+    return { path, released, holders };
+  };
+  await t.rejects(hold(join(folder, 'none')), { code: 'ENOENT' });
+
+  await t.test('each holder gets the newest state, and every later one', async (t) => {
+    const { path, holders } = await taking('states');
+    t.equal((await stat(path)).mode & 0o777, 0o600);
+    const one = await hold(path);
+    const percents: unknown[] = [];
+    const oneReady = one.whenReady((percent) => percents.push(percent));
+    await poll(
+      async () => percents,
+      (seen) => seen.length === 1,
+    );
+    holders.publish({ state: 'starting', percent: 40 });
+    const ready = { state: 'ready', pid: 7, url: 'http://127.0.0.1:1', context: 9 } as const;
+    holders.publish(ready);
+    t.strictSame(await oneReady, ready);
+    t.strictSame(percents, [undefined, 40]);
+    t.strictSame(await one.whenReady(), ready, 'whoever asks later');
+    const other = await hold(path);
+    t.strictSame(await other.whenReady(), ready);
+    holders.publish({ state: 'failed', message: 'It is damaged.' });
+    const late = await hold(path);
+    await t.rejects(late.whenReady(), { message: 'It is damaged.' });
+    holders.publish({ state: 'starting' });
+    const waiting = (await hold(path)).whenReady();
+    holders.close();
+    await t.rejects(waiting, { message: 'It was stopped.' });
+    await Promise.all([one.closed, other.closed, late.closed]);
+  });
+
+  await t.test('it is released when the last one leaves, or somebody stops it', async (t) => {
+    let begin: () => void = () => undefined;
+    const { path, released } = await taking('released', new Promise<void>((resolve) => (begin = resolve)));
+    const [one, other] = await Promise.all([hold(path), hold(path)]);
+    one.close();
+    other.close();
+    await Promise.all([one.closed, other.closed]);
+    const third = await hold(path);
+    t.equal(released.times, 0, 'whoever started it still does');
+    begin();
+    await third.keep();
+    const fourth = await hold(path);
+    third.close();
+    fourth.close();
+    await Promise.all([third.closed, fourth.closed]);
+    const stopping = await hold(path);
+    t.equal(released.times, 0, 'it is kept');
+    const stopped = stopping.stop();
+    await poll(
+      async () => released.times,
+      (times) => times === 1,
+    );
+    stopping.close();
+    await stopped;
+  });
+
+  await t.test('a setting keeps it, until it is taken back', async (t) => {
+    let begin: () => void = () => undefined;
+    const { path, released } = await taking('setting', new Promise<void>((resolve) => (begin = resolve)));
+    const raw = connect(path);
+    raw.on('error', () => undefined).resume();
+    await once(raw, 'connect');
+    raw.write('no JSON\n[]\n{"keep":1,"keepRunning":"no","stop":"yes"}\n');
+    const one = await hold(path);
+    begin();
+    await one.keepRunning(true);
+    one.close();
+    raw.end();
+    await Promise.all([one.closed, once(raw, 'close')]);
+    const other = await hold(path);
+    t.equal(released.times, 0);
+    await other.keepRunning(false);
+    other.close();
+    await other.closed;
+    await poll(
+      async () => released.times,
+      (times) => times === 1,
+    );
+  });
+});
+
+/** Ends after these texts were written to its standard output, by its number from 1. */
+const endsWith = (...runs: readonly (readonly [string, string])[]) =>
+  `read -r line; echo run >> "$FOLDER/runs"; printf '%s' "$line" > "$FOLDER/given"
+case $(grep -c run "$FOLDER/runs") in
+${runs.map(([said, then], index) => `${index + 1}) printf '%s\\n' ${said}; ${then};;`).join('\n')}
+*) exit 99;;
+esac
+`;
+
+/** Supervises a script in the place of the engine. */
+async function supervised(t: Test, script: string, now = () => 0, more: Partial<Launch> = {}) {
+  const folder = await temporaryFolder(t, { 'engine.sh': script });
+  await chmod(join(folder, 'engine.sh'), 0o755);
+  const groups = createProcessGroups({ platform, env: process.env });
+  t.teardown(groups.close);
+  const states: SupervisorState[] = [];
+  const released = new AbortController();
+  const launch: Launch = {
+    ...{
+      asked: { product: 'runner-engine', model: '/m.gguf', alias: 'm' },
+      folder,
+      socket: join(folder, 's'),
+    },
+    ...{ program: join(folder, 'engine.sh'), runtime: '/bin/sh', ...more },
+  };
+  const done = supervise(
+    {
+      ...{ launch, groups, now, env: { ...process.env, FOLDER: folder } },
+      publish: (state) => void states.push(state),
+    },
+    released.signal,
+  );
+  const isReady = () =>
+    poll(
+      async () => states,
+      (seen) => seen.some(({ state }) => state === 'ready'),
+    );
+  const file = async (name: string) => readFile(join(folder, name), 'utf8').catch(() => undefined);
+  return { folder, launch, states, done, isReady, file, release: () => released.abort() };
+}
+
+const [loadingLine, readyLine] = [
+  `'{"event":"loading","percent":10}'`,
+  `'{"event":"ready","port":1,"context":4096}'`,
+];
+const starting = { state: 'starting' } as const;
+const isUp = { ...{ state: 'ready', pid, url: 'http://127.0.0.1:1' }, context: 4_096 } as const;
+
+t.test('a supervisor makes known what runs, until it is released', async (t) => {
+  const { folder, launch, states, done, isReady, file, release } = await supervised(
+    t,
+    endsWith([`${loadingLine} ${readyLine}`, 'exec sleep 600']),
+  );
+  await isReady();
+  t.strictSame(states, [starting, { ...starting, percent: 10 }, isUp]);
+  const running = await readRunning(folder, platform);
+  const { key } = JSON.parse((await file('given')) ?? '') as { readonly key: string };
+  t.strictSame(running, {
+    ...{
+      pid,
+      url: isUp.url,
+      product: 'runner-engine',
+      key,
+      model: 'm',
+      context: 4_096,
+      socket: launch.socket,
+    },
+  });
+  release();
+  await done;
+  t.strictSame([await readRunning(folder, platform), await file('engineLast.json')], [undefined, undefined]);
+  t.equal(states.length, 3, 'a release is no failure');
+
+  const never = await supervised(t, endsWith([loadingLine, 'exec sleep 600']));
+  await poll(
+    async () => never.states,
+    (seen) => seen.length === 2,
+  );
+  never.release();
+  await never.done;
+  t.strictSame(never.states, [starting, { ...starting, percent: 10 }], 'it need not be ready for that');
+
+  const standIn = `exec ${process.execPath} ${resolve('test/support/engineStandIn.cjs')} llama-server "$@"`;
+  const asked = { product: 'llama.cpp', model: '/m.gguf' } as const;
+  const llama = await supervised(t, `#!/bin/sh\n${standIn}\n`, undefined, { asked });
+  await llama.isReady();
+  const up = await readRunning(llama.folder, platform);
+  t.strictSame(llama.states, [starting, { state: 'ready', pid, url: up?.url }]);
+  t.match(up, { product: 'llama.cpp', key: /^\S{32}$/, model: undefined });
+  t.strictSame((await readdir(llama.folder)).sort(), ['engine.json', 'engine.sh'], 'nobody can read its key');
+  llama.release();
+  await llama.done;
+  await t.rejects(fetch(up?.url ?? ''), 'it has ended');
+});
+
+t.test('what ends is started again twice, and then it is down', async (t) => {
+  const crash = [readyLine, 'exit 5'] as const;
+  const minutes = 600_000;
+  /** A clock that stands still but while something runs, so long each time. */
+  const clock = (...lengths: readonly number[]) => {
+    let reads = 0;
+    return () => {
+      reads += 1;
+      return reads % 2 === 1 ? 0 : (lengths[reads / 2 - 1] ?? 0);
+    };
+  };
+  for (const { name, runs, now, ready, message } of [
+    {
+      name: 'at once',
+      runs: [crash, crash, crash],
+      ready: 3,
+      message: 'It ended 3 times in a row, the last time with exit code 5.',
+    },
+    {
+      name: 'after a while, but never well',
+      runs: [crash, crash, crash],
+      now: clock(minutes, minutes, minutes),
+      ready: 3,
+      message: 'It ended 3 times in a row, the last time with exit code 5.',
+    },
+    {
+      name: 'well in between',
+      runs: [crash, crash, crash, [readyLine, 'exit 6'] as const],
+      now: clock(0, minutes + 1, 0, 0),
+      ready: 4,
+      message: 'It ended 3 times in a row, the last time with exit code 6.',
+    },
+    {
+      name: 'before it was ready again',
+      runs: [crash, ['', 'exit 2'] as const, ['', 'echo "no memory" >&2; exit 3'] as const],
+      ready: 1,
+      message: 'It ended 3 times in a row, the last time with exit code 3: no memory.',
+    },
+    {
+      name: 'before it was ready for the first time',
+      runs: [['', 'exit 3'] as const],
+      ready: 0,
+      message: 'It ended before it was ready, with exit code 3',
+    },
+    {
+      name: 'and says why it would do so each time',
+      runs: [crash, [`'{"event":"failed","message":"It is damaged."}'`, 'exit 1'] as const],
+      ready: 1,
+      message: 'It is damaged.',
+    },
+  ]) {
+    const { folder, launch, states, done, file } = await supervised(t, endsWith(...runs), now);
+    await done;
+    t.equal((await file('runs'))?.length, 'run\n'.length * runs.length, name);
+    t.equal(states.filter(({ state }) => state === 'ready').length, ready, name);
+    t.strictSame(states.at(-1), { state: 'failed', message }, name);
+    t.strictSame(JSON.parse((await file('engineLast.json')) ?? ''), { ...launch.asked, failure: message });
+    t.equal(await readRunning(folder, platform), undefined);
+  }
 });
 
 t.test('what was started takes the place of the usual runner only if that does not answer', async (t) => {
@@ -836,7 +1493,12 @@ t.test('the ways to a model that answers', async (t) => {
 });
 
 /** A zip archive as pip's packages are: deflated, with a list at its end. */
-function zipOf(files: Readonly<Record<string, Buffer>>, level = 6): Buffer {
+function zipOf(
+  files: Readonly<Record<string, Buffer>>,
+  level = 6,
+  /** How long the additional fields of each file are, in bytes. */
+  { local: localExtra, extra, comment } = { local: 0, extra: 0, comment: 0 },
+): Buffer {
   const parts: Buffer[] = [];
   const list: Buffer[] = [];
   let offset = 0;
@@ -846,16 +1508,19 @@ function zipOf(files: Readonly<Record<string, Buffer>>, level = 6): Buffer {
     local.writeUInt32LE(0x04034b50, 0);
     local.writeUInt16LE(8, 8);
     local.writeUInt16LE(name.length, 26);
+    local.writeUInt16LE(localExtra, 28);
     const entry = Buffer.alloc(46);
     entry.writeUInt32LE(0x02014b50, 0);
     entry.writeUInt16LE(8, 10);
     entry.writeUInt32LE(packed.length, 20);
     entry.writeUInt32LE(content.length, 24);
     entry.writeUInt16LE(name.length, 28);
+    entry.writeUInt16LE(extra, 30);
+    entry.writeUInt16LE(comment, 32);
     entry.writeUInt32LE(offset, 42);
-    parts.push(local, Buffer.from(name), packed);
-    list.push(entry, Buffer.from(name));
-    offset += 30 + name.length + packed.length;
+    parts.push(local, Buffer.from(name), Buffer.alloc(localExtra), packed);
+    list.push(entry, Buffer.from(name), Buffer.alloc(extra + comment));
+    offset += 30 + name.length + localExtra + packed.length;
   }
   const end = Buffer.alloc(22);
   end.writeUInt32LE(0x06054b50, 0);

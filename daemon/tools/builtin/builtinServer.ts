@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
+import { messageOf } from '../../../protocol/base/errorText.ts';
 import { plainEnds } from '../../../protocol/base/text.ts';
 import type { FileDiff } from '../../../protocol/messages/tools.ts';
 import { type FindPrivacy, tryPathOf } from '../../base/filePrivacy.ts';
@@ -121,8 +122,7 @@ export function createBuiltinServer(options: BuiltinServerOptions): ToolServer {
         const { folders } = await workspace();
         return { entry, server: this, state: 'ready', tools: builtinTools(folders, showsDiffs()) };
       } catch (error) {
-        if (!(error instanceof FileProblemError)) throw error;
-        return { entry, state: 'failed', message: error.message, tools: [] };
+        return { entry, state: 'failed', message: messageOf(error), tools: [] };
       }
     },
     prepare,
@@ -141,21 +141,29 @@ async function sameFile(workspace: Workspace, path: string, before: WorkspaceFil
   return file;
 }
 
-function changed({ name }: WorkspaceFile, before: StoredText | undefined, edits: EditFile['edits']): string {
-  const isCreation = edits.length === 1 && edits[0]?.old === '';
-  if (!before && !isCreation)
-    throw new FileProblemError(
-      `There is no file ${name}. To make it, give one edit with an empty "old" and the whole text as "new".`,
-    );
-  const tooLong = new FileProblemError(
-    `${name} is longer than a million characters, which are not edited here.`,
-  );
-  if (before && before.text.length > maxEdited) throw tooLong;
-  const text = before ? applyEdits(before.text, edits) : (edits[0]?.new ?? '');
-  if (before && text === before.text)
-    throw new FileProblemError(`The edits would not change ${name}: "old" and "new" are the same.`);
-  if (text.length > maxEdited) throw tooLong;
+function changed(file: WorkspaceFile, before: StoredText | undefined, edits: EditFile['edits']): string {
+  const text = before ? edited(file, before.text, edits) : created(file, edits);
+  requireEditable(file, text);
   return text;
+}
+
+function created({ name }: WorkspaceFile, [first, ...others]: EditFile['edits']): string {
+  if (first?.old === '' && others.length === 0) return first.new;
+  throw new FileProblemError(
+    `There is no file ${name}. To make it, give one edit with an empty "old" and the whole text as "new".`,
+  );
+}
+
+function edited(file: WorkspaceFile, before: string, edits: EditFile['edits']): string {
+  requireEditable(file, before);
+  const text = applyEdits(before, edits);
+  if (text !== before) return text;
+  throw new FileProblemError(`The edits would not change ${file.name}: "old" and "new" are the same.`);
+}
+
+function requireEditable({ name }: WorkspaceFile, { length }: string): void {
+  if (length > maxEdited)
+    throw new FileProblemError(`${name} is longer than a million characters, which are not edited here.`);
 }
 
 const unsavedNote = '\n[The editor has unsaved changes of this file. This is what is on the disk.]';
