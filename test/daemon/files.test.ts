@@ -12,6 +12,7 @@ import { filesOf, LeftOut } from '../../daemon/files/folderFiles.ts';
 import { textOfHtml } from '../../daemon/files/htmlText.ts';
 import { parseIgnoreRules } from '../../daemon/files/ignoreRules.ts';
 import { looksLikePath, mentionsIn, namesOf } from '../../daemon/files/mentions.ts';
+import { findNamedFiles } from '../../daemon/files/namedFiles.ts';
 import { fetchPage } from '../../daemon/files/page.ts';
 import { bestExcerpts, hitsIn } from '../../daemon/files/searchHits.ts';
 import { soughtWords } from '../../daemon/files/soughtWords.ts';
@@ -249,6 +250,11 @@ t.test('a file comes with its text, its size and what it would take', async (t) 
     'dot.png': pictures.png,
     'all.bin': Buffer.from([1, 0, 2]),
     'app/[id].ts': 'x',
+    'fake.webp': 'RIFF1234WEBP',
+    'fake.gif': 'GIF8',
+    'fake.jpg': Buffer.from([0xff, 0xd8, 0xff]),
+    'fake.png': 'xGIF8 RIFF1234WEB',
+    'no.ext-at_all': 'x',
   });
   const uris = [pathToFileURL(join(cwd, 'src/a.ts')).href];
   t.strictSame(await find('What does @src/a.ts, do? Ask @john.'), [
@@ -269,7 +275,38 @@ t.test('a file comes with its text, its size and what it would take', async (t) 
     { files: [{ attachment: { language: 'md', text: '# Hi\n' } }] },
     { files: [{ path: 'app/[id].ts' }] },
   ]);
-  t.match(await find('@dot.png'), [{ files: [{ image: pictures.png.toString('base64'), tokens: 600 }] }]);
+  t.strictSame(await find('@dot.png'), [
+    {
+      word: '@dot.png',
+      files: [
+        {
+          path: 'dot.png',
+          bytes: pictures.png.length,
+          tokens: 600,
+          image: pictures.png.toString('base64'),
+        },
+      ],
+      notes: [],
+    },
+  ]);
+  t.strictSame(
+    (await find('@fake.webp @fake.gif @fake.jpg @fake.png @no.ext-at_all @~ @~/ @. @.. @src*')).map(
+      ({ files, notes }) => [
+        ...files.map(({ image, attachment }) => [image !== undefined, attachment?.language]),
+        ...notes,
+      ],
+    ),
+    [
+      [[true, undefined]],
+      [[true, undefined]],
+      [[true, undefined]],
+      [[false, 'png']],
+      [[false, undefined]],
+      ['~ is a folder. To attach its files, write @~/'],
+      ['~/ is too much to attach, so @~/ is only text.'],
+      ['No file matches src*, so @src* is only text.'],
+    ],
+  );
   t.strictSame(
     (await find('@all.bin @src @src/b.ts @/dev/zero @src/a.ts @./src/a.ts @/ @x*')).map(
       ({ notes, files }) => [files.length, ...notes],
@@ -351,19 +388,33 @@ t.test('a prompt takes so many files, so many bytes and so many names', async (t
   const many = Object.fromEntries(
     Array.from({ length: 120 }, (_, at) => [`many/${String(at).padStart(3, '0')}`, 'x']),
   );
-  const { find, names } = await place(t, {
+  const cwd = await temporaryFolder(t, {
     ...many,
     'big/1': 'x'.repeat(4_200_000),
     'half/1': 'x'.repeat(3_000_000),
     'half/2': 'y'.repeat(3_000_000),
     'half/3': 'z',
+    'most/1': 'x'.repeat(512 * 1_024),
+    'most/2': 'x'.repeat(512 * 1_024 + 1),
+    'edge/1': '\ufeff',
+    'exact/1': 'x'.repeat(4 * 1_024 * 1_024),
   });
+  const { signal } = new AbortController();
+  const options = { findPrivacy: async () => undefined, servers: async () => [], now: () => 0, signal };
+  const find = (text: string) => findNamedFiles({ text, cwd }, options);
+  const names = async (text: string) =>
+    (await find(text)).flatMap(({ files }) => files.map(({ path }) => path));
   const [folder] = await find('@many/');
   t.equal(folder?.files.length, 100);
   t.match(folder?.notes[0], /everything beyond 100 files/);
   t.match((await find('@many/ @half/3'))[1]?.notes, ['half/3 is beyond 100 files, so it is not attached.']);
   t.match((await find('@big/1'))[0]?.notes, [/has 4\.2 MB, and at most 4\.2 MB of text go along/]);
   t.strictSame(await names('@half/1 @half/2 @half/3'), ['half/1', 'half/3']);
+  t.strictSame(await names('@exact/1 @half/3 @edge/'), ['exact/1'], 'as many bytes as go along');
+  t.match(
+    (await find('@most/ @edge/')).map(({ files, notes }) => [files.length, ...notes]),
+    [[1, 'Left out of @most/: 1 file that is too large.'], [1]],
+  );
   const fifty = Array.from({ length: 50 }, (_, at) => `@many/${String(at).padStart(3, '0')}`);
   t.ok((await find(fifty.join(' '))).every(({ notes }) => notes.length === 0));
   const words = Array.from({ length: 60 }, (_, at) => `@many/${String(at).padStart(3, '0')}`);
