@@ -47,7 +47,7 @@ t.test('which words of a text are mentions', async (t) => {
 });
 
 t.test('the punctuation of the sentence is no part of a name, the brackets of a name are', async (t) => {
-  const cases: readonly [typed: string, names: readonly string[]][] = [
+  const cases: readonly (readonly [typed: string, names: readonly string[]])[] = [
     ['@a.ts', ['a.ts']],
     ['@a.ts, and', ['a.ts,', 'a.ts']],
     ['@src/*.{ts,js}.', ['src/*.{ts,js}.', 'src/*.{ts,js}']],
@@ -136,7 +136,7 @@ t.test('the rules of a .gitignore', async (t) => {
 });
 
 /** The names of the files that a walk finds, and what it leaves out. */
-async function walked(root: string, { depth = 0, isWanted = (_: string) => true } = {}) {
+async function walked(root: string, { depth = 0, isWanted = (name: string) => name !== '' } = {}) {
   const left = new LeftOut();
   const { signal } = new AbortController();
   const names: string[] = [];
@@ -185,7 +185,7 @@ t.test('a folder counts with the rules of its repository, of which the nearest d
   ]);
   t.strictSame((await walked(join(top, 'in/deep'), { depth: 1, isWanted })).names, ['a.ts', 'c.ts']);
   writeFileSync(join(top, 'in/.gitignore'), `a.ts${'\n'.repeat(64 * 1_024 - 4)}`);
-  t.strictSame((await walked(join(top, 'in'), { isWanted })).names, ['b.ts', 'c.ts'].slice(2), 'the largest');
+  t.strictSame((await walked(join(top, 'in'), { isWanted })).names, [], 'the largest');
   mkdirSync(join(top, 'in/.git'));
   t.strictSame((await walked(join(top, 'in'), { isWanted })).names, ['b.ts', 'c.ts'], 'as far as it goes');
   writeFileSync(join(top, 'in/.gitignore'), `a.ts${'\n'.repeat(64 * 1_024 - 3)}`);
@@ -579,7 +579,7 @@ t.test('an address is found, and fetched only when it is asked for', async (t) =
 
 t.test('a page becomes its words', async (t) => {
   const { signal } = new AbortController();
-  const cases: readonly [html: string, text: string][] = [
+  const cases: readonly (readonly [html: string, text: string])[] = [
     ['plain &amp; simple', 'plain & simple'],
     ['<ul><li>a<li>b</ul>', '- a\n- b'],
     ['<pre>  x\n y</pre> after', '```\n  x\n y\n```\n\nafter'],
