@@ -6,12 +6,19 @@ export const tests = [];
 /** What runs before each. */
 export const befores = [];
 
+let running = root;
+
+/** Where a test asserts that uses the file's `t` instead of its own. */
+export function setRunning(test) {
+  running = test;
+}
+
 const noted = {
   test: (...args) => void tests.push(args),
   beforeEach: (before) => void befores.push(before),
 };
 
 export const collected = new Proxy(root, {
-  get: (target, key) =>
-    noted[key] ?? (typeof target[key] === 'function' ? target[key].bind(target) : target[key]),
+  get: (_, key) =>
+    noted[key] ?? (typeof running[key] === 'function' ? running[key].bind(running) : running[key]),
 });

@@ -4,7 +4,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Test } from 'tap';
-import { befores, tests } from './collectedTests.mjs';
+import { befores, setRunning, tests } from './collectedTests.mjs';
 
 const [, , file, active] = process.argv;
 const mutants = { active, wasOn: false, reached: new Set(), note: () => undefined };
@@ -23,6 +23,7 @@ process.send({ answer: { tests: tests.map(([name]) => name), reached: [...mutant
 /** The name of the first assertion that fails, or undefined. */
 async function failureOf(args) {
   const root = new Test({ name: 'one', bail: true });
+  setRunning(root);
   for (const before of befores) root.beforeEach(before);
   let output = '';
   root.on('data', (text) => {
@@ -30,6 +31,6 @@ async function failureOf(args) {
   });
   const results = await root.test(...args);
   root.end();
-  if (results === null || results.ok) return;
+  if ((results === null || results.ok) && root.passing()) return;
   return /^ *not ok \d+ - (.*?)(?: #.*)?$/m.exec(output)?.[1] ?? 'a test failed';
 }

@@ -40,7 +40,7 @@ export async function searchFiles(
   const files: FoundFile[] = [];
   let room = tokens;
   for (const excerpt of bestExcerpts(found, words.length)) {
-    const file = await excerptOf(excerpt).catch(() => undefined);
+    const file = await excerptOf(excerpt);
     if (file === undefined || file.tokens > room) continue;
     room -= file.tokens;
     files.push(file);
@@ -88,7 +88,7 @@ async function excerptOf({ name, path, first, last }: Excerpt): Promise<FoundFil
   const whole = await readText(path);
   const lines = firstLines(whole?.split('\n').slice(first, last + 1) ?? []);
   const text = lines.join('\n');
-  if (text.trim() === '') return undefined;
+  if (text === '') return undefined;
   const language = extname(name).slice(1);
   const attachment = {
     path: name,

@@ -97,10 +97,7 @@ async function rulesAbove(root: string): Promise<readonly FolderRules[]> {
 }
 
 async function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
+  return (await stat(path).catch(() => undefined)) !== undefined;
 }
 
 async function entriesOf(folder: string, left: LeftOut): Promise<readonly Dirent[]> {
@@ -118,12 +115,9 @@ async function placeOf(entry: Dirent, root: string, name: string): Promise<strin
   const path = join(root, name);
   if (!entry.isSymbolicLink()) return path;
   const place = await realpath(path).catch(() => undefined);
-  if (place === undefined || !place.startsWith(root.endsWith(sep) ? root : root + sep)) return undefined;
-  const isFile = await stat(place).then(
-    (found) => found.isFile(),
-    () => false,
-  );
-  return isFile ? place : undefined;
+  if (!place?.startsWith(root + sep)) return undefined;
+  const found = await stat(place).catch(() => undefined);
+  return found?.isFile() ? place : undefined;
 }
 
 const reasons = {

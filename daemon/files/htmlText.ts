@@ -62,9 +62,9 @@ class Words {
   }
 
   close(name: string): void {
-    if (silent.has(name)) this.#silence = Math.max(0, this.#silence - 1);
+    if (silent.has(name)) this.#silence -= 1;
     if (this.#silence > 0) return;
-    if (name === 'pre' && this.#inCode > 0) {
+    if (name === 'pre') {
       this.#inCode -= 1;
       this.#write('\n```');
     }
@@ -75,7 +75,6 @@ class Words {
     if (this.#silence > 0) return;
     if (this.#inCode > 0) return this.#write(text);
     const said = text.replace(/\s+/g, ' ');
-    if (said === ' ') return this.#separate(' ');
     if (said.startsWith(' ')) this.#separate(' ');
     this.#write(said.trim());
     if (said.endsWith(' ')) this.#separate(' ');
@@ -87,8 +86,7 @@ class Words {
 
   #separate(gap: ' ' | '\n' | '\n\n'): void {
     // Of several, the widest counts.
-    if (this.#parts.length > 0 && (gap.length > this.#gap.length || (gap !== ' ' && this.#gap === ' ')))
-      this.#gap = gap;
+    if (gap.length > this.#gap.length || (gap !== ' ' && this.#gap === ' ')) this.#gap = gap;
   }
 
   #write(text: string): void {

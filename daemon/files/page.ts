@@ -86,8 +86,8 @@ async function open(url: URL, signal: AbortSignal): Promise<Response> {
     if (response.ok) return response;
     await response.body?.cancel();
     const { status } = response;
-    const location = response.headers.get('location') ?? '';
-    if (status < 300 || status > 399 || !URL.canParse(location, at))
+    const location = response.headers.get('location');
+    if (status < 300 || status > 399 || location === null || !URL.canParse(location, at))
       throw refused(url, `cannot be read: ${url.host} answered ${status}`);
     const next = new URL(location, at);
     if (next.origin !== url.origin)

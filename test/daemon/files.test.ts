@@ -12,6 +12,8 @@ import { filesOf, LeftOut } from '../../daemon/files/folderFiles.ts';
 import { textOfHtml } from '../../daemon/files/htmlText.ts';
 import { parseIgnoreRules } from '../../daemon/files/ignoreRules.ts';
 import { looksLikePath, mentionsIn, namesOf } from '../../daemon/files/mentions.ts';
+import { findNamedFiles } from '../../daemon/files/namedFiles.ts';
+import { fetchPage } from '../../daemon/files/page.ts';
 import { bestExcerpts, hitsIn } from '../../daemon/files/searchHits.ts';
 import { soughtWords } from '../../daemon/files/soughtWords.ts';
 import { fetchFileRequest, findFilesRequest, searchFilesRequest } from '../../protocol/messages/files.ts';
@@ -33,7 +35,8 @@ t.test('which words of a text are mentions', async (t) => {
     { text: '(@a.ts)', want: [] },
     { text: '\t@a\u00a0@b', want: ['a', 'b'] },
     { text: '@src/**/*.{ts,tsx}', want: ['src/**/*.{ts,tsx}'] },
-    { text: `@${'a'.repeat(5_000)}`, want: [] },
+    { text: `@${'a'.repeat(4_096)}`, want: ['a'.repeat(4_096)] },
+    { text: `@${'a'.repeat(4_097)}`, want: [] },
   ];
   for (const { text, want } of cases)
     t.strictSame(
@@ -44,7 +47,7 @@ t.test('which words of a text are mentions', async (t) => {
 });
 
 t.test('the punctuation of the sentence is no part of a name, the brackets of a name are', async (t) => {
-  const cases: readonly [typed: string, names: readonly string[]][] = [
+  const cases: readonly (readonly [typed: string, names: readonly string[]])[] = [
     ['@a.ts', ['a.ts']],
     ['@a.ts, and', ['a.ts,', 'a.ts']],
     ['@src/*.{ts,js}.', ['src/*.{ts,js}.', 'src/*.{ts,js}']],
@@ -52,6 +55,11 @@ t.test('the punctuation of the sentence is no part of a name, the brackets of a 
     ['@a.ts)."', ['a.ts)."', 'a.ts']],
     ['@"a.ts,"', ['a.ts,']],
     ['@...', ['...', '.']],
+    ['@a(b)', ['a(b)']],
+    ['@a<b>', ['a<b>']],
+    ['@a>', ['a>', 'a']],
+    ...Array.from('.,;:!?\'"»”’)]}', (mark) => [`@ab${mark}`, [`ab${mark}`, 'ab']] as const),
+    ['@ab-', ['ab-']],
   ];
   for (const [typed, names] of cases) t.strictSame(mentionsIn(typed).flatMap(namesOf), names, typed);
   for (const name of ['src/a', './a', '~/a', 'a.ts', '*.ts', 'angular/core']) t.ok(looksLikePath(name), name);
@@ -109,9 +117,106 @@ t.test('the rules of a .gitignore', async (t) => {
     ['*.log\n!keep.log', 'a/other.log', false, true],
     ['a/**/b', 'a/x/y/b', false, true],
     ['# dist\n\n  ', 'dist', true, false],
+    ['', '', true, false],
+    ['  dist  ', 'dist', true, true],
+    ['a\r\nb', 'a', false, true],
+    ['/dist', 'dist', true, true],
+    ['dist/', 'dist', true, true],
+    ['dist/', 'a/dist', true, true],
+    ['a/b/', 'x/a/b', true, false],
+    ['!dist', 'dist', true, false],
+    ['DIST', 'dist', true, true],
+    [`${'a'.repeat(499)}*`, 'a'.repeat(499), false, true],
+    [`${'a'.repeat(500)}*`, 'a'.repeat(500), false, false],
+    [`${'x\n'.repeat(499)}dist`, 'dist', true, true],
+    [`${'x\n'.repeat(500)}dist`, 'dist', true, false],
   ];
   for (const [text, path, isFolder, want] of cases)
     t.equal(isIgnored(text, path, isFolder), want, `${text}: ${path}`);
+});
+
+/** The names of the files that a walk finds, and what it leaves out. */
+async function walked(root: string, { depth = 0, isWanted = (name: string) => name !== '' } = {}) {
+  const left = new LeftOut();
+  const { signal } = new AbortController();
+  const names: string[] = [];
+  for await (const { name } of filesOf({ root, isWanted, depth, left, now: () => 0, signal }))
+    names.push(name);
+  return { names, left: left.sentence('it') };
+}
+
+t.test('what programs make is passed over, whatever a .gitignore says', async (t) => {
+  const made = [
+    ...['.git', '.hg', '.svn', '.jj', 'node_modules', 'bower_components', '.venv', 'venv', '__pycache__'],
+    ...['.mypy_cache', '.pytest_cache', '.tox', '.gradle', '.next', '.nuxt', '.cache', '.DS_Store'],
+  ];
+  const files = [...made, 'src', 'cache'].map((name) => [`${name}/a.ts`, 'a']);
+  const root = realpathSync(await temporaryFolder(t, Object.fromEntries(files)));
+  t.strictSame(await walked(root, { depth: 1 }), {
+    names: ['cache/a.ts', 'src/a.ts'],
+    left: 'Left out of it: 17 entries that .gitignore or habit leaves out.',
+  });
+});
+
+t.test('a folder counts with the rules of its repository, of which the nearest decide', async (t) => {
+  const files = {
+    '.gitignore': 'a.ts\nb.ts\nin/c.ts\n',
+    'in/.gitignore': '!b.ts\n',
+    'in/a.ts': 'a',
+    'in/b.ts': 'b',
+    'in/c.ts': 'c',
+    'in/deep/.gitignore': '!a.ts\nd.ts\n',
+    'in/deep/a.ts': 'a',
+    'in/deep/c.ts': 'c',
+    'in/deep/d.ts': 'd',
+  };
+  const top = realpathSync(await temporaryFolder(t, files));
+  const isWanted = (name: string) => name.endsWith('.ts');
+  t.strictSame(
+    (await walked(join(top, 'in'), { depth: 1, isWanted })).names,
+    ['a.ts', 'b.ts', 'c.ts', 'deep/a.ts', 'deep/c.ts'],
+    'without a repository, only its own rules',
+  );
+  mkdirSync(join(top, '.git'));
+  t.strictSame((await walked(join(top, 'in'), { depth: 1, isWanted })).names, [
+    'b.ts',
+    'deep/a.ts',
+    'deep/c.ts',
+  ]);
+  t.strictSame((await walked(join(top, 'in/deep'), { depth: 1, isWanted })).names, ['a.ts', 'c.ts']);
+  writeFileSync(join(top, 'in/.gitignore'), `a.ts${'\n'.repeat(64 * 1_024 - 4)}`);
+  t.strictSame((await walked(join(top, 'in'), { isWanted })).names, [], 'the largest');
+  mkdirSync(join(top, 'in/.git'));
+  t.strictSame((await walked(join(top, 'in'), { isWanted })).names, ['b.ts', 'c.ts'], 'as far as it goes');
+  writeFileSync(join(top, 'in/.gitignore'), `a.ts${'\n'.repeat(64 * 1_024 - 3)}`);
+  t.strictSame((await walked(join(top, 'in'), { isWanted })).names, ['a.ts', 'b.ts', 'c.ts'], 'too large');
+});
+
+t.test('links are followed to files within the folder alone', async (t) => {
+  const top = realpathSync(
+    await temporaryFolder(t, { 'here/a.ts': 'a', 'here/in/b.ts': 'b', 'here2/c.ts': 'c', 'd.ts': 'd' }),
+  );
+  const root = join(top, 'here');
+  for (const [name, to] of [
+    ['l1.ts', 'here/in/b.ts'],
+    ['l2.ts', 'here2/c.ts'],
+    ['l3.ts', 'd.ts'],
+    ['l4', 'here/in'],
+    ['l5', 'here'],
+    ['l6', 'nothing'],
+  ] as const)
+    symlinkSync(join(top, to), join(root, name));
+  t.strictSame(await walked(root), {
+    names: ['a.ts', 'l1.ts'],
+    left: 'Left out of it: 5 links that lead elsewhere.',
+  });
+  t.strictSame((await walked(root, { depth: 1 })).names, ['a.ts', 'l1.ts', 'in/b.ts']);
+});
+
+t.test('a search goes thirty folders deep', async (t) => {
+  const at = (depth: number) => `${'d/'.repeat(depth)}a.ts`;
+  const root = await temporaryFolder(t, { [at(30)]: 'retry', [at(31)]: 'retry' });
+  t.strictSame((await searched(root, 'retry')).names, [at(30)]);
 });
 
 /** A folder with these files, and a daemon that looks into it. */
@@ -145,6 +250,11 @@ t.test('a file comes with its text, its size and what it would take', async (t) 
     'dot.png': pictures.png,
     'all.bin': Buffer.from([1, 0, 2]),
     'app/[id].ts': 'x',
+    'fake.webp': 'RIFF1234WEBP',
+    'fake.gif': 'GIF8',
+    'fake.jpg': Buffer.from([0xff, 0xd8, 0xff]),
+    'fake.png': 'xGIF8 RIFF1234WEB',
+    'no.ext-at_all': 'x',
   });
   const uris = [pathToFileURL(join(cwd, 'src/a.ts')).href];
   t.strictSame(await find('What does @src/a.ts, do? Ask @john.'), [
@@ -165,7 +275,38 @@ t.test('a file comes with its text, its size and what it would take', async (t) 
     { files: [{ attachment: { language: 'md', text: '# Hi\n' } }] },
     { files: [{ path: 'app/[id].ts' }] },
   ]);
-  t.match(await find('@dot.png'), [{ files: [{ image: pictures.png.toString('base64'), tokens: 600 }] }]);
+  t.strictSame(await find('@dot.png'), [
+    {
+      word: '@dot.png',
+      files: [
+        {
+          path: 'dot.png',
+          bytes: pictures.png.length,
+          tokens: 600,
+          image: pictures.png.toString('base64'),
+        },
+      ],
+      notes: [],
+    },
+  ]);
+  t.strictSame(
+    (await find('@fake.webp @fake.gif @fake.jpg @fake.png @no.ext-at_all @~ @~/ @. @.. @src*')).map(
+      ({ files, notes }) => [
+        ...files.map(({ image, attachment }) => [image !== undefined, attachment?.language]),
+        ...notes,
+      ],
+    ),
+    [
+      [[true, undefined]],
+      [[true, undefined]],
+      [[true, undefined]],
+      [[false, 'png']],
+      [[false, undefined]],
+      ['~ is a folder. To attach its files, write @~/'],
+      ['~/ is too much to attach, so @~/ is only text.'],
+      ['No file matches src*, so @src* is only text.'],
+    ],
+  );
   t.strictSame(
     (await find('@all.bin @src @src/b.ts @/dev/zero @src/a.ts @./src/a.ts @/ @x*')).map(
       ({ notes, files }) => [files.length, ...notes],
@@ -247,19 +388,35 @@ t.test('a prompt takes so many files, so many bytes and so many names', async (t
   const many = Object.fromEntries(
     Array.from({ length: 120 }, (_, at) => [`many/${String(at).padStart(3, '0')}`, 'x']),
   );
-  const { find, names } = await place(t, {
+  const cwd = await temporaryFolder(t, {
     ...many,
     'big/1': 'x'.repeat(4_200_000),
     'half/1': 'x'.repeat(3_000_000),
     'half/2': 'y'.repeat(3_000_000),
     'half/3': 'z',
+    'most/1': 'x'.repeat(512 * 1_024),
+    'most/2': 'x'.repeat(512 * 1_024 + 1),
+    'edge/1': '\ufeff',
+    'exact/1': 'x'.repeat(4 * 1_024 * 1_024),
   });
+  const { signal } = new AbortController();
+  const options = { findPrivacy: async () => undefined, servers: async () => [], now: () => 0, signal };
+  const find = (text: string) => findNamedFiles({ text, cwd }, options);
+  const names = async (text: string) =>
+    (await find(text)).flatMap(({ files }) => files.map(({ path }) => path));
   const [folder] = await find('@many/');
   t.equal(folder?.files.length, 100);
   t.match(folder?.notes[0], /everything beyond 100 files/);
   t.match((await find('@many/ @half/3'))[1]?.notes, ['half/3 is beyond 100 files, so it is not attached.']);
   t.match((await find('@big/1'))[0]?.notes, [/has 4\.2 MB, and at most 4\.2 MB of text go along/]);
   t.strictSame(await names('@half/1 @half/2 @half/3'), ['half/1', 'half/3']);
+  t.strictSame(await names('@exact/1 @half/3 @edge/'), ['exact/1'], 'as many bytes as go along');
+  t.match(
+    (await find('@most/ @edge/')).map(({ files, notes }) => [files.length, ...notes]),
+    [[1, 'Left out of @most/: 1 file that is too large.'], [1]],
+  );
+  const fifty = Array.from({ length: 50 }, (_, at) => `@many/${String(at).padStart(3, '0')}`);
+  t.ok((await find(fifty.join(' '))).every(({ notes }) => notes.length === 0));
   const words = Array.from({ length: 60 }, (_, at) => `@many/${String(at).padStart(3, '0')}`);
   const found = await find(words.join(' '));
   t.equal(found.length, 51);
@@ -343,6 +500,21 @@ t.test('an address is found, and fetched only when it is asked for', async (t) =
     '/plain': [200, {}, 'without a type'],
     '/zero': [200, { 'content-type': 'text/plain' }, 'a\0b'],
     '/zeroFirst': [200, { 'content-type': 'text/plain' }, '\0ab'],
+    '/most': [200, { 'content-type': 'text/plain' }, 'x'.repeat(2 * 1_024 * 1_024)],
+    '/more': [200, { 'content-type': 'text/plain' }, 'x'.repeat(2 * 1_024 * 1_024 + 1)],
+    ...Object.fromEntries(
+      [5, 4, 3, 2, 1].map((at) => [
+        `/hop${at}`,
+        [302, { location: at === 1 ? '/data' : `/hop${at - 1}` }, ''],
+      ]),
+    ),
+    '/hop6': [302, { location: '/hop5' }, ''],
+    '/nowhere': [302, {}, ''],
+    '/broken': [302, { location: 'http://[' }, ''],
+    '/300': [300, { location: '/data' }, ''],
+    '/399': [399, { location: '/data' }, ''],
+    '/400': [400, { location: '/data' }, ''],
+    '/latin': [200, { 'content-type': 'text/html; charset="iso-8859-1"' }, Buffer.from('\u00e9', 'latin1')],
     '/short': [200, { 'content-type': 'text/plain', 'content-length': 9, connection: 'close' }, 'cut'],
   });
   const { daemon, find } = await place(
@@ -356,22 +528,35 @@ t.test('an address is found, and fetched only when it is asked for', async (t) =
   ]);
   t.strictSame(asked, [], 'nothing was fetched');
   const fetched = async (path: string) => (await daemon.request(fetchFileRequest, { url: url + path })).file;
-  t.match(await fetched('/moved'), {
+  t.strictSame(await fetched('/moved'), {
     path: `${url}/moved`,
-    attachment: { text: '# Caf\u00e9\n\none\ntwo three', uris: [`${url}/moved`] },
+    bytes: page.length,
+    tokens: 7,
+    attachment: { path: `${url}/moved`, text: 'T\n\n# Caf\u00e9\n\none\ntwo three', uris: [`${url}/moved`] },
   });
   for (const [path, text] of [
     ['/data', '{"a":1}'],
     ['/unknown', 'Caf\u00e9'],
     ['/plain', 'without a type'],
+    ['/hop5', '{"a":1}'],
+    ['/300', '{"a":1}'],
+    ['/399', '{"a":1}'],
+    ['/latin', '\u00e9'],
   ] as const)
     t.equal((await fetched(path)).attachment?.text, text);
   for (const { headers } of asked)
     t.notOk(Object.keys(headers).some((name) => /cookie|authorization|referer|^x-|origin/.test(name)));
   t.notMatch(JSON.stringify(asked), /planted|runner/i, 'no header is of Runner');
+  const most = await fetchPage(`${url}/most`, new AbortController().signal);
+  t.equal(most.bytes, 2 * 1_024 * 1_024);
   const failures: readonly [string, RegExp][] = [
     ['/away', /leads to another site, http:\/\/127\.0\.0\.1:\d+\/secret\. Name that address/],
     ['/round', /more than 5 times/],
+    ['/hop6', /more than 5 times/],
+    ['/nowhere', /answered 302\.$/],
+    ['/broken', /answered 302\.$/],
+    ['/400', /answered 400\.$/],
+    ['/more', /has more than 2\.1 MB/],
     ['/big', /has more than 2\.1 MB/],
     ['/picture', /is image\/png, which is no text/],
     ['/none', /answered 404/],
@@ -382,13 +567,19 @@ t.test('an address is found, and fetched only when it is asked for', async (t) =
   for (const [path, says] of failures)
     await t.rejects(fetched(path), failsWith({ message: says, data: { kind: 'bad-response' } }));
   t.strictSame(other.asked, []);
-  for (const wrong of ['file:///etc/passwd', 'http://a:b@127.0.0.1/', 'no'])
+  for (const wrong of [
+    'file:///etc/passwd',
+    'http://a:b@127.0.0.1/',
+    'http://a@127.0.0.1/',
+    'http://:b@127.0.0.1/',
+    'no',
+  ])
     await t.rejects(daemon.request(fetchFileRequest, { url: wrong }), failsWith({ code: -32602 }));
 });
 
 t.test('a page becomes its words', async (t) => {
   const { signal } = new AbortController();
-  const cases: readonly [html: string, text: string][] = [
+  const cases: readonly (readonly [html: string, text: string])[] = [
     ['plain &amp; simple', 'plain & simple'],
     ['<ul><li>a<li>b</ul>', '- a\n- b'],
     ['<pre>  x\n y</pre> after', '```\n  x\n y\n```\n\nafter'],
@@ -396,8 +587,28 @@ t.test('a page becomes its words', async (t) => {
     ['<table><tr><td>a</td><td>b</td></tr><tr><td>c</table>', 'a b\nc'],
     ['<p>a<svg><text>no</text></svg>b', 'ab'],
     ['', ''],
+    ['a<br>b<br/>c', 'a\nb\nc'],
+    ['<h2>a</h2>b<h6>c</h6><h1>', '## a\n\nb\n\n###### c\n\n#'],
+    ['<h7>a</h7>b', 'ab'],
+    ['a<div>b</div>c', 'a\n\nb\n\nc'],
+    ['a<ul><li>b</li> <li>c</li></ul>d', 'a\n\n- b\n- c\n\nd'],
+    ['<tr><th>a<th>b</tr>c', 'a b\nc'],
+    ['<table><tr><td>a<tr><td>b</table>c', 'a\nb\n\nc'],
+    ['<b>a</b> <i>b </i>c', 'a b c'],
+    ['<b>a</b><i>b</i>', 'ab'],
+    ['a <p>b', 'a\n\nb'],
+    ['a<br> b', 'a\nb'],
+    ['<pre>a  b<b> c </b></pre>d  e', '```\na  b c \n```\n\nd e'],
+    ['a<pre>b', 'a\n\n```\nb\n```'],
+    ['<nav>a<pre>b</pre></nav>c', 'c'],
+    ['<svg><nav>a</nav>b</svg>c', 'c'],
+    ['a</pre>  b</script>c', 'a bc'],
+    ...['script', 'style', 'noscript', 'template', 'svg', 'math', 'iframe', 'object', 'head', 'nav'].map(
+      (name) => [`a<${name}>b</${name}>c`, 'ac'] as const,
+    ),
   ];
   for (const [html, text] of cases) t.equal(await textOfHtml(html, signal), text, html);
+  await t.rejects(textOfHtml('a', AbortSignal.abort(new Error('stopped'))), { message: 'stopped' });
   const long = '<div>'.repeat(50_000) + 'deep' + '<script>'.repeat(10);
   t.equal(await textOfHtml(long, signal), 'deep');
   await fc.assert(
@@ -417,6 +628,9 @@ t.test('the words of a question that are worth looking for', async (t) => {
     ['what calls readUserFile()', ['call', 'readuserfil', 'read', 'user']],
     ['HTTP_PORT und Übertragung', ['http_port', 'http', 'port', 'und', 'übertragung']],
     ['#codebase where is it?', []],
+    ['ab abc', ['abc']],
+    ['readers read reading tries tried $x', ['read', 'tri']],
+    ['HTTPServer2 XMLs', ['httpserver2', 'http', 'serv', 'xml']],
     ['', []],
   ];
   for (const [text, want] of cases) t.strictSame(soughtWords(text), want, text);
@@ -451,12 +665,81 @@ t.test('excerpts: the rarest words first, whole words or parts of names, and no 
     'c.ts',
     'both words of a line count',
   );
+  t.strictSame(file('retr/b.ts', 'x\nfail, retry\nretry, fail\n'), {
+    name: 'retr/b.ts',
+    path: '/retr/b.ts',
+    lastLine: 3,
+    hits: [
+      { line: 1, word: 0 },
+      { line: 1, word: 1 },
+      { line: 2, word: 0 },
+      { line: 2, word: 1 },
+    ],
+    inName: [0],
+  });
+  t.equal(file('a', `fail${'x'.repeat(795)}\n`)?.hits.length, 1, 'lines of 400 characters, on average');
+  t.equal(file('a', `fail${'x'.repeat(796)}\n`), undefined, 'and one more');
+  t.equal(file('a', 'fail\n'.repeat(201))?.hits.length, 200);
+  t.equal(file('a', '\u0130\nFail\nfail')?.hits.length, 1, 'letters that are longer in lower case');
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom('retry', 'Fail', ' ', '\n', 'x', '\u0130') }), (text) => {
       const hits = file('a', text);
       for (const { first, last } of hits ? bestExcerpts([hits], 2) : [])
         t.ok(first >= 0 && first <= last && last <= text.split('\n').length - 1);
     }),
+  );
+});
+
+t.test('how far excerpts reach, how many there are, and which come first', async (t) => {
+  const words = ['aa', 'bb', 'cc'];
+  /** A file by its lines: the words that each has. */
+  const file = (name: string, lines: Readonly<Record<number, string>>, length = 400) => {
+    const all = Array.from({ length }, (_, at) => lines[at] ?? '');
+    const hits = hitsIn({ name, path: `/${name}`, text: all.join('\n') }, words);
+    return hits === undefined ? [] : [hits];
+  };
+  const best = (...files: readonly ReturnType<typeof file>[]) =>
+    bestExcerpts(files.flat(), words.length).map(({ name, first, last }) => `${name}:${first}-${last}`);
+
+  t.strictSame(best(), []);
+  t.strictSame(best(file('a', { 0: 'aa' }, 1)), ['a:0-0']);
+  t.strictSame(best(file('a', { 3: 'aa' }, 9)), ['a:0-7']);
+  t.strictSame(best(file('a', { 4: 'aa' }, 9)), ['a:0-8']);
+  t.strictSame(best(file('a', { 5: 'aa' }, 9)), ['a:1-8']);
+  t.strictSame(best(file('a', { 10: 'aa', 49: 'bb' })), ['a:6-53'], 'as far apart as two may be');
+  t.strictSame(best(file('a', { 10: 'aa', 50: 'bb' })), ['a:6-14', 'a:46-54'], 'too far apart');
+  t.strictSame(best(file('a', { 10: 'aa', 50: 'aa', 58: 'bb' })), ['a:46-62', 'a:6-14']);
+  t.strictSame(
+    best(file('a', { 50: 'aa', 100: 'aa', 150: 'aa', 200: 'aa' })),
+    ['a:46-54', 'a:96-104', 'a:146-154'],
+    'three of a file',
+  );
+  t.strictSame(
+    best(...Array.from({ length: 20 }, (_, at) => file(`f${at + 10}`, { 9: 'aa' }))),
+    Array.from({ length: 16 }, (_, at) => `f${at + 10}:5-13`),
+    'sixteen in all, of like ones by their names',
+  );
+  const common = (length: number) => Array.from({ length }, (_, at) => file(`x${at}`, { 0: 'aa' }, 1));
+  t.equal(best(file('rare', { 0: 'bb' }, 1), ...common(9)).length, 10);
+  t.strictSame(
+    best(file('rare', { 0: 'bb' }, 1), ...common(10)),
+    ['rare:0-0'],
+    'what has far less than the best is no answer',
+  );
+  t.strictSame(best(file('b', { 0: 'aa' }, 1), file('a', { 0: 'aa' }, 1), file('c', { 0: 'bb' }, 1)), [
+    'c:0-0',
+    'a:0-0',
+    'b:0-0',
+  ]);
+  t.strictSame(
+    best(file('a', { 0: 'aa' }, 1), file('cc', { 0: 'aa' }, 1), file('other', { 0: 'cc' }, 1)),
+    ['cc:0-0', 'other:0-0', 'a:0-0'],
+    'a name counts too',
+  );
+  t.strictSame(
+    best(file('a', { 0: 'aa' }, 2), file('b', { 0: 'aa aa', 1: 'aa' }, 2)),
+    ['b:0-1', 'a:0-1'],
+    'more of a word is a little better',
   );
 });
 
@@ -477,18 +760,30 @@ t.test('a search finds what a question is about, and no private file', async (t)
   );
   const search = (text: string, tokens = 1_000) => daemon.request(searchFilesRequest, { text, cwd, tokens });
   const { files, notes } = await search('Where are requests retried?');
-  t.match(files, [
+  const text = `${'\n'.repeat(4)}export function retryRequest() {}\n`;
+  t.strictSame(
+    { files, notes },
     {
-      path: 'src/retry.ts',
-      attachment: {
-        lines: '6-11',
-        language: 'ts',
-        automatic: true,
-        uris: [pathToFileURL(join(cwd, 'src/retry.ts')).href],
-      },
+      files: [
+        {
+          path: 'src/retry.ts',
+          bytes: 38,
+          tokens: 14,
+          attachment: {
+            path: 'src/retry.ts',
+            lines: '6-11',
+            text,
+            uris: [pathToFileURL(join(cwd, 'src/retry.ts')).href],
+            automatic: true,
+            language: 'ts',
+          },
+        },
+      ],
+      notes: [],
     },
-  ]);
-  t.strictSame([files.length, notes], [1, []]);
+  );
+  t.equal((await search('requests', 14)).files.length, 1);
+  t.equal((await search('requests', 13)).files.length, 0);
   t.strictSame((await search('retry', 1)).files, [], 'within the tokens that it may have');
   t.match(await search('where is it?'), { files: [], notes: [/no words/] });
   for (const wrong of [
@@ -507,6 +802,31 @@ async function searched(cwd: string, text: string, now = () => 0) {
   const { files, notes } = await searchFiles({ text, cwd, tokens: 100_000 }, options);
   return { names: files.map(({ path }) => path).sort(), files, notes };
 }
+
+t.test('the excerpts of a search have room for each other', async (t) => {
+  const cwd = await temporaryFolder(t, {
+    a: 'retry',
+    'b.c++': 'retry',
+    [`c.${'x'.repeat(20)}`]: 'retry',
+    [`d.${'x'.repeat(21)}`]: 'retry',
+  });
+  const found = async (tokens: number) => {
+    const findPrivacy = async () => undefined;
+    const options = { findPrivacy, now: () => 0, signal: new AbortController().signal };
+    const { files } = await searchFiles({ text: 'retry', cwd, tokens }, options);
+    return files.map(({ path, tokens, attachment }) => [path[0], tokens, attachment?.language]);
+  };
+  const all = [
+    ['a', 2, undefined],
+    ['b', 3, undefined],
+    ['c', 8, 'x'.repeat(20)],
+    ['d', 8, undefined],
+  ];
+  t.strictSame(await found(21), all);
+  t.strictSame(await found(20), all.slice(0, 3));
+  t.strictSame(await found(12), all.slice(0, 2), 'a smaller one that comes later would still be taken');
+  t.strictSame(await found(2), all.slice(0, 1));
+});
 
 t.test('how much of a folder is searched', async (t) => {
   for (const cwd of ['/', homedir(), '/no/such/folder'])

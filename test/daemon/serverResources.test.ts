@@ -138,10 +138,141 @@ t.test('a prompt takes so many files of servers, too', async (t) => {
   );
 });
 
+/** What is found with a server that answers so. */
+async function foundWith(
+  text: string,
+  ask: (uri: string) => unknown,
+  { signal = new AbortController().signal, name = 'team' } = {},
+) {
+  const asked: string[] = [];
+  const server = {
+    ask: async ({ params }: { readonly params: { readonly uri: string } }) => {
+      asked.push(params.uri);
+      return ask(params.uri);
+    },
+  };
+  const found = await findNamedFiles(
+    { text, cwd: '/nonexistent' },
+    {
+      findPrivacy: async () => undefined,
+      servers: async () => [{ name, server }] as never,
+      now: () => 0,
+      signal,
+    },
+  );
+  return { asked, found };
+}
+
+t.test('a server is asked for the name as it is typed, then without the punctuation', async (t) => {
+  const nothing = () => ({ contents: [] });
+  const only = (uri: string) => (asked: string) => ({
+    contents: asked === uri ? [{ uri, text: 'x' }] : [],
+  });
+  t.match(await foundWith('@team:a.', only('a.')), {
+    asked: ['a.'],
+    found: [{ files: [{ path: 'team:a.' }] }],
+  });
+  t.match(await foundWith('@team:a.', only('a')), {
+    asked: ['a.', 'a'],
+    found: [{ files: [{ path: 'team:a' }], notes: [] }],
+  });
+  const failing = (uri: string) => {
+    throw new Error(`no ${uri}!`);
+  };
+  t.match(await foundWith('@team:a.', failing), {
+    asked: ['a.', 'a'],
+    found: [{ files: [], notes: ['no a.!, so @team:a. is only text.'] }],
+  });
+  t.strictSame(await foundWith('@team:.', nothing), { asked: [], found: [] }, 'no address');
+  t.strictSame(await foundWith('@team: @:a @other:a', nothing), { asked: [], found: [] });
+  t.match(await foundWith('@my_team:a:b', nothing, { name: 'my team' }), { asked: ['a:b'] });
+  const stop = new AbortController();
+  await t.rejects(
+    foundWith(
+      '@team:a',
+      () => {
+        stop.abort(new Error('stopped'));
+        throw new Error('broken');
+      },
+      { signal: stop.signal },
+    ),
+    { message: 'stopped' },
+  );
+  t.match(
+    (
+      await foundWith('@team:a', () => {
+        throw new Error('no\nway.');
+      })
+    ).found,
+    [{ notes: ['no way, so @team:a is only text.'] }],
+  );
+});
+
+t.test('the parts of a resource come with what they are, each once, within the bounds', async (t) => {
+  const contents = [
+    { uri: 'memo://a.ts', text: '\ufeffab' },
+    { uri: '', text: 'own' },
+    { uri: 'memo://a.ts', text: 'again' },
+    { uri: 'memo://b', blob: Buffer.from('a\0b').toString('base64') },
+    { uri: 'memo://c', text: 'x'.repeat(4 * 1_024 * 1_024 - 8) },
+    { uri: 'memo://d', text: 'x' },
+  ];
+  const { found } = await foundWith('@team:memo://all', () => ({ contents }));
+  const file = (uri: string, bytes: number, text: string) => ({
+    path: `team:${uri}`,
+    bytes,
+    tokens: Math.ceil(text.length / 3.8),
+    attachment: { path: `team:${uri}`, text, uris: [uri] },
+  });
+  t.strictSame(found, [
+    {
+      word: '@team:memo://all',
+      files: [
+        {
+          ...file('memo://a.ts', 5, 'ab'),
+          attachment: { ...file('memo://a.ts', 5, 'ab').attachment, language: 'ts' },
+        },
+        file('memo://all', 3, 'own'),
+        file('memo://c', 4 * 1_024 * 1_024 - 8, 'x'.repeat(4 * 1_024 * 1_024 - 8)),
+      ],
+      notes: [
+        'team:memo://b is no text, so it is not attached.',
+        'team:memo://d has 1 B, which is too much to attach, so it is not attached.',
+      ],
+    },
+  ]);
+});
+
 t.test('whatever a server sends, it is read within bounds', (t) => {
   t.strictSame(resourcesIn(5), { items: [], nextCursor: undefined });
   const listed = (uri: unknown) => resourcesIn({ resources: [{ uri }] }).items;
-  for (const uri of [5, '', 'x'.repeat(5_000), 'a\nb', 'a"b', '\u001b[2J']) t.strictSame(listed(uri), []);
+  t.strictSame(
+    resourcesIn({
+      resources: [
+        { uri: 'a', title: 'T', description: 'D', name: 'N' },
+        { uri: 'b', description: ' D\nE ', name: 'N' },
+        { uri: 'c', name: 'N' },
+        { uri: 'd' },
+        { uri: 'e', title: 'x'.repeat(201) },
+        { uri: 'f', title: 5 },
+        { uri: 'x'.repeat(4_000), title: '\u001b\ud83d' },
+      ],
+      nextCursor: 'more',
+    }),
+    {
+      items: [
+        { uri: 'a', description: 'T' },
+        { uri: 'b', description: 'D E' },
+        { uri: 'c', description: 'N' },
+        { uri: 'd', description: '' },
+        { uri: 'e', description: 'x'.repeat(200) },
+        { uri: 'x'.repeat(4_000), description: '\u241b\ufffd' },
+      ],
+      nextCursor: 'more',
+    },
+  );
+  for (const uri of [5, '', 'x'.repeat(4_001), 'x'.repeat(5_000), 'a\nb', 'a"b', '\u001b[2J'])
+    t.strictSame(listed(uri), []);
   const from = { name: 'a b' };
   t.match(contentsIn({ contents: [{ uri: '', text: 'x' }] }, from, 'memo://1'), {
     contents: [{ path: 'a_b:memo://1', uri: 'memo://1' }],
