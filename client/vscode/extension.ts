@@ -10,7 +10,8 @@ import { registerChatModelCommands } from './chat/chooseChatModel.ts';
 import { createCodebaseSearch } from './chat/codebase.ts';
 import { createConsent, withConsent } from './chat/consent.ts';
 import { registerContextLength } from './chat/contextLength.ts';
-import { createChatSettings, registerEditorChat } from './chat/editorChat.ts';
+import { registerEditorChat, userSettings } from './chat/editorChat.ts';
+import { createKeptChanges } from './chat/editorChatSettings.ts';
 import { createFindPrompt } from './chat/keptPrompts.ts';
 import { createOfferedIds } from './chat/offeredIds.ts';
 import { OfferedModels } from './chat/offeredModels.ts';
@@ -22,13 +23,15 @@ import { vendor } from './chat/whoAnswers.ts';
 import { registerChooseCompletionModel } from './completion/chooseModel.ts';
 import { createCompletionSwitch } from './completion/completionSwitch.ts';
 import { registerInlineCompletion } from './completion/inlineCompletion.ts';
-import { createTokenStore, registerTokenCommands } from './daemon/accessTokens.ts';
+import { registerTokenCommands } from './daemon/accessTokens.ts';
 import { DaemonConnection } from './daemon/connection.ts';
 import { possible } from './daemon/knownServers.ts';
 import { createRunnerChanges } from './daemon/runnerChanges.ts';
 import { createServerFacts } from './daemon/serverFacts.ts';
+import { createTokenStore } from './daemon/tokenStore.ts';
 import { registerDocsServer } from './documents/docsServer.ts';
-import { createDocsTokens, registerDocsTokenCommands } from './documents/docsTokens.ts';
+import { registerDocsTokenCommands } from './documents/docsTokenCommands.ts';
+import { createDocsTokens } from './documents/docsTokens.ts';
 import { registerEngineCommands } from './engine/engineCommands.ts';
 import { registerImportFromContinue } from './imports/importFromContinue.ts';
 import { registerModelfileCommands } from './modelfile/modelfileCommands.ts';
@@ -106,6 +109,7 @@ export function activate(context: vscode.ExtensionContext): void {
   );
   const completion = createCompletionSwitch(globalState, systemClock);
   subscriptions.push(completion, registerInlineCompletion(daemon, log, completion.isOn));
+  const keptChanges = createKeptChanges(globalState, userSettings);
   const pulls = createRunningPulls(systemClock.after);
   const sidebar = createSidebar({ daemon, facts, memory: globalState, clock: systemClock, pulls });
   subscriptions.push(
@@ -117,7 +121,7 @@ export function activate(context: vscode.ExtensionContext): void {
       reporter,
       pulls,
       interrupted: createInterruptedPulls(context.workspaceState),
-      chatSettings: createChatSettings(globalState),
+      chatSettings: keptChanges,
       sidebar,
     }),
   );
@@ -132,7 +136,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerImportFromContinue(tokens, reporter),
     registerAddressCommands(daemon, reporter),
     registerChooseCompletionModel(daemon, reporter),
-    registerEditorChat({ offered, memory: globalState, reporter }),
+    registerEditorChat({ offered, kept: keptChanges, reporter }),
     registerChatModelCommands(daemon, models, reporter),
     registerAskCommands({ models, ask, reporter }),
     registerUsePrompt(daemon, reporter),
@@ -142,7 +146,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerDoctor(daemon, changes, { version: String(context.extension.packageJSON.version), facts }),
     vscode.commands.registerCommand('runner.showLog', () => log.show()),
     createStatusBar(daemon, completion, { offered, facts, engine }),
-    retryOfflineServers({ daemon, offered, clock: systemClock }),
+    retryOfflineServers({ daemon, offered, clock: systemClock, window: vscode.window }),
   );
   const docsTokens = createDocsTokens(context.secrets);
   subscriptions.push(registerDocsServer(docsTokens, reporter), registerDocsTokenCommands(docsTokens));

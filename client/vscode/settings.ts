@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { ChangedOptions, RunnerOptions } from '../../protocol/messages/settings.ts';
-import { fits, type ValueSchema } from './settingSchema.ts';
+import { countingValue, schemaOf, type ValueSchema } from './settingSchema.ts';
 
 /** Settings that only the extension reads. For `streamLogs`, it sends a request. */
 const own: ReadonlySet<string> = new Set([
@@ -27,41 +27,19 @@ export function readChangedSettings(): ChangedOptions {
 function settingsForDaemon(): readonly (readonly [key: string, value: unknown])[] {
   const settings = vscode.workspace.getConfiguration('runner');
   const schemas = readSchemas();
+  const { isTrusted } = vscode.workspace;
   return Object.keys(settings)
     .filter((key) => typeof settings[key] !== 'function' && !own.has(key))
-    .map((key) => [key, readSetting(settings, key, schemaOf(schemas, `runner.${key}`))]);
-}
-
-/**
- * Null if the setting has its default, or the wrong type: the editor underlines that, and the other settings still
- * count. The values of an untrusted workspace are ignored, whatever the editor lets through.
- */
-function readSetting(
-  settings: vscode.WorkspaceConfiguration,
-  key: string,
-  schema: ValueSchema | undefined,
-): unknown {
-  const inspected = settings.inspect<unknown>(key);
-  const isOfWorkspace =
-    inspected?.workspaceValue !== undefined || inspected?.workspaceFolderValue !== undefined;
-  const value =
-    isOfWorkspace && !vscode.workspace.isTrusted ? inspected?.globalValue : settings.get<unknown>(key);
-  const isDefault = JSON.stringify(value) === JSON.stringify(inspected?.defaultValue);
-  return value === undefined || isDefault || !fits(value, schema) ? null : value;
+    .map((key) => {
+      const schema = schemaOf(schemas, `runner.${key}`);
+      return [key, countingValue(settings.get(key), { ...settings.inspect(key), schema, isTrusted })];
+    });
 }
 
 /** The schemas of the manifest, by the full names of the settings. */
 function readSchemas(): Readonly<Record<string, ValueSchema>> {
   const manifest = vscode.extensions.getExtension('model-runner.runner')?.packageJSON;
   return manifest?.contributes?.configuration?.properties ?? {};
-}
-
-/** Of a setting such as `engine`, whose parts are the settings of the manifest, the schema is made of theirs. */
-function schemaOf(schemas: Readonly<Record<string, ValueSchema>>, name: string): ValueSchema | undefined {
-  const parts = Object.entries(schemas).filter(([part]) => part.startsWith(`${name}.`));
-  if (parts.length === 0) return schemas[name];
-  const properties = Object.fromEntries(parts.map(([part, schema]) => [part.slice(name.length + 1), schema]));
-  return { type: 'object', properties };
 }
 
 export function streamLogs(): boolean {

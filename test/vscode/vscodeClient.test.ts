@@ -17,12 +17,6 @@ import {
   writeInto,
 } from '../../client/vscode/chat/commitMessage.ts';
 
-import {
-  planChanges,
-  renamesOf,
-  takeBack,
-  type UserSettings,
-} from '../../client/vscode/chat/editorChatSettings.ts';
 import { describeAnswer, followUps, isKeptWhole, toKept } from '../../client/vscode/chat/finishedTurn.ts';
 import { createOfferedIds } from '../../client/vscode/chat/offeredIds.ts';
 import { toModelInformation, toPickerEntries } from '../../client/vscode/chat/pickerEntries.ts';
@@ -393,106 +387,6 @@ t.test('the messages of a turn are kept if it used tools, small enough to be wri
     [false, true, true, false],
     'so is what was sent in place of the words',
   );
-});
-
-/** The user's settings, and the defaults of this version of the editor. */
-function settingsLike(defaults: Readonly<Record<string, unknown>>, set: Record<string, unknown> = {}) {
-  const settings: UserSettings = {
-    inspect: (key) => (key in defaults ? { defaultValue: defaults[key], globalValue: set[key] } : undefined),
-    update: async (key, value) => {
-      await new Promise(setImmediate);
-      set[key] = value;
-    },
-  };
-  return { settings, set };
-}
-
-t.test("the settings for the editor's own chat", async (t) => {
-  const newest = {
-    'inlineChat.defaultModel': '',
-    'chat.byokUtilityModelDefault': 'copilot',
-    'chat.utilityModel': '',
-    'chat.utilitySmallModel': '',
-    'runner.contextLength': 0,
-  };
-  const { 'chat.byokUtilityModelDefault': _, ...older } = newest;
-  const agent = model('qwen3:4b', { context: { maximum: 40_960 } });
-  const planned = (defaults: object, set: Record<string, unknown>, of: Model | undefined = agent) =>
-    planChanges(settingsLike({ ...defaults }, set).settings, of).map(({ key, value }) => [key, value]);
-  const inline = ['inlineChat.defaultModel', 'qwen3:4b (runner)'];
-  const main = ['chat.byokUtilityModelDefault', 'mainAgent'];
-  const window = ['runner.contextLength', 32_768];
-  t.strictSame(planned(newest, {}), [inline, main, window]);
-  t.strictSame(planned(older, {}), [
-    inline,
-    ['chat.utilityModel', 'runner/qwen3:4b'],
-    ['chat.utilitySmallModel', 'runner/qwen3:4b'],
-    window,
-  ]);
-  t.strictSame(planned({ 'runner.contextLength': 0 }, {}), [window], 'an editor without these settings');
-  t.strictSame(planned({ 'inlineChat.defaultModel': '' }, {}), [inline, window]);
-  const sizes = [20_479, 20_480].map((maximum) =>
-    planned({}, {}, model('q', { context: { maximum } })).map(([, value]) => value),
-  );
-  t.strictSame(sizes, [[], [20_480]], 'an agent needs so much');
-  t.strictSame(planned({}, { 'runner.contextLength': 20_480 }), [window]);
-  t.strictSame(planned({ 'runner.contextLength': 0 }, { 'runner.contextLength': 20_480 }), []);
-  t.strictSame(
-    planned(newest, { 'inlineChat.defaultModel': 'GPT (copilot)' }),
-    [main, window],
-    'the user chose',
-  );
-  t.strictSame(planned(newest, { 'runner.contextLength': 65_536 }), [inline, main]);
-  t.strictSame(planned(newest, { 'runner.contextLength': 8192 }), [inline, main, window], 'it is too small');
-  const sized = (context: Model['context']) => planned(newest, {}, model('qwen3:4b', { context })).at(-1);
-  t.strictSame(sized({ allocated: 4096, maximum: 24_576 }), ['runner.contextLength', 24_576]);
-  t.strictSame(sized({ allocated: 32_768 }), main, 'the runner allocates enough by itself');
-  t.strictSame(sized({ configured: 32_768 }), main, 'or the model asks for it');
-  t.strictSame(sized({ maximum: 8192 }), main, 'it can have no window that is large enough');
-  t.strictSame(
-    planChanges(settingsLike(newest).settings).map(({ key }) => key),
-    [main[0]],
-    'without a model',
-  );
-  const [far] = planned(older, {}, model('far', { server: 'box' })).slice(1);
-  t.strictSame(far, ['chat.utilityModel', 'runner/box/far']);
-
-  const { settings, set } = settingsLike(newest, { 'runner.contextLength': 4096 });
-  const changes = planChanges(settings, agent);
-  for (const { key, value } of changes) await settings.update(key, value);
-  set['inlineChat.defaultModel'] = 'another (runner)';
-  t.strictSame(await takeBack(settings, changes), [main[0], window[0]], 'what the user changed since stays');
-  t.match(set, {
-    'inlineChat.defaultModel': 'another (runner)',
-    'chat.byokUtilityModelDefault': undefined,
-    'runner.contextLength': 4096,
-  });
-});
-
-t.test("the settings of the editor's own chat that name a model get its new name", async (t) => {
-  const [inline, utility, small] = ['inlineChat.defaultModel', 'chat.utilityModel', 'chat.utilitySmallModel'];
-  const defaults = { [inline]: '', [utility]: '', [small]: '' };
-  const mine = { name: 'mine:latest', server: 'default' };
-  const renamed = (set: Record<string, unknown>, of = mine, to = 'ours:1b') =>
-    renamesOf(settingsLike(defaults, set).settings, of, to);
-  t.strictSame(
-    renamed({
-      [inline]: 'mine:latest (runner)',
-      [utility]: 'runner/mine:latest',
-      [small]: 'runner/other:1b',
-    }),
-    [
-      { key: inline, value: 'ours:1b (runner)', before: 'mine:latest (runner)' },
-      { key: utility, value: 'runner/ours:1b', before: 'runner/mine:latest' },
-    ],
-  );
-  t.match(renamed({ [inline]: 'mine:latest (runner)' }, mine, 'hf.co:8/ours'), [
-    { value: 'hf.co:8/ours:latest (runner)' },
-  ]);
-  t.match(renamed({ [utility]: 'runner/box/mine:latest' }, { ...mine, server: 'box' }), [
-    { value: 'runner/box/ours:1b' },
-  ]);
-  t.strictSame(renamed({ [inline]: 'mine:latest (copilot)', [utility]: 'runner/box/mine:latest' }), []);
 });
 
 t.test('an editor that may lose a cancel says so once, also in the next window', async (t) => {

@@ -2,6 +2,7 @@ import type { InputBox } from 'vscode';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import { isLoopback } from '../../../protocol/base/loopback.ts';
 import { parseAddress } from '../../../protocol/messages/address.ts';
+import { severities } from '../ui/severities.ts';
 
 export interface AddressBoxOptions {
   /** Such as `The Runner's Address`. */
@@ -13,9 +14,6 @@ export interface AddressBoxOptions {
   /** A sentence that says what is wrong at this address; undefined if nothing is. */
   readonly probe: (url: string) => Promise<string | undefined>;
 }
-
-/** The numbers of `vscode.InputBoxValidationSeverity`. */
-const severities = { info: 1, warning: 2, error: 3 } as const;
 
 /**
  * Shows a new box, and disposes of it. The text is checked while it is typed. Enter tries the address; if nothing fits

@@ -1,4 +1,4 @@
-import * as vscode from 'vscode';
+import type { ChatResponseStream, MarkdownString } from 'vscode';
 import { cutText } from '../../../protocol/base/text.ts';
 import type { ChatDelta } from '../../../protocol/messages/chat.ts';
 import { toQuote, withoutIcons } from '../ui/safeText.ts';
@@ -20,15 +20,22 @@ export interface AnswerWriterOptions {
   readonly now: () => number;
   /** What stands above the answer after the thinking. */
   readonly above: 'quote' | 'line';
+  readonly toOurs: ToOurs;
 }
+
+/**
+ * Markdown of ours: only that supports icons, by which it is told from the words of the model. Its links may run only
+ * these commands.
+ */
+export type ToOurs = (markdown: string, enabledCommands?: readonly string[]) => MarkdownString;
 
 /**
  * Shows thinking as it arrives. Afterwards, a line above the answer opens it, with the beginning of it as a quote if
  * that is wanted: the stable API of the chat cannot fold text.
  */
 export function createAnswerWriter(
-  stream: vscode.ChatResponseStream,
-  { now, above }: AnswerWriterOptions,
+  stream: Pick<ChatResponseStream, 'markdown' | 'progress'>,
+  { now, above, toOurs }: AnswerWriterOptions,
 ): AnswerWriter {
   let thought = '';
   let shown = 0;
@@ -47,8 +54,9 @@ export function createAnswerWriter(
   };
   const end = () => {
     if (thought.trim() !== '') {
-      stream.markdown(toThoughtLine(thought, (now() - begunAt) / 1000));
-      if (above === 'quote') stream.markdown(toThoughtQuote(thought));
+      stream.markdown(toOurs(thoughtLine(thought, (now() - begunAt) / 1000), [showThinking]));
+      // In a quote no link runs a command.
+      if (above === 'quote') stream.markdown(toOurs(`${toQuote(thought, maxInPlace)}\n\n`));
     }
     thought = '';
     shown = 0;
@@ -59,7 +67,7 @@ export function createAnswerWriter(
       if (delta.kind === 'thinking') return think(delta.text);
       end();
       if (delta.kind === 'text') stream.markdown(delta.text);
-      if (delta.kind === 'notice') stream.markdown(toAside(delta.notice.message));
+      if (delta.kind === 'notice') stream.markdown(toOurs(asideOf(delta.notice.message)));
     },
     end,
     get elapsed() {
@@ -68,37 +76,12 @@ export function createAnswerWriter(
   };
 }
 
-/** A sentence of ours beside the answer, such as a notice. */
-export function toAside(sentence: string, icon: 'info' | 'error' = 'info'): vscode.MarkdownString {
-  return new vscode.MarkdownString(`\n\n> $(${icon}) ${withoutIcons(sentence)}\n\n`, true);
-}
+/** The command that shows the page behind the line above an answer. */
+export const showThinking = 'runner.showThinking';
 
-/** Whether this part is ours: only our parts support icons. It is not sent to the model, which never said it. */
-export function isAside({ supportThemeIcons = false }: vscode.MarkdownString): boolean {
-  return supportThemeIcons;
-}
-
-const showThinking = 'runner.showThinking';
-
-/** Registers the page behind the line above an answer: the stable API of the chat cannot fold text. */
-export function registerThinkingPage(): vscode.Disposable {
-  const scheme = 'runner-thinking';
-  const uri = vscode.Uri.from({ scheme, path: 'Thinking.md' });
-  const changed = new vscode.EventEmitter<vscode.Uri>();
-  let shown = '';
-  return vscode.Disposable.from(
-    changed,
-    // The page is no file, so the editor never asks to save it.
-    vscode.workspace.registerTextDocumentContentProvider(scheme, {
-      onDidChange: changed.event,
-      provideTextDocumentContent: () => shown,
-    }),
-    vscode.commands.registerCommand(showThinking, async (thought: unknown) => {
-      shown = typeof thought === 'string' ? thought : '';
-      changed.fire(uri);
-      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: true });
-    }),
-  );
+/** Markdown of a sentence of ours beside the answer, such as a notice. */
+export function asideOf(sentence: string, icon: 'info' | 'error' = 'info'): string {
+  return `\n\n> $(${icon}) ${withoutIcons(sentence)}\n\n`;
 }
 
 /** The most characters of thinking that are kept in the history of the chat. */
@@ -107,7 +90,7 @@ const maxKept = 20_000;
 const maxInPlace = 1_500;
 
 /** The line that opens the page, with up to {@link maxKept} characters of the thinking. */
-function toThoughtLine(thought: string, seconds: number): vscode.MarkdownString {
+function thoughtLine(thought: string, seconds: number): string {
   const time = seconds < 1 ? 'a moment' : `${Math.round(seconds)} s`;
   const kept = thought.length > maxKept ? `${cutText(thought, maxKept)}\n\n(cut)` : thought;
   // A parenthesis would end the link, and the thinking would be read as Markdown.
@@ -115,15 +98,5 @@ function toThoughtLine(thought: string, seconds: number): vscode.MarkdownString 
     /[()]/g,
     (parenthesis) => `%${parenthesis.charCodeAt(0).toString(16)}`,
   );
-  const line = new vscode.MarkdownString(
-    `[$(lightbulb) Thought for ${time}](command:${showThinking}?${argument})\n\n`,
-    true,
-  );
-  line.isTrusted = { enabledCommands: [showThinking] };
-  return line;
-}
-
-/** A block quote above the answer, in which no link runs a command. It supports icons, so that it counts as ours. */
-function toThoughtQuote(thought: string): vscode.MarkdownString {
-  return new vscode.MarkdownString(`${toQuote(thought, maxInPlace)}\n\n`, true);
+  return `[$(lightbulb) Thought for ${time}](command:${showThinking}?${argument})\n\n`;
 }

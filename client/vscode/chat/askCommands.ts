@@ -110,7 +110,7 @@ async function writeCommitMessage(
 ): Promise<void> {
   const repositories = await openRepositories();
   const repository = await repositoryAt(root, repositories, pickRepository);
-  if (!repository && repositories.length > 1) return;
+  if (!repository && repositories.length > 0) return;
   const readFile = (uri: vscode.Uri) => readNewFile(vscode.workspace.fs, uri);
   const attachments = repository ? await changesIn(repository, readFile) : [];
   if (!repository || attachments.length === 0)

@@ -1,12 +1,12 @@
 import * as vscode from 'vscode';
 import type { Attachment } from '../../../protocol/messages/chat.ts';
-import { searchFilesRequest } from '../../../protocol/messages/files.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { isCodebaseSearched } from '../settings.ts';
 import { openSetting } from '../ui/remedies.ts';
 import { plain } from '../ui/safeText.ts';
-import { toAside } from './answerWriter.ts';
+import { toAside } from './asides.ts';
 import type { Turn } from './editorToolLoop.ts';
+import { placeOf, searchFolders } from './excerpts.ts';
 import { namesCodebase, withoutRetryMark } from './prompt.ts';
 
 /**
@@ -15,28 +15,17 @@ import { namesCodebase, withoutRetryMark } from './prompt.ts';
  */
 export type SearchCodebase = (turn: Turn, window: number) => Promise<readonly Attachment[] | undefined>;
 
-/** The part of a window that excerpts may fill: the question, the earlier turns and the answer need room too. */
-const partOfWindow = 1 / 3;
-const maxTokens = 12_000;
-
 export function createCodebaseSearch(daemon: Pick<DaemonConnection, 'request'>): SearchCodebase {
   return async ({ request, stream, token, sent }, window) => {
     if (!namesCodebase(request.prompt)) return [];
     if (!isCodebaseSearched()) return offerSetting(request, stream);
     const folders = (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
     stream.progress('Searching the workspace');
-    const room = Math.min(maxTokens, Math.floor((window * partOfWindow) / Math.max(1, folders.length)));
     const text = sent ?? withoutRetryMark(request.prompt);
-    const results = await Promise.all(
-      folders.map(({ uri }) =>
-        daemon.request(searchFilesRequest, { text, cwd: uri.fsPath, tokens: Math.max(1, room) }, token),
-      ),
-    );
-    const found = results.flatMap(({ files }) => files.flatMap(({ attachment }) => attachment ?? []));
+    const paths = folders.map(({ uri }) => uri.fsPath);
+    const { found, notes } = await searchFolders(daemon, paths, { text, window, token });
     for (const attachment of found) showReference(stream, attachment);
-    const none = found.length === 0 ? ['No file of the workspace has the words of this question.'] : [];
-    for (const note of [...none, ...results.flatMap(({ notes }) => notes)])
-      stream.markdown(toAside(plain(note)));
+    for (const note of notes) stream.markdown(toAside(plain(note)));
     return found;
   };
 }
@@ -58,10 +47,9 @@ function offerSetting(
 }
 
 /** The editor lists what an answer was made from above it. */
-function showReference(stream: vscode.ChatResponseStream, { uris, lines }: Attachment): void {
-  const [uri] = uris ?? [];
-  const [first, last] = (lines ?? '').split('-').map(Number);
-  if (uri === undefined || !first || !last) return;
-  const range = new vscode.Range(first - 1, 0, last - 1, Number.MAX_SAFE_INTEGER);
-  stream.reference(new vscode.Location(vscode.Uri.parse(uri), range));
+function showReference(stream: vscode.ChatResponseStream, attachment: Attachment): void {
+  const place = placeOf(attachment);
+  if (place === undefined) return;
+  const range = new vscode.Range(place.first, 0, place.last, Number.MAX_SAFE_INTEGER);
+  stream.reference(new vscode.Location(vscode.Uri.parse(place.uri), range));
 }

@@ -1,5 +1,9 @@
-import type { Model } from '../../../protocol/messages/models.ts';
+import type { Memento } from 'vscode';
+import { canChat, type Model } from '../../../protocol/messages/models.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
+import type { ChatSettings } from '../models/modelCopies.ts';
+import type { ModelRow } from '../models/modelRow.ts';
+import { builtInChat } from '../walkthrough/stepKeys.ts';
 import { type NamedModel, vendor } from './whoAnswers.ts';
 
 /** A setting that is changed so that the editor's own chat works with the user's models. */
@@ -23,8 +27,50 @@ export interface UserSettings {
 }
 
 /** In tokens: the first message of an agent takes about 19,000, and its answer needs room. */
-export const agentNeeds = 20_480;
+const agentNeeds = 20_480;
 const agentWindow = 32_768;
+
+/**
+ * A model on this machine with tools, whose window can hold an agent's first message: the one that the setting of the
+ * chat names, or the usual one.
+ */
+export function modelForAgents(
+  { models, preferred }: { readonly models: readonly Model[]; readonly preferred: Model | undefined },
+  chatModel: string,
+): Model | undefined {
+  const able = models.filter((model) => {
+    const { remote, capabilities, context } = model;
+    const isLargeEnough = (context.maximum ?? agentNeeds) >= agentNeeds;
+    return canChat(model) && !remote && capabilities.tools.value !== false && isLargeEnough;
+  });
+  const chosen = able.find(({ name, server }) => server === defaultServerName && name === chatModel);
+  return chosen ?? able.find((model) => model === preferred) ?? able[0];
+}
+
+/** What the user is asked before the settings change. The first button changes them. */
+export interface ChatQuestion {
+  readonly message: string;
+  readonly detail: string;
+  readonly buttons: readonly string[];
+}
+
+export function questionAbout(isEnabled: boolean, changes: readonly SettingChange[]): ChatQuestion {
+  const about =
+    'It works with your local models, without a sign-in. It is not part of Runner, and Runner does not control what else it sends. You can disable it again in the Extensions view.';
+  const settings = [
+    'These settings change, so that all of it uses your models:',
+    ...changes.map(({ key, why }) => `• ${key}: ${why}`),
+    '"Runner: Stop Using Your Models in the Editor\'s Own Chat" takes them back.',
+  ];
+  const detail = changes.length === 0 ? about : `${about}\n\n${settings.join('\n')}`;
+  if (isEnabled)
+    return { message: "Set up the editor's own chat for your models?", detail, buttons: ['Set Up'] };
+  return {
+    message: `Enable the editor's built-in extension ${builtInChat}?`,
+    detail,
+    buttons: changes.length === 0 ? ['Enable'] : ['Enable', 'Enable Without Settings'],
+  };
+}
 
 /**
  * The settings to change, for this model of the user. A setting that the user has set stays as it is, apart from a
@@ -67,7 +113,7 @@ function inSetting(key: string, { name, server }: NamedModel): string {
 }
 
 /** The changes that give a model its new name in the user's settings. */
-export function renamesOf(
+function renamesOf(
   { inspect }: Pick<UserSettings, 'inspect'>,
   model: NamedModel,
   to: string,
@@ -90,12 +136,44 @@ function windowChange(set: unknown, { context }: Model): SettingChange | undefin
   return { key: 'runner.contextLength', value, why, ...(set === undefined ? {} : { before: set }) };
 }
 
-/** Takes back what the user has not changed since, and returns the keys. */
-export async function takeBack(
-  { inspect, update }: UserSettings,
-  changes: readonly Pick<SettingChange, 'key' | 'value' | 'before'>[],
-): Promise<readonly string[]> {
-  const ours = changes.filter(({ key, value }) => inspect(key)?.globalValue === value);
-  for (const { key, before } of ours) await update(key, before);
-  return ours.map(({ key }) => key);
+/** The settings that were changed, until they are taken back. */
+export interface KeptChanges extends ChatSettings {
+  isAny(): boolean;
+  make(changes: readonly SettingChange[]): Promise<void>;
+  /** Takes back what the user has not changed since, and returns the keys. */
+  takeBack(): Promise<readonly string[]>;
+}
+
+const memoryKey = 'runner.editorChatSettings';
+
+export function createKeptChanges(memory: Memento, settings: UserSettings): KeptChanges {
+  const kept = () => memory.get<readonly SettingChange[]>(memoryKey) ?? [];
+  const renames = ({ model, server = defaultServerName }: ModelRow, to: string) =>
+    renamesOf(settings, { name: model, server }, to);
+  return {
+    isAny: () => kept().length > 0,
+    async make(changes) {
+      const others = kept().filter(({ key }) => !changes.some((change) => change.key === key));
+      await memory.update(memoryKey, [...others, ...changes]);
+      for (const { key, value } of changes) await settings.update(key, value);
+    },
+    async takeBack() {
+      const ours = kept().filter(({ key, value }) => settings.inspect(key)?.globalValue === value);
+      for (const { key, before } of ours) await settings.update(key, before);
+      await memory.update(memoryKey, undefined);
+      return ours.map(({ key }) => key);
+    },
+    naming: (row) => renames(row, row.model).map(({ key }) => key),
+    // What was changed can still be taken back after it.
+    async rename(row, to) {
+      for (const { key, value, before } of renames(row, to)) {
+        await settings.update(key, value);
+        const isSame = (change: SettingChange) => change.key === key && change.value === before;
+        await memory.update(
+          memoryKey,
+          kept().map((change) => (isSame(change) ? { ...change, value } : change)),
+        );
+      }
+    },
+  };
 }

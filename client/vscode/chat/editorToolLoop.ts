@@ -3,7 +3,8 @@ import { messageOf } from '../../../protocol/base/errorText.ts';
 import type { Attachment, ChatResult, Message, Tool, ToolCall } from '../../../protocol/messages/chat.ts';
 import { toResult, toTools } from '../convert/messages.ts';
 import { thinkingAboveAnswer } from '../settings.ts';
-import { createAnswerWriter, toAside } from './answerWriter.ts';
+import { createAnswerWriter } from './answerWriter.ts';
+import { toAside, toOurs } from './asides.ts';
 import { describeAnswer, isKeptWhole, type TurnMetadata, toKept } from './finishedTurn.ts';
 import { toConversation } from './history.ts';
 import type { AskForRound } from './rounds.ts';
@@ -53,7 +54,7 @@ export async function answerWithTools(
   const added: Message[] = [];
   for (let round = 0; ; round++) {
     const isLast = round === maxRounds;
-    const writer = createAnswerWriter(stream, { now: Date.now, above: thinkingAboveAnswer() });
+    const writer = createAnswerWriter(stream, { now: Date.now, above: thinkingAboveAnswer(), toOurs });
     const params = { model: name, server, messages: [...before, ...added] };
     const asking = ask({ ...params, ...(isLast ? {} : { tools }) }, writer.write, token);
     // The thinking stays even if the answer failed.

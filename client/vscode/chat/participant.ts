@@ -23,7 +23,7 @@ import {
 import { plain } from '../ui/safeText.ts';
 import { stepDone } from '../walkthrough/stepKeys.ts';
 import type { AnsweringModels } from './answeringModel.ts';
-import { registerThinkingPage, toAside } from './answerWriter.ts';
+import { toAside } from './asides.ts';
 import type { SearchCodebase } from './codebase.ts';
 import { answerWithTools, type Turn } from './editorToolLoop.ts';
 import { followUps, type TurnMetadata } from './finishedTurn.ts';
@@ -31,6 +31,7 @@ import type { FindPrompt } from './keptPrompts.ts';
 import type { OfferedModels } from './offeredModels.ts';
 import { findNamedModel, withoutRetryMark } from './prompt.ts';
 import type { AskForRound } from './rounds.ts';
+import { registerThinkingPage } from './thinkingPage.ts';
 import type { AnswerNote, NamedModel } from './whoAnswers.ts';
 
 export interface ParticipantOptions {

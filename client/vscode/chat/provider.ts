@@ -7,9 +7,10 @@ import { toMessages, toTools } from '../convert/messages.ts';
 import { thinkingFormat } from '../settings.ts';
 import { remediesFor } from '../ui/remedies.ts';
 import { createContextOffer } from './contextLength.ts';
+import { createNotices, isChat } from './notices.ts';
 import type { OfferedModels } from './offeredModels.ts';
 import type { RunnerModelInformation } from './pickerEntries.ts';
-import { createNotices, isChat, thinkingPartOfEditor, toPart, toUsagePart } from './responseParts.ts';
+import { thinkingPartOfEditor, toPart, toUsagePart } from './responseParts.ts';
 import type { AskForRound } from './rounds.ts';
 import { vendor } from './whoAnswers.ts';
 
@@ -30,7 +31,7 @@ class RunnerProvider implements vscode.LanguageModelChatProvider<RunnerModelInfo
   readonly #options: ProviderOptions;
   readonly #tokens = createTokenCounter();
   readonly #offerLargerContext = createContextOffer();
-  readonly #notices = createNotices();
+  readonly #notices = createNotices((sentence) => void vscode.window.showInformationMessage(sentence));
 
   constructor(options: ProviderOptions) {
     this.#options = options;

@@ -1,55 +1,7 @@
 import * as vscode from 'vscode';
-import { isLoopback } from '../../../protocol/base/loopback.ts';
-import type { SecretLine } from '../../../protocol/messages/secrets.ts';
 import type { RunnerOptions } from '../../../protocol/messages/settings.ts';
 import { originsOf } from './servers.ts';
-
-/** Access tokens, one for each origin. They are kept only in the editor's secret storage. */
-export interface TokenStore {
-  set(origin: string, token: string, permission: Pick<SecretLine, 'allowPlainHttp'>): Promise<void>;
-  clear(origin: string): Promise<void>;
-  /** A line for each of these origins that has a token. */
-  linesFor(origins: readonly string[]): Promise<readonly SecretLine[]>;
-  /** Calls back with each change. */
-  onDidChange(take: (line: SecretLine) => void): vscode.Disposable;
-}
-
-const prefix = 'runner.token ';
-/** Stored beside the token if the user has allowed plain http for it. */
-const plainHttp = 'runner.plainHttp ';
-
-export function createTokenStore(secrets: vscode.SecretStorage): TokenStore {
-  const lineFor = async (origin: string): Promise<SecretLine | undefined> => {
-    const [secret, permission] = await Promise.all([
-      secrets.get(prefix + origin),
-      secrets.get(plainHttp + origin),
-    ]);
-    if (secret === undefined) return undefined;
-    return { origin, secret, ...(permission === 'allowed' ? { allowPlainHttp: true } : {}) };
-  };
-  return {
-    async set(origin, token, { allowPlainHttp = false }) {
-      // The token is stored last, because only its change is noticed.
-      if (allowPlainHttp) await secrets.store(plainHttp + origin, 'allowed');
-      else await secrets.delete(plainHttp + origin);
-      await secrets.store(prefix + origin, token);
-    },
-    async clear(origin) {
-      await secrets.delete(plainHttp + origin);
-      await secrets.delete(prefix + origin);
-    },
-    async linesFor(origins) {
-      const lines = await Promise.all(origins.map(lineFor));
-      return lines.filter((line) => line !== undefined);
-    },
-    onDidChange: (take) =>
-      secrets.onDidChange(async ({ key }) => {
-        if (!key.startsWith(prefix)) return;
-        const origin = key.slice(prefix.length);
-        take((await lineFor(origin)) ?? { origin, secret: null });
-      }),
-  };
-}
+import { needsPlainHttp, problemOfToken, type TokenStore } from './tokenStore.ts';
 
 /** The commands that store and remove access tokens. They ask for the server, then for the token. */
 export function registerTokenCommands(tokens: TokenStore, settings: () => RunnerOptions): vscode.Disposable {
@@ -66,11 +18,10 @@ export function registerTokenCommands(tokens: TokenStore, settings: () => Runner
         prompt: 'It is kept in the secret storage of the editor, and sent only to this server.',
         password: true,
         ignoreFocusOut: true,
-        validateInput: (text) => (/^[\x21-\x7e]*$/.test(text.trim()) ? undefined : 'A token has no spaces.'),
+        validateInput: problemOfToken,
       });
       if (!token?.trim()) return;
-      const isPlain = origin.startsWith('http:') && !isLoopback(origin);
-      const allowPlainHttp = isPlain ? await askForPlainHttp(origin) : false;
+      const allowPlainHttp = needsPlainHttp(origin) ? await askForPlainHttp(origin) : false;
       if (allowPlainHttp !== undefined) await tokens.set(origin, token.trim(), { allowPlainHttp });
     }),
     vscode.commands.registerCommand('runner.clearAccessToken', async () => {

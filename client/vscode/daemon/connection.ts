@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
-import { messageOf } from '../../../protocol/base/errorText.ts';
 import { trustDidChange } from '../../../protocol/messages/initialize.ts';
 import type {
   NotificationMessage,
@@ -11,13 +10,12 @@ import type { WorkProgress } from '../../../protocol/messages/progress.ts';
 import type { ChangedOptions, RunnerOptions } from '../../../protocol/messages/settings.ts';
 import { type ToolRefusal, toolsDidRefuse } from '../../../protocol/messages/tools.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { errorDataOf } from '../convert/failure.ts';
 import { readChangedSettings } from '../settings.ts';
-import { inEditorWords } from '../ui/remedies.ts';
-import type { TokenStore } from './accessTokens.ts';
 import { DaemonKeeper } from './daemonKeeper.ts';
+import { explained, notStarted } from './explained.ts';
 import { originsOf } from './servers.ts';
 import { type StartedDaemon, startDaemon } from './startedDaemon.ts';
+import type { TokenStore } from './tokenStore.ts';
 
 export interface ProgressWatcher {
   readonly token: vscode.CancellationToken;
@@ -204,40 +202,6 @@ export class DaemonConnection implements vscode.Disposable {
 
 function originsNow(settings: RunnerOptions): readonly string[] {
   return [...originsOf(settings).values()];
-}
-
-/** The library's error codes for requests that were in progress when the daemon ended. */
-const lostConnectionCodes: readonly unknown[] = [-32096, -32097, -32098, -32099];
-
-async function explained<R>(answer: Promise<R>): Promise<R> {
-  try {
-    return await answer;
-  } catch (error) {
-    throw isLostConnection(error) ? daemonEnded(error) : withEditorAdvice(error);
-  }
-}
-
-/** The same error, with the daemon's advice in the editor's words. */
-function withEditorAdvice(error: unknown): unknown {
-  const data = errorDataOf(error);
-  if (!(error instanceof Error) || data?.advice === undefined) return error;
-  const { message } = error;
-  const words = inEditorWords({ message, advice: data.advice }, data.server);
-  return Object.assign(new Error(words, { cause: error }), { data });
-}
-
-function isLostConnection(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && lostConnectionCodes.includes(error.code);
-}
-
-function notStarted(cause: unknown): Error {
-  return new Error(`The daemon of Runner does not start. ${messageOf(cause)}`, { cause });
-}
-
-function daemonEnded(cause: unknown): Error {
-  return new Error('The daemon of Runner ended unexpectedly. It is being restarted; then ask again.', {
-    cause,
-  });
 }
 
 function ignore(): void {

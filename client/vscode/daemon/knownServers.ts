@@ -1,4 +1,5 @@
 import { isRecord } from '../../../protocol/base/json.ts';
+import { refusalOf } from '../../../protocol/messages/abilities.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import type { Ability, Product, Status } from '../../../protocol/messages/status.ts';
 
@@ -59,6 +60,17 @@ export function lackedBy(
   return needed[command]?.find((ability) =>
     server === undefined ? servers.those(ability).length === 0 : !servers.can(ability, server),
   );
+}
+
+/** A sentence about the product, if it lacks what a command needs. */
+export function refusalFor(
+  servers: Pick<KnownServers, 'can' | 'those' | 'product'>,
+  command: string,
+  server?: string,
+): string | undefined {
+  const lacked = lackedBy(servers, command, server);
+  const product = servers.product(server);
+  return lacked === undefined || product === undefined ? undefined : refusalOf(product, lacked);
 }
 
 /** Of some buttons or links, those that can work. The first argument may be a row with a server. */

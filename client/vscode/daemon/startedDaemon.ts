@@ -8,7 +8,7 @@ import type { SecretLine } from '../../../protocol/messages/secrets.ts';
 import type { RunnerOptions } from '../../../protocol/messages/settings.ts';
 import type { ToolRefusal } from '../../../protocol/messages/tools.ts';
 import { readChangedSettings } from '../settings.ts';
-import type { TokenStore } from './accessTokens.ts';
+import type { TokenStore } from './tokenStore.ts';
 
 /** An initialized process of `runnerd`. */
 export interface StartedDaemon {

@@ -4,6 +4,7 @@ import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { openSetting } from '../ui/remedies.ts';
 import { plain } from '../ui/safeText.ts';
 import { toDocsAddress } from './docsAddress.ts';
+import { refuses } from './docsProbe.ts';
 import { type DocsTokens, fingerprintOf } from './docsTokens.ts';
 
 /** The id in package.json. */
@@ -52,31 +53,6 @@ function definition(
   version: string | undefined,
 ): vscode.McpHttpServerDefinition {
   return new vscode.McpHttpServerDefinition(label, vscode.Uri.parse(`${origin}/mcp`), headers, version);
-}
-
-/** In ms. The editor is about to use the service anyway, and then reports why it does not answer. */
-const probeLimit = 5_000;
-
-/** Whether a document service clearly refuses a token, asked with the cheapest request. */
-async function refuses(origin: string, token: string): Promise<boolean> {
-  try {
-    const response = await fetch(`${origin}/mcp`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${token}`,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-      },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
-      // A redirect would send the token wherever the answer says.
-      redirect: 'manual',
-      signal: AbortSignal.timeout(probeLimit),
-    });
-    await response.body?.cancel();
-    return response.status === 401;
-  } catch {
-    return false;
-  }
 }
 
 /** Reports that a service does not accept a token, once for each token, with two buttons that fix it. */

@@ -6,7 +6,7 @@ import {
   engineStopRequest,
 } from '../../../protocol/messages/engine.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-import { followStatus } from '../daemon/runnerChanges.ts';
+import { followStatus } from '../daemon/statusTurns.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { startModelHere } from './startHere.ts';
 

@@ -2,9 +2,9 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import { isLoopback } from '../../../protocol/base/loopback.ts';
-import { askForPlainHttp, type TokenStore } from '../daemon/accessTokens.ts';
+import { askForPlainHttp } from '../daemon/accessTokens.ts';
 import { ollamaHost } from '../daemon/servers.ts';
+import { needsPlainHttp, type TokenStore } from '../daemon/tokenStore.ts';
 import { readSettings, updateSetting } from '../settings.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { plain, withoutIcons } from '../ui/safeText.ts';
@@ -59,8 +59,7 @@ async function follow(step: ImportStep, tokens: TokenStore): Promise<boolean> {
   else if (step.kind === 'server')
     await updateSetting('servers', [...(readSettings().servers ?? []), step.server]);
   else {
-    const isPlain = step.origin.startsWith('http:') && !isLoopback(step.origin);
-    const allowPlainHttp = isPlain ? await askForPlainHttp(step.origin) : false;
+    const allowPlainHttp = needsPlainHttp(step.origin) ? await askForPlainHttp(step.origin) : false;
     if (allowPlainHttp === undefined) return false;
     await tokens.set(step.origin, step.key, { allowPlainHttp });
   }

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { refusalOf } from '../../../protocol/messages/abilities.ts';
+import { refusalFor } from '../daemon/knownServers.ts';
 import type { ServerFacts } from '../daemon/serverFacts.ts';
 import { type Family, groupByFamily } from '../views/treeNodes.ts';
 
@@ -20,8 +20,7 @@ export function createModelfileView(memory: vscode.Memento, facts: ServerFacts):
   const watcher = vscode.workspace.createFileSystemWatcher(pattern, false, true, false);
   const refresh = () => tree.refresh();
   const follow = () => {
-    const product = facts.those('create').length > 0 ? undefined : facts.product();
-    view.message = product === undefined ? '' : refusalOf(product, 'create');
+    view.message = refusalFor(facts, 'runner.createModel') ?? '';
   };
   const toggle = 'runner.toggleModelfilesGrouping';
   return vscode.Disposable.from(

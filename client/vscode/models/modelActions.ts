@@ -1,15 +1,9 @@
 import * as vscode from 'vscode';
-import {
-  deleteModelRequest,
-  libraryRequest,
-  runModelRequest,
-  runningModelsRequest,
-  stopModelRequest,
-} from '../../../protocol/messages/models.ts';
-import { errorDataOf } from '../convert/failure.ts';
+import { deleteModelRequest, runModelRequest, stopModelRequest } from '../../../protocol/messages/models.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { plain } from '../ui/safeText.ts';
-import { isSameModel, type ModelRow, paramsOf, type ShownModels, serverOf } from './modelRow.ts';
+import { isRunning, othersLoaded, pageOf } from './modelLists.ts';
+import { type ModelRow, paramsOf, type ShownModels } from './modelRow.ts';
 
 /** Loads a model under a notification that cancels it. */
 export async function load(
@@ -39,11 +33,7 @@ export async function unload(daemon: DaemonConnection, rows: readonly ModelRow[]
 
 /** Makes room for a model: unloads every other loaded model of its server. False if there is none. */
 export async function unloadOthers(daemon: DaemonConnection, row: Partial<ModelRow>): Promise<boolean> {
-  const { server } = row;
-  const { models } = await daemon.request(runningModelsRequest, server === undefined ? {} : { server });
-  const others = models
-    .map(({ name, server: of }) => ({ model: name, server: of }))
-    .filter((other) => !isSameModel(other, { server: other.server, model: row.model ?? '' }));
+  const others = await othersLoaded(daemon, row);
   if (others.length === 0)
     void vscode.window.showInformationMessage('No other model is loaded. Choose a smaller one.');
   await unload(daemon, others);
@@ -60,38 +50,9 @@ export async function remove(daemon: DaemonConnection, row: ModelRow): Promise<v
   if (answer === action) await daemon.request(deleteModelRequest, { ...paramsOf(row), stop: isLoaded });
 }
 
-/** If a server does not report what is loaded, the delete itself decides. */
-export async function isRunning(daemon: DaemonConnection, row: ModelRow): Promise<boolean> {
-  try {
-    const { models } = await daemon.request(runningModelsRequest, serverOf(row));
-    return models.some(({ name }) => name === row.model);
-  } catch (error) {
-    if (errorDataOf(error)?.kind === 'not-supported') return false;
-    throw error;
-  }
-}
-
-/**
- * Opens the page of a model in the browser. A row of the catalog has its address; a local model may be in the catalog.
- */
+/** In the browser. */
 export async function openPage(daemon: DaemonConnection, row: ModelRow): Promise<void> {
-  const url = row.url ?? huggingFacePage(row.model) ?? (await catalogPage(daemon, row));
+  const url = await pageOf(daemon, row);
   if (url !== undefined) await vscode.env.openExternal(vscode.Uri.parse(url, true));
   else void vscode.window.showInformationMessage(`${row.model} has no page: the catalog does not list it.`);
-}
-
-/** For a model that was pulled from Hugging Face. */
-function huggingFacePage(model: string): string | undefined {
-  const [, owner, name] = /^(?:hf\.co|huggingface\.co)\/([\w.-]+)\/([\w.-]+)/i.exec(model) ?? [];
-  return owner === undefined ? undefined : `https://huggingface.co/${owner}/${name}`;
-}
-
-async function catalogPage(daemon: DaemonConnection, row: ModelRow): Promise<string | undefined> {
-  const { entries } = await daemon.request(libraryRequest, serverOf(row));
-  const base = withoutTag(row.model);
-  return entries.find(({ name }) => withoutTag(name) === base)?.url;
-}
-
-function withoutTag(name: string): string {
-  return name.toLowerCase().replace(/:[^:/]*$/, '');
 }

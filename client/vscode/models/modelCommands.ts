@@ -1,10 +1,9 @@
 import * as vscode from 'vscode';
-import { refusalOf } from '../../../protocol/messages/abilities.ts';
 import type { Model } from '../../../protocol/messages/models.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-import { lackedBy } from '../daemon/knownServers.ts';
+import { lackedBy, refusalFor } from '../daemon/knownServers.ts';
 import type { RunnerChanges } from '../daemon/runnerChanges.ts';
 import type { ServerFacts } from '../daemon/serverFacts.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
@@ -177,11 +176,9 @@ function tableOf(dependencies: ModelCommandsDependencies, details: DetailsPage):
  * @throws {Error} with a sentence about the product.
  */
 function checked(facts: ServerFacts, command: string, row: ModelRow): ModelRow {
-  const server = 'cancel' in row ? undefined : row.server;
-  const lacked = lackedBy(facts, command, server);
-  const product = facts.product(server);
-  if (lacked === undefined || product === undefined || 'cancel' in row) return row;
-  throw new Error(refusalOf(product, lacked));
+  const refusal = 'cancel' in row ? undefined : refusalFor(facts, command, row.server);
+  if (refusal !== undefined) throw new Error(refusal);
+  return row;
 }
 
 function isRow(argument: unknown): argument is ModelRow {

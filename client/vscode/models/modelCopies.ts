@@ -6,7 +6,7 @@ import {
 } from '../../../protocol/messages/models.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { chatModel, completionModel, updateSetting } from '../settings.ts';
-import { isRunning } from './modelActions.ts';
+import { isRunning } from './modelLists.ts';
 import { type CopyNameOptions, copyNameOf, problemOfName } from './modelNames.ts';
 import { isSameModel, type ModelRow, paramsOf, type ShownModels, serverOf } from './modelRow.ts';
 import { runWork } from './work.ts';

@@ -1,9 +1,10 @@
 import * as vscode from 'vscode';
-import { listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
+import type { Model } from '../../../protocol/messages/models.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { serverNames } from '../daemon/servers.ts';
 import { readSettings } from '../settings.ts';
 import { describeChoice, inOrder } from './modelDescriptions.ts';
+import { listEverywhere } from './modelLists.ts';
 
 export interface PickOptions {
   /** Such as `Load Which Model?`. */
@@ -31,7 +32,7 @@ export async function pickModel(
   daemon: DaemonConnection,
   { title, fits = () => true, remark = () => '', none = 'There is no such model.', last }: PickOptions,
 ): Promise<Model | undefined> {
-  const models = await listEverywhere(daemon);
+  const models = await listEverywhere(daemon, serverNames(readSettings()));
   const isNamed = new Set(models.map(({ server }) => server)).size > 1;
   const items = inOrder(models.filter(fits)).flatMap(([server, of]): readonly ModelItem[] => [
     ...(isNamed ? [{ label: server, kind: vscode.QuickPickItemKind.Separator }] : []),
@@ -54,15 +55,3 @@ interface ModelItem extends vscode.QuickPickItem, Partial<Pick<LastEntry, 'run'>
 }
 
 const separator: ModelItem = { label: '', kind: vscode.QuickPickItemKind.Separator };
-
-/** The models of all servers that answer. If none does, it throws the first server's error. */
-async function listEverywhere(daemon: DaemonConnection): Promise<readonly Model[]> {
-  const asked = serverNames(readSettings()).map((server) =>
-    daemon.request(listModelsRequest, { server, refresh: true }),
-  );
-  const answers = await Promise.allSettled(asked);
-  const [first] = answers;
-  if (first?.status === 'rejected' && answers.every(({ status }) => status === 'rejected'))
-    throw first.reason;
-  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value.models : []));
-}

@@ -34,7 +34,7 @@ export function paramsOf(row: ModelRow): { readonly model: string; readonly serv
   return { model: row.model, ...serverOf(row) };
 }
 
-export function serverOf({ server }: ModelRow): { readonly server?: string } {
+export function serverOf({ server }: Pick<ModelRow, 'server'>): { readonly server?: string } {
   return server === undefined ? {} : { server };
 }
 

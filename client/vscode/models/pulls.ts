@@ -1,5 +1,6 @@
 import type { Memento } from 'vscode';
 import { formatBytes } from '../../../protocol/base/bytes.ts';
+import type { WorkProgress } from '../../../protocol/messages/progress.ts';
 import { isSameModel, type ModelRow, paramsOf } from './modelRow.ts';
 
 /** A download in progress, as a view shows it. */
@@ -143,4 +144,24 @@ export function createDownloadSpeed(now: () => number): DownloadSpeed {
 function inWords(seconds: number): string {
   if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`;
   return seconds < 5_400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+}
+
+/** What a notification shows of one report of progress. */
+interface ProgressStep {
+  /** With the speed of a download. */
+  readonly message: string;
+  /** In percent since the last step. */
+  readonly increment: number;
+}
+
+export function createProgressSteps(
+  speed: DownloadSpeed,
+): (progress: Extract<WorkProgress, { kind: 'report' }>) => ProgressStep {
+  let shown = 0;
+  return ({ message, percentage = shown, completed, total }) => {
+    const rate = completed !== undefined && total !== undefined ? speed.next(completed, total) : '';
+    const increment = percentage - shown;
+    shown = percentage;
+    return { message: [message, rate].filter(Boolean).join(', '), increment };
+  };
 }

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { RequestMessage, WorkDoneParams } from '../../../protocol/messages/messageTypes.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { plain } from '../ui/safeText.ts';
-import { createDownloadSpeed } from './pulls.ts';
+import { createDownloadSpeed, createProgressSteps } from './pulls.ts';
 
 /** Follows the work in addition to its notification, and may cancel it too. */
 export interface WorkWatcher {
@@ -22,19 +22,14 @@ export async function runWork<P extends WorkDoneParams, R>(
     async (progress, notified) => {
       const cancellation = cancelledByEither(notified, watcher?.token);
       const { token } = cancellation;
-      let percentage = 0;
-      const speed = createDownloadSpeed(Date.now);
+      const toSteps = createProgressSteps(createDownloadSpeed(Date.now));
       try {
         return await daemon.requestWithProgress(message, params, {
           token,
           report(value) {
             if (value.kind !== 'report') return;
-            const { completed, total } = value;
-            const rate = completed !== undefined && total !== undefined ? speed.next(completed, total) : '';
-            const message = [value.message, rate].filter(Boolean).join(', ');
+            const { message, increment } = toSteps(value);
             watcher?.report({ ...value, message });
-            const increment = Math.max(0, (value.percentage ?? 0) - percentage);
-            percentage += increment;
             progress.report({ message: plain(message), ...(increment === 0 ? {} : { increment }) });
           },
         });

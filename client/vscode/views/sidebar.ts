@@ -1,26 +1,16 @@
 import * as vscode from 'vscode';
-import {
-  type CatalogResult,
-  cloudRequest,
-  libraryRequest,
-  listModelsRequest,
-  modelsDidChange,
-  runningModelsRequest,
-} from '../../../protocol/messages/models.ts';
+import { modelsDidChange } from '../../../protocol/messages/models.ts';
 import { defaultCatalogUrl } from '../../../protocol/messages/settings.ts';
-import { statusRequest } from '../../../protocol/messages/status.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-import { followStatus } from '../daemon/runnerChanges.ts';
 import type { ServerFacts } from '../daemon/serverFacts.ts';
 import { originsOf, serverNames } from '../daemon/servers.ts';
-import { catalogServer } from '../models/chooseServer.ts';
+import { followStatus } from '../daemon/statusTurns.ts';
 import type { ShownModels } from '../models/modelRow.ts';
 import type { RunningPulls } from '../models/pulls.ts';
 import { readSettings } from '../settings.ts';
-import { inEditorWords } from '../ui/remedies.ts';
-import { catalogRow, localRow, runningRow } from './modelRows.ts';
 import { ModelView } from './modelView.ts';
+import { catalogSource, loadLocal, loadRunning } from './rowSources.ts';
 import type { LoadedRows, RowSource } from './rowStore.ts';
 
 /** The four views of models. */
@@ -66,7 +56,7 @@ export function createSidebar({ daemon, memory, clock, pulls, facts }: SidebarOp
     clock,
     facts,
     address: catalogAddress,
-    sources: () => [catalogSource(daemon, facts, 'library')],
+    sources: () => [catalogSource(daemon, facts, { kind: 'library', language: vscode.env.language })],
   });
   const cloud = new ModelView({
     id: 'runnerModelsCloudView',
@@ -76,7 +66,7 @@ export function createSidebar({ daemon, memory, clock, pulls, facts }: SidebarOp
     clock,
     facts,
     address: catalogAddress,
-    sources: () => [catalogSource(daemon, facts, 'cloud')],
+    sources: () => [catalogSource(daemon, facts, { kind: 'cloud', language: vscode.env.language })],
   });
   const all = [local, running, library, cloud];
   const refresh = (views: readonly { refresh(): void }[]) => {
@@ -123,39 +113,4 @@ function runnerAddress(server?: string): string | undefined {
 
 function catalogAddress(): string {
   return readSettings().catalogUrl || defaultCatalogUrl;
-}
-
-async function loadLocal(daemon: DaemonConnection, server: string): Promise<LoadedRows> {
-  const { models, stale } = await daemon.request(listModelsRequest, { server, refresh: true });
-  const rows = models.map(localRow);
-  if (!stale) return { rows };
-  // The request also makes the daemon announce to all views that the runner is down.
-  const status = await daemon.request(statusRequest, { server });
-  return { rows, note: `${inEditorWords(status, server)} This is the last known list.` };
-}
-
-async function loadRunning(daemon: DaemonConnection, server: string): Promise<LoadedRows> {
-  const { models } = await daemon.request(runningModelsRequest, { server });
-  return { rows: models.map(runningRow) };
-}
-
-function catalogSource(daemon: DaemonConnection, facts: ServerFacts, kind: 'library' | 'cloud'): RowSource {
-  const message = kind === 'library' ? libraryRequest : cloudRequest;
-  return {
-    name: kind,
-    async load(isAsked) {
-      const result = await daemon.request(message, { ...catalogServer(facts), refresh: isAsked });
-      return { rows: result.entries.map((entry) => catalogRow(entry, kind)), ...ageOf(result) };
-    },
-  };
-}
-
-/** The age of a list that could not be refreshed. */
-function ageOf({ stale, fetchedAt }: CatalogResult): Pick<LoadedRows, 'note'> {
-  if (!stale) return {};
-  const time = new Date(fetchedAt).toLocaleString(vscode.env.language, {
-    dateStyle: 'medium',
-    timeStyle: 'short',
-  });
-  return { note: `The catalog does not answer; this is its list as of ${time}. Refresh to try again.` };
 }

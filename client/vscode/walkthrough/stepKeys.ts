@@ -11,3 +11,8 @@ export function isStepKey(key: unknown): key is StepKey {
 export function stepDone(key: StepKey): readonly [command: string, key: StepKey] {
   return ['runner.stepDone', key];
 }
+
+/**
+ * The editor's own extension for messages without a participant. It is disabled until the user enables it or signs in.
+ */
+export const builtInChat = 'GitHub.copilot-chat';

@@ -1,12 +1,7 @@
 import * as vscode from 'vscode';
 import { statusDidChange } from '../../../protocol/messages/status.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-import { isStepKey, type StepKey } from './stepKeys.ts';
-
-/**
- * The editor's own extension for messages without a participant. It is disabled until the user enables it or signs in.
- */
-export const builtInChat = 'GitHub.copilot-chat';
+import { builtInChat, isStepKey, type StepKey } from './stepKeys.ts';
 
 export interface WalkthroughOptions {
   readonly daemon: DaemonConnection;

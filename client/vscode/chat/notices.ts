@@ -1,0 +1,58 @@
+import type { Message, Notice } from '../../../protocol/messages/chat.ts';
+import { plain } from '../ui/safeText.ts';
+
+/** The notices that the provider shows beside its answers. They are not part of what the model said. */
+export interface Notices {
+  /**
+   * Returns a quote for the answer if a chat shows the answer. Any other extension gets only the answer, and the user
+   * sees each notice once, as a notification.
+   */
+  show(notice: Notice, initiator: string | undefined): string | undefined;
+  /** A conversation without the quotes in earlier answers. */
+  remove(messages: readonly Message[]): readonly Message[];
+}
+
+/** Callers that show an answer to the user as it is: the editor, and its own chat. */
+const chats: readonly string[] = ['core', 'github.copilot-chat'];
+
+export function isChat(initiator: string | undefined): boolean {
+  return initiator !== undefined && chats.includes(initiator.toLowerCase());
+}
+
+/** `say` shows a notification. */
+export function createNotices(say: (sentence: string) => void): Notices {
+  const quoted = new Set<string>();
+  const shown = new Set<string>();
+  return {
+    show({ message }, initiator) {
+      if (initiator === undefined || isChat(initiator)) {
+        quoted.add(message);
+        return quote(message);
+      }
+      if (!shown.has(message)) say(plain(message));
+      shown.add(message);
+      return undefined;
+    },
+    remove: (messages) =>
+      messages.map((message) =>
+        message.role === 'assistant' ? { ...message, content: without(message.content, quoted) } : message,
+      ),
+  };
+}
+
+function quote(message: string): string {
+  return `\n\n> ${message}\n\n`;
+}
+
+/** Also removes a quote at either end of the text, where the blank lines around it are gone. */
+function without(text: string, messages: Iterable<string>): string {
+  let rest = text;
+  for (const message of messages) {
+    const line = quote(message);
+    rest = rest.replaceAll(line, '');
+    if (rest.startsWith(line.trimStart())) rest = rest.slice(line.trimStart().length);
+    if (rest.endsWith(line.trimEnd())) rest = rest.slice(0, -line.trimEnd().length);
+    if (rest.trim() === line.trim()) rest = '';
+  }
+  return rest;
+}

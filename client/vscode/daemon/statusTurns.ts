@@ -1,0 +1,27 @@
+import type { Disposable } from 'vscode';
+import { type Status, statusDidChange } from '../../../protocol/messages/status.ts';
+import type { DaemonConnection } from './connection.ts';
+
+interface StatusEvents {
+  /** The runner came up, went down, or is another one. */
+  readonly onDidTurn: () => void;
+  /** The runner has finished a piece of work. */
+  readonly onDidAnswer: () => void;
+}
+
+/** Reports turns of the status, not each notification; the first one is what everything began with. */
+export function followStatus(
+  daemon: Pick<DaemonConnection, 'onNotification'>,
+  { onDidTurn, onDidAnswer }: StatusEvents,
+): Disposable {
+  let last: Status | undefined;
+  return daemon.onNotification(statusDidChange, (status) => {
+    if (status.state === 'checking') return;
+    const before = last;
+    last = status;
+    if (!before) return;
+    const wasOffline = before.state === 'offline';
+    if (wasOffline !== (status.state === 'offline') || before.message !== status.message) onDidTurn();
+    else if (before.state === 'busy') onDidAnswer();
+  });
+}

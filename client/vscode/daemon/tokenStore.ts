@@ -1,0 +1,60 @@
+import type { Disposable, SecretStorage } from 'vscode';
+import { isLoopback } from '../../../protocol/base/loopback.ts';
+import type { SecretLine } from '../../../protocol/messages/secrets.ts';
+
+/** Access tokens, one for each origin. They are kept only in the editor's secret storage. */
+export interface TokenStore {
+  set(origin: string, token: string, permission: Pick<SecretLine, 'allowPlainHttp'>): Promise<void>;
+  clear(origin: string): Promise<void>;
+  /** A line for each of these origins that has a token. */
+  linesFor(origins: readonly string[]): Promise<readonly SecretLine[]>;
+  /** Calls back with each change. */
+  onDidChange(take: (line: SecretLine) => void): Disposable;
+}
+
+const prefix = 'runner.token ';
+/** Stored beside the token if the user has allowed plain http for it. */
+const plainHttp = 'runner.plainHttp ';
+
+export function createTokenStore(secrets: SecretStorage): TokenStore {
+  const lineFor = async (origin: string): Promise<SecretLine | undefined> => {
+    const [secret, permission] = await Promise.all([
+      secrets.get(prefix + origin),
+      secrets.get(plainHttp + origin),
+    ]);
+    if (secret === undefined) return undefined;
+    return { origin, secret, ...(permission === 'allowed' ? { allowPlainHttp: true } : {}) };
+  };
+  return {
+    async set(origin, token, { allowPlainHttp = false }) {
+      // The token is stored last, because only its change is noticed.
+      if (allowPlainHttp) await secrets.store(plainHttp + origin, 'allowed');
+      else await secrets.delete(plainHttp + origin);
+      await secrets.store(prefix + origin, token);
+    },
+    async clear(origin) {
+      await secrets.delete(plainHttp + origin);
+      await secrets.delete(prefix + origin);
+    },
+    async linesFor(origins) {
+      const lines = await Promise.all(origins.map(lineFor));
+      return lines.filter((line) => line !== undefined);
+    },
+    onDidChange: (take) =>
+      secrets.onDidChange(async ({ key }) => {
+        if (!key.startsWith(prefix)) return;
+        const origin = key.slice(prefix.length);
+        take((await lineFor(origin)) ?? { origin, secret: null });
+      }),
+  };
+}
+
+/** What is wrong with a token that is typed; it never has spaces within. */
+export function problemOfToken(text: string): string | undefined {
+  return /^[\x21-\x7e]*$/.test(text.trim()) ? undefined : 'A token has no spaces.';
+}
+
+/** Whether a token for this origin would be readable on the way. */
+export function needsPlainHttp(origin: string): boolean {
+  return origin.startsWith('http:') && !isLoopback(origin);
+}

@@ -1,0 +1,911 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t from 'tap';
+import type { CancellationToken, Event, MarkdownString, Memento, SecretStorage } from 'vscode';
+import { asideOf, createAnswerWriter } from '../../client/vscode/chat/answerWriter.ts';
+import {
+  createKeptChanges,
+  modelForAgents,
+  planChanges,
+  questionAbout,
+  type UserSettings,
+} from '../../client/vscode/chat/editorChatSettings.ts';
+import { placeOf, searchFolders } from '../../client/vscode/chat/excerpts.ts';
+import { createNotices, isChat } from '../../client/vscode/chat/notices.ts';
+import { modelChoices } from '../../client/vscode/completion/modelChoices.ts';
+import type { DaemonConnection } from '../../client/vscode/daemon/connection.ts';
+import { explained, notStarted } from '../../client/vscode/daemon/explained.ts';
+import { createKnownServers, refusalFor } from '../../client/vscode/daemon/knownServers.ts';
+import { followStatus } from '../../client/vscode/daemon/statusTurns.ts';
+import { createTokenStore, needsPlainHttp, problemOfToken } from '../../client/vscode/daemon/tokenStore.ts';
+import { refuses } from '../../client/vscode/documents/docsProbe.ts';
+import { adviseOnToken, createDocsTokens, fingerprintOf } from '../../client/vscode/documents/docsTokens.ts';
+import { isRunning, listEverywhere, othersLoaded, pageOf } from '../../client/vscode/models/modelLists.ts';
+import type { ModelRow } from '../../client/vscode/models/modelRow.ts';
+import { createProgressSteps } from '../../client/vscode/models/pulls.ts';
+import { countingValue, schemaOf } from '../../client/vscode/settingSchema.ts';
+import { retryOfflineServers } from '../../client/vscode/status/offlineRetry.ts';
+import { catalogSource, loadLocal, loadRunning } from '../../client/vscode/views/rowSources.ts';
+import type { Model } from '../../protocol/messages/models.ts';
+import type { Status } from '../../protocol/messages/status.ts';
+import { handClock } from '../support/handClock.ts';
+import { modelLike as model, no, yes } from '../support/modelLike.ts';
+
+function memoryLike(kept = new Map<string, unknown>()): Memento {
+  return {
+    keys: () => [...kept.keys()],
+    get: (key: string) => kept.get(key) as never,
+    update: async (key: string, value: unknown) => void kept.set(key, value),
+  };
+}
+
+/** What one can listen to, and what listens. */
+function eventLike<T>() {
+  const listeners = new Set<(value: T) => unknown>();
+  const event: Event<T> = (listener) => {
+    listeners.add(listener);
+    return { dispose: () => void listeners.delete(listener) };
+  };
+  return { event, listeners, fire: (value: T) => Promise.all([...listeners].map((take) => take(value))) };
+}
+
+type Answer = (params: Record<string, unknown>) => unknown;
+
+/** A daemon that gives these answers by the methods of requests, and fails with an error that is one. */
+function daemonLike(answers: Readonly<Record<string, Answer>>) {
+  const asked: unknown[] = [];
+  const request = async ({ method }: { readonly method: string }, params: Record<string, unknown>) => {
+    asked.push([method.replace('runner/', ''), params]);
+    const answer = answers[method.replace('runner/', '')]?.(params);
+    if (answer instanceof Error) throw answer;
+    return answer;
+  };
+  return { asked, daemon: { request } as unknown as Pick<DaemonConnection, 'request'> };
+}
+
+const failureLike = (kind: string, more: object = {}) =>
+  Object.assign(new Error('It failed.'), { data: { kind, retryable: false, ...more } });
+
+/** The user's settings, and the defaults of this version of the editor. */
+function settingsLike(defaults: Readonly<Record<string, unknown>>, set: Record<string, unknown> = {}) {
+  const settings: UserSettings = {
+    inspect: (key) => (key in defaults ? { defaultValue: defaults[key], globalValue: set[key] } : undefined),
+    update: async (key, value) => {
+      await new Promise(setImmediate);
+      set[key] = value;
+    },
+  };
+  return { settings, set };
+}
+
+t.test("the settings for the editor's own chat", async (t) => {
+  const newest = {
+    'inlineChat.defaultModel': '',
+    'chat.byokUtilityModelDefault': 'copilot',
+    'chat.utilityModel': '',
+    'chat.utilitySmallModel': '',
+    'runner.contextLength': 0,
+  };
+  const { 'chat.byokUtilityModelDefault': _, ...older } = newest;
+  const agent = model('qwen3:4b', { context: { maximum: 40_960 } });
+  const planned = (defaults: object, set: Record<string, unknown>, of: Model | undefined = agent) =>
+    planChanges(settingsLike({ ...defaults }, set).settings, of).map(({ key, value }) => [key, value]);
+  const inline = ['inlineChat.defaultModel', 'qwen3:4b (runner)'];
+  const main = ['chat.byokUtilityModelDefault', 'mainAgent'];
+  const window = ['runner.contextLength', 32_768];
+  t.strictSame(planned(newest, {}), [inline, main, window]);
+  t.strictSame(planned(older, {}), [
+    inline,
+    ['chat.utilityModel', 'runner/qwen3:4b'],
+    ['chat.utilitySmallModel', 'runner/qwen3:4b'],
+    window,
+  ]);
+  t.strictSame(planned({ 'runner.contextLength': 0 }, {}), [window], 'an editor without these settings');
+  t.strictSame(planned({ 'inlineChat.defaultModel': '' }, {}), [inline, window]);
+  const sizes = [20_479, 20_480].map((maximum) =>
+    planned({}, {}, model('q', { context: { maximum } })).map(([, value]) => value),
+  );
+  t.strictSame(sizes, [[], [20_480]], 'an agent needs so much');
+  t.strictSame(planned({}, { 'runner.contextLength': 20_480 }), [window]);
+  t.strictSame(planned({ 'runner.contextLength': 0 }, { 'runner.contextLength': 20_480 }), []);
+  t.strictSame(
+    planned(newest, { 'inlineChat.defaultModel': 'GPT (copilot)' }),
+    [main, window],
+    'the user chose',
+  );
+  t.strictSame(planned(newest, { 'runner.contextLength': 65_536 }), [inline, main]);
+  t.strictSame(planned(newest, { 'runner.contextLength': 8192 }), [inline, main, window], 'it is too small');
+  const sized = (context: Model['context']) => planned(newest, {}, model('qwen3:4b', { context })).at(-1);
+  t.strictSame(sized({ allocated: 4096, maximum: 24_576 }), ['runner.contextLength', 24_576]);
+  t.strictSame(sized({ allocated: 32_768 }), main, 'the runner allocates enough by itself');
+  t.strictSame(sized({ configured: 32_768 }), main, 'or the model asks for it');
+  t.strictSame(sized({ maximum: 8192 }), main, 'it can have no window that is large enough');
+  t.strictSame(
+    planChanges(settingsLike(newest).settings).map(({ key }) => key),
+    [main[0]],
+    'without a model',
+  );
+  const [far] = planned(older, {}, model('far', { server: 'box' })).slice(1);
+  t.strictSame(far, ['chat.utilityModel', 'runner/box/far']);
+
+  const { settings, set } = settingsLike(newest, { 'runner.contextLength': 4096 });
+  const kept = createKeptChanges(memoryLike(), settings);
+  t.equal(kept.isAny(), false);
+  await kept.make(planChanges(settings, agent));
+  t.match(set, {
+    'inlineChat.defaultModel': 'qwen3:4b (runner)',
+    'chat.byokUtilityModelDefault': 'mainAgent',
+    'runner.contextLength': 32_768,
+  });
+  t.equal(kept.isAny(), true);
+  set['inlineChat.defaultModel'] = 'another (runner)';
+  t.strictSame(await kept.takeBack(), [main[0], window[0]], 'what the user changed since stays');
+  t.match(set, {
+    'inlineChat.defaultModel': 'another (runner)',
+    'chat.byokUtilityModelDefault': undefined,
+    'runner.contextLength': 4096,
+  });
+  t.equal(kept.isAny(), false);
+  t.strictSame(await kept.takeBack(), [], 'once');
+});
+
+t.test('a setting that was changed twice is taken back to what the user had', async (t) => {
+  const { settings, set } = settingsLike({ a: '', b: '' }, { a: 'mine' });
+  const kept = createKeptChanges(memoryLike(), settings);
+  await kept.make([
+    { key: 'a', value: 'first', before: 'mine', why: '' },
+    { key: 'b', value: 'first', why: '' },
+  ]);
+  await kept.make([{ key: 'a', value: 'second', before: 'mine', why: '' }]);
+  t.strictSame(set, { a: 'second', b: 'first' });
+  t.strictSame(await kept.takeBack(), ['b', 'a']);
+  t.strictSame(set, { a: 'mine', b: undefined });
+});
+
+t.test("the settings of the editor's own chat that name a model get its new name", async (t) => {
+  const [inline, utility, small] = ['inlineChat.defaultModel', 'chat.utilityModel', 'chat.utilitySmallModel'];
+  const defaults = { [inline]: '', [utility]: '', [small]: '' };
+  const mine: ModelRow = { model: 'mine:latest' };
+  const renamed = async (set: Record<string, unknown>, of: ModelRow = mine, to = 'ours:1b') => {
+    const { settings } = settingsLike(defaults, set);
+    const kept = createKeptChanges(memoryLike(), settings);
+    const named = kept.naming(of);
+    await kept.rename(of, to);
+    return [named, set];
+  };
+  const others = { [small]: 'runner/other:1b' };
+  t.strictSame(
+    await renamed({ [inline]: 'mine:latest (runner)', [utility]: 'runner/mine:latest', ...others }),
+    [[inline, utility], { [inline]: 'ours:1b (runner)', [utility]: 'runner/ours:1b', ...others }],
+  );
+  t.strictSame(await renamed({ [inline]: 'mine:latest (runner)' }, mine, 'hf.co:8/ours'), [
+    [inline],
+    { [inline]: 'hf.co:8/ours:latest (runner)' },
+  ]);
+  t.strictSame(await renamed({ [utility]: 'runner/box/mine:latest' }, { ...mine, server: 'box' }), [
+    [utility],
+    { [utility]: 'runner/box/ours:1b' },
+  ]);
+  const foreign = { [inline]: 'mine:latest (copilot)', [utility]: 'runner/box/mine:latest' };
+  t.strictSame(await renamed({ ...foreign }), [[], foreign]);
+  const { settings, set } = settingsLike(defaults);
+  const kept = createKeptChanges(memoryLike(), settings);
+  await kept.make([
+    { key: inline, value: 'mine:latest (runner)', before: 'old', why: '' },
+    { key: utility, value: 'runner/mine:latest', why: '' },
+  ]);
+  set[utility] = 'runner/other:1b';
+  await kept.rename(mine, 'ours:1b');
+  t.strictSame(set, { [inline]: 'ours:1b (runner)', [utility]: 'runner/other:1b' });
+  t.strictSame(await kept.takeBack(), [inline], 'also what has a new name since');
+  t.strictSame(set, { [inline]: 'old', [utility]: 'runner/other:1b' });
+});
+
+t.test("the model for the editor's agents, and what the user is asked before", async (t) => {
+  const able = (name: string, more: Partial<Model> = {}) => model(name, more, { tools: yes });
+  const near = able('near', { context: { maximum: 20_480 } });
+  const [blind, small] = [model('blind'), able('small', { context: { maximum: 20_479 } })];
+  const remote = able('remote', { remote: { host: 'https://x', model: 'm' } });
+  const embedder = model('embedder', {}, { tools: yes, completion: no });
+  const [box, last] = [able('last', { server: 'box' }), able('last')];
+  const unfit = [blind, small, remote, embedder];
+  const cases: readonly (readonly [readonly Model[], Model | undefined, string, Model | undefined])[] = [
+    [unfit, small, 'small', undefined],
+    [[...unfit, near, last], undefined, '', near],
+    [[...unfit, near, last], last, '', last],
+    [[near, box, last], near, 'last', last],
+    [[near, box], near, 'last', near],
+    [[near, last], small, 'small', near],
+  ];
+  for (const [models, preferred, chosen, want] of cases)
+    t.equal(modelForAgents({ models, preferred }, chosen), want, `${models.length} ${chosen}`);
+  const changes = [
+    { key: 'a.b', value: 1, why: 'because' },
+    { key: 'c', value: 2, why: 'so' },
+  ];
+  const [set, none] = [questionAbout(true, changes), questionAbout(false, [])];
+  t.equal(set.message, "Set up the editor's own chat for your models?");
+  t.strictSame(
+    [set.buttons, none.buttons, questionAbout(false, changes).buttons],
+    [['Set Up'], ['Enable'], ['Enable', 'Enable Without Settings']],
+  );
+  t.equal(none.message, "Enable the editor's built-in extension GitHub.copilot-chat?");
+  t.notMatch(none.detail, '\n', 'no word of settings');
+  t.equal(questionAbout(false, changes).detail, set.detail);
+  t.ok(set.detail.startsWith(`${none.detail}\n\nThese settings change`));
+  t.match(set.detail, /your models:\n• a\.b: because\n• c: so\n"Runner: Stop Using .*" takes them back\.$/);
+});
+
+/** What a writer shows, in its order. */
+function writerLike(above: 'quote' | 'line') {
+  const shown: string[] = [];
+  let now = 5_000;
+  const toOurs = (value: string, commands?: readonly string[]) =>
+    ({ value: `ours${commands ? ` ${commands}` : ''}: ${value}` }) as MarkdownString;
+  const stream = {
+    progress: (text: string) => shown.push(`${text} …`),
+    markdown: (text: string | MarkdownString) => shown.push(typeof text === 'string' ? text : text.value),
+  };
+  const writer = createAnswerWriter(stream as never, { now: () => now, above, toOurs });
+  const write = (kind: 'text' | 'thinking', text: string) =>
+    writer.write({ streamId: 's', seq: 0, kind, text });
+  return { shown, writer, write, pass: (milliseconds: number) => (now += milliseconds) };
+}
+
+/** The line above an answer, with the argument of its link in clear. */
+const thoughtLine = (time: string, thought: string) =>
+  `ours runner.showThinking: [$(lightbulb) Thought for ${time}](command:runner.showThinking?${encodeURIComponent(
+    JSON.stringify([`${thought}\n`]),
+  )
+    .replaceAll('(', '%28')
+    .replaceAll(')', '%29')})\n\n`;
+
+t.test('an answer is written as it arrives, with the thinking above it', async (t) => {
+  const { shown, writer, write, pass } = writerLike('quote');
+  t.equal(writer.elapsed, 0, 'nothing has come yet');
+  pass(700);
+  t.equal(writer.elapsed, 0);
+  write('thinking', ' hm');
+  t.strictSame(shown.splice(0), ['Thinking …']);
+  pass(500);
+  write('thinking', ' (so)\n');
+  t.strictSame(shown.splice(0), []);
+  pass(499);
+  write('text', 'One, ');
+  write('text', 'two.');
+  t.strictSame(shown.splice(0), [thoughtLine('a moment', 'hm (so)'), 'ours: > hm (so)\n\n', 'One, ', 'two.']);
+  t.equal(writer.elapsed, 999, 'from the first part');
+  write('thinking', 'again');
+  pass(1_000);
+  writer.write({
+    streamId: 's',
+    seq: 0,
+    kind: 'notice',
+    notice: { code: 'x', message: 'Of $(x).' },
+  } as never);
+  t.strictSame(shown.splice(0), [
+    'Thinking …',
+    thoughtLine('1 s', 'again'),
+    'ours: > again\n\n',
+    'ours: \n\n> $(info) Of $\u2060(x).\n\n',
+  ]);
+  writer.write({ streamId: 's', seq: 0, kind: 'toolCall', toolCall: { id: 'c', name: 'f', arguments: {} } });
+  writer.end();
+  t.strictSame(shown, [], 'a call is no text, and what was shown is not shown again');
+  t.equal(asideOf('No.', 'error'), '\n\n> $(error) No.\n\n');
+
+  const blank = writerLike('quote');
+  blank.write('thinking', '\n \n');
+  blank.write('text', 'Hi.');
+  t.strictSame(blank.shown, ['Thinking …', 'Hi.'], 'a thought without words has no line');
+
+  const line = writerLike('line');
+  line.write('thinking', 'hm');
+  line.pass(2_600);
+  line.writer.end();
+  t.strictSame(line.shown, ['Thinking …', thoughtLine('3 s', 'hm')], 'also where the answer failed');
+});
+
+t.test('thinking is shown in steps that end with a paragraph, and is kept up to a limit', async (t) => {
+  const { shown, write, writer } = writerLike('quote');
+  const [a, b, c] = [...'abc'].map((letter, index) => letter.repeat(index === 0 ? 299 : 298));
+  write('thinking', `${a}\n\n`);
+  t.strictSame(shown.splice(0), ['Thinking …'], 'one character too few');
+  write('thinking', `${b}\n\nmore`);
+  t.strictSame(shown.splice(0), [`${a}\n\n${b} …`]);
+  write('thinking', `${c}\n\n`);
+  t.strictSame(shown.splice(0), [`more${c} …`], 'each once');
+  writer.end();
+  shown.splice(0);
+  const just = writerLike('line');
+  just.write('thinking', `${'d'.repeat(300)}\n\n`);
+  just.writer.end();
+  just.write('thinking', `${'e'.repeat(300)}\n\n`);
+  t.match(just.shown, ['Thinking …', /^d{300} …$/, /Thought for/, 'Thinking …', /^e{300} …$/]);
+  for (const [length, isCut] of [
+    [20_000, false],
+    [20_001, true],
+  ] as const) {
+    const long = writerLike('quote');
+    long.write('thinking', 'x'.repeat(length));
+    long.writer.end();
+    const kept = `${'x'.repeat(20_000)}${isCut ? '\n\n(cut)' : ''}`;
+    t.strictSame(long.shown.slice(1), [thoughtLine('a moment', kept), `ours: > ${'x'.repeat(1_500)} …\n\n`]);
+  }
+});
+
+t.test('a notice is a quote where a chat shows the answer, and a notification once elsewhere', async (t) => {
+  for (const [initiator, is] of [
+    ['core', true],
+    ['GitHub.copilot-chat', true],
+    ['me.mine', false],
+    [undefined, false],
+  ] as const)
+    t.equal(isChat(initiator), is, String(initiator));
+  const said: string[] = [];
+  const notices = createNotices((sentence) => said.push(sentence));
+  const show = (message: string, initiator?: string) =>
+    notices.show({ code: 'x', message } as never, initiator);
+  t.equal(show('Blind.', 'Core'), '\n\n> Blind.\n\n');
+  t.equal(show('Cut.'), '\n\n> Cut.\n\n', 'an older editor does not say who asks');
+  t.strictSame(said, []);
+  for (const message of ['[It](x) is.', 'Deaf.', 'Deaf.']) t.equal(show(message, 'me.mine'), undefined);
+  t.strictSame(said, ['[It] (x) is.', 'Deaf.']);
+  const cases = [
+    ['\n\n> Blind.\n\nHello.', 'Hello.'],
+    ['> Blind.\n\nHello.', 'Hello.'],
+    ['Hello.\n\n> Blind.\n\n', 'Hello.'],
+    ['Hello.\n\n> Blind.', 'Hello.'],
+    ['> Blind.', ''],
+    [' > Blind. ', ''],
+    ['One.\n\n> Blind.\n\n\n\n> Cut.\n\ntwo.', 'One.two.'],
+    ['> Blind. he said', '> Blind. he said'],
+    ['He said: > Blind.', 'He said: > Blind.'],
+    ['> Deaf.\n\nHello.', '> Deaf.\n\nHello.'],
+  ] as const;
+  for (const [content, want] of cases)
+    t.strictSame(
+      notices.remove([
+        { role: 'user', content },
+        { role: 'assistant', content, thinking: 'hm' },
+      ]),
+      [
+        { role: 'user', content },
+        { role: 'assistant', content: want, thinking: 'hm' },
+      ],
+      content,
+    );
+});
+
+t.test('the folders of a workspace share the room for excerpts', async (t) => {
+  const token = {} as CancellationToken;
+  const attachment = (path: string) => ({ path, text: 'x' });
+  const search = async (window: number, folders: readonly string[], files: readonly object[] = []) => {
+    const { asked, daemon } = daemonLike({
+      'files/search': ({ cwd }) => ({ files, notes: [`${cwd} is large.`] }),
+    });
+    return { ...(await searchFolders(daemon, folders, { text: 'peas', window, token })), asked };
+  };
+  const asks = (cwd: string, tokens: number) => ['files/search', { text: 'peas', cwd, tokens }];
+  const none = 'No file of the workspace has the words of this question.';
+  t.strictSame(await search(9_001, ['/a', '/b'], [{ attachment: attachment('p') }, { image: 'AA' }]), {
+    found: [attachment('p'), attachment('p')],
+    notes: ['/a is large.', '/b is large.'],
+    asked: [asks('/a', 1_500), asks('/b', 1_500)],
+  });
+  t.strictSame(await search(4_096, ['/a']), {
+    found: [],
+    notes: [none, '/a is large.'],
+    asked: [asks('/a', 1_365)],
+  });
+  t.strictSame((await search(131_072, ['/a'])).asked, [asks('/a', 12_000)]);
+  t.strictSame((await search(2, ['/a'])).asked, [asks('/a', 1)]);
+  t.strictSame(await search(4_096, []), { found: [], notes: [none], asked: [] });
+  const places = [
+    [
+      { uris: ['file:///a'], lines: '3-9' },
+      { uri: 'file:///a', first: 2, last: 8 },
+    ],
+    [
+      { uris: ['file:///a', 'file:///b'], lines: '1-1' },
+      { uri: 'file:///a', first: 0, last: 0 },
+    ],
+    [{ uris: ['file:///a'], lines: '7' }, undefined],
+    [{ uris: ['file:///a'], lines: 'x-2' }, undefined],
+    [{ uris: ['file:///a'] }, undefined],
+    [{ lines: '3-9' }, undefined],
+    [{ uris: [], lines: '3-9' }, undefined],
+  ] as const;
+  for (const [of, want] of places)
+    t.strictSame(placeOf({ path: 'a', text: '', ...of }), want, JSON.stringify(of));
+});
+
+/** The editor's secret storage. */
+function secretsLike(kept = new Map<string, string>()) {
+  const { event: onDidChange, fire } = eventLike<{ readonly key: string }>();
+  const secrets = {
+    get: async (key: string) => kept.get(key),
+    store: async (key: string, value: string) => {
+      kept.set(key, value);
+      await fire({ key });
+    },
+    delete: async (key: string) => {
+      kept.delete(key);
+      await fire({ key });
+    },
+    onDidChange,
+  };
+  return { kept, secrets: secrets as unknown as SecretStorage };
+}
+
+t.test(
+  'an access token is kept for its origin, with the permission to send it over plain http',
+  async (t) => {
+    const { kept, secrets } = secretsLike(new Map([['runner.docsToken http://box', 'other']]));
+    const store = createTokenStore(secrets);
+    const lines: unknown[] = [];
+    const listening = store.onDidChange((line) => lines.push(line));
+    const [box, far] = ['http://box', 'https://far'];
+    await store.set(box, 'abc', { allowPlainHttp: true });
+    await store.set(far, 'def', {});
+    const [boxLine, farLine] = [
+      { origin: box, secret: 'abc', allowPlainHttp: true },
+      { origin: far, secret: 'def' },
+    ];
+    t.strictSame(lines.splice(0), [boxLine, farLine], 'the permission is there once the token is');
+    t.strictSame(await store.linesFor([far, 'http://none', box]), [farLine, boxLine]);
+    await store.set(box, 'ghi', { allowPlainHttp: false });
+    t.strictSame(lines.splice(0), [{ origin: box, secret: 'ghi' }], 'a new token needs a new permission');
+    await store.set(box, 'ghi', { allowPlainHttp: true });
+    lines.splice(0);
+    await store.clear(box);
+    t.strictSame(lines.splice(0), [{ origin: box, secret: null }]);
+    t.strictSame([...kept.keys()], ['runner.docsToken http://box', 'runner.token https://far']);
+    t.strictSame(await store.linesFor([box]), []);
+    listening.dispose();
+    await store.clear(far);
+    t.strictSame(lines, []);
+    for (const [text, isGood] of [
+      [' abc ', true],
+      ['!~', true],
+      ['', true],
+      ['a b', false],
+      ['ä', false],
+      ['a\u007f', false],
+    ] as const)
+      t.equal(problemOfToken(text), isGood ? undefined : 'A token has no spaces.', JSON.stringify(text));
+    for (const [origin, needs] of [
+      ['http://box', true],
+      ['http://127.0.0.1:1', false],
+      ['http://localhost', false],
+      ['https://box', false],
+    ] as const)
+      t.equal(needsPlainHttp(origin), needs, origin);
+  },
+);
+
+t.test(
+  'a token of a document service is kept for its origin alone, and its form is remarked on',
+  async (t) => {
+    const { kept, secrets } = secretsLike(new Map([['runner.token https://d', 'other']]));
+    const tokens = createDocsTokens(secrets);
+    let changes = 0;
+    tokens.onDidChange(() => {
+      changes += 1;
+    });
+    t.equal(await tokens.get('https://d'), undefined);
+    await tokens.set('https://d', 'rdocs_a');
+    await tokens.set('https://e', 'rdocs_b');
+    t.strictSame([await tokens.get('https://d'), await tokens.get('https://e')], ['rdocs_a', 'rdocs_b']);
+    await secrets.store('runner.token https://d', 'another');
+    t.equal(changes, 2, 'the tokens of runners are none of its business');
+    await tokens.clear('https://d');
+    t.strictSame([await tokens.get('https://d'), changes], [undefined, 3]);
+    t.strictSame([...kept.keys()], ['runner.token https://d', 'runner.docsToken https://e']);
+    t.equal(fingerprintOf(undefined), 'no token');
+    t.match(fingerprintOf('rdocs_a'), /^[0-9a-f]{8}$/);
+    t.not(fingerprintOf('rdocs_a'), fingerprintOf('rdocs_b'));
+    const cases: readonly (readonly [text: string, severity: number | undefined])[] = [
+      ['', undefined],
+      [' ', undefined],
+      ['rd', undefined],
+      [' rdocs_abc ', undefined],
+      ['docs_', 2],
+      ['my_rdocs_', 2],
+      ['s_', 2],
+      ['rdocs_a b', 3],
+      ['Bearer rdocs_a', 3],
+      ['rdocs_ä', 3],
+    ];
+    for (const [text, severity] of cases) t.equal(adviseOnToken(text)?.severity, severity, text);
+  },
+);
+
+t.test('a document service refuses a token only where it says so itself', async (t) => {
+  const asked: unknown[] = [];
+  let [status, headers]: [number, Record<string, string>] = [200, {}];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk) => chunks.push(chunk));
+    request.on('end', () => {
+      const { method, url } = request;
+      const { authorization, accept, 'content-type': type } = request.headers;
+      const body = JSON.parse(Buffer.concat(chunks).toString());
+      asked.push({ method, url, authorization, accept, type, body });
+      response.writeHead(status, headers).end('{}');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  for (const [answered, more, want] of [
+    [200, {}, false],
+    [401, {}, true],
+    [403, {}, false],
+    [500, {}, false],
+    [302, { location: `${origin}/elsewhere` }, false],
+  ] as const) {
+    [status, headers] = [answered, more];
+    t.equal(await refuses(origin, 'rdocs_a'), want, String(answered));
+  }
+  const ping = {
+    ...{ method: 'POST', url: '/mcp', authorization: 'Bearer rdocs_a', type: 'application/json' },
+    accept: 'application/json, text/event-stream',
+    body: { jsonrpc: '2.0', id: 1, method: 'ping' },
+  };
+  t.strictSame(asked, Array(5).fill(ping), 'no redirect is followed');
+  await new Promise((resolve) => server.close(resolve));
+  t.equal(await refuses(origin, 'rdocs_a'), false, 'nothing answers there');
+});
+
+t.test('the value of a setting that counts', async (t) => {
+  const schema = { type: 'integer', minimum: 0 } as const;
+  const source = { defaultValue: 0, schema, isTrusted: true };
+  const cases: readonly (readonly [
+    name: string,
+    merged: unknown,
+    more: Partial<Parameters<typeof countingValue>[1]>,
+    want: unknown,
+  ])[] = [
+    ['the default', 0, {}, null],
+    ["the user's", 5, { globalValue: 5 }, 5],
+    ['one of the wrong type', '5', { globalValue: '5' }, null],
+    ['none', undefined, {}, null],
+    ["the workspace's", 7, { globalValue: 5, workspaceValue: 7 }, 7],
+    ["a folder's", 7, { workspaceFolderValue: 7 }, 7],
+    ['beside an untrusted workspace', 7, { globalValue: 5, workspaceValue: 7, isTrusted: false }, 5],
+    ['beside an untrusted folder', 7, { globalValue: 5, workspaceFolderValue: 7, isTrusted: false }, 5],
+    ['only of an untrusted workspace', 7, { workspaceValue: 7, isTrusted: false }, null],
+    ["the user's in an untrusted workspace", 5, { globalValue: 5, isTrusted: false }, 5],
+    ['without a schema', 'any', { schema: undefined }, 'any'],
+    ['an equal list', ['a'], { defaultValue: ['a'], schema: undefined }, null],
+  ];
+  for (const [name, merged, more, want] of cases)
+    t.strictSame(countingValue(merged, { ...source, ...more }), want, name);
+  const schemas = {
+    'runner.host': { type: 'string' },
+    'runner.engine.keepRunning': { type: 'boolean' },
+    'runner.engine.path': { type: 'string' },
+    'runner.engineer': { type: 'array' },
+    'other.runner.host.x': { type: 'null' },
+  };
+  t.strictSame(schemaOf(schemas, 'runner.host'), { type: 'string' });
+  t.equal(schemaOf(schemas, 'runner.none'), undefined);
+  t.strictSame(schemaOf(schemas, 'runner.engine'), {
+    type: 'object',
+    properties: { keepRunning: { type: 'boolean' }, path: { type: 'string' } },
+  });
+});
+
+t.test('what failed in the daemon is said in the words of the editor', async (t) => {
+  const advice = { code: 'set-token', problem: 'It failed.', text: 'Set a token.' };
+  const advised = failureLike('unauthorized', { server: 'box', advice });
+  const said = async (error: unknown) => explained(Promise.reject(error)).catch((reason) => reason);
+  t.equal(await explained(Promise.resolve(7)), 7);
+  const worded = await said(advised);
+  t.match(worded, { message: /^It failed\. .*Set an Access Token/, cause: advised, data: { server: 'box' } });
+  for (const error of [failureLike('busy'), new Error('x'), 'text', { data: { advice } }])
+    t.equal(await said(error), error, 'as it came');
+  for (const code of [-32096, -32097, -32098, -32099]) {
+    const lost = Object.assign(new Error('x'), { code });
+    t.match(await said(lost), { message: /^The daemon of Runner ended unexpectedly/, cause: lost });
+  }
+  for (const other of [Object.assign(new Error('x'), { code: -32095 }), { code: -32099 }])
+    t.equal(await said(other), other);
+  const cause = new Error('keepAlive is wrong.');
+  t.match(notStarted(cause), { message: 'The daemon of Runner does not start. keepAlive is wrong.', cause });
+});
+
+t.test('a server that lacks what a command needs refuses with a sentence', async (t) => {
+  const names = ['default', 'box'];
+  const known = createKnownServers(() => names);
+  t.equal(refusalFor(known, 'runner.createModel'), undefined, 'nobody has answered yet');
+  const status = { state: 'online', kind: 'ok', message: '' } as const;
+  known.take('box', { ...status, product: 'llama.cpp', can: ['chat', 'load'] });
+  t.match(refusalFor(known, 'runner.deleteModel', 'box'), /^llama\.cpp cannot delete models\./);
+  t.equal(refusalFor(known, 'runner.runModel', 'box'), undefined);
+  t.equal(refusalFor(known, 'runner.createModel'), undefined, 'the other one may');
+  known.take('default', { ...status, product: 'vllm', can: ['chat'] });
+  t.match(refusalFor(known, 'runner.createModel'), /^vLLM cannot create models/);
+  t.equal(refusalFor(known, 'runner.runModel'), undefined, 'box can');
+});
+
+t.test('a turn of the status, and the end of a piece of work', async (t) => {
+  const seen: string[] = [];
+  let take: (status: Status) => void = () => undefined;
+  const daemon = {
+    onNotification: (_: unknown, listener: typeof take) => {
+      take = listener;
+      return { dispose: () => seen.push('disposed') };
+    },
+  } as unknown as DaemonConnection;
+  const following = followStatus(daemon, {
+    onDidTurn: () => seen.push('turn'),
+    onDidAnswer: () => seen.push('answer'),
+  });
+  const steps: readonly (readonly [Status['state'], message: string, want: readonly string[]])[] = [
+    ['checking', 'a', []],
+    ['online', 'a', []],
+    ['checking', 'b', []],
+    ['online', 'a', []],
+    ['busy', 'a', []],
+    ['busy', 'a', ['answer']],
+    ['online', 'a', ['answer']],
+    ['online', 'b', ['turn']],
+    ['busy', 'b', []],
+    ['offline', 'b', ['turn']],
+    ['offline', 'b', []],
+    ['offline', 'c', ['turn']],
+    ['online', 'c', ['turn']],
+  ];
+  for (const [state, message, want] of steps) {
+    take({ state, message, kind: 'ok' });
+    t.strictSame(seen.splice(0), want, `${state} ${message}`);
+  }
+  following.dispose();
+  t.strictSame(seen, ['disposed']);
+});
+
+t.test('a runner that is down is tried again, while the window has the focus', async (t) => {
+  const clock = handClock();
+  const [changed, focus] = [eventLike<void>(), eventLike<{ readonly focused: boolean }>()];
+  const states: Record<string, Status['state'] | Error> = { a: 'offline', b: new Error('x') };
+  const { asked, daemon } = daemonLike({
+    status: ({ server }) => {
+      const state = states[String(server)];
+      return state instanceof Error ? state : { state };
+    },
+  });
+  const failures = new Map<string, { readonly sentence: string }>();
+  const window = { state: { focused: true }, onDidChangeWindowState: focus.event };
+  let refreshed = 0;
+  const offered = {
+    failures,
+    onDidChange: changed.event,
+    refresh: async () => {
+      refreshed += 1;
+      await changed.fire();
+    },
+  };
+  const retrying = retryOfflineServers({ daemon, offered, clock, window: window as never });
+  const turn = async () => {
+    clock.turn();
+    for (let ticks = 0; ticks < 5; ticks += 1) await new Promise(setImmediate);
+  };
+  await changed.fire();
+  t.equal(clock.next, undefined, 'all models are known');
+  failures.set('a', { sentence: '' }).set('b', { sentence: '' });
+  await changed.fire();
+  t.equal(clock.next, 3_000);
+  clock.pass(1_000);
+  await changed.fire();
+  t.equal(clock.next, 2_000, 'news of it puts nothing off');
+  const waits: unknown[] = [];
+  for (let tries = 0; tries < 6; tries += 1) {
+    await turn();
+    waits.push(clock.next);
+  }
+  t.strictSame(waits, [6_000, 12_000, 24_000, 48_000, 60_000, 60_000]);
+  t.strictSame(asked.splice(0, 2), [
+    ['status', { server: 'a' }],
+    ['status', { server: 'b' }],
+  ]);
+  t.equal(refreshed, 0);
+  await focus.fire({ focused: false });
+  t.equal(clock.next, 60_000, 'the next try finds that the focus is gone');
+  window.state.focused = false;
+  await turn();
+  t.equal(clock.next, undefined);
+  await changed.fire();
+  t.equal(clock.next, undefined);
+  window.state.focused = true;
+  await focus.fire({ focused: true });
+  t.equal(clock.next, 3_000, 'the waits begin anew');
+  states['a'] = 'busy';
+  await turn();
+  t.strictSame([refreshed, clock.next], [1, 6_000], 'b is down still');
+  failures.clear();
+  await changed.fire();
+  t.equal(clock.next, undefined, 'another one has found it');
+  await focus.fire({ focused: true });
+  t.equal(clock.next, undefined);
+  failures.set('a', { sentence: '' });
+  await changed.fire();
+  t.equal(clock.next, 3_000);
+  clock.turn();
+  retrying.dispose();
+  await turn();
+  t.equal(clock.next, undefined, 'also while it asks');
+  t.strictSame([changed.listeners.size, focus.listeners.size], [0, 0]);
+});
+
+t.test('what the servers say of their models', async (t) => {
+  const [down, closed] = [failureLike('server-unreachable'), failureLike('unauthorized')];
+  const lists: Record<string, readonly Model[] | Error> = {
+    a: [model('m'), model('n', { server: 'a' })],
+    b: down,
+    c: failureLike('not-supported'),
+    d: closed,
+  };
+  const answer: Answer = ({ server }) => {
+    const models = lists[String(server ?? 'a')];
+    return models instanceof Error ? models : { models };
+  };
+  const { asked, daemon } = daemonLike({ 'models/list': answer, 'models/running': answer });
+  const names = async (...servers: readonly string[]) =>
+    (await listEverywhere(daemon, servers)).map(({ name }) => name);
+  t.strictSame(await names('b', 'a', 'c'), ['m', 'n'], 'those that answer');
+  t.strictSame(
+    asked,
+    ['b', 'a', 'c'].map((server) => ['models/list', { server, refresh: true }]),
+  );
+  await t.rejects(names('b', 'c'), down, 'if none does, the first says why');
+  t.strictSame(await names(), []);
+  t.equal(await isRunning(daemon, { model: 'n' }), true);
+  t.equal(await isRunning(daemon, { model: 'o', server: 'a' }), false);
+  t.equal(await isRunning(daemon, { model: 'n', server: 'c' }), false, 'it does not say it');
+  await t.rejects(isRunning(daemon, { model: 'n', server: 'd' }), closed);
+  const others = async (row: Partial<ModelRow>) =>
+    (await othersLoaded(daemon, row)).map(({ model, server }) => `${server} ${model}`);
+  t.strictSame(await others({ model: 'm:latest' }), ['a n']);
+  t.strictSame(await others({ model: 'n', server: 'a' }), ['default m'], 'as the server calls it');
+  t.strictSame(await others({}), ['default m', 'a n']);
+  t.strictSame(asked.slice(-3), [
+    ['models/running', {}],
+    ['models/running', { server: 'a' }],
+    ['models/running', {}],
+  ]);
+});
+
+t.test('the page of a model', async (t) => {
+  const entries = [
+    { name: 'qwen3-coder', url: 'https://l/qwen3-coder' },
+    { name: 'Qwen3:cloud', url: 'https://l/qwen3' },
+  ];
+  const { asked, daemon } = daemonLike({ 'models/library': () => ({ entries }) });
+  const cases: readonly (readonly [ModelRow, string | undefined])[] = [
+    [{ model: 'qwen3', url: 'https://own' }, 'https://own'],
+    [{ model: 'hf.co/me/My.Model-GGUF:Q4' }, 'https://huggingface.co/me/My.Model-GGUF'],
+    [{ model: 'HuggingFace.co/me/x' }, 'https://huggingface.co/me/x'],
+    [{ model: 'qwen3:8b', server: 'box' }, 'https://l/qwen3'],
+    [{ model: 'QWEN3' }, 'https://l/qwen3'],
+    [{ model: 'hf.co/me' }, undefined],
+    [{ model: 'x.hf.co/me/x' }, undefined],
+    [{ model: 'qwen' }, undefined],
+  ];
+  for (const [row, want] of cases) t.equal(await pageOf(daemon, row), want, row.model);
+  t.strictSame(asked.slice(0, 2), [
+    ['models/library', { server: 'box' }],
+    ['models/library', {}],
+  ]);
+  t.equal(asked.length, 5, 'the catalog is asked only where nothing else is known');
+});
+
+t.test('the models that can complete, the best first', async (t) => {
+  const models = [
+    model('plain', { size: 1e9 }),
+    model('large', { size: 9e9 }, { insert: yes }),
+    model('unsized', {}, { insert: yes }),
+    model('small', { size: 2e9 }, { insert: yes }),
+    model('none', { size: 2e9 }, { completion: no, insert: yes }),
+    model('far', { server: 'box' }, { insert: yes }),
+    model('cloudy', { remote: { host: 'https://x', model: 'c' } }, { insert: yes }),
+  ];
+  const cannot = '$(warning) cannot fill in the middle';
+  t.strictSame(
+    modelChoices(models, 'small').map(({ label, description, model }) => [label, description, model]),
+    [
+      ['unsized', 'fills in the middle', 'unsized'],
+      ['small', '2.0 GB, fills in the middle, now', 'small'],
+      ['large', '9.0 GB, fills in the middle', 'large'],
+      ['plain', `1.0 GB, ${cannot}`, 'plain'],
+      ['$(circle-slash) None', 'completion is off', ''],
+    ],
+  );
+});
+
+t.test('the rows of each view, and how old they are', async (t) => {
+  let isStale = false;
+  const running = { expiresAt: '', size: 1e9, sizeVram: 1e9 };
+  const entry = { name: 'q', model: 'q:1b', url: 'https://l/q', family: 'q', installed: false };
+  const fetchedAt = '2026-11-21T12:00:00Z';
+  const catalog = (name: string) => () => ({
+    entries: [{ ...entry, name }],
+    fetchedAt,
+    ...(isStale && { stale: true }),
+  });
+  const { asked, daemon } = daemonLike({
+    'models/list': () => ({ models: [model('m')], ...(isStale && { stale: true }) }),
+    'models/running': () => ({ models: [model('r', { running })] }),
+    'models/library': catalog('l'),
+    'models/cloud': catalog('c'),
+    status: () => ({ state: 'offline', kind: 'error', message: 'No runner answers.' }),
+  });
+  const facts = { those: () => ['box'] };
+  const [library, cloud] = (['library', 'cloud'] as const).map((kind) =>
+    catalogSource(daemon, facts, { kind, language: 'en-GB' }),
+  );
+  const shown = async (loading: ReturnType<typeof loadLocal> | undefined) => {
+    const { rows, note } = (await loading) ?? { rows: [] };
+    return [
+      ...rows.map(({ model, context }) => `${context} ${model}`),
+      ...(note === undefined ? [] : [note]),
+    ];
+  };
+  t.strictSame(await shown(loadLocal(daemon, 'box')), ['local m']);
+  t.strictSame(await shown(loadRunning(daemon, 'box')), ['running r']);
+  t.strictSame([library?.name, cloud?.name], ['library', 'cloud']);
+  t.strictSame(await shown(library?.load(false)), ['library q:1b']);
+  t.strictSame(await shown(cloud?.load(true)), ['cloud q:1b']);
+  t.strictSame(asked.splice(0), [
+    ['models/list', { server: 'box', refresh: true }],
+    ['models/running', { server: 'box' }],
+    ['models/library', { server: 'box', refresh: false }],
+    ['models/cloud', { server: 'box', refresh: true }],
+  ]);
+  isStale = true;
+  t.strictSame(await shown(loadLocal(daemon, 'box')), [
+    'local m',
+    'No runner answers. This is the last known list.',
+  ]);
+  t.strictSame(asked.at(-1), ['status', { server: 'box' }]);
+  t.match(await shown(library?.load(false)), [
+    'library q:1b',
+    /^The catalog does not answer; this is its list as of 2\d Nov 2026, \d\d:00\. Refresh to try again\.$/,
+  ]);
+});
+
+t.test('the steps of a notification: what was done since the last one, and the speed', async (t) => {
+  const sizes: unknown[] = [];
+  const toStep = createProgressSteps({
+    next: (completed, total) => {
+      sizes.push([completed, total]);
+      return completed === 0 ? '' : '1 MB/s';
+    },
+  });
+  const report = { kind: 'report', message: 'Downloading' } as const;
+  const steps = [
+    [{}, { message: 'Downloading', increment: 0 }],
+    [
+      { percentage: 10, completed: 0, total: 9 },
+      { message: 'Downloading', increment: 10 },
+    ],
+    [
+      { percentage: 25, completed: 2, total: 9 },
+      { message: 'Downloading, 1 MB/s', increment: 15 },
+    ],
+    [{ completed: 3 }, { message: 'Downloading', increment: 0 }],
+    [
+      { percentage: 25, total: 9 },
+      { message: 'Downloading', increment: 0 },
+    ],
+    [
+      { percentage: 100, message: '' },
+      { message: '', increment: 75 },
+    ],
+  ] as const;
+  for (const [more, want] of steps) t.strictSame(toStep({ ...report, ...more }), want, JSON.stringify(more));
+  t.strictSame(sizes, [
+    [0, 9],
+    [2, 9],
+  ]);
+});
