@@ -18,6 +18,10 @@ const noted = {
   beforeEach: (before) => void befores.push(before),
 };
 
+/**
+ * What a test file has instead of `t`.
+ * @public
+ */
 export const collected = new Proxy(root, {
   get: (_, key) =>
     noted[key] ?? (typeof running[key] === 'function' ? running[key].bind(running) : running[key]),

@@ -1,5 +1,5 @@
-// Judges mutants by the tests of one built test file, all in one process (`mutantWorker.mjs`), which is made anew when a
-// mutant keeps it busy or ends it. So thousands of mutants can be judged.
+// Judges mutants by the tests of one built test file, all in one process (`mutantWorker.mjs`), which is made anew when
+// a mutant keeps it busy or ends it. So thousands of mutants can be judged.
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 

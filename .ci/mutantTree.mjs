@@ -59,8 +59,8 @@ function withMutants(text, { path, inFile }) {
 }
 
 /**
- * Each process reads once which mutant is on, if `mutantWorker.mjs` does not say it. While it is `probe`, it notes which
- * are reached.
+ * Each process reads once which mutant is on, if `mutantWorker.mjs` does not say it. While it is `probe`, it notes
+ * which are reached.
  */
 function plantSwitch(folder, tree) {
   const text = `

@@ -115,7 +115,7 @@ async function placeOf(entry: Dirent, root: string, name: string): Promise<strin
   const path = join(root, name);
   if (!entry.isSymbolicLink()) return path;
   const place = await realpath(path).catch(() => undefined);
-  if (!place?.startsWith(root + sep)) return undefined;
+  if (!place?.startsWith(join(root, sep))) return undefined;
   const found = await stat(place).catch(() => undefined);
   return found?.isFile() ? place : undefined;
 }
