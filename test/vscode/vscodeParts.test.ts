@@ -35,7 +35,10 @@ function memoryLike(kept = new Map<string, unknown>()): Memento {
   return {
     keys: () => [...kept.keys()],
     get: (key: string) => kept.get(key) as never,
-    update: async (key: string, value: unknown) => void kept.set(key, value),
+    async update(key: string, value: unknown) {
+      for (let ticks = 0; ticks < 3; ticks += 1) await new Promise(setImmediate);
+      kept.set(key, value);
+    },
   };
 }
 
@@ -150,16 +153,21 @@ t.test("the settings for the editor's own chat", async (t) => {
 });
 
 t.test('a setting that was changed twice is taken back to what the user had', async (t) => {
-  const { settings, set } = settingsLike({ a: '', b: '' }, { a: 'mine' });
+  const { settings, set } = settingsLike({ a: '', b: '', c: '' }, { a: 'mine' });
   const kept = createKeptChanges(memoryLike(), settings);
   await kept.make([
     { key: 'a', value: 'first', before: 'mine', why: '' },
     { key: 'b', value: 'first', why: '' },
   ]);
-  await kept.make([{ key: 'a', value: 'second', before: 'mine', why: '' }]);
-  t.strictSame(set, { a: 'second', b: 'first' });
-  t.strictSame(await kept.takeBack(), ['b', 'a']);
-  t.strictSame(set, { a: 'mine', b: undefined });
+  await kept.make([
+    { key: 'a', value: 'second', before: 'mine', why: '' },
+    { key: 'c', value: 'first', why: '' },
+  ]);
+  t.strictSame(set, { a: 'second', b: 'first', c: 'first' });
+  t.strictSame(await kept.takeBack(), ['b', 'a', 'c']);
+  t.strictSame(set, { a: 'mine', b: undefined, c: undefined });
+  await kept.make([{ key: 'a', value: 'third', before: 'mine', why: '' }]);
+  t.equal(kept.isAny(), true, 'one can be taken back as well');
 });
 
 t.test("the settings of the editor's own chat that name a model get its new name", async (t) => {
@@ -199,6 +207,11 @@ t.test("the settings of the editor's own chat that name a model get its new name
   t.strictSame(set, { [inline]: 'ours:1b (runner)', [utility]: 'runner/other:1b' });
   t.strictSame(await kept.takeBack(), [inline], 'also what has a new name since');
   t.strictSame(set, { [inline]: 'old', [utility]: 'runner/other:1b' });
+  await kept.make([{ key: inline, value: 'other:1b (runner)', before: 'old', why: '' }]);
+  set[inline] = 'mine:latest (runner)';
+  await kept.rename(mine, 'ours:1b');
+  t.strictSame(await kept.takeBack(), [], 'what the user chose since stays under its new name');
+  t.equal(set[inline], 'ours:1b (runner)');
 });
 
 t.test("the model for the editor's agents, and what the user is asked before", async (t) => {
@@ -426,6 +439,7 @@ function secretsLike(kept = new Map<string, string>()) {
   const secrets = {
     get: async (key: string) => kept.get(key),
     store: async (key: string, value: string) => {
+      if (value === 'allowed') await new Promise(setImmediate);
       kept.set(key, value);
       await fire({ key });
     },
@@ -624,6 +638,8 @@ t.test('a server that lacks what a command needs refuses with a sentence', async
   t.match(refusalFor(known, 'runner.deleteModel', 'box'), /^llama\.cpp cannot delete models\./);
   t.equal(refusalFor(known, 'runner.runModel', 'box'), undefined);
   t.equal(refusalFor(known, 'runner.createModel'), undefined, 'the other one may');
+  known.take('default', { ...status, product: 'vllm' });
+  t.equal(known.product(), undefined, 'what it can do is not known yet');
   known.take('default', { ...status, product: 'vllm', can: ['chat'] });
   t.match(refusalFor(known, 'runner.createModel'), /^vLLM cannot create models/);
   t.equal(refusalFor(known, 'runner.runModel'), undefined, 'box can');
@@ -731,10 +747,21 @@ t.test('a runner that is down is tried again, while the window has the focus', a
   failures.set('a', { sentence: '' });
   await changed.fire();
   t.equal(clock.next, 3_000);
+  await focus.fire({ focused: true });
   clock.turn();
   retrying.dispose();
   await turn();
-  t.equal(clock.next, undefined, 'also while it asks');
+  t.equal(clock.next, undefined, 'no try is left, also where it ended while it asked');
+  const again = retryOfflineServers({ daemon, offered, clock, window: window as never });
+  await changed.fire();
+  states['a'] = 'online';
+  offered.refresh = async () => failures.clear();
+  await turn();
+  t.equal(clock.next, undefined, 'what it was looking for is found');
+  failures.set('a', { sentence: '' });
+  await changed.fire();
+  again.dispose();
+  t.equal(clock.next, undefined);
   t.strictSame([changed.listeners.size, focus.listeners.size], [0, 0]);
 });
 

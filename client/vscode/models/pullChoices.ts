@@ -60,7 +60,6 @@ export function askForName(
       resolve(chosen);
       box.dispose();
     });
-    draw();
     box.show();
   });
 }
