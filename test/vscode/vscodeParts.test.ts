@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import type { CancellationToken, Event, MarkdownString, Memento, SecretStorage } from 'vscode';
 import { asideOf, createAnswerWriter } from '../../client/vscode/chat/answerWriter.ts';
+import { isBinary, listed, toAttachment } from '../../client/vscode/chat/attachments.ts';
+import { createContextOffer } from '../../client/vscode/chat/contextOffer.ts';
 import {
   createKeptChanges,
   modelForAgents,
@@ -20,12 +22,15 @@ import { followStatus } from '../../client/vscode/daemon/statusTurns.ts';
 import { createTokenStore, needsPlainHttp, problemOfToken } from '../../client/vscode/daemon/tokenStore.ts';
 import { refuses } from '../../client/vscode/documents/docsProbe.ts';
 import { adviseOnToken, createDocsTokens, fingerprintOf } from '../../client/vscode/documents/docsTokens.ts';
+import { fetchAndStart, makeUsual, refuseBesideEnvironment } from '../../client/vscode/engine/startedWay.ts';
 import { isRunning, listEverywhere, othersLoaded, pageOf } from '../../client/vscode/models/modelLists.ts';
 import type { ModelRow } from '../../client/vscode/models/modelRow.ts';
 import { createProgressSteps } from '../../client/vscode/models/pulls.ts';
 import { countingValue, schemaOf } from '../../client/vscode/settingSchema.ts';
 import { retryOfflineServers } from '../../client/vscode/status/offlineRetry.ts';
+import { createErrorReporter } from '../../client/vscode/ui/errorReporter.ts';
 import { catalogSource, loadLocal, loadRunning } from '../../client/vscode/views/rowSources.ts';
+import type { EngineWay } from '../../protocol/messages/engine.ts';
 import type { Model } from '../../protocol/messages/models.ts';
 import type { Status } from '../../protocol/messages/status.ts';
 import { handClock } from '../support/handClock.ts';
@@ -935,4 +940,201 @@ t.test('the steps of a notification: what was done since the last one, and the s
     [0, 9],
     [2, 9],
   ]);
+});
+
+t.test('an attachment has at most so many characters, and a folder so many names', async (t) => {
+  const [fits, long] = ['x'.repeat(100_000), 'x'.repeat(100_001)];
+  t.strictSame(toAttachment('a.ts', fits), { path: 'a.ts', text: fits });
+  t.strictSame(toAttachment('a.ts', long), { path: 'a.ts', text: `${fits}\n(cut)` });
+  t.equal(listed(['b', 'a/', 'C']), 'C\na/\nb');
+  t.equal(listed([]), '');
+  const names = Array.from({ length: 502 }, (_, index) => String(1_000 + index));
+  t.equal(listed(names.slice(0, 500)), names.slice(0, 500).join('\n'));
+  t.equal(listed(names.toReversed()), [...names.slice(0, 500), '(2 more)'].join('\n'));
+  for (const [text, is] of [
+    ['text', false],
+    ['', false],
+    ['\0', true],
+    [`${'x'.repeat(8_191)}\0`, true],
+    [`${'x'.repeat(8_192)}\0`, false],
+  ] as const)
+    t.equal(isBinary(text), is, String(text.length));
+});
+
+/** The editor's windows and commands: what is asked and run, with these answers. */
+function editorLike(answers: (string | undefined)[], result?: unknown) {
+  const [asked, ran]: [unknown[], unknown[]] = [[], []];
+  const registered = new Map<string, (argument?: unknown) => unknown>();
+  const ask = async (...question: readonly unknown[]) => {
+    asked.push(question);
+    await new Promise(setImmediate);
+    return answers.shift();
+  };
+  const editor = {
+    window: { showErrorMessage: ask, showWarningMessage: ask },
+    commands: {
+      executeCommand: async (...command: readonly unknown[]) => {
+        ran.push(command);
+        return result;
+      },
+      registerCommand: (id: string, run: (argument?: unknown) => unknown) => {
+        registered.set(id, run);
+        return { dispose: () => registered.delete(id) };
+      },
+    },
+  };
+  const settled = async () => {
+    for (let ticks = 0; ticks < 6; ticks += 1) await new Promise(setImmediate);
+  };
+  return { asked, ran, registered, settled, editor: editor as never };
+}
+
+t.test('the remedies for a prompt that does not fit are offered one at a time', async (t) => {
+  const { asked, ran, settled, editor } = editorLike(['Larger', undefined, 'Other']);
+  const offer = createContextOffer(editor);
+  const remedies = [
+    { title: 'Larger', command: 'runner.setContextLength', arguments: [{ fitting: 8 }] },
+    { title: 'Other', command: 'runner.other' },
+  ];
+  void offer('It is [too](x) long.', remedies);
+  void offer('It is too long as well.', remedies);
+  await settled();
+  t.strictSame(asked.splice(0), [['It is [too] (x) long.', 'Larger', 'Other']], 'not two at once');
+  t.strictSame(ran.splice(0), [['runner.setContextLength', { fitting: 8 }]]);
+  await offer('Again.', remedies);
+  t.strictSame(ran, [], 'who leaves it chooses nothing');
+  await offer('Again.', remedies);
+  t.strictSame(ran, [['runner.other']]);
+  await offer('Nothing helps.', []);
+  t.equal(asked.length, 2);
+});
+
+t.test('an error is logged whole, and shown once with what mends it', async (t) => {
+  const report = async (
+    error: unknown,
+    options: Parameters<ReturnType<typeof createErrorReporter>['report']>[1],
+    { answers = [], result }: { readonly answers?: (string | undefined)[]; readonly result?: unknown } = {},
+  ) => {
+    const { asked, ran, settled, editor } = editorLike(answers, result);
+    const logged: string[] = [];
+    const reporter = createErrorReporter({
+      ...(editor as object as Pick<Parameters<typeof createErrorReporter>[0], 'window' | 'commands'>),
+      log: { error: (text: string | Error) => logged.push(String(text)) },
+      offered: (remedies) => remedies.filter(({ title }) => title !== 'Show Log'),
+    });
+    for (const times of [1, 2]) {
+      reporter.report(error, options);
+      if (times === 1) t.equal(asked.length, options?.showToUser ? 1 : 0);
+    }
+    await settled();
+    return { asked, ran, logged: logged.map((text) => text.split('\n')[0]) };
+  };
+  let tries = 0;
+  const again = async () => {
+    tries += 1;
+    if (tries > 2) throw new Error('It failed again.');
+  };
+  const missing = failureLike('model-not-found', { model: 'q' });
+  t.match(await report(missing, {}), { asked: [], ran: [], logged: ['Error: It failed.', /./] });
+  const pulled = { showToUser: true, during: 'Loading', again };
+  const pull = ['runner.pullModel', { model: 'q' }];
+  t.strictSame(await report(missing, pulled, { answers: ['Pull q'] }), {
+    asked: [['Loading: It failed.', 'Pull q']],
+    ran: [pull],
+    logged: ['Loading: Error: It failed.', 'Loading: Error: It failed.'],
+  });
+  t.equal(tries, 1, 'after what mends it, it is tried again');
+  await report(missing, pulled, { answers: ['Pull q'], result: false });
+  await report(missing, pulled, { answers: [undefined] });
+  t.equal(tries, 1, 'unless that failed too, or nothing was chosen');
+  await report(missing, { showToUser: true }, { answers: ['Pull q'] });
+  const busy = failureLike('busy', { retryable: true });
+  t.match(await report(busy, { showToUser: true }), { asked: [['It failed.']] });
+  const retried = await report(busy, { showToUser: true, again }, { answers: ['Try Again'] });
+  t.match(retried, { asked: [['It failed.', 'Try Again']], ran: [] });
+  t.equal(tries, 2);
+  const failed = await report(busy, { showToUser: true, again }, { answers: ['Try Again'] });
+  t.equal(failed.logged.at(-1), 'Error: It failed again.');
+  const own = { title: 'Pull Another', command: 'runner.pullModel' };
+  t.match(await report(missing, { showToUser: true, remedies: [own] }, { answers: ['Pull Another'] }), {
+    asked: [['It failed.', 'Pull Another']],
+    ran: [['runner.pullModel']],
+  });
+  const named = Object.assign(new Error('x'), { data: { path: 'initializationOptions.keepAlive' } });
+  t.strictSame((await report(named, { showToUser: true })).asked, [['x', 'Open the Setting']]);
+  t.strictSame((await report('[a](b)', { showToUser: true })).asked, [['[a] (b)']], 'a sentence, and no log');
+});
+
+t.test('a command whose error is shown results in false', async (t) => {
+  const { asked, registered, settled, editor } = editorLike([]);
+  const logged: string[] = [];
+  const reporter = createErrorReporter({
+    ...(editor as object as Pick<Parameters<typeof createErrorReporter>[0], 'window' | 'commands'>),
+    log: { error: (text: string | Error) => logged.push(String(text).split('\n')[0] ?? '') },
+    offered: () => [],
+  });
+  reporter.registerCommand('a', async (argument) => `of ${argument}`);
+  const failing = async () => {
+    throw new Error('It failed.');
+  };
+  reporter.registerCommand('b', failing);
+  const registration = reporter.registerCommand('c', failing, 'Pulling');
+  t.equal(await registered.get('a')?.(7), 'of 7');
+  t.equal(await registered.get('b')?.(), false);
+  await settled();
+  t.equal(await registered.get('b')?.(), false);
+  t.equal(await registered.get('c')?.(), false);
+  await settled();
+  t.strictSame(asked, [['It failed.'], ['It failed.'], ['Pulling: It failed.']], 'also once more, later');
+  t.strictSame(logged, ['Error: It failed.', 'Error: It failed.', 'Pulling: Error: It failed.']);
+  registration.dispose();
+  t.strictSame([...registered.keys()], ['a', 'b']);
+});
+
+t.test('what is fetched and started here, and what counts from then on', async (t) => {
+  const start = { product: 'runner-engine', model: '/e/small.gguf' } as const;
+  const part = (what: 'library' | 'sample') => ({ what, bytes: 1, description: '' });
+  const way: EngineWay = { label: '', fetches: [part('library'), part('sample')], start };
+  const begin = async (of: EngineWay, cancelled?: string) => {
+    const ran: unknown[] = [];
+    const result = await fetchAndStart(of, async (title, [{ method }, params]) => {
+      ran.push([title, method, params]);
+      return title === cancelled ? undefined : ({ title } as never);
+    });
+    return [result, ...ran];
+  };
+  const steps = [
+    ['Fetching the engine', 'runner/engine/install', {}],
+    ['Fetching a small model', 'runner/engine/sample', {}],
+    ['Starting a model here', 'runner/engine/start', start],
+  ] as const;
+  const [engine, small, last] = steps;
+  t.strictSame(await begin(way), [{ title: last[0] }, ...steps]);
+  t.strictSame(await begin({ ...way, fetches: [] }), [{ title: last[0] }, last], 'everything is there');
+  t.strictSame(await begin(way, engine[0]), [undefined, engine], 'after a cancel nothing more is fetched');
+  t.strictSame(await begin(way, small[0]), [undefined, engine, small]);
+  t.strictSame(await begin(way, last[0]), [undefined, ...steps]);
+
+  t.throws(() => refuseBesideEnvironment(way, 'box:1'), { message: /^OLLAMA_HOST names box:1,/ });
+  t.doesNotThrow(() => refuseBesideEnvironment(way, ''));
+  t.doesNotThrow(() => refuseBesideEnvironment({ ...way, start: { product: 'ollama' } }, 'box:1'));
+
+  const cleared = async (state: Status['state'], settings: object) => {
+    const { daemon } = daemonLike({ status: () => ({ state }) });
+    const names: string[] = [];
+    await makeUsual(
+      daemon,
+      () => settings,
+      async (name, value) => {
+        await new Promise(setImmediate);
+        names.push(`${name} ${value}`);
+      },
+    );
+    return names;
+  };
+  const host = 'http://box';
+  t.strictSame(await cleared('offline', { host, api: 'openai' }), ['api undefined', 'host undefined']);
+  t.strictSame(await cleared('offline', { host }), ['host undefined']);
+  t.strictSame(await cleared('offline', { api: 'openai' }), [], 'what was started is the usual one already');
+  t.strictSame(await cleared('online', { host, api: 'openai' }), [], 'a runner that answers stays');
 });
