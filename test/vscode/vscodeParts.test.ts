@@ -23,9 +23,16 @@ import { createTokenStore, needsPlainHttp, problemOfToken } from '../../client/v
 import { refuses } from '../../client/vscode/documents/docsProbe.ts';
 import { adviseOnToken, createDocsTokens, fingerprintOf } from '../../client/vscode/documents/docsTokens.ts';
 import { fetchAndStart, makeUsual, refuseBesideEnvironment } from '../../client/vscode/engine/startedWay.ts';
-import { isRunning, listEverywhere, othersLoaded, pageOf } from '../../client/vscode/models/modelLists.ts';
+import {
+  installedNames,
+  isRunning,
+  listEverywhere,
+  othersLoaded,
+  pageOf,
+} from '../../client/vscode/models/modelLists.ts';
 import type { ModelRow } from '../../client/vscode/models/modelRow.ts';
-import { createProgressSteps } from '../../client/vscode/models/pulls.ts';
+import { describeSize } from '../../client/vscode/models/pullChoices.ts';
+import { createProgressSteps, offerInterrupted } from '../../client/vscode/models/pulls.ts';
 import { countingValue, schemaOf } from '../../client/vscode/settingSchema.ts';
 import { retryOfflineServers } from '../../client/vscode/status/offlineRetry.ts';
 import { createErrorReporter } from '../../client/vscode/ui/errorReporter.ts';
@@ -796,6 +803,9 @@ t.test('what the servers say of their models', async (t) => {
   t.equal(await isRunning(daemon, { model: 'o', server: 'a' }), false);
   t.equal(await isRunning(daemon, { model: 'n', server: 'c' }), false, 'it does not say it');
   await t.rejects(isRunning(daemon, { model: 'n', server: 'd' }), closed);
+  t.strictSame(await installedNames(daemon, { model: 'x' }), ['m', 'n']);
+  t.strictSame(await installedNames(daemon, { model: 'x', server: 'b' }), [], 'of the server that pulls');
+  t.strictSame(asked.at(-1), ['models/list', { server: 'b' }]);
   const others = async (row: Partial<ModelRow>) =>
     (await othersLoaded(daemon, row)).map(({ model, server }) => `${server} ${model}`);
   t.strictSame(await others({ model: 'm:latest' }), ['a n']);
@@ -1137,4 +1147,35 @@ t.test('what is fetched and started here, and what counts from then on', async (
   t.strictSame(await cleared('offline', { host }), ['host undefined']);
   t.strictSame(await cleared('offline', { api: 'openai' }), [], 'what was started is the usual one already');
   t.strictSame(await cleared('online', { host, api: 'openai' }), [], 'a runner that answers stays');
+});
+
+t.test('a size with its need, and whether it is installed', async (t) => {
+  const cases = [
+    [{ model: 'q', description: 'the default', isInstalled: false }, 'the default'],
+    [{ model: 'q', description: 'the default', isInstalled: true }, 'the default · installed'],
+    [{ model: 'box:8080/q:8b', description: '', isInstalled: false }, 'about 5.0 GB'],
+    [{ model: 'q:8b', description: '', isInstalled: true }, 'about 5.0 GB · installed'],
+    [{ model: 'q:latest', description: '', isInstalled: true }, 'installed'],
+  ] as const;
+  for (const [choice, want] of cases) t.equal(describeSize(choice, 64e9), want);
+  t.match(describeSize({ model: 'q:8b', description: '', isInstalled: false }, 4e9), /more memory than/);
+});
+
+t.test('downloads that were interrupted go on after a yes', async (t) => {
+  const offered = async (names: readonly string[], answer?: string) => {
+    const [asked, pulled]: [unknown[], string[]] = [[], []];
+    await offerInterrupted(
+      names.map((model) => ({ model })),
+      async (...question) => {
+        asked.push(question);
+        return answer;
+      },
+      async ({ model }) => void pulled.push(model),
+    );
+    return [asked, pulled];
+  };
+  const asks = [['The download of a, [b] (c) was interrupted.', 'Continue']];
+  t.strictSame(await offered(['a', '[b](c)'], 'Continue'), [asks, ['a', '[b](c)']]);
+  t.strictSame(await offered(['a', '[b](c)']), [asks, []]);
+  t.strictSame(await offered([], 'Continue'), [[], []]);
 });

@@ -116,6 +116,15 @@ export function sizeChoices(
   ];
 }
 
+/** The text beside a size. */
+export function describeSize(
+  { model, description, isInstalled }: SizeChoice,
+  memory: number | undefined,
+): string {
+  const about = description || describeNeed(model.slice(model.lastIndexOf(':') + 1), memory);
+  return [about, isInstalled ? 'installed' : ''].filter(Boolean).join(' · ');
+}
+
 /** Such as `about 5.0 GB`. `memory` is that of the runner's machine, in bytes; undefined if it is not known. */
 export function describeNeed(size: string, memory: number | undefined): string {
   const bytes = bytesOf(size);
