@@ -180,6 +180,11 @@ t.test('a setting that was changed twice is taken back to what the user had', as
   t.strictSame(set, { a: 'mine', b: undefined, c: undefined });
   await kept.make([{ key: 'a', value: 'third', before: 'mine', why: '' }]);
   t.equal(kept.isAny(), true, 'one can be taken back as well');
+  await kept.make([
+    { key: 'a', value: 'third', before: 'mine', why: '' },
+    { key: 'b', value: 'third', why: '' },
+  ]);
+  t.strictSame(await kept.takeBack(), ['a', 'b'], 'each once');
 });
 
 t.test("the settings of the editor's own chat that name a model get its new name", async (t) => {
