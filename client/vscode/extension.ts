@@ -62,7 +62,12 @@ export function activate(context: vscode.ExtensionContext): void {
   });
   const changes = createRunnerChanges(daemon);
   const facts = createServerFacts(daemon, changes);
-  const reporter = createErrorReporter(log, (remedies) => possible(facts, remedies));
+  const reporter = createErrorReporter({
+    log,
+    offered: (remedies) => possible(facts, remedies),
+    window: vscode.window,
+    commands: vscode.commands,
+  });
   const failing = daemon.onDidFailToStart((error) =>
     reporter.report(error, { during: 'Starting the daemon', showToUser: true }),
   );

@@ -12,28 +12,30 @@ export interface HandClock extends Clock {
 /** A clock that is turned by hand. */
 export function handClock(): HandClock {
   let now = 1_000_000;
-  let timer: { readonly at: number; readonly work: () => void } | undefined;
+  /** The soonest comes first. */
+  let timers: readonly { readonly at: number; readonly work: () => void }[] = [];
   return {
     now: () => now,
     after(milliseconds: number, work: () => void) {
       const own = { at: now + milliseconds, work };
-      timer = own;
+      timers = [...timers, own].toSorted((one, other) => one.at - other.at);
       return () => {
-        if (timer === own) timer = undefined;
+        timers = timers.filter((timer) => timer !== own);
       };
     },
     get next() {
-      return timer === undefined ? undefined : timer.at - now;
+      const [timer] = timers;
+      return timer && timer.at - now;
     },
     pass(milliseconds) {
       now += milliseconds;
     },
     turn() {
+      const [timer, ...later] = timers;
       if (!timer) return;
-      const { at, work } = timer;
-      timer = undefined;
-      now = at;
-      work();
+      timers = later;
+      now = timer.at;
+      timer.work();
     },
   };
 }

@@ -108,6 +108,18 @@ t.test('the older config.json', async (t) => {
 
 t.test('the runner at hand is the one whose model chats, on this machine if there is one', async (t) => {
   const at = (url: string, more: object = {}) => ({ provider: 'openai', model: 'm', apiBase: url, ...more });
+  const several = JSON.stringify({ models: [1, 2, 3, 4].map((port) => at(`http://127.0.0.1:${port}`)) });
+  t.strictSame(
+    shown(
+      planImport(parseContinueConfig(several, 'json'), { servers: [{ name: 'openai', url: 'x:1' }] }).steps,
+    ),
+    [
+      'x runner.host: http://127.0.0.1:1',
+      'x runner.chatModel: m',
+      ...[2, 3, 4].map((port) => `x runner.servers: openai-${port}: http://127.0.0.1:${port}`),
+    ],
+    'each further one has a name of its own',
+  );
   const [far, near] = ['https://far.example', 'http://127.0.0.1:8000'];
   const completing = { roles: ['autocomplete'] };
   const host = (...models: readonly object[]) => {

@@ -91,6 +91,11 @@ t.test('the state of a view and its message', async (t) => {
     message: 'Nothing matches “zz” among 2 models. Clear the filter to see them. Old.',
   });
   t.equal(viewStateOf({ outcomes: [{ name: 'a', rows: [] }], filter, shown: 0, ...alone }).message, '');
+  const one = [{ name: 'a', rows: rowsOf('m') }];
+  t.equal(
+    viewStateOf({ outcomes: one, filter, shown: 0, ...alone }).message,
+    'Nothing matches “zz” among 1 model. Clear the filter to see it.',
+  );
 });
 
 t.test('the names of the servers in the settings', async (t) => {
@@ -295,6 +300,7 @@ t.test('pulls in progress', async (t) => {
   pull?.cancel();
   t.equal(cancelled, 1);
   report.end();
+  t.equal(events.length, 4);
   report.end();
   report.report({ percentage: 8, message: 'late' });
   t.strictSame(waiting, []);
@@ -371,6 +377,17 @@ t.test('the sizes of a library model', async (t) => {
   t.strictSame(sizeChoices('q', [], []), []);
   t.strictSame(sizeChoices('q', ['8b'], []), []);
   t.strictSame(sizeChoices('q:20b-cloud', ['8b', '4b'], []), [], 'a name with a tag is chosen already');
+  t.strictSame(
+    sizeChoices('box:8080/Q', ['4b', '8b'], ['box:8080/q:4b']).map(({ model, isInstalled }) => [
+      model,
+      isInstalled,
+    ]),
+    [
+      ['box:8080/Q', false],
+      ['box:8080/Q:4b', true],
+      ['box:8080/Q:8b', false],
+    ],
+  );
   t.strictSame(
     sizeChoices('q', ['4b', '8b'], ['Q:8B', 'x:4b', 'q:latest']).map(({ model, isInstalled }) => [
       model,
@@ -641,6 +658,21 @@ t.test('a page escapes every text, and runs only the commands of its links', asy
   t.match(html, /Window<\/th><td>at most 8,192 tokens/);
   t.match(html, /Capabilities<\/th><td>chat \(as the server says\)</, 'in the words of the rows');
   t.match(html, /<a href="command:runner\.updateModel\?[^"<> ]+">Update<\/a>/);
+  const sectionsOf = (more: object) =>
+    detailsOf({ model: modelLike('q'), ...more }, ollama).sections.map(({ heading, code }) => [
+      heading,
+      code,
+    ]);
+  const [state, facts] = [
+    [undefined, undefined],
+    [undefined, undefined],
+  ];
+  t.strictSame(sectionsOf({ system: ' Be brief.\n', template: ' ' }), [
+    state,
+    facts,
+    ['System Prompt', 'Be brief.'],
+  ]);
+  t.strictSame(sectionsOf({ parameters: { top_k: 3 } }), [state, facts, ['Parameters', undefined]]);
   const always = ['runner.chatWithModel', 'runner.updateModel', 'runner.openModelPage'];
   const offered = (...more: readonly string[]) => [always[0], ...more, ...always.slice(1)];
   t.strictSame(commandsOf(page), offered('runner.runModel'));
@@ -772,7 +804,10 @@ t.test('a page follows what happens while it is visible', async (t) => {
   t.strictSame(await refresh(), []);
   failure = undefined;
   t.strictSame(await refresh(), ['busy [Stop It] at 8']);
+  live.refresh();
   live.close();
+  await new Promise(setImmediate);
+  t.strictSame(drawn.splice(0), [], 'what comes after the end is not drawn');
   state = 'online';
   t.strictSame(await refresh(), [], 'a closed page');
 });
@@ -877,6 +912,8 @@ t.test('the memory need of a library size', async (t) => {
   const cases = [
     ['8b', undefined, 'about 5.0 GB'],
     ['8b', 4e9, 'about 5.0 GB, more memory than this machine has'],
+    ['8b', 5.4e9, 'about 5.0 GB, more memory than this machine has'],
+    ['8b', 5.5e9, 'about 5.0 GB'],
     ['270m', 4e9, 'about 167 MB'],
     ['8x7b', 64e9, 'about 34.7 GB'],
     ['e4b', 64e9, 'about 2.5 GB'],
@@ -914,6 +951,11 @@ t.test('a download shows its speed and the time left', async (t) => {
     [10_000, 10_001].map((time) => after(time, 1e7, 2e7)),
     ['1.0 MB/s, 10 s left', ''],
   );
+  let at = 0;
+  const slow = createDownloadSpeed(() => at);
+  for (at of [0, 1_000]) slow.next(0, 3e6);
+  at = 2_000;
+  t.equal(slow.next(2e6, 3e6), '1.0 MB/s, 1 s left', 'a count that stands still is no new beginning');
   const lefts = [0.2, 89.4, 89.6, 90, 5_399, 5_400, 12_600];
   t.strictSame(
     lefts.map((seconds) => after(2_000, 2e6, (seconds + 2) * 1e6).slice('1.0 MB/s, '.length)),
@@ -962,7 +1004,10 @@ t.test('any name can be pulled, and the names of the library are offered', async
       onDidChangeValue: (listener: () => void) => (events['type'] = listener),
       onDidAccept: (listener: () => void) => (events['enter'] = listener),
       onDidHide: (listener: () => void) => (events['hide'] = listener),
-      show: () => undefined,
+      isShown: false,
+      show: () => {
+        box.isShown = true;
+      },
       hide: () => events['hide']?.(),
       dispose: () => undefined,
     };
@@ -975,7 +1020,7 @@ t.test('any name can be pulled, and the names of the library are offered', async
   };
   const { box, answer, type, enter } = open(catalog);
   t.match(box, { title: 'Pull a Model', ignoreFocusOut: true, matchOnDescription: true });
-  t.ok(box.busy, 'the box is there before the library is');
+  t.ok(box.busy && box.isShown, 'the box is there before the library is');
   t.match(box.placeholder, /^A name of the library/);
   await new Promise(setImmediate);
   t.strictSame(

@@ -261,6 +261,14 @@ t.test('each round gets the deltas of its own answer, until that is over', async
   say(0, 'late');
   say(1, 'c');
   t.strictSame(got, ['first: a', 'second: b', 'second: c']);
+  const advice = adviceLike('set-token');
+  const notice = { code: 'x', message: 'It failed. Do something.', advice };
+  const noticed: ChatDelta[] = [];
+  rounds({ model: 'third', messages: [] }, (delta) => noticed.push(delta), {} as CancellationToken).catch(
+    () => undefined,
+  );
+  publish({ streamId: ids[2] ?? '', seq: 0, kind: 'notice', notice } as never);
+  t.match(noticed, [{ kind: 'notice', notice: { code: 'x', message: /Set an Access Token/ } }]);
 });
 
 t.test('the model that answers if the user chose none', async (t) => {
@@ -312,7 +320,7 @@ t.test('the context size of a model', async (t) => {
     t.equal(contextSizeOf(model('x', parts), { contextLength, usual }), want, name);
   const assumed = [
     [{ context: {} }, true],
-    [{ context: {}, contextLength: 4096 }, false],
+    [{ context: {}, contextLength: 1 }, false],
     [{ context: {}, server: 'box' }, false],
     [{ context: { maximum: 131_072 } }, true],
     [{ context: { maximum: 131_072 }, remote }, false],
@@ -447,7 +455,13 @@ t.test('the picker has an entry for missing models', async (t) => {
     );
   const able = model('able', {}, { tools: yes });
   t.strictSame(ids([], []), ['none ']);
-  t.strictSame(ids([model('plain', {}, { tools: no })], []), ['plain ', 'none '], 'none with tools');
+  const plain = model('plain', {}, { tools: no });
+  t.strictSame(ids([plain], []), ['plain ', 'none '], 'none with tools');
+  const missing = (...models: readonly Model[]) =>
+    toPickerEntries(models, { ...options, remembered: [], isAllowed: () => true }).at(-1)?.name;
+  const embedder = model('embedder', {}, { completion: no });
+  t.equal(missing(plain, embedder), missing(plain));
+  t.not(missing(embedder), missing(plain), 'nothing can chat');
   const cloudy = model('cloudy', { remote: { host: 'https://ollama.com', model: 'c' } }, { tools: yes });
   t.strictSame(ids([cloudy], []), ['none ', 'cloudy remote'], 'none of the own takes tools');
   t.strictSame(ids([cloudy, able], []), ['able ', 'cloudy remote']);
@@ -473,6 +487,7 @@ t.test('the ids of the picker outlive an uninstalled extension', async (t) => {
   t.strictSame(createOfferedIds(memoryOf(), folder).last, ['a', 'box/b'], 'the editor has forgotten them');
   const path = join(folder, 'vscodeModels.json');
   t.equal((await stat(path)).mode & 0o777, 0o600);
+  t.equal((await stat(folder)).mode & 0o777, 0o700);
   for (const text of ['{"ids":', '[]', '{"ids":"a"}', 'null', '']) {
     await writeFile(path, text);
     t.strictSame(createOfferedIds(memoryOf(), folder).last, [], text);
@@ -767,6 +782,10 @@ t.test('each kind of failure has its remedies', async (t) => {
       { kind: 'runner-failed', outOfMemory: true, model: 'q' },
       ['Stop Other Models runner.stopOtherModels {"model":"q"}'],
     ],
+    [
+      { kind: 'runner-failed', outOfMemory: true, server: 'box' },
+      ['Stop Other Models runner.stopOtherModels {"server":"box"}'],
+    ],
     [{ kind: 'invalid-modelfile' }, []],
   ];
   for (const [failure, want] of cases) {
@@ -879,6 +898,7 @@ t.test(
     t.strictSame(titles({ kind: 'context-exceeded', advice: full }), [], 'no larger window is possible');
     const fitting = inEditorWords({ message: 'It failed.', advice: { ...full, contextLength: 12_288 } });
     t.match(fitting, /a larger context window of 12,288 tokens/);
+    t.notMatch(inEditorWords({ message: 'It failed.', advice: full }), /larger/);
     const newer = { ...adviceLike('log-in'), code: 'of-a-newer-daemon' as AdviceCode };
     t.strictSame(
       titles({ kind: 'server-unreachable', advice: newer }),
@@ -1148,6 +1168,12 @@ t.test('the line below a finished answer', async (t) => {
       'qwen3:8b · 42 tokens/s · 4 % of a window of 4,096 tokens',
     ],
     [{ promptTokens: 100, completionTokens: 18 }, 4_000, 'qwen3:8b · 4.5 tokens/s'],
+    [{ promptTokens: 100, completionTokens: 20 }, 2_000, 'qwen3:8b · 10 tokens/s'],
+    [
+      { promptTokens: 0, completionTokens: 1, contextLength: 100 },
+      0,
+      'qwen3:8b · 1 % of a window of 100 tokens',
+    ],
     [{ promptTokens: 1, completionTokens: 3 }, 5, 'qwen3:8b'],
     [{ promptTokens: 1, completionTokens: 84 }, 200, 'qwen3:8b'],
     [{ promptTokens: 1, completionTokens: 10 }, 2_000, 'qwen3:8b'],
@@ -1225,7 +1251,8 @@ t.test(
     t.equal(await readNewFile(files(1), uriOf('/repo/new.ts')), 'text');
     t.equal(await readNewFile(files(1 | 64), uriOf('/repo/link')), undefined, 'a link may lead anywhere');
     t.equal(await readNewFile(files(2), uriOf('/repo/folder')), undefined);
-    t.equal(await readNewFile(files(1, 2_000_000), uriOf('/repo/large')), undefined);
+    t.equal(await readNewFile(files(1, 1_000_000), uriOf('/repo/large')), 'text');
+    t.equal(await readNewFile(files(1, 1_000_001), uriOf('/repo/larger')), undefined);
     const [moved] = await changesOf({ indexChanges: [{ ...renamed, status: 4 }] }, async () =>
       'x'.repeat(5_000),
     );
@@ -1318,8 +1345,22 @@ t.test('completion that was snoozed and switched off works after it is switched 
   let [name, kept]: [string, string | undefined] = ['coder', undefined];
   const commands = createSwitchCommands({
     snooze,
-    model: { get: () => name, set: async (to) => void (name = to) },
-    lastModel: { get: () => kept, set: async (to) => void (kept = to) },
+    model: {
+      get: () => name,
+      set: async (to) => {
+        await new Promise(setImmediate);
+        said.push(`completionModel: ${to}`);
+        name = to;
+      },
+    },
+    lastModel: {
+      get: () => kept,
+      set: async (to) => {
+        await new Promise(setImmediate);
+        said.push(`kept: ${to}`);
+        kept = to;
+      },
+    },
     choose: async () => said.push('asked'),
     say: (sentence) => said.push(sentence),
     timeOf: () => '14:05',
@@ -1339,8 +1380,11 @@ t.test('completion that was snoozed and switched off works after it is switched 
   await commands['runner.completion.on']();
   t.strictSame(said, [
     'Completion is snoozed until 14:05.',
+    'kept: coder',
+    'completionModel: ',
     'Completion is off.',
     'Completion is snoozed until 14:05.',
+    'completionModel: coder',
     'Completion is on: coder.',
     'Completion is snoozed until 14:05.',
     'Completion is awake.',

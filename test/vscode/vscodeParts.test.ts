@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import type { CancellationToken, Event, MarkdownString, Memento, SecretStorage } from 'vscode';
 import { asideOf, createAnswerWriter } from '../../client/vscode/chat/answerWriter.ts';
+import { isBinary, listed, toAttachment } from '../../client/vscode/chat/attachments.ts';
+import { createContextOffer } from '../../client/vscode/chat/contextOffer.ts';
 import {
   createKeptChanges,
   modelForAgents,
@@ -20,12 +22,22 @@ import { followStatus } from '../../client/vscode/daemon/statusTurns.ts';
 import { createTokenStore, needsPlainHttp, problemOfToken } from '../../client/vscode/daemon/tokenStore.ts';
 import { refuses } from '../../client/vscode/documents/docsProbe.ts';
 import { adviseOnToken, createDocsTokens, fingerprintOf } from '../../client/vscode/documents/docsTokens.ts';
-import { isRunning, listEverywhere, othersLoaded, pageOf } from '../../client/vscode/models/modelLists.ts';
+import { fetchAndStart, makeUsual, refuseBesideEnvironment } from '../../client/vscode/engine/startedWay.ts';
+import {
+  installedNames,
+  isRunning,
+  listEverywhere,
+  othersLoaded,
+  pageOf,
+} from '../../client/vscode/models/modelLists.ts';
 import type { ModelRow } from '../../client/vscode/models/modelRow.ts';
-import { createProgressSteps } from '../../client/vscode/models/pulls.ts';
+import { describeSize } from '../../client/vscode/models/pullChoices.ts';
+import { createProgressSteps, offerInterrupted } from '../../client/vscode/models/pulls.ts';
 import { countingValue, schemaOf } from '../../client/vscode/settingSchema.ts';
 import { retryOfflineServers } from '../../client/vscode/status/offlineRetry.ts';
+import { createErrorReporter } from '../../client/vscode/ui/errorReporter.ts';
 import { catalogSource, loadLocal, loadRunning } from '../../client/vscode/views/rowSources.ts';
+import type { EngineWay } from '../../protocol/messages/engine.ts';
 import type { Model } from '../../protocol/messages/models.ts';
 import type { Status } from '../../protocol/messages/status.ts';
 import { handClock } from '../support/handClock.ts';
@@ -35,7 +47,10 @@ function memoryLike(kept = new Map<string, unknown>()): Memento {
   return {
     keys: () => [...kept.keys()],
     get: (key: string) => kept.get(key) as never,
-    update: async (key: string, value: unknown) => void kept.set(key, value),
+    async update(key: string, value: unknown) {
+      for (let ticks = 0; ticks < 3; ticks += 1) await new Promise(setImmediate);
+      kept.set(key, value);
+    },
   };
 }
 
@@ -150,16 +165,26 @@ t.test("the settings for the editor's own chat", async (t) => {
 });
 
 t.test('a setting that was changed twice is taken back to what the user had', async (t) => {
-  const { settings, set } = settingsLike({ a: '', b: '' }, { a: 'mine' });
+  const { settings, set } = settingsLike({ a: '', b: '', c: '' }, { a: 'mine' });
   const kept = createKeptChanges(memoryLike(), settings);
   await kept.make([
     { key: 'a', value: 'first', before: 'mine', why: '' },
     { key: 'b', value: 'first', why: '' },
   ]);
-  await kept.make([{ key: 'a', value: 'second', before: 'mine', why: '' }]);
-  t.strictSame(set, { a: 'second', b: 'first' });
-  t.strictSame(await kept.takeBack(), ['b', 'a']);
-  t.strictSame(set, { a: 'mine', b: undefined });
+  await kept.make([
+    { key: 'a', value: 'second', before: 'mine', why: '' },
+    { key: 'c', value: 'first', why: '' },
+  ]);
+  t.strictSame(set, { a: 'second', b: 'first', c: 'first' });
+  t.strictSame(await kept.takeBack(), ['b', 'a', 'c']);
+  t.strictSame(set, { a: 'mine', b: undefined, c: undefined });
+  await kept.make([{ key: 'a', value: 'third', before: 'mine', why: '' }]);
+  t.equal(kept.isAny(), true, 'one can be taken back as well');
+  await kept.make([
+    { key: 'a', value: 'third', before: 'mine', why: '' },
+    { key: 'b', value: 'third', why: '' },
+  ]);
+  t.strictSame(await kept.takeBack(), ['a', 'b'], 'each once');
 });
 
 t.test("the settings of the editor's own chat that name a model get its new name", async (t) => {
@@ -199,6 +224,11 @@ t.test("the settings of the editor's own chat that name a model get its new name
   t.strictSame(set, { [inline]: 'ours:1b (runner)', [utility]: 'runner/other:1b' });
   t.strictSame(await kept.takeBack(), [inline], 'also what has a new name since');
   t.strictSame(set, { [inline]: 'old', [utility]: 'runner/other:1b' });
+  await kept.make([{ key: inline, value: 'other:1b (runner)', before: 'old', why: '' }]);
+  set[inline] = 'mine:latest (runner)';
+  await kept.rename(mine, 'ours:1b');
+  t.strictSame(await kept.takeBack(), [], 'what the user chose since stays under its new name');
+  t.equal(set[inline], 'ours:1b (runner)');
 });
 
 t.test("the model for the editor's agents, and what the user is asked before", async (t) => {
@@ -426,6 +456,7 @@ function secretsLike(kept = new Map<string, string>()) {
   const secrets = {
     get: async (key: string) => kept.get(key),
     store: async (key: string, value: string) => {
+      if (value === 'allowed') await new Promise(setImmediate);
       kept.set(key, value);
       await fire({ key });
     },
@@ -624,6 +655,8 @@ t.test('a server that lacks what a command needs refuses with a sentence', async
   t.match(refusalFor(known, 'runner.deleteModel', 'box'), /^llama\.cpp cannot delete models\./);
   t.equal(refusalFor(known, 'runner.runModel', 'box'), undefined);
   t.equal(refusalFor(known, 'runner.createModel'), undefined, 'the other one may');
+  known.take('default', { ...status, product: 'vllm' });
+  t.equal(known.product(), undefined, 'what it can do is not known yet');
   known.take('default', { ...status, product: 'vllm', can: ['chat'] });
   t.match(refusalFor(known, 'runner.createModel'), /^vLLM cannot create models/);
   t.equal(refusalFor(known, 'runner.runModel'), undefined, 'box can');
@@ -731,10 +764,21 @@ t.test('a runner that is down is tried again, while the window has the focus', a
   failures.set('a', { sentence: '' });
   await changed.fire();
   t.equal(clock.next, 3_000);
+  await focus.fire({ focused: true });
   clock.turn();
   retrying.dispose();
   await turn();
-  t.equal(clock.next, undefined, 'also while it asks');
+  t.equal(clock.next, undefined, 'no try is left, also where it ended while it asked');
+  const again = retryOfflineServers({ daemon, offered, clock, window: window as never });
+  await changed.fire();
+  states['a'] = 'online';
+  offered.refresh = async () => failures.clear();
+  await turn();
+  t.equal(clock.next, undefined, 'what it was looking for is found');
+  failures.set('a', { sentence: '' });
+  await changed.fire();
+  again.dispose();
+  t.equal(clock.next, undefined);
   t.strictSame([changed.listeners.size, focus.listeners.size], [0, 0]);
 });
 
@@ -764,6 +808,9 @@ t.test('what the servers say of their models', async (t) => {
   t.equal(await isRunning(daemon, { model: 'o', server: 'a' }), false);
   t.equal(await isRunning(daemon, { model: 'n', server: 'c' }), false, 'it does not say it');
   await t.rejects(isRunning(daemon, { model: 'n', server: 'd' }), closed);
+  t.strictSame(await installedNames(daemon, { model: 'x' }), ['m', 'n']);
+  t.strictSame(await installedNames(daemon, { model: 'x', server: 'b' }), [], 'of the server that pulls');
+  t.strictSame(asked.at(-1), ['models/list', { server: 'b' }]);
   const others = async (row: Partial<ModelRow>) =>
     (await othersLoaded(daemon, row)).map(({ model, server }) => `${server} ${model}`);
   t.strictSame(await others({ model: 'm:latest' }), ['a n']);
@@ -908,4 +955,232 @@ t.test('the steps of a notification: what was done since the last one, and the s
     [0, 9],
     [2, 9],
   ]);
+});
+
+t.test('an attachment has at most so many characters, and a folder so many names', async (t) => {
+  const [fits, long] = ['x'.repeat(100_000), 'x'.repeat(100_001)];
+  t.strictSame(toAttachment('a.ts', fits), { path: 'a.ts', text: fits });
+  t.strictSame(toAttachment('a.ts', long), { path: 'a.ts', text: `${fits}\n(cut)` });
+  t.equal(listed(['b', 'a/', 'C']), 'C\na/\nb');
+  t.equal(listed([]), '');
+  const names = Array.from({ length: 502 }, (_, index) => String(1_000 + index));
+  t.equal(listed(names.slice(0, 500)), names.slice(0, 500).join('\n'));
+  t.equal(listed(names.toReversed()), [...names.slice(0, 500), '(2 more)'].join('\n'));
+  for (const [text, is] of [
+    ['text', false],
+    ['', false],
+    ['\0', true],
+    [`${'x'.repeat(8_191)}\0`, true],
+    [`${'x'.repeat(8_192)}\0`, false],
+  ] as const)
+    t.equal(isBinary(text), is, String(text.length));
+});
+
+/** The editor's windows and commands: what is asked and run, with these answers. */
+function editorLike(answers: (string | undefined)[], result?: unknown) {
+  const [asked, ran]: [unknown[], unknown[]] = [[], []];
+  const registered = new Map<string, (argument?: unknown) => unknown>();
+  const ask = async (...question: readonly unknown[]) => {
+    asked.push(question);
+    await new Promise(setImmediate);
+    return answers.shift();
+  };
+  const editor = {
+    window: { showErrorMessage: ask, showWarningMessage: ask },
+    commands: {
+      executeCommand: async (...command: readonly unknown[]) => {
+        ran.push(command);
+        return result;
+      },
+      registerCommand: (id: string, run: (argument?: unknown) => unknown) => {
+        registered.set(id, run);
+        return { dispose: () => registered.delete(id) };
+      },
+    },
+  };
+  const settled = async () => {
+    for (let ticks = 0; ticks < 6; ticks += 1) await new Promise(setImmediate);
+  };
+  return { asked, ran, registered, settled, editor: editor as never };
+}
+
+t.test('the remedies for a prompt that does not fit are offered one at a time', async (t) => {
+  const { asked, ran, settled, editor } = editorLike(['Larger', undefined, 'Other']);
+  const offer = createContextOffer(editor);
+  const remedies = [
+    { title: 'Larger', command: 'runner.setContextLength', arguments: [{ fitting: 8 }] },
+    { title: 'Other', command: 'runner.other' },
+  ];
+  void offer('It is [too](x) long.', remedies);
+  void offer('It is too long as well.', remedies);
+  await settled();
+  t.strictSame(asked.splice(0), [['It is [too] (x) long.', 'Larger', 'Other']], 'not two at once');
+  t.strictSame(ran.splice(0), [['runner.setContextLength', { fitting: 8 }]]);
+  await offer('Again.', remedies);
+  t.strictSame(ran, [], 'who leaves it chooses nothing');
+  await offer('Again.', remedies);
+  t.strictSame(ran, [['runner.other']]);
+  await offer('Nothing helps.', []);
+  t.equal(asked.length, 2);
+});
+
+t.test('an error is logged whole, and shown once with what mends it', async (t) => {
+  const report = async (
+    error: unknown,
+    options: Parameters<ReturnType<typeof createErrorReporter>['report']>[1],
+    { answers = [], result }: { readonly answers?: (string | undefined)[]; readonly result?: unknown } = {},
+  ) => {
+    const { asked, ran, settled, editor } = editorLike(answers, result);
+    const logged: string[] = [];
+    const reporter = createErrorReporter({
+      ...(editor as object as Pick<Parameters<typeof createErrorReporter>[0], 'window' | 'commands'>),
+      log: { error: (text: string | Error) => logged.push(String(text)) },
+      offered: (remedies) => remedies.filter(({ title }) => title !== 'Show Log'),
+    });
+    for (const times of [1, 2]) {
+      reporter.report(error, options);
+      if (times === 1) t.equal(asked.length, options?.showToUser ? 1 : 0);
+    }
+    await settled();
+    return { asked, ran, logged: logged.map((text) => text.split('\n')[0]) };
+  };
+  let tries = 0;
+  const again = async () => {
+    tries += 1;
+    if (tries > 2) throw new Error('It failed again.');
+  };
+  const missing = failureLike('model-not-found', { model: 'q' });
+  t.match(await report(missing, {}), { asked: [], ran: [], logged: ['Error: It failed.', /./] });
+  const pulled = { showToUser: true, during: 'Loading', again };
+  const pull = ['runner.pullModel', { model: 'q' }];
+  t.strictSame(await report(missing, pulled, { answers: ['Pull q'] }), {
+    asked: [['Loading: It failed.', 'Pull q']],
+    ran: [pull],
+    logged: ['Loading: Error: It failed.', 'Loading: Error: It failed.'],
+  });
+  t.equal(tries, 1, 'after what mends it, it is tried again');
+  await report(missing, pulled, { answers: ['Pull q'], result: false });
+  await report(missing, pulled, { answers: [undefined] });
+  t.equal(tries, 1, 'unless that failed too, or nothing was chosen');
+  await report(missing, { showToUser: true }, { answers: ['Pull q'] });
+  const busy = failureLike('busy', { retryable: true });
+  t.match(await report(busy, { showToUser: true }), { asked: [['It failed.']] });
+  const retried = await report(busy, { showToUser: true, again }, { answers: ['Try Again'] });
+  t.match(retried, { asked: [['It failed.', 'Try Again']], ran: [] });
+  t.equal(tries, 2);
+  const failed = await report(busy, { showToUser: true, again }, { answers: ['Try Again'] });
+  t.equal(failed.logged.at(-1), 'Error: It failed again.');
+  const own = { title: 'Pull Another', command: 'runner.pullModel' };
+  t.match(await report(missing, { showToUser: true, remedies: [own] }, { answers: ['Pull Another'] }), {
+    asked: [['It failed.', 'Pull Another']],
+    ran: [['runner.pullModel']],
+  });
+  const named = Object.assign(new Error('x'), { data: { path: 'initializationOptions.keepAlive' } });
+  t.strictSame((await report(named, { showToUser: true })).asked, [['x', 'Open the Setting']]);
+  t.strictSame((await report('[a](b)', { showToUser: true })).asked, [['[a] (b)']], 'a sentence, and no log');
+});
+
+t.test('a command whose error is shown results in false', async (t) => {
+  const { asked, registered, settled, editor } = editorLike([]);
+  const logged: string[] = [];
+  const reporter = createErrorReporter({
+    ...(editor as object as Pick<Parameters<typeof createErrorReporter>[0], 'window' | 'commands'>),
+    log: { error: (text: string | Error) => logged.push(String(text).split('\n')[0] ?? '') },
+    offered: () => [],
+  });
+  reporter.registerCommand('a', async (argument) => `of ${argument}`);
+  const failing = async () => {
+    throw new Error('It failed.');
+  };
+  reporter.registerCommand('b', failing);
+  const registration = reporter.registerCommand('c', failing, 'Pulling');
+  t.equal(await registered.get('a')?.(7), 'of 7');
+  t.equal(await registered.get('b')?.(), false);
+  await settled();
+  t.equal(await registered.get('b')?.(), false);
+  t.equal(await registered.get('c')?.(), false);
+  await settled();
+  t.strictSame(asked, [['It failed.'], ['It failed.'], ['Pulling: It failed.']], 'also once more, later');
+  t.strictSame(logged, ['Error: It failed.', 'Error: It failed.', 'Pulling: Error: It failed.']);
+  registration.dispose();
+  t.strictSame([...registered.keys()], ['a', 'b']);
+});
+
+t.test('what is fetched and started here, and what counts from then on', async (t) => {
+  const start = { product: 'runner-engine', model: '/e/small.gguf' } as const;
+  const part = (what: 'library' | 'sample') => ({ what, bytes: 1, description: '' });
+  const way: EngineWay = { label: '', fetches: [part('library'), part('sample')], start };
+  const begin = async (of: EngineWay, cancelled?: string) => {
+    const ran: unknown[] = [];
+    const result = await fetchAndStart(of, async (title, [{ method }, params]) => {
+      ran.push([title, method, params]);
+      return title === cancelled ? undefined : ({ title } as never);
+    });
+    return [result, ...ran];
+  };
+  const steps = [
+    ['Fetching the engine', 'runner/engine/install', {}],
+    ['Fetching a small model', 'runner/engine/sample', {}],
+    ['Starting a model here', 'runner/engine/start', start],
+  ] as const;
+  const [engine, small, last] = steps;
+  t.strictSame(await begin(way), [{ title: last[0] }, ...steps]);
+  t.strictSame(await begin({ ...way, fetches: [] }), [{ title: last[0] }, last], 'everything is there');
+  t.strictSame(await begin(way, engine[0]), [undefined, engine], 'after a cancel nothing more is fetched');
+  t.strictSame(await begin(way, small[0]), [undefined, engine, small]);
+  t.strictSame(await begin(way, last[0]), [undefined, ...steps]);
+
+  t.throws(() => refuseBesideEnvironment(way, 'box:1'), { message: /^OLLAMA_HOST names box:1,/ });
+  t.doesNotThrow(() => refuseBesideEnvironment(way, ''));
+  t.doesNotThrow(() => refuseBesideEnvironment({ ...way, start: { product: 'ollama' } }, 'box:1'));
+
+  const cleared = async (state: Status['state'], settings: object) => {
+    const { daemon } = daemonLike({ status: () => ({ state }) });
+    const names: string[] = [];
+    await makeUsual(
+      daemon,
+      () => settings,
+      async (name, value) => {
+        await new Promise(setImmediate);
+        names.push(`${name} ${value}`);
+      },
+    );
+    return names;
+  };
+  const host = 'http://box';
+  t.strictSame(await cleared('offline', { host, api: 'openai' }), ['api undefined', 'host undefined']);
+  t.strictSame(await cleared('offline', { host }), ['host undefined']);
+  t.strictSame(await cleared('offline', { api: 'openai' }), [], 'what was started is the usual one already');
+  t.strictSame(await cleared('online', { host, api: 'openai' }), [], 'a runner that answers stays');
+});
+
+t.test('a size with its need, and whether it is installed', async (t) => {
+  const cases = [
+    [{ model: 'q', description: 'the default', isInstalled: false }, 'the default'],
+    [{ model: 'q', description: 'the default', isInstalled: true }, 'the default · installed'],
+    [{ model: 'box:8080/q:8b', description: '', isInstalled: false }, 'about 5.0 GB'],
+    [{ model: 'q:8b', description: '', isInstalled: true }, 'about 5.0 GB · installed'],
+    [{ model: 'q:latest', description: '', isInstalled: true }, 'installed'],
+  ] as const;
+  for (const [choice, want] of cases) t.equal(describeSize(choice, 64e9), want);
+  t.match(describeSize({ model: 'q:8b', description: '', isInstalled: false }, 4e9), /more memory than/);
+});
+
+t.test('downloads that were interrupted go on after a yes', async (t) => {
+  const offered = async (names: readonly string[], answer?: string) => {
+    const [asked, pulled]: [unknown[], string[]] = [[], []];
+    await offerInterrupted(
+      names.map((model) => ({ model })),
+      async (...question) => {
+        asked.push(question);
+        return answer;
+      },
+      async ({ model }) => void pulled.push(model),
+    );
+    return [asked, pulled];
+  };
+  const asks = [['The download of a, [b] (c) was interrupted.', 'Continue']];
+  t.strictSame(await offered(['a', '[b](c)'], 'Continue'), [asks, ['a', '[b](c)']]);
+  t.strictSame(await offered(['a', '[b](c)']), [asks, []]);
+  t.strictSame(await offered([], 'Continue'), [[], []]);
 });

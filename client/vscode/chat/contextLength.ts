@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import { contextLength, updateSetting } from '../settings.ts';
-import { type Remedy, setContextLength } from '../ui/remedies.ts';
-import { plain } from '../ui/safeText.ts';
+import { setContextLength } from '../ui/remedies.ts';
 import type { OfferedModels } from './offeredModels.ts';
 import { largestOf, type WindowNeeds, windowChoices } from './windowChoices.ts';
 
@@ -17,21 +16,4 @@ export function registerContextLength(offered: Pick<OfferedModels, 'models'>): v
     if (!chosen) return;
     await updateSetting('contextLength', chosen.tokens);
   });
-}
-
-/**
- * Offers the remedies for a prompt that does not fit in a notification, one at a time: an error in the editor's own
- * chat has no buttons.
- */
-export function createContextOffer(): (sentence: string, remedies: readonly Remedy[]) => Promise<void> {
-  let isOpen = false;
-  return async (sentence, remedies) => {
-    if (isOpen || remedies.length === 0) return;
-    isOpen = true;
-    const titles = remedies.map(({ title }) => title);
-    const answer = await vscode.window.showWarningMessage(plain(sentence), ...titles);
-    isOpen = false;
-    const chosen = remedies.find(({ title }) => title === answer);
-    if (chosen) await vscode.commands.executeCommand(chosen.command, ...(chosen.arguments ?? []));
-  };
 }

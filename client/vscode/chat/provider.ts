@@ -6,7 +6,7 @@ import { errorDataOf } from '../convert/failure.ts';
 import { toMessages, toTools } from '../convert/messages.ts';
 import { thinkingFormat } from '../settings.ts';
 import { remediesFor } from '../ui/remedies.ts';
-import { createContextOffer } from './contextLength.ts';
+import { createContextOffer } from './contextOffer.ts';
 import { createNotices, isChat } from './notices.ts';
 import type { OfferedModels } from './offeredModels.ts';
 import type { RunnerModelInformation } from './pickerEntries.ts';
@@ -30,7 +30,7 @@ class RunnerProvider implements vscode.LanguageModelChatProvider<RunnerModelInfo
   readonly onDidChangeLanguageModelChatInformation: vscode.Event<void>;
   readonly #options: ProviderOptions;
   readonly #tokens = createTokenCounter();
-  readonly #offerLargerContext = createContextOffer();
+  readonly #offerLargerContext = createContextOffer(vscode);
   readonly #notices = createNotices((sentence) => void vscode.window.showInformationMessage(sentence));
 
   constructor(options: ProviderOptions) {

@@ -1,11 +1,7 @@
 import * as vscode from 'vscode';
-import { cutText } from '../../../protocol/base/text.ts';
 import type { Attachment } from '../../../protocol/messages/chat.ts';
 import { isPicture } from '../convert/messages.ts';
-
-/** At most this many characters of an attached file are sent, and this many names of a folder. */
-const maxReference = 100_000;
-const maxNames = 500;
+import { isBinary, listed, toAttachment } from './attachments.ts';
 
 /** A reference as it is sent. */
 export interface Part {
@@ -95,27 +91,14 @@ async function filePart(uri: vscode.Uri, range?: vscode.Range): Promise<Part> {
   }
 }
 
-/** The editor opens many files even though they are not text. */
-function isBinary(text: string): boolean {
-  return text.slice(0, 8192).includes('\0');
-}
-
 /** The names in a folder, one a line; undefined if it is not a folder. */
 async function namesIn(uri: vscode.Uri): Promise<string | undefined> {
   try {
     const entries = await vscode.workspace.fs.readDirectory(uri);
-    const names = entries
-      .map(([name, type]) => (type & vscode.FileType.Directory ? `${name}/` : name))
-      .sort();
-    const more = names.length > maxNames ? [`(${names.length - maxNames} more)`] : [];
-    return [...names.slice(0, maxNames), ...more].join('\n');
+    return listed(entries.map(([name, type]) => (type & vscode.FileType.Directory ? `${name}/` : name)));
   } catch {
     return undefined;
   }
-}
-
-function toAttachment(path: string, text: string): Attachment {
-  return { path, text: text.length > maxReference ? `${cutText(text, maxReference)}\n(cut)` : text };
 }
 
 /** Pasted content comes with its type and a function for its bytes; it is in no stable typing. */

@@ -104,7 +104,7 @@ function usualSize(
   { allocated, configured, maximum }: Model['context'],
   before: number | undefined,
 ): number | undefined {
-  if (allocated === undefined || configured !== undefined) return before;
+  if (allocated === undefined || configured !== undefined) return undefined;
   return allocated === maximum ? Math.max(allocated, before ?? 0) : allocated;
 }
 

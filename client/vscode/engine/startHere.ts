@@ -1,22 +1,17 @@
 import * as vscode from 'vscode';
 import {
-  type EngineFetch,
   type EngineOffers,
   type EngineStatus,
   type EngineWay,
-  engineInstallRequest,
   engineOffersRequest,
-  engineSampleRequest,
-  engineStartRequest,
 } from '../../../protocol/messages/engine.ts';
-import type { RequestMessage, WorkDoneParams } from '../../../protocol/messages/messageTypes.ts';
-import { statusRequest } from '../../../protocol/messages/status.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { ollamaHost } from '../daemon/servers.ts';
 import { runWork } from '../models/work.ts';
 import { readSettings, updateSetting } from '../settings.ts';
 import { plain } from '../ui/safeText.ts';
 import { ollamaPage, questionBefore, type WayChoice, wayChoices, whyNothing } from './engineWords.ts';
+import { fetchAndStart, makeUsual, refuseBesideEnvironment } from './startedWay.ts';
 
 /**
  * Offers what there is on this machine to someone without a runner, and starts what is chosen. Whatever is fetched for
@@ -31,11 +26,11 @@ export async function startModelHere(daemon: DaemonConnection): Promise<boolean>
   const way = await chooseWay(offers);
   if (!way) return false;
   const { host } = readSettings();
-  refuseBesideEnvironment(way);
+  refuseBesideEnvironment(way, ollamaHost());
   if (!(await agrees(way, host))) return false;
-  const started = await fetchAndStart(daemon, way);
+  const started = await fetchAndStart(way, (title, request) => runWork(daemon, title, request));
   if (!started) return false;
-  await makeUsual(daemon);
+  await makeUsual(daemon, readSettings, updateSetting);
   void offerChat(started);
   return true;
 }
@@ -55,47 +50,11 @@ async function chooseWay(offers: EngineOffers): Promise<EngineWay | undefined> {
   return chosen?.way;
 }
 
-/** @throws {Error} with a sentence: an editor cannot change its own environment. Ollama gets an address that counts. */
-function refuseBesideEnvironment({ start }: EngineWay): void {
-  const named = ollamaHost();
-  if (named === '' || start.product === 'ollama') return;
-  throw new Error(
-    `OLLAMA_HOST names ${named}, and what is started here is used only without it. Remove it from the environment of the editor, and start the editor again.`,
-  );
-}
-
 async function agrees(way: EngineWay, host: string | undefined): Promise<boolean> {
   const question = questionBefore(way, host);
   if (!question) return true;
   const { message, detail, yes } = question;
   return (await vscode.window.showInformationMessage(message, { modal: true, detail }, yes)) === yes;
-}
-
-const fetching: Readonly<Record<EngineFetch['what'], [string, RequestMessage<WorkDoneParams, object>]>> = {
-  library: ['Fetching the engine', engineInstallRequest],
-  sample: ['Fetching a small model', engineSampleRequest],
-};
-
-/** Undefined if it was cancelled. What was fetched whole by then stays, and is not fetched again. */
-async function fetchAndStart(
-  daemon: DaemonConnection,
-  { fetches, start }: EngineWay,
-): Promise<EngineStatus | undefined> {
-  for (const { what } of fetches) {
-    const [title, request] = fetching[what];
-    if (!(await runWork(daemon, title, [request, {}]))) return undefined;
-  }
-  return runWork(daemon, 'Starting a model here', [engineStartRequest, start]);
-}
-
-/** A runner that the setting names comes first, as long as it is set. The user has agreed that it is not. */
-async function makeUsual(daemon: DaemonConnection): Promise<void> {
-  const { state } = await daemon.request(statusRequest, {});
-  const { host, api } = readSettings();
-  if (state !== 'offline' || host === undefined) return;
-  // It was about the former runner.
-  if (api !== undefined) await updateSetting('api', undefined);
-  await updateSetting('host', undefined);
 }
 
 async function offerChat({ message }: EngineStatus): Promise<void> {

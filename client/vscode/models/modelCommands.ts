@@ -8,14 +8,13 @@ import type { RunnerChanges } from '../daemon/runnerChanges.ts';
 import type { ServerFacts } from '../daemon/serverFacts.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { pullModel } from '../ui/remedies.ts';
-import { plain } from '../ui/safeText.ts';
 import { createDetailsPage, type DetailsPage } from './detailsPage.ts';
 import { load, openPage, remove, unload, unloadOthers } from './modelActions.ts';
 import { type ChatSettings, duplicate, rename } from './modelCopies.ts';
 import { pickModel } from './modelPicker.ts';
 import { type ModelRow, type ShownModels, worksOn } from './modelRow.ts';
 import { pull } from './pullCommand.ts';
-import type { InterruptedPulls, RunningPull, RunningPulls } from './pulls.ts';
+import { type InterruptedPulls, offerInterrupted, type RunningPull, type RunningPulls } from './pulls.ts';
 
 export interface ModelCommandsDependencies {
   readonly daemon: DaemonConnection;
@@ -72,7 +71,11 @@ export function registerModelCommands(dependencies: ModelCommandsDependencies): 
             return model && attempt(() => run({ model: model.name, server: model.server }));
           }),
         );
-  void offerInterrupted(dependencies);
+  void offerInterrupted(
+    dependencies.interrupted.left,
+    (sentence, button) => vscode.window.showInformationMessage(sentence, button),
+    (row) => startPull(dependencies, row),
+  );
   return vscode.Disposable.from(
     details,
     ...commands.flatMap((command) => [onRow(command), inPalette(command)].flat()),
@@ -98,19 +101,6 @@ async function startPull(dependencies: ModelCommandsDependencies, row: ModelRow 
       again: () => startPull(dependencies, row),
     });
   }
-}
-
-/** The runner keeps what was downloaded, so a pull continues where it stopped. */
-async function offerInterrupted(dependencies: ModelCommandsDependencies): Promise<void> {
-  const { left } = dependencies.interrupted;
-  if (left.length === 0) return;
-  const names = left.map(({ model }) => model).join(', ');
-  const goOn = 'Continue';
-  const choice = await vscode.window.showInformationMessage(
-    plain(`The download of ${names} was interrupted.`),
-    goOn,
-  );
-  if (choice === goOn) await Promise.all(left.map((row) => startPull(dependencies, row)));
 }
 
 function tableOf(dependencies: ModelCommandsDependencies, details: DetailsPage): readonly RowCommand[] {

@@ -33,6 +33,16 @@ export async function isRunning(daemon: Daemon, row: ModelRow): Promise<boolean>
   }
 }
 
+/** "Installed" is only a mark: without a runner there is none, and the pull itself reports the problem. */
+export async function installedNames(daemon: Daemon, row: ModelRow): Promise<readonly string[]> {
+  try {
+    const { models } = await daemon.request(listModelsRequest, serverOf(row));
+    return models.map(({ name }) => name);
+  } catch {
+    return [];
+  }
+}
+
 /** Every other loaded model of its server. */
 export async function othersLoaded(daemon: Daemon, row: Partial<ModelRow>): Promise<readonly ModelRow[]> {
   const { models } = await daemon.request(runningModelsRequest, serverOf(row));

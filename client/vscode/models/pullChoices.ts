@@ -60,7 +60,6 @@ export function askForName(
       resolve(chosen);
       box.dispose();
     });
-    draw();
     box.show();
   });
 }
@@ -115,6 +114,15 @@ export function sizeChoices(
       isInstalled: isInstalled(`${model}:${size}`),
     })),
   ];
+}
+
+/** The text beside a size. */
+export function describeSize(
+  { model, description, isInstalled }: SizeChoice,
+  memory: number | undefined,
+): string {
+  const about = description || describeNeed(model.slice(model.lastIndexOf(':') + 1), memory);
+  return [about, isInstalled ? 'installed' : ''].filter(Boolean).join(' · ');
 }
 
 /** Such as `about 5.0 GB`. `memory` is that of the runner's machine, in bytes; undefined if it is not known. */

@@ -1,7 +1,7 @@
 import { totalmem } from 'node:os';
 import * as vscode from 'vscode';
 import { isLoopback } from '../../../protocol/base/loopback.ts';
-import { libraryRequest, listModelsRequest, pullModelRequest } from '../../../protocol/messages/models.ts';
+import { libraryRequest, pullModelRequest } from '../../../protocol/messages/models.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import type { ServerFacts } from '../daemon/serverFacts.ts';
@@ -9,8 +9,9 @@ import { originsOf } from '../daemon/servers.ts';
 import { readSettings } from '../settings.ts';
 import { plain } from '../ui/safeText.ts';
 import { catalogServer, chooseServer } from './chooseServer.ts';
+import { installedNames } from './modelLists.ts';
 import { type ModelRow, paramsOf, type ShownModels } from './modelRow.ts';
-import { askForName, describeNeed, sizeChoices } from './pullChoices.ts';
+import { askForName, describeSize, sizeChoices } from './pullChoices.ts';
 import type { InterruptedPulls, RunningPulls } from './pulls.ts';
 import { runWork } from './work.ts';
 
@@ -90,17 +91,11 @@ async function nameOfLibrary(daemon: DaemonConnection, facts: ServerFacts): Prom
 async function chooseSize(daemon: DaemonConnection, row: ModelRow): Promise<string | undefined> {
   const { model, sizes = [] } = row;
   if (sizeChoices(model, sizes, []).length === 0) return model;
-  const memory = memoryOf(row.server);
-  const choices = sizeChoices(model, sizes, await installedNames(daemon));
-  const items = choices.map(({ model: label, description, isInstalled }) => ({
-    label,
-    description: [
-      description || describeNeed(label.slice(label.lastIndexOf(':') + 1), memory),
-      isInstalled ? 'installed' : '',
-    ]
-      .filter(Boolean)
-      .join(' · '),
-    ...(isInstalled ? { iconPath: new vscode.ThemeIcon('check') } : {}),
+  const choices = sizeChoices(model, sizes, await installedNames(daemon, row));
+  const items = choices.map((choice) => ({
+    label: choice.model,
+    description: describeSize(choice, memoryOf(row.server)),
+    ...(choice.isInstalled ? { iconPath: new vscode.ThemeIcon('check') } : {}),
   }));
   return (await vscode.window.showQuickPick(items, { title: `Pull Which Size of ${model}?` }))?.label;
 }
@@ -109,14 +104,4 @@ async function chooseSize(daemon: DaemonConnection, row: ModelRow): Promise<stri
 function memoryOf(server = defaultServerName): number | undefined {
   const origin = originsOf(readSettings()).get(server);
   return origin !== undefined && isLoopback(origin) ? totalmem() : undefined;
-}
-
-/** "Installed" is only a mark: without a runner there is none, and the pull itself reports the problem. */
-async function installedNames(daemon: DaemonConnection): Promise<readonly string[]> {
-  try {
-    const { models } = await daemon.request(listModelsRequest, {});
-    return models.map(({ name }) => name);
-  } catch {
-    return [];
-  }
 }

@@ -1,6 +1,7 @@
 import type { Memento } from 'vscode';
 import { formatBytes } from '../../../protocol/base/bytes.ts';
 import type { WorkProgress } from '../../../protocol/messages/progress.ts';
+import { plain } from '../ui/safeText.ts';
 import { isSameModel, type ModelRow, paramsOf } from './modelRow.ts';
 
 /** A download in progress, as a view shows it. */
@@ -110,6 +111,19 @@ export function createInterruptedPulls(memory: Memento): InterruptedPulls {
     begin: (row) => keep([...without(row), row]),
     end: (row) => keep(without(row)),
   };
+}
+
+/** The runner keeps what was downloaded, so a pull continues where it stopped. */
+export async function offerInterrupted(
+  left: InterruptedPulls['left'],
+  show: (sentence: string, button: string) => PromiseLike<string | undefined>,
+  pull: (row: ModelRow) => Promise<void>,
+): Promise<void> {
+  if (left.length === 0) return;
+  const names = left.map(({ model }) => model).join(', ');
+  const goOn = 'Continue';
+  const choice = await show(plain(`The download of ${names} was interrupted.`), goOn);
+  if (choice === goOn) await Promise.all(left.map(pull));
 }
 
 /** Measures the speed of a download. */

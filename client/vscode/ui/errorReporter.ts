@@ -1,4 +1,4 @@
-import * as vscode from 'vscode';
+import type { commands, Disposable, LogOutputChannel, window } from 'vscode';
 import { messageOf, stackOf } from '../../../protocol/base/errorText.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import { openNamedSetting, type Remedy, remediesFor, tryAgain, withTryAgain } from './remedies.ts';
@@ -19,24 +19,28 @@ export interface ReportOptions {
 export interface ErrorReporter {
   report(error: unknown, options?: ReportOptions): void;
   /** Registers a command whose errors the user sees. After an error, its result is false. */
-  registerCommand(id: string, run: (argument?: unknown) => unknown, during?: string): vscode.Disposable;
+  registerCommand(id: string, run: (argument?: unknown) => unknown, during?: string): Disposable;
 }
 
-/** `offered` leaves out the remedies that no server can follow. */
-export function createErrorReporter(
-  log: vscode.LogOutputChannel,
-  offered: (remedies: readonly Remedy[]) => readonly Remedy[],
-): ErrorReporter {
+export interface ErrorReporterOptions {
+  readonly log: Pick<LogOutputChannel, 'error'>;
+  /** Leaves out the remedies that no server can follow. */
+  readonly offered: (remedies: readonly Remedy[]) => readonly Remedy[];
+  readonly window: Pick<typeof window, 'showErrorMessage'>;
+  readonly commands: Pick<typeof commands, 'executeCommand' | 'registerCommand'>;
+}
+
+export function createErrorReporter({ log, offered, window, commands }: ErrorReporterOptions): ErrorReporter {
   let shown: string | undefined;
   const show = async (sentence: string, buttons: readonly Remedy[], again?: () => unknown) => {
     shown = sentence;
     const titles = buttons.map(({ title }) => title);
-    const choice = await vscode.window.showErrorMessage(plain(sentence), ...titles);
+    const choice = await window.showErrorMessage(plain(sentence), ...titles);
     if (shown === sentence) shown = undefined;
     const chosen = buttons.find(({ title }) => title === choice);
     if (!chosen) return;
     if (chosen === tryAgain) return void (await again?.());
-    const isDone = await vscode.commands.executeCommand(chosen.command, ...(chosen.arguments ?? []));
+    const isDone = await commands.executeCommand(chosen.command, ...(chosen.arguments ?? []));
     if (chosen.isBeforeRetry && isDone !== false) await again?.();
   };
   const report: ErrorReporter['report'] = (error, { during, showToUser = false, again, remedies } = {}) => {
@@ -52,7 +56,7 @@ export function createErrorReporter(
   return {
     report,
     registerCommand: (id, run, during) =>
-      vscode.commands.registerCommand(id, async (argument?: unknown) => {
+      commands.registerCommand(id, async (argument?: unknown) => {
         try {
           return await run(argument);
         } catch (error) {

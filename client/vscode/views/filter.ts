@@ -46,9 +46,9 @@ export function describeFilter(filter: Filter, shown: number, total: number): st
   const { words, capabilities } = filter;
   const name = words.trim().replace(/\s+/g, ' ');
   const what = [...(name === '' ? [] : [`“${name}”`]), ...capabilities.map(shortWordOf)].join(' + ');
-  const models = total === 1 ? '1 model' : `${total} models`;
+  const [models, all] = total === 1 ? ['1 model', 'it'] : [`${total} models`, 'them'];
   return shown === 0
-    ? `Nothing matches ${what} among ${models}. Clear the filter to see them.`
+    ? `Nothing matches ${what} among ${models}. Clear the filter to see ${all}.`
     : `${what}: ${shown} of ${models}.`;
 }
 

@@ -216,7 +216,7 @@ export function describePull({
   message,
 }: Pick<RunningPull, 'model' | 'server' | 'percentage' | 'message'>): PullText {
   const share = percentage === undefined ? '' : `${percentage} %`;
-  const where = server === defaultServerName ? '' : (server ?? '');
+  const where = server === defaultServerName ? '' : server;
   return {
     description: [share || 'pulling', where, toRowName(model).path].filter(Boolean).join(' · '),
     tooltip: message === '' ? `Pulling ${model}` : `${model}: ${message}`,

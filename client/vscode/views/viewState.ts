@@ -35,13 +35,15 @@ export function viewStateOf({ outcomes, filter, shown, sources }: ViewContent): 
   return { condition, message: [...filtered, ...notes].join(' ') };
 }
 
+/** Of the only source. */
 function conditionOf(outcomes: readonly Outcome[], total: number): ViewCondition {
   if (total > 0) return 'filled';
-  if (outcomes.length === 0) return 'loading';
-  const failures = outcomes.flatMap(({ failure }) => failure ?? []);
-  if (failures.length === 0) return 'empty';
-  if (failures.every(isOffline)) return 'offline';
-  return failures.every(({ kind }) => kind === 'unauthorized') ? 'unauthorized' : 'failed';
+  const [only] = outcomes;
+  if (!only) return 'loading';
+  const { failure } = only;
+  if (!failure) return 'empty';
+  if (isOffline(failure)) return 'offline';
+  return failure.kind === 'unauthorized' ? 'unauthorized' : 'failed';
 }
 
 /** A server that fails has a row, so the view shows no other text for it. The view is empty once all servers are. */
