@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
 import { truncateSync } from 'node:fs';
 import { open, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -345,17 +346,10 @@ t.test('a conversation is written whole, extended, retitled, and its last turn t
   truncateSync(join(folder, `${id}.jsonl`), 64 * 1024 * 1024 + 1);
   await t.rejects(files.find(id), failsWith({ path: 'id' }), 'it is too large to be one');
   await files.delete(id);
-  const works: readonly Promise<unknown>[] = [
-    files.find(id),
-    files.read(id),
-    files.retitle(id, 'x'),
-    files.undo(id),
-  ];
-  for (const work of works)
-    await t.rejects(
-      work.then(() => undefined),
-      failsWith({ path: 'id' }),
-    );
+  await t.rejects(files.find(id), failsWith({ path: 'id' }));
+  await t.rejects(files.read(id), failsWith({ path: 'id' }));
+  await t.rejects(files.retitle(id, 'x'), failsWith({ path: 'id' }));
+  await t.rejects(files.undo(id), failsWith({ path: 'id' }));
   await t.rejects(files.delete(id), failsWith({ message: /\(ENOENT\)/ }));
   for (const wrong of ['../x', 'x']) await t.rejects(files.find(wrong), failsWith({ path: 'id' }));
 });
@@ -582,8 +576,11 @@ t.test('work on the same thing is done by one after another, here and in other p
   const opened = new Promise<void>((resolve) => {
     open = resolve;
   });
+  const hasBegun = new EventEmitter();
+  const beginning = once(hasBegun, 'begun');
   const first = works.run('one', async () => {
     done.push('first');
+    hasBegun.emit('begun');
     await opened;
     done.push('first ends');
     return 7;
@@ -591,8 +588,9 @@ t.test('work on the same thing is done by one after another, here and in other p
   const second = works.run('one', async () => void done.push('second'));
   const leaving = new AbortController();
   const third = works.run('one', async () => void done.push('third'), leaving.signal);
+  await beginning;
   await works.run('two', async () => void done.push('another'));
-  t.same([...done].sort(), ['another', 'first']);
+  t.same(done, ['first', 'another']);
   leaving.abort(new Error('left'));
   await t.rejects(third, { message: 'left' });
   open();
