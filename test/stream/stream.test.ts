@@ -708,6 +708,12 @@ const cases: readonly Case[] = [
     want: ['a\n', { context: '<s>s</s>' }, 'b\n<sx>c</sx>'],
     options: { contextTags: ['s'] },
   },
+  {
+    name: 'a context with the name of thinking, or with one that no element has',
+    input: '<THINK>c</THINK><a b>c</a b>',
+    want: [{ think: 'c' }, '<a b>c</a b>'],
+    options: { contextTags: ['THINK', 'a b', '<'] },
+  },
   { name: 'an empty object', input: '{}', want: ['{}'] },
   {
     name: 'an object that has only the name of a tool',
