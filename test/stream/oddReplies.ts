@@ -11,7 +11,7 @@ export interface OddReply {
   readonly ended?: string;
 }
 
-/** Replies with marks where they do not belong, or with too few or too many of them: each is read in a way of its own. */
+/** Marks where they do not belong, or too few or too many of them: each reply is read in a way of its own. */
 export const oddReplies: readonly OddReply[] = [
   ...[
     '\r',
