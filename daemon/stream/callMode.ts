@@ -1,6 +1,6 @@
 import { type Block, readBlock } from './callBlock.ts';
 import { callMarksOf } from './callMarks.ts';
-import { type CallStart, closeOf } from './callStart.ts';
+import { bareCall, type CallStart, closeOf } from './callStart.ts';
 import type { ToolCall } from './events.ts';
 import type { CallContext, WrittenCall } from './forms/call.ts';
 import { LongText } from './longText.ts';
@@ -12,13 +12,13 @@ import { CallRefusal, type Reading, type RefusalReason, Source } from './source.
 /** Withholds text that may be tool calls until that is decided. Text that is not a call is given back. */
 export class CallMode implements Mode {
   readonly #reply: Reply;
-  #start: CallStart | undefined;
+  #start = bareCall('');
   #reader: CallReader | undefined;
   /** The text after the opening, from earlier pieces. */
   #held = new LongText();
   /** Calls that may be quoted in a sentence. What follows them decides. */
   #found: BlockResult | undefined;
-  #sentence: Sentence | undefined;
+  #sentence = new Sentence('', 'unknown');
   /** Whether the last calls were meant, and the length of the text up to them. */
   #judged: { readonly verdict: Verdict; readonly at: number } | undefined;
 
@@ -56,11 +56,11 @@ export class CallMode implements Mode {
     if (result === undefined) return;
     if (!this.#mayBeMention(result)) return this.#take(result);
     this.#decide(result, this.#held.toString().slice(result.end));
-    if (this.#found === result) this.#settle(result, this.#sentence?.end() ?? 'meant');
+    if (this.#found === result) this.#settle(result, this.#sentence.end());
   }
 
   #mayBeMention({ kind }: BlockResult): boolean {
-    return kind === 'calls' && this.#start?.mayBeQuoted === true;
+    return kind === 'calls' && this.#start.mayBeQuoted === true;
   }
 
   /** Reads one more piece after calls that may be quoted. */
@@ -93,7 +93,7 @@ export class CallMode implements Mode {
 
   #judge(text: string, from: number): { verdict: Verdict; end: number } {
     for (let at = from; at < text.length; at++) {
-      const verdict = this.#sentence?.take(text.charAt(at)) ?? 'meant';
+      const verdict = this.#sentence.take(text.charAt(at));
       if (verdict !== 'unknown') return { verdict, end: at };
     }
     return { verdict: 'unknown', end: text.length };
@@ -122,12 +122,12 @@ export class CallMode implements Mode {
   }
 
   #report({ block }: BlockResult & { readonly kind: 'calls' }, body: string): void {
-    const { lead = '', opening } = this.#start ?? {};
+    const { lead, opening } = this.#start;
     const { sink, tools } = this.#reply;
     const { calls, missing } = judgeCalls(block.calls, tools);
     sink.markup(lead);
     for (const [index, call] of calls.entries())
-      sink.add({ type: 'toolCall', call, text: index === 0 ? `${opening?.literal ?? ''}${body}` : '' });
+      sink.add({ type: 'toolCall', call, text: index === 0 ? opening.literal + body : '' });
     for (const name of missing) {
       const message = `The model left out the argument ${name}, which the tool requires.`;
       sink.add({ type: 'warning', code: 'missing-argument', message });
@@ -136,10 +136,10 @@ export class CallMode implements Mode {
   }
 
   #refuse({ reason, begun }: BlockResult & { readonly kind: 'refused' }, body: string): void {
-    const { lead = '', opening } = this.#start ?? {};
-    if (opening && opening.kind !== 'untagged') this.#warnOfTagged(reason, begun);
+    const { lead, opening } = this.#start;
+    if (opening.kind !== 'untagged') this.#warnOfTagged(reason, begun);
     else if (reason === 'malformed') this.#warn('malformed-tool-call', 'cannot be read');
-    this.#reply.giveBack(`${lead}${opening?.literal ?? ''}${body}`);
+    this.#reply.giveBack(lead + opening.literal + body);
     this.#reply.enterProse();
   }
 

@@ -40,7 +40,7 @@ export class CallsInThinking {
       if (from < 0) return;
       this.#parser = this.#createParser();
     }
-    if (from < text.length) this.#take(this.#parser.push(text.slice(from)));
+    this.#take(this.#parser.push(text.slice(from)));
   }
 
   /** The calls at the end of the thinking; of thinking that never ended, the last ones in it. */

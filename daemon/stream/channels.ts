@@ -67,7 +67,10 @@ export class Channels implements Mode {
       at = next;
       // What a call gave back may have ended the channels.
       if (this.#isLeft) return at;
-      if (this.#header !== undefined && this.#header.length > maxHeaderLength) return this.#refuse(at);
+      if (this.#header !== undefined && this.#header.length > maxHeaderLength) {
+        this.#refuse(this.#header);
+        return at;
+      }
     }
     return at;
   }
@@ -105,8 +108,9 @@ export class Channels implements Mode {
 
   #takeTag(tag: string): void {
     if (typeof this.#body === 'object' && this.#isInString()) return this.#put(tag);
-    if (this.#header !== undefined && isEnd(tag)) this.#showHeader(tag);
-    else if (this.#header !== undefined) this.#inHeader(tag);
+    const header = this.#header;
+    if (header !== undefined && isEnd(tag)) this.#showHeader(header, tag);
+    else if (header !== undefined) this.#inHeader(header + tag, tag);
     else if (tag === '<|start|>' || tag === '<|channel|>') {
       if (this.#tryAgain(tag)) return;
       this.#end('');
@@ -150,8 +154,8 @@ export class Channels implements Mode {
     return given === '' ? {} : given.endsWith('}') ? tryParseValue(given) : undefined;
   }
 
-  #inHeader(tag: string): void {
-    const header = (this.#header ?? '') + tag;
+  /** `tag` is the end of the header so far. */
+  #inHeader(header: string, tag: string): void {
     this.#header = tag === '<|message|>' ? undefined : header;
     if (tag !== '<|message|>') return;
     this.#body = this.#bodyOf(header);
@@ -183,8 +187,7 @@ export class Channels implements Mode {
   }
 
   /** A header that ends without a message was not a header. */
-  #showHeader(tag: string): void {
-    const header = this.#header ?? '';
+  #showHeader(header: string, tag: string): void {
     this.#header = undefined;
     this.#body = 'text';
     this.#show(header);
@@ -250,12 +253,11 @@ export class Channels implements Mode {
     this.#show(source + tag);
   }
 
-  #refuse(at: number): number {
-    this.#reply.giveBack((this.#header ?? '') + this.#tag);
+  #refuse(header: string): void {
+    this.#reply.giveBack(header + this.#tag);
     this.#header = undefined;
     this.#isLeft = true;
     this.#reply.enterProse();
-    return at;
   }
 }
 

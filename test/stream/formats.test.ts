@@ -8,6 +8,7 @@ import { golden } from '../support/golden.ts';
 import { type FamilyForm, familyForms, type Wanted } from './familyForms.ts';
 import { formatCases, type Part } from './formatCases.ts';
 import { formatTools } from './formatTools.ts';
+import { type OddReply, oddReplies } from './oddReplies.ts';
 
 /**
  * What models write: each family's form in each situation, and replies that are broken in the ways that were met.
@@ -260,6 +261,49 @@ t.test('what is read of a reply that is damaged, or ends, at any place', async (
     else all[about] = readingsOf(row, cut);
   }
   const { actual, accepted } = golden('damagedReplies.json', all);
+  t.equal(actual, accepted);
+});
+
+/** All that is reported of a reply, part by part, and how many characters were visited for it. */
+function reportOf({ reply, thinking = '', ended, ...about }: OddReply, size: number) {
+  const { model = 'any', thinks = false, startsInThinking = false, dropContextTags = false } = about;
+  const parser = createStreamParser({
+    ...{ startsInThinking, dropContextTags, profile: profileForModel(model, thinks) },
+    ...{ tools: about.withoutTools ? [] : formatTools, contextTags: ['context'], sent: ['It was 11 °C.'] },
+  });
+  const events: StreamEvent[] = [];
+  for (let at = 0; at < thinking.length; at += size)
+    events.push(...parser.pushThinking(thinking.slice(at, at + size)));
+  for (let at = 0; at < reply.length; at += size) events.push(...parser.push(reply.slice(at, at + size)));
+  events.push(...parser.finish(ended));
+  const parts: string[] = [];
+  let last: string | undefined;
+  for (const event of events) {
+    if (event.type === 'warning') parts.push(`warning: ${event.code}`);
+    else if (event.type === 'toolCall') {
+      const { call, text, fromThinking } = event;
+      const from = fromThinking ? ' from the thinking' : `: ${text}`;
+      parts.push(`${call.name} ${JSON.stringify(call.arguments)}${from}`);
+    } else if (event.type === last && event.type !== 'context') parts[parts.length - 1] += event.text;
+    else parts.push(`${event.type}: ${event.text}`);
+    last = event.type;
+  }
+  return { parts: parts.map(withShortRuns), visited: parser.steps };
+}
+
+/** A text in which many of the same character are a number. */
+function withShortRuns(text: string): string {
+  return text.replace(/(.)\1{19,}/gsu, (run, character: string) => `${character}{${run.length}}`);
+}
+
+t.test('odd replies: all that is reported of them, and how much is visited for it', async (t) => {
+  const reports = oddReplies.map((odd) => {
+    const whole = reportOf(odd, Number.POSITIVE_INFINITY);
+    const { parts, visited } = reportOf(odd, 1);
+    t.strictSame(parts, whole.parts, withShortRuns(odd.reply));
+    return { ...odd, reply: withShortRuns(odd.reply), parts, visited: [whole.visited, visited] };
+  });
+  const { actual, accepted } = golden('oddReplies.json', reports);
   t.equal(actual, accepted);
 });
 

@@ -7,6 +7,7 @@ import type { StreamParserOptions } from '../../daemon/stream/parser.ts';
 import { interleavedProfile, profileForModel, type StreamProfile } from '../../daemon/stream/profile.ts';
 import { coerceArguments, missingArguments, RequestTools } from '../../daemon/stream/requestTools.ts';
 import {
+  afterLeadingThinking,
   createStreamParser,
   createThinkingQuote,
   type StreamEvent,
@@ -707,6 +708,12 @@ const cases: readonly Case[] = [
     want: ['a\n', { context: '<s>s</s>' }, 'b\n<sx>c</sx>'],
     options: { contextTags: ['s'] },
   },
+  {
+    name: 'a context with the name of thinking, or with one that no element has',
+    input: '<THINK>c</THINK><a b>c</a b>',
+    want: [{ think: 'c' }, '<a b>c</a b>'],
+    options: { contextTags: ['THINK', 'a b', '<'] },
+  },
   { name: 'an empty object', input: '{}', want: ['{}'] },
   {
     name: 'an object that has only the name of a tool',
@@ -895,6 +902,75 @@ t.test('what nests deeper than any call needs is text', async (t) => {
   }
 });
 
+t.test('what is longer than any call needs is text', async (t) => {
+  const inJson = (value: string) => `<tool_call>{"name":"get","arguments":{"a":${value}}}</tool_call>`;
+  const byElements = (value: string) => `<function=get><parameter=a>${value}</parameter></function>`;
+  const minimax = (value: string) => `<invoke name="get">]<]minimax[>[<a>${value}]<]minimax[>[</a></invoke>`;
+  const [open, close] = [']<]minimax[>[<b>', ']<]minimax[>[</b>'];
+  const of =
+    (form: (text: string) => string, character = 'a') =>
+    (length: number) =>
+      form(character.repeat(length));
+  const forms: readonly (readonly [name: string, most: number, replyOf: (length: number) => string])[] = [
+    ['an id after a name', 64, of((id) => `<tool_call>get:${id}{"a":1}</tool_call>`)],
+    ['an id after its mark', 256, of((id) => `[TOOL_CALLS]get[CALL_ID]${id}[ARGS]{"a":1}`)],
+    ['an id in JSON', 256, of((id) => `<tool_call>{"id":"${id}","name":"get","arguments":{}}</tool_call>`)],
+    ['a key of Python', 257, of((key) => `[get(${key}=1)]`)],
+    ['a key', 257, of((key) => `<tool_call>{"name":"get","arguments":{${key}:1}}</tool_call>`)],
+    ['a parameter', 256, of((key) => `<function=get><parameter=${key}>1</parameter></function>`)],
+    ['an element', 254, of((key) => `<function=get><${key}>1</${key}></function>`)],
+    ['a word', 65_536, of((word) => `<|tool_call>call:get{a:${word}}<tool_call|>`)],
+    ['a number', 256, of(inJson, '1')],
+    ['ticks', 40, of((ticks) => `${ticks}\n{"name":"get","arguments":{}}\n${ticks}`, '`')],
+    ['the line of a fence', 36, of((blanks) => `\`\`\`json${blanks}\n{"name":"get"}\n\`\`\``, ' ')],
+    [
+      'the line of an inner fence',
+      33,
+      of((a) => `<tool_call>get\n\`\`\`json${a}\n{"a":1}\n\`\`\`</tool_call>`, ' '),
+    ],
+    ['a header', 228, of((a) => `<|channel|>commentary to=get${a}<|message|>{"a":1}<|call|>`, ' ')],
+    ['a value after its close tag', 4_073, of((a) => byElements(`b</parameter>${a}`))],
+    [
+      'a value after that of a call',
+      4_073,
+      of((a) => `<tool_call>${byElements(`b</tool_call>${a}`)}</tool_call>`),
+    ],
+    ['a string after a close tag', 4_094, of((a) => inJson(`"</tool_call>${a}"`))],
+    ['objects', 49_996, (count) => inJson(`[${Array(count).fill('{}')}]`)],
+    ['calls', 25_000, of((calls) => `<tool_call>${calls}</tool_call>`, '{"name":"get","arguments":{}}')],
+    ['elements in elements', 63, (depth) => minimax(`${open.repeat(depth)}x${close.repeat(depth)}`)],
+    ['elements', 24_998, of(minimax, `${open}x${close}`)],
+  ];
+  const ofName: readonly ((name: string) => string)[] = [
+    (name) => `<tool_call>${name}{}</tool_call>`,
+    (name) => `<tool_call>{"name":"${name}","arguments":{}}</tool_call>`,
+    (name) => `[${name}(a=1)]`,
+    (name) => `<function=${name}></function>`,
+    (name) => `<tool_call>function<｜tool▁sep｜>${name}\n{}</tool_call>`,
+  ];
+  const isCall = (text: string, name = 'get') => {
+    const parser = createStreamParser({ tools: [{ name, inputSchema: {} }] });
+    const events: StreamEvent[] = [];
+    for (let at = 0; at < text.length; at += 997) events.push(...parser.push(text.slice(at, at + 997)));
+    const types = new Set([...events, ...parser.finish()].map(({ type }) => type));
+    return types.has('toolCall') && !types.has('text');
+  };
+  for (const [name, most, replyOf] of forms)
+    t.strictSame(
+      [most, most + 1].map((length) => isCall(replyOf(length))),
+      [true, false],
+      name,
+    );
+  for (const replyOf of ofName) {
+    const names = [256, 257].map((length) => 'a'.repeat(length));
+    t.strictSame(
+      names.map((name) => isCall(replyOf(name), name)),
+      [true, false],
+      replyOf('…'),
+    );
+  }
+});
+
 t.test('a stream that ends for another reason gives back the same', async (t) => {
   for (const reason of ['cancelled', 'error', 'length']) {
     const parser = createStreamParser({ tools, contextTags });
@@ -933,6 +1009,73 @@ t.test('thinking becomes a block quote, in every alternation', async (t) => {
   t.ok(performance.now() - start < 1000, 'in linear time, also where no quote closes');
   for (const kept of ['> a quote\n\nb', `x ${head}a${tail}`, `${head}a\nno quote${tail}`, head])
     t.equal(stripThinkingQuotes(kept), kept, JSON.stringify(kept));
+  for (const [text, want] of [
+    [`x\n${head}a${tail}b`, 'x\nb'],
+    [`x\n\n${head}a\n> b${tail}y\n${head}c${tail}z`, 'x\n\ny\nz'],
+    [`${head}a${tail}${head}b${tail}c`, 'c'],
+    [`x\n${head}a${tail.trimEnd()}`, 'x\n'],
+    [`x ${head}a${tail}\n${head}b${tail}c`, `x ${head}a${tail}\nc`],
+    [`${head}a\nno${tail}\n${head}b${tail}c`, `${head}a\nno${tail}\nc`],
+    [`${head}${head}a${tail}b`, 'b'],
+    [`${head}a${tail.trimEnd()}b`, `${head}a${tail.trimEnd()}b`],
+    [`${head}a${tail.trimEnd()}\n`, `${head}a${tail.trimEnd()}\n`],
+    [`${head}\n${tail}`, `${head}\n${tail}`],
+  ] as const)
+    t.equal(stripThinkingQuotes(text), want, JSON.stringify(text));
+  const quoted = (pieces: readonly (string | { readonly think: string })[]) => {
+    const one = createThinkingQuote();
+    const written = pieces.map((piece) =>
+      typeof piece === 'string' ? one.text(piece) : one.thinking(piece.think),
+    );
+    return [...written, one.finish()];
+  };
+  for (const [pieces, want] of [
+    [[], ['']],
+    [
+      ['a', '', 'b'],
+      ['a', '', 'b', ''],
+    ],
+    [
+      [{ think: '' }, 'a'],
+      ['', 'a', ''],
+    ],
+    [
+      [{ think: '\n\r\n' }, { think: '\n' }, 'a'],
+      ['', '', 'a', ''],
+    ],
+    [
+      [{ think: 'a\r\nb\r\n' }, { think: '\rc' }],
+      [`${head}a\n> b`, '\n> \rc', tail],
+    ],
+    [
+      [{ think: '\n' }, { think: 'a' }, 'b\n', { think: 'c' }],
+      ['', `${head}\n> a`, `${tail}b\n`, `${head}c`, tail],
+    ],
+    [
+      [{ think: 'a\n' }, 'b', { think: 'c' }, { think: 'd' }],
+      [`${head}a`, `${tail}b`, `\n\n${head}c`, 'd', tail],
+    ],
+  ] as const)
+    t.strictSame(quoted(pieces), want, JSON.stringify(pieces));
+});
+
+t.test('what is left of a text without the thinking at its beginning', async (t) => {
+  for (const [text, want] of [
+    ['', ''],
+    ['a', 'a'],
+    ['  a', '  a'],
+    ['\n\t a', '\n\t a'],
+    ['<think>a</think>', ''],
+    ['<think>a', ''],
+    ['<think>a</think>b', 'b'],
+    ['<think>a</think> \t b\n c', ' \t b\n c'],
+    ['<think>a</think>\n\n\t b', '\t b'],
+    ['[THINK]a[/THINK]\n  b <think>c</think>', '  b <think>c</think>'],
+    ['<think>a</think>\n<think>b</think>\n c', ' c'],
+    ['<tool_call>a</tool_call>', '<tool_call>a</tool_call>'],
+    ['<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b', 'b'],
+  ] as const)
+    t.equal(afterLeadingThinking(text), want, JSON.stringify(text));
 });
 
 t.test('a tool may have the name of a key that wraps calls', async (t) => {
@@ -998,6 +1141,40 @@ t.test('leading blocks', async (t) => {
   t.strictSame(take('<contexts>a</contexts>hi'), [[], '<contexts>a</contexts>hi']);
   t.strictSame(take('<context>a'), [[], '<context>a']);
   t.strictSame(take('  plain'), [[], '  plain']);
+  const long = 'a'.repeat(128);
+  const whole = (text: string) =>
+    takeLeadingBlocks(text, new Set(['context', 'selection', long, `${long}a`]));
+  for (const [blocks, rest] of [
+    [[], ''],
+    [[], '<'],
+    [[], '<context'],
+    [[], '<context a<b>c</context>d'],
+    [[], '<context a=">">b</contexts>c'],
+    [[], '<other/>a'],
+    [[], `<${long}a>b</${long}a>c`],
+    [[['context', '<context/>']], ''],
+    [[['context', '<context>a<context>b</context>c</context>']], 'd'],
+    [[['context', '<context a="/>">b</context >']], 'c'],
+    [[['context', '<context a="b"/>']], '<context>c</context>d'],
+    [
+      [
+        ['selection', '<selection\na>b</selection>'],
+        ['context', '<context>\n</context>'],
+      ],
+      'c <selection/>',
+    ],
+    [[[long, `<${long}>b</${long}>`]], 'c'],
+  ] as const) {
+    const text = [...blocks.map(([, block]) => block), rest].join('');
+    t.strictSame(whole(text), { blocks: blocks.map(([name, text]) => ({ name, text })), rest }, text);
+  }
+  t.strictSame(whole(' \n<context/>\n\t<selection/> a'), {
+    blocks: [
+      { name: 'context', text: '<context/>' },
+      { name: 'selection', text: '<selection/>' },
+    ],
+    rest: 'a',
+  });
 });
 
 t.test('blanks are those of Unicode', async (t) => {
@@ -1173,8 +1350,19 @@ t.test('where a tag with a meaning begins', async (t) => {
     tag: { open: 'call:', close: '', onlyBefore: 'toolName' },
   } as const;
   const end = { kind: 'end', literal: '<|end|>' } as const;
-  const table = new OpeningTable([context, thinking, word, bare, end]);
+  const capital = { kind: 'thinkingClose', literal: '</az', name: 'az' } as const;
+  const short = { kind: 'thinking', literal: '<za', name: 'za' } as const;
+  const wide = { kind: 'thinkingMark', literal: '◁a', marks: { open: '◁a', close: 'b' } } as const;
+  const table = new OpeningTable([context, thinking, word, bare, end, capital, short, wide]);
   t.equal(table.longest, 8);
+  t.strictSame(
+    ['◁', 'c', '<', 'C', 'z'].map((character) => table.begins[character.charCodeAt(0)]),
+    [undefined, 2, 0, 0, 0],
+  );
+  t.strictSame(
+    [...'ctTwzZ/|xC@[{`'].filter((character) => table.mayFollow(character.charCodeAt(0))),
+    [...'ctTwzZ/|'],
+  );
   const cases: readonly [text: string, inLine: object | string, atStart?: object | string][] = [
     ['<', 'more'],
     ['<c', 'more'],
@@ -1194,6 +1382,15 @@ t.test('where a tag with a meaning begins', async (t) => {
     ['<|', 'more'],
     ['<|end|>', end],
     ['<|ende', 'none'],
+    ...['</az>', '</AZ>', '</aZ>', '</Az '].map((text): [string, object] => [text, capital]),
+    ...['<za>', '<ZA>', '<zA/', '<Za\n'].map((text): [string, object] => [text, short]),
+    ...['</a`>', '</a{>', '</a:', '</@z>', '</[z>', '<zb', '<ya'].map((text): [string, string] => [
+      text,
+      'none',
+    ]),
+    ['◁', 'more'],
+    ['◁a', wide],
+    ['◁b', 'none'],
     ['<x', 'none'],
     ['x', 'none'],
   ];

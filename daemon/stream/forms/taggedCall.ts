@@ -21,7 +21,7 @@ interface Content {
 export function* readTaggedCall(source: Source, context: CallContext, begun: string): Reading<WrittenCall> {
   const tag = yield* readElementName(source, begun);
   if (!nameKeys.has(tag)) return yield* readToolElement(source, context, tag);
-  const name = String(yield* readElementValue(source, tag)).trim();
+  const name = String(yield* readElementValue(source, tag));
   if (context.tools.find(name) === undefined) throw new CallRefusal('unknown');
   context.begun = true;
   if ((yield* skipBlanks(source)) !== less) throw new CallRefusal(source.code === over ? 'cut' : 'malformed');
