@@ -296,7 +296,7 @@ t.test('a call is shown from its beginning to its end', async (t) => {
       `look (web) ${[...'0123456789'].map((at) => `k${at}=x`).join(', ')}, ${Array.from({ length: 10 }, (_, at) => `k1${at}=x`).join(', ')}`,
     ],
   ] as const)
-    t.equal(toolCallOf({ ...call, arguments: given } as never, tool as never).title, title);
+    t.equal(askedCall({ ...call, arguments: given }, { server: 'web', description: '' }).title, title);
   t.equal(
     askedCall({ ...call, arguments: {} }, { ...asked, title: 'T'.repeat(65) }).title,
     `${'T'.repeat(63)}… (web)`,

@@ -558,7 +558,7 @@ t.test('an answer that is nested too deep to be sent is an error, and nothing el
     error: { code: Number, message: /nested deeper/, data: { kind: 'bad-response' } },
   });
   for (const more of [{ method: 'm' }, { method: 'm', id: 7 }])
-    t.throws(() => toOutgoing({ jsonrpc: '2.0', params: deep, ...more } as Message, redaction), RangeError);
+    t.throws(() => toOutgoing(Object.assign({ jsonrpc: '2.0', params: deep }, more), redaction), RangeError);
   t.end();
 });
 
