@@ -87,6 +87,12 @@ t.test('the new lines are those of the first code block', async (t) => {
       want: lines('```', '~~~', 'y'),
     },
     {
+      name: 'Markdown with blocks, and blanks behind the last fence',
+      original: lines('```', 'x', '```'),
+      reply: lines('```', 'a', '```  ', 'no'),
+      want: 'a',
+    },
+    {
       name: 'Markdown with blocks, whose end is missing',
       original: lines('   ```', 'x', '```'),
       reply: lines('```', 'a', '```js', 'b'),
@@ -329,10 +335,15 @@ t.test('a reply without a block has a notice, and an empty one is an error', asy
 });
 
 t.test('the user learns who gets lines of a private file, and nothing else of it is sent', async (t) => {
-  const { runner, edit } = await setUp(t);
+  const { runner, deltas, edit } = await setUp(t);
   runner.say('```\nb\n```');
   const { notices } = await edit({ path: '.env', uris: ['file:///x/.env'], before: 'TOKEN=1' });
   t.match(notices, [{ code: 'private-files-sent', message: /\.env looks like a file with secrets.*able/ }]);
+  t.strictSame(
+    deltas.flatMap((delta) => (delta.kind === 'notice' ? [delta.notice] : [])),
+    notices,
+    'while the model writes',
+  );
   t.notMatch(JSON.stringify(runner.bodies('/api/chat')), 'TOKEN');
 });
 
