@@ -495,6 +495,8 @@ t.test("the user's prompts are listed with what is wrong with them, and used", a
   t.strictSame(await get({ name: 'reviw' }), { kind: 'none', near: ['review'] });
   t.match(await get({ name: '../hello' }), { kind: 'none' });
   await t.rejects(list({ cwd: 'here' }), failsWith({ code: -32602 }));
+  write(join(user, 'most.md'), 'x'.repeat(64 * 1024));
+  t.match(await get({ name: 'most' }), { kind: 'prompt', text: 'x'.repeat(64 * 1024) });
   write(join(user, 'many.md'), `---\narguments: [{ name: a }]\n---\n${'{{a}}'.repeat(5_000)}`);
   t.match(await get({ name: 'many', text: 'x'.repeat(900_000) }), { kind: 'unusable', message: /too long/ });
 });
