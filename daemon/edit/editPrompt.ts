@@ -73,5 +73,5 @@ function endOf(text: string): string {
 function beginningOf(text: string): string {
   if (text.length <= maxAfter) return text;
   const beginning = text.slice(0, maxAfter);
-  return beginning.slice(0, beginning.lastIndexOf('\n') + 1).replace(/\n$/, '');
+  return beginning.slice(0, Math.max(0, beginning.lastIndexOf('\n')));
 }

@@ -80,7 +80,7 @@ export class EditReply {
 
 function withoutBlankEnds(lines: readonly string[]): readonly string[] {
   const isWritten = (line: string) => line.trim() !== '';
-  return lines.slice(Math.max(lines.findIndex(isWritten), 0), lines.findLastIndex(isWritten) + 1);
+  return lines.slice(lines.findIndex(isWritten), lines.findLastIndex(isWritten) + 1);
 }
 
 /** The lines of a code block. */
@@ -111,7 +111,7 @@ class Block {
   take(line: string): readonly string[] {
     if (this.isWhole) return [];
     const [, , marks = '', info = ''] = fence.exec(line) ?? [];
-    const isFence = marks.startsWith(this.#mark) && marks.length >= this.#length;
+    const isFence = marks.charAt(0) === this.#mark && marks.length >= this.#length;
     const content = line.replace(this.#indent, '');
     if (this.#isLoose) return this.#takeLoosely(content, isFence && info.trim() === '');
     if (isFence && info.trim() !== '') this.#depth += 1;

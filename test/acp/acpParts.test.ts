@@ -7,10 +7,12 @@ import { createAskApproval, editorFilesOf } from '../../daemon/acp/client.ts';
 import { fencedText, imageBlock } from '../../daemon/acp/contentBlocks.ts';
 import { createAskElicitation, elicitModesOf } from '../../daemon/acp/elicitation.ts';
 import { createKeptConversations, historyOf, replay } from '../../daemon/acp/keptConversations.ts';
+import { createModelOptions } from '../../daemon/acp/modelOptions.ts';
 import { isThinkingChoice, pickersOf, thinkOf } from '../../daemon/acp/pickers.ts';
 import { promptToMessage } from '../../daemon/acp/promptMessage.ts';
 import { createAskAboutFolder, createSessionPrompts } from '../../daemon/acp/sessionPrompts.ts';
 import { createSessions, historyWith } from '../../daemon/acp/sessions.ts';
+import { createSessionTools } from '../../daemon/acp/sessionTools.ts';
 import {
   askedCall,
   endedCall,
@@ -19,6 +21,7 @@ import {
   toolCallOf,
 } from '../../daemon/acp/toolCallUpdates.ts';
 import { createUpdateSender } from '../../daemon/acp/updateSender.ts';
+import { RunnerError } from '../../daemon/base/errors.ts';
 import type { WrittenLog } from '../../daemon/base/log.ts';
 import type { Prompts } from '../../daemon/prompts/prompts.ts';
 import { createLazySessions } from '../../daemon/sessions/lazySessions.ts';
@@ -259,11 +262,161 @@ t.test('a call is shown from its beginning to its end', async (t) => {
     ...question,
     content: content(fencedText('{\n  "at": "x"\n}')),
   });
+  for (const [length, want] of [
+    [7_980, `{\n  "at": "${'x'.repeat(7_980)}"\n}`],
+    [7_986, `{\n  "at": "${'x'.repeat(7_986)}"\n}`],
+    [7_987, `{\n  "at": "${'x'.repeat(7_987)}"\n…`],
+  ] as const)
+    t.strictSame(
+      askedCall({ ...call, arguments: { at: 'x'.repeat(length) } }, asked).content,
+      content(fencedText(want)),
+      `${length} characters`,
+    );
+  for (const [annotations, kind] of [
+    [undefined, 'other'],
+    [{}, 'other'],
+    [{ readOnlyHint: false, openWorldHint: true }, 'edit'],
+    [{ readOnlyHint: true, openWorldHint: false }, 'read'],
+    [{ readOnlyHint: true, openWorldHint: true }, 'fetch'],
+  ] as const)
+    t.equal(
+      askedCall(call, { server: 'web', description: '', ...(annotations && { annotations }) }).kind,
+      kind,
+    );
+  for (const [given, title] of [
+    [{ long: 'abcdef', b: 1 }, 'look (web) b=1, long=abcdef'],
+    [{ a: 'one\n  two\u202e', c: undefined, d: [1], e: null }, 'look (web) c=, d=[1], e=null, a=one two'],
+    [{}, 'look (web)'],
+    [{ a: 'x'.repeat(147) }, `look (web) a=${'x'.repeat(147)}`],
+    [{ a: 'x'.repeat(148) }, `look (web) a=${'x'.repeat(146)}…`],
+    [{ ['k'.repeat(64)]: 1 }, `look (web) ${'k'.repeat(64)}=1`],
+    [{ ['k'.repeat(65)]: 1 }, `look (web) ${'k'.repeat(63)}…=1`],
+    [
+      Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`k${at}`, 'x'])),
+      `look (web) ${[...'0123456789'].map((at) => `k${at}=x`).join(', ')}, ${Array.from({ length: 10 }, (_, at) => `k1${at}=x`).join(', ')}`,
+    ],
+  ] as const)
+    t.equal(askedCall({ ...call, arguments: given }, { server: 'web', description: '' }).title, title);
+  t.equal(
+    askedCall({ ...call, arguments: {} }, { ...asked, title: 'T'.repeat(65) }).title,
+    `${'T'.repeat(63)}… (web)`,
+    'no name pushes the server out',
+  );
   t.strictSame(askedCall(call, { ...asked, diff: { path: '/a', name: 'a', after: '', unified: '' } }), {
     ...question,
     content: [{ type: 'diff', path: '/a', oldText: null, newText: '' }],
     locations: [{ path: '/a' }],
   });
+});
+
+t.test('tools of busy sessions run; of eight and more, the longest idle end first', async (t) => {
+  const ended: string[] = [];
+  const closes: (() => void)[] = [];
+  const tools = createSessionTools(
+    ({ cwd }) =>
+      ({
+        askable: async (which: string) => [`${cwd} ${which}`],
+        close() {
+          ended.push(cwd);
+          return new Promise<void>((resolve) => closes.push(resolve));
+        },
+      }) as never,
+  );
+  const given = (cwd: string, servers = {}) => ({
+    ...{ cwd, servers, files: () => undefined, elicitModes: () => [] },
+  });
+  const use = (id: string) => tools.run(id, async () => undefined);
+  const ids = Array.from({ length: 8 }, (_, at) => `${at}`);
+  for (const id of ids) tools.set(id, given(id));
+  t.strictSame([tools.hasClientServers('0'), tools.hasClientServers('none')], [false, false]);
+  tools.set('0', given('0', { web: { command: 'web' } }));
+  t.ok(tools.hasClientServers('0'));
+  t.strictSame(await tools.used('0'), [], 'it has not begun');
+
+  let finish: () => void = () => undefined;
+  const busy = tools.run('0', () => new Promise<void>((resolve) => (finish = resolve)));
+  for (const id of ids.slice(1)) await use(id);
+  t.strictSame(ended, [], 'eight run');
+  t.strictSame(await tools.used('0'), ['0 known']);
+  await use('1');
+  await use('8');
+  t.strictSame(ended, ['2'], 'the one that was idle longest');
+  finish();
+  await busy;
+  await t.rejects(
+    tools.run('9', async () => {
+      throw new Error('no');
+    }),
+    { message: 'no' },
+  );
+  t.strictSame(ended, ['2', '0']);
+  tools.set('3', given('3 anew'));
+  tools.remove('4');
+  tools.remove('none');
+  t.strictSame(ended.splice(0), ['2', '0', '3', '4']);
+  await use('3');
+  let isClosed = false;
+  const closed = tools.close().then(() => {
+    isClosed = true;
+  });
+  t.strictSame(ended.toSorted(), ['/', '/', '1', '3 anew', '5', '6', '7']);
+  for (const close of closes.splice(1)) close();
+  await nextTurn();
+  t.notOk(isClosed, 'one has not ended yet');
+  closes[0]?.();
+  await closed;
+  t.ok(isClosed);
+});
+
+t.test('a chosen model is asked for only where it is not known', async (t) => {
+  let installed = [modelOf('a', {}, { completion: yes })];
+  let failure: Error | undefined;
+  const listed: unknown[] = [];
+  const chosen: string[] = [];
+  const sessions = createSessions(() => undefined);
+  const core = {
+    servers: { runner: async () => ({ facts: {} }), server: () => 'server' },
+    models: {
+      async list(_: unknown, options: unknown) {
+        listed.push(options);
+        if (failure) throw failure;
+        return { models: [...installed, modelOf('blind')] };
+      },
+    },
+    chatModels: {
+      find: async () => ({ model: installed[0], missing: 'gone' }),
+      choose: async (_: unknown, model: string) => void chosen.push(model),
+    },
+  };
+  const options = createModelOptions(core as never, sessions);
+  const session = sessions.open({ id: 's' });
+  await options.list(never);
+  t.strictSame(
+    options.models.map(({ name }) => name),
+    ['a'],
+    'only those that can chat',
+  );
+  options.pickers(session);
+  t.strictSame([session.model, session.missingModel], ['a', 'gone']);
+  const choose = (value: unknown, configId = 'model') =>
+    options.choose(session, { sessionId: 's', configId, value } as never, never);
+  listed.length = 0;
+  await choose('a');
+  t.strictSame([listed, session.missingModel], [[], undefined]);
+  installed = [...installed, modelOf('b', {}, { completion: yes })];
+  await choose('b');
+  t.strictSame([listed.splice(0), session.model], [[{ refresh: true }], 'b'], 'it may be new');
+  await t.rejects(choose('blind'), failsWith({ message: /"value" is not valid: there is no model "blind"/ }));
+  failure = new RunnerError('server-unreachable', 'Nothing answers.');
+  await t.rejects(choose('c'), failsWith({ message: /there is no model "c"/ }));
+  failure = new Error('stopped');
+  await t.rejects(choose('c'), { message: 'stopped' });
+  await t.rejects(choose('x', 'other'), failsWith({ message: /there is no option "other"/ }));
+  t.strictSame([chosen, session.model], [['a', 'b'], 'b']);
+  const sent: string[] = [];
+  await options.updateSessions(async (id) => void sent.push(id));
+  await options.updateSessions(async (id) => void sent.push(id));
+  t.strictSame(sent, ['s'], 'once for each change');
 });
 
 t.test('a user is asked with the answers that there can be, and any other answer is a denial', async (t) => {

@@ -158,6 +158,9 @@ t.test('places that are not worth a request', async (t) => {
     { text: 'if (│) {', want: undefined },
     { text: 'x = │12345678', want: undefined },
     { text: 'x = │ 123 456 789)', want: /too much/, invoked: undefined },
+    { text: 'x(│ 123 456 7);)]}>"`,: \t)))', want: undefined },
+    { text: 'e│\u0301', want: /character/ },
+    { text: 'a\u200d│b', want: /character/ },
     { text: '\uD83D│\uDE00', want: /character/ },
   ];
   for (const { text, want, ...more } of cases) {
@@ -240,6 +243,41 @@ t.test('the prompt strategies of each model', async (t) => {
   ] as const)
     t.equal(suffixFirst(model), prompt, `${model}, what changes at each key last`);
   t.strictSame(ways('codegemma:2b', true), ['raw', 'suffix', 'raw']);
+  const stopsOf = (model: string) => promptStrategies(model, false).at(-1)?.stops;
+  for (const [models, stops] of [
+    [
+      ['starcoder2:3b', 'stable-code', 'granite-code:8b', 'codeqwen'],
+      ['<fim_prefix>', '<fim_suffix>', '<fim_middle>', '<|endoftext|>', '<file_sep>', '<repo_name>'],
+    ],
+    [
+      ['deepseek-coder:6.7b'],
+      ['<｜fim▁begin｜>', '<｜fim▁hole｜>', '<｜fim▁end｜>', '<｜end▁of▁sentence｜>', '<|EOT|>'],
+    ],
+    [['codestral'], ['[PREFIX]', '[SUFFIX]', '[MIDDLE]', '</s>']],
+    [
+      ['codegeex4'],
+      [
+        ...['<|code_suffix|>', '<|code_prefix|>', '<|code_middle|>'],
+        ...['<|endoftext|>', '<|user|>', '<|assistant|>'],
+      ],
+    ],
+    [['codellama:7b-code'], ['<PRE>', '<SUF>', '<MID>', '<EOT>']],
+    [
+      ['codegemma:2b'],
+      [
+        ...['<|fim_prefix|>', '<|fim_suffix|>', '<|fim_middle|>'],
+        ...['<|file_separator|>', '<end_of_turn>', '<eos>'],
+      ],
+    ],
+    [
+      ['qwen2.5-coder:7b', 'qwen3-coder'],
+      [
+        ...['<|fim_prefix|>', '<|fim_suffix|>', '<|fim_middle|>', '<|endoftext|>', '<|fim_pad|>'],
+        ...['<|repo_name|>', '<|file_sep|>', '<|im_start|>', '<|im_end|>'],
+      ],
+    ],
+  ] as const)
+    for (const model of models) t.strictSame(stopsOf(model), stops, model);
   for (const [model] of prompts)
     for (const { stops } of promptStrategies(model, false))
       t.ok(stops.length >= 3 && stops.every((stop) => stop !== ''));
@@ -381,6 +419,10 @@ t.test('an answer is read until there is enough', async (t) => {
   cut.push('a,\n  b,\n  c');
   cut.cut();
   t.equal(cut.text(), 'a,\n  b,\n', 'a line that the limit cut is left out');
+  const blank = new AnswerReader(contextAt('f(│'));
+  blank.push(' \n\n  b');
+  blank.cut();
+  t.equal(blank.text(), ' \n\n  b', 'unless it is the only one with text');
   const endless = new AnswerReader(contextAt('f(│'));
   endless.push('x'.repeat(1_000_000));
   t.ok(endless.isOver);
@@ -765,6 +807,8 @@ t.test('closers, quotes and overlaps of any text', async () => {
     }),
   );
   t.equal(overlapLength('xabab', 'ababc'), 4);
+  t.equal(overlapLength('aaa', 'aab'), 2);
+  t.equal(overlapLength('xaabaab', 'aabaaac'), 3);
   const similar = fc.stringMatching(/^[ab]{0,12}$/);
   fc.assert(
     fc.property(similar, similar, (one, other) => {

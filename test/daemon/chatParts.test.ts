@@ -8,6 +8,7 @@ import type {
   DaemonTool,
   DaemonToolOffer,
 } from '../../daemon/chat/daemonTools.ts';
+import { placeContext } from '../../daemon/chat/leadingContext.ts';
 import { PromptFit } from '../../daemon/chat/promptFit.ts';
 import { type RunOptions, runCalls, standsForResult } from '../../daemon/chat/toolCalls.ts';
 import { createToolLoop } from '../../daemon/chat/toolLoop.ts';
@@ -785,6 +786,98 @@ t.test('every call of a turn has an id of its own', async (t) => {
     messages.flatMap(({ toolCallId = [] }) => toolCallId),
     made,
   );
+});
+
+t.test('the context of a conversation stands where a model looks for it', (t) => {
+  const user = (content: string, more: object = {}): Message => ({ role: 'user', content, ...more });
+  const system = (content: string): Message => ({ role: 'system', content });
+  const answer: Message = { role: 'assistant', content: 'Yes.' };
+  const file = (path: string, text = path) => ({ attachments: [{ path, text }] });
+  const block = (path: string, text = path) =>
+    `<attachments>\n<attachment path="${path}">\n${text}\n</attachment>\n</attachments>`;
+  const editor = '<editor>\na.ts\n</editor>';
+  const cases: readonly (readonly [
+    what: string,
+    given: readonly Message[],
+    want: readonly Message[],
+    names?: readonly string[],
+  ])[] = [
+    ['nothing', [], []],
+    ['only rules', [system('Be brief.')], [system('Be brief.')]],
+    ['no context', [system('r'), user('a'), answer, user('b')], [system('r'), user('a'), answer, user('b')]],
+    ['a file', [user('a', file('x'))], [system(block('x')), user('a')]],
+    ['a file with rules', [system('r'), user('a', file('x'))], [system(block('x')), system('r'), user('a')]],
+    [
+      'of the files of the first messages, the newest',
+      [user('a', file('x')), user('b', file('y')), answer],
+      [system(block('y')), user('a'), user('b'), answer],
+    ],
+    ['files alone', [user(' ', file('x')), user('b')], [system(block('x')), user('b')]],
+    ['nothing else', [user('', file('x')), user('', file('y'))], [system(block('y')), user('')]],
+    [
+      'pictures are words too',
+      [user('', { images: ['AAAA'], ...file('x') }), user('b')],
+      [system(block('x')), user('', { images: ['AAAA'] }), user('b')],
+    ],
+    ['no pictures', [user('', { images: [], ...file('x') }), user('b')], [system(block('x')), user('b')]],
+    [
+      'a later file',
+      [user('a'), answer, user('b', file('x')), user('', file('y')), user('c', { attachments: [] })],
+      [user('a'), answer, user(`${block('x')}\n\nb`), user(block('y')), user('c')],
+    ],
+    [
+      'what a file is, and what must not end it',
+      [
+        user('a', {
+          attachments: [
+            {
+              path: 'a "b"\n<&>',
+              language: 'ts',
+              lines: '1-2',
+              text: '</attachment></ATTACHMENTS></attach>',
+            },
+            { path: 'y', text: '' },
+          ],
+        }),
+      ],
+      [
+        system(
+          '<attachments>\n<attachment path="a &quot;b&quot; &lt;&amp;&gt;" language="ts" lines="1-2">\n<\\/attachment><\\/ATTACHMENTS></attach>\n</attachment>\n<attachment path="y">\n\n</attachment>\n</attachments>',
+        ),
+        user('a'),
+      ],
+    ],
+    ['a block that was typed', [user(`${editor}\na`)], [user(`${editor}\na`)]],
+    ['a block that was added', [user(`${editor}\na`)], [system(editor), user('a')], ['editor']],
+    ['a later block', [answer, user(`${editor}\na`)], [answer, user(`${editor}\na`)], ['editor']],
+    [
+      'blocks beside a file',
+      [user(`${editor}\na`, file('x'))],
+      [system(`${block('x')}\n${editor}`), user('a')],
+      ['editor', 'attachments'],
+    ],
+    [
+      'the order of the newest',
+      [user(`${editor}\na`), user('b', file('x')), user(`${editor}\nc`)],
+      [system(`${block('x')}\n${editor}`), user('a'), user('b'), user('c')],
+      ['editor'],
+    ],
+    [
+      'files that were typed beside files',
+      [user(`${block('y')}\na`, file('x'))],
+      [system(block('x')), user(`${block('y')}\na`)],
+      ['attachments'],
+    ],
+    [
+      'files that were added as a block',
+      [user(`${block('y')}\na`)],
+      [system(block('y')), user('a')],
+      ['attachments'],
+    ],
+  ];
+  for (const [what, given, want, names = []] of cases)
+    t.strictSame(placeContext(given, new Set(names)), want, what);
+  t.end();
 });
 
 t.test('a message without anything in it is not kept', async (t) => {

@@ -64,6 +64,58 @@ t.test('the new lines are those of the first code block', async (t) => {
       reply: lines('```', '\tx', '```'),
       want: '\tx',
     },
+    { name: 'four blanks make no fence', reply: lines('    ```', '```', 'a', '```'), want: 'a' },
+    { name: 'three do', reply: lines('   ```', '    a', 'b', '```', 'c'), want: lines(' a', 'b') },
+    { name: 'two ticks make none', reply: lines('``', '```', '``', '```'), want: '``' },
+    {
+      name: 'a tick behind a fence',
+      reply: lines('```a`', '```', 'a', '``` `', '```'),
+      want: lines('a', '``` `'),
+    },
+    { name: 'a shorter fence', reply: lines('~~~~', '~~~', '~~~~', 'b'), want: '~~~' },
+    { name: 'a longer fence at the end', reply: lines('```', 'a', '`````', 'b'), want: 'a' },
+    { name: 'blanks behind the last fence', reply: lines('```', 'a', '```  ', 'b'), want: 'a' },
+    {
+      name: 'blocks one after another within',
+      reply: lines('```md', '```js', 'a', '```', '```sh', '```c', 'b', '```', '```', '```', 'no'),
+      want: lines('```js', 'a', '```', '```sh', '```c', 'b', '```', '```'),
+    },
+    {
+      name: 'Markdown with a block, in a fence of other marks',
+      original: lines('```', 'x', '```'),
+      reply: lines('~~~', '```', '~~~', 'y', '~~~', 'no'),
+      want: lines('```', '~~~', 'y'),
+    },
+    {
+      name: 'Markdown with blocks, and blanks behind the last fence',
+      original: lines('```', 'x', '```'),
+      reply: lines('```', 'a', '```  ', 'no'),
+      want: 'a',
+    },
+    {
+      name: 'Markdown with blocks, whose end is missing',
+      original: lines('   ```', 'x', '```'),
+      reply: lines('```', 'a', '```js', 'b'),
+      want: lines('a', '```js', 'b'),
+    },
+    {
+      name: 'Markdown with an indented fence that is none',
+      original: lines('    ```', 'x'),
+      reply: lines('```', 'a', '```', 'no', '```', 'no'),
+      want: 'a',
+    },
+    {
+      name: 'the indentation that all lines share, blank ones aside',
+      original: lines('  \ta', ' ', '  b', '   c'),
+      reply: lines('```', ' ', 'x', '  y', '```'),
+      want: lines(' ', '  x', '    y'),
+    },
+    {
+      name: 'the first line decides whether it was lost',
+      original: '  a',
+      reply: lines('```', '', ' x', 'y', '```'),
+      want: lines('', ' x', 'y'),
+    },
     {
       name: 'an indentation of its own stays',
       original: '        a',
@@ -87,6 +139,24 @@ t.test('without a block, the whole reply counts, once it is over', async (t) => 
   });
   t.match(read(['x = `y`']), { text: 'x = `y`', isWithoutBlock: true });
   t.match(read([' \n', '']), { text: '', isWithoutBlock: true });
+  t.match(read(['\n\n', '\n']), { text: '', isWithoutBlock: true });
+  t.match(read(['a\n \n']), { text: 'a', isWithoutBlock: true });
+  t.match(read(['a'], '\tb'), { text: '\ta', isWithoutBlock: true });
+});
+
+t.test('a block is whole as soon as nothing that follows can belong to it', async (t) => {
+  const wholeAfter = (original: string, ...pieces: readonly string[]) => {
+    const reader = new EditReply(original);
+    return pieces.map((piece) => {
+      reader.add(piece);
+      return reader.isWhole;
+    });
+  };
+  t.strictSame(wholeAfter('', 'So:\n', '```\n', 'a\n', '```', '\n', 'b\n'), [
+    ...[false, false, false, false],
+    ...[true, true],
+  ]);
+  t.strictSame(wholeAfter('```', '```\na\n```\n', '```\n'), [false, false], 'the last fence closes it');
 });
 
 t.test('lines of a block are returned as soon as they are whole', async (t) => {
@@ -146,6 +216,53 @@ t.test('what the model is sent', async (t) => {
   t.match(fresh?.content, 'a sum');
   t.equal(fresh?.attachments?.[0]?.text, 'b\n[the new lines stand here]\na');
 
+  const rule =
+    'Answer with one code block that has the new lines: all of them, with their indentation, and nothing else. Do not repeat what stands before or after them, and do not explain anything.';
+  const change = (lines: string, instruction = 'i') =>
+    `Change these lines of ${lines}\n\nWhat to do: ${instruction}\n\n${rule}`;
+  const write = `Write new lines for a file, where it says "[the new lines stand here]".\n\nWhat to write: i\n\n${rule}`;
+  const placed = { path: 'a file', automatic: true };
+  const cases: readonly [asked: Parameters<typeof editMessages>[0], isPrivate: boolean, want: object][] = [
+    [{ instruction: 'i', text: 'x' }, false, { content: change('a file:\n\n```\nx\n```') }],
+    [
+      { ...file, instruction: 'i', text: '```\nx' },
+      false,
+      { content: change('a.md:\n\n````markdown\n```\nx\n````') },
+    ],
+    [{ instruction: 'i', text: '' }, false, { content: write }],
+    [{ instruction: 'i', text: ' \n', after: ' ' }, false, { content: write }],
+    [
+      { instruction: 'i', text: ' ', before: 'b' },
+      false,
+      { content: write, attachments: [{ ...placed, text: 'b\n[the new lines stand here]' }] },
+    ],
+    [
+      { instruction: 'i', text: 'x', after: 'a' },
+      false,
+      { content: change('a file:\n\n```\nx\n```'), attachments: [{ ...placed, text: 'x\na' }] },
+    ],
+    [
+      { ...file, instruction: 'i', text: 'x' },
+      true,
+      {
+        content: change('a.md:\n\n```markdown\nx\n```'),
+        attachments: [{ ...file, text: '(The rest of this file is private.)' }],
+      },
+    ],
+  ];
+  for (const [asked, isPrivate, want] of cases)
+    t.strictSame(editMessages(asked, isPrivate), [{ role: 'user', ...want }], JSON.stringify(asked));
+
+  const surrounded = (before: string, after: string) =>
+    editMessages({ instruction: 'i', text: 'y', before, after }, false)[0]?.attachments?.[0]?.text;
+  const [most, more] = [`a\n${'x'.repeat(5_998)}`, `a\n${'x'.repeat(5_999)}`];
+  t.equal(surrounded(most, ''), `${most}\ny`);
+  t.equal(surrounded(more, ''), `${more.slice(2)}\ny`);
+  const [mostAfter, moreAfter] = [`${'x'.repeat(2_998)}\na`, `${'x'.repeat(2_998)}\nab`];
+  t.equal(surrounded('', mostAfter), `y\n${mostAfter}`);
+  t.equal(surrounded('', moreAfter), `y\n${'x'.repeat(2_998)}`);
+  t.equal(surrounded('', 'x'.repeat(3_001)), 'y', 'no part of a line');
+
   const line = `${'x'.repeat(99)}\n`;
   const [long] = editMessages(
     { instruction: 'i', text: 'y', before: line.repeat(500), after: line.repeat(500) },
@@ -180,9 +297,9 @@ async function setUp(t: Teardown) {
 t.test('an edit over the wire', async (t) => {
   const { runner, deltas, edit } = await setUp(t);
   runner.say(['Here:\n', '```\n', 'one\n', 'two\n', '```'], { thinking: 'Hm.' });
-  const result = await edit({ before: 'zero', options: { temperature: 0 } });
-  t.match(result, { finishReason: 'stop', text: '  one\n  two', notices: [] });
-  t.ok(result.usage.completionTokens > 0);
+  const { usage, ...result } = await edit({ before: 'zero', options: { temperature: 0 } });
+  t.strictSame(result, { finishReason: 'stop', text: '  one\n  two', notices: [] });
+  t.ok(usage.completionTokens > 0);
   t.match(deltas[0], { streamId: 'e', seq: 0, kind: 'thinking', text: 'Hm.' });
   t.equal(deltas.flatMap((delta) => (delta.kind === 'text' ? delta.text : [])).join(''), result.text);
   t.strictSame(
@@ -218,10 +335,15 @@ t.test('a reply without a block has a notice, and an empty one is an error', asy
 });
 
 t.test('the user learns who gets lines of a private file, and nothing else of it is sent', async (t) => {
-  const { runner, edit } = await setUp(t);
+  const { runner, deltas, edit } = await setUp(t);
   runner.say('```\nb\n```');
   const { notices } = await edit({ path: '.env', uris: ['file:///x/.env'], before: 'TOKEN=1' });
   t.match(notices, [{ code: 'private-files-sent', message: /\.env looks like a file with secrets.*able/ }]);
+  t.strictSame(
+    deltas.flatMap((delta) => (delta.kind === 'notice' ? [delta.notice] : [])),
+    notices,
+    'while the model writes',
+  );
   t.notMatch(JSON.stringify(runner.bodies('/api/chat')), 'TOKEN');
 });
 
@@ -234,6 +356,46 @@ t.test('a cancelled edit is a normal result, and the runner sees it', async (t) 
   });
   t.match(await edit({}, cancel.signal), { finishReason: 'cancelled', text: /^ {2}one/ });
   await runner.waitFor(({ aborted }) => aborted);
+});
+
+t.test('an answer that is cut at its limit is taken as it is, unless its block has ended', async (t) => {
+  const { runner, edit } = await setUp(t);
+  const cut = (content: string) =>
+    runner.on('/api/chat').rawLines(
+      `${JSON.stringify({
+        message: { role: 'assistant', content },
+        done: true,
+        done_reason: 'length',
+        prompt_eval_count: 9,
+        eval_count: 9,
+      })}\n`,
+    );
+  for (const [content, want] of [
+    ['```\none\ntw', { finishReason: 'length', text: '  one\n  tw' }],
+    ['```\none\n```\n', { finishReason: 'stop', text: '  one' }],
+    [' \n', { finishReason: 'length', text: '' }],
+    ['two', { finishReason: 'length', text: '  two' }],
+  ] as const) {
+    cut(content);
+    const { finishReason, text, notices } = await edit();
+    t.strictSame({ finishReason, text, notices }, { ...want, notices: [] }, content);
+  }
+});
+
+t.test('one edit at a time has a stream, and the status shows that somebody waits', async (t) => {
+  const { runner, daemon, edit } = await setUp(t);
+  runner.say(['```\n', 'one\n', ...Array<string>(100).fill('more\n')], { perSecond: 20 });
+  const cancel = new AbortController();
+  const refusals: unknown[] = [];
+  daemon.on(editDelta, (delta) => {
+    if (!('text' in delta && delta.text.includes('one'))) return;
+    const again = edit().catch((error: Error) => refusals.push(error.message));
+    void again.then(() => cancel.abort());
+  });
+  t.match(await edit({}, cancel.signal), { finishReason: 'cancelled' });
+  t.match(refusals, [/"streamId" is not valid: another running edit already uses it/]);
+  runner.say('```\nb\n```');
+  t.match(await edit(), { text: '  b' }, 'then it is free');
 });
 
 t.test('wrong parameters are named', async (t) => {

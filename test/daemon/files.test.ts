@@ -126,6 +126,7 @@ t.test('the rules of a .gitignore', async (t) => {
     ['a/b/', 'x/a/b', true, false],
     ['!dist', 'dist', true, false],
     ['DIST', 'dist', true, true],
+    ['a#', 'a#', false, true],
     [`${'a'.repeat(499)}*`, 'a'.repeat(499), false, true],
     [`${'a'.repeat(500)}*`, 'a'.repeat(500), false, false],
     [`${'x\n'.repeat(499)}dist`, 'dist', true, true],
@@ -369,6 +370,11 @@ t.test(
       'Left out of @src/: 1 file that looks like a secret (name it exactly), 1 file that is no text, 4 entries that .gitignore or habit leaves out, 1 file that is too large, 2 links that lead elsewhere and 1 file that the settings exclude.',
     );
     t.strictSame(await names('@src/*.ts'), ['src/a.ts']);
+    t.match(
+      (await find('@src/*.ts'))[0]?.notes,
+      [/: 3 entries that .gitignore/],
+      'no deeper folder is looked at',
+    );
     t.strictSame(await names('@src/**/*.{ts,md}.'), ['src/a.ts', 'src/deep/er/c.ts']);
     t.strictSame(await names('@*.md @./src/deep/'), [
       'README.md',
@@ -629,6 +635,7 @@ t.test('the words of a question that are worth looking for', async (t) => {
     ['HTTP_PORT und Übertragung', ['http_port', 'http', 'port', 'und', 'übertragung']],
     ['#codebase where is it?', []],
     ['ab abc', ['abc']],
+    ['_name $name', ['nam']],
     ['readers read reading tries tried $x', ['read', 'tri']],
     ['HTTPServer2 XMLs', ['httpserver2', 'http', 'serv', 'xml']],
     ['', []],
@@ -731,6 +738,15 @@ t.test('how far excerpts reach, how many there are, and which come first', async
     'a:0-0',
     'b:0-0',
   ]);
+  t.strictSame(
+    best(
+      ...['a', 'b'].map((name) => file(name, { 0: 'aa cc' }, 1)),
+      file('c', { 0: 'aa' }, 1),
+      ...['d', 'e'].map((name) => file(name, { 0: 'bb' }, 1)),
+    ),
+    ['a', 'b', 'd', 'e', 'c'].map((name) => `${name}:0-0`),
+    'a word counts by the files that have it, whatever else they have',
+  );
   t.strictSame(
     best(file('a', { 0: 'aa' }, 1), file('cc', { 0: 'aa' }, 1), file('other', { 0: 'cc' }, 1)),
     ['cc:0-0', 'other:0-0', 'a:0-0'],

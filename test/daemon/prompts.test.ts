@@ -13,7 +13,7 @@ import type { Test } from 'tap';
 import t from 'tap';
 import { readValues } from '../../daemon/prompts/filledValues.ts';
 import { createFolderAnswers, rememberAnswers } from '../../daemon/prompts/folderAnswers.ts';
-import { filledLength, fillPlaceholders } from '../../daemon/prompts/placeholders.ts';
+import { filledLength, fillPlaceholders, placeholdersIn } from '../../daemon/prompts/placeholders.ts';
 import { parsePromptFile } from '../../daemon/prompts/promptFile.ts';
 import { listPromptFolder } from '../../daemon/prompts/promptFolder.ts';
 import { readTypedArguments } from '../../daemon/prompts/typedArguments.ts';
@@ -81,6 +81,27 @@ t.test('a file is a prompt, or says what is wrong and where', async (t) => {
       want: { name: '42', description: '', arguments: [], text: 'a' },
     },
   ];
+  const [hundred, most] = ['m'.repeat(100), 'm'.repeat(200)];
+  const longest = parsePromptFile(
+    '/p/a.MD',
+    bytes(
+      [
+        '---',
+        `description: ${'d'.repeat(1_000)}`,
+        `model: ${most}`,
+        `tools: [${most},${'m,'.repeat(99)}]`,
+        `arguments: [{ name: ${'a'.repeat(64)}, description: ${'d'.repeat(500)} },`,
+        ` ${Array.from({ length: 19 }, (_, at) => `{ name: a${at} },`).join('')}]`,
+        '---',
+        `{{${'a'.repeat(64)}}}${Array.from({ length: 19 }, (_, at) => `{{a${at}}}`).join('')}`,
+      ].join('\n'),
+    ),
+  );
+  t.match(longest, { name: 'a', model: most, description: /^d{1000}$/ });
+  t.strictSame([longest.tools?.length, longest.arguments.length], [100, 20]);
+  t.strictSame(longest.arguments[0], { name: 'a'.repeat(64), description: 'd'.repeat(500) });
+  t.throws(() => parsePromptFile('/p/a.md', bytes(`---\nname: ${hundred}\n---\na`)), /cannot be typed/);
+  t.equal(parsePromptFile('/p/a.md', bytes(`---\nname: ${'a'.repeat(64)}\n---\na`)).name.length, 64);
   for (const { name, text, want } of good)
     t.test(name, async (t) => t.strictSame(parsePromptFile('/p/the-file.md', bytes(text)), want));
 
@@ -153,6 +174,54 @@ t.test('a file is a prompt, or says what is wrong and where', async (t) => {
       name: 'many arguments',
       text: `---\narguments: [${'{ name: a },'.repeat(21)}]\n---\n{{a}}`,
       want: /at most 20 entries/,
+    },
+    {
+      name: 'a long name of a model',
+      text: `---\nmodel: ${'m'.repeat(201)}\n---\na`,
+      want: /"model" must have at most 200 characters/,
+      line: 2,
+    },
+    {
+      name: 'a very long name',
+      text: `---\nname: ${'m'.repeat(101)}\n---\na`,
+      want: /"name" must have at most 100 characters/,
+    },
+    { name: 'an empty model', text: '---\nmodel: " "\n---\na', want: /"model" must not be empty/ },
+    {
+      name: 'a long description',
+      text: `---\ndescription: ${'d'.repeat(1_001)}\n---\na`,
+      want: /"description" must have at most 1000 characters/,
+    },
+    {
+      name: 'a long name of a server',
+      text: `---\ntools: ${'m'.repeat(201)}\n---\na`,
+      want: /"tools" must have at most 200 characters/,
+    },
+    {
+      name: 'a long name in a list of servers',
+      text: `---\ntools: [${'m'.repeat(201)}]\n---\na`,
+      want: /"tools\[0\]" must have at most 200 characters/,
+    },
+    {
+      name: 'many servers',
+      text: `---\ntools: [${'m,'.repeat(101)}]\n---\na`,
+      want: /"tools" /,
+    },
+    {
+      name: 'a long description of an argument',
+      text: `---\narguments: [{ name: a, description: ${'d'.repeat(501)} }]\n---\n{{a}}`,
+      want: /"arguments\[0\]\.description" must have at most 500 characters/,
+    },
+    {
+      name: 'a long name of an argument',
+      text: `---\narguments: [{ name: ${'a'.repeat(65)} }]\n---\n{{a}}`,
+      want: /"arguments\[0\]\.name" must begin with a letter/,
+    },
+    {
+      name: 'the second argument',
+      text: '---\nname: x\narguments: [{ name: a }, { name: 1 }]\n---\n{{a}}',
+      want: /"arguments\[1\]\.name"/,
+      line: 3,
     },
     { name: 'other bytes', text: new Uint8Array([0xff, 0xfe, 0x41]), want: /UTF-8/ },
     { name: 'a bomb of aliases', text: bombOfAliases(), want: /aliases/ },
@@ -261,6 +330,23 @@ t.test('what is typed behind a name fills the arguments', async (t) => {
   });
 });
 
+t.test('where a value can stand, and how long the text becomes', async (t) => {
+  const values = new Map([['a', 'xyz']]);
+  for (const [text, names, filled] of [
+    ['{{a}}', ['a'], 'xyz'],
+    ['{{\t a }}{{a}}', ['a', 'a'], 'xyzxyz'],
+    ['{{\na}}', [], '{{\na}}'],
+    ['{{1}} {{a b}} {{-a}}', [], '{{1}} {{a b}} {{-a}}'],
+    ['{{A_-9}}', ['A_-9'], '{{A_-9}}'],
+    [`{{${'b'.repeat(64)}}}`, ['b'.repeat(64)], `{{${'b'.repeat(64)}}}`],
+    [`{{${'b'.repeat(65)}}}`, [], `{{${'b'.repeat(65)}}}`],
+  ] as const) {
+    t.strictSame(placeholdersIn(text), names, text);
+    t.equal(fillPlaceholders(text, values), filled, text);
+    t.equal(filledLength(text, values), filled.length, text);
+  }
+});
+
 t.test('values are put in once, and nothing in them is replaced', async (t) => {
   const fill = (text: string, values: Record<string, string>) =>
     fillPlaceholders(text, new Map(Object.entries(values)));
@@ -363,6 +449,14 @@ t.test("the user's prompts are listed with what is wrong with them, and used", a
   mkdirSync(join(user, 'folder.md'));
   write(join(user, 'inner', 'deep.md'), 'x');
   const { prompts } = await list({ commands: ['clear'] });
+  t.strictSame(prompts[3], {
+    name: 'hello',
+    description: 'Says␛[31m hello',
+    from: 'user',
+    path: join(user, 'hello.md'),
+    arguments: [],
+    model: 'm:1b',
+  });
   t.match(prompts, [
     { name: 'broken', from: 'user', path: join(user, 'broken.md'), problem: /YAML/, line: 2 },
     { name: 'clear', hiddenBy: 'command' },
@@ -384,10 +478,11 @@ t.test("the user's prompts are listed with what is wrong with them, and used", a
   t.match(await get({ name: 'review', values: { file: '{{other}}', toString: 'x' } }), {
     text: 'Review {{other}} and {{other}}.',
   });
-  t.match(await get({ name: 'review' }), {
+  t.strictSame(await get({ name: 'review' }), {
     kind: 'missing',
     missing: [{ name: 'file', required: true }],
-    message: /needs a value for "file"\. Type \/review file=…/,
+    values: { file: '' },
+    message: 'The prompt /review needs a value for "file". Type /review file=…',
   });
   write(
     join(user, 'two.md'),
@@ -400,6 +495,8 @@ t.test("the user's prompts are listed with what is wrong with them, and used", a
   t.strictSame(await get({ name: 'reviw' }), { kind: 'none', near: ['review'] });
   t.match(await get({ name: '../hello' }), { kind: 'none' });
   await t.rejects(list({ cwd: 'here' }), failsWith({ code: -32602 }));
+  write(join(user, 'most.md'), 'x'.repeat(64 * 1024));
+  t.match(await get({ name: 'most' }), { kind: 'prompt', text: 'x'.repeat(64 * 1024) });
   write(join(user, 'many.md'), `---\narguments: [{ name: a }]\n---\n${'{{a}}'.repeat(5_000)}`);
   t.match(await get({ name: 'many', text: 'x'.repeat(900_000) }), { kind: 'unusable', message: /too long/ });
 });

@@ -34,7 +34,7 @@ import { openUserFile } from '../../daemon/config/userFile.ts';
 import { createEndpoint, type Endpoint } from '../../daemon/rpc/endpoint.ts';
 import { commandOf, serveCommands } from '../../daemon/rpc/executeCommand.ts';
 import { peekMessage } from '../../daemon/rpc/firstMessage.ts';
-import { createFrameConnection } from '../../daemon/rpc/frameConnection.ts';
+import { createFrameConnection, toOutgoing } from '../../daemon/rpc/frameConnection.ts';
 import { FrameReader } from '../../daemon/rpc/frameReader.ts';
 import { FrameWriter } from '../../daemon/rpc/frameWriter.ts';
 import { allWorkspaceFolders, greetingTo, workspaceRoot } from '../../daemon/rpc/greeting.ts';
@@ -108,6 +108,16 @@ t.test('each message is written in one piece, and a client that is gone is an er
   t.strictSame(pieces, [frame(note(1, 'größer 🙂')), frame(note(2, 'größer 🙂'))], 'the answer was there');
   await t.rejects(writer.write(JSON.parse(note(3))), { message: 'gone' });
   t.match(problems, [{ message: 'gone' }]);
+  const asked = new PassThrough();
+  const later = new FrameWriter(asked, { edge: (message) => message, trace: () => undefined, answered: 1 });
+  const question = { jsonrpc: '2.0', id: 1, method: 'm' };
+  const answer = { jsonrpc: '2.0', id: 1, result: 2 };
+  for (const message of [question, answer, answer]) await later.write(message as Message);
+  t.equal(
+    String(asked.read()),
+    [question, answer].map((message) => frame(JSON.stringify(message))).join(''),
+    'a request with the same id is another message, and only one answer was there',
+  );
   const ended = new PassThrough();
   new FrameWriter(ended, { edge: (message) => message, trace: () => undefined }).end();
   t.ok(ended.writableEnded);
@@ -163,6 +173,7 @@ t.test('bytes that are not a frame are reported, and reading goes on', async (t)
     { name: 'the end of another name', bytes: `X-Content-Length: 5\r\n\r\n${good}`, codes: [-32700] },
     { name: 'the value of a header', bytes: `X-Was: Content-Length: 5\r\n\r\n${good}`, codes: [-32700] },
     { name: 'an id that is none', bytes: `${frame('{"id":{},"method":"m"}')}${good}`, codes: [-32600] },
+    { name: 'an id without bounds', bytes: `${frame('{"id":1e999,"method":"m"}')}${good}`, codes: [-32600] },
     { name: 'an id that is null', bytes: `${frame('{"id":null,"method":"m"}')}${good}`, codes: [-32600] },
     {
       name: 'null parameters',
@@ -230,6 +241,8 @@ t.test('which messages are passed on, refused or dropped', async (t) => {
     ['{"method":"$/cancelRequest","params":[1]}', []],
     ['{"id":1,"method":"m","params":null}', [-32602]],
     ['{"id":true,"result":1}', [-32600]],
+    ['{"id":1e999,"result":1}', [-32600]],
+    ['{"method":"$/cancelRequest","params":{"id":1e999}}', []],
     ['{"id":1,"error":5}', [-32600]],
     ['{"id":1}', [-32600]],
   ];
@@ -459,6 +472,16 @@ t.test('initialize is answered once, before the server is loaded, with the same 
     const parted = await answersTo(bytes, (options) => startDaemon({ ...options, userFile: file }));
     t.strictSame(parted.answers, whole.answers, name);
     t.equal(parted.isFirstAlone, isAnswered, name);
+    if (name.startsWith('wrong options'))
+      t.match(parted.answers, [
+        { id: 1, error: { code: -32602, message: /host/ } },
+        { id: 2, result: { capabilities: {} } },
+      ]);
+    if (name === 'no frame first')
+      t.match(parted.answers, [
+        { jsonrpc: '2.0', id: null, error: { code: -32700 } },
+        { id: 1, result: {} },
+      ]);
   }
 });
 
@@ -513,6 +536,30 @@ t.test('peeking at the first message leaves the stream unchanged, however it is 
       if (!input.readableEnded) for await (const chunk of input) read += String(chunk);
       if (isWhole || bytes.length > 9_000) t.equal(read, bytes);
     }
+});
+
+t.test('a stream that is gone has no first message', async (t) => {
+  const [before, during] = [new PassThrough(), new PassThrough()];
+  before.destroy();
+  t.equal(await peekMessage(before), undefined);
+  const peeking = peekMessage(during);
+  during.write('Content-Length: 5');
+  during.destroy();
+  t.equal(await peeking, undefined);
+});
+
+t.test('an answer that is nested too deep to be sent is an error, and nothing else may be', (t) => {
+  const { redaction } = createSecretStore();
+  let deep: unknown = 'x';
+  for (let depth = 0; depth < 100_000; depth += 1) deep = [deep];
+  t.match(toOutgoing({ jsonrpc: '2.0', id: 7, result: deep } as Message, redaction), {
+    jsonrpc: '2.0',
+    id: 7,
+    error: { code: Number, message: /nested deeper/, data: { kind: 'bad-response' } },
+  });
+  for (const more of [{ method: 'm' }, { method: 'm', id: 7 }])
+    t.throws(() => toOutgoing(Object.assign({ jsonrpc: '2.0', params: deep }, more), redaction), RangeError);
+  t.end();
 });
 
 t.test('the folder of the workspace is the first one, or what older editors send', (t) => {
@@ -588,7 +635,7 @@ t.test('a line that is too long is refused and not kept in memory, and the next 
   const lines = readMessageLines(input, { onProblem: (problem) => problems.push(problem), limit: 100 });
   const message = (id: number) => JSON.stringify({ jsonrpc: '2.0', id, method: 'm' });
   for (let n = 0; n < 50; n++) input.write(Buffer.alloc(1000, 'x'));
-  input.write(`\n${message(1)}\n${'y'.repeat(200)}\n\n${message(2)}`);
+  input.write(`\n \r\n${message(1)}\n${'y'.repeat(200)}\n\n${message(2)}`);
   input.end();
   const ids: unknown[] = [];
   for await (const read of lines) ids.push('id' in read ? read.id : undefined);

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import * as fc from 'fast-check';
 import t from 'tap';
+import { createPrompts } from '../../daemon/prompts/prompts.ts';
 import { completionsIn, promptsIn, readPromptResult } from '../../daemon/prompts/serverAnswers.ts';
 import { serverLists } from '../../daemon/tools/serverLists.ts';
 import { serverWord, wordOf } from '../../daemon/tools/serverWord.ts';
@@ -197,6 +198,54 @@ t.test('a list is read page by page, up to its limits', async (t) => {
   t.match(await list({ name: 'a', server: {} }, 'long', signal), { items: [] });
 });
 
+t.test('a server is asked for nothing that it cannot have, and who gives up gets no answer', async (t) => {
+  const prompts = createPrompts({ userFolder: '/nonexistent', isTrusted: () => true });
+  const asked: { readonly method: string; readonly params: unknown }[] = [];
+  const stop = new AbortController();
+  const place = (fails: boolean) => ({
+    root: undefined,
+    requireTools: async () => undefined,
+    servers: async () =>
+      ['docs', 'other'].map((name) => ({
+        name,
+        server: {
+          ask: async ({ method, params }: { readonly method: string; readonly params: object }) => {
+            asked.push({ method, params });
+            if (method === 'prompts/list')
+              return { prompts: [{ name: 'review', arguments: [{ name: 'a' }] }] };
+            if (fails) stop.abort(new Error('stopped'));
+            throw new Error('broken');
+          },
+        },
+      })) as never,
+    signal: fails ? stop.signal : new AbortController().signal,
+  });
+  const completed = (name: string, fails = false) =>
+    prompts.complete({ name, argument: 'a', value: 'v', values: { b: 'c' } }, place(fails));
+  t.strictSame(await completed('docs'), { values: [] });
+  t.strictSame(await completed('none:review'), { values: [] });
+  t.strictSame(asked, [], 'no server of that name');
+  t.strictSame(await completed('docs:review'), { values: [] }, 'no values without an answer');
+  t.strictSame(asked.splice(0), [
+    { method: 'prompts/list', params: {} },
+    {
+      method: 'completion/complete',
+      params: {
+        ref: { type: 'ref/prompt', name: 'review' },
+        argument: { name: 'a', value: 'v' },
+        context: { arguments: { b: 'c' } },
+      },
+    },
+  ]);
+  t.strictSame(await prompts.get({ name: 'docs:review', values: { a: '' } }, place(false)), {
+    kind: 'unusable',
+    message: 'broken',
+  });
+  t.strictSame(asked.at(-1), { method: 'prompts/get', params: { name: 'review', arguments: {} } });
+  await t.rejects(completed('docs:review', true), { message: 'stopped' });
+  await t.rejects(prompts.get({ name: 'docs:review' }, place(true)), { message: 'stopped' });
+});
+
 t.test('a server and its prompts are named in one word each', (t) => {
   for (const [name, server, own] of [
     ['docs', 'docs', 'docs'],
@@ -226,6 +275,19 @@ t.test('what a prompt of a server says', (t) => {
     ['other data', resource({ mimeType: 'audio/wav', blob: 'AAAA' }), '[the data of file:///a is left out]'],
     ['data of no type', resource({ blob: 'AAAA' }), '[the data of file:///a is left out]'],
     ['something else', { type: 'audio', data: 5 }, '[audio is left out]'],
+    ['an empty picture', image(''), '[image is left out]'],
+    ['a broken picture', image('A A'), '[image is left out]'],
+    [
+      'an empty picture in a resource',
+      resource({ mimeType: 'image/png', blob: '' }),
+      '[resource is left out]',
+    ],
+    [
+      'a type like a picture',
+      resource({ mimeType: 'x/image/', blob: 'AAAA' }),
+      '[the data of file:///a is left out]',
+    ],
+    ['a link with an empty name', { type: 'resource_link', uri: 'file:///a', name: '' }, 'file:///a'],
     ['a long type, which is cut', { type: 'x'.repeat(65) }, `[${'x'.repeat(64)} is left out]`],
   ];
   for (const [name, content, text, images = []] of cases)
@@ -257,6 +319,9 @@ t.test('what a prompt of a server says', (t) => {
   ] as const)
     t.throws(() => said(...messages), { message }, `too much: ${name}`);
   t.strictSame(completionsIn({ completion: { values: ['a'.repeat(1_000)] } }).length, 1);
+  t.strictSame(completionsIn({ completion: { values: ['a'.repeat(1_001)] } }), []);
+  t.strictSame(completionsIn({ completion: { values: Array(101).fill('a') } }), Array(100).fill('a'));
+  t.strictSame(completionsIn(5), []);
   t.end();
 });
 
@@ -267,6 +332,30 @@ t.test('whatever a server sends, a list and a prompt keep their bounds', (t) => 
   t.strictSame(listed(prompt({ arguments: [{ name: 'two words' }] })), [], 'it could not be typed');
   t.strictSame(listed(prompt({ arguments: Array(21).fill({ name: 'a' }) })), []);
   t.equal(listed(prompt({ description: 'x'.repeat(9_999) }))[0]?.description.length, 500);
+  t.equal(listed(prompt({ arguments: Array(20).fill({ name: 'a' }) }))[0]?.arguments.length, 20);
+  t.equal(listed({ name: 'x'.repeat(256) }, { name: 'x'.repeat(257) }).length, 1);
+  for (const name of ['', 'a=b', 'a\tb', 'x'.repeat(65)])
+    t.strictSame(listed(prompt({ arguments: [{ name }] })), [], `${name} could not be typed`);
+  t.strictSame(
+    promptsIn({
+      prompts: [
+        { name: 'a', title: 'T', description: ' D\u001b\nE ' },
+        { name: 'b', title: 'T' },
+        { name: 'c', arguments: [{ name: 'x'.repeat(64), description: '', required: true }] },
+        { name: 'd', arguments: [{ name: 'é', description: ' D ' }] },
+      ],
+      nextCursor: 'more',
+    }),
+    {
+      items: [
+        { ownName: 'a', description: 'D\u241b E', arguments: [] },
+        { ownName: 'b', description: 'T', arguments: [] },
+        { ownName: 'c', description: '', arguments: [{ name: 'x'.repeat(64), required: true }] },
+        { ownName: 'd', description: '', arguments: [{ name: 'é', description: 'D' }] },
+      ],
+      nextCursor: 'more',
+    },
+  );
   t.strictSame(promptsIn('no'), { items: [], nextCursor: undefined });
   t.strictSame(completionsIn({ completion: { values: ['a', 5, 'b\nc', 'x'.repeat(2_000)] } }), ['a']);
   const image = { role: 'user', content: { type: 'image', data: 'AAAA', mimeType: 'image/png' } };

@@ -396,12 +396,27 @@ t.test('old conversations go, except those that are open or are none', async (t)
   );
 });
 
+t.test('a file that is larger than a conversation can be is none', async (t) => {
+  const { files, session, folder } = await filesIn(t);
+  await files.create(session);
+  const sizes = async () => (await readFolder(folder)).map(({ size }) => size);
+  for (const [size, want] of [
+    [64 * 1024 * 1024, [64 * 1024 * 1024]],
+    [64 * 1024 * 1024 + 1, []],
+  ] as const) {
+    truncateSync(join(folder, `${session.id}.jsonl`), size);
+    t.strictSame(await sizes(), want);
+  }
+});
+
 t.test('a page of conversations is as long as it may be, and names the next one', async (t) => {
   const { files, session, folder } = await filesIn(t);
   const ids = Array.from({ length: 60 }, (_, at) => `20261122-aaaaaa${at + 10}`);
   for (const [at, id] of ids.entries()) {
     const cwd = at % 2 === 0 ? '/even' : '/odd';
-    const words = at === 59 ? `${'x'.repeat(512 * 1024 - 40)} Needle ` : `Number ${at}`;
+    // Each stands where one piece of a line that is searched ends and the next one begins.
+    const needles = `${'x'.repeat(512 * 1024 - 40)} Needle ${'x'.repeat(512 * 1024 - 108)} ${'z'.repeat(200)} `;
+    const words = at === 59 ? needles : `Number ${at}`;
     const attachments = [{ path: `/path${at}`, text: `text${at}` }];
     await files.create(
       { ...session, id, cwd },
@@ -425,6 +440,7 @@ t.test('a page of conversations is as long as it may be, and names the next one'
   t.strictSame((await listed({ cwd: '/even', limit: 2, cursor: even.nextCursor })).ids, [52, 50]);
   for (const [query, want] of [
     ['NEEDLE', [59]],
+    [`yes ${'z'.repeat(200)}`, [59]],
     ['number 57', [57]],
     ['text57 /path57 yes', [57]],
     ['57 56', []],
