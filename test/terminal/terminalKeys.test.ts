@@ -173,7 +173,13 @@ t.test('what is typed into a choice fits the screen, and Ctrl-W and Ctrl-U erase
   const shows = (index: number, line: string) =>
     run.stderr.until({ test: () => screenOf(run.stderr.text()).split('\n').at(index) === line });
   await shows(-1, 'Type to search; ↑ and ↓ choo…');
-  run.type('x'.repeat(9));
+  t.ok(
+    screenOf(run.stderr.text())
+      .split('\n')
+      .every((line) => line.length < 30),
+    'no row is wrapped',
+  );
+  run.type(`\u001bOP${'x'.repeat(9)}`);
   await shows(0, 'Which conversation? xxxxxxx…');
   run.type('\u0015two w');
   await shows(0, 'Which conversation? two w');
@@ -478,6 +484,11 @@ t.test('a search in the history', async (t) => {
   t.equal(search.found, 'Why Rivers?');
   search.type('vX');
   t.ok(search.isFailing);
+  const exact = new HistorySearch(['rivers of Europe', 'Why Rivers?']);
+  exact.type('Riv');
+  t.equal(exact.found, 'Why Rivers?', 'a large letter finds a large one');
+  exact.older();
+  t.ok(exact.isFailing);
 });
 
 /** What the keys do to a line, with `|` before its cursor. Each key is one of these names, or what it types. */
