@@ -394,13 +394,20 @@ t.test('the keys of vi', async (t) => {
   const vi = new ViKeys();
   vi.begin();
   vi.escape({ text: 'one two', cursor: 4 });
-  vi.press('i', { text: 'one two', cursor: 3 });
-  vi.escape({ text: 'no two', cursor: 2 });
-  t.hasStrict(
-    vi.press('.', { text: 'no two', cursor: 1 }),
-    { line: { text: 'no two', cursor: 1 } },
-    'what was changed elsewhere while typing is not typed again',
-  );
+  for (const [changed, again] of [
+    ['oneXY two', 'nXYo two'],
+    ['oneXY twx', 'no two'],
+    ['abcXY two', 'no two'],
+    ['no two', 'no two'],
+  ]) {
+    vi.press('i', { text: 'one two', cursor: 3 });
+    vi.escape({ text: String(changed), cursor: 2 });
+    t.hasStrict(
+      vi.press('.', { text: 'no two', cursor: 1 }),
+      { line: { text: again } },
+      'what was changed elsewhere while typing is not typed again',
+    );
+  }
   t.strictSame(
     vi.escape({ text: 'no two', cursor: 1 }),
     { kind: 'none' },

@@ -454,6 +454,38 @@ t.test('a prompt of an earlier run is changed with what it does not name itself'
   t.equal(await run.ended, 0);
 });
 
+t.test('prompts in a row are one turn, which is taken back as a whole', async (t) => {
+  const session = { id: '20261122-aaaaaaaa', title: 'T', cwd, model: 'm:1b', turns: 2 };
+  const kept = { ...session, createdAt: '', updatedAt: '' };
+  const said = [
+    { role: 'user', content: 'one' },
+    { role: 'assistant', content: 'First.' },
+  ];
+  const messages = [
+    ...said,
+    { role: 'user', content: 'two' },
+    { role: 'user', content: 'three' },
+    { role: 'assistant', content: 'Last.' },
+  ];
+  const run = start({
+    ...{ isScreen: true, args: ['chat', '--continue'] },
+    answers: {
+      ...answers,
+      'runner/sessions/list': () => ({ sessions: [kept] }),
+      'runner/sessions/read': () => ({ session: kept, messages }),
+      'runner/sessions/undo': () => ({ session: kept }),
+    },
+  });
+  await run.stdout.until(/Last\.[^›]*› $/);
+  run.type('/undo\r');
+  await run.stdout.until(/Took back "three" and its answer\.[^›]*› $/);
+  run.type('so\r');
+  await run.stdout.until(/ok 1[^›]*› $/);
+  t.strictSame(run.asked[0]?.messages, [...said, { role: 'user', content: 'so' }]);
+  run.type('/bye\r');
+  t.equal(await run.ended, 0);
+});
+
 t.test('the clipboard program of each system', async (t) => {
   const first = (platform: NodeJS.Platform, env: Record<string, string>) =>
     clipboardPrograms(platform, env).map(([command]) => command);
