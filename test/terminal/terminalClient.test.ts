@@ -1506,6 +1506,7 @@ t.test('Tab completes slash commands, and what they take', async (t) => {
     ['/review file=src/', ['src/b.ts']],
     ['/review file=src/b.ts f', ['focus=']],
     ['/review src/', ['src/b.ts']],
+    ['/review other=src/', []],
     ['/git', ['/git:show ']],
     ['/git:show b', ['branch=']],
     ['/git:show branch=', ['"two words"', 'one']],

@@ -181,6 +181,7 @@ t.test('what is typed into a choice fits the screen, and Ctrl-W and Ctrl-U erase
   );
   run.type(`\u001bOP${'x'.repeat(9)}`);
   await shows(0, 'Which conversation? xxxxxxx…');
+  await shows(1, '  Nothing has these words.');
   run.type('\u0015two w');
   await shows(0, 'Which conversation? two w');
   run.type('\u0017on');
@@ -599,6 +600,7 @@ t.test('what the keys of a prompt do', async (t) => {
     ['ab|', ['esc', 'keypadEnter', 'c'], ['a|b', 'block', 'usual', 'keypadEnter is left', 'ac|b']],
     ['ab c|', ['altB', 'x'], ['ab |c', '|ab c', 'block', '|b c']],
     ['ab c|', ['esc', 'altB'], ['ab |c', 'block', '|ab c']],
+    ['ab c|', ['esc', 'd', 'altB'], ['ab |c', 'block', '|ab c']],
     [
       'a|',
       ['esc', '/', 'd', 'enter'],
