@@ -150,6 +150,11 @@ t.test('the prompts of a workspace are used after one question', async (t) => {
   await run.stdout.until(/They do not count\.[\s\S]*m:1b ›/);
   run.type('/fix\r');
   await run.stdout.until(/do not count[\s\S]*\[y\/N\] $/);
+  run.type('\u0003');
+  await run.stdout.until(/do not count[\s\S]*\[y\/N\] [\s\S]*m:1b ›/);
+  t.notMatch(run.stdout.plain(), 'Not allowed yet', 'whoever leaves the question knows it');
+  run.type('/fix\r');
+  await run.stdout.until(/do not count[\s\S]*(?:\[y\/N\] [\s\S]*){2}$/);
   run.type('y\r');
   await run.stdout.until(/20 tokens[\s\S]*m:1b ›/);
   t.hasStrict(run.asked, [{ messages: [{ content: 'Fix it.' }] }]);

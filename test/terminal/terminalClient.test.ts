@@ -1148,7 +1148,12 @@ t.test('a model is chosen: loaded, else newest that can chat', async (t) => {
   await t.rejects(choose(six, 'zzzzzz'), { message: /Installed: a, b, c, d, e, …\.$/ });
   await t.rejects(choose(six.slice(1), 'zzzzzz'), { message: /Installed: b, c, d, e, f\.$/ });
   await t.rejects(choose([]), { message: /no model yet/ });
-  await t.rejects(choose([embedder]), { message: /can chat/ });
+  await t.rejects(choose([embedder]), { message: /^None of the installed models can chat\. / });
+  const far = model('far', { remote: { host: 'https://x', model: 'far' } });
+  await t.rejects(choose([embedder, far]), { message: /^Every .* runs elsewhere\. .*"--model far"/ });
+  await t.rejects(choose([embedder, model('a')], 'zzzzzz'), {
+    message: 'There is no model "zzzzzz". Installed: a.',
+  });
   t.equal((findModel([model('qwen3:4b'), model('a:latest')], 'A') as Model).name, 'a:latest');
   t.match(findModel([model('qwen3:4b')], 'qwen3'), /Did you mean qwen3:4b\?/);
   t.strictSame(nearestNames('modles', ['models', 'doctor', 'chat']), ['models']);
@@ -1449,7 +1454,9 @@ t.test('Tab completes slash commands, and what they take', async (t) => {
   const cwd = mkdtempSync(join(tmpdir(), 'runner-tab-'));
   t.teardown(() => rmSync(cwd, { recursive: true, force: true }));
   mkdirSync(join(cwd, 'src'));
-  for (const name of ['a.ts', 'src/b.ts', 'my notes.md', '.env']) writeFileSync(join(cwd, name), '');
+  mkdirSync(join(cwd, 'many'));
+  const many = ['e', 'b', 'h', 'a', 'g', 'd', 'c', 'f'].map((name) => `many/${name}`);
+  for (const name of ['a.ts', 'src/b.ts', 'my notes.md', '.env', ...many]) writeFileSync(join(cwd, name), '');
   const state = {
     cwd,
     knownTools: ['git', 'my server'],
@@ -1479,7 +1486,8 @@ t.test('Tab completes slash commands, and what they take', async (t) => {
     ['/file src/', ['src/b.ts']],
     ['/file my\\ n', ['my\\ notes.md']],
     ['/file .e', ['.env']],
-    ['/file ', ['a.ts', 'my\\ notes.md', 'src/']],
+    ['/file ', ['a.ts', 'many/', 'my\\ notes.md', 'src/']],
+    ['/file many/', many.toSorted()],
     ['/image gone/', []],
     ['/system @my', ['my notes.md']],
     ['/system o', ['off']],
@@ -1498,6 +1506,7 @@ t.test('Tab completes slash commands, and what they take', async (t) => {
     ['/review file=src/', ['src/b.ts']],
     ['/review file=src/b.ts f', ['focus=']],
     ['/review src/', ['src/b.ts']],
+    ['/review other=src/', []],
     ['/git', ['/git:show ']],
     ['/git:show b', ['branch=']],
     ['/git:show branch=', ['"two words"', 'one']],

@@ -211,6 +211,31 @@ t.test('what fails to start says so, and another key can be pressed', async (t) 
   );
 });
 
+t.test('Ctrl-C while something is fetched or started leads back to the keys', async (t) => {
+  const steps = ['install', 'sample', 'start'];
+  for (const [index, step] of steps.entries()) {
+    const untilCancelled = ({ token }: Asked) =>
+      new Promise((resolve) => {
+        token.onCancellationRequested(() => resolve(new ResponseError(-32800, 'The request was cancelled.')));
+        run.interrupt();
+      });
+    const { run, asked } = begin({}, { ...newcomer, answers: { [`runner/engine/${step}`]: untilCancelled } });
+    await run.stderr.until(/\[s, g, p\]: $/);
+    run.type('s');
+    await run.stderr.until(/Fetch it\? \[y\/N\] $/);
+    run.type('y');
+    await run.stderr.until(/Fetch it\?[\s\S]*\[s, g, p\]: $/);
+    run.type('p');
+    t.equal(await run.ended, 0);
+    t.strictSame(
+      asked.map(([method]) => method),
+      steps.slice(0, index),
+      step,
+    );
+    t.strictSame(run.started.at(-1)?.flags, ['--practice']);
+  }
+});
+
 t.test('Ctrl-C ends what is being fetched', async (t) => {
   const cases = [
     { flags: [], out: '', says: /Stopped\. Nothing is left of it\.\n$/ },

@@ -173,8 +173,15 @@ t.test('what is typed into a choice fits the screen, and Ctrl-W and Ctrl-U erase
   const shows = (index: number, line: string) =>
     run.stderr.until({ test: () => screenOf(run.stderr.text()).split('\n').at(index) === line });
   await shows(-1, 'Type to search; ↑ and ↓ choo…');
-  run.type('x'.repeat(9));
+  t.ok(
+    screenOf(run.stderr.text())
+      .split('\n')
+      .every((line) => line.length < 30),
+    'no row is wrapped',
+  );
+  run.type(`\u001bOP${'x'.repeat(9)}`);
   await shows(0, 'Which conversation? xxxxxxx…');
+  await shows(1, '  Nothing has these words.');
   run.type('\u0015two w');
   await shows(0, 'Which conversation? two w');
   run.type('\u0017on');
@@ -388,13 +395,20 @@ t.test('the keys of vi', async (t) => {
   const vi = new ViKeys();
   vi.begin();
   vi.escape({ text: 'one two', cursor: 4 });
-  vi.press('i', { text: 'one two', cursor: 3 });
-  vi.escape({ text: 'no two', cursor: 2 });
-  t.hasStrict(
-    vi.press('.', { text: 'no two', cursor: 1 }),
-    { line: { text: 'no two', cursor: 1 } },
-    'what was changed elsewhere while typing is not typed again',
-  );
+  for (const [changed, again] of [
+    ['oneXY two', 'nXYo two'],
+    ['oneXY twx', 'no two'],
+    ['abcXY two', 'no two'],
+    ['no two', 'no two'],
+  ]) {
+    vi.press('i', { text: 'one two', cursor: 3 });
+    vi.escape({ text: String(changed), cursor: 2 });
+    t.hasStrict(
+      vi.press('.', { text: 'no two', cursor: 1 }),
+      { line: { text: again } },
+      'what was changed elsewhere while typing is not typed again',
+    );
+  }
   t.strictSame(
     vi.escape({ text: 'no two', cursor: 1 }),
     { kind: 'none' },
@@ -478,6 +492,11 @@ t.test('a search in the history', async (t) => {
   t.equal(search.found, 'Why Rivers?');
   search.type('vX');
   t.ok(search.isFailing);
+  const exact = new HistorySearch(['rivers of Europe', 'Why Rivers?']);
+  exact.type('Riv');
+  t.equal(exact.found, 'Why Rivers?', 'a large letter finds a large one');
+  exact.older();
+  t.ok(exact.isFailing);
 });
 
 /** What the keys do to a line, with `|` before its cursor. Each key is one of these names, or what it types. */
@@ -581,6 +600,7 @@ t.test('what the keys of a prompt do', async (t) => {
     ['ab|', ['esc', 'keypadEnter', 'c'], ['a|b', 'block', 'usual', 'keypadEnter is left', 'ac|b']],
     ['ab c|', ['altB', 'x'], ['ab |c', '|ab c', 'block', '|b c']],
     ['ab c|', ['esc', 'altB'], ['ab |c', 'block', '|ab c']],
+    ['ab c|', ['esc', 'd', 'altB'], ['ab |c', 'block', '|ab c']],
     [
       'a|',
       ['esc', '/', 'd', 'enter'],

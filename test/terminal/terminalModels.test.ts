@@ -80,6 +80,7 @@ const pullReports = [
   downloading(0.1e9, 9),
   downloading(0.3e9, 12),
   downloading(1.5e9, 60),
+  downloading(1.4e9, 56),
   { ...downloading(2.5e9, 99), message: 'Checking\u001b[2J what was downloaded' },
 ];
 
@@ -199,6 +200,19 @@ License
       .split('\n')
       .every((line) => columnsOf(line) < 46),
   );
+  for (const [lines, rest] of [
+    [9, /\n {2}line 8\n$/],
+    [10, /\n {2}line 7\n {2}… 2 more lines\n$/],
+  ] as const) {
+    const template = `\n${Array.from({ length: lines }, (_, at) => `line ${at}\n`).join('')}`;
+    const long = startTerminal({
+      ...{ args: ['show', 'x'], isScreen: true },
+      answers: { 'runner/models/show': () => ({ model: models[0], template }) },
+    });
+    t.equal(await long.ended, 0);
+    t.match(long.stdout.plain(), /\n\nTemplate\n {2}line 0\n/);
+    t.match(long.stdout.plain(), rest, `${lines} lines`);
+  }
   const json = startTerminal({ args: ['show', 'qwen3:4b', '--json'], input: '', answers });
   t.equal(await json.ended, 0);
   t.strictSame(json.stdout.events(), [shown]);
@@ -234,7 +248,15 @@ t.test('a server that is no Ollama: its product, its windows, and what it cannot
   t.match(list.out.text(), /\nsmol .* 4096 assumed .* loading, 42 %\n$/);
   t.equal(list.error.text(), '', 'nothing beside the table for a program');
   const screen = await run(['models'], { isScreen: true });
-  t.match(screen.error.plain(), 'Served by llama.cpp b1');
+  t.equal(screen.error.text(), '\u001b[2mServed by llama.cpp b1\u001b[22m\n');
+  const { status } = llama as { readonly status: object };
+  const nameless = { isScreen: true, status: { ...status, version: undefined } };
+  for (const command of ['models', 'ps']) {
+    t.equal((await run([command], nameless)).error.text(), '\u001b[2mServed by llama.cpp\u001b[22m\n');
+    const empty = await run([command], { isScreen: true, models: [] });
+    t.match(empty.error.plain(), /^No model is /);
+    t.notMatch(empty.error.plain(), 'Served', 'nothing is served');
+  }
   const installed = { models: [model('apart'), one] };
   const loaded = (await run(['ps'], installed)).out.text();
   t.match(loaded, /\nsmol .* 4096 assumed {2}loading, 42 %\n$/);
@@ -322,7 +344,10 @@ t.test('models: the current list, or the last known one', async (t) => {
 t.test('ps: the models in memory', async (t) => {
   const loaded = models.filter(({ running }) => running).slice(0, 1);
   for (const { name, listed, args, out, error } of [
-    { name: 'nothing', listed: [], args: [], out: /^$/, error: /^No model is loaded\. / },
+    {
+      ...{ name: 'nothing', listed: [], args: [], out: /^$/ },
+      error: /^No model is loaded\. The first question loads one, and so does "runner run M"\.\n$/,
+    },
     { name: 'one', listed: loaded, args: [], out: /^MODEL .*\n\S+ .*\n$/, error: /^$/ },
     { name: 'as JSON', listed: loaded, args: ['--json'], out: /^\{"name".*\}\n$/, error: /^$/ },
   ]) {
@@ -521,6 +546,7 @@ t.test('pull on a screen draws bars, and leaves a sentence and a cursor however 
       t.ok(squeeze(says).endsWith(squeeze(screen.text())), 'nothing of the bars is left');
       t.equal(run.stdout.text(), '');
       t.notMatch(run.stderr.text(), '\u001b[2J', 'the runner drives no terminal');
+      t.notMatch(run.stderr.text(), '\u001b[0A', 'which would go up by one row');
     }
 });
 
@@ -999,6 +1025,8 @@ t.test('candidates for the word at the cursor', async (t) => {
     { words: ['chat', '--system', '@no/such/'], want: [] },
     { words: ['pull', 'g'], want: ['gemma3', 'gpt-oss:20b'] },
     { words: ['pull', 'gemma3:'], want: ['gemma3:1b', 'gemma3:4b'] },
+    { words: ['pull', 'gemma3:1'], want: ['gemma3:1b'] },
+    { words: ['--mod'], want: ['--model'] },
     { words: ['run', ''], want: names },
     { words: ['run', 'm:1b', ''], want: [] },
     { words: ['run', '--keep-alive', ''], want: [] },

@@ -1,10 +1,12 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
 import { clipboardPrograms, clipboardSequence, copyText } from '../../client/terminal/cli/clipboard.ts';
+import { readFileAlong, readImage } from '../../client/terminal/conversation/chatSettings.ts';
+import { describeAttached } from '../../client/terminal/conversation/namedFiles.ts';
 import { createFindPrivacy } from '../../daemon/base/filePrivacy.ts';
 import { findNamedFiles } from '../../daemon/files/namedFiles.ts';
 import type { ChatResult } from '../../protocol/messages/chat.ts';
@@ -387,6 +389,101 @@ t.test('a picture is one, whichever flag names it', async (t) => {
   t.hasStrict(run.asked[0]?.messages, [
     { images: [pictures.png.toString('base64')], attachments: [{ path: 'a.ts' }] },
   ]);
+});
+
+t.test('what goes along is at most so large', async (t) => {
+  const [text, picture] = [4 * 1024 * 1024, 32 * 1024 * 1024];
+  const file = (name: string, size: number) => {
+    writeFileSync(join(cwd, name), name.endsWith('png') ? pictures.png : 'x');
+    truncateSync(join(cwd, name), size);
+    return name;
+  };
+  writeFileSync(join(cwd, 'long.txt'), 'x'.repeat(text));
+  t.equal((await readFileAlong(cwd, 'long.txt')).attachments[0]?.text.length, text);
+  writeFileSync(join(cwd, 'long.txt'), 'x'.repeat(text + 1));
+  await t.rejects(readFileAlong(cwd, 'long.txt'), {
+    kind: 'usage',
+    message: 'long.txt has 4.2 MB; at most 4.2 MB can go along.',
+  });
+  t.equal(Buffer.from(await readImage(cwd, file('wide.png', picture)), 'base64').length, picture);
+  await t.rejects(readImage(cwd, file('wide.png', picture + 1)), {
+    kind: 'usage',
+    message: 'wide.png has 33.6 MB; at most 33.6 MB can go along.',
+  });
+});
+
+t.test('what is attached is named, and of many files the first', async (t) => {
+  const attached = (count: number) =>
+    describeAttached(
+      'src/',
+      Array.from({ length: count }, (_, index) => ({ path: `f${index}`, bytes: 10, tokens: 3 })),
+    );
+  t.strictSame([1, 2, 6, 7].map(attached), [
+    'Attached f0, 10 B, about 3 tokens.',
+    'Attached 2 files of src/, 20 B, about 6 tokens: f0 and f1.',
+    'Attached 6 files of src/, 60 B, about 18 tokens: f0, f1, f2, f3, f4 and f5.',
+    'Attached 7 files of src/, 70 B, about 21 tokens: f0, f1, f2, f3, f4 and 2 more.',
+  ]);
+});
+
+t.test('a prompt of an earlier run is changed with what it does not name itself', async (t) => {
+  const session = { id: '20261122-aaaaaaaa', title: 'T', cwd, model: 'm:1b', turns: 1 };
+  const asked = { role: 'user', content: '/see @a.ts', images: ['AA=='] };
+  const attachments = [attachmentA, { path: 'notes.md', text: 'n' }];
+  const messages = [
+    { ...asked, attachments },
+    { role: 'assistant', content: 'Seen.' },
+  ];
+  const kept = { ...session, createdAt: '', updatedAt: '' };
+  const run = start({
+    ...{ isScreen: true, args: ['chat', '--continue'] },
+    answers: {
+      ...answers,
+      'runner/sessions/list': () => ({ sessions: [kept] }),
+      'runner/sessions/read': () => ({ session: kept, messages }),
+      'runner/sessions/undo': () => ({ session: kept }),
+    },
+  });
+  await run.stdout.until(/Seen\.[^›]*› $/);
+  run.type('/edit\r');
+  await run.stdout.until(/Along with it: notes\.md, 1 picture\.[^›]*› \/\/see @a\.ts$/);
+  run.type('\r');
+  await run.stdout.until(/ok 1[^›]*› $/);
+  t.strictSame(run.asked[0]?.messages, [{ ...asked, attachments: attachments.toReversed() }]);
+  run.type('/bye\r');
+  t.equal(await run.ended, 0);
+});
+
+t.test('prompts in a row are one turn, which is taken back as a whole', async (t) => {
+  const session = { id: '20261122-aaaaaaaa', title: 'T', cwd, model: 'm:1b', turns: 2 };
+  const kept = { ...session, createdAt: '', updatedAt: '' };
+  const said = [
+    { role: 'user', content: 'one' },
+    { role: 'assistant', content: 'First.' },
+  ];
+  const messages = [
+    ...said,
+    { role: 'user', content: 'two' },
+    { role: 'user', content: 'three' },
+    { role: 'assistant', content: 'Last.' },
+  ];
+  const run = start({
+    ...{ isScreen: true, args: ['chat', '--continue'] },
+    answers: {
+      ...answers,
+      'runner/sessions/list': () => ({ sessions: [kept] }),
+      'runner/sessions/read': () => ({ session: kept, messages }),
+      'runner/sessions/undo': () => ({ session: kept }),
+    },
+  });
+  await run.stdout.until(/Last\.[^›]*› $/);
+  run.type('/undo\r');
+  await run.stdout.until(/Took back "three" and its answer\.[^›]*› $/);
+  run.type('so\r');
+  await run.stdout.until(/ok 1[^›]*› $/);
+  t.strictSame(run.asked[0]?.messages, [...said, { role: 'user', content: 'so' }]);
+  run.type('/bye\r');
+  t.equal(await run.ended, 0);
 });
 
 t.test('the clipboard program of each system', async (t) => {

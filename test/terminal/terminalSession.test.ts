@@ -70,7 +70,7 @@ async function sayUntilCancelled({ send, token }: Turn): Promise<ChatResult> {
 t.test('an answer in a script is its text, and the rest goes to standard error', async (t) => {
   let asked: unknown;
   const run = startTerminal({
-    args: ['chat', 'Explain', 'this:'],
+    args: ['chat', ' Explain', 'this: '],
     input: '  code\n',
     models,
     chat: (turn) => {
@@ -273,6 +273,8 @@ t.test('a long call shows how long it takes, and how far it has come', async (t)
     },
   });
   t.equal(await run.ended, 0);
+  const [, seconds] = /build … (\d+) s/.exec(run.stderr.plain()) ?? [];
+  t.equal(seconds, '1', 'it is counted from the call');
   t.match(run.stdout.plain(), /Let me build\.\n.*Done\.\n$/s);
 });
 
@@ -376,6 +378,38 @@ t.test('an error is a sentence, an exit code and the last event', async (t) => {
     t.match(run.stdout.events(), [{ event: 'error', kind, message: says, retryable: false }]);
     t.match(run.stderr.text(), says);
   }
+});
+
+t.test('an answer of thoughts or calls alone is part of the conversation, an empty one is not', async (t) => {
+  const call = { id: 'c', name: 'look', arguments: {} };
+  const answers: readonly Message[] = [
+    { role: 'assistant', content: '', thinking: 'hm' },
+    { role: 'assistant', content: '', toolCalls: [call] },
+    { role: 'assistant', content: '', toolCalls: [] },
+    { role: 'assistant', content: 'Yes.' },
+  ];
+  const asked: (readonly Message[])[] = [];
+  const run = startTerminal({
+    ...{ isScreen: true, models },
+    chat: async ({ params }) => {
+      asked.push(params.messages);
+      return resultOf('', { message: answers[asked.length - 1] as Message });
+    },
+  });
+  await run.stdout.until(/m:1b › $/);
+  for (const count of [1, 2, 3, 4]) {
+    run.type(`${count}\r`);
+    await run.stdout.until(new RegExp(`(?:20 tokens[^]*){${count}}m:1b › $`));
+  }
+  t.strictSame(asked.at(-1), [
+    { role: 'user', content: '1' },
+    answers[0],
+    { role: 'user', content: '2' },
+    answers[1],
+    { role: 'user', content: '4' },
+  ]);
+  run.type('\u0004');
+  t.equal(await run.ended, 0);
 });
 
 t.test('nothing is sent to another machine unless the user names a model that runs there', async (t) => {
@@ -610,6 +644,10 @@ t.test('the practice runner serves only if nobody named a runner and none answer
   ]) {
     const script = startTerminal({ args, input: '', status: offline, models, chat: say });
     t.equal(await script.ended, 1, 'a script never takes its words for an answer');
+    const { advice: _, ...silent } = { ...offline, message: 'Nothing is there.' };
+    const unadvised = startTerminal({ args, input: '', status: silent, models, chat: say });
+    t.equal(await unadvised.ended, 1);
+    t.match(unadvised.stderr.text(), /^Nothing is there\. Start one, or name yours /);
     t.match(script.stderr.text(), /^No runner answers at X\. Start one, .*--server URL.*--practice/);
     t.notMatch(script.stdout.text(), 'Hi');
     t.strictSame(
@@ -1230,6 +1268,8 @@ t.test('--continue and --session continue a conversation', async (t) => {
     await run.stdout.until(/\* {2}1 {2}"Rivers/);
     run.type('/sessions 1\r');
     await run.stdout.until(/Going on with.*Going on with.*m:1b › $/s);
+    run.type('/sessions 20261122-a\r');
+    await run.stdout.until(/(?:Going on with.*){3}m:1b › $/s);
     run.type(`/file ${notes}\r`);
     await run.stdout.until(/goes\s+along\s+with\s+the\s+next\s+prompt/);
     run.type('/clear\r');
@@ -2133,7 +2173,7 @@ t.test('a login shows its address, opens it at a terminal, and takes a pasted ad
   });
   await run.stderr.until(/begins with http:\/\/127\.0\.0\.1:5\/callback\n/);
   t.match(run.stderr.plain(), /To log in to web, open[\s\S]*\nhttps:\/\/login\.example\/\?a=1\n/);
-  run.type('wrong\n');
+  run.type('\n \nwrong\n');
   await run.stderr.until(/"redirectedTo" is not valid/);
   run.type(`${login.redirectUrl}?code=c&state=s\n`);
   t.equal(await run.ended, 0);

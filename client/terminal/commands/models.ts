@@ -66,7 +66,7 @@ async function showServer({ terminal, commandLine }: CommandContext, status: Sta
   const { stdout, stderr } = terminal;
   const { product, version = '' } = status;
   if (!stdout.isScreen || commandLine.json || product === undefined || product === 'other') return;
-  await stderr.writeText(stderr.style.dim(showLine(`Served by ${productNames[product]} ${version}`.trim())));
+  await stderr.writeText(stderr.style.dim(showLine(`Served by ${productNames[product]} ${version}`)));
 }
 
 /** Whether the server has the ability. One that has not answered yet may have it. */

@@ -36,7 +36,7 @@ export async function chooseModel(
     throw new TerminalError('model-not-found', `${found} ${namesOf(able)}`);
   }
   const get = howToGet(await daemon.request(statusRequest, {}));
-  if (able.length > 0 && able.every(({ remote }) => remote))
+  if (able.length > 0)
     throw new TerminalError(
       'model-not-found',
       `Every installed model that can chat runs elsewhere. To send there all the same, name one, such as "--model ${showLine(able[0]?.name ?? '')}". Or take one of your own. ${get}`,

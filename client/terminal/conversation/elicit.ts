@@ -78,7 +78,7 @@ async function askValue(field: ElicitField, ask: Ask, stdout: Output): Promise<E
   const usual = defaultWords(field);
   const hint = usual ? ` [${usual}]` : required ? '' : ' [none]';
   const answer = await ask(`│ ${showLine(title ?? name)}${about}${kindWords[type]}${hint}: `);
-  if (answer === undefined || options.length === 0) return answer;
+  if (answer === undefined) return undefined;
   if (type !== 'choices') return byNumber(answer, options);
   const chosen = answer.split(',').map((one) => byNumber(one.trim(), options));
   return chosen.filter((one) => one !== '');

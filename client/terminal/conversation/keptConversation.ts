@@ -166,12 +166,16 @@ export function timeOf({ updatedAt }: Session): string {
 const columnsForDays = 70;
 
 /** A row for each, under titles. `home` is the user's own folder. */
-export function sessionsTable(sessions: readonly Session[], look: TableLook, home = ''): string {
+export function sessionsTable(
+  sessions: readonly Session[],
+  look: Required<TableLook>,
+  home?: string,
+): string {
   const columns = ['ID', 'LAST', 'TURNS', 'TITLE', 'FOLDER'].map((title) => ({
     title,
     isFlexible: title === 'TITLE' || title === 'FOLDER',
   }));
-  const hasDays = (look.width ?? columnsForDays) >= columnsForDays;
+  const hasDays = look.width >= columnsForDays;
   const rows = sessions.map((session) => [
     hasDays ? session.id : session.id.replace(/^\d+-/, ''),
     timeOf(session),
@@ -182,7 +186,7 @@ export function sessionsTable(sessions: readonly Session[], look: TableLook, hom
   return formatTable(columns, rows, look);
 }
 
-function folderOf({ cwd = '' }: Session, home: string): string {
+function folderOf({ cwd = '' }: Session, home = ''): string {
   const isAtHome = home !== '' && (cwd === home || cwd.startsWith(`${home}/`));
   return showLine(isAtHome ? `~${cwd.slice(home.length)}` : cwd);
 }
@@ -202,7 +206,7 @@ export function pickSession(terminal: Terminal, daemon: Daemon, query = ''): Pro
         titleOf(session),
         count(session.turns, 'turn'),
         timeOf(session),
-        folderOf(session, terminal.env['HOME'] ?? ''),
+        folderOf(session, terminal.env['HOME']),
       ]);
       const look = { style: createStyle(false), width };
       return formatTable(columns, cells, look).split('\n').slice(1, -1);

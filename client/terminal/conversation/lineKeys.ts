@@ -102,8 +102,7 @@ export class LineKeys {
     // Escape and a key right behind it look like the key with Alt.
     const behindEscape = meta && /^\u001b[^\p{Cc}]$/u.test(sequence) ? sequence.slice(1) : undefined;
     if (vi.isInserting && name !== 'escape' && behindEscape === undefined) return false;
-    if (name === 'escape' || (vi.isInserting && behindEscape !== undefined))
-      this.#do(vi.escape(this.#target.line));
+    if (name === 'escape' || behindEscape !== undefined) this.#do(vi.escape(this.#target.line));
     const typed = behindEscape ?? (name === 'backspace' ? 'h' : text);
     const isCommand = /^[^\p{Cc}]$/u.test(typed);
     if (isCommand && name !== 'escape') this.#do(vi.press(typed === ' ' ? 'l' : typed, this.#target.line));

@@ -190,7 +190,7 @@ const harmless: readonly string[] = [...commands.keys()].filter(
   (name) => !['clear', 'bye', 'undo', 'edit', 'retry'].includes(name),
 );
 
-/** The commands that begin so, with what Tab offers for their words. */
+/** The commands, with what Tab offers for their words: at least those that begin so. */
 export async function slashOffers(
   begun: string,
   state: Pick<ConversationState, 'product'>,
@@ -314,11 +314,10 @@ async function promptRows(state: ConversationState): Promise<readonly string[]> 
   return rows.length === 0 ? [] : ['', 'Prompts:', ...rows];
 }
 
-/** The commands that begin so, without what the server cannot do. It is asked only if that matters. */
+/** The commands without what the server cannot do. It is asked only if that matters to what begins so. */
 async function possibleCommands(begun: string, state: Pick<ConversationState, 'product'>) {
-  const named = [...commands].filter(([name]) => name.startsWith(begun));
   const isFixed = 'context'.startsWith(begun) && (await whyFixed(state)) !== undefined;
-  return isFixed ? named.filter(([name]) => name !== 'context') : named;
+  return [...commands].filter(([name]) => !isFixed || name !== 'context');
 }
 
 /** Only Ollama takes a size of the window with a request. */

@@ -29,9 +29,9 @@ export class ViKeys {
   #register = '';
   #undo: Line[] = [];
   /** The command that "." repeats, with what was typed after it. */
-  #change: { readonly command: string; readonly inserted: string } | undefined;
+  #change: { readonly command: Command; readonly inserted: string } | undefined;
   /** Where typing began after a command. */
-  #inserting: { readonly command: string; readonly line: Line } | undefined;
+  #inserting: { readonly command: Command; readonly line: Line } | undefined;
 
   get isInserting(): boolean {
     return this.#isInserting;
@@ -63,12 +63,11 @@ export class ViKeys {
     this.#typed += key;
     const command = parseCommand(this.#typed);
     if (command === 'begun') return none;
-    const typed = this.#typed;
     this.#typed = '';
-    return command === undefined ? none : this.#run(command, typed, line);
+    return command === undefined ? none : this.#run(command, line);
   }
 
-  #run(command: Command, typed: string, line: Line): ViAction {
+  #run(command: Command, line: Line): ViAction {
     const { name, count } = command;
     if (name === 'k') return { kind: 'history', to: 'older' };
     if (name === 'j') return { kind: 'history', to: 'newer' };
@@ -83,19 +82,19 @@ export class ViKeys {
       this.#register = line.text.slice(from, to);
       return toLine(line.text, command.motion === name ? line.cursor : from);
     }
-    return this.#edit(command, typed, line);
+    return this.#edit(command, line);
   }
 
-  #edit(command: Command, typed: string, line: Line): ViAction {
+  #edit(command: Command, line: Line): ViAction {
     const { name } = command;
     this.#undo = [...this.#undo, line].slice(-maxUndo);
     const edited = this.#edited(command, line);
     if ('iIaAcCsS'.includes(name)) {
       this.#isInserting = true;
-      this.#inserting = { command: typed, line: edited };
+      this.#inserting = { command, line: edited };
       return { kind: 'line', line: edited };
     }
-    this.#change = { command: typed, inserted: '' };
+    this.#change = { command, inserted: '' };
     return toLine(edited.text, edited.cursor);
   }
 
@@ -142,10 +141,8 @@ export class ViKeys {
   #repeat(line: Line): ViAction {
     if (!this.#change) return none;
     const { command, inserted } = this.#change;
-    const parsed = parseCommand(command);
-    if (parsed === undefined || parsed === 'begun') return none;
     this.#undo = [...this.#undo, line].slice(-maxUndo);
-    const { text, cursor } = this.#edited(parsed, line);
+    const { text, cursor } = this.#edited(command, line);
     const typed = text.slice(0, cursor) + inserted + text.slice(cursor);
     return toLine(typed, inserted === '' ? cursor : previous(typed, cursor + inserted.length));
   }

@@ -19,12 +19,14 @@ import type { Daemon } from './daemon.ts';
 import { requestWork } from './work.ts';
 
 /** One way to a runner, behind one key. */
+/** A runner answers now, or the practice runner is to answer. Undefined: another key is to be pressed. */
+type Choice = 'started' | 'practice' | undefined;
+
 interface Way {
   readonly key: string;
   /** What the key does. */
   readonly label: string;
-  /** Whether a runner answers now. */
-  readonly go: () => Promise<boolean>;
+  readonly go: () => Promise<Choice>;
 }
 
 /**
@@ -37,7 +39,7 @@ export async function offerStart(
   context: CommandContext,
   daemon: Daemon,
   problem: string | undefined,
-): Promise<'started' | 'practice' | undefined> {
+): Promise<Choice> {
   const { stderr } = context.terminal;
   const offered = await tryWays(daemon);
   if (!offered) return undefined;
@@ -51,13 +53,11 @@ export async function offerStart(
     const choices = ways.map(({ key }) => key);
     const pressed = await askKey(context.terminal, `Press a key [${choices.join(', ')}]: `, choices);
     if (pressed === undefined) throw new ForceQuitError();
-    if (pressed === practiceKey) return 'practice';
     const way = ways.find(({ key }) => key === pressed);
-    if (way && (await tryWay(context, way))) return 'started';
+    const choice = way && (await tryWay(context, way));
+    if (choice !== undefined) return choice;
   }
 }
-
-const practiceKey = 'p';
 
 /** Undefined if the daemon cannot start anything. */
 async function tryWays(daemon: Daemon): Promise<readonly EngineWay[] | undefined> {
@@ -68,35 +68,40 @@ async function tryWays(daemon: Daemon): Promise<readonly EngineWay[] | undefined
   }
 }
 
-async function tryWay({ terminal }: CommandContext, { go }: Way): Promise<boolean> {
+async function tryWay({ terminal }: CommandContext, { go }: Way): Promise<Choice> {
   try {
     return await go();
   } catch (error) {
     if (error instanceof ForceQuitError) throw error;
     await terminal.stderr.writeText(terminal.stderr.style.yellow(failureOf(error).message));
-    return false;
+    return undefined;
   }
 }
 
 const keys: Readonly<Record<EngineProduct, string>> = { ollama: 'o', 'llama.cpp': 'l', 'runner-engine': 's' };
 
 function keyed(context: CommandContext, daemon: Daemon, way: EngineWay): Way {
-  return { key: keys[way.start.product], label: way.label, go: () => goWay(context, daemon, way) };
+  const go = async () => ((await goWay(context, daemon, way)) ? 'started' : undefined);
+  return { key: keys[way.start.product], label: way.label, go };
 }
 
 /** What needs no daemon. */
 function ownWays({ terminal }: CommandContext, offered: readonly EngineWay[]): readonly Way[] {
-  const practice = 'the practice runner: built in, no language model, quotes these pages';
+  const practise: Way = {
+    key: 'p',
+    label: 'the practice runner: built in, no language model, quotes these pages',
+    go: async () => 'practice',
+  };
   const get: Way = {
     key: 'g',
     label: 'get Ollama: how',
     async go() {
       await terminal.stderr.writeText(getOllama);
-      return false;
+      return undefined;
     },
   };
   const hasOllama = offered.some(({ start }) => start.product === 'ollama');
-  return [...(hasOllama ? [] : [get]), { key: practiceKey, label: practice, go: async () => false }];
+  return [...(hasOllama ? [] : [get]), practise];
 }
 
 const getOllama =
@@ -107,7 +112,7 @@ const fetchRequests: Readonly<Record<EngineFetch['what'], RequestMessage<WorkDon
   sample: engineSampleRequest,
 };
 
-/** Fetches what is missing, after a yes, and starts it. */
+/** Fetches what is missing, after a yes, and starts it. Returns whether a runner answers now. */
 async function goWay(context: CommandContext, daemon: Daemon, way: EngineWay): Promise<boolean> {
   const { stderr } = context.terminal;
   if (!(await agrees(context, way))) return false;
