@@ -689,6 +689,18 @@ t.test('what a template can do is found out, and it gets a conversation in that 
     t.strictSame(prompts.abilities, abilities, name);
     t.equal(prompt({ messages: given }).text, want.join('\n'), name);
   }
+  const led = [
+    { role: 'user', content: 'hi' },
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'one' },
+    { role: 'user', content: 'two' },
+    { role: 'system', content: 'to nobody' },
+  ];
+  t.equal(
+    promptsOf(noSystem).prompt({ messages: led }).text,
+    'user: hi\nuser: Be brief.\n\none\nuser: two',
+    'only what the user says next has it',
+  );
   const { prompts, prompt } = promptsOf(all);
   const everything = { ...none, tools: true, calls: true, objectArguments: true };
   t.strictSame(prompts.abilities, everything);
