@@ -76,6 +76,8 @@ export async function startProcess(
   const leave = () => holder.close();
   signal.addEventListener('abort', leave, { once: true });
   try {
+    // It may have been aborted while the supervisor was started.
+    signal.throwIfAborted();
     const ready = await holder.whenReady((percent) => {
       if (percent !== undefined) report({ message, completed: Math.round((percent / 100) * total), total });
     });

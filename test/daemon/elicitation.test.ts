@@ -309,6 +309,140 @@ t.test('a value is read, or said to be wrong', (t) => {
   t.end();
 });
 
+t.test('a form has all that the server says of its fields', (t) => {
+  const properties = {
+    text: { type: 'string', title: ' The\ttext ', description: 'd'.repeat(501), minLength: 2, maxLength: 3 },
+    mail: { type: 'string', format: 'email', default: 'a@b.c', title: ' ' },
+    number: { type: 'number', minimum: 1, maximum: 2.5, default: 2 },
+    integer: { type: 'integer', minimum: -1 },
+    boolean: { type: 'boolean', default: false },
+    choice: { type: 'string', enum: ['a', 'b'], enumNames: ['The A'], default: 'b' },
+    named: { type: 'string', oneOf: [{ const: 'a', title: '' }] },
+    choices: { type: 'array', items: { enum: ['a'] }, minItems: 1, maxItems: 2, default: ['a'] },
+    others: { type: 'array', items: { anyOf: [{ const: 'a', title: 'A' }] } },
+  };
+  const [a, b] = ['a', 'b'].map((value) => ({ value, title: value }));
+  t.strictSame(fieldsOf({ type: 'object', properties, required: ['mail', 'other'] }), [
+    ...[
+      {
+        name: 'text',
+        title: 'The text',
+        description: 'd'.repeat(500),
+        required: false,
+        type: 'text',
+        least: 2,
+        most: 3,
+      },
+    ],
+    { name: 'mail', required: true, default: 'a@b.c', type: 'text', format: 'email' },
+    { name: 'number', required: false, default: 2, type: 'number', least: 1, most: 2.5 },
+    { name: 'integer', required: false, type: 'integer', least: -1 },
+    { name: 'boolean', required: false, default: false, type: 'boolean' },
+    {
+      name: 'choice',
+      required: false,
+      default: 'b',
+      type: 'choice',
+      options: [{ value: 'a', title: 'The A' }, b],
+    },
+    { name: 'named', required: false, type: 'choice', options: [a] },
+    { name: 'choices', required: false, default: ['a'], type: 'choices', options: [a], least: 1, most: 2 },
+    { name: 'others', required: false, type: 'choices', options: [{ value: 'a', title: 'A' }] },
+  ]);
+  const property = { type: 'string' };
+  const countOf = (given: object) => fieldsOf({ type: 'object', properties: given })?.length;
+  const many = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`a${at}`, property]));
+  const words = (count: number, length = 1) => ({
+    a: { type: 'string', enum: Array.from({ length: count }, () => 'x'.repeat(length)) },
+  });
+  t.strictSame([countOf(many(20)), countOf(words(100)), countOf(words(1, 1_000))], [20, 1, 1]);
+  t.equal(countOf({ ['x'.repeat(64)]: property }), 1);
+  for (const given of [many(21), { '': property }]) t.equal(countOf(given), undefined);
+  const { a: choice } = words(100);
+  const typesOf = (given: object) => fieldsOf({ type: 'object', properties: given })?.map(({ type }) => type);
+  t.strictSame(typesOf({ choice }), ['choice']);
+  // What is too much for a choice is a text that is typed.
+  for (const given of [words(101), words(1, 1_001), words(1, 0)]) t.strictSame(typesOf(given), ['text']);
+  t.end();
+});
+
+t.test('what the user is asked, and what is refused at once', async (t) => {
+  const { signal } = new AbortController();
+  const answered = async (params: object) => {
+    const asked: unknown[] = [];
+    const refused: string[] = [];
+    const result = await answerElicitation(params, {
+      ...{ server: 'team', signal, refuse: (clause) => void refused.push(clause) },
+      ask: async (question) => {
+        asked.push(question);
+        return { action: 'accept', content: {} };
+      },
+    });
+    return { result, asked, refused };
+  };
+  const page = (url: string, message = 'Pay') => answered({ mode: 'url', message, url });
+  const long = `https://pay.example/${'x'.repeat(3_980)}`;
+  for (const [url, host] of [
+    ['https://pay.example:8443/now?a=1', 'pay.example:8443'],
+    ['http://127.0.0.1:1/', '127.0.0.1:1'],
+    ['http://localhost/', 'localhost'],
+    [long, 'pay.example'],
+  ] as const)
+    t.strictSame(await page(url), {
+      ...{ result: { action: 'accept' }, refused: [] },
+      asked: [{ server: 'team', message: 'Pay', fields: [], url, host }],
+    });
+  for (const url of [
+    `${long}x`,
+    'http://pay.example/',
+    'https://me@pay.example/',
+    'https://:x@pay.example/',
+    'pay',
+    'file:///',
+  ])
+    t.strictSame(
+      await page(url),
+      {
+        result: { action: 'decline' },
+        asked: [],
+        refused: ['asked the user to open an address that is not https'],
+      },
+      url.slice(0, 40),
+    );
+  const form = (properties: object, message = 'Hello') =>
+    answered({ message, requestedSchema: { type: 'object', properties } });
+  t.strictSame(await form({ a: { type: 'string', minLength: 1 } }, ` ${'x'.repeat(2_000)}`), {
+    ...{ result: { action: 'accept', content: {} }, refused: [] },
+    asked: [
+      { server: 'team', message: 'x'.repeat(1_999), fields: [{ name: 'a', required: false, type: 'text' }] },
+    ],
+  });
+  t.strictSame(await form({ a: { type: 'object' } }), {
+    ...{ result: { action: 'decline' }, asked: [] },
+    refused: ['asked the user for something that is no flat form of at most 20 fields'],
+  });
+  t.strictSame(await answered({ mode: 'other', message: 'x' }), {
+    ...{ result: { action: 'decline' }, asked: [] },
+    refused: ['asked the user something that does not follow MCP'],
+  });
+  const [text, yes] = [{ type: 'string' }, { type: 'boolean' }];
+  for (const [properties, message, isWarned] of [
+    [{ a: text }, 'Hello', false],
+    [{ a: text }, 'Enter your API key', true],
+    [{ a: yes }, 'Enter your API key', false],
+    [{ a: yes, password: text }, 'Hello', true],
+    [{ a: { ...text, title: 'Your PIN' } }, 'Hello', true],
+    [{ a: { type: 'integer', description: 'the card number' } }, 'Hello', true],
+    [{ a: { type: 'number', title: 'token' } }, 'Hello', true],
+    [{ password: yes, a: text }, 'Hello', false],
+  ] as const) {
+    const { asked } = await form(properties, message);
+    const { warning } = asked[0] as ElicitParams;
+    t.equal(warning !== undefined, isWarned, JSON.stringify(properties));
+  }
+});
+
 t.test('whatever a server asks, it is bounded and nobody is harmed', async (t) => {
   const property = { type: 'string' };
   const many = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`a${index}`, property]));

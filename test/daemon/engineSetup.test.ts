@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import {
   chmod,
@@ -13,41 +12,27 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
-import { availableParallelism, totalmem } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { totalmem } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { createProcessGroups } from '../../daemon/base/processGroups.ts';
 import { reasonOf, runChild } from '../../daemon/engine/childProgram.ts';
 import { createEngine } from '../../daemon/engine/engine.ts';
-import {
-  type RunningEngine,
-  readLast,
-  readRunning,
-  writeLast,
-  writeRunning,
-} from '../../daemon/engine/engineFile.ts';
+import { readRunning, writeRunning } from '../../daemon/engine/engineFile.ts';
 import { reportGrowth } from '../../daemon/engine/growth.ts';
-import { hold } from '../../daemon/engine/holder.ts';
 import { describeLibrary, installedVersion, installLibrary } from '../../daemon/engine/library.ts';
 import { lockFor } from '../../daemon/engine/lockFile.ts';
 import { findModels } from '../../daemon/engine/models.ts';
 import { nativePackage } from '../../daemon/engine/platform.ts';
 import { startOf } from '../../daemon/engine/processStart.ts';
 import { findPrograms } from '../../daemon/engine/programs.ts';
+import { findRuntime } from '../../daemon/engine/runtime.ts';
 import { describeSample, samplePath } from '../../daemon/engine/sample.ts';
 import { createStartedRunner } from '../../daemon/engine/startedRunner.ts';
-import { type StartContext, startProcess } from '../../daemon/engine/starting.ts';
-import { takeHolders } from '../../daemon/engine/supervisor/holders.ts';
-import { commandOf, type Launch } from '../../daemon/engine/supervisor/launch.ts';
-import { CannotStartError, startRun } from '../../daemon/engine/supervisor/run.ts';
-import { type SupervisorState, supervise } from '../../daemon/engine/supervisor/supervise.ts';
 import { waysTo } from '../../daemon/engine/ways.ts';
 import { unpackEntry } from '../../daemon/engine/wheelEntry.ts';
 import type { WorkState } from '../../daemon/rpc/workDoneProgress.ts';
-import type { EngineStartParams } from '../../protocol/messages/engine.ts';
 import { sampleModel } from '../support/engineProcess.ts';
 import { needs, places } from '../support/parts.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
@@ -98,6 +83,88 @@ t.test('the lock file has integrity hashes for everything, on every platform', a
     t.equal(basename(places.engine), `engine-${version}`, 'the tests have the same library');
     t.match(licenses, /^MIT \(\d+\), ISC \(\d+\), /);
   }
+});
+
+t.test('what is installed is the library, the part for this system, and what both need', async (t) => {
+  const packages = {
+    '': { name: 'ours', dependencies: { 'node-llama-cpp': '1.2.3' } },
+    'node_modules/a': { version: '1.0.0', license: 'ISC' },
+    'node_modules/b': { version: '1.0.0' },
+    'node_modules/node-llama-cpp': { version: '1.2.3', license: 'MIT' },
+    'node_modules/@n/this': { version: '1.2.3', license: 'MIT', optional: true, integrity: 'x' },
+    'node_modules/@n/other': { version: '1.2.3', license: 'MIT', optional: true },
+    'node_modules/c': { version: '2.0.0', license: 'MIT', dependencies: { a: '1' } },
+  };
+  const folder = await temporaryFolder(t, {
+    'package.json': JSON.stringify({ name: 'ours', dependencies: { 'node-llama-cpp': '1.2.3' } }),
+    'package-lock.json': JSON.stringify({ lockfileVersion: 3, packages }),
+  });
+  const { manifest, lock, ...locked } = await lockFor(folder, '@n/this');
+  const dependencies = { 'node-llama-cpp': '1.2.3', '@n/this': '1.2.3' };
+  const { optional: _, ...wanted } = packages['node_modules/@n/this'];
+  t.strictSame(JSON.parse(manifest), { name: 'ours', dependencies });
+  t.strictSame(JSON.parse(lock), {
+    lockfileVersion: 3,
+    packages: { ...packages, '': { name: 'ours', dependencies }, 'node_modules/@n/this': wanted },
+  });
+  t.strictSame(locked, { packages: 5, licenses: 'MIT (3), ISC (1), unknown (1)', version: '1.2.3' });
+});
+
+t.test('the engine is run by what can load its library', async (t) => {
+  const folder = await temporaryFolder(t);
+  const groups = createProcessGroups({ platform, env: process.env });
+  t.teardown(groups.close);
+  const script = async (path: string, does: string) => {
+    await writeFiles(folder, { [path]: `#!/bin/sh\nPATH=/usr/bin:/bin\n${does}\n` });
+    await chmod(join(folder, path), 0o755);
+    return join(folder, path);
+  };
+  const fails = 'echo "Error: no native part" >&2; exit 1';
+  const editor = await script('editor', fails);
+  const node = (version: string, does = '[ "$LD_BIND_NOW" = 1 ] && grep -q node-llama-cpp "$1"') =>
+    script(`${version}/node`, `[ "$1" = --version ] && { echo "${version}"; exit; }\n${does}`);
+  const find = async (own: string, ...versions: readonly string[]) => {
+    const home = await temporaryFolder(t);
+    let tries = 0;
+    const search = async (signal = new AbortController().signal) =>
+      findRuntime(home, {
+        ...{ own, platform, groups, signal, onWillTry: () => void (tries += 1) },
+        env: { PATH: versions.map((version) => join(folder, version)).join(':') },
+      });
+    return { home, search, tries: () => tries, kept: () => readFile(join(home, 'runtimes.json'), 'utf8') };
+  };
+  for (const version of ['v20.18.9', 'v20.19.0', 'v21.0.0', 'v19.99.0', 'v18.0.0', 'nonsense'])
+    await node(version);
+  await node('v22.0.0', fails);
+  const none = `The engine is there, but it cannot be loaded: no native part. Put Node 20.19 or newer on the PATH, or install Ollama from https://ollama.com/download.`;
+  for (const [versions, want] of [
+    [['v20.18.9', 'v20.19.0'], 'v20.19.0'],
+    [['v19.99.0', 'nonsense', 'v21.0.0', 'v20.19.0'], 'v21.0.0'],
+    [['v22.0.0', 'v20.19.0'], 'v20.19.0'],
+    [['v20.18.9', 'v18.0.0', 'v22.0.0', 'missing'], undefined],
+    [[], undefined],
+  ] as const) {
+    const { home, search, tries, kept } = await find(editor, ...versions);
+    if (want === undefined) {
+      await t.rejects(search(), { data: { kind: 'not-supported' }, message: none }, versions.join());
+      t.strictSame(await readdir(home), []);
+      continue;
+    }
+    const path = join(folder, want, 'node');
+    t.equal(await search(), path, versions.join());
+    t.strictSame(await readdir(home), ['runtimes.json'], 'what it is tried with is gone');
+    t.strictSame(JSON.parse(await kept()), { [`${editor} ${process.version}`]: path });
+    t.equal(await search(), path);
+    t.equal(tries(), 1, 'it is known from then on');
+    await writeFile(
+      join(home, 'runtimes.json'),
+      JSON.stringify({ [`${editor} ${process.version}`]: '/gone', x: 'y' }),
+    );
+    t.equal(await search(), path);
+    t.strictSame([tries(), JSON.parse(await kept()).x], [2, 'y'], 'what is gone is looked for again');
+  }
+  const { search } = await find(editor, 'v20.19.0');
+  await t.rejects(search(AbortSignal.abort(new Error('It is late.'))), { message: 'It is late.' });
 });
 
 t.test('the library is fetched by npm without running any script, from a lock file', async (t) => {
@@ -404,288 +471,6 @@ t.test('how far a download is, is what was written into its folder', async (t) =
     t.match(all[index], [{ message: 'Fetching' }, want, want], 'again and again');
 });
 
-t.test('what is started, if not everything is said', async (t) => {
-  const model = { path: '/m', size: 4e9, fits: false, source: 'path' } as const;
-  const models = ['Small', 'org/Repo/q4', 'llama3.2:latest', 'qwen3:4b'].map((name) => ({ ...model, name }));
-  const library = { 'node_modules/node-llama-cpp/package.json': '{"version":"1.2.3"}' };
-  const llama = { product: 'llama.cpp', path: '/bin/llama-server', version: '1' } as const;
-  const cases: readonly {
-    readonly given: EngineStartParams;
-    readonly last?: Parameters<typeof writeLast>[1];
-    readonly has?: Readonly<Record<string, string>>;
-    readonly want: RegExp;
-  }[] = [
-    ...(
-      [
-        ['small', 'Small'],
-        ['SMALL', 'Small'],
-        ['Q4', 'org/Repo/q4'],
-        ['ORG/repo/q4', 'org/Repo/q4'],
-        ['Llama3.2', 'llama3.2:latest'],
-        ['llama3.2:latest', 'llama3.2:latest'],
-        ['qwen3:4b', 'qwen3:4b'],
-      ] as const
-    ).map(([name, found]) => ({
-      given: { product: 'llama.cpp', model: name } as const,
-      want: new RegExp(`^${found} has 4\\.0 GB, which does not fit into the memory`),
-    })),
-    ...['qwen3', '4b', 'mall', 'Repo', 'org/Repo'].map((name) => ({
-      given: { product: 'llama.cpp', model: name } as const,
-      want: new RegExp(`no model file with the name "${name}"`),
-    })),
-    { given: {}, want: /^Runner's own engine is not installed/ },
-    { given: {}, has: library, want: /^Say which model to start/ },
-    {
-      given: {},
-      has: library,
-      last: { product: 'ollama' },
-      want: /^Ollama is not installed on this machine/,
-    },
-    { given: {}, last: { product: 'llama.cpp', model: '/x' }, want: /^llama-server is not installed/ },
-    {
-      given: {},
-      has: library,
-      last: { product: 'runner-engine', model: '/x' },
-      want: /^asked for the runtime/,
-    },
-    {
-      given: {},
-      last: { product: 'runner-engine', model: '/x' },
-      want: /^Runner's own engine is not installed/,
-    },
-  ];
-  for (const { given, last, has = {}, want } of cases) {
-    const state = await temporaryFolder(t);
-    const home = await temporaryFolder(t, has);
-    if (last) await writeLast(state, last);
-    const context: StartContext = {
-      ...{ state, home, programs: { engine: '', supervisor: '' }, keepAlive: () => undefined },
-      ...{ report: () => undefined, signal: new AbortController().signal, stop: async () => undefined },
-      found: { programs: async () => [], models: async () => ({ models }), running: undefined },
-      runtime: async () => {
-        throw new Error('asked for the runtime');
-      },
-    };
-    await t.rejects(startProcess(given, context), { message: want }, JSON.stringify(given));
-  }
-  const state = await temporaryFolder(t);
-  await writeLast(state, { product: 'runner-engine', model: '/x', failure: 'It broke.' });
-  const found = { programs: async () => [llama], models: async () => ({ models }), running: undefined };
-  const context = { ...{ state, home: state, found, programs: { engine: '', supervisor: '' } } };
-  await t.rejects(
-    startProcess({ model: 'small' }, { ...context, signal: new AbortController().signal } as never),
-    { message: /^Small has 4\.0 GB/ },
-    'without the own engine, llama-server loads a file',
-  );
-});
-
-/** Takes what it is to launch, and says that it runs, or what the name of the model wants. */
-const supervisorStandIn = `
-const { writeFileSync } = require('node:fs');
-require('node:readline').createInterface({ input: process.stdin }).once('line', (line) => {
-  const { folder, socket, asked } = JSON.parse(line);
-  if (asked.alias === 'gone') process.exit(1);
-  writeFileSync(folder + '/launch.json', line);
-  const ready = { state: 'ready', pid: process.pid, url: 'http://127.0.0.1:1' };
-  const states = {
-    damaged: [{ state: 'failed', message: 'It is damaged.' }],
-    endless: [{ state: 'starting' }],
-  }[asked.alias] ?? [{ state: 'starting' }, { state: 'starting', percent: 0 }, { state: 'starting', percent: 50 }, ready];
-  const server = require('node:net').createServer((holder) => {
-    for (const state of states) holder.write(JSON.stringify(state) + '\\n');
-    holder.resume().on('error', () => undefined).on('close', () => process.exit());
-  });
-  server.listen(socket, () => process.stdout.write('listening\\n'));
-});
-`;
-
-t.test('what is started is what was asked for, and the last one otherwise', async (t) => {
-  const home = await temporaryFolder(t, {
-    'node_modules/node-llama-cpp/package.json': '{"version":"1.2.3"}',
-    'supervisor.cjs': supervisorStandIn,
-  });
-  const files = {
-    'small.gguf': 'GGUF!',
-    'damaged.gguf': 'GGUF',
-    'endless.gguf': 'GGUF',
-    'gone.gguf': 'GGUF',
-  };
-  await writeFiles(home, files);
-  const models = Object.keys(files).map((file) => ({
-    ...{
-      name: basename(file, '.gguf'),
-      path: join(home, file),
-      size: 5,
-      fits: true,
-      source: 'path' as const,
-    },
-  }));
-  const small = { product: 'runner-engine', model: join(home, 'small.gguf'), alias: 'small' } as const;
-  const llama = { product: 'llama.cpp', path: '/bin/llama-server', version: '1' } as const;
-  const ollama = { product: 'ollama', path: '/bin/ollama', version: '1' } as const;
-  const open = await temporaryFolder(t);
-  /** Starts it in a state folder of its own, or in this one. */
-  const start = async (
-    params: EngineStartParams,
-    {
-      last,
-      running,
-      signal = new AbortController().signal,
-      state = '',
-    }: {
-      readonly last?: Parameters<typeof writeLast>[1];
-      readonly running?: RunningEngine;
-      readonly signal?: AbortSignal;
-      readonly state?: string;
-    } = {},
-  ) => {
-    const folder = state || (await temporaryFolder(t));
-    if (last) await writeLast(folder, last);
-    const said: WorkState[] = [];
-    let stops = 0;
-    const asked: (string | undefined)[] = [];
-    const started = await startProcess(params, {
-      ...{
-        state: folder,
-        home,
-        programs: { engine: '/engine.cjs', supervisor: join(home, 'supervisor.cjs') },
-      },
-      ...{ keepAlive: () => 5, runtime: async () => '/bin/node', signal },
-      report: (report) => void said.push(report),
-      stop: async () => void (stops += 1),
-      found: {
-        programs: async () => [ollama, llama],
-        models: async (path) => {
-          asked.push(path);
-          return { models };
-        },
-        running,
-      },
-    });
-    t.teardown(() => started?.holder.close());
-    const launch: Launch | undefined = JSON.parse(
-      await readFile(join(folder, 'launch.json'), 'utf8').catch(() => 'null'),
-    );
-    if (launch) t.strictSame(await readLast(folder), { ...launch.asked, socket: launch.socket });
-    return { folder, started, launch, said, stops, asked };
-  };
-  const message = "Starting Runner's own engine with small";
-
-  await t.test('with all that it needs', async (t) => {
-    const { folder, started, launch, said, asked } = await start({ model: 'SMALL', context: 9, threads: 2 });
-    const { socket = '' } = launch ?? {};
-    t.strictSame(launch, {
-      ...{ asked: { ...small, context: 9, threads: 2 }, folder, socket },
-      ...{ program: '/engine.cjs', library: home, runtime: '/bin/node', keepAliveSeconds: 5 },
-    });
-    t.match(socket, new RegExp(`^${folder}/engine-[0-9a-f]{8}\\.sock$`));
-    t.match(started?.running, {
-      pid: Number,
-      url: 'http://127.0.0.1:1',
-      product: 'runner-engine',
-      model: 'small',
-    });
-    t.equal(started?.running.socket, socket);
-    t.strictSame(said, [
-      { message },
-      { message, completed: 0, total: 5 },
-      { message, completed: 3, total: 5 },
-    ]);
-    t.strictSame(asked, [undefined], 'by its name');
-    t.strictSame((await start({ model: join(home, 'small.gguf') })).asked, [join(home, 'small.gguf')]);
-  });
-
-  for (const [name, params, last, want] of [
-    ['the last one', {}, { ...small, context: 9, threads: 2 }, { ...small, context: 9, threads: 2 }],
-    [
-      'with another window',
-      { context: 7 },
-      { ...small, context: 9, threads: 2 },
-      { ...small, context: 7, threads: 2 },
-    ],
-    ['another model', { model: 'small' }, { ...small, context: 9, threads: 2 }, small],
-    [
-      'a last one without a name',
-      {},
-      { product: 'runner-engine', model: small.model },
-      { ...small, alias: 'small.gguf' },
-    ],
-    [
-      'another product',
-      { product: 'llama.cpp' },
-      { ...small, context: 9 },
-      { ...small, product: 'llama.cpp', context: 9 },
-    ],
-    ['Ollama', { product: 'ollama', model: 'small' }, undefined, { product: 'ollama' }],
-    ['the last product', {}, { ...small, product: 'llama.cpp' }, { ...small, product: 'llama.cpp' }],
-    ['the last product is no reason for a model', { model: 'small' }, { product: 'ollama' }, small],
-  ] as const)
-    await t.test(name, async (t) => {
-      const { launch } = await start(params, last ? { last } : {});
-      t.strictSame(launch?.asked, want);
-      const programs = { 'runner-engine': '/engine.cjs', 'llama.cpp': llama.path, ollama: ollama.path };
-      t.equal(launch?.program, programs[want.product]);
-      if (want.product !== 'runner-engine')
-        t.strictSame(Object.keys(launch ?? {}).sort(), ['asked', 'folder', 'program', 'socket']);
-    });
-
-  await t.test('what runs already is left, and anything else is stopped', async (t) => {
-    const running = { pid, url: 'http://127.0.0.1:1', product: 'runner-engine' } as const;
-    const last = { ...small, context: 9 };
-    for (const [params, isLeft] of [
-      [{}, true],
-      [{ product: 'runner-engine' }, true],
-      [{ product: 'llama.cpp' }, false],
-      [{ model: 'small', context: 9 }, true],
-      [{ context: 9 }, true],
-      [{ model: 'small' }, false],
-      [{ context: 8 }, false],
-      [{ threads: 3 }, false],
-    ] as const) {
-      const { started, stops } = await start(params, { last, running });
-      t.strictSame([started === undefined, stops], isLeft ? [true, 0] : [false, 1], JSON.stringify(params));
-    }
-    t.equal((await start({ threads: 3 }, { running: { ...running, product: 'llama.cpp' }, last })).stops, 1);
-  });
-
-  await t.test('what cannot be started says why', async (t) => {
-    const failed = (why: string) => ({
-      data: { kind: 'runner-failed' },
-      message: `Runner's own engine could not be started. ${why}`,
-    });
-    await t.rejects(start({ model: 'damaged' }), failed('It is damaged.'));
-    await t.rejects(start({ model: 'gone' }), { message: 'Its supervisor ended at once.' });
-    const leaving = new AbortController();
-    const endless = start({ model: 'endless' }, { signal: leaving.signal, state: open });
-    await poll(
-      async () => readdir(open),
-      (names) => names.includes('launch.json'),
-    );
-    leaving.abort(new Error('The user left.'));
-    await t.rejects(endless, { message: 'The user left.' });
-  });
-
-  await t.test('its socket is a new one, whose path is not too long', async (t) => {
-    const state = await temporaryFolder(t, {
-      'engine-0123abcd.sock': '',
-      'engine-0123abcd.sock.txt': '',
-      'engine.json': '',
-    });
-    await start({ model: 'small' }, { state });
-    const names = (await readdir(state)).filter((name) => !/^engine-(?!0123abcd)\w{8}\.sock$/.test(name));
-    t.strictSame(names.sort(), ['engine-0123abcd.sock.txt', 'engine.json', 'engineLast.json', 'launch.json']);
-    const base = await temporaryFolder(t);
-    for (const [length, isInside] of [
-      [100, true],
-      [101, false],
-    ] as const) {
-      const long = join(base, 'x'.repeat(length - `${base}//engine-01234567.sock`.length));
-      const { launch } = await start({ model: 'small' }, { state: long });
-      t.equal(launch?.socket.startsWith(long), isInside, String(launch?.socket.length));
-    }
-  });
-});
-
 t.test('a library whose manifest is damaged counts as not installed', async (t) => {
   for (const [manifest, want] of [
     ['{ "version": "3.21.1" }', '3.21.1'],
@@ -771,12 +556,13 @@ t.test('only a file of this user about a living process on this machine says wha
     ['no process', { ...good, pid: 0 }],
     ['a process that is gone', { ...good, pid: 2 ** 22 + 1 }],
     ['no JSON', 'x'],
-    ['too much', `${JSON.stringify(good)}${' '.repeat(20_000)}`],
+    ['too much', JSON.stringify(good).padEnd(16 * 1024 + 1)],
   ] as const) {
     await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
     t.equal(await read(), undefined, what);
   }
-  await writeFile(path, JSON.stringify(good));
+  await writeFile(path, JSON.stringify(good).padEnd(16 * 1024));
+  t.strictSame(await read(), good, 'as much as is read');
   await chmod(path, 0o640);
   t.equal(await read(), undefined, 'others could have read its key');
   await chmod(path, 0o600);
@@ -788,7 +574,10 @@ t.test('only a file of this user about a living process on this machine says wha
   t.equal(unknown, undefined);
   for (const system of ['linux', 'darwin'] as const)
     t.equal(await startOf(2 ** 22 + 1, system), undefined, `${system}: there is no such process`);
-  const before = new Date(started - 10_000);
+  const soon = new Date(started - 2_500);
+  await utimes(path, soon, soon);
+  t.strictSame(await read(), good, 'clocks are not exact');
+  const before = new Date(started - 3_500);
   await utimes(path, before, before);
   t.equal(await read(), undefined, 'a process that is younger than the file is another one');
 });
@@ -866,16 +655,13 @@ t.test('what is a model, what it is called, and whether it fits', async (t) => {
     'mmprojector.gguf': weights,
     'cut.gguf': 'GGU',
     'exact.gguf': 'GGUF',
+    ...Object.fromEntries([7, 3, 5, 1, 6, 2, 4].map((at) => [`in${at}/m${at}.gguf`, weights])),
   });
   const places = { env: { HOME: '/nonexistent' }, platform: 'linux', samples: '/nonexistent' } as const;
   const found = async (path: string) => (await findModels(places, path)).models;
   t.strictSame(
     (await found(folder)).map(({ name, size }) => [name, size]),
-    [
-      ['LOUD', 14],
-      ['exact', 4],
-      ['three', 30],
-    ],
+    [['LOUD', 14], ['exact', 4], ['three', 30], ...[1, 2, 3, 4, 5, 6, 7].map((at) => [`m${at}`, 14])],
   );
   t.strictSame(await found(join(folder, 'none.gguf')), []);
   t.strictSame(await found(join(folder, 'cut.gguf')), []);
@@ -972,7 +758,11 @@ t.test('where programs keep models, on each system', async (t) => {
     ['win32', 'GPT4All', 'local/nomic.ai/GPT4All', { LOCALAPPDATA: 'local' }],
   ];
   for (const [platform, source, folder, named = {}] of cases) {
-    const home = await temporaryFolder(t, { [`${folder}/one.gguf`]: 'GGUF and so on' });
+    const inside = /snapshots|models/.test(folder);
+    const home = await temporaryFolder(t, {
+      [`${folder}/one.gguf`]: 'GGUF and so on',
+      ...(inside ? {} : { [`${dirname(folder)}/beside.gguf`]: 'GGUF and so on' }),
+    });
     const env = {
       HOME: home,
       ...Object.fromEntries(Object.entries(named).map(([key, at]) => [key, join(home, at)])),
@@ -985,7 +775,7 @@ t.test('where programs keep models, on each system', async (t) => {
       path: await realpath(join(home, folder, 'one.gguf')),
     };
     t.match(models, [want], `${platform}: ${folder}`);
-    t.equal(isCut, undefined);
+    t.strictSame([models.length, isCut], [1, undefined], 'and nothing beside that folder');
   }
 });
 
@@ -1033,364 +823,10 @@ t.test('a program counts only if it says itself what it is', async (t) => {
     { product: 'llama.cpp', path: path('good/llama-server'), version: '4567' },
   ]);
   t.strictSame(await find(path('liar')), [], 'a name proves nothing');
+  const far = (length: number) => find(...Array.from({ length }, (_, at) => path(`${at}`)), path('good'));
+  t.equal((await far(199)).length, 2);
+  t.equal((await far(200)).length, 0, 'only so many folders are looked at');
   t.strictSame(await find('.', 'bin'), [], 'what PATH names relatively is not looked at');
-});
-
-t.test('each program is started on loopback, with a key that no argument has', async (t) => {
-  const folder = await temporaryFolder(t);
-  const launch = { folder, socket: join(folder, 's'), program: '/bin/it', library: '/lib' };
-  const model = { model: '/m.gguf', alias: 'm', context: 2048, threads: 2 };
-  const engine = await commandOf({ ...launch, asked: { product: 'runner-engine', ...model } }, {});
-  t.strictSame([engine.file, engine.args, engine.probe], [process.execPath, ['/bin/it'], undefined]);
-  t.strictSame(JSON.parse(engine.input), { library: '/lib', ...model, key: engine.key });
-  const llama = await commandOf({ ...launch, asked: { product: 'llama.cpp', ...model } }, {});
-  const keyFile = llama.args[llama.args.indexOf('--api-key-file') + 1] ?? '';
-  const { port, hostname } = new URL(llama.probe?.url ?? '');
-  t.equal(hostname, '127.0.0.1');
-  const where = ['--host', hostname, '--port', port, '--api-key-file', keyFile, '--offline', '--alias', 'm'];
-  t.strictSame(llama.args, ['-m', '/m.gguf', '-c', '2048', '-t', '2', ...where]);
-  t.equal(await readFile(keyFile, 'utf8'), `${llama.key}\n`);
-  t.equal((await stat(keyFile)).mode & 0o777, 0o600);
-  await llama.cleanUp?.();
-  await t.rejects(stat(keyFile), { code: 'ENOENT' });
-  t.not(llama.key, engine.key);
-  const ollama = await commandOf(
-    { ...launch, asked: { product: 'ollama' } },
-    { OLLAMA_HOST: '0.0.0.0', A: 'b' },
-  );
-  t.strictSame([ollama.file, ollama.args, ollama.key], ['/bin/it', ['serve'], undefined]);
-  t.match(ollama.env, { OLLAMA_HOST: /^127\.0\.0\.1:\d+$/, A: 'b' });
-  t.strictSame(ollama.probe, { url: `http://${ollama.env['OLLAMA_HOST']}`, path: '/' });
-  t.strictSame([llama.probe?.path, llama.input, ollama.input], ['/health', '', '']);
-
-  const defaults = { system: 'Be brief.' };
-  const own = { ...launch, runtime: '/bin/node', defaults, keepAliveSeconds: 5 };
-  const other = await commandOf({ ...own, asked: { product: 'runner-engine' } }, { A: 'b' });
-  t.strictSame([other.file, other.env], ['/bin/node', { A: 'b' }]);
-  t.strictSame(JSON.parse(other.input), {
-    ...{ library: '/lib', defaults, keepAliveSeconds: 5, key: other.key },
-  });
-  const open = await commandOf({ ...launch, asked: { product: 'llama.cpp', model: '/m.gguf' } }, { A: 'b' });
-  const threads = String(Math.max(1, availableParallelism() - 1));
-  t.strictSame(open.args.slice(0, 6), ['-m', '/m.gguf', '-c', '8192', '-t', threads]);
-  t.strictSame([open.args.includes('--alias'), open.env], [false, { A: 'b' }]);
-  const taken = createServer();
-  const isTaken = new Promise<void>((resolve) => taken.on('error', () => resolve()));
-  await Promise.race([isTaken, new Promise<void>((resolve) => taken.listen(11434, '127.0.0.1', resolve))]);
-  t.teardown(() => taken.close());
-  const beside = await commandOf({ ...launch, asked: { product: 'ollama' } }, {});
-  t.match(
-    beside.env['OLLAMA_HOST'],
-    /^127\.0\.0\.1:(?!11434$)[1-9]\d+$/,
-    'another port, if its own is taken',
-  );
-});
-
-t.test('a process is ready once it answers, or has ended with its last words', async (t) => {
-  const groups = createProcessGroups({ platform: process.platform, env: process.env });
-  t.teardown(groups.close);
-  const run = (script: string, probe?: { readonly url: string; readonly path: string }) => {
-    const loading: number[] = [];
-    const command = { file: '/bin/sh', args: ['-c', script], env: {}, input: 'given\n' };
-    const started = startRun(probe ? { ...command, probe } : command, groups, (at) => loading.push(at));
-    return { ...started, loading };
-  };
-  const ended = [
-    { script: 'exit 3', want: 'exit code 3' },
-    {
-      script: "printf 'first\\n  \\033[31mlast words\\033[0m  \\n \\n' >&2; exit 4",
-      want: 'exit code 4: last words',
-    },
-    { script: 'kill -KILL $$', want: 'SIGKILL' },
-    // Its child holds the pipes.
-    { script: "echo 'last words' >&2; sleep 600 & exit 5", want: 'exit code 5: last words' },
-  ];
-  for (const { script, want } of ended) {
-    const { ready, ended: how } = run(script);
-    await t.rejects(ready, { message: `It ended before it was ready, with ${want}` });
-    t.equal(await how, want);
-  }
-  const missing = startRun(
-    { file: '/no/such/program', args: [], env: {}, input: '' },
-    groups,
-    () => undefined,
-  );
-  await t.rejects(missing.ready, { message: /^It ended before it was ready, with spawn .* ENOENT$/ });
-  const events = [
-    'nonsense',
-    '{"event":"loading"}',
-    '{"event":"loading","percent":0}',
-    '{"event":"loading","percent":50}',
-    '{"event":"ready"}',
-    '{"event":"ready","port":1234,"context":4096}',
-  ];
-  const reported = run(
-    `read -r line; [ "$line" = given ] || exit 9; printf '%s\\n' ${events.map((one) => `'${one}'`).join(' ')}`,
-  );
-  t.strictSame(await reported.ready, { url: 'http://127.0.0.1:1234', context: 4_096 });
-  t.strictSame(reported.loading, [0, 50]);
-  const failed = run(`printf '%s\\n' '{"event":"failed","message":"It is damaged."}'; exit 1`);
-  await t.rejects(failed.ready, CannotStartError);
-  const asked: string[] = [];
-  const server = createServer(({ url = '' }, response) => {
-    asked.push(url);
-    response.writeHead(asked.length < 3 ? 503 : 200).end('x');
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const probed = run('read -r line; exec sleep 60', { url, path: '/health' });
-  t.strictSame(await probed.ready, { url });
-  t.strictSame(asked, ['/health', '/health', '/health'], 'until it answers with 200');
-});
-
-t.test('what was started runs as long as somebody wants it', async (t) => {
-  const folder = await temporaryFolder(t);
-  /** What takes holders, and how often it was released. */
-  const taking = async (name: string, first: Promise<void> = Promise.resolve()) => {
-    const path = join(folder, name);
-    const released = { times: 0 };
-    const holders = await takeHolders(path, first, () => {
-      released.times += 1;
-    });
-    t.teardown(() => holders.close());
-    return { path, released, holders };
-  };
-  await t.rejects(hold(join(folder, 'none')), { code: 'ENOENT' });
-
-  await t.test('each holder gets the newest state, and every later one', async (t) => {
-    const { path, holders } = await taking('states');
-    t.equal((await stat(path)).mode & 0o777, 0o600);
-    const one = await hold(path);
-    const percents: unknown[] = [];
-    const oneReady = one.whenReady((percent) => percents.push(percent));
-    await poll(
-      async () => percents,
-      (seen) => seen.length === 1,
-    );
-    holders.publish({ state: 'starting', percent: 40 });
-    const ready = { state: 'ready', pid: 7, url: 'http://127.0.0.1:1', context: 9 } as const;
-    holders.publish(ready);
-    t.strictSame(await oneReady, ready);
-    t.strictSame(percents, [undefined, 40]);
-    t.strictSame(await one.whenReady(), ready, 'whoever asks later');
-    const other = await hold(path);
-    t.strictSame(await other.whenReady(), ready);
-    holders.publish({ state: 'failed', message: 'It is damaged.' });
-    const late = await hold(path);
-    await t.rejects(late.whenReady(), { message: 'It is damaged.' });
-    holders.publish({ state: 'starting' });
-    const waiting = (await hold(path)).whenReady();
-    holders.close();
-    await t.rejects(waiting, { message: 'It was stopped.' });
-    await Promise.all([one.closed, other.closed, late.closed]);
-  });
-
-  await t.test('it is released when the last one leaves, or somebody stops it', async (t) => {
-    let begin: () => void = () => undefined;
-    const { path, released } = await taking('released', new Promise<void>((resolve) => (begin = resolve)));
-    const [one, other] = await Promise.all([hold(path), hold(path)]);
-    one.close();
-    other.close();
-    await Promise.all([one.closed, other.closed]);
-    const third = await hold(path);
-    t.equal(released.times, 0, 'whoever started it still does');
-    begin();
-    await third.keep();
-    const fourth = await hold(path);
-    third.close();
-    fourth.close();
-    await Promise.all([third.closed, fourth.closed]);
-    const stopping = await hold(path);
-    t.equal(released.times, 0, 'it is kept');
-    const stopped = stopping.stop();
-    await poll(
-      async () => released.times,
-      (times) => times === 1,
-    );
-    stopping.close();
-    await stopped;
-  });
-
-  await t.test('a setting keeps it, until it is taken back', async (t) => {
-    let begin: () => void = () => undefined;
-    const { path, released } = await taking('setting', new Promise<void>((resolve) => (begin = resolve)));
-    const raw = connect(path);
-    raw.on('error', () => undefined).resume();
-    await once(raw, 'connect');
-    raw.write('no JSON\n[]\n{"keep":1,"keepRunning":"no","stop":"yes"}\n');
-    const one = await hold(path);
-    begin();
-    await one.keepRunning(true);
-    one.close();
-    raw.end();
-    await Promise.all([one.closed, once(raw, 'close')]);
-    const other = await hold(path);
-    t.equal(released.times, 0);
-    await other.keepRunning(false);
-    other.close();
-    await other.closed;
-    await poll(
-      async () => released.times,
-      (times) => times === 1,
-    );
-  });
-});
-
-/** Ends after these texts were written to its standard output, by its number from 1. */
-const endsWith = (...runs: readonly (readonly [string, string])[]) =>
-  `read -r line; echo run >> "$FOLDER/runs"; printf '%s' "$line" > "$FOLDER/given"
-case $(grep -c run "$FOLDER/runs") in
-${runs.map(([said, then], index) => `${index + 1}) printf '%s\\n' ${said}; ${then};;`).join('\n')}
-*) exit 99;;
-esac
-`;
-
-/** Supervises a script in the place of the engine. */
-async function supervised(t: Test, script: string, now = () => 0, more: Partial<Launch> = {}) {
-  const folder = await temporaryFolder(t, { 'engine.sh': script });
-  await chmod(join(folder, 'engine.sh'), 0o755);
-  const groups = createProcessGroups({ platform, env: process.env });
-  t.teardown(groups.close);
-  const states: SupervisorState[] = [];
-  const released = new AbortController();
-  const launch: Launch = {
-    ...{
-      asked: { product: 'runner-engine', model: '/m.gguf', alias: 'm' },
-      folder,
-      socket: join(folder, 's'),
-    },
-    ...{ program: join(folder, 'engine.sh'), runtime: '/bin/sh', ...more },
-  };
-  const done = supervise(
-    {
-      ...{ launch, groups, now, env: { ...process.env, FOLDER: folder } },
-      publish: (state) => void states.push(state),
-    },
-    released.signal,
-  );
-  const isReady = () =>
-    poll(
-      async () => states,
-      (seen) => seen.some(({ state }) => state === 'ready'),
-    );
-  const file = async (name: string) => readFile(join(folder, name), 'utf8').catch(() => undefined);
-  return { folder, launch, states, done, isReady, file, release: () => released.abort() };
-}
-
-const [loadingLine, readyLine] = [
-  `'{"event":"loading","percent":10}'`,
-  `'{"event":"ready","port":1,"context":4096}'`,
-];
-const starting = { state: 'starting' } as const;
-const isUp = { ...{ state: 'ready', pid, url: 'http://127.0.0.1:1' }, context: 4_096 } as const;
-
-t.test('a supervisor makes known what runs, until it is released', async (t) => {
-  const { folder, launch, states, done, isReady, file, release } = await supervised(
-    t,
-    endsWith([`${loadingLine} ${readyLine}`, 'exec sleep 600']),
-  );
-  await isReady();
-  t.strictSame(states, [starting, { ...starting, percent: 10 }, isUp]);
-  const running = await readRunning(folder, platform);
-  const { key } = JSON.parse((await file('given')) ?? '') as { readonly key: string };
-  t.strictSame(running, {
-    ...{
-      pid,
-      url: isUp.url,
-      product: 'runner-engine',
-      key,
-      model: 'm',
-      context: 4_096,
-      socket: launch.socket,
-    },
-  });
-  release();
-  await done;
-  t.strictSame([await readRunning(folder, platform), await file('engineLast.json')], [undefined, undefined]);
-  t.equal(states.length, 3, 'a release is no failure');
-
-  const never = await supervised(t, endsWith([loadingLine, 'exec sleep 600']));
-  await poll(
-    async () => never.states,
-    (seen) => seen.length === 2,
-  );
-  never.release();
-  await never.done;
-  t.strictSame(never.states, [starting, { ...starting, percent: 10 }], 'it need not be ready for that');
-
-  const standIn = `exec ${process.execPath} ${resolve('test/support/engineStandIn.cjs')} llama-server "$@"`;
-  const asked = { product: 'llama.cpp', model: '/m.gguf' } as const;
-  const llama = await supervised(t, `#!/bin/sh\n${standIn}\n`, undefined, { asked });
-  await llama.isReady();
-  const up = await readRunning(llama.folder, platform);
-  t.strictSame(llama.states, [starting, { state: 'ready', pid, url: up?.url }]);
-  t.match(up, { product: 'llama.cpp', key: /^\S{32}$/, model: undefined });
-  t.strictSame((await readdir(llama.folder)).sort(), ['engine.json', 'engine.sh'], 'nobody can read its key');
-  llama.release();
-  await llama.done;
-  await t.rejects(fetch(up?.url ?? ''), 'it has ended');
-});
-
-t.test('what ends is started again twice, and then it is down', async (t) => {
-  const crash = [readyLine, 'exit 5'] as const;
-  const minutes = 600_000;
-  /** A clock that stands still but while something runs, so long each time. */
-  const clock = (...lengths: readonly number[]) => {
-    let reads = 0;
-    return () => {
-      reads += 1;
-      return reads % 2 === 1 ? 0 : (lengths[reads / 2 - 1] ?? 0);
-    };
-  };
-  for (const { name, runs, now, ready, message } of [
-    {
-      name: 'at once',
-      runs: [crash, crash, crash],
-      ready: 3,
-      message: 'It ended 3 times in a row, the last time with exit code 5.',
-    },
-    {
-      name: 'after a while, but never well',
-      runs: [crash, crash, crash],
-      now: clock(minutes, minutes, minutes),
-      ready: 3,
-      message: 'It ended 3 times in a row, the last time with exit code 5.',
-    },
-    {
-      name: 'well in between',
-      runs: [crash, crash, crash, [readyLine, 'exit 6'] as const],
-      now: clock(0, minutes + 1, 0, 0),
-      ready: 4,
-      message: 'It ended 3 times in a row, the last time with exit code 6.',
-    },
-    {
-      name: 'before it was ready again',
-      runs: [crash, ['', 'exit 2'] as const, ['', 'echo "no memory" >&2; exit 3'] as const],
-      ready: 1,
-      message: 'It ended 3 times in a row, the last time with exit code 3: no memory.',
-    },
-    {
-      name: 'before it was ready for the first time',
-      runs: [['', 'exit 3'] as const],
-      ready: 0,
-      message: 'It ended before it was ready, with exit code 3',
-    },
-    {
-      name: 'and says why it would do so each time',
-      runs: [crash, [`'{"event":"failed","message":"It is damaged."}'`, 'exit 1'] as const],
-      ready: 1,
-      message: 'It is damaged.',
-    },
-  ]) {
-    const { folder, launch, states, done, file } = await supervised(t, endsWith(...runs), now);
-    await done;
-    t.equal((await file('runs'))?.length, 'run\n'.length * runs.length, name);
-    t.equal(states.filter(({ state }) => state === 'ready').length, ready, name);
-    t.strictSame(states.at(-1), { state: 'failed', message }, name);
-    t.strictSame(JSON.parse((await file('engineLast.json')) ?? ''), { ...launch.asked, failure: message });
-    t.equal(await readRunning(folder, platform), undefined);
-  }
 });
 
 t.test('what was started takes the place of the usual runner only if that does not answer', async (t) => {
@@ -1423,6 +859,23 @@ t.test('what was started takes the place of the usual runner only if that does n
   t.equal(await started.looked(usual, false), true, 'each of several requests learns it');
   t.strictSame(urls(), [ours.url, other.url]);
   t.strictSame(set, [{ origin: ours.url, secret: 'secret' }], 'its key is for its origin');
+  const nothing = createStartedRunner({
+    ...{
+      engine: { get: async () => ({ find }) as never, close: async () => undefined },
+      setSecret: () => undefined,
+    },
+    ...{ state: await temporaryFolder(t), isHostNamed: () => false },
+  });
+  nothing.inPlace([usual]);
+  const before = looks;
+  t.strictSame(
+    [await nothing.looked(usual, false), looks],
+    [false, before],
+    'without a file nothing is loaded',
+  );
+  started.forget();
+  t.strictSame(urls(), [usual.url, other.url]);
+  t.equal(await started.looked(usual, false), true);
   isRunning = false;
   t.equal(await started.looked({ ...usual, url: ours.url }, false), true);
   t.strictSame(urls(), [usual.url, other.url]);

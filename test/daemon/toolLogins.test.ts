@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -11,9 +11,10 @@ import { methods, type NewSessionRequest } from '@agentclientprotocol/sdk';
 import fc from 'fast-check';
 import t from 'tap';
 import { createHttpTransport } from '../../daemon/tools/httpTransport.ts';
-import { createAccessTokens, toAccessToken } from '../../daemon/tools/oauth/accessTokens.ts';
+import { canHaveToken, createAccessTokens, toAccessToken } from '../../daemon/tools/oauth/accessTokens.ts';
 import { createLoginStore, type KeptLogin } from '../../daemon/tools/oauth/loginStore.ts';
 import { createLogins } from '../../daemon/tools/oauth/logins.ts';
+import { openLoopbackRedirect } from '../../daemon/tools/oauth/loopbackRedirect.ts';
 import { createOAuthFetch, requireSafeAddress } from '../../daemon/tools/oauth/oauthFetch.ts';
 import {
   finishLoginRequest,
@@ -392,7 +393,7 @@ t.test('what a hostile server says before the browser is opened', async (t) => {
         '/.well-known/oauth-authorization-server': (_: unknown, response: ServerResponse) =>
           response.writeHead(302, { location: `${other}/.well-known/oauth-authorization-server` }).end(),
       }),
-      want: /offers no login/,
+      want: /^http:\/\/127\.0\.0\.1:\d+ offers no login\. If you have a token for it, enter it under "auth"/,
     },
     {
       name: 'a resource of somebody else',
@@ -508,6 +509,19 @@ t.test('what a hostile server says before the browser is opened', async (t) => {
 });
 
 t.test('what a login asks for', async (t) => {
+  const asked: unknown[] = [];
+  /** Keeps what it is sent, and then answers. */
+  const noting =
+    (then: Answer): Answer =>
+    async (request, response, origin) => {
+      const { method, headers } = request;
+      const { accept, 'content-type': type, 'x-own': own } = headers;
+      asked.push({ method, accept, type, own, body: JSON.parse(await text(request)) });
+      return then(request, response, origin);
+    };
+  const resource = (origin: string, more: object) => ({
+    '/.well-known/oauth-protected-resource/mcp': { resource: `${origin}/mcp`, ...more },
+  });
   const challenged = (scope: string) => ({ '/mcp': challenge(`scope="${scope}"`) });
   const many = (count: number) => Array.from({ length: count }, (_, at) => `s${at}`).join(' ');
   const longest = 'x'.repeat(1_000);
@@ -521,6 +535,7 @@ t.test('what a login asks for', async (t) => {
     name: string;
     paths: (origin: string) => Record<string, unknown>;
     entry?: object;
+    place?: string;
     want: object | RegExp;
   }[] = [
     { name: 'no scope', paths: offline, want: { scope: null } },
@@ -535,21 +550,222 @@ t.test('what a login asks for', async (t) => {
     { name: 'scopes as long as allowed', paths: () => challenged(longest), want: { scope: longest } },
     { name: 'longer ones', paths: () => challenged(`${longest}x`), want: /more scopes than a person/ },
     {
+      name: 'the scopes of the resource, as far as they are some',
+      paths: (origin) => resource(origin, { scopes_supported: ['x', 'a"b', 'ü', '!', 'y'] }),
+      want: { scope: 'x ! y' },
+    },
+    {
+      name: 'those of the challenge before them',
+      paths: (origin) => ({ ...challenged('a'), ...resource(origin, { scopes_supported: ['x'] }) }),
+      want: { scope: 'a' },
+    },
+    {
       name: 'the client of the entry',
       paths: () => ({}),
       entry: { clientId: 'our own' },
       want: { client_id: 'our own' },
     },
+    {
+      name: 'the server itself, where nothing describes it',
+      paths: () => ({ '/.well-known/oauth-protected-resource/mcp': undefined }),
+      place: '#part',
+      want: { resource: 'THE SERVER', response_type: 'code', code_challenge_method: 'S256' },
+    },
+    {
+      name: 'a program that is registered',
+      paths: (origin) => ({
+        '/mcp': noting(challenge('scope="a b"')),
+        '/.well-known/oauth-authorization-server': {
+          ...serverMetadata(origin),
+          registration_endpoint: `${origin}/register`,
+        },
+        '/register': noting((_, response) =>
+          response
+            .writeHead(201, { 'content-type': 'application/json' })
+            .end(JSON.stringify({ client_id: 'registered', redirect_uris: ['http://127.0.0.1/'] })),
+        ),
+      }),
+      entry: { headers: { 'X-Own': 'yes' } },
+      want: { client_id: 'registered', scope: 'a b' },
+    },
   ];
-  for (const { name, paths, entry = {}, want } of cases)
+  for (const { name, paths, entry = {}, place = '', want } of cases)
     await t.test(name, async (t) => {
       const peer = await startHostile(t, paths);
-      const one = await startFor(t, await temporaryFolder(t), { url: peer.url, ...entry });
+      const one = await startFor(t, await temporaryFolder(t), { url: peer.url + place, ...entry });
       const begun = one.daemon.request(loginRequest, { server });
       if (want instanceof RegExp) return void (await t.rejects(begun, failsWith({ message: want })));
       const query = new URL((await begun).url).searchParams;
-      t.strictSame(Object.fromEntries(Object.keys(want).map((key) => [key, query.get(key)])), want);
+      const found = Object.entries(want).map(([key]) => [
+        key,
+        query.get(key)?.replace(peer.url, 'THE SERVER') ?? null,
+      ]);
+      t.strictSame(Object.fromEntries(found), want);
     });
+  const json = 'application/json';
+  t.match(asked, [
+    {
+      ...{ method: 'POST', accept: `${json}, text/event-stream`, type: json, own: 'yes' },
+      body: {
+        ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+        params: {
+          ...{
+            protocolVersion: '2025-11-25',
+            capabilities: {},
+            clientInfo: { name: 'runner', version: '1' },
+          },
+        },
+      },
+    },
+    {
+      ...{ method: 'POST', type: json },
+      body: {
+        ...{ client_name: 'Runner', scope: 'a b', redirect_uris: [/^http:\/\/127\.0\.0\.1:\d+\/callback$/] },
+        ...{ grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'] },
+        ...{ token_endpoint_auth_method: 'none', application_type: 'native' },
+      },
+    },
+  ]);
+});
+
+t.test('what is kept of a login, and what is hidden', async (t) => {
+  const answers = [
+    { access_token: 'access-1', token_type: 'bearer', expires_in: 60 },
+    { access_token: 'access-2', token_type: 'Bearer', refresh_token: 'refresh-2', scope: 'a' },
+  ];
+  const left = [...answers];
+  const peer = await startHostile(t, (origin) => ({
+    '/.well-known/oauth-authorization-server': {
+      ...serverMetadata(origin),
+      ...{ registration_endpoint: `${origin}/register`, service_documentation: `${origin}/about` },
+    },
+    '/register': {
+      ...{ client_id: 'us', client_secret: 'secret', redirect_uris: ['http://127.0.0.1/'] },
+      token_endpoint_auth_method: 'client_secret_post',
+    },
+    '/token': (_: unknown, response: ServerResponse) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(left.shift())),
+  }));
+  const { origin } = new URL(peer.url);
+  const store = createLoginStore(join(await temporaryFolder(t), 'logins'));
+  const hidden: string[] = [];
+  let changes = 0;
+  const logins = createLogins({
+    ...{ store, now: () => 1_000, hide: (secret) => void hidden.push(secret) },
+    onDidChange: () => void (changes += 1),
+  });
+  const { signal } = new AbortController();
+  const { code_challenge_methods_supported: _, ...described } = serverMetadata(origin);
+  const { authorization_response_iss_parameter_supported: __, ...metadata } = described;
+  for (const [entry, more, result, secrets] of [
+    [
+      { url: peer.url },
+      { isClientNamed: false, accessToken: 'access-1', expiresAt: 61_000 },
+      {},
+      ['access-1', 'secret'],
+    ],
+    [
+      { url: peer.url, clientId: 'named' },
+      { isClientNamed: true, refreshToken: 'refresh-2', scope: 'a' },
+      { scope: 'a' },
+      ['refresh-2'],
+    ],
+  ] as const) {
+    const { url, redirectUrl } = await logins.begin(
+      { ...entry, name: server, kind: 'http', headers: {} },
+      signal,
+    );
+    const finished = logins.finish(server, undefined, signal);
+    t.match(new URL(url).searchParams.get('state'), /^[\w-]{43}$/);
+    t.match(redirectUrl, /^http:\/\/127\.0\.0\.1:\d+\/callback$/);
+    const page = await browse(url);
+    t.match(Object.fromEntries(page.headers), {
+      ...{ 'content-type': 'text/html; charset=utf-8', 'referrer-policy': 'no-referrer' },
+      ...{ 'cache-control': 'no-store', connection: 'close' },
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    });
+    t.match(await page.text(), '<p>Runner has received the answer. You can close this page.</p>');
+    t.strictSame(await finished, result);
+    const kept = await store.read(peer.url);
+    const client =
+      'clientId' in entry ? { client_id: 'named' } : { client_id: 'us', client_secret: 'secret' };
+    t.match(kept, { id: /^[0-9a-f-]{36}$/, client, ...more });
+    const { id: ___, client: ____, ...rest } = kept ?? { id: '', client: '' };
+    t.strictSame(rest, { version: 1, server: peer.url, metadata, resource: peer.url, ...more });
+    t.strictSame(hidden.splice(0), secrets);
+  }
+  t.equal(changes, 2);
+});
+
+t.test('only the answer to this login is taken', async (t) => {
+  const redirect = await openLoopbackRedirect('our-state');
+  t.teardown(() => redirect.close());
+  const { host, port } = new URL(redirect.address);
+  const ask = async (path: string, { method = 'GET', name = host } = {}) => {
+    const request = httpRequest({
+      host: '127.0.0.1',
+      port,
+      path,
+      method,
+      headers: { host: name },
+      agent: false,
+    });
+    const [response] = (await once(request.end(), 'response')) as [IncomingMessage];
+    return `${response.statusCode} ${/<p>(.*)<\/p>/.exec(await text(response))?.[1]}`;
+  };
+  const refused = '400 This page does not belong to a login that Runner started.';
+  for (const [path, more] of [
+    ['/callback?state=our-state', { method: 'POST' }],
+    ['/callback?state=our-state', { name: `localhost:${port}` }],
+    ['/callback?state=our-state', { name: '127.0.0.1' }],
+    ['/other?state=our-state', {}],
+    ['/callback', {}],
+    ['/callback?code=x', {}],
+    ['/callback?state=', {}],
+    ['/callback?state=our-statf', {}],
+    ['/callback?state=our-state-and-more', {}],
+    ['/x?/callback?state=our-state', {}],
+  ] as const)
+    t.equal(await ask(path, more), refused, `${path} ${JSON.stringify(more)}`);
+  t.match(await ask('/callback?code=x&state=our-state'), /^200 Runner has received the answer/);
+  t.strictSame(Object.fromEntries(await redirect.answer), { code: 'x', state: 'our-state' });
+  const closed = await openLoopbackRedirect('other');
+  closed.close();
+  await t.rejects(closed.answer, {
+    message: 'The login ended before the browser returned. Start it again.',
+  });
+});
+
+t.test('only some answers of a server end a login', async (t) => {
+  for (const [error, isOver] of [
+    ['invalid_grant', true],
+    ['invalid_client', true],
+    ['unauthorized_client', true],
+    ['invalid_scope', false],
+    ['not_invalid_grant', false],
+  ] as const) {
+    const { tokensOf, entry, store } = await startRenewals(t, (_, response) =>
+      response.writeHead(400).end(JSON.stringify({ error, error_description: 'x'.repeat(301) })),
+    );
+    const before = await store.read(entry.url);
+    const token = tokensOf().tokenFor(entry, new AbortController().signal);
+    const { origin } = new URL(entry.url);
+    if (isOver) t.equal(await token, undefined, error);
+    else
+      await t.rejects(
+        token,
+        { message: `${origin} refused the login: ${error}: ${'x'.repeat(300)}.` },
+        error,
+      );
+    t.strictSame(await store.read(entry.url), isOver ? undefined : before, error);
+  }
+  for (const [url, can] of [
+    ['https://example.com/mcp', true],
+    ['http://127.0.0.1:1/mcp', true],
+    ['http://example.com/mcp', false],
+    ['http://example.com/https:', false],
+  ] as const)
+    t.equal(canHaveToken(url), can, url);
 });
 
 t.test('what a hostile server says after it', async (t) => {
@@ -1034,6 +1250,15 @@ t.test('addresses and tokens of any kind', async (t) => {
     if (isSafe) t.equal(read().href, address);
     else t.throws(read, /not https|on this machine/, address);
   }
+  const most = { access_token: 'a'.repeat(32_768), token_type: 'BEARER' };
+  t.equal(toAccessToken(most, 0).text, most.access_token);
+  for (const wrong of [
+    { ...most, access_token: `${most.access_token}a` },
+    { ...most, access_token: '' },
+    { ...most, refresh_token: 'a b' },
+    { ...most, token_type: 'mac' },
+  ])
+    t.throws(() => toAccessToken(wrong, 0), { message: /of a type that Runner cannot use/ });
   const expiryOf = (seconds: number) =>
     toAccessToken({ access_token: 'a', token_type: 'Bearer', expires_in: seconds }, 7).expiresAt;
   t.equal(expiryOf(60), 60_007);

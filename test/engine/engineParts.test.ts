@@ -23,7 +23,7 @@ import { PromptTokens } from '../../daemon/engine/process/promptTokens.ts';
 import { ApiError, bodies, type Generating, parseBody } from '../../daemon/engine/process/requests.ts';
 import { createRoutes } from '../../daemon/engine/process/routes.ts';
 import { listen } from '../../daemon/engine/process/server.ts';
-import { readCompletion, readInfill } from '../../daemon/engine/process/tasks.ts';
+import { readCompletion, readConversation, readInfill } from '../../daemon/engine/process/tasks.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { poll } from '../support/waiting.ts';
 
@@ -109,6 +109,7 @@ t.test('what people write never becomes a control token', async (t) => {
     json: (content) => `<s>${JSON.stringify({ [content]: [content] })}`,
     capitals: (content) => `<s>${content.toUpperCase()}`,
     ascii: (content) => `<s>${content.replace(/[^ -~]/g, '?')}`,
+    completing: (content) => `<s>${content}start|>`,
   };
   const count = (list: readonly Token[]) => list.filter((token) => token >= firstControl).length;
   const part = fc.constantFrom(...controls, '<|im_', 'start|>', 'end|>', '<', '[', ' ', '\n', 'a', '"', 'ü');
@@ -585,6 +586,241 @@ t.test('a template gets roles and texts as it knows them', async (t) => {
     { role: 'assistant', content: '' },
     { role: 'assistant', content: '' },
   ]);
+});
+
+interface Rendered {
+  readonly messages: readonly {
+    readonly role: string;
+    readonly content: string | readonly { readonly text: string }[];
+    readonly tool_calls?: readonly { readonly function: { readonly arguments: unknown } }[];
+  }[];
+}
+
+/** The prompts of a model with such a template, in the place of a text in Jinja. */
+function promptsOf(render: (values: Rendered) => string, source: unknown = 'any') {
+  const made: unknown[] = [];
+  class Template {
+    constructor(given: unknown) {
+      made.push(given);
+      if (given === 'broken') throw new Error('Unknown tag');
+    }
+    render = render;
+  }
+  const tokens = { ...tokenizer.tokens, bosString: '<s>' };
+  const model = { ...tokenizer, tokens, fileInfo: { metadata: { tokenizer: { chat_template: source } } } };
+  const library = { Template } as unknown as Library;
+  const prompts = new ChatPrompts(library, model as unknown as Model, new PromptTokens(tokenizer));
+  return { prompts, made, prompt: (body: object) => prompts.prompt(body as never) };
+}
+
+t.test('what a template can do is found out, and it gets a conversation in that way', async (t) => {
+  const contentOf = (content: Rendered['messages'][number]['content']) =>
+    typeof content === 'string' ? content : '';
+  const lines = ({ messages }: Rendered, more: (message: Rendered['messages'][number]) => string) =>
+    messages.map((message) => `${message.role}: ${contentOf(message.content)}${more(message)}`).join('\n');
+  const all = (values: Rendered) => JSON.stringify(values);
+  const textArguments = (values: Rendered) =>
+    lines(values, ({ tool_calls: calls = [] }) =>
+      calls.map(({ function: { arguments: given } }) => (typeof given === 'string' ? given : '?')).join(),
+    );
+  const noSystem = (values: Rendered) => {
+    if (values.messages.some(({ role }) => role === 'system')) throw new Error('No system messages.');
+    return lines(values, () => '');
+  };
+  const onlyParts = ({ messages }: Rendered) =>
+    messages
+      .map(
+        ({ role, content }) =>
+          `${role}: ${typeof content === 'string' ? '' : content.map(({ text }) => text)}`,
+      )
+      .join('\n');
+  const none = { tools: false, calls: false, system: true, objectArguments: false, onlyParts: false };
+  const given = [
+    { role: 'developer', content: 'Be brief.' },
+    { role: 'system', content: 'Be kind.' },
+    { role: 'user', content: 'hi', name: 'Ada' },
+    {
+      role: 'assistant',
+      content: '<think>hm <s></think>ok',
+      tool_calls: [
+        { id: 'a', type: 'function', function: { name: 'look', arguments: '{"at":1}' } },
+        { type: 'function', function: { name: 'see', arguments: { at: 2 } } },
+        { id: 'c', type: 'function', function: { name: 'odd', arguments: 'no JSON' } },
+      ],
+    },
+    { role: 'tool', content: 'here', tool_call_id: 'a' },
+    { role: 'tool', content: 'there', tool_call_id: 'c', name: 'own' },
+    { role: 'tool', content: 'where', tool_call_id: 'unknown', tool_calls: [] },
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'and' },
+        { type: 'text', text: 'now?' },
+      ],
+    },
+  ];
+  const answered = 'assistant: <think>hm <s></think>ok';
+  const results = ['tool: here', 'tool: there', 'tool: where', 'user: and\nnow?'];
+  for (const [name, render, abilities, want] of [
+    [
+      'calls as text',
+      textArguments,
+      { ...none, calls: true },
+      [
+        ...['system: Be brief.', 'system: Be kind.', 'user: hi'],
+        ...[`${answered}{"at":1},{"at":2},no JSON`, ...results],
+      ],
+    ],
+    [
+      'no system messages',
+      noSystem,
+      { ...none, system: false },
+      [...['user: Be brief.\nBe kind.\n\nhi', answered, ...results]],
+    ],
+    [
+      'lists of parts',
+      onlyParts,
+      { ...none, onlyParts: true },
+      [...['system: Be brief.', 'system: Be kind.', 'user: hi', answered, ...results]],
+    ],
+    ['nothing', () => 'always the same', { ...none, system: false }, ['always the same']],
+  ] as const) {
+    const { prompts, prompt } = promptsOf(render);
+    t.strictSame(prompts.abilities, abilities, name);
+    t.equal(prompt({ messages: given }).text, want.join('\n'), name);
+  }
+  const led = [
+    { role: 'user', content: 'hi' },
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'one' },
+    { role: 'user', content: 'two' },
+    { role: 'system', content: 'to nobody' },
+  ];
+  t.equal(
+    promptsOf(noSystem).prompt({ messages: led }).text,
+    'user: hi\nuser: Be brief.\n\none\nuser: two',
+    'only what the user says next has it',
+  );
+  const { prompts, prompt } = promptsOf(all);
+  const everything = { ...none, tools: true, calls: true, objectArguments: true };
+  t.strictSame(prompts.abilities, everything);
+  t.strictSame(promptsOf((values) => all(values).toUpperCase()).prompts.abilities, everything);
+  const tools = [{ type: 'function', function: { name: 'look', description: 'Looks <s>.' } }];
+  const marks = { bos_token: '<s>', eos_token: '', add_generation_prompt: true };
+  const call = (id: string, name: string, args: unknown) => ({
+    ...{ id, type: 'function', function: { name, arguments: args } },
+  });
+  const body = { messages: given, tools, reasoning_effort: 'low', chat_template_kwargs: { enable: false } };
+  const written = prompt(body);
+  t.strictSame(JSON.parse(written.text), {
+    ...{ ...marks, tools, reasoning_effort: 'low', enable: false },
+    messages: [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'system', content: 'Be kind.' },
+      { role: 'user', content: 'hi', name: 'Ada' },
+      {
+        role: 'assistant',
+        content: '<think>hm <s></think>ok',
+        tool_calls: [call('a', 'look', { at: 1 }), call('', 'see', { at: 2 }), call('c', 'odd', 'no JSON')],
+      },
+      { role: 'tool', content: 'here', tool_call_id: 'a', name: 'look' },
+      { role: 'tool', content: 'there', tool_call_id: 'c', name: 'own' },
+      { role: 'tool', content: 'where', tool_call_id: 'unknown', name: '' },
+      { role: 'user', content: 'and\nnow?' },
+    ],
+  });
+  const controlsIn = (found: readonly Token[]) => found.filter((token) => token >= firstControl).length;
+  t.equal(controlsIn(written.tokens), 2, 'that of the template, and the beginning');
+  const [user] = [{ role: 'user', content: 'hi' }];
+  for (const more of [{}, { tools: [] }, { tools, tool_choice: 'none' }])
+    t.strictSame(JSON.parse(prompt({ messages: [user], ...more }).text), {
+      ...marks,
+      messages: [user],
+      tools: null,
+    });
+
+  for (const [end, opened] of [
+    ['<think>', '<think>'],
+    ['<Thinking>\n', '<Thinking>\n'],
+    ['<thought>', '<thought>'],
+    ['<reasoning> ', '<reasoning> '],
+    ['<think></think>', ''],
+    ['<tool>', ''],
+  ] as const)
+    t.equal(promptsOf(() => end).prompt({ messages: [user] }).opened, opened, end);
+  for (const source of [null, ' ', 5, 'broken']) {
+    const { prompts: usual, made } = promptsOf(all, source);
+    t.match(usual.source, /^\{% for message in messages %\}/, String(source));
+    t.strictSame([usual.stops, made.at(-1)], [['<|im_end|>'], usual.source]);
+  }
+  t.strictSame([prompts.source, prompts.stops], ['any', []]);
+  const refusing = promptsOf(() => {
+    throw new Error('Roles must alternate');
+  });
+  t.throws(() => refusing.prompt({ messages: [user] }), {
+    ...{ status: 400, message: /refuses this conversation\. Jinja Exception: Roles must alternate$/ },
+  });
+  const image = { role: 'user', content: [{ type: 'text', text: 'a' }, { type: 'image_url' }] };
+  t.throws(() => prompt({ messages: [image] }), { status: 500, message: /^image input is not supported/ });
+});
+
+t.test('what a conversation leaves open', async (t) => {
+  const user = { role: 'user', content: 'hi' };
+  const read = (defaults: object, more: object, messages: readonly object[] = [user]) => {
+    const {
+      messages: found,
+      temperature,
+      top_p,
+    } = readConversation(JSON.stringify({ messages, ...more }), {
+      defaults,
+    });
+    return [found, temperature, top_p];
+  };
+  const defaults = { system: 'Be brief.', temperature: 0.2, top_p: 0.9 };
+  const [system, other] = [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'developer', content: 'Be kind.' },
+  ];
+  t.strictSame(read({}, {}), [[user], undefined, undefined]);
+  t.strictSame(read(defaults, {}), [[system, user], 0.2, 0.9]);
+  t.strictSame(read(defaults, { temperature: 0, top_p: 1 }), [[system, user], 0, 1]);
+  t.strictSame(read(defaults, {}, [user, other]), [[user, other], 0.2, 0.9], 'it has its own');
+  t.strictSame(read(defaults, {}, [{ ...other, role: 'system' }])[0], [{ ...other, role: 'system' }]);
+});
+
+t.test('an answer is held to the format that is asked for', async (t) => {
+  const grammarFor = async (body: object) => {
+    const asked: unknown[] = [];
+    const loaded = {
+      library: { LlamaGrammarEvaluationState: class {} },
+      llama: {
+        async createGrammarForJsonSchema(schema: unknown) {
+          asked.push(schema);
+          return { grammar: '' };
+        },
+        createGrammar: async ({ grammar }: { readonly grammar: string }) => {
+          asked.push(grammar.split('\n')[0]);
+          return {};
+        },
+      },
+    } as unknown as LoadedModel;
+    const state = await grammarState(loaded, { messages: [], ...body } as never);
+    return state === undefined ? undefined : asked[0];
+  };
+  const schema = { type: 'object' };
+  for (const [format, want] of [
+    [undefined, undefined],
+    [{ type: 'text' }, undefined],
+    [{ type: 'text', schema }, undefined],
+    [{ type: 'json_object' }, 'root ::= object'],
+    [{ type: 'json_object', schema }, schema],
+    [{ type: 'json_schema', schema }, schema],
+    [{ type: 'json_schema', json_schema: { schema: { type: 'array' } }, schema }, { type: 'array' }],
+  ] as const)
+    t.strictSame(await grammarFor({ response_format: format }), want, JSON.stringify(format));
+  await t.rejects(grammarFor({ response_format: { type: 'json_schema' } }), {
+    ...{ status: 400, message: /"response_format\.json_schema" is missing/ },
+  });
 });
 
 t.test('a call that must come is held to the parameters of its tool', async (t) => {

@@ -64,7 +64,6 @@ export function createAccessTokens({ store, hide, warn, now }: AccessTokensOptio
   const keepRefreshToken = async (login: KeptLogin, used: string) => {
     try {
       await store.write(login);
-      unkept.delete(used);
     } catch (error) {
       unkept.set(used, login);
       warn(
@@ -93,7 +92,6 @@ export function createAccessTokens({ store, hide, warn, now }: AccessTokensOptio
       return token;
     } catch (error) {
       if (!isOver(error)) throw loginFailure(error, metadata.issuer);
-      unkept.delete(used);
       await store.remove(login.server);
       return undefined;
     }
@@ -173,5 +171,5 @@ function isFresh({ expiresAt }: AccessToken, now: number): boolean {
 }
 
 function isTokenText(text: string): boolean {
-  return text.length > 0 && text.length <= maxLength && /^[\x21-\x7e]+$/.test(text);
+  return text.length <= maxLength && /^[\x21-\x7e]+$/.test(text);
 }

@@ -110,12 +110,11 @@ async function resourceMetadata(url: string, named: URL | undefined, fetch: Fetc
 
 /** Valid scopes (RFC 6749, 3.3), within bounds. If a long-lived login has a scope of its own, it is asked for too. */
 function boundedScope(
-  text: string | undefined,
+  text = '',
   { scopes_supported: supported = [] }: AuthorizationServerMetadata,
 ): string | undefined {
-  const wanted = (text ?? '').slice(0, maxScopeLength + 1).split(' ');
-  const scopes = wanted.filter((scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope));
-  if ((text ?? '').length > maxScopeLength || scopes.length > maxScopes)
+  const scopes = text.split(' ').filter((scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope));
+  if (text.length > maxScopeLength || scopes.length > maxScopes)
     throw unusable('asks for more scopes than a person can review');
   if (scopes.length === 0) return undefined;
   if (supported.includes('offline_access')) scopes.push('offline_access');

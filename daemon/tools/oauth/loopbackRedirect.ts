@@ -18,7 +18,6 @@ export interface LoopbackRedirect {
 }
 
 const path = '/callback';
-const maxAddress = 8_192;
 
 /** Only we and the authorization server know `state`. A request without it is refused. */
 export async function openLoopbackRedirect(state: string): Promise<LoopbackRedirect> {
@@ -48,7 +47,7 @@ export async function openLoopbackRedirect(state: string): Promise<LoopbackRedir
     address,
     answer,
     takeAddress(text) {
-      const url = URL.canParse(text.trim()) && text.length < maxAddress ? new URL(text.trim()) : undefined;
+      const url = URL.canParse(text) ? new URL(text) : undefined;
       if (!url?.href.startsWith(`${address}?`) || !take(url.searchParams))
         throw new InvalidParamsError(
           'redirectedTo',
