@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { createTransport } from '../../daemon/runner/http/transport.ts';
 import { recognise } from '../../daemon/runner/recognise.ts';
+import type { WorkStep } from '../../daemon/runner/runner.ts';
 import type { ChatParams } from '../../protocol/messages/chat.ts';
 import {
   listModelsRequest,
@@ -13,10 +14,13 @@ import {
 import { statusRequest } from '../../protocol/messages/status.ts';
 import { startPair } from '../support/daemonPair.ts';
 import { failsWith } from '../support/failsWith.ts';
+import { golden } from '../support/golden.ts';
 import { halfOllamas, startHalfOllama } from '../support/halfOllamas.ts';
 import {
   type Answer,
   delta,
+  llamaHeaders,
+  llamaRoutes,
   type OpenaiStandIn,
   sendJson,
   startOpenaiStandIn,
@@ -153,6 +157,32 @@ t.test('LM Studio: its own list, load, unload, download', async (t) => {
     );
   });
 
+  await t.test('the steps of a download, whatever the server leaves out', async (t) => {
+    const statuses = ['paused', 'downloading', 'completed'].map((status, at) =>
+      at === 0 ? { status } : { status, total_size_bytes: 9, downloaded_bytes: 4, error: null },
+    );
+    studio.routes['POST /api/v1/models/download'] = { ...statuses.shift(), job_id: 7 };
+    studio.routes['GET /api/v1/models/download/status/7'] = (response) =>
+      sendJson(response, 200, statuses.shift() ?? {});
+    const { runner, close } = await runnerAt(studio.url);
+    const steps: WorkStep[] = [];
+    for await (const batch of runner.pull?.(model, new AbortController().signal) ?? []) steps.push(...batch);
+    const step = { status: `pulling ${model}`, digest: model };
+    t.strictSame(steps, [
+      { ...step, total: 0, completed: 0 },
+      { ...step, total: 9, completed: 4 },
+      { status: 'success' },
+    ]);
+    studio.routes['POST /api/v1/models/download'] = { error: { message: 'no such model' } };
+    const details = { server: 'default', model };
+    const refused = failsWith({ kind: 'runner-failed', message: /no such model/, details });
+    await t.rejects(
+      async () => void (await runner.pull?.(model, new AbortController().signal).next()),
+      refused,
+    );
+    await close();
+  });
+
   await t.test('an error with status 200 is an error', async (t) => {
     delete studio.routes['POST /api/v1/models/load'];
     await t.rejects(
@@ -191,6 +221,80 @@ t.test('older versions of LM Studio say less, and load nothing on request', asyn
   delete studio.routes['GET /api/v0/models'];
   const { models: bare } = await daemon.request(listModelsRequest, { refresh: true });
   t.equal(bare.length, 2, 'the oldest have only the list of OpenAI');
+});
+
+t.test('what a runner of each product says about its models is compared whole', async (t) => {
+  const header = { 'x-powered-by': 'Express' };
+  const odd = [
+    ...[null, { key: 7 }, { key: '' }],
+    {
+      ...{ key: 'odd', type: 'llm', quantization: 'q'.repeat(101), params_string: '', architecture: 7 },
+      ...{ size_bytes: -1, max_context_length: 0.5, capabilities: [], loaded_instances: {} },
+    },
+    {
+      key: 'twice',
+      capabilities: { vision: true, trained_for_tool_use: true },
+      loaded_instances: [{ id: 1 }, { id: 'a', config: 7 }, { id: 'b', config: { context_length: 2 } }],
+    },
+  ];
+  const old = [
+    { id: 'vl', type: 'vlm', arch: 'qwen', quantization: '4bit', state: 'loaded', loaded_context_length: 2 },
+    { id: 'llm', type: 'llm', state: 'not-loaded', max_context_length: 4, capabilities: ['tool_use'] },
+    { id: 'plain', type: 'llm', capabilities: [] },
+    { id: 'embeds', type: 'embeddings', capabilities: ['tool_use'] },
+    { id: 7 },
+  ];
+  const studio = { '*': unexpected, ...list({ id: 'm', owned_by: 'organization_owner' }) };
+  const template = '{{ .Prompt }}<think>';
+  const caps = { supports_tools: true };
+  const ours = { default_generation_settings: { n_ctx: 9 }, parses_tool_calls: false };
+  const infill = { 'POST /infill': { content: '' } };
+  const cases: readonly [name: string, routes: Record<string, Answer>, headers?: Record<string, string>][] = [
+    ['LM Studio', { ...studioRoutes(), 'POST /api/v1/models/load': unexpected }, header],
+    ['LM Studio, with odd entries', { ...studio, 'GET /api/v1/models': { models: odd } }, header],
+    ['an old LM Studio', { ...studio, 'GET /api/v0/models': { data: old } }, header],
+    ['the oldest LM Studio', studio, header],
+    ['llama.cpp', { ...llamaRoutes('m', { caps, template }), ...infill }, llamaHeaders],
+    ['llama.cpp that fills no gaps', llamaRoutes('m', { template: 'a<think>b' }), llamaHeaders],
+    [
+      'llama.cpp whose answers begin in thinking',
+      { ...llamaRoutes('m', { template: 'a<thought>' }) },
+      llamaHeaders,
+    ],
+    ['an engine of ours', { ...list({ id: 'm' }), 'GET /props': ours }, llamaHeaders],
+    ['llama.cpp with two models', { ...llamaRoutes('m'), ...list({ id: 'm' }, { id: 'n' }) }, llamaHeaders],
+    ['llama.cpp without properties', list({ id: 'm', meta: { n_ctx: 512 } }), llamaHeaders],
+    ['a router without models', { 'GET /props': { role: 'router' }, ...list() }, llamaHeaders],
+    ['vLLM', list({ id: 'm', aliases: ['Other'], owned_by: 'vllm', max_model_len: 512 })],
+    ['any other', list({ id: 'm', owned_by: 'x' })],
+  ];
+  const said: object[] = [];
+  for (const [name, routes, headers] of cases) {
+    const standIn = await startOpenaiStandIn(routes, headers);
+    const { signal } = new AbortController();
+    const { runner, close } = await runnerAt(standIn.url);
+    const asked = standIn.asked.length;
+    const listed = await runner.list(signal);
+    const shown: Record<string, unknown> = {};
+    for (const { name: model } of listed.models) shown[model] = await runner.show(model, signal);
+    const optional = (['load', 'unload', 'remove', 'pull', 'ready', 'count', 'creation'] as const).filter(
+      (member) => runner[member] !== undefined,
+    );
+    said.push({
+      ...{ name, facts: runner.facts, identity: await runner.identify(signal), optional },
+      ...{ listed, running: await runner.running(signal), shown },
+      // Some are asked at the same time.
+      asked: standIn.asked
+        .slice(asked)
+        .map(({ method, path, body }) => `${method} ${path} ${JSON.stringify(body)}`)
+        .sort(),
+    });
+    await t.rejects(runner.show('nope', signal), failsWith({ kind: 'model-not-found' }), name);
+    await close();
+    await standIn.close();
+  }
+  const { actual, accepted } = golden('modelsOfProducts.json', said);
+  t.equal(actual, accepted, 'test/fixtures/golden/modelsOfProducts.json (ACCEPT=1 takes what is)');
 });
 
 t.test('what a server does not say is tried, and its refusal counts', async (t) => {
@@ -330,16 +434,22 @@ t.test('Jan wants a key even on this machine, and is known once it has one', asy
   t.match(await daemon.request(statusRequest, {}), { product: 'other' });
 });
 
+/** What answers at an address, without a daemon. */
+async function runnerAt(url: string) {
+  const timeouts = { connect: 9_000, list: 9_000, firstByte: 9_000, idle: 9_000 };
+  const transport = createTransport({ server: 'default', url, timeouts, headers: async () => ({}) });
+  const { runner } = await recognise({ name: 'default', url }, transport, new AbortController().signal);
+  return { runner, close: () => runner.close() };
+}
+
 /** What the server writes into a gap. */
 async function filled(url: string, model: string): Promise<string> {
-  const timeouts = { connect: 5_000, list: 5_000, firstByte: 5_000, idle: 5_000 };
-  const transport = createTransport({ server: 'default', url, timeouts, headers: async () => ({}) });
-  const { signal } = new AbortController();
-  const { runner } = await recognise({ name: 'default', url }, transport, signal);
+  const { runner, close } = await runnerAt(url);
   const gap = { model, text: { prompt: '<PRE>' }, stops: [], maxTokens: 9, temperature: 0 };
   let text = '';
-  for await (const parts of runner.fill(gap, signal)) for (const part of parts) text += part.text;
-  await runner.close();
+  for await (const parts of runner.fill(gap, new AbortController().signal))
+    for (const part of parts) text += part.text;
+  await close();
   return text;
 }
 

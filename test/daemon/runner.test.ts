@@ -91,6 +91,8 @@ t.test('loopback addresses are recognised', async (t) => {
 
 t.test('a failed answer becomes the error of the table', async (t) => {
   const json = (error: string, more: object = {}) => JSON.stringify({ error, ...more });
+  const refused = (kind: string, body = '') => ({ body, want: { kind } });
+  const said = (status: number, error: string, kind: string) => ({ status, ...refused(kind, json(error)) });
   const cases = [
     { name: 'no route', status: 404, body: '404 page not found', want: { kind: 'not-supported' } },
     { name: 'a wrong method', status: 405, body: '405 method not allowed', want: { kind: 'not-supported' } },
@@ -217,7 +219,70 @@ t.test('a failed answer becomes the error of the table', async (t) => {
       location: 'https://evil.example/x?token=1',
       want: { kind: 'bad-response' },
     },
+    { name: 'the first redirect, to itself', status: 300, location: 'x?token=1', ...refused('bad-response') },
+    {
+      name: 'the last redirect, to no address',
+      status: 399,
+      location: 'http://',
+      ...refused('bad-response'),
+    },
+    { name: 'a redirect to nowhere, with words', ...said(302, 'm does not support tools', 'bad-response') },
+    { name: 'no refusal', ...said(400, 'a model', 'invalid-request') },
+    { name: 'no reason at all', status: 400, ...refused('invalid-request') },
+    { name: 'no token, with a reason', ...said(401, 'token is old', 'unauthorized') },
+    { name: 'no token, without a reason', ...said(401, 'Unauthorized', 'unauthorized') },
+    ...['0', '-1', 'soon'].map((retryAfter) => ({
+      name: `a rate limit of ${retryAfter} seconds`,
+      retryAfter,
+      ...said(429, 'slow\n down.', 'busy'),
+    })),
+    { name: 'a page by its type', status: 500, contentType: 'x; TEXT/HTML', ...refused('bad-response') },
+    { name: 'a page by its beginning', status: 400, ...refused('bad-response', ' \n<HTML>') },
+    { name: 'words of a page', status: 400, ...refused('invalid-request', 'see <html>') },
+    { name: 'a page with a reason', contentType: 'text/html', ...said(500, 'a model', 'bad-response') },
+    { name: 'a method that a model lacks', ...said(405, 'no', 'invalid-request') },
+    { name: 'what a model lacks', ...said(501, 'no', 'runner-failed') },
+    { name: 'the last refusal', ...said(499, 'no', 'invalid-request') },
+    { name: 'the last status', ...said(599, 'no', 'runner-failed') },
+    ...[
+      'model requires more system memory (8.0 GiB) than is available (1.0 GiB).',
+      'CUDA error: out of memory',
+      'option "num_ctx" must be of type integer',
+      'invalid format: expected "json" or a JSON schema',
+      'not in GGUF format: <b>config</b>   json',
+      'unsupported architecture x',
+    ].map((text) => ({ name: text, ...said(500, text, 'runner-failed') })),
+    ...[
+      'pull model manifest: Get "https://registry.ollama.ai/v2/x": dial tcp: lookup registry: no such host.',
+      'pull model manifest: 401: access   denied',
+      'pull model manifest: 412: the model requires a newer version of Ollama',
+      'pull model manifest: Get "https://box": http: server gave HTTP response to HTTPS client',
+      'pull model manifest: something odd',
+      'pull model manifest: something odd and dialed',
+      'max retries exceeded: EOF',
+      'digest mismatch, file must be downloaded again: want a, got b',
+      'write /x: no space left on device',
+      `pull model manifest: ${'x'.repeat(501)}`,
+    ].map((text) => ({ name: text.slice(0, 60), ...said(500, text, 'runner-failed') })),
+    ...['file does not exist', 'x: manifest unknown', 'not found'].map((text) => ({
+      name: `no manifest: ${text}`,
+      ...said(500, `pull model manifest: ${text}`, 'model-not-found'),
+    })),
+    { name: 'a sentence without an end', ...said(500, 'x'.repeat(2_001), 'runner-failed') },
+    {
+      name: 'a sentence inside of a sentence',
+      ...said(500, '{"error":{"error":"{\\"message\\":\\"inmost\\"}"}}', 'runner-failed'),
+    },
+    { name: 'a sentence that only looks like JSON', ...said(500, '{"x":1}', 'runner-failed') },
+    { name: 'a number', status: 500, ...refused('runner-failed', '{"error":7}') },
+    { name: 'no error', status: 500, ...refused('bad-response', '{"message":"no"}') },
+    {
+      name: 'several that are no abilities',
+      ...said(400, 'x does not support CUDA\nvision.', 'not-supported'),
+    },
+    { name: 'no figures', ...said(400, '(7 tokens) exceeds the available context size', 'context-exceeded') },
   ];
+  const failures: object[] = [];
   for (const { name, status, body, want, ...headers } of cases) {
     const error = failureOfAnswer(
       { status, body, contentType: body.startsWith('<') ? 'Text/HTML' : '', ...headers },
@@ -225,10 +290,13 @@ t.test('a failed answer becomes the error of the table', async (t) => {
       ollamaErrors,
     );
     t.match({ ...error.data }, want, name);
-    t.equal(error.data.server, 's', `${name}: the server is named`);
+    t.equal(error.status, status, `${name}: the status is kept`);
     t.match(error.message, /[.!]$/, `${name}: a whole sentence`);
     t.notMatch(error.message, /token=1/, `${name}: no query of a foreign address`);
+    failures.push({ name, ...error.data, message: error.message });
   }
+  const { actual, accepted } = golden('failedAnswers.json', failures);
+  t.equal(actual, accepted, 'test/fixtures/golden/failedAnswers.json (ACCEPT=1 takes what is)');
   const ofTheServer = failureOfAnswer(
     { status: 404, body: json('not found'), contentType: 'application/json' },
     { url: 'u', server: 's', redact: (text) => text },
