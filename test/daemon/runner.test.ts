@@ -30,12 +30,13 @@ import {
 import { failureOfErrorLine, ollamaErrors } from '../../daemon/runner/ollama/errorTexts.ts';
 import { readJsonLines } from '../../daemon/runner/ollama/jsonLines.ts';
 import { createOllamaRunner } from '../../daemon/runner/ollama/ollamaRunner.ts';
-import type { ChatRequest, FillPart, FillRequest } from '../../daemon/runner/runner.ts';
+import type { ChatRequest, CreateRequest, FillPart, FillRequest } from '../../daemon/runner/runner.ts';
 import { isLoopback } from '../../protocol/base/loopback.ts';
 import { parseAddress } from '../../protocol/messages/address.ts';
 import type { Message } from '../../protocol/messages/chat.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { golden } from '../support/golden.ts';
+import { type Answer, sendJson, startOpenaiStandIn } from '../support/openaiStandIn.ts';
 import { needs } from '../support/parts.ts';
 import { closeServer, portOf, type Recording, readRecordings, startReplay } from '../support/recordings.ts';
 import { poll } from '../support/waiting.ts';
@@ -745,6 +746,205 @@ t.test('fields of an answer with a wrong type are left out', async (t) => {
     for (const value of [null, undefined, [], 'x', 1])
       t.throws(() => parse(value), failsWith({ kind: 'bad-response' }));
   t.throws(() => parseModels({ models: {} }), failsWith({ kind: 'bad-response' }));
+});
+
+/** What a runner is asked in one go, with whatever it answers. */
+const questions: Readonly<Record<string, (runner: OllamaRunner, signal: AbortSignal) => unknown>> = {
+  identify: (runner, signal) => runner.identify(signal),
+  list: (runner, signal) => runner.list(signal),
+  running: (runner, signal) => runner.running(signal),
+  show: (runner, signal) => runner.show('B', signal),
+  'show of none': (runner, signal) => runner.show('none', signal),
+  chat: (runner, signal) => partsOf(runner.chat(fullChat, signal)),
+  'chat of little': (runner, signal) => partsOf(runner.chat(littleChat, signal)),
+  'fill of a prompt': (runner, signal) => partsOf(runner.fill({ ...gap, keepAlive: '9' }, signal)),
+  'fill of a gap': (runner, signal) =>
+    partsOf(runner.fill({ ...fullGap, text: { prefix: 'a', suffix: 'b' } }, signal)),
+  'fill at the end': (runner, signal) =>
+    partsOf(runner.fill({ ...gap, text: { prefix: 'a', suffix: '' } }, signal)),
+  load: (runner, signal) => runner.load('b', {}, signal),
+  'load with options': (runner, signal) => runner.load('b', { keepAlive: '-1', contextLength: 9 }, signal),
+  'load of what embeds': (runner, signal) => runner.load('b', { onlyEmbeds: true, keepAlive: 5 }, signal),
+  unload: (runner, signal) => runner.unload('a/b', signal),
+  'unload again': (runner, signal) => runner.unload('b', signal),
+  remove: (runner, signal) => runner.remove('b', signal),
+  pull: (runner, signal) => partsOf(runner.pull('b', signal)),
+  'pull from this machine': (runner, signal) => partsOf(runner.pull('http://localhost:5000/b', signal)),
+  'pull from another one': (runner, signal) => partsOf(runner.pull('http://127.0.0.1.a/b', signal)),
+  create: (runner, signal) => partsOf(runner.creation.create(creation, signal)),
+  'create of little': (runner, signal) =>
+    partsOf(runner.creation.create({ ...emptyCreation, from: 'b', system: '' }, signal)),
+  hasBlob: (runner, signal) => runner.creation.hasBlob('sha256:1', signal),
+  uploadBlob: (runner, signal) =>
+    runner.creation.uploadBlob('sha256:1', { bytes: 2, stream: Readable.from(['{', '}']) }, signal),
+  facts: (runner) => runner.facts,
+};
+
+type OllamaRunner = ReturnType<typeof createOllamaRunner>;
+
+const tool = { name: 'look', description: 'd', inputSchema: { type: 'object' } };
+const littleChat: ChatRequest = {
+  ...{ model: 'b', tools: [], contextLength: 7, keepAlive: '3' },
+  messages: [{ role: 'user', content: 'hi', images: [], thinking: '', toolCalls: [] }],
+};
+const fullChat: ChatRequest = {
+  ...{ model: 'b', tools: [tool], think: 'low', format: 'json', keepAlive: '5m', contextLength: 7 },
+  options: { num_ctx: 8, seed: 1 },
+  messages: [
+    { role: 'user', content: 'hi', images: ['aGk='] },
+    {
+      ...{ role: 'assistant', content: '', thinking: 'hm' },
+      toolCalls: ['1', '2'].map((id) => ({ id, name: 'look', arguments: { id } })),
+    },
+    { role: 'tool', content: 'r', toolCallId: '1', toolName: 'look' },
+  ],
+};
+const fullGap: FillRequest = {
+  ...{ model: 'b', text: { prompt: 'p' }, stops: ['x'], maxTokens: 9, temperature: 0.5 },
+  ...{ keepAlive: 60, contextLength: 7 },
+};
+const emptyCreation: CreateRequest = {
+  ...{ model: 'new', files: {}, adapters: {}, drafts: {}, parameters: {}, license: [], messages: [] },
+};
+const creation: CreateRequest = {
+  ...{ ...emptyCreation, files: { f: 'sha256:1' }, adapters: { a: 'sha256:2' }, drafts: { d: 'sha256:3' } },
+  ...{ parameters: { num_ctx: 0 }, license: ['l'], messages: [{ role: 'user', content: 'm' }] },
+  ...{ template: 't', system: 's', renderer: 'r', parser: 'p', requires: '1' },
+};
+
+async function partsOf(batches: AsyncGenerator<readonly unknown[]>): Promise<unknown> {
+  const parts: unknown[] = [];
+  try {
+    for await (const batch of batches) parts.push(...batch);
+    return parts;
+  } catch (error) {
+    return [...parts, failureIn(error)];
+  }
+}
+
+function failureIn(error: unknown): unknown {
+  if (error instanceof RunnerError) return { ...error.data, message: error.message };
+  throw error;
+}
+
+t.test('what each request sends to Ollama or half an Ollama, and what its answer means', async (t) => {
+  const lines =
+    (...values: readonly object[]): Answer =>
+    (response) =>
+      response.end(values.map((value) => `${JSON.stringify(value)}\n`).join(''));
+  const models = [{ name: 'a:latest' }, { name: 'b:latest', size: 1 }];
+  const whole: Record<string, Answer> = {
+    'GET /api/version': { version: '1' },
+    'GET /api/tags': { models },
+    'GET /api/ps': { models: models.slice(1) },
+    'POST /api/show': { template: 't', capabilities: ['tools'] },
+    'POST /api/chat': (response, asked) => {
+      const said = lines({ message: { content: 'a' } }, { done: true }, { message: { content: 'lost' } });
+      if (asked.body['stream'] === true && typeof said === 'function') said(response, asked);
+      else sendJson(response, 200, { done: true });
+    },
+    'POST /api/generate': lines({ response: 'a' }, { response: 'b', done: true, done_reason: 'stop' }),
+    'POST /api/embed': {},
+    'DELETE /api/ps/a%2Fb': {},
+    'DELETE /api/delete': (response) => response.end('done'),
+    'POST /api/pull': lines({ status: 'pulling' }, { status: 'success' }, { status: 'lost' }),
+    'POST /api/create': lines({ status: 'a secret' }, { status: 'success' }),
+    'HEAD /api/blobs/sha256:1': {},
+    'POST /api/blobs/sha256:1': (response) => response.writeHead(201).end('created'),
+  };
+  const refuse =
+    (status: number, error: string): Answer =>
+    (response) =>
+      sendJson(response, status, { error });
+  const cases: readonly [name: string, routes: Record<string, Answer>, product?: 'other'][] = [
+    ['Ollama', whole],
+    ['another one with the same API', whole, 'other'],
+    ['one that only lists and chats', { ...pick(whole, 'tags', 'version', 'chat'), '*': refuse(501, 'no') }],
+    ['one that has no list', { ...pick(whole, 'chat'), '*': refuse(404, 'not found') }, 'other'],
+    [
+      'one that refuses with the name of the model',
+      { ...pick(whole, 'tags'), '*': refuse(404, 'no model b') },
+    ],
+    [
+      'one whose model does not chat, and that ends too early',
+      {
+        ...whole,
+        'POST /api/chat': refuse(400, 'b does not support chat'),
+        'POST /api/generate': lines({ response: 'a' }),
+        'POST /api/pull': lines(),
+        'POST /api/create': lines({ status: 'a' }, { error: 'a secret is wrong' }, { status: 'lost' }),
+        'HEAD /api/blobs/sha256:1': (response) => response.writeHead(404).end(),
+      },
+    ],
+    [
+      'one that fails',
+      { '*': refuse(500, 'a secret broke'), 'POST /api/chat': lines({ error: 'a secret broke' }) },
+    ],
+  ];
+  const outcomes: object[] = [];
+  for (const [name, routes, product] of cases) {
+    const standIn = await startOpenaiStandIn(routes);
+    const { url } = standIn;
+    const transport = transportTo(url, { redact: (text) => text.replaceAll('secret', '***') });
+    const runner = createOllamaRunner({ name: 'default', url }, transport, product);
+    const { signal } = new AbortController();
+    for (const [question, ask] of Object.entries(questions)) {
+      const before = standIn.asked.length;
+      const answer = await (async () => ask(runner, signal))().catch(failureIn);
+      const asked = standIn.asked
+        .slice(before)
+        .map(({ method, path, body }) => `${method} ${path} ${JSON.stringify(body)}`);
+      outcomes.push({ name, question, asked, answer: answer ?? null });
+    }
+    await runner.close();
+    await standIn.close();
+  }
+  const texts: unknown = JSON.parse(JSON.stringify(outcomes).replaceAll(/127\.0\.0\.1:\d+/g, 'HOST'));
+  const { actual, accepted } = golden('ollamaRequests.json', texts);
+  t.equal(actual, accepted, 'test/fixtures/golden/ollamaRequests.json (ACCEPT=1 takes what is)');
+});
+
+/** The routes whose last word is one of these. */
+function pick(routes: Readonly<Record<string, Answer>>, ...words: readonly string[]): Record<string, Answer> {
+  return Object.fromEntries(
+    Object.entries(routes).filter(([path]) => words.includes(path.split('/')[2] ?? '')),
+  );
+}
+
+t.test('an answer may be as long as its limit, and time may have no limit', async (t) => {
+  const standIn = await startOpenaiStandIn({ '*': (response) => response.end('0123456789') });
+  t.teardown(() => standIn.close());
+  const { signal } = new AbortController();
+  const asked = { method: 'GET', path: '/', signal } as const;
+  for (const limit of [0, 2 ** 31 - 1]) {
+    const none = { connect: limit, list: limit, firstByte: limit, idle: limit };
+    const transport = transportTo(standIn.url, { timeouts: none });
+    for (const wait of ['list', 'firstByte', 'work'] as const)
+      t.match(
+        await transport.text({ ...asked, wait, limit: 10 }),
+        { text: '0123456789' },
+        `${limit} ${wait}`,
+      );
+    await t.rejects(transport.text({ ...asked, limit: 9 }), failsWith({ kind: 'bad-response' }));
+    const texts = [10, 9].map(async (most) => (await transport.look({ ...asked, limit: most })).text);
+    t.strictSame(await Promise.all(texts), ['0123456789', '012345678'], 'a look is cut');
+    const lines = transport.stream(asked, async function* (body) {
+      for await (const chunk of body) yield [String(chunk)];
+    });
+    t.match(await lines.next(), { value: ['0123456789'] });
+    await transport.close();
+  }
+});
+
+t.test('a CA file that is mended is read again', async (t) => {
+  const caFile = join(t.testdir(), 'ca.pem');
+  const transport = transportTo('https://127.0.0.1:9', { caFile });
+  const { signal } = new AbortController();
+  const ask = () => transport.json({ method: 'GET', path: '/', signal });
+  await t.rejects(ask(), { message: /CA file .* cannot be read/ });
+  writeFileSync(caFile, '');
+  await t.rejects(ask(), { message: /^No runner answers/ });
+  await transport.close();
 });
 
 t.test('an answer that is not from a runner is recognised', async (t) => {

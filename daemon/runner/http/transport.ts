@@ -218,8 +218,8 @@ async function* inTime<T>(batches: AsyncGenerator<T>, limit: number, end: () => 
   }
 }
 
-/** The longest time limit of a timer, in ms. It is as good as no limit. */
-const maxTimeLimit = 2 ** 30;
+/** The longest time limit, in ms. It is as good as none, and a timer can take two of them together. */
+const maxTimeLimit = 2 ** 30 - 1;
 
 /** A time limit of 0 means no limit. */
 function timerOf(limit: number): number {
