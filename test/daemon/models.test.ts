@@ -749,6 +749,24 @@ t.test('a template says whether a model has turns', async (t) => {
       want: 'written',
     },
     { name: 'tools', show: { template: bare, capabilities: ['completion', 'tools'] }, want: 'written' },
+    { name: 'thinking', show: { template: bare, capabilities: ['thinking'] }, want: 'written' },
+    {
+      name: 'abilities of no turns',
+      show: { template: bare, capabilities: ['completion'] },
+      want: 'unknown',
+    },
+    { name: 'no other host', show: { template: bare, remote_host: '' }, want: 'unknown' },
+    { name: 'a file without a template', show: { template: bare, model_info: {} }, want: 'unknown' },
+    {
+      name: 'the longest that is read',
+      show: { template: `${hole}${' '.repeat(2_000 - hole.length)}` },
+      want: 'none',
+    },
+    {
+      name: 'a longer one',
+      show: { template: `${hole}${' '.repeat(2_001 - hole.length)}` },
+      want: 'written',
+    },
     { name: 'another host', show: { template: bare, remote_host: 'https://far' }, want: 'written' },
   ];
   for (const { name, show, want } of cases) t.equal(turnsOf({ ...show }), want, name);
@@ -777,6 +795,42 @@ t.test('an open thinking tag at the end of a template', async (t) => {
       name: 'only if thinking is asked for',
       show: { template: '<|a|>{{ if .Think }}<think>{{ end }}' },
       want: false,
+    },
+    {
+      name: 'an answer on a branch that is not taken',
+      show: { template: '{{ if .Prompt }}<think>{{ if .Tools }}{{ .Response }}{{ end }}more{{ end }}' },
+      want: false,
+    },
+    {
+      name: 'after a block without output',
+      show: { template: '{{ if .Prompt }}a<think>{{ end }}{{ break }}' },
+    },
+    { name: 'what is written afterwards', show: { template: '<think>{{ .Prompt }}' }, want: false },
+    { name: 'a block that is not closed', show: { template: '<think>{{ .Prompt' }, want: false },
+    { name: 'a variable', show: { template: '<think>{{ $x := .Prompt }}' } },
+    ...[51, 52].map((depth) => ({
+      name: `${depth} blocks`,
+      show: { template: `${'{{ if .Prompt }}'.repeat(depth)}<think>` },
+      want: depth === 51,
+    })),
+    ...['{{ if not .Think }}', '{{ if (not .Think) }}', '{{ if not (eq .Role "assistant") }}'].map(
+      (start) => ({
+        name: start,
+        show: { template: `${start}<think>{{ end }}` },
+      }),
+    ),
+    ...['.Tools', '.Suffix', '.ToolCalls', '.Images', 'ne .Role "user"', 'not .System'].map((condition) => ({
+      name: condition,
+      show: { template: `{{ if ${condition} }}<think>{{ end }}` },
+      want: false,
+    })),
+    ...['.System', 'eq .Role "user"', 'or (eq .Role "user") (eq .Role "system")'].map((condition) => ({
+      name: condition,
+      show: { template: `{{ if ${condition} }}<think>{{ end }}` },
+    })),
+    {
+      name: 'the first branch that is taken',
+      show: { template: '{{ if .Tools }}a{{ else if .Prompt }}<think>{{ else }}b{{ end }}' },
     },
     { name: 'a closed tag', show: { template: '{{ .Prompt }}<|a|><think>\n\n</think>\n\n' }, want: false },
     {

@@ -6,13 +6,14 @@ import { RunnerError } from '../../daemon/base/errors.ts';
 import { createTransport } from '../../daemon/runner/http/transport.ts';
 import { CallDeltas } from '../../daemon/runner/openai/callDeltas.ts';
 import { ChatAnswer, nothing } from '../../daemon/runner/openai/chatAnswer.ts';
-import { openaiErrors } from '../../daemon/runner/openai/errorTexts.ts';
+import { failureOfEvent, openaiErrors, refuseFailure } from '../../daemon/runner/openai/errorTexts.ts';
 import { readEvents, type StreamEvent } from '../../daemon/runner/openai/eventStream.ts';
 import { createFillReader } from '../../daemon/runner/openai/fillAnswer.ts';
 import { isLoaded, parseEntries } from '../../daemon/runner/openai/modelList.ts';
 import { createOpenaiRunner } from '../../daemon/runner/openai/openaiRunner.ts';
 import { parseProps } from '../../daemon/runner/openai/props.ts';
 import { chatBody } from '../../daemon/runner/openai/requests.ts';
+import { type RouterEvent, RouterEvents } from '../../daemon/runner/openai/routerEvents.ts';
 import { recognise } from '../../daemon/runner/recognise.ts';
 import type { ChatRequest, Server } from '../../daemon/runner/runner.ts';
 import { isRecord } from '../../protocol/base/json.ts';
@@ -41,6 +42,7 @@ import {
   usage,
 } from '../support/openaiStandIn.ts';
 import { closeServer, portOf, type Recording, readRecordings, startReplay } from '../support/recordings.ts';
+import { startRouterStandIn } from '../support/routerStandIn.ts';
 import { poll } from '../support/waiting.ts';
 
 const timeouts = { connect: 5_000, list: 10_000, firstByte: 10_000, idle: 10_000 };
@@ -189,7 +191,7 @@ async function eventsOf(chunks: readonly Buffer[]): Promise<readonly StreamEvent
 
 t.test('server-sent events are the same in any cut of their bytes', async (t) => {
   const text =
-    ': ping\r\n\r\ndata: {"a":"ü"}\r\n\r\nevent: error\ndata: one\ndata:two\n\nid: 7\nretry: 1\ndata\n\nrubbish\n\ndata: [DONE]\n\ndata: lost';
+    ': ping\r\n\r\ndata: {"a":"ü"}\r\n\r\nevent: error\nid: 6\ndata: one\ndata:two\ndatas: no\n\nid: 7\nretry: 1\ndata\n\nrubbish\n\ndata: [DONE]\n\ndata: lost';
   const want = [
     { name: 'message', data: '{"a":"ü"}' },
     { name: 'error', data: 'one\ntwo' },
@@ -698,7 +700,11 @@ t.test('what is sent to a server of OpenAI’s API', async (t) => {
     ],
     ['a limit', { options: { num_predict: 0 } }, { max_tokens: 0 }],
     ['a limit below zero, which is none', { options: { num_predict: -1 } }, {}],
-    ['no size of the window, which belongs to the server', { options: { num_ctx: 4_096, num_gpu: 1 } }, {}],
+    [
+      'nothing that belongs to the server',
+      { options: { num_ctx: 4_096, num_gpu: 1, num_keep: 1, num_thread: 1, num_batch: 1 } },
+      {},
+    ],
     ['any other option', { options: { seed: -1 } }, { seed: -1 }],
   ];
   for (const [name, given, want] of cases) t.strictSame(body(given), want, name);
@@ -909,6 +915,113 @@ t.test('why a server of OpenAI’s API refused', async (t) => {
   const half = { ...figures, n_ctx: 'many' };
   t.notOk('needed' in (openaiErrors.read(JSON.stringify({ error: half }), subject)?.failure?.data ?? {}));
   t.equal(openaiErrors.read('no JSON', subject), undefined);
+  const tooLong = 'The maximum context length is 512 tokens';
+  for (const body of [{ message: tooLong }, { detail: tooLong }, { error: tooLong }])
+    t.match(openaiErrors.read(JSON.stringify(body), subject)?.failure?.data, { allocated: 512 });
+
+  const failing: readonly [name: string, value: object, message: string | undefined][] = [
+    ['error', { message: 'it broke' }, 'The runner failed: it broke.'],
+    ['error', { odd: 1 }, 'The runner failed: it gave no reason.'],
+    ['message', { error: 'it broke' }, 'The runner failed: it broke.'],
+    [
+      'message',
+      { error: { message: 'failed to load.' } },
+      'The runner could not load the model: failed to load.',
+    ],
+    ['message', { error: null, message: 'fine' }, undefined],
+    ['message', { message: 'fine' }, undefined],
+  ];
+  for (const [name, value, message] of failing) {
+    const refuse = () => refuseFailure(name, { ...value }, subject);
+    if (message === undefined) t.doesNotThrow(refuse, JSON.stringify(value));
+    else {
+      const want = { kind: 'runner-failed', details: { server: 'default', model: 'm' } };
+      t.throws(refuse, failsWith({ ...want, message: new RegExp(`^${message} `) }), JSON.stringify(value));
+    }
+  }
+  const unnamed = { url: 'http://host', server: 'default', redact: (text: string) => text };
+  t.equal(
+    failureOfEvent({ error: "model 'x' not found" }, unnamed).message,
+    'http://host does not serve this model. Choose one that it lists.',
+  );
+});
+
+t.test('how far the models of a router are loaded, by its events and its list', async (t) => {
+  const standIn = await startRouterStandIn({});
+  const transport = transportTo(standIn.url);
+  t.teardown(async () => {
+    await transport.close();
+    await standIn.close();
+  });
+  const events = new RouterEvents(transport);
+  const heard: RouterEvent[] = [];
+  let hear: (() => void) | undefined;
+  const end = events.follow('m', (event) => {
+    heard.push(event);
+    hear?.();
+  });
+  const next = async (event: object) => {
+    const isHeard = new Promise<void>((resolve) => {
+      hear = resolve;
+    });
+    standIn.emit({ model: 'other', ...event });
+    standIn.emit({ model: 'm', ...event });
+    await isHeard;
+  };
+  const loading = (progress: unknown) => next({ event: 'e', data: { status: 'loading', progress } });
+  const states = (...models: readonly string[]) => Object.fromEntries(events.loadingStates(models));
+  t.strictSame(states('m'), { m: {} }, 'nothing is known yet');
+  const stages = ['text', 'images'];
+  for (const [progress, percent] of [
+    [{ stages, current: 'text', value: 0 }, 0],
+    [{ stages, current: 'text', value: 1 }, 50],
+    [{ stages, current: 'images', value: 0.25 }, 63],
+    [{ stages, current: 'images', value: 1 }, 100],
+    [{ stages, current: 'odd', value: 0.5 }, 25],
+    [{ stages: [], current: 'text', value: 0.5 }, 50],
+    [{ stages: 7, value: 0.5 }, 50],
+    [{ value: 1.01 }, undefined],
+    [{ value: -0.01 }, undefined],
+    [{ value: '1' }, undefined],
+    [7, undefined],
+  ] as const) {
+    const wanted = percent === undefined ? {} : { percent };
+    await loading(progress);
+    t.strictSame(heard.at(-1), { model: 'm', event: 'e', status: 'loading', ...wanted });
+    t.strictSame(
+      states('m', 'other', 'third'),
+      { m: wanted, other: wanted, third: {} },
+      JSON.stringify(progress),
+    );
+  }
+  await next({ event: 7, data: { status: 7 } });
+  t.strictSame(heard.at(-1), { model: 'm', event: '' });
+  t.strictSame(states('third', 'm'), { m: {}, third: {} }, 'the list says who is not loaded any more');
+  await next({ event: 'e', data: { status: 'loaded' } });
+  t.strictSame(states('m'), { m: {} });
+  const files = { a: { done: 1, total: 2 }, b: { done: 1 }, c: 7, d: { done: 0, total: 0 } };
+  await next({ event: 'download_progress', data: { progress: files } });
+  const { files: read, ...about } = heard.at(-1) ?? {};
+  t.strictSame(about, { model: 'm', event: 'download_progress' });
+  t.strictSame(
+    [...(read ?? [])],
+    [
+      ['a', { done: 1, total: 2 }],
+      ['d', { done: 0, total: 0 }],
+    ],
+  );
+  for (const odd of [{ event: 'e' }, { model: 7 }, [], 7]) standIn.emit(odd as object);
+  await next({ event: 'last' });
+  t.strictSame(heard.at(-1), { model: 'm', event: 'last' }, 'what is no event is left out');
+  const streams = () => standIn.asked.filter(({ path }) => path === '/models/sse');
+  t.equal(streams().length, 1, 'all of it came in one stream');
+  end();
+  t.notOk(streams()[0]?.isClosed, 'a model is still loaded');
+  t.strictSame(states(), {});
+  await poll(
+    async () => streams()[0]?.isClosed,
+    (isClosed) => isClosed === true,
+  );
 });
 
 t.test('a call in the text is news only where the server reads calls itself', async (t) => {
