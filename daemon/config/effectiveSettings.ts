@@ -47,13 +47,12 @@ type Found = Pick<EffectiveSetting, 'value' | 'from'>;
 function settingOf(name: string, { client, environmentHost, user }: SettingsSources, usual: unknown): Found {
   const file = { ...user.settings, ...user.sessions, ...withoutEmpty(user.tools) };
   const [ofClient, ofFile] = [Reflect.get(client, name), Reflect.get(file, name)];
-  const isInFile = ofFile !== undefined && ofFile !== null;
-  const isOfClient = ofClient !== undefined && ofClient !== null && ofClient !== '' && !isEmpty(ofClient);
-  if (isOfClient && isInFile && stricter[name]?.(ofFile, ofClient)) return { value: ofFile, from: 'file' };
-  if (isOfClient) return { value: merged(ofFile, ofClient), from: 'client' };
+  if (stricter[name]?.(ofFile, ofClient)) return { value: ofFile, from: 'file' };
+  if (ofClient !== undefined && !isEmpty(ofClient))
+    return { value: merged(ofFile, ofClient), from: 'client' };
   if (name === 'host' && environmentHost !== undefined)
     return { value: environmentHost, from: 'environment' };
-  if (isInFile) return { value: merged(usual, ofFile), from: 'file' };
+  if (ofFile !== undefined) return { value: merged(usual, ofFile), from: 'file' };
   return { value: name === 'host' ? defaultHost : (usual ?? null), from: 'default' };
 }
 

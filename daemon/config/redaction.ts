@@ -130,7 +130,7 @@ export interface StreamRedaction {
 
 /** `forms` may grow over time. */
 function createStreamRedaction(forms: () => readonly Form[]): StreamRedaction {
-  /** How many characters at the end of the text are the beginning of a form. Forms without any have no entry. */
+  /** How many characters at the end of the text are the beginning of a form. */
   const begun = new Map<Form, number>();
   let longestBegun = 0;
   let withheld = '';
@@ -143,12 +143,10 @@ function createStreamRedaction(forms: () => readonly Form[]): StreamRedaction {
     longestBegun = 0;
     for (const form of forms()) {
       const ends: number[] = [];
-      const before = begun.get(form) ?? 0;
-      const after = readForm(form, piece, { begun: before, ends });
+      const after = readForm(form, piece, { begun: begun.get(form) ?? 0, ends });
       for (const end of ends.map((at) => withheld.length + at))
         ranges.push([Math.max(0, end - form.text.length), end]);
-      if (after > 0) begun.set(form, after);
-      else if (before > 0) begun.delete(form);
+      begun.set(form, after);
       longestBegun = Math.max(longestBegun, after);
     }
     withheld += piece;

@@ -129,7 +129,9 @@ interface UserConfigSource {
 export function parseUserConfig(text: string, { path, clientHasSettings }: UserConfigSource): UserConfig {
   const value = jsonOrFault(text);
   if (value instanceof SyntaxError)
-    return unusableUserConfig(`The configuration ${path}${lineAt(text, indexOfFault(text))} is not JSON.`);
+    return unusableUserConfig(
+      `The configuration ${path}${lineAfter(text.slice(0, indexOfFault(text)))} is not JSON.`,
+    );
   if (!isRecord(value)) return unusableUserConfig(`The configuration ${path} is not a JSON object.`);
   const leftOut = (key: string, why: string, whole = key) => {
     const what = whole === key ? 'which is left out' : `so all of "${whole}" is left out`;
@@ -183,7 +185,7 @@ function readSettings(
 
 /** Such as `servers` for `servers[1].name`. */
 function settingOf(path: string): string {
-  return path.split(/[.[]/, 1)[0] ?? path;
+  return path.replace(/[.[].*$/s, '');
 }
 
 /** These settings count even if the client has settings of its own. */
@@ -211,10 +213,10 @@ function lineOfKey(text: string, path: string): string {
       .at(-1)
       ?.replace(/\[\d+\]$/, ''),
   );
-  const first = text.indexOf(name);
-  return first < 0 || text.includes(name, first + 1) ? '' : lineAt(text, first);
+  const [before = '', ...after] = text.split(name);
+  return after.length === 1 ? lineAfter(before) : '';
 }
 
-function lineAt(text: string, position: number): string {
-  return `, line ${text.slice(0, position).split('\n').length},`;
+function lineAfter(before: string): string {
+  return `, line ${before.split('\n').length},`;
 }

@@ -1143,6 +1143,7 @@ t.test('a wrong secret line is refused without being quoted', async (t) => {
     '{"origin":"http://a","secret":"planted","allowPlainHttp":"yes"}',
     '{"origin":"http://a","secret":"planted","headers":{"a":"plan\\nted"}}',
     '{"origin":"http://a","secret":"planted","headers":{"a":1}}',
+    '{"origin":"http://a","secret":"planted","headers":{"a":"b","c":1}}',
     '{"origin":"http://a","secret":"planted","headers":null}',
     '{"origin":"http://a","secret":"planted","headers":"planted"}',
     '{"origin":"http://a","secret":["planted"]}',

@@ -8,6 +8,7 @@ import type { Test } from 'tap';
 import t from 'tap';
 import { RunnerError } from '../../daemon/base/errors.ts';
 import { createLog } from '../../daemon/base/log.ts';
+import { maxNesting } from '../../daemon/base/nesting.ts';
 import { redactMessage } from '../../daemon/config/messageRedaction.ts';
 import { createRedaction } from '../../daemon/config/redaction.ts';
 import { readSecrets } from '../../daemon/config/secretSources.ts';
@@ -216,6 +217,67 @@ t.test('redaction takes linear time for any text', (t) => {
     t.equal(said + stream.end().length, text.length, 'in pieces too');
   }
   t.equal(redaction.redact('git+ssh://me:word@host and x://me@host'), 'git+ssh://***@host and x://***@host');
+  t.end();
+});
+
+t.test('how short a secret may be depends on who wrote the text', (t) => {
+  const secrets = ['1234', 'a234567', 'a2345678', 'b23456789012345', 'b234567890123456'];
+  const redaction = createRedaction();
+  for (const text of ['123', ...secrets]) redaction.add(text);
+  const masked = (atLeast: number) => secrets.map((text) => (text.length < atLeast ? text : '***'));
+  const voices = {
+    4: ['message', 'version', 'error'],
+    8: ['name', 'id', 'method', 'jsonrpc', '0'],
+    16: ['arguments', 'content', 'description', 'inputSchema', 'insertText', 'partial', 'text', 'thinking'],
+  };
+  for (const [atLeast, keys] of Object.entries(voices))
+    for (const key of keys) {
+      const [want, inner] = [masked(Number(atLeast)), atLeast === '16' ? 16 : 4];
+      t.strictSame(
+        redactMessage({ result: { [key]: [...secrets, 123, null, '123'] } }, redaction),
+        { result: { [key]: [...want, 123, null, '123'] } },
+        key,
+      );
+      t.strictSame(
+        redactMessage({ result: { [key]: { before: 1, message: secrets, after: [1] } } }, redaction),
+        { result: { [key]: { before: 1, message: masked(inner), after: [1] } } },
+        `a message in ${key}`,
+      );
+    }
+  const frame = { jsonrpc: 'a2345678', id: 'a2345678', method: 'a2345678' };
+  t.strictSame(
+    redactMessage({ ...frame, params: frame, b234567890123456: 1, a2345678: 2 }, redaction),
+    { ...frame, params: { jsonrpc: '***', id: '***', method: '***' }, '***': 1, a2345678: 2 },
+    'the frame of a message stays, and a key may be a word',
+  );
+  const nested = (levels: number): object => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
+  t.doesNotThrow(() => redactMessage(nested(maxNesting + 33), redaction));
+  t.throws(() => redactMessage(nested(maxNesting + 34), redaction), RangeError);
+  t.equal(redaction.redact('123'), '123', 'shorter texts are no secrets');
+  t.end();
+});
+
+t.test('only the secret itself is masked, in whatever case its address is written', (t) => {
+  const redaction = createRedaction();
+  for (const text of ['aab:AZ[z@{cd/ef', 'abcabcabd-secret', 'no-address-at-all']) redaction.add(text);
+  const cases: readonly (readonly [text: string, want: string])[] = [
+    ['aab%3AAZ%5Bz%40%7Bcd%2Fef', '***'],
+    ['aab%3aAZ%5bz%40%7bcd%2fef', '***'],
+    ['AAB%3aaz%5bZ%40%7bCD%2FEF', '***'],
+    ['aab%3aAZ%5bz`%7bcd%2fef', 'aab%3aAZ%5bz`%7bcd%2fef'],
+    ['aab%3aAZ%5bz%40;7bcd%2fef', 'aab%3aAZ%5bz%40;7bcd%2fef'],
+    ['100% NO-ADDRESS-AT-ALL', '100% NO-ADDRESS-AT-ALL'],
+    ['abcabcabcabd-secret', 'abc***'],
+    ['a.bcabcabd-secret abcabcabd-secret', 'a.bcabcabd-secret ***'],
+    ['aabcabcabd-secretabcabcabd-secret', 'a***'],
+    ['abcabcabd-secret, abcabcabd-secre', '***, abcabcabd-secre'],
+    ['abcabcab-abd-secret', 'abcabcab-abd-secret'],
+  ];
+  for (const [text, want] of cases) {
+    t.equal(redaction.redactKnown(text, 8), want, text);
+    const stream = redaction.stream(8);
+    t.equal([...text].map((piece) => stream.add(piece)).join('') + stream.end(), want, `${text} in pieces`);
+  }
   t.end();
 });
 
