@@ -14,9 +14,11 @@ import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
 import type { CompletionItem, Hover, PublishDiagnosticsParams } from 'vscode-languageserver/node';
+import { TextDocument } from 'vscode-languageserver-textdocument';
 import { RunnerError } from '../../daemon/base/errors.ts';
 import { checkModelfile, tryParameterValue } from '../../daemon/modelfile/checks.ts';
 import { createRequest } from '../../daemon/modelfile/create.ts';
+import { completionsAt, hoverAt } from '../../daemon/modelfile/editorHelp.ts';
 import { decodeModelfile, readModelfile, toParseResult } from '../../daemon/modelfile/modelfile.ts';
 import {
   expandPath,
@@ -40,6 +42,7 @@ import {
 import type { DaemonClient } from '../support/daemonClient.ts';
 import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';
+import { golden } from '../support/golden.ts';
 import type { StandInModel } from '../support/runner/standInModel.ts';
 
 const models: readonly StandInModel[] = [{ name: 'plain:latest' }];
@@ -322,8 +325,253 @@ t.test('each mistake has its position', async (t) => {
   for (const { name, text, want } of cases) t.strictSame(read(text).diagnostics, want, name);
 });
 
+t.test('odd Modelfiles are read whole: commands, ranges and mistakes', async (t) => {
+  const texts = [
+    ...[
+      '',
+      '\n',
+      '\ufeff',
+      '\ufeffFROM a',
+      'FROM a',
+      'FROM a ',
+      'FROM  a\u00a0',
+      'FROM\u00a0a',
+      ' \tFROM a\t \r\n',
+    ],
+    ...[
+      'FROM a\rSYSTEM b\r\r',
+      'FROM a\r\n\r\n# c\r\n  # d',
+      '#',
+      '# only\nFROM a\n#',
+      'FROM',
+      'FROM\t',
+      'FROM\n\nFROM b',
+    ],
+    ...[
+      'FROM ""',
+      'FROM "a"',
+      'FROM "a" ',
+      'FROM "a"\u00a0\nSYSTEM b',
+      'FROM """a"""  \nSYSTEM b',
+      'FROM "',
+      'FROM """',
+    ],
+    ...[
+      'FROM a\nSYSTEM "b\nLICENSE "c"',
+      'FROM a\nSYSTEM "b" c\nLICENSE d',
+      'FROM a\nSYSTEM "b" c\n"\nLICENSE d',
+    ],
+    ...[
+      'FROM a\nSYSTEM """b""" c\nLICENSE d',
+      'FROM a\nSYSTEM """b\n""" c\n"""\nLICENSE d',
+      'SYSTEM """b""""',
+      'SYSTEM """"""',
+    ],
+    ...[
+      'SYSTEM """""',
+      'SYSTEM """"',
+      'SYSTEM ""\nFROM a',
+      'SYSTEM "a\nb" c\nd"\nFROM e',
+      'SYSTEM "\nSYSTEM "\nFROM a',
+    ],
+    ...[
+      'SYSTEM """\nSYSTEM """ a\nFROM a',
+      'SYSTEM "a"b"\nFROM a',
+      "SYSTEM 'a'\nFROM \u200ba\u2060b",
+      'FROM \u0085 \u2028a',
+    ],
+    ...[
+      'PARAMETER',
+      'PARAMETER ',
+      'PARAMETER  \n',
+      'PARAMETER stop',
+      'PARAMETER stop ',
+      'PARAMETER stop\tx',
+      'PARAMETER stop "x',
+    ],
+    ...[
+      'PARAMETER "stop" x',
+      'PARAMETER top_k 1 2',
+      'PARAMETER top_k ""',
+      'PARAMETER temperature',
+      'PARAMETER low_vram x',
+    ],
+    ...[
+      'MESSAGE',
+      'MESSAGE user',
+      'MESSAGE user ',
+      'MESSAGE tool x',
+      `MESSAGE ${'r'.repeat(40)} x`,
+      `MESSAGE ${'r'.repeat(41)} x`,
+    ],
+    ...[
+      'MESSAGE user "a\nb"',
+      'MESSAGE user """a',
+      `${'C'.repeat(40)} x`,
+      `${'C'.repeat(41)} x`,
+      `PARAMETER ${'p'.repeat(41)}- x`,
+    ],
+    ...[
+      'FORM a',
+      'FROMM a',
+      'SYSTM a',
+      'SYSTMMM a',
+      'TEMPLAT a',
+      'LICENCE MIT',
+      'from_ a',
+      'FROM: a',
+      `PARAMETER ${'p'.repeat(61)} x`,
+    ],
+    ...[
+      'REQUIRES 1',
+      'REQUIRES 0.1',
+      'REQUIRES v0.14.0-rc.1+b',
+      'REQUIRES 01',
+      'REQUIRES 1.2.3.4',
+      'REQUIRES ""',
+      'REQUIRES 1.02',
+    ],
+    ...[
+      'FROM a\nDRAFT \nADAPTER ""\nFROM ',
+      'SYSTEM a\nSYSTEM b\nSYSTEM c',
+      'PARAMETER seed 1\nPARAMETER Seed 2\nPARAMETER seed 3',
+    ],
+    ...[
+      'PARAMETER topK 1',
+      'PARAMETER num-ctx 1',
+      'PARAMETER mirostat_tau 1\nPARAMETER mirostat_tau 2',
+      'LICENSE a\nLICENSE b\nFROM a\nFROM b',
+    ],
+  ];
+  const results = texts.map((text) => {
+    const { isCut } = parseModelfile(text);
+    const { commands, diagnostics } = toParseResult(readModelfile(text));
+    const of = ({ start, end }: ModelfileDiagnostic['range']) =>
+      `${start.line}:${start.character}-${end.line}:${end.character}`;
+    return {
+      ...{ text, isCut },
+      commands: commands.map(({ command, args, range }) => [of(range), command, ...args]),
+      diagnostics: diagnostics.map(shown),
+    };
+  });
+  const { actual, accepted } = golden('modelfiles.json', results);
+  t.equal(actual, accepted, 'test/fixtures/golden/modelfiles.json (ACCEPT=1 takes what is)');
+
+  const most = (lines: number, line: string) =>
+    readModelfile(`FROM a\n${line.repeat(lines)}`).problems.length;
+  t.strictSame([most(999, 'BAD x\n'), most(1_000, 'BAD x\n'), most(1_001, 'BAD x\n')], [999, 1_000, 1_000]);
+  const overruled = (lines: number) => most(lines, 'SYSTEM a\n');
+  t.strictSame([overruled(1), overruled(1_001), overruled(1_002)], [0, 1_000, 1_000]);
+  const wrong = (lines: number) => most(lines, 'PARAMETER x 1\n');
+  t.strictSame([wrong(500), wrong(501), wrong(1_001)], [500 + 499, 1_000, 1_000]);
+  for (const count of [99_999, 100_000]) {
+    const { commands, problems, isCut } = parseModelfile(`${'FROM a\n'.repeat(count)}FROM b`);
+    const cut = [{ start: 700_000, end: 700_001, severity: 'error', message: /at most 100000 commands/ }];
+    t.match([commands.length, isCut, problems], [100_000, count === 100_000, count === 100_000 ? cut : []]);
+  }
+});
+
+t.test('what an editor shows at each place of a Modelfile', async (t) => {
+  const text =
+    'FROM plain\n parameter num_ctx 1\nPARAMETER bad 1\nSYSTEM """\nFROM a\n"""\nMESSAGE user x\nODD x\n\n ';
+  const document = TextDocument.create('untitled:m', 'modelfile', 1, text);
+  const hovers = [...`${text}|`].map((_, offset) => {
+    const hover = hoverAt(document, document.positionAt(offset), 'markdown');
+    if (!hover?.range) return undefined;
+    const { contents, range } = hover;
+    t.strictSame(hoverAt(document, document.positionAt(offset), 'plaintext')?.range, range);
+    return { at: document.getText(range), from: document.offsetAt(range.start), contents };
+  });
+  const lines = [
+    ...['', ' ', 'f', ' From', 'FROM1', 'FROM', 'FROM ', 'from\tq', 'FROM q ', 'FROM  q:1', 'x FROM '],
+    ...[
+      'PARAMETER',
+      'PARAMETER ',
+      'parameter\tnum',
+      'PARAMETER num_ctx',
+      'PARAMETER num-',
+      'PARAMETER num_ctx ',
+    ],
+    ...['PARAMETER use_mmap', 'PARAMETER use_mmap ', ' parameter  use_mmap tr', 'PARAMETER use_mmap true '],
+    ...[
+      'MESSAGE',
+      'MESSAGE ',
+      ' message\tus',
+      'MESSAGE user ',
+      'SYSTEM ',
+      'FROM a\n',
+      'SYSTEM "a\n',
+      'SYSTEM "a\nb"\n',
+    ],
+    ...['SYSTEM "a\nb" c\n', 'SYSTEM """a\nFROM ', 'SYSTEM "a" ', 'SYSTEM "a\nb"'],
+  ];
+  let asked = 0;
+  const installed = async () => {
+    asked += 1;
+    return ['one', 'two'];
+  };
+  const completions: { line: string; format: string; all: string; items: unknown }[] = [];
+  for (const line of lines) {
+    const typed = TextDocument.create('untitled:m', 'modelfile', 1, `${line}\nFROM later`);
+    for (const format of ['markdown', 'plaintext'] as const) {
+      const items = await completionsAt(typed, typed.positionAt(line.length), { installed, format });
+      // Commands and parameters are many, and the same each time.
+      const isKnown = items.length > 3 && completions.some(({ all }) => all === JSON.stringify(items));
+      completions.push({
+        line,
+        format,
+        all: JSON.stringify(items),
+        items: isKnown ? items[0]?.label : items,
+      });
+    }
+  }
+  t.equal(asked, 2 * 3, 'the models are asked for where they fit');
+  const results = {
+    hovers,
+    completions: completions.map(({ line, format, items }) => ({ line, format, items })),
+  };
+  const { actual, accepted } = golden('modelfileHelp.json', results);
+  t.equal(actual, accepted, 'test/fixtures/golden/modelfileHelp.json (ACCEPT=1 takes what is)');
+});
+
+t.test('the request for a model has the values in their types, and of several the last', async (t) => {
+  const requestOf = (text: string) => {
+    const { commands } = readModelfile(text);
+    return createRequest({ ...{ model: 'm', commands }, ...{ files: {}, adapters: {}, drafts: { d: '1' } } });
+  };
+  const nothing = { model: 'm', files: {}, adapters: {}, drafts: { d: '1' } };
+  t.strictSame(requestOf('FROM a'), { ...nothing, parameters: {}, license: [], messages: [] });
+  const whole =
+    'SYSTEM a\nSYSTEM b\nTEMPLATE t\nTEMPLATE ""\nRENDERER r\nPARSER p\nREQUIRES v1\nREQUIRES v2.0.0\nLICENSE x\nLICENSE y\n' +
+    'MESSAGE user hi\nMESSAGE assistant ""\nPARAMETER stop a\nPARAMETER stop b\nPARAMETER top_k 1\nPARAMETER top_k +2\n' +
+    'PARAMETER top_p .5\nPARAMETER use_mmap F\nPARAMETER mirostat 1';
+  t.strictSame(requestOf(whole), {
+    ...nothing,
+    parameters: { stop: ['a', 'b'], top_k: 2, top_p: 0.5, use_mmap: false },
+    ...{ template: '', system: 'b', renderer: 'r', parser: 'p', requires: '2.0.0', license: ['x', 'y'] },
+    messages: [
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: '' },
+    ],
+  });
+});
+
 t.test('parameters have types', async (t) => {
   const cases = [
+    ['int', '+9007199254740991', 9007199254740991],
+    ['int', '9007199254740992', undefined],
+    ['int', `${'0'.repeat(18)}1`, 1],
+    ['int', `${'0'.repeat(19)}1`, undefined],
+    ['int', '', undefined],
+    ['float', `${'0'.repeat(63)}1`, 1],
+    ['float', `${'0'.repeat(64)}1`, undefined],
+    ['float', '+1.E-300', 1e-300],
+    ['float', '1e-3000', undefined],
+    ['float', '.', undefined],
+    ['float', '', undefined],
+    ...['1', 't', 'T', 'true', 'True', 'TRUE'].map((text) => ['bool', text, true] as const),
+    ...['0', 'f', 'F', 'false', 'False', 'FALSE'].map((text) => ['bool', text, false] as const),
+    ['bool', 'tRUE', undefined],
     ['int', '8192', 8192],
     ['int', '-1', -1],
     ['int', '1.5', undefined],
@@ -522,6 +770,85 @@ t.test('a folder gives its weights and the files that belong to them', async (t)
   rmSync(join(folder, 'many', 'below', 'params.json'));
   write('many/.hidden', '');
   t.match(await names('many'), { problem: /too many files/ }, 'one more that is hidden');
+});
+
+t.test('what FROM, ADAPTER and DRAFT name, and what is wrong with it', async (t) => {
+  for (const name of ['a.gguf', 'b.gguf', 'c.gguf']) write(`named/${name}`, name);
+  write('named/none.gguf', '');
+  write('named/qwen', 'x');
+  write('named/old/pytorch_model.bin', 'x');
+  write('named/old/consolidated.00.pth', 'x');
+  write('named/older/a.bin', 'x');
+  write('named/oldest/notes.txt', 'x');
+  write('named/deep/one/two/model.safetensors', 'x');
+  write('named/deep/one/model.safetensors', 'x');
+  write('named/deep/.hidden.gguf', 'x');
+  write('named/mixed/consolidated.safetensors', 'x');
+  write('named/mixed/x.gguf', 'x');
+  write('named/mixed/sub/tokenizer.model', 'x');
+  write('named/mixed/sub/chat_template.jinja', 'x');
+  mkdirSync(join(folder, 'named/mixed/config.json'));
+  const texts = [
+    ...[
+      'FROM qwen',
+      'FROM qwen3:4b',
+      'FROM qwen # 3',
+      'FROM a b',
+      `FROM ${'x '.repeat(40)}`,
+      'FROM ./none',
+      'FROM none.gguf',
+    ],
+    ...[
+      'FROM a.gguf\nFROM b.gguf',
+      'FROM a\nFROM b',
+      'FROM ""\nFROM b',
+      'ADAPTER a.gguf\nADAPTER b.gguf',
+      'DRAFT a.gguf\nDRAFT b.gguf',
+    ],
+    ...[
+      'FROM a.gguf\nDRAFT a.gguf',
+      'FROM a.gguf\nDRAFT a.gguf\nDRAFT b.gguf',
+      'ADAPTER none',
+      'DRAFT none',
+      'SYSTEM a.gguf',
+    ],
+    ...[
+      'FROM old',
+      'FROM older',
+      'FROM oldest',
+      'FROM deep',
+      'FROM mixed',
+      'FROM ../named/a.gguf',
+      'FROM .',
+      'FROM a.gguf/b',
+    ],
+    ...[
+      `FROM ${'n'.repeat(300)}`,
+      `FROM ./${'n'.repeat(300)}`,
+      'FROM a\\b',
+      'FROM ~/none.gguf',
+      'FROM /no/such/file',
+    ],
+  ];
+  const results: object[] = [];
+  for (const text of texts)
+    for (const from of [join(folder, 'named'), undefined]) {
+      const sources = await resolveSources(parseModelfile(text).commands, from);
+      const written = JSON.stringify(sources).replaceAll(folder, 'HERE').replaceAll(homedir(), 'HOME');
+      results.push({ text, isSaved: from !== undefined, sources: JSON.parse(written) });
+    }
+  const { actual, accepted } = golden('modelSources.json', results);
+  t.equal(actual, accepted, 'test/fixtures/golden/modelSources.json (ACCEPT=1 takes what is)');
+
+  const many = (count: number) =>
+    resolveSources(parseModelfile('FROM a\n'.repeat(count)).commands, undefined);
+  t.strictSame(await many(64), { from: 'a', files: [], adapters: [], drafts: [], problems: [] });
+  const { problems } = await many(66);
+  const message = 'A Modelfile names at most 64 models and files.';
+  t.strictSame(problems, [{ start: 64 * 7 + 5, end: 64 * 7 + 6, severity: 'error', message }]);
+  await t.rejects(resolveSources(parseModelfile('FROM a').commands, folder, AbortSignal.abort()), {
+    name: 'AbortError',
+  });
 });
 
 t.test('links are followed only inside the folder of the Modelfile', async (t) => {
