@@ -864,6 +864,7 @@ t.test('an open thinking tag at the end of a template', async (t) => {
     },
     { name: 'what is written afterwards', show: { template: '<think>{{ .Prompt }}' }, want: false },
     { name: 'a block that is not closed', show: { template: '<think>{{ .Prompt' }, want: false },
+    { name: 'words that are no condition', show: { template: '{{ if .Prompt }}.Tools <think>{{ end }}' } },
     { name: 'a variable', show: { template: '<think>{{ $x := .Prompt }}' } },
     ...[51, 52].map((depth) => ({
       name: `${depth} blocks`,
