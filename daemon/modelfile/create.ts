@@ -44,7 +44,6 @@ export async function createModel(
   const modelfile = readModelfile(text);
   const sources = await resolveSources(modelfile.commands, folder, signal);
   refuseMistakes(modelfile, sources.problems);
-  signal.throwIfAborted();
 
   let last: WorkState | undefined;
   const uploads = createUploads(creation, filesOf(sources), (state) => {

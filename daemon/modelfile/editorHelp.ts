@@ -12,7 +12,11 @@ import { type Command, parseModelfile, type Span } from './parser.ts';
 import { commandWords, messageRoles, parameterWords } from './vocabulary.ts';
 
 /** Explains the command or the parameter under the cursor. */
-export function hoverAt(document: TextDocument, position: Position, format: MarkupKind): Hover | undefined {
+export function hoverAt(
+  document: TextDocument,
+  position: Position,
+  format: MarkupKind | undefined,
+): Hover | undefined {
   const offset = document.offsetAt(position);
   const { commands } = parseModelfile(document.getText());
   const command = commands.find((candidate) => isIn(candidate, offset));
@@ -44,7 +48,7 @@ function isIn({ start, end }: Span, offset: number): boolean {
 interface CompletionSources {
   /** Returns the names of the installed models. It is called only where they fit. */
   readonly installed: () => Promise<readonly string[]>;
-  readonly format: MarkupKind;
+  readonly format: MarkupKind | undefined;
 }
 
 /** What the user could type at a position. */
@@ -73,7 +77,7 @@ function isInsideOfValue(document: TextDocument, position: Position): boolean {
   return isCut || (last !== undefined && last.start < lineStart && last.end > lineStart);
 }
 
-function commandItems(format: MarkupKind): readonly CompletionItem[] {
+function commandItems(format: MarkupKind | undefined): readonly CompletionItem[] {
   return [...commandWords].map(([name, { about }]) => ({
     label: name.toUpperCase(),
     kind: CompletionItemKind.Keyword,
@@ -84,7 +88,7 @@ function commandItems(format: MarkupKind): readonly CompletionItem[] {
   }));
 }
 
-function parameterItems(format: MarkupKind): readonly CompletionItem[] {
+function parameterItems(format: MarkupKind | undefined): readonly CompletionItem[] {
   return [...parameterWords].map(([name, { type, about }]) => ({
     label: name,
     kind: CompletionItemKind.Property,
@@ -110,24 +114,22 @@ function modelItems(names: readonly string[]): readonly CompletionItem[] {
   return names.map((label) => ({ label, kind: CompletionItemKind.Reference }));
 }
 
-/** The formats in which an editor shows explanations; plain text unless it announced more. */
+/** The formats in which an editor shows explanations; plain text if it announced none. */
 interface MarkupFormats {
-  readonly hover: MarkupKind;
-  readonly documentation: MarkupKind;
+  readonly hover: MarkupKind | undefined;
+  readonly documentation: MarkupKind | undefined;
 }
-
-export const plainFormats: MarkupFormats = { hover: 'plaintext', documentation: 'plaintext' };
 
 /** The first format that the editor announced, which is the one that it prefers. */
 export function markupFormats({ textDocument }: ClientCapabilities): MarkupFormats {
   return {
-    hover: textDocument?.hover?.contentFormat?.[0] ?? 'plaintext',
-    documentation: textDocument?.completion?.completionItem?.documentationFormat?.[0] ?? 'plaintext',
+    hover: textDocument?.hover?.contentFormat?.[0],
+    documentation: textDocument?.completion?.completionItem?.documentationFormat?.[0],
   };
 }
 
 /** Converts our own Markdown, which has only bold words and code. */
-function toMarkup(markdown: string, kind: MarkupKind): MarkupContent {
+function toMarkup(markdown: string, kind: MarkupKind | undefined): MarkupContent {
   return kind === 'markdown'
     ? { kind, value: markdown }
     : { kind: 'plaintext', value: markdown.replaceAll('**', '').replaceAll('`', '') };

@@ -16,7 +16,7 @@ import type { Log } from '../base/log.ts';
 import { documentPositionSchema } from '../rpc/documentPosition.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import { ConnectionError } from '../rpc/languageServer.ts';
-import { completionsAt, hoverAt, markupFormats, plainFormats } from './editorHelp.ts';
+import { completionsAt, hoverAt, markupFormats } from './editorHelp.ts';
 import { maxModelfileBytes, readDocument, toDiagnostics } from './modelfile.ts';
 import { resolveSources } from './modelSources.ts';
 
@@ -51,7 +51,7 @@ export function serveModelfileLanguage(
   options: ModelfileLanguageOptions,
 ): ModelfileLanguage {
   const { documents, log, closed } = options;
-  let formats = plainFormats;
+  let formats = markupFormats({});
   const waiting = new Map<string, NodeJS.Timeout>();
 
   const publish = (document: TextDocument) => {

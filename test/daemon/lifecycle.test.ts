@@ -600,12 +600,50 @@ t.test('progress of each digest, which can go backwards', async (t) => {
       },
     ),
   );
+  const each = createDownloadProgress();
+  const a = { digest: `sha256:${'a'.repeat(64)}`, total: 4, completed: 1 };
+  const partA = { name: 'a'.repeat(12), completed: 1, total: 4 };
+  const [partB, file] = [
+    { name: 'b', completed: 9, total: 9 },
+    { name: 'f'.repeat(100), completed: 0, total: 1 },
+  ];
+  const inAll = { completed: 10, total: 14, parts: [partA, partB, file] };
+  for (const [line, want] of [
+    [{ status: 'pulling manifest' }, { message: 'Looking up the model' }],
+    [{ status: 'pulling a', digest: 'sha256:a' }, { message: 'Pulling a' }],
+    [{ status: 'pulling a', digest: 'sha256:a', total: 0 }, { message: 'Pulling a' }],
+    [{ status: 'pulling a', total: 4, completed: 1 }, { message: 'Pulling a' }],
+    [
+      { ...a, status: 'pulling a' },
+      { message: 'Downloading aaaaaaaaaaaa: 1 of 4 B', completed: 1, total: 4, parts: [partA] },
+    ],
+    [
+      { status: 'copying', digest: 'sha256:b', total: 9, completed: 10 },
+      { message: 'Copying: 9 of 9 B', completed: 10, total: 13, parts: [partA, partB] },
+    ],
+    [
+      { status: 'pulling f', digest: 'f'.repeat(101), total: 1 },
+      { message: `Downloading ${'f'.repeat(100)}: 0 of 1 B`, ...inAll },
+    ],
+    [
+      { ...a, status: 'pulling a', total: 3 },
+      { message: 'Downloading aaaaaaaaaaaa: 1 of 4 B', ...inAll },
+    ],
+    [{ status: 'verifying sha256 digest' }, { message: 'Checking the download', ...inAll }],
+    [{ status: ' writing manifest\n' }, { message: 'Writing the manifest', ...inAll }],
+    [{ status: 'removing unused layers' }, { message: 'Removing layers that are no longer used', ...inAll }],
+    [{ status: 'success' }, { message: 'Done', ...inAll }],
+    [{ status: '\u0007' }, { message: 'Working', ...inAll }],
+    [{ status: 'é'.repeat(201) }, { message: `É${'é'.repeat(199)}`, ...inAll }],
+  ] as const)
+    t.strictSame(each(line), want, line.status.slice(0, 30));
   const many = createDownloadProgress();
   let last = many({ status: '' });
   for (let index = 0; index < 10_000; index++)
     last = many({ status: 'pulling', digest: `d${index}`, total: 1 });
-  t.equal(last.total, 4096, 'a server that makes up layers is bounded');
+  t.match(last, { message: 'Pulling', total: 4096 }, 'a server that makes up layers is bounded');
   t.equal(last.parts?.length, 64);
+  t.strictSame(last.parts?.at(0), { name: 'd4032', completed: 0, total: 1 });
 });
 
 t.test('progress of a server is redacted, bounded and checked', async (t) => {

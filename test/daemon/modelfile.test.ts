@@ -680,6 +680,7 @@ t.test('a file is decoded by its byte-order mark', async (t) => {
     Buffer.from([0x46, 0xff, 0xfe]),
     Buffer.from('GGUF\0\0'),
     Buffer.from([0xff, 0xfe, 0]),
+    ...[0xff, 0xfe].flatMap((odd) => [Buffer.from([odd, 0x41]), Buffer.from([0x41, odd])]),
   ])
     t.throws(() => decodeModelfile(bytes), TypeError);
 });
@@ -782,6 +783,10 @@ t.test('what FROM, ADAPTER and DRAFT name, and what is wrong with it', async (t)
   write('named/oldest/notes.txt', 'x');
   write('named/deep/one/two/model.safetensors', 'x');
   write('named/deep/one/model.safetensors', 'x');
+<<<<<<< HEAD
+=======
+  write('named/deep/one/model.gguf', 'x');
+>>>>>>> e92a2110fe93f867555319bb42087454f20890c1
   write('named/deep/.hidden.gguf', 'x');
   write('named/mixed/consolidated.safetensors', 'x');
   write('named/mixed/x.gguf', 'x');
@@ -988,6 +993,13 @@ t.test('a model is created from another, and from text', async (t) => {
     { model: 'x', from: 'plain', system: 'Hi' },
     { model: 'y', files: { 'absolute.gguf': sha256('weights') } },
   ]);
+  const drafted = `FROM plain\nDRAFT ${absolute}\nADAPTER ${write('drafted/lora.gguf', 'lora')}`;
+  await daemon.request(createModelRequest, { model: 'd', text: drafted });
+  t.strictSame(runner.bodies('/api/create').at(-1), {
+    ...{ model: 'd', from: 'plain', stream: true },
+    adapters: { 'lora.gguf': sha256('lora') },
+    draft_files: { 'absolute.gguf': sha256('weights') },
+  });
   const path = write('plain/Modelfile', 'FROM plain');
   await daemon.request(createModelRequest, { model: 'z', path });
   t.match(runner.bodies('/api/create').at(-1), { from: 'plain' }, 'a name is a name where no file has it');
@@ -1119,8 +1131,13 @@ t.test('files are read and sent with their progress, and what goes wrong names t
   const large = 'x'.repeat(512 * 1024 + 1);
   await send([file('large', large)]);
   t.strictSame(
-    states.splice(0).map(({ completed }) => completed),
-    [512 * 1024, large.length, large.length + 512 * 1024, 2 * large.length],
+    states.splice(0).map(({ completed, parts }) => [completed, parts?.at(-1)?.completed]),
+    [
+      [512 * 1024, 512 * 1024],
+      [large.length, large.length],
+      [large.length + 512 * 1024, 512 * 1024],
+      [2 * large.length, large.length],
+    ],
     'in pieces',
   );
   sent.splice(0);
@@ -1263,6 +1280,8 @@ t.test('which documents are Modelfiles', async (t) => {
   const { daemon } = await setUp(t);
   for (const [uri, languageId, is] of [
     ['untitled:Untitled-1', 'modelfile', true],
+    ['untitled:Untitled-2', 'Modelfile', true],
+    ['untitled:Untitled-3', 'modelfiles', false],
     ['file:///x/Modelfile', 'plaintext', true],
     ['file:///x/my.modelfile', 'plaintext', true],
     ['file:///x/Modelfile.small', 'text', true],

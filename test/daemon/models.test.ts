@@ -8,7 +8,13 @@ import { createChatModelChoices, createChatModels } from '../../daemon/models/ch
 import { parseParameters, toModel, withRunning } from '../../daemon/models/model.ts';
 import { ModelCapabilities, modelId } from '../../daemon/models/modelCapabilities.ts';
 import { Models } from '../../daemon/models/models.ts';
-import { familyOf, modelKey, parseModelName } from '../../daemon/models/name.ts';
+import {
+  checkFreeName,
+  checkModelName,
+  familyOf,
+  modelKey,
+  parseModelName,
+} from '../../daemon/models/name.ts';
 import { isThinkingName, THINKING_MODEL_PATTERN } from '../../daemon/models/thinking.ts';
 import { createToolSupport } from '../../daemon/models/toolSupport.ts';
 import { opensThinking, type Turns, turnsOf } from '../../daemon/runner/chatTemplate.ts';
@@ -64,6 +70,30 @@ t.test('a model name follows the grammar', async (t) => {
   ];
   for (const name of bad)
     t.throws(() => parseModelName(name), failsWith({ kind: 'invalid-request' }), JSON.stringify(name));
+});
+
+t.test('where names are free, a name is any text on one line', async (t) => {
+  const accepted = ['a b', ' a', 'Org/Model-7B@q4', 'ü', 'n'.repeat(1_000)];
+  const refused = ['', ' ', '\t', 'a\nb', 'a\u0085', 'n'.repeat(1_001)];
+  for (const name of accepted) t.doesNotThrow(() => checkFreeName(name), name.slice(0, 20));
+  for (const name of refused)
+    t.throws(
+      () => checkFreeName(name),
+      failsWith({
+        kind: 'invalid-request',
+        message: `"${name.slice(0, 100)}" is not a model name. Choose one of the installed models.`,
+      }),
+    );
+  const ollama = { facts: { product: 'ollama', can: [] } } as unknown as Runner;
+  const free = { facts: { product: 'other', can: [], hasFreeNames: true } } as unknown as Runner;
+  t.doesNotThrow(() => checkModelName(free, 'a b'));
+  t.throws(() => checkModelName(free, ' '));
+  t.throws(() => checkModelName(ollama, 'a b'));
+  t.doesNotThrow(() => checkModelName(ollama, 'a'));
+  const longest = `${'h'.repeat(350)}/${'n'.repeat(80)}/${'m'.repeat(80)}:${'t'.repeat(80)}`;
+  t.doesNotThrow(() => parseModelName(longest));
+  for (const part of ['h', 'n', 'm', 't'])
+    t.throws(() => parseModelName(longest.replace(part, part + part)), `one ${part} more`);
 });
 
 t.test('every spelling of a model has the same key', async (t) => {
@@ -258,6 +288,23 @@ t.test('a client chooses the model that answers, and asks which one that is', as
   t.strictSame(await answering(), [other, { from: 'choice' }]);
 });
 
+t.test('turns count as written where the runner does not say, and are asked for once', async (t) => {
+  const { client, state, take } = runnerWith([]);
+  const models = new Models(new ModelCapabilities(), Date.now);
+  const { signal } = new AbortController();
+  const turns = (model: string) => models.turns(client, model, signal);
+  state.turns = { bare: 'unknown', base: 'none' };
+  const said = [await turns('bare'), await turns('base'), await turns('other'), await turns('BARE:latest')];
+  t.strictSame(said, ['unknown', 'none', 'written', 'unknown']);
+  t.strictSame(take(), ['show bare', 'show base', 'show other']);
+  state.noShow = failure('not-supported');
+  t.strictSame([await turns('silent'), await turns('silent')], ['written', 'written']);
+  t.strictSame(take(), ['show silent', 'show silent'], 'a refusal is no answer');
+  await t.rejects(models.turns(client, 'silent', AbortSignal.abort()));
+  state.noShow = new TypeError('a mistake');
+  await t.rejects(turns('silent'), TypeError);
+});
+
 t.test('a window is forgotten when its model is unloaded, which is reported', async (t) => {
   let loaded = 0;
   const knowledge = new ModelCapabilities();
@@ -377,6 +424,12 @@ t.test('parameters are read from text', async (t) => {
       odd: 'word',
       half: 'a',
     },
+  );
+  t.strictSame(
+    parseParameters(
+      ' top_k\t1 \nalone\nnum-ctx 1\n a_1 "x\nb ""\nc 0x10\nd 1e3\ne -1\nf "a" b\ng truely\nstop a\nstop 1\nstop true',
+    ),
+    { top_k: 1, a_1: 'x', b: '', c: 16, d: 1_000, e: -1, f: 'a" b', g: 'truely', stop: ['a', 1, true] },
   );
   // Nothing is read twice: the time would grow with the square of it.
   const many = 100_000;
@@ -721,7 +774,11 @@ t.test('which model answers if nobody names one', async (t) => {
       });
       const { signal } = new AbortController();
       await models.list(client, { refresh: true }, signal);
-      if (chosen !== undefined) await chat.choose(server, chosen);
+      if (chosen !== undefined) {
+        await chat.choose(server, chosen);
+        const isKept = (await choices.last(server.url)) !== undefined;
+        t.equal(isKept, !knowledge.isRemote(server, chosen), 'what runs elsewhere is not kept');
+      }
       const { model, ...rest } = await chat.find(client, signal);
       t.match({ ...rest, model: model?.name }, want);
     });
@@ -807,6 +864,10 @@ t.test('an open thinking tag at the end of a template', async (t) => {
     },
     { name: 'what is written afterwards', show: { template: '<think>{{ .Prompt }}' }, want: false },
     { name: 'a block that is not closed', show: { template: '<think>{{ .Prompt' }, want: false },
+<<<<<<< HEAD
+=======
+    { name: 'words that are no condition', show: { template: '{{ if .Prompt }}.Tools <think>{{ end }}' } },
+>>>>>>> e92a2110fe93f867555319bb42087454f20890c1
     { name: 'a variable', show: { template: '<think>{{ $x := .Prompt }}' } },
     ...[51, 52].map((depth) => ({
       name: `${depth} blocks`,
@@ -934,6 +995,7 @@ t.test('a model is found and shown by its name', async (t) => {
   t.match(await models.show(client, 'c', signal), { model: { name: 'c' }, system: 'c' });
   t.notOk(models.onlyEmbeds(client, 'a'));
   t.ok(models.onlyEmbeds(client, 'b'));
+  t.notOk(models.onlyEmbeds(client, 'unknown'));
 
   take();
   await models.learn(client, 'a', ['completion'], signal);

@@ -659,6 +659,9 @@ t.test('the events of an answer, of a chat and of a gap', async (t) => {
       said({ done: true, doneReason: 'length', promptTokens: 3 }),
     ],
   );
+  const failed = { kind: 'runner-failed', message: /it broke/, details: { server: 'default' } };
+  for (const read of [chat, fill])
+    t.throws(() => read(choice({}), { error: { message: 'it broke' } }), failsWith(failed));
   t.match(
     chat(
       choice({ finish_reason: 'stop' }),

@@ -477,8 +477,11 @@ t.test('an endless stream is stopped', async (t) => {
   }
   await t.rejects(
     drain(readJsonLines(endless(), { maxStream: 1024 ** 2 })),
-    failsWith({ kind: 'bad-response', message: /in one answer/ }),
+    failsWith({ kind: 'bad-response', message: /^The runner sent more than \d{1,2} GB in one answer/ }),
   );
+  const lines = () => readJsonLines(from([Buffer.from('{}\n'), Buffer.from('{}\n')]), { maxStream: 6 });
+  await drain(lines());
+  await t.rejects(drain(readJsonLines(from([Buffer.from('{}\n{}\n')]), { maxStream: 5 })));
 });
 
 t.test('the parts of JSON are counted before it is parsed', async (t) => {
@@ -678,6 +681,11 @@ t.test('fields of an answer with a wrong type are left out', async (t) => {
       { status: 's', digest: 'd', total: 2, completed: 0, error: 'e' },
     ],
     [parseWorkLine, { total: 2 ** 53, completed: Number.NaN }, { status: '' }],
+    [
+      parseModels,
+      { models: [{ name: 'n'.repeat(1_000) }, { name: 'n'.repeat(1_001) }] },
+      { models: [{ name: 'n'.repeat(1_000) }], leftOut: 0 },
+    ],
     [parseModels, {}, { models: [], leftOut: 0 }],
     [parseModels, { models: null }, { models: [], leftOut: 0 }],
     [

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -18,6 +19,7 @@ import { createSpeaker } from '../../daemon/practice/speaker.ts';
 import { countTokens, type Prompt, splitTokens } from '../../daemon/practice/speech.ts';
 import { callFor, sampleOf } from '../../daemon/practice/toolChoice.ts';
 import { failsWith } from '../support/failsWith.ts';
+import { golden } from '../support/golden.ts';
 import { createRequestLog } from '../support/runner/requestLog.ts';
 import type { Piece } from '../support/runner/scriptedSpeech.ts';
 import { type StandInOptions, startStandIn } from '../support/runnerStandIn.ts';
@@ -367,6 +369,120 @@ t.test('a prompt that does not fit is refused only on request', async (t) => {
   t.equal(countTokens('12345'), 2);
 });
 
+t.test('a session with the practice runner is answered word for word', async (t) => {
+  const clock = handClock(Date.UTC(2026, 0, 1));
+  const { standIn } = await start(t, { now: clock.now });
+  const weights = 'weights';
+  const digest = `sha256:${createHash('sha256').update(weights).digest('hex')}`;
+  const user = (content: string, more: object = {}) => ({ role: 'user', content, ...more });
+  const model = 'practice';
+  const little = { num_ctx: 64 };
+  const asked: readonly (readonly [request: string, body?: object | string])[] = [
+    ...['GET /', 'GET /api/version', 'GET /api/tags', 'GET /api/ps', 'GET /nowhere'].map(
+      (one) => [one] as const,
+    ),
+    ['POST /api/show', { model: 'practice-plain' }],
+    ['POST /api/show', { model: 'none' }],
+    ['POST /api/show', {}],
+    ['POST /api/chat', { model, messages: [user('Hello')], stream: false, think: false }],
+    ['POST /api/chat', { model, messages: [user('Hello')], stream: true }],
+    ['POST /api/chat', { model, messages: [user('Hello', { images: ['a'] })], stream: false, keep_alive: 0 }],
+    ['GET /api/ps'],
+    ['POST /api/chat', { model, messages: [user('Hello')], options: { num_predict: 1 }, stream: false }],
+    [
+      'POST /api/chat',
+      { model, messages: [user('Hello')], options: { stop: ['not', 'a lang'] }, think: false },
+    ],
+    [
+      'POST /api/chat',
+      { model, messages: [user('w '.repeat(100))], options: little, stream: false, shift: false },
+    ],
+    [
+      'POST /api/chat',
+      { model, messages: [user('w '.repeat(40))], options: little, stream: false, shift: false },
+    ],
+    ['POST /api/chat', { model, messages: [user('w '.repeat(99))], options: little, truncate: false }],
+    [
+      'POST /api/chat',
+      { model, messages: [user('What is the weather in Köln?')], tools: [weather], stream: false },
+    ],
+    ['POST /api/chat', { model: 'practice-plain', messages: [user('Hi')], tools: [weather], stream: false }],
+    ['POST /api/chat', { model: 'practice-plain', messages: [user('Hi')], think: true, stream: false }],
+    ['POST /api/chat', { model, messages: [user('Hi')], format: 'json', stream: false }],
+    ['POST /api/chat', { model, messages: 7 }],
+    ['POST /api/chat', { model: 'none', messages: [] }],
+    ['POST /api/chat', { model, messages: [], keep_alive: '5m' }],
+    ['GET /api/ps'],
+    ['POST /api/generate', { model, prompt: 'Hello', stream: false, system: 'Be kind.' }],
+    [
+      'POST /api/generate',
+      { model, prompt: 'function add(a, b) {\n  return ', suffix: '\n}', stream: false },
+    ],
+    ['POST /api/generate', { model: 'practice-plain', prompt: 'a', suffix: 'b', stream: false }],
+    [
+      'POST /api/generate',
+      { model, prompt: '<PRE> let a = 1;\nlet b = <SUF>;\n <MID>', raw: true, stream: false },
+    ],
+    ['POST /api/generate', { model }],
+    ['POST /api/generate', { model: 'practice-plain', keep_alive: 0 }],
+    ['POST /api/generate', { model, keep_alive: 0 }],
+    ['GET /api/ps'],
+    [`HEAD /api/blobs/${digest}`],
+    [`POST /api/blobs/${digest}`, 'others'],
+    ['POST /api/create', { model: 'mine', files: { 'a.gguf': digest } }],
+    [`POST /api/blobs/${digest}`, weights],
+    [`POST /api/blobs/${digest}`, weights],
+    [`POST /api/blobs/${digest.replace(':', '-')}`, weights],
+    ['POST /api/blobs/sha256:0', weights],
+    [`HEAD /api/blobs/${digest}`],
+    [
+      'POST /api/create',
+      { model: 'mine', files: { 'a.gguf': digest }, license: ['MIT', ''], system: 'Be brief.' },
+    ],
+    [
+      'POST /api/create',
+      {
+        ...{ model: 'yours', from: 'mine', license: 'BSD', template: '{{ .Prompt }}', stream: false },
+        ...{ parameters: { num_ctx: 9, stop: ['a'] }, messages: [{ role: 'user', content: 'x' }, 7] },
+      },
+    ],
+    ['POST /api/create', { model: 'again', from: 'yours', parameters: { num_ctx: 8 }, license: [] }],
+    ['POST /api/show', { model: 'yours' }],
+    ['POST /api/show', { model: 'again', verbose: true }],
+    ['POST /api/create', { model: 'a b', from: 'mine' }],
+    ['POST /api/create', { model: 'other', from: 'a b' }],
+    ['POST /api/create', { model: 'other', from: 'nothing' }],
+    ['POST /api/create', { model: 'other' }],
+    ['POST /api/create', { model: 'other', from: 'mine', template: '{{ if }}' }],
+    ['POST /api/create', { model: 'other', from: 'mine', template: '{{ .Prompt' }],
+    ['POST /api/pull', { model: 'nothing', stream: false }],
+    ['POST /api/pull', { model: 'a b' }],
+    ['DELETE /api/delete', { model: 'yours' }],
+    ['DELETE /api/delete', { model: 'yours' }],
+    ['GET /api/tags'],
+  ];
+  const answers: object[] = [];
+  for (const [request, body] of asked) {
+    const [method = '', path = ''] = request.split(' ');
+    const sent = typeof body === 'object' ? JSON.stringify(body) : (body ?? null);
+    const response = await fetch(`${standIn.url}${path}`, { method, body: sent });
+    const text = (await response.text())
+      .replace(/("\w+_duration":)\d+/g, '$10')
+      .replace(/call_[a-z0-9]{8}/g, 'call_0');
+    const type = response.headers.get('content-type');
+    answers.push({
+      request,
+      body,
+      status: response.status,
+      type,
+      text,
+    });
+    clock.advance(1_000);
+  }
+  const { actual, accepted } = golden('practiceSession.json', answers);
+  t.equal(actual, accepted, 'test/fixtures/golden/practiceSession.json (ACCEPT=1 takes what is)');
+});
+
 t.test('only texts can be embedded', async (t) => {
   const { standIn } = await start(t);
   const embed = async (fields: object) => {
@@ -595,8 +711,7 @@ function* endless(count: () => void, text = 'on '): Generator<Piece> {
 }
 
 /** A clock that stands until it is moved. */
-function handClock() {
-  let now = Date.now();
+function handClock(now = Date.now()) {
   return { now: () => now, advance: (by: number) => void (now += by) };
 }
 

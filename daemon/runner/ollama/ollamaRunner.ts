@@ -231,7 +231,8 @@ function createCreation(transport: Transport, create: ModelCreation['create']): 
 
 /** Only the status says so: some servers answer an unknown route with JSON, as they do for an unknown model. */
 function isNoRoute(error: unknown): boolean {
-  return error instanceof RunnerError && [404, 405, 501].includes(error.status ?? 0);
+  const statuses: readonly unknown[] = [404, 405, 501];
+  return error instanceof RunnerError && statuses.includes(error.status);
 }
 
 function isKind(error: unknown, kind: RunnerError['kind']): boolean {

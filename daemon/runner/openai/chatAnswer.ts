@@ -6,6 +6,7 @@ import type { ChatPart } from '../runner.ts';
 import { CallDeltas } from './callDeltas.ts';
 import { refuseFailure } from './errorTexts.ts';
 import type { StreamEvent } from './eventStream.ts';
+import { countOf } from './modelList.ts';
 
 /** Reads the events of `/v1/chat/completions`. The answer is over after a reason to finish, and `[DONE]` after it. */
 export class ChatAnswer {
@@ -45,8 +46,8 @@ export class ChatAnswer {
 
   #count(usage: unknown): void {
     if (!isRecord(usage)) return;
-    this.#promptTokens = countOf(usage['prompt_tokens']);
-    this.#completionTokens = countOf(usage['completion_tokens']);
+    this.#promptTokens = countOf(usage['prompt_tokens']) ?? 0;
+    this.#completionTokens = countOf(usage['completion_tokens']) ?? 0;
   }
 
   #end(): ChatPart {
@@ -78,10 +79,6 @@ export const nothing: ChatPart = {
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
-}
-
-function countOf(value: unknown): number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0;
 }
 
 /** A stream may end with status 200 although the model was unloaded, or its process was killed. */
