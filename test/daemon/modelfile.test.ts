@@ -783,10 +783,7 @@ t.test('what FROM, ADAPTER and DRAFT name, and what is wrong with it', async (t)
   write('named/oldest/notes.txt', 'x');
   write('named/deep/one/two/model.safetensors', 'x');
   write('named/deep/one/model.safetensors', 'x');
-<<<<<<< HEAD
-=======
   write('named/deep/one/model.gguf', 'x');
->>>>>>> e92a2110fe93f867555319bb42087454f20890c1
   write('named/deep/.hidden.gguf', 'x');
   write('named/mixed/consolidated.safetensors', 'x');
   write('named/mixed/x.gguf', 'x');

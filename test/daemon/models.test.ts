@@ -864,10 +864,7 @@ t.test('an open thinking tag at the end of a template', async (t) => {
     },
     { name: 'what is written afterwards', show: { template: '<think>{{ .Prompt }}' }, want: false },
     { name: 'a block that is not closed', show: { template: '<think>{{ .Prompt' }, want: false },
-<<<<<<< HEAD
-=======
     { name: 'words that are no condition', show: { template: '{{ if .Prompt }}.Tools <think>{{ end }}' } },
->>>>>>> e92a2110fe93f867555319bb42087454f20890c1
     { name: 'a variable', show: { template: '<think>{{ $x := .Prompt }}' } },
     ...[51, 52].map((depth) => ({
       name: `${depth} blocks`,
