@@ -298,7 +298,7 @@ t.test('a conversation in a real terminal', needs('tmux'), async (t) => {
   screen.press('Enter');
   await screen.until(/Which conversation\? endless\n› hello there +[23] turns[\s\S]*Esc leaves/);
   screen.press('Enter');
-  await screen.until(/Going on with "hello there", [23] turns/);
+  await screen.until(/Going on with "hello there", [23] turns[\s\S]*m:latest ›\s*$/);
   screen.type('in my');
   screen.press('C-x', 'C-e');
   await screen.until(/› in my␤own editor$/m);

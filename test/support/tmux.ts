@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
+import { poll } from './waiting.ts';
 
 /** A terminal of 100 by 30 that a test types into and reads, as a person would. */
 export interface Screen {
   /** Types text, or names a key such as `Enter` or `C-c`. */
   press(...keys: readonly string[]): void;
   type(text: string): void;
-  /** What the screen shows once it matches; fails after ten seconds with what it showed. */
+  /** What the screen shows once it matches. */
   until(pattern: RegExp): Promise<string>;
   /** The exit code of the program, once it has ended. */
   ended(): Promise<number>;
@@ -38,14 +39,11 @@ export function openScreen(command: readonly string[], env: Readonly<Record<stri
     ...command,
   );
   const show = () => tmux('capture-pane', '-p', '-S', '-200');
-  const until = async (pattern: RegExp): Promise<string> => {
-    for (let tries = 0; tries < 200; tries++) {
-      const shown = show();
-      if (pattern.test(shown)) return shown;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    throw new Error(`The screen never showed ${pattern}:\n${show()}`);
-  };
+  const until = (pattern: RegExp): Promise<string> =>
+    poll(
+      async () => show(),
+      (shown) => pattern.test(shown),
+    );
   return {
     press: (...keys) => void tmux('send-keys', ...keys),
     type: (text) => void tmux('send-keys', '-l', text),
