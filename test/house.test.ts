@@ -473,7 +473,6 @@ const timeWaits: Readonly<Record<string, readonly [count: number, why: string]>>
   'test/support/conformanceFixture.ts': [1, 'a stand-in that is slow on purpose'],
   'test/support/daemonPair.ts': [1, 'the clock of the daemon, where a test gives it no other'],
   'test/support/runner/scriptedRunner.ts': [1, 'a pull at the speed that a test wants'],
-  'test/support/tmux.ts': [1, 'it asks again until the screen is as wanted'],
   'test/support/waiting.ts': [2, 'the one way to ask again until something is so'],
 };
 
