@@ -333,7 +333,7 @@ t.test(
 /** Who may open a connection or a port, and to whom. Runners and the catalog are reached by the transport alone. */
 const networkFiles: readonly string[] = [
   // The document service.
-  'client/vscode/documents/docsProbe.ts',
+  'client/vscode/documents/docsTokens.ts',
   // A socket on a descriptor, which leads to no network.
   'daemon/config/secretSources.ts',
   // The socket of a supervisor, in a folder of the user.

@@ -20,8 +20,12 @@ import { explained, notStarted } from '../../client/vscode/daemon/explained.ts';
 import { createKnownServers, refusalFor } from '../../client/vscode/daemon/knownServers.ts';
 import { followStatus } from '../../client/vscode/daemon/statusTurns.ts';
 import { createTokenStore, needsPlainHttp, problemOfToken } from '../../client/vscode/daemon/tokenStore.ts';
-import { refuses } from '../../client/vscode/documents/docsProbe.ts';
-import { adviseOnToken, createDocsTokens, fingerprintOf } from '../../client/vscode/documents/docsTokens.ts';
+import {
+  adviseOnToken,
+  createDocsTokens,
+  fingerprintOf,
+  refuses,
+} from '../../client/vscode/documents/docsTokens.ts';
 import { fetchAndStart, makeUsual, refuseBesideEnvironment } from '../../client/vscode/engine/startedWay.ts';
 import {
   installedNames,

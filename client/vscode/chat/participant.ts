@@ -23,6 +23,7 @@ import {
 import { plain } from '../ui/safeText.ts';
 import { stepDone } from '../walkthrough/stepKeys.ts';
 import type { AnsweringModels } from './answeringModel.ts';
+import { showThinking } from './answerWriter.ts';
 import { toAside } from './asides.ts';
 import type { SearchCodebase } from './codebase.ts';
 import { answerWithTools, type Turn } from './editorToolLoop.ts';
@@ -31,7 +32,6 @@ import type { FindPrompt } from './keptPrompts.ts';
 import type { OfferedModels } from './offeredModels.ts';
 import { findNamedModel, withoutRetryMark } from './prompt.ts';
 import type { AskForRound } from './rounds.ts';
-import { registerThinkingPage } from './thinkingPage.ts';
 import type { AnswerNote, NamedModel } from './whoAnswers.ts';
 
 export interface ParticipantOptions {
@@ -215,4 +215,25 @@ function addButtons(stream: vscode.ChatResponseStream, remedies: readonly Remedy
 
 function metadataOf({ model, prompt }: FailedTurn): TurnMetadata {
   return { model, ended: 'failed', prompt };
+}
+
+/** The page behind the line above an answer: the stable API of the chat cannot fold text. */
+function registerThinkingPage(): vscode.Disposable {
+  const scheme = 'runner-thinking';
+  const uri = vscode.Uri.from({ scheme, path: 'Thinking.md' });
+  const changed = new vscode.EventEmitter<vscode.Uri>();
+  let shown = '';
+  return vscode.Disposable.from(
+    changed,
+    // The page is no file, so the editor never asks to save it.
+    vscode.workspace.registerTextDocumentContentProvider(scheme, {
+      onDidChange: changed.event,
+      provideTextDocumentContent: () => shown,
+    }),
+    vscode.commands.registerCommand(showThinking, async (thought: unknown) => {
+      shown = typeof thought === 'string' ? thought : '';
+      changed.fire(uri);
+      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: true });
+    }),
+  );
 }

@@ -4,8 +4,7 @@ import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { openSetting } from '../ui/remedies.ts';
 import { plain } from '../ui/safeText.ts';
 import { toDocsAddress } from './docsAddress.ts';
-import { refuses } from './docsProbe.ts';
-import { type DocsTokens, fingerprintOf } from './docsTokens.ts';
+import { type DocsTokens, fingerprintOf, refuses } from './docsTokens.ts';
 
 /** The id in package.json. */
 const providerId = 'runner.documents';
