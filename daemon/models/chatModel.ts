@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { SerialQueue } from '../../protocol/base/serialQueue.ts';
 import { type ChatModelResult, canChat, type Model } from '../../protocol/messages/models.ts';
 import type { Log } from '../base/log.ts';
 import { tryReadKept, writePrivateFile } from '../base/privateFile.ts';
@@ -98,6 +99,7 @@ type Choice = z.infer<typeof keptSchema>['chosen'][number];
 /** Without a `path` the choices last only as long as this daemon. */
 export function createChatModelChoices(path: string | undefined, log: Log): ChatModelChoices {
   const unwritten = new Map<string, string>();
+  const writes = new SerialQueue();
   return {
     async last(url) {
       if (path === undefined || unwritten.has(url)) return unwritten.get(url);
@@ -106,14 +108,19 @@ export function createChatModelChoices(path: string | undefined, log: Log): Chat
     async keep(url, model) {
       unwritten.set(url, model);
       if (path === undefined) return;
-      try {
-        const others = (await readKept(path)).filter((choice) => choice.url !== url);
-        const chosen = [...others, { url, model }].slice(-maxKept);
-        await writePrivateFile(path, `${JSON.stringify({ chosen }, undefined, 1)}\n`);
-        unwritten.delete(url);
-      } catch (error) {
-        log.warn(`The choice of ${model} could not be saved for the next time: ${String(error)}`);
-      }
+      await writes.run(path, async () => {
+        // A newer choice may have been made meanwhile, before this one was written or while it was.
+        const isLast = () => unwritten.get(url) === model;
+        if (!isLast()) return;
+        try {
+          const others = (await readKept(path)).filter((choice) => choice.url !== url);
+          const chosen = [...others, { url, model }].slice(-maxKept);
+          await writePrivateFile(path, `${JSON.stringify({ chosen }, undefined, 1)}\n`);
+          if (isLast()) unwritten.delete(url);
+        } catch (error) {
+          log.warn(`The choice of ${model} could not be saved for the next time: ${String(error)}`);
+        }
+      });
     },
   };
 }

@@ -959,6 +959,24 @@ t.test('the last choice is kept for every daemon, and a broken file counts as no
   t.match(warned, [/^The choice of a:1b could not be saved for the next time/]);
 });
 
+t.test('of choices in quick succession the newest counts, and none is lost', async (t) => {
+  const path = join(t.testdir(), 'chatModel.json');
+  const choices = createChatModelChoices(path, quiet);
+  const kept: Promise<void>[] = [];
+  const keep = (url: string, model: string) => void kept.push(choices.keep(url, model));
+  for (const model of ['a:1b', 'b:1b', 'a:1b', 'c:1b']) keep('http://one', model);
+  keep('http://two', 'b:1b');
+  for (const model of ['b:1b', 'a:1b', 'b:1b']) keep('http://three', model);
+  const newest = { 'http://one': 'c:1b', 'http://two': 'b:1b', 'http://three': 'b:1b' };
+  for (const [url, model] of Object.entries(newest)) t.equal(await choices.last(url), model, 'at once');
+  for (const one of kept) {
+    await one;
+    for (const [url, model] of Object.entries(newest)) t.equal(await choices.last(url), model);
+  }
+  const later = createChatModelChoices(path, quiet);
+  for (const [url, model] of Object.entries(newest)) t.equal(await later.last(url), model, 'in the file');
+});
+
 t.test('a model is found and shown by its name', async (t) => {
   const listed = [
     { name: 'a:latest', digest: 'a', capabilities: ['completion'] },
