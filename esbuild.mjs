@@ -4,6 +4,7 @@ import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeF
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { build } from 'esbuild';
+import { buildTestPackages, packagesBeside } from './.ci/testPackages.mjs';
 
 const { version } = createRequire(import.meta.url)('./package.json');
 
@@ -236,6 +237,7 @@ if (tests !== undefined) {
     process.exit(1);
   }
   if (named.length === 0) rmSync('.tap-build', { recursive: true, force: true });
+  await buildTestPackages('.tap-build');
   await build({
     ...shared,
     entryPoints: all
@@ -245,7 +247,10 @@ if (tests !== undefined) {
     outExtension: { '.js': '.mjs' },
     format: 'esm',
     packages: 'external',
+    plugins: [packagesBeside],
     sourcemap: 'inline',
+    // The sources are there.
+    sourcesContent: false,
   });
 }
 

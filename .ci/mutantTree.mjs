@@ -139,7 +139,7 @@ function laneOptions(folder, { built }) {
   writeFileSync(
     join(cwd, file),
     text.replace(
-      /^import (\w+) from "tap";$/gm,
+      /^import (\w+) from "\.\/packages\/tap\.mjs";$/gm,
       'import { collected as $1 } from "../.ci/collectedTests.mjs";',
     ),
   );

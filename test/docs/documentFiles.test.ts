@@ -16,6 +16,7 @@ import {
   parseMarkdown,
 } from '../../docs-service/formats/markdown/markdown.ts';
 import { parseFrontMatter } from '../../protocol/base/frontMatter.ts';
+import { anyText } from '../support/anyText.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -371,7 +372,7 @@ t.test('any text can be read or is refused, and nothing of it is lost', async (t
     fc.property(
       fc.oneof(
         lines.map((some) => some.join('\n')),
-        fc.string({ unit: 'binary' }),
+        anyText(),
       ),
       (text) => {
         try {
@@ -402,7 +403,7 @@ t.test('every slug can be an address', async (t) => {
   ];
   for (const [text, want] of cases) t.equal(trySlug(text), want, text);
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
+    fc.property(anyText({ maxLength: 300 }), (text) => {
       const slug = trySlug(text);
       return slug === undefined || (isSlug(slug) && trySlug(slug) === slug && !/[/?#%\s]/.test(slug));
     }),

@@ -16,6 +16,7 @@ import { libraryPage } from '../../docs-service/http/reading/libraryPage.ts';
 import { consentPage } from '../../docs-service/http/signIn/consentPage.ts';
 import { foreign, signInHeaders } from '../../docs-service/http/signIn/signInPages.ts';
 import { parseQuery } from '../../docs-service/search/query.ts';
+import { anyText } from '../support/anyText.ts';
 import { openTestApp } from '../support/docsApp.ts';
 import { documentOf } from '../support/documents.ts';
 import { dangersOf, parseHtml } from '../support/htmlPage.ts';
@@ -684,19 +685,15 @@ t.test('found words are marked, and no text is lost or becomes HTML', async (t) 
   ];
   for (const { name, text, want } of snippets) t.match(snippetToHtml(text, parseQuery('a')), want, name);
   fc.assert(
-    fc.property(
-      fc.string({ unit: 'binary', maxLength: 300 }),
-      fc.string({ maxLength: 20 }),
-      (text, query) => {
-        const html = mark(text, query);
-        const [marked, snippet] = [parseHtml(html), parseHtml(snippetToHtml(text, parseQuery(query)))];
-        const names = [...marked.elements, ...snippet.elements].map(({ name }) => name);
-        const rest = names.filter(
-          (name) => !['html', 'head', 'body', 'mark', 'p', 'pre', 'code'].includes(name),
-        );
-        return rest.length === 0 && html.replace(/<\/?mark>/g, '') === mark(text, '');
-      },
-    ),
+    fc.property(anyText({ maxLength: 300 }), fc.string({ maxLength: 20 }), (text, query) => {
+      const html = mark(text, query);
+      const [marked, snippet] = [parseHtml(html), parseHtml(snippetToHtml(text, parseQuery(query)))];
+      const names = [...marked.elements, ...snippet.elements].map(({ name }) => name);
+      const rest = names.filter(
+        (name) => !['html', 'head', 'body', 'mark', 'p', 'pre', 'code'].includes(name),
+      );
+      return rest.length === 0 && html.replace(/<\/?mark>/g, '') === mark(text, '');
+    }),
   );
 });
 
@@ -867,7 +864,7 @@ t.test('names from others cannot imitate the page', async (t) => {
   const bare = (text: string) => foreign(text, 10).replace(/^<bdi class="foreign">|<\/bdi>$/g, '');
   for (const { name, text, want } of cases) t.equal(bare(text), want, name);
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
+    fc.property(anyText({ maxLength: 200 }), (text) => {
       const parsed = parseHtml(foreign(text, 10));
       const names = parsed.elements.map(({ name }) => name).join(' ');
       return (

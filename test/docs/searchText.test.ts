@@ -21,10 +21,11 @@ import { sectionsOf } from '../../docs-service/search/sections.ts';
 import { maxSnippetLength, snippet } from '../../docs-service/search/snippet.ts';
 import { askTiers, partsOfPage, totalOf } from '../../docs-service/search/tier.ts';
 import { withoutScripts } from '../../docs-service/search/withoutScripts.ts';
+import { anyText } from '../support/anyText.ts';
 
 /** Text as hostile as it comes, with more of what the parsers look for than chance would give. */
 const piece = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 8 }),
+  anyText({ maxLength: 8 }),
   fc.constantFrom(
     '```',
     '~~~',
@@ -46,7 +47,7 @@ const piece = fc.oneof(
     'e\u0301',
   ),
 );
-const anyText = fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join(''));
+const hostileText = fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join(''));
 
 t.test('the analyser', async (t) => {
   const cases: readonly { name: string; input: string; want: readonly string[] }[] = [
@@ -70,7 +71,7 @@ t.test('the analyser', async (t) => {
   for (const { name, input, want } of cases) t.strictSame(analyse(input), want, name);
 
   fc.assert(
-    fc.property(anyText, (text) => {
+    fc.property(hostileText, (text) => {
       const tokens = analyse(text);
       const spaced = tokens.filter((token) => !isUnspaced(token));
       t.strictSame(analyse(spaced.join(' ')), spaced);
@@ -139,7 +140,7 @@ t.test('a query', async (t) => {
   }
 
   fc.assert(
-    fc.property(anyText, (text) => {
+    fc.property(hostileText, (text) => {
       try {
         const { all, none } = parseQuery(text);
         for (const { tokens } of [...all, ...none])
@@ -150,7 +151,7 @@ t.test('a query', async (t) => {
     }),
   );
   fc.assert(
-    fc.property(anyText, (text) => {
+    fc.property(hostileText, (text) => {
       const phrase = text.replaceAll(/["“”„«»]/g, ' ').slice(0, 60);
       const tokens = analyse(phrase);
       const all = parseQuery(`"${phrase}"`).all.map(({ tokens }) => tokens);
@@ -249,7 +250,7 @@ t.test('headings', async (t) => {
   t.equal(tryFirstHeading(`# ${'x'.repeat(1_000)}`)?.length, 498, 'a line is read up to 500 units');
 
   fc.assert(
-    fc.property(anyText, (text) => {
+    fc.property(hostileText, (text) => {
       headingsOf(text);
       tryFirstHeading(text);
       const lines = [...markdownLines(text)];
@@ -348,7 +349,7 @@ t.test('an excerpt', async (t) => {
   );
 
   fc.assert(
-    fc.property(anyText, fc.integer({ min: 1, max: 12 }), (text, times) => {
+    fc.property(hostileText, fc.integer({ min: 1, max: 12 }), (text, times) => {
       const body = `${text}\n`.repeat(times);
       const { text: excerpt } = snippet(body, parseQuery('apple pear* "検索 apple"'));
       if (excerpt.length > maxSnippetLength) t.fail(`${excerpt.length} units`);
@@ -520,7 +521,7 @@ t.test('a piece of a section is as long as it may be, and its place is known', a
   t.strictSame(lengths(`${'x'.repeat(700)}\n\n${'y'.repeat(498)}`), [1_200], 'two paragraphs that fit');
   t.strictSame(lengths(`${'x'.repeat(700)}\n\n${'y'.repeat(499)}`), [700, 499]);
   const places = (text: string) => sectionsOf(text).every((one) => text.startsWith(one.text, one.start));
-  fc.assert(fc.property(anyText, (text) => /[<`~]/.test(text) || places(text.repeat(40))));
+  fc.assert(fc.property(hostileText, (text) => /[<`~]/.test(text) || places(text.repeat(40))));
 });
 
 t.test('the score is that of BM25', async (t) => {
@@ -650,7 +651,7 @@ t.test('the section of an excerpt', async (t) => {
 
 t.test('headings and their ids are found in linear time in any text', async () => {
   fc.assert(
-    fc.property(anyText, anyText, (text, other) => {
+    fc.property(hostileText, hostileText, (text, other) => {
       const ids = Array.from(headingAnchors(`${text}\n\n${other}`), ({ id }) => id);
       if (new Set(ids).size !== ids.length) throw new Error(`An id is not unique: ${ids.join(', ')}`);
     }),

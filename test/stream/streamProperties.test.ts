@@ -10,6 +10,7 @@ import {
   stripThinkingQuotes,
   takeLeadingBlocks,
 } from '../../daemon/stream/stream.ts';
+import { anyText } from '../support/anyText.ts';
 
 const tools = [
   { name: 'get', inputSchema: { type: 'object', properties: { a: { type: 'integer' } } } },
@@ -152,7 +153,7 @@ const fragment = fc.constantFrom(
 );
 const text = fc.oneof(
   fc.array(fragment, { maxLength: 30 }).map((parts) => parts.join('')),
-  fc.string({ unit: 'binary', maxLength: 60 }),
+  anyText({ maxLength: 60 }),
 );
 
 function parse(chunks: readonly string[], options: Parameters<typeof createStreamParser>[0]): StreamEvent[] {

@@ -6,6 +6,7 @@ import { type BarRow, drawBars, drawProgress } from '../../client/terminal/scree
 import { ProgressTracker, SpeedMeter } from '../../client/terminal/screen/progressTracker.ts';
 import { formatShare } from '../../protocol/base/bytes.ts';
 import type { PartProgress, WorkProgress } from '../../protocol/messages/progress.ts';
+import { anyText } from '../support/anyText.ts';
 
 t.test('how progress is drawn', async (t) => {
   const style = createStyle(false);
@@ -247,7 +248,7 @@ t.test('progress fits the screen, whatever the daemon reports', async (t) => {
     fc.constantFrom(99_950, 999_999, 9e8),
   );
   const part = fc.record({
-    name: fc.string({ unit: 'binary' }),
+    name: anyText(),
     completed: bytes,
     total: bytes,
     speed: bytes,
@@ -255,7 +256,7 @@ t.test('progress fits the screen, whatever the daemon reports', async (t) => {
   const state = fc.record(
     {
       title: fc.string(),
-      message: fc.string({ unit: 'binary' }),
+      message: anyText(),
       parts: fc.array(part, { maxLength: 12 }),
       percentage: fc.nat(100),
       completed: bytes,
