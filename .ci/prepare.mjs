@@ -32,7 +32,7 @@ step(tools ? 'tools' : 'packages', lock, () => {
 if (!existsSync('dist/runnerd.cjs') || !existsSync('dist/runner-docs.cjs')) {
   for (const name of ['programs', 'tests']) rmSync(join(stampFolder, name), { force: true });
 }
-step(tests ? 'tests' : 'programs', tests ? [...sources, '.ci/testPackages.mjs', 'test'] : sources, () => {
+step(tests ? 'tests' : 'programs', tests ? [...sources, ...lock, '.ci/testPackages.mjs', 'test'] : sources, () => {
   console.error(tests ? 'Building the programs and the tests …' : 'Building the programs …');
   run(process.execPath, ['esbuild.mjs', ...(tests ? ['--tests'] : [])]);
 });

@@ -112,7 +112,7 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
             const [one, other] = await Promise.all(
               engines.map((index) => ask(index, { ...question, ...filter })),
             );
-            t.strictSame(one, other, JSON.stringify(question));
+            t.strictSame(one, other, 'the same', { question });
             answers += one?.search.total ?? 0;
           }
         },

@@ -157,7 +157,7 @@ t.test('a query', async (t) => {
       const all = parseQuery(`"${phrase}"`).all.map(({ tokens }) => tokens);
       // Of a run of letters that may go on, the last pair is the last token.
       if (tokens.length === 0) t.strictSame(all, []);
-      else t.ok(isOneOf(all, [tokens, tokens.slice(0, -1)]), phrase);
+      else t.ok(isOneOf(all, [tokens, tokens.slice(0, -1)]), 'one clause', { phrase });
     }),
   );
   const numbers = (length: number) => Array.from({ length }, (_, number) => number);
