@@ -23,6 +23,7 @@ const tools = tests || process.argv.includes('--tools') || existsSync(join(stamp
 // The lock file repeats what package.json depends on; the rest of package.json needs no new packages.
 const lock = ['package-lock.json', '.npmrc'];
 const sources = ['client', 'daemon', 'protocol', 'docs-service', 'esbuild.mjs', 'package.json'];
+const ofTests = ['test', '.ci/testPackages.mjs', ...lock];
 
 step(tools ? 'tools' : 'packages', lock, () => {
   console.error('Installing the packages of the lock file (once) …');
@@ -32,7 +33,7 @@ step(tools ? 'tools' : 'packages', lock, () => {
 if (!existsSync('dist/runnerd.cjs') || !existsSync('dist/runner-docs.cjs')) {
   for (const name of ['programs', 'tests']) rmSync(join(stampFolder, name), { force: true });
 }
-step(tests ? 'tests' : 'programs', tests ? [...sources, ...lock, '.ci/testPackages.mjs', 'test'] : sources, () => {
+step(tests ? 'tests' : 'programs', tests ? [...sources, ...ofTests] : sources, () => {
   console.error(tests ? 'Building the programs and the tests …' : 'Building the programs …');
   run(process.execPath, ['esbuild.mjs', ...(tests ? ['--tests'] : [])]);
 });
