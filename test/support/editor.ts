@@ -166,6 +166,9 @@ function writeFiles(
     'extensions.ignoreRecommendations': true,
     'security.workspace.trust.enabled': !trusted,
     'security.workspace.trust.startupPrompt': 'never',
+    // What the editor's own servers find wrong in code comes at any time.
+    'javascript.validate.enable': false,
+    'typescript.validate.enable': false,
     ...user,
   };
   writeText(join(data, 'User', 'settings.json'), JSON.stringify(userSettings));
