@@ -7,7 +7,7 @@
 //   what would be drawn; --reach judges none and lists the places that no test reaches, all of them if the count is
 //   large; --quick judges by bundled tests alone, at most 20 seconds for a mutant, --tests by those whose path under
 //   test/ begins so; --lanes is how many processes judge at once.
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -44,6 +44,11 @@ const { values } = parseArgs({
     kinds: { type: 'string', default: '' },
   },
 });
+for (const room of values.rooms.split(',')) {
+  if (existsSync(room)) continue;
+  console.error(`There is no room ${room}. A room is a folder of the sources, such as daemon or client/terminal.`);
+  process.exit(2);
+}
 const [part, parts] = values.part.split('/').map(Number);
 const drawn = draw(values.rooms.split(','), Number(values.count), randomFrom(Number(values.seed)));
 const mutants = drawn.filter((_, index) => index % parts === part - 1);
