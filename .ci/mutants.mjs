@@ -46,7 +46,9 @@ const { values } = parseArgs({
 });
 for (const room of values.rooms.split(',')) {
   if (existsSync(room)) continue;
-  console.error(`There is no room ${room}. A room is a folder of the sources, such as daemon or client/terminal.`);
+  console.error(
+    `There is no room ${room}. A room is a folder of the sources, such as daemon or client/terminal.`,
+  );
   process.exit(2);
 }
 const [part, parts] = values.part.split('/').map(Number);
