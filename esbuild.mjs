@@ -4,7 +4,6 @@ import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeF
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { build } from 'esbuild';
-import { buildTestPackages, packagesBeside } from './.ci/testPackages.mjs';
 
 const { version } = createRequire(import.meta.url)('./package.json');
 
@@ -237,6 +236,7 @@ if (tests !== undefined) {
     process.exit(1);
   }
   if (named.length === 0) rmSync('.tap-build', { recursive: true, force: true });
+  const { buildTestPackages, packagesBeside } = await import('./.ci/testPackages.mjs');
   await buildTestPackages('.tap-build');
   await build({
     ...shared,

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { request } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -260,6 +260,12 @@ t.test('the Dockerfile copies files that exist', async (t) => {
   );
   for (const [, built = ''] of text.matchAll(/^COPY --from=build \/src\/(\S+) /gm))
     t.ok(existsSync(built), built);
+  const image = await temporaryFolder(t);
+  for (const path of copies) cpSync(path, join(image, path), { recursive: true });
+  symlinkSync(resolve('node_modules'), join(image, 'node_modules'));
+  const build = spawnSync(process.execPath, ['esbuild.mjs'], { cwd: image, encoding: 'utf8' });
+  t.equal(build.stderr, '', 'the programs are built of what is copied');
+  t.ok(existsSync(join(image, 'dist', 'runner-docs.cjs')));
   t.match(text, /^USER node$/m);
 
   const [, block = ''] = /^ENV (.*)$/m.exec(text) ?? [];
