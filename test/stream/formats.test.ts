@@ -247,7 +247,7 @@ function placesIn(reply: string): readonly number[] {
 
 t.test('what is read of a reply that is damaged, or ends, at any place', async (t) => {
   const { 'it ends before': cut = (reply: string) => reply } = damages;
-  // What the others would add is in what is read of a call alone.
+  // These are read as the rows that stay, only with more around the call.
   const others =
     /^(?:in |quoted|indented|cut |a tool that |odd |two calls$|a renamed tool$|a call and an end token$)/;
   const short = rows.filter(({ name, reply }) => reply.length <= 120 && !others.test(name));
