@@ -32,8 +32,9 @@ export function createModelStore(models: readonly PracticeModel[], now: () => nu
     blobs,
     parts: new Map(),
   };
-  // The first is the newest, so clients use it if the user has chosen none.
-  for (const [index, model] of models.entries()) store.install(model, now() - index * 1_000);
+  // The first is the newest, so clients use it if the user has chosen none. They look at whole seconds.
+  const created = now();
+  for (const [index, model] of models.entries()) store.install(model, created - index * 1_000);
   return store;
 }
 

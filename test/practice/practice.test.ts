@@ -1148,6 +1148,24 @@ t.test('what a request to a practice model asks for', async (t) => {
   );
 });
 
+t.test('practice models stand in their order, each a second older than the one before', (t) => {
+  let now = 1_000_999;
+  const names = ['plain', 'able', 'other'];
+  const { list } = createModelStore(
+    names.map((name) => practiceModel({ name })),
+    () => now++,
+  );
+  t.strictSame(
+    list().map(({ name, modifiedAt }) => [name, Math.floor(modifiedAt / 1_000)]),
+    [
+      ['plain:latest', 1_000],
+      ['able:latest', 999],
+      ['other:latest', 998],
+    ],
+  );
+  t.end();
+});
+
 t.test('practice models are known by every spelling, and stay in memory for their time', async (t) => {
   const { practice, pass } = practiceOf(model, practiceModel({ name: 'plain' }));
   const { store, loaded } = practice;

@@ -83,9 +83,9 @@ function createPractice(
   const { now, catalog = practiceCatalog(), pullStep = 0, unloadTakes = 20 } = options;
   const models: readonly StandInModel[] = options.models ?? practiceModels();
   const quote = createSpeaker(readPages(options.docs ?? '/nowhere'));
-  const store = createModelStore([], now);
-  for (const [index, model] of models.entries())
-    store.install(toPracticeModel(model), model.modifiedAt ?? now() - index * 1_000);
+  const store = createModelStore(models.map(toPracticeModel), now);
+  for (const model of models)
+    if (model.modifiedAt !== undefined) store.install(toPracticeModel(model), model.modifiedAt);
   const loaded = lingering(createLoadedModels(now), { now, unloadTakes });
   return {
     store,
