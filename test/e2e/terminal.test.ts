@@ -199,11 +199,11 @@ t.test('pages are found by their meaning, and the model gets the addresses of th
   runner.toolCalls([{ name: 'search_docs', arguments: { query: 'ovenfresh loaves keep how?' } }]);
   runner.say('The pages do not say.');
   const args = ['chat', '--server', runner.url, '--tools', 'docs', 'How do I keep bread?'];
-  const { code, stdout } = await run(args, { env });
+  const { code, stdout, stderr } = await run(args, { env });
   t.match(stdout, /The pages do not say\./);
   t.equal(code, 0);
   const told = JSON.stringify(runner.bodies('/api/chat').at(-1));
-  t.match(told, /docs:\/\/doc\/[\w-]+#[\w-]+/);
+  t.match(told, /docs:\/\/doc\/[\w-]+#[\w-]+/, stderr);
   t.match(told, /matched[\\":]+meaning/);
 });
 
@@ -265,7 +265,9 @@ t.test('a conversation in a real terminal', needs('tmux'), async (t) => {
   });
   const screen = openScreen([process.execPath, terminalPath, '--server', url], environment);
   t.teardown(() => screen.close());
-  await screen.until(/m:latest/);
+  // Until the next line can be typed, control keys go nowhere.
+  const prompt = /m:latest › *\n*$/;
+  await screen.until(prompt);
   screen.type('hello there');
   screen.press('Enter');
   const first = await screen.until(/You said hello there/);
@@ -280,6 +282,7 @@ t.test('a conversation in a real terminal', needs('tmux'), async (t) => {
   await screen.until(/cancel/i);
   await closed;
   t.pass('the runner saw the cancel');
+  await screen.until(prompt);
   screen.type('what is @READ');
   screen.press('Tab');
   await screen.until(/what is @README\.md/);
@@ -298,16 +301,19 @@ t.test('a conversation in a real terminal', needs('tmux'), async (t) => {
   screen.press('Enter');
   await screen.until(/Which conversation\? endless\n› hello there +[23] turns[\s\S]*Esc leaves/);
   screen.press('Enter');
-  await screen.until(/Going on with "hello there", [23] turns[\s\S]*m:latest ›\s*$/);
+  await screen.until(/Going on with "hello there", [23] turns/);
+  await screen.until(prompt);
   screen.type('in my');
   screen.press('C-x', 'C-e');
   await screen.until(/› in my␤own editor$/m);
   screen.press('Enter');
   await screen.until(/You said in my\s+own editor/);
+  await screen.until(prompt);
   screen.press('C-r');
   screen.type('hello');
   await screen.until(/search "hello": hello there$/m);
   screen.press('C-g');
+  await screen.until(prompt);
   screen.type('/model');
   screen.press('Enter');
   await screen.until(/GGUF/);
