@@ -4,7 +4,8 @@
 //   --unit             no gates, and of the tests of the daemon and the clients those that start no program, be it
 //                      built or a stand-in: the inner loop; the others are named at the end
 //   --left-out [NODE]  after a run of everything: only the tests that were left out, now that all is installed; with
-//                      the program of another Node also the units and the built programs on it. It adds to the counts.
+//                      the program of another Node also what --unit runs, and the built programs, on it. It adds to
+//                      the counts.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
@@ -51,14 +52,9 @@ async function runEverything() {
   return missing;
 }
 
-/** A start of a program costs more than most tests, so that the files with such starts take half of the time. */
 async function runUnits() {
-  const standIns = readdirSync('test/support').filter((name) => name.endsWith('.cjs'));
-  const programs = ['runnerd.cjs', 'runner-docs.cjs', 'terminal.cjs', 'engine.cjs', ...standIns];
-  const aProgram = new RegExp(`"(?:[\\w/]+/)?(?:${programs.join('|')})"`);
-  const isStarting = ({ file }) => aProgram.test(readFileSync(file, 'utf8'));
-  const starting = unitTests().filter(isStarting);
-  const missing = await runTests(unitTests().filter((run) => !isStarting(run)));
+  const { units, starting } = unitTests();
+  const missing = await runTests(units);
   const names = starting.map(({ file }) => basename(file, '.test.mjs')).join(' ');
   console.log(`\nNot run, because they start programs: npm run test:one -- ${names}`);
   return missing;
@@ -77,7 +73,7 @@ async function runLeftOut() {
   const parts = [...new Set(before.leftOut.map(({ part }) => part))];
   const files = [...new Set(before.leftOut.map(({ file }) => `.tap-build/${file}`))];
   const env = { RUNNER_TEST_LEFT_OUT: parts.join(), TAP_ONLY: '1', TAP_FILTER_QUIETLY: '1' };
-  const onOther = otherNode === undefined ? [] : [...unitTests(), ...programTests.map(runOf)];
+  const onOther = otherNode === undefined ? [] : [...unitTests().units, ...programTests.map(runOf)];
   const runs = [
     ...files.map((file) => ({ file, env })),
     // What is missing there was left out, and listed, before.
@@ -112,9 +108,17 @@ async function runTests(runs, secondsFile) {
   return readFileSync(missingList, 'utf8').trim().split('\n').map(JSON.parse);
 }
 
+/** A start of a program costs more than most tests, so that the files with such starts take half of the time. */
 function unitTests() {
+  const standIns = readdirSync('test/support').filter((name) => name.endsWith('.cjs'));
+  const programs = ['runnerd.cjs', 'runner-docs.cjs', 'terminal.cjs', 'engine.cjs', ...standIns];
+  const aProgram = new RegExp(`"(?:[\\w/]+/)?(?:${programs.join('|')})"`);
+  const isStarting = ({ file }) => aProgram.test(readFileSync(file, 'utf8'));
   const names = unitFolders.flatMap((folder) => readdirSync(`test/${folder}`));
-  return names.filter((name) => name.endsWith('.test.ts')).map((name) => runOf(name.replace('.test.ts', '')));
+  const tests = names
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => runOf(name.replace('.test.ts', '')));
+  return { units: tests.filter((run) => !isStarting(run)), starting: tests.filter(isStarting) };
 }
 
 function runOf(name) {

@@ -14,7 +14,12 @@ import {
   modelIds,
   startEditor,
 } from '../support/editor.ts';
-import { llamaHeaders, llamaRoutes, startOpenaiStandIn } from '../support/openaiStandIn.ts';
+import {
+  llamaHeaders,
+  llamaRoutes,
+  type OpenaiStandIn,
+  startOpenaiStandIn,
+} from '../support/openaiStandIn.ts';
 import { needs } from '../support/parts.ts';
 import { type RunnerStandIn, startStandIn } from '../support/runnerStandIn.ts';
 import { poll } from '../support/waiting.ts';
@@ -509,24 +514,53 @@ const viewIds = [
   'runnerModelfilesView',
 ];
 
-t.test('servers of different products stand side by side, each with what it can do', parts, async (t) => {
-  const llama = await startOpenaiStandIn(llamaRoutes('small'), llamaHeaders);
+t.test('a runner that is found on this machine, and another one beside it', parts, async (t) => {
+  const gone = await startStandIn();
+  await gone.close();
+  // The usual port of SGLang: no program for every day listens there.
+  const llama = await startOpenaiStandIn(llamaRoutes('small'), llamaHeaders, 30_000);
   const runner = await startStandIn({ models: models.slice(3), catalog });
   const editor = await startEditor({
-    machine: {
-      'runner.host': llama.url,
-      'runner.servers': [{ name: 'box', url: runner.url }],
-      'runner.catalogUrl': runner.url,
-    },
+    machine: { 'runner.host': gone.url, 'runner.catalogUrl': runner.url },
   });
-  const { page } = editor;
   t.teardown(async () => {
     await editor.close();
     await runner.close();
     await llama.close();
   });
-  await editor.until(modelIds, { fits: (ids) => ids.length === 2 });
+  await t.test('where no runner answers, it is offered, and one yes sets its address', (t) =>
+    useFoundRunner(t, editor, llama),
+  );
+  await t.test('servers of different products stand side by side, each with what it can do', async (t) => {
+    await setting(editor, 'servers', [{ name: 'box', url: runner.url }]);
+    await compareProducts(t, editor);
+  });
+});
+
+async function useFoundRunner(t: Test, editor: Editor, llama: OpenaiStandIn): Promise<void> {
+  const { page } = editor;
   await run(editor, 'runnerModelsLocalView.focus');
+  await page.locator('.welcome-view-content').getByRole('button', { name: 'Try Again' }).click();
+  // A machine with more runners gets a list.
+  const only = page.locator('.notifications-toasts').getByText('Use It');
+  const oneOfSeveral = page.locator('.quick-input-list').getByText(llama.url);
+  await only.or(oneOfSeveral).first().click();
+  await page.locator('.statusbar').getByText(`llama.cpp answers at ${llama.url}.`).waitFor();
+  const ids = await editor.until(modelIds, { fits: (found) => found.includes('small') });
+  t.strictSame(ids, ['small']);
+  await page.locator('.pane .monaco-list-row').getByText('small').first().waitFor();
+  const host = ({ vscode }: Host<undefined>) =>
+    vscode.workspace.getConfiguration('runner').inspect('host')?.globalValue;
+  t.equal(await editor.evaluate(host), llama.url);
+  t.ok(
+    llama.asked.every(({ headers }) => headers.authorization === undefined),
+    'no token went along',
+  );
+}
+
+async function compareProducts(t: Test, editor: Editor): Promise<void> {
+  const { page } = editor;
+  await editor.until(modelIds, { fits: (ids) => ids.length === 2 });
   await rows(page, 'Local Models', ['default', 'small', 'box', 'coder:1b']);
   const local = page.locator('.pane', { has: page.locator('.pane-header', { hasText: 'Local Models' }) });
   const row = (text: string) => local.locator('.monaco-list-row', { hasText: text });
@@ -559,7 +593,7 @@ t.test('servers of different products stand side by side, each with what it can 
   await editor.until(({ seen }) =>
     seen.notifications.some((text) => /llama\.cpp cannot delete models/.test(text)),
   );
-});
+}
 
 /** Run in the host: all that a view draws, by what stands there, and whether each node names the one above it. */
 async function treeOf({

@@ -16,7 +16,6 @@ import {
   stepsOf,
   transcript,
 } from '../support/editor.ts';
-import { llamaHeaders, llamaRoutes, startOpenaiStandIn } from '../support/openaiStandIn.ts';
 import { needs } from '../support/parts.ts';
 import { closeServer, portOf } from '../support/recordings.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
@@ -198,37 +197,6 @@ t.test('an untrusted workspace cannot redirect prompts or agents', parts, async 
     t.notOk(said.find((message) => /There is no setting|counts in/.test(message)));
   });
 });
-
-t.test(
-  'where no runner answers, one of this machine is offered, and one yes sets its address',
-  parts,
-  async (t) => {
-    const gone = await startStandIn();
-    await gone.close();
-    // The usual port of SGLang: no program for every day listens there.
-    const llama = await startOpenaiStandIn(llamaRoutes('small'), llamaHeaders, 30_000);
-    const editor = await startEditor({ machine: { 'runner.host': gone.url } });
-    t.teardown(() => Promise.all([editor.close(), llama.close()]));
-    const { page } = editor;
-    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runnerModelsLocalView.focus'));
-    await page.locator('.welcome-view-content').getByRole('button', { name: 'Try Again' }).click();
-    // A machine with more runners gets a list.
-    const only = page.locator('.notifications-toasts').getByText('Use It');
-    const oneOfSeveral = page.locator('.quick-input-list').getByText(llama.url);
-    await only.or(oneOfSeveral).first().click();
-    await page.locator('.statusbar').getByText(`llama.cpp answers at ${llama.url}.`).waitFor();
-    const ids = await editor.until(modelIds, { fits: (found) => found.includes('small') });
-    t.strictSame(ids, ['small']);
-    await page.locator('.pane .monaco-list-row').getByText('small').first().waitFor();
-    const host = ({ vscode }: Host<undefined>) =>
-      vscode.workspace.getConfiguration('runner').inspect('host')?.globalValue;
-    t.equal(await editor.evaluate(host), llama.url);
-    t.ok(
-      llama.asked.every(({ headers }) => headers.authorization === undefined),
-      'no token went along',
-    );
-  },
-);
 
 t.test('nothing is sent to a remote model before the user has allowed it', parts, async (t) => {
   const cloudy = (name: string) => ({

@@ -8,7 +8,7 @@ const partsFolder = process.env['RUNNER_EDITOR_CACHE'] ?? join(homedir(), '.cach
 const inFolder = (...path: readonly string[]) => join(partsFolder, ...path);
 
 export const places = {
-  chromium: '/usr/bin/chromium',
+  chromium: '/usr/bin/chromium-headless-shell',
   codeServer: inFolder('cs', 'node_modules', 'code-server'),
   dejaVu: '/usr/share/fonts/truetype/dejavu',
   engine: inFolder('engine-3.21.1'),
@@ -30,7 +30,10 @@ interface PartSource {
 const parts = {
   bash: { isThere: () => isOnPath('bash'), install: 'apt-get install bash' },
   caddy: { isThere: () => isOnPath('caddy'), install: 'apt-get install caddy' },
-  chromium: { isThere: () => existsSync(places.chromium), install: 'apt-get install chromium' },
+  chromium: {
+    isThere: () => existsSync(places.chromium),
+    install: 'apt-get install chromium-headless-shell',
+  },
   codeServer: { isThere: () => existsSync(places.codeServer), install: 'npm run editor' },
   curl: { isThere: () => isOnPath('curl'), install: 'apt-get install curl' },
   dejaVu: { isThere: () => existsSync(places.dejaVu), install: 'apt-get install fonts-dejavu-core' },
