@@ -116,7 +116,7 @@ t.test('hostile documents are rendered in full, or refused with a sentence', par
     'code without an end in one line': { body: `\`\`\`\n${'b'.repeat(100_000)}\n\`\`\`\n`, pages: 12 },
     'code without an end in a paragraph': { body: `\`${'b'.repeat(100_000)}\``, pages: 10 },
     'a paragraph without an end': { body: 'lorem ipsum dolor '.repeat(6_000), pages: 16 },
-    'a word from right to left without an end': { body: '(ש)'.repeat(70_000), pages: 10 },
+    'a word from right to left without an end': { body: '(ש)'.repeat(20_000), pages: 10 },
     'a Chinese paragraph': { body: '文'.repeat(10_000), pages: 3 },
     'a table of 1,000 columns': { body: row(1000) + `|${'---|'.repeat(1000)}\n` + row(1000), pages: 1 },
     'a cell longer than a page': {
