@@ -13,8 +13,11 @@ export interface Screen {
   close(): void;
 }
 
-/** Runs the program, says how it ended, and keeps the screen for as long as a test may look at it. */
-const afterwards = '"$@"; echo "exit code $?"; exec sleep 60';
+/**
+ * Runs the program, says how it ended, and keeps the screen for as long as a test may look at it. As in a user's shell,
+ * a Ctrl-C that is no key for the program ends neither the shell nor the screen.
+ */
+const afterwards = 'trap : INT; "$@"; echo "exit code $?"; exec sleep 60';
 
 export function openScreen(command: readonly string[], env: Readonly<Record<string, string>>): Screen {
   const socket = `runner-test-${process.pid}-${Math.random().toString(36).slice(2)}`;
