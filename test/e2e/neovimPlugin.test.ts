@@ -985,12 +985,17 @@ end`;
     messages: [{ content: 'What is blue?' }, { content: 'The sky.' }, { content: 'Sure?' }],
   });
   await neovim.until(isFree);
+  // So narrow that the row has room only for a shortened path.
+  const folder = await neovim.lua<string>('return vim.fn.pathshorten(vim.uv.cwd())');
+  await neovim.lua(`vim.o.columns = ${'"What is blue?", 2 turns, 2026-11-27  '.length + folder.length + 6}`);
   await neovim.lua("_G.offered, _G.choices = {}, { 'What is blue?', 'Preview' } vim.cmd('RunnerSessions')");
   await neovim.until(
     text,
     (now: string) => now.startsWith('## You\n\nWhat is blue?') && now.endsWith('Yes.\n'),
   );
-  t.match(await neovim.lua('return _G.offered[1]'), [/^"What is blue\?", 2 turns, .*runner-neovim/]);
+  const [row] = await neovim.lua<readonly string[]>('return _G.offered[1]');
+  t.match(row, /^"What is blue\?", 2 turns, \d{4}-\d\d-\d\d {2}\//);
+  t.equal(row?.split('  ')[1], folder, 'the end of a path is not cut');
   await neovim.type('q');
   // A copy of the first turn goes on by itself.
   await neovim.lua("vim.cmd('RunnerChat')");

@@ -324,12 +324,16 @@ t.test('wrong settings, and changed settings', parts, async (t) => {
     const page = await editor.until(({ seen }) => seen.panels.get('runner.doctor')?.webview.html);
     t.match(page, /To fix:.* does not start\. .*keepAlive/);
     t.match(page, /command:runner\.openSetting[^>]*>Open the Setting</);
+    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runnerModelsLocalView.focus'));
+    await editor.page.locator('.pane').getByText('does not start').first().waitFor();
   });
 
   await t.test('the daemon starts once the setting is corrected', async (t) => {
     await set(editor, 'keepAlive', undefined);
     await editor.until(modelIds, { fits: (ids) => ids.includes('first:1b') });
     t.equal((await editor.evaluate(childrenOf)).length, 1);
+    // In the view that has said why there was nothing.
+    await editor.page.locator('.pane .monaco-list-row').getByText('first:1b').first().waitFor();
   });
 
   await t.test('another address counts at once, with its stored token', async (t) => {

@@ -893,6 +893,15 @@ t.test('rm asks first, and a no deletes nothing', async (t) => {
   });
   t.equal(await busy.ended, 1);
   t.equal(busy.stderr.text(), 'm:1b is loaded. Stop it first.\n');
+  const failing = startTerminal({
+    ...{ args: ['rm', 'qwen3:4b'], isScreen: true, models },
+    answers: { 'runner/models/delete': failure(-33009, 'runner-failed', 'The disk is full.') },
+  });
+  await failing.stderr.until(/\[y\/N\] /);
+  failing.type('y\r');
+  t.equal(await failing.ended, 1);
+  t.match(failing.stderr.plain(), /\nThe disk is full\.\n$/);
+  t.equal(failing.stdout.text(), '', 'nothing is said to be deleted');
   const gone = startTerminal({ args: ['rm', 'qwen'], isScreen: true, models, answers });
   t.equal(await gone.ended, 1);
   t.match(gone.stderr.plain(), /There is no model "qwen"\. Did you mean qwen3:4b\?/);

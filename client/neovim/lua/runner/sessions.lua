@@ -119,13 +119,16 @@ local function actions_of(session)
   }
 end
 
---- A wrapped row is hard to read, and the editor numbers the rows.
+--- A wrapped row is hard to read, and the editor numbers the rows. Of a path that does not fit, the end says most.
 ---@param session runner.Session
 ---@return string
 local function row_of(session)
+  local room = math.max(40, vim.o.columns - 6)
   local folder = session.cwd and vim.fn.fnamemodify(session.cwd, ':~') or ''
   local row = vim.trim(('%s  %s'):format(M.describe(session), folder))
-  local room = math.max(40, vim.o.columns - 6)
+  if vim.fn.strwidth(row) > room then
+    row = vim.trim(('%s  %s'):format(M.describe(session), vim.fn.pathshorten(folder)))
+  end
   return controls.fit(controls.line(row, room), room)
 end
 
