@@ -133,9 +133,9 @@ async function judgeInLanes(tree) {
   await Promise.all(Array.from({ length: Number(values.lanes) }, work));
 }
 
-/** By the tests of whole programs, each file in a process of its own. */
+/** By the tests of whole programs, and by others that start a program with it, each file in a process of its own. */
 function judgeByFiles(tree) {
-  const tests = tree.testFiles().filter((test) => !isUnit(test));
+  const tests = tree.testFiles();
   const probes = new Map();
   /** What a test file reaches. One that fails without a mutant proves nothing. */
   const probe = async (test) => {
@@ -157,11 +157,11 @@ function judgeByFiles(tree) {
   };
 }
 
-/** Those that are about the mutant's room come first, and of them those that bundle it. */
+/** Those about the mutant's room come first, and of them those that bundle it. A lane has judged by the others. */
 function testsFor(mutant, tests) {
   const rank = (test) => (isNear(test, mutant) ? 0 : 2) + (test.bundled.includes(mutant.id) ? 0 : 1);
   return tests
-    .filter(({ bundled, started }) => bundled.includes(mutant.id) || started.includes(mutant.id))
+    .filter((test) => test.started.includes(mutant.id) || (!isUnit(test) && test.bundled.includes(mutant.id)))
     .sort((one, other) => rank(one) - rank(other));
 }
 

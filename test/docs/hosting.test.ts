@@ -415,6 +415,9 @@ t.test('nginx passes on what the service needs', needs('nginx', 'openssl'), asyn
     body: new RegExp(`"self":"https://docs\\.example\\.org:${https}/api/v1/docs/one"`),
   });
   t.match(await get('/docs', { host: 'evil.example' }), { status: 403 }, 'a name that is not its own');
+  const { body: signIn } = await get('/sign-in');
+  t.match(signIn, 'runner-docs owner set-password');
+  t.notMatch(signIn, folder, 'strangers do not learn of the folders of the machine');
   const moved = await fetch(`http://127.0.0.1:${http}/docs?x=1`, { redirect: 'manual' });
   t.match(
     { status: moved.status, to: moved.headers.get('location') },

@@ -322,6 +322,11 @@ t.test('answers that are not accepted as a document', needs('openssl'), async (t
       message: /status 404/,
     },
     {
+      name: 'a bad request',
+      answer: (_request, response) => response.writeHead(400).end(),
+      message: /status 400/,
+    },
+    {
       name: 'no content',
       answer: (_request, response) => response.writeHead(204).end(),
       message: /status 204/,

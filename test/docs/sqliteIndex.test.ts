@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -34,6 +34,16 @@ t.test('the file of SQLite', async (t) => {
     t.strictSame(await found(second, 'apple'), ['a']);
     await t.rejects(second.apply({ put }), { name: 'IndexUnavailableError' });
     await second.close();
+  });
+
+  t.test('gives back, once it is whole, the space that building it took', async (t) => {
+    const file = newFile();
+    const index = openSqlite(file);
+    const texts = Array.from({ length: 400 }, (_, at) => `w${at} `.repeat(1_000));
+    await index.apply({ put: texts.map((body, at) => emptyDocument(`d${at}`, { body })) });
+    await index.apply({ remove: texts.map((_, at) => `d${at}`), isComplete: true });
+    await index.close();
+    t.ok(statSync(file).size < 400_000, 'of 2.7 MB');
   });
 
   t.test('is replaced if it is damaged or of another version', async (t) => {
