@@ -55,7 +55,7 @@ function withMutants(text, { path, inFile }) {
     text = text.slice(0, start) + planted + text.slice(end);
   }
   // In the first line, so that the numbers of lines stay.
-  return `import { isMutant } from '${relative(dirname(path), 'mutantSwitch.mjs')}'; ${text}`;
+  return `import { isMutant } from './${relative(dirname(path), mutantSwitch)}'; ${text}`;
 }
 
 /**
@@ -76,8 +76,11 @@ function plantSwitch(folder, tree) {
       mutants.reached.add(id);
       return false;
     }`;
-  writeFileSync(join(tree, 'mutantSwitch.mjs'), text);
+  writeFileSync(join(tree, mutantSwitch), text);
 }
+
+/** In a folder that every image copies. */
+const mutantSwitch = 'protocol/mutantSwitch.mjs';
 
 function copyTree(to) {
   const args = ['ls-files', '-co', '--exclude-standard', '-z'];

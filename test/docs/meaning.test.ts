@@ -7,12 +7,15 @@ import { compactVector } from '../../docs-service/meaning/compactVector.ts';
 import { prefixesFor } from '../../docs-service/meaning/embeddingFamilies.ts';
 import { createEmbeddings, type Embeddings, tooLate } from '../../docs-service/meaning/embeddings.ts';
 import { parseEmbeddings } from '../../docs-service/meaning/embeddingsConfig.ts';
+import { createLibrarySearch, type SearchMode } from '../../docs-service/meaning/librarySearch.ts';
+import type { Meaning } from '../../docs-service/meaning/meaning.ts';
 import { MeaningIndex } from '../../docs-service/meaning/meaningIndex.ts';
 import { createMeaningThread } from '../../docs-service/meaning/meaningThread.ts';
 import { openPostgresVectors } from '../../docs-service/meaning/postgresVectors.ts';
 import { openSqliteVectors } from '../../docs-service/meaning/sqliteVectors.ts';
 import type { VectorStore } from '../../docs-service/meaning/vectorStore.ts';
 import { VectorTable } from '../../docs-service/meaning/vectorTable.ts';
+import type { DocumentIndex } from '../../docs-service/search/documentIndex.ts';
 import { sectionsOf } from '../../docs-service/search/sections.ts';
 import { runDocs, serveDocs } from '../support/docsProcess.ts';
 import { documentOf } from '../support/documents.ts';
@@ -110,6 +113,53 @@ t.test('the nearest sections are found, exactly or by signs', async (t) => {
     same += found.filter(({ slug }) => best.includes(slug)).length;
   }
   t.ok(same >= 198, `${same} of 200`);
+});
+
+t.test('equally near sections stand by slug and place', async (t) => {
+  const table = new VectorTable(2);
+  const [near, far] = [Int8Array.of(100, 0), Int8Array.of(0, 100)];
+  for (const slug of ['b', 'c', 'a']) table.put(slug, false, [far, near, undefined, near]);
+  const order = ['a 1', 'a 3', 'b 1', 'b 3', 'c 1', 'c 3', 'a 0', 'b 0', 'c 0'];
+  for (const count of [1, 5, 9, 20]) {
+    const found = table.nearest(near, { drafts: false, count });
+    t.strictSame(
+      found.map(({ slug, place }) => `${slug} ${place}`),
+      order.slice(0, count),
+    );
+  }
+});
+
+t.test('what a search asks of the meaning', async (t) => {
+  const asked: { readonly question: string; readonly count: number }[] = [];
+  const index = { generation: 3, search: async () => ({ items: [], total: 0 }) };
+  const meaning = {
+    generation: 4,
+    nearest: async (question: string, { count }: { readonly count: number }) => {
+      asked.push({ question, count });
+      return question === 'away' ? undefined : [];
+    },
+  };
+  const search = createLibrarySearch(index as unknown as DocumentIndex, meaning as unknown as Meaning);
+  const searchText = createLibrarySearch(index as unknown as DocumentIndex);
+  t.strictSame([search.generation, searchText.generation], [7, 3]);
+  const query = { text: 'cars', drafts: false, limit: 10, offset: 0 };
+  const cases: readonly [query: object, mode: SearchMode | undefined, want: object | undefined][] = [
+    [{}, undefined, { question: 'cars', count: 100 }],
+    [{}, 'meaning', { question: 'cars', count: 100 }],
+    [{}, 'text', undefined],
+    [{ text: '' }, 'both', undefined],
+    [{ text: 'cars -bikes' }, 'both', { question: 'cars', count: 2_000 }],
+    [{ text: 'fast "cars"' }, 'both', { question: 'fast cars', count: 2_000 }],
+    [{ type: 'guide' }, 'both', { question: 'cars', count: 2_000 }],
+    [{ tag: 'a' }, 'both', { question: 'cars', count: 2_000 }],
+    [{ folder: 'a/' }, 'both', { question: 'cars', count: 2_000 }],
+  ];
+  for (const [more, mode, want] of cases) {
+    asked.length = 0;
+    t.match(await search.search({ ...query, ...more }, mode), { isTextAlone: false });
+    t.strictSame(asked, want === undefined ? [] : [want], JSON.stringify([more, mode]));
+  }
+  t.match(await search.search({ ...query, text: 'away' }), { isTextAlone: true });
 });
 
 t.test('a runner of either API embeds, and what is wrong is said', async (t) => {
@@ -444,21 +494,31 @@ for (const { name, options, open } of stores)
     await other.refresh();
     t.strictSame((await near(other, 'loaf')).slice(0, 1), ['cars 2'], 'another process sees it');
 
+    const store = await openStore();
+    t.teardown(() => store.close());
+    const known = await store.documents();
+    t.strictSame(
+      known.map(({ slug }) => slug),
+      ['cars'],
+      'what is gone is gone from the store',
+    );
+    const hashes = known.flatMap((document) => document.hashes);
+    // As if it had been interrupted after one section.
+    await store.putVectors('second', await store.vectors('first', hashes.slice(0, 1)));
     const newer = await start('second');
     t.strictSame(await newer.sync(now), ['cars'], 'another model embeds everything again');
     await near(newer, 'loaf bread');
     t.equal(runner.calls.at(-1)?.model, 'first', 'until then the old one answers');
+    const first = runner.embedded();
     await newer.put([changed]);
     await newer.finish();
+    t.equal(runner.embedded(), first + 2, 'but not what it has embedded before');
     await near(newer, 'loaf bread');
     t.equal(runner.calls.at(-1)?.model, 'second');
     t.strictSame((await near(newer, 'loaf')).slice(0, 1), ['cars 2']);
 
-    const store = await openStore();
-    t.teardown(() => store.close());
     const kept = async (model: string, hashes: readonly string[]) =>
       (await store.vectors(model, hashes)).size;
-    const hashes = (await store.documents()).flatMap((document) => document.hashes);
     t.strictSame([await kept('first', hashes), await kept('second', hashes)], [0, 3], 'of one model alone');
     await store.putVectors('second', new Map([['gone', Int8Array.of(1)]]));
     await store.serve('second');

@@ -60,6 +60,8 @@ export async function startEmbeddings(options: StandInOptions = {}): Promise<Emb
     if (path === '/api/version' && api === 'ollama') return send(response, 200, { version: '0.31.4' });
     if (path !== (api === 'ollama' ? '/api/embed' : '/v1/embeddings'))
       return send(response, 404, { error: { message: 'File Not Found' } });
+    if (request.headers['content-type'] !== 'application/json')
+      return send(response, 415, { error: { message: 'Unsupported Media Type' } });
     const body = JSON.parse(await textOf(request));
     const { authorization } = request.headers;
     const call = { path, model: body.model, input: body.input, authorization, body };
