@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, isAbsolute, join } from 'node:path';
 import { formatBytes } from '../../protocol/base/bytes.ts';
@@ -202,7 +202,10 @@ async function launchOf(asked: LastEngine, context: StartContext): Promise<Launc
 /** Most systems allow about a hundred bytes for the path of a socket. */
 const longestSocket = 100;
 
-/** A new one each time. Those of supervisors that were killed are removed. */
+/**
+ * A new one each time. Those of supervisors that were killed are removed. Where its path would be too long, it is in a
+ * temporary folder, which the supervisor removes.
+ */
 async function socketIn(state: string): Promise<string> {
   const name = `engine-${randomUUID().slice(0, 8)}.sock`;
   if (process.platform === 'win32') return `\\\\.\\pipe\\runner-${randomUUID()}`;
@@ -211,7 +214,10 @@ async function socketIn(state: string): Promise<string> {
     if (/^engine-\w{8}\.sock$/.test(old)) await rm(join(state, old), { force: true });
   const path = join(state, name);
   if (Buffer.byteLength(path) <= longestSocket) return path;
-  const folder = join(tmpdir(), `runner-${randomUUID()}`);
-  await makePrivateFolder(folder);
-  return join(folder, name);
+  if (Buffer.byteLength(join(tmpdir(), 'runner-123456', name)) <= longestSocket)
+    return join(await mkdtemp(join(tmpdir(), 'runner-')), name);
+  throw new RunnerError(
+    'runner-failed',
+    `${state} is too long for the path of a socket, and so is ${tmpdir()}. Set XDG_STATE_HOME or TMPDIR to a shorter folder.`,
+  );
 }

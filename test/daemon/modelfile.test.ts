@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
@@ -757,7 +757,7 @@ t.test('a folder gives its weights and the files that belong to them', async (t)
     kind: 'unusable',
     problem: /looks like a secret/,
   });
-  t.match(await names('/../../../../../dev/null'), {
+  t.match(await names(relative(folder, '/dev/null')), {
     kind: 'unusable',
     problem: /neither a file nor a folder/,
   });

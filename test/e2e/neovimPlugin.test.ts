@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
@@ -466,6 +467,18 @@ t.test('the chat', parts, async (t) => {
     runner.say('Here again.');
     await neovim.type('<CR>');
     await neovim.until<string>(text, (now) => now.includes('Here again.'));
+  });
+
+  t.test('names the log of a daemon that does not start', async (t) => {
+    const { neovim } = await start(t);
+    const cmd = [process.execPath, resolve('dist/runnerd.cjs')];
+    await neovim.lua("require('runner').setup(...)", { cmd });
+    await neovim.lua("vim.cmd.RunnerChat('hello')");
+    const said = await neovim.until<string>(text, (now) => now.includes('**Error:**'));
+    const [, log = ''] =
+      /The daemon ended \(code 2, signal 0\)\.\s+What it said is in (\S+)\./.exec(said) ?? [];
+    const path = await neovim.lua<string>('return vim.fn.expand(...)', log);
+    t.match(readFileSync(path, 'utf8'), /say how to speak: --stdio or --acp/);
   });
 
   t.test('says what to do if no runner answers, and keeps the prompt', async (t) => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { chmod, readdir, readFile, stat } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { availableParallelism } from 'node:os';
@@ -314,6 +314,27 @@ t.test('what is started is what was asked for, and the last one otherwise', asyn
       const long = join(base, 'x'.repeat(length - `${base}//engine-01234567.sock`.length));
       const { launch } = await start({ model: 'small' }, { state: long });
       t.equal(launch?.socket.startsWith(long), isInside, String(launch?.socket.length));
+    }
+    const { TMPDIR: usual } = process.env;
+    t.teardown(() => {
+      if (usual === undefined) delete process.env['TMPDIR'];
+      else process.env['TMPDIR'] = usual;
+    });
+    const short = await mkdtemp('/tmp/runner-');
+    t.teardown(() => rm(short, { recursive: true }));
+    const long = join(base, 'x'.repeat(100));
+    for (const [length, isRefused] of [
+      [65, false],
+      [66, true],
+    ] as const) {
+      process.env['TMPDIR'] = join(short, 'x'.repeat(length - `${short}/`.length));
+      await mkdir(process.env['TMPDIR']);
+      const starting = start({ model: 'small' }, { state: long });
+      if (isRefused)
+        await t.rejects(starting, {
+          message: / is too long for the path of a socket.* Set XDG_STATE_HOME or TMPDIR/,
+        });
+      else t.equal((await starting).launch?.socket.length, 100);
     }
   });
 });

@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import { rmdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createProcessGroups } from '../../base/processGroups.ts';
 import { takeHolders } from './holders.ts';
@@ -28,6 +30,8 @@ async function main(): Promise<void> {
   const { publish } = holders;
   await supervise({ launch, env, groups, publish, now: Date.now }, released.signal);
   holders.close();
+  const temporary = dirname(launch.socket);
+  if (temporary !== launch.folder) await rmdir(temporary).catch(() => undefined);
   // Nobody must be able to keep this process by not reading.
   setTimeout(() => process.exit(0), endWithin).unref();
 }

@@ -43,6 +43,16 @@ local function refusal()
   end
 end
 
+---@param code integer
+---@param signal integer Not 0: it was ended from outside.
+---@return string
+local function end_of(code, signal)
+  local log = vim.fn.fnamemodify(vim.lsp.log.get_filename(), ':~')
+  local reason = code ~= 0 and signal == 0 and (' What it said is in %s.'):format(log) or ''
+  local ended = 'The daemon ended (code %d, signal %d).%s The next request starts it again.'
+  return ended:format(code, signal, reason)
+end
+
 --- Fails the requests to this client, which no one will answer.
 ---@param client_id integer
 ---@param message string
@@ -91,8 +101,7 @@ local function to_config(cmd)
       if not running() then
         require('runner.status').forget()
       end
-      local ended = 'The daemon ended (code %d, signal %d). The next request starts it again.'
-      report_end(client_id, refusal() or ended:format(code, signal))
+      report_end(client_id, refusal() or end_of(code, signal))
     end),
   }
 end
