@@ -180,7 +180,7 @@ function isNamed(name: string, wanted: string): boolean {
 
 async function launchOf(asked: LastEngine, context: StartContext): Promise<Launch> {
   const { state, home, programs, found, keepAlive, runtime } = context;
-  const common = { asked, folder: state, socket: await socketIn(state) };
+  const common = { asked, folder: state };
   if (asked.product === 'runner-engine') {
     if ((await installedVersion(home)) === undefined) throw notInstalled;
     const isSample = asked.model === samplePath(home);
@@ -189,6 +189,7 @@ async function launchOf(asked: LastEngine, context: StartContext): Promise<Launc
       program: programs.engine,
       library: home,
       runtime: await runtime(),
+      socket: await socketIn(state),
       defaults: isSample ? sampleDefaults : undefined,
       keepAliveSeconds: keepAlive(),
     });
@@ -196,7 +197,7 @@ async function launchOf(asked: LastEngine, context: StartContext): Promise<Launc
   const program = (await found.programs()).find(({ product }) => product === asked.product);
   if (!program)
     throw new RunnerError('not-supported', `${engineNames[asked.product]} is not installed on this machine.`);
-  return { ...common, program: program.path };
+  return { ...common, program: program.path, socket: await socketIn(state) };
 }
 
 /** Most systems allow about a hundred bytes for the path of a socket. */
