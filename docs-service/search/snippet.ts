@@ -69,8 +69,11 @@ function* trimmed(text: string, { start, end, isFence }: Region): Generator<Regi
   if (from < to) yield { start: from, end: to, isFence };
 }
 
-/** Not a single CR: what follows it is in the middle of a line, where for example no fence begins. */
-const blanks = /^(?:[^\S\r]|\r\n)*/;
+/**
+ * Blank lines, and an indent of blanks and tabs. Behind other white space, such as a form feed or a single CR, no fence
+ * begins, so it stays.
+ */
+const blanks = /^(?:[^\S\r\n]*\r?\n)*[ \t]*/;
 
 interface Hit {
   readonly start: number;

@@ -342,11 +342,12 @@ t.test('an excerpt', async (t) => {
     'a fence in a file with the line ends of Windows',
   );
 
-  t.notMatch(
-    snippet('\r~~~a\n\n\r~~~a\n', parseQuery('apple')).text,
-    /^~/,
-    'after a single CR there is no fence',
-  );
+  for (const blank of ['\r', '\f', '\v', '\u00a0', '\u2028'])
+    t.equal(
+      snippet(` \n${blank}\r\n\t${blank}~~~a\n\n${blank}~~~a\n`, parseQuery('apple')).text,
+      `${blank === '\r' ? '\r\r\n\t' : ''}${blank}~~~a\n\n${blank}~~~a`,
+      `after U+${blank.charCodeAt(0).toString(16)} there is no fence`,
+    );
 
   fc.assert(
     fc.property(hostileText, fc.integer({ min: 1, max: 12 }), (text, times) => {
