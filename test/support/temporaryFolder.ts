@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -18,12 +18,22 @@ export async function temporaryFolder(
   return folder;
 }
 
+/** When each path was written last, in milliseconds. */
+const written = new Map<string, number>();
+
+/** Two texts of a file never have the same time, even in one tick of the clock of the file system. */
 export async function writeFiles(
   folder: string,
   files: Readonly<Record<string, string | Uint8Array>>,
 ): Promise<void> {
-  for (const [path, content] of Object.entries(files)) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await writeFile(join(folder, path), content);
+  for (const [name, content] of Object.entries(files)) {
+    const path = join(folder, name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, content);
+    const at = Math.floor((await stat(path)).mtimeMs);
+    const before = written.get(path) ?? 0;
+    written.set(path, Math.max(at, before + 1));
+    // Half a millisecond more, so that no rounding takes it back to the one before.
+    if (at <= before) await utimes(path, (before + 1.5) / 1000, (before + 1.5) / 1000);
   }
 }
