@@ -113,7 +113,7 @@ async function judgeInLanes(tree) {
   /** What another lane judges just now comes last. */
   const judgeIn = async (lane, { test, mayReach }) => {
     const reached = mayReach.filter((mutant) => lane.reaches(mutant));
-    for (const mutant of reached) mutant.reachedBy.push(test.path);
+    for (const mutant of reached) mutant.reachedBy.add(test.path);
     for (let pass = 0; pass < 2; pass += 1)
       for (const mutant of reached.splice(0)) {
         if (mutant.killer !== undefined) continue;
@@ -149,7 +149,7 @@ function judgeByFiles(tree) {
       if (!probes.has(test)) probes.set(test, await probe(test));
       const { seconds, reached } = probes.get(test);
       if (!reached.has(mutant.id)) continue;
-      mutant.reachedBy.push(test.path);
+      mutant.reachedBy.add(test.path);
       const { failure } = await tree.run(test, mutant, Math.ceil(Math.max(patience, seconds * 4)));
       if (failure !== undefined) return bury(mutant, `${test.path}: ${failure}`);
     }
@@ -188,7 +188,9 @@ function bury(mutant, killer) {
 
 function report() {
   for (const mutant of alive()) {
-    const reachedBy = mutant.reachedBy.map((path) => path.replace(/^test\/|\.test\.ts$/g, '')).join(', ');
+    const reachedBy = Array.from(mutant.reachedBy, (path) => path.replace(/^test\/|\.test\.ts$/g, '')).join(
+      ', ',
+    );
     console.log(`\nsurvived: ${describe(mutant)}\n  reached by: ${reachedBy || 'no test'}`);
   }
   console.log('');
@@ -233,7 +235,7 @@ function draw(tops, count, random) {
       if (drawn.some((other) => overlaps(mutant, other))) continue;
       const { text } = room.files.find(({ path }) => path === mutant.path);
       const id = String(drawn.length + 1);
-      drawn.push({ ...mutant, id, room: name, diff: diffOf(mutant, text), reachedBy: [] });
+      drawn.push({ ...mutant, id, room: name, diff: diffOf(mutant, text), reachedBy: new Set() });
     }
   }
   return drawn;

@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/prom
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { availableParallelism } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import { createProcessGroups } from '../../daemon/base/processGroups.ts';
 import { createEngine } from '../../daemon/engine/engine.ts';
@@ -314,6 +314,7 @@ t.test('what is started is what was asked for, and the last one otherwise', asyn
       const long = join(base, 'x'.repeat(length - `${base}//engine-01234567.sock`.length));
       const { launch } = await start({ model: 'small' }, { state: long });
       t.equal(launch?.socket.startsWith(long), isInside, String(launch?.socket.length));
+      if (launch && !isInside) t.teardown(() => rm(dirname(launch.socket), { recursive: true }));
     }
     const { TMPDIR: usual } = process.env;
     t.teardown(() => {

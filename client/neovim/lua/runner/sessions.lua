@@ -124,11 +124,12 @@ end
 ---@return string
 local function row_of(session)
   local room = math.max(40, vim.o.columns - 6)
+  local text = M.describe(session)
   local folder = session.cwd and vim.fn.fnamemodify(session.cwd, ':~') or ''
-  local row = vim.trim(('%s  %s'):format(M.describe(session), folder))
-  if vim.fn.strwidth(row) > room then
-    row = vim.trim(('%s  %s'):format(M.describe(session), vim.fn.pathshorten(folder)))
+  if vim.fn.strwidth(text) + 2 + vim.fn.strwidth(folder) > room then
+    folder = vim.fn.pathshorten(folder)
   end
+  local row = vim.trim(('%s  %s'):format(text, folder))
   return controls.fit(controls.line(row, room), room)
 end
 
