@@ -1,70 +1,76 @@
-// Prints how large the product is and how it is cut: the figures by which a change of its layout is judged.
-// Usage: node .ci/house.mjs [--journeys] [--list]
-// --journeys also runs the built programs, and counts the files that a request passes; --list names the files.
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
-import ts from 'typescript';
+// Holds the house to the budgets of budgets.json: its size, how it is cut, and how many files a request passes. A
+// figure above its budget fails; for one below it, the line that lowers the budget is printed. A commit that raises a
+// budget must say why.
+// Usage: node .ci/house.mjs [--list] [--quiet]
+// --list also names the files behind some figures; --quiet prints only what differs from its budget, or is wrong.
+import { readFileSync } from 'node:fs';
+import { unexplainedRaises } from './budgetHistory.mjs';
+import { countSources } from './houseFigures.mjs';
 import { measureJourneys } from './journeys.mjs';
 
-const rooms = ['client', 'daemon', 'docs-service', 'protocol'];
-const files = rooms
-  .flatMap((room) => readdirSync(room, { recursive: true }).map((name) => join(room, String(name))))
-  .filter((path) => path.endsWith('.ts'))
-  .map((path) => {
-    const text = readFileSync(path, 'utf8');
-    return { path, text, lines: text.split('\n').length - 1 };
-  });
-const importers = importersOf(files);
-const sorted = files.map(({ lines }) => lines).sort((one, other) => one - other);
-const shreds = files.filter(({ path, lines }) => lines < 40 && importers.get(path)?.size === 1);
-const functions = files.flatMap(({ path, text }) => functionsOf(path, text));
-const long = functions.filter(({ lines }) => lines > 60);
-const loose = files.filter(({ path }) => /^(?:daemon|docs-service)\/[^/]+$/.test(path));
-const largest = files.reduce((one, other) => (other.lines > one.lines ? other : one));
+const budgetsFile = '.ci/budgets.json';
+const budgets = JSON.parse(readFileSync(budgetsFile, 'utf8'));
+const howToRaise = 'The message of a commit that raises a budget has a line "Budget: …", which says why.';
+const [isQuiet, isList] = ['--quiet', '--list'].map((flag) => process.argv.includes(flag));
 
-const rows = [
-  ['files', files.length],
-  ['lines', sorted.reduce((sum, lines) => sum + lines, 0).toLocaleString('en')],
-  ['median file', sorted[sorted.length >> 1]],
-  ['files under 25 lines', sorted.filter((lines) => lines < 25).length],
-  ['files under 40 lines with one importer', shreds.length],
-  ['largest file', `${largest.lines} (${largest.path})`],
-  [
-    'functions over 60 lines',
-    `${long.length} of ${functions.length} (${((long.length / functions.length) * 100).toFixed(1)} %)`,
-  ],
-  ['loose files in daemon/ and docs-service/', loose.length],
+const { figures, facts, lists: filesBehind } = countSources();
+const rowOf = (journey) => `files passed by ${journey}`;
+for (const [name, { number, files }] of await measureJourneys((name) => budgets[rowOf(name)])) {
+  figures[rowOf(name)] = number;
+  filesBehind[rowOf(name)] = files;
+}
+
+const rows = Object.keys({ ...figures, ...budgets });
+const over = rows.filter((row) => figures[row] > budgets[row]);
+const raises = unexplainedRaises(budgetsFile, budgets);
+const problems = [
+  ...over.map(
+    (row) =>
+      `${row}: ${shown(figures[row])}, ${shown(figures[row] - budgets[row])} over the budget of ${shown(budgets[row])}.`,
+  ),
+  ...rows
+    .filter((row) => budgets[row] === undefined)
+    .map((row) => `${row}: no budget. Add this line to ${budgetsFile}: ${lineOf(row)}`),
+  ...rows
+    .filter((row) => figures[row] === undefined)
+    .map((row) => `${row}: nothing is counted under this name. Remove its line from ${budgetsFile}.`),
+  ...raises
+    .filter(({ commit }) => commit !== undefined)
+    .map(
+      ({ row, from, to, commit }) =>
+        `${row}: commit ${commit} raised the budget from ${shown(from)} to ${shown(to)} without a reason. Lower it again, or amend the message. ${howToRaise}`,
+    ),
 ];
-const journeys = process.argv.includes('--journeys') ? await measureJourneys() : [];
-for (const [name, passed] of journeys) rows.push([`files passed by ${name}`, passed.length]);
-for (const [name, value] of rows) console.log(`${name.padEnd(55)} ${value}`);
+const notes = [
+  ...rows
+    .filter((row) => figures[row] < budgets[row])
+    .map((row) => `${row}: ${shown(budgets[row] - figures[row])} under the budget. Lower it: ${lineOf(row)}`),
+  ...raises
+    .filter(({ commit }) => commit === undefined)
+    .map(
+      ({ row, from, to }) =>
+        `${row}: the budget is raised from ${shown(from)} to ${shown(to)}. ${howToRaise}`,
+    ),
+];
+if (!isQuiet) {
+  for (const row of rows) print(row, `${shown(figures[row])} of ${shown(budgets[row])}`);
+  for (const [name, value] of Object.entries(facts)) print(name, value);
+}
+for (const line of [...notes, ...problems]) console.log(line);
+if (over.length > 0) console.log(`Make room, or raise the budget in ${budgetsFile}. ${howToRaise}`);
+if (isList)
+  for (const [row, lines] of Object.entries(filesBehind)) console.log(`\n${row}:\n  ${lines.join('\n  ')}`);
+process.exitCode = problems.length === 0 ? 0 : 1;
 
-if (process.argv.includes('--list')) {
-  console.log('\nFiles under 40 lines with one importer:');
-  for (const { path, lines } of shreds)
-    console.log(`${String(lines).padStart(4)}  ${path}  <- ${[...importers.get(path)]}`);
-  for (const [name, passed] of journeys) console.log(`\n${name}:\n  ${passed.join('\n  ')}`);
+function print(name, value) {
+  console.log(`${name.padEnd(55)} ${value}`);
 }
 
-function importersOf(sources) {
-  const found = new Map();
-  for (const { path, text } of sources)
-    for (const [, name] of text.matchAll(/\b(?:from|import)\s*\(?'(\.[^']+)'/g)) {
-      const target = normalize(join(dirname(path), name));
-      found.set(target, (found.get(target) ?? new Set()).add(path));
-    }
-  return found;
+function lineOf(row) {
+  const isLast = row === Object.keys(budgets).at(-1);
+  return `"${row}": ${figures[row]}${isLast ? '' : ','}`;
 }
 
-function functionsOf(path, text) {
-  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
-  const found = [];
-  const lineAt = (place) => source.getLineAndCharacterOfPosition(place).line;
-  const visit = (node) => {
-    if (ts.isFunctionLike(node) && 'body' in node && node.body)
-      found.push({ path, lines: lineAt(node.end) - lineAt(node.getStart(source)) + 1 });
-    ts.forEachChild(node, visit);
-  };
-  visit(source);
-  return found;
+function shown(number) {
+  return number?.toLocaleString('en') ?? 'none';
 }

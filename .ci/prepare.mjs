@@ -35,13 +35,20 @@ if (!existsSync('dist/runnerd.cjs') || !existsSync('dist/runner-docs.cjs')) {
 }
 step(tests ? 'tests' : 'programs', tests ? [...sources, ...ofTests] : sources, () => {
   console.error(tests ? 'Building the programs and the tests …' : 'Building the programs …');
+  // Both are built into the same folder, so what stands there is no longer what the other stamp says.
+  for (const name of ['programs', 'tests']) rmSync(join(stampFolder, name), { force: true });
   run(process.execPath, ['esbuild.mjs', ...(tests ? ['--tests'] : [])]);
+  if (tests) stamp('programs', sources);
 });
 
 /** Runs `work` unless the inputs are as they were after it last succeeded. */
 function step(name, inputs, work) {
   if (isDone(name, inputs)) return;
   work();
+  stamp(name, inputs);
+}
+
+function stamp(name, inputs) {
   mkdirSync(stampFolder, { recursive: true });
   writeFileSync(join(stampFolder, name), fingerprint(inputs));
 }

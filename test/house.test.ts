@@ -1,5 +1,8 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { dirname, join, normalize, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import t from 'tap';
 import * as formatting from '../daemon/chat/formatting.ts';
 import * as thinkingParser from '../daemon/chat/thinkingParser.ts';
@@ -7,6 +10,8 @@ import * as toolUtilities from '../daemon/chat/toolUtilities.ts';
 import * as stream from '../daemon/stream/stream.ts';
 import { adviceCodes } from '../protocol/messages/advice.ts';
 import { errorCodes, retryableKinds } from '../protocol/messages/errors.ts';
+import { needs } from './support/parts.ts';
+import { temporaryFolder, writeFiles } from './support/temporaryFolder.ts';
 
 interface SourceFile {
   readonly path: string;
@@ -594,6 +599,149 @@ t.test('docs/VSCODE.md has every setting with its default, and no other', async 
 t.test('the README is at most 150 lines', async (t) => {
   t.ok(readFileSync('README.md', 'utf8').split('\n').length <= 151);
 });
+
+/** A house so small that each figure is known. Its programs run as the built ones do, function by function. */
+const smallHouse = {
+  'package.json': '{ "dependencies": { "one": "1.0.0", "two": "2.0.0" } }',
+  'client/door.ts': "import { createBell } from './bell.ts';\n\nexport const bell = createBell();\n",
+  'client/bell.ts':
+    'interface Bell {\n  ring(): void;\n}\n\nexport function createBell(): Bell {\n  return { ring() {} };\n}\n',
+  'client/neovim/bell.lua': 'return {}\n',
+  'daemon/long.ts': `export function long() {\n${'  long();\n'.repeat(59)}}\n`,
+  'docs-service/page.ts': 'export const page = 1;\n',
+  'protocol/word.ts': 'export const word = 1;\n',
+  'test/door.test.ts': "import '../client/door.ts';\nimport '../daemon/long.ts';\n",
+  'dist/terminal.cjs': `
+// client/terminal.ts
+function chat() {}
+// daemon/tools.ts
+function call() {}
+if (process.argv[2] === 'chat') chat();
+if (process.argv[3] === '--tools') call();`,
+  'dist/runnerd.cjs': "console.log('http://127.0.0.1:1'); setInterval(() => {}, 1000);",
+  'dist/extension.cjs': `
+// client/vscode/extension.ts
+const vscode = require('vscode');
+function answer() { return { metadata: { usage: {} } }; }
+exports.activate = () => {
+  const changed = new vscode.EventEmitter();
+  vscode.lm.registerLanguageModelChatProvider('small', { onDidChangeLanguageModelChatInformation: changed.event });
+  vscode.chat.createChatParticipant('small', answer);
+  setImmediate(() => changed.fire());
+};`,
+  'dist/runner-docs.cjs': `
+// docs-service/page.ts
+function print() {}
+// docs-service/search.ts
+function search() {}
+const answers = { '/mcp': search, '/healthz': () => {} };
+const server = require('node:http').createServer(({ url }, response) => response.end((answers[url] ?? print)()));
+server.listen(0, '127.0.0.1', () =>
+  console.log('served at http://127.0.0.1:' + server.address().port + ' TOKEN=x The token is good'));
+process.on('SIGTERM', () => process.exit());`,
+};
+
+const sizes: Readonly<Record<string, number>> = {
+  files: 5,
+  lines: 73,
+  'lines of client': 10,
+  'lines of daemon': 61,
+  'lines of docs-service': 1,
+  'lines of protocol': 1,
+  'lines of Lua': 1,
+  'files under 40 lines with one importer': 1,
+  'functions over 60 lines': 1,
+  'interfaces with one creator': 1,
+  'lines of tests': 2,
+  'product modules that tests import': 2,
+  'runtime dependencies': 2,
+  'files passed by a chat in the terminal': 1,
+  'files passed by a chat in VS Code': 1,
+  'files passed by a chat with a tool call in the terminal': 2,
+  'files passed by a PDF': 1,
+  "files passed by an agent's search": 1,
+};
+
+t.test('no figure of the house exceeds its budget', async (t) => {
+  const folder = await temporaryFolder(t, smallHouse);
+  const rows = Object.entries(sizes);
+  const gate = async (budgets: Readonly<Record<string, number>>) => {
+    await writeFiles(folder, { '.ci/budgets.json': `${JSON.stringify(budgets, null, 2)}\n` });
+    return runGate(folder);
+  };
+  const budgetsAbove = (more: number) => Object.fromEntries(rows.map(([row, size]) => [row, size + more]));
+
+  t.strictSame(Object.keys(JSON.parse(readFileSync('.ci/budgets.json', 'utf8'))), Object.keys(sizes));
+  t.strictSame(await gate(sizes), { code: 0, lines: [] });
+  t.strictSame(await gate(budgetsAbove(-1)), {
+    code: 1,
+    lines: [
+      ...rows.map(([row, size]) => `${row}: ${size}, 1 over the budget of ${size - 1}.`),
+      `Make room, or raise the budget in .ci/budgets.json. ${howToRaise}`,
+    ],
+  });
+  const { files: _, ...lower } = budgetsAbove(1);
+  t.strictSame(await gate({ ...lower, doors: 1 }), {
+    code: 1,
+    lines: [
+      ...rows.slice(1).map(([row, size]) => `${row}: 1 under the budget. Lower it: "${row}": ${size},`),
+      'files: no budget. Add this line to .ci/budgets.json: "files": 5,',
+      'doors: nothing is counted under this name. Remove its line from .ci/budgets.json.',
+    ],
+  });
+});
+
+t.test('a commit that raises a budget says why', needs('git'), async (t) => {
+  const folder = await temporaryFolder(t, { ...smallHouse, '.gitignore': 'dist\n' });
+  const name = ['-c', 'user.name=A', '-c', 'user.email=a@example.com'];
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', [...name, ...args], { cwd: folder, env: environmentIn(folder), encoding: 'utf8' });
+  const budgets: Record<string, number> = { ...sizes };
+  const change = async (changes: Readonly<Record<string, number>>) => {
+    Object.assign(budgets, changes);
+    await writeFiles(folder, { '.ci/budgets.json': JSON.stringify(budgets, null, 2) });
+  };
+  const commit = async (message: string, changes: Readonly<Record<string, number>>) => {
+    await change(changes);
+    git('add', '.');
+    git('commit', '--quiet', '--message', message);
+    return git('rev-parse', '--short', 'HEAD').trim();
+  };
+  git('init', '--quiet');
+  await commit('A house', { files: 4, lines: 70, 'lines of Lua': 0 });
+  await commit('A bell\n\nBudget: it needs a line', { lines: 71 });
+  await commit('A bell too much', { lines: 72 });
+  await commit('A bell less', { lines: 71 });
+  const hash = await commit('A plugin', { 'lines of Lua': 1 });
+  await change({ files: 5, lines: 73 });
+  t.strictSame(await runGate(folder), {
+    code: 1,
+    lines: [
+      `files: the budget is raised from 4 to 5. ${howToRaise}`,
+      `lines: the budget is raised from 71 to 73. ${howToRaise}`,
+      `lines of Lua: commit ${hash} raised the budget from 0 to 1 without a reason. Lower it again, or amend the message. ${howToRaise}`,
+    ],
+  });
+});
+
+const howToRaise = 'The message of a commit that raises a budget has a line "Budget: …", which says why.';
+
+/** The gate starts the programs of the house, each journey up to three times. */
+async function runGate(cwd: string) {
+  const child = spawn(process.execPath, [resolve('.ci/house.mjs'), '--quiet'], {
+    cwd,
+    env: environmentIn(cwd),
+  });
+  const ended = once(child, 'close');
+  const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [code] = await ended;
+  return { code, lines: `${out}${errors}`.split('\n').filter((line) => line !== '') };
+}
+
+/** Git follows neither the configuration of the user nor, in a hook, the repository that the hook belongs to. */
+function environmentIn(folder: string): NodeJS.ProcessEnv {
+  return { PATH: process.env['PATH'], HOME: folder, GIT_CONFIG_NOSYSTEM: '1' };
+}
 
 const timeWait = new RegExp(
   [

@@ -46,6 +46,7 @@ const parts = {
     isThere: () => existsSync(join(places.indieAuthPeer, 'done')),
     install: '.ci/indieAuthPeer.sh',
   },
+  git: { isThere: () => isOnPath('git'), install: 'apt-get install git' },
   groff: { isThere: () => isOnPath('groff'), install: 'apt-get install groff-base' },
   java: { isThere: () => isOnPath('java'), install: 'apt-get install default-jre-headless' },
   mcpTools: {
