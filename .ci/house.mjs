@@ -9,11 +9,12 @@ import { countSources } from './houseFigures.mjs';
 import { measureJourneys } from './journeys.mjs';
 
 const budgetsFile = '.ci/budgets.json';
-const budgets = JSON.parse(readFileSync(budgetsFile, 'utf8'));
 const howToRaise = 'The message of a commit that raises a budget has a line "Budget: …", which says why.';
-const [isQuiet, isList] = ['--quiet', '--list'].map((flag) => process.argv.includes(flag));
+const flags = new Set(process.argv.slice(2));
+for (const flag of flags) if (!['--list', '--quiet'].includes(flag)) end(`There is no flag ${flag}.`);
+const budgets = readBudgets();
 
-const { figures, facts, lists: filesBehind } = countSources();
+const { figures, facts, filesBehind } = countSources();
 const rowOf = (journey) => `files passed by ${journey}`;
 for (const [name, { number, files }] of await measureJourneys((name) => budgets[rowOf(name)])) {
   figures[rowOf(name)] = number;
@@ -52,15 +53,30 @@ const notes = [
         `${row}: the budget is raised from ${shown(from)} to ${shown(to)}. ${howToRaise}`,
     ),
 ];
-if (!isQuiet) {
+if (!flags.has('--quiet')) {
   for (const row of rows) print(row, `${shown(figures[row])} of ${shown(budgets[row])}`);
   for (const [name, value] of Object.entries(facts)) print(name, value);
 }
 for (const line of [...notes, ...problems]) console.log(line);
 if (over.length > 0) console.log(`Make room, or raise the budget in ${budgetsFile}. ${howToRaise}`);
-if (isList)
+if (flags.has('--list'))
   for (const [row, lines] of Object.entries(filesBehind)) console.log(`\n${row}:\n  ${lines.join('\n  ')}`);
 process.exitCode = problems.length === 0 ? 0 : 1;
+
+function readBudgets() {
+  try {
+    const read = JSON.parse(readFileSync(budgetsFile, 'utf8'));
+    const wrong = Object.keys(read).find((row) => !Number.isInteger(read[row]));
+    return wrong === undefined ? read : end(`${budgetsFile}: the budget of "${wrong}" is no whole number.`);
+  } catch (error) {
+    return end(`${budgetsFile} cannot be read: ${error.message}`);
+  }
+}
+
+function end(problem) {
+  console.error(problem);
+  process.exit(2);
+}
 
 function print(name, value) {
   console.log(`${name.padEnd(55)} ${value}`);

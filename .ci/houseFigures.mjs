@@ -35,7 +35,7 @@ export function countSources() {
       'runtime dependencies': Object.keys(dependencies).length,
     },
     facts: factsOf(files, functions),
-    lists: {
+    filesBehind: {
       'files under 40 lines with one importer': shreds.map(
         ({ path, lines }) => `${lines} ${path} <- ${[...importers.get(path)]}`,
       ),

@@ -641,7 +641,7 @@ server.listen(0, '127.0.0.1', () =>
 process.on('SIGTERM', () => process.exit());`,
 };
 
-const sizes: Readonly<Record<string, number>> = {
+const sizes = {
   files: 5,
   lines: 73,
   'lines of client': 10,
@@ -665,15 +665,10 @@ const sizes: Readonly<Record<string, number>> = {
 t.test('no figure of the house exceeds its budget', async (t) => {
   const folder = await temporaryFolder(t, smallHouse);
   const rows = Object.entries(sizes);
-  const gate = async (budgets: Readonly<Record<string, number>>) => {
-    await writeFiles(folder, { '.ci/budgets.json': `${JSON.stringify(budgets, null, 2)}\n` });
-    return runGate(folder);
-  };
   const budgetsAbove = (more: number) => Object.fromEntries(rows.map(([row, size]) => [row, size + more]));
-
   t.strictSame(Object.keys(JSON.parse(readFileSync('.ci/budgets.json', 'utf8'))), Object.keys(sizes));
-  t.strictSame(await gate(sizes), { code: 0, lines: [] });
-  t.strictSame(await gate(budgetsAbove(-1)), {
+  t.strictSame(await runGate(folder, sizes), { code: 0, lines: [] });
+  t.strictSame(await runGate(folder, budgetsAbove(-1)), {
     code: 1,
     lines: [
       ...rows.map(([row, size]) => `${row}: ${size}, 1 over the budget of ${size - 1}.`),
@@ -681,13 +676,17 @@ t.test('no figure of the house exceeds its budget', async (t) => {
     ],
   });
   const { files: _, ...lower } = budgetsAbove(1);
-  t.strictSame(await gate({ ...lower, doors: 1 }), {
+  t.strictSame(await runGate(folder, { ...lower, doors: 1 }), {
     code: 1,
     lines: [
       ...rows.slice(1).map(([row, size]) => `${row}: 1 under the budget. Lower it: "${row}": ${size},`),
       'files: no budget. Add this line to .ci/budgets.json: "files": 5,',
       'doors: nothing is counted under this name. Remove its line from .ci/budgets.json.',
     ],
+  });
+  t.strictSame(await runGate(folder, { ...sizes, files: '5' }), {
+    code: 2,
+    lines: ['.ci/budgets.json: the budget of "files" is no whole number.'],
   });
 });
 
@@ -696,13 +695,9 @@ t.test('a commit that raises a budget says why', needs('git'), async (t) => {
   const name = ['-c', 'user.name=A', '-c', 'user.email=a@example.com'];
   const git = (...args: readonly string[]) =>
     execFileSync('git', [...name, ...args], { cwd: folder, env: environmentIn(folder), encoding: 'utf8' });
-  const budgets: Record<string, number> = { ...sizes };
-  const change = async (changes: Readonly<Record<string, number>>) => {
-    Object.assign(budgets, changes);
-    await writeFiles(folder, { '.ci/budgets.json': JSON.stringify(budgets, null, 2) });
-  };
+  const budgets = { ...sizes };
   const commit = async (message: string, changes: Readonly<Record<string, number>>) => {
-    await change(changes);
+    await writeBudgets(folder, Object.assign(budgets, changes));
     git('add', '.');
     git('commit', '--quiet', '--message', message);
     return git('rev-parse', '--short', 'HEAD').trim();
@@ -713,8 +708,7 @@ t.test('a commit that raises a budget says why', needs('git'), async (t) => {
   await commit('A bell too much', { lines: 72 });
   await commit('A bell less', { lines: 71 });
   const hash = await commit('A plugin', { 'lines of Lua': 1 });
-  await change({ files: 5, lines: 73 });
-  t.strictSame(await runGate(folder), {
+  t.strictSame(await runGate(folder, sizes), {
     code: 1,
     lines: [
       `files: the budget is raised from 4 to 5. ${howToRaise}`,
@@ -727,15 +721,18 @@ t.test('a commit that raises a budget says why', needs('git'), async (t) => {
 const howToRaise = 'The message of a commit that raises a budget has a line "Budget: …", which says why.';
 
 /** The gate starts the programs of the house, each journey up to three times. */
-async function runGate(cwd: string) {
-  const child = spawn(process.execPath, [resolve('.ci/house.mjs'), '--quiet'], {
-    cwd,
-    env: environmentIn(cwd),
-  });
+async function runGate(folder: string, budgets: object) {
+  await writeBudgets(folder, budgets);
+  const options = { cwd: folder, env: environmentIn(folder) };
+  const child = spawn(process.execPath, [resolve('.ci/house.mjs'), '--quiet'], options);
   const ended = once(child, 'close');
   const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
   const [code] = await ended;
   return { code, lines: `${out}${errors}`.split('\n').filter((line) => line !== '') };
+}
+
+function writeBudgets(folder: string, budgets: object): Promise<void> {
+  return writeFiles(folder, { '.ci/budgets.json': JSON.stringify(budgets, null, 2) });
 }
 
 /** Git follows neither the configuration of the user nor, in a hook, the repository that the hook belongs to. */
