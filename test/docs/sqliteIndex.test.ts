@@ -157,6 +157,28 @@ t.test('the file of SQLite', async (t) => {
     await index.close();
   });
 
+  t.test(
+    'has every document, even where the thread that analyses them ends and starts again in between',
+    async (t) => {
+      const hurried = join(folder, 'hurried.cjs');
+      // A thread without questions ends at once, so that one often ends when the next is asked.
+      writeFileSync(
+        hurried,
+        `const wait = setTimeout;
+      globalThis.setTimeout = (work, time, ...more) => wait(work, time === 5_000 ? 0 : time, ...more);
+      require(${JSON.stringify(worker)});`,
+      );
+      const index = openSqlite(newFile(), { worker: hurried });
+      const counts = [150, 1_500, 150, 1_500];
+      for (const [piece, length] of counts.entries())
+        await index.apply({
+          put: Array.from({ length }, (_, at) => emptyDocument(`p${piece}-${at}`, { body: 'word' })),
+        });
+      t.equal((await index.summary()).documents, 3_300);
+      await index.close();
+    },
+  );
+
   t.test('is an error of each call if it cannot be created', async (t) => {
     const index = openSqlite(join(folder, 'no', 'such', 'folder.db'));
     await t.rejects(index.summary(), { name: 'IndexUnavailableError' });

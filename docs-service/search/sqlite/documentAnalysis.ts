@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { piecesOf } from '../../base/database.ts';
 import type { Document } from '../../content/document.ts';
+import { IndexUnavailableError } from '../documentIndex.ts';
 import { type AnalysedDocument, analyseDocument } from './analysedDocument.ts';
 import type { IndexThreadData } from './sqliteIndex.ts';
 
@@ -32,6 +33,15 @@ interface Piece {
   analysed?: readonly AnalysedDocument[];
   /** Settles when the second thread has answered. */
   answer?: Promise<void>;
+}
+
+/** What was made of each document of a piece, held against what was asked. */
+function wholePiece({ documents, analysed }: Piece): readonly AnalysedDocument[] {
+  const isWhole =
+    analysed?.length === documents.length &&
+    documents.every(({ slug }, at) => analysed[at]?.record.slug === slug);
+  if (isWhole) return analysed;
+  throw new IndexUnavailableError('The analysis of new documents was lost. They are indexed again.');
 }
 
 /** `program` is the worker's program, which is also that of the second thread. */
@@ -69,7 +79,7 @@ export function createDocumentAnalysis(program: string): DocumentAnalysis {
       analyseHere(left);
     }
     await Promise.all(pieces.map(({ answer }) => answer));
-    return pieces.flatMap(({ analysed }) => analysed ?? []);
+    return pieces.flatMap(wholePiece);
   };
   return {
     begin: (documents) => {
@@ -85,30 +95,46 @@ export function createDocumentAnalysis(program: string): DocumentAnalysis {
   };
 }
 
-/** A thread that is started with the first question, and ended when there are no more. It answers in order. */
+type Answer = readonly AnalysedDocument[] | undefined;
+
+/** What the thread is sent, and what it answers. */
+export interface AnalysisQuestion {
+  readonly id: number;
+  readonly documents: readonly Document[];
+}
+
+export interface AnalysisAnswer {
+  readonly id: number;
+  readonly analysed: readonly AnalysedDocument[];
+}
+
+/** A thread that is started with the first question, and ended when there are no more. */
 function createAnalysisThread(program: string) {
-  type Answer = readonly AnalysedDocument[] | undefined;
-  let worker: Worker | undefined;
+  let running:
+    | { readonly worker: Worker; readonly questions: Map<number, (answer: Answer) => void> }
+    | undefined;
+  let lastId = 0;
   let idle: NodeJS.Timeout | undefined;
-  const asked: ((answer: Answer) => void)[] = [];
   const close = () => {
     clearTimeout(idle);
-    void worker?.terminate();
-    worker = undefined;
-  };
-  const answer = (analysed: Answer) => {
-    asked.shift()?.(analysed);
-    clearTimeout(idle);
-    if (asked.length === 0) idle = setTimeout(close, idleTime);
+    void running?.worker.terminate();
+    running = undefined;
   };
   const start = () => {
-    const started = new Worker(program, { workerData: { analyses: true } satisfies IndexThreadData });
-    started.on('message', answer);
+    // Each thread has questions of its own, so that the end of one never answers those of the next.
+    const questions = new Map<number, (answer: Answer) => void>();
+    const worker = new Worker(program, { workerData: { analyses: true } satisfies IndexThreadData });
+    const started = { worker, questions };
+    worker.on('message', ({ id, analysed }: AnalysisAnswer) => {
+      questions.get(id)?.(analysed);
+      questions.delete(id);
+      if (questions.size === 0) idle = setTimeout(close, idleTime);
+    });
     // It ends, such as for lack of memory; what it was asked is undefined then.
-    started.on('error', () => undefined);
-    started.on('exit', () => {
-      if (worker === started) worker = undefined;
-      while (asked.length > 0) answer(undefined);
+    worker.on('error', () => undefined);
+    worker.on('exit', () => {
+      if (running === started) running = undefined;
+      for (const answer of questions.values()) answer(undefined);
     });
     return started;
   };
@@ -117,9 +143,10 @@ function createAnalysisThread(program: string) {
     ask: (documents: readonly Document[]) =>
       new Promise<Answer>((resolve) => {
         clearTimeout(idle);
-        asked.push(resolve);
-        worker ??= start();
-        worker.postMessage(documents);
+        const id = ++lastId;
+        const { worker, questions } = (running ??= start());
+        questions.set(id, resolve);
+        worker.postMessage({ id, documents } satisfies AnalysisQuestion);
       }),
     close,
   };

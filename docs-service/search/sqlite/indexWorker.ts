@@ -1,11 +1,15 @@
 import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Database, isCorruption } from '../../base/sqliteDatabase.ts';
-import type { Document } from '../../content/document.ts';
 import type { LibraryState } from '../changes.ts';
 import { type IndexChanges, IndexUnavailableError, QueryError } from '../documentIndex.ts';
 import { analyseDocument } from './analysedDocument.ts';
-import { createDocumentAnalysis, type DocumentAnalysis } from './documentAnalysis.ts';
+import {
+  type AnalysisAnswer,
+  type AnalysisQuestion,
+  createDocumentAnalysis,
+  type DocumentAnalysis,
+} from './documentAnalysis.ts';
 import { isCurrent, openIndex, removeDatabase } from './schema.ts';
 import type { IndexAnswer, IndexFileData, IndexRequest, IndexThreadData } from './sqliteIndex.ts';
 import { createSqliteReader, type SqliteReader } from './sqliteReader.ts';
@@ -24,7 +28,9 @@ type Port = NonNullable<typeof parentPort>;
 
 /** The second thread of a writer that has many documents. */
 function analyseFor(port: Port): void {
-  port.on('message', (documents: readonly Document[]) => port.postMessage(documents.map(analyseDocument)));
+  port.on('message', ({ id, documents }: AnalysisQuestion) =>
+    port.postMessage({ id, analysed: documents.map(analyseDocument) } satisfies AnalysisAnswer),
+  );
 }
 
 function serve(port: Port, { file, program }: IndexFileData): void {
