@@ -244,9 +244,11 @@ function createLoggedTurn({ config, context, stores, folder, logger }: Parts): W
     if (more > 0)
       logger.warn(`There are ${count(more, 'further warning')}, which "runner-docs doctor" names.`);
   };
+  const onLoss = (sentence: string) => logger.warn(sentence);
   const onError = (error: Error) => logger.error(error.message);
   const { rescan } = config;
-  return createWriterElection({ folder, stores, rescan, now, onProgress, onProblem, onWarnings, onError });
+  const listeners = { onProgress, onProblem, onWarnings, onLoss, onError };
+  return createWriterElection({ folder, stores, rescan, now, ...listeners });
 }
 
 function followLibrary(turn: WriterElection, { stores, logger }: Parts, onClose: OnClose): Promise<void> {

@@ -9,6 +9,7 @@ import { defineCommand, type ProgramContext } from '../cli/command.ts';
 import { openContentFolder } from '../content/contentFolder.ts';
 import { toSentence } from '../content/document.ts';
 import { metadataPath } from '../http/signIn/metadataRoutes.ts';
+import { lossSentence } from '../library/reports.ts';
 import type { EmbeddingsOptions } from '../meaning/embeddings.ts';
 import { embeddingsOptions, parseEmbeddings } from '../meaning/embeddingsConfig.ts';
 import type { IndexSummary } from '../search/documentIndex.ts';
@@ -89,6 +90,7 @@ async function findInIndex(places: Places, { context, baseUrl }: Examined): Prom
     const { tokens, owners } = stores.access;
     return [
       ...findingsOf(await stores.index.summary()),
+      ...findLoss(await stores.index.lostFiles()),
       ...findReaders((await tokens.list()).length, await owners.read(), baseUrl),
     ];
   } catch (error) {
@@ -105,6 +107,13 @@ function findingsOf({ documents, problems, warnings, isComplete }: IndexSummary)
       : wrong('The index is not complete yet. Wait for "serve", or run "runner-docs index".'),
     ...problems.map((problem) => wrong(toSentence(problem))),
     ...warnings.map((warning) => ({ ...fine(toSentence(warning)), isWarning: true })),
+  ];
+}
+
+function findLoss(paths: readonly string[]): readonly Finding[] {
+  if (paths.length === 0) return [];
+  return [
+    wrong(`${lossSentence(paths)} "runner-docs index" and the next start of "serve" index them again.`),
   ];
 }
 

@@ -40,6 +40,7 @@ export const indexCommand = defineCommand({
         slugs: stores.access.slugs,
         now,
         onProgress: progress,
+        onLoss: (sentence) => note(`${showLine(sentence)}\n`),
       });
       const unsettled = await syncUntilSettled(indexer, ending);
       const { documents, problems, warnings } = await index.summary();

@@ -1,4 +1,5 @@
-import { constants, type Dirent, readlinkSync, realpathSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { constants, type Dirent, readlinkSync, realpathSync, type Stats } from 'node:fs';
 import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { ContentError } from '../../protocol/base/contentError.ts';
@@ -11,9 +12,29 @@ export const maxFileBytes = 10 * 1024 * 1024;
 export interface FoundFile {
   readonly path: string;
   readonly size: number;
-  /** Milliseconds since 1970, rounded. */
+  /** When it was written, in milliseconds since 1970. */
   readonly modified: number;
+  /** When it was written, moved or given another time; the later of both times. */
+  readonly changed: number;
+  /** What `lookOf` returns. */
+  readonly look: string;
 }
+
+/**
+ * Another one for each version of a file, without reading it: from its size, its times and its inode. Empty if they say
+ * nothing, because builders of packages and images give one time to all files: zero, one second, or the first that a
+ * zip file can have. No file was written then.
+ */
+export function lookOf({ size, mtimeMs, ctimeMs, ino }: Stats): string {
+  if (Math.max(mtimeMs, ctimeMs) < firstTime) return '';
+  const look = createHash('sha256').update([size, mtimeMs, ctimeMs, ino].join(' '));
+  return look.digest('base64url').slice(0, 12);
+}
+
+/** File systems count time in steps of up to so many ms: what is younger may change again and look the same. */
+export const coarsest = 2_000;
+
+const firstTime = Date.UTC(1980, 0, 2);
 
 export interface FoundFolder {
   /** The folder has no entries at all, not even files that are no content. */
@@ -108,7 +129,9 @@ type Looked = FoundFile | ContentProblem | undefined;
 
 async function lookAt(root: string, path: string): Promise<Looked> {
   const found = await stat(join(root, path));
-  return found.isFile() ? { path, size: found.size, modified: Math.floor(found.mtimeMs) } : undefined;
+  if (!found.isFile()) return undefined;
+  const { size, mtimeMs: modified, ctimeMs } = found;
+  return { path, size, modified, changed: Math.max(modified, ctimeMs), look: lookOf(found) };
 }
 
 /** Reports a link if its author may expect that its target is served. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LruCache } from '../base/lruCache.ts';
-import type { ContentFolder } from '../content/contentFolder.ts';
+import { type ContentFolder, coarsest, lookOf } from '../content/contentFolder.ts';
 import type { Document } from '../content/document.ts';
 import { type InsideTarget, resolveLink } from '../content/links.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
@@ -121,14 +121,15 @@ function createPictureLooks(
   const lookAt = async (path: string): Promise<PictureFile> => {
     const found = await stat(join(folder.root, path)).catch(() => undefined);
     if (found === undefined) return { path, stamp: `${path}:gone`, type: undefined };
-    const look = `${path}:${found.size}:${found.mtimeMs}`;
-    const known = seen.get(look);
+    const look = lookOf(found);
+    const known = look === '' ? undefined : seen.get(`${path}:${look}`);
     if (known !== undefined) return known;
     // A file outside the library is never shown.
     const bytes = await folder.read(path).catch(() => undefined);
     const hash = bytes === undefined ? 'none' : createHash('sha256').update(bytes).digest('hex');
     const file = { path, stamp: `${path}:${hash}`, type: bytes && tryPictureType(bytes)?.type };
-    seen.set(look, file, 1);
+    // A younger file may change again and look the same.
+    if (Date.now() - found.ctimeMs > coarsest) seen.set(`${path}:${look}`, file, 1);
     return file;
   };
   return async (paths) => {

@@ -96,9 +96,8 @@ function goneFrom(
   ];
 }
 
-function isKnown({ path, size, modified }: FoundFile, { known }: FolderView): boolean {
-  const before = known.get(path);
-  return before !== undefined && before.size === size && before.modified === modified;
+function isKnown({ path, look }: FoundFile, { known }: FolderView): boolean {
+  return look !== '' && known.get(path)?.look === look;
 }
 
 function isSettled({ modified }: FoundFile, { now, areAllSettled }: FolderView): boolean {

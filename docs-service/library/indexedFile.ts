@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto';
 import { ContentError } from '../../protocol/base/contentError.ts';
 import { piecesOf } from '../base/database.ts';
-import { type ContentFolder, type FoundFile, maxFileBytes } from '../content/contentFolder.ts';
+import { type ContentFolder, coarsest, type FoundFile } from '../content/contentFolder.ts';
 import type { Document } from '../content/document.ts';
 import { parseDocumentFile } from '../content/documentFile.ts';
 import type { IndexedFile } from '../search/documentIndex.ts';
-
-/** File systems count time in steps of up to two seconds: a younger file may change again and look the same. */
-const coarsest = 2_000;
 
 export interface ReadFile {
   readonly file: IndexedFile;
@@ -18,24 +15,21 @@ export interface ReadFile {
 /** Reads a Markdown file, and makes an error its problem. Undefined if the file has disappeared. */
 export async function tryReadFile(
   folder: ContentFolder,
-  found: FoundFile,
+  { path, changed, ...found }: Pick<FoundFile, 'path' | 'changed' | 'look'>,
   surroundings: { readonly known: IndexedFile | undefined; readonly now: number },
 ): Promise<ReadFile | undefined> {
-  const { path, size } = found;
-  const modified = surroundings.now - found.modified < coarsest ? -1 : found.modified;
+  const look = surroundings.now - changed < coarsest ? '' : found.look;
   const withProblem = (problem: string, contentHash = '') => ({
-    file: { path, size, modified, contentHash, slug: null, namesSlug: false, problem, warnings: [] },
+    file: { path, look, contentHash, slug: null, namesSlug: false, problem, warnings: [] },
   });
-  if (size > maxFileBytes)
-    return withProblem(`The file has more than ${maxFileBytes / 1024 / 1024} MB. Split it.`);
   let contentHash = '';
   try {
     const bytes = await folder.read(path);
     contentHash = createHash('sha256').update(bytes).digest('hex');
-    if (contentHash === surroundings.known?.contentHash)
-      return { file: { ...surroundings.known, size, modified } };
+    const { known } = surroundings;
+    if (contentHash === known?.contentHash) return { file: known.look === look ? known : { ...known, look } };
     const { document, ...parsed } = parseDocumentFile(path, bytes);
-    return { file: { path, size, modified, contentHash, slug: document.slug, ...parsed }, document };
+    return { file: { path, look, contentHash, slug: document.slug, ...parsed }, document };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     if (error instanceof ContentError) return withProblem(error.message, contentHash);

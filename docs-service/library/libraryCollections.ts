@@ -42,7 +42,7 @@ type Outcome = ParsedCollection | { readonly problem: string };
 /** The files of `collections/`. There are few, and an unchanged file is not read again. */
 export class CollectionShelf {
   readonly #folder: ContentFolder;
-  readonly #read = new Map<string, { readonly found: FoundFile; readonly outcome: Outcome }>();
+  readonly #read = new Map<string, { readonly look: string; readonly outcome: Outcome }>();
 
   constructor(folder: ContentFolder) {
     this.#folder = folder;
@@ -76,13 +76,12 @@ export class CollectionShelf {
 
   async #outcomeOf(found: FoundFile): Promise<Outcome> {
     const before = this.#read.get(found.path);
-    if (before !== undefined && before.found.size === found.size && before.found.modified === found.modified)
-      return before.outcome;
+    if (before !== undefined && found.look !== '' && before.look === found.look) return before.outcome;
     const outcome = await this.#folder.read(found.path).then(
       (bytes) => tryParse(found.path, bytes),
       (error: Error) => ({ problem: error.message }),
     );
-    this.#read.set(found.path, { found, outcome });
+    this.#read.set(found.path, { look: found.look, outcome });
     return outcome;
   }
 }

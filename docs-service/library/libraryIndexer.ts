@@ -14,7 +14,7 @@ import { piecesToRead, type ReadFile, readInOrder, tryReadFile } from './indexed
 import { KnownFiles } from './knownFiles.ts';
 import { CollectionShelf, type Shelf } from './libraryCollections.ts';
 import { LibraryLinks } from './libraryLinks.ts';
-import { type ReportListeners, Reports } from './reports.ts';
+import { lossSentence, type ReportListeners, Reports } from './reports.ts';
 import { type SlugRecords, SlugRegister } from './slugRegister.ts';
 
 export interface LibraryIndexerOptions extends ReportListeners {
@@ -50,6 +50,12 @@ interface ReadPiece {
   readonly files: readonly FoundFile[];
   readonly read: readonly (ReadFile | undefined)[];
   readonly gone: readonly IndexedFile[];
+}
+
+interface SentPiece {
+  /** How many of its files are new, gone, or other ones than before. */
+  readonly changed: number;
+  readonly applied: Promise<void>;
 }
 
 /** Keeps the index in step with the files. The caller runs one sync at a time. */
@@ -93,13 +99,24 @@ export class LibraryIndexer {
     this.#known.clear();
     this.#served.clear();
     this.#appliedShelf = '';
-    const { indexId, isComplete, files } = await this.#options.index.files();
-    for (const file of files) this.#known.put(this.#isNamedAsRecorded(file) ? file : { ...file, size: -1 });
+    const { index } = this.#options;
+    const { indexId, isComplete, files } = await index.files();
+    for (const file of files) this.#known.put(this.#isNamedAsRecorded(file) ? file : { ...file, look: '' });
+    this.#forget(await index.lostFiles());
     for (const slug of this.#known.slugs()) this.#served.set(slug, this.#known.winner(slug) ?? '');
-    this.#links.recall((await this.#options.index.summary()).warnings);
+    this.#links.recall((await index.summary()).warnings);
     this.#indexId = indexId;
     this.#isComplete = isComplete;
     this.#ahead = false;
+  }
+
+  /** Files whose documents the index has lost, or has in an older version, are indexed again. */
+  #forget(paths: readonly string[]): void {
+    for (const path of paths) {
+      const file = this.#known.get(path);
+      if (file !== undefined) this.#known.put({ ...file, look: '', contentHash: '' });
+    }
+    if (paths.length > 0) this.#options.onLoss?.(`${lossSentence(paths)} They are indexed again.`);
   }
 
   /** A file whose slug is recorded otherwise counts as changed. */
@@ -135,15 +152,16 @@ export class LibraryIndexer {
     this.#ahead = true;
     const { changed, gone, unsettled } = this.#compare(scan);
     this.#releaseMissed(scan);
-    await this.#applyPieces(changed.length <= atomic ? [changed] : piecesToRead(changed), gone, signal);
+    const pieces = changed.length <= atomic ? [changed] : piecesToRead(changed);
+    const news = await this.#applyPieces(pieces, gone, signal);
     await this.#register.write();
     this.#register.settle();
-    this.#links.note(scan, changed.length + gone.length > 0);
+    this.#links.note(scan, news > 0);
     await this.#applyLinks(signal);
     await this.#applyShelf();
     this.#ahead = false;
     this.#reports.flushWarnings();
-    return { changed: changed.length + gone.length, unsettled };
+    return { changed: news, unsettled };
   }
 
   async #scan(folders: readonly string[] | undefined): Promise<FolderScan> {
@@ -206,15 +224,15 @@ export class LibraryIndexer {
 
   /**
    * Reads each piece while the index takes those before. It may have three at a time: one is written, one is analysed,
-   * and one waits to be analysed.
+   * and one waits to be analysed. Resolves with the number of files that have changed.
    */
   async #applyPieces(
     pieces: readonly (readonly FoundFile[])[],
     gone: readonly IndexedFile[],
     signal?: AbortSignal,
-  ): Promise<void> {
+  ): Promise<number> {
     const total = pieces.reduce((sum, { length }) => sum + length, 0);
-    let done = 0;
+    let [done, news] = [0, 0];
     const sent: Promise<void>[] = [];
     try {
       for (const [at, files] of pieces.entries()) {
@@ -223,7 +241,8 @@ export class LibraryIndexer {
         if (sent.length === 3) await sent.shift();
         done += files.length;
         const progress = { done, total };
-        const { applied } = await this.#send({ files, read, gone: at === 0 ? gone : [] });
+        const { applied, changed } = await this.#send({ files, read, gone: at === 0 ? gone : [] });
+        news += changed;
         const reported = applied.then(() => {
           if (total > 0) this.#options.onProgress?.(progress);
         });
@@ -236,14 +255,19 @@ export class LibraryIndexer {
       await Promise.allSettled(sent);
       await Promise.all(sent);
     }
+    return news;
   }
 
   /** `applied` settles when the index has taken the piece. */
-  async #send({ files, read, gone }: ReadPiece): Promise<{ readonly applied: Promise<void> }> {
-    if (files.length + gone.length === 0) return { applied: Promise.resolve() };
+  async #send({ files, read, gone }: ReadPiece): Promise<SentPiece> {
     const lost = files.filter((_, at) => read[at] === undefined).map(({ path }) => path);
     const removeFiles = [...gone.map(({ path }) => path), ...lost];
-    const present = read.filter((one) => one !== undefined);
+    // A file whose look says nothing is read with each scan, and mostly as it was.
+    const present = read.filter(
+      (one) => one !== undefined && one.file !== this.#known.get(one.file.path),
+    ) as readonly ReadFile[];
+    const changed = present.length + removeFiles.length;
+    if (changed === 0) return { changed, applied: Promise.resolve() };
     // The files are still known as they were before.
     for (const { file } of present) this.#reports.addFileWarnings(file, this.#known.get(file.path));
     const named = nameFiles(
@@ -267,10 +291,10 @@ export class LibraryIndexer {
       for (const { path, problem } of putFiles) this.#reports.setFileProblem(path, problem);
       for (const path of removeFiles) this.#reports.setFileProblem(path, null);
     });
-    return { applied };
+    return { changed, applied };
   }
 
-  #read(found: FoundFile, known?: IndexedFile) {
+  #read(found: Pick<FoundFile, 'path' | 'changed' | 'look'>, known?: IndexedFile) {
     return tryReadFile(this.#options.folder, found, { known, now: this.#options.now() });
   }
 
@@ -299,7 +323,7 @@ export class LibraryIndexer {
   /** Reads a file that was not read because it had not changed, although it has another slug or no rival any more. */
   async #documentOf(path: string): Promise<Document | undefined> {
     const known = this.#known.get(path);
-    return known === undefined ? undefined : (await this.#read(known))?.document;
+    return known === undefined ? undefined : (await this.#read({ ...known, changed: 0 }))?.document;
   }
 
   /** Reports that another file has the slug, for all files but one. Returns the files whose problem changed. */

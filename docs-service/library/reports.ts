@@ -1,3 +1,4 @@
+import { count } from '../../protocol/base/text.ts';
 import { type ContentProblem, type ContentWarning, keyOf } from '../content/document.ts';
 import type { IndexedFile } from '../search/documentIndex.ts';
 
@@ -6,6 +7,18 @@ export interface ReportListeners {
   readonly onProblem?: (problem: ContentProblem) => void;
   /** Called with the new warnings of one sync. */
   readonly onWarnings?: (warnings: readonly ContentWarning[]) => void;
+  /** Called with a sentence about documents that the index should have. */
+  readonly onLoss?: (sentence: string) => void;
+}
+
+/** At most so many files are named. */
+const maxNamed = 20;
+
+/** What the index should have of these files, and has not. */
+export function lossSentence(paths: readonly string[]): string {
+  const more = paths.length - maxNamed;
+  const named = paths.slice(0, maxNamed).join(', ') + (more > 0 ? ` and ${count(more, 'other')}` : '');
+  return `The index has lost ${count(paths.length, 'document')}, or has an older text: ${named}.`;
 }
 
 /** What is wrong with the files of a library. Each problem and each warning is reported once. */

@@ -49,6 +49,11 @@ export interface DocumentIndex {
   /** In the order of their names. */
   collections(): Promise<readonly CollectionDefinition[]>;
   summary(): Promise<IndexSummary>;
+  /**
+   * The paths of the files that have a slug and no problem, but whose document is missing, or was made from another
+   * content: none, unless the index is damaged.
+   */
+  lostFiles(): Promise<readonly string[]>;
   /** Called after each change that readers can see, even one from another process. */
   onDidChange(listener: () => void): { dispose(): void };
   close(): Promise<void>;
@@ -176,9 +181,8 @@ export interface IndexedFiles {
 /** A file as it was when it was indexed. */
 export interface IndexedFile {
   readonly path: string;
-  readonly size: number;
-  /** Milliseconds since 1970, rounded. */
-  readonly modified: number;
+  /** Of the version that was read; empty if the file must be read again. */
+  readonly look: string;
   readonly contentHash: string;
   /** The slug that the file claims, even if another file whose front matter names the same one is served. */
   readonly slug: string | null;

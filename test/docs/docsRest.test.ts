@@ -437,6 +437,10 @@ t.test('a PDF and an EPUB change when a picture is replaced', async (t) => {
   for (const [at, etag] of before.entries()) t.not(after[at], etag);
   await utimes(join(content, 'p.png'), new Date(1_000_000), new Date(2_000_000));
   t.strictSame(await etags(), after, 'a new time of the same bytes is no change, so instances agree');
+  await writeFiles(content, { 'p.png': 'b' });
+  await utimes(join(content, 'p.png'), new Date(1_000_000), new Date(2_000_000));
+  const last = await etags();
+  for (const [at, etag] of after.entries()) t.not(last[at], etag, 'other bytes of the same size and time');
 });
 
 t.test('simultaneous requests for the same rendition share one rendering', async (t) => {

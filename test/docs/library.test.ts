@@ -41,9 +41,11 @@ const quietSurroundings = {
   protocolStreams: () => ({ input: Readable.from([]), output: new PassThrough() }),
 };
 
+const fileAt = (path: string) => ({ path, size: 5, modified: 1, changed: 1, look: 'one' });
+
 t.test('files are read in pieces that are bounded by their number and by their bytes', async (t) => {
   const pieces = (...sizes: readonly number[]) =>
-    piecesToRead(sizes.map((size, at) => ({ path: `${at}.md`, size, modified: 0 }))).map((piece) =>
+    piecesToRead(sizes.map((size, at) => ({ ...fileAt(`${at}.md`), size }))).map((piece) =>
       piece.map(({ size }) => size),
     );
   t.strictSame(pieces(), []);
@@ -181,6 +183,61 @@ t.test('a scan reads only changed files', async (t) => {
   await writeFiles(content, { 'one.md': '# Uno' });
   await indexer.sync();
   t.match(await index.read('one'), { title: 'Uno' });
+});
+
+t.test('a file of the same size and time as before is read again', async (t) => {
+  const library = await openTestLibrary(t, { 'one.md': 'port 8080', 'collections/all.yaml': 'docs: [a]' });
+  const { content, folder, index, indexer } = library;
+  const replaced = async (path: string, text: string, put: (file: string, text: string) => Promise<void>) => {
+    const file = join(content, path);
+    await utimes(file, new Date(1_000), new Date(1_000));
+    await indexer.sync();
+    await put(file, text);
+    await utimes(file, new Date(1_000), new Date(1_000));
+    await indexer.sync();
+  };
+  const moved = async (file: string, text: string) => {
+    await writeFile(`${file}.new`, text);
+    await rename(`${file}.new`, file);
+  };
+  await replaced('one.md', 'port 9090', writeFile);
+  t.equal((await index.read('one'))?.body, 'port 9090', 'written');
+  await replaced('one.md', 'port 7070', moved);
+  t.equal((await index.read('one'))?.body, 'port 7070', 'moved here');
+  await replaced('collections/all.yaml', 'docs: [b]', writeFile);
+  t.match(await index.collections(), [{ docs: ['b'] }], 'a collection');
+  // A store or an image gives one time to all files, and shows no other.
+  const { list } = folder;
+  Object.assign(folder, {
+    list: async (path: string) => {
+      const listing = await list(path);
+      return listing && { ...listing, files: listing.files.map((file) => ({ ...file, look: '' })) };
+    },
+  });
+  await writeFile(join(content, 'one.md'), 'port 6060');
+  t.equal((await indexer.sync()).changed, 1);
+  t.equal((await index.read('one'))?.body, 'port 6060', 'its times say nothing');
+  t.equal((await indexer.sync()).changed, 0);
+});
+
+t.test('documents that the index has lost are named, and indexed again', async (t) => {
+  const file = join(await temporaryFolder(t), 'index.db');
+  const library = await openTestLibrary(
+    t,
+    { 'one.md': '# One', 'two.md': '# Two', 'bad.md': '\xff' },
+    { file },
+  );
+  await library.indexer.sync();
+  const two = await library.index.read('two');
+  await library.index.apply({ remove: ['one'], put: two ? [{ ...two, body: 'old', contentHash: '0' }] : [] });
+  t.strictSame(await library.index.lostFiles(), ['one.md', 'two.md']);
+  const { content, records } = library;
+  const again = await openTestLibrary(t, {}, { content, file, records });
+  t.match(again.losses, [/^The index has lost 2 documents, or has an older text: one.md, two.md. They are/]);
+  await again.indexer.sync();
+  t.match(await again.index.read('two'), { body: '# Two' });
+  t.ok(await again.index.read('one'));
+  t.strictSame(await again.index.lostFiles(), []);
 });
 
 t.test('a warning is logged once, and stays while its file does', async (t) => {
@@ -877,7 +934,7 @@ t.test('a file that vanishes before it is read is gone, without a problem', asyn
   await rm(join(library.content, 'one.md'));
   await t.rejects(library.folder.read('one.md'), { code: 'ENOENT' });
   const { list } = library.folder;
-  const found = [{ path: 'one.md', size: 5, modified: 1 }];
+  const found = [fileAt('one.md')];
   Object.assign(library.folder, {
     list: async (path: string) => ({ ...(await list(path)), files: found }),
   });

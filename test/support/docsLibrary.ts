@@ -23,6 +23,8 @@ export interface TestLibrary {
   readonly indexer: LibraryIndexer;
   readonly problems: readonly ContentProblem[];
   readonly warnings: readonly ContentWarning[];
+  /** The sentences about documents that the index should have. */
+  readonly losses: readonly string[];
   readonly records: SlugRecords;
   /** The slugs of the list, in its order. */
   slugs(): Promise<readonly string[]>;
@@ -50,6 +52,7 @@ export async function openTestLibrary(
   const folder = await openContentFolder(content);
   const problems: ContentProblem[] = [];
   const warnings: ContentWarning[] = [];
+  const losses: string[] = [];
   const { records = createSlugRecords() } = given;
   const indexer = await LibraryIndexer.create({
     folder,
@@ -58,10 +61,11 @@ export async function openTestLibrary(
     now,
     onProblem: (problem) => problems.push(problem),
     onWarnings: (found) => warnings.push(...found),
+    onLoss: (sentence) => losses.push(sentence),
   });
   const slugs = async () =>
     (await index.list({ limit: 100, offset: 0, drafts: true })).items.map(({ slug }) => slug);
-  return { content, folder, index, indexer, problems, warnings, records, slugs };
+  return { content, folder, index, indexer, problems, warnings, losses, records, slugs };
 }
 
 /** Slugs that last as long as the test. */

@@ -422,8 +422,7 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
     t.strictSame(await index.collections(), []);
     const file = (path: string, problem: string | null = null) => ({
       path,
-      size: 12,
-      modified: 1_700_000_000_123,
+      look: 'Zk3_a-9qpB1x',
       contentHash: 'abc',
       slug: problem ? null : path,
       namesSlug: path === 'b',
@@ -466,13 +465,17 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
     await index.apply({ indexId, putFiles: [file('a')], removeFiles: ['b'], collectionProblems: [] });
     t.strictSame((await index.files()).files, [file('a')]);
     t.strictSame((await index.summary()).problems, []);
+    const [lost, read] = [file('c'), { ...file('d'), contentHash: '' }];
+    await index.apply({ putFiles: [lost, read, file('e', 'It is bad.')] });
+    t.strictSame(await index.lostFiles(), ['a', 'c'], 'without a document');
+    await index.apply({ put: [emptyDocument('a', { contentHash: 'abc' }), emptyDocument('c')] });
+    t.strictSame(await index.lostFiles(), ['c'], 'of another content');
   });
 
   on('warnings of files and of links are kept, by place', async (t, index) => {
     const file = (path: string, lines: readonly number[]) => ({
       path,
-      size: 12,
-      modified: 1,
+      look: 'one',
       contentHash: 'abc',
       slug: path,
       namesSlug: false,
@@ -502,8 +505,7 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
     await index.apply({ put: [emptyDocument('a')], isComplete: true });
     const file = {
       path: 'a.md',
-      size: 1,
-      modified: 1,
+      look: 'one',
       contentHash: 'x',
       slug: 'a',
       namesSlug: false,

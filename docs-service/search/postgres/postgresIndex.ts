@@ -88,6 +88,7 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
     terms: (kind, who) => reading((client) => reader.readTerms(client, kind, who)),
     collections: () => reading(reader.readCollections),
     summary: () => reading(reader.summaryOf),
+    lostFiles: () => reading(reader.lostFiles),
     files: () => reading(readFiles),
     indexId: () => reading(readIndexId),
     apply: (wanted) => {

@@ -190,6 +190,15 @@ export async function summaryOf(client: Client): Promise<IndexSummary> {
   };
 }
 
+export async function lostFiles(client: Client): Promise<readonly string[]> {
+  const { rows } = await client.query<{ path: string }>(
+    `SELECT docs_files.path FROM docs_files LEFT JOIN docs_documents USING (slug)
+     WHERE slug IS NOT NULL AND problem IS NULL AND content_hash <> ''
+       AND ${safeMetadata} ->> 'contentHash' IS DISTINCT FROM content_hash ORDER BY docs_files.path`,
+  );
+  return rows.map(({ path }) => path);
+}
+
 async function metaOf<T>(client: Client, name: string): Promise<readonly T[]> {
   const { rows } = await client.query<{ value: string }>('SELECT value FROM docs_meta WHERE name = $1', [
     name,

@@ -22,8 +22,7 @@ export const changeChannel = 'docs_index';
 
 interface FileRow {
   readonly path: string;
-  readonly size: string;
-  readonly modified: string;
+  readonly look: string;
   readonly content_hash: string;
   readonly slug: string | null;
   readonly names_slug: boolean;
@@ -54,10 +53,8 @@ async function tryReadMeta(client: Client, name: string): Promise<string | undef
 
 async function readRows(client: Client): Promise<readonly IndexedFile[]> {
   const { rows } = await client.query<FileRow>('SELECT * FROM docs_files ORDER BY path');
-  return rows.map(({ size, modified, content_hash, names_slug, warnings, links, ...row }) => ({
+  return rows.map(({ content_hash, names_slug, warnings, links, ...row }) => ({
     ...row,
-    size: Number(size),
-    modified: Number(modified),
     contentHash: content_hash,
     namesSlug: names_slug,
     warnings: parseWarnings(warnings),
@@ -215,7 +212,7 @@ async function putFiles(client: Client, files: readonly IndexedFile[]): Promise<
   const before = await takeFiles(client, [...latest.keys()]);
   const said = new Map(before.map((row) => [row.path, row]));
   await client.query(
-    'INSERT INTO docs_files SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::boolean[], $7::text[], $8::text[], $9::text[])',
+    'INSERT INTO docs_files SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::text[], $7::text[], $8::text[])',
     fileColumns.map((column) => rows.map((row) => row[column])),
   );
   return rows.some(({ path, problem, warnings }) => {
@@ -240,8 +237,7 @@ async function takeFiles(
 /** In the order of the table's columns. */
 const fileColumns = [
   'path',
-  'size',
-  'modified',
+  'look',
   'contentHash',
   'slug',
   'namesSlug',

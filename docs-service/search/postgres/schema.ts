@@ -4,7 +4,7 @@ import { analyserRules } from '../analyser.ts';
 import { IndexUnavailableError } from '../documentIndex.ts';
 
 /** Grows with every change of the tables. */
-export const schemaVersion = `10 ${analyserRules}`;
+export const schemaVersion = `11 ${analyserRules}`;
 
 /** Advisory locks of this program. Any numbers will do, as long as nobody else in this database uses them. */
 export const locks = { schema: 7_310_001, writing: 7_310_002, lease: 7_310_003 };
@@ -23,8 +23,8 @@ export async function migrate(pool: pg.Pool): Promise<void> {
     const named = await namedFiles(client);
     await client.query(schema);
     await client.query(
-      `INSERT INTO docs_files (path, size, modified, content_hash, slug, names_slug)
-       SELECT path, -1, -1, '', slug, false FROM unnest($1::text[], $2::text[]) AS named (path, slug)`,
+      `INSERT INTO docs_files (path, look, content_hash, slug, names_slug)
+       SELECT path, '', '', slug, false FROM unnest($1::text[], $2::text[]) AS named (path, slug)`,
       [named.map(({ path }) => path), named.map(({ slug }) => slug)],
     );
     await client.query("INSERT INTO docs_meta VALUES ('version', $1), ('indexId', $2)", [
@@ -111,8 +111,7 @@ CREATE UNIQUE INDEX ON docs_listing (scope, rank, place, slug) INCLUDE (draft);
 CREATE TABLE docs_sample (word int PRIMARY KEY, count bigint NOT NULL) WITH (fillfactor = 50);
 CREATE TABLE docs_files (
   path text COLLATE "C" NOT NULL,
-  size bigint NOT NULL,
-  modified bigint NOT NULL,
+  look text NOT NULL,
   content_hash text NOT NULL,
   slug text,
   names_slug boolean NOT NULL,

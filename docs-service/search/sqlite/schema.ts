@@ -29,7 +29,7 @@ export function isCurrent(database: Database): boolean {
 }
 
 /** Grows with every change of the tables. */
-const schemaVersion = 8;
+const schemaVersion = 9;
 
 /** SQLite stores a number of 31 bits for this. */
 const version =
@@ -58,7 +58,7 @@ function makeSchema(database: Database): void {
   database.exec(`PRAGMA user_version = ${version}`);
   database.prepare("INSERT INTO meta VALUES ('indexId', ?)").run(`${Date.now()} ${Math.random()}`);
   const insert = database.prepare(
-    "INSERT INTO files (path, size, modified, content_hash, slug, names_slug) VALUES (?, -1, -1, '', ?, 0)",
+    "INSERT INTO files (path, look, content_hash, slug, names_slug) VALUES (?, '', '', ?, 0)",
   );
   for (const { path, slug } of named) insert.run(path, slug);
 }
@@ -122,8 +122,7 @@ CREATE TABLE sample (word INTEGER PRIMARY KEY, count INTEGER NOT NULL);
 
 CREATE TABLE files (
   path TEXT PRIMARY KEY,
-  size INTEGER NOT NULL,
-  modified INTEGER NOT NULL,
+  look TEXT NOT NULL,
   content_hash TEXT NOT NULL,
   slug TEXT,
   names_slug INTEGER NOT NULL,

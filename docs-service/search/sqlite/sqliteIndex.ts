@@ -48,6 +48,7 @@ export function createSqliteIndex(options: SqliteIndexOptions): DocumentIndex & 
     terms: (kind, who) => reader.call('terms', kind, who),
     collections: () => reader.call('collections'),
     summary: () => reader.call('summary'),
+    lostFiles: () => reader.call('lostFiles'),
     files: async () => {
       refuseIfReadOnly();
       return writer.call('files');

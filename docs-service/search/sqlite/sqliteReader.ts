@@ -83,7 +83,13 @@ function createDocumentReader(database: Database) {
     'SELECT path, problem AS message FROM files WHERE problem IS NOT NULL ORDER BY path',
   );
   const warned = database.prepare<WarnedFile>('SELECT path, warnings FROM files WHERE warnings IS NOT NULL');
+  const lost = database.prepare<{ path: string }>(
+    `SELECT files.path FROM files LEFT JOIN documents USING (slug)
+     WHERE slug IS NOT NULL AND problem IS NULL AND content_hash <> ''
+       AND json_extract(metadata, '$.contentHash') IS NOT content_hash ORDER BY files.path`,
+  );
   return {
+    lostFiles: () => lost.all().map(({ path }) => path),
     warned: () => warned.all(),
     visible: () => visible.get(scopeName({}))?.visible ?? 0,
     problems: () => problems.all().map(({ path, message }) => ({ path, message })),

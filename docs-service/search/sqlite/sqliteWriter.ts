@@ -201,8 +201,7 @@ function createSampleTable(database: Database) {
 
 interface FileRow {
   readonly path: string;
-  readonly size: number;
-  readonly modified: number;
+  readonly look: string;
   readonly content_hash: string;
   readonly slug: string | null;
   readonly names_slug: number;
@@ -215,20 +214,19 @@ interface FileRow {
 function createFileTable(database: Database) {
   const all = database.prepare<FileRow>('SELECT * FROM files ORDER BY path');
   const said = database.prepare<Said>('SELECT problem, warnings FROM files WHERE path = ?');
-  const put = database.prepare('INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const put = database.prepare('INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
   const remove = database.prepare('DELETE FROM files WHERE path = ?');
   const saidOf = (path: string): Said => said.get(path) ?? { problem: null, warnings: null };
   return {
     all: () => all.all().map(rowToFile),
     put: (files: readonly IndexedFile[]) =>
       files
-        .map(({ path, size, modified, contentHash, slug, namesSlug, problem, ...file }) => {
+        .map(({ path, look, contentHash, slug, namesSlug, problem, ...file }) => {
           const before = saidOf(path);
           const warnings = warningsToJson(file.warnings);
           put.run(
             path,
-            size,
-            modified,
+            look,
             contentHash,
             slug,
             Number(namesSlug),
