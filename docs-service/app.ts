@@ -20,19 +20,18 @@ import { addAuthorizationServer, type SignInOptions } from './http/signIn/author
 import { createResourceMetadata, createServerMetadata } from './http/signIn/metadataRoutes.ts';
 import { noOwner } from './http/signIn/ownerSessions.ts';
 import { createPublicLibrary } from './library/publicLibrary.ts';
-import { createLibrarySearch, type LibrarySearch } from './meaning/librarySearch.ts';
+import { createLibrarySearch } from './meaning/librarySearch.ts';
 import type { Meaning } from './meaning/meaning.ts';
 import type { DocumentIndex } from './search/documentIndex.ts';
+import { createWholeIndex } from './search/wholeIndex.ts';
 import type { Limits } from './serveConfig.ts';
 
 export type Look = Partial<Pick<Site, 'title' | 'logo'>>;
 
 export interface AppOptions {
   readonly index: DocumentIndex;
-  /** By text alone, if it is left out. */
-  readonly search?: LibrarySearch;
-  /** How far the documents have been embedded, if they are. */
-  readonly embedding?: () => Meaning['progress'];
+  /** What finds documents by their meaning, if something does. */
+  readonly meaning?: Meaning | undefined;
   /** Whether the index could not be made at the last try. */
   readonly hasFailed?: () => boolean;
   readonly renditions: Renditions;
@@ -58,8 +57,9 @@ export interface AppOptions {
 
 /** The whole service, ready to listen or to be called with `inject`. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { index, baseUrl, corsOrigins, version } = options;
-  const search = options.search ?? createLibrarySearch(index);
+  const { baseUrl, corsOrigins, version } = options;
+  const index = createWholeIndex(options.index);
+  const search = createLibrarySearch(index, options.meaning);
   const app = fastify({
     loggerInstance: options.logger,
     // A line at the start and at the end of each request is too much for a service that is only read.
@@ -103,7 +103,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     await service.register(createLlmsRoute(open));
     const api = createApiRoutes({ index, search, renditions, authorization, baseUrl });
     await service.register(api, { prefix: '/api/v1' });
-    mountLibrary(service, { ...options, search, authorization });
+    mountLibrary(service, { ...options, index, search, authorization });
     await service.register(createStatusRoutes(index, options));
     await service.register(createOpenRoutes({ baseUrl, site, issuer, readPublic }));
   };

@@ -32,7 +32,6 @@ import { createProxyCheck } from './http/trustedProxies.ts';
 import { createPublicLibrary, publicSentence } from './library/publicLibrary.ts';
 import type { WriterElection } from './library/writerElection.ts';
 import { createLibraryMeaning, createTextRenderer, createWriterElection } from './libraryParts.ts';
-import { createLibrarySearch } from './meaning/librarySearch.ts';
 import type { DocumentIndex } from './search/documentIndex.ts';
 import type { ServeConfig } from './serveConfig.ts';
 import { openStores, type Stores } from './stores.ts';
@@ -111,8 +110,7 @@ async function start(
   onClose(() => verifier.close());
   const app = await buildApp({
     index: stores.index,
-    search: createLibrarySearch(stores.index, meaning),
-    ...(meaning && { embedding: () => meaning.progress }),
+    meaning,
     hasFailed: () => turn.hasFailed,
     renditions,
     verify: (token) => verifier.verify(token),

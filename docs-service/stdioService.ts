@@ -11,11 +11,15 @@ import { createStdioConnection } from './mcp/stdioConnection.ts';
 import type { EmbeddingsOptions } from './meaning/embeddings.ts';
 import { createLibrarySearch } from './meaning/librarySearch.ts';
 import type { DocumentIndex } from './search/documentIndex.ts';
+import { createWholeIndex, untilWhole } from './search/wholeIndex.ts';
 import type { Places } from './serveConfig.ts';
 import { openStores } from './stores.ts';
 
-/** Milliseconds that the first request waits for a library that is small enough to be read meanwhile. */
-const firstLook = 1_000;
+/**
+ * Milliseconds that the first request waits for a library that is read for the first time, and for changes in another
+ * one.
+ */
+const [firstReading, firstLook] = [10_000, 1_000];
 /** Seconds between two scans of the whole folder. */
 const rescan = 60;
 
@@ -33,8 +37,9 @@ export async function serveStdio(
   await openDataFolder(places.data);
   const protocol = await import('./mcp/mcpProtocol.ts');
   const opened = openLibrary({ places, embeddings, folder }, context);
-  const library = opened.then(async ({ reader, whole }) => {
-    await Promise.race([whole, wait(firstLook)]);
+  const library = opened.then(async ({ index, reader, scanned }) => {
+    await Promise.race([untilWhole(index), wait(firstReading, undefined, { ref: false })]);
+    await Promise.race([scanned, wait(firstLook, undefined, { ref: false })]);
     return reader;
   });
   // Each request is answered with the error; people get it below.
@@ -74,7 +79,7 @@ async function openLibrary({ places, embeddings, folder }: OpenOptions, context:
   const log = (message: string) => note(`${message}\n`);
   const stores = await openStores({ places, parts, log });
   const texts = createTextRenderer(context);
-  const { index } = stores;
+  const index = createWholeIndex(stores.index);
   const onError = (error: Error) => note(`runner-docs: ${error.message}\n`);
   const turn = createWriterElection({ folder, stores, rescan, now, onError, onLoss: log });
   const isWriter = () => turn.isWriter;
@@ -85,7 +90,7 @@ async function openLibrary({ places, embeddings, folder }: OpenOptions, context:
   return {
     index,
     /** Resolves when all files were scanned once, here or in another process. */
-    whole: turn.start(),
+    scanned: turn.start(),
     reader: createMcpLibrary({ index, search, renditions, addressOf })({ drafts: false }),
     async close() {
       await meaning?.close();

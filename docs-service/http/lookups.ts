@@ -4,7 +4,7 @@ import type { Document, DocumentMetadata } from '../content/document.ts';
 import { isSlug } from '../content/slug.ts';
 import { findCollection, type LibraryCollection } from '../library/libraryCollections.ts';
 import type { DocumentIndex, LocatedMetadata } from '../search/documentIndex.ts';
-import { DocumentMovedError, HttpProblem, unavailable } from './problems.ts';
+import { DocumentMovedError, HttpProblem } from './problems.ts';
 
 /**
  * Looks up what an address names, for all routes. A missing item is a problem with a hint, and one that has another
@@ -45,7 +45,6 @@ export function createLookups(index: DocumentIndex): Lookups {
     async collection(name) {
       const collection = isSlug(name) ? await findCollection(index, name) : undefined;
       if (collection !== undefined) return collection;
-      await refuseUntilWhole();
       const names = (await index.collections()).map((one) => one.name);
       throw new HttpProblem(404, noSuchCollection(name, names));
     },
@@ -61,15 +60,7 @@ export function createLookups(index: DocumentIndex): Lookups {
       const named = (await index.slugsNamed([slug], { drafts })).get(slug);
       if (named !== undefined) throw new DocumentMovedError(named);
     }
-    await refuseUntilWhole();
     const near = slug === '' ? [] : await index.nearSlugs(slug.slice(0, 100), 3);
     throw new DocumentMissingError(slug.slice(0, 100), near);
-  }
-
-  /** A missing document may be in a file that was not read yet. */
-  async function refuseUntilWhole(): Promise<void> {
-    const { isComplete } = await index.summary();
-    if (!isComplete)
-      throw unavailable('The library is being read for the first time. Try again in a moment.');
   }
 }

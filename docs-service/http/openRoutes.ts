@@ -84,7 +84,7 @@ the owner of this library, who signs in with a password.`;
 
 interface StatusOptions {
   readonly hasFailed?: () => boolean;
-  readonly embedding?: () => Meaning['progress'];
+  readonly meaning?: Meaning | undefined;
 }
 
 const reason = 'The last attempt to make the index failed. The log of the service says why.';
@@ -92,7 +92,7 @@ const reason = 'The last attempt to make the index failed. The log of the servic
 /** For the operator: whether the process runs, and whether it can answer. Neither needs a token or shows a name. */
 export function createStatusRoutes(
   index: DocumentIndex,
-  { hasFailed = () => false, embedding }: StatusOptions,
+  { hasFailed = () => false, meaning }: StatusOptions,
 ): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get(
@@ -130,7 +130,7 @@ export function createStatusRoutes(
           documents: summary?.documents ?? 0,
           problems: summary?.problems.length ?? 0,
           warnings: countWarnings(summary?.warnings ?? []),
-          ...embedding?.(),
+          ...meaning?.progress,
         };
         if (summary?.isComplete) return reply.send(body);
         const answer = hasFailed() ? { ...body, reason } : body;

@@ -5,7 +5,7 @@ import { AccessUnavailableError } from '../auth/accessDatabase.ts';
 import type { BaseUrl } from '../base/baseUrl.ts';
 import { RendererBusyError } from '../formats/renderer.ts';
 import { UnrenderableError } from '../formats/renderJob.ts';
-import { IndexUnavailableError, QueryError } from '../search/documentIndex.ts';
+import { IndexIncompleteError, IndexUnavailableError, QueryError } from '../search/documentIndex.ts';
 import { patternSentences } from './listFilters.ts';
 
 /** RFC 9457. */
@@ -155,6 +155,7 @@ function problemOf(error: FastifyError | HttpProblem): HttpProblem {
     return new HttpProblem(400, error.message, { errors: [{ path: 'q', message: error.message }] });
   if (error instanceof AccessUnavailableError)
     return unavailable('Tokens and sign-ins cannot be kept right now. Try again in a moment.', error);
+  if (error instanceof IndexIncompleteError) return unavailable(error.message, error);
   if (error instanceof IndexUnavailableError)
     return unavailable('The index does not answer. Try again in a moment.', error);
   if (error instanceof UnrenderableError) return new HttpProblem(422, error.message, { cause: error });

@@ -1,5 +1,4 @@
 import { Type } from 'typebox';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import { defineTool } from './tool.ts';
 
 export const listCollections = defineTool({
@@ -13,13 +12,8 @@ export const listCollections = defineTool({
     collections: Type.Array(
       Type.Object({ name: Type.String(), title: Type.String(), documents: Type.Integer() }),
     ),
-    notice: Type.Optional(Type.String({ description: 'Why collections may be missing.' })),
   }),
   async call(_args, library) {
-    const [collections, notice] = await Promise.all([library.countedCollections(), library.notice()]);
-    return withoutUndefined({
-      collections: collections.map(({ name, title, documents }) => ({ name, title, documents })),
-      notice,
-    });
+    return { collections: [...(await library.countedCollections())] };
   },
 });

@@ -3,7 +3,7 @@ import { expectationOf } from '../../protocol/base/expectation.ts';
 import { isRecord, tryJson } from '../../protocol/base/json.ts';
 import { RendererBusyError } from '../formats/renderer.ts';
 import { UnrenderableError } from '../formats/renderJob.ts';
-import { IndexUnavailableError, QueryError } from '../search/documentIndex.ts';
+import { IndexIncompleteError, IndexUnavailableError, QueryError } from '../search/documentIndex.ts';
 import type { McpLibrary } from './mcpLibrary.ts';
 import type { McpProtocol } from './mcpProtocol.ts';
 import { ToolError } from './tool.ts';
@@ -39,8 +39,8 @@ export class McpFailures {
 
   /** A sentence for the client. An internal error goes only to the log. */
   sentenceOf(error: unknown): string {
-    if (error instanceof ToolError || error instanceof QueryError || error instanceof UnrenderableError)
-      return error.message;
+    const said = [ToolError, QueryError, UnrenderableError, IndexIncompleteError];
+    if (error instanceof Error && said.some((kind) => error instanceof kind)) return error.message;
     if (error instanceof IndexUnavailableError) return 'The index does not answer. Try again in a moment.';
     if (error instanceof RendererBusyError)
       return 'Too many documents are being read. Try again in a moment.';

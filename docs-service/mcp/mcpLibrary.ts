@@ -22,8 +22,6 @@ export interface McpLibrary {
   collection(name: string): Promise<LibraryCollection | undefined>;
   /** In the order of their names. */
   countedCollections(): Promise<readonly CountedCollection[]>;
-  /** A sentence, until all files have been read since the index was created. */
-  notice(): Promise<string | undefined>;
 }
 
 interface CountedCollection {
@@ -52,7 +50,6 @@ export function createMcpLibrary({
 }: McpLibraryOptions): (reader: { readonly drafts: boolean }) => McpLibrary {
   const texts = new LruCache<DocumentParts>(capacity);
   const counted = untilChange(index, () => countCollections(index));
-  const isComplete = untilChange(index, async () => (await index.summary()).isComplete);
 
   const parts = async (document: Document, signal: AbortSignal) => {
     const rendition = await renditions.parts(document);
@@ -76,12 +73,8 @@ export function createMcpLibrary({
     },
     collection: async (name) => (isSlug(name) ? findCollection(index, name) : undefined),
     countedCollections: counted,
-    notice: async () => ((await isComplete()) ? undefined : indexing),
   });
 }
-
-const indexing =
-  'The index of this library is still being built: some documents are missing. Try again soon.';
 
 function sizeOf({ markdown, sections, blocks, lines }: DocumentParts): number {
   return markdown.length + 100 * sections.length + 2 * (blocks.length + lines.length);
@@ -128,15 +121,11 @@ async function countCollections(index: DocumentIndex): Promise<readonly CountedC
 export async function unknownDocument(library: McpLibrary, slug: string): Promise<string> {
   const wrong = slug.slice(0, 100);
   const near = wrong === '' ? [] : await library.index.nearSlugs(wrong, 3);
-  return withNotice(noSuchDocument(wrong, near, 'search_docs finds documents.'), await library.notice());
+  return noSuchDocument(wrong, near, 'search_docs finds documents.');
 }
 
 /** A sentence about a missing collection, with the first existing ones. */
 export async function unknownCollection(library: McpLibrary, name: string): Promise<string> {
   const names = (await library.index.collections()).map((one) => one.name);
-  return withNotice(noSuchCollection(name, names), await library.notice());
-}
-
-function withNotice(sentence: string, notice: string | undefined): string {
-  return notice === undefined ? sentence : `${sentence} ${notice}`;
+  return noSuchCollection(name, names);
 }

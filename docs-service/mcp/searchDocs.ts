@@ -76,15 +76,11 @@ export const searchDocs = defineTool({
       throw new ToolError(
         'This library cannot be searched by meaning. Leave "mode" out, or set it to "text".',
       );
-    const [{ items, total, approximate, isTextAlone }, incomplete] = await Promise.all([
-      search.search({ ...filter, text: query, drafts, limit, offset }, mode),
-      library.notice(),
-    ]);
-    const notices = [
-      incomplete,
-      isTextAlone ? byTextAlone : undefined,
-      total === 0 ? nothingFound : undefined,
-    ].filter(Boolean);
+    const wanted = { ...filter, text: query, drafts, limit, offset };
+    const { items, total, approximate, isTextAlone } = await search.search(wanted, mode);
+    const notices = [isTextAlone ? byTextAlone : undefined, total === 0 ? nothingFound : undefined].filter(
+      Boolean,
+    );
     return withoutUndefined({
       results: await Promise.all(
         items.map(async ({ document, snippet, section, matched }) => ({

@@ -227,6 +227,13 @@ export class IndexUnavailableError extends UnavailableError {
   override readonly name = 'IndexUnavailableError';
 }
 
+/** Not all files have been read since the index was created. */
+export class IndexIncompleteError extends IndexUnavailableError {
+  constructor() {
+    super('The library is being read for the first time. Try again in a moment.');
+  }
+}
+
 /** The error of `apply` if the changes are for another index. */
 export function indexIsAnother(): IndexUnavailableError {
   return new IndexUnavailableError('The index was deleted, and is being rebuilt from the files.');

@@ -1122,6 +1122,7 @@ t.test('/healthz and /readyz', async (t) => {
     'odd.md': '---\ndraft: yes\ndate: 2026/01/01\n---\n',
   };
   const { get, index } = await openTestApp(t, contents, { hasFailed: () => hasFailed });
+  const parts = ['tags', 'types', 'collections', 'collections/book', 'collections/book.epub'];
   t.match((await get('/healthz')).json(), { status: 'ok' });
   t.strictSame(
     (await get('/readyz')).json(),
@@ -1139,7 +1140,13 @@ t.test('/healthz and /readyz', async (t) => {
   hasFailed = true;
   t.match((await get('/readyz')).json(), { documents: 0, reason: /index failed/ });
   hasFailed = false;
-  t.match((await get('/api/v1/docs/none')).json(), { status: 503, detail: /first time/ });
+  for (const path of ['', '?q=words', '?path=a', '/none'].map((end) => `docs${end}`).concat(parts)) {
+    const answer = await get(`/api/v1/${path}`);
+    t.match(answer.json(), { status: 503, detail: /^The library is being read for the first time/ }, path);
+    t.equal(answer.headers['retry-after'], '5', path);
+  }
+  t.equal((await get('/llms.txt')).statusCode, 503);
+  t.equal((await get('/api/v1/docs/first')).statusCode, 200, 'a document that was read already');
   Object.assign(index, {
     summary: () => Promise.reject(new IndexUnavailableError('away')),
     list: () => Promise.reject(new IndexUnavailableError('away')),

@@ -33,8 +33,6 @@ export interface LibraryView extends View {
   readonly items: readonly LocatedMetadata[];
   readonly collections: readonly CollectionDefinition[];
   readonly folders: Folders;
-  /** False while the library is read for the first time. */
-  readonly isComplete: boolean;
   /** Whether the page of the content folder is shown, whose heading is that of the whole page. */
   readonly hasStart: boolean;
 }
@@ -50,12 +48,9 @@ export interface ResultsView extends View {
  * the page of the content folder, if there is one, between `before` and `after`.
  */
 export function libraryPage(view: LibraryView): { readonly before: string; readonly after: string } {
-  const { site, items, collections, total, filter, isComplete, hasStart } = view;
+  const { site, items, collections, total, filter, hasStart } = view;
   const root = view.folders.get('');
   const isAll = filter.type === undefined && filter.tag === undefined;
-  const making = isComplete
-    ? ''
-    : '<div class="notice" role="status"><p>The library is being read for the first time. Load this page again in a moment to see all of it.</p></div>\n';
   const { before, after } = pageAround({
     site,
     title: 'Library',
@@ -70,7 +65,7 @@ export function libraryPage(view: LibraryView): { readonly before: string; reado
   const heading = hasStart ? '<h2>All documents</h2>' : '';
   return {
     before: `${before}<div class="shelf"><div>
-${hasStart ? '' : `<h1>Library</h1>\n`}${searchForm(site, filter)}${making}`,
+${hasStart ? '' : `<h1>Library</h1>\n`}${searchForm(site, filter)}`,
     after: `${collections.length === 0 ? '' : bookShelf(site, collections)}${heading}
 ${isAll && view.page === 1 && root !== undefined ? folderList(site, root) : ''}${filters(view, items)}<p class="count">${count(total, 'document')}${isAll ? '' : ' with this filter'}</p>
 ${list(items.map((document) => documentItem(document, { site })))}${pages(view, {})}

@@ -69,7 +69,7 @@ export function createOpenPages(options: OpenPagesOptions): OpenPages {
     const isFront = page === 1 && !type && !tag;
     if (!isFront) noIndex(reply);
     const view = {
-      ...{ site, filter, page, pageSize, folders: noFolders, isComplete: true },
+      ...{ site, filter, page, pageSize, folders: noFolders },
       total: found.length,
       items: found.slice((page - 1) * pageSize, page * pageSize),
       collections: isFront ? library.collections.map(({ definition }) => definition) : [],

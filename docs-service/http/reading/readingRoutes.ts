@@ -237,8 +237,7 @@ export function createReadingRoutes(services: ReadingServices): FastifyPluginAsy
     if (page > last) return reply.redirect(libraryAddress(site, { ...filter, page: last }), 303);
     const isFront = page === 1 && Object.keys(filter).length === 0;
     const collections = isFront ? await index.collections() : [];
-    const { isComplete } = await index.summary();
-    const view = { site, filter, page, pageSize, ...found, collections, isComplete };
+    const view = { site, filter, page, pageSize, ...found, collections };
     const folders = await readFolders();
     const start = isFront ? await startPage(index) : undefined;
     if (start !== undefined) {
