@@ -3,6 +3,8 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Grant } from './auth/accessToken.ts';
 import type { BaseUrl } from './base/baseUrl.ts';
+import type { Document } from './content/document.ts';
+import { UnrenderableError } from './formats/renderJob.ts';
 import type { Renditions } from './formats/renditions.ts';
 import { createApiRoutes } from './http/apiRoutes.ts';
 import { authorizeBearers } from './http/authorization.ts';
@@ -20,6 +22,7 @@ import { addAuthorizationServer, type SignInOptions } from './http/signIn/author
 import { createResourceMetadata, createServerMetadata } from './http/signIn/metadataRoutes.ts';
 import { noOwner } from './http/signIn/ownerSessions.ts';
 import { createPublicLibrary } from './library/publicLibrary.ts';
+import { PublicSearch, type PublicSearchOptions } from './library/publicSearch.ts';
 import { createLibrarySearch } from './meaning/librarySearch.ts';
 import type { Meaning } from './meaning/meaning.ts';
 import type { DocumentIndex } from './search/documentIndex.ts';
@@ -35,6 +38,8 @@ export interface AppOptions {
   /** Whether the index could not be made at the last try. */
   readonly hasFailed?: () => boolean;
   readonly renditions: Renditions;
+  /** Where the search of strangers has its own index. */
+  readonly publicIndex: Pick<PublicSearchOptions, 'open' | 'version'>;
   /** What the bearer of a token may do. It rejects while tokens cannot be checked. */
   readonly verify: (token: string) => Promise<Grant | undefined>;
   readonly baseUrl: BaseUrl;
@@ -96,7 +101,12 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     const shared = { baseUrl, site, authorization, now, passwordLimit: limits.authFailures };
     const owner = isServer ? await addAuthorizationServer(service, { ...signIn, ...shared }) : noOwner;
     const readPublic = createPublicLibrary(index);
-    const open = { index, readPublic, authorization, owner, baseUrl, site };
+    const publicSearch = new PublicSearch({
+      ...{ ...options.publicIndex, index, readPublic, textOf: (document) => shownText(renditions, document) },
+      onError: (error) => service.log.warn({ err: error }, 'what is public could not be indexed'),
+    });
+    service.addHook('onClose', () => publicSearch.close());
+    const open = { index, readPublic, publicSearch, authorization, owner, baseUrl, site };
     const reading = createReadingRoutes({ ...open, search, renditions, href: baseUrl.href });
     await service.register(reading, { prefix: '/read' });
     await service.register(createPublicRoutes(open));
@@ -104,13 +114,23 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     const api = createApiRoutes({ index, search, renditions, authorization, baseUrl });
     await service.register(api, { prefix: '/api/v1' });
     mountLibrary(service, { ...options, index, search, authorization });
-    await service.register(createStatusRoutes(index, options));
+    await service.register(createStatusRoutes(index, { ...options, authorization }));
     await service.register(createOpenRoutes({ baseUrl, site, issuer, readPublic }));
   };
   // Only well-known documents have places outside of the path.
   await app.register(addRoutes, { prefix: baseUrl.path });
   refuse();
   return app;
+}
+
+/** A document that cannot be rendered is found by its title. */
+async function shownText(renditions: Renditions, document: Document): Promise<string> {
+  const rendition = await renditions.shownText(document);
+  const bytes = await rendition.render(new AbortController().signal).catch((error: Error) => {
+    if (error instanceof UnrenderableError) return Buffer.of();
+    throw error;
+  });
+  return Buffer.from(bytes).toString();
 }
 
 function corsOptions(origins: readonly string[]) {

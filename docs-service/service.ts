@@ -34,7 +34,7 @@ import type { WriterElection } from './library/writerElection.ts';
 import { createLibraryMeaning, createTextRenderer, createWriterElection } from './libraryParts.ts';
 import type { DocumentIndex } from './search/documentIndex.ts';
 import type { ServeConfig } from './serveConfig.ts';
-import { openStores, type Stores } from './stores.ts';
+import { openIndexFile, openStores, type Stores } from './stores.ts';
 
 export interface Service {
   readonly baseUrl: BaseUrl;
@@ -104,7 +104,9 @@ async function start(
     context,
   );
   onClose(() => meaning?.close());
-  const renditions = await startRenditions({ ...parts, baseUrl, turn }, onClose);
+  const renderWorker = join(context.parts, 'renderWorker.cjs');
+  const rendering = await hashOfFile(renderWorker);
+  const renditions = await startRenditions({ ...parts, baseUrl, turn, renderWorker, rendering }, onClose);
   const { corsOrigins, trustProxy, limits } = config;
   const verifier = await createVerifier({ ...parts, baseUrl });
   onClose(() => verifier.close());
@@ -113,6 +115,10 @@ async function start(
     meaning,
     hasFailed: () => turn.hasFailed,
     renditions,
+    publicIndex: {
+      open: () => openIndexFile('public.db', { places: config, parts: context.parts, log }),
+      version: rendering,
+    },
     verify: (token) => verifier.verify(token),
     baseUrl,
     look,
@@ -192,20 +198,23 @@ async function checkFolders(folders: readonly string[]): Promise<void> {
 interface RenditionParts {
   readonly baseUrl: BaseUrl;
   readonly turn: WriterElection;
+  /** The path of its program. */
+  readonly renderWorker: string;
+  /** Changes with that program. */
+  readonly rendering: string;
 }
 
 async function startRenditions(
-  { config, context, stores, folder, baseUrl, logger, turn }: Parts & RenditionParts,
+  { config, context, stores, folder, baseUrl, logger, turn, ...render }: Parts & RenditionParts,
   onClose: OnClose,
 ): Promise<Renditions> {
-  const worker = join(context.parts, 'renderWorker.cjs');
   const cache = await openRenditionCache({
     folder: join(config.data, 'renditions'),
     capacity: cacheSize,
     onError: (error) => logger.warn(`A rendition could not be cached: ${error.message}`),
   });
   const fonts = [join(context.parts, 'fonts'), ...config.fonts, ...usualFontFolders()];
-  const files = createRenderer({ worker, ...fileBounds });
+  const files = createRenderer({ worker: render.renderWorker, ...fileBounds });
   onClose(() => files.close());
   const texts = createTextRenderer(context);
   onClose(() => texts.close());
@@ -217,15 +226,19 @@ async function startRenditions(
     now: context.now,
     cache,
     unchangedFiles: () => turn.unchangedFiles,
-    version: createHash('sha256')
-      .update(await readFile(worker))
-      .digest('hex'),
+    version: render.rendering,
     fonts: { folders: fonts, fingerprint: fontsFingerprint(fonts) },
     addressOf: (slug, format) => linkAddress(baseUrl, slug, format),
     pictureAddress: (slug, path) => pictureAddress(baseUrl, slug, path),
     root: baseUrl.path,
     onNote: (text) => logger.info(text),
   });
+}
+
+async function hashOfFile(path: string): Promise<string> {
+  return createHash('sha256')
+    .update(await readFile(path))
+    .digest('hex');
 }
 
 /** Warnings of one scan that are logged: a library that is new here may have thousands. */

@@ -87,8 +87,7 @@ async function makePrivate(file: string): Promise<void> {
 
 async function openSqlite({ places, parts, log }: StoresOptions): Promise<Stores> {
   const access = await openAccess(places);
-  const file = join(places.data, 'index.db');
-  const index = createSqliteIndex({ file, worker: join(parts, 'indexWorker.cjs'), log });
+  const index = openIndexFile('index.db', { places, parts, log });
   return {
     index,
     access,
@@ -100,6 +99,11 @@ async function openSqlite({ places, parts, log }: StoresOptions): Promise<Stores
       await Promise.all([index.close(), access.close()]);
     },
   };
+}
+
+/** An index in a file of the data folder. */
+export function openIndexFile(name: string, { places, parts, log }: StoresOptions) {
+  return createSqliteIndex({ file: join(places.data, name), worker: join(parts, 'indexWorker.cjs'), log });
 }
 
 /** Code for PostgreSQL is loaded only if it is used. */

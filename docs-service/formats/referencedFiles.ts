@@ -198,61 +198,6 @@ function findReferences(body: string, path: string): References | UnrenderableEr
   return { documents: [...documents].sort(), assets: assets.sort() };
 }
 
-/**
- * The text of a document without the targets and titles of its links, but for those that lead to other sites, within
- * it, or to a document that may be linked. Too much may be left out, never too little.
- */
-export function withoutLinks({ body, path }: Document, isLinked: (path: string) => boolean): string {
-  const hidden: Place[] = [];
-  for (const pattern of patterns) {
-    let hiddenTo = 0;
-    for (const { index, 0: match, 1: href = '' } of body.matchAll(pattern)) {
-      const start = index + match.lastIndexOf(href);
-      const end = start + href.length;
-      if (end <= hiddenTo) continue;
-      const target = resolveLink(href.replace(escapes, '$1'), path);
-      const isShown =
-        target.kind === 'external' ||
-        target.kind === 'fragment' ||
-        (target.kind === 'inside' && target.documents.some(isLinked));
-      if (isShown) continue;
-      const place = withTitle(body, { start, end });
-      hidden.push(place);
-      hiddenTo = place.end;
-    }
-  }
-  const out: string[] = [];
-  let from = 0;
-  for (const { start, end } of hidden.sort((one, other) => one.start - other.start)) {
-    if (start > from) out.push(body.slice(from, start));
-    from = Math.max(from, end);
-  }
-  return `${out.join('#')}${out.length > 0 ? '#' : ''}${body.slice(from)}`;
-}
-
-interface Place {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** The target of a link with the title behind it in Markdown; in HTML, with the other attributes of its tag. */
-function withTitle(body: string, { start, end }: Place): Place {
-  const pattern = startsAttribute.test(body.slice(Math.max(0, start - 7), start)) ? restOfTag : title;
-  pattern.lastIndex = end;
-  const to = end + (pattern.exec(body)?.[0].length ?? 0);
-  if (pattern === title) return { start, end: to };
-  const from = Math.max(0, start - maxTag);
-  const opening = body.slice(from, start).lastIndexOf('<');
-  return { start: opening < 0 ? start : from + opening + 1, end: to };
-}
-
-/** In UTF-16 units. */
-const maxTag = 4_096;
-const startsAttribute = /\b(?:src|href)=["']?$/i;
-const restOfTag = /["']?(?:[^<>"']|"[^"]{0,2048}"|'[^']{0,2048}'){0,2048}/y;
-const title =
-  />?[ \t\n]{1,10}(?:"(?:[^"\\]|\\[\s\S]){0,2048}|'(?:[^'\\]|\\[\s\S]){0,2048}|\((?:[^()\\]|\\[\s\S]){0,2048})/y;
-
 /** Marked leaves out the backslash before a sign. */
 const escapes = /\\([!-/:-@[-`{-~])/g;
 

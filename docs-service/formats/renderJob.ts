@@ -9,6 +9,7 @@ export type RenderJob =
   | HtmlJob
   | MarkdownJob
   | PartsJob
+  | ShownTextJob
   | PictureListJob
   | PictureJob;
 
@@ -75,6 +76,12 @@ export interface MarkdownJob {
 /** The same Markdown with the places where its blocks and sections begin, so that it can be read in parts. */
 export interface PartsJob {
   readonly kind: 'parts';
+  readonly document: Document;
+}
+
+/** What pages show of a document, in Markdown, so that strangers find it by nothing else. */
+export interface ShownTextJob {
+  readonly kind: 'shownText';
   readonly document: Document;
 }
 

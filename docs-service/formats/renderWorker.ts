@@ -45,6 +45,10 @@ async function render(job: RenderJob): Promise<Rendered> {
       const { createParts } = await import('./markdown/markdownFormat.ts');
       return createParts(job);
     }
+    case 'shownText': {
+      const { createShownText } = await import('./markdown/shownText.ts');
+      return createShownText(job);
+    }
     case 'pdf':
     case 'pdfBook': {
       const { createPdf } = await import('./pdf/pdf.ts');

@@ -11,6 +11,7 @@ import {
   type Paper,
   type PartsJob,
   type RenderJob,
+  type ShownTextJob,
   UnrenderableError,
 } from './renderJob.ts';
 import {
@@ -27,6 +28,8 @@ export interface MarkdownRenditions {
   source(document: Document): Promise<Rendition>;
   /** The same Markdown as JSON, with the places where it may be cut, for `readParts`. */
   parts(document: Document): Promise<Rendition>;
+  /** What pages show of the document, in Markdown. */
+  shownText(document: Document): Promise<Rendition>;
 }
 
 export interface Renditions extends MarkdownRenditions {
@@ -79,14 +82,14 @@ export function createMarkdownRenditions(options: RenditionMakerOptions): Markdo
 }
 
 function markdownRenditions(texts: RenditionMaker): MarkdownRenditions {
-  const renditionOf = (job: MarkdownJob | PartsJob, mediaType: string): Rendition => {
+  const renditionOf = (job: MarkdownJob | PartsJob | ShownTextJob, mediaType = markdownType): Rendition => {
     const identity = identityOf(job.document);
     return texts.make({ job, subject: subjectOf(job.kind, identity), inputs: [identity], mediaType });
   };
   return {
-    source: async (document) =>
-      renditionOf({ kind: 'markdown', document, targets: {}, pictures: {} }, markdownType),
+    source: async (document) => renditionOf({ kind: 'markdown', document, targets: {}, pictures: {} }),
     parts: async (document) => renditionOf({ kind: 'parts', document }, 'application/json'),
+    shownText: async (document) => renditionOf({ kind: 'shownText', document }),
   };
 }
 

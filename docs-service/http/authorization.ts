@@ -118,6 +118,14 @@ export class Authorization {
     return current?.scopes.includes('read') ?? false;
   }
 
+  /** Whether a request has a token that may read; not counted, but a wrong one counts as a guess. */
+  async hasReader(request: FastifyRequest): Promise<boolean> {
+    const [, token] = /^bearer +(\S+)/i.exec(request.headers.authorization ?? '') ?? [];
+    if (token === undefined) return false;
+    const grant = await this.findToken(token, request).catch(() => undefined);
+    return grant?.scopes.includes('read') ?? false;
+  }
+
   /** Counts a request of the owner in a browser. Throws HttpProblem if there were too many. */
   countOwnerRequest(reply: FastifyReply): void {
     count(this.#requests, { caller: owner, what: 'requests', reply });

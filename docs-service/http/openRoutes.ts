@@ -1,10 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { FastifyPluginAsync, FastifyReply } from 'fastify';
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import { isLoopbackHost } from '../../protocol/base/loopback.ts';
 import type { BaseUrl } from '../base/baseUrl.ts';
 import { countWarnings } from '../content/document.ts';
 import type { PublicLibrary } from '../library/publicLibrary.ts';
 import type { Meaning } from '../meaning/meaning.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
+import type { Authorization } from './authorization.ts';
 import { page, pageHeaders, type Site } from './pages.ts';
 import { createReferencePage } from './referencePage.ts';
 import { json } from './schemas.ts';
@@ -83,16 +85,21 @@ const owners = `Search and read, or download documents as PDF and EPUB. For
 the owner of this library, who signs in with a password.`;
 
 interface StatusOptions {
+  readonly authorization: Pick<Authorization, 'hasReader'>;
   readonly hasFailed?: () => boolean;
   readonly meaning?: Meaning | undefined;
 }
 
 const reason = 'The last attempt to make the index failed. The log of the service says why.';
 
-/** For the operator: whether the process runs, and whether it can answer. Neither needs a token or shows a name. */
+/**
+ * For the operator: whether the process runs, and whether it can answer. Neither needs a token or shows a name. Figures
+ * are for those who may read, and for the machine itself: strangers would see what happens to documents that are not
+ * public. Behind a proxy on the same machine, strangers come from there, too.
+ */
 export function createStatusRoutes(
   index: DocumentIndex,
-  { hasFailed = () => false, meaning }: StatusOptions,
+  { authorization, hasFailed = () => false, meaning }: StatusOptions,
 ): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get(
@@ -115,7 +122,8 @@ export function createStatusRoutes(
           operationId: 'getReadiness',
           tags: ['Service'],
           summary: 'Whether the library can be read',
-          description: '503 until the first index is complete, and while the database is down.',
+          description:
+            '503 until the first index is complete, and while the database is down. With figures for a token, and for the machine itself.',
           security: [],
           response: {
             200: json('Readiness', 'The library can be read'),
@@ -123,19 +131,37 @@ export function createStatusRoutes(
           },
         },
       },
-      async (_request, reply) => {
+      async (request, reply) => {
         reply.header('cache-control', 'no-store');
         const summary = await index.summary().catch(() => undefined);
-        const body = {
+        const isInside = isOwnMachine(request) || (await authorization.hasReader(request));
+        const figures = {
           documents: summary?.documents ?? 0,
           problems: summary?.problems.length ?? 0,
           warnings: countWarnings(summary?.warnings ?? []),
           ...meaning?.progress,
         };
+        const status = summary?.isComplete ? 'ready' : 'unavailable';
+        const body = isInside ? figures : { status };
         if (summary?.isComplete) return reply.send(body);
-        const answer = hasFailed() ? { ...body, reason } : body;
+        const answer = isInside && hasFailed() ? { ...body, reason } : body;
         return reply.code(503).header('retry-after', '5').send(answer);
       },
     );
   };
 }
+
+function isOwnMachine({ socket, headers }: FastifyRequest): boolean {
+  const address = (socket.remoteAddress ?? '').replace('::ffff:', '');
+  return isLoopbackHost(address) && !forwarding.some((name) => name in headers);
+}
+
+/** By what proxies say for whom they ask. */
+const forwarding = [
+  'forwarded',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip',
+  'via',
+];

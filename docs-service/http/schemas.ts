@@ -178,13 +178,24 @@ const problemSchema = Type.Object(
 
 const readinessSchema = Type.Object(
   {
-    documents: Type.Integer({ description: 'The documents that a token with the scope read sees.' }),
-    problems: Type.Integer({
-      description: 'Files that are not served as they are; `runner-docs doctor` names them.',
-    }),
-    warnings: Type.Integer({
-      description: 'What authors should look at in files that are served; `runner-docs doctor` names it.',
-    }),
+    documents: Type.Optional(
+      Type.Integer({ description: 'The documents that a token with the scope read sees.' }),
+    ),
+    problems: Type.Optional(
+      Type.Integer({
+        description: 'Files that are not served as they are; `runner-docs doctor` names them.',
+      }),
+    ),
+    warnings: Type.Optional(
+      Type.Integer({
+        description: 'What authors should look at in files that are served; `runner-docs doctor` names it.',
+      }),
+    ),
+    status: Type.Optional(
+      Type.Union([Type.Literal('ready'), Type.Literal('unavailable')], {
+        description: 'Where no figures are given: they need a token, or come to the machine itself.',
+      }),
+    ),
     embedded: Type.Optional(
       Type.Integer({ description: 'Where documents are found by meaning: how many have been embedded.' }),
     ),

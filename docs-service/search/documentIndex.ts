@@ -110,8 +110,6 @@ export type SearchQuery = ListQuery & {
   readonly text: string;
   /** What is near in meaning, which joins what the text finds. */
   readonly near?: Nearness;
-  /** Only these documents are found and counted; all, if it is left out. */
-  readonly slugs?: readonly string[];
 };
 
 export interface Nearness {

@@ -54,14 +54,6 @@ export function questionOf(text: string): string {
     .trim();
 }
 
-/** The query without what it excludes, in the same grammar. */
-export function withoutExclusions(text: string): string {
-  return [...terms(text)]
-    .filter(({ isExcluded }) => !isExcluded)
-    .map(({ content, isQuoted }) => (isQuoted ? `"${content}"` : content))
-    .join(' ');
-}
-
 /** In UTF-16 units. */
 const maxQueryLength = 1_000;
 const maxTokens = 64;

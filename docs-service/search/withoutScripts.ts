@@ -29,7 +29,7 @@ export function withoutScripts(text: string): string {
 
 /** The beginning of a fence, of code in a line, of a comment, or of an element whose text is not shown. */
 const opening =
-  /^[ \t>]*(?:[-*+][ \t]+)?(?:\d{1,9}[.)][ \t]+)?(`{3,}(?![^\n]*`)|~{3,})|(`+)|(?:(^ {0,3})|)<(?:(!--)|(script|style|textarea|title|xmp|iframe|noembed|noframes|noscript)\b)/gim;
+  /^[ \t>]*(?:[-*+][ \t]+)?(?:\d{1,9}[.)][ \t]+)?(`{3,}(?![^\n]*`)|~{3,})|(`+)|(?:(^ {0,3})|)(?<!\\)<(?:(!--)|(script|style|textarea|title|xmp|iframe|noembed|noframes|noscript)\b)/gim;
 
 interface Code {
   readonly fence: string | undefined;

@@ -21,6 +21,7 @@ import { type ListenerBounds, listen } from '../../docs-service/http/listener.ts
 import { createProxyCheck } from '../../docs-service/http/trustedProxies.ts';
 import { IndexUnavailableError } from '../../docs-service/search/documentIndex.ts';
 import { openTestApp } from '../support/docsApp.ts';
+import { beginAnew } from '../support/docsLibrary.ts';
 import { documentOf } from '../support/documents.ts';
 import { golden, withoutProse } from '../support/golden.ts';
 import { needs } from '../support/parts.ts';
@@ -1121,7 +1122,8 @@ t.test('/healthz and /readyz', async (t) => {
     'bad.md': '---\ndate: x\n---\n',
     'odd.md': '---\ndraft: yes\ndate: 2026/01/01\n---\n',
   };
-  const { get, index } = await openTestApp(t, contents, { hasFailed: () => hasFailed });
+  const { app, createToken, get, index } = await openTestApp(t, contents, { hasFailed: () => hasFailed });
+  const away = { remoteAddress: '192.0.2.7' };
   const parts = ['tags', 'types', 'collections', 'collections/book', 'collections/book.epub'];
   t.match((await get('/healthz')).json(), { status: 'ok' });
   t.strictSame(
@@ -1129,11 +1131,19 @@ t.test('/healthz and /readyz', async (t) => {
     { documents: 4, problems: 3, warnings: 3 },
     'a bad file and two drafts in collections; two odd values and a picture that is not there',
   );
-  const summary = index.summary;
-  t.teardown(() => Object.assign(index, { summary }));
-  Object.assign(index, {
-    summary: async () => ({ documents: 0, problems: [], warnings: [], isComplete: false }),
-  });
+  const asked = [
+    ['a stranger', { remoteAddress: '192.0.2.7' }, { status: 'ready' }],
+    ['through a proxy here', { headers: { 'x-forwarded-for': '192.0.2.7' } }, { status: 'ready' }],
+    ['this machine', {}, { documents: 4 }],
+    ['a wrong token', { ...away, headers: { authorization: 'Bearer no' } }, { status: 'ready' }],
+    ['a token', { ...away, headers: { authorization: `Bearer ${await createToken()}` } }, { documents: 4 }],
+  ] as const;
+  for (const [name, more, want] of asked) {
+    const { body } = await app.inject({ url: '/readyz', ...more });
+    t.match(JSON.parse(body), want, name);
+    t.equal('documents' in JSON.parse(body), 'documents' in want, name);
+  }
+  t.teardown(beginAnew(index));
   const making = await get('/readyz');
   t.equal(making.statusCode, 503, 'the first index is not complete');
   t.strictSame(making.json(), { documents: 0, problems: 0, warnings: 0 });
@@ -1152,9 +1162,9 @@ t.test('/healthz and /readyz', async (t) => {
     list: () => Promise.reject(new IndexUnavailableError('away')),
   });
   t.strictSame((await get('/readyz')).json(), { documents: 0, problems: 0, warnings: 0 });
-  const away = await get('/api/v1/docs');
-  t.match(away.json(), { status: 503 });
-  t.equal(away.headers['retry-after'], '5');
+  const answer = await get('/api/v1/docs');
+  t.match(answer.json(), { status: 503 });
+  t.equal(answer.headers['retry-after'], '5');
 });
 
 t.test('an internal error is logged, and the client learns nothing about it', async (t) => {

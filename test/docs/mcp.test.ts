@@ -15,6 +15,7 @@ import { createStdioConnection } from '../../docs-service/mcp/stdioConnection.ts
 import { parseArguments, ToolError } from '../../docs-service/mcp/tool.ts';
 import { IndexUnavailableError } from '../../docs-service/search/documentIndex.ts';
 import { openTestApp } from '../support/docsApp.ts';
+import { beginAnew } from '../support/docsLibrary.ts';
 import { golden, withoutProse } from '../support/golden.ts';
 import { markdownReaders, unlistedIn } from '../support/markdownReaders.ts';
 import { connectClient, connectNewerClient, listenForMcp, textOf } from '../support/mcpClients.ts';
@@ -835,9 +836,7 @@ t.test('REST and MCP requests count towards the same limit', async (t) => {
 
 t.test('a library that is being read for the first time', async (t) => {
   const { url, createToken, index } = other;
-  const { summary } = index;
-  t.teardown(() => Object.assign(index, { summary }));
-  index.summary = async () => ({ documents: 0, problems: [], warnings: [], isComplete: false });
+  t.teardown(beginAnew(index));
   const client = await connectClient(t, url, await createToken());
   const ask = async (name: string, args = {}) =>
     textOf(await client.callTool({ name, arguments: args })).text;
@@ -990,7 +989,7 @@ t.test('work for a client ends when the client disconnects', async (t) => {
 function renditionsOf(rendition: Rendition): Renditions {
   const any = async () => rendition;
   return {
-    ...{ pdf: any, markdown: any, source: any, parts: any, html: any, article: any, openArticle: any },
-    ...{ picture: any, epub: any, collectionPdf: any },
+    ...{ pdf: any, markdown: any, source: any, parts: any, html: any, article: any },
+    ...{ openArticle: any, shownText: any, picture: any, epub: any, collectionPdf: any },
   };
 }

@@ -5,6 +5,8 @@ import { openTestApp, type TestAppOptions } from '../support/docsApp.ts';
 import { dangersOf, parseHtml } from '../support/htmlPage.ts';
 import { openLibrary, secretWords } from '../support/openLibrary.ts';
 import { openSession } from '../support/readingLibrary.ts';
+import { writeFiles } from '../support/temporaryFolder.ts';
+import { poll } from '../support/waiting.ts';
 
 type Setup = Parameters<typeof openTestApp>;
 
@@ -24,6 +26,10 @@ async function openStranger(t: Setup[0], overrides: TestAppOptions = {}, files =
 }
 
 const shared = await openStranger(t);
+await poll(
+  () => shared.browse('/read?q=lantern'),
+  ({ statusCode }) => statusCode === 200,
+);
 
 t.test('strangers read what is public, and are asked to sign in for the rest', async (t) => {
   const { browse } = shared;
@@ -272,7 +278,6 @@ t.test('the owner sees the same as before', async (t) => {
 t.test('what is public no more is closed at once', async (t) => {
   const { browse, content, indexer } = await openStranger(t);
   t.equal((await browse('/read/start')).statusCode, 200);
-  const { writeFiles } = await import('../support/temporaryFolder.ts');
   const change = async (files: Record<string, string>) => {
     await writeFiles(content, files);
     await indexer.sync();
@@ -289,6 +294,31 @@ t.test('what is public no more is closed at once', async (t) => {
   for (const path of ['/sitemap.xml', '/opensearch.xml']) t.equal((await browse(path)).statusCode, 404, path);
   t.equal((await browse('/llms.txt')).statusCode, 401);
   t.match((await browse('/robots.txt')).body, 'Disallow: /\n');
+});
+
+t.test('what strangers find, and its order, comes from public documents as they are now', async (t) => {
+  const open = {
+    'a.md': `# One\n\nacquisition ${'of many other words '.repeat(9)} weather weather`,
+    'b.md': `# Two\n\nacquisition acquisition ${'of many other words '.repeat(9)} weather`,
+    'collections/open.yaml': 'public: true\ndocs: [a, b]',
+  };
+  const closed = Array.from({ length: 60 }, (_, at) => [`c${at}.md`, 'acquisition '.repeat(20)]);
+  const { browse, content, indexer } = await openStranger(t, {}, { ...open, ...Object.fromEntries(closed) });
+  const alone = await openStranger(t, {}, open);
+  const found = async (from: typeof alone, words: string) => {
+    const path = `/read?q=${encodeURIComponent(words)}`;
+    const { body } = await poll(
+      () => from.browse(path),
+      ({ statusCode }) => statusCode === 200,
+    );
+    return [...body.matchAll(/href="\/read\/(\w+)"/g)].map(([, slug]) => slug).join(' ');
+  };
+  for (const words of ['acquisition weather', 'weather', 'acquisition -rain'])
+    t.equal(await found({ ...alone, browse }, words), await found(alone, words), words);
+  await writeFiles(content, { 'b.md': '# Two\n\nweather \\<!-- no comment, a sign' });
+  await indexer.sync();
+  t.equal(await found({ ...alone, browse }, 'acquisition'), 'a', 'a word that was deleted');
+  t.equal(await found({ ...alone, browse }, 'comment'), 'b');
 });
 
 t.test('documents with the same title have no folders in public collections', async (t) => {

@@ -10,7 +10,7 @@ import { documentTokens } from '../../docs-service/search/documentTokens.ts';
 import { excerptOf } from '../../docs-service/search/excerpt.ts';
 import { joinRanks, nearestDocuments, pageOf } from '../../docs-service/search/joining.ts';
 import { nearestSlugs, reversed, slugParts } from '../../docs-service/search/nearSlugs.ts';
-import { type Clause, parseQuery, questionOf, withoutExclusions } from '../../docs-service/search/query.ts';
+import { type Clause, parseQuery, questionOf } from '../../docs-service/search/query.ts';
 import {
   createScore,
   documentTermStats,
@@ -488,7 +488,6 @@ t.test('a page is found place by place, until it is full', async (t) => {
   t.equal(most?.to, 2_000);
   t.strictSame(totalOf(2_000), { total: 2_000, approximate: false });
   t.strictSame(totalOf(2_001), { total: 2_000, approximate: true });
-  t.equal(withoutExclusions('a -b "c d" -"e f" g*'), 'a "c d" g*');
 });
 
 t.test('states of a library that come late are no changes', async (t) => {

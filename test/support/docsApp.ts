@@ -16,6 +16,7 @@ import type { RenderJob } from '../../docs-service/formats/renderJob.ts';
 import { openRenditionCache } from '../../docs-service/formats/renditionCache.ts';
 import { createRenditions, type Renditions } from '../../docs-service/formats/renditions.ts';
 import { linkAddress, pictureAddress } from '../../docs-service/http/documentView.ts';
+import { createSqliteIndex } from '../../docs-service/search/sqlite/sqliteIndex.ts';
 import { openTestLibrary, parts, type TestLibrary } from './docsLibrary.ts';
 import { temporaryFolder } from './temporaryFolder.ts';
 
@@ -87,6 +88,15 @@ export async function openTestApp(
   const app = await buildApp({
     index: library.index,
     renditions,
+    publicIndex: {
+      open: () =>
+        createSqliteIndex({
+          file: join(data, 'public.db'),
+          worker: join(parts, 'indexWorker.cjs'),
+          log: (message) => log.push(message),
+        }),
+      version: 'test',
+    },
     verify: (token) => verifier.verify(token),
     baseUrl,
     signIn: {

@@ -68,6 +68,20 @@ export async function openTestLibrary(
   return { content, folder, index, indexer, problems, warnings, losses, records, slugs };
 }
 
+/** The index is as if somebody had deleted it, and not all files were read again yet. Returns what ends that. */
+export function beginAnew(index: DocumentIndex): () => void {
+  const { summary } = index;
+  Object.assign(index, {
+    summary: async () => ({ documents: 0, problems: [], warnings: [], isComplete: false }),
+  });
+  const before = Object.getOwnPropertyDescriptor(index, 'generation') ?? {};
+  Object.defineProperty(index, 'generation', { value: index.generation + 1, configurable: true });
+  return () => {
+    Object.assign(index, { summary });
+    Object.defineProperty(index, 'generation', before);
+  };
+}
+
 /** Slugs that last as long as the test. */
 export function createSlugRecords(): SlugRecords {
   const kept = new Map<string, SlugRecord>();

@@ -71,42 +71,6 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
     t.strictSame(await list({ type: 'Guide' }), [[], 0], 'a type is taken literally');
   });
 
-  on('a search among some documents finds and counts nothing else', async (t, index) => {
-    const word = (slug: string, more: Partial<Document> = {}) =>
-      emptyDocument(slug, { body: 'lantern', ...more });
-    await index.apply({
-      put: [
-        word('open-a', { type: 'guide', path: 'open/a.md' }),
-        word('open-b', { title: 'Lantern' }),
-        word('closed', { title: 'Lantern', type: 'guide' }),
-        word('draft', { draft: true }),
-        emptyDocument('other'),
-      ],
-    });
-    const slugs = ['open-a', 'open-b', 'draft', 'other', 'nowhere', "'; \0"];
-    const search = async (text: string, more: Partial<SearchQuery> = {}) => {
-      const asked = { text, drafts: false, limit: 100, offset: 0, slugs, ...more };
-      const { items, total } = await index.search(asked);
-      return [items.map(({ document }) => document.slug), total];
-    };
-    t.strictSame(await search('lantern'), [['open-b', 'open-a'], 2]);
-    t.strictSame(await search('lantern', { limit: 1, offset: 1 }), [['open-a'], 2]);
-    t.strictSame(await search('lantern', { type: 'guide' }), [['open-a'], 1]);
-    t.strictSame(await search('lantern', { folder: 'open/' }), [['open-a'], 1]);
-    t.strictSame(await search('lantern', { drafts: true }), [['open-b', 'draft', 'open-a'], 3]);
-    t.strictSame(await search('"lantern"', { slugs: [] }), [[], 0]);
-    t.strictSame(await search('-lantern'), [['other'], 1]);
-    const near = {
-      sections: [
-        { slug: 'closed', place: 0 },
-        { slug: 'open-a', place: 0 },
-      ],
-      count: 10,
-      isAlone: true,
-    };
-    t.strictSame(await search('lantern', { near }), [['open-a'], 1]);
-  });
-
   on('when texts have changed', async (t, index) => {
     await index.apply({ put: [emptyDocument('one'), emptyDocument('two')], at: 1_000 });
     await index.apply({

@@ -21,6 +21,18 @@ const secretPicture =
 const openPicture =
   '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8" viewBox="0 0 8 8"><circle r="3" cx="4" cy="4" fill="#0b6360"/></svg>';
 
+/** What no page shows: comments as Markdown has them, definitions that nothing uses, attributes and other markup. */
+const hiddenForms = [
+  '[//]: # (wolverine)',
+  '[_]: # "basilisk"',
+  '[unused]: https://example.org/quokka "vermilion"',
+  '<object data="saffron.md"></object>',
+  '<input value="obsidian">',
+  '<?marzipan x?>',
+  '<![CDATA[tamarind]]>',
+  '<!DOCTYPE peregrine>',
+].join('\n\n');
+
 /** A library with two public collections, and what could show something of the rest. */
 export const openLibrary: Readonly<Record<string, string | Uint8Array>> = {
   'open/start.md': `---
@@ -61,7 +73,7 @@ Words to search for: [neighbour word ${'x '.repeat(3)}](../closed/zirconium.md) 
 
 ## D
 `,
-  'open/undated.md': '# Undated\n\nA lantern. <textarea>halcyon</textarea>\n',
+  'open/undated.md': `# Undated\n\nA lantern. <textarea>halcyon</textarea>\n\n${hiddenForms}\n`,
   'open/obsidian.md':
     '---\ntitle: The obsidian file\ntype: juniper\ntags: [Shared]\n---\nreading lantern obsidian words',
   'open/halcyon.md':

@@ -5,7 +5,8 @@ import { folderPagePaths, tryPathSlugs } from '../../content/slug.ts';
 import { UnrenderableError } from '../../formats/renderJob.ts';
 import type { Renditions } from '../../formats/renditions.ts';
 import type { PublicLibrary } from '../../library/publicLibrary.ts';
-import type { DocumentIndex } from '../../search/documentIndex.ts';
+import type { PublicSearch } from '../../library/publicSearch.ts';
+import type { DocumentIndex, LocatedMetadata } from '../../search/documentIndex.ts';
 import type { Authorization } from '../authorization.ts';
 import { readingPath } from '../documentView.ts';
 import type { Site } from '../pages.ts';
@@ -14,12 +15,12 @@ import { libraryAddress } from './documentList.ts';
 import { documentPage, neighboursIn } from './documentPage.ts';
 import type { Folders } from './folders.ts';
 import { libraryPage, resultsPage } from './libraryPage.ts';
-import { isWithin, searchOpen } from './openResults.ts';
 import { sendAround, sendPage } from './pageAnswers.ts';
 
 interface OpenPagesOptions {
   readonly index: DocumentIndex;
   readonly readPublic: () => Promise<PublicLibrary>;
+  readonly publicSearch: PublicSearch;
   readonly renditions: Pick<Renditions, 'openArticle'>;
   readonly authorization: Authorization;
   readonly site: Site;
@@ -57,7 +58,7 @@ const noFolders: Folders = new Map();
 
 /** Everything here comes from what is public, so that nothing else can be shown or counted. */
 export function createOpenPages(options: OpenPagesOptions): OpenPages {
-  const { index, readPublic, renditions, authorization, href, askToSignIn } = options;
+  const { index, readPublic, publicSearch, renditions, authorization, href, askToSignIn } = options;
   const site: Site = { ...options.site, isOpen: true };
 
   const sendList = async (request: FastifyRequest, reply: FastifyReply, { type, tag, page }: AskedOfAll) => {
@@ -95,17 +96,16 @@ export function createOpenPages(options: OpenPagesOptions): OpenPages {
     reply: FastifyReply,
     { q, type, tag, page }: AskedOfAll & { readonly q: string },
   ) => {
-    const library = await readPublic();
     const filter = withoutUndefined<{ type?: string; tag?: string }>({ type, tag });
-    const { items, approximate } = await searchOpen(index, library, { ...filter, text: q });
-    const last = lastPage(items.length);
+    const rows = { limit: pageSize, offset: (page - 1) * pageSize };
+    const found = await publicSearch.search({ ...filter, ...rows, text: q });
+    const last = lastPage(found.total);
     if (page > last) return reply.redirect(libraryAddress(site, { q, ...filter, page: last }), 303);
-    const view = {
-      ...{ site, filter, page, pageSize, approximate, text: q },
-      total: items.length,
-      items: items.slice((page - 1) * pageSize, page * pageSize),
-    };
-    return sendPage(request, noIndex(reply), resultsPage(view));
+    return sendPage(
+      request,
+      noIndex(reply),
+      resultsPage({ site, filter, page, pageSize, ...found, text: q }),
+    );
   };
 
   async function readDocument(
@@ -150,6 +150,17 @@ export function createOpenPages(options: OpenPagesOptions): OpenPages {
         : sendPage(request, reply, collectionPage({ site, collection, ...paging }));
     },
   };
+}
+
+/** Whether a document passes the filters of a list. */
+function isWithin(
+  document: LocatedMetadata,
+  { type, tag }: { readonly type?: string; readonly tag?: string },
+): boolean {
+  return (
+    (type === undefined || document.type === type) &&
+    (tag === undefined || document.tags.some(({ slug }) => slug === tag))
+  );
 }
 
 /** Search engines keep the documents, and no lists of them that anyone can ask for. */

@@ -8,6 +8,7 @@ import { UnrenderableError } from '../../formats/renderJob.ts';
 import type { Renditions } from '../../formats/renditions.ts';
 import { findCollection } from '../../library/libraryCollections.ts';
 import type { PublicLibrary } from '../../library/publicLibrary.ts';
+import type { PublicSearch } from '../../library/publicSearch.ts';
 import type { LibrarySearch } from '../../meaning/librarySearch.ts';
 import type { DocumentFilter, DocumentIndex } from '../../search/documentIndex.ts';
 import type { Authorization } from '../authorization.ts';
@@ -39,6 +40,7 @@ const open = { config: { isOpen: true } } as const;
 
 interface ReadingServices {
   readonly readPublic: () => Promise<PublicLibrary>;
+  readonly publicSearch: PublicSearch;
   /** The address of the service, without a final slash. */
   readonly href: string;
   readonly index: DocumentIndex;

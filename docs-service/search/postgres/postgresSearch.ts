@@ -242,11 +242,7 @@ function searchCondition(query: Query, filter: SearchQuery, place?: 'title' | 'h
   const narrowing = isNarrowed(filter)
     ? ` AND starts_with(path, ${parameter(storable(filter.folder ?? ''))}) AND changed >= ${parameter(String(filter.changedSince ?? 0))}::bigint`
     : '';
-  const among =
-    filter.slugs === undefined
-      ? ''
-      : ` AND slug IN (SELECT json_array_elements_text(${parameter(JSON.stringify(filter.slugs.map(storable)))}::json))`;
-  return { words: `words @@ ${all}::tsquery${narrowing}${among}`, texts: texts.join(' AND '), values };
+  return { words: `words @@ ${all}::tsquery${narrowing}`, texts: texts.join(' AND '), values };
 }
 
 function isPhrase({ tokens }: Clause): boolean {

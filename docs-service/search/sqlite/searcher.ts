@@ -82,28 +82,9 @@ function createFinder(database: Database) {
   const within = statements(
     'AND rowid IN (SELECT sort_key FROM documents WHERE path >= ? AND path < ? AND changed >= ?)',
   );
-  // The sign keeps FTS5 from asking for each of these rows on its own, which takes much longer where there are many.
-  const among = statements('AND +rowid IN (SELECT value FROM json_each(?))');
-  const keysAmong = database.prepare<{ keys: string }>(
-    `SELECT json_group_array(sort_key) AS keys FROM documents
-     WHERE slug IN (SELECT value FROM json_each(?)) AND path >= ? AND path < ? AND changed >= ?`,
-  );
-  /** A search asks for several tiers among the same documents. */
-  const knownKeys = new WeakMap<readonly string[], string>();
-  const keysOf = (slugs: readonly string[], bounds: readonly (string | number)[]) => {
-    const keys = knownKeys.get(slugs) ?? keysAmong.get(JSON.stringify(slugs), ...bounds)?.keys ?? '[]';
-    knownKeys.set(slugs, keys);
-    return keys;
-  };
-  const statementsFor = (asked: SearchQuery) => {
-    if (asked.slugs) return among;
-    return isNarrowed(asked) ? within : everywhere;
-  };
-  const boundsOf = (asked: SearchQuery) => {
-    const bounds = [...pathRange(asked.folder), asked.changedSince ?? 0];
-    if (asked.slugs) return [keysOf(asked.slugs, bounds)];
-    return isNarrowed(asked) ? bounds : [];
-  };
+  const statementsFor = (asked: SearchQuery) => (isNarrowed(asked) ? within : everywhere);
+  const boundsOf = (asked: SearchQuery) =>
+    isNarrowed(asked) ? [...pathRange(asked.folder), asked.changedSince ?? 0] : [];
   const find = (match: string, asked: SearchQuery): readonly number[] => {
     const rows = statementsFor(asked).sortKeys.all(match, ...boundsOf(asked));
     return rows.flatMap(({ keys }) => JSON.parse(keys) as number[]).sort((one, other) => one - other);
@@ -117,9 +98,7 @@ function createFinder(database: Database) {
   return {
     /** The document of a slug, if it passes everything that narrows the search. */
     passing: (query: Query, asked: SearchQuery, { sections }: Nearness) => {
-      const allowed = asked.slugs && new Set(asked.slugs);
-      const near = new Set(sections.map(({ slug }) => slug).filter((slug) => allowed?.has(slug) ?? true));
-      const slugs = JSON.stringify([...near]);
+      const slugs = JSON.stringify([...new Set(sections.map(({ slug }) => slug))]);
       const bounds = [...pathRange(asked.folder), asked.changedSince ?? 0];
       const keys = new Map(
         located.all(slugs, Number(asked.drafts), ...bounds).map(({ slug, sort_key }) => [slug, sort_key]),
