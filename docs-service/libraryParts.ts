@@ -13,10 +13,15 @@ import type { Stores } from './stores.ts';
 /** What `serve` and `mcp` both consist of. */
 
 /** Markdown and HTML take milliseconds, except for documents that are made to take longer. */
-const textBounds = { workers: 1, deadline: 5_000, memory: 512, queueLength: 64, maxWait: 10_000 };
+const textBounds = { workers: 1, memory: 512, queueLength: 64, maxWait: 10_000 };
 
-export function createTextRenderer({ parts }: Pick<ProgramContext, 'parts'>): Renderer {
-  return createRenderer({ worker: join(parts, 'renderWorker.cjs'), ...textBounds });
+/** `seconds` is what a PDF may take. */
+export function createTextRenderer({ parts }: Pick<ProgramContext, 'parts'>, seconds: number): Renderer {
+  return createRenderer({
+    worker: join(parts, 'renderWorker.cjs'),
+    time: Math.ceil(seconds / 6) * 1_000,
+    ...textBounds,
+  });
 }
 
 interface MeaningParts {

@@ -24,6 +24,14 @@ export const placeOptions = {
   },
 } as const satisfies OptionSpecs;
 
+export const renderOptions = {
+  'render-seconds': {
+    type: 'string',
+    value: 'SECONDS',
+    help: 'processor time for a PDF or a book; Markdown and HTML get a sixth (default: 30)',
+  },
+} as const satisfies OptionSpecs;
+
 export const serveOptions = {
   ...placeOptions,
   host: { type: 'string', value: 'ADDRESS', help: 'the address to listen on (default: 127.0.0.1)' },
@@ -59,6 +67,7 @@ export const serveOptions = {
     value: 'N',
     help: 'wrong tokens a minute from an address (default: 10)',
   },
+  ...renderOptions,
   ...authOptions,
   'no-registration': {
     type: 'boolean',
@@ -101,6 +110,8 @@ export interface ServeConfig extends Places {
   readonly trustProxy: readonly string[];
   readonly corsOrigins: readonly string[];
   readonly limits: Limits;
+  /** Of processor time, for a PDF or a book. */
+  readonly renderSeconds: number;
   readonly auth: AuthConfig;
   /** Whether clients may register themselves. */
   readonly takesRegistrations: boolean;
@@ -137,6 +148,13 @@ export function parsePlaces(
   };
 }
 
+/** Throws UsageError. */
+export function parseRenderSeconds({
+  'render-seconds': seconds,
+}: OptionValues<typeof renderOptions>): number {
+  return parseNumber('render-seconds', seconds, { min: 1, max: 3_600 }) ?? 30;
+}
+
 /** For a command that reads no documents. Throws UsageError. */
 export function parseStorePlaces(
   values: Omit<OptionValues<typeof placeOptions>, 'content'>,
@@ -169,6 +187,7 @@ export function parseServeConfig(
       renders: perMinute('limit-renders', 30),
       authFailures: perMinute('limit-auth-failures', 10),
     },
+    renderSeconds: parseRenderSeconds(values),
     auth: parseAuthConfig(values),
     takesRegistrations: !values['no-registration'],
     hasConnectorTools: values['connector-tools'],

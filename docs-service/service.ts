@@ -47,8 +47,8 @@ export interface Service {
 
 /** In bytes: the size of the cache for PDF and EPUB files. */
 const cacheSize = 512 * 1024 * 1024;
-/** One PDF or book in 30 s and 1 GB. A reader whose turn does not come within that time gets "try again". */
-const fileBounds = { workers: 2, deadline: 30_000, memory: 1_024, queueLength: 16, maxWait: 30_000 };
+/** For PDFs and books. A reader whose turn does not come within 30 s gets "try again". */
+const fileBounds = { workers: 2, memory: 1_024, queueLength: 16, maxWait: 30_000 };
 /** With as many downloads as `authorization.ts` allows, these leave enough of the usual 1,024 descriptors. */
 const connectionBounds = { max: 512, maxOfOne: 256, maxStall: 60_000 };
 /** A request is small: the service is only read. */
@@ -207,9 +207,9 @@ async function startRenditions(
     onError: (error) => logger.warn(`A rendition could not be cached: ${error.message}`),
   });
   const fonts = [join(context.parts, 'fonts'), ...config.fonts, ...usualFontFolders()];
-  const files = createRenderer({ worker, ...fileBounds });
+  const files = createRenderer({ worker, time: config.renderSeconds * 1_000, ...fileBounds });
   onClose(() => files.close());
-  const texts = createTextRenderer(context);
+  const texts = createTextRenderer(context, config.renderSeconds);
   onClose(() => texts.close());
   return createRenditions({
     index: stores.index,

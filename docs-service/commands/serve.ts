@@ -8,7 +8,14 @@ import { hashPassword } from '../auth/passwords.ts';
 import { type OptionValues, UsageError } from '../base/options.ts';
 import { defineCommand, type ProgramContext } from '../cli/command.ts';
 import { embeddingsOptions, parseEmbeddings } from '../meaning/embeddingsConfig.ts';
-import { parsePlaces, parseServeConfig, placeOptions, serveOptions } from '../serveConfig.ts';
+import {
+  parsePlaces,
+  parseRenderSeconds,
+  parseServeConfig,
+  placeOptions,
+  renderOptions,
+  serveOptions,
+} from '../serveConfig.ts';
 import { openAccess } from '../stores.ts';
 
 export const serveCommand = defineCommand({
@@ -32,11 +39,16 @@ export const mcpCommand = defineCommand({
   summary:
     'Serves the library to one agent over MCP, on standard input and output, without drafts. It needs neither a token nor "serve".',
   words: 0,
-  options: { ...placeOptions, ...embeddingsOptions },
+  options: { ...placeOptions, ...embeddingsOptions, ...renderOptions },
   async run({ values }, context) {
-    const [places, embeddings] = [parsePlaces(values, context.env), parseEmbeddings(values)];
+    const places = parsePlaces(values, context.env);
+    const config = {
+      ...places,
+      embeddings: parseEmbeddings(values),
+      renderSeconds: parseRenderSeconds(values),
+    };
     const { serveStdio } = await import('../stdioService.ts');
-    await serveStdio(places, embeddings, context);
+    await serveStdio(config, context);
     return 0;
   },
 });

@@ -1,4 +1,5 @@
 import type { JSONRPCErrorResponse, JSONRPCMessage, Server } from '@modelcontextprotocol/server';
+import { messageOf } from '../../protocol/base/errorText.ts';
 import { expectationOf } from '../../protocol/base/expectation.ts';
 import { isRecord, tryJson } from '../../protocol/base/json.ts';
 import { RendererBusyError } from '../formats/renderer.ts';
@@ -27,6 +28,9 @@ interface McpFailuresOptions {
   readonly onDefect: (error: Error) => void;
 }
 
+/** Errors whose messages are for the client. */
+const shown = [ToolError, QueryError, UnrenderableError, RendererBusyError];
+
 /** What a client learns about a failure. */
 export class McpFailures {
   readonly #protocol: McpProtocol;
@@ -39,11 +43,8 @@ export class McpFailures {
 
   /** A sentence for the client. An internal error goes only to the log. */
   sentenceOf(error: unknown): string {
-    if (error instanceof ToolError || error instanceof QueryError || error instanceof UnrenderableError)
-      return error.message;
     if (error instanceof IndexUnavailableError) return 'The index does not answer. Try again in a moment.';
-    if (error instanceof RendererBusyError)
-      return 'Too many documents are being read. Try again in a moment.';
+    if (shown.some((kind) => error instanceof kind)) return messageOf(error);
     this.#onDefect(error instanceof Error ? error : new Error(String(error)));
     return 'The service has failed. Its log has more.';
   }
