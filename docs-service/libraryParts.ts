@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { ProgramContext } from './cli/command.ts';
 import type { ContentFolder } from './content/contentFolder.ts';
 import { createRenderer, type Renderer } from './formats/renderer.ts';
@@ -22,6 +23,11 @@ export function createTextRenderer({ parts }: Pick<ProgramContext, 'parts'>, sec
     time: Math.ceil(seconds / 6) * 1_000,
     ...textBounds,
   });
+}
+
+/** Waits no longer for the end of everything, which a database or a disk that hangs would keep for ever. */
+export async function endWithin(milliseconds: number, end: () => Promise<void>): Promise<void> {
+  await Promise.race([end(), wait(milliseconds, undefined, { ref: false })]);
 }
 
 interface MeaningParts {

@@ -31,7 +31,7 @@ import type { SignInOptions } from './http/signIn/authorizationServer.ts';
 import { createProxyCheck } from './http/trustedProxies.ts';
 import { createPublicLibrary, publicSentence } from './library/publicLibrary.ts';
 import type { WriterElection } from './library/writerElection.ts';
-import { createLibraryMeaning, createTextRenderer, createWriterElection } from './libraryParts.ts';
+import { createLibraryMeaning, createTextRenderer, createWriterElection, endWithin } from './libraryParts.ts';
 import { createLibrarySearch } from './meaning/librarySearch.ts';
 import type { DocumentIndex } from './search/documentIndex.ts';
 import type { ServeConfig } from './serveConfig.ts';
@@ -53,8 +53,8 @@ const fileBounds = { workers: 2, memory: 1_024, queueLength: 16, maxWait: 30_000
 const connectionBounds = { max: 512, maxOfOne: 256, maxStall: 60_000 };
 /** A request is small: the service is only read. */
 const requestBounds = { headersTime: 10_000, requestTime: 20_000 };
-/** Milliseconds for answers in progress when the service ends. */
-const shutdownTime = 10_000;
+/** Milliseconds for answers in progress when the service ends, and then for everything else. */
+const [shutdownTime, closeTime] = [10_000, 5_000];
 
 /** Registers a function that releases something; the last one runs first. */
 type OnClose = (closer: () => unknown) => void;
@@ -62,9 +62,10 @@ type OnClose = (closer: () => unknown) => void;
 /** Puts the service together and listens. If one part fails, everything that was started is released. */
 export async function startService(config: ServeConfig, context: ProgramContext): Promise<Service> {
   const closers: (() => unknown)[] = [];
-  const close = async () => {
-    for (const closer of closers.splice(0).reverse()) await closer();
-  };
+  const close = () =>
+    endWithin(shutdownTime + closeTime, async () => {
+      for (const closer of closers.splice(0).reverse()) await closer();
+    });
   try {
     const started = await start(config, context, (closer) => void closers.push(closer));
     return { ...started, close };

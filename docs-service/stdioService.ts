@@ -4,7 +4,7 @@ import { openDataFolder } from './base/dataFolder.ts';
 import type { ProgramContext } from './cli/command.ts';
 import { type ContentFolder, openContentFolder } from './content/contentFolder.ts';
 import { createMarkdownRenditions } from './formats/renditions.ts';
-import { createLibraryMeaning, createTextRenderer, createWriterElection } from './libraryParts.ts';
+import { createLibraryMeaning, createTextRenderer, createWriterElection, endWithin } from './libraryParts.ts';
 import { createMcpLibrary } from './mcp/mcpLibrary.ts';
 import { createListChangeNotifier, createMcpServer } from './mcp/mcpServer.ts';
 import { createStdioConnection } from './mcp/stdioConnection.ts';
@@ -15,6 +15,8 @@ import { openStores } from './stores.ts';
 
 /** Milliseconds that the first request waits for a library that is small enough to be read meanwhile. */
 const firstLook = 1_000;
+/** Milliseconds until the end, once the client has gone. */
+const closeTime = 5_000;
 /** Seconds between two scans of the whole folder. */
 const rescan = 60;
 
@@ -56,7 +58,7 @@ export async function serveStdio(config: StdioConfig, context: ProgramContext): 
   } finally {
     await served.close();
     const open = await opened.catch(() => undefined);
-    await open?.close();
+    if (open) await endWithin(closeTime, open.close);
   }
 }
 

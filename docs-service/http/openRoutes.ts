@@ -1,10 +1,11 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
 import type { BaseUrl } from '../base/baseUrl.ts';
 import { countWarnings } from '../content/document.ts';
 import type { PublicLibrary } from '../library/publicLibrary.ts';
 import type { Meaning } from '../meaning/meaning.ts';
-import type { DocumentIndex } from '../search/documentIndex.ts';
+import type { DocumentIndex, IndexSummary } from '../search/documentIndex.ts';
 import { page, pageHeaders, type Site } from './pages.ts';
 import { createReferencePage } from './referencePage.ts';
 import { json } from './schemas.ts';
@@ -82,6 +83,15 @@ const door = ({ root, hasSignIn }: Site, isPublic: boolean) =>
 const owners = `Search and read, or download documents as PDF and EPUB. For
 the owner of this library, who signs in with a password.`;
 
+/** Milliseconds after which a database counts as down: who asks for the state waits no longer. */
+const patience = 4_000;
+
+/** Undefined while the database is down. */
+export async function trySummary(index: DocumentIndex): Promise<IndexSummary | undefined> {
+  const late = wait(patience, undefined, { ref: false });
+  return Promise.race([index.summary(), late]).catch(() => undefined);
+}
+
 interface StatusOptions {
   readonly hasFailed?: () => boolean;
   readonly embedding?: () => Meaning['progress'];
@@ -125,7 +135,7 @@ export function createStatusRoutes(
       },
       async (_request, reply) => {
         reply.header('cache-control', 'no-store');
-        const summary = await index.summary().catch(() => undefined);
+        const summary = await trySummary(index);
         const body = {
           documents: summary?.documents ?? 0,
           problems: summary?.problems.length ?? 0,

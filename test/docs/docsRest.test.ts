@@ -1136,6 +1136,8 @@ t.test('/healthz and /readyz', async (t) => {
   t.match((await get('/readyz')).json(), { documents: 0, reason: /index failed/ });
   hasFailed = false;
   t.match((await get('/api/v1/docs/none')).json(), { status: 503, detail: /first time/ });
+  Object.assign(index, { summary: () => new Promise(() => undefined) });
+  t.equal((await get('/readyz')).statusCode, 503, 'the database hangs');
   Object.assign(index, {
     summary: () => Promise.reject(new IndexUnavailableError('away')),
     list: () => Promise.reject(new IndexUnavailableError('away')),

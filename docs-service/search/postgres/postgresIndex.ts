@@ -2,6 +2,7 @@ import pg from 'pg';
 import {
   connectionOptions,
   createPool,
+  endConnection,
   inTransaction,
   toUnavailable,
 } from '../../base/postgresConnection.ts';
@@ -34,8 +35,10 @@ interface PostgresIndex extends DocumentIndex, IndexWriter {
 /** The index in PostgreSQL, which several instances may share. Throws where the address has a password. */
 export function createPostgresIndex({ url, log }: PostgresIndexOptions): PostgresIndex {
   const pool = createPool(url, log);
+  // A change may take its 120 s, and more on its way.
+  const writing = createPool(url, log, { max: 2, query_timeout: 150_000 });
   const changes = createChanges();
-  const ready = createOnce(() => migrate(pool));
+  const ready = createOnce(() => migrate(writing));
 
   const forgetIfMissing = (error: unknown): never => {
     // If somebody has dropped the tables, the next call creates them again.
@@ -63,7 +66,7 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
   const listener = listenForChanges(url, () => void state().catch(() => undefined));
   const apply = async (wanted: IndexChanges): Promise<void> => {
     await ready.run();
-    await inTransaction(pool, { Unavailable: IndexUnavailableError }, (client) =>
+    await inTransaction(writing, { Unavailable: IndexUnavailableError }, (client) =>
       applyChanges(client, wanted),
     ).catch(forgetIfMissing);
     await state();
@@ -103,8 +106,7 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
     },
     close: async () => {
       changes.clear();
-      await listener.close();
-      await pool.end();
+      await Promise.all([listener.close(), pool.end(), writing.end()]);
     },
   };
 }
@@ -158,7 +160,7 @@ function listenForChanges(url: string, onChange: () => void): { close(): Promise
   const again = (broken: pg.Client) => {
     if (isClosed || client !== broken) return;
     client = undefined;
-    end(broken);
+    void endConnection(broken);
     timer = setTimeout(connect, betweenAttempts);
     timer.unref();
   };
@@ -181,17 +183,13 @@ function listenForChanges(url: string, onChange: () => void): { close(): Promise
     close: async () => {
       isClosed = true;
       clearTimeout(timer);
-      await client?.end().catch(() => undefined);
+      if (client) await endConnection(client);
     },
   };
 }
 
 /** In ms. */
 const betweenAttempts = 1_000;
-
-function end(client: pg.Client): void {
-  client.end().catch(() => undefined);
-}
 
 /**
  * The lease, if nobody else has it. It is a lock that ends with its connection. The server checks every few seconds
@@ -202,7 +200,7 @@ async function tryTakeLease(url: string): Promise<WriterLease | undefined> {
   const lost = new AbortController();
   client.on('error', () => lost.abort());
   client.on('end', () => lost.abort());
-  const end = () => client.end().catch(() => undefined);
+  const end = () => endConnection(client);
   try {
     await client.connect();
     await client.query(
