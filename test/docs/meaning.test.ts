@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
@@ -563,10 +564,20 @@ t.test('a slow runner gets fewer texts at once, and goes on with a question', as
     },
     close: async () => undefined,
   };
-  const store = await openSqliteVectors(join(folder, 'vectors.db'));
-  const index = new MeaningIndex({ store, embeddings: slow, model: 'm', onChange: () => undefined });
-  t.teardown(() => index.close());
-  await index.refresh();
+  let reading: Promise<void> | undefined;
+  const start = async (model: string, embeddings: Embeddings) => {
+    const store = await openSqliteVectors(join(folder, 'vectors.db'));
+    const documents = async () => {
+      await reading;
+      return store.documents();
+    };
+    const held = { ...store, documents };
+    const index = new MeaningIndex({ store: held, embeddings, model, onChange: () => undefined });
+    t.teardown(() => index.close());
+    await index.refresh();
+    return index;
+  };
+  const index = await start('m', slow);
   const parts = Array.from({ length: 10 }, (_, at) => `# Part ${at}\n\nText ${at}.`);
   await index.put([documentOf('one', parts.join('\n\n'))]);
   t.strictSame(sizes, [10, 3, 3, 3, 1]);
@@ -581,6 +592,29 @@ t.test('a slow runner gets fewer texts at once, and goes on with a question', as
   t.strictSame(await third, [{ slug: 'one', place: 0 }]);
   t.strictSame(await index.nearest('Where?', asked), [{ slug: 'one', place: 0 }]);
   t.equal(questions.length, 1, 'its answer is kept');
+
+  const longer = { ...slow, embed: async (texts: readonly string[]) => texts.map(() => vector.map(() => 1)) };
+  const other = await start('n', longer);
+  await other.put([documentOf('two', 'Text.')]);
+  await other.finish();
+  const pending = index.nearest('Pending?', asked);
+  let goOn: () => void = () => undefined;
+  reading = new Promise((resolve) => (goOn = resolve));
+  const refreshed = index.refresh();
+  await setImmediate();
+  t.strictSame(
+    await index.nearest('Where?', asked),
+    [{ slug: 'one', place: 0 }],
+    'while the vectors of another model are read',
+  );
+  goOn();
+  await refreshed;
+  questions.at(-1)?.answer();
+  t.strictSame(await pending, [{ slug: 'one', place: 0 }], 'an answer counts for the model that was asked');
+  const anew = index.nearest('Where?', asked);
+  t.equal(questions.length, 3, 'the other model has not answered this yet');
+  questions.at(-1)?.answer();
+  t.strictSame(await anew, [{ slug: 'two', place: 0 }]);
 });
 
 const content = {
