@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
+import { createCalledWorker } from '../../docs-service/base/calledWorker.ts';
 import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
 import { compactVector } from '../../docs-service/meaning/compactVector.ts';
 import { prefixesFor } from '../../docs-service/meaning/embeddingFamilies.ts';
@@ -11,7 +12,6 @@ import { parseEmbeddings } from '../../docs-service/meaning/embeddingsConfig.ts'
 import { createLibrarySearch, type SearchMode } from '../../docs-service/meaning/librarySearch.ts';
 import type { Meaning } from '../../docs-service/meaning/meaning.ts';
 import { MeaningIndex } from '../../docs-service/meaning/meaningIndex.ts';
-import { createMeaningThread } from '../../docs-service/meaning/meaningThread.ts';
 import { openPostgresVectors } from '../../docs-service/meaning/postgresVectors.ts';
 import { openSqliteVectors } from '../../docs-service/meaning/sqliteVectors.ts';
 import type { VectorStore } from '../../docs-service/meaning/vectorStore.ts';
@@ -373,46 +373,40 @@ t.test('each family of models is asked as its card says', async (t) => {
   t.match(prefixesFor('qwen3-embedding:0.6b'), { question: /^Instruct: .*\nQuery:$/s, text: '' });
 });
 
-t.test('a worker of the embeddings that dies is replaced, and its calls end', async (t) => {
+t.test('a worker that dies is replaced, and its calls end', async (t) => {
   const folder = await temporaryFolder(t, {
     'worker.cjs': `
       const { parentPort } = require('node:worker_threads');
-      parentPort.on('message', ({ id, request }) => {
-        if (request.method === 'finish') process.exit(3);
-        if (request.method === 'sync')
-          return parentPort.postMessage({ id, error: 'No.', isOfRunner: request.documents.length > 0 });
-        if (request.method === 'close') return parentPort.close();
-        for (const answer of [{ changed: true }, { note: 'A note.' }, { id, value: [request.question] }])
-          parentPort.postMessage(answer);
+      parentPort.on('message', ({ id, method, parameters }) => {
+        if (method === 'finish') process.exit(3);
+        if (method === 'close') return parentPort.close();
+        if (method === 'sync') return parentPort.postMessage({ id, error: { kind: 'query', message: 'No.' } });
+        for (const answer of [{ note: 'A note.' }, { id, value: parameters }]) parentPort.postMessage(answer);
       });`,
   });
   const notes: string[] = [];
-  let changes = 0;
   const create = () =>
-    createMeaningThread({
-      worker: join(folder, 'worker.cjs'),
-      data: { embeddings: { url: '', model: '' }, place: { file: '', database: undefined } },
-      onChange: () => void (changes += 1),
+    createCalledWorker<Record<'finish' | 'sync' | 'nearest', (text?: string) => unknown>, string>({
+      ...{ program: join(folder, 'worker.cjs'), data: {}, name: 'test' },
+      onNote: (note) => notes.push(note),
+      toError: ({ kind, message }) => Object.assign(new Error(message), { name: kind }),
       log: (note) => notes.push(note),
     });
-  const thread = create();
-  t.teardown(() => thread.close());
-  const asked = { drafts: false, count: 1 };
-  await t.rejects(thread.sync([]), { name: 'Error', message: 'No.' });
-  const listed = [{ slug: 'a', contentHash: '', isDraft: false }];
-  await t.rejects(thread.sync(listed), { name: 'RunnerAwayError', message: 'No.' });
-  t.strictSame(await thread.nearest('Where?', asked), ['Where?']);
-  t.equal(changes, 1);
-  await t.rejects(thread.finish(), { message: 'The worker has died.' });
-  t.strictSame(await thread.nearest('Again?', asked), ['Again?']);
-  await thread.close();
-  await thread.close();
-  await t.rejects(thread.nearest('Where?', asked), { message: 'It is closed.' });
-  const died = 'The worker of the embeddings has died: it ended. It is being restarted.';
+  const worker = create();
+  t.teardown(() => worker.close());
+  await t.rejects(worker.call('sync'), { name: 'query', message: 'No.' });
+  t.strictSame(await worker.call('nearest', 'Where?'), ['Where?']);
+  const calls = [worker.call('finish'), worker.call('nearest', 'Both?')];
+  for (const call of calls) await t.rejects(call, { name: 'unavailable', message: /stopped.*Try again\./ });
+  t.strictSame(await worker.call('nearest', 'Again?'), ['Again?']);
+  await worker.close();
+  await worker.close();
+  await t.rejects(worker.call('nearest', 'Where?'), { message: 'The worker of the test is closed.' });
+  const died = 'The worker of the test has died: it ended. It is being restarted.';
   t.strictSame(notes, ['A note.', died, 'A note.'], 'its end is no death');
   const unused = create();
   await unused.close();
-  await t.rejects(unused.finish(), { message: 'It is closed.' });
+  await t.rejects(unused.call('finish'), { message: /is closed/ });
 });
 
 const stores: readonly {
