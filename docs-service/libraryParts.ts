@@ -6,9 +6,8 @@ import { createRenderer, type Renderer } from './formats/renderer.ts';
 import { Library } from './library/library.ts';
 import { LibraryIndexer, type LibraryIndexerOptions } from './library/libraryIndexer.ts';
 import { WriterElection } from './library/writerElection.ts';
-import type { EmbeddingsOptions } from './meaning/embeddings.ts';
 import { createMeaning, type Meaning } from './meaning/meaning.ts';
-import type { Places } from './serveConfig.ts';
+import type { LibraryConfig, Places } from './serveConfig.ts';
 import type { Stores } from './stores.ts';
 
 /** What `serve` and `mcp` both consist of. */
@@ -30,9 +29,8 @@ export async function endWithin(milliseconds: number, end: () => Promise<void>):
   await Promise.race([end(), wait(milliseconds, undefined, { ref: false })]);
 }
 
-interface MeaningParts {
-  readonly places: Places;
-  readonly embeddings: EmbeddingsOptions | undefined;
+export interface MeaningParts {
+  readonly config: Places & Pick<LibraryConfig, 'embeddings'>;
   readonly stores: Stores;
   readonly isWriter: () => boolean;
   readonly log: (message: string) => void;
@@ -40,11 +38,11 @@ interface MeaningParts {
 
 /** Undefined if no runner embeds. */
 export function createLibraryMeaning(
-  { places, embeddings, stores, isWriter, log }: MeaningParts,
+  { config: { data, database, embeddings }, stores, isWriter, log }: MeaningParts,
   { parts, now }: Pick<ProgramContext, 'parts' | 'now'>,
 ): Meaning | undefined {
   if (embeddings === undefined) return undefined;
-  const place = { file: join(places.data, 'vectors.db'), database: places.database };
+  const place = { file: join(data, 'vectors.db'), database };
   const worker = join(parts, 'meaningWorker.cjs');
   return createMeaning({ index: stores.index, embeddings, place, worker, isWriter, now, log });
 }

@@ -24,7 +24,10 @@ export const placeOptions = {
   },
 } as const satisfies OptionSpecs;
 
-export const renderOptions = {
+/** What "serve" and "mcp" both take. */
+export const libraryOptions = {
+  ...placeOptions,
+  ...embeddingsOptions,
   'render-seconds': {
     type: 'string',
     value: 'SECONDS',
@@ -33,7 +36,7 @@ export const renderOptions = {
 } as const satisfies OptionSpecs;
 
 export const serveOptions = {
-  ...placeOptions,
+  ...libraryOptions,
   host: { type: 'string', value: 'ADDRESS', help: 'the address to listen on (default: 127.0.0.1)' },
   port: { type: 'string', value: 'N', help: 'the port to listen on (default: 4000)' },
   'base-url': {
@@ -67,7 +70,6 @@ export const serveOptions = {
     value: 'N',
     help: 'wrong tokens a minute from an address (default: 10)',
   },
-  ...renderOptions,
   ...authOptions,
   'no-registration': {
     type: 'boolean',
@@ -77,7 +79,6 @@ export const serveOptions = {
     type: 'boolean',
     help: 'MCP also has the tools "search" and "fetch", as ChatGPT\'s connectors want them',
   },
-  ...embeddingsOptions,
   fonts: {
     type: 'string',
     multiple: true,
@@ -98,7 +99,7 @@ export interface Limits {
   readonly authFailures: number;
 }
 
-export interface ServeConfig extends Places {
+export interface ServeConfig extends LibraryConfig {
   readonly host: string;
   readonly port: number;
   /** Undefined if it follows from the host and the port. */
@@ -110,20 +111,23 @@ export interface ServeConfig extends Places {
   readonly trustProxy: readonly string[];
   readonly corsOrigins: readonly string[];
   readonly limits: Limits;
-  /** Of processor time, for a PDF or a book. */
-  readonly renderSeconds: number;
   readonly auth: AuthConfig;
   /** Whether clients may register themselves. */
   readonly takesRegistrations: boolean;
   /** Whether MCP has the tools that some hosts look for by their names. */
   readonly hasConnectorTools: boolean;
-  /** The runner that embeds texts; undefined if documents are found by text alone. */
-  readonly embeddings: EmbeddingsOptions | undefined;
   readonly fonts: readonly string[];
   /** In seconds. */
   readonly rescan: number;
   readonly metricsPort: number | undefined;
   readonly logLevel: LogLevel;
+}
+
+export interface LibraryConfig extends Places {
+  /** The runner that embeds texts; undefined if documents are found by text alone. */
+  readonly embeddings: EmbeddingsOptions | undefined;
+  /** Of processor time, for a PDF or a book. */
+  readonly renderSeconds: number;
 }
 
 export interface Places {
@@ -149,10 +153,15 @@ export function parsePlaces(
 }
 
 /** Throws UsageError. */
-export function parseRenderSeconds({
-  'render-seconds': seconds,
-}: OptionValues<typeof renderOptions>): number {
-  return parseNumber('render-seconds', seconds, { min: 1, max: 3_600 }) ?? 30;
+export function parseLibrary(
+  values: OptionValues<typeof libraryOptions>,
+  env: Readonly<Record<string, string | undefined>>,
+): LibraryConfig {
+  return {
+    ...parsePlaces(values, env),
+    embeddings: parseEmbeddings(values),
+    renderSeconds: parseNumber('render-seconds', values['render-seconds'], { min: 1, max: 3_600 }) ?? 30,
+  };
 }
 
 /** For a command that reads no documents. Throws UsageError. */
@@ -174,7 +183,7 @@ export function parseServeConfig(
   const perMinute = (flag: 'limit-requests' | 'limit-renders' | 'limit-auth-failures', usual: number) =>
     parseNumber(flag, values[flag], { min: 1, max: 1_000_000 }) ?? usual;
   return {
-    ...parsePlaces(values, env),
+    ...parseLibrary(values, env),
     host,
     port: parseNumber('port', values.port, { min: 0, max: 65_535 }) ?? 4_000,
     baseUrl,
@@ -187,11 +196,9 @@ export function parseServeConfig(
       renders: perMinute('limit-renders', 30),
       authFailures: perMinute('limit-auth-failures', 10),
     },
-    renderSeconds: parseRenderSeconds(values),
     auth: parseAuthConfig(values),
     takesRegistrations: !values['no-registration'],
     hasConnectorTools: values['connector-tools'],
-    embeddings: parseEmbeddings(values),
     fonts: values.fonts.map((folder) => resolve(folder)),
     rescan: parseNumber('rescan', values.rescan, { min: 1, max: 86_400 }) ?? 60,
     metricsPort: parseNumber('metrics-port', values['metrics-port'], { min: 0, max: 65_535 }),

@@ -101,10 +101,7 @@ async function start(
   const baseUrl = config.baseUrl ?? parseBaseUrl(addressOf(config.host, listener.port));
   const parts = { config, context, stores, folder, logger };
   const turn = createLoggedTurn(parts);
-  const meaning = createLibraryMeaning(
-    { places: config, embeddings: config.embeddings, stores, isWriter: () => turn.isWriter, log },
-    context,
-  );
+  const meaning = createLibraryMeaning({ config, stores, isWriter: () => turn.isWriter, log }, context);
   onClose(() => meaning?.close());
   const renditions = await startRenditions({ ...parts, baseUrl, turn }, onClose);
   const { corsOrigins, trustProxy, limits } = config;

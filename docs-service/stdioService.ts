@@ -10,7 +10,7 @@ import { createListChangeNotifier, createMcpServer } from './mcp/mcpServer.ts';
 import { createStdioConnection } from './mcp/stdioConnection.ts';
 import { createLibrarySearch } from './meaning/librarySearch.ts';
 import type { DocumentIndex } from './search/documentIndex.ts';
-import type { ServeConfig } from './serveConfig.ts';
+import type { LibraryConfig } from './serveConfig.ts';
 import { openStores } from './stores.ts';
 
 /** Milliseconds that the first request waits for a library that is small enough to be read meanwhile. */
@@ -20,18 +20,16 @@ const closeTime = 5_000;
 /** Seconds between two scans of the whole folder. */
 const rescan = 60;
 
-type StdioConfig = Pick<ServeConfig, 'content' | 'data' | 'database' | 'embeddings' | 'renderSeconds'>;
-
 /**
  * Serves the library to the client on standard input and output, until its input ends. It introduces itself before the
  * library is open, and serves what the index has while the index is being updated.
  */
-export async function serveStdio(config: StdioConfig, context: ProgramContext): Promise<void> {
+export async function serveStdio(config: LibraryConfig, context: ProgramContext): Promise<void> {
   const { note, version, ending } = context;
   const folder = await openContentFolder(config.content);
   await openDataFolder(config.data);
   const protocol = await import('./mcp/mcpProtocol.ts');
-  const opened = openLibrary({ config, folder }, context);
+  const opened = openLibrary(config, folder, context);
   const library = opened.then(async ({ reader, whole }) => {
     await Promise.race([whole, wait(firstLook)]);
     return reader;
@@ -62,12 +60,7 @@ export async function serveStdio(config: StdioConfig, context: ProgramContext): 
   }
 }
 
-interface OpenOptions {
-  readonly config: StdioConfig;
-  readonly folder: ContentFolder;
-}
-
-async function openLibrary({ config, folder }: OpenOptions, context: ProgramContext) {
+async function openLibrary(config: LibraryConfig, folder: ContentFolder, context: ProgramContext) {
   const { parts, note, now } = context;
   const log = (message: string) => note(`${message}\n`);
   const stores = await openStores({ places: config, parts, log });
@@ -76,10 +69,7 @@ async function openLibrary({ config, folder }: OpenOptions, context: ProgramCont
   const onError = (error: Error) => note(`runner-docs: ${error.message}\n`);
   const turn = createWriterElection({ folder, stores, rescan, now, onError });
   const isWriter = () => turn.isWriter;
-  const meaning = createLibraryMeaning(
-    { places: config, embeddings: config.embeddings, stores, isWriter, log },
-    context,
-  );
+  const meaning = createLibraryMeaning({ config, stores, isWriter, log }, context);
   const renditions = createMarkdownRenditions({ renderer: texts, now });
   const search = createLibrarySearch(index, meaning);
   const addressOf = (slug: string) => `docs://doc/${encodeURIComponent(slug)}`;

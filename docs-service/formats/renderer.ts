@@ -21,8 +21,8 @@ export interface RendererOptions {
 
 export interface Renderer {
   /**
-   * Renders in a worker. Rejects with `UnrenderableError` for a document out of bounds, with `RendererBusyError` if too
-   * many jobs wait, and with the reason of the signal.
+   * Renders in a worker. Rejects with `UnrenderableError` for a document out of bounds, with `RendererBusyError` if
+   * there is too much to do, and with the reason of the signal, which is that of this job alone.
    */
   render(job: RenderJob, signal?: AbortSignal): Promise<Rendered>;
   /** Rejects all running and waiting jobs, and ends the workers. */
@@ -80,17 +80,11 @@ class WorkerPool implements Renderer {
 
   async render(job: RenderJob, signal?: AbortSignal): Promise<Rendered> {
     signal?.throwIfAborted();
-    let abort: (() => void) | undefined;
-    try {
-      return await new Promise<Rendered>((resolve, reject) => {
-        const task: Task = { job, resolve, reject };
-        abort = () => this.#cancel(task, signal?.reason);
-        signal?.addEventListener('abort', abort);
-        this.#enqueue(task);
-      });
-    } finally {
-      if (abort) signal?.removeEventListener('abort', abort);
-    }
+    return new Promise<Rendered>((resolve, reject) => {
+      const task: Task = { job, resolve, reject };
+      signal?.addEventListener('abort', () => this.#cancel(task, signal.reason));
+      this.#enqueue(task);
+    });
   }
 
   async close(): Promise<void> {
@@ -174,8 +168,7 @@ class WorkerPool implements Renderer {
   }
 
   #failureOf(error: Error): Error {
-    const isMemory = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-    if (!isMemory) return error;
+    if (!('code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY')) return error;
     return new UnrenderableError(
       `Rendering took more than ${this.#options.memory} MB of memory. Split the document or the collection.`,
     );

@@ -81,17 +81,14 @@ export function createMeaning(options: MeaningOptions): Meaning {
     if (sentence !== problem) log(sentence);
     problem = sentence;
   };
-  const worked = () => {
-    if (problem !== undefined) log(`${embeddings.url} embeds again.`);
-    problem = undefined;
-    awayUntil = 0;
-  };
   const embedAll: Meaning['embedAll'] = async (signal, onProgress) => {
     await embedWhatIsNew({ index, thread, signal }, (current) => {
       progress = current;
       onProgress?.(current);
     });
-    worked();
+    if (problem !== undefined) log(`${embeddings.url} embeds again.`);
+    problem = undefined;
+    awayUntil = 0;
   };
   const isWhole = async () => (await index.summary().catch(() => undefined))?.isComplete === true;
   const ending = new AbortController();

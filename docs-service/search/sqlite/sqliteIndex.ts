@@ -34,9 +34,12 @@ export function createSqliteIndex(options: SqliteIndexOptions): DocumentIndex & 
   const [reader, writer] = [start(), start()];
   // From now on, changes are noticed; the first call shows whether the index can be read.
   reader.call('summary').catch(() => undefined);
-  const refuseIfReadOnly = () => {
-    if (options.readOnly) throw new IndexUnavailableError('This index is open for reading only.');
-  };
+  const writing =
+    <Name extends 'files' | 'indexId' | 'apply'>(name: Name) =>
+    async (...parameters: Parameters<IndexMethods[Name]>) => {
+      if (options.readOnly) throw new IndexUnavailableError('This index is open for reading only.');
+      return writer.call(name, ...parameters);
+    };
   return {
     get generation() {
       return changes.generation();
@@ -54,18 +57,9 @@ export function createSqliteIndex(options: SqliteIndexOptions): DocumentIndex & 
     terms: (kind, who) => reader.call('terms', kind, who),
     collections: () => reader.call('collections'),
     summary: () => reader.call('summary'),
-    files: async () => {
-      refuseIfReadOnly();
-      return writer.call('files');
-    },
-    indexId: async () => {
-      refuseIfReadOnly();
-      return writer.call('indexId');
-    },
-    apply: async (wanted) => {
-      refuseIfReadOnly();
-      return writer.call('apply', wanted);
-    },
+    files: writing('files'),
+    indexId: writing('indexId'),
+    apply: writing('apply'),
     onDidChange: changes.onDidChange,
     close: async () => {
       changes.clear();
