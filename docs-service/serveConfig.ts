@@ -36,7 +36,7 @@ export const libraryOptions = {
 } as const satisfies OptionSpecs;
 
 export const serveOptions = {
-  ...libraryOptions,
+  ...placeOptions,
   host: { type: 'string', value: 'ADDRESS', help: 'the address to listen on (default: 127.0.0.1)' },
   port: { type: 'string', value: 'N', help: 'the port to listen on (default: 4000)' },
   'base-url': {
@@ -79,6 +79,7 @@ export const serveOptions = {
     type: 'boolean',
     help: 'MCP also has the tools "search" and "fetch", as ChatGPT\'s connectors want them',
   },
+  ...libraryOptions,
   fonts: {
     type: 'string',
     multiple: true,

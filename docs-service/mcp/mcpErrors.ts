@@ -1,5 +1,4 @@
 import type { JSONRPCErrorResponse, JSONRPCMessage, Server } from '@modelcontextprotocol/server';
-import { messageOf } from '../../protocol/base/errorText.ts';
 import { expectationOf } from '../../protocol/base/expectation.ts';
 import { isRecord, tryJson } from '../../protocol/base/json.ts';
 import { RendererBusyError } from '../formats/renderer.ts';
@@ -44,7 +43,7 @@ export class McpFailures {
   /** A sentence for the client. An internal error goes only to the log. */
   sentenceOf(error: unknown): string {
     if (error instanceof IndexUnavailableError) return 'The index does not answer. Try again in a moment.';
-    if (shown.some((kind) => error instanceof kind)) return messageOf(error);
+    if (error instanceof Error && shown.some((kind) => error instanceof kind)) return error.message;
     this.#onDefect(error instanceof Error ? error : new Error(String(error)));
     return 'The service has failed. Its log has more.';
   }

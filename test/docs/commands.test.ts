@@ -306,9 +306,10 @@ t.test('what a service is that was given no flags, and one that was given many',
     'loopback',
   ];
   const numbers = ['--port', '1', '--rescan', '2', '--metrics-port', '3', '--limit-requests', '4'];
-  const limits = ['--limit-renders', '5', '--limit-auth-failures', '6', '--render-seconds', '7'];
-  const switches = ['--log-level', 'warn', '--no-registration', '--connector-tools', '--container', '--host', '0.0.0.0'];
-  t.strictSame(parse([...places, ...texts, ...numbers, ...limits, ...switches]), {
+  const limits = ['--limit-renders', '5', '--limit-auth-failures', '6', '--log-level', 'warn'];
+  const switches = ['--no-registration', '--connector-tools', '--container', '--host', '0.0.0.0'];
+  const times = ['--render-seconds', '7'];
+  t.strictSame(parse([...places, ...texts, ...numbers, ...limits, ...switches, ...times]), {
     ...usual,
     ...{
       content: resolve('c'),
