@@ -1,27 +1,36 @@
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { ProgramContext } from './cli/command.ts';
 import type { ContentFolder } from './content/contentFolder.ts';
 import { createRenderer, type Renderer } from './formats/renderer.ts';
 import { Library } from './library/library.ts';
 import { LibraryIndexer, type LibraryIndexerOptions } from './library/libraryIndexer.ts';
 import { WriterElection } from './library/writerElection.ts';
-import type { EmbeddingsOptions } from './meaning/embeddings.ts';
 import { createMeaning, type Meaning } from './meaning/meaning.ts';
-import type { Places } from './serveConfig.ts';
+import type { LibraryConfig, Places } from './serveConfig.ts';
 import type { Stores } from './stores.ts';
 
 /** What `serve` and `mcp` both consist of. */
 
 /** Markdown and HTML take milliseconds, except for documents that are made to take longer. */
-const textBounds = { workers: 1, deadline: 5_000, memory: 512, queueLength: 64, maxWait: 10_000 };
+const textBounds = { workers: 1, memory: 512, queueLength: 64, maxWait: 10_000 };
 
-export function createTextRenderer({ parts }: Pick<ProgramContext, 'parts'>): Renderer {
-  return createRenderer({ worker: join(parts, 'renderWorker.cjs'), ...textBounds });
+/** `seconds` is what a PDF may take. */
+export function createTextRenderer({ parts }: Pick<ProgramContext, 'parts'>, seconds: number): Renderer {
+  return createRenderer({
+    worker: join(parts, 'renderWorker.cjs'),
+    time: Math.ceil(seconds / 6) * 1_000,
+    ...textBounds,
+  });
 }
 
-interface MeaningParts {
-  readonly places: Places;
-  readonly embeddings: EmbeddingsOptions | undefined;
+/** Waits no longer for the end of everything, which a database or a disk that hangs would keep for ever. */
+export async function endWithin(milliseconds: number, end: () => Promise<void>): Promise<void> {
+  await Promise.race([end(), wait(milliseconds, undefined, { ref: false })]);
+}
+
+export interface MeaningParts {
+  readonly config: Places & Pick<LibraryConfig, 'embeddings'>;
   readonly stores: Stores;
   readonly isWriter: () => boolean;
   readonly log: (message: string) => void;
@@ -29,11 +38,11 @@ interface MeaningParts {
 
 /** Undefined if no runner embeds. */
 export function createLibraryMeaning(
-  { places, embeddings, stores, isWriter, log }: MeaningParts,
+  { config: { data, database, embeddings }, stores, isWriter, log }: MeaningParts,
   { parts, now }: Pick<ProgramContext, 'parts' | 'now'>,
 ): Meaning | undefined {
   if (embeddings === undefined) return undefined;
-  const place = { file: join(places.data, 'vectors.db'), database: places.database };
+  const place = { file: join(data, 'vectors.db'), database };
   const worker = join(parts, 'meaningWorker.cjs');
   return createMeaning({ index: stores.index, embeddings, place, worker, isWriter, now, log });
 }

@@ -24,6 +24,17 @@ export const placeOptions = {
   },
 } as const satisfies OptionSpecs;
 
+/** What "serve" and "mcp" both take. */
+export const libraryOptions = {
+  ...placeOptions,
+  ...embeddingsOptions,
+  'render-seconds': {
+    type: 'string',
+    value: 'SECONDS',
+    help: 'processor time for a PDF or a book; Markdown and HTML get a sixth (default: 30)',
+  },
+} as const satisfies OptionSpecs;
+
 export const serveOptions = {
   ...placeOptions,
   host: { type: 'string', value: 'ADDRESS', help: 'the address to listen on (default: 127.0.0.1)' },
@@ -68,7 +79,7 @@ export const serveOptions = {
     type: 'boolean',
     help: 'MCP also has the tools "search" and "fetch", as ChatGPT\'s connectors want them',
   },
-  ...embeddingsOptions,
+  ...libraryOptions,
   fonts: {
     type: 'string',
     multiple: true,
@@ -89,7 +100,7 @@ export interface Limits {
   readonly authFailures: number;
 }
 
-export interface ServeConfig extends Places {
+export interface ServeConfig extends LibraryConfig {
   readonly host: string;
   readonly port: number;
   /** Undefined if it follows from the host and the port. */
@@ -106,13 +117,18 @@ export interface ServeConfig extends Places {
   readonly takesRegistrations: boolean;
   /** Whether MCP has the tools that some hosts look for by their names. */
   readonly hasConnectorTools: boolean;
-  /** The runner that embeds texts; undefined if documents are found by text alone. */
-  readonly embeddings: EmbeddingsOptions | undefined;
   readonly fonts: readonly string[];
   /** In seconds. */
   readonly rescan: number;
   readonly metricsPort: number | undefined;
   readonly logLevel: LogLevel;
+}
+
+export interface LibraryConfig extends Places {
+  /** The runner that embeds texts; undefined if documents are found by text alone. */
+  readonly embeddings: EmbeddingsOptions | undefined;
+  /** Of processor time, for a PDF or a book. */
+  readonly renderSeconds: number;
 }
 
 export interface Places {
@@ -137,6 +153,18 @@ export function parsePlaces(
   };
 }
 
+/** Throws UsageError. */
+export function parseLibrary(
+  values: OptionValues<typeof libraryOptions>,
+  env: Readonly<Record<string, string | undefined>>,
+): LibraryConfig {
+  return {
+    ...parsePlaces(values, env),
+    embeddings: parseEmbeddings(values),
+    renderSeconds: parseNumber('render-seconds', values['render-seconds'], { min: 1, max: 3_600 }) ?? 30,
+  };
+}
+
 /** For a command that reads no documents. Throws UsageError. */
 export function parseStorePlaces(
   values: Omit<OptionValues<typeof placeOptions>, 'content'>,
@@ -156,7 +184,7 @@ export function parseServeConfig(
   const perMinute = (flag: 'limit-requests' | 'limit-renders' | 'limit-auth-failures', usual: number) =>
     parseNumber(flag, values[flag], { min: 1, max: 1_000_000 }) ?? usual;
   return {
-    ...parsePlaces(values, env),
+    ...parseLibrary(values, env),
     host,
     port: parseNumber('port', values.port, { min: 0, max: 65_535 }) ?? 4_000,
     baseUrl,
@@ -172,7 +200,6 @@ export function parseServeConfig(
     auth: parseAuthConfig(values),
     takesRegistrations: !values['no-registration'],
     hasConnectorTools: values['connector-tools'],
-    embeddings: parseEmbeddings(values),
     fonts: values.fonts.map((folder) => resolve(folder)),
     rescan: parseNumber('rescan', values.rescan, { min: 1, max: 86_400 }) ?? 60,
     metricsPort: parseNumber('metrics-port', values['metrics-port'], { min: 0, max: 65_535 }),

@@ -31,7 +31,7 @@ import type { SignInOptions } from './http/signIn/authorizationServer.ts';
 import { createProxyCheck } from './http/trustedProxies.ts';
 import { createPublicLibrary, publicSentence } from './library/publicLibrary.ts';
 import type { WriterElection } from './library/writerElection.ts';
-import { createLibraryMeaning, createTextRenderer, createWriterElection } from './libraryParts.ts';
+import { createLibraryMeaning, createTextRenderer, createWriterElection, endWithin } from './libraryParts.ts';
 import type { DocumentIndex } from './search/documentIndex.ts';
 import type { ServeConfig } from './serveConfig.ts';
 import { openIndexFile, openStores, type Stores } from './stores.ts';
@@ -46,14 +46,14 @@ export interface Service {
 
 /** In bytes: the size of the cache for PDF and EPUB files. */
 const cacheSize = 512 * 1024 * 1024;
-/** One PDF or book in 30 s and 1 GB. A reader whose turn does not come within that time gets "try again". */
-const fileBounds = { workers: 2, deadline: 30_000, memory: 1_024, queueLength: 16, maxWait: 30_000 };
+/** For PDFs and books. A reader whose turn does not come within 30 s gets "try again". */
+const fileBounds = { workers: 2, memory: 1_024, queueLength: 16, maxWait: 30_000 };
 /** With as many downloads as `authorization.ts` allows, these leave enough of the usual 1,024 descriptors. */
 const connectionBounds = { max: 512, maxOfOne: 256, maxStall: 60_000 };
 /** A request is small: the service is only read. */
 const requestBounds = { headersTime: 10_000, requestTime: 20_000 };
-/** Milliseconds for answers in progress when the service ends. */
-const shutdownTime = 10_000;
+/** Milliseconds for answers in progress when the service ends, and then for everything else. */
+const [shutdownTime, closeTime] = [10_000, 5_000];
 
 /** Registers a function that releases something; the last one runs first. */
 type OnClose = (closer: () => unknown) => void;
@@ -61,9 +61,10 @@ type OnClose = (closer: () => unknown) => void;
 /** Puts the service together and listens. If one part fails, everything that was started is released. */
 export async function startService(config: ServeConfig, context: ProgramContext): Promise<Service> {
   const closers: (() => unknown)[] = [];
-  const close = async () => {
-    for (const closer of closers.splice(0).reverse()) await closer();
-  };
+  const close = () =>
+    endWithin(shutdownTime + closeTime, async () => {
+      for (const closer of closers.splice(0).reverse()) await closer();
+    });
   try {
     const started = await start(config, context, (closer) => void closers.push(closer));
     return { ...started, close };
@@ -99,10 +100,7 @@ async function start(
   const baseUrl = config.baseUrl ?? parseBaseUrl(addressOf(config.host, listener.port));
   const parts = { config, context, stores, folder, logger };
   const turn = createLoggedTurn(parts);
-  const meaning = createLibraryMeaning(
-    { places: config, embeddings: config.embeddings, stores, isWriter: () => turn.isWriter, log },
-    context,
-  );
+  const meaning = createLibraryMeaning({ config, stores, isWriter: () => turn.isWriter, log }, context);
   onClose(() => meaning?.close());
   const renderWorker = join(context.parts, 'renderWorker.cjs');
   const rendering = await hashOfFile(renderWorker);
@@ -214,9 +212,10 @@ async function startRenditions(
     onError: (error) => logger.warn(`A rendition could not be cached: ${error.message}`),
   });
   const fonts = [join(context.parts, 'fonts'), ...config.fonts, ...usualFontFolders()];
-  const files = createRenderer({ worker: render.renderWorker, ...fileBounds });
+  const time = config.renderSeconds * 1_000;
+  const files = createRenderer({ worker: render.renderWorker, time, ...fileBounds });
   onClose(() => files.close());
-  const texts = createTextRenderer(context);
+  const texts = createTextRenderer(context, config.renderSeconds);
   onClose(() => texts.close());
   return createRenditions({
     index: stores.index,

@@ -4,15 +4,14 @@ import { openDataFolder } from './base/dataFolder.ts';
 import type { ProgramContext } from './cli/command.ts';
 import { type ContentFolder, openContentFolder } from './content/contentFolder.ts';
 import { createMarkdownRenditions } from './formats/renditions.ts';
-import { createLibraryMeaning, createTextRenderer, createWriterElection } from './libraryParts.ts';
+import { createLibraryMeaning, createTextRenderer, createWriterElection, endWithin } from './libraryParts.ts';
 import { createMcpLibrary } from './mcp/mcpLibrary.ts';
 import { createListChangeNotifier, createMcpServer } from './mcp/mcpServer.ts';
 import { createStdioConnection } from './mcp/stdioConnection.ts';
-import type { EmbeddingsOptions } from './meaning/embeddings.ts';
 import { createLibrarySearch } from './meaning/librarySearch.ts';
 import type { DocumentIndex } from './search/documentIndex.ts';
 import { createWholeIndex, untilWhole } from './search/wholeIndex.ts';
-import type { Places } from './serveConfig.ts';
+import type { LibraryConfig } from './serveConfig.ts';
 import { openStores } from './stores.ts';
 
 /**
@@ -20,6 +19,8 @@ import { openStores } from './stores.ts';
  * one.
  */
 const [firstReading, firstLook] = [10_000, 1_000];
+/** Milliseconds until the end, once the client has gone. */
+const closeTime = 5_000;
 /** Seconds between two scans of the whole folder. */
 const rescan = 60;
 
@@ -27,16 +28,12 @@ const rescan = 60;
  * Serves the library to the client on standard input and output, until its input ends. It introduces itself before the
  * library is open, and serves what the index has while the index is being updated.
  */
-export async function serveStdio(
-  places: Places,
-  embeddings: EmbeddingsOptions | undefined,
-  context: ProgramContext,
-): Promise<void> {
+export async function serveStdio(config: LibraryConfig, context: ProgramContext): Promise<void> {
   const { note, version, ending } = context;
-  const folder = await openContentFolder(places.content);
-  await openDataFolder(places.data);
+  const folder = await openContentFolder(config.content);
+  await openDataFolder(config.data);
   const protocol = await import('./mcp/mcpProtocol.ts');
-  const opened = openLibrary({ places, embeddings, folder }, context);
+  const opened = openLibrary(config, folder, context);
   const library = opened.then(async ({ index, reader, scanned }) => {
     await Promise.race([untilWhole(index), wait(firstReading, undefined, { ref: false })]);
     await Promise.race([scanned, wait(firstLook, undefined, { ref: false })]);
@@ -64,26 +61,20 @@ export async function serveStdio(
   } finally {
     await served.close();
     const open = await opened.catch(() => undefined);
-    await open?.close();
+    if (open) await endWithin(closeTime, open.close);
   }
 }
 
-interface OpenOptions {
-  readonly places: Places;
-  readonly embeddings: EmbeddingsOptions | undefined;
-  readonly folder: ContentFolder;
-}
-
-async function openLibrary({ places, embeddings, folder }: OpenOptions, context: ProgramContext) {
+async function openLibrary(config: LibraryConfig, folder: ContentFolder, context: ProgramContext) {
   const { parts, note, now } = context;
   const log = (message: string) => note(`${message}\n`);
-  const stores = await openStores({ places, parts, log });
-  const texts = createTextRenderer(context);
+  const stores = await openStores({ places: config, parts, log });
+  const texts = createTextRenderer(context, config.renderSeconds);
   const index = createWholeIndex(stores.index);
   const onError = (error: Error) => note(`runner-docs: ${error.message}\n`);
   const turn = createWriterElection({ folder, stores, rescan, now, onError, onLoss: log });
   const isWriter = () => turn.isWriter;
-  const meaning = createLibraryMeaning({ places, embeddings, stores, isWriter, log }, context);
+  const meaning = createLibraryMeaning({ config, stores, isWriter, log }, context);
   const renditions = createMarkdownRenditions({ renderer: texts, now });
   const search = createLibrarySearch(index, meaning);
   const addressOf = (slug: string) => `docs://doc/${encodeURIComponent(slug)}`;

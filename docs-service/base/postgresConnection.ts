@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { messageOf } from '../../protocol/base/errorText.ts';
 import type { UnavailableError } from './database.ts';
@@ -8,8 +9,12 @@ import { refusePassword } from './database.ts';
  * from `PGPASSFILE` or `PGPASSWORD`. An address with a password is refused, because addresses end up in logs and
  * process lists.
  */
-export function createPool(url: string, log: (message: string) => void): pg.Pool {
-  const pool = new pg.Pool({ ...connectionOptions(url), max: 8 });
+export function createPool(
+  url: string,
+  log: (message: string) => void,
+  more: Pick<pg.PoolConfig, 'max' | 'query_timeout'> = {},
+): pg.Pool {
+  const pool = new pg.Pool({ ...connectionOptions(url), max: 8, ...more });
   // An idle connection broke; the next query opens another one.
   pool.on('error', (error) => log(`A connection to PostgreSQL has ended: ${error.message}.`));
   return pool;
@@ -24,10 +29,16 @@ export function connectionOptions(url: string): pg.ClientConfig {
     connectionTimeoutMillis: 5_000,
     statement_timeout: 10_000,
     idle_in_transaction_session_timeout: 30_000,
-    // For a server that has disappeared, from which no answer would ever come.
-    query_timeout: 150_000,
+    // For a server that has disappeared or hangs, from which no answer would ever come.
+    query_timeout: 12_000,
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
   };
+}
+
+/** Ends a connection, and waits a moment for the server to notice it: one that hangs never does. */
+export async function endConnection(client: pg.Client): Promise<void> {
+  await Promise.race([client.end(), wait(1_000, undefined, { ref: false })]).catch(() => undefined);
 }
 
 /** The kind of error with which a store reports that its database is down. */
@@ -66,7 +77,10 @@ export async function inTransaction<T>(
     else await client.query('COMMIT').then(release);
     return result;
   } catch (error) {
-    await end('ROLLBACK');
+    // A server that has not answered the query would not answer this either.
+    if (isSilence(error)) onError(error);
+    if (broken) release();
+    else await end('ROLLBACK');
     return fail(error);
   }
 }
@@ -75,8 +89,7 @@ export async function inTransaction<T>(
 export function toUnavailable(Unavailable: Unavailable): (error: unknown) => never {
   return (error) => {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    const isOurs =
-      error instanceof Error && !('code' in error) && !/connect|timeout|terminated|pool/i.test(error.message);
+    const isOurs = error instanceof Error && !('code' in error) && !isSilence(error);
     // Classes of errors that the query itself has caused.
     if (isOurs || /^(?:22|23|42)/.test(code)) throw error;
     const reason = messageOf(error);
@@ -85,4 +98,11 @@ export function toUnavailable(Unavailable: Unavailable): (error: unknown) => nev
       { cause: error },
     );
   };
+}
+
+/** The connection is broken, or the server has not answered in time. */
+function isSilence(error: unknown): error is Error {
+  return (
+    error instanceof Error && !('code' in error) && /connect|timeout|terminated|pool/i.test(error.message)
+  );
 }

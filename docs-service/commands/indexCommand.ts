@@ -8,11 +8,10 @@ import { createProgressLine, embedding } from '../cli/progressLine.ts';
 import { openContentFolder } from '../content/contentFolder.ts';
 import { countWarnings, toSentence } from '../content/document.ts';
 import type { LibraryIndexer } from '../library/libraryIndexer.ts';
-import { createLibraryMeaning } from '../libraryParts.ts';
-import type { EmbeddingsOptions } from '../meaning/embeddings.ts';
+import { createLibraryMeaning, type MeaningParts } from '../libraryParts.ts';
 import { embeddingsOptions, parseEmbeddings } from '../meaning/embeddingsConfig.ts';
-import { type Places, parsePlaces, placeOptions } from '../serveConfig.ts';
-import { openStores, type Stores } from '../stores.ts';
+import { parsePlaces, placeOptions } from '../serveConfig.ts';
+import { openStores } from '../stores.ts';
 
 export const indexCommand = defineCommand({
   usage: 'index',
@@ -21,10 +20,10 @@ export const indexCommand = defineCommand({
   options: { ...placeOptions, ...embeddingsOptions },
   async run({ values }, context) {
     const { env, note, print, now, ending } = context;
-    const [places, embeddings] = [parsePlaces(values, env), parseEmbeddings(values)];
-    const folder = await openContentFolder(places.content);
-    await openDataFolder(places.data);
-    const stores = await openStores({ places, parts: context.parts, log: note });
+    const config = { ...parsePlaces(values, env), embeddings: parseEmbeddings(values) };
+    const folder = await openContentFolder(config.content);
+    await openDataFolder(config.data);
+    const stores = await openStores({ places: config, parts: context.parts, log: note });
     const lease = await stores.tryBecomeWriter();
     try {
       if (lease === undefined)
@@ -48,7 +47,7 @@ export const indexCommand = defineCommand({
       for (const warning of warnings) note(`warning: ${showLine(toSentence(warning))}\n`);
       const warned = warnings.length === 0 ? '' : `, ${count(countWarnings(warnings), 'warning')}`;
       print(`${count(documents, 'document')}, ${count(problems.length, 'problem')}${warned}\n`);
-      if (embeddings) await embed({ places, embeddings, stores }, context);
+      if (config.embeddings) await embed({ config, stores }, context);
       if (unsettled.length === 0) return 0;
       const folders = unsettled.map((path) => showLine(path) || '.').join(', ');
       note(
@@ -62,14 +61,8 @@ export const indexCommand = defineCommand({
   },
 });
 
-interface EmbedParts {
-  readonly places: Places;
-  readonly embeddings: EmbeddingsOptions;
-  readonly stores: Stores;
-}
-
 /** What the runner cannot embed now, "serve" embeds later. */
-async function embed(parts: EmbedParts, context: ProgramContext): Promise<void> {
+async function embed(parts: Pick<MeaningParts, 'config' | 'stores'>, context: ProgramContext): Promise<void> {
   const { note, print, ending } = context;
   const log = (text: string) => note(`${text}\n`);
   const meaning = createLibraryMeaning({ ...parts, isWriter: () => false, log }, context);
@@ -82,7 +75,7 @@ async function embed(parts: EmbedParts, context: ProgramContext): Promise<void> 
     });
     print(`${count(meaning?.progress?.embedded ?? 0, 'document')} embedded\n`);
   } catch (error) {
-    log(`${parts.embeddings.url} cannot embed: ${showLine(messageOf(error))}`);
+    log(`${parts.config.embeddings?.url} cannot embed: ${showLine(messageOf(error))}`);
   } finally {
     await meaning?.close();
   }

@@ -7,8 +7,7 @@ import { createToken } from '../auth/accessToken.ts';
 import { hashPassword } from '../auth/passwords.ts';
 import { type OptionValues, UsageError } from '../base/options.ts';
 import { defineCommand, type ProgramContext } from '../cli/command.ts';
-import { embeddingsOptions, parseEmbeddings } from '../meaning/embeddingsConfig.ts';
-import { parsePlaces, parseServeConfig, placeOptions, serveOptions } from '../serveConfig.ts';
+import { libraryOptions, parseLibrary, parseServeConfig, serveOptions } from '../serveConfig.ts';
 import { openAccess } from '../stores.ts';
 
 export const serveCommand = defineCommand({
@@ -32,11 +31,10 @@ export const mcpCommand = defineCommand({
   summary:
     'Serves the library to one agent over MCP, on standard input and output, without drafts. It needs neither a token nor "serve".',
   words: 0,
-  options: { ...placeOptions, ...embeddingsOptions },
+  options: libraryOptions,
   async run({ values }, context) {
-    const [places, embeddings] = [parsePlaces(values, context.env), parseEmbeddings(values)];
     const { serveStdio } = await import('../stdioService.ts');
-    await serveStdio(places, embeddings, context);
+    await serveStdio(parseLibrary(values, context.env), context);
     return 0;
   },
 });

@@ -1,6 +1,14 @@
+import { realpathSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
-import type { RenderAnswer } from './renderer.ts';
+import type { RenderAnswer, RenderMessage } from './renderer.ts';
 import { type Rendered, type RenderJob, UnrenderableError } from './renderJob.ts';
+
+try {
+  // Linux accounts for the processor time of each thread here; other systems do not have the file.
+  parentPort?.postMessage({ account: realpathSync('/proc/thread-self/schedstat') } satisfies RenderMessage);
+} catch {
+  // Then the time of the whole process stands for it.
+}
 
 parentPort?.on('message', async (job: RenderJob) => {
   const answer = await answerTo(job);

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { type Rendered, type RenderJob, UnrenderableError } from './renderJob.ts';
 
@@ -6,8 +7,8 @@ export interface RendererOptions {
   readonly worker: string;
   /** How many jobs run at once. */
   readonly workers: number;
-  /** Milliseconds that a job may run. */
-  readonly deadline: number;
+  /** Milliseconds of processor time that a job may use. On the clock, it may take ten times as long. */
+  readonly time: number;
   /** MB that a worker's heap may have. Pictures are outside it, with bounds of their own. */
   readonly memory: number;
   /** How many jobs may wait for a worker. */
@@ -20,20 +21,22 @@ export interface RendererOptions {
 
 export interface Renderer {
   /**
-   * Renders in a worker. Rejects with `UnrenderableError` for a document out of bounds, with `RendererBusyError` if too
-   * many jobs wait, and with the reason of the signal.
+   * Renders in a worker. Rejects with `UnrenderableError` for a document out of bounds, with `RendererBusyError` if
+   * there is too much to do, and with the reason of the signal, which is that of this job alone.
    */
   render(job: RenderJob, signal?: AbortSignal): Promise<Rendered>;
   /** Rejects all running and waiting jobs, and ends the workers. */
   close(): Promise<void>;
 }
 
-/** Too many jobs are waiting. The caller may try again in a few seconds. */
+/** There is too much to do, here or on this machine. The caller may try again later, as the message says. */
 export class RendererBusyError extends Error {
   override readonly name = 'RendererBusyError';
 }
 
-/** The answer of a worker to each job. */
+/** What a worker sends: the file with the processor time of its thread, if there is one, and an answer to each job. */
+export type RenderMessage = RenderAnswer | { readonly account: string };
+
 export type RenderAnswer =
   | { readonly rendered: Rendered }
   | { readonly failure: { readonly name: string; readonly message: string } };
@@ -54,8 +57,11 @@ interface Task {
 /** Takes one job at a time. Its worker is reused for later jobs, and replaced after it was ended. */
 interface Slot {
   worker?: Worker | undefined;
+  /** The file with the processor time of its thread, if the worker has found one. */
+  account?: string | undefined;
   task?: Task | undefined;
-  deadline?: NodeJS.Timeout;
+  /** Runs while there is a job, until it can have reached a limit. */
+  check?: NodeJS.Timeout;
   /** Runs while its worker has no job. */
   idle?: NodeJS.Timeout;
 }
@@ -74,17 +80,11 @@ class WorkerPool implements Renderer {
 
   async render(job: RenderJob, signal?: AbortSignal): Promise<Rendered> {
     signal?.throwIfAborted();
-    let abort: (() => void) | undefined;
-    try {
-      return await new Promise<Rendered>((resolve, reject) => {
-        const task: Task = { job, resolve, reject };
-        abort = () => this.#cancel(task, signal?.reason);
-        signal?.addEventListener('abort', abort);
-        this.#enqueue(task);
-      });
-    } finally {
-      if (abort) signal?.removeEventListener('abort', abort);
-    }
+    return new Promise<Rendered>((resolve, reject) => {
+      const task: Task = { job, resolve, reject };
+      signal?.addEventListener('abort', () => this.#cancel(task, signal.reason));
+      this.#enqueue(task);
+    });
   }
 
   async close(): Promise<void> {
@@ -119,10 +119,7 @@ class WorkerPool implements Renderer {
     clearTimeout(slot.idle);
     slot.task = task;
     slot.worker ??= this.#createWorker(slot);
-    const { deadline } = this.#options;
-    slot.deadline = setTimeout(() => {
-      this.#fail(slot, new UnrenderableError(`Rendering took more than ${deadline / 1000} s. ${advice}`));
-    }, deadline);
+    this.#limit(slot);
     slot.worker.ref();
     try {
       slot.worker.postMessage(task.job);
@@ -132,6 +129,23 @@ class WorkerPool implements Renderer {
     }
   }
 
+  /** Ends the job of the slot when it has used too much, from now on. */
+  #limit(slot: Slot): void {
+    const { time } = this.#options;
+    const start = { clock: performance.now(), processor: processorTime(slot.account) };
+    const look = () => {
+      const clock = performance.now() - start.clock;
+      const used = Math.min(clock, processorTime(slot.account) - start.processor);
+      if (used >= time) return this.#fail(slot, new UnrenderableError(tooLong(time, slot.task?.job)));
+      if (clock >= time * patience) return this.#fail(slot, new RendererBusyError(tooSlow(clock, used)));
+      // Processor time never passes faster than the clock.
+      const next = Math.min(time - used, time * patience - clock);
+      slot.check = setTimeout(look, Math.max(next, shortestCheck));
+    };
+    clearTimeout(slot.check);
+    slot.check = setTimeout(look, time);
+  }
+
   #createWorker(slot: Slot): Worker {
     const worker = new Worker(this.#options.worker, {
       resourceLimits: { maxOldGenerationSizeMb: this.#options.memory },
@@ -139,7 +153,13 @@ class WorkerPool implements Renderer {
     const ifCurrent = (act: () => void) => {
       if (slot.worker === worker) act();
     };
-    worker.on('message', (answer: RenderAnswer) => ifCurrent(() => this.#finish(slot, answer)));
+    worker.on('message', (message: RenderMessage) =>
+      ifCurrent(() => {
+        if (!('account' in message)) return this.#finish(slot, message);
+        slot.account = message.account;
+        if (slot.task) this.#limit(slot);
+      }),
+    );
     worker.on('error', (error) => ifCurrent(() => this.#fail(slot, this.#failureOf(error))));
     worker.on('exit', (code) =>
       ifCurrent(() => this.#fail(slot, new Error(`The render worker ended with code ${code}.`))),
@@ -148,9 +168,10 @@ class WorkerPool implements Renderer {
   }
 
   #failureOf(error: Error): Error {
-    const isMemory = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-    if (!isMemory) return error;
-    return new UnrenderableError(`Rendering took more than ${this.#options.memory} MB of memory. ${advice}`);
+    if (!('code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY')) return error;
+    return new UnrenderableError(
+      `Rendering took more than ${this.#options.memory} MB of memory. Split the document or the collection.`,
+    );
   }
 
   #finish(slot: Slot, answer: RenderAnswer): void {
@@ -185,7 +206,7 @@ class WorkerPool implements Renderer {
 
   #release(slot: Slot): Task | undefined {
     const { task } = slot;
-    clearTimeout(slot.deadline);
+    clearTimeout(slot.check);
     slot.task = undefined;
     return task;
   }
@@ -193,7 +214,8 @@ class WorkerPool implements Renderer {
   #endWorker(slot: Slot): void {
     const { worker } = slot;
     slot.worker = undefined;
-    clearTimeout(slot.deadline);
+    slot.account = undefined;
+    clearTimeout(slot.check);
     clearTimeout(slot.idle);
     if (!worker) return;
     const ended = worker.terminate();
@@ -204,7 +226,43 @@ class WorkerPool implements Renderer {
 
 const shuttingDown = 'The service is shutting down.';
 const busy = 'Too many documents are being rendered. Try again in some seconds.';
-const advice = 'Split the document or the collection into smaller ones.';
+
+/** So many times its processor time a job may take on the clock: other programs take the rest. */
+const patience = 10;
+/** Milliseconds between two looks at what a job has used. */
+const shortestCheck = 50;
+
+/**
+ * In milliseconds. If the system has no account of the thread, that of the whole process stands for it: it is never
+ * less, and other programs are not in it.
+ */
+function processorTime(account: string | undefined): number {
+  try {
+    if (account === undefined) {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1_000;
+    }
+    return Number(readFileSync(account, 'latin1').split(' ', 1)[0]) / 1e6;
+  } catch {
+    // The thread has just ended, which its worker reports next.
+    return 0;
+  }
+}
+
+/** In UTF-16 units: less text takes a fraction of the usual time, so that to split it is no help. */
+const largeText = 500_000;
+
+function tooLong(time: number, job: RenderJob | undefined): string {
+  const documents = !job || job.kind === 'picture' ? [] : 'documents' in job ? job.documents : [job.document];
+  const isLarge = documents.reduce((sum, { body }) => sum + body.length, 0) > largeText;
+  const advice = isLarge ? 'Split the document or the collection, or allow' : 'Allow';
+  return `Rendering took more than ${time / 1_000} s of processor time. ${advice} more with --render-seconds.`;
+}
+
+function tooSlow(clock: number, used: number): string {
+  const [passed, got] = [clock, used].map((time) => Math.round(time / 1_000));
+  return `Rendering got only ${got} s of processor time in ${passed} s, because this machine is busy. Try again later.`;
+}
 
 function errorOf({ name, message }: { readonly name: string; readonly message: string }): Error {
   if (name === 'UnrenderableError') return new UnrenderableError(message);

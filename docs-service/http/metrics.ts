@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { DocumentIndex } from '../search/documentIndex.ts';
+import { inTime } from './openRoutes.ts';
 
 /** Measures the app's answers for Prometheus. Nothing in it names a document or a reader. */
 export function measureApp(app: FastifyInstance, index: DocumentIndex): Registry {
@@ -28,7 +29,7 @@ export function measureApp(app: FastifyInstance, index: DocumentIndex): Registry
     help: 'Documents that a token with the scope read sees.',
     registers,
     async collect() {
-      const summary = await index.summary().catch(() => undefined);
+      const summary = await inTime(index.summary());
       if (summary !== undefined) this.set(summary.documents);
     },
   });

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { isLoopbackHost } from '../../protocol/base/loopback.ts';
@@ -84,6 +85,15 @@ const door = ({ root, hasSignIn }: Site, isPublic: boolean) =>
 const owners = `Search and read, or download documents as PDF and EPUB. For
 the owner of this library, who signs in with a password.`;
 
+/** Milliseconds after which a database counts as down: who asks for the state waits no longer. */
+const patience = 4_000;
+
+/** Undefined while the database is down. */
+export async function inTime<Answer>(work: Promise<Answer>): Promise<Answer | undefined> {
+  const late = wait(patience, undefined, { ref: false });
+  return Promise.race([work, late]).catch(() => undefined);
+}
+
 interface StatusOptions {
   readonly authorization: Pick<Authorization, 'hasReader'>;
   readonly hasFailed?: () => boolean;
@@ -133,8 +143,8 @@ export function createStatusRoutes(
       },
       async (request, reply) => {
         reply.header('cache-control', 'no-store');
-        const summary = await index.summary().catch(() => undefined);
-        const isInside = isOwnMachine(request) || (await authorization.hasReader(request));
+        const summary = await inTime(index.summary());
+        const isInside = isOwnMachine(request) || (await inTime(authorization.hasReader(request))) === true;
         const figures = {
           documents: summary?.documents ?? 0,
           problems: summary?.problems.length ?? 0,

@@ -159,8 +159,7 @@ function problemOf(error: FastifyError | HttpProblem): HttpProblem {
   if (error instanceof IndexUnavailableError)
     return unavailable('The index does not answer. Try again in a moment.', error);
   if (error instanceof UnrenderableError) return new HttpProblem(422, error.message, { cause: error });
-  if (error instanceof RendererBusyError)
-    return unavailable('Too much is being rendered right now. Try again in a moment.', error);
+  if (error instanceof RendererBusyError) return unavailable(error.message, error);
   const status = error.statusCode ?? 500;
   if (error.code === 'FST_ERR_BAD_URL')
     return new HttpProblem(400, 'The path is not valid: a "%" must be followed by two hexadecimal digits.');

@@ -27,6 +27,9 @@ interface McpFailuresOptions {
   readonly onDefect: (error: Error) => void;
 }
 
+/** Errors whose messages are for the client. */
+const shown = [ToolError, QueryError, UnrenderableError, RendererBusyError];
+
 /** What a client learns about a failure. */
 export class McpFailures {
   readonly #protocol: McpProtocol;
@@ -39,11 +42,9 @@ export class McpFailures {
 
   /** A sentence for the client. An internal error goes only to the log. */
   sentenceOf(error: unknown): string {
-    const said = [ToolError, QueryError, UnrenderableError, IndexIncompleteError];
-    if (error instanceof Error && said.some((kind) => error instanceof kind)) return error.message;
+    if (error instanceof IndexIncompleteError) return error.message;
     if (error instanceof IndexUnavailableError) return 'The index does not answer. Try again in a moment.';
-    if (error instanceof RendererBusyError)
-      return 'Too many documents are being read. Try again in a moment.';
+    if (error instanceof Error && shown.some((kind) => error instanceof kind)) return error.message;
     this.#onDefect(error instanceof Error ? error : new Error(String(error)));
     return 'The service has failed. Its log has more.';
   }

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { messageOf } from '../../protocol/base/errorText.ts';
+import { type CalledWorker, createCalledWorker } from '../base/calledWorker.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 import type { EmbeddingsOptions } from './embeddings.ts';
-import type { ListedDocument } from './meaningIndex.ts';
-import { createMeaningThread, type MeaningThread, RunnerAwayError } from './meaningThread.ts';
+import type { ListedDocument, MeaningIndex } from './meaningIndex.ts';
 import type { NearSection } from './vectorTable.ts';
 
 /** The meaning of all documents, kept in step with the index by a runner of the user's own. */
@@ -31,7 +31,7 @@ export interface EmbeddingProgress {
 interface MeaningOptions {
   readonly index: DocumentIndex;
   readonly embeddings: EmbeddingsOptions;
-  readonly place: { readonly file: string; readonly database: string | undefined };
+  readonly place: MeaningThreadData['place'];
   /** The path of the worker's program. */
   readonly worker: string;
   /** Whether this process keeps the vectors; others read what it has embedded. */
@@ -40,6 +40,18 @@ interface MeaningOptions {
   readonly now: () => number;
   readonly log: (message: string) => void;
 }
+
+/** The start data of the worker. Vectors are compared, and the runner's answers are read, where nobody waits. */
+export interface MeaningThreadData {
+  readonly embeddings: EmbeddingsOptions;
+  /** A file of SQLite, or the address of PostgreSQL, if that is used. */
+  readonly place: { readonly file: string; readonly database: string | undefined };
+}
+
+export type MeaningMethods = Pick<MeaningIndex, 'sync' | 'put' | 'finish' | 'nearest'>;
+/** Other sections may be near now, or there is something for the log. */
+export type MeaningNote = 'changed' | { readonly log: string };
+type MeaningThread = CalledWorker<MeaningMethods>;
 
 /** Milliseconds until a runner that failed is asked again, and between two checks for changes. */
 const [retryAfter, lookAfter] = [10_000, 1_000];
@@ -54,11 +66,14 @@ export function createMeaning(options: MeaningOptions): Meaning {
   let awayUntil = 0;
   let problem: string | undefined;
   let progress: EmbeddingProgress | undefined;
-  const thread = createMeaningThread({
-    worker,
-    data: { embeddings, place },
-    onChange: () => void (generation += 1),
-    log,
+  const data: MeaningThreadData = { embeddings, place };
+  const thread: MeaningThread = createCalledWorker<MeaningMethods, MeaningNote>({
+    ...{ program: worker, data, name: 'embeddings', log },
+    onNote: (note) => {
+      if (note === 'changed') generation += 1;
+      else log(note.log);
+    },
+    toError: ({ message }) => new Error(message),
   });
   const failed = (error: unknown) => {
     awayUntil = now() + retryAfter;
@@ -66,17 +81,14 @@ export function createMeaning(options: MeaningOptions): Meaning {
     if (sentence !== problem) log(sentence);
     problem = sentence;
   };
-  const worked = () => {
-    if (problem !== undefined) log(`${embeddings.url} embeds again.`);
-    problem = undefined;
-    awayUntil = 0;
-  };
   const embedAll: Meaning['embedAll'] = async (signal, onProgress) => {
     await embedWhatIsNew({ index, thread, signal }, (current) => {
       progress = current;
       onProgress?.(current);
     });
-    worked();
+    if (problem !== undefined) log(`${embeddings.url} embeds again.`);
+    problem = undefined;
+    awayUntil = 0;
   };
   const isWhole = async () => (await index.summary().catch(() => undefined))?.isComplete === true;
   const ending = new AbortController();
@@ -111,9 +123,8 @@ export function createMeaning(options: MeaningOptions): Meaning {
     async nearest(question, asked) {
       if (now() < awayUntil) return undefined;
       try {
-        return await thread.nearest(question, asked);
+        return await thread.call('nearest', question, asked);
       } catch (error) {
-        if (!(error instanceof RunnerAwayError)) log(messageOf(error));
         failed(error);
         return undefined;
       }
@@ -138,7 +149,7 @@ async function embedWhatIsNew(
   report: (progress: EmbeddingProgress) => void,
 ): Promise<void> {
   const listed = await listAll(index, signal);
-  const wanted = await thread.sync(listed);
+  const wanted = await thread.call('sync', listed);
   let left = wanted.length;
   const tell = () => report({ embedded: listed.length - left, toEmbed: left });
   tell();
@@ -146,11 +157,14 @@ async function embedWhatIsNew(
     signal.throwIfAborted();
     const piece = wanted.slice(at, at + pieceSize);
     const documents = await Promise.all(piece.map((slug) => index.read(slug)));
-    await thread.put(documents.filter((document) => document !== undefined));
+    await thread.call(
+      'put',
+      documents.filter((document) => document !== undefined),
+    );
     left -= piece.length;
     tell();
   }
-  await thread.finish();
+  await thread.call('finish');
 }
 
 /** All of one state of the library. */

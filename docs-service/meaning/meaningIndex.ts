@@ -60,19 +60,27 @@ export class MeaningIndex {
     const { store, model } = this.#options;
     const changes = await store.changes();
     if (changes === this.#seen) return;
-    this.#serving = await store.serving();
-    this.#table = undefined;
-    this.#embedded = new Set();
+    const serving = await store.serving();
+    const embedded = new Set<string>();
+    let table: VectorTable | undefined;
     const documents = await store.documents();
-    this.#documents = new Map(documents.map(({ slug, ...rest }) => [slug, rest]));
     for (let at = 0; at < documents.length; at += pieceSize) {
       const piece = documents.slice(at, at + pieceSize);
       const hashes = piece.flatMap((document) => document.hashes);
-      const served = this.#serving === undefined ? new Map() : await store.vectors(this.#serving, hashes);
-      const own = this.#serving === model ? served : await store.vectors(model, hashes);
-      for (const hash of own.keys()) this.#embedded.add(hash);
-      for (const { slug, isDraft, hashes } of piece) this.#show(slug, isDraft, hashes, served);
+      const served = serving === undefined ? new Map() : await store.vectors(serving, hashes);
+      const own = serving === model ? served : await store.vectors(model, hashes);
+      for (const hash of own.keys()) embedded.add(hash);
+      for (const document of piece) table = shown(table, document, served);
     }
+    // All at once, because questions are answered meanwhile. Those in progress are of the model before.
+    if (serving !== this.#serving) {
+      this.#questions.clear();
+      this.#asked.clear();
+    }
+    this.#serving = serving;
+    this.#embedded = embedded;
+    this.#table = table;
+    this.#documents = new Map(documents.map(({ slug, ...rest }) => [slug, rest]));
     this.#seen = changes;
     this.#options.onChange();
   }
@@ -127,10 +135,11 @@ export class MeaningIndex {
           read.flatMap(({ hashes }) => hashes),
         )
       : new Map<string, CompactVector>();
-    for (const { slug, contentHash, isDraft, hashes } of read) {
+    for (const document of read) {
+      const { slug, contentHash, isDraft, hashes } = document;
       this.#isCluttered ||= this.#documents.has(slug);
       this.#documents.set(slug, { contentHash, isDraft, hashes });
-      if (serves) this.#show(slug, isDraft, hashes, vectors);
+      if (serves) this.#table = shown(this.#table, document, vectors);
     }
     if (serves) this.#options.onChange();
   }
@@ -143,8 +152,6 @@ export class MeaningIndex {
     this.#isCluttered = false;
     if (this.#serving === model) return;
     this.#seen = -1;
-    this.#questions.clear();
-    this.#asked.clear();
     await this.refresh();
   }
 
@@ -153,10 +160,11 @@ export class MeaningIndex {
     question: string,
     options: { readonly drafts: boolean; readonly count: number },
   ): Promise<readonly NearSection[]> {
-    const model = this.#serving;
-    if (model === undefined || this.#table === undefined) return [];
+    // Another table may be of another model by the time that the runner has answered.
+    const [model, table] = [this.#serving, this.#table];
+    if (model === undefined || table === undefined) return [];
     const vector = this.#questions.get(question) ?? (await this.#vectorOf(question, model));
-    return this.#table.nearest(vector, options);
+    return table.nearest(vector, options);
   }
 
   async close(): Promise<void> {
@@ -191,7 +199,7 @@ export class MeaningIndex {
         if (model === this.#serving) this.#remember(question, compact);
         return compact;
       } finally {
-        this.#asked.delete(question);
+        if (this.#asked.get(question) === asking) this.#asked.delete(question);
       }
     };
     const asking = ask();
@@ -235,22 +243,27 @@ export class MeaningIndex {
     }
   }
 
-  #show(
-    slug: string,
-    isDraft: boolean,
-    hashes: readonly string[],
-    vectors: ReadonlyMap<string, CompactVector>,
-  ): void {
-    const rows = hashes.map((hash) => vectors.get(hash));
-    const dimensions = rows.find((row) => row !== undefined)?.length;
-    if (dimensions !== undefined) this.#table ??= new VectorTable(dimensions);
-    this.#table?.put(slug, isDraft, rows);
-  }
-
   /** Its own changes need not be read again. */
   async #write(work: () => Promise<void>): Promise<void> {
     const isUpToDate = (await this.#options.store.changes()) === this.#seen;
     await work();
     if (isUpToDate) this.#seen = await this.#options.store.changes();
   }
+}
+
+/** Puts a document into the table, which is made when the first vector shows how long they are. */
+function shown(
+  table: VectorTable | undefined,
+  {
+    slug,
+    isDraft,
+    hashes,
+  }: Pick<ListedDocument, 'slug' | 'isDraft'> & { readonly hashes: readonly string[] },
+  vectors: ReadonlyMap<string, CompactVector>,
+): VectorTable | undefined {
+  const rows = hashes.map((hash) => vectors.get(hash));
+  const dimensions = rows.find((row) => row !== undefined)?.length;
+  const made = table ?? (dimensions === undefined ? undefined : new VectorTable(dimensions));
+  made?.put(slug, isDraft, rows);
+  return made;
 }

@@ -1,9 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../protocol/base/errorText.ts';
 import { SerialQueue } from '../../protocol/base/serialQueue.ts';
-import { createEmbeddings, EmbeddingsError } from './embeddings.ts';
+import type { WorkerAnswer, WorkerRequest } from '../base/calledWorker.ts';
+import { createEmbeddings } from './embeddings.ts';
+import type { MeaningMethods, MeaningNote, MeaningThreadData } from './meaning.ts';
 import { MeaningIndex } from './meaningIndex.ts';
-import type { MeaningAnswer, MeaningRequest, MeaningThreadData } from './meaningThread.ts';
 import type { VectorStore } from './vectorStore.ts';
 
 /** Milliseconds between two checks for what other processes have embedded. */
@@ -14,7 +15,7 @@ if (parentPort) void serve(parentPort, workerData as MeaningThreadData);
 type Port = NonNullable<typeof parentPort>;
 
 async function serve(port: Port, { place, embeddings: options }: MeaningThreadData): Promise<void> {
-  const send = (answer: MeaningAnswer) => port.postMessage(answer);
+  const send = (answer: WorkerAnswer<MeaningNote>) => port.postMessage(answer);
   let index: Promise<MeaningIndex> | undefined;
   const open = () =>
     (index ??= openIndex().catch((error) => {
@@ -22,13 +23,13 @@ async function serve(port: Port, { place, embeddings: options }: MeaningThreadDa
       throw error;
     }));
   const openIndex = async () => {
-    const store = await openStore(place, (message) => send({ note: message }));
+    const store = await openStore(place, (message) => send({ note: { log: message } }));
     const embeddings = createEmbeddings(options);
     const made = new MeaningIndex({
       store,
       embeddings,
       model: options.model,
-      onChange: () => send({ changed: true }),
+      onChange: () => send({ note: 'changed' }),
     });
     await made.refresh();
     return made;
@@ -40,28 +41,24 @@ async function serve(port: Port, { place, embeddings: options }: MeaningThreadDa
   const poll = setInterval(() => {
     inTurn((opened) => opened.refresh()).catch(() => undefined);
   }, pollInterval);
-  const answer = async (request: MeaningRequest): Promise<unknown> => {
-    switch (request.method) {
-      case 'sync':
-        return inTurn((opened) => opened.sync(request.documents));
-      case 'put':
-        return inTurn((opened) => opened.put(request.documents));
-      case 'finish':
-        return inTurn((opened) => opened.finish());
-      case 'nearest':
-        return (await open()).nearest(request.question, request);
-      case 'close':
-        clearInterval(poll);
-        return (await index?.catch(() => undefined))?.close();
-    }
+  const methods: MeaningMethods & { close(): Promise<void> } = {
+    sync: (documents) => inTurn((opened) => opened.sync(documents)),
+    put: (documents) => inTurn((opened) => opened.put(documents)),
+    finish: () => inTurn((opened) => opened.finish()),
+    nearest: async (question, options) => (await open()).nearest(question, options),
+    async close() {
+      clearInterval(poll);
+      await (await index?.catch(() => undefined))?.close();
+    },
   };
-  port.on('message', async ({ id, request }: { readonly id: number; readonly request: MeaningRequest }) => {
+  port.on('message', async ({ id, method, parameters }: WorkerRequest) => {
     try {
-      send({ id, value: await answer(request) });
+      const work: (...given: readonly never[]) => Promise<unknown> = methods[method as keyof typeof methods];
+      send({ id, value: await work(...(parameters as readonly never[])) });
     } catch (error) {
-      send({ id, error: messageOf(error), isOfRunner: error instanceof EmbeddingsError });
+      send({ id, error: { kind: 'unavailable', message: messageOf(error) } });
     }
-    if (request.method === 'close') port.close();
+    if (method === 'close') port.close();
   });
 }
 

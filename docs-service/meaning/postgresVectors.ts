@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { UnavailableError } from '../base/database.ts';
-import { createPool, inTransaction } from '../base/postgresConnection.ts';
-import type { VectorStore } from './vectorStore.ts';
+import { createPool, inTransaction, toUnavailable } from '../base/postgresConnection.ts';
+import type { StoredDocument, VectorStore } from './vectorStore.ts';
 
 /** The tables stay where the index is made anew. */
 export async function openPostgresVectors(url: string, log: (message: string) => void): Promise<VectorStore> {
@@ -38,8 +38,9 @@ ALTER TABLE docs_vectors ALTER vector SET STORAGE EXTERNAL`);
 }
 
 function createPostgresVectors(pool: pg.Pool): VectorStore {
-  const reading = <T>(work: (client: pg.ClientBase) => Promise<T>) =>
-    inTransaction(pool, { isReading: true, Unavailable: UnavailableError }, work);
+  const fail = toUnavailable(UnavailableError);
+  const rows = async <Row extends pg.QueryResultRow>(text: string, ...values: readonly unknown[]) =>
+    (await pool.query<Row>(text, [...values]).catch(fail)).rows;
   const changing = (work: (client: pg.ClientBase) => Promise<unknown>) =>
     inTransaction(pool, { Unavailable: UnavailableError }, async (client) => {
       await work(client);
@@ -48,44 +49,29 @@ function createPostgresVectors(pool: pg.Pool): VectorStore {
          ON CONFLICT (name) DO UPDATE SET value = (docs_vector_meta.value::bigint + 1)::text`,
       );
     });
-  const meta = (name: string) =>
-    reading(async (client) => {
-      const found = await client.query<{ value: string }>(
-        'SELECT value FROM docs_vector_meta WHERE name = $1',
-        [name],
-      );
-      return found.rows[0]?.value;
-    });
+  const meta = async (name: string) => {
+    const [row] = await rows<{ value: string }>('SELECT value FROM docs_vector_meta WHERE name = $1', name);
+    return row?.value;
+  };
   return {
     changes: async () => Number((await meta('changes')) ?? 0),
     documents: () =>
-      reading(async (client) => {
-        const { rows } = await client.query<{
-          slug: string;
-          content_hash: string;
-          draft: boolean;
-          hashes: string[];
-        }>('SELECT slug, content_hash, draft, hashes FROM docs_vector_documents');
-        return rows.map(({ slug, content_hash: contentHash, draft: isDraft, hashes }) => ({
-          slug,
-          contentHash,
-          isDraft,
-          hashes,
-        }));
-      }),
-    vectors: (model, hashes) =>
-      reading(async (client) => {
-        const { rows } = await client.query<{ hash: string; vector: Buffer }>(
-          'SELECT hash, vector FROM docs_vectors WHERE model = $1 AND hash = ANY ($2)',
-          [model, hashes],
-        );
-        return new Map(
-          rows.map(({ hash, vector }) => [
-            hash,
-            new Int8Array(vector.buffer, vector.byteOffset, vector.byteLength),
-          ]),
-        );
-      }),
+      rows<StoredDocument>(
+        'SELECT slug, content_hash AS "contentHash", draft AS "isDraft", hashes FROM docs_vector_documents',
+      ),
+    vectors: async (model, hashes) => {
+      const found = await rows<{ hash: string; vector: Buffer }>(
+        'SELECT hash, vector FROM docs_vectors WHERE model = $1 AND hash = ANY ($2)',
+        model,
+        hashes,
+      );
+      return new Map(
+        found.map(({ hash, vector: { buffer, byteOffset, byteLength } }) => [
+          hash,
+          new Int8Array(buffer, byteOffset, byteLength),
+        ]),
+      );
+    },
     putVectors: (model, vectors) =>
       changing((client) =>
         client.query(

@@ -14,7 +14,7 @@ async function main(): Promise<void> {
   const renderer = createRenderer({
     worker: resolve('dist/docs-service/renderWorker.cjs'),
     workers: 1,
-    deadline: 120_000,
+    time: 120_000,
     memory: 512,
     queueLength: 1,
     maxWait: 60_000,

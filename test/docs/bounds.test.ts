@@ -67,6 +67,12 @@ t.test('the most that may be is accepted, and one more is refused', async (t) =>
       more: '1000001',
     },
     { name: 'the time between scans', take: (time) => serve('rescan', time), most: '86400', more: '86401' },
+    {
+      name: 'the time of a render',
+      take: (time) => serve('render-seconds', time),
+      most: '3600',
+      more: '3601',
+    },
     { name: 'the least time', take: (time) => serve('rescan', time), most: '1', more: '0' },
     { name: 'a title', take: (text) => serve('title', text), most: long('', 100), more: long('', 101) },
     { name: 'a lifetime', take: (text) => parseDuration('expires', text), most: '1s', more: '0s' },

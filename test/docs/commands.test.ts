@@ -292,7 +292,7 @@ t.test('what a service is that was given no flags, and one that was given many',
     ...{ host: '127.0.0.1', port: 4_000, baseUrl: undefined, title: undefined, logo: undefined },
     ...{ trustProxy: [], corsOrigins: [], limits: { requests: 300, renders: 30, authFailures: 10 } },
     ...{ auth: { mode: 'self' }, takesRegistrations: true, hasConnectorTools: false, embeddings: undefined },
-    ...{ fonts: [], rescan: 60, metricsPort: undefined, logLevel: 'info' },
+    ...{ fonts: [], rescan: 60, metricsPort: undefined, logLevel: 'info', renderSeconds: 30 },
   };
   t.strictSame(parse([]), usual);
   t.equal(parse([], { XDG_DATA_HOME: '/x' }).data, '/x/runner-docs');
@@ -308,7 +308,8 @@ t.test('what a service is that was given no flags, and one that was given many',
   const numbers = ['--port', '1', '--rescan', '2', '--metrics-port', '3', '--limit-requests', '4'];
   const limits = ['--limit-renders', '5', '--limit-auth-failures', '6', '--log-level', 'warn'];
   const switches = ['--no-registration', '--connector-tools', '--container', '--host', '0.0.0.0'];
-  t.strictSame(parse([...places, ...texts, ...numbers, ...limits, ...switches]), {
+  const times = ['--render-seconds', '7'];
+  t.strictSame(parse([...places, ...texts, ...numbers, ...limits, ...switches, ...times]), {
     ...usual,
     ...{
       content: resolve('c'),
@@ -318,7 +319,7 @@ t.test('what a service is that was given no flags, and one that was given many',
     },
     ...{ title: 'Library', corsOrigins: ['https://app.example'], trustProxy: ['loopback'], host: '0.0.0.0' },
     ...{ port: 1, rescan: 2, metricsPort: 3, limits: { requests: 4, renders: 5, authFailures: 6 } },
-    ...{ logLevel: 'warn', takesRegistrations: false, hasConnectorTools: true },
+    ...{ logLevel: 'warn', renderSeconds: 7, takesRegistrations: false, hasConnectorTools: true },
   });
   const open = ['--host', '::', '--base-url', 'https://docs.example.org'];
   t.match(parse(open), { host: '::', baseUrl: { href: 'https://docs.example.org' } });

@@ -1157,6 +1157,8 @@ t.test('/healthz and /readyz', async (t) => {
   }
   t.equal((await get('/llms.txt')).statusCode, 503);
   t.equal((await get('/api/v1/docs/first')).statusCode, 200, 'a document that was read already');
+  Object.assign(index, { summary: () => new Promise(() => undefined) });
+  t.equal((await get('/readyz')).statusCode, 503, 'the database hangs');
   Object.assign(index, {
     summary: () => Promise.reject(new IndexUnavailableError('away')),
     list: () => Promise.reject(new IndexUnavailableError('away')),

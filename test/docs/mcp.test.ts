@@ -856,7 +856,7 @@ t.test('failures are explained, and internal errors go only to the log', async (
   const client = await connectClient(t, other.url, await other.createToken());
   const cases: readonly { error: Error; want: RegExp; isDefect: boolean }[] = [
     { error: new IndexUnavailableError('disk'), want: /index does not answer\. Try again/, isDefect: false },
-    { error: new RendererBusyError('busy'), want: /Too many documents are being read/, isDefect: false },
+    { error: new RendererBusyError('Too much.'), want: /^Too much\.$/, isDefect: false },
     { error: new UnrenderableError('It is too long.'), want: /It is too long\./, isDefect: false },
     { error: new Error('secret detail'), want: /^The service has failed/, isDefect: true },
   ];

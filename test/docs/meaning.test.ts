@@ -1,7 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
+import { createCalledWorker } from '../../docs-service/base/calledWorker.ts';
 import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
 import { compactVector } from '../../docs-service/meaning/compactVector.ts';
 import { prefixesFor } from '../../docs-service/meaning/embeddingFamilies.ts';
@@ -10,7 +12,6 @@ import { parseEmbeddings } from '../../docs-service/meaning/embeddingsConfig.ts'
 import { createLibrarySearch, type SearchMode } from '../../docs-service/meaning/librarySearch.ts';
 import type { Meaning } from '../../docs-service/meaning/meaning.ts';
 import { MeaningIndex } from '../../docs-service/meaning/meaningIndex.ts';
-import { createMeaningThread } from '../../docs-service/meaning/meaningThread.ts';
 import { openPostgresVectors } from '../../docs-service/meaning/postgresVectors.ts';
 import { openSqliteVectors } from '../../docs-service/meaning/sqliteVectors.ts';
 import type { VectorStore } from '../../docs-service/meaning/vectorStore.ts';
@@ -372,46 +373,40 @@ t.test('each family of models is asked as its card says', async (t) => {
   t.match(prefixesFor('qwen3-embedding:0.6b'), { question: /^Instruct: .*\nQuery:$/s, text: '' });
 });
 
-t.test('a worker of the embeddings that dies is replaced, and its calls end', async (t) => {
+t.test('a worker that dies is replaced, and its calls end', async (t) => {
   const folder = await temporaryFolder(t, {
     'worker.cjs': `
       const { parentPort } = require('node:worker_threads');
-      parentPort.on('message', ({ id, request }) => {
-        if (request.method === 'finish') process.exit(3);
-        if (request.method === 'sync')
-          return parentPort.postMessage({ id, error: 'No.', isOfRunner: request.documents.length > 0 });
-        if (request.method === 'close') return parentPort.close();
-        for (const answer of [{ changed: true }, { note: 'A note.' }, { id, value: [request.question] }])
-          parentPort.postMessage(answer);
+      parentPort.on('message', ({ id, method, parameters }) => {
+        if (method === 'finish') process.exit(3);
+        if (method === 'close') return parentPort.close();
+        if (method === 'sync') return parentPort.postMessage({ id, error: { kind: 'query', message: 'No.' } });
+        for (const answer of [{ note: 'A note.' }, { id, value: parameters }]) parentPort.postMessage(answer);
       });`,
   });
   const notes: string[] = [];
-  let changes = 0;
   const create = () =>
-    createMeaningThread({
-      worker: join(folder, 'worker.cjs'),
-      data: { embeddings: { url: '', model: '' }, place: { file: '', database: undefined } },
-      onChange: () => void (changes += 1),
+    createCalledWorker<Record<'finish' | 'sync' | 'nearest', (text?: string) => unknown>, string>({
+      ...{ program: join(folder, 'worker.cjs'), data: {}, name: 'test' },
+      onNote: (note) => notes.push(note),
+      toError: ({ kind, message }) => Object.assign(new Error(message), { name: kind }),
       log: (note) => notes.push(note),
     });
-  const thread = create();
-  t.teardown(() => thread.close());
-  const asked = { drafts: false, count: 1 };
-  await t.rejects(thread.sync([]), { name: 'Error', message: 'No.' });
-  const listed = [{ slug: 'a', contentHash: '', isDraft: false }];
-  await t.rejects(thread.sync(listed), { name: 'RunnerAwayError', message: 'No.' });
-  t.strictSame(await thread.nearest('Where?', asked), ['Where?']);
-  t.equal(changes, 1);
-  await t.rejects(thread.finish(), { message: 'The worker has died.' });
-  t.strictSame(await thread.nearest('Again?', asked), ['Again?']);
-  await thread.close();
-  await thread.close();
-  await t.rejects(thread.nearest('Where?', asked), { message: 'It is closed.' });
-  const died = 'The worker of the embeddings has died: it ended. It is being restarted.';
+  const worker = create();
+  t.teardown(() => worker.close());
+  await t.rejects(worker.call('sync'), { name: 'query', message: 'No.' });
+  t.strictSame(await worker.call('nearest', 'Where?'), ['Where?']);
+  const calls = [worker.call('finish'), worker.call('nearest', 'Both?')];
+  for (const call of calls) await t.rejects(call, { name: 'unavailable', message: /stopped.*Try again\./ });
+  t.strictSame(await worker.call('nearest', 'Again?'), ['Again?']);
+  await worker.close();
+  await worker.close();
+  await t.rejects(worker.call('nearest', 'Where?'), { message: 'The worker of the test is closed.' });
+  const died = 'The worker of the test has died: it ended. It is being restarted.';
   t.strictSame(notes, ['A note.', died, 'A note.'], 'its end is no death');
   const unused = create();
   await unused.close();
-  await t.rejects(unused.finish(), { message: 'It is closed.' });
+  await t.rejects(unused.call('finish'), { message: /is closed/ });
 });
 
 const stores: readonly {
@@ -563,10 +558,20 @@ t.test('a slow runner gets fewer texts at once, and goes on with a question', as
     },
     close: async () => undefined,
   };
-  const store = await openSqliteVectors(join(folder, 'vectors.db'));
-  const index = new MeaningIndex({ store, embeddings: slow, model: 'm', onChange: () => undefined });
-  t.teardown(() => index.close());
-  await index.refresh();
+  let reading: Promise<void> | undefined;
+  const start = async (model: string, embeddings: Embeddings) => {
+    const store = await openSqliteVectors(join(folder, 'vectors.db'));
+    const documents = async () => {
+      await reading;
+      return store.documents();
+    };
+    const held = { ...store, documents };
+    const index = new MeaningIndex({ store: held, embeddings, model, onChange: () => undefined });
+    t.teardown(() => index.close());
+    await index.refresh();
+    return index;
+  };
+  const index = await start('m', slow);
   const parts = Array.from({ length: 10 }, (_, at) => `# Part ${at}\n\nText ${at}.`);
   await index.put([documentOf('one', parts.join('\n\n'))]);
   t.strictSame(sizes, [10, 3, 3, 3, 1]);
@@ -581,6 +586,29 @@ t.test('a slow runner gets fewer texts at once, and goes on with a question', as
   t.strictSame(await third, [{ slug: 'one', place: 0 }]);
   t.strictSame(await index.nearest('Where?', asked), [{ slug: 'one', place: 0 }]);
   t.equal(questions.length, 1, 'its answer is kept');
+
+  const longer = { ...slow, embed: async (texts: readonly string[]) => texts.map(() => vector.map(() => 1)) };
+  const other = await start('n', longer);
+  await other.put([documentOf('two', 'Text.')]);
+  await other.finish();
+  const pending = index.nearest('Pending?', asked);
+  let goOn: () => void = () => undefined;
+  reading = new Promise((resolve) => (goOn = resolve));
+  const refreshed = index.refresh();
+  await setImmediate();
+  t.strictSame(
+    await index.nearest('Where?', asked),
+    [{ slug: 'one', place: 0 }],
+    'while the vectors of another model are read',
+  );
+  goOn();
+  await refreshed;
+  questions.at(-1)?.answer();
+  t.strictSame(await pending, [{ slug: 'one', place: 0 }], 'an answer counts for the model that was asked');
+  const anew = index.nearest('Where?', asked);
+  t.equal(questions.length, 3, 'the other model has not answered this yet');
+  questions.at(-1)?.answer();
+  t.strictSame(await anew, [{ slug: 'two', place: 0 }]);
 });
 
 const content = {

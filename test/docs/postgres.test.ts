@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import pg from 'pg';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { createAccessStores } from '../../docs-service/auth/accessStores.ts';
 import { createToken } from '../../docs-service/auth/accessToken.ts';
 import { createPostgresAccess } from '../../docs-service/auth/postgresAccess.ts';
@@ -174,6 +175,19 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
     await index.apply({ put: [emptyDocument('b', { body: 'apple' })] });
     await changed;
     t.equal((await found(index, 'apple')).length, 2);
+    await index.close();
+  });
+
+  t.test('a server that hangs keeps no reader for long, and not the end', async (t) => {
+    const way = await blockableWay(t, await server.database());
+    const index = openAt(way.url);
+    const access = await createPostgresAccess(index.pool);
+    await index.apply({ put: [emptyDocument('a', { body: 'apple' })] });
+    const lease = await index.tryBecomeWriter();
+    way.block();
+    await t.rejects(index.summary(), { name: 'IndexUnavailableError' });
+    await t.rejects(access.rows('SELECT 1'), { name: 'AccessUnavailableError' });
+    await lease?.dispose();
     await index.close();
   });
 
@@ -348,4 +362,27 @@ async function ask(index: WritableIndex, { text, ...filter }: Question) {
     list: [list.items.map(({ slug }) => slug), list.total],
     summary: (await index.summary()).documents,
   };
+}
+
+/** A way to the server that can be blocked for good, as by a network that is lost: nothing is refused or closed. */
+async function blockableWay(t: Test, url: string): Promise<{ readonly url: string; block(): void }> {
+  const folder = await temporaryFolder(t);
+  const host = new URL(url).searchParams.get('host') ?? '';
+  const [name, open] = ['.s.PGSQL.5432', new Set<Socket>()];
+  const proxy = createServer((near) => {
+    const far = connect(join(host, name));
+    for (const one of [near, far]) open.add(one.on('error', ignore));
+    near.pipe(far).pipe(near);
+  });
+  proxy.listen(join(folder, name));
+  await once(proxy, 'listening');
+  t.teardown(() => {
+    for (const one of open) one.destroy();
+    proxy.close();
+  });
+  const block = () => {
+    proxy.removeAllListeners('connection');
+    for (const one of open) one.unpipe();
+  };
+  return { url: url.replace(host, folder), block };
 }

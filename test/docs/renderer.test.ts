@@ -37,7 +37,7 @@ function rendererFor(t: Test, options: Partial<RendererOptions> = {}) {
   const renderer = createRenderer({
     worker: resolve('dist/docs-service/renderWorker.cjs'),
     workers: 1,
-    deadline: 60_000,
+    time: 60_000,
     memory: 512,
     queueLength: 2,
     maxWait: 60_000,
@@ -77,12 +77,12 @@ t.test('a hostile document is refused with a sentence, and the next one is rende
 });
 
 t.test(
-  'a job over its deadline or its memory ends with its worker, and the next one is rendered',
+  'a job over its processor time or its memory ends with its worker, and the next one is rendered',
   async (t) => {
-    const late = rendererFor(t, { deadline: 500 });
+    const late = rendererFor(t, { time: 500 });
     await t.rejects(
       late.render(long()),
-      failsWith({ name: 'UnrenderableError', message: /more than 0\.5 s/ }),
+      failsWith({ name: 'UnrenderableError', message: /more than 0\.5 s of processor time\. Split/ }),
     );
     const tight = rendererFor(t, { memory: 80 });
     await t.rejects(
@@ -92,6 +92,38 @@ t.test(
     t.ok((await tight.render(small())).bytes.length > 0);
   },
 );
+
+t.test('a job is limited by what it uses, and on the clock by ten times as much', async (t) => {
+  const cases = [
+    {
+      name: 'it is small, and its thread has no account of its own',
+      program: 'for (;;);',
+      isRemembered: true,
+      want: {
+        name: 'UnrenderableError',
+        message: /^Rendering took more than 0\.1 s of .* Allow more with --r/,
+      },
+    },
+    {
+      name: 'it gets no processor time',
+      program: '',
+      isRemembered: false,
+      want: {
+        name: 'RendererBusyError',
+        message: /got only 0 s of processor time in 1 s, .* Try again later/,
+      },
+    },
+  ];
+  for (const { name, program, isRemembered, want } of cases) {
+    const renderer = rendererFor(t, { worker: await workerOf(t, program), time: 100 });
+    const renditions = createMarkdownRenditions({ renderer, now: () => 0 });
+    const rendition = await renditions.source(documentOf('a', 'b'));
+    const ask = () => rendition.render(new AbortController().signal).catch((error: unknown) => error);
+    const [first, second] = [await ask(), await ask()];
+    t.match(first, want, name);
+    t.equal(first === second, isRemembered, `${name}: the next caller`);
+  }
+});
 
 t.test('a full queue refuses, and an abort makes room', async (t) => {
   const renderer = rendererFor(t, { queueLength: 1, maxWait: 60_000 });

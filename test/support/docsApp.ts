@@ -142,7 +142,7 @@ let shared: Renderer | undefined;
 function rendererOfFile(): Renderer {
   shared ??= createRenderer({
     worker: join(parts, 'renderWorker.cjs'),
-    ...{ workers: 1, deadline: 30_000, memory: 512, queueLength: 8, maxWait: 60_000 },
+    ...{ workers: 1, time: 30_000, memory: 512, queueLength: 8, maxWait: 60_000 },
   });
   return shared;
 }

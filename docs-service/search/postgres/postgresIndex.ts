@@ -2,10 +2,11 @@ import pg from 'pg';
 import {
   connectionOptions,
   createPool,
+  endConnection,
   inTransaction,
   toUnavailable,
 } from '../../base/postgresConnection.ts';
-import { createChanges, type LibraryState } from '../changes.ts';
+import { createChanges } from '../changes.ts';
 import {
   type DocumentIndex,
   type IndexChanges,
@@ -34,27 +35,35 @@ interface PostgresIndex extends DocumentIndex, IndexWriter {
 /** The index in PostgreSQL, which several instances may share. Throws where the address has a password. */
 export function createPostgresIndex({ url, log }: PostgresIndexOptions): PostgresIndex {
   const pool = createPool(url, log);
+  // A change may take its 120 s, and more on its way.
+  const writing = createPool(url, log, { max: 2, query_timeout: 150_000 });
   const changes = createChanges();
-  const ready = createOnce(() => migrate(pool));
+  let migrated: Promise<void> | undefined;
+  const forget = (error: unknown): never => {
+    migrated = undefined;
+    throw error;
+  };
+  /** Until it has succeeded once. */
+  const prepare = () => (migrated ??= migrate(writing).catch(forget));
 
   const forgetIfMissing = (error: unknown): never => {
     // If somebody has dropped the tables, the next call creates them again.
-    if (isMissingTable(error)) ready.forget();
-    throw isMissingTable(error) ? new IndexUnavailableError('The index was deleted. Try again.') : error;
+    if (isMissingTable(error)) forget(new IndexUnavailableError('The index was deleted. Try again.'));
+    throw error;
   };
   const reading = async <T>(work: (client: pg.ClientBase) => Promise<T>, settings = ''): Promise<T> => {
-    await ready.run();
+    await prepare();
     return inTransaction(
       pool,
       { begin: `${beginReading}; ${settings}`, isReading: true, Unavailable: IndexUnavailableError },
       async (client, [, found]) => {
-        const { version, state } = parseState(found);
-        if (version !== schemaVersion)
+        const meta = new Map<string, string>(found?.rows.map(({ name, value }) => [name, value]));
+        if (meta.get('version') !== schemaVersion)
           throw new IndexUnavailableError(
             'Another version of the program uses this index. Restart this one.',
           );
         const value = await work(client);
-        changes.onState(state);
+        changes.onState({ indexId: meta.get('indexId') ?? '', changes: Number(meta.get('changes') ?? 0) });
         return value;
       },
     ).catch(forgetIfMissing);
@@ -62,8 +71,8 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
   const state = () => reading(async () => undefined);
   const listener = listenForChanges(url, () => void state().catch(() => undefined));
   const apply = async (wanted: IndexChanges): Promise<void> => {
-    await ready.run();
-    await inTransaction(pool, { Unavailable: IndexUnavailableError }, (client) =>
+    await prepare();
+    await inTransaction(writing, { Unavailable: IndexUnavailableError }, (client) =>
       applyChanges(client, wanted),
     ).catch(forgetIfMissing);
     await state();
@@ -99,13 +108,12 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
     },
     onDidChange: changes.onDidChange,
     tryBecomeWriter: async () => {
-      await ready.run();
+      await prepare();
       return tryTakeLease(url).catch(toUnavailable(IndexUnavailableError));
     },
     close: async () => {
       changes.clear();
-      await listener.close();
-      await pool.end();
+      await Promise.all([listener.close(), pool.end(), writing.end()]);
     },
   };
 }
@@ -114,37 +122,8 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
 const beginReading = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
   SELECT name, value FROM docs_meta WHERE name IN ('version', 'indexId', 'changes')`;
 
-function parseState(found: pg.QueryResult | undefined): {
-  readonly version: string;
-  readonly state: LibraryState;
-} {
-  const values = new Map<string, string>((found?.rows ?? []).map(({ name, value }) => [name, value]));
-  return {
-    version: values.get('version') ?? '',
-    state: { indexId: values.get('indexId') ?? '', changes: Number(values.get('changes') ?? 0) },
-  };
-}
-
 function isMissingTable(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '42P01';
-}
-
-/** Runs the work until it has succeeded once. */
-function createOnce(work: () => Promise<void>) {
-  let done: Promise<void> | undefined;
-  const forget = () => {
-    done = undefined;
-  };
-  const run = async () => {
-    const current = (done ??= work());
-    try {
-      await current;
-    } catch (error) {
-      if (done === current) forget();
-      throw error;
-    }
-  };
-  return { run, forget };
 }
 
 /**
@@ -159,7 +138,7 @@ function listenForChanges(url: string, onChange: () => void): { close(): Promise
   const again = (broken: pg.Client) => {
     if (isClosed || client !== broken) return;
     client = undefined;
-    end(broken);
+    void endConnection(broken);
     timer = setTimeout(connect, betweenAttempts);
     timer.unref();
   };
@@ -182,17 +161,13 @@ function listenForChanges(url: string, onChange: () => void): { close(): Promise
     close: async () => {
       isClosed = true;
       clearTimeout(timer);
-      await client?.end().catch(() => undefined);
+      if (client) await endConnection(client);
     },
   };
 }
 
 /** In ms. */
 const betweenAttempts = 1_000;
-
-function end(client: pg.Client): void {
-  client.end().catch(() => undefined);
-}
 
 /**
  * The lease, if nobody else has it. It is a lock that ends with its connection. The server checks every few seconds
@@ -203,7 +178,8 @@ async function tryTakeLease(url: string): Promise<WriterLease | undefined> {
   const lost = new AbortController();
   client.on('error', () => lost.abort());
   client.on('end', () => lost.abort());
-  const end = () => client.end().catch(() => undefined);
+  const end = () => endConnection(client);
+  let isTaken = false;
   try {
     await client.connect();
     await client.query(
@@ -212,11 +188,9 @@ async function tryTakeLease(url: string): Promise<WriterLease | undefined> {
     const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [
       locks.lease,
     ]);
-    if (rows[0]?.taken) return { lost: lost.signal, dispose: end };
-  } catch (error) {
-    await end();
-    throw error;
+    isTaken = rows[0]?.taken === true;
+  } finally {
+    if (!isTaken) await end();
   }
-  await end();
-  return undefined;
+  return isTaken ? { lost: lost.signal, dispose: end } : undefined;
 }

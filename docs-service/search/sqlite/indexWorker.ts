@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { WorkerAnswer, WorkerFailure, WorkerRequest } from '../../base/calledWorker.ts';
 import { type Database, isCorruption } from '../../base/sqliteDatabase.ts';
 import type { LibraryState } from '../changes.ts';
 import { type IndexChanges, IndexUnavailableError, QueryError } from '../documentIndex.ts';
@@ -11,7 +12,7 @@ import {
   type DocumentAnalysis,
 } from './documentAnalysis.ts';
 import { isCurrent, openIndex, removeDatabase } from './schema.ts';
-import type { IndexAnswer, IndexFileData, IndexRequest, IndexThreadData } from './sqliteIndex.ts';
+import type { IndexFileData, IndexThreadData } from './sqliteIndex.ts';
 import { createSqliteReader, type SqliteReader } from './sqliteReader.ts';
 import { createSqliteWriter, type SqliteWriter } from './sqliteWriter.ts';
 
@@ -25,6 +26,8 @@ if (parentPort) {
 }
 
 type Port = NonNullable<typeof parentPort>;
+
+type IndexAnswer = WorkerAnswer<LibraryState>;
 
 /** The second thread of a writer that has many documents. */
 function analyseFor(port: Port): void {
@@ -41,7 +44,7 @@ function serve(port: Port, { file, program }: IndexFileData): void {
     latest = latest.then(work);
   };
   const poll = setInterval(() => inTurn(() => announce(port, index)), pollInterval);
-  port.on('message', (request: IndexRequest) => {
+  port.on('message', (request: WorkerRequest) => {
     const work = index.begin(request.method, request.parameters);
     inTurn(async () => {
       const answer = await answerTo(index, request, work);
@@ -55,10 +58,10 @@ function serve(port: Port, { file, program }: IndexFileData): void {
 
 async function announce(port: Port, index: IndexFile): Promise<void> {
   const state = await index.state().catch(() => undefined);
-  if (state) port.postMessage({ state } satisfies IndexAnswer);
+  if (state) port.postMessage({ note: state } satisfies IndexAnswer);
 }
 
-async function answerTo(index: IndexFile, { method }: IndexRequest, work: IndexWork): Promise<IndexAnswer> {
+async function answerTo(index: IndexFile, { method }: WorkerRequest, work: IndexWork): Promise<IndexAnswer> {
   try {
     if (method === 'close') return { value: index.close() };
     return await work();
@@ -68,7 +71,7 @@ async function answerTo(index: IndexFile, { method }: IndexRequest, work: IndexW
   }
 }
 
-function describe(error: unknown): NonNullable<IndexAnswer['error']> {
+function describe(error: unknown): WorkerFailure {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof QueryError) return { kind: 'query', message };
   if (error instanceof IndexUnavailableError) return { kind: 'unavailable', message };
@@ -96,7 +99,7 @@ interface IndexFile {
 }
 
 /** Called when it is its turn. */
-type IndexWork = () => Promise<{ readonly value: unknown; readonly state: LibraryState }>;
+type IndexWork = () => Promise<{ readonly value: unknown; readonly note: LibraryState }>;
 
 interface Opened {
   readonly database: Database;
@@ -142,11 +145,11 @@ function createIndexFile(file: string, analysis: DocumentAnalysis): IndexFile {
     const index = await open();
     if (isWriting(method)) {
       const value = call(index.writer, method, parameters);
-      return { value, state: stateOf(index, true) };
+      return { value, note: stateOf(index, true) };
     }
     return index.database.snapshot(() => ({
       // The state comes first: it begins the snapshot.
-      state: stateOf(index),
+      note: stateOf(index),
       value: call(index.reader, method, parameters),
     }));
   };
@@ -159,7 +162,7 @@ function createIndexFile(file: string, analysis: DocumentAnalysis): IndexFile {
       return async () => {
         const put = await pending.take();
         const index = await open();
-        return { value: index.writer.apply({ ...changes, put }), state: stateOf(index, true) };
+        return { value: index.writer.apply({ ...changes, put }), note: stateOf(index, true) };
       };
     },
     state: async () => {
