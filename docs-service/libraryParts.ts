@@ -39,7 +39,7 @@ export function createLibraryMeaning(
 }
 
 export interface FollowOptions
-  extends Pick<LibraryIndexerOptions, 'now' | 'onProgress' | 'onProblem' | 'onWarnings'> {
+  extends Pick<LibraryIndexerOptions, 'now' | 'future' | 'onProgress' | 'onProblem' | 'onWarnings'> {
   readonly folder: ContentFolder;
   readonly stores: Stores;
   /** Seconds between two scans of the whole folder. */

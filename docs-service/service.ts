@@ -245,8 +245,9 @@ function createLoggedTurn({ config, context, stores, folder, logger }: Parts): W
       logger.warn(`There are ${count(more, 'further warning')}, which "runner-docs doctor" names.`);
   };
   const onError = (error: Error) => logger.error(error.message);
-  const { rescan } = config;
-  return createWriterElection({ folder, stores, rescan, now, onProgress, onProblem, onWarnings, onError });
+  const { rescan, future } = config;
+  const listeners = { onProgress, onProblem, onWarnings, onError };
+  return createWriterElection({ folder, stores, rescan, now, future, ...listeners });
 }
 
 function followLibrary(turn: WriterElection, { stores, logger }: Parts, onClose: OnClose): Promise<void> {

@@ -76,7 +76,7 @@ async function openLibrary({ places, embeddings, folder }: OpenOptions, context:
   const texts = createTextRenderer(context);
   const { index } = stores;
   const onError = (error: Error) => note(`runner-docs: ${error.message}\n`);
-  const turn = createWriterElection({ folder, stores, rescan, now, onError });
+  const turn = createWriterElection({ folder, stores, rescan, now, future: places.future, onError });
   const isWriter = () => turn.isWriter;
   const meaning = createLibraryMeaning({ places, embeddings, stores, isWriter, log }, context);
   const renditions = createMarkdownRenditions({ renderer: texts, now });

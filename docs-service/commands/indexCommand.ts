@@ -39,6 +39,7 @@ export const indexCommand = defineCommand({
         index,
         slugs: stores.access.slugs,
         now,
+        future: places.future,
         onProgress: progress,
       });
       const unsettled = await syncUntilSettled(indexer, ending);

@@ -6,6 +6,7 @@ import {
 } from '../content/contentFolder.ts';
 import { nearestFirst } from '../content/slug.ts';
 import type { IndexedFile } from '../search/documentIndex.ts';
+import { isDue } from './indexedFile.ts';
 import type { KnownFiles } from './knownFiles.ts';
 
 /** How many folders are listed at once. */
@@ -96,9 +97,9 @@ function goneFrom(
   ];
 }
 
-function isKnown({ path, size, modified }: FoundFile, { known }: FolderView): boolean {
+function isKnown({ path, size, modified }: FoundFile, { known, now }: FolderView): boolean {
   const before = known.get(path);
-  return before !== undefined && before.size === size && before.modified === modified;
+  return before !== undefined && before.size === size && before.modified === modified && !isDue(before, now);
 }
 
 function isSettled({ modified }: FoundFile, { now, areAllSettled }: FolderView): boolean {

@@ -4,6 +4,7 @@ import { piecesOf } from '../base/database.ts';
 import { type ContentFolder, type FoundFile, maxFileBytes } from '../content/contentFolder.ts';
 import type { Document } from '../content/document.ts';
 import { parseDocumentFile } from '../content/documentFile.ts';
+import type { DraftOptions } from '../content/drafts.ts';
 import type { IndexedFile } from '../search/documentIndex.ts';
 
 /** File systems count time in steps of up to two seconds: a younger file may change again and look the same. */
@@ -19,12 +20,12 @@ export interface ReadFile {
 export async function tryReadFile(
   folder: ContentFolder,
   found: FoundFile,
-  surroundings: { readonly known: IndexedFile | undefined; readonly now: number },
+  { known, ...options }: DraftOptions & { readonly known: IndexedFile | undefined },
 ): Promise<ReadFile | undefined> {
   const { path, size } = found;
-  const modified = surroundings.now - found.modified < coarsest ? -1 : found.modified;
+  const modified = options.now - found.modified < coarsest ? -1 : found.modified;
   const withProblem = (problem: string, contentHash = '') => ({
-    file: { path, size, modified, contentHash, slug: null, namesSlug: false, problem, warnings: [] },
+    file: { path, size, modified, contentHash, slug: null, problem, warnings: [] },
   });
   if (size > maxFileBytes)
     return withProblem(`The file has more than ${maxFileBytes / 1024 / 1024} MB. Split it.`);
@@ -32,15 +33,21 @@ export async function tryReadFile(
   try {
     const bytes = await folder.read(path);
     contentHash = createHash('sha256').update(bytes).digest('hex');
-    if (contentHash === surroundings.known?.contentHash)
-      return { file: { ...surroundings.known, size, modified } };
-    const { document, ...parsed } = parseDocumentFile(path, bytes);
-    return { file: { path, size, modified, contentHash, slug: document.slug, ...parsed }, document };
+    if (contentHash === known?.contentHash && !isDue(known, options.now))
+      return { file: { ...known, size, modified } };
+    const { document, ...parsed } = parseDocumentFile(path, bytes, options);
+    const file = { path, size, modified, contentHash, slug: document.slug, problem: null, ...parsed };
+    return { file, document };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     if (error instanceof ContentError) return withProblem(error.message, contentHash);
     return withProblem(`The file cannot be read: ${(error as Error).message}.`);
   }
+}
+
+/** Whether a date has come by which the file must be read again. */
+export function isDue({ due }: IndexedFile, now: number): boolean {
+  return due !== undefined && due <= now;
 }
 
 /** Files that are read in parallel. */

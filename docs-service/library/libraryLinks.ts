@@ -36,12 +36,21 @@ export class LibraryLinks {
       hasFolder: (path: string) => known.hasFolder(path),
       mayExist: (path: string) => this.#others.mayHave(path),
     };
-    const warnings = await checkLinks(library, signal);
+    const warnings = [...rivalsIn(known), ...(await checkLinks(library, signal))];
     const before = this.#said;
     this.#said = new Set(warnings.map(keyOf));
     this.#mayHaveChanged = false;
     return { warnings, added: warnings.filter((warning) => !before.has(keyOf(warning))) };
   }
+}
+
+/** Files whose front matter names a slug that another file has. */
+function rivalsIn(known: KnownFiles): readonly ContentWarning[] {
+  return [...known.files()].flatMap(({ path, slug, named }) => {
+    if (named === undefined || named.slug === slug) return [];
+    const message = `"slug" is not "${named.slug}" but "${slug}": ${known.holder(named.slug)} names the same one.`;
+    return [{ path, line: named.line, message }];
+  });
 }
 
 /** The files of the content folder that are no documents, by their names: links and pictures may lead to them. */

@@ -187,7 +187,7 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
     t.equal((await newer.summary()).documents, 0);
     t.match(
       (await newer.files()).files,
-      [{ path: 'a.md', slug: 'a', namesSlug: false, size: -1 }],
+      [{ path: 'a.md', slug: 'a', size: -1 }],
       'but it knows which file had which slug',
     );
     await newer.close();

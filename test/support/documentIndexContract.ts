@@ -426,9 +426,9 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
       modified: 1_700_000_000_123,
       contentHash: 'abc',
       slug: problem ? null : path,
-      namesSlug: path === 'b',
       problem,
       warnings: [],
+      ...(path === 'b' ? { named: { slug: 'c', line: 2 }, due: 1_800_000_000_000 } : {}),
     });
     const collection = (name: string) => ({
       name,
@@ -475,7 +475,6 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
       modified: 1,
       contentHash: 'abc',
       slug: path,
-      namesSlug: false,
       problem: null,
       warnings: lines.map((line) => ({ line, message: `Line "${line}".` })),
     });
@@ -506,7 +505,6 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
       modified: 1,
       contentHash: 'x',
       slug: 'a',
-      namesSlug: false,
       problem: null,
       warnings: [],
     };
