@@ -72,6 +72,10 @@ t.test('files become documents, and bad ones are reported without affecting the 
     'a/same.md': '---\nslug: same\n---\n# First',
     'b/same.md': '---\nslug: same\n---\n# Second',
     'cover.md': '---\ncover: ../../up.png\n---\n# Cover',
+    '_part.md': '# No',
+    '_parts/no.md': '# No',
+    '_drafts/late.md': '# Late',
+    'deep/_index.md': '# Index',
     '.hidden/no.md': '# No',
     'node_modules/no.md': '# No',
     'notes.txt': 'No',
@@ -101,14 +105,21 @@ t.test('files become documents, and bad ones are reported without affecting the 
     'cover',
     'draft',
     'same',
+    'index',
+    'late',
     'inside',
     'one',
     'b-same',
     'unclear',
   ]);
   t.match(await index.read('same'), { title: 'First', path: 'a/same.md' });
+  t.match(await index.read('late'), { draft: true });
+  t.match((await index.summary()).warnings[0], {
+    path: '_part.md',
+    message: /^2 names of files and folders/,
+  });
   const { documents, problems: kept, isComplete } = await index.summary();
-  t.equal(documents, 9, 'drafts do not count');
+  t.equal(documents, 10, 'drafts do not count');
   t.equal(isComplete, true);
   const wanted: readonly [string, RegExp][] = [
     ['collections/bad.yaml', /"docs" must be/],
@@ -206,6 +217,34 @@ t.test('a warning is logged once, and stays while its file does', async (t) => {
   await rm(join(content, 'one.md'));
   await again.indexer.sync();
   t.strictSame((await again.index.summary()).warnings, []);
+});
+
+t.test('a document appears when its date comes, and disappears when it ends', async (t) => {
+  const file = join(await temporaryFolder(t), 'index.db');
+  let now = Date.parse('2100-01-01T00:00:00Z');
+  const text = '---\ndate: 2100-02-01\nexpiryDate: 2100-03-01T00:00:00Z\n---\n# News';
+  const library = await openTestLibrary(t, { 'news.md': text }, { file, now: () => now });
+  const { content, index, indexer, records } = library;
+  const count = async (day: string) => {
+    now = Date.parse(day);
+    await indexer.sync();
+    return (await index.summary()).documents;
+  };
+  t.equal(await count('2100-01-31T09:59:59Z'), 0);
+  t.equal(await count('2100-01-31T10:00:00Z'), 1, 'the first of February begins');
+  t.equal(await count('2100-02-28T23:59:59Z'), 1);
+  t.equal(await count('2100-03-01T00:00:00Z'), 0);
+  t.equal((await indexer.sync()).changed, 0, 'then it is not read again');
+  now = Date.parse('2100-01-01T00:00:00Z');
+  await writeFiles(content, { 'news.md': `${text} of today` });
+  await indexer.sync();
+  await index.close();
+  for (const future of [true, false]) {
+    const again = await openTestLibrary(t, {}, { file, content, records, future, now: () => now });
+    await again.indexer.sync();
+    t.equal((await again.index.summary()).documents, future ? 1 : 0, `--future: ${future}`);
+    await again.index.close();
+  }
 });
 
 t.test('a broken link is a warning as long as it is broken', async (t) => {
