@@ -31,7 +31,7 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Draf
   const warn: Warn = (key, message) => warnings.push({ line: lineOf(key), message: `"${key}" ${message}` });
   const take = <Value>({ keys, read }: Field<Value>, found = find(keys)) => tryFirst(found, read, warn);
   const dates = datesOf(path, frontMatter);
-  const state = readDraftState(path, dates, frontMatter, options);
+  const state = readDraftState(frontMatter, { path, dates }, options);
   const { slug = pathSlugs(path).short, isNamed = false } = take(fields.slug) ?? {};
   const document = {
     path,

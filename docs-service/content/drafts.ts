@@ -18,13 +18,11 @@ export interface DraftOptions {
 
 /**
  * Whether a document is a draft, in the words of any program. One sign is enough: what the author's own program would
- * hold back must not be published by mistake.
- * @param dates that the document is published at
+ * hold back must not be published by mistake. It is published at the latest of the dates.
  */
 export function readDraftState(
-  path: string,
-  dates: readonly FoundValue[],
   frontMatter: FrontMatter,
+  { path, dates }: { readonly path: string; readonly dates: readonly FoundValue[] },
   options: DraftOptions,
 ): DraftState {
   const folders = path.split('/').slice(0, -1);

@@ -14,11 +14,11 @@ export interface FrontMatter {
   /** The line of the file with which the body begins, counted from 1. */
   readonly bodyLine: number;
   readonly warnings: readonly FileWarning[];
-  /** Its lines, if the front matter or a part of it cannot be read. */
-  readonly unread: readonly FrontMatterLine[];
+  /** Its lines, if something of it cannot be read. */
+  readonly unread: readonly { readonly line: number; readonly text: string }[];
   /**
-   * The values of these keys, in this order, without null. `a.b` is the key `b` of the map `a`. Case, `-` and `_` do not
-   * matter, and what is in Hugo's `params` counts if it is nowhere else. Numbers and dates are texts.
+   * The values of these keys, in this order, without null. `a.b` is the key `b` of the map `a`. Case, `-` and `_` do
+   * not matter, and what is in Hugo's `params` counts if it is nowhere else. Numbers and dates are texts.
    */
   find(keys: readonly string[]): readonly FoundValue[];
   /** Where a key is, counted from 1, the first line of the file. */
@@ -30,42 +30,27 @@ export interface FoundValue {
   readonly value: unknown;
 }
 
-interface FrontMatterLine {
-  readonly line: number;
-  readonly text: string;
-}
-
 /** Reads the front matter of any program. What cannot be read is part of the text, with a warning. */
 export function readFrontMatter(text: string): FrontMatter {
   const start = leading.exec(text.slice(0, maxLength))?.[0].length ?? 0;
   const block = tryBlock(text, start) ?? (start === 0 ? tryMultiMarkdown(text) : undefined);
-  const bodyFrom = (at: number) => ({ body: text.slice(at), bodyLine: lineAt(text, at) });
-  if (block === undefined) return { ...bodyFrom(text.startsWith('\ufeff') ? 1 : 0), ...withoutValues };
-  const line = lineAt(text, block.start);
-  const source = text.slice(block.start, block.end);
+  const line = lineAt(text, block?.start ?? 0);
+  const source = text.slice(block?.start, block?.end ?? 0);
   const lines = source.split(/\r?\n/).map((one, at) => ({ line: line + at, text: one }));
-  const read = readBlock(block, source, line);
-  if (read.values === undefined)
-    return {
-      ...bodyFrom(text.startsWith('\ufeff') ? 1 : 0),
-      ...withoutValues,
-      unread: lines,
-      warnings: read.warnings,
-    };
-  const late = {
-    line: lineAt(text, start),
-    message: 'The front matter is not at the beginning of the file, where other programs look for it.',
-  };
+  const { values, warnings }: ReadBlock = block ? readBlock(block, source, line) : { warnings: [] };
+  const bodyStart = (values && block?.bodyStart) ?? (text.startsWith('\ufeff') ? 1 : 0);
   return {
-    ...bodyFrom(block.bodyStart),
-    warnings: [...(start > 0 ? [late] : []), ...read.warnings],
-    unread: read.warnings.length > 0 ? lines : [],
-    find: createFind(read.values),
+    body: text.slice(bodyStart),
+    bodyLine: lineAt(text, bodyStart),
+    warnings:
+      values && start > 0 ? [{ line: lineAt(text, start), message: notAtOnce }, ...warnings] : warnings,
+    unread: values && warnings.length === 0 ? [] : lines,
+    find: (keys) => keys.flatMap((key) => valuesOf(values, key).map((value) => ({ key, value }))),
     lineOf: (key) => lines.find((one) => keyIn(one.text) === folded(key.split('.')[0] ?? ''))?.line ?? line,
   };
 }
 
-const withoutValues = { warnings: [], unread: [], find: () => [], lineOf: () => 1 } as const;
+const notAtOnce = 'The front matter is not at the beginning of the file, where other programs look for it.';
 
 /** A byte order mark, empty lines and comments. */
 const leading = /^(?:\ufeff|[ \t\r]*\n|[ \t]*<!--(?:(?!-->)[\s\S])*-->[ \t\r]*(?:\n|$))*/;
@@ -76,7 +61,7 @@ interface Block {
   readonly start: number;
   readonly end: number;
   readonly bodyStart: number;
-  /** It has no end, or its text is none of this form. */
+  /** It has no end. */
   readonly problem?: string;
 }
 
@@ -89,12 +74,12 @@ function tryBlock(text: string, start: number): Block | undefined {
   const form = named === 'json' ? 'json' : named === 'toml' || marks === '+++' ? 'toml' : 'yaml';
   const from = start + opening.length;
   const inside = text.slice(from, from + maxLength);
-  const closing = marks === '+++' ? /^\+\+\+[ \t]*(?:\r?\n|$)/m : /^(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/m;
-  const end = closing.exec(inside);
+  const end = (marks === '+++' ? /^\+\+\+[ \t]*(?:\r?\n|$)/m : /^(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/m).exec(
+    inside,
+  );
   const problem = `The "${marks}" begins no front matter, because no line "${marks}" closes it within ${maxLength} characters`;
   if (end === null) return { form, start: from, end: from + inside.length, bodyStart: from, problem };
-  const [at, length] = [from + end.index, end[0].length];
-  return { form, start: from, end: at, bodyStart: at + length };
+  return { form, start: from, end: from + end.index, bodyStart: from + end.index + end[0].length };
 }
 
 /** The matching brace must end its line. */
@@ -224,23 +209,17 @@ function valuesByKey(yaml: string): Values {
 /** Keys of a text that does not parse. */
 const maxParts = 500;
 
-function createFind(values: Values): FrontMatter['find'] {
-  const entries = Object.entries(values).map(([key, value]) => [folded(key), value] as const);
-  const valuesAt = ([name, ...rest]: readonly string[]): readonly unknown[] =>
-    entries.flatMap(([key, value]) => (key === name ? valuesIn(value, rest) : []));
-  return (keys) =>
-    keys.flatMap((key) => {
-      const path = key.split('.').map(folded);
-      const found = valuesAt(path);
-      return (found.length > 0 ? found : valuesAt(['params', ...path])).map((value) => ({ key, value }));
-    });
+function valuesOf(values: Values | undefined, key: string): readonly unknown[] {
+  const path = key.split('.').map(folded);
+  const found = valuesAt(values, path);
+  return found.length > 0 ? found : valuesAt(values, ['params', ...path]);
 }
 
 /** Without null, which is how YAML reads a key without a value. */
-function valuesIn(value: unknown, [name, ...rest]: readonly string[]): readonly unknown[] {
+function valuesAt(value: unknown, [name, ...rest]: readonly string[]): readonly unknown[] {
   if (name === undefined) return value === null || value === undefined ? [] : [value];
   if (!isRecord(value)) return [];
-  return Object.entries(value).flatMap(([key, inner]) => (folded(key) === name ? valuesIn(inner, rest) : []));
+  return Object.entries(value).flatMap(([key, inner]) => (folded(key) === name ? valuesAt(inner, rest) : []));
 }
 
 function folded(key: string): string {

@@ -545,6 +545,19 @@ t.test('a slug in front matter wins', async (t) => {
   await indexer.sync();
   t.match(await slugsByPath(library), { 'x.md': 'x', 'errors.md': 'mistakes' });
   t.equal((await index.slugsNamed(['errors'], { drafts: true })).get('errors'), 'mistakes');
+  await writeFiles(content, {
+    'x.md': '---\nslug: /Old/Mistakes/\n---\n# X',
+    'b/errors.md': '---\nslug: /B/Faults\n---\n# B',
+  });
+  await indexer.sync();
+  t.match(await slugsByPath(library), { 'x.md': 'x', 'errors.md': 'mistakes', 'b/errors.md': 'faults' });
+  t.equal((await index.slugsNamed(['b-errors'], { drafts: true })).get('b-errors'), 'faults');
+  await writeFiles(content, { 'c/d.md': '---\nslug: y\n---\n', 'a.md': '---\nslug: y\n---\n' });
+  await indexer.sync();
+  t.match(await slugsByPath(library), { 'a.md': 'y', 'c/d.md': 'c-d' });
+  await rm(join(content, 'a.md'));
+  await indexer.sync();
+  t.match(await slugsByPath(library), { 'c/d.md': 'y' });
   t.strictSame((await index.summary()).problems, []);
 });
 
