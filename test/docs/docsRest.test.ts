@@ -1121,8 +1121,8 @@ t.test('/healthz and /readyz', async (t) => {
   t.match((await get('/healthz')).json(), { status: 'ok' });
   t.strictSame(
     (await get('/readyz')).json(),
-    { documents: 4, problems: 3, warnings: 3 },
-    'a bad file and two drafts in collections; two odd values and a picture that is not there',
+    { documents: 5, problems: 2, warnings: 4 },
+    'two drafts in collections; three odd values and a picture that is not there',
   );
   const summary = index.summary;
   t.teardown(() => Object.assign(index, { summary }));
