@@ -15,6 +15,9 @@ import { type Reading, readDate } from './writtenValue.ts';
 /** In characters: a later heading is not the title. */
 const farthestHeading = 65_536;
 
+/** So many say enough. */
+const maxWarnings = 20;
+
 export interface ParsedDocument extends FileDetails {
   /** Its slug is only a proposal if the front matter names none. */
   readonly document: Document;
@@ -52,7 +55,9 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Draf
   };
   return {
     document,
-    warnings: [...frontMatter.warnings, ...warnings, ...state.warnings].sort((a, b) => a.line - b.line),
+    warnings: [...frontMatter.warnings, ...warnings, ...state.warnings]
+      .sort((one, other) => one.line - other.line)
+      .slice(0, maxWarnings),
     links: findWrittenLinks(path, body, bodyLine),
     ...(isNamed ? { named: { slug, line: lineOf('slug') } } : {}),
     ...(state.due === undefined ? {} : { due: state.due }),

@@ -541,6 +541,7 @@ t.test('a value that cannot be used never hides its file', async (t) => {
     message: /not valid UTF-8/,
   });
   t.equal(parse('A', 'x/---.md').document.slug, 'unnamed');
+  t.equal(parse(`---\ntags: [${'[],'.repeat(900)}]\n---\n`).warnings.length, 20);
 });
 
 t.test('a collection is what its file says', async (t) => {
