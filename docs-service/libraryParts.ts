@@ -48,7 +48,10 @@ export function createLibraryMeaning(
 }
 
 export interface FollowOptions
-  extends Pick<LibraryIndexerOptions, 'now' | 'onProgress' | 'onProblem' | 'onWarnings' | 'onLoss'> {
+  extends Pick<
+    LibraryIndexerOptions,
+    'now' | 'future' | 'onProgress' | 'onProblem' | 'onWarnings' | 'onLoss'
+  > {
   readonly folder: ContentFolder;
   readonly stores: Stores;
   /** Seconds between two scans of the whole folder. */

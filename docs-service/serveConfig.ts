@@ -22,6 +22,7 @@ export const placeOptions = {
     value: 'URL',
     help: 'postgres://… keeps both in PostgreSQL (default: SQLite in --data)',
   },
+  future: { type: 'boolean', help: 'documents with a date in the future are served too' },
 } as const satisfies OptionSpecs;
 
 /** What "serve" and "mcp" both take. */
@@ -136,6 +137,8 @@ export interface Places {
   readonly data: string;
   /** The address of a PostgreSQL database; undefined for SQLite. */
   readonly database: string | undefined;
+  /** Whether documents with a date in the future are served. */
+  readonly future?: boolean;
 }
 
 /** Throws UsageError. */
@@ -150,6 +153,7 @@ export function parsePlaces(
     content: resolve(values.content ?? 'content'),
     data: resolve(values.data ?? join(dataHome(env), 'runner-docs')),
     database,
+    future: values.future,
   };
 }
 
@@ -167,10 +171,10 @@ export function parseLibrary(
 
 /** For a command that reads no documents. Throws UsageError. */
 export function parseStorePlaces(
-  values: Omit<OptionValues<typeof placeOptions>, 'content'>,
+  values: Omit<OptionValues<typeof placeOptions>, 'content' | 'future'>,
   env: Readonly<Record<string, string | undefined>>,
 ): Places {
-  return parsePlaces({ ...values, content: undefined }, env);
+  return parsePlaces({ ...values, content: undefined, future: false }, env);
 }
 
 /** Throws UsageError. */

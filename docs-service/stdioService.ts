@@ -72,7 +72,8 @@ async function openLibrary(config: LibraryConfig, folder: ContentFolder, context
   const texts = createTextRenderer(context, config.renderSeconds);
   const index = createWholeIndex(stores.index);
   const onError = (error: Error) => note(`runner-docs: ${error.message}\n`);
-  const turn = createWriterElection({ folder, stores, rescan, now, onError, onLoss: log });
+  const { future } = config;
+  const turn = createWriterElection({ folder, stores, rescan, now, future, onError, onLoss: log });
   const isWriter = () => turn.isWriter;
   const meaning = createLibraryMeaning({ config, stores, isWriter, log }, context);
   const renditions = createMarkdownRenditions({ renderer: texts, now });

@@ -53,12 +53,15 @@ function httpReach(values: { readonly 'base-url': string | undefined }): Reach {
 
 /** With absolute paths, because an agent starts it in a folder of its own. */
 function stdioReach(
-  { content, data, database }: Places,
+  { content, data, database, future }: Places,
   { program }: Pick<ProgramContext, 'program'>,
 ): Reach {
   if (database !== undefined) refusePassword(database);
   const shared = database === undefined ? [] : ['--database', database];
-  const args = [resolve(program), 'mcp', '--content', content, '--data', data, ...shared];
+  const args = [
+    ...[resolve(program), 'mcp', '--content', content, '--data', data, ...shared],
+    ...(future ? ['--future'] : []),
+  ];
   return { kind: 'stdio', command: process.execPath, args };
 }
 

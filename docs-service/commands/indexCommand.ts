@@ -38,6 +38,7 @@ export const indexCommand = defineCommand({
         index,
         slugs: stores.access.slugs,
         now,
+        future: config.future,
         onProgress: progress,
         onLoss: (sentence) => note(`${showLine(sentence)}\n`),
       });

@@ -46,7 +46,7 @@ export interface ParsedCollection {
 export function parseCollectionFile(path: string, bytes: Uint8Array): ParsedCollection {
   if (bytes.length > maxBytes)
     throw new ContentError(`A collection's file has at most ${maxBytes} bytes. Split the collection.`);
-  const { cover: writtenCover, ...written } = parseWritten(decodeUtf8(bytes));
+  const { cover: writtenCover, ...written } = parseWritten(decodeUtf8(bytes).replace(/^\ufeff/, ''));
   const fields = parseFields(collectionFields, written);
   const name = fields.name ?? trySlug(basename(path, extname(path)));
   if (name === undefined) throw new ContentError('Add "name: some-name" to the file.');

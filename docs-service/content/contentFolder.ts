@@ -40,7 +40,7 @@ export interface FoundFolder {
   /** The folder has no entries at all, not even files that are no content. */
   readonly isEmpty: boolean;
   readonly files: readonly FoundFile[];
-  /** The names of all other files, and of links. */
+  /** The names of all other files, of links, and of what other programs do not serve either. */
   readonly others: readonly string[];
   /** Its subfolders, as paths from the content folder. */
   readonly folders: readonly string[];
@@ -86,7 +86,9 @@ async function listFolder(root: string, folder: string): Promise<FoundFolder | u
     };
   const visible = entries.filter(({ name }) => !name.startsWith('.') && name !== 'node_modules');
   const pathOf = ({ name }: Dirent) => (folder === '' ? name : `${folder}/${name}`);
-  const candidates = visible.filter(
+  const isLeftOut = (entry: Dirent) => isPartial(entry.name) && !isCollection(pathOf(entry));
+  const served = visible.filter((entry) => !isLeftOut(entry));
+  const candidates = served.filter(
     (entry) => entry.isSymbolicLink() || (entry.isFile() && isContent(pathOf(entry))),
   );
   const looked = await Promise.all(
@@ -100,16 +102,21 @@ async function listFolder(root: string, folder: string): Promise<FoundFolder | u
   return {
     isEmpty: entries.length === 0,
     others: visible
-      .filter((entry) => !entry.isDirectory() && !isDocument(entry.name))
+      .filter((entry) => isLeftOut(entry) || !(entry.isDirectory() || isDocument(entry.name)))
       .map(({ name }) => name),
     files: looked.filter((one) => one !== undefined && 'size' in one),
     problems: looked.filter((one) => one !== undefined && 'message' in one),
-    folders: visible.filter((entry) => entry.isDirectory()).map(pathOf),
+    folders: served.filter((entry) => entry.isDirectory()).map(pathOf),
   };
 }
 
 export function byPath(a: FoundFile, b: FoundFile): number {
   return a.path < b.path ? -1 : 1;
+}
+
+/** Parts of pages, which Docusaurus, Jekyll and Quarto do not serve, by the name of the file or the folder. */
+export function isPartial(name: string): boolean {
+  return /^_(?!index\.|posts$|drafts$)/.test(name);
 }
 
 /** Markdown anywhere, and the YAML files of `collections/` at the top. */

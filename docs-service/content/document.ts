@@ -1,3 +1,5 @@
+import type { FileLinks } from './writtenLinks.ts';
+
 /** A term of the taxonomy. Its slug names it in addresses and filters. */
 export interface Tag {
   readonly slug: string;
@@ -63,3 +65,16 @@ export function keyOf({ path, message }: ContentProblem): string {
 
 /** A warning whose file is known. */
 export type FileWarning = Omit<ContentWarning, 'path'>;
+
+/** What is known of a file besides its document. */
+export interface FileDetails {
+  /** Absent if the file is no document. */
+  readonly links?: FileLinks;
+  /** The slug that its front matter names, and the line; absent if it names none. Several files may name one slug. */
+  readonly named?: { readonly slug: string; readonly line: number };
+  /**
+   * When the file must be read again although it has not changed, because a date in it has come; in milliseconds since
+   * 1970.
+   */
+  readonly due?: number;
+}

@@ -1,15 +1,23 @@
 import * as z from 'zod';
 import { ContentError } from '../../protocol/base/contentError.ts';
+import { cutText } from '../../protocol/base/text.ts';
+import { plainTitle } from './headings.ts';
 import { isSlug } from './slug.ts';
 
-/** A line of text. YAML reads `title: 2026` as a number, which the author did not mean. */
+/** A line of text. */
 export function text(longest: number) {
   return z
-    .union([z.string(), z.number().transform(String)], { error: 'must be a text' })
+    .string({ error: 'must be a text' })
     .transform((value) => value.trim())
     .pipe(z.string().min(1, 'must not be empty').max(longest, `must have at most ${longest} characters`))
     .refine((value) => !/[\u0000-\u001f\u007f]/.test(value), 'must be one line without control characters');
 }
+
+/** The title of a document, without markup, and cut off where it is too long. */
+export const title = z
+  .string({ error: 'must be a text' })
+  .transform((value) => cutText(plainTitle(value), 500))
+  .pipe(text(500));
 
 export const slug = text(100).refine(
   isSlug,
@@ -30,7 +38,7 @@ export const language = z
   .string({ error: 'must be a language tag such as en or zh-Hans' })
   .transform((value, context) => {
     try {
-      return Intl.getCanonicalLocales(value.trim())[0] ?? z.NEVER;
+      return Intl.getCanonicalLocales(value.trim().replaceAll('_', '-'))[0] ?? z.NEVER;
     } catch {
       context.addIssue({ code: 'custom', message: 'must be a language tag such as en or zh-Hans' });
       return z.NEVER;

@@ -1,5 +1,6 @@
-import { Lexer, type Token } from 'marked';
+import { Lexer } from 'marked';
 import { markdownLines } from './markdownLines.ts';
+import { decodeEntities, plainText } from './plainText.ts';
 import { textOfHeading, tryRawHeading } from './rawHeading.ts';
 
 /** The headings of a Markdown text, as written between their marks, found line by line. */
@@ -14,13 +15,24 @@ export function headingsOf(text: string): readonly string[] {
 export function tryFirstHeading(text: string): string | undefined {
   const raw = tryRawHeading(text);
   const title =
-    raw === undefined ? '' : onOneLine(withCharacters(textOfHeading(raw).slice(0, maxHeadingLength)));
+    raw === undefined ? '' : onOneLine(decodeEntities(textOfHeading(raw).slice(0, maxHeadingLength)));
   if (title !== '') return title;
   for (const { heading } of headings(text)) {
     const plain = onOneLine(plainText(Lexer.lexInline(heading)));
     if (plain !== '') return plain;
   }
   return undefined;
+}
+
+/** A title from front matter on one line, without its marks and tags. Names such as `__init__` and `Map<T>` stay. */
+export function plainTitle(written: string): string {
+  const text = written
+    .slice(0, 2_000)
+    .replace(/\s*\{#[\w.:-]+\}\s*$/, '')
+    .replace(/<\w[^<>]*\/>|<(\w+)(?:\s[^<>]*)?>([^<>]*)<\/\1>/g, '$2');
+  const masked = text.replaceAll('<', '\ue000').replaceAll('_', '\ue001');
+  const plain = plainText(Lexer.lexInline(masked)).replaceAll('\ue000', '<').replaceAll('\ue001', '_');
+  return onOneLine(plain) || onOneLine(written);
 }
 
 /** Whether a heading repeats the title of its document. */
@@ -84,42 +96,3 @@ function isProse(line: string): boolean {
 function joined(paragraph: string, line: string): string {
   return `${paragraph} ${line.trim()}`.trim().slice(0, maxHeadingLength);
 }
-
-/** What a reader sees of these tokens. */
-function plainText(tokens: readonly Token[]): string {
-  return tokens.map(plainToken).join('');
-}
-
-function plainToken(token: Token): string {
-  if (token.type === 'html') return '';
-  if ('tokens' in token && token.tokens) return plainText(token.tokens);
-  const text = 'text' in token ? String(token.text) : '';
-  return token.type === 'codespan' ? text : withCharacters(text);
-}
-
-/** Replaces the entities that are usual in prose with their characters. */
-function withCharacters(text: string): string {
-  return text.replace(
-    /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}));/gi,
-    (all, decimal, hexadecimal, name) => {
-      if (name !== undefined) return usualEntities.get(String(name)) ?? all;
-      const code = decimal === undefined ? Number.parseInt(String(hexadecimal), 16) : Number(decimal);
-      return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff)
-        ? String.fromCodePoint(code)
-        : '\ufffd';
-    },
-  );
-}
-
-const usualEntities: ReadonlyMap<string, string> = new Map([
-  ['amp', '&'],
-  ['lt', '<'],
-  ['gt', '>'],
-  ['quot', '"'],
-  ['apos', "'"],
-  ['nbsp', '\u00a0'],
-  ['copy', '©'],
-  ['mdash', '—'],
-  ['ndash', '–'],
-  ['hellip', '…'],
-]);

@@ -35,11 +35,10 @@ export interface PathSlugs {
   readonly long: string;
 }
 
-/** Undefined if the name of the file has nothing that a slug could have. */
-export function tryPathSlugs(path: string): PathSlugs | undefined {
+export function pathSlugs(path: string): PathSlugs {
   const names = path.slice(0, path.length - extname(path).length).split('/');
-  const own = trySlug(names.at(-1) ?? '');
-  if (own === undefined) return undefined;
+  // The name may have nothing that a slug could have.
+  const own = trySlug(names.at(-1) ?? '') ?? 'unnamed';
   const long = joined([...names.slice(0, -1).flatMap((folder) => trySlug(folder) ?? []), own]);
   const short = tryFolderPageRank(path) === undefined ? own : trySlug(names.at(-2) ?? 'readme');
   return { own, short: short ?? long, long };

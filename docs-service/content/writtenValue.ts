@@ -1,48 +1,62 @@
 /** A value of the front matter. It is read even if it is not written as it should be. */
-export interface WrittenValue<Value> {
-  readonly value: Value;
-  /** How it was read. */
-  readonly warning?: string;
-  /** What the author must write instead, if its meaning is not clear. */
-  readonly problem?: string;
-}
+export type Reading<Value> =
+  | {
+      readonly value: Value;
+      /** How it was read. */
+      readonly warning?: string;
+    }
+  | {
+      /** What the author must write instead, because its meaning is not clear. */
+      readonly problem: string;
+    };
 
-/** A value whose meaning is not clear counts as a draft. */
-export function readDraft(written: unknown): WrittenValue<boolean> {
+/** `true` or `false`, in any usual spelling. */
+export function readTruth(key: string, written: unknown): Reading<boolean> {
   if (typeof written === 'boolean') return { value: written };
-  if (written === null || written === undefined) return { value: false };
-  const value = typeof written === 'string' ? draftWords.get(written.trim().toLowerCase()) : undefined;
-  if (value === undefined) return { value: true, problem: 'must be true or false' };
-  return { value, warning: `was read as ${value}. Write "draft: ${value}".` };
+  const value = typeof written === 'string' ? truths.get(written.trim().toLowerCase()) : undefined;
+  return value === undefined
+    ? { problem: 'must be true or false' }
+    : { value, warning: `was read as ${value}. Write "${key}: ${value}".` };
 }
 
-const draftWords: ReadonlyMap<string, boolean> = new Map([
+const truths: ReadonlyMap<string, boolean> = new Map([
   ...['true', 'yes', 'y', 'on', '1'].map((word) => [word, true] as const),
   ...['false', 'no', 'n', 'off', '0'].map((word) => [word, false] as const),
 ]);
+
+export type DateReading = Reading<string> & {
+  /** Every date that may be meant, in ISO 8601: if only a year is clear, its first day. */
+  readonly readings: readonly string[];
+};
 
 /**
  * A date or a time from front matter, in ISO 8601; one without a zone counts as UTC. Other usual forms are read with a
  * warning, but a day and a month that could be either are not guessed.
  */
-export function readDate(written: unknown): WrittenValue<string | null> {
-  if (written === null || written === undefined) return { value: null };
+export function readDate(written: unknown): DateReading {
   const text = typeof written === 'string' ? written.trim() : '';
   const exact = tryIsoDate(text);
-  if (exact !== undefined) return { value: exact };
+  if (exact !== undefined) return { value: exact, readings: [exact] };
   const readings = text.length > maxLength ? [] : readingsOf(text);
   const [value, other] = readings;
   if (value === undefined)
-    return { value: null, problem: 'must be a date that exists, such as 2026-11-21 or 2026-11-21T09:30:00Z' };
+    return {
+      problem: 'must be a date that exists, such as 2026-11-21 or 2026-11-21T09:30:00Z',
+      readings: Array.from(
+        text.slice(0, maxLength).matchAll(/(?<!\d)\d{4}(?!\d)/g),
+        ([year]) => `${year}-01-01`,
+      ),
+    };
   if (other !== undefined)
-    return { value: null, problem: `must be ${value} or ${other}: "${text}" may mean either` };
-  return { value, warning: `was read as ${value}. Write it in this form.` };
+    return { problem: `must be ${value} or ${other}: "${text}" may mean either`, readings };
+  return { value, warning: `was read as ${value}. Write it in this form.`, readings };
 }
 
 /** In characters: the longest usual form has fewer. */
 const maxLength = 60;
 
-const isoForm = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
+const isoForm =
+  /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?: ?(?:Z|[+-]\d{2}:?\d{2}))?)?$/;
 
 function tryIsoDate(text: string): string | undefined {
   if (!isoForm.test(text)) return undefined;
@@ -51,7 +65,10 @@ function tryIsoDate(text: string): string | undefined {
   if (Number.isNaN(midnight.valueOf()) || midnight.toISOString().slice(0, 10) !== day) return undefined;
   if (text.length === 10) return text;
   const zoned = /(?:Z|[+-]\d{2}:?\d{2})$/.test(text.slice(10)) ? text : `${text}Z`;
-  const written = zoned.replace(' ', 'T').replace(/([+-]\d{2})(\d{2})$/, '$1:$2');
+  const written = zoned
+    .replace(' ', 'T')
+    .replace(' ', '')
+    .replace(/([+-]\d{2})(\d{2})$/, '$1:$2');
   return Number.isNaN(Date.parse(written)) ? undefined : written;
 }
 

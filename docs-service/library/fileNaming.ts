@@ -1,4 +1,4 @@
-import type { IndexedFile } from '../search/documentIndex.ts';
+import { pathSlugs } from '../content/slug.ts';
 import type { ReadFile } from './indexedFile.ts';
 import type { KnownFiles } from './knownFiles.ts';
 import type { SlugRegister } from './slugRegister.ts';
@@ -16,47 +16,54 @@ export interface Naming {
 }
 
 export interface Renaming {
-  /** Every slug that a file got or lost. */
+  /** Every slug that a file got, lost or kept. */
   readonly slugs: readonly string[];
-  /** Files that did not change, but lost their slug to a file whose front matter names it. */
-  readonly displaced: readonly string[];
+  /** Files that have another slug now, even if they did not change. */
+  readonly renamed: readonly string[];
 }
 
 /** Brings the known files up to date, and gives each of them its slug. */
 export function nameFiles({ read, removed }: FileChanges, { known, register }: Naming): Renaming {
-  const paths = read.map(({ file }) => file.path);
-  const slugs = new Set<string | null | undefined>();
-  for (const path of [...removed, ...paths]) slugs.add(known.get(path)?.slug);
-  for (const path of [...removed, ...paths]) known.delete(path);
-  for (const path of removed) register.release(path);
-  const give = (path: string) =>
-    register.give(path, (slug) => known.claimants(slug).some((other) => other !== path)) ?? null;
-
-  // A slug that a front matter names comes first.
-  const named = read.flatMap(({ file }) => (file.namesSlug ? [file] : []));
-  for (const file of named) {
-    register.forget(file.path);
-    known.put(file);
-  }
-  for (const { file, document } of read) {
-    if (file.namesSlug) continue;
-    const isServed = document !== undefined || file.slug !== null;
-    known.put({ ...file, slug: isServed ? give(file.path) : null });
-  }
-  const displaced = named.flatMap(({ slug }) => displacedFrom(slug, { known, register }));
-  for (const path of displaced) {
+  const proposals = new Map(read.map(({ file }) => [file.path, file.slug]));
+  const before = [...removed, ...proposals.keys()].flatMap((path) => known.get(path) ?? []);
+  const slugs = new Set(before.map(({ slug }) => slug));
+  const renamed = new Set<string>();
+  const rename = (path: string, slug: string) => {
     const file = known.get(path);
-    const slug = give(path);
-    if (file !== undefined) known.put({ ...file, slug: file.slug && slug });
-  }
-  for (const path of [...paths, ...displaced]) slugs.add(known.get(path)?.slug);
-  return { slugs: [...slugs].filter((slug) => typeof slug === 'string'), displaced };
-}
+    if (file === undefined || file.slug === slug) return;
+    slugs.add(file.slug).add(slug);
+    renamed.add(path);
+    known.put({ ...file, slug });
+  };
+  for (const { path } of before) known.delete(path);
+  for (const path of removed) register.release(path);
+  // Without their slugs, until it is clear which of them front matter names.
+  for (const { file } of read) known.put({ ...file, slug: null });
 
-/** The files that have a slug, or had it when they could last be read, although another front matter names it. */
-function displacedFrom(slug: IndexedFile['slug'], { known, register }: Naming): readonly string[] {
-  if (slug === null) return [];
-  const holder = register.holder(slug);
-  const paths = new Set([...known.claimants(slug), ...(holder === undefined ? [] : [holder])]);
-  return [...paths].filter((path) => known.get(path)?.namesSlug !== true);
+  const winners = new Set<string>();
+  const others = new Set<string>();
+  const named = [...before, ...read.map(({ file }) => file)].flatMap((file) => file.named?.slug ?? []);
+  for (const slug of new Set(named)) {
+    const [winner, ...losers] = known.claimants(slug);
+    if (winner === undefined) continue;
+    for (const path of [...losers, known.holder(slug), register.holder(slug)])
+      if (path !== undefined) others.add(path);
+    winners.add(winner);
+    register.forget(winner);
+    rename(winner, slug);
+  }
+
+  const isTaken = (path: string) => (slug: string) =>
+    [...known.claimants(slug), known.holder(slug) ?? path].some((other) => other !== path);
+  for (const path of new Set([...proposals.keys(), ...others])) {
+    if (winners.has(path)) continue;
+    const file = known.get(path);
+    const proposal = proposals.get(path) ?? undefined;
+    const isServed = proposals.has(path) ? proposal !== undefined : typeof file?.slug === 'string';
+    // A file that cannot be read keeps its slug for later, unless front matter names it.
+    if (!isServed && !others.has(path)) continue;
+    const slug = register.give(path, isTaken(path), file?.named ? pathSlugs(path).long : proposal);
+    if (isServed) rename(path, slug);
+  }
+  return { slugs: [...slugs].filter((slug) => slug !== null), renamed: [...renamed] };
 }

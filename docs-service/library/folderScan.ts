@@ -6,6 +6,7 @@ import {
 } from '../content/contentFolder.ts';
 import { nearestFirst } from '../content/slug.ts';
 import type { IndexedFile } from '../search/documentIndex.ts';
+import { isDue } from './indexedFile.ts';
 import type { KnownFiles } from './knownFiles.ts';
 
 /** How many folders are listed at once. */
@@ -96,8 +97,9 @@ function goneFrom(
   ];
 }
 
-function isKnown({ path, look }: FoundFile, { known }: FolderView): boolean {
-  return look !== '' && known.get(path)?.look === look;
+function isKnown({ path, look }: FoundFile, { known, now }: FolderView): boolean {
+  const before = known.get(path);
+  return look !== '' && before?.look === look && !isDue(before, now);
 }
 
 function isSettled({ modified }: FoundFile, { now, areAllSettled }: FolderView): boolean {

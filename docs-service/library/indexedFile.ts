@@ -4,6 +4,7 @@ import { piecesOf } from '../base/database.ts';
 import { type ContentFolder, coarsest, type FoundFile } from '../content/contentFolder.ts';
 import type { Document } from '../content/document.ts';
 import { parseDocumentFile } from '../content/documentFile.ts';
+import type { DraftOptions } from '../content/drafts.ts';
 import type { IndexedFile } from '../search/documentIndex.ts';
 
 export interface ReadFile {
@@ -16,25 +17,31 @@ export interface ReadFile {
 export async function tryReadFile(
   folder: ContentFolder,
   { path, changed, ...found }: Pick<FoundFile, 'path' | 'changed' | 'look'>,
-  surroundings: { readonly known: IndexedFile | undefined; readonly now: number },
+  { known, ...options }: DraftOptions & { readonly known: IndexedFile | undefined },
 ): Promise<ReadFile | undefined> {
-  const look = surroundings.now - changed < coarsest ? '' : found.look;
+  const look = options.now - changed < coarsest ? '' : found.look;
   const withProblem = (problem: string, contentHash = '') => ({
-    file: { path, look, contentHash, slug: null, namesSlug: false, problem, warnings: [] },
+    file: { path, look, contentHash, slug: null, problem, warnings: [] },
   });
   let contentHash = '';
   try {
     const bytes = await folder.read(path);
     contentHash = createHash('sha256').update(bytes).digest('hex');
-    const { known } = surroundings;
-    if (contentHash === known?.contentHash) return { file: known.look === look ? known : { ...known, look } };
-    const { document, ...parsed } = parseDocumentFile(path, bytes);
-    return { file: { path, look, contentHash, slug: document.slug, ...parsed }, document };
+    if (contentHash === known?.contentHash && !isDue(known, options.now))
+      return { file: known.look === look ? known : { ...known, look } };
+    const { document, ...parsed } = parseDocumentFile(path, bytes, options);
+    const file = { path, look, contentHash, slug: document.slug, problem: null, ...parsed };
+    return { file, document };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     if (error instanceof ContentError) return withProblem(error.message, contentHash);
     return withProblem(`The file cannot be read: ${(error as Error).message}.`);
   }
+}
+
+/** Whether a date has come by which the file must be read again. */
+export function isDue({ due }: IndexedFile, now: number): boolean {
+  return due !== undefined && due <= now;
 }
 
 /** Files that are read in parallel. */

@@ -7,10 +7,12 @@ function folderOf(path: string): string {
   return folder === '.' ? '' : folder;
 }
 
-/** The files as they were last indexed, by folder, and the paths that claim each slug. Small changes are cheap. */
+/** The files as they were last indexed, by folder and by slug. Small changes are cheap. */
 export class KnownFiles {
   readonly #folders = new Map<string, Map<string, IndexedFile>>();
   readonly #children = new Map<string, Set<string>>();
+  readonly #holders = new Map<string, string>();
+  /** The files whose front matter names a slug. */
   readonly #claims = new Map<string, Set<string>>();
 
   get(path: string): IndexedFile | undefined {
@@ -20,31 +22,27 @@ export class KnownFiles {
   put(file: IndexedFile): void {
     this.delete(file.path);
     this.addFolder(folderOf(file.path)).set(file.path, file);
-    if (file.slug === null) return;
-    const claims = this.#claims.get(file.slug) ?? new Set();
-    this.#claims.set(file.slug, claims.add(file.path));
+    if (file.slug !== null) this.#holders.set(file.slug, file.path);
+    if (file.named === undefined) return;
+    const claims = this.#claims.get(file.named.slug) ?? new Set();
+    this.#claims.set(file.named.slug, claims.add(file.path));
   }
 
   delete(path: string): void {
     const known = this.get(path);
     if (known === undefined) return;
     this.#folders.get(folderOf(path))?.delete(path);
-    this.#forgetClaim(known);
+    this.#forgetSlugs(known);
   }
 
-  /** The file that is served for a slug: the first by path of all that claim it. */
-  winner(slug: string): string | undefined {
-    let first: string | undefined;
-    for (const path of this.#claims.get(slug) ?? []) if (first === undefined || path < first) first = path;
-    return first;
+  /** The path of the file that has the slug. */
+  holder(slug: string): string | undefined {
+    return this.#holders.get(slug);
   }
 
+  /** The files whose front matter names the slug, in the order of their paths: it belongs to the first. */
   claimants(slug: string): readonly string[] {
-    return [...(this.#claims.get(slug) ?? [])];
-  }
-
-  slugs(): readonly string[] {
-    return [...this.#claims.keys()];
+    return [...(this.#claims.get(slug) ?? [])].sort();
   }
 
   hasFiles(): boolean {
@@ -55,6 +53,7 @@ export class KnownFiles {
   clear(): void {
     this.#folders.clear();
     this.#children.clear();
+    this.#holders.clear();
     this.#claims.clear();
   }
 
@@ -98,17 +97,18 @@ export class KnownFiles {
       ...this.foldersIn(folder).flatMap((child) => this.takeFolder(child)),
       ...this.filesIn(folder),
     ];
-    for (const file of this.filesIn(folder)) this.#forgetClaim(file);
+    for (const file of this.filesIn(folder)) this.#forgetSlugs(file);
     this.#folders.delete(folder);
     this.#children.delete(folder);
     this.#children.get(folderOf(folder))?.delete(folder);
     return files;
   }
 
-  #forgetClaim({ slug, path }: IndexedFile): void {
-    if (slug === null) return;
-    const claims = this.#claims.get(slug);
+  #forgetSlugs({ slug, named, path }: IndexedFile): void {
+    if (slug !== null && this.#holders.get(slug) === path) this.#holders.delete(slug);
+    if (named === undefined) return;
+    const claims = this.#claims.get(named.slug);
     claims?.delete(path);
-    if (claims?.size === 0) this.#claims.delete(slug);
+    if (claims?.size === 0) this.#claims.delete(named.slug);
   }
 }

@@ -24,6 +24,8 @@ export interface LibraryIndexerOptions extends ReportListeners {
   readonly slugs: SlugRecords;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** Whether documents with a date in the future are served. */
+  readonly future?: boolean | undefined;
   readonly onProgress?: (progress: IndexProgress) => void;
 }
 
@@ -44,6 +46,8 @@ export interface SyncResult {
 const maxWait = 2_000;
 /** Up to this many changed files become visible in one step. */
 const atomic = 2_000;
+/** What makes a known file look changed. */
+const unread = { look: '', contentHash: '' };
 
 /** Files that may have changed, with what was read of each; undefined if it is gone. */
 interface ReadPiece {
@@ -101,9 +105,9 @@ export class LibraryIndexer {
     this.#appliedShelf = '';
     const { index } = this.#options;
     const { indexId, isComplete, files } = await index.files();
-    for (const file of files) this.#known.put(this.#isNamedAsRecorded(file) ? file : { ...file, look: '' });
+    for (const file of files) this.#known.put(this.#isAsRecorded(file) ? file : { ...file, ...unread });
     this.#forget(await index.lostFiles());
-    for (const slug of this.#known.slugs()) this.#served.set(slug, this.#known.winner(slug) ?? '');
+    for (const { slug, path } of files) if (slug !== null) this.#served.set(slug, path);
     this.#links.recall((await index.summary()).warnings);
     this.#indexId = indexId;
     this.#isComplete = isComplete;
@@ -114,14 +118,18 @@ export class LibraryIndexer {
   #forget(paths: readonly string[]): void {
     for (const path of paths) {
       const file = this.#known.get(path);
-      if (file !== undefined) this.#known.put({ ...file, look: '', contentHash: '' });
+      if (file !== undefined) this.#known.put({ ...file, ...unread });
     }
     if (paths.length > 0) this.#options.onLoss?.(`${lossSentence(paths)} They are indexed again.`);
   }
 
-  /** A file whose slug is recorded otherwise counts as changed. */
-  #isNamedAsRecorded({ path, slug, namesSlug }: IndexedFile): boolean {
-    return slug === null || namesSlug || this.#register.adopt(path, slug);
+  /**
+   * A file whose slug is recorded otherwise counts as changed, and so does one that the time may change: this program
+   * may have been started with another answer to what is in the future.
+   */
+  #isAsRecorded({ path, slug, named, due }: IndexedFile): boolean {
+    const isNamed = slug === null || slug === named?.slug || this.#register.adopt(path, slug);
+    return isNamed && due === undefined;
   }
 
   /** All existing folders, for the watcher. */
@@ -280,8 +288,7 @@ export class LibraryIndexer {
       present.flatMap(({ file, document }) => (document ? [[file.path, document]] : [])),
     );
     const { put, remove } = await this.#succession(slugs, documents);
-    const rivals = this.#settleRivals(slugs);
-    const paths = new Set([...present.map(({ file }) => file.path), ...named.displaced, ...rivals]);
+    const paths = new Set([...present.map(({ file }) => file.path), ...named.renamed]);
     const putFiles = [...paths].map((path) => this.#known.get(path)).filter((file) => file !== undefined);
     const applying = this.#options.index.apply({
       ...{ indexId: this.#indexId, at: this.#options.now() },
@@ -295,7 +302,8 @@ export class LibraryIndexer {
   }
 
   #read(found: Pick<FoundFile, 'path' | 'changed' | 'look'>, known?: IndexedFile) {
-    return tryReadFile(this.#options.folder, found, { known, now: this.#options.now() });
+    const { now, future = false } = this.#options;
+    return tryReadFile(this.#options.folder, found, { known, now: now(), future });
   }
 
   /** The document that is now served for each slug, and the slugs that have none any more. */
@@ -306,42 +314,24 @@ export class LibraryIndexer {
     const put: Document[] = [];
     const remove: string[] = [];
     for (const slug of slugs) {
-      const winner = this.#known.winner(slug);
+      const holder = this.#known.holder(slug);
       const before = this.#served.get(slug);
-      if (winner === undefined) {
+      if (holder === undefined) {
         if (this.#served.delete(slug)) remove.push(slug);
         continue;
       }
       const document =
-        documents.get(winner) ?? (winner === before ? undefined : await this.#documentOf(winner));
+        documents.get(holder) ?? (holder === before ? undefined : await this.#documentOf(holder));
       if (document !== undefined) put.push({ ...document, slug });
-      this.#served.set(slug, winner);
+      this.#served.set(slug, holder);
     }
     return { put, remove };
   }
 
-  /** Reads a file that was not read because it had not changed, although it has another slug or no rival any more. */
+  /** Reads a file that was not read because it had not changed, although it has another slug. */
   async #documentOf(path: string): Promise<Document | undefined> {
     const known = this.#known.get(path);
     return known === undefined ? undefined : (await this.#read({ ...known, changed: 0 }))?.document;
-  }
-
-  /** Reports that another file has the slug, for all files but one. Returns the files whose problem changed. */
-  #settleRivals(slugs: readonly string[]): readonly string[] {
-    const changed: string[] = [];
-    for (const slug of slugs) {
-      const winner = this.#known.winner(slug);
-      for (const path of this.#known.claimants(slug)) {
-        const file = this.#known.get(path);
-        if (file === undefined) continue;
-        const isTaken = file.problem?.startsWith(taken) ?? false;
-        const problem = path === winner ? (isTaken ? null : file.problem) : `${taken} "${slug}": ${winner}.`;
-        if (problem === file.problem) continue;
-        this.#known.put({ ...file, problem });
-        changed.push(path);
-      }
-    }
-    return changed;
   }
 
   async #applyLinks(signal?: AbortSignal): Promise<void> {
@@ -368,6 +358,3 @@ export class LibraryIndexer {
     this.#reports.setCollectionProblems(collectionProblems);
   }
 }
-
-/** How the problem of a file begins if another file has its slug. */
-const taken = 'Another file has the slug';

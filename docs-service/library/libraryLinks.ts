@@ -1,4 +1,6 @@
-import { dirname } from 'node:path/posix';
+import { dirname, join } from 'node:path/posix';
+import { count } from '../../protocol/base/text.ts';
+import { isPartial } from '../content/contentFolder.ts';
 import { type ContentWarning, keyOf } from '../content/document.ts';
 import { checkLinks } from '../content/linkCheck.ts';
 import type { FolderScan } from './folderScan.ts';
@@ -36,12 +38,25 @@ export class LibraryLinks {
       hasFolder: (path: string) => known.hasFolder(path),
       mayExist: (path: string) => this.#others.mayHave(path),
     };
-    const warnings = await checkLinks(library, signal);
+    const warnings = [
+      ...rivalsIn(known),
+      ...this.#others.partials(known),
+      ...(await checkLinks(library, signal)),
+    ];
     const before = this.#said;
     this.#said = new Set(warnings.map(keyOf));
     this.#mayHaveChanged = false;
     return { warnings, added: warnings.filter((warning) => !before.has(keyOf(warning))) };
   }
+}
+
+/** Files whose front matter names a slug that another file has. */
+function rivalsIn(known: KnownFiles): readonly ContentWarning[] {
+  return [...known.files()].flatMap(({ path, slug, named }) => {
+    if (named === undefined || named.slug === slug) return [];
+    const message = `"slug" is not "${named.slug}" but "${slug}": ${known.holder(named.slug)} names the same one.`;
+    return [{ path, line: named.line, message }];
+  });
 }
 
 /** The files of the content folder that are no documents, by their names: links and pictures may lead to them. */
@@ -61,6 +76,18 @@ class OtherFiles {
       else this.#names.set(folder, new Set(listing.others));
     }
     return hasChanged;
+  }
+
+  /** One warning for all files and folders that are not served because of their names. */
+  partials(known: KnownFiles): readonly ContentWarning[] {
+    const isCounted = (name: string) => isPartial(name) && /^[^.]+$|\.(?:md|markdown)$/i.test(name);
+    const paths = [...this.#names]
+      .filter(([folder]) => known.hasFolder(folder))
+      .flatMap(([folder, names]) => [...names].filter(isCounted).map((name) => join(folder, name)));
+    const [path] = paths.sort();
+    if (path === undefined) return [];
+    const message = `${count(paths.length, 'name')} of files and folders with "_" in front: these are parts of pages, and not served.`;
+    return [{ path, line: 1, message }];
   }
 
   /** Also if nobody looks into that place: hidden folders, and links to folders. */

@@ -179,6 +179,6 @@ export class PublicSearch {
 
 /** A row for the stamp of a document. */
 function fileOf(slug: string, stamp: string): IndexedFile {
-  const nothing = { contentHash: '', slug: null, namesSlug: false, problem: null, warnings: [] };
+  const nothing = { contentHash: '', slug: null, problem: null, warnings: [] };
   return { path: slug, look: stamp, ...nothing };
 }

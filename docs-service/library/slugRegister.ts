@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type PathSlugs, tryPathSlugs, withEnding } from '../content/slug.ts';
+import { pathSlugs, withEnding } from '../content/slug.ts';
 
 /** Where the register lasts, even if the index is deleted. */
 export interface SlugRecords {
@@ -74,17 +74,20 @@ export class SlugRegister {
 
   /**
    * The slug of a file: the one that it has or had, or else the first free one. `isNamed` says whether a front matter
-   * names a slug. Undefined if the file's name has nothing that a slug could have.
+   * names a slug.
+   * @param proposal to try first. The file moves to it if it is neither its short nor its long form, because then it is
+   * what the file's front matter wants.
    */
-  give(path: string, isNamed: (slug: string) => boolean): string | undefined {
+  give(path: string, isNamed: (slug: string) => boolean, proposal?: string): string {
     const kept = this.#slugs.get(path);
-    if (kept !== undefined && !isNamed(kept)) return kept;
-    const forms = tryPathSlugs(path);
-    if (forms === undefined) return undefined;
+    const { short, long } = pathSlugs(path);
+    const isWish = proposal !== undefined && proposal !== short && proposal !== long;
+    const stays = kept === proposal || !isWish || !this.#isFree(proposal, isNamed);
+    if (kept !== undefined && !isNamed(kept) && stays) return kept;
     if (kept !== undefined) this.#remove(path, kept);
     const before = this.#gone.get(path)?.slug;
     const isBack = before !== undefined && !isNamed(before) && !this.#paths.has(before);
-    const slug = isBack ? before : this.#firstFree(path, forms, isNamed);
+    const slug = isBack ? before : this.#firstFree(path, [proposal ?? short, long], isNamed);
     this.#put(path, slug);
     return slug;
   }
@@ -121,12 +124,20 @@ export class SlugRegister {
     this.#left.clear();
   }
 
-  #firstFree(path: string, { short, long }: PathSlugs, isNamed: (slug: string) => boolean): string {
+  /** No document has it, and it leads to none. */
+  #isFree(slug: string, isNamed: (slug: string) => boolean): boolean {
     this.#forms ??= this.#countForms();
-    const { short: shorts, long: longs } = this.#forms;
-    const has = (slug: string) => isNamed(slug) || this.#paths.has(slug);
-    const isFree = (slug: string) => !has(slug) && !shorts.has(slug) && !longs.has(slug);
-    if (isFree(short) || (this.#left.has(short) && !has(short))) return short;
+    const { short, long } = this.#forms;
+    return !isNamed(slug) && !this.#paths.has(slug) && !short.has(slug) && !long.has(slug);
+  }
+
+  #firstFree(
+    path: string,
+    [short, long]: readonly [string, string],
+    isNamed: (slug: string) => boolean,
+  ): string {
+    const isFree = (slug: string) => this.#isFree(slug, isNamed);
+    if (isFree(short) || (this.#left.has(short) && !isNamed(short) && !this.#paths.has(short))) return short;
     if (isFree(long)) return long;
     for (let number = 2; number <= maxNumbered; number++) {
       const slug = withEnding(long, String(number));
@@ -179,8 +190,7 @@ interface Forms {
 }
 
 function count(forms: Forms, path: string, change: 1 | -1): void {
-  const slugs = tryPathSlugs(path);
-  if (slugs === undefined) return;
+  const slugs = pathSlugs(path);
   for (const kind of ['short', 'long'] as const) {
     const number = (forms[kind].get(slugs[kind]) ?? 0) + change;
     if (number > 0) forms[kind].set(slugs[kind], number);

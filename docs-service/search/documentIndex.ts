@@ -5,9 +5,9 @@ import type {
   ContentWarning,
   Document,
   DocumentMetadata,
+  FileDetails,
   FileWarning,
 } from '../content/document.ts';
-import type { FileLinks } from '../content/writtenLinks.ts';
 
 /**
  * The indexed library, for reading. SQLite and PostgreSQL have the same interface: the same calls give the same
@@ -177,21 +177,17 @@ export interface IndexedFiles {
 }
 
 /** A file as it was when it was indexed. */
-export interface IndexedFile {
+export interface IndexedFile extends FileDetails {
   readonly path: string;
   /** Of the version that was read; empty if the file must be read again. */
   readonly look: string;
   readonly contentHash: string;
-  /** The slug that the file claims, even if another file whose front matter names the same one is served. */
+  /** The slug that no other file has; null if the file is no document. */
   readonly slug: string | null;
-  /** Whether the front matter names the slug; otherwise it was given to the file. */
-  readonly namesSlug: boolean;
   /** What is wrong with the file, even if it is served anyway. */
   readonly problem: string | null;
   /** In the order of their lines. */
   readonly warnings: readonly FileWarning[];
-  /** Absent if the file is no document. */
-  readonly links?: FileLinks;
 }
 
 export interface IndexChanges {

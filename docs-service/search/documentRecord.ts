@@ -1,6 +1,11 @@
-import type { ContentWarning, Document, DocumentMetadata, FileWarning } from '../content/document.ts';
-import { tryPathSlugs } from '../content/slug.ts';
-import type { FileLinks } from '../content/writtenLinks.ts';
+import type {
+  ContentWarning,
+  Document,
+  DocumentMetadata,
+  FileDetails,
+  FileWarning,
+} from '../content/document.ts';
+import { pathSlugs } from '../content/slug.ts';
 import type { DocumentFilter, LocatedMetadata, Selection, Term } from './documentIndex.ts';
 import { maxTags } from './documentTokens.ts';
 
@@ -9,8 +14,8 @@ export interface DocumentRecord {
   readonly slug: string;
   readonly path: string;
   /**
-   * The forms of the slug that the path gives, by which the document is found too; empty if it gives none. `own` is
-   * also empty if it is the same as `short`.
+   * The forms of the slug that the path gives, by which the document is found too. `own` is empty if it is the same as
+   * `short`.
    */
   readonly own: string;
   readonly short: string;
@@ -29,7 +34,7 @@ export interface DocumentRecord {
 }
 
 export function documentToRecord({ path, body, ...metadata }: Document): DocumentRecord {
-  const { own, short, long } = tryPathSlugs(path) ?? { own: '', short: '', long: '' };
+  const { own, short, long } = pathSlugs(path);
   return {
     slug: metadata.slug,
     path: storable(path),
@@ -88,14 +93,13 @@ export function parseWarnings(json: string | null): readonly FileWarning[] {
   return json === null ? [] : (JSON.parse(json) as FileWarning[]);
 }
 
-/** Null if the file has none. */
-export function linksToJson(links: FileLinks | undefined): string | null {
-  return links === undefined ? null : JSON.stringify(links);
+export function detailsToJson({ links, named, due }: FileDetails): string {
+  return JSON.stringify({ links, named, due });
 }
 
-export function parseLinks(json: string | null): { readonly links?: FileLinks } {
+export function parseDetails(json: string): FileDetails {
   // Only this program writes the column.
-  return json === null ? {} : { links: JSON.parse(json) as FileLinks };
+  return JSON.parse(json) as FileDetails;
 }
 
 /** All warnings of the library, by path and line: those of single files, and those that depend on other files. */

@@ -65,7 +65,7 @@ function tryUnclosed(document: Document.Parsed, end: number, text: string): numb
 
 function parseOne(text: string, what: string): Document.Parsed | undefined {
   // The library's check for repeated keys compares each key with every other.
-  const composer = new Composer({ schema: 'core', uniqueKeys: false });
+  const composer = new Composer({ schema: 'core', uniqueKeys: false, logLevel: 'error' });
   const [document, another] = composer.compose(tokens(text, what));
   if (another !== undefined)
     throw new ContentError(`${what} is not valid YAML: a line "---" begins a second document in it.`);

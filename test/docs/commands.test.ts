@@ -288,6 +288,7 @@ t.test('what a service is that was given no flags, and one that was given many',
       content: resolve('content'),
       data: join(homedir(), '.local/share/runner-docs'),
       database: undefined,
+      future: false,
     },
     ...{ host: '127.0.0.1', port: 4_000, baseUrl: undefined, title: undefined, logo: undefined },
     ...{ trustProxy: [], corsOrigins: [], limits: { requests: 300, renders: 30, authFailures: 10 } },
@@ -307,7 +308,7 @@ t.test('what a service is that was given no flags, and one that was given many',
   ];
   const numbers = ['--port', '1', '--rescan', '2', '--metrics-port', '3', '--limit-requests', '4'];
   const limits = ['--limit-renders', '5', '--limit-auth-failures', '6', '--log-level', 'warn'];
-  const switches = ['--no-registration', '--connector-tools', '--container', '--host', '0.0.0.0'];
+  const switches = ['--no-registration', '--connector-tools', '--future', '--container', '--host', '0.0.0.0'];
   const times = ['--render-seconds', '7'];
   t.strictSame(parse([...places, ...texts, ...numbers, ...limits, ...switches, ...times]), {
     ...usual,
@@ -319,7 +320,13 @@ t.test('what a service is that was given no flags, and one that was given many',
     },
     ...{ title: 'Library', corsOrigins: ['https://app.example'], trustProxy: ['loopback'], host: '0.0.0.0' },
     ...{ port: 1, rescan: 2, metricsPort: 3, limits: { requests: 4, renders: 5, authFailures: 6 } },
-    ...{ logLevel: 'warn', renderSeconds: 7, takesRegistrations: false, hasConnectorTools: true },
+    ...{
+      logLevel: 'warn',
+      renderSeconds: 7,
+      takesRegistrations: false,
+      hasConnectorTools: true,
+      future: true,
+    },
   });
   const open = ['--host', '::', '--base-url', 'https://docs.example.org'];
   t.match(parse(open), { host: '::', baseUrl: { href: 'https://docs.example.org' } });

@@ -7,6 +7,7 @@ import t from 'tap';
 import { parseCollectionFile } from '../../docs-service/content/collectionFile.ts';
 import { isOpenedAt } from '../../docs-service/content/contentFolder.ts';
 import { parseDocumentFile } from '../../docs-service/content/documentFile.ts';
+import { readFrontMatter } from '../../docs-service/content/frontMatter.ts';
 import { resolveLink } from '../../docs-service/content/links.ts';
 import { isSlug, trySlug } from '../../docs-service/content/slug.ts';
 import { findWrittenLinks } from '../../docs-service/content/writtenLinks.ts';
@@ -15,12 +16,15 @@ import {
   type MarkdownDocument,
   parseMarkdown,
 } from '../../docs-service/formats/markdown/markdown.ts';
+import { ContentError } from '../../protocol/base/contentError.ts';
 import { parseFrontMatter } from '../../protocol/base/frontMatter.ts';
 import { anyText } from '../support/anyText.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
-const parse = (text: string, path = 'notes/First note.md') => parseDocumentFile(path, bytes(text));
+const now = Date.parse('2026-11-28T12:00:00Z');
+const parse = (text: string, path = 'notes/First note.md', future = false) =>
+  parseDocumentFile(path, bytes(text), { now, future });
 
 t.test('a document is what its front matter says', async (t) => {
   const cases: readonly { name: string; text: string; want: object }[] = [
@@ -92,10 +96,21 @@ t.test('a document is what its front matter says', async (t) => {
       want: { title: 'Server' },
     },
     { name: 'a heading in a fence is none', text: '```\n# code\n```\n', want: { title: 'First note' } },
+    { name: 'a byte order mark is no part of the text', text: '\ufeffB', want: { body: 'B' } },
     {
-      name: 'a byte order mark is no part of the text',
-      text: '\ufeff---\ntitle: A\n---\nB',
-      want: { title: 'A', body: 'B' },
+      name: 'a title with markup, and one with names that only look like it',
+      text: '---\ntitle: "The **`run`** command <Badge new /> {#run}"\ndescription: ""\nauthors: [Ada]\n---\n',
+      want: { title: 'The run command', description: null },
+    },
+    {
+      name: 'a title of names',
+      text: '---\ntitle: __init__ of Map<T>\n---\n',
+      want: { title: '__init__ of Map<T>' },
+    },
+    {
+      name: 'a title of several lines',
+      text: '---\ntitle: "A\\n  B"\n---\n',
+      want: { title: 'A B' },
     },
     { name: 'line ends of Windows', text: '---\r\ntitle: A\r\n---\r\nB', want: { title: 'A', body: 'B' } },
     {
@@ -143,9 +158,9 @@ t.test('a document is what its front matter says', async (t) => {
   ];
   for (const { name, text, want } of cases)
     t.test(name, async (t) => {
-      const { document, problem } = parse(text);
+      const { document, warnings } = parse(text);
       t.match(document, want);
-      t.equal(problem, null);
+      t.strictSame(warnings, []);
       t.match(document.contentHash, /^[0-9a-f]{64}$/);
     });
 });
@@ -167,7 +182,6 @@ t.test('dates in other usual forms are read, with a warning', async (t) => {
     '2026 Dec 31': '2026-12-31',
     'Mon, 05 Jan 2026 09:30:15 +0100': '2026-01-05T09:30:15+01:00',
     'Monday, January 5, 2026 at 9:30 p.m. UTC': '2026-01-05T21:30Z',
-    '2026-01-05 09:30:15 +01:00': '2026-01-05T09:30:15+01:00',
     '2026/01/05 12:05 AM': '2026-01-05T00:05Z',
     '25/12/2026': '2026-12-25',
     '12/25/2026': '2026-12-25',
@@ -175,8 +189,8 @@ t.test('dates in other usual forms are read, with a warning', async (t) => {
     '05/05/2026': '2026-05-05',
   };
   for (const [written, want] of Object.entries(cases)) {
-    const { document, problem, warnings } = parse(`---\ntitle: A\ndate: ${written}\n---\n`);
-    t.match({ document, problem }, { document: { date: want, draft: false }, problem: null }, written);
+    const { document, warnings } = parse(`---\ntitle: A\ndate: ${written}\n---\n`, 'a.md', true);
+    t.match(document, { date: want, draft: false }, written);
     t.strictSame(warnings, [{ line: 3, message: `"date" was read as ${want}. Write it in this form.` }]);
   }
 });
@@ -184,8 +198,8 @@ t.test('dates in other usual forms are read, with a warning', async (t) => {
 t.test('other spellings of draft are read, with a warning', async (t) => {
   const cases = { yes: true, On: true, '"true"': true, 1: true, no: false, off: false, 0: false };
   for (const [written, want] of Object.entries(cases)) {
-    const { document, problem, warnings } = parse(`---\n# A comment\ndraft: ${written}\n---\n`);
-    t.match({ document, problem }, { document: { draft: want }, problem: null }, written);
+    const { document, warnings } = parse(`---\n# A comment\ndraft: ${written}\n---\n`);
+    t.equal(document.draft, want, written);
     t.strictSame(warnings, [{ line: 3, message: `"draft" was read as ${want}. Write "draft: ${want}".` }]);
   }
   const { warnings } = parse('---\nupdated: 2026/01/02\ndraft: no\ndate: 2026/01/01\n---\n');
@@ -195,40 +209,266 @@ t.test('other spellings of draft are read, with a warning', async (t) => {
   );
 });
 
-t.test('a document is a draft while the meaning of its date or draft is unclear', async (t) => {
-  const cases: Readonly<Record<string, RegExp>> = {
-    'date: 2026-02-30': /"date" must be a date that exists, such as 2026-11-21/,
-    'date: 2026-02-03T25:00Z': /"date" must be a date that exists/,
-    'date: never': /"date" must be/,
-    'date: 2026': /"date" must be/,
-    'date: 1/2/26': /"date" must be/,
-    'date: 5 Foo 2026': /"date" must be/,
-    'date: [2026-01-01]': /"date" must be/,
-    'date: 05/06/2026': /"date" must be 2026-05-06 or 2026-06-05: "05\/06\/2026" may mean either/,
-    'updated: 05.06.2026': /"updated" must be 2026-05-06 or 2026-06-05/,
-    'draft: maybe': /"draft" must be true or false/,
-    'draft: []': /"draft" must be true or false/,
-    'date: x\ndraft: 3': /"date" must be .*; "draft" must be/,
-    'draft: false\ndate: x': /"date" must be/,
-  };
-  for (const [text, want] of Object.entries(cases)) {
-    const { document, problem } = parse(`---\n${text}\n---\n# Text`);
-    t.match(document, { draft: true, date: null, updated: null, title: 'Text' }, text);
-    t.match(problem, want);
-    t.match(problem, /Until then the document is a draft\.$/);
+t.test('a document is a draft if any program would hold it back', async (t) => {
+  const cases: readonly (readonly [written: string, draft: boolean, warning?: RegExp])[] = [
+    ['date: 2026-02-30', false, /"date" was left out: it must be a date that exists, such as 2026-11-21/],
+    ['date: 2026-02-03T25:00Z', false, /"date" .* must be a date that exists/],
+    ['date: never', false, /"date"/],
+    ['date: 2026', false, /"date"/],
+    ['date: 1/2/26', false, /"date"/],
+    ['date: [2026-01-01]', false, /"date"/],
+    ['date: 05/06/2026', false, /must be 2026-05-06 or 2026-06-05: "05\/06\/2026" may mean either/],
+    ['date: 05/12/2026', true, /must be 2026-05-12 or 2026-12-05/],
+    ['date: Spring 2027', true, /"date" is in the future/],
+    ['updated: 05.06.2027', false, /"updated" was left out: it must be 2027-05-06 or 2027-06-05/],
+    ['draft: maybe', true, /"draft" must be true or false\. Until then the document is a draft\./],
+    ['draft: []', true, /"draft" must be true or false/],
+    ['draft: ""', true, /"draft" must be true or false/],
+    ['draft:', false],
+    ['Draft: true', true],
+    ['params: { draft: true }', true],
+    ['draft: false\nDRAFT: true', true],
+    ['published: false', true],
+    ['publish: no', true, /"publish" was read as false/],
+    ['published: true', false],
+    ['published: 2026-01-01', false],
+    ['published: 2027-01-01\ndraft: false', true, /"published" is in the future/],
+    ['published: soon', true, /"published" must be true or false/],
+    ['build: { render: never }', true],
+    ['_build: { render: false }', true],
+    ['build: { list: never }', false],
+    ['headless: true', true],
+    ['date: 2020-01-01\npublishDate: 2027-02-01', true, /"publishDate" is in the future/],
+    ['date: 2026-11-29', false],
+    ['date: 2026-11-30', true, /"date" is in the future/],
+    ['date: 2026-11-28T12:00:01Z', true, /"date" is in the future/],
+    ['date: 2026-11-28 17:30 +0530', false],
+    ['expiryDate: 2026-11-28', true, /"expiryDate" is over/],
+    ['expiryDate: 2026-11-30', false],
+    ['unpublishdate: soon', true, /"unpublishDate" is over, or is not clear/],
+    ['title: [\ndraft: true', true, /not valid YAML/],
+    ['title: [\nparams:\n  draft: true', true, /not valid YAML/],
+    ['title: [\n"publish_date": 2027-01-01', true, /not valid YAML/],
+    ['title: [\n  publish_date: 2026-01-01 # past', false, /not valid YAML/],
+    ['title: [\n  draft: false', false, /not valid YAML/],
+    ['draft: true\ndraft: false', true, /the key "draft" occurs twice\. Each key was read by itself\./],
+  ];
+  for (const [written, draft, warning] of cases) {
+    const { document, warnings } = parse(`---\n${written}\n---\n# Text`);
+    t.match(document, { draft, title: 'Text' }, written);
+    t.match(warnings.map(({ message }) => message).join('\n'), warning ?? /^$/, written);
   }
+  const held = '---\ndate: 2027-01-01\nexpiryDate: 2028-01-01\n---\n';
+  t.match(parse(held), { document: { draft: true }, due: Date.parse('2026-12-31T10:00:00Z') });
+  t.match(
+    parse(held, 'a.md', true),
+    { document: { draft: false }, warnings: [] },
+    'dates in the future are served',
+  );
+  t.equal(parse('Text', 'a/_drafts/b.md').document.draft, true);
+  t.match(parse('Text', '2027-01-01-a.md').document, { draft: true, date: '2027-01-01' });
+  t.match(parse('---\ndate: 2020-01-01\n---\n', '2027-01-01-a.md').document, {
+    draft: false,
+    date: '2020-01-01',
+  });
   // Were it read again from each of its places, the test would not end.
-  t.match(parse(`---\ndate: "${' 1'.repeat(8_000)}"\n---\n`).problem, /"date" must be/);
+  t.match(parse(`---\ndate: "${' 1'.repeat(8_000)}"\n---\n`).warnings, [{ message: /"date" was left out/ }]);
 });
 
-t.test('an unreadable value is refused with a sentence that names the key', async (t) => {
-  const cases: readonly { name: string; text: string; want: RegExp }[] = [
-    { name: 'an unclosed front matter', text: '---\ntitle: A\n# B', want: /no closing line/ },
+t.test('front matter of other programs is read', async (t) => {
+  const cases: readonly {
+    name: string;
+    text: string;
+    path?: string;
+    want: object;
+    warned?: readonly RegExp[];
+  }[] = [
     {
-      name: 'an unclosed list',
-      text: '---\ntitle: A\ntags: [a,\n  b\ntype: c\n---\n',
-      want: /not valid YAML: the \[ in line 3 has no closing \]\./,
+      name: 'TOML, as Hugo has it',
+      text: '+++\ntitle = "Quiet pumps"\ndate = 2024-03-05T08:00:00+01:00\nlastmod = 2024-03-06\ndraft = false\ntags = ["Water", "Noise"]\n[params]\nauthor = "Ina Holt"\n+++\n\nBody text.',
+      want: {
+        ...{ title: 'Quiet pumps', date: '2024-03-05T08:00:00+01:00', updated: '2024-03-06', draft: false },
+        ...{ tags: [{ title: 'Water' }, { title: 'Noise' }], authors: ['Ina Holt'], body: '\nBody text.' },
+      },
     },
+    {
+      name: 'a draft in TOML',
+      text: "+++\ntitle = 'Not yet'\ndraft = true\n+++\nSecret.",
+      want: { draft: true },
+    },
+    {
+      name: 'TOML that does not parse',
+      text: '+++\ntitle = \n+++\nText.',
+      want: { title: 'First note', body: '+++\ntitle = \n+++\nText.', draft: false },
+      warned: [/^Invalid TOML document: .*\. It is read as text\.$/],
+    },
+    {
+      name: 'TOML that does not parse, of a draft',
+      text: '+++\nx = \ndraft = true\n+++\n',
+      want: { draft: true },
+      warned: [/TOML/, /may hold it back/],
+    },
+    {
+      name: 'JSON',
+      text: '{\n  "title": "Braces {inside}",\n  "weight": 2,\n  "draft": true\n}\n\n# Braces {inside}',
+      want: { title: 'Braces {inside}', draft: true, body: '\n# Braces {inside}' },
+    },
+    {
+      name: 'JSON between lines',
+      text: '---json\n{ "title": "A", "draft": true }\n---\nB',
+      want: { title: 'A', draft: true, body: 'B' },
+    },
+    { name: 'TOML between lines', text: '---toml\ntitle = "A"\n---\nB', want: { title: 'A', body: 'B' } },
+    {
+      name: 'what is no JSON',
+      text: '{ not json\n\n# Real title',
+      want: { title: 'Real title', body: '{ not json\n\n# Real title' },
+    },
+    {
+      name: 'JSON that does not parse, of a draft',
+      text: '{"title": "A", "draft": true,}\n',
+      want: { draft: true, title: 'First note' },
+      warned: [/JSON/, /may hold it back/],
+    },
+    {
+      name: 'lines of MultiMarkdown',
+      text: 'Title:   Seals\nSummary: How seals\n    age.\nAuthors: Ina Holt\nDate: 2023-02-01\n\nText.',
+      want: {
+        title: 'Seals',
+        description: 'How seals age.',
+        authors: ['Ina Holt'],
+        date: '2023-02-01',
+        body: 'Text.',
+      },
+    },
+    {
+      name: 'prose that begins like them',
+      text: 'Title: what it is\nis not clear.',
+      want: { body: 'Title: what it is\nis not clear.', draft: false },
+    },
+    {
+      name: 'after a comment',
+      text: '<!-- licence -->\n\n---\ntitle: Late\nDraft: true\n---\nText.',
+      want: { title: 'Late', draft: true, body: 'Text.' },
+      warned: [/^The front matter is not at the beginning of the file/],
+    },
+    {
+      name: 'after a byte order mark',
+      text: '\ufeff---\ntitle: A\n---\nB',
+      want: { title: 'A', body: 'B' },
+      warned: [/not at the beginning/],
+    },
+    {
+      name: 'a rule that begins the text',
+      text: '---\n\n# Notes of May\n\nFirst.\n\n---\n\nSecond.',
+      want: {
+        title: 'Notes of May',
+        draft: false,
+        body: '---\n\n# Notes of May\n\nFirst.\n\n---\n\nSecond.',
+      },
+      warned: [/^The "---" begins no front matter, because the lines after it are not "key: value"/],
+    },
+    {
+      name: 'a rule alone',
+      text: '---\n# A',
+      want: { title: 'A', body: '---\n# A' },
+      warned: [/no line "---" closes it/],
+    },
+    {
+      name: 'no end, of a draft',
+      text: '---\ntitle: A\ndraft: true\n\nText.',
+      want: { draft: true },
+      warned: [/closes it/, /may hold it back/],
+    },
+    {
+      name: 'YAML that does not parse',
+      text: '---\ntitle: Part two: the valve\ntags: [a, b]\nbadge: {{ site.version }}\ntype: "x\n---\nText.',
+      want: {
+        title: 'Part two: the valve',
+        tags: [{ slug: 'a' }, { slug: 'b' }],
+        type: null,
+        draft: false,
+        body: 'Text.',
+      },
+      warned: [/^The front matter is not valid YAML: .* Each key was read by itself\.$/],
+    },
+    {
+      name: 'YAML that does not parse, of a draft',
+      text: '---\ntitle: [open\ndraft: soon\n---\nText.',
+      want: { title: 'First note', draft: true },
+      warned: [/the \[ in line 2 has no closing \]/, /"draft" must be/],
+    },
+    {
+      name: 'Docusaurus',
+      path: 'guide/03-tune.md',
+      text: '---\nid: tuning\ntitle: Tune the pump\nslug: /Guides/Tuning_It\ntags:\n  - label: Fine work\n    permalink: /fine\n  - Valves\nlast_update:\n  date: 5/6/2024\n---\nText.',
+      want: {
+        title: 'Tune the pump',
+        slug: 'tuning-it',
+        tags: [{ slug: 'fine-work', title: 'Fine work' }, { slug: 'valves' }],
+        updated: null,
+        draft: false,
+      },
+      warned: [/"slug" is no slug.* "tuning-it"/, /"last_update.date" was left out/],
+    },
+    {
+      name: 'the page of a folder',
+      path: 'intro.md',
+      text: '---\nslug: /\n---\n# Welcome',
+      want: { slug: 'intro' },
+      warned: [/"slug" was left out/],
+    },
+    {
+      name: 'Starlight',
+      text: '---\ntitle: Cards\nlastUpdated: 2025-01-09\nhero: { tagline: x }\n---\n',
+      want: { title: 'Cards', updated: '2025-01-09' },
+    },
+    { name: 'Starlight without a date', text: '---\nlastUpdated: false\n---\n', want: { updated: null } },
+    {
+      name: 'tags and authors in any form',
+      text: '---\ntags: alpha, Beta gamma\ncategory: Tools/Small\nauthors:\n  - name: Ina Holt\n    url: https://ina.example/\n  - Bo Lind\nlang: en_US\n---\n',
+      want: {
+        tags: [{ slug: 'alpha' }, { title: 'Beta gamma' }, { slug: 'tools-small' }],
+        ...{ authors: ['Ina Holt', 'Bo Lind'], lang: 'en-US' },
+      },
+    },
+    {
+      name: 'a post of Jekyll',
+      path: '_posts/2023-01-29-cold-start.md',
+      text: '---\nlayout: post\nauthor: ina\ncategories: news pumps\n---\nCold.',
+      want: {
+        date: '2023-01-29',
+        authors: ['ina'],
+        tags: [{ slug: 'news' }, { slug: 'pumps' }],
+        draft: false,
+      },
+    },
+    {
+      name: 'the next key, if a value cannot be used',
+      text: '---\nlang: no such one\nlocale: de_CH\n---\n',
+      want: { lang: 'de-CH' },
+      warned: [/"lang" was left out: it must be a language tag/],
+    },
+    {
+      name: 'a key of every object',
+      text: '{"__proto__": {"title": "A"}, "constructor": 1}\nB',
+      want: { title: 'First note', body: 'B' },
+    },
+  ];
+  for (const { name, text, path, want, warned = [] } of cases)
+    t.test(name, async (t) => {
+      const { document, warnings } = parse(text, path);
+      t.match(document, want);
+      t.equal(warnings.length, warned.length, JSON.stringify(warnings));
+      t.match(
+        warnings.map(({ message }) => message),
+        warned,
+      );
+    });
+});
+
+t.test('a value that cannot be used never hides its file', async (t) => {
+  const cases: readonly { name: string; text: string; want: RegExp }[] = [
     {
       name: 'an unclosed text',
       text: '---\ntitle: "A\ntype: b\nslug: c\n---\n',
@@ -239,15 +479,19 @@ t.test('an unreadable value is refused with a sentence that names the key', asyn
       text: "---\ntype: a\ntitle: 'it's'\n---\n",
       want: /not valid YAML: Unexpected .*in line 3\./,
     },
-    { name: 'a key twice', text: '---\ntitle: A\ntitle: B\n---\n', want: /not valid YAML/ },
     {
       name: 'more than a line of YAML needs',
       text: '---\ntitle: [A,,]\n---\n',
       want: /not valid YAML: Unexpected , .*in line 2\./,
     },
     { name: 'two documents', text: '---\na: b\n--- c\n---\n', want: /second document/ },
-    { name: 'brackets', text: `---\n${'['.repeat(16_000)}\n---\n`, want: /more than 50 levels/ },
-    { name: 'lists in lists', text: `---\n${'- '.repeat(8_000)}\n---\n`, want: /more than 50 levels/ },
+    { name: 'brackets', text: `---\na: ${'['.repeat(16_000)}\n---\n`, want: /more than 50 levels/ },
+    {
+      name: 'lists in lists',
+      text: `---\na: ${'['.repeat(30)}${']'.repeat(30)}\n---\n`,
+      want: /more than 20 levels/,
+    },
+    { name: 'JSON in JSON', text: `${'{"a":'.repeat(30)}1${'}'.repeat(30)}\n`, want: /more than 20 levels/ },
     { name: 'commas', text: `---\na: [${','.repeat(16_000)}\n---\n`, want: /too long\. Remove unused keys/ },
     {
       name: 'thousands of keys',
@@ -255,21 +499,20 @@ t.test('an unreadable value is refused with a sentence that names the key', asyn
       want: /too long\. Remove unused keys/,
     },
     { name: 'a list', text: '---\n- title\n---\n', want: /"key: value"/ },
-    { name: 'a slug that leads elsewhere', text: '---\nslug: ../etc\n---\n', want: /"slug" must have only/ },
-    { name: 'a slug that hides a PDF', text: '---\nslug: guide.pdf\n---\n', want: /"slug"/ },
-    { name: 'a slug in capitals', text: '---\nslug: Guide\n---\n', want: /"slug"/ },
     {
-      name: 'a language that is none',
-      text: '---\nlang: english please\n---\n',
-      want: /"lang" must be a language tag/,
+      name: 'a slug that leads elsewhere',
+      text: '---\nslug: ../etc\n---\n',
+      want: /"slug" is no slug.* "etc"/,
     },
+    { name: 'a slug that hides a PDF', text: '---\nslug: guide.pdf\n---\n', want: /"guide-pdf"/ },
+    { name: 'a slug of nothing', text: '---\nslug: "?"\n---\n', want: /"slug" was left out/ },
     {
-      name: 'a title of several lines',
-      text: '---\ntitle: "A\\nB"\n---\n',
-      want: /"title" must be one line/,
+      name: 'tags that have no name',
+      text: '---\ntags: [[1]]\n---\n',
+      want: /"tags" was read without \["1"\]/,
     },
-    { name: 'tags that have no name', text: '---\ntags: [[1]]\n---\n', want: /"tags.0"/ },
-    { name: 'two wrong keys', text: '---\ntitle: []\nslug: A\n---\n', want: /"title".*"slug"/ },
+    { name: 'authors that have no name', text: '---\nauthors: [{}]\n---\n', want: /"authors" was left out/ },
+    { name: 'two wrong keys', text: '---\ntitle: []\ntype: [A]\n---\n', want: /"title".*\n.*"type"/ },
     {
       name: 'aliases that grow',
       text: `---\na: &a [x,x,x,x,x,x,x,x,x]\n${[...'bcdefghi'].map((key, at) => `${key}: &${key} [${Array(9).fill(`*${'abcdefghi'[at]}`)}]\n`).join('')}---\n`,
@@ -278,27 +521,27 @@ t.test('an unreadable value is refused with a sentence that names the key', asyn
     {
       name: 'a front matter without an end',
       text: `---\n${'a: b\n'.repeat(20_000)}`,
-      want: /longer than 16384/,
+      want: /within 16384 characters/,
     },
+    ...['../secret.png', '/etc/hostname', 'file:///etc/hostname', 'https://example.org/a.png', '[7]'].map(
+      (cover) => ({
+        name: `a cover at ${cover}`,
+        text: `---\ncover: ${cover}\n---\n`,
+        want: /"cover" was left out/,
+      }),
+    ),
   ];
   for (const { name, text, want } of cases)
-    t.test(name, async (t) => t.throws(() => parse(text), { name: 'ContentError', message: want }));
-  t.throws(() => parseDocumentFile('a.md', new Uint8Array([0x41, 0xff])), { message: /not valid UTF-8/ });
-  t.throws(() => parse('A', '---.md'), { message: /Add "slug: some-name"/ });
-});
-
-t.test('a bad cover is left out, and the document is served', async (t) => {
-  for (const cover of [
-    '../secret.png',
-    '/etc/hostname',
-    'file:///etc/hostname',
-    'https://example.org/a.png',
-    '[7]',
-  ]) {
-    const { document, problem } = parse(`---\ntitle: A\ncover: ${cover}\n---\n`);
-    t.equal(document.cover, null, cover);
-    t.match(problem, /"cover" was left out/);
-  }
+    t.test(name, async (t) => {
+      const { document, warnings } = parse(text);
+      t.match(warnings.map(({ message }) => message).join('\n'), want);
+      t.match(document, { title: 'First note', cover: null, draft: false });
+    });
+  t.throws(() => parseDocumentFile('a.md', new Uint8Array([0x41, 0xff]), { now, future: false }), {
+    message: /not valid UTF-8/,
+  });
+  t.equal(parse('A', 'x/---.md').document.slug, 'unnamed');
+  t.equal(parse(`---\ntags: [${'[],'.repeat(900)}]\n---\n`).warnings.length, 20);
 });
 
 t.test('a collection is what its file says', async (t) => {
@@ -363,11 +606,29 @@ t.test('a collection is what its file says', async (t) => {
     });
 });
 
-t.test('any text can be read or is refused, and nothing of it is lost', async (t) => {
-  const lines = fc.array(
-    fc.constantFrom('---', '...', 'title: A', 'slug: b', '# H', '', '  x: [', 'a: &a *a', '\u0000', '"'),
-    { maxLength: 12 },
-  );
+t.test('any text can be read in little time, and nothing of it is lost', async () => {
+  const pieces = [
+    '---',
+    '+++',
+    '...',
+    '{',
+    '}',
+    '"',
+    'title: A',
+    'Draft: true',
+    'a = 1',
+    '"b": [',
+    '# H',
+    '',
+    '\t- x',
+    '<!--',
+    '-->',
+    '\ufeff',
+    '\u0000',
+    '__proto__: {a: b}',
+    'a: &a *a',
+  ];
+  const lines = fc.array(fc.constantFrom(...pieces), { maxLength: 12 });
   fc.assert(
     fc.property(
       fc.oneof(
@@ -375,16 +636,18 @@ t.test('any text can be read or is refused, and nothing of it is lost', async (t
         anyText(),
       ),
       (text) => {
-        try {
-          const { body } = parseFrontMatter(text);
-          return text.endsWith(body);
-        } catch (error) {
-          return error instanceof Error && error.name === 'ContentError';
-        }
+        const { document, warnings } = parse(text);
+        return (
+          text.endsWith(document.body) &&
+          warnings.every(({ line }) => line >= 1 && line <= text.split('\n').length)
+        );
       },
     ),
   );
-  t.pass();
+  // Were anything of it not linear, the test would not end.
+  for (const piece of [...pieces, '}', '[a]', 'a: b: c'])
+    for (const start of ['', '---\n', '+++\n', '{', '---\na: [\n', '---\ndate: '])
+      readFrontMatter(`${start}${piece.repeat(200_000 / (piece.length || 1))}\n---\n`);
 });
 
 t.test('every slug can be an address', async (t) => {
@@ -606,11 +869,13 @@ t.test('each field of a file may be as long as its limit, and not one character 
   const long = (length: number, start = '') => start.padEnd(length, 'a');
   const list = (count: number, of = (at: number) => `a${at}`) =>
     JSON.stringify(Array.from({ length: count }, (_, at) => of(at)));
-  const document = (field: string) => (value: string) => parse(`---\n${field}: ${value}\n---\n`);
+  const document = (field: string) => (value: string) => {
+    const [warning] = parse(`---\n${field}: ${value}\n---\n`).warnings;
+    if (warning !== undefined) throw new ContentError(warning.message);
+  };
   const collection = (field: string) => (value: string) =>
     parseCollectionFile('collections/a.yaml', bytes(`query: { tag: a }\n${field}: ${value}\n`));
   const cases: readonly { name: string; read: (value: string) => unknown; most: string; more: string }[] = [
-    { name: 'a title', read: document('title'), most: long(500), more: long(501) },
     { name: 'a slug', read: document('slug'), most: long(100), more: long(101) },
     { name: 'a type', read: document('type'), most: long(100), more: long(101) },
     { name: 'a tag', read: document('tags'), most: `[${long(100)}]`, more: `[${long(101)}]` },
@@ -622,7 +887,6 @@ t.test('each field of a file may be as long as its limit, and not one character 
       more: `[{ slug: a, title: ${long(101)} }]`,
     },
     { name: 'an author', read: document('authors'), most: long(200), more: long(201) },
-    { name: 'authors', read: document('authors'), most: list(100), more: list(101) },
     { name: 'a description', read: document('description'), most: long(5_000), more: long(5_001) },
     { name: "a collection's title", read: collection('title'), most: long(500), more: long(501) },
     {
@@ -650,6 +914,8 @@ t.test('each field of a file may be as long as its limit, and not one character 
   }
   t.equal(parse(`---\ntags: ${list(101)}\n---\n`).document.tags.length, 100, 'further tags are left out');
   const coverOf = (length: number) => parse(`---\ncover: ${long(length)}\n---\n`);
-  t.match(coverOf(1_000), { document: { cover: long(1_000) }, problem: null });
-  t.match(coverOf(1_001), { document: { cover: null }, problem: /"cover" was left out/ });
+  t.match(coverOf(1_000), { document: { cover: long(1_000) }, warnings: [] });
+  t.match(coverOf(1_001), { document: { cover: null }, warnings: [{ message: /"cover" was left out/ }] });
+  t.equal(parse(`---\nauthors: ${list(101)}\n---\n`).document.authors.length, 100, 'and further authors');
+  t.equal(parse(`---\ntitle: ${long(501)}\n---\n`).document.title, long(500), 'a long title is cut');
 });

@@ -67,13 +67,17 @@ t.test('files become documents, and bad ones are reported without affecting the 
     'one.md': '# One',
     'deep/er/two.markdown': '---\ndate: 2026-01-02\n---\n# Two',
     'draft.md': '---\ndraft: true\n---\n# Draft',
-    'bad.md': '---\nlang: no such language\n---\n',
+    'bad.md': '---\nlang: no such language\nslug: Bad!\n---\n',
     'unclear.md': '---\ndate: 05/06/2026\n---\n# Unclear',
     'latin.md': new Uint8Array([0x23, 0x20, 0xe9]),
     'large.md': new Uint8Array(10 * 1024 * 1024 + 1),
     'a/same.md': '---\nslug: same\n---\n# First',
     'b/same.md': '---\nslug: same\n---\n# Second',
     'cover.md': '---\ncover: ../../up.png\n---\n# Cover',
+    '_part.md': '# No',
+    '_parts/no.md': '# No',
+    '_drafts/late.md': '# Late',
+    'deep/_index.md': '# Index',
     '.hidden/no.md': '# No',
     'node_modules/no.md': '# No',
     'notes.txt': 'No',
@@ -99,27 +103,32 @@ t.test('files become documents, and bad ones are reported without affecting the 
   t.strictSame(await library.slugs(), [
     'two',
     'read-me',
+    'bad',
     'cover',
     'draft',
     'same',
+    'index',
+    'late',
     'inside',
     'one',
+    'b-same',
     'unclear',
   ]);
   t.match(await index.read('same'), { title: 'First', path: 'a/same.md' });
+  t.match(await index.read('late'), { draft: true });
+  t.match((await index.summary()).warnings[0], {
+    path: '_part.md',
+    message: /^2 names of files and folders/,
+  });
   const { documents, problems: kept, isComplete } = await index.summary();
-  t.equal(documents, 6, 'drafts do not count');
+  t.equal(documents, 10, 'drafts do not count');
   t.equal(isComplete, true);
   const wanted: readonly [string, RegExp][] = [
-    ['b/same.md', /Another file has the slug "same": a\/same\.md/],
-    ['bad.md', /"lang" must be a language/],
-    ['unclear.md', /Until then the document is a draft/],
     ['collections/bad.yaml', /"docs" must be/],
     ['collections/book.yaml', /documents that do not exist: gone/],
     ['collections/book.yaml', /drafts, which are left out: draft/],
     ['collections/lost.yaml', /do not exist: lost-0, .*, lost-9 and 2 more\./],
     ['collections/z-again.yaml', /Another file has the name "book"/],
-    ['cover.md', /"cover" was left out/],
     ['large.md', /more than 10 MB/],
     ['elsewhere', /Links to folders are not followed/],
     ['impossible.md', /cannot be read: ENAMETOOLONG/],
@@ -267,6 +276,34 @@ t.test('a warning is logged once, and stays while its file does', async (t) => {
   t.strictSame((await again.index.summary()).warnings, []);
 });
 
+t.test('a document appears when its date comes, and disappears when it ends', async (t) => {
+  const file = join(await temporaryFolder(t), 'index.db');
+  let now = Date.parse('2100-01-01T00:00:00Z');
+  const text = '---\ndate: 2100-02-01\nexpiryDate: 2100-03-01T00:00:00Z\n---\n# News';
+  const library = await openTestLibrary(t, { 'news.md': text }, { file, now: () => now });
+  const { content, index, indexer, records } = library;
+  const count = async (day: string) => {
+    now = Date.parse(day);
+    await indexer.sync();
+    return (await index.summary()).documents;
+  };
+  t.equal(await count('2100-01-31T09:59:59Z'), 0);
+  t.equal(await count('2100-01-31T10:00:00Z'), 1, 'the first of February begins');
+  t.equal(await count('2100-02-28T23:59:59Z'), 1);
+  t.equal(await count('2100-03-01T00:00:00Z'), 0);
+  t.equal((await indexer.sync()).changed, 0, 'then it is not read again');
+  now = Date.parse('2100-01-01T00:00:00Z');
+  await writeFiles(content, { 'news.md': `${text} of today` });
+  await indexer.sync();
+  await index.close();
+  for (const future of [true, false]) {
+    const again = await openTestLibrary(t, {}, { file, content, records, future, now: () => now });
+    await again.indexer.sync();
+    t.equal((await again.index.summary()).documents, future ? 1 : 0, `--future: ${future}`);
+    await again.index.close();
+  }
+});
+
 t.test('a broken link is a warning as long as it is broken', async (t) => {
   const file = join(await temporaryFolder(t), 'index.db');
   const one = [
@@ -290,7 +327,7 @@ t.test('a broken link is a warning as long as it is broken', async (t) => {
       'guides/install.md': '# Setup\n\n[up](../one.md#part) [up](..)\n',
       'empty/some.md': 'text',
       'draft.md': '---\ndraft: true\n---\n[missing](gone.md)\n',
-      'broken.md': '---\n: [\n---\n',
+      'broken.md': new Uint8Array([0xff]),
       'pictures/there.png': 'x',
       LICENSE: 'x',
       'example.js': 'x',
@@ -418,15 +455,17 @@ t.test('an existing index is updated', async (t) => {
   await before.indexer.sync();
   await before.index.close();
   const after = await openTestLibrary(t, {}, { file, content: before.content });
-  t.strictSame(await after.slugs(), ['same'], 'it can be read before anything was looked at');
+  t.strictSame(await after.slugs(), ['no', 'same', 'b-one'], 'it can be read before anything was looked at');
+  t.match((await after.index.summary()).warnings, [
+    { path: 'b/one.md', line: 2, message: '"slug" is not "same" but "b-one": a/one.md names the same one.' },
+    { path: 'bad.md', line: 2, message: /"slug" is no slug/ },
+  ]);
   t.equal((await after.indexer.sync()).changed, 0);
   await rm(join(before.content, 'a/one.md'));
   await after.indexer.sync();
   t.match(await after.index.read('same'), { title: 'Second' });
-  t.notOk(
-    (await after.index.summary()).problems.some(({ path }) => path === 'b/one.md'),
-    'its problem is gone',
-  );
+  t.strictSame(await after.slugs(), ['no', 'same']);
+  t.match((await after.index.summary()).warnings, [{ path: 'bad.md' }], 'its warning is gone');
 });
 
 /** The slug of each document, by its path. */
@@ -563,6 +602,19 @@ t.test('a slug in front matter wins', async (t) => {
   await indexer.sync();
   t.match(await slugsByPath(library), { 'x.md': 'x', 'errors.md': 'mistakes' });
   t.equal((await index.slugsNamed(['errors'], { drafts: true })).get('errors'), 'mistakes');
+  await writeFiles(content, {
+    'x.md': '---\nslug: /Old/Mistakes/\n---\n# X',
+    'b/errors.md': '---\nslug: /B/Faults\n---\n# B',
+  });
+  await indexer.sync();
+  t.match(await slugsByPath(library), { 'x.md': 'x', 'errors.md': 'mistakes', 'b/errors.md': 'faults' });
+  t.equal((await index.slugsNamed(['b-errors'], { drafts: true })).get('b-errors'), 'faults');
+  await writeFiles(content, { 'c/d.md': '---\nslug: y\n---\n', 'a.md': '---\nslug: y\n---\n' });
+  await indexer.sync();
+  t.match(await slugsByPath(library), { 'a.md': 'y', 'c/d.md': 'c-d' });
+  await rm(join(content, 'a.md'));
+  await indexer.sync();
+  t.match(await slugsByPath(library), { 'c/d.md': 'y' });
   t.strictSame((await index.summary()).problems, []);
 });
 
@@ -1149,8 +1201,8 @@ t.test('control characters in file names and keys never reach the terminal or th
     await runProgram([command, '--content', content, '--data', data], surroundings);
   const unsafe = /[^\P{Cc}\n\t]|\p{Bidi_Control}/u;
   t.notMatch(written, unsafe);
-  t.match(written, /evil\u241b\]0;PWNED\u2407<U\+009B>2J<U\+202E>\.md: /, 'they are shown');
-  t.match(written, /line fine: 0 problems\.md: .*\u241b\[2Jkey/, 'a line is one line');
+  t.match(written, /evil\u241b\]0;PWNED\u2407<U\+009B>2J<U\+202E>\.md:2: /, 'they are shown');
+  t.match(written, /line fine: 0 problems\.md:2: .*\u241b\[2Jkey/, 'a line is one line');
   for (const isForPeople of [true, false]) {
     written = '';
     const sentence = 'a\u001b[2J\u009b\u202e\r\nb.md: bad';

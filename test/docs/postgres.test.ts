@@ -201,7 +201,7 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
     t.equal((await newer.summary()).documents, 0);
     t.match(
       (await newer.files()).files,
-      [{ path: 'a.md', slug: 'a', namesSlug: false, look: '' }],
+      [{ path: 'a.md', slug: 'a', look: '' }],
       'but it knows which file had which slug',
     );
     await newer.close();

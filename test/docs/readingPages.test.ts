@@ -311,7 +311,7 @@ t.test('a list that has several pages has each document once, and links to the p
   const slugs = Array.from({ length: count }, (_, at) => `d${String(at + 10)}`);
   const files = slugs.map((slug, at) => [
     `all/${slug}.md`,
-    `---\ntype: guide\ndate: 20${99 - at}-01-01\ntags: [red${at < 40 ? ', blue' : ''}]\n---\n# T${slug}\n\nNeedle.\n`,
+    `---\ntype: guide\ndate: 19${99 - at}-01-01\ntags: [red${at < 40 ? ', blue' : ''}]\n---\n# T${slug}\n\nNeedle.\n`,
   ]);
   const { app, browse } = await openReader(t, {
     ...Object.fromEntries(files),

@@ -32,6 +32,7 @@ export interface TestLibrary {
 
 export interface TestLibraryOptions {
   readonly now?: () => number;
+  readonly future?: boolean;
   /** The content folder and the file of the index of another library, to go on with. */
   readonly content?: string;
   readonly file?: string;
@@ -59,6 +60,7 @@ export async function openTestLibrary(
     index,
     slugs: records,
     now,
+    future: given.future,
     onProblem: (problem) => problems.push(problem),
     onWarnings: (found) => warnings.push(...found),
     onLoss: (sentence) => losses.push(sentence),

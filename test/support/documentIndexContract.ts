@@ -389,9 +389,9 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
       look: 'Zk3_a-9qpB1x',
       contentHash: 'abc',
       slug: problem ? null : path,
-      namesSlug: path === 'b',
       problem,
       warnings: [],
+      ...(path === 'b' ? { named: { slug: 'c', line: 2 }, due: 1_800_000_000_000 } : {}),
     });
     const collection = (name: string) => ({
       name,
@@ -442,7 +442,6 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
       look: 'one',
       contentHash: 'abc',
       slug: path,
-      namesSlug: false,
       problem: null,
       warnings: lines.map((line) => ({ line, message: `Line "${line}".` })),
     });
@@ -472,7 +471,6 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
       look: 'one',
       contentHash: 'x',
       slug: 'a',
-      namesSlug: false,
       problem: null,
       warnings: [],
     };

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { Document } from '../../content/document.ts';
-import { folderPagePaths, tryPathSlugs } from '../../content/slug.ts';
+import { folderPagePaths, pathSlugs } from '../../content/slug.ts';
 import { UnrenderableError } from '../../formats/renderJob.ts';
 import type { Renditions } from '../../formats/renditions.ts';
 import type { PublicLibrary } from '../../library/publicLibrary.ts';
@@ -123,7 +123,7 @@ export function createOpenPages(options: OpenPagesOptions): OpenPages {
       const library = await readPublic();
       const document = await readDocument(library, slug);
       if (document === undefined) {
-        const other = library.documents.find(({ path }) => tryPathSlugs(path)?.long === slug);
+        const other = library.documents.find(({ path }) => pathSlugs(path).long === slug);
         if (other === undefined) return askToSignIn(request, reply);
         // Browsers would keep it, and what is public no more is closed at once.
         return reply

@@ -2,8 +2,8 @@ import type pg from 'pg';
 import type { Document } from '../../content/document.ts';
 import { type IndexChanges, type IndexedFile, type IndexedFiles, indexIsAnother } from '../documentIndex.ts';
 import {
-  linksToJson,
-  parseLinks,
+  detailsToJson,
+  parseDetails,
   parseMetadata,
   parseWarnings,
   storable,
@@ -25,10 +25,9 @@ interface FileRow {
   readonly look: string;
   readonly content_hash: string;
   readonly slug: string | null;
-  readonly names_slug: boolean;
   readonly problem: string | null;
   readonly warnings: string | null;
-  readonly links: string | null;
+  readonly details: string;
 }
 
 export async function readFiles(client: Client): Promise<IndexedFiles> {
@@ -53,12 +52,11 @@ async function tryReadMeta(client: Client, name: string): Promise<string | undef
 
 async function readRows(client: Client): Promise<readonly IndexedFile[]> {
   const { rows } = await client.query<FileRow>('SELECT * FROM docs_files ORDER BY path');
-  return rows.map(({ content_hash, names_slug, warnings, links, ...row }) => ({
+  return rows.map(({ content_hash, warnings, details, ...row }) => ({
     ...row,
     contentHash: content_hash,
-    namesSlug: names_slug,
     warnings: parseWarnings(warnings),
-    ...parseLinks(links),
+    ...parseDetails(details),
   }));
 }
 
@@ -212,7 +210,7 @@ async function putFiles(client: Client, files: readonly IndexedFile[]): Promise<
   const before = await takeFiles(client, [...latest.keys()]);
   const said = new Map(before.map((row) => [row.path, row]));
   await client.query(
-    'INSERT INTO docs_files SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::text[], $7::text[], $8::text[])',
+    'INSERT INTO docs_files SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])',
     fileColumns.map((column) => rows.map((row) => row[column])),
   );
   return rows.some(({ path, problem, warnings }) => {
@@ -235,25 +233,16 @@ async function takeFiles(
 }
 
 /** In the order of the table's columns. */
-const fileColumns = [
-  'path',
-  'look',
-  'contentHash',
-  'slug',
-  'namesSlug',
-  'problem',
-  'warnings',
-  'links',
-] as const;
+const fileColumns = ['path', 'look', 'contentHash', 'slug', 'problem', 'warnings', 'details'] as const;
 
-function fileToRow(path: string, { slug, problem, warnings, links, ...file }: IndexedFile) {
+function fileToRow(path: string, { slug, problem, warnings, ...file }: IndexedFile) {
   return {
     ...file,
     path,
     slug: slug && storable(slug),
     problem: problem && storable(problem),
     warnings: warningsToJson(warnings),
-    links: linksToJson(links),
+    details: detailsToJson(file),
   };
 }
 

@@ -3,8 +3,8 @@ import { inTransaction } from '../../base/postgresConnection.ts';
 import { analyserRules } from '../analyser.ts';
 import { IndexUnavailableError } from '../documentIndex.ts';
 
-/** Grows with every change of the tables. */
-export const schemaVersion = `11 ${analyserRules}`;
+/** Grows with every change of the tables, and of how files are read: then all of them are read again. */
+export const schemaVersion = `12 ${analyserRules}`;
 
 /** Advisory locks of this program. Any numbers will do, as long as nobody else in this database uses them. */
 export const locks = { schema: 7_310_001, writing: 7_310_002, lease: 7_310_003 };
@@ -23,8 +23,8 @@ export async function migrate(pool: pg.Pool): Promise<void> {
     const named = await namedFiles(client);
     await client.query(schema);
     await client.query(
-      `INSERT INTO docs_files (path, look, content_hash, slug, names_slug)
-       SELECT path, '', '', slug, false FROM unnest($1::text[], $2::text[]) AS named (path, slug)`,
+      `INSERT INTO docs_files (path, look, content_hash, slug, details)
+       SELECT path, '', '', slug, '{}' FROM unnest($1::text[], $2::text[]) AS named (path, slug)`,
       [named.map(({ path }) => path), named.map(({ slug }) => slug)],
     );
     await client.query("INSERT INTO docs_meta VALUES ('version', $1), ('indexId', $2)", [
@@ -114,12 +114,11 @@ CREATE TABLE docs_files (
   look text NOT NULL,
   content_hash text NOT NULL,
   slug text,
-  names_slug boolean NOT NULL,
   problem text,
   -- As JSON; null if there are none.
   warnings text,
-  -- As JSON; null if the file is no document.
-  links text
+  -- As JSON: what else is known of the file.
+  details text NOT NULL
 );
 CREATE INDEX ON docs_files USING hash (path);
 `;

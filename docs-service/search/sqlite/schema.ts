@@ -28,8 +28,8 @@ export function isCurrent(database: Database): boolean {
   return made?.user_version === version;
 }
 
-/** Grows with every change of the tables. */
-const schemaVersion = 9;
+/** Grows with every change of the tables, and of how files are read: then all of them are read again. */
+const schemaVersion = 10;
 
 /** SQLite stores a number of 31 bits for this. */
 const version =
@@ -58,7 +58,7 @@ function makeSchema(database: Database): void {
   database.exec(`PRAGMA user_version = ${version}`);
   database.prepare("INSERT INTO meta VALUES ('indexId', ?)").run(`${Date.now()} ${Math.random()}`);
   const insert = database.prepare(
-    "INSERT INTO files (path, look, content_hash, slug, names_slug) VALUES (?, '', '', ?, 0)",
+    "INSERT INTO files (path, look, content_hash, slug, details) VALUES (?, '', '', ?, '{}')",
   );
   for (const { path, slug } of named) insert.run(path, slug);
 }
@@ -125,12 +125,11 @@ CREATE TABLE files (
   look TEXT NOT NULL,
   content_hash TEXT NOT NULL,
   slug TEXT,
-  names_slug INTEGER NOT NULL,
   problem TEXT,
   -- As JSON; null if there are none.
   warnings TEXT,
-  -- As JSON; null if the file is no document.
-  links TEXT
+  -- As JSON: what else is known of the file.
+  details TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX files_problem ON files (path) WHERE problem IS NOT NULL;
 CREATE INDEX files_warnings ON files (path) WHERE warnings IS NOT NULL;

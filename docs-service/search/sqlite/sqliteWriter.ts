@@ -3,8 +3,8 @@ import type { ContentProblem, ContentWarning } from '../../content/document.ts';
 import { type IndexChanges, type IndexedFile, type IndexedFiles, indexIsAnother } from '../documentIndex.ts';
 import {
   type DocumentRecord,
-  linksToJson,
-  parseLinks,
+  detailsToJson,
+  parseDetails,
   parseMetadata,
   parseWarnings,
   warningsToJson,
@@ -204,36 +204,26 @@ interface FileRow {
   readonly look: string;
   readonly content_hash: string;
   readonly slug: string | null;
-  readonly names_slug: number;
   readonly problem: string | null;
   readonly warnings: string | null;
-  readonly links: string | null;
+  readonly details: string;
 }
 
 /** Each change returns whether it changed a problem or a warning, which readers can see. */
 function createFileTable(database: Database) {
   const all = database.prepare<FileRow>('SELECT * FROM files ORDER BY path');
   const said = database.prepare<Said>('SELECT problem, warnings FROM files WHERE path = ?');
-  const put = database.prepare('INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
+  const put = database.prepare('INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?)');
   const remove = database.prepare('DELETE FROM files WHERE path = ?');
   const saidOf = (path: string): Said => said.get(path) ?? { problem: null, warnings: null };
   return {
     all: () => all.all().map(rowToFile),
     put: (files: readonly IndexedFile[]) =>
       files
-        .map(({ path, look, contentHash, slug, namesSlug, problem, ...file }) => {
+        .map(({ path, look, contentHash, slug, problem, ...file }) => {
           const before = saidOf(path);
           const warnings = warningsToJson(file.warnings);
-          put.run(
-            path,
-            look,
-            contentHash,
-            slug,
-            Number(namesSlug),
-            problem,
-            warnings,
-            linksToJson(file.links),
-          );
+          put.run(path, look, contentHash, slug, problem, warnings, detailsToJson(file));
           return before.problem !== problem || before.warnings !== warnings;
         })
         .includes(true),
@@ -250,13 +240,12 @@ function createFileTable(database: Database) {
 
 type Said = Pick<FileRow, 'problem' | 'warnings'>;
 
-function rowToFile({ content_hash, names_slug, warnings, links, ...row }: FileRow): IndexedFile {
+function rowToFile({ content_hash, warnings, details, ...row }: FileRow): IndexedFile {
   return {
     ...row,
     contentHash: content_hash,
-    namesSlug: names_slug === 1,
     warnings: parseWarnings(warnings),
-    ...parseLinks(links),
+    ...parseDetails(details),
   };
 }
 
