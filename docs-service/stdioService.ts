@@ -81,12 +81,11 @@ async function openLibrary({ places, embeddings, folder }: OpenOptions, context:
   const meaning = createLibraryMeaning({ places, embeddings, stores, isWriter, log }, context);
   const renditions = createMarkdownRenditions({ renderer: texts, now });
   const search = createLibrarySearch(index, meaning);
-  const addressOf = (slug: string) => `docs://doc/${encodeURIComponent(slug)}`;
   return {
     index,
     /** Resolves when all files were scanned once, here or in another process. */
     whole: turn.start(),
-    reader: createMcpLibrary({ index, search, renditions, addressOf })({ drafts: false }),
+    reader: createMcpLibrary({ index, search, renditions })({ drafts: false }),
     async close() {
       await meaning?.close();
       await turn.close();

@@ -13,7 +13,12 @@ interface PageSize {
 export function pageParameters({ usual, max }: PageSize) {
   return {
     limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: max, default: usual, description: 'Results on a page.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: max,
+        default: usual,
+        description: `Results on a page, at most ${max}.`,
+      }),
     ),
     offset: Type.Optional(
       Type.Integer({

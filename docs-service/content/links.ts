@@ -95,7 +95,8 @@ function tryPath(file: string, from: string): string | undefined {
   return path.replace(/^\.?\/?$|\/$/, '');
 }
 
-function tryDecode(text: string): string | undefined {
+/** Undefined if a `%` does not begin an encoded character. */
+export function tryDecode(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -1,5 +1,5 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/server';
-import type { TObject } from 'typebox';
+import type { TObject, TSchema } from 'typebox';
 import { connectorTools } from './connectorTools.ts';
 import { getDocMarkdown } from './getDocMarkdown.ts';
 import { listCollections } from './listCollections.ts';
@@ -32,7 +32,7 @@ function toolToListed({ name, title, description, input, output }: Tool): Listed
     name,
     title,
     description,
-    inputSchema: jsonSchema(input),
+    inputSchema: jsonSchema({ ...input, properties: withoutMaxima(input) }),
     outputSchema: jsonSchema(output),
     annotations: {
       title,
@@ -42,6 +42,12 @@ function toolToListed({ name, title, description, input, output }: Tool): Listed
       openWorldHint: false,
     },
   };
+}
+
+/** A larger number counts as the maximum, so a client that checks arguments itself must not refuse it. */
+function withoutMaxima({ properties }: TObject): TObject['properties'] {
+  const entries = Object.entries<TSchema & { maximum?: number }>(properties);
+  return Object.fromEntries(entries.map(([name, { maximum: _maximum, ...schema }]) => [name, schema]));
 }
 
 /** TypeBox's output is already JSON Schema. */

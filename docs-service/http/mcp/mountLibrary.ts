@@ -6,7 +6,7 @@ import { createListChangeNotifier, createMcpServer } from '../../mcp/mcpServer.t
 import type { LibrarySearch } from '../../meaning/librarySearch.ts';
 import type { DocumentIndex } from '../../search/documentIndex.ts';
 import type { Authorization } from '../authorization.ts';
-import { readingPath } from '../documentView.ts';
+import { documentAddress, readingPath } from '../documentView.ts';
 import { listenerBounds, type McpHandler, mountMcp } from './mcpRoute.ts';
 
 export interface MountedLibraryOptions {
@@ -37,12 +37,8 @@ async function openLibraryHandler(
   log: FastifyBaseLogger,
 ): Promise<McpHandler> {
   const protocol = await import('../../mcp/mcpProtocol.ts');
-  const libraryFor = createMcpLibrary({
-    index,
-    search,
-    renditions,
-    addressOf: (slug) => readingPath({ root: baseUrl.href }, slug),
-  });
+  const addresses = [readingPath({ root: baseUrl.href }, ''), documentAddress(baseUrl.href, '')] as const;
+  const libraryFor = createMcpLibrary({ index, search, renditions, addresses });
   const handler = protocol.createMcpHandler(
     ({ era, authInfo }) =>
       createMcpServer({
