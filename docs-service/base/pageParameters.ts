@@ -13,12 +13,7 @@ interface PageSize {
 export function pageParameters({ usual, max }: PageSize) {
   return {
     limit: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: max,
-        default: usual,
-        description: `Results on a page, at most ${max}.`,
-      }),
+      Type.Integer({ minimum: 1, maximum: max, default: usual, description: 'Results on a page.' }),
     ),
     offset: Type.Optional(
       Type.Integer({

@@ -33,7 +33,6 @@ export const getDocMarkdown = defineTool({
       offset: Type.Optional(
         Type.Integer({
           minimum: 0,
-          maximum: Number.MAX_SAFE_INTEGER,
           default: 0,
           description: 'Where the page begins, in characters (UTF-16) of the document or the section.',
         }),
@@ -43,7 +42,7 @@ export const getDocMarkdown = defineTool({
           minimum: 1,
           maximum: 100_000,
           default: usualPage,
-          description: 'How many characters (UTF-16) the page may have, at most 100,000.',
+          description: 'How many characters (UTF-16) the page may have.',
         }),
       ),
     },

@@ -85,7 +85,6 @@ function sentenceOf(error: ArgumentError, known: readonly string[]): string[] {
     case 'minLength':
     case 'maxLength':
     case 'minimum':
-    case 'maximum':
       return [`${name} ${expectationOf({ keyword: error.keyword, limit: Number(error.params.limit) })}.`];
     default:
       // `additionalProperties` already names an unknown argument.

@@ -44,10 +44,18 @@ function toolToListed({ name, title, description, input, output }: Tool): Listed
   };
 }
 
-/** A larger number counts as the maximum, so a client that checks arguments itself must not refuse it. */
+/**
+ * A larger number counts as the maximum, so a client that checks arguments itself must not refuse it; the description
+ * has the maximum.
+ */
 function withoutMaxima({ properties }: TObject): TObject['properties'] {
-  const entries = Object.entries<TSchema & { maximum?: number }>(properties);
-  return Object.fromEntries(entries.map(([name, { maximum: _maximum, ...schema }]) => [name, schema]));
+  const entries = Object.entries<TSchema & { description?: string; maximum?: number }>(properties);
+  return Object.fromEntries(
+    entries.map(([name, { maximum = Number.MAX_SAFE_INTEGER, description = '', ...schema }]) => {
+      const bound = maximum === Number.MAX_SAFE_INTEGER ? '' : ` At most ${maximum}.`;
+      return [name, { ...schema, description: description + bound }];
+    }),
+  );
 }
 
 /** TypeBox's output is already JSON Schema. */
