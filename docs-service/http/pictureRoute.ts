@@ -37,13 +37,14 @@ export function createPictureRoute({
         const document = await lookups.document(slug, seesDrafts(request));
         const found = await renditions.picture(document, path);
         if (found === undefined) throw new HttpProblem(404, noSuchPicture(document.slug));
-        // Opened alone, it runs and loads nothing.
-        reply.header('content-security-policy', "default-src 'none'; sandbox");
-        return sendRendition(request, reply, found, { authorization });
+        return sendRendition(request, reply.headers(pictureHeaders), found, { authorization });
       },
     );
   };
 }
+
+/** A picture that is opened alone runs and loads nothing. */
+export const pictureHeaders = { 'content-security-policy': "default-src 'none'; sandbox" } as const;
 
 const pictureParameters = Type.Object({
   ...slugParameter.properties,

@@ -16,6 +16,8 @@ export interface MountedLibraryOptions {
   readonly authorization: Pick<Authorization, 'requireReader' | 'stillReads'>;
   readonly baseUrl: BaseUrl;
   readonly version: string;
+  /** The name of the library. */
+  readonly look?: { readonly title?: string };
   readonly hasConnectorTools?: boolean;
   readonly ending?: AbortSignal;
 }
@@ -33,7 +35,7 @@ export function mountLibrary(app: FastifyInstance, options: MountedLibraryOption
 
 /** The SDK is loaded with the first request. */
 async function openLibraryHandler(
-  { index, search, renditions, baseUrl, version, hasConnectorTools = false }: MountedLibraryOptions,
+  { index, search, renditions, baseUrl, version, look, hasConnectorTools = false }: MountedLibraryOptions,
   log: FastifyBaseLogger,
 ): Promise<McpHandler> {
   const protocol = await import('../../mcp/mcpProtocol.ts');
@@ -45,6 +47,7 @@ async function openLibraryHandler(
         protocol,
         library: Promise.resolve(libraryFor({ drafts: authInfo?.scopes.includes('draft') ?? false })),
         version,
+        title: look?.title,
         era,
         // Without sessions, only the newer revision can notify.
         canNotify: era === 'modern',
