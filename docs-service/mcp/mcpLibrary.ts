@@ -43,7 +43,7 @@ interface McpLibraryOptions {
 }
 
 /** How the addresses of the resources of documents begin. */
-export const resourceAddress = 'docs://doc/';
+const resourceAddress = 'docs://doc/';
 
 /** In characters: the longest address that leads to a document, of its page or its file. */
 export const maxReference = 2_048;

@@ -52,6 +52,8 @@ export function createMeaning(options: MeaningOptions): Meaning {
   const { index, embeddings, place, worker, isWriter, now, log } = options;
   let generation = 0;
   let awayUntil = 0;
+  /** The generation of the index that has been embedded. */
+  let done = -1;
   let problem: string | undefined;
   let progress: EmbeddingProgress | undefined;
   const thread = createMeaningThread({
@@ -72,9 +74,15 @@ export function createMeaning(options: MeaningOptions): Meaning {
     awayUntil = 0;
   };
   const embedAll: Meaning['embedAll'] = async (signal, onProgress) => {
-    await embedWhatIsNew({ index, thread, signal }, (current) => {
-      progress = current;
-      onProgress?.(current);
+    const embed = () =>
+      embedWhatIsNew({ index, thread, signal }, (current) => {
+        progress = current;
+        onProgress?.(current);
+      });
+    await embed().catch((error) => {
+      if (error instanceof RunnerAwayError || signal.aborted) throw error;
+      failed(error);
+      return embed();
     });
     worked();
   };
@@ -84,7 +92,6 @@ export function createMeaning(options: MeaningOptions): Meaning {
 
   /** Embeds what has changed, as long as this process is the writer and the index is whole. */
   async function follow(): Promise<void> {
-    let done = -1;
     for (const { signal } = ending; !signal.aborted; ) {
       await wait(problem === undefined ? lookAfter : retryAfter, undefined, { signal }).catch(
         () => undefined,
@@ -113,7 +120,7 @@ export function createMeaning(options: MeaningOptions): Meaning {
       try {
         return await thread.nearest(question, asked);
       } catch (error) {
-        if (!(error instanceof RunnerAwayError)) log(messageOf(error));
+        if (!(error instanceof RunnerAwayError)) done = -1;
         failed(error);
         return undefined;
       }

@@ -30,6 +30,11 @@ const pieceSize = 200;
 /** Questions whose vectors are kept: pages of one search ask the same. */
 const maxQuestions = 500;
 
+/** No error of the runner's: after it, everything has to be compared again. */
+function otherLength(): Error {
+  return new Error('Its vectors have another length than before. All documents are being embedded anew.');
+}
+
 type HashedText = readonly [hash: string, text: string];
 
 /** The vectors of all sections, in a store and in memory, and the questions that they answer. */
@@ -43,6 +48,10 @@ export class MeaningIndex {
   >();
   /** What has a vector of the model. */
   #embedded = new Set<string>();
+  /** The length of these vectors; undefined while there is none. */
+  #dimensions: number | undefined;
+  /** The runner has another model of the same name now, so nothing that it embedded can be compared. */
+  #isOutdated = false;
   #seen = -1;
   #isCluttered = false;
   readonly #questions = new Map<string, CompactVector>();
@@ -63,6 +72,8 @@ export class MeaningIndex {
     this.#serving = await store.serving();
     this.#table = undefined;
     this.#embedded = new Set();
+    this.#dimensions = undefined;
+    this.#isOutdated = false;
     const documents = await store.documents();
     this.#documents = new Map(documents.map(({ slug, ...rest }) => [slug, rest]));
     for (let at = 0; at < documents.length; at += pieceSize) {
@@ -70,7 +81,10 @@ export class MeaningIndex {
       const hashes = piece.flatMap((document) => document.hashes);
       const served = this.#serving === undefined ? new Map() : await store.vectors(this.#serving, hashes);
       const own = this.#serving === model ? served : await store.vectors(model, hashes);
-      for (const hash of own.keys()) this.#embedded.add(hash);
+      for (const [hash, { length }] of own) {
+        this.#dimensions ??= length;
+        if (length === this.#dimensions) this.#embedded.add(hash);
+      }
       for (const { slug, isDraft, hashes } of piece) this.#show(slug, isDraft, hashes, served);
     }
     this.#seen = changes;
@@ -80,6 +94,7 @@ export class MeaningIndex {
   /** Drops what the index does not have. Returns the slugs of the documents that must be read. */
   async sync(listed: readonly ListedDocument[]): Promise<readonly string[]> {
     await this.refresh();
+    if (this.#isOutdated) await this.#forget();
     const { store } = this.#options;
     const there = new Set(listed.map(({ slug }) => slug));
     const gone = [...this.#documents.keys()].filter((slug) => !there.has(slug));
@@ -156,7 +171,12 @@ export class MeaningIndex {
     const model = this.#serving;
     if (model === undefined || this.#table === undefined) return [];
     const vector = this.#questions.get(question) ?? (await this.#vectorOf(question, model));
-    return this.#table.nearest(vector, options);
+    const table = this.#table;
+    if (table === undefined || model !== this.#serving) return [];
+    if (vector.length === table.dimensions) return table.nearest(vector, options);
+    this.#questions.delete(question);
+    this.#isOutdated = model === this.#options.model;
+    throw otherLength();
   }
 
   async close(): Promise<void> {
@@ -211,6 +231,10 @@ export class MeaningIndex {
       const piece = missing.slice(at, at + this.#maxTexts);
       const vectors = await this.#vectorsOf(piece.map(([, text]) => text));
       if (vectors === undefined) continue;
+      if (vectors.some(({ length }) => length !== (this.#dimensions ??= length))) {
+        await this.#forget();
+        throw otherLength();
+      }
       const found = new Map<string, CompactVector>();
       for (const [index, [hash]] of piece.entries()) {
         const vector = vectors[index];
@@ -221,6 +245,17 @@ export class MeaningIndex {
       for (const hash of found.keys()) this.#embedded.add(hash);
       at += piece.length;
     }
+  }
+
+  /** What was embedded is of no use any more, and is embedded anew. */
+  async #forget(): Promise<void> {
+    const { store, model } = this.#options;
+    await this.#write(() => store.forget(model));
+    this.#embedded.clear();
+    this.#questions.clear();
+    this.#dimensions = undefined;
+    this.#isOutdated = false;
+    if (this.#serving === model) this.#table = undefined;
   }
 
   /** Undefined if the runner is too slow for so many: from now on it gets fewer. */
