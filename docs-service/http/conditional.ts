@@ -15,7 +15,7 @@ export function setValidators(reply: FastifyReply, etag: string): FastifyReply {
 }
 
 /**
- * Whether the client already has this answer (RFC 9110, 13.1.2: weak comparison). Throws HttpProblem if it asks only for
+ * Whether the client already has this answer (RFC 9110, 13.1.2: weak comparison). Throws HttpProblem if it wants only
  * other versions (13.1.1: strong comparison). Both take a list or `*`.
  */
 export function isNotModified({ headers }: FastifyRequest, etag: string): boolean {

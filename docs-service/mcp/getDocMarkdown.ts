@@ -42,7 +42,7 @@ export const getDocMarkdown = defineTool({
           minimum: 1,
           maximum: 100_000,
           default: usualPage,
-          description: 'How many characters (UTF-16) the page may have.',
+          description: 'How many characters (UTF-16) the page may have, at most 100,000.',
         }),
       ),
     },

@@ -1,5 +1,5 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/server';
-import type { TObject, TSchema } from 'typebox';
+import type { TObject } from 'typebox';
 import { connectorTools } from './connectorTools.ts';
 import { getDocMarkdown } from './getDocMarkdown.ts';
 import { listCollections } from './listCollections.ts';
@@ -32,7 +32,7 @@ function toolToListed({ name, title, description, input, output }: Tool): Listed
     name,
     title,
     description,
-    inputSchema: jsonSchema({ ...input, properties: withoutMaxima(input) }),
+    inputSchema: jsonSchema(input),
     outputSchema: jsonSchema(output),
     annotations: {
       title,
@@ -44,23 +44,9 @@ function toolToListed({ name, title, description, input, output }: Tool): Listed
   };
 }
 
-/**
- * A larger number counts as the maximum, so a client that checks arguments itself must not refuse it; the description
- * has the maximum.
- */
-function withoutMaxima({ properties }: TObject): TObject['properties'] {
-  const entries = Object.entries<TSchema & { description?: string; maximum?: number }>(properties);
-  return Object.fromEntries(
-    entries.map(([name, { maximum = Number.MAX_SAFE_INTEGER, description = '', ...schema }]) => {
-      const bound = maximum === Number.MAX_SAFE_INTEGER ? '' : ` At most ${maximum}.`;
-      return [name, { ...schema, description: description + bound }];
-    }),
-  );
-}
-
-/** TypeBox's output is already JSON Schema. */
+/** TypeBox's output is already JSON Schema. A larger number counts as the maximum, so no client must refuse it. */
 function jsonSchema(schema: TObject): ListedTool['inputSchema'] {
-  return schema as unknown as ListedTool['inputSchema'];
+  return JSON.parse(JSON.stringify(schema, (key, value) => (key === 'maximum' ? undefined : value)));
 }
 
 function unknownTool(name: string, tools: readonly Tool[]): string {

@@ -249,13 +249,9 @@ export class MeaningIndex {
 
   /** What was embedded is of no use any more, and is embedded anew. */
   async #forget(): Promise<void> {
-    const { store, model } = this.#options;
-    await this.#write(() => store.forget(model));
-    this.#embedded.clear();
+    await this.#options.store.forget(this.#options.model);
     this.#questions.clear();
-    this.#dimensions = undefined;
-    this.#isOutdated = false;
-    if (this.#serving === model) this.#table = undefined;
+    await this.refresh();
   }
 
   /** Undefined if the runner is too slow for so many: from now on it gets fewer. */
