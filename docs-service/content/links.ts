@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { cutText } from '../../protocol/base/text.ts';
 import { decodeEntities } from './plainText.ts';
 import { folderPagePaths } from './slug.ts';
 
@@ -102,4 +103,11 @@ export function tryDecode(text: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The last part of the path of an address, or else its host. */
+export function endOf(address: string): string {
+  const parts = address.replace(/^[a-z]+:|[?#].*$/g, '').split('/');
+  const end = parts.findLast(Boolean) ?? address;
+  return cutText(tryDecode(end) ?? end, 80);
 }

@@ -1,5 +1,4 @@
-import { cutText } from '../../../protocol/base/text.ts';
-import { tryDecode } from '../../content/links.ts';
+import { endOf } from '../../content/links.ts';
 import { decodeEntities } from '../../content/plainText.ts';
 import type { HtmlPart } from './rawHtml.ts';
 import type { References } from './references.ts';
@@ -194,13 +193,6 @@ export function nameLink(out: string[], { at, address }: LinkStart): void {
   const name = escapeXml(endOf(address));
   if (inside.includes('<img')) out[at] = out[at]?.replace(/>$/, ` aria-label="${name}">`) ?? '';
   else out.push(name);
-}
-
-/** The last part of the path of an address, or else its host. */
-export function endOf(address: string): string {
-  const parts = address.replace(/^[a-z]+:|[?#].*$/g, '').split('/');
-  const end = parts.findLast(Boolean) ?? address;
-  return cutText(tryDecode(end) ?? end, 80);
 }
 
 interface PictureText {

@@ -1,6 +1,6 @@
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { endOf } from '../../content/links.ts';
 import type { Direction } from '../language.ts';
-import { endOf } from '../markdown/htmlScopes.ts';
 import { directionOfPieces, orderedLines } from './directions.ts';
 import type { ImagePiece, Mark, Piece, TextPiece } from './inlines.ts';
 import type { Pictures, PlacedPicture } from './pictures.ts';
