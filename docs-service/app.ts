@@ -93,7 +93,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const issuer = isServer ? baseUrl.href : signIn.issuer;
   const site: Site = { title: 'runner-docs', ...options.look, root: baseUrl.path, hasSignIn: isServer };
   const authorization = await authorizeBearers(app, { ...options, issuer });
-  await app.register(createResourceMetadata({ baseUrl, issuer }));
+  await app.register(createResourceMetadata({ baseUrl, issuer, title: site.title }));
   if (isServer)
     await app.register(createServerMetadata({ baseUrl, takesRegistrations: signIn.takesRegistrations }));
   const addRoutes = async (service: FastifyInstance) => {
@@ -141,6 +141,7 @@ function corsOptions(origins: readonly string[]) {
     allowedHeaders: [
       'Authorization',
       'Content-Type',
+      'If-Match',
       'If-None-Match',
       'Range',
       'Mcp-Session-Id',

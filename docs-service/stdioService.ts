@@ -78,12 +78,11 @@ async function openLibrary(config: LibraryConfig, folder: ContentFolder, context
   const meaning = createLibraryMeaning({ config, stores, isWriter, log }, context);
   const renditions = createMarkdownRenditions({ renderer: texts, now });
   const search = createLibrarySearch(index, meaning);
-  const addressOf = (slug: string) => `docs://doc/${encodeURIComponent(slug)}`;
   return {
     index,
     /** Resolves when all files were scanned once, here or in another process. */
     scanned: turn.start(),
-    reader: createMcpLibrary({ index, search, renditions, addressOf })({ drafts: false }),
+    reader: createMcpLibrary({ index, search, renditions })({ drafts: false }),
     async close() {
       await meaning?.close();
       await turn.close();

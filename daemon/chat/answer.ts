@@ -1,7 +1,7 @@
+import type { StreamRedaction } from '../../protocol/base/redaction.ts';
 import type { ChatParams, Message, NoticeCode, ToolCall } from '../../protocol/messages/chat.ts';
 import { RunnerError } from '../base/errors.ts';
 import { nodesIn } from '../base/nesting.ts';
-import type { StreamRedaction } from '../config/redaction.ts';
 import type { CallPart, ChatPart } from '../runner/runner.ts';
 import type { DeltaPump } from './deltas.ts';
 import { createThinkingQuote, LongText } from './formatting.ts';

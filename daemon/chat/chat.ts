@@ -1,10 +1,10 @@
 import { type LinkedSignal, linkedSignal } from '../../protocol/base/abort.ts';
+import type { StreamRedaction } from '../../protocol/base/redaction.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { ChatParams, ChatResult, FinishReason, Notice, Usage } from '../../protocol/messages/chat.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { FindPrivacy } from '../base/filePrivacy.ts';
 import { createYielder } from '../base/yielder.ts';
-import type { StreamRedaction } from '../config/redaction.ts';
 import { type ModelCapabilities, modelId } from '../models/modelCapabilities.ts';
 import type { Models } from '../models/models.ts';
 import { checkModelName } from '../models/name.ts';

@@ -1,5 +1,5 @@
+import type { Redaction, StreamRedaction } from '../../protocol/base/redaction.ts';
 import { maxNesting } from '../base/nesting.ts';
-import type { Redaction, StreamRedaction } from './redaction.ts';
 
 /** The kind of a string, by its key. */
 type Voice = 'prose' | 'words' | 'rest';

@@ -1,9 +1,9 @@
 import { tryJson } from '../../protocol/base/json.ts';
 import { isLoopback } from '../../protocol/base/loopback.ts';
+import { createRedaction, type Redaction } from '../../protocol/base/redaction.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { SecretLine } from '../../protocol/messages/secrets.ts';
 import { createEmitter, type Event } from '../base/event.ts';
-import { createRedaction, type Redaction } from './redaction.ts';
 
 /** A secret that no log, error or serialisation shows by accident: nothing sees the private field. */
 class Secret {

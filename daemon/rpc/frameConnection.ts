@@ -1,9 +1,9 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Message, MessageStrategy, ResponseMessage } from 'vscode-jsonrpc/node';
 import type { Connection } from 'vscode-languageserver/node';
+import type { Redaction } from '../../protocol/base/redaction.ts';
 import { RunnerError } from '../base/errors.ts';
 import { redactMessage } from '../config/messageRedaction.ts';
-import type { Redaction } from '../config/redaction.ts';
 import { FrameReader } from './frameReader.ts';
 import { FrameWriter, type RequestId } from './frameWriter.ts';
 import type { FrameProblem } from './incoming.ts';

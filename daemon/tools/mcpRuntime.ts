@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { createRedaction } from '../../protocol/base/redaction.ts';
 import { stateFolder } from '../../protocol/base/userFolders.ts';
 import { createProcessGroups } from '../base/processGroups.ts';
-import { createRedaction } from '../config/redaction.ts';
 import { type ApprovalStore, createApprovals, createKeptApprovals, type KeptApprovals } from './approvals.ts';
 import { type ArgumentsCheck, createArgumentsCheck } from './argumentsCheck.ts';
 import { type BuiltinContext, createBuiltinServer } from './builtin/builtinServer.ts';

@@ -108,4 +108,5 @@ export const accessMigrations: readonly string[] = [
     gone INTEGER
   ) STRICT`,
   'ALTER TABLE docs_grants ADD COLUMN name TEXT',
+  'ALTER TABLE docs_refresh_tokens ADD COLUMN parent TEXT',
 ];

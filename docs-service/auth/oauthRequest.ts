@@ -81,6 +81,14 @@ export class Parameters {
     return value;
   }
 
+  /** Also with a parameter that came elsewhere, which may repeat the one in the form. */
+  with(name: string, value: string): Parameters {
+    if (this.tryGet(name) === value) return this;
+    return new Parameters(`${this.#values}&${new URLSearchParams({ [name]: value })}`, {
+      longest: this.#longest,
+    });
+  }
+
   getAll(name: string): readonly string[] {
     const values = this.#values.getAll(name).filter((value) => value !== '');
     if (values.some((value) => value.length > this.#longest))

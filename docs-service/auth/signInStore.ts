@@ -39,6 +39,8 @@ export interface RefreshToken {
   readonly expires: number;
   /** When another token replaced this one; null while it is the newest. */
   readonly rotated: number | null;
+  /** When the first of the tokens that replaced this one was itself replaced; null while none is. */
+  readonly successorRotated: number | null;
 }
 
 export interface NewTokens {
@@ -47,7 +49,12 @@ export interface NewTokens {
   readonly scopes: readonly Scope[];
   readonly now: number;
   readonly access: { readonly hash: string; readonly expires: number };
-  readonly refresh: { readonly hash: string; readonly expires: number };
+  readonly refresh: {
+    readonly hash: string;
+    readonly expires: number;
+    /** The hash of the refresh token that it replaces. */
+    readonly parent?: string | undefined;
+  };
 }
 
 /** Milliseconds for which a used code is remembered, so that a second use is noticed. */
@@ -83,7 +90,10 @@ export function createSignInStore(database: AccessDatabase): SignInStore {
     async findRefreshToken(hash) {
       const [row] = await database.rows<RefreshRow>(
         `SELECT docs_grants.id, client, scopes, me, created, last_used,
-           docs_refresh_tokens.expires, docs_refresh_tokens.rotated
+           docs_refresh_tokens.expires, docs_refresh_tokens.rotated,
+           (SELECT min(successors.rotated) FROM docs_refresh_tokens AS successors
+            WHERE successors.grant_id = docs_grants.id AND successors.parent = docs_refresh_tokens.hash
+           ) AS successor_rotated
          FROM docs_refresh_tokens JOIN docs_grants ON docs_grants.id = docs_refresh_tokens.grant_id
          WHERE docs_refresh_tokens.hash = ? AND docs_grants.epoch = coalesce((SELECT epoch FROM docs_owner), 0)`,
         hash,
@@ -142,11 +152,9 @@ async function addTokens(
       ...[access.hash, scopes.join(' '), now, access.expires, grant],
     ],
     [
-      `INSERT INTO docs_refresh_tokens (hash, grant_id, expires)
-       SELECT CAST(? AS TEXT), id, CAST(? AS BIGINT) FROM docs_grants WHERE id = ?`,
-      refresh.hash,
-      refresh.expires,
-      grant,
+      `INSERT INTO docs_refresh_tokens (hash, grant_id, expires, parent)
+       SELECT CAST(? AS TEXT), id, CAST(? AS BIGINT), CAST(? AS TEXT) FROM docs_grants WHERE id = ?`,
+      ...[refresh.hash, refresh.expires, refresh.parent ?? null, grant],
     ],
     keepNewest('docs_access_tokens', grant),
     keepNewest('docs_refresh_tokens', grant),
@@ -194,9 +202,11 @@ interface RefreshRow extends Omit<Grant, 'scopes' | 'lastUsed'> {
   readonly scopes: string;
   readonly last_used: number | null;
   readonly rotated: number | null;
+  readonly successor_rotated: number | null;
 }
 
-function rowToRefreshToken({ scopes, last_used, rotated, ...row }: RefreshRow): RefreshToken {
+function rowToRefreshToken(found: RefreshRow): RefreshToken {
+  const { scopes, last_used, rotated, successor_rotated, ...row } = found;
   const grant = { ...row, scopes: scopes.split(' ').filter(isScope), lastUsed: last_used };
-  return { grant, expires: row.expires, rotated };
+  return { grant, expires: row.expires, rotated, successorRotated: successor_rotated };
 }

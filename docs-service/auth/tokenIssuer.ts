@@ -43,8 +43,11 @@ export interface IssuedTokens {
 const codeLifetime = 60_000;
 const accessLifetime = 3_600_000;
 const refreshLifetime = 30 * 86_400_000;
-/** Milliseconds in which the processes of one client may all still use a replaced refresh token. */
-const refreshGraceTime = 60_000;
+/**
+ * Milliseconds in which a replaced refresh token can still be used. The processes of one client share a token, and may
+ * be minutes apart.
+ */
+const refreshGraceTime = 30 * 60_000;
 
 /** Issues codes to clients that the owner allowed, and tokens for codes. Only the hashes of secrets are kept. */
 export class TokenIssuer {
@@ -99,19 +102,19 @@ export class TokenIssuer {
         'The refresh token is unknown, has expired or belongs to another client.',
       );
     // The clocks of instances differ a little.
-    if (found.rotated !== null && Math.abs(now() - found.rotated) >= refreshGraceTime) {
-      // Two have it, and one of them is a thief.
-      await tokens.revoke(found.grant.id);
-      throw new OAuthError('invalid_grant', 'The refresh token was used before. Sign in again.');
+    const isOver = (rotated: number | null) =>
+      rotated !== null && Math.abs(now() - rotated) >= refreshGraceTime;
+    if (isOver(found.rotated)) {
+      // A client that is merely late has not gone on with what it got: two have this token, and one is a thief.
+      if (isOver(found.successorRotated)) await tokens.revoke(found.grant.id);
+      throw new OAuthError('invalid_grant', 'The refresh token was replaced long ago. Sign in again.');
     }
     const granted = found.grant.scopes;
     if (!scopes.every((scope) => granted.some((one) => one === scope)))
       throw new OAuthError('invalid_scope', 'A refresh cannot add scopes. Sign in again to ask for more.');
     await signIns.rotate(hash, now());
-    return this.#issue(
-      found.grant.id,
-      scopes.length === 0 ? granted : granted.filter((one) => scopes.includes(one)),
-    );
+    const left = scopes.length === 0 ? granted : granted.filter((one) => scopes.includes(one));
+    return this.#issue(found.grant.id, left, hash);
   }
 
   /** Ends everything that was granted together with a token, whatever kind of token it is. */
@@ -142,7 +145,7 @@ export class TokenIssuer {
     return found;
   }
 
-  async #issue(grant: string, scopes: readonly Scope[]): Promise<IssuedTokens> {
+  async #issue(grant: string, scopes: readonly Scope[], parent?: string): Promise<IssuedTokens> {
     const now = this.#options.now();
     const [access, refresh] = [createSecret('rdocs'), createSecret('rdocs_refresh')];
     const isAlive = await this.#options.signIns.addTokens({
@@ -150,7 +153,7 @@ export class TokenIssuer {
       scopes,
       now,
       access: { hash: access.hash, expires: now + accessLifetime },
-      refresh: { hash: refresh.hash, expires: now + refreshLifetime },
+      refresh: { hash: refresh.hash, expires: now + refreshLifetime, parent },
     });
     if (!isAlive) throw new OAuthError('invalid_grant', 'The grant has been revoked. Sign in again.');
     return { access: access.text, refresh: refresh.text, scopes, lifetime: accessLifetime / 1_000 };

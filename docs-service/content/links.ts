@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { cutText } from '../../protocol/base/text.ts';
 import { decodeEntities } from './plainText.ts';
 import { folderPagePaths } from './slug.ts';
 
@@ -95,10 +96,18 @@ function tryPath(file: string, from: string): string | undefined {
   return path.replace(/^\.?\/?$|\/$/, '');
 }
 
-function tryDecode(text: string): string | undefined {
+/** Undefined if a `%` does not begin an encoded character. */
+export function tryDecode(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {
     return undefined;
   }
+}
+
+/** The last part of the path of an address, or else its host. */
+export function endOf(address: string): string {
+  const parts = address.replace(/^[a-z]+:|[?#].*$/g, '').split('/');
+  const end = parts.findLast(Boolean) ?? address;
+  return cutText(tryDecode(end) ?? end, 80);
 }

@@ -16,6 +16,7 @@ import { createListRoute } from './listRoute.ts';
 import { createLookups } from './lookups.ts';
 import { createPictureRoute } from './pictureRoute.ts';
 import {
+  conditional,
   documentProblems,
   json,
   listQuerySchema,
@@ -23,7 +24,6 @@ import {
   paperQuery,
   problemResponses,
   slugParameter,
-  unchanged,
   usualProblems,
 } from './schemas.ts';
 import { sendRendition } from './sendRendition.ts';
@@ -62,7 +62,7 @@ export function createApiRoutes({
           querystring: listQuerySchema,
           response: {
             200: json('DocumentList', 'A page of documents'),
-            304: unchanged,
+            ...conditional,
             ...problemResponses(400, 401, 403, 429, 503),
           },
         },
@@ -78,7 +78,7 @@ export function createApiRoutes({
           tags: ['Documents'],
           summary: 'The metadata of a document',
           params: slugParameter,
-          response: { 200: json('Document', 'The metadata'), 304: unchanged, ...documentProblems },
+          response: { 200: json('Document', 'The metadata'), ...conditional, ...documentProblems },
         },
       },
       async (request, reply) => {
@@ -115,7 +115,7 @@ export function createApiRoutes({
           querystring: paperQuery,
           response: {
             ...kept('application/pdf'),
-            304: unchanged,
+            ...conditional,
             ...documentProblems,
             ...problemResponses(400, 422),
           },
@@ -155,7 +155,7 @@ export function createApiRoutes({
             ...(ending === 'pdf' ? { querystring: paperQuery } : {}),
             response: {
               ...kept(ending === 'pdf' ? 'application/pdf' : 'application/epub+zip'),
-              304: unchanged,
+              ...conditional,
               ...usualProblems,
               ...problemResponses(...(ending === 'pdf' ? [400, 422] : [422])),
             },
@@ -184,7 +184,7 @@ export function createApiRoutes({
             ...named,
             tags: ['Documents'],
             params: slugParameter,
-            response: { ...files, 304: unchanged, ...documentProblems, ...problemResponses(422) },
+            response: { ...files, ...conditional, ...documentProblems, ...problemResponses(422) },
           },
         },
         async (request, reply) =>

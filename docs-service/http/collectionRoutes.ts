@@ -9,7 +9,7 @@ import { pageLinks, type SendAnswer } from './answers.ts';
 import { seesDrafts } from './authorization.ts';
 import { type CollectionView, documentToView } from './documentView.ts';
 import type { Lookups } from './lookups.ts';
-import { json, nameParameter, problemResponses, unchanged, usualLimit } from './schemas.ts';
+import { conditional, json, nameParameter, problemResponses, usualLimit } from './schemas.ts';
 
 export interface CollectionServices {
   readonly index: DocumentIndex;
@@ -37,7 +37,7 @@ export function createCollectionRoutes({
           querystring: Type.Object(pageParameters({ usual: usualLimit, max: 100 })),
           response: {
             200: json('CollectionList', 'A page of collections'),
-            304: unchanged,
+            ...conditional,
             ...problemResponses(400, 401, 403, 429, 503),
           },
         },
@@ -73,7 +73,7 @@ export function createCollectionRoutes({
           params: nameParameter,
           response: {
             200: json('CollectionDetail', 'The collection'),
-            304: unchanged,
+            ...conditional,
             ...problemResponses(401, 403, 404, 429, 503),
           },
         },
@@ -105,7 +105,7 @@ export function createCollectionRoutes({
             description: `All of them, the most used first. A \`slug\` is what the parameter \`${kind}\` of the list of documents takes.`,
             response: {
               200: json('TermList', 'All that documents have'),
-              304: unchanged,
+              ...conditional,
               ...problemResponses(401, 403, 429, 503),
             },
           },

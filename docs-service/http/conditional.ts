@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { HttpProblem } from './problems.ts';
 
 /** A strong entity tag, with its quotes, from everything that decides the bytes of an answer. */
 export function createEtag(...inputs: readonly (string | Uint8Array)[]): string {
@@ -13,10 +14,15 @@ export function setValidators(reply: FastifyReply, etag: string): FastifyReply {
   return reply.headers({ etag, 'cache-control': 'private, no-cache' });
 }
 
-/** Whether the client already has this answer (RFC 9110, 13.1.2: weak comparison, a list, or `*`). */
-export function isNotModified(request: FastifyRequest, etag: string): boolean {
-  const header = request.headers['if-none-match'];
-  if (header === undefined) return false;
-  if (header.trim() === '*') return true;
-  return header.split(',').some((one) => one.trim().replace(/^W\//, '') === etag);
+/**
+ * Whether the client already has this answer (RFC 9110, 13.1.2: weak comparison). Throws HttpProblem if it wants only
+ * other versions (13.1.1: strong comparison). Both take a list or `*`.
+ */
+export function isNotModified({ headers }: FastifyRequest, etag: string): boolean {
+  const names = (header: string, ignored: RegExp | '') =>
+    header.trim() === '*' || header.split(',').some((one) => one.trim().replace(ignored, '') === etag);
+  const { 'if-match': wanted, 'if-none-match': known } = headers;
+  if (wanted !== undefined && !names(wanted, ''))
+    throw new HttpProblem(412, 'What is here has another entity tag than "If-Match" names. Read it again.');
+  return known !== undefined && names(known, /^W\//);
 }

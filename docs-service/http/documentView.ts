@@ -64,6 +64,7 @@ export function pictureAddress({ href }: BaseUrl, slug: string, path: string): s
   return `${documentAddress(href, slug)}/files/${path.split('/').map(encodeURIComponent).join('/')}`;
 }
 
-function documentAddress(href: string, slug: string): string {
+/** Its address for programs. */
+export function documentAddress(href: string, slug: string): string {
   return `${href}/api/v1/docs/${encodeURIComponent(slug)}`;
 }

@@ -8,7 +8,9 @@ import type { PublicLibrary } from '../library/publicLibrary.ts';
 import type { Meaning } from '../meaning/meaning.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 import type { Authorization } from './authorization.ts';
-import { page, pageHeaders, type Site } from './pages.ts';
+import { createEtag, isNotModified } from './conditional.ts';
+import { iconOf, page, pageHeaders, type Site } from './pages.ts';
+import { pictureHeaders } from './pictureRoute.ts';
 import { createReferencePage } from './referencePage.ts';
 import { json } from './schemas.ts';
 import { metadataPath } from './signIn/metadataRoutes.ts';
@@ -46,6 +48,13 @@ export function createOpenRoutes({
     app.get('/docs', { schema: { hide: true } }, async (_request, reply) => {
       reference ??= createReferencePage(app.swagger(), { baseUrl, site, issuer });
       return sendPage(reply, reference);
+    });
+    const icon = iconOf(site);
+    const etag = createEtag(icon.bytes);
+    app.get('/favicon.ico', { schema: { hide: true } }, async (request, reply) => {
+      reply.headers({ ...pictureHeaders, etag, 'cache-control': 'public, max-age=86400' });
+      if (isNotModified(request, etag)) return reply.code(304).send();
+      return reply.type(icon.type).send(icon.bytes);
     });
   };
 }

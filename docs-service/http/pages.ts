@@ -68,6 +68,7 @@ export function pageAround(content: Omit<Page, 'body'>): { readonly before: stri
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(`${content.title} · ${content.site.title}`)}</title>
+<link rel="icon" href="${content.site.root}/favicon.ico">
 ${related(content)}<style>${pageStyle}</style>
 </head>
 <body>
@@ -112,7 +113,7 @@ export function pageHeaders({
       "default-src 'none'",
       `style-src '${styleHash()}'`,
       ...(script === undefined ? [] : [`script-src '${hashOf(script)}'`]),
-      'img-src data:',
+      "img-src 'self' data:",
       "base-uri 'none'",
       `form-action ${["'self'", ...formTargets].join(' ')}`,
       "frame-ancestors 'none'",
@@ -137,9 +138,16 @@ function brand({ logo, title }: Site): string {
   return `${picture}<span dir="auto">${escapeHtml(title)}</span>`;
 }
 
-/** A shelf of three books. */
+/** A shelf of three books. Alone, it has a colour that can be seen in light and dark tabs; in a page, its style has. */
 const mark =
-  '<svg width="22" height="22" viewBox="0 0 22 22" aria-hidden="true"><path fill="currentColor" d="M3 3h4v14H3zM9 6h3v11H9zM13.4 5.6l3.3-1 3.6 12.2-3.3 1zM2 18.5h18V20H2z"/></svg>';
+  '<svg xmlns="http://www.w3.org/2000/svg" color="#2a8f88" width="22" height="22" viewBox="0 0 22 22" aria-hidden="true"><path fill="currentColor" d="M3 3h4v14H3zM9 6h3v11H9zM13.4 5.6l3.3-1 3.6 12.2-3.3 1zM2 18.5h18V20H2z"/></svg>';
+
+/** What browsers show in the tab of each page: the logo, or else the mark. */
+export function iconOf({ logo }: Site): { readonly type: string; readonly bytes: Buffer } {
+  const [, type, base64 = ''] = /^data:([^;]+);base64,(.*)$/.exec(logo ?? '') ?? [];
+  if (type === undefined) return { type: 'image/svg+xml', bytes: Buffer.from(mark) };
+  return { type, bytes: Buffer.from(base64, 'base64') };
+}
 
 const searchInBar = ({ root }: Site) => `<form class="search" role="search" action="${root}/read"><div>
 <label class="hidden" for="page:q">Search the library</label>

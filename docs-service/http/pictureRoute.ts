@@ -4,7 +4,7 @@ import type { Renditions } from '../formats/renditions.ts';
 import { type Authorization, seesDrafts } from './authorization.ts';
 import type { Lookups } from './lookups.ts';
 import { HttpProblem } from './problems.ts';
-import { documentProblems, problemResponses, slugParameter, unchanged } from './schemas.ts';
+import { conditional, documentProblems, problemResponses, slugParameter } from './schemas.ts';
 import { sendRendition } from './sendRendition.ts';
 
 interface PictureServices {
@@ -29,7 +29,7 @@ export function createPictureRoute({
           summary: 'A picture that a document shows',
           description: 'Other files have no address. The type is that of the bytes, and an SVG is sanitised.',
           params: pictureParameters,
-          response: { 200: picture, 304: unchanged, ...documentProblems, ...problemResponses(422) },
+          response: { 200: picture, ...conditional, ...documentProblems, ...problemResponses(422) },
         },
       },
       async (request, reply) => {
@@ -37,13 +37,14 @@ export function createPictureRoute({
         const document = await lookups.document(slug, seesDrafts(request));
         const found = await renditions.picture(document, path);
         if (found === undefined) throw new HttpProblem(404, noSuchPicture(document.slug));
-        // Opened alone, it runs and loads nothing.
-        reply.header('content-security-policy', "default-src 'none'; sandbox");
-        return sendRendition(request, reply, found, { authorization });
+        return sendRendition(request, reply.headers(pictureHeaders), found, { authorization });
       },
     );
   };
 }
+
+/** A picture that is opened alone runs and loads nothing. */
+export const pictureHeaders = { 'content-security-policy': "default-src 'none'; sandbox" } as const;
 
 const pictureParameters = Type.Object({
   ...slugParameter.properties,

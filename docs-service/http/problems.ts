@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { expectationOf } from '../../protocol/base/expectation.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
@@ -59,28 +60,17 @@ export class DocumentMovedError extends Error {
   }
 }
 
-const titles: Readonly<Record<number, string>> = {
-  308: 'Permanent Redirect',
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
+/** Names of RFC 9110 that Node does not have yet. */
+const newerTitles: Readonly<Record<number, string>> = {
   413: 'Content Too Large',
-  414: 'URI Too Long',
-  416: 'Range Not Satisfiable',
   422: 'Unprocessable Content',
-  429: 'Too Many Requests',
-  431: 'Request Header Fields Too Large',
-  500: 'Internal Server Error',
-  503: 'Service Unavailable',
 };
 
 function sendProblem(reply: FastifyReply, problem: HttpProblem): FastifyReply {
   const { status, message, headers, errors } = problem;
   const body: Problem = withoutUndefined({
     type: 'about:blank',
-    title: titles[status] ?? 'Error',
+    title: newerTitles[status] ?? STATUS_CODES[status] ?? 'Error',
     status,
     detail: message,
     instance: reply.request.url.split('?', 1)[0]?.slice(0, 2_048) ?? '',

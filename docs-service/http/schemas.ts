@@ -227,6 +227,7 @@ const problemDescriptions: Readonly<Record<number, string>> = {
   401: 'There is no token, or it is unknown, revoked or expired',
   403: 'The token has no scope `read`, or the Host or the Origin is not of this service',
   404: 'There is no such thing; similar names are named',
+  412: 'What is there now has none of the entity tags in `If-Match`',
   416: 'The file has no such range',
   422: 'The document is out of the bounds of rendering',
   429: 'Too many requests, renders or downloads; `Retry-After` has the seconds to wait',
@@ -243,10 +244,11 @@ export function json(name: string, description: string) {
   return { description, content: { 'application/json': { schema: Type.Ref(name) } } };
 }
 
-/** The answer if the client already has the same version. */
-export const unchanged = Type.Null({
-  description: 'Nothing has changed since the answer with this entity tag',
-});
+/** The answers to a request that names entity tags. */
+export const conditional = {
+  304: Type.Null({ description: 'Nothing has changed since the answer with this entity tag' }),
+  ...problemResponses(412),
+};
 
 const schemas = [
   tagSchema,

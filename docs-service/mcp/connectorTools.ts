@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { unknownDocument } from './mcpLibrary.ts';
+import { maxReference, unknownDocument } from './mcpLibrary.ts';
 import { excerptOf } from './searchDocs.ts';
 import { defineTool, ToolError } from './tool.ts';
 
@@ -47,7 +47,7 @@ const fetchDocument = defineTool({
   title: 'Read a document',
   description: 'Returns a document of this library as Markdown, by an id that search has returned.',
   input: Type.Object(
-    { id: Type.String({ minLength: 1, maxLength: 200, description: 'The id of the document.' }) },
+    { id: Type.String({ minLength: 1, maxLength: maxReference, description: 'The id of the document.' }) },
     { additionalProperties: false },
   ),
   output: Type.Object({

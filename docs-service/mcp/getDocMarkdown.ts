@@ -4,7 +4,7 @@ import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { DocumentParts, MarkdownSection } from '../formats/markdown/partsReader.ts';
 import { nearestSlugs } from '../search/nearSlugs.ts';
 import { isWithinCharacter, pageOf } from './markdownPage.ts';
-import { unknownDocument } from './mcpLibrary.ts';
+import { maxReference, unknownDocument } from './mcpLibrary.ts';
 import { defineTool, ToolError } from './tool.ts';
 
 const usualPage = 20_000;
@@ -19,12 +19,12 @@ export const getDocMarkdown = defineTool({
     {
       slug: Type.String({
         minLength: 1,
-        maxLength: 200,
-        description: 'The slug of the document, as search_docs returns it.',
+        maxLength: maxReference,
+        description:
+          'The slug of the document, as search_docs returns it. Its address or the path of its file works as well.',
       }),
       section: Type.Optional(
         Type.String({
-          minLength: 1,
           maxLength: 500,
           description:
             'A heading, by its text or its id, such as the section of a result: only this section, with its subsections.',
@@ -33,7 +33,6 @@ export const getDocMarkdown = defineTool({
       offset: Type.Optional(
         Type.Integer({
           minimum: 0,
-          maximum: Number.MAX_SAFE_INTEGER,
           default: 0,
           description: 'Where the page begins, in characters (UTF-16) of the document or the section.',
         }),
@@ -43,7 +42,7 @@ export const getDocMarkdown = defineTool({
           minimum: 1,
           maximum: 100_000,
           default: usualPage,
-          description: 'How many characters (UTF-16) the page may have.',
+          description: 'How many characters (UTF-16) the page may have, at most 100,000.',
         }),
       ),
     },

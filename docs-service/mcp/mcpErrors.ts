@@ -82,7 +82,16 @@ export function mendSentErrors(server: Server, era: 'legacy' | 'modern'): void {
     const send = transport.send.bind(transport);
     transport.send = (message, options) => send(mended(message, era), options);
     await connect(transport);
+    const receive = transport.onmessage;
+    transport.onmessage = (message, extra) => receive?.(withoutNulls(message), extra);
   };
+}
+
+/** Some clients send null for a parameter that they leave out, which the SDK takes for one of a wrong type. */
+function withoutNulls<Message extends JSONRPCMessage>(message: Message): Message {
+  if (!('params' in message) || !isRecord(message.params)) return message;
+  const params = Object.entries(message.params).filter(([, value]) => value !== null);
+  return { ...message, params: Object.fromEntries(params) };
 }
 
 function mended(message: JSONRPCMessage, era: 'legacy' | 'modern'): JSONRPCMessage {

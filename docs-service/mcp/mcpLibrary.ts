@@ -1,7 +1,8 @@
 import { LruCache } from '../base/lruCache.ts';
 import { noSuchCollection, noSuchDocument } from '../base/notFound.ts';
 import type { Document, DocumentMetadata } from '../content/document.ts';
-import { isSlug } from '../content/slug.ts';
+import { resolveLink, tryDecode } from '../content/links.ts';
+import { isSlug, pathSlugs } from '../content/slug.ts';
 import { type DocumentParts, readParts } from '../formats/markdown/partsReader.ts';
 import type { Renditions } from '../formats/renditions.ts';
 import { findCollection, type LibraryCollection } from '../library/libraryCollections.ts';
@@ -16,8 +17,8 @@ export interface McpLibrary {
   readonly drafts: boolean;
   /** Where people read a document, or one of its sections. */
   readonly addressOf: (slug: string, section?: string) => string;
-  /** By its slug, or by another address that leads to it. */
-  read(name: string): Promise<Document | undefined>;
+  /** By its slug, another name or an address of it, or the path of its file. */
+  read(reference: string): Promise<Document | undefined>;
   parts(document: Document, signal: AbortSignal): Promise<DocumentParts>;
   collection(name: string): Promise<LibraryCollection | undefined>;
   /** In the order of their names. */
@@ -35,8 +36,15 @@ interface McpLibraryOptions {
   readonly index: DocumentIndex;
   readonly search: LibrarySearch;
   readonly renditions: Pick<Renditions, 'parts'>;
-  readonly addressOf: (slug: string) => string;
+  /** How the addresses of documents begin; people read them at the first one. */
+  readonly addresses?: readonly [string, ...string[]];
 }
+
+/** How the addresses of the resources of documents begin. */
+const resourceAddress = 'docs://doc/';
+
+/** In characters: the longest address that leads to a document, of its page or its file. */
+export const maxReference = 2_048;
 
 /** In UTF-16 units of all cached texts, ready to be read in parts. */
 const capacity = 16_000_000;
@@ -46,7 +54,7 @@ export function createMcpLibrary({
   index,
   search,
   renditions,
-  addressOf,
+  addresses = [resourceAddress],
 }: McpLibraryOptions): (reader: { readonly drafts: boolean }) => McpLibrary {
   const texts = new LruCache<DocumentParts>(capacity);
   const counted = untilChange(index, () => countCollections(index));
@@ -63,12 +71,12 @@ export function createMcpLibrary({
     index,
     search,
     addressOf: (slug, section) =>
-      section === undefined ? addressOf(slug) : `${addressOf(slug)}#${encodeURIComponent(section)}`,
+      `${addresses[0]}${encodeURIComponent(slug)}${section === undefined ? '' : `#${encodeURIComponent(section)}`}`,
     drafts,
     parts,
-    async read(name) {
-      if (!isSlug(name)) return undefined;
-      const document = (await index.read(name)) ?? (await readNamed(index, name, drafts));
+    async read(reference) {
+      const name = tryNameIn(reference, [resourceAddress, ...addresses]) ?? reference;
+      const document = await readNamed(index, name, drafts);
       return document !== undefined && isVisible(document, drafts) ? document : undefined;
     },
     collection: async (name) => (isSlug(name) ? findCollection(index, name) : undefined),
@@ -80,8 +88,24 @@ function sizeOf({ markdown, sections, blocks, lines }: DocumentParts): number {
   return markdown.length + 100 * sections.length + 2 * (blocks.length + lines.length);
 }
 
+/** Undefined if it is no address of a document. */
+function tryNameIn(reference: string, addresses: readonly string[]): string | undefined {
+  const start = addresses.find((one) => reference.startsWith(one));
+  if (start === undefined) return undefined;
+  const [, name] = /^([^/?#]+?)(?:\.(?:md|html|pdf))?(?:[?#]|$)/.exec(reference.slice(start.length)) ?? [];
+  return name && tryDecode(name);
+}
+
 async function readNamed(index: DocumentIndex, name: string, drafts: boolean): Promise<Document | undefined> {
-  const slug = (await index.slugsNamed([name], { drafts })).get(name);
+  const document = isSlug(name) ? await index.read(name) : undefined;
+  const place = resolveLink(name, '');
+  if (document !== undefined || place.kind !== 'inside') return document;
+  const atPath = await index.slugsOf(place.documents);
+  // Two files may have the same long form, which drafts have as well.
+  const { long } = pathSlugs(place.path);
+  const slug =
+    place.documents.map((path) => atPath.get(path)).find(Boolean) ??
+    (await index.slugsNamed([long], { drafts })).get(long);
   return slug === undefined ? undefined : index.read(slug);
 }
 
@@ -117,10 +141,11 @@ async function countCollections(index: DocumentIndex): Promise<readonly CountedC
   return counted;
 }
 
-/** A sentence about a missing document, with slugs that resemble the wrong one. */
-export async function unknownDocument(library: McpLibrary, slug: string): Promise<string> {
-  const wrong = slug.slice(0, 100);
-  const near = wrong === '' ? [] : await library.index.nearSlugs(wrong, 3);
+/** A sentence about a missing document, with slugs that resemble the wrong one, or the end of a wrong address. */
+export async function unknownDocument(library: McpLibrary, reference: string): Promise<string> {
+  const wrong = reference.slice(0, 100);
+  const [, name = ''] = /([^/?#]*?)(?:\.(?:md|markdown|html|pdf))?(?:[?#].*)?$/s.exec(wrong) ?? [];
+  const near = name === '' ? [] : await library.index.nearSlugs(name, 3);
   return noSuchDocument(wrong, near, 'search_docs finds documents.');
 }
 

@@ -11,6 +11,8 @@ interface McpServerOptions {
   /** Resolves once the library can be queried; the server introduces itself before that. */
   readonly library: Promise<McpLibrary>;
   readonly version: string;
+  /** The name of the library. */
+  readonly title?: string | undefined;
   /** `legacy` is 2025-11-25 and before, `modern` is 2026-07-28. */
   readonly era: 'legacy' | 'modern';
   /** Whether the client can be notified that the list of resources has changed. */
@@ -23,9 +25,9 @@ interface McpServerOptions {
 
 /** The library for one client, in either revision of the protocol. */
 export function createMcpServer(options: McpServerOptions): Server {
-  const { protocol, library, version, canNotify } = options;
+  const { protocol, library, version, title = 'Documents', canNotify } = options;
   const server = new protocol.Server(
-    { name: 'runner-docs', title: 'Documents', version },
+    { name: 'runner-docs', title, version },
     {
       capabilities: {
         tools: {},

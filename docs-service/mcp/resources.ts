@@ -15,7 +15,7 @@ export function answerResources({ server, library, failures }: McpContext): void
   }));
   server.setRequestHandler('resources/list', ({ params }, { mcpReq: { signal } }) =>
     failures.answer(signal, async () => {
-      const offset = params?.cursor === undefined ? 0 : tryOffset(params.cursor);
+      const offset = params?.cursor ? tryOffset(params.cursor) : 0;
       if (offset === undefined) throw failures.invalid('This list has no such cursor. Begin without one.');
       const { resources, total } = await listResources(await library, { limit: pageSize, offset });
       const next = offset + pageSize;

@@ -22,15 +22,9 @@ export const searchDocs = defineTool({
         description:
           'Words, "phrases", -exclusions and prefix*. Few significant words find more than a sentence.',
       }),
-      type: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 100, description: 'Only documents of this type.' }),
-      ),
+      type: Type.Optional(Type.String({ maxLength: 100, description: 'Only documents of this type.' })),
       tag: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 100,
-          description: 'Only documents with the tag of this slug.',
-        }),
+        Type.String({ maxLength: 100, description: 'Only documents with the tag of this slug.' }),
       ),
       mode: Type.Optional(
         Type.Unsafe<SearchMode>({

@@ -1,6 +1,7 @@
 import type { Static, TObject } from 'typebox';
 import { Value } from 'typebox/value';
 import { expectationOf } from '../../protocol/base/expectation.ts';
+import { isRecord } from '../../protocol/base/json.ts';
 import type { McpLibrary } from './mcpLibrary.ts';
 
 /** A tool that a model can call. */
@@ -27,15 +28,39 @@ export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
 
-/** Throws ToolError with a sentence for each of the first wrong arguments. */
+/**
+ * Models fill in every field, and some proxies make a text of each number. So an optional argument that is empty or
+ * null counts as absent, digits are a number, and what is above a maximum is the maximum. Throws ToolError with a
+ * sentence for each of the first arguments that are wrong all the same.
+ */
 export function parseArguments<Input extends TObject>(input: Input, args: unknown): Static<Input> {
-  const given = args ?? {};
+  const given = isRecord(args) ? withUsualForms(input, args) : (args ?? {});
   if (Value.Check(input, given)) return given;
   const known = Object.keys(input.properties);
   const sentences = Value.Errors(input, given).flatMap((error) => sentenceOf(error, known));
   throw new ToolError(
     [...new Set(sentences)].slice(0, maxSentences).join(' ') || 'The arguments are not valid.',
   );
+}
+
+function withUsualForms({ properties, required }: TObject, args: Readonly<Record<string, unknown>>) {
+  const schemas = new Map<string, ArgumentSchema>(Object.entries(properties));
+  const needed: readonly string[] = required ?? [];
+  const isAbsent = ([name, value]: [string, unknown]) =>
+    (value === '' || value === null) && schemas.has(name) && !needed.includes(name);
+  const given = Object.entries(args).filter((one) => !isAbsent(one));
+  return Object.fromEntries(given.map(([name, value]) => [name, withUsualForm(value, schemas.get(name))]));
+}
+
+interface ArgumentSchema {
+  readonly type?: unknown;
+  readonly maximum?: number;
+}
+
+function withUsualForm(value: unknown, { type, maximum = Infinity }: ArgumentSchema = {}): unknown {
+  if (type !== 'integer') return value;
+  const number = typeof value === 'string' && /^\s*-?\d+\s*$/.test(value) ? Number(value) : value;
+  return typeof number === 'number' ? Math.min(number, maximum) : value;
 }
 
 /** The most sentences in one error. */
@@ -55,10 +80,11 @@ function sentenceOf(error: ArgumentError, known: readonly string[]): string[] {
     case 'type':
       if (error.instancePath === '') return ['The arguments must be an object.'];
       return [`${name} ${expectationOf({ keyword: 'type', type: String(error.params.type) })}.`];
+    case 'enum':
+      return [`${name} ${expectationOf({ keyword: 'enum', values: error.params.allowedValues })}.`];
     case 'minLength':
     case 'maxLength':
     case 'minimum':
-    case 'maximum':
       return [`${name} ${expectationOf({ keyword: error.keyword, limit: Number(error.params.limit) })}.`];
     default:
       // `additionalProperties` already names an unknown argument.

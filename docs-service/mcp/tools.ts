@@ -44,9 +44,9 @@ function toolToListed({ name, title, description, input, output }: Tool): Listed
   };
 }
 
-/** TypeBox's output is already JSON Schema. */
+/** TypeBox's output is already JSON Schema. A larger number counts as the maximum, so no client must refuse it. */
 function jsonSchema(schema: TObject): ListedTool['inputSchema'] {
-  return schema as unknown as ListedTool['inputSchema'];
+  return JSON.parse(JSON.stringify(schema, (key, value) => (key === 'maximum' ? undefined : value)));
 }
 
 function unknownTool(name: string, tools: readonly Tool[]): string {

@@ -2,6 +2,7 @@ import { type Dispatcher, Pool } from 'undici';
 import { readBounded, TooLargeError } from '../../protocol/base/boundedBody.ts';
 import { messageOf } from '../../protocol/base/errorText.ts';
 import { isRecord, tryJson } from '../../protocol/base/json.ts';
+import { createRedaction, type Redaction } from '../../protocol/base/redaction.ts';
 import { cutText } from '../../protocol/base/text.ts';
 import { readTokenFile } from '../base/tokenFile.ts';
 import { prefixesFor } from './embeddingFamilies.ts';
@@ -71,9 +72,12 @@ export function createEmbeddings({ url, model: usual, tokenFile }: EmbeddingsOpt
     headersTimeout: 0,
   });
   let wire: Promise<Wire> | undefined;
+  /** Gateways quote a token that they refuse. */
+  const redaction = createRedaction();
 
   const ask = async (request: Omit<Dispatcher.RequestOptions, 'headers'>, maxBytes: number) => {
     const token = tokenFile === undefined ? undefined : await readTokenFile(tokenFlag, tokenFile);
+    if (token !== undefined) redaction.add(token.text);
     const { statusCode, body } = await pool.request({
       ...request,
       headers: {
@@ -99,7 +103,7 @@ export function createEmbeddings({ url, model: usual, tokenFile }: EmbeddingsOpt
     const body = JSON.stringify({ model, input: texts, ...options });
     const most = 64 * 1024 + texts.length * maxDimensions * numberBytes;
     const { status, value } = await ask({ method: 'POST', path, body, signal }, most);
-    if (status !== 200) throw failureOf(status, value);
+    if (status !== 200) throw failureOf(status, value, redaction);
     return parseVectors(vectorsIn(value), texts.length);
   };
   /** A text that is too long is cut in half, and gets the mean of what its halves mean. */
@@ -198,13 +202,16 @@ function parseVector(value: unknown): Float32Array {
   return vector;
 }
 
-function failureOf(status: number, value: unknown): EmbeddingsError {
+function failureOf(status: number, value: unknown, redaction: Redaction): EmbeddingsError {
   const error = isRecord(value) ? (value['error'] ?? value['message']) : undefined;
-  const said = String((isRecord(error) ? error['message'] : error) ?? '');
+  const said = String((isRecord(error) ? error['message'] : error) ?? '').slice(0, maxQuoted);
   const isTooLong = /context length|too (?:large|long)|exceeds|maximum/i.test(said);
-  const what = said === '' ? '' : `: ${cutText(said.replace(/\s+/g, ' '), 200)}`;
+  const what = said === '' ? '' : `: ${cutText(redaction.redact(said).replace(/\s+/g, ' '), 200)}`;
   return new EmbeddingsError(`It answered with status ${status}${what}`, { isTooLong });
 }
+
+/** In characters of an answer that are looked at. */
+const maxQuoted = 10_000;
 
 function toFailure(error: unknown): EmbeddingsError {
   if (error instanceof EmbeddingsError) return error;

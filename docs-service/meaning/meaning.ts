@@ -53,6 +53,11 @@ export type MeaningMethods = Pick<MeaningIndex, 'sync' | 'put' | 'finish' | 'nea
 export type MeaningNote = 'changed' | { readonly log: string };
 type MeaningThread = CalledWorker<MeaningMethods>;
 
+/** What the runner did wrong, or that it is away, as a sentence. */
+class RunnerAwayError extends Error {
+  override readonly name = 'RunnerAwayError';
+}
+
 /** Milliseconds until a runner that failed is asked again, and between two checks for changes. */
 const [retryAfter, lookAfter] = [10_000, 1_000];
 /** Documents in one call of the worker. */
@@ -64,6 +69,8 @@ export function createMeaning(options: MeaningOptions): Meaning {
   const { index, embeddings, place, worker, isWriter, now, log } = options;
   let generation = 0;
   let awayUntil = 0;
+  /** The generation of the index that has been embedded. */
+  let done = -1;
   let problem: string | undefined;
   let progress: EmbeddingProgress | undefined;
   const data: MeaningThreadData = { embeddings, place };
@@ -73,7 +80,8 @@ export function createMeaning(options: MeaningOptions): Meaning {
       if (note === 'changed') generation += 1;
       else log(note.log);
     },
-    toError: ({ message }) => new Error(message),
+    toError: ({ kind, message }) =>
+      kind === 'unavailable' ? new RunnerAwayError(message) : new Error(message),
   });
   const failed = (error: unknown) => {
     awayUntil = now() + retryAfter;
@@ -82,9 +90,15 @@ export function createMeaning(options: MeaningOptions): Meaning {
     problem = sentence;
   };
   const embedAll: Meaning['embedAll'] = async (signal, onProgress) => {
-    await embedWhatIsNew({ index, thread, signal }, (current) => {
-      progress = current;
-      onProgress?.(current);
+    const embed = () =>
+      embedWhatIsNew({ index, thread, signal }, (current) => {
+        progress = current;
+        onProgress?.(current);
+      });
+    await embed().catch((error) => {
+      if (error instanceof RunnerAwayError || signal.aborted) throw error;
+      failed(error);
+      return embed();
     });
     if (problem !== undefined) log(`${embeddings.url} embeds again.`);
     problem = undefined;
@@ -96,7 +110,6 @@ export function createMeaning(options: MeaningOptions): Meaning {
 
   /** Embeds what has changed, as long as this process is the writer and the index is whole. */
   async function follow(): Promise<void> {
-    let done = -1;
     for (const { signal } = ending; !signal.aborted; ) {
       await wait(problem === undefined ? lookAfter : retryAfter, undefined, { signal }).catch(
         () => undefined,
@@ -125,6 +138,7 @@ export function createMeaning(options: MeaningOptions): Meaning {
       try {
         return await thread.call('nearest', question, asked);
       } catch (error) {
+        if (!(error instanceof RunnerAwayError)) done = -1;
         failed(error);
         return undefined;
       }

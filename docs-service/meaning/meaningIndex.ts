@@ -30,6 +30,11 @@ const pieceSize = 200;
 /** Questions whose vectors are kept: pages of one search ask the same. */
 const maxQuestions = 500;
 
+/** No error of the runner's: after it, everything has to be compared again. */
+function otherLength(): Error {
+  return new Error('Its vectors have another length than before. All documents are being embedded anew.');
+}
+
 type HashedText = readonly [hash: string, text: string];
 
 /** The vectors of all sections, in a store and in memory, and the questions that they answer. */
@@ -43,6 +48,10 @@ export class MeaningIndex {
   >();
   /** What has a vector of the model. */
   #embedded = new Set<string>();
+  /** The length of these vectors; undefined while there is none. */
+  #dimensions: number | undefined;
+  /** The runner has another model of the same name now, so nothing that it embedded can be compared. */
+  #isOutdated = false;
   #seen = -1;
   #isCluttered = false;
   readonly #questions = new Map<string, CompactVector>();
@@ -62,6 +71,7 @@ export class MeaningIndex {
     if (changes === this.#seen) return;
     const serving = await store.serving();
     const embedded = new Set<string>();
+    let dimensions: number | undefined;
     let table: VectorTable | undefined;
     const documents = await store.documents();
     for (let at = 0; at < documents.length; at += pieceSize) {
@@ -69,7 +79,10 @@ export class MeaningIndex {
       const hashes = piece.flatMap((document) => document.hashes);
       const served = serving === undefined ? new Map() : await store.vectors(serving, hashes);
       const own = serving === model ? served : await store.vectors(model, hashes);
-      for (const hash of own.keys()) embedded.add(hash);
+      for (const [hash, { length }] of own) {
+        dimensions ??= length;
+        if (length === dimensions) embedded.add(hash);
+      }
       for (const document of piece) table = shown(table, document, served);
     }
     // All at once, because questions are answered meanwhile. Those in progress are of the model before.
@@ -79,6 +92,8 @@ export class MeaningIndex {
     }
     this.#serving = serving;
     this.#embedded = embedded;
+    this.#dimensions = dimensions;
+    this.#isOutdated = false;
     this.#table = table;
     this.#documents = new Map(documents.map(({ slug, ...rest }) => [slug, rest]));
     this.#seen = changes;
@@ -88,6 +103,7 @@ export class MeaningIndex {
   /** Drops what the index does not have. Returns the slugs of the documents that must be read. */
   async sync(listed: readonly ListedDocument[]): Promise<readonly string[]> {
     await this.refresh();
+    if (this.#isOutdated) await this.#forget();
     const { store } = this.#options;
     const there = new Set(listed.map(({ slug }) => slug));
     const gone = [...this.#documents.keys()].filter((slug) => !there.has(slug));
@@ -164,7 +180,10 @@ export class MeaningIndex {
     const [model, table] = [this.#serving, this.#table];
     if (model === undefined || table === undefined) return [];
     const vector = this.#questions.get(question) ?? (await this.#vectorOf(question, model));
-    return table.nearest(vector, options);
+    if (vector.length === table.dimensions) return table.nearest(vector, options);
+    this.#questions.delete(question);
+    this.#isOutdated = model === this.#options.model;
+    throw otherLength();
   }
 
   async close(): Promise<void> {
@@ -219,6 +238,10 @@ export class MeaningIndex {
       const piece = missing.slice(at, at + this.#maxTexts);
       const vectors = await this.#vectorsOf(piece.map(([, text]) => text));
       if (vectors === undefined) continue;
+      if (vectors.some(({ length }) => length !== (this.#dimensions ??= length))) {
+        await this.#forget();
+        throw otherLength();
+      }
       const found = new Map<string, CompactVector>();
       for (const [index, [hash]] of piece.entries()) {
         const vector = vectors[index];
@@ -229,6 +252,13 @@ export class MeaningIndex {
       for (const hash of found.keys()) this.#embedded.add(hash);
       at += piece.length;
     }
+  }
+
+  /** What was embedded is of no use any more, and is embedded anew. */
+  async #forget(): Promise<void> {
+    await this.#options.store.forget(this.#options.model);
+    this.#questions.clear();
+    await this.refresh();
   }
 
   /** Undefined if the runner is too slow for so many: from now on it gets fewer. */

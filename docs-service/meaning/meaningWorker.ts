@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../protocol/base/errorText.ts';
 import { SerialQueue } from '../../protocol/base/serialQueue.ts';
 import type { WorkerAnswer, WorkerRequest } from '../base/calledWorker.ts';
-import { createEmbeddings } from './embeddings.ts';
+import { createEmbeddings, EmbeddingsError } from './embeddings.ts';
 import type { MeaningMethods, MeaningNote, MeaningThreadData } from './meaning.ts';
 import { MeaningIndex } from './meaningIndex.ts';
 import type { VectorStore } from './vectorStore.ts';
@@ -56,7 +56,8 @@ async function serve(port: Port, { place, embeddings: options }: MeaningThreadDa
       const work: (...given: readonly never[]) => Promise<unknown> = methods[method as keyof typeof methods];
       send({ id, value: await work(...(parameters as readonly never[])) });
     } catch (error) {
-      send({ id, error: { kind: 'unavailable', message: messageOf(error) } });
+      const kind = error instanceof EmbeddingsError ? 'unavailable' : 'unexpected';
+      send({ id, error: { kind, message: messageOf(error) } });
     }
     if (method === 'close') port.close();
   });

@@ -86,6 +86,8 @@ function createPostgresVectors(pool: pg.Pool): VectorStore {
           ],
         ),
       ),
+    forget: (model) =>
+      changing((client) => client.query('DELETE FROM docs_vectors WHERE model = $1', [model])),
     putDocuments: (documents) =>
       changing(async (client) => {
         for (const { slug, contentHash, isDraft, hashes } of documents)

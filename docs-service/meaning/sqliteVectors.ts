@@ -60,6 +60,7 @@ function createSqliteVectors(database: Database): VectorStore {
   const putDocument = database.prepare('INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?)');
   const removeDocument = database.prepare('DELETE FROM documents WHERE slug = ?');
   const putVector = database.prepare('INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)');
+  const forgetModel = database.prepare('DELETE FROM vectors WHERE model = ?');
   const found = database.prepare<{ hash: string; vector: Uint8Array | ArrayBuffer }>(
     'SELECT hash, vector FROM vectors WHERE model = ? AND hash IN (SELECT value FROM json_each(?))',
   );
@@ -89,6 +90,7 @@ function createSqliteVectors(database: Database): VectorStore {
         for (const [hash, { buffer, byteOffset, byteLength }] of vectors)
           putVector.run(model, hash, new Uint8Array(buffer, byteOffset, byteLength));
       }),
+    forget: async (model) => change(() => forgetModel.run(model)),
     putDocuments: async (documents: readonly StoredDocument[]) =>
       change(() => {
         for (const { slug, contentHash, isDraft, hashes } of documents)

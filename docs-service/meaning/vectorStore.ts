@@ -20,6 +20,8 @@ export interface VectorStore {
   /** Those that are there, by their hashes. */
   vectors(model: string, hashes: readonly string[]): Promise<ReadonlyMap<string, CompactVector>>;
   putVectors(model: string, vectors: ReadonlyMap<string, CompactVector>): Promise<void>;
+  /** Deletes all vectors of a model. */
+  forget(model: string): Promise<void>;
   putDocuments(documents: readonly StoredDocument[]): Promise<void>;
   removeDocuments(slugs: readonly string[]): Promise<void>;
   /** The model whose vectors answer questions. */

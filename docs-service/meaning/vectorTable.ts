@@ -26,7 +26,7 @@ const wordBits = 16;
 
 /** All vectors in memory, one in a row. */
 export class VectorTable {
-  readonly #dimensions: number;
+  readonly dimensions: number;
   /** Words of signs in a row. */
   readonly #words: number;
   readonly #documents = new Map<string, Placed>();
@@ -39,7 +39,7 @@ export class VectorTable {
   #places = new Uint16Array(0);
 
   constructor(dimensions: number) {
-    this.#dimensions = dimensions;
+    this.dimensions = dimensions;
     this.#words = Math.ceil(dimensions / wordBits);
   }
 
@@ -53,7 +53,7 @@ export class VectorTable {
     const document: Placed = { slug, isDraft, rows: [] };
     this.#documents.set(slug, document);
     for (const [place, vector] of vectors.entries())
-      if (vector?.length === this.#dimensions) this.#add(document, place, vector);
+      if (vector?.length === this.dimensions) this.#add(document, place, vector);
   }
 
   remove(slug: string): void {
@@ -64,9 +64,8 @@ export class VectorTable {
     for (const row of document.rows.toSorted((one, other) => other - one)) this.#removeRow(row);
   }
 
-  /** The nearest first; equally near ones by slug and place. */
+  /** The nearest to a question of the same length; the nearest first, equally near ones by slug and place. */
   nearest(question: CompactVector, { drafts, count }: SearchOptions): readonly NearSection[] {
-    if (question.length !== this.#dimensions) return [];
     const rows =
       this.#count <= maxExact
         ? Int32Array.from({ length: this.#count }, (_, row) => row)
@@ -91,7 +90,7 @@ export class VectorTable {
   /** The cosine of the angle, up to the length of the question, which is the same for all. */
   #nearness(question: CompactVector, row: number): number {
     const vectors = this.#vectors;
-    const start = row * this.#dimensions;
+    const start = row * this.dimensions;
     let sum = 0;
     for (let at = 0; at < question.length; at++) sum += (question[at] ?? 0) * (vectors[start + at] ?? 0);
     return sum / (this.#lengths[row] ?? 1);
@@ -103,7 +102,7 @@ export class VectorTable {
     const signs = this.#signs;
     const asked = signsOf(question, words);
     const differing = new Uint16Array(this.#count);
-    const histogram = new Uint32Array(this.#dimensions + 1);
+    const histogram = new Uint32Array(this.dimensions + 1);
     for (let row = 0, at = 0; row < this.#count; row++) {
       let different = 0;
       for (let word = 0; word < words; word++, at++)
@@ -113,7 +112,7 @@ export class VectorTable {
         histogram[different] = (histogram[different] ?? 0) + 1;
     }
     let limit = 0;
-    for (let kept = 0; limit <= this.#dimensions; limit++) {
+    for (let kept = 0; limit <= this.dimensions; limit++) {
       kept += histogram[limit] ?? 0;
       if (kept >= wanted) break;
     }
@@ -125,7 +124,7 @@ export class VectorTable {
   #add(owner: Placed, place: number, vector: CompactVector): void {
     const row = this.#count++;
     this.#reserve();
-    this.#vectors.set(vector, row * this.#dimensions);
+    this.#vectors.set(vector, row * this.dimensions);
     this.#signs.set(signsOf(vector, this.#words), row * this.#words);
     this.#lengths[row] = lengthOf(vector);
     this.#places[row] = place;
@@ -139,7 +138,7 @@ export class VectorTable {
     const moved = this.#owners[last];
     this.#owners.length = last;
     if (!moved || row === last) return;
-    this.#vectors.copyWithin(row * this.#dimensions, last * this.#dimensions, (last + 1) * this.#dimensions);
+    this.#vectors.copyWithin(row * this.dimensions, last * this.dimensions, (last + 1) * this.dimensions);
     this.#signs.copyWithin(row * this.#words, last * this.#words, (last + 1) * this.#words);
     this.#lengths[row] = this.#lengths[last] ?? 1;
     this.#places[row] = this.#places[last] ?? 0;
@@ -151,7 +150,7 @@ export class VectorTable {
     const room = this.#lengths.length;
     if (this.#count <= room) return;
     const more = Math.max(1_024, room * 2);
-    this.#vectors = grown(new Int8Array(more * this.#dimensions), this.#vectors);
+    this.#vectors = grown(new Int8Array(more * this.dimensions), this.#vectors);
     this.#signs = grown(new Uint16Array(more * this.#words), this.#signs);
     this.#lengths = grown(new Float32Array(more), this.#lengths);
     this.#places = grown(new Uint16Array(more), this.#places);

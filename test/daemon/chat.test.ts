@@ -8,12 +8,12 @@ import { createChat } from '../../daemon/chat/chat.ts';
 import { problemOfSchema } from '../../daemon/chat/formatSchema.ts';
 import { createTokenEstimate, promptSizeOf } from '../../daemon/chat/tokenEstimate.ts';
 import { createCore } from '../../daemon/compose/core.ts';
-import { createRedaction } from '../../daemon/config/redaction.ts';
 import { openUserFile } from '../../daemon/config/userFile.ts';
 import { modelId } from '../../daemon/models/modelCapabilities.ts';
 import { createToolSupport } from '../../daemon/models/toolSupport.ts';
 import type { Runner } from '../../daemon/runner/runner.ts';
 import { createStatus, type StatusMonitor } from '../../daemon/status/status.ts';
+import { createRedaction } from '../../protocol/base/redaction.ts';
 import type { Attachment, ChatDelta, ChatParams, ChatResult, Message } from '../../protocol/messages/chat.ts';
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
 import {

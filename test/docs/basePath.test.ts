@@ -17,7 +17,7 @@ const files = {
 };
 
 /** Behind a proxy that passes on what is below the path. */
-const shared = await openSignInApp(t, { files, baseUrl });
+const shared = await openSignInApp(t, { files, baseUrl, look: { title: 'The library' } });
 
 t.test('the path of the base URL', async (t) => {
   const cases: readonly { text: string; want: Partial<typeof baseUrl> }[] = [
@@ -44,7 +44,16 @@ t.test('the path of the base URL', async (t) => {
 
 t.test('everything lies below the path, and nothing else answers', async (t) => {
   const { get, app } = shared;
-  const addresses = ['/', '/docs', '/healthz', '/readyz', '/api/v1/docs', '/api/v1/openapi.json', '/sign-in'];
+  const addresses = [
+    '/',
+    '/favicon.ico',
+    '/docs',
+    '/healthz',
+    '/readyz',
+    '/api/v1/docs',
+    '/api/v1/openapi.json',
+    '/sign-in',
+  ];
   for (const path of addresses) {
     t.equal((await get(baseUrl.path + path)).statusCode, 200, path);
     t.equal((await get(path)).statusCode, 404, `not ${path}`);
@@ -58,7 +67,7 @@ t.test('everything lies below the path, and nothing else answers', async (t) => 
   t.match([posted.statusCode, posted.headers['allow']], [405, 'GET, HEAD']);
   const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: initialized };
   const mcp = await get('/library/mcp', { method: 'POST', payload: initialize });
-  t.match(mcp.body, /"serverInfo":\{"name":"runner-docs"/);
+  t.match(mcp.body, /"serverInfo":\{"name":"runner-docs","title":"The library"/);
 });
 
 const initialized = {

@@ -255,7 +255,25 @@ t.test('the metadata of a document', async (t) => {
     t.equal(again.headers['etag'], etag);
     t.match(again.headers['cache-control'], /private/);
   }
-  t.equal((await get('/api/v1/docs/first', { headers: { 'if-none-match': '"other"' } })).statusCode, 200);
+  const conditions = [
+    { 'if-none-match': '"other"', want: 200 },
+    { 'if-match': etag, want: 200 },
+    { 'if-match': `"other" , ${etag}`, want: 200 },
+    { 'if-match': '*', want: 200 },
+    { 'if-match': '"other"', want: 412 },
+    { 'if-match': `W/${etag}`, want: 412 },
+    { 'if-match': '', want: 412 },
+    { 'if-match': '"other"', 'if-none-match': etag, want: 412 },
+    { 'if-match': etag, 'if-none-match': etag, want: 304 },
+  ];
+  for (const { want, ...headers } of conditions)
+    for (const method of ['GET', 'HEAD'] as const)
+      t.equal(
+        (await get('/api/v1/docs/first', { method, headers })).statusCode,
+        want,
+        JSON.stringify(headers),
+      );
+  t.equal((await get('/api/v1/docs/nothing', { headers: { 'if-match': '*' } })).statusCode, 404);
   const head = await get('/api/v1/docs/first', { method: 'HEAD' });
   t.match(head, { statusCode: 200, body: '' });
   t.equal(Number(head.headers['content-length']), Buffer.byteLength(JSON.stringify(json())));
@@ -1255,6 +1273,9 @@ t.test('openapi.json describes the actual answers', async (t) => {
       ['description'],
       `${path}: nothing comes with a 304`,
     );
+    const failed = await get(url, { headers: { 'if-match': '"other"', 'if-none-match': etag } });
+    t.match(failed.json(), { status: 412, title: 'Precondition Failed' }, url);
+    t.ok(responseOf(path, failed).content['application/problem+json'], `${path}: 412 is described`);
     const part = await get(url, { headers: { range: 'bytes=0-3' } });
     t.equal(part.statusCode, isKept ? 206 : 200, url);
     const type = String(part.headers['content-type']).split(';')[0] ?? '';
@@ -1305,7 +1326,7 @@ t.test('the reference tells people what openapi.json tells programs', async (t) 
   t.match(fileSection[7], /Default &#34;a4&#34;\.$/);
   t.equal(
     fileSection.at(-1),
-    'Answers: 200 application/pdf, 206 application/pdf, 304. Problems: 308, 400, 401, 403, 404, 416, 422, 429, 503.',
+    'Answers: 200 application/pdf, 206 application/pdf, 304. Problems: 308, 400, 401, 403, 404, 412, 416, 422, 429, 503.',
   );
   t.equal(sectionOf('Whether the process runs')[1], 'GET /healthz open to all');
   const list = sectionOf('List documents');

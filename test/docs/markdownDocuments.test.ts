@@ -565,7 +565,19 @@ t.test('Markdown becomes XHTML', async (t) => {
     {
       name: 'foreign picture',
       source: '![a](http://x/a.png)',
-      want: '<p><span class="missing-picture">a</span></p>\n',
+      want: '<p><a class="missing-picture" href="http://x/a.png">a</a></p>\n',
+    },
+    {
+      name: 'foreign pictures without a description',
+      source:
+        '![](https://x.example/a%20b.png?c=d) <img src="https://x.example" title="t"> ![](gone.png)![b](gone.png)',
+      want: '<p><a class="missing-picture" href="https://x.example/a%20b.png?c=d">a b.png</a> <a class="missing-picture" href="https://x.example/">t</a> <span class="missing-picture">b</span></p>\n',
+    },
+    {
+      name: 'links that show nothing',
+      source:
+        '[![](https://x/b.svg)](https://y.example/) <a href="https://y/z/?q"><b><img src="gone.png"></b></a> [![c](https://x/b.svg)](#) [![](../a.png)](https://y.example/d) <a href="https://e.example"></a>',
+      want: '<p><a href="https://y.example/">y.example</a> <a href="https://y/z/?q"><b></b>z</a> <a class="missing-picture" href="https://x/b.svg">c</a> <a href="https://y.example/d" aria-label="d"><img src="images/a.png" alt="" width="3" height="2"/></a> <a href="https://e.example/">e.example</a></p>\n',
     },
     {
       name: 'inline HTML',

@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events';
+import { STATUS_CODES } from 'node:http';
 import { PassThrough } from 'node:stream';
 import fastify from 'fastify';
 import t from 'tap';
@@ -194,22 +195,36 @@ t.test('an excerpt is sanitised on its own', async (t) => {
   t.equal(results.find(({ slug }) => slug === 'good')?.snippet, hostile['good.md']);
 });
 
-t.test('a document can be read by each of its names', async (t) => {
+t.test('a document can be read by each of its names, its addresses and its path', async (t) => {
   const { url, createToken } = other;
   const client = await connectClient(t, url, await createToken());
-  const { structuredContent } = await client.callTool({
-    name: 'get_doc_markdown',
-    arguments: { slug: 'guides-readme' },
-  });
-  t.match(structuredContent, { slug: /^guides$/, markdown: '# Guides\n' }, 'and the answer has its slug');
+  const read = async (slug: string) => client.callTool({ name: 'get_doc_markdown', arguments: { slug } });
+  const base = 'http://127.0.0.1:4000';
+  for (const reference of [
+    'guides-readme',
+    `${base}/read/guides`,
+    `${base}/read/guides?x#part`,
+    ...['', '.md', '.html', '.pdf'].map((ending) => `${base}/api/v1/docs/guides${ending}`),
+    'docs://doc/guides#part',
+    'guides/README.md',
+    '/guides/README',
+    'guides/',
+    'Guides/readme.md',
+    'guides.md',
+  ])
+    t.match(
+      (await read(reference)).structuredContent,
+      { slug: /^guides$/, markdown: '# Guides\n' },
+      `${reference}, and the answer has its slug`,
+    );
   t.match((await client.readResource({ uri: 'docs://doc/guides-readme' })).contents, [
     { text: '# Guides\n' },
   ]);
-  const { isError } = await client.callTool({
-    name: 'get_doc_markdown',
-    arguments: { slug: 'guides-secret' },
-  });
-  t.ok(isError, 'a draft has no other name either');
+  for (const reference of ['guides-secret', 'guides/secret.md', 'https://other.example/read/guides'])
+    t.ok((await read(reference)).isError, `${reference}: neither a draft nor another site has other names`);
+  const reader = await connectClient(t, url, await createToken(['read', 'draft']));
+  const draft = await reader.callTool({ name: 'get_doc_markdown', arguments: { slug: 'guides/secret.md' } });
+  t.match(draft.structuredContent, { slug: 'hidden' });
 });
 
 t.test('the tools', async (t) => {
@@ -316,14 +331,19 @@ t.test('wrong arguments are explained in sentences', async (t) => {
       args: { query: Array.from({ length: 70 }, (_, at) => `w${at}`).join(' ') },
       want: /Leave some/,
     },
-    {
-      name: 'limit over 50',
-      tool: 'search_docs',
-      args: { query: 'x', limit: 51 },
-      want: /"limit" .* most 50/,
-    },
     { name: 'limit of 0', tool: 'search_docs', args: { query: 'x', limit: 0 }, want: /at least 1/ },
-    { name: 'a text as limit', tool: 'search_docs', args: { query: 'x', limit: '5' }, want: /whole number/ },
+    {
+      name: 'a word as limit',
+      tool: 'search_docs',
+      args: { query: 'x', limit: 'all' },
+      want: /whole number/,
+    },
+    {
+      name: 'an unknown mode',
+      tool: 'search_docs',
+      args: { query: 'x', mode: 'y' },
+      want: /one of "text", "/,
+    },
     { name: 'half a limit', tool: 'search_docs', args: { query: 'x', limit: 1.5 }, want: /whole number/ },
     { name: 'negative offset', tool: 'search_docs', args: { query: 'x', offset: -1 }, want: /at least 0/ },
     { name: 'a list', tool: 'search_docs', args: { query: ['x'] }, want: /"query" must be a text/ },
@@ -365,10 +385,16 @@ t.test('wrong arguments are explained in sentences', async (t) => {
       want: /middle of a character/,
     },
     {
-      name: 'maxChars over 100,000',
+      name: 'near the end of an address',
       tool: 'get_doc_markdown',
-      args: { slug: 'first', maxChars: 100_001 },
-      want: /at most 100000/,
+      args: { slug: 'docs://doc/frist#x' },
+      want: /Did you mean "first"/,
+    },
+    {
+      name: 'another kind',
+      tool: 'get_doc_markdown',
+      args: { slug: 'docs://collection/first' },
+      want: /no doc/,
     },
   ];
   for (const { name, tool, args, want } of cases) {
@@ -393,6 +419,23 @@ t.test('arguments may be as long as they may, and of many mistakes five are name
   t.equal(sentenceOf([]), 'The arguments must be an object.');
   t.equal(sentenceOf('x'), 'The arguments must be an object.');
   t.match(sentenceOf(undefined), /^The argument "query" is missing\.$/);
+  const forms: readonly { args: Record<string, unknown>; want: unknown }[] = [
+    { args: { type: '', tag: null, mode: '', limit: null, offset: '' }, want: {} },
+    { args: { limit: '5', offset: ' 20 ' }, want: { limit: 5, offset: 20 } },
+    { args: { limit: 100, offset: 1e300 }, want: { limit: 50, offset: Number.MAX_SAFE_INTEGER } },
+    { args: { limit: '100', tag: '7' }, want: { limit: 50, tag: '7' } },
+    { args: { limit: '0' }, want: '"limit" must be at least 1.' },
+    { args: { limit: '-5', offset: '-1' }, want: '"limit" must be at least 1. "offset" must be at least 0.' },
+    { args: { limit: '1.5' }, want: '"limit" must be a whole number.' },
+    { args: { limit: true }, want: '"limit" must be a whole number.' },
+    { args: { query: null }, want: '"query" must be a text.' },
+    { args: { constructor: '' }, want: /no argument "constructor"/ },
+  ];
+  for (const { args, want } of forms) {
+    const given = { query: 'x', ...args };
+    if (typeof want === 'string' || want instanceof RegExp) t.match(sentenceOf(given), want);
+    else t.strictSame(parseArguments(input, given), { query: 'x', ...Object(want) }, JSON.stringify(args));
+  }
   const unknown = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`a${at}`, 1]));
   const named = (count: number) =>
@@ -558,6 +601,7 @@ const initialize = {
   method: 'initialize',
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
 };
+const json = 'application/json';
 const list = { jsonrpc: '2.0', id: 2, method: 'tools/list', params: {} };
 
 t.test('errors before a message is read are answered with a problem', async (t) => {
@@ -580,14 +624,21 @@ t.test('errors before a message is read are answered with a problem', async (t) 
     { name: 'too large', want: 413, body: { ...list, params: { a: 'x'.repeat(70_000) } } },
     { name: 'no media type of JSON', want: 415, headers: { 'content-type': 'text/plain' } },
     { name: 'answers that it does not take', want: 406, headers: { accept: 'text/html' } },
-    { name: 'half of the answers', want: 406, headers: { accept: 'application/json' } },
+    {
+      name: 'a stream that it does not take',
+      want: 406,
+      body: listen,
+      headers: { ...newerHeaders, accept: json },
+    },
     { name: 'another page', want: 403, headers: { origin: 'https://evil.example' } },
   ];
   for (const { name, want, body = list, headers = {}, ...given } of cases) {
     const answer = await post(url, 'token' in given ? given.token : token, body, headers);
     t.equal(answer.status, want, name);
     t.match(answer.headers.get('content-type'), /^application\/problem\+json/, name);
-    t.match(await answer.json(), { status: want, detail: /\w/, instance: '/mcp' }, name);
+    const problem = { status: want, title: STATUS_CODES[want], detail: /\w/, instance: '/mcp' };
+    if (want === 413) problem.title = 'Content Too Large';
+    t.match(await answer.json(), problem, name);
     if (want === 401) t.match(answer.headers.get('www-authenticate'), /^Bearer /);
   }
 });
@@ -684,6 +735,11 @@ t.test('parameters of a wrong type are explained in sentences, in both revisions
       want: /"ref" is not valid.*"argument" must be/,
     },
     { method: 'completion/complete', params: {}, want: /"argument" is missing/ },
+    {
+      method: 'tools/call',
+      params: { name: null, arguments: null },
+      want: /^The parameter "name" is missing\.$/,
+    },
   ];
   const older = {
     method: 'initialize',
@@ -692,7 +748,11 @@ t.test('parameters of a wrong type are explained in sentences, in both revisions
   };
   for (const { method, params, want } of [...cases, older]) {
     const answer = await post(url, token, { jsonrpc: '2.0', id: 1, method, params });
-    t.match(errorIn(await answer.text()), { code: -32_602, message: want }, `${method} in 2025-11-25`);
+    t.match(
+      messageIn(await answer.text()).error,
+      { code: -32_602, message: want },
+      `${method} in 2025-11-25`,
+    );
   }
   for (const { method, params, want } of cases) {
     const { name, uri } = params;
@@ -706,14 +766,18 @@ t.test('parameters of a wrong type are explained in sentences, in both revisions
         ...(name === undefined && uri === undefined ? {} : { 'mcp-name': String(name ?? uri) }),
       },
     );
-    t.match(errorIn(await answer.text()), { code: -32_602, message: want }, `${method} in 2026-07-28`);
+    t.match(
+      messageIn(await answer.text()).error,
+      { code: -32_602, message: want },
+      `${method} in 2026-07-28`,
+    );
   }
   t.notMatch(log.join(), /a defect/);
 });
 
 /** Of an answer that is JSON, or one event. */
-function errorIn(answer: string): unknown {
-  return JSON.parse(answer.replace(/^event: message\ndata: /, '')).error;
+function messageIn(answer: string) {
+  return JSON.parse(answer.replace(/^event: message\ndata: /, ''));
 }
 
 t.test('streams end with their token, and their number for a token is limited', async (t) => {
@@ -809,15 +873,35 @@ function manyArguments(): string {
   return JSON.stringify(Object.fromEntries(Array.from({ length: 3_000 }, (_, at) => [`a${at}`, at])));
 }
 
-t.test('curl needs nothing but a token', async (t) => {
+t.test('curl needs nothing but a token, and an answer has a type that the client accepts', async (t) => {
   const { url, createToken, log } = shared;
   const token = await createToken();
-  const answer = await post(url, token, initialize, { accept: '*/*' });
-  t.equal(answer.status, 200);
-  t.equal(answer.headers.get('cache-control'), 'no-store');
-  t.equal(answer.headers.get('x-content-type-options'), 'nosniff');
-  t.match(answer.headers.get('ratelimit'), /"requests";r=9999/);
-  t.match(await answer.text(), /"protocolVersion":"2025-11-25"/);
+  const accepting = async (accept: string, body: unknown, headers = {}) => {
+    const answer = await post(url, token, body, { accept, ...headers });
+    t.equal(answer.status, 200, accept);
+    t.equal(answer.headers.get('cache-control'), 'no-store');
+    t.equal(answer.headers.get('x-content-type-options'), 'nosniff');
+    t.match(answer.headers.get('ratelimit'), /"requests";r=9\d\d\d/);
+    return { type: answer.headers.get('content-type')?.split(';')[0], text: await answer.text() };
+  };
+  const newer = { ...list, params: { cursor: null, _meta: listen.params._meta } };
+  const stream = 'text/event-stream';
+  const cases = [
+    { accept: '*/*', want: [stream, json] },
+    { accept: `${json}, ${stream}`, want: [stream, json] },
+    { accept: json, want: [json, json] },
+    { accept: `${json}, application/mcp+json`, want: [json, json] },
+    { accept: 'application/*;q=0.5', want: [json, json] },
+    { accept: stream, want: [stream, stream] },
+  ];
+  for (const { accept, want } of cases) {
+    const older = await accepting(accept, initialize);
+    t.match(messageIn(older.text), { id: 1, result: { protocolVersion: '2025-11-25' } }, accept);
+    const headers = { ...newerHeaders, 'mcp-method': 'tools/list' };
+    const answered = await accepting(accept, newer, headers);
+    t.match(messageIn(answered.text), { id: 2, result: { tools: [{}, {}, {}] } }, accept);
+    t.strictSame([older.type, answered.type], want, accept);
+  }
   t.notMatch(log.join(), token, 'no token in the log');
 });
 

@@ -86,7 +86,6 @@ t.test('the nearest sections are found, exactly or by signs', async (t) => {
   for (const { slug } of expected.slice(0, 100)) table.remove(slug);
   const left = table.nearest(question, { drafts: true, count: 1 });
   t.strictSame(left, [{ slug: expected[100]?.slug, place: 1 }], 'rows that were moved are found');
-  t.strictSame(table.nearest(new Int8Array(3), { drafts: true, count: 1 }), [], 'another model');
 
   // Of many rows, signs choose those that are compared. Groups of vectors are near to each other, as in a language.
   const large = new VectorTable(256);
@@ -168,7 +167,7 @@ t.test('a runner of either API embeds, and what is wrong is said', async (t) => 
   for (const api of ['ollama', 'openai'] as const) {
     const runner = await startEmbeddings({ api, maxLength: 40 });
     t.teardown(() => runner.close());
-    const folder = await temporaryFolder(t, { token: 'top-secret\n' });
+    const folder = await temporaryFolder(t, { token: 'top/secret\n' });
     const embeddings = createEmbeddings({
       url: runner.url,
       model: 'nomic-embed-text',
@@ -179,7 +178,7 @@ t.test('a runner of either API embeds, and what is wrong is said', async (t) => 
     t.equal(vectors.length, 2);
     t.ok((vectors[0]?.[0] ?? 0) > 0.5 && (vectors[1]?.[2] ?? 0) > 0.5, 'in their order');
     const [first] = runner.calls;
-    t.match(first, { model: 'nomic-embed-text', authorization: 'Bearer top-secret' });
+    t.match(first, { model: 'nomic-embed-text', authorization: 'Bearer top/secret' });
     t.strictSame(first?.input, ['search_document: a car', 'search_document: the sea']);
     await embeddings.embed(['ship'], { kind: 'question', signal });
     t.strictSame(runner.calls.at(-1)?.input, ['search_query: ship']);
@@ -233,6 +232,11 @@ t.test('a runner of either API embeds, and what is wrong is said', async (t) => 
     runner.answer((response) => send(response, 404, { error: 'model "nomic-embed-text" not found' }));
     await t.rejects(embeddings.embed(['x'], { kind: 'text', signal }), {
       message: /status 404: model .* not found/,
+    });
+    const echo = ['Bearer top/secret', 'top%2fsecret', Buffer.from('top/secret').toString('base64')];
+    runner.answer((response) => send(response, 401, { error: { message: `no ${echo.join(' ')}` } }));
+    await t.rejects(embeddings.embed(['x'], { kind: 'text', signal }), {
+      message: /^It answered with status 401: no Bearer \*+ \*+ \*+\w?=*$/,
     });
     runner.answer((response) => response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end());
     await t.rejects(
@@ -438,8 +442,8 @@ for (const { name, options, open } of stores)
     const runner = await startEmbeddings();
     t.teardown(() => runner.close());
     const openStore = await open(t);
-    const start = async (model = 'first') => {
-      const embeddings = createEmbeddings({ url: runner.url, model });
+    const start = async (model = 'first', { url } = runner) => {
+      const embeddings = createEmbeddings({ url, model });
       const index = new MeaningIndex({
         store: await openStore(),
         embeddings,
@@ -518,6 +522,29 @@ for (const { name, options, open } of stores)
     await store.putVectors('second', new Map([['gone', Int8Array.of(1)]]));
     await store.serve('second');
     t.strictSame([await kept('second', ['gone']), await kept('second', hashes)], [0, 3], 'of no other text');
+
+    const otherLength = { name: 'Error', message: /another length/ };
+    const another = async (dimensions: number) => {
+      const build = await startEmbeddings({ dimensions });
+      t.teardown(() => build.close());
+      return start('second', build);
+    };
+    const asked = await another(40);
+    t.strictSame(await asked.sync(now), []);
+    for (const time of ['first', 'second']) await t.rejects(near(asked, 'waves'), otherLength, time);
+    t.strictSame(await asked.sync(now), ['cars'], 'a question shows it, and everything is embedded anew');
+    await asked.put([changed]);
+    await asked.finish();
+    t.strictSame((await near(asked, 'loaf')).slice(0, 1), ['cars 2']);
+    const put = await another(24);
+    const [, sea] = documents;
+    if (!sea) return;
+    const both = [...now, { slug: 'sea', contentHash: 'b', isDraft: false }];
+    t.strictSame(await put.sync(both), ['sea']);
+    await t.rejects(put.put([sea]), otherLength);
+    t.strictSame(await put.sync(both), ['cars', 'sea'], 'a text shows it, too');
+    await put.put([changed, sea]);
+    t.strictSame((await near(put, 'waves')).slice(0, 1), ['sea 0']);
   });
 
 t.test('a file of vectors that is damaged, or of another version, is made anew', async (t) => {
@@ -705,12 +732,17 @@ t.test('the service finds documents by their meaning, too', async (t) => {
   t.match(await search('q=illness%20automobile'), { status: 200, mode: 'text', found: [], total: 0 });
   t.match(await search('q=automobile%20wheels'), { mode: 'text', found: ['cars text'] });
   t.match(service.stderr(), /searched by text alone, because .* cannot embed: It does not answer/);
-  const again = await startEmbeddings({ api: 'openai', port: Number(new URL(runner.url).port) });
+  const again = await startEmbeddings({
+    ...{ api: 'openai', port: Number(new URL(runner.url).port) },
+    dimensions: 40,
+  });
   t.teardown(() => again.close());
   await poll(
     () => search('q=loaf%20baking'),
-    ({ mode }) => mode === null,
+    ({ mode, found }) => mode === null && found[0] === 'bread meaning',
   );
+  await poll(ready, ({ toEmbed }) => toEmbed === 0);
+  t.equal(service.stderr().match(/another length/g)?.length, 1, 'another model of the name is embedded anew');
 });
 
 t.test('several instances on PostgreSQL search the same vectors', needs('postgres'), async (t) => {

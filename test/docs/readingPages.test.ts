@@ -79,7 +79,7 @@ t.test('every page is valid, loads nothing and runs nothing but the copying of c
     const [style = ''] = /(?<=<style>)[^<]*/.exec(body) ?? [];
     const policy = String(headers['content-security-policy']);
     const runs = scripts.map((text) => ` script-src '${hashOf(text)}';`).join('');
-    t.match(policy, `default-src 'none'; style-src '${hashOf(style)}';${runs} img-src data:;`, path);
+    t.match(policy, `default-src 'none'; style-src '${hashOf(style)}';${runs} img-src 'self' data:;`, path);
     t.match(policy, /frame-ancestors 'none'/, path);
     t.equal(headers['referrer-policy'], 'same-origin', path);
     const h1 = parsed.elements.filter(({ name }) => name === 'h1');
@@ -106,7 +106,7 @@ t.test('every link leads somewhere', async (t) => {
     const { elements, ids } = parseHtml(body);
     for (const { name, attributes } of elements) {
       const href = attributes['href'];
-      if (name !== 'a' || href === undefined) continue;
+      if (!['a', 'link'].includes(name) || href === undefined) continue;
       const { origin, pathname, search, hash } = new URL(href, `http://127.0.0.1:4000${path}`);
       if (href.startsWith('#')) {
         if (!ids.includes(decodeURIComponent(hash.slice(1)))) broken.add(`${path} -> ${href}`);
@@ -432,6 +432,13 @@ t.test('the library has a name, a picture and a page to start with', async (t) =
       `cannot be rendered: ${time} time`,
     );
   t.match((await browse('/', { headers: { cookie: '' } })).body, 'Ada&#39;s &#60;shelf&#62;');
+  const icon = await browse('/favicon.ico', { headers: { cookie: '' } });
+  t.equal(icon.body, Buffer.from(logo.split(',')[1] ?? '', 'base64').toString());
+  t.match(icon.headers, { 'content-type': 'image/svg+xml', 'cache-control': /public/ });
+  const known = { 'if-none-match': String(icon.headers['etag']) };
+  t.equal((await browse('/favicon.ico', { headers: known })).statusCode, 304);
+  const named = await browse('/.well-known/oauth-protected-resource/mcp');
+  t.equal(named.json().resource_name, look.title);
   const bad = await temporaryFolder(t, { 'a.gif': pictures.gif, 'big.png': Buffer.alloc(100_001) });
   for (const [name, want] of [
     ['a.gif', /must be a PNG or an SVG/],

@@ -178,6 +178,30 @@ t.test('a code works once, within a minute, and only for its client', async (t) 
       t.notMatch(refused.body, code);
     });
 
+  t.test('a client may name itself by HTTP Basic, without a secret', async (t) => {
+    const document = 'https://agent.example/client.json';
+    const cases = [
+      { basic: `${app.client}:`, client_id: undefined, want: undefined },
+      { basic: `${app.client}:`, client_id: app.client, want: undefined },
+      { basic: `${encodeURIComponent(document)}:`, client_id: document, want: 'invalid_grant' },
+      { basic: `${document}:`, client_id: undefined, want: 'invalid_grant' },
+      { basic: `${app.client}:`, client_id: other.json().client_id, want: 'invalid_request' },
+      { basic: `${app.client}:secret`, client_id: undefined, want: 'invalid_request' },
+      { basic: 'a&client_id=b:', client_id: undefined, want: 'invalid_request' },
+      { basic: '%zz:', client_id: undefined, want: 'invalid_client' },
+    ];
+    for (const { basic, client_id, want } of cases) {
+      const code = (await app.allow({}, browser)).get('code') ?? '';
+      const answer = (await app.redeem(code, { client_id }, basic)).json();
+      t.equal(answer.error, want, basic);
+      if (want !== undefined) continue;
+      const { refresh_token } = answer;
+      const renewed = await app.post('/token', { grant_type: 'refresh_token', refresh_token }, basic);
+      t.equal(renewed.statusCode, 200);
+      t.equal((await app.post('/revoke', { token: refresh_token }, basic)).statusCode, 200);
+    }
+  });
+
   t.test('using a code twice ends the tokens of the first use', async (t) => {
     const code = (await app.allow({}, browser)).get('code') ?? '';
     const { access_token, refresh_token } = (await app.redeem(code)).json();
@@ -233,20 +257,31 @@ t.test('refresh tokens', async (t) => {
     }
   });
 
-  t.test('a refresh token that was replaced more than a minute ago ends the grant', async (t) => {
-    const { refresh_token } = await begin();
-    const second = (await refresh(refresh_token)).json();
-    app.setClock(app.now() + 59_000);
-    t.equal((await refresh(refresh_token)).statusCode, 200);
-    app.setClock(app.now() + 1_000);
-    t.equal((await refresh(refresh_token)).json().error, 'invalid_grant');
-    t.equal((await refresh(second.refresh_token)).json().error, 'invalid_grant');
-    app.setClock(app.now() + 1_000);
-    const read = await app.get('/api/v1/docs', {
-      headers: { authorization: `Bearer ${second.access_token}` },
+  // In each step `minute:token`, a refresh token is used, the first one being 0, and renewed or, with `!`, refused.
+  const reuses = [
+    { name: 'is good for half an hour', steps: '0:0 29:0 29:1 29:2' },
+    { name: 'is then refused alone', steps: '0:0 30:0! 31:1 60:0! 61:2' },
+    {
+      name: 'ends the grant half an hour after its successor was replaced',
+      steps: '0:0 1:1 30:0! 30:2 31:0! 31:3!',
+    },
+    { name: 'ends it after any of its successors', steps: '0:0 1:0 2:2 32:0! 32:1!' },
+    { name: 'does not end it after the successor of another', steps: '0:0 1:0 2:2 40:1 75:1! 75:3' },
+  ];
+  for (const { name, steps } of reuses)
+    t.test(`a refresh token that was replaced ${name}`, async (t) => {
+      const [from, { access_token, refresh_token }] = [app.now(), await begin()];
+      const tokens: string[] = [refresh_token];
+      for (const [step, minute, token, mark] of steps.matchAll(/(\d+):(\d)(!?)/g)) {
+        app.setClock(from + Number(minute) * 60_000);
+        const answer = (await refresh(tokens[Number(token)] ?? '')).json();
+        t.equal(answer.error, mark === '!' ? 'invalid_grant' : undefined, step);
+        if (mark === '') tokens.push(answer.refresh_token);
+      }
+      const read = await app.get('/api/v1/docs', { headers: { authorization: `Bearer ${access_token}` } });
+      const isAlive = app.now() - from < 60 * 60_000 && !name.startsWith('ends');
+      t.equal(read.statusCode, isAlive ? 200 : 401);
     });
-    t.equal(read.statusCode, 401);
-  });
 
   t.test('refresh tokens last 30 days from their last use, and access tokens an hour', async (t) => {
     const first = await begin();

@@ -32,6 +32,12 @@ const looks: readonly Look[] = [
     colorScheme: 'dark',
     rules: ['color-contrast', 'region', 'scrollable-region-focusable', 'target-size'],
   },
+  {
+    name: 'a low window',
+    viewport: { width: 1280, height: 250 },
+    colorScheme: 'light',
+    rules: ['scrollable-region-focusable'],
+  },
   { name: 'enlarged four times', viewport: { width: 320, height: 640 }, colorScheme: 'light', rules: [] },
 ];
 

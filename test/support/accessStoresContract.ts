@@ -70,6 +70,15 @@ export async function accessStoresContract(t: Test, open: () => Promise<AccessDa
     await other.signIns.rotate('a-refresh', now + 1);
     await one.signIns.rotate('a-refresh', now + 2);
     t.equal((await one.signIns.findRefreshToken('a-refresh'))?.rotated, now + 1, 'the first one counts');
+    for (const [at, name] of ['s', 't', 'u'].entries()) {
+      const next = tokensOf(code.grant?.id ?? '', name);
+      await one.signIns.addTokens({ ...next, refresh: { ...next.refresh, parent: 'a-refresh' } });
+      t.equal(
+        (await other.signIns.findRefreshToken('a-refresh'))?.successorRotated,
+        at === 0 ? null : now + 5,
+      );
+      await other.signIns.rotate(`${name}-refresh`, now + 5 + at);
+    }
     t.ok(await one.tokens.revoke(code.grant?.id ?? ''));
     t.equal(await other.signIns.addTokens(tokensOf(code.grant?.id ?? '', 'b')), false);
     for (const hash of ['a-access', 'b-access']) t.equal(await other.tokens.find(hash), undefined);

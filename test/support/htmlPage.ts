@@ -57,8 +57,9 @@ export function dangersOf({ elements }: HtmlPage): readonly string[] {
   ]);
 }
 
-/** Links that only programs follow; a browser loads none of them. */
-function isRelation(name: string, { rel = '' }: HtmlElement['attributes']): boolean {
+/** Links that only programs follow, of which a browser loads none, and the icon of the service itself. */
+function isRelation(name: string, { rel = '', href }: HtmlElement['attributes']): boolean {
+  if (rel === 'icon') return href === '/favicon.ico';
   return name === 'link' && ['search', 'alternate', 'canonical'].includes(rel);
 }
 

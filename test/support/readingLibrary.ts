@@ -54,6 +54,7 @@ runner pull qwen3:8b && runner run qwen3:8b --context 32768 --keep-alive 30m --v
 ### Pictures
 
 ![A chart of three bars](pictures/chart.svg) ![gone](pictures/gone.png)
+[![](https://badges.example/build.svg)](https://ci.example/) ![Diagram](https://cdn.example/d.png)
 
 ## Content
 

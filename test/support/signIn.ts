@@ -25,16 +25,17 @@ export interface SignInApp extends TestApp {
     changes?: Readonly<Record<string, string | undefined>>,
     browser?: FormBrowser,
   ): Promise<URLSearchParams>;
-  /** Posts a form as a client does. */
+  /** Posts a form as a client does, with a token, or a name and a colon for HTTP Basic. */
   post(
     path: string,
     fields: Readonly<Record<string, string | undefined>>,
-    token?: string,
+    credentials?: string,
   ): Promise<LightMyRequestResponse>;
   /** Redeems a code at the token endpoint. */
   redeem(
     code: string,
     changes?: Readonly<Record<string, string | undefined>>,
+    credentials?: string,
   ): Promise<LightMyRequestResponse>;
   setClock(now: number): void;
   readonly now: () => number;
@@ -77,14 +78,14 @@ export async function openSignInApp(
       ...{ code_challenge: challenge, code_challenge_method: 'S256', scope: 'read' },
       ...changes,
     })}`;
-  const post: SignInApp['post'] = (path, fields, token) =>
+  const post: SignInApp['post'] = (path, fields, credentials) =>
     app.app.inject({
       method: 'POST',
       url: root + path,
       headers: {
         host,
         'content-type': 'application/x-www-form-urlencoded',
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(credentials === undefined ? {} : { authorization: authorizationOf(credentials) }),
       },
       payload: form(fields),
     });
@@ -95,16 +96,20 @@ export async function openSignInApp(
       await signIn(browser, authorizeUrl(changes));
       return answerOf(await browser.submit({ decision: 'allow' }));
     },
-    redeem: (code, changes = {}) =>
-      post('/token', {
-        ...{ grant_type: 'authorization_code', code, client_id: client, redirect_uri: redirectUri },
-        ...{ code_verifier: verifier },
-        ...changes,
-      }),
+    redeem: (code, changes = {}, credentials) => {
+      const asked = { grant_type: 'authorization_code', code, client_id: client, redirect_uri: redirectUri };
+      return post('/token', { ...asked, code_verifier: verifier, ...changes }, credentials);
+    },
     setClock: (time) => {
       now = time;
     },
   };
+}
+
+function authorizationOf(credentials: string): string {
+  return credentials.includes(':')
+    ? `Basic ${Buffer.from(credentials).toString('base64')}`
+    : `Bearer ${credentials}`;
 }
 
 function form(fields: Readonly<Record<string, string | undefined>>): string {

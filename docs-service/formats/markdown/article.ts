@@ -105,7 +105,7 @@ function contents(headings: readonly Heading[]): string {
     ({ depth, text, id }) =>
       `<li${depth > top ? ' class="deep"' : ''}><a href="#${escapeXml(id)}">${escapeXml(text)}</a></li>`,
   );
-  return `<nav class="contents" aria-label="Contents"><details><summary lang="en">Contents</summary>
+  return `<nav class="contents" aria-label="Contents" tabindex="0"><details><summary lang="en">Contents</summary>
 <ol>
 ${items.join('\n')}
 </ol></details></nav>

@@ -4,7 +4,7 @@ import { decodeEntities, plainText } from '../../content/plainText.ts';
 import { type Alert, tryAlert } from './alerts.ts';
 import type { CodeColouring } from './codeColouring.ts';
 import { tryCodeCaption } from './formulas.ts';
-import { BlockScope, InlineScope, pictureTag } from './htmlScopes.ts';
+import { BlockScope, InlineScope, nameLink, pictureTag } from './htmlScopes.ts';
 import type { Footnote, MarkdownDocument } from './markdown.ts';
 import { HtmlSanitiser, withoutUnreadable } from './rawHtml.ts';
 import type { References } from './references.ts';
@@ -194,7 +194,7 @@ class HtmlWriter {
       case 'link':
         return this.#link(token as Tokens.Link, inLink);
       case 'image':
-        return this.#image(token as Tokens.Image);
+        return this.#image(token as Tokens.Image, inLink);
       case 'checkbox':
         return this.#checkbox(token as Tokens.Checkbox);
       case 'footnoteReference':
@@ -210,14 +210,16 @@ class HtmlWriter {
     const hint = title ? ` title="${escapeXml(decodeEntities(title))}"` : '';
     // On paper, an address that is the text of its link is not printed a second time.
     const bare = isBareAddress(address, plainText(tokens)) ? ' class="bare"' : '';
-    this.#out.push(`<a href="${escapeXml(address)}"${bare}${hint}>`);
+    const at = this.#out.push(`<a href="${escapeXml(address)}"${bare}${hint}>`) - 1;
     this.#inlines(tokens, true);
+    nameLink(this.#out, { at, address });
     this.#out.push('</a>');
   }
 
-  #image({ href, title, tokens, text }: Tokens.Image): void {
+  #image({ href, title, tokens, text }: Tokens.Image, inLink: boolean): void {
     const alt = tokens ? plainText(tokens) : decodeEntities(text);
-    this.#out.push(pictureTag(this.#references, { href, alt, title: decodeEntities(title ?? '') }));
+    const picture = { href, alt, title: decodeEntities(title ?? ''), inLink };
+    this.#out.push(pictureTag(this.#references, picture));
   }
 
   /** Characters, because readers of books show no form. */

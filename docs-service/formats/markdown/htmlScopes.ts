@@ -1,3 +1,4 @@
+import { endOf } from '../../content/links.ts';
 import { decodeEntities } from '../../content/plainText.ts';
 import type { HtmlPart } from './rawHtml.ts';
 import type { References } from './references.ts';
@@ -115,6 +116,7 @@ interface InlineSurroundings {
 export class InlineScope {
   readonly #surroundings: InlineSurroundings;
   readonly #open: string[] = [];
+  #link: LinkStart = { at: 0, address: '' };
 
   constructor(surroundings: InlineSurroundings) {
     this.#surroundings = surroundings;
@@ -131,7 +133,7 @@ export class InlineScope {
   }
 
   end(): void {
-    while (this.#open.length > 0) this.#surroundings.out.push(`</${this.#open.pop()}>`);
+    this.#closeFrom(0);
   }
 
   #openTag(name: string, attributes: ReadonlyMap<string, string>): void {
@@ -141,7 +143,7 @@ export class InlineScope {
     if (name === 'img') {
       const [href, alt, title] = [attribute('src'), attribute('alt'), attribute('title')];
       const asked = { width: tryPixels(attribute('width')), height: tryPixels(attribute('height')) };
-      out.push(pictureTag(references, { href, alt, title, asked }));
+      out.push(pictureTag(references, { href, alt, title, asked, inLink: this.inLink }));
     }
     if (this.#open.length >= maxDepth) return;
     if (plain.has(name)) this.#push(name, `<${name}>`);
@@ -151,7 +153,9 @@ export class InlineScope {
 
   #openLink(href: string): void {
     const address = this.inLink ? undefined : this.#surroundings.references.link(href);
-    if (address !== undefined) this.#push('a', `<a href="${escapeXml(address)}">`);
+    if (address === undefined) return;
+    this.#link = { at: this.#surroundings.out.length, address };
+    this.#push('a', `<a href="${escapeXml(address)}">`);
   }
 
   #push(name: string, tag: string): void {
@@ -161,9 +165,34 @@ export class InlineScope {
 
   #close(name: string): void {
     const at = this.#open.lastIndexOf(name);
-    if (at < 0) return;
-    for (const inner of this.#open.splice(at).reverse()) this.#surroundings.out.push(`</${inner}>`);
+    if (at >= 0) this.#closeFrom(at);
   }
+
+  #closeFrom(at: number): void {
+    const { out } = this.#surroundings;
+    for (const inner of this.#open.splice(at).reverse()) {
+      if (inner === 'a') nameLink(out, this.#link);
+      out.push(`</${inner}>`);
+    }
+  }
+}
+
+interface LinkStart {
+  /** The place of its opening tag in the output. */
+  readonly at: number;
+  readonly address: string;
+}
+
+/**
+ * Before a link ends: if it has nothing that can be read, such as a picture that was left out, it gets the end of its
+ * address as its text (WCAG 2.2, 2.4.4), or as its label if it has a picture without a description.
+ */
+export function nameLink(out: string[], { at, address }: LinkStart): void {
+  const inside = out.slice(at + 1).join('');
+  if (/ alt="[^"]/.test(inside) || inside.replace(/<[^>]*>/g, '').trim() !== '') return;
+  const name = escapeXml(endOf(address));
+  if (inside.includes('<img')) out[at] = out[at]?.replace(/>$/, ` aria-label="${name}">`) ?? '';
+  else out.push(name);
 }
 
 interface PictureText {
@@ -172,6 +201,7 @@ interface PictureText {
   readonly title: string;
   /** The size that raw HTML asks for. */
   readonly asked?: Size;
+  readonly inLink: boolean;
 }
 
 /** In pixels. */
@@ -180,10 +210,16 @@ interface Size {
   readonly height: number | undefined;
 }
 
-/** A picture, or its description if it cannot be shown. */
-export function pictureTag(references: References, { href, alt, title, asked }: PictureText): string {
+/** A picture, or its description if it cannot be shown, as a link to a picture of another site. */
+export function pictureTag(references: References, picture: PictureText): string {
+  const { href, alt, title, asked, inLink } = picture;
   const shown = references.picture(href);
-  if (!shown) return alt ? `<span class="missing-picture">${escapeXml(alt)}</span>` : '';
+  if (!shown) {
+    const address = inLink ? undefined : references.link(href);
+    const name = escapeXml(alt.trim() || title.trim() || (address === undefined ? '' : endOf(address)));
+    if (address === undefined) return name && `<span class="missing-picture">${name}</span>`;
+    return `<a class="missing-picture" href="${escapeXml(address)}">${name}</a>`;
+  }
   const { width, height } = sizeOf(
     { width: shown.width ?? undefined, height: shown.height ?? undefined },
     asked,

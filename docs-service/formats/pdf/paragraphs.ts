@@ -1,4 +1,5 @@
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { endOf } from '../../content/links.ts';
 import type { Direction } from '../language.ts';
 import { directionOfPieces, orderedLines } from './directions.ts';
 import type { ImagePiece, Mark, Piece, TextPiece } from './inlines.ts';
@@ -171,7 +172,7 @@ function trimmed(pieces: readonly TextPiece[]): TextPiece[] {
 const placeholderMark: Mark = { italics: true, quiet: true };
 
 function placeholder({ alt, source, mark }: ImagePiece): TextPiece {
-  const name = alt.trim() || (/([^/\\]{1,80})$/.exec(source)?.[1] ?? '');
+  const name = alt.trim() || (/^data:/i.test(source) ? '' : endOf(source));
   return {
     kind: 'text',
     text: name ? `[Picture: ${name}]` : '[Picture]',

@@ -52,6 +52,7 @@ export function mountMcp(app: FastifyInstance, options: McpRouteOptions): void {
     handler ??= options.openHandler();
     const mcp = await handler;
     if (listens(request.body)) {
+      if (!isAccepted(request, eventStream)) throw notAcceptable(eventStream);
       whenAborted(gone, listeners.add(request.grant?.id ?? ''));
       endWithToken(gone, () => authorization.stillReads(request));
     }
@@ -111,10 +112,10 @@ function requestOf({ headers }: FastifyRequest, address: string, signal: AbortSi
   const fields = Object.entries(headers).flatMap(([name, value]) =>
     name === 'authorization' || value === undefined ? [] : [[name, String(value)] as [string, string]],
   );
-  // The SDK does not accept `*/*`, which programs without a preference send.
+  // The SDK refuses what does not name both, such as the `*/*` of programs without a preference.
   return new Request(address, {
     method: 'POST',
-    headers: [...fields.filter(([name]) => name !== 'accept'), ['accept', accepted.join(', ')]],
+    headers: [...fields.filter(([name]) => name !== 'accept'), ['accept', `${json}, ${eventStream}`]],
     signal,
   });
 }
@@ -124,29 +125,40 @@ function authInfoOf({ grant }: FastifyRequest) {
   return { token: '', clientId: grant?.id ?? '', scopes: [...(grant?.scopes ?? [])] };
 }
 
+const eventStream = 'text/event-stream';
+const json = 'application/json';
+
+/**
+ * The SDK chooses one of the two types of answers. Many clients accept only one of them, and every answer but that to a
+ * listening client is one message.
+ */
 async function sendAnswer(reply: FastifyReply, answer: Response): Promise<FastifyReply> {
+  const { request } = reply;
   const { status, headers } = answer;
-  const isStream = headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+  const isStream = headers.get('content-type')?.startsWith(eventStream) ?? false;
   reply.code(status).headers({ ...Object.fromEntries(headers), 'cache-control': 'no-store' });
-  return isStream ? reply.send(answer.body) : reply.serializer(String).send(await answer.text());
+  if (isStream && isAccepted(request, eventStream)) return reply.send(answer.body);
+  const text = await answer.text();
+  if (isStream) return reply.type(json).send(/^data: (.*)$/m.exec(text)?.[1]);
+  if (status !== 200 || isAccepted(request, json)) return reply.serializer(String).send(text);
+  return reply.type(eventStream).send(`event: message\ndata: ${text}\n\n`);
 }
 
-const accepted = ['application/json', 'text/event-stream'];
-
-async function refuseOtherMedia({ headers }: FastifyRequest): Promise<void> {
-  const [type = ''] = (headers['content-type'] ?? '').split(';', 1);
-  if (type.trim().toLowerCase() !== 'application/json')
+async function refuseOtherMedia(request: FastifyRequest): Promise<void> {
+  const [type = ''] = (request.headers['content-type'] ?? '').split(';', 1);
+  if (type.trim().toLowerCase() !== json)
     throw new HttpProblem(415, 'Messages of MCP are JSON: send "Content-Type: application/json".');
-  if (!accepted.every((one) => isAccepted(headers.accept ?? '*/*', one)))
-    throw new HttpProblem(
-      406,
-      `Answers of MCP have one of two types: send "Accept: ${accepted.join(', ')}".`,
-    );
+  if (!isAccepted(request, json) && !isAccepted(request, eventStream))
+    throw notAcceptable(`${json}, ${eventStream}`);
 }
 
-function isAccepted(accept: string, type: string): boolean {
+function isAccepted({ headers: { accept = '*/*' } }: FastifyRequest, type: string): boolean {
   const ranges = accept.split(',').map((range) => range.split(';', 1)[0]?.trim().toLowerCase());
   return [type, type.replace(/\/.*/, '/*'), '*/*'].some((one) => ranges.includes(one));
+}
+
+function notAcceptable(types: string): HttpProblem {
+  return new HttpProblem(406, `The answer has another type than you accept: send "Accept: ${types}".`);
 }
 
 function noBatches(): HttpProblem {

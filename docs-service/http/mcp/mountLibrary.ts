@@ -6,7 +6,7 @@ import { createListChangeNotifier, createMcpServer } from '../../mcp/mcpServer.t
 import type { LibrarySearch } from '../../meaning/librarySearch.ts';
 import type { DocumentIndex } from '../../search/documentIndex.ts';
 import type { Authorization } from '../authorization.ts';
-import { readingPath } from '../documentView.ts';
+import { documentAddress, readingPath } from '../documentView.ts';
 import { listenerBounds, type McpHandler, mountMcp } from './mcpRoute.ts';
 
 export interface MountedLibraryOptions {
@@ -16,6 +16,8 @@ export interface MountedLibraryOptions {
   readonly authorization: Pick<Authorization, 'requireReader' | 'stillReads'>;
   readonly baseUrl: BaseUrl;
   readonly version: string;
+  /** The name of the library. */
+  readonly look?: { readonly title?: string };
   readonly hasConnectorTools?: boolean;
   readonly ending?: AbortSignal;
 }
@@ -33,22 +35,19 @@ export function mountLibrary(app: FastifyInstance, options: MountedLibraryOption
 
 /** The SDK is loaded with the first request. */
 async function openLibraryHandler(
-  { index, search, renditions, baseUrl, version, hasConnectorTools = false }: MountedLibraryOptions,
+  { index, search, renditions, baseUrl, version, look, hasConnectorTools = false }: MountedLibraryOptions,
   log: FastifyBaseLogger,
 ): Promise<McpHandler> {
   const protocol = await import('../../mcp/mcpProtocol.ts');
-  const libraryFor = createMcpLibrary({
-    index,
-    search,
-    renditions,
-    addressOf: (slug) => readingPath({ root: baseUrl.href }, slug),
-  });
+  const addresses = [readingPath({ root: baseUrl.href }, ''), documentAddress(baseUrl.href, '')] as const;
+  const libraryFor = createMcpLibrary({ index, search, renditions, addresses });
   const handler = protocol.createMcpHandler(
     ({ era, authInfo }) =>
       createMcpServer({
         protocol,
         library: Promise.resolve(libraryFor({ drafts: authInfo?.scopes.includes('draft') ?? false })),
         version,
+        title: look?.title,
         era,
         // Without sessions, only the newer revision can notify.
         canNotify: era === 'modern',

@@ -38,7 +38,7 @@ export function folderTree({ folders, folder, ...place }: Place): string {
       left === 0 ? '' : `<li>${link(libraryAddress(place.site, { path }), `${left} more …`, false)}</li>`;
     return `<ul>${below.join('')}${documents.join('')}${more}</ul>`;
   };
-  return `<nav class="tree" aria-label="Folders"><details><summary>Documents</summary>
+  return `<nav class="tree" aria-label="Folders" tabindex="0"><details><summary>Documents</summary>
 ${level(root)}
 </details></nav>
 `;

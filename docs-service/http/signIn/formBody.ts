@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { OAuthError } from '../../auth/oauthError.ts';
 import { Parameters } from '../../auth/oauthRequest.ts';
 
@@ -18,6 +18,14 @@ export function readForms(app: FastifyInstance): void {
 export function formOf(body: unknown): Parameters {
   if (body instanceof Parameters) return body;
   throw new OAuthError('invalid_request', 'The body must be application/x-www-form-urlencoded.');
+}
+
+/** The form of a public client, which may name itself by HTTP Basic with an empty secret (RFC 6749, 2.3.1). */
+export function clientFormOf({ body, headers }: Pick<FastifyRequest, 'body' | 'headers'>): Parameters {
+  const form = formOf(body);
+  const [, encoded = ''] = /^basic +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
+  const [, id = ''] = /^([^&]+):$/.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
+  return id === '' ? form : form.with('client_id', new URLSearchParams(`id=${id}`).get('id') ?? '');
 }
 
 /** The query, without its question mark. */

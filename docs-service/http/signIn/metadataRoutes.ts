@@ -18,10 +18,16 @@ export interface ResourceMetadataOptions {
   readonly baseUrl: BaseUrl;
   /** The authorization server: this service itself, or another one. */
   readonly issuer: string;
+  /** The name of the library. */
+  readonly title: string;
 }
 
 /** The metadata of the protected resource (RFC 9728), for the whole service and for `/mcp`. */
-export function createResourceMetadata({ baseUrl, issuer }: ResourceMetadataOptions): FastifyPluginAsync {
+export function createResourceMetadata({
+  baseUrl,
+  issuer,
+  title,
+}: ResourceMetadataOptions): FastifyPluginAsync {
   const { path } = baseUrl;
   return async (app) => {
     for (const resource of ['', '/mcp']) {
@@ -33,7 +39,7 @@ export function createResourceMetadata({ baseUrl, issuer }: ResourceMetadataOpti
           // Clients ask for every scope in this list, and most of them only need to read.
           scopes_supported: ['read'],
           bearer_methods_supported: ['header'],
-          resource_name: 'runner-docs',
+          resource_name: title,
           resource_documentation: `${address}/docs`,
         });
       };

@@ -8,7 +8,7 @@ import type { Owner, OwnerStore } from '../../auth/ownerStore.ts';
 import type { IssuedTokens, Redemption, TokenIssuer } from '../../auth/tokenIssuer.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
 import type { Authorization } from '../authorization.ts';
-import { formOf, readForms } from './formBody.ts';
+import { clientFormOf, formOf, readForms } from './formBody.ts';
 import { signInPaths } from './metadataRoutes.ts';
 import { answerOAuthErrors } from './signInErrors.ts';
 
@@ -30,16 +30,16 @@ export function createTokenRoutes(options: TokenRoutesOptions): FastifyPluginAsy
     app.addHook('onSend', async (_request, reply) => void reply.header('cache-control', 'no-store'));
     const hidden = { schema: { hide: true } };
 
-    app.post(signInPaths.token, hidden, async ({ body, ip }) => {
-      const form = formOf(body);
-      authorization.countSignIn('token', ip);
+    app.post(signInPaths.token, hidden, async (request) => {
+      const form = clientFormOf(request);
+      authorization.countSignIn('token', request.ip);
       const tokens = await issueTokens(form, options);
       return { ...tokenAnswer(tokens), ...(await identityOf(owners, baseUrl, tokens.scopes)) };
     });
     // A client that only wants to know who the owner is redeems its code here (IndieAuth, 5.3.1).
-    app.post(signInPaths.authorization, hidden, async ({ body, ip }) => {
-      const form = formOf(body);
-      authorization.countSignIn('token', ip);
+    app.post(signInPaths.authorization, hidden, async (request) => {
+      const form = clientFormOf(request);
+      authorization.countSignIn('token', request.ip);
       const grantType = form.tryGet('grant_type') ?? 'authorization_code';
       if (grantType !== 'authorization_code') throw unknownGrantType();
       return identityOf(owners, baseUrl, await issuer.redeem(readRedemption(form)));
