@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import * as fontkit from 'fontkit';
 import t from 'tap';
 import { lightPalette } from '../../docs-service/formats/markdown/codeColouring.ts';
@@ -17,7 +17,7 @@ import {
   regionOf,
 } from '../../docs-service/formats/pdf/regionalFonts.ts';
 import { metrics } from '../../docs-service/formats/pdf/style.ts';
-import { inVisualOrder } from '../../docs-service/formats/pdf/visualOrder.ts';
+import { directionOf, inVisualOrder, withLevels } from '../../docs-service/formats/pdf/visualOrder.ts';
 import type { Paper } from '../../docs-service/formats/renderJob.ts';
 import { needs, places } from '../support/parts.ts';
 import { drawn, pagesOf, pdfJob, poppler, textOf } from '../support/pdfFiles.ts';
@@ -678,29 +678,42 @@ t.test('Chinese, Japanese and Korean', needs('poppler', 'notoCjk'), async (t) =>
   }
 });
 
-t.test('pairs of brackets stand with the words that they belong to', async (t) => {
-  // As python-bidi 0.6.12 places them, with the signs mirrored that it leaves to fonts.
-  const rows: readonly [line: string, rtl: string, ltr: string][] = [
-    ['שלום abc def (2026) סוף', 'ףוס abc def (2026) םולש', 'םולש abc def (2026) ףוס'],
-    ['שלום abc def (2026)', 'abc def (2026) םולש', 'םולש abc def (2026)'],
-    ['שלום (HTTP) סוף', 'ףוס (HTTP) םולש', 'םולש (HTTP) ףוס'],
-    ['שלום HTTP (Hypertext) סוף', 'ףוס HTTP (Hypertext) םולש', 'םולש HTTP (Hypertext) ףוס'],
-    ['שלום HTTP (שלום) סוף', 'ףוס (םולש) HTTP םולש', 'םולש HTTP (םולש) ףוס'],
-    ['שלום f[a(b)] סוף', 'ףוס f[a(b)] םולש', 'םולש f[a(b)] ףוס'],
-    ['עולם (abc עולם) def סוף', 'ףוס def (םלוע abc) םלוע', 'םלוע (abc םלוע) def ףוס'],
-    ['שלום abc (12) [x, (y] z) סוף', 'ףוס (abc (12) [x, (y] z םולש', 'םולש abc (12) [x, (y] z) ףוס'],
-    ['שלום (!) abc', 'abc (!) םולש', 'םולש (!) abc'],
-  ];
-  const placed = (line: string, base: 'ltr' | 'rtl') =>
-    inVisualOrder([{ kind: 'text', text: line, mark: {} }], base)
-      .map(({ text, isRightToLeft }) => (isRightToLeft ? [...text].reverse().join('') : text))
-      .join('');
-  for (const [line, rtl, ltr] of rows) {
-    t.equal(placed(line, 'rtl'), rtl, line);
-    t.equal(placed(`An ${line} x`, 'ltr'), `An ${ltr} x`, `${line}, from left to right`);
+t.test('the order of a line is that of Unicode and of Chromium', async (t) => {
+  const rows = (name: string) =>
+    readFileSync(resolve('test/fixtures/bidi', name), 'utf8')
+      .split('\n')
+      .filter((row) => /^[^#]/.test(row));
+  const pairs = new Map(['()', '[]', '{}', '<>', '⟨⟩', '〈〉'].map(([open, close]) => [open, close]));
+  const other = new Map([...pairs, ...Array.from(pairs, ([open, close]) => [close, open] as const)]);
+  const ignored = /\p{Default_Ignorable_Code_Point}/gu;
+  const placed = (text: string, base: 'ltr' | 'rtl') =>
+    inVisualOrder(withLevels([{ kind: 'text', text, mark: {} }], base))
+      .map((piece) => (piece.isRightToLeft ? [...piece.text].reverse().join('') : piece.text))
+      .join('')
+      .replace(ignored, '');
+  const wrong: string[] = [];
+  for (const row of rows('unicode.txt')) {
+    const [codes = '', direction, level, levels = '', order = ''] = row.split(';');
+    const signs = codes.split(' ').map((code) => String.fromCodePoint(Number.parseInt(code, 16)));
+    const base = level === '1' ? 'rtl' : 'ltr';
+    const isOdd = levels.split(' ').map((one) => Number(one) % 2 === 1);
+    const shown = (at: number) => (isOdd[at] ? (other.get(signs[at]) ?? signs[at]) : signs[at]);
+    const want = order.split(' ').map((at) => shown(Number(at)));
+    const isRight = placed(signs.join(''), base) === want.join('').replace(ignored, '');
+    const hasBase = direction !== '2' || directionOf(signs.join('')) === base;
+    if (!isRight || !hasBase) wrong.push(row);
+  }
+  t.strictSame(wrong, []);
+  const unmirrored = (text: string) =>
+    text.replace(/[\])}>»⟩]/g, (sign) => '[({<«⟨'.charAt('])}>»⟩'.indexOf(sign)));
+  for (const row of rows('chromium.tsv')) {
+    const [direction, line = '', want = ''] = row.split('\t');
+    const text = line.replace(/\\u(....)/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
+    t.equal(directionOf(text), direction, line);
+    t.equal(unmirrored(placed(text, directionOf(text))), unmirrored(want), line);
   }
   // Far more than a line has are placed somehow, in no time.
-  const many = 'ש'.concat('(a)'.repeat(100_000), '('.repeat(100_000));
+  const many = 'ש'.concat('(a)'.repeat(10_000), '('.repeat(10_000));
   t.equal(placed(many, 'rtl').length, many.length);
 });
 
@@ -728,6 +741,12 @@ t.test('right-to-left text is in its order', needs('poppler', 'dejaVu'), async (
       document: {},
       // Poppler gives the letters of words from left to right, as they stand.
       want: [['ףוס', 'abc', 'def', '(2026)', 'םלוע', 'םולש']],
+    },
+    {
+      name: 'a date, and a paragraph whose first letter decides',
+      body: 'יצא ב 2026-11-27 in English alone',
+      document: {},
+      want: [['in', 'English', 'alone', '2026-11-27', 'ב', 'אצי']],
     },
     {
       name: 'signs of code in a paragraph',

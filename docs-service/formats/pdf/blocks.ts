@@ -3,13 +3,13 @@ import { tryAlert } from '../markdown/alerts.ts';
 import { tryCodeCaption } from '../markdown/formulas.ts';
 import type { Footnote } from '../markdown/markdown.ts';
 import { codeBlock } from './codeBlock.ts';
-import { directionOf } from './directions.ts';
 import { htmlParagraphs, inlinePieces, type Mark, type Piece, type TextPiece } from './inlines.ts';
 import { arrange, type Block, heightOf, indented, indentWithin, type Scope } from './layout.ts';
 import { listBlock } from './lists.ts';
 import { fromPageMargin, hang, paragraphNodes, type Setting, textNodes, tryInLine } from './paragraphs.ts';
 import { colors, headingStyle, quoteIndent, quoteLayout, sizes } from './style.ts';
 import { tableBlocks } from './tables.ts';
+import { directionOf } from './visualOrder.ts';
 
 export function blocksOf(tokens: readonly Token[], scope: Scope): Block[] {
   return tokens.flatMap((token) => blockOf(token, scope));
@@ -110,7 +110,7 @@ function quoteBlock(token: Tokens.Blockquote, scope: Scope): Block[] {
   const body = { stack: arrange(blocks) };
   const table = {
     table: { widths: [inner.width], body: [[body]] },
-    layout: quoteLayout(directionOf(token.raw)),
+    layout: quoteLayout(directionOf(token.text.replace(/^\[!\w+\]/, ''))),
   };
   const node = isTable ? fromPageMargin(table, scope.indent) : { stack: [{ ...body, marginLeft: indent }] };
   return [{ node, lead: blocks[0]?.lead ?? 0, height: heightOf(blocks), before: 9, after: 9 }];

@@ -25,6 +25,8 @@ export interface Run {
   readonly noWrap?: true;
   /** It stands to the right of its line, whose text ends before it. */
   readonly hangsRight?: true;
+  /** The font sets it from right to left. */
+  readonly isRightToLeft?: true;
   readonly picture?: RunPicture;
 }
 
@@ -130,7 +132,7 @@ export class Typesetter {
   #runsOf({ text, mark, id, isRightToLeft, picture }: TextPiece, fontSize: number, room: number): Run[] {
     if (picture) return pictureRuns(picture, mark, fontSize);
     const base = mark.code ? 'Code' : 'Text';
-    const look = lookOf(mark, fontSize);
+    const look = { ...lookOf(mark, fontSize), ...(isRightToLeft ? { isRightToLeft } : {}) };
     const runs: Run[] = [];
     const parts = this.split(text, base);
     for (const { text: part, family } of isRightToLeft ? parts.reverse() : parts) {
@@ -139,7 +141,8 @@ export class Typesetter {
         const words = base === 'Code' ? codeWords(part) : breakable(part, false);
         const longest = room / (fontSize * 0.62);
         for (const word of words) {
-          const whole = base === 'Code' && word.length < longest ? ({ noWrap: true } as const) : {};
+          const isWhole = (base === 'Code' || isRightToLeft) && word.length < longest;
+          const whole = isWhole ? ({ noWrap: true } as const) : {};
           runs.push({ ...plain, text: word, font: family, ...look, ...whole });
         }
       }
