@@ -28,7 +28,7 @@ import { documentOf } from '../support/documents.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { markdownReaders, unlistedIn } from '../support/markdownReaders.ts';
 import { hostileMarkdown, markdownText } from '../support/markdownTexts.ts';
-import { pictures } from '../support/pictures.ts';
+import { pictures, turnedJpeg } from '../support/pictures.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { idsIn, isWellFormed } from '../support/xhtml.ts';
 
@@ -412,6 +412,20 @@ t.test('the size of a picture is read as each format writes it', (t) => {
       bytes: jpeg('ff00 0102 ffc0000b08 0102 0304'),
       width: null,
       height: null,
+    },
+    ...[1, 2, 3, 4, 5, 6, 7, 8].flatMap((orientation) =>
+      (['II', 'MM'] as const).map((order) => ({
+        name: `a JPEG with orientation ${orientation}, ${order}`,
+        bytes: turnedJpeg(orientation, order),
+        width: orientation > 4 ? 2 : 3,
+        height: orientation > 4 ? 3 : 2,
+      })),
+    ),
+    {
+      name: 'a JPEG with orientation that is cut',
+      bytes: jpeg('ffe1000c 457869660000 4d4d002a ffc0000b08 0102 0304'),
+      width: 0x304,
+      height: 0x102,
     },
     { name: 'a JPEG that is cut', bytes: jpeg('ffc0000b08 0102 03'), width: null, height: null },
   ];

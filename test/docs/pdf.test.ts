@@ -21,7 +21,7 @@ import { directionOf, inVisualOrder, withLevels } from '../../docs-service/forma
 import type { Paper } from '../../docs-service/formats/renderJob.ts';
 import { needs, places } from '../support/parts.ts';
 import { drawn, pagesOf, pdfJob, poppler, textOf } from '../support/pdfFiles.ts';
-import { pictures } from '../support/pictures.ts';
+import { pictures, turnedJpeg } from '../support/pictures.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 
 const parts = needs('poppler');
@@ -407,6 +407,18 @@ t.test('a picture has the size that its author asked for, as in a browser', asyn
   for (const { attributes, size } of cases) {
     const { bytes } = await createPdf(pdfJob(`<img src="a.png" ${attributes}>`, {}, { contentFolder }));
     t.match(drawn(bytes), `${size} `, attributes);
+  }
+  const matrices = ['2.25 0 0 -1.5', '-2.25 0 0 -1.5', '2.25 0 0 -1.5', '2.25 0 0 1.5'];
+  for (const [at, matrix] of [
+    ...matrices,
+    '2.25 0 0 1.5',
+    '2.25 0 0 -1.5',
+    '-2.25 0 0 -1.5',
+    '2.25 0 0 -1.5',
+  ].entries()) {
+    writeFileSync(join(contentFolder, 'a.jpeg'), turnedJpeg(at + 1));
+    const { bytes } = await createPdf(pdfJob('![](a.jpeg)', {}, { contentFolder }));
+    t.match(drawn(bytes), `\n${matrix} `, `orientation ${at + 1}`);
   }
 });
 
