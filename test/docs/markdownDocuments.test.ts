@@ -359,7 +359,42 @@ t.test('the type of a picture comes from its bytes, and its file is inside the c
   };
   for (const [path, message] of Object.entries(problems))
     t.match(readAsset(content, path), { kind: 'problem', message }, JSON.stringify(path));
+
+  const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>');
+  for (const [type, bytes] of Object.entries({ ...pictures, jpg: pictures.jpeg, 'svg+xml': svg })) {
+    const source = `data:image/${type};base64,${bytes.toString('base64')}`;
+    const asset = readAsset(content, source);
+    t.match(asset, { kind: 'picture', type: { jpg: 'jpeg', 'svg+xml': 'svg' }[type] ?? type }, type);
+    t.notMatch('bytes' in asset && Buffer.from(asset.bytes).toString('latin1'), '<script');
+    const html = (await pageOf(content, `![a](${source}) <img src="${source}">`)).text;
+    t.equal(html.match(/<img src="data:image/g)?.length, type === 'svg+xml' ? 1 : 2, `${type} in a page`);
+    t.ok(new BookPictures(content).show(source), `${type} in a book`);
+  }
+  const base64 = pictures.png.toString('base64');
+  const refused = [
+    'text/html;base64,PGI+',
+    'image/png,a',
+    'image/avif;base64,AAAA',
+    `image/png;base64,${base64.slice(1)}`,
+  ];
+  for (const data of [
+    ...refused,
+    'image/png;base64,AAAA',
+    `image/png;a=b;base64,${base64}`,
+    `image/png;base64, ${base64}`,
+  ]) {
+    const { text, notes } = await pageOf(content, `![a](<data:${data}>)`);
+    t.notMatch(text, '<img', data);
+    t.match(notes, [/^The picture data:.*… is not/], data);
+  }
+  t.match(readAsset(content, `data:image/png;base64,${'A'.repeat(13_333_336)}`), { message: /10 MB/ });
 });
+
+async function pageOf(contentFolder: string, body: string) {
+  const job = { kind: 'html', contentFolder, targets: {}, form: 'page', root: '' } as const;
+  const { bytes, notes } = await createHtml({ ...job, document: documentOf('a', body) });
+  return { text: Buffer.from(bytes).toString(), notes };
+}
 
 /** The beginning of a PNG, which says how many pixels it has. */
 function sizedPng(width: number, height: number): Buffer {
@@ -459,11 +494,8 @@ t.test('the pictures of a page and of a book have a bounded number of bytes', as
   ]);
   t.equal(book.all.length, 10);
 
-  const page = async (names: readonly string[]) => {
-    const document = documentOf('a', names.map((name) => `![${name}](${name}.gif)`).join('\n\n'));
-    const job = { kind: 'html', contentFolder: content, targets: {}, form: 'page', root: '' } as const;
-    return (await createHtml({ ...job, document })).notes;
-  };
+  const page = async (names: readonly string[]) =>
+    (await pageOf(content, names.map((name) => `![${name}](${name}.gif)`).join('\n\n'))).notes;
   t.strictSame(await page(['pic10', 'pic11']), [], 'as much as a page may have');
   t.strictSame(await page(['pic10', 'pic10', 'last', 'gone']), [
     'The picture last.gif is left out, because all pictures of the page together have more than 20 MB.',

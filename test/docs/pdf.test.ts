@@ -311,7 +311,8 @@ t.test('pictures of supported formats are shown, and others by their description
     '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="30"><text x="5" y="20">Drawn text</text></svg>',
   );
   const names = ['a.png', 'a.jpeg', 'a.gif', 'a.webp', 'broken.png', 'text.svg', 'gone.png'];
-  const body = names.map((name) => `![alt\nof ${name}](pictures/${name})`).join('\n\n');
+  const data = `![](data:image/png;base64,${pictures.png.toString('base64')})\n\n`;
+  const body = data + names.map((name) => `![alt\nof ${name}](pictures/${name})`).join('\n\n');
   const { bytes, notes } = await createPdf(pdfJob(body, {}, { contentFolder: content }));
   const text = textOf(bytes);
   t.same(
@@ -325,7 +326,7 @@ t.test('pictures of supported formats are shown, and others by their description
     /broken\.png is damaged/,
     /gone\.png cannot be read/,
   ]);
-  t.equal(poppler('pdfimages', bytes, ['-list']).trim().split('\n').length - 2, 2);
+  t.equal(poppler('pdfimages', bytes, ['-list']).trim().split('\n').length - 2, 3);
 });
 
 t.test(

@@ -171,7 +171,8 @@ function trimmed(pieces: readonly TextPiece[]): TextPiece[] {
 const placeholderMark: Mark = { italics: true, quiet: true };
 
 function placeholder({ alt, source, mark }: ImagePiece): TextPiece {
-  const name = alt.trim() || (/([^/\\]{1,80})$/.exec(source)?.[1] ?? '');
+  const [, file = ''] = /^(?!data:).*?([^/\\]{1,80})$/i.exec(source) ?? [];
+  const name = alt.trim() || file;
   return {
     kind: 'text',
     text: name ? `[Picture: ${name}]` : '[Picture]',

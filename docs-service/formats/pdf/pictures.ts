@@ -1,7 +1,7 @@
 import { Parser } from 'htmlparser2';
 import { PNG } from 'pngjs';
-import { resolveLink } from '../../content/links.ts';
-import { readAsset } from '../markdown/assets.ts';
+import { tryPictureSource } from '../../content/links.ts';
+import { pictureName, readAsset } from '../markdown/assets.ts';
 import type { ImagePiece, LinePicture } from './inlines.ts';
 import { textHeight } from './style.ts';
 import { withFallbackFonts } from './svgText.ts';
@@ -53,12 +53,11 @@ export class Pictures {
   /** Undefined if the picture cannot be shown; the notes say why. */
   place(piece: ImagePiece, maxWidth: number): PlacedPicture | undefined {
     const box = { width: maxWidth, height: textHeight * 0.86 };
-    const target = resolveLink(piece.source, this.#document);
-    if (target.kind !== 'inside') {
-      this.notes.add(`A picture is not in the content folder: ${piece.source.slice(0, 100)}`);
-      return undefined;
+    const source = tryPictureSource(piece.source, this.#document);
+    if (source === undefined) {
+      return this.#refuse(`A picture is not in the content folder: ${piece.source.slice(0, 100)}`);
     }
-    return this.placeFile(target.path, box, piece);
+    return this.placeFile(source, box, piece);
   }
 
   /** The same for a path from the content folder, in a box of points. */
@@ -72,9 +71,10 @@ export class Pictures {
     return { path, node: sized, ...size };
   }
 
-  #open(path: string): Original | undefined {
-    if (this.#source.excluded.has(path)) return this.#refuse(`The picture ${path} is damaged.`);
-    const asset = readAsset(this.#source.folder, path);
+  #open(source: string): Original | undefined {
+    const path = pictureName(source);
+    if (this.#source.excluded.has(source)) return this.#refuse(`The picture ${path} is damaged.`);
+    const asset = readAsset(this.#source.folder, source);
     if (asset.kind === 'problem') return this.#refuse(asset.message);
     const { type, bytes, width, height, hash } = asset;
     this.#bytes += bytes.length;
