@@ -301,32 +301,37 @@ t.test('the cover of any format is above the title', parts, async (t) => {
   }
 });
 
-t.test('pictures of supported formats are shown, and others by their descriptions', parts, async (t) => {
+t.test('pictures are shown, and those that cannot be are described', parts, async (t) => {
   const content = t.testdir({ pictures: {} });
   for (const [type, bytes] of Object.entries(pictures))
     writeFileSync(join(content, `pictures/a.${type}`), bytes);
-  writeFileSync(join(content, 'pictures/broken.png'), pictures.png.subarray(0, 50));
+  for (const type of ['png', 'gif', 'webp'] as const)
+    writeFileSync(join(content, `pictures/broken.${type}`), pictures[type].subarray(0, -14));
+  const size = Buffer.from(Uint16Array.of(6_325, 6_325).buffer);
+  writeFileSync(join(content, 'pictures/large.gif'), Buffer.concat([Buffer.from('GIF89a'), size]));
   writeFileSync(
     join(content, 'pictures/text.svg'),
     '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="30"><text x="5" y="20">Drawn text</text></svg>',
   );
-  const names = ['a.png', 'a.jpeg', 'a.gif', 'a.webp', 'broken.png', 'text.svg', 'gone.png'];
+  const refused = ['broken.png', 'gone.png', 'broken.gif', 'broken.webp', 'large.gif'];
+  const names = ['a.png', 'a.jpeg', 'a.gif', 'a.webp', 'text.svg', ...refused];
   const data = `![](data:image/png;base64,${pictures.png.toString('base64')})\n\n`;
   const body = data + names.map((name) => `![alt\nof ${name}](pictures/${name})`).join('\n\n');
   const { bytes, notes } = await createPdf(pdfJob(body, {}, { contentFolder: content }));
   const text = textOf(bytes);
   t.same(
     [...text.matchAll(/\[Picture: alt of (\S+)\]/g)].map(([, name]) => name),
-    ['a.gif', 'a.webp', 'broken.png', 'gone.png'],
+    refused,
   );
   t.match(text, /Drawn text/);
   t.match(notes, [
-    /a\.gif is a GIF/,
-    /a\.webp is a WEBP/,
     /broken\.png is damaged/,
     /gone\.png cannot be read/,
+    /broken\.gif is damaged/,
+    /broken\.webp is damaged/,
+    /With pictures\/large\.gif, the GIF and WebP pictures have more than 40 million pixels/,
   ]);
-  t.equal(poppler('pdfimages', bytes, ['-list']).trim().split('\n').length - 2, 3);
+  t.equal(poppler('pdfimages', bytes, ['-list']).trim().split('\n').length - 2, 5);
 });
 
 t.test(

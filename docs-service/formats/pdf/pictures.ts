@@ -1,8 +1,8 @@
 import { Parser } from 'htmlparser2';
-import { PNG } from 'pngjs';
 import { tryPictureSource } from '../../content/links.ts';
 import { pictureName, readAsset } from '../markdown/assets.ts';
 import type { ImagePiece, LinePicture } from './inlines.ts';
+import { tryOpaquePicture } from './opaquePictures.ts';
 import { textHeight } from './style.ts';
 import { withFallbackFonts } from './svgText.ts';
 import type { Typesetter } from './typesetter.ts';
@@ -35,6 +35,8 @@ export class Pictures {
   /** The path of the document that is set now. */
   #document: string;
   #bytes = 0;
+  /** Pixels of pictures in formats that a PDF does not have. */
+  #converted = 0;
 
   constructor(source: PictureSource) {
     this.#source = source;
@@ -79,9 +81,6 @@ export class Pictures {
     const { type, bytes, width, height, hash } = asset;
     this.#bytes += bytes.length;
     if (this.#bytes > maxBytes) return this.#refuse(`With ${path}, the pictures have more than 100 MB.`);
-    if (type === 'gif' || type === 'webp') {
-      return this.#refuse(`The picture ${path} is a ${type.toUpperCase()}. A PDF shows PNG, JPEG and SVG.`);
-    }
     if (type === 'svg') {
       const svg = new TextDecoder().decode(bytes);
       if (!isSvgInBounds(svg)) return this.#refuse(`The picture ${path} repeats its parts too often.`);
@@ -89,9 +88,14 @@ export class Pictures {
       const node = { svg: fonts ? withFallbackFonts(svg, fonts) : svg };
       return { width: width || 300, height: height || 150, node };
     }
-    const data = type === 'png' ? tryOpaquePng(bytes) : Buffer.from(bytes);
+    if (type === 'gif' || type === 'webp') this.#converted += (width ?? 0) * (height ?? 0);
+    if (this.#converted > maxConverted) {
+      return this.#refuse(`With ${path}, the GIF and WebP pictures have more than 40 million pixels.`);
+    }
+    const data = tryOpaquePicture(asset);
     if (!data || !width || !height) return this.#refuse(`The picture ${path} is damaged or too large.`);
-    this.images[hash] = `data:image/${type};base64,${data.toString('base64')}`;
+    this.#bytes += Math.max(0, data.length - bytes.length);
+    this.images[hash] = `data:image/${type === 'jpeg' ? type : 'png'};base64,${data.toString('base64')}`;
     return { width, height, node: { image: hash } };
   }
 
@@ -107,8 +111,8 @@ type Original = LinePicture;
 type AskedSize = Pick<ImagePiece, 'width' | 'height'>;
 
 const maxBytes = 100_000_000;
-/** A pixel takes four bytes while it is unpacked. */
-const maxPngPixels = 40_000_000;
+/** They take a few seconds. */
+const maxConverted = 40_000_000;
 /** As on the web: 96 pixels are an inch. */
 const pointsPerPixel = 0.75;
 
@@ -132,38 +136,6 @@ function sizedSvg(svg: string, original: Original, size: { width: number; height
     const box = /\sviewBox="/.test(tag) ? '' : ` viewBox="0 0 ${original.width} ${original.height}"`;
     return `${tag.replace(/\s(?:width|height)="[^"]*"/g, '')}${box} width="${size.width}" height="${size.height}"`;
   });
-}
-
-/**
- * PDFKit unpacks transparent and interlaced pictures asynchronously, in a varying order, and a damaged one ends the
- * process. So they are checked here, and flattened onto the white of the page.
- */
-function tryOpaquePng(bytes: Uint8Array): Buffer | undefined {
-  try {
-    const file = Buffer.from(bytes);
-    if (file.readUInt32BE(16) * file.readUInt32BE(20) > maxPngPixels) return undefined;
-    const picture = PNG.sync.read(file, { checkCRC: false });
-    const [colorType, interlaced] = [file[25], file[28]];
-    const isPlain =
-      interlaced === 0 && (colorType === 3 || (colorType !== 4 && colorType !== 6 && file[24] === 8));
-    if (isPlain && !file.includes('tRNS')) return file;
-    layOnWhite(picture.data);
-    return PNG.sync.write(picture, { colorType: 2, inputHasAlpha: true, filterType: 4 });
-  } catch {
-    // The decoder's message about damaged bytes would not help an author.
-    return undefined;
-  }
-}
-
-function layOnWhite(pixels: Buffer): void {
-  for (let at = 0; at < pixels.length; at += 4) {
-    const alpha = pixels[at + 3] ?? 255;
-    if (alpha === 255) continue;
-    for (let channel = at; channel < at + 3; channel++) {
-      pixels[channel] = Math.round(((pixels[channel] ?? 0) * alpha + 255 * (255 - alpha)) / 255);
-    }
-    pixels[at + 3] = 255;
-  }
 }
 
 /**
