@@ -541,6 +541,26 @@ t.test('an SVG is rewritten without active parts', async (t) => {
     { inner: '<style>a{fill:url(#b)}</style>', never: /script/, still: /url\(#b\)/ },
     { inner: '<rect fill="url(x)" style="fill:u\\72l(x)"/>', never: /fill/ },
     { inner: '<foreignObject><iframe src="x"/></foreignObject>', never: /iframe|foreign/ },
+    {
+      inner: '<foreignObject width="90" height="24"><div>Start <b>a</b><br/>&lt;b></div></foreignObject>',
+      never: /foreign|div/,
+      still: /<text x="45" y="12" text-anchor="middle"><tspan [^>]*>Start a<[^>]*><tspan [^>]*>&lt;b&gt;</,
+    },
+    { inner: '<foreignObject>a<script>alert(1)</script></foreignObject>', never: /alert/ },
+    {
+      inner: '<switch><foreignObject>HTML</foreignObject><text>Box</text></switch>',
+      never: /HTML|switch/,
+      still: /<g><text>Box/,
+    },
+    {
+      inner: '<style>/*x*/@media a{b{c:d}}#m .n rect{fill:#eef}a{b:url(c)}@x{from{a:b}}i{j:k}</style>',
+      never: /media|from|url|\*/,
+      still: /<style>#m \.n rect\{fill:#eef\}i\{j:k\}</,
+    },
+    {
+      inner: `<style>${'@{/*a'.repeat(50_000)}</style><style>${'@}'.repeat(50_000)}${'a'.repeat(100_000)}</style>`,
+      never: /@/,
+    },
     { inner: '<g id="a"/><g id="a"/>', never: /id="a".*id="a"/ },
     { inner: '<text>a &lt; b &unknown; \u0001</text>', never: /\u0001/, still: /a &lt; b &amp;unknown;/ },
     { inner: '<text xml:space="preserve">a</text>', never: /script/, still: /xml:space="preserve"/ },
@@ -553,6 +573,13 @@ t.test('an SVG is rewritten without active parts', async (t) => {
     t.notMatch(got, never, inner);
     if (still) t.match(got, still, inner);
   }
+  const entities = '<!DOCTYPE svg [<!ENTITY c "#f80"><!ENTITY d "&c;&c;"><!ENTITY e "<a>">]>';
+  t.match(
+    read(`${entities}<svg><rect fill="&c;"/>&d;&e;</svg>`),
+    '<rect fill="#f80"></rect>&amp;d;&amp;e;</svg>',
+  );
+  const long = `<!DOCTYPE svg [<!ENTITY c "${'a'.repeat(256)}">]><svg>${'&c;'.repeat(100_000)}</svg>`;
+  t.ok((read(long)?.length ?? 0) < 3_000_000, 'entities have a bounded length');
   t.equal(read('<svg><rect/>'.repeat(500)), undefined, 'out of bounds');
   t.equal(read('<!-- no svg --><html/>'), undefined);
   t.match(readAsset(content, 'a.svg'), { kind: 'problem' });

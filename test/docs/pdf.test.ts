@@ -311,7 +311,7 @@ t.test('pictures are shown, and those that cannot be are described', parts, asyn
   writeFileSync(join(content, 'pictures/large.gif'), Buffer.concat([Buffer.from('GIF89a'), size]));
   writeFileSync(
     join(content, 'pictures/text.svg'),
-    '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="30"><text x="5" y="20">Drawn text</text></svg>',
+    '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="30" id="m"><style>#m .n rect{fill:#0f0}rect{fill:#f00}</style><g class="n"><rect width="9" height="9"/></g><rect fill="currentColor" width="3" height="3"/><text x="5" y="20">Drawn text</text></svg>',
   );
   const refused = ['broken.png', 'gone.png', 'broken.gif', 'broken.webp', 'large.gif'];
   const names = ['a.png', 'a.jpeg', 'a.gif', 'a.webp', 'text.svg', ...refused];
@@ -324,6 +324,7 @@ t.test('pictures are shown, and those that cannot be are described', parts, asyn
     refused,
   );
   t.match(text, /Drawn text/);
+  t.match(drawn(bytes), /\n0 1 0 scn/, 'the more specific rule counts');
   t.match(notes, [
     /broken\.png is damaged/,
     /gone\.png cannot be read/,

@@ -4,6 +4,7 @@ import { pictureName, readAsset } from '../markdown/assets.ts';
 import type { ImagePiece, LinePicture } from './inlines.ts';
 import { tryOpaquePicture } from './opaquePictures.ts';
 import { textHeight } from './style.ts';
+import { withInlineStyles } from './svgStyles.ts';
 import { withFallbackFonts } from './svgText.ts';
 import type { Typesetter } from './typesetter.ts';
 
@@ -82,7 +83,7 @@ export class Pictures {
     this.#bytes += bytes.length;
     if (this.#bytes > maxBytes) return this.#refuse(`With ${path}, the pictures have more than 100 MB.`);
     if (type === 'svg') {
-      const svg = new TextDecoder().decode(bytes);
+      const svg = withInlineStyles(new TextDecoder().decode(bytes));
       if (!isSvgInBounds(svg)) return this.#refuse(`The picture ${path} repeats its parts too often.`);
       const { type: fonts } = this.#source;
       const node = { svg: fonts ? withFallbackFonts(svg, fonts) : svg };
