@@ -1,4 +1,5 @@
 import { Lexer, type Token } from 'marked';
+import { withCjkRules } from './cjkRules.ts';
 import { markdownLines } from './markdownLines.ts';
 import { textOfHeading, tryRawHeading } from './rawHeading.ts';
 
@@ -17,7 +18,7 @@ export function tryFirstHeading(text: string): string | undefined {
     raw === undefined ? '' : onOneLine(withCharacters(textOfHeading(raw).slice(0, maxHeadingLength)));
   if (title !== '') return title;
   for (const { heading } of headings(text)) {
-    const plain = onOneLine(plainText(Lexer.lexInline(heading)));
+    const plain = onOneLine(plainText(withCjkRules(new Lexer()).inlineTokens(heading)));
     if (plain !== '') return plain;
   }
   return undefined;

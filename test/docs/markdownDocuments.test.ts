@@ -5,6 +5,8 @@ import fc from 'fast-check';
 import { Parser } from 'htmlparser2';
 import { Marked } from 'marked';
 import t from 'tap';
+import { withCjkRules } from '../../docs-service/content/cjkRules.ts';
+import { tryFirstHeading } from '../../docs-service/content/headings.ts';
 import { resolveLink } from '../../docs-service/content/links.ts';
 import { BookPictures } from '../../docs-service/formats/epub/bookPictures.ts';
 import { articleStyle } from '../../docs-service/formats/markdown/articleStyle.ts';
@@ -17,11 +19,12 @@ import {
 } from '../../docs-service/formats/markdown/codeColouring.ts';
 import { idsOf, markdownToHtml } from '../../docs-service/formats/markdown/html.ts';
 import { createHtml } from '../../docs-service/formats/markdown/htmlFormat.ts';
-import { parseMarkdown } from '../../docs-service/formats/markdown/markdown.ts';
+import { lexPlain, parseMarkdown } from '../../docs-service/formats/markdown/markdown.ts';
 import { tryPictureType } from '../../docs-service/formats/markdown/pictureType.ts';
 import { withRawHeading } from '../../docs-service/formats/markdown/rawHeadingTokens.ts';
 import { createReferences } from '../../docs-service/formats/markdown/references.ts';
 import { sanitiseMarkdown } from '../../docs-service/formats/markdown/sanitisedMarkdown.ts';
+import { plainSnippet } from '../../docs-service/formats/markdown/snippetText.ts';
 import { Pictures as PdfPictures } from '../../docs-service/formats/pdf/pictures.ts';
 import { anyText } from '../support/anyText.ts';
 import { documentOf } from '../support/documents.ts';
@@ -902,6 +905,55 @@ t.test('nothing in ordinary pages is disarmed', async (t) => {
   // One row of its table has cells beyond the last column, where a reader without tables finds raw HTML.
   t.strictSame(disarmed, ['node_modules/fastify/docs/Reference/Errors.md']);
 });
+
+t.test(
+  'emphasis and bare addresses end at the letters and the punctuation of Chinese, Japanese and Korean',
+  async (t) => {
+    const cases: readonly [source: string, want: string][] = [
+      [
+        '**「重要」**は*強調*。**太字。**です',
+        '<strong>「重要」</strong>は<em>強調</em>。<strong>太字。</strong>です',
+      ],
+      ['**Go（golang）**とは', '<strong>Go（golang）</strong>とは'],
+      ['これは**`x`**で**[あ](x)**い', 'これは<strong><code>x</code></strong>で<strong>あ</strong>い'],
+      ['中文**“重要”**的', '中文<strong>“重要”</strong>的'],
+      ['한국어**"강조"**입니다', '한국어<strong>&quot;강조&quot;</strong>입니다'],
+      ['***「あ」***い *该。*该', '<em><strong>「あ」</strong></em>い <em>该。</em>该'],
+      ['a**(b)**c ** 文 **', 'a**(b)**c ** 文 **'],
+      ['见 https://x.org/a（文）。', '见 <a href="https://x.org/a" class="bare">https://x.org/a</a>（文）。'],
+      [
+        '“https://x.org”与 https://x.org。',
+        '“<a href="https://x.org/" class="bare">https://x.org</a>”与 <a href="https://x.org/" class="bare">https://x.org</a>。',
+      ],
+      ['https://x.org/文/(a)。', '<a href="https://x.org/%E6%96%87/(a)">https://x.org/文/(a)</a>。'],
+    ];
+    for (const [source, want] of cases) t.equal(htmlOf(source), `<p>${want}</p>\n`, source);
+    t.equal(plainSnippet('**「重要」**は', ''), '「重要」は');
+    t.equal(tryFirstHeading('# **「重要」**は\n'), '「重要」は');
+    // Everything else is read as Marked reads it.
+    const signs = fc.constantFrom(
+      '*',
+      '**',
+      '_',
+      '~',
+      ' ',
+      '\n',
+      'a',
+      'é',
+      '"',
+      '(',
+      ')',
+      '.',
+      '1',
+      'https://a.b/c',
+    );
+    fc.assert(
+      fc.property(fc.string({ unit: signs, maxLength: 40 }), (text) => {
+        t.strictSame(lexPlain(text, withCjkRules), lexPlain(text));
+      }),
+    );
+  },
+);
 
 t.test('a paragraph is the same with footnotes as without', async (t) => {
   const source = 'a\n| b | c | d |\n|---|---|\n| e |\n[^1]: note\n\nf[^1]\n\n- g\n  [^2]: h\n';
