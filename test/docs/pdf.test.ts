@@ -169,6 +169,24 @@ t.test('no heading stands alone at the end of a page', parts, async (t) => {
   }
 });
 
+t.test('the label of a picture stands on its page', parts, async (t) => {
+  const contentFolder = t.testdir({ 'a.svg': svgOf('Drawn', 200, 300) });
+  for (let lines = 20; lines < 40; lines += 3) {
+    const body = `${'line<br>'.repeat(lines)}last\n\n- Label ![](a.svg)\n`;
+    const pages = textOf((await createPdf(pdfJob(body, {}, { contentFolder }))).bytes).split('\f');
+    t.match(
+      pages.find((text) => text.includes('Label')),
+      /• +Label[\s\S]*Drawn/,
+      `${lines} lines`,
+    );
+  }
+});
+
+t.test('preformatted text keeps its lines and its blanks', parts, async (t) => {
+  const { bytes } = await createPdf(pdfJob('<pre>\n  a  b\n    c\nx\ty\n</pre>\n\nEnd'));
+  t.match(textOf(bytes), /\n +a +b\n +c\nx +y\n+End/);
+});
+
 t.test('tables repeat their header, fit the page and align', parts, async (t) => {
   const rows = Array.from(
     { length: 120 },
@@ -673,9 +691,9 @@ t.test(
 
 t.test('emoji are in an own font, without colours', parts, async (t) => {
   const emoji = '😀 👋 💡 🎉 ✅ ❌ ⭐ ❤ 🔴 👉 🚫';
-  const { bytes, notes } = await createPdf(pdfJob(`${emoji} and 👍🏽.\n`));
+  const { bytes, notes } = await createPdf(pdfJob(`${emoji} and 👍🏽. #️⃣ next\n`));
   t.same(notes, []);
-  for (const sign of [...emoji.split(' '), 'and 👍.']) t.ok(textOf(bytes).includes(sign), sign);
+  for (const sign of [...emoji.split(' '), 'and 👍. # next']) t.ok(textOf(bytes).includes(sign), sign);
 });
 
 t.test('a character that no font has is shown by its number, with a note', parts, async (t) => {

@@ -45,11 +45,20 @@ function blockOf(token: Token, scope: Scope): Block[] {
 }
 
 function paragraphBlocks(pieces: readonly Piece[], scope: Scope): Block[] {
-  return paragraphNodes(pieces, scope).map((placed, index) => ({
-    ...placed,
-    before: index === 0 || !('text' in placed.node) ? 6.5 : 0,
-    after: 'text' in placed.node ? 6.5 : 9,
-  }));
+  const nodes = paragraphNodes(pieces, scope);
+  return nodes.map((placed, index) => {
+    const isText = 'text' in placed.node;
+    const next = nodes[index + 1];
+    // The label of a picture stays with it.
+    const isLabel =
+      isText && next !== undefined && !('text' in next.node) && placed.height <= 2 * placed.lead;
+    return {
+      ...placed,
+      before: index === 0 || !isText ? 6.5 : 0,
+      after: isText ? 6.5 : 9,
+      ...(isLabel ? { isLabel: true as const } : {}),
+    };
+  });
 }
 
 function headingBlock(token: Tokens.Heading, scope: Scope): Block[] {

@@ -23,6 +23,7 @@ export interface Run {
   readonly linkToDestination?: string;
   readonly id?: string;
   readonly noWrap?: true;
+  readonly preserveLeadingSpaces?: boolean;
   /** It stands to the right of its line, whose text ends before it. */
   readonly hangsRight?: true;
   /** The font sets it from right to left. */
@@ -143,7 +144,9 @@ export class Typesetter {
         for (const word of words) {
           const isWhole = (base === 'Code' || isRightToLeft) && word.length < longest;
           const whole = isWhole ? ({ noWrap: true } as const) : {};
-          runs.push({ ...plain, text: word, font: family, ...look, ...whole });
+          // No-break spaces that begin a line stay, as in browsers.
+          const preserveLeadingSpaces = word.startsWith('\u00a0');
+          runs.push({ ...plain, preserveLeadingSpaces, text: word, font: family, ...look, ...whole });
         }
       }
     }
