@@ -22,8 +22,8 @@ export interface Picture {
 }
 
 /**
- * Reads a picture. A `data:` address contains it; otherwise it reads only regular files that really are inside the folder; a link that leads out of the folder
- * counts as outside. It never throws for what a document can cause.
+ * Reads a picture. A `data:` address contains it; otherwise it reads only regular files that really are inside the
+ * folder. A link that leads out of the folder counts as outside. It never throws for what a document can cause.
  * @param source a path from the content folder or a `data:` address, as `tryPictureSource` returns it
  */
 export function readAsset(contentFolder: string, source: string): Asset {

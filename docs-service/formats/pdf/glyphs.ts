@@ -14,7 +14,7 @@ export function glyphsOf(text: string): Glyph[] {
   return glyphs;
 }
 
-/** Composed, without variation selectors, joiners, direction marks, soft hyphens, colours of skin and frames of keys. */
+/** Composed, without what prints nothing: joiners, soft hyphens, direction marks, colours of skin, frames of keys. */
 export function plainGlyphs(text: string): string {
   if (/^[\n -~]*$/.test(text)) return text;
   return text.normalize('NFC').replace(unprinted, '').replace(spaces, ' ');

@@ -5,8 +5,8 @@ import { PNG } from 'pngjs';
 import type { Picture } from '../markdown/assets.ts';
 
 /**
- * A picture as a PDF shows it, on the white of the page: a JPEG as it is, and everything else as a PNG. Of an animation,
- * it is the first frame. Undefined if the picture is damaged or has too many pixels.
+ * A picture as a PDF shows it, on the white of the page: a JPEG as it is, and everything else as a PNG. Of an animated
+ * GIF, it is the first frame. Undefined if the picture is damaged or has too many pixels.
  */
 export function tryOpaquePicture({ type, bytes, width, height }: Picture): Buffer | undefined {
   if (!width || !height || (type !== 'jpeg' && width * height > maxPixels)) return undefined;
