@@ -5,13 +5,15 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { build } from 'esbuild';
 
-const { version } = createRequire(import.meta.url)('./package.json');
+const require = createRequire(import.meta.url);
+const { version } = require('./package.json');
 
 const shared = {
   bundle: true,
   platform: 'node',
   target: 'node20',
   define: { RUNNER_VERSION: JSON.stringify(version) },
+  loader: { '.wasm': 'binary' },
   logLevel: 'warning',
 };
 
@@ -22,6 +24,12 @@ const programs = {
   minify: process.argv.includes('--minify'),
   // What is imported would first be searched for its exports, which takes longer than to run it.
   supported: { 'dynamic-import': false },
+};
+
+/** WebAssembly is a part of the bundle, also where packages are not. */
+const codeInside = {
+  name: 'WebAssembly is inside',
+  setup: ({ onResolve }) => onResolve({ filter: /\.wasm$/ }, ({ path }) => ({ path: require.resolve(path) })),
 };
 
 /** A module that becomes a bundle of its own beside the one that imports it when it is wanted. */
@@ -171,6 +179,8 @@ const documentService = {
   alias: { 'node-fetch': './docs-service/formats/epub/noFetch.cjs' },
   // SQLite for Node before 24, whose own is used from then on. It is native, so no bundle can hold it.
   external: ['libsql', 'pg-native'],
+  // The decoder of WebP gets its code from the bundle, not from a file beside it.
+  define: { ...shared.define, 'import.meta.url': '""' },
   // What is imported would first be searched for its exports, which takes longer than to run it.
   supported: { 'dynamic-import': false },
 };
@@ -247,7 +257,7 @@ if (tests !== undefined) {
     outExtension: { '.js': '.mjs' },
     format: 'esm',
     packages: 'external',
-    plugins: [packagesBeside],
+    plugins: [packagesBeside, codeInside],
     sourcemap: 'inline',
     // The sources are there.
     sourcesContent: false,

@@ -1,5 +1,6 @@
 import GithubSlugger from 'github-slugger';
 import { Lexer } from 'marked';
+import { withCjkRules } from './cjkRules.ts';
 import { decodeEntities, plainText } from './plainText.ts';
 import { textOfHeading, tryRawHeading } from './rawHeading.ts';
 import { withoutCode } from './withoutCode.ts';
@@ -66,5 +67,5 @@ function shownText(heading: string): string {
   if (!/[\\`*_~[\]<>&!]|:\/\//.test(heading)) return heading.trim();
   // Footnotes and addresses that are defined elsewhere are unknown here.
   const plain = heading.replace(/\[\^[^\]]*\]/g, '').replace(/\[([^\]]*)\]\[[^\]]*\]/g, '$1');
-  return plainText(Lexer.lexInline(plain)).trim();
+  return plainText(withCjkRules(new Lexer()).inlineTokens(plain)).trim();
 }

@@ -1,4 +1,5 @@
 import { Lexer } from 'marked';
+import { withCjkRules } from './cjkRules.ts';
 import { markdownLines } from './markdownLines.ts';
 import { decodeEntities, plainText } from './plainText.ts';
 import { textOfHeading, tryRawHeading } from './rawHeading.ts';
@@ -18,7 +19,7 @@ export function tryFirstHeading(text: string): string | undefined {
     raw === undefined ? '' : onOneLine(decodeEntities(textOfHeading(raw).slice(0, maxHeadingLength)));
   if (title !== '') return title;
   for (const { heading } of headings(text)) {
-    const plain = onOneLine(plainText(Lexer.lexInline(heading)));
+    const plain = onOneLine(plainText(withCjkRules(new Lexer()).inlineTokens(heading)));
     if (plain !== '') return plain;
   }
   return undefined;

@@ -39,6 +39,16 @@ export function resolveLink(href: string, from: string): LinkTarget {
   return insideTarget(address, from);
 }
 
+/**
+ * Where a picture is: its path from the content folder, or the `data:` address that contains it. Undefined if it is on
+ * another site or nowhere.
+ */
+export function tryPictureSource(href: string, from: string): string | undefined {
+  if (/^data:/i.test(href)) return `data:${href.slice(5)}`;
+  const target = resolveLink(href, from);
+  return target.kind === 'inside' ? target.path : undefined;
+}
+
 const none = { kind: 'none' } as const;
 /** Longer ones are data in disguise. Browsers agree on this length. */
 const maxLength = 2048;

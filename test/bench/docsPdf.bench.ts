@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { RenderAnswer } from '../../docs-service/formats/renderer.ts';
+import type { RenderMessage } from '../../docs-service/formats/renderer.ts';
 import type { PdfJob } from '../../docs-service/formats/renderJob.ts';
 import { pagesOf, pdfJob } from '../support/pdfFiles.ts';
 import { createFigures, median } from './figures.ts';
@@ -68,7 +68,9 @@ async function timed(worker: Worker, job: PdfJob) {
 
 function render(worker: Worker, job: PdfJob): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    worker.once('message', (answer: RenderAnswer) => {
+    worker.on('message', (answer: RenderMessage) => {
+      if ('account' in answer) return;
+      worker.removeAllListeners('message');
       if ('rendered' in answer) resolve(answer.rendered.bytes);
       else reject(new Error(answer.failure.message));
     });

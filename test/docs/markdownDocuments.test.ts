@@ -5,6 +5,8 @@ import fc from 'fast-check';
 import { Parser } from 'htmlparser2';
 import { Marked } from 'marked';
 import t from 'tap';
+import { withCjkRules } from '../../docs-service/content/cjkRules.ts';
+import { tryFirstHeading } from '../../docs-service/content/headings.ts';
 import { resolveLink } from '../../docs-service/content/links.ts';
 import { BookPictures } from '../../docs-service/formats/epub/bookPictures.ts';
 import { articleStyle } from '../../docs-service/formats/markdown/articleStyle.ts';
@@ -17,18 +19,19 @@ import {
 } from '../../docs-service/formats/markdown/codeColouring.ts';
 import { idsOf, markdownToHtml } from '../../docs-service/formats/markdown/html.ts';
 import { createHtml } from '../../docs-service/formats/markdown/htmlFormat.ts';
-import { parseMarkdown } from '../../docs-service/formats/markdown/markdown.ts';
+import { lexPlain, parseMarkdown } from '../../docs-service/formats/markdown/markdown.ts';
 import { tryPictureType } from '../../docs-service/formats/markdown/pictureType.ts';
 import { withRawHeading } from '../../docs-service/formats/markdown/rawHeadingTokens.ts';
 import { createReferences } from '../../docs-service/formats/markdown/references.ts';
 import { sanitiseMarkdown } from '../../docs-service/formats/markdown/sanitisedMarkdown.ts';
+import { plainSnippet } from '../../docs-service/formats/markdown/snippetText.ts';
 import { Pictures as PdfPictures } from '../../docs-service/formats/pdf/pictures.ts';
 import { anyText } from '../support/anyText.ts';
 import { documentOf } from '../support/documents.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { markdownReaders, unlistedIn } from '../support/markdownReaders.ts';
 import { hostileMarkdown, markdownText } from '../support/markdownTexts.ts';
-import { pictures } from '../support/pictures.ts';
+import { pictures, turnedJpeg } from '../support/pictures.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { idsIn, isWellFormed } from '../support/xhtml.ts';
 
@@ -359,7 +362,42 @@ t.test('the type of a picture comes from its bytes, and its file is inside the c
   };
   for (const [path, message] of Object.entries(problems))
     t.match(readAsset(content, path), { kind: 'problem', message }, JSON.stringify(path));
+
+  const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>');
+  for (const [type, bytes] of Object.entries({ ...pictures, jpg: pictures.jpeg, 'svg+xml': svg })) {
+    const source = `data:image/${type};base64,${bytes.toString('base64')}`;
+    const asset = readAsset(content, source);
+    t.match(asset, { kind: 'picture', type: { jpg: 'jpeg', 'svg+xml': 'svg' }[type] ?? type }, type);
+    t.notMatch('bytes' in asset && Buffer.from(asset.bytes).toString('latin1'), '<script');
+    const html = (await pageOf(content, `![a](${source}) <img src="${source}">`)).text;
+    t.equal(html.match(/<img src="data:image/g)?.length, type === 'svg+xml' ? 1 : 2, `${type} in a page`);
+    t.ok(new BookPictures(content).show(source), `${type} in a book`);
+  }
+  const base64 = pictures.png.toString('base64');
+  const refused = [
+    'text/html;base64,PGI+',
+    'image/png,a',
+    'image/avif;base64,AAAA',
+    `image/png;base64,${base64.slice(1)}`,
+  ];
+  for (const data of [
+    ...refused,
+    'image/png;base64,AAAA',
+    `image/png;a=b;base64,${base64}`,
+    `image/png;base64, ${base64}`,
+  ]) {
+    const { text, notes } = await pageOf(content, `![a](<data:${data}>)`);
+    t.notMatch(text, '<img', data);
+    t.match(notes, [/^The picture data:.*… is not/], data);
+  }
+  t.match(readAsset(content, `data:image/png;base64,${'A'.repeat(13_333_336)}`), { message: /10 MB/ });
 });
+
+async function pageOf(contentFolder: string, body: string) {
+  const job = { kind: 'html', contentFolder, targets: {}, form: 'page', root: '' } as const;
+  const { bytes, notes } = await createHtml({ ...job, document: documentOf('a', body) });
+  return { text: Buffer.from(bytes).toString(), notes };
+}
 
 /** The beginning of a PNG, which says how many pixels it has. */
 function sizedPng(width: number, height: number): Buffer {
@@ -413,6 +451,20 @@ t.test('the size of a picture is read as each format writes it', (t) => {
       width: null,
       height: null,
     },
+    ...[1, 2, 3, 4, 5, 6, 7, 8].flatMap((orientation) =>
+      (['II', 'MM'] as const).map((order) => ({
+        name: `a JPEG with orientation ${orientation}, ${order}`,
+        bytes: turnedJpeg(orientation, order),
+        width: orientation > 4 ? 2 : 3,
+        height: orientation > 4 ? 3 : 2,
+      })),
+    ),
+    {
+      name: 'a JPEG with orientation that is cut',
+      bytes: jpeg('ffe1000c 457869660000 4d4d002a ffc0000b08 0102 0304'),
+      width: 0x304,
+      height: 0x102,
+    },
     { name: 'a JPEG that is cut', bytes: jpeg('ffc0000b08 0102 03'), width: null, height: null },
   ];
   for (const { name, bytes, width, height } of cases) t.match(tryPictureType(bytes), { width, height }, name);
@@ -445,11 +497,8 @@ t.test('the pictures of a page and of a book have a bounded number of bytes', as
   ]);
   t.equal(book.all.length, 10);
 
-  const page = async (names: readonly string[]) => {
-    const document = documentOf('a', names.map((name) => `![${name}](${name}.gif)`).join('\n\n'));
-    const job = { kind: 'html', contentFolder: content, targets: {}, form: 'page', root: '' } as const;
-    return (await createHtml({ ...job, document })).notes;
-  };
+  const page = async (names: readonly string[]) =>
+    (await pageOf(content, names.map((name) => `![${name}](${name}.gif)`).join('\n\n'))).notes;
   t.strictSame(await page(['pic10', 'pic11']), [], 'as much as a page may have');
   t.strictSame(await page(['pic10', 'pic10', 'last', 'gone']), [
     'The picture last.gif is left out, because all pictures of the page together have more than 20 MB.',
@@ -460,7 +509,7 @@ t.test('the pictures of a page and of a book have a bounded number of bytes', as
   for (const name of missing) book.show(`${name}.gif`);
   t.equal(book.notes.length, 100);
   const printed = picturesOfPdf(content);
-  for (let at = 10; at < 20; at++) t.match([...printed.place(`pic${at}.gif`)].at(-1), /is a GIF/);
+  for (let at = 10; at < 20; at++) t.match([...printed.place(`pic${at}.gif`)].at(-1), /damaged or too large/);
   t.match([...printed.place('last.gif')].at(-1), 'With last.gif, the pictures have more than 100 MB.');
 });
 
@@ -495,6 +544,26 @@ t.test('an SVG is rewritten without active parts', async (t) => {
     { inner: '<style>a{fill:url(#b)}</style>', never: /script/, still: /url\(#b\)/ },
     { inner: '<rect fill="url(x)" style="fill:u\\72l(x)"/>', never: /fill/ },
     { inner: '<foreignObject><iframe src="x"/></foreignObject>', never: /iframe|foreign/ },
+    {
+      inner: '<foreignObject width="90" height="24"><div>Start <b>a</b><br/>&lt;b></div></foreignObject>',
+      never: /foreign|div/,
+      still: /<text x="45" y="12" text-anchor="middle"><tspan [^>]*>Start a<[^>]*><tspan [^>]*>&lt;b&gt;</,
+    },
+    { inner: '<foreignObject>a<script>alert(1)</script></foreignObject>', never: /alert/ },
+    {
+      inner: '<switch><foreignObject>HTML</foreignObject><text>Box</text></switch>',
+      never: /HTML|switch/,
+      still: /<g><text>Box/,
+    },
+    {
+      inner: '<style>/*x*/@media a{b{c:d}}#m .n rect{fill:#eef}a{b:url(c)}@x{from{a:b}}i{j:k}</style>',
+      never: /media|from|url|\*/,
+      still: /<style>#m \.n rect\{fill:#eef\}i\{j:k\}</,
+    },
+    {
+      inner: `<style>${'@{/*a'.repeat(50_000)}</style><style>${'@}'.repeat(50_000)}${'a'.repeat(100_000)}</style>`,
+      never: /@/,
+    },
     { inner: '<g id="a"/><g id="a"/>', never: /id="a".*id="a"/ },
     { inner: '<text>a &lt; b &unknown; \u0001</text>', never: /\u0001/, still: /a &lt; b &amp;unknown;/ },
     { inner: '<text xml:space="preserve">a</text>', never: /script/, still: /xml:space="preserve"/ },
@@ -507,6 +576,13 @@ t.test('an SVG is rewritten without active parts', async (t) => {
     t.notMatch(got, never, inner);
     if (still) t.match(got, still, inner);
   }
+  const entities = '<!DOCTYPE svg [<!ENTITY c "#f80"><!ENTITY d "&c;&c;"><!ENTITY e "<a>">]>';
+  t.match(
+    read(`${entities}<svg><rect fill="&c;"/>&d;&e;</svg>`),
+    '<rect fill="#f80"></rect>&amp;d;&amp;e;</svg>',
+  );
+  const long = `<!DOCTYPE svg [<!ENTITY c "${'a'.repeat(256)}">]><svg>${'&c;'.repeat(100_000)}</svg>`;
+  t.ok((read(long)?.length ?? 0) < 3_000_000, 'entities have a bounded length');
   t.equal(read('<svg><rect/>'.repeat(500)), undefined, 'out of bounds');
   t.equal(read('<!-- no svg --><html/>'), undefined);
   t.match(readAsset(content, 'a.svg'), { kind: 'problem' });
@@ -841,6 +917,55 @@ t.test('nothing in ordinary pages is disarmed', async (t) => {
   // One row of its table has cells beyond the last column, where a reader without tables finds raw HTML.
   t.strictSame(disarmed, ['node_modules/fastify/docs/Reference/Errors.md']);
 });
+
+t.test(
+  'emphasis and bare addresses end at the letters and the punctuation of Chinese, Japanese and Korean',
+  async (t) => {
+    const cases: readonly [source: string, want: string][] = [
+      [
+        '**「重要」**は*強調*。**太字。**です',
+        '<strong>「重要」</strong>は<em>強調</em>。<strong>太字。</strong>です',
+      ],
+      ['**Go（golang）**とは', '<strong>Go（golang）</strong>とは'],
+      ['これは**`x`**で**[あ](x)**い', 'これは<strong><code>x</code></strong>で<strong>あ</strong>い'],
+      ['中文**“重要”**的', '中文<strong>“重要”</strong>的'],
+      ['한국어**"강조"**입니다', '한국어<strong>&quot;강조&quot;</strong>입니다'],
+      ['***「あ」***い *该。*该', '<em><strong>「あ」</strong></em>い <em>该。</em>该'],
+      ['a**(b)**c ** 文 **', 'a**(b)**c ** 文 **'],
+      ['见 https://x.org/a（文）。', '见 <a href="https://x.org/a" class="bare">https://x.org/a</a>（文）。'],
+      [
+        '“https://x.org”与 https://x.org。',
+        '“<a href="https://x.org/" class="bare">https://x.org</a>”与 <a href="https://x.org/" class="bare">https://x.org</a>。',
+      ],
+      ['https://x.org/文/(a)。', '<a href="https://x.org/%E6%96%87/(a)">https://x.org/文/(a)</a>。'],
+    ];
+    for (const [source, want] of cases) t.equal(htmlOf(source), `<p>${want}</p>\n`, source);
+    t.equal(plainSnippet('**「重要」**は', ''), '「重要」は');
+    t.equal(tryFirstHeading('# **「重要」**は\n'), '「重要」は');
+    // Everything else is read as Marked reads it.
+    const signs = fc.constantFrom(
+      '*',
+      '**',
+      '_',
+      '~',
+      ' ',
+      '\n',
+      'a',
+      'é',
+      '"',
+      '(',
+      ')',
+      '.',
+      '1',
+      'https://a.b/c',
+    );
+    fc.assert(
+      fc.property(fc.string({ unit: signs, maxLength: 40 }), (text) => {
+        t.strictSame(lexPlain(text, withCjkRules), lexPlain(text));
+      }),
+    );
+  },
+);
 
 t.test('a paragraph is the same with footnotes as without', async (t) => {
   const source = 'a\n| b | c | d |\n|---|---|\n| e |\n[^1]: note\n\nf[^1]\n\n- g\n  [^2]: h\n';

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import * as fontkit from 'fontkit';
 import t from 'tap';
 import { lightPalette } from '../../docs-service/formats/markdown/codeColouring.ts';
@@ -17,11 +17,11 @@ import {
   regionOf,
 } from '../../docs-service/formats/pdf/regionalFonts.ts';
 import { metrics } from '../../docs-service/formats/pdf/style.ts';
-import { inVisualOrder } from '../../docs-service/formats/pdf/visualOrder.ts';
+import { directionOf, inVisualOrder, withLevels } from '../../docs-service/formats/pdf/visualOrder.ts';
 import type { Paper } from '../../docs-service/formats/renderJob.ts';
 import { needs, places } from '../support/parts.ts';
 import { drawn, pagesOf, pdfJob, poppler, textOf } from '../support/pdfFiles.ts';
-import { pictures } from '../support/pictures.ts';
+import { pictures, turnedJpeg } from '../support/pictures.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 
 const parts = needs('poppler');
@@ -169,6 +169,24 @@ t.test('no heading stands alone at the end of a page', parts, async (t) => {
   }
 });
 
+t.test('the label of a picture stands on its page', parts, async (t) => {
+  const contentFolder = t.testdir({ 'a.svg': svgOf('Drawn', 200, 300) });
+  for (let lines = 20; lines < 40; lines += 3) {
+    const body = `${'line<br>'.repeat(lines)}last\n\n- Label ![](a.svg)\n`;
+    const pages = textOf((await createPdf(pdfJob(body, {}, { contentFolder }))).bytes).split('\f');
+    t.match(
+      pages.find((text) => text.includes('Label')),
+      /• +Label[\s\S]*Drawn/,
+      `${lines} lines`,
+    );
+  }
+});
+
+t.test('preformatted text keeps its lines and its blanks', parts, async (t) => {
+  const { bytes } = await createPdf(pdfJob('<pre>\n  a  b\n    c\nx\ty\n</pre>\n\nEnd'));
+  t.match(textOf(bytes), /\n +a +b\n +c\nx +y\n+End/);
+});
+
 t.test('tables repeat their header, fit the page and align', parts, async (t) => {
   const rows = Array.from(
     { length: 120 },
@@ -301,31 +319,38 @@ t.test('the cover of any format is above the title', parts, async (t) => {
   }
 });
 
-t.test('pictures of supported formats are shown, and others by their descriptions', parts, async (t) => {
+t.test('pictures are shown, and those that cannot be are described', parts, async (t) => {
   const content = t.testdir({ pictures: {} });
   for (const [type, bytes] of Object.entries(pictures))
     writeFileSync(join(content, `pictures/a.${type}`), bytes);
-  writeFileSync(join(content, 'pictures/broken.png'), pictures.png.subarray(0, 50));
+  for (const type of ['png', 'gif', 'webp'] as const)
+    writeFileSync(join(content, `pictures/broken.${type}`), pictures[type].subarray(0, -14));
+  const size = Buffer.from(Uint16Array.of(6_325, 6_325).buffer);
+  writeFileSync(join(content, 'pictures/large.gif'), Buffer.concat([Buffer.from('GIF89a'), size]));
   writeFileSync(
     join(content, 'pictures/text.svg'),
-    '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="30"><text x="5" y="20">Drawn text</text></svg>',
+    '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="30" id="m"><style>#m .n rect{fill:#0f0}rect{fill:#f00}</style><g class="n"><rect width="9" height="9"/></g><rect fill="currentColor" width="3" height="3"/><text x="5" y="20">Drawn text</text></svg>',
   );
-  const names = ['a.png', 'a.jpeg', 'a.gif', 'a.webp', 'broken.png', 'text.svg', 'gone.png'];
-  const body = names.map((name) => `![alt\nof ${name}](pictures/${name})`).join('\n\n');
+  const refused = ['broken.png', 'gone.png', 'broken.gif', 'broken.webp', 'large.gif'];
+  const names = ['a.png', 'a.jpeg', 'a.gif', 'a.webp', 'text.svg', ...refused];
+  const data = `![](data:image/png;base64,${pictures.png.toString('base64')})\n\n`;
+  const body = data + names.map((name) => `![alt\nof ${name}](pictures/${name})`).join('\n\n');
   const { bytes, notes } = await createPdf(pdfJob(body, {}, { contentFolder: content }));
   const text = textOf(bytes);
   t.same(
     [...text.matchAll(/\[Picture: alt of (\S+)\]/g)].map(([, name]) => name),
-    ['a.gif', 'a.webp', 'broken.png', 'gone.png'],
+    refused,
   );
   t.match(text, /Drawn text/);
+  t.match(drawn(bytes), /\n0 1 0 scn/, 'the more specific rule counts');
   t.match(notes, [
-    /a\.gif is a GIF/,
-    /a\.webp is a WEBP/,
     /broken\.png is damaged/,
     /gone\.png cannot be read/,
+    /broken\.gif is damaged/,
+    /broken\.webp is damaged/,
+    /With pictures\/large\.gif, the GIF and WebP pictures have more than 40 million pixels/,
   ]);
-  t.equal(poppler('pdfimages', bytes, ['-list']).trim().split('\n').length - 2, 2);
+  t.equal(poppler('pdfimages', bytes, ['-list']).trim().split('\n').length - 2, 5);
 });
 
 t.test(
@@ -407,6 +432,18 @@ t.test('a picture has the size that its author asked for, as in a browser', asyn
   for (const { attributes, size } of cases) {
     const { bytes } = await createPdf(pdfJob(`<img src="a.png" ${attributes}>`, {}, { contentFolder }));
     t.match(drawn(bytes), `${size} `, attributes);
+  }
+  const matrices = ['2.25 0 0 -1.5', '-2.25 0 0 -1.5', '2.25 0 0 -1.5', '2.25 0 0 1.5'];
+  for (const [at, matrix] of [
+    ...matrices,
+    '2.25 0 0 1.5',
+    '2.25 0 0 -1.5',
+    '-2.25 0 0 -1.5',
+    '2.25 0 0 -1.5',
+  ].entries()) {
+    writeFileSync(join(contentFolder, 'a.jpeg'), turnedJpeg(at + 1));
+    const { bytes } = await createPdf(pdfJob('![](a.jpeg)', {}, { contentFolder }));
+    t.match(drawn(bytes), `\n${matrix} `, `orientation ${at + 1}`);
   }
 });
 
@@ -654,9 +691,9 @@ t.test(
 
 t.test('emoji are in an own font, without colours', parts, async (t) => {
   const emoji = '😀 👋 💡 🎉 ✅ ❌ ⭐ ❤ 🔴 👉 🚫';
-  const { bytes, notes } = await createPdf(pdfJob(`${emoji} and 👍🏽.\n`));
+  const { bytes, notes } = await createPdf(pdfJob(`${emoji} and 👍🏽. #️⃣ next\n`));
   t.same(notes, []);
-  for (const sign of [...emoji.split(' '), 'and 👍.']) t.ok(textOf(bytes).includes(sign), sign);
+  for (const sign of [...emoji.split(' '), 'and 👍. # next']) t.ok(textOf(bytes).includes(sign), sign);
 });
 
 t.test('a character that no font has is shown by its number, with a note', parts, async (t) => {
@@ -678,29 +715,42 @@ t.test('Chinese, Japanese and Korean', needs('poppler', 'notoCjk'), async (t) =>
   }
 });
 
-t.test('pairs of brackets stand with the words that they belong to', async (t) => {
-  // As python-bidi 0.6.12 places them, with the signs mirrored that it leaves to fonts.
-  const rows: readonly [line: string, rtl: string, ltr: string][] = [
-    ['שלום abc def (2026) סוף', 'ףוס abc def (2026) םולש', 'םולש abc def (2026) ףוס'],
-    ['שלום abc def (2026)', 'abc def (2026) םולש', 'םולש abc def (2026)'],
-    ['שלום (HTTP) סוף', 'ףוס (HTTP) םולש', 'םולש (HTTP) ףוס'],
-    ['שלום HTTP (Hypertext) סוף', 'ףוס HTTP (Hypertext) םולש', 'םולש HTTP (Hypertext) ףוס'],
-    ['שלום HTTP (שלום) סוף', 'ףוס (םולש) HTTP םולש', 'םולש HTTP (םולש) ףוס'],
-    ['שלום f[a(b)] סוף', 'ףוס f[a(b)] םולש', 'םולש f[a(b)] ףוס'],
-    ['עולם (abc עולם) def סוף', 'ףוס def (םלוע abc) םלוע', 'םלוע (abc םלוע) def ףוס'],
-    ['שלום abc (12) [x, (y] z) סוף', 'ףוס (abc (12) [x, (y] z םולש', 'םולש abc (12) [x, (y] z) ףוס'],
-    ['שלום (!) abc', 'abc (!) םולש', 'םולש (!) abc'],
-  ];
-  const placed = (line: string, base: 'ltr' | 'rtl') =>
-    inVisualOrder([{ kind: 'text', text: line, mark: {} }], base)
-      .map(({ text, isRightToLeft }) => (isRightToLeft ? [...text].reverse().join('') : text))
-      .join('');
-  for (const [line, rtl, ltr] of rows) {
-    t.equal(placed(line, 'rtl'), rtl, line);
-    t.equal(placed(`An ${line} x`, 'ltr'), `An ${ltr} x`, `${line}, from left to right`);
+t.test('the order of a line is that of Unicode and of Chromium', async (t) => {
+  const rows = (name: string) =>
+    readFileSync(resolve('test/fixtures/bidi', name), 'utf8')
+      .split('\n')
+      .filter((row) => /^[^#]/.test(row));
+  const pairs = new Map(['()', '[]', '{}', '<>', '⟨⟩', '〈〉'].map(([open, close]) => [open, close]));
+  const other = new Map([...pairs, ...Array.from(pairs, ([open, close]) => [close, open] as const)]);
+  const ignored = /\p{Default_Ignorable_Code_Point}/gu;
+  const placed = (text: string, base: 'ltr' | 'rtl') =>
+    inVisualOrder(withLevels([{ kind: 'text', text, mark: {} }], base))
+      .map((piece) => (piece.isRightToLeft ? [...piece.text].reverse().join('') : piece.text))
+      .join('')
+      .replace(ignored, '');
+  const wrong: string[] = [];
+  for (const row of rows('unicode.txt')) {
+    const [codes = '', direction, level, levels = '', order = ''] = row.split(';');
+    const signs = codes.split(' ').map((code) => String.fromCodePoint(Number.parseInt(code, 16)));
+    const base = level === '1' ? 'rtl' : 'ltr';
+    const isOdd = levels.split(' ').map((one) => Number(one) % 2 === 1);
+    const shown = (at: number) => (isOdd[at] ? (other.get(signs[at]) ?? signs[at]) : signs[at]);
+    const want = order.split(' ').map((at) => shown(Number(at)));
+    const isRight = placed(signs.join(''), base) === want.join('').replace(ignored, '');
+    const hasBase = direction !== '2' || directionOf(signs.join('')) === base;
+    if (!isRight || !hasBase) wrong.push(row);
+  }
+  t.strictSame(wrong, []);
+  const unmirrored = (text: string) =>
+    text.replace(/[\])}>»⟩]/g, (sign) => '[({<«⟨'.charAt('])}>»⟩'.indexOf(sign)));
+  for (const row of rows('chromium.tsv')) {
+    const [direction, line = '', want = ''] = row.split('\t');
+    const text = line.replace(/\\u(....)/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
+    t.equal(directionOf(text), direction, line);
+    t.equal(unmirrored(placed(text, directionOf(text))), unmirrored(want), line);
   }
   // Far more than a line has are placed somehow, in no time.
-  const many = 'ש'.concat('(a)'.repeat(100_000), '('.repeat(100_000));
+  const many = 'ש'.concat('(a)'.repeat(10_000), '('.repeat(10_000));
   t.equal(placed(many, 'rtl').length, many.length);
 });
 
@@ -728,6 +778,12 @@ t.test('right-to-left text is in its order', needs('poppler', 'dejaVu'), async (
       document: {},
       // Poppler gives the letters of words from left to right, as they stand.
       want: [['ףוס', 'abc', 'def', '(2026)', 'םלוע', 'םולש']],
+    },
+    {
+      name: 'a date, and a paragraph whose first letter decides',
+      body: 'יצא ב 2026-11-27 in English alone',
+      document: {},
+      want: [['in', 'English', 'alone', '2026-11-27', 'ב', 'אצי']],
     },
     {
       name: 'signs of code in a paragraph',

@@ -9,7 +9,7 @@ import { PNG } from 'pngjs';
 import t from 'tap';
 import { fontsFingerprint, usualFontFolders } from '../../docs-service/formats/pdf/fontFiles.ts';
 import { createPdf } from '../../docs-service/formats/pdf/pdf.ts';
-import { isSvgInBounds } from '../../docs-service/formats/pdf/pictures.ts';
+import { isSvgInBounds } from '../../docs-service/formats/pdf/svgStyles.ts';
 import { UnrenderableError } from '../../docs-service/formats/renderJob.ts';
 import { markdownText } from '../support/markdownTexts.ts';
 import { needs } from '../support/parts.ts';
@@ -30,7 +30,8 @@ const renderElsewhere = `
   const { Worker } = require('node:worker_threads');
   const worker = new Worker(process.argv[1]);
   worker.on('error', (error) => { throw error; });
-  worker.on('message', ({ rendered, failure }) => {
+  worker.on('message', ({ account, rendered, failure }) => {
+    if (account) return;
     if (failure) throw new Error(failure.message);
     const hash = require('node:crypto').createHash('sha256').update(rendered.bytes).digest('hex');
     process.stdout.write(JSON.stringify({ hash, notes: rendered.notes, listeners: process.getActiveResourcesInfo() }));

@@ -14,3 +14,12 @@ export const pictures = {
     'base64',
   ),
 };
+
+/** The JPEG with an orientation of Exif, in big-endian or little-endian order. */
+export function turnedJpeg(orientation: number, order: 'II' | 'MM' = 'MM'): Buffer {
+  const tiff = ['002a', '00000008', '0001', '0112', '0003', '00000001', `000${orientation}`];
+  const written = order === 'MM' ? tiff : tiff.map((hex) => hex.match(/../g)?.toReversed().join(''));
+  const header = Buffer.from(`Exif\0\0${order}`).toString('hex');
+  const exif = Buffer.from(`ffe10022${header}${written.join('')}000000000000`, 'hex');
+  return Buffer.concat([pictures.jpeg.subarray(0, 2), exif, pictures.jpeg.subarray(2)]);
+}

@@ -1,4 +1,4 @@
-import { type Asset, type Picture, readAsset } from '../markdown/assets.ts';
+import { type Asset, type Picture, pictureName, readAsset } from '../markdown/assets.ts';
 import type { PictureType } from '../markdown/pictureType.ts';
 import type { ShownPicture } from '../markdown/references.ts';
 
@@ -56,7 +56,9 @@ export class BookPictures {
     const known = this.#byFile.get(file);
     if (known) return known;
     if (asset.bytes.length > this.#space) {
-      this.note(`The picture ${path} is left out, because all pictures together have more than 100 MB.`);
+      this.note(
+        `The picture ${pictureName(path)} is left out, because all pictures together have more than 100 MB.`,
+      );
       return undefined;
     }
     this.#space -= asset.bytes.length;

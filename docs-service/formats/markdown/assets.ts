@@ -5,7 +5,7 @@ import { isOpenedAt } from '../../content/contentFolder.ts';
 import { type PictureType, tryPictureType } from './pictureType.ts';
 import { sanitiseSvg } from './svg.ts';
 
-/** A picture in the content folder, or a sentence that says why there is none. */
+/** A picture, or a sentence that says why there is none. */
 export type Asset = Picture | { readonly kind: 'problem'; readonly message: string };
 
 export interface Picture {
@@ -22,17 +22,35 @@ export interface Picture {
 }
 
 /**
- * Reads a picture. It reads only regular files that really are inside the folder; a link that leads out of the folder
- * counts as outside. It never throws for what a document can cause.
- * @param path from the content folder, as `resolveLink` returns it
+ * Reads a picture. A `data:` address contains it; otherwise it reads only regular files that really are inside the
+ * folder. A link that leads out of the folder counts as outside. It never throws for what a document can cause.
+ * @param source a path from the content folder or a `data:` address, as `tryPictureSource` returns it
  */
-export function readAsset(contentFolder: string, path: string): Asset {
+export function readAsset(contentFolder: string, source: string): Asset {
+  const name = pictureName(source);
   try {
-    const bytes = readInside(realpathSync(contentFolder), path);
-    return typeof bytes === 'string' ? problem(path, bytes) : pictureOf(bytes, path);
+    const bytes = source.startsWith('data:')
+      ? bytesIn(source)
+      : readInside(realpathSync(contentFolder), source);
+    return typeof bytes === 'string' ? problem(name, bytes) : pictureOf(bytes, name);
   } catch (error) {
-    return problem(path, `cannot be read (${codeOf(error)})`);
+    return problem(name, `cannot be read (${codeOf(error)})`);
   }
+}
+
+/** For messages. */
+export function pictureName(source: string): string {
+  return source.startsWith('data:') ? `${source.slice(0, 40)}…` : source;
+}
+
+/** The bytes of a `data:` address (RFC 2397), or a reason. As with files, the bytes decide the type. */
+function bytesIn(address: string): Uint8Array | string {
+  const [start = ''] =
+    /^data:image\/(?:png|jpe?g|gif|webp|svg\+xml)(?:;charset=utf-8)?;base64,/i.exec(address) ?? [];
+  const data = address.slice(start.length);
+  if (data.length > (maxBytes / 3) * 4) return tooLarge;
+  const isWhole = start !== '' && data.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(data);
+  return isWhole ? Buffer.from(data, 'base64') : 'is not PNG, JPEG, GIF, WebP or SVG in Base64';
 }
 
 /** 10 MB, the same as for documents. */
@@ -80,7 +98,7 @@ function readInside(folder: string, path: string): Uint8Array | string {
     if (!isOpenedAt(descriptor, file)) return outside;
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) return 'is not a file';
-    if (stats.size > maxBytes) return 'is larger than 10 MB';
+    if (stats.size > maxBytes) return tooLarge;
     return readUpTo(descriptor, stats.size);
   } finally {
     closeSync(descriptor);
@@ -88,6 +106,7 @@ function readInside(folder: string, path: string): Uint8Array | string {
 }
 
 const outside = 'is outside the content folder';
+const tooLarge = 'is larger than 10 MB';
 
 function readUpTo(descriptor: number, size: number): Uint8Array {
   const bytes = Buffer.alloc(size);

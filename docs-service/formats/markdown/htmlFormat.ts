@@ -3,7 +3,7 @@ import { languageOf } from '../language.ts';
 import type { HtmlJob, Rendered } from '../renderJob.ts';
 import { plainArticle, readingArticle } from './article.ts';
 import { articleStyle } from './articleStyle.ts';
-import { readAsset } from './assets.ts';
+import { pictureName, readAsset } from './assets.ts';
 import { codeColouringOf } from './codeColouring.ts';
 import { idsOf, markdownToHtml } from './html.ts';
 import { parseTitled } from './markdown.ts';
@@ -30,7 +30,7 @@ export async function createHtml({
       const target = Object.hasOwn(targets, path) ? targets[path] : undefined;
       return target !== undefined && fragment ? `${target}#${encodeURIComponent(fragment)}` : target;
     },
-    picture: (path) => pictures.show(path),
+    picture: (source) => pictures.show(source),
     onForeignPicture: (href) =>
       pictures.note(`A picture from another site is left out: ${href.slice(0, 200)}`),
   });
@@ -83,15 +83,15 @@ class DataPictures {
   }
 
   /** A picture that is shown twice counts twice, because the page contains it twice. */
-  show(path: string): ShownPicture | undefined {
-    const asset = readAsset(this.#contentFolder, path);
+  show(source: string): ShownPicture | undefined {
+    const asset = readAsset(this.#contentFolder, source);
     if (asset.kind === 'problem') {
       this.note(asset.message);
       return undefined;
     }
     if (asset.bytes.length > this.#space) {
       this.note(
-        `The picture ${path} is left out, because all pictures of the page together have more than 20 MB.`,
+        `The picture ${pictureName(source)} is left out, because all pictures of the page together have more than 20 MB.`,
       );
       return undefined;
     }

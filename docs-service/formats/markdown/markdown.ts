@@ -1,5 +1,6 @@
 import GithubSlugger from 'github-slugger';
-import { Marked, type Token, type Tokens, type TokensList } from 'marked';
+import { type Lexer, Marked, type Token, type Tokens, type TokensList } from 'marked';
+import { withCjkRules } from '../../content/cjkRules.ts';
 import type { Document } from '../../content/document.ts';
 import { isTitle } from '../../content/headings.ts';
 import { plainText, withoutIllegalCharacters } from '../../content/plainText.ts';
@@ -57,20 +58,21 @@ export function parseMarkdown(source: string): MarkdownDocument {
 export function lexWithFootnotes(source: string) {
   const definitions = new Map<string, FootnoteDefinition>();
   const extensions = [...footnoteExtensions(definitions), formulaExtension];
-  return { tokens: lex(source, new Marked({ extensions })), definitions };
+  return { tokens: lex(source, new Marked({ extensions }), withCjkRules), definitions };
 }
 
 /** GitHub's Markdown as Marked reads it without extensions, within the same bounds. */
-export function lexPlain(source: string): TokensList {
-  return lex(source, new Marked());
+export function lexPlain(source: string, withRules?: (lexer: Lexer) => Lexer): TokensList {
+  return lex(source, new Marked(), withRules);
 }
 
 /** Each text gets its own instance of Marked, because anyone can change the one that Marked exports. */
-function lex(source: string, { defaults }: Marked): TokensList {
+function lex(source: string, { defaults }: Marked, withRules = (lexer: Lexer) => lexer): TokensList {
   if (source.length > maxLength) {
     throw new UnrenderableError('The document is longer than 10 MB. Split it into several documents.');
   }
-  return withinStack(() => new BoundedLexer({ ...defaults, tokenizer: new BoundedTokenizer() }).lex(source));
+  const lexer = new BoundedLexer({ ...defaults, tokenizer: new BoundedTokenizer() });
+  return withinStack(() => withRules(lexer).lex(source));
 }
 
 /** The regular expressions of readers run out of stack in a line of megabytes. */

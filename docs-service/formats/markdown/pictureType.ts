@@ -12,7 +12,7 @@ export function tryPictureType(
 ): (PictureSize & { readonly type: PictureType }) | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (const { type, isType, sizeOf } of formats) {
-    if (isType(view)) return { type, ...(trySize(() => sizeOf(view)) ?? unknownSize) };
+    if (isType(view)) return { type, ...(tryRead(() => sizeOf(view)) ?? unknownSize) };
   }
   return undefined;
 }
@@ -54,17 +54,36 @@ const formats: readonly Format[] = [
   },
 ];
 
-/** Walks over the segments to the one that begins the frame (ITU T.81, B.1.1.3: C0 to CF except C4, C8 and CC). */
+/**
+ * Walks over the segments to the one that begins the frame (ITU T.81, B.1.1.3: C0 to CF except C4, C8 and CC). The size
+ * is the upright one, which viewers show.
+ */
 function jpegSize(view: DataView): PictureSize {
+  let orientation: number | undefined;
   for (let at = 2; at < view.byteLength; ) {
     const marker = view.getUint16(at);
     if (marker < 0xff01) return unknownSize;
     if (marker >= 0xffc0 && marker <= 0xffcf && ![0xffc4, 0xffc8, 0xffcc].includes(marker)) {
-      return { width: view.getUint16(at + 7), height: view.getUint16(at + 5) };
+      const [height, width] = [view.getUint16(at + 5), view.getUint16(at + 7)];
+      return (orientation ?? 1) > 4 ? { width: height, height: width } : { width, height };
+    }
+    if (marker === 0xffe1 && textAt(view, at + 4, 6) === 'Exif\0\0') {
+      orientation ??= tryRead(() => exifOrientation(view, at + 10)) ?? 1;
     }
     at += marker === 0xffff ? 1 : 2 + view.getUint16(at + 2);
   }
   return unknownSize;
+}
+
+/** From 5 on, the picture lies on its side (Exif 2.3, 4.6.4). `at` is the beginning of the TIFF header. */
+function exifOrientation(view: DataView, at: number): number {
+  const isLittle = textAt(view, at, 2) === 'II';
+  const entries = at + view.getUint32(at + 4, isLittle);
+  for (let entry = 0; entry < view.getUint16(entries, isLittle); entry += 1) {
+    const place = entries + 2 + 12 * entry;
+    if (view.getUint16(place, isLittle) === 0x0112) return view.getUint16(place + 8, isLittle);
+  }
+  return 1;
 }
 
 /** The three kinds of the first chunk, as in the WebP container specification. */
@@ -93,9 +112,10 @@ function textAt(view: DataView, from: number, length: number): string {
   return text;
 }
 
-function trySize(sizeOf: () => PictureSize): PictureSize | undefined {
+/** Undefined if the file ends too early. */
+function tryRead<Value>(read: () => Value): Value | undefined {
   try {
-    return sizeOf();
+    return read();
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;

@@ -67,9 +67,16 @@ const allowed: sanitizeHtml.IOptions = {
   allowedTags: [...allowedTags],
   allowedAttributes,
   allowedSchemes: ['https', 'http', 'mailto'],
+  allowedSchemesByTag: { img: ['https', 'http', 'data'] },
+  transformTags: { img: (tagName, attribs) => ({ tagName, attribs: withoutForeignData(attribs) }) },
   allowProtocolRelative: false,
   enforceHtmlBoundary: false,
 };
+
+/** Of `data:` addresses, only those of pictures stay. */
+function withoutForeignData({ src = '', ...attributes }: sanitizeHtml.Attributes): sanitizeHtml.Attributes {
+  return isHarmlessAddress(src) ? { src, ...attributes } : attributes;
+}
 
 /** Attributes are read from the sanitised tag, and the rest is ignored. */
 const ignore = () => undefined;
@@ -207,7 +214,7 @@ export function isHarmlessAddress(href: string): boolean {
   return (
     scheme === undefined ||
     schemes.has(scheme.toLowerCase()) ||
-    /^data:image\/(?:png|jpeg|gif|webp)[;,]/i.test(address)
+    /^data:image\/(?:png|jpe?g|gif|webp)[;,]/i.test(address)
   );
 }
 

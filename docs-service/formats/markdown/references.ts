@@ -1,4 +1,4 @@
-import { type InsideTarget, type LinkTarget, resolveLink } from '../../content/links.ts';
+import { type InsideTarget, type LinkTarget, resolveLink, tryPictureSource } from '../../content/links.ts';
 
 /** Resolves the links and pictures of one document, in document order. */
 export interface References {
@@ -21,8 +21,8 @@ export interface ReferenceOptions {
   readonly ids: ReadonlySet<string>;
   /** The address of another document; undefined if it has none. The fragment may not exist there. */
   readonly documentAddress: (path: string, fragment: string | null) => string | undefined;
-  /** @param path of the picture, from the content folder */
-  readonly picture: (path: string) => ShownPicture | undefined;
+  /** @param source as `tryPictureSource` returns it */
+  readonly picture: (source: string) => ShownPicture | undefined;
   /** Called for each picture from another site, which is never fetched. */
   readonly onForeignPicture: (href: string) => void;
 }
@@ -32,8 +32,8 @@ export function createReferences(options: ReferenceOptions): References {
   return {
     link: (href) => addressOf(resolveLink(href, path), ids, documentAddress),
     picture(href) {
-      const target = resolveLink(href, path);
-      if (target.kind === 'inside') return picture(target.path);
+      const source = tryPictureSource(href, path);
+      if (source !== undefined) return picture(source);
       onForeignPicture(href);
       return undefined;
     },

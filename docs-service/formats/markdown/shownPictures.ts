@@ -25,8 +25,8 @@ export function shownPictures(document: Document): ReadonlySet<string> {
     path: document.path,
     ids: idsOf(markdown),
     documentAddress: () => undefined,
-    picture(path) {
-      shown.add(path);
+    picture(source) {
+      if (!source.startsWith('data:')) shown.add(source);
       return undefined;
     },
     onForeignPicture: () => undefined,

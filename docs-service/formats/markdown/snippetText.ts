@@ -1,4 +1,5 @@
 import type { Token, Tokens } from 'marked';
+import { withCjkRules } from '../../content/cjkRules.ts';
 import { isTitle } from '../../content/headings.ts';
 import { plainText } from '../../content/plainText.ts';
 import { UnrenderableError } from '../renderJob.ts';
@@ -49,7 +50,9 @@ function withoutHalves(snippet: string): string {
  */
 export function snippetBlocks(snippet: string, title: string): readonly Token[] {
   try {
-    const blocks = lexPlain(withoutHalves(snippet)).filter(({ type }) => !['space', 'def'].includes(type));
+    const blocks = lexPlain(withoutHalves(snippet), withCjkRules).filter(
+      ({ type }) => !['space', 'def'].includes(type),
+    );
     const [first, ...rest] = blocks;
     const repeats = first?.type === 'heading' && isTitle(plainText([first]), title);
     return repeats && rest.length > 0 ? rest : blocks;

@@ -11,15 +11,31 @@ export function sanitiseSvg(
 ): { readonly text: string; readonly width: number | null; readonly height: number | null } | undefined {
   const writer = new SvgWriter();
   const parser = new Parser(writer, { xmlMode: true, decodeEntities: true });
-  parser.write(withoutIllegalCharacters(text));
+  parser.write(withEntities(withoutIllegalCharacters(text)));
   parser.end();
   return writer.result();
 }
 
+/** The text with the entities that it declares itself, such as colours. Those that contain others stay as they are. */
+function withEntities(text: string): string {
+  const [declarations] = /<!DOCTYPE[^[>]*\[[^\]]*\]\s*>/i.exec(text) ?? [];
+  if (declarations === undefined) return text;
+  const declared = declarations.matchAll(/<!ENTITY\s+([\w.-]+)\s+(["'])([^"'&<]{0,256})\2\s*>/g);
+  const values = new Map(Array.from(declared, ([, name, , value]) => [name, value]));
+  let room = maxEntityText;
+  return text.replace(declarations, '').replace(/&([\w.-]+);/g, (reference, name: string) => {
+    const value = values.get(name) ?? reference;
+    room -= value.length;
+    return room > 0 ? value : reference;
+  });
+}
+
+/** In characters, so that no picture becomes much larger than its file. */
+const maxEntityText = 1_000_000;
 const maxDepth = 100;
 const elements = new Set(
   (
-    'svg g defs symbol use path rect circle ellipse line polyline polygon text tspan textPath title desc style ' +
+    'svg g switch defs symbol use path rect circle ellipse line polyline polygon text tspan textPath title desc style ' +
     'linearGradient radialGradient stop pattern clipPath mask marker filter feBlend feColorMatrix ' +
     'feComponentTransfer feComposite feDropShadow feFlood feFuncA feFuncB feFuncG feFuncR feGaussianBlur feMerge ' +
     'feMergeNode feMorphology feOffset feTurbulence'
@@ -36,9 +52,16 @@ class SvgWriter {
   #style = '';
   #size: { width: number | null; height: number | null } | undefined;
   #isBroken = false;
+  /** Text in HTML, which only browsers set. */
+  #label: { readonly attributes: Record<string, string>; text: string } | undefined;
 
   onopentag(name: string, attributes: Record<string, string>): void {
     const local = name.replace(/^svg:/, '');
+    // In a switch, another element stands for it.
+    const isLabel = local === 'foreignObject' && this.#open.at(-1) !== 'switch';
+    if (isLabel && !this.#skipped) this.#label = { attributes, text: '' };
+    if (this.#label && breaks.has(local)) this.#label.text += '\n';
+    if (local === 'script' || local === 'style') this.#label = undefined;
     if (this.#open.length > maxDepth) this.#isBroken = true;
     const isFirst = !this.#size;
     if (this.#skipped || this.#isBroken || !elements.has(local) || isFirst !== (this.#open.length === 0)) {
@@ -53,21 +76,25 @@ class SvgWriter {
       : '';
     this.#open.push(local);
     this.#parts.push(
-      `<${local}${spaces}${shown.map(([key, value]) => ` ${key}="${escapeXml(value)}"`).join('')}>`,
+      `<${drawnAs(local)}${spaces}${shown.map(([key, value]) => ` ${key}="${escapeXml(value)}"`).join('')}>`,
     );
   }
 
   onclosetag(): void {
     if (this.#skipped) {
       this.#skipped -= 1;
+      if (this.#skipped === 0 && this.#label)
+        this.#parts.push(labelText(this.#label.attributes, this.#label.text));
+      if (this.#skipped === 0) this.#label = undefined;
       return;
     }
-    if (isSafeStyle(this.#style)) this.#parts.push(escapeXml(this.#style));
+    this.#parts.push(escapeXml(safeRules(this.#style)));
     this.#style = '';
-    this.#parts.push(`</${this.#open.pop()}>`);
+    this.#parts.push(`</${drawnAs(this.#open.pop())}>`);
   }
 
   ontext(text: string): void {
+    if (this.#label) this.#label.text += text.replace(/\s+/g, ' ');
     if (this.#skipped || this.#open.length === 0) return;
     if (this.#open.at(-1) === 'style') this.#style += text;
     else this.#parts.push(escapeXml(text));
@@ -87,6 +114,43 @@ class SvgWriter {
     this.#ids.add(value);
     return isNew;
   }
+}
+
+/** The rules of a style element that are safe, without comments and what begins with `@`. */
+function safeRules(text: string): string {
+  const plain = text.replace(comments, '').replace(atRules, '');
+  const rules = plain.split('}').filter((rule) => /^[^{]+\{[^{]*$/.test(rule) && isSafeStyle(rule));
+  return rules.map((rule) => `${rule}}`).join('');
+}
+
+/** One without an end takes the rest, so that the text is read once. */
+const comments = /\/\*[\s\S]*?(?:\*\/|$)/g;
+const atRules = /@[^{};]*(?:;|\}|\{(?:[^{}]|\{[^{}]*\}?)*\}?|$)/g;
+
+/** A switch shows one of its elements, and what is left of it is that one. */
+function drawnAs(name = ''): string {
+  return name === 'switch' ? 'g' : name;
+}
+
+/** Elements of HTML that begin a line. */
+const breaks: ReadonlySet<string> = new Set(['br', 'div', 'p', 'li']);
+
+/** The lines of a label in the middle of its box. */
+function labelText({ x, y, width, height }: Record<string, string>, text: string): string {
+  const lines = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .slice(0, 100);
+  const middle = (start = '0', length = '0') => (tryPixels(start) ?? 0) + (tryPixels(length) ?? 0) / 2;
+  const [left, top] = [middle(x, width), middle(y, height)];
+  const spans = lines.map((line, at) => {
+    const down = at === 0 ? 0.35 - 0.6 * (lines.length - 1) : 1.2;
+    return `<tspan x="${left}" dy="${down.toFixed(2)}em">${escapeXml(line)}</tspan>`;
+  });
+  return lines.length === 0
+    ? ''
+    : `<text x="${left}" y="${top}" text-anchor="middle">${spans.join('')}</text>`;
 }
 
 /** No address except `url(#id)`, no import, and none of the escapes that would hide one. */

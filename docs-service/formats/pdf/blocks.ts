@@ -3,13 +3,13 @@ import { tryAlert } from '../markdown/alerts.ts';
 import { tryCodeCaption } from '../markdown/formulas.ts';
 import type { Footnote } from '../markdown/markdown.ts';
 import { codeBlock } from './codeBlock.ts';
-import { directionOf } from './directions.ts';
 import { htmlParagraphs, inlinePieces, type Mark, type Piece, type TextPiece } from './inlines.ts';
 import { arrange, type Block, heightOf, indented, indentWithin, type Scope } from './layout.ts';
 import { listBlock } from './lists.ts';
 import { fromPageMargin, hang, paragraphNodes, type Setting, textNodes, tryInLine } from './paragraphs.ts';
 import { colors, headingStyle, quoteIndent, quoteLayout, sizes } from './style.ts';
 import { tableBlocks } from './tables.ts';
+import { directionOf } from './visualOrder.ts';
 
 export function blocksOf(tokens: readonly Token[], scope: Scope): Block[] {
   return tokens.flatMap((token) => blockOf(token, scope));
@@ -45,11 +45,20 @@ function blockOf(token: Token, scope: Scope): Block[] {
 }
 
 function paragraphBlocks(pieces: readonly Piece[], scope: Scope): Block[] {
-  return paragraphNodes(pieces, scope).map((placed, index) => ({
-    ...placed,
-    before: index === 0 || !('text' in placed.node) ? 6.5 : 0,
-    after: 'text' in placed.node ? 6.5 : 9,
-  }));
+  const nodes = paragraphNodes(pieces, scope);
+  return nodes.map((placed, index) => {
+    const isText = 'text' in placed.node;
+    const next = nodes[index + 1];
+    // The label of a picture stays with it.
+    const isLabel =
+      isText && next !== undefined && !('text' in next.node) && placed.height <= 2 * placed.lead;
+    return {
+      ...placed,
+      before: index === 0 || !isText ? 6.5 : 0,
+      after: isText ? 6.5 : 9,
+      ...(isLabel ? { isLabel: true as const } : {}),
+    };
+  });
 }
 
 function headingBlock(token: Tokens.Heading, scope: Scope): Block[] {
@@ -110,7 +119,7 @@ function quoteBlock(token: Tokens.Blockquote, scope: Scope): Block[] {
   const body = { stack: arrange(blocks) };
   const table = {
     table: { widths: [inner.width], body: [[body]] },
-    layout: quoteLayout(directionOf(token.raw)),
+    layout: quoteLayout(directionOf(token.text.replace(/^\[!\w+\]/, ''))),
   };
   const node = isTable ? fromPageMargin(table, scope.indent) : { stack: [{ ...body, marginLeft: indent }] };
   return [{ node, lead: blocks[0]?.lead ?? 0, height: heightOf(blocks), before: 9, after: 9 }];

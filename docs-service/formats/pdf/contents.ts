@@ -69,10 +69,15 @@ function entryRow(
     text: heading.text.slice(0, 300),
     mark: { destination: heading.name },
   } as const;
-  const { text, ...side } = directedText([entry], { type, width, look }, direction);
+  const { text } = directedText([entry], { type, width, look });
   const runs = text.map((run) => ({ ...run, color: isTop ? colors.text : colors.quiet }));
   return [
-    { ...look, ...side, text: runs, margin: [left, above, right, 0] },
+    {
+      ...look,
+      ...(direction === 'rtl' ? { alignment: 'right' } : {}),
+      text: runs,
+      margin: [left, above, right, 0],
+    },
     {
       ...look,
       pageReference: heading.name,

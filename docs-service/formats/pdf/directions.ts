@@ -1,21 +1,10 @@
 import type { Document } from '../../content/document.ts';
 import { type Direction, tryDirection } from '../language.ts';
 import type { TextPiece } from './inlines.ts';
-import { inVisualOrder, rightToLeftLetters } from './visualOrder.ts';
-
-const letter = new RegExp(`[${rightToLeftLetters}]`);
-const letters = new RegExp(letter, 'g');
-
-/** The direction of most letters of a text. */
-export function directionOf(text: string): Direction {
-  const start = text.slice(0, 20_000);
-  if (!letter.test(start)) return 'ltr';
-  const rtl = start.match(letters)?.length ?? 0;
-  return rtl > (start.match(/\p{L}/gu)?.length ?? 0) / 2 ? 'rtl' : 'ltr';
-}
+import { directionOf, inVisualOrder, type LevelPiece, withLevels } from './visualOrder.ts';
 
 export function directionOfPieces(pieces: readonly TextPiece[]): Direction {
-  return directionOf(pieces.map(({ text }) => text.slice(0, 2_000)).join(''));
+  return directionOf(pieces.map(({ text }) => text).join(''));
 }
 
 /** The direction of what surrounds the text of a document: that of its language, or else of its title. */
@@ -30,14 +19,6 @@ export function inOrder<Item>(items: readonly Item[], direction: Direction): rea
   return direction === 'rtl' ? items.toReversed() : items;
 }
 
-/**
- * A text from left to right that keeps its order in any line. Without the mark, a number at its beginning would be
- * moved.
- */
-export function markedLeftToRight(text: string): string {
-  return directionOf(text) === 'ltr' ? `\u200e${text}` : text;
-}
-
 interface Lines {
   readonly direction: Direction;
   /** In points. */
@@ -47,35 +28,27 @@ interface Lines {
 
 /**
  * The text with its lines broken and everything in the order in which it stands on them, because the printer sets words
- * from left to right. Within a word, the font handles the direction. This follows the Unicode Bidirectional Algorithm
- * without its embeddings, and with pairs of brackets only within a line. Text that needs no other order stays as it is.
+ * from left to right. Text that needs no other order stays as it is.
  */
 export function orderedLines(pieces: readonly TextPiece[], lines: Lines): readonly TextPiece[] {
-  if (lines.direction === 'ltr' && !hasAdjacentWords(pieces)) return pieces;
-  return brokenLines(pieces, lines).flatMap((line, index) => [
+  if (lines.direction === 'ltr' && !pieces.some(({ text }) => rightToLeft.test(text))) return pieces;
+  return brokenLines(withLevels(pieces, lines.direction), lines).flatMap((line, index) => [
     ...(index > 0 ? [lineEnd] : []),
-    ...inVisualOrder(line, lines.direction),
+    ...inVisualOrder(line),
   ]);
 }
 
-/** In a line from left to right, a single word stands where it should. */
-function hasAdjacentWords(pieces: readonly TextPiece[]): boolean {
-  const words = pieces
-    .map((piece) => piece.text)
-    .join('')
-    .split(/\s+/);
-  return words.some((word, at) => letter.test(word) && letterOrDigit.test(words[at + 1] ?? ''));
-}
-
-const letterOrDigit = new RegExp(`[${rightToLeftLetters}\\d]`);
+/** Letters and marks that can begin a stretch from right to left, and some others. */
+const rightToLeft =
+  /[\u0590-\u08ff\u200f\u202b\u202e\u2067\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 const lineEnd: TextPiece = { kind: 'text', text: '\n', mark: {} };
 
 /** Pieces and the spaces between them. A line ends where no further word fits. */
-function brokenLines(pieces: readonly TextPiece[], { room, widthOf }: Lines): TextPiece[][] {
-  const lines: TextPiece[][] = [[]];
+function brokenLines(pieces: readonly LevelPiece[], { room, widthOf }: Lines): LevelPiece[][] {
+  const lines: LevelPiece[][] = [[]];
   let used = 0;
-  let space: TextPiece | undefined;
+  let space: LevelPiece | undefined;
   const startLine = () => {
     lines.push([]);
     used = 0;
@@ -100,8 +73,8 @@ function brokenLines(pieces: readonly TextPiece[], { room, widthOf }: Lines): Te
 }
 
 /** Words, spaces and line ends. A word is several pieces if its look changes in it. */
-function wordsOf(pieces: readonly TextPiece[]): TextPiece[][] {
-  const words: TextPiece[][] = [];
+function wordsOf(pieces: readonly LevelPiece[]): LevelPiece[][] {
+  const words: LevelPiece[][] = [];
   let isOpen = false;
   for (const piece of pieces) {
     for (const text of piece.text.split(/( +|\n)/)) {

@@ -14,13 +14,13 @@ export function glyphsOf(text: string): Glyph[] {
   return glyphs;
 }
 
-/** Composed, without variation selectors, joiners, direction marks, soft hyphens and colours of skin. */
+/** Composed, without what prints nothing: joiners, soft hyphens, direction marks, colours of skin, frames of keys. */
 export function plainGlyphs(text: string): string {
   if (/^[\n -~]*$/.test(text)) return text;
   return text.normalize('NFC').replace(unprinted, '').replace(spaces, ' ');
 }
 
-const unprinted = /[\p{Default_Ignorable_Code_Point}\p{Emoji_Modifier}]/gu;
+const unprinted = /[\p{Default_Ignorable_Code_Point}\p{Emoji_Modifier}]|\u20e3/gu;
 const spaces = /[\t\u2000-\u200a\u202f\u205f\u3000]/g;
 
 /** Characters that many fonts lack. */

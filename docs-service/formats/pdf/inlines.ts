@@ -142,7 +142,10 @@ function createHtmlReader(outer: Mark, context: InlineContext) {
         if (breaks.has(name) && name !== 'br') pieces.push({ kind: 'text', text: '\n\n', mark: mark() });
       },
       ontext(text) {
-        if (!isHidden()) pieces.push({ kind: 'text', text: text.replace(/\s+/g, ' '), mark: mark() });
+        if (isHidden()) return;
+        const isKept = open.some(({ name }) => name === 'pre');
+        for (const part of isKept ? unbroken(text).split(/(\n)/) : [text.replace(/\s+/g, ' ')])
+          pieces.push({ kind: 'text', text: part, mark: part === '\n' ? {} : mark() });
       },
     },
     { recognizeSelfClosing: true },
@@ -156,6 +159,11 @@ function createHtmlReader(outer: Mark, context: InlineContext) {
       return pieces;
     },
   };
+}
+
+/** With the blanks that begin a line or align its words. */
+function unbroken(text: string): string {
+  return text.replaceAll('\t', '    ').replace(/^ +| {2,}/gm, (blanks) => '\u00a0'.repeat(blanks.length));
 }
 
 const maxDepth = 100;
@@ -178,6 +186,7 @@ const marks: Readonly<Record<string, Mark>> = {
   var: { italics: true },
   dfn: { italics: true },
   code: { code: true },
+  pre: { code: true },
   kbd: { code: true },
   samp: { code: true },
   tt: { code: true },

@@ -10,6 +10,8 @@ export interface Block extends Placed {
   readonly before: number;
   readonly after: number;
   readonly isHeading?: true;
+  /** It stays with what follows it, as a heading does. */
+  readonly isLabel?: true;
 }
 
 /**
@@ -41,7 +43,7 @@ function headingsAt(blocks: readonly Block[], from: number): number {
   let count = 0;
   // A page must be able to hold them.
   let height = 0;
-  for (let block = blocks[from]; block?.isHeading; block = blocks[from + count]) {
+  for (let block = blocks[from]; block?.isHeading || block?.isLabel; block = blocks[from + count]) {
     height += block.height + block.before;
     if (height > textHeight * 0.5) break;
     count += 1;

@@ -1,17 +1,18 @@
 import type { Token, Tokens } from 'marked';
 import type { Direction } from '../language.ts';
-import { directionOf, inOrder } from './directions.ts';
+import { inOrder } from './directions.ts';
 import { arrange, type Block, heightOf, indented, indentWithin, type Scope, twoLines } from './layout.ts';
 import { hang } from './paragraphs.ts';
 import { colors } from './style.ts';
 import type { Run } from './typesetter.ts';
+import { directionOf } from './visualOrder.ts';
 
 /** Sets what stands in an item. */
 type BlocksOf = (tokens: readonly Token[], scope: Scope) => readonly Block[];
 
 /** A list. Its signs hang beside the text, on the same line, so no page break separates them. */
 export function listBlock(list: Tokens.List, scope: Scope, blocksOf: BlocksOf): Block {
-  const direction = directionOf(list.raw);
+  const direction = directionOf(list.items.map(({ text }) => text).join('\n'));
   const markers = markersOf(list, scope, direction);
   const widest = markers.reduce((width, marker) => Math.max(width, marker.width), 16);
   const indent = indentWithin(scope, widest);

@@ -127,7 +127,7 @@ export function hang(
   return { ...node, text: [...first, ...hanging, ...text.slice(first.length + 1)], alignment: 'right' };
 }
 
-const chunkLength = 5000;
+const chunkLength = 40_000;
 const chunkPieces = 400;
 /** Scripts in which a line may end after each character. */
 const wide = /[\u2e80-\ua4cf\uac00-\ud7a3]/;
@@ -164,9 +164,9 @@ function cutAt(text: string, length: number): number {
 
 function trimmed(pieces: readonly TextPiece[]): TextPiece[] {
   const [first, ...rest] = pieces;
-  const start = first ? [{ ...first, text: first.text.trimStart() }, ...rest] : [];
+  const start = first ? [{ ...first, text: first.text.replace(/^[ \n]+/, '') }, ...rest] : [];
   const last = start.at(-1);
-  return last ? [...start.slice(0, -1), { ...last, text: last.text.trimEnd() }] : start;
+  return last ? [...start.slice(0, -1), { ...last, text: last.text.replace(/[ \n]+$/, '') }] : start;
 }
 
 const placeholderMark: Mark = { italics: true, quiet: true };

@@ -158,8 +158,7 @@ async function damagedPictures({ job, book }: Attempt, paths: ReadonlySet<string
   const damaged = new Set<string>();
   for (const path of paths) {
     const pictures = new Pictures({ folder: job.contentFolder, document: '-', excluded: new Set() });
-    const source = path.split('/').map(encodeURIComponent).join('/');
-    const picture = pictures.place({ kind: 'image', source, alt: '', mark: {} }, 100);
+    const picture = pictures.placeFile(path, { width: 100, height: 100 });
     const node = { ...picture?.node, width: picture?.width, height: picture?.height };
     const definition = {
       content: picture ? [node] : [],

@@ -97,3 +97,34 @@ declare module 'pdfmake/js/3rd-party/svg-to-pdfkit.js' {
   // biome-ignore lint/style/noDefaultExport: this describes what CommonJS exports.
   export default svgModule;
 }
+
+/** The decoder alone: what is around it in the package loads its code asynchronously. */
+declare module '@jsquash/webp/codec/dec/webp_dec.js' {
+  export interface WebpDecoder {
+    readonly noInitialRun: true;
+    readonly locateFile: (name: string) => string;
+    /** Called at once, so that `decode` is there when the factory returns. */
+    readonly instantiateWasm: (
+      imports: WebAssembly.Imports,
+      onInstance: (instance: WebAssembly.Instance) => void,
+    ) => WebAssembly.Exports;
+    /** RGBA; null if the file is damaged. */
+    decode?(bytes: Uint8Array): { readonly data: Uint8ClampedArray } | null;
+  }
+
+  // biome-ignore lint/style/noDefaultExport: this describes what the module exports.
+  export default function createDecoder(decoder: WebpDecoder): Promise<unknown>;
+}
+
+declare module '@jsquash/webp/codec/dec/webp_dec.wasm' {
+  const code: Uint8Array<ArrayBuffer>;
+  // biome-ignore lint/style/noDefaultExport: this describes what the bundler makes of the file.
+  export default code;
+}
+
+declare module 'omggif' {
+  export class GifReader {
+    constructor(bytes: Uint8Array);
+    decodeAndBlitFrameRGBA(frame: number, pixels: Uint8Array): void;
+  }
+}

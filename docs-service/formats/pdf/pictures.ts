@@ -1,9 +1,9 @@
-import { Parser } from 'htmlparser2';
-import { PNG } from 'pngjs';
-import { resolveLink } from '../../content/links.ts';
-import { readAsset } from '../markdown/assets.ts';
+import { tryPictureSource } from '../../content/links.ts';
+import { pictureName, readAsset } from '../markdown/assets.ts';
 import type { ImagePiece, LinePicture } from './inlines.ts';
+import { tryOpaquePicture } from './opaquePictures.ts';
 import { textHeight } from './style.ts';
+import { isSvgInBounds, withInlineStyles } from './svgStyles.ts';
 import { withFallbackFonts } from './svgText.ts';
 import type { Typesetter } from './typesetter.ts';
 
@@ -35,6 +35,8 @@ export class Pictures {
   /** The path of the document that is set now. */
   #document: string;
   #bytes = 0;
+  /** Pixels of pictures in formats that a PDF does not have. */
+  #converted = 0;
 
   constructor(source: PictureSource) {
     this.#source = source;
@@ -53,12 +55,11 @@ export class Pictures {
   /** Undefined if the picture cannot be shown; the notes say why. */
   place(piece: ImagePiece, maxWidth: number): PlacedPicture | undefined {
     const box = { width: maxWidth, height: textHeight * 0.86 };
-    const target = resolveLink(piece.source, this.#document);
-    if (target.kind !== 'inside') {
-      this.notes.add(`A picture is not in the content folder: ${piece.source.slice(0, 100)}`);
-      return undefined;
+    const source = tryPictureSource(piece.source, this.#document);
+    if (source === undefined) {
+      return this.#refuse(`A picture is not in the content folder: ${piece.source.slice(0, 100)}`);
     }
-    return this.placeFile(target.path, box, piece);
+    return this.placeFile(source, box, piece);
   }
 
   /** The same for a path from the content folder, in a box of points. */
@@ -72,26 +73,29 @@ export class Pictures {
     return { path, node: sized, ...size };
   }
 
-  #open(path: string): Original | undefined {
-    if (this.#source.excluded.has(path)) return this.#refuse(`The picture ${path} is damaged.`);
-    const asset = readAsset(this.#source.folder, path);
+  #open(source: string): Original | undefined {
+    const path = pictureName(source);
+    if (this.#source.excluded.has(source)) return this.#refuse(`The picture ${path} is damaged.`);
+    const asset = readAsset(this.#source.folder, source);
     if (asset.kind === 'problem') return this.#refuse(asset.message);
     const { type, bytes, width, height, hash } = asset;
     this.#bytes += bytes.length;
     if (this.#bytes > maxBytes) return this.#refuse(`With ${path}, the pictures have more than 100 MB.`);
-    if (type === 'gif' || type === 'webp') {
-      return this.#refuse(`The picture ${path} is a ${type.toUpperCase()}. A PDF shows PNG, JPEG and SVG.`);
-    }
     if (type === 'svg') {
-      const svg = new TextDecoder().decode(bytes);
+      const svg = withInlineStyles(new TextDecoder().decode(bytes));
       if (!isSvgInBounds(svg)) return this.#refuse(`The picture ${path} repeats its parts too often.`);
       const { type: fonts } = this.#source;
       const node = { svg: fonts ? withFallbackFonts(svg, fonts) : svg };
       return { width: width || 300, height: height || 150, node };
     }
-    const data = type === 'png' ? tryOpaquePng(bytes) : Buffer.from(bytes);
+    if (type === 'gif' || type === 'webp') this.#converted += (width ?? 0) * (height ?? 0);
+    if (this.#converted > maxConverted) {
+      return this.#refuse(`With ${path}, the GIF and WebP pictures have more than 40 million pixels.`);
+    }
+    const data = tryOpaquePicture(asset);
     if (!data || !width || !height) return this.#refuse(`The picture ${path} is damaged or too large.`);
-    this.images[hash] = `data:image/${type};base64,${data.toString('base64')}`;
+    this.#bytes += Math.max(0, data.length - bytes.length);
+    this.images[hash] = `data:image/${type === 'jpeg' ? type : 'png'};base64,${data.toString('base64')}`;
     return { width, height, node: { image: hash } };
   }
 
@@ -107,8 +111,8 @@ type Original = LinePicture;
 type AskedSize = Pick<ImagePiece, 'width' | 'height'>;
 
 const maxBytes = 100_000_000;
-/** A pixel takes four bytes while it is unpacked. */
-const maxPngPixels = 40_000_000;
+/** They take a few seconds. */
+const maxConverted = 40_000_000;
 /** As on the web: 96 pixels are an inch. */
 const pointsPerPixel = 0.75;
 
@@ -132,106 +136,4 @@ function sizedSvg(svg: string, original: Original, size: { width: number; height
     const box = /\sviewBox="/.test(tag) ? '' : ` viewBox="0 0 ${original.width} ${original.height}"`;
     return `${tag.replace(/\s(?:width|height)="[^"]*"/g, '')}${box} width="${size.width}" height="${size.height}"`;
   });
-}
-
-/**
- * PDFKit unpacks transparent and interlaced pictures asynchronously, in a varying order, and a damaged one ends the
- * process. So they are checked here, and flattened onto the white of the page.
- */
-function tryOpaquePng(bytes: Uint8Array): Buffer | undefined {
-  try {
-    const file = Buffer.from(bytes);
-    if (file.readUInt32BE(16) * file.readUInt32BE(20) > maxPngPixels) return undefined;
-    const picture = PNG.sync.read(file, { checkCRC: false });
-    const [colorType, interlaced] = [file[25], file[28]];
-    const isPlain =
-      interlaced === 0 && (colorType === 3 || (colorType !== 4 && colorType !== 6 && file[24] === 8));
-    if (isPlain && !file.includes('tRNS')) return file;
-    layOnWhite(picture.data);
-    return PNG.sync.write(picture, { colorType: 2, inputHasAlpha: true, filterType: 4 });
-  } catch {
-    // The decoder's message about damaged bytes would not help an author.
-    return undefined;
-  }
-}
-
-function layOnWhite(pixels: Buffer): void {
-  for (let at = 0; at < pixels.length; at += 4) {
-    const alpha = pixels[at + 3] ?? 255;
-    if (alpha === 255) continue;
-    for (let channel = at; channel < at + 3; channel++) {
-      pixels[channel] = Math.round(((pixels[channel] ?? 0) * alpha + 255 * (255 - alpha)) / 255);
-    }
-    pixels[at + 3] = 255;
-  }
-}
-
-/**
- * Whether an SVG draws a bounded number of elements after all its `use` elements are resolved: a few of them that refer
- * to each other can stand for billions.
- */
-export function isSvgInBounds(svg: string): boolean {
-  const { root, groups } = readGroups(svg);
-  const weights = new Map<string, number>();
-  const open = new Set<string>();
-  const weigh = (group: Group): number => {
-    let weight = group.elements;
-    for (const id of group.uses) {
-      weight += weightOf(id);
-      if (weight > maxElements) return Number.POSITIVE_INFINITY;
-    }
-    return weight;
-  };
-  const weightOf = (id: string): number => {
-    const known = weights.get(id);
-    const group = groups.get(id);
-    // The renderer does not follow an element that refers to itself.
-    if (known !== undefined || !group || open.has(id) || open.size > 100) return known ?? 1;
-    open.add(id);
-    const weight = weigh(group);
-    open.delete(id);
-    weights.set(id, weight);
-    return weight;
-  };
-  return weigh(root) <= maxElements;
-}
-
-const maxElements = 200_000;
-
-interface Group {
-  elements: number;
-  readonly uses: string[];
-}
-
-/** The content of each element with an id, and of the whole picture. */
-function readGroups(svg: string) {
-  const root: Group = { elements: 0, uses: [] };
-  const groups = new Map<string, Group>();
-  const open: (Group | undefined)[] = [root];
-  const parser = new Parser(
-    {
-      onopentag(_name, attributes) {
-        const group = attributes['id'] ? { elements: 0, uses: [] } : undefined;
-        if (attributes['id'] && group) groups.set(attributes['id'], group);
-        open.push(group);
-        const uses = Object.values(attributes).flatMap((value) =>
-          [...value.matchAll(/^#([\w:.-]+)$|url\(\s*["']?#([\w:.-]+)/g)].map(
-            (match) => match[1] ?? match[2] ?? '',
-          ),
-        );
-        for (const holder of open) {
-          if (!holder) continue;
-          holder.elements += 1;
-          holder.uses.push(...uses);
-        }
-      },
-      onclosetag() {
-        open.pop();
-      },
-    },
-    { xmlMode: true },
-  );
-  parser.write(svg);
-  parser.end();
-  return { root, groups };
 }

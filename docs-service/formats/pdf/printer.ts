@@ -79,7 +79,9 @@ const look = [
   '_tocItemRef',
 ] as const;
 
+/** Two texts that the font sets from right to left would change places. */
 function isAlike(a: Inline, b: Inline): boolean {
+  if (a['isRightToLeft'] || b['isRightToLeft']) return false;
   return a['alignment'] !== 'justify' && look.every((property) => a[property] === b[property]);
 }
 

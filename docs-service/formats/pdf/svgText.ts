@@ -1,7 +1,8 @@
 import { decodeEntities } from '../../content/plainText.ts';
 import { escapeXml } from '../markdown/xmlText.ts';
-import { directionOf, orderedLines } from './directions.ts';
+import { orderedLines } from './directions.ts';
 import type { Typesetter } from './typesetter.ts';
+import { directionOf } from './visualOrder.ts';
 
 /**
  * An SVG whose text names the fonts that its characters need. The library that draws it takes one font for a whole

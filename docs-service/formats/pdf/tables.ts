@@ -1,10 +1,11 @@
 import type { Tokens } from 'marked';
-import { directionOf, inOrder } from './directions.ts';
+import { inOrder } from './directions.ts';
 import { inlinePieces, type Mark, type Piece, type TextPiece } from './inlines.ts';
 import type { Block, Scope } from './layout.ts';
 import { fromPageMargin, type Placed, paragraphNodes, type TextLook, tryInLine } from './paragraphs.ts';
 import { pitch, sizes, tableLayout, tablePadding, textHeight } from './style.ts';
 import { type ColumnNeed, columnWidths, groupsOf, scaledNeed, smallest } from './tableWidths.ts';
+import { directionOf } from './visualOrder.ts';
 
 /** A table, or several below each other if it has more columns than fit on the page. */
 export function tableBlocks(table: Tokens.Table, scope: Scope): Block[] {

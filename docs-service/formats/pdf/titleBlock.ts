@@ -1,10 +1,11 @@
 import type { Document } from '../../content/document.ts';
-import { directionOfDocument, markedLeftToRight } from './directions.ts';
+import { directionOfDocument } from './directions.ts';
 import type { Mark } from './inlines.ts';
 import { directedText, type TextLook } from './paragraphs.ts';
 import type { Pictures } from './pictures.ts';
 import { colors, textHeight } from './style.ts';
 import type { Typesetter } from './typesetter.ts';
+import { isolated } from './visualOrder.ts';
 
 /** What a title block shows: of a document, or of a collection. */
 export type TitledText = Pick<
@@ -28,7 +29,7 @@ export function titleNodes(
     ...look,
   });
   const { title, description } = document;
-  const byline = [document.authors.join(', '), ...dateWords(document).map(markedLeftToRight)];
+  const byline = [document.authors.join(', '), ...dateWords(document).map(isolated)];
   const terms = [document.type ?? '', ...document.tags.map((tag) => tag.title)];
   const small = { fontSize: 9, color: colors.faint };
   const line = (parts: readonly string[], above: number) => {

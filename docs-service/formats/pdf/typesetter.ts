@@ -23,8 +23,11 @@ export interface Run {
   readonly linkToDestination?: string;
   readonly id?: string;
   readonly noWrap?: true;
+  readonly preserveLeadingSpaces?: boolean;
   /** It stands to the right of its line, whose text ends before it. */
   readonly hangsRight?: true;
+  /** The font sets it from right to left. */
+  readonly isRightToLeft?: true;
   readonly picture?: RunPicture;
 }
 
@@ -130,7 +133,7 @@ export class Typesetter {
   #runsOf({ text, mark, id, isRightToLeft, picture }: TextPiece, fontSize: number, room: number): Run[] {
     if (picture) return pictureRuns(picture, mark, fontSize);
     const base = mark.code ? 'Code' : 'Text';
-    const look = lookOf(mark, fontSize);
+    const look = { ...lookOf(mark, fontSize), ...(isRightToLeft ? { isRightToLeft } : {}) };
     const runs: Run[] = [];
     const parts = this.split(text, base);
     for (const { text: part, family } of isRightToLeft ? parts.reverse() : parts) {
@@ -139,8 +142,11 @@ export class Typesetter {
         const words = base === 'Code' ? codeWords(part) : breakable(part, false);
         const longest = room / (fontSize * 0.62);
         for (const word of words) {
-          const whole = base === 'Code' && word.length < longest ? ({ noWrap: true } as const) : {};
-          runs.push({ ...plain, text: word, font: family, ...look, ...whole });
+          const isWhole = (base === 'Code' || isRightToLeft) && word.length < longest;
+          const whole = isWhole ? ({ noWrap: true } as const) : {};
+          // No-break spaces that begin a line stay, as in browsers.
+          const preserveLeadingSpaces = word.startsWith('\u00a0');
+          runs.push({ ...plain, preserveLeadingSpaces, text: word, font: family, ...look, ...whole });
         }
       }
     }
