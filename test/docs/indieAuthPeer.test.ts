@@ -109,6 +109,7 @@ t.test('the service with another server behind it', async (t) => {
   const service = await serveDocs([...flags('data'), '--allow-me', me]);
   t.teardown(() => service.stop());
   t.match(service.stderr(), /All users of this machine can read .*token\. Run: chmod 600/);
+  await service.whenReady();
   server.says({ active: true, me, scope: 'read', aud: `${service.origin}/mcp` });
   t.equal((await service.get('/api/v1/docs', 'one')).status, 200, 'a token for agents reads REST too');
   server.says({ active: true, me, scope: 'read', aud: 'https://elsewhere.example.org/' });
