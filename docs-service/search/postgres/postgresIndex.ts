@@ -14,8 +14,9 @@ import {
   type IndexWriter,
   type WriterLease,
 } from '../documentIndex.ts';
+import { searchWith } from '../searchEngine.ts';
 import * as reader from './postgresReader.ts';
-import { searchDocuments, searchSettings } from './postgresSearch.ts';
+import { createSearcher, searchSettings } from './postgresSearch.ts';
 import { applyChanges, changeChannel, readFiles, readIndexId } from './postgresWriter.ts';
 import { locks, migrate, schemaVersion } from './schema.ts';
 
@@ -85,7 +86,7 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
       return changes.generation();
     },
     list: (query) => reading((client) => reader.listDocuments(client, query)),
-    search: (query) => reading((client) => searchDocuments(client, query), searchSettings),
+    search: (query) => reading((client) => searchWith(createSearcher(client), query), searchSettings),
     read: (slug) => reading((client) => reader.readDocument(client, slug)),
     metadataOf: (slugs) => reading((client) => reader.metadataOf(client, slugs)),
     select: (selection) => reading((client) => reader.selectDocuments(client, selection)),

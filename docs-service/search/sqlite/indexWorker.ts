@@ -143,14 +143,10 @@ function createIndexFile(file: string, analysis: DocumentAnalysis): IndexFile {
 
   const answer = async (method: string, parameters: readonly unknown[]) => {
     const index = await open();
-    if (isWriting(method)) {
-      const value = call(index.writer, method, parameters);
-      return { value, note: stateOf(index, true) };
-    }
-    return index.database.snapshot(() => ({
+    return index.database.snapshot(async () => ({
       // The state comes first: it begins the snapshot.
       note: stateOf(index),
-      value: call(index.reader, method, parameters),
+      value: await call({ ...index.reader, ...index.writer }, method, parameters),
     }));
   };
 
@@ -167,7 +163,7 @@ function createIndexFile(file: string, analysis: DocumentAnalysis): IndexFile {
     },
     state: async () => {
       const index = await open();
-      return index.database.snapshot(() => stateOf(index));
+      return index.database.snapshot(async () => stateOf(index));
     },
     discard: () => {
       close();
@@ -182,10 +178,6 @@ function createIndexFile(file: string, analysis: DocumentAnalysis): IndexFile {
 
 function identityOf(file: string): number | undefined {
   return statSync(file, { throwIfNoEntry: false })?.ino;
-}
-
-function isWriting(method: string): boolean {
-  return method === 'files' || method === 'indexId';
 }
 
 function call(target: object, method: string, parameters: readonly unknown[]): unknown {

@@ -7,6 +7,8 @@ import type {
   IndexSummary,
   ListQuery,
   LocatedMetadata,
+  SearchPage,
+  SearchQuery,
   Selection,
   Term,
 } from '../documentIndex.ts';
@@ -23,6 +25,7 @@ import {
 } from '../documentRecord.ts';
 import { maxTags } from '../documentTokens.ts';
 import { maxNeighbours, nearestSlugs, reversed, slugParts } from '../nearSlugs.ts';
+import { searchWith } from '../searchEngine.ts';
 import { createSearcher, slugQuery } from './searcher.ts';
 
 /** The reading part of `DocumentIndex` on one thread. Every call must run in a snapshot of the database. */
@@ -30,12 +33,13 @@ export type SqliteReader = ReturnType<typeof createSqliteReader>;
 
 export function createSqliteReader(database: Database) {
   const documents = createDocumentReader(database);
+  const searcher = createSearcher(database);
   const meta = database.prepare<{ value: string }>('SELECT value FROM meta WHERE name = ?');
   const metaJson = <T>(name: string) => JSON.parse(meta.get(name)?.value ?? '[]') as readonly T[];
   return {
     ...createListReader(database),
     ...documents,
-    search: createSearcher(database),
+    search: (query: SearchQuery): Promise<SearchPage> => searchWith(searcher, query),
     terms: createTermReader(database),
     nearSlugs: createNearReader(database),
     collections: (): readonly CollectionDefinition[] =>

@@ -18,7 +18,7 @@ import { createLookups } from './schema.ts';
 import { assignSortKeys, compareSlugs } from './sortKeys.ts';
 import { createWordParts, createWords } from './wordTables.ts';
 
-/** Changes the index. Every call is one transaction. */
+/** Changes the index. `apply` is one transaction; the others must run in a snapshot of the database. */
 export interface SqliteWriter {
   files(): IndexedFiles;
   indexId(): string;
@@ -69,12 +69,7 @@ export function createSqliteWriter(database: Database): SqliteWriter {
   };
   const isComplete = () => meta.get('isComplete') !== undefined;
   return {
-    files: () =>
-      database.snapshot(() => ({
-        indexId: indexId(),
-        isComplete: isComplete(),
-        files: files.all(),
-      })),
+    files: () => ({ indexId: indexId(), isComplete: isComplete(), files: files.all() }),
     indexId,
     apply: (changes) => {
       const wasComplete = isComplete();
