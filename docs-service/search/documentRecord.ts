@@ -6,7 +6,14 @@ import type {
   FileWarning,
 } from '../content/document.ts';
 import { pathSlugs } from '../content/slug.ts';
-import type { DocumentFilter, LocatedMetadata, Selection, Term } from './documentIndex.ts';
+import type {
+  DocumentFilter,
+  IndexChanges,
+  IndexedFile,
+  LocatedMetadata,
+  Selection,
+  Term,
+} from './documentIndex.ts';
 import { maxTags } from './documentTokens.ts';
 
 /** A document as both engines store it. */
@@ -77,34 +84,65 @@ export function storable(text: string): string {
   return (text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text).replace(/\p{Surrogate}/gu, '\ufffd');
 }
 
-/** A file with its warnings as JSON, as both engines store them. */
-export interface WarnedFile {
+/** A file as both engines store it. */
+export interface FileRow {
   readonly path: string;
-  readonly warnings: string;
+  readonly look: string;
+  readonly content_hash: string;
+  readonly slug: string | null;
+  readonly problem: string | null;
+  /** As JSON; null if there are none, so that files with warnings are found fast. */
+  readonly warnings: string | null;
+  /** As JSON. */
+  readonly details: string;
 }
 
-/** Null if there are none, so that files with warnings are found fast. */
-export function warningsToJson(warnings: readonly FileWarning[]): string | null {
-  return warnings.length === 0 ? null : JSON.stringify(warnings);
+/** In the order of the table's columns. */
+export function fileToRow({ path, look, contentHash, slug, problem, ...file }: IndexedFile): FileRow {
+  const { warnings, links, named, due } = file;
+  return {
+    path: storable(path),
+    look,
+    content_hash: contentHash,
+    slug: slug && storable(slug),
+    problem: problem && storable(problem),
+    warnings: warnings.length === 0 ? null : JSON.stringify(warnings),
+    details: JSON.stringify({ links, named, due }),
+  };
 }
 
-export function parseWarnings(json: string | null): readonly FileWarning[] {
-  // Only this program writes the column.
+export function rowToFile({ content_hash, warnings, details, ...row }: FileRow): IndexedFile {
+  // Only this program writes the columns.
+  const more = JSON.parse(details) as FileDetails;
+  return { ...row, contentHash: content_hash, warnings: parseWarnings(warnings), ...more };
+}
+
+function parseWarnings(json: string | null): readonly FileWarning[] {
   return json === null ? [] : (JSON.parse(json) as FileWarning[]);
 }
 
-export function detailsToJson({ links, named, due }: FileDetails): string {
-  return JSON.stringify({ links, named, due });
+/** What readers see of a file besides its document. */
+export type FileRemarks = Pick<FileRow, 'path' | 'problem' | 'warnings'>;
+
+/** Whether readers can see a difference. A file that is not there has no remarks. */
+export function isOther(one: FileRemarks | undefined, other: FileRemarks | undefined): boolean {
+  const remarks = (row?: FileRemarks) => JSON.stringify([row?.problem ?? null, row?.warnings ?? null]);
+  return remarks(one) !== remarks(other);
 }
 
-export function parseDetails(json: string): FileDetails {
-  // Only this program writes the column.
-  return JSON.parse(json) as FileDetails;
+/** What else changes, by the names under which both engines store it as JSON. */
+export function metaOf(
+  changes: Omit<IndexChanges, 'put'>,
+): readonly (readonly [name: string, json: string])[] {
+  const { collections, collectionProblems, linkWarnings, isComplete } = changes;
+  return Object.entries({ collections, collectionProblems, linkWarnings, isComplete }).flatMap(
+    ([name, value]) => (value === undefined ? [] : [[name, JSON.stringify(value)] as const]),
+  );
 }
 
 /** All warnings of the library, by path and line: those of single files, and those that depend on other files. */
 export function joinWarnings(
-  files: readonly WarnedFile[],
+  files: readonly Pick<FileRow, 'path' | 'warnings'>[],
   links: readonly ContentWarning[],
 ): readonly ContentWarning[] {
   const ofFiles = files.flatMap(({ path, warnings }) =>

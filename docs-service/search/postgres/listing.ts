@@ -28,25 +28,30 @@ export function createListingChanges(): ListingChanges {
     write: async (client) => {
       if (added.length + removed.length === 0) return;
       const scopes = await countScopes(client, added, removed);
-      const columns = (entries: readonly Entry[]) => [
-        entries.map(({ name }) => scopes.get(name) ?? 0),
-        entries.map(({ rank }) => rank),
-        entries.map(({ place }) => place),
-        entries.map(({ slug }) => slug),
-      ];
+      const rows = (entries: readonly Entry[]) =>
+        entries.map(({ name, ...entry }) => ({ ...entry, scope: scopes.get(name) }));
       await client.query(
-        `DELETE FROM docs_listing USING unnest($1::int[], $2::bigint[], $3::text[], $4::text[])
-           AS old (scope, rank, place, slug)
+        `DELETE FROM docs_listing USING json_populate_recordset(NULL::docs_listing, $1) AS old
          WHERE docs_listing.scope = old.scope AND docs_listing.rank = old.rank
            AND docs_listing.place = old.place AND docs_listing.slug = old.slug`,
-        columns(removed),
+        [JSON.stringify(rows(removed))],
       );
-      await client.query(
-        'INSERT INTO docs_listing SELECT * FROM unnest($1::int[], $2::bigint[], $3::text[], $4::text[], $5::boolean[])',
-        [...columns(added), added.map(({ draft }) => draft)],
-      );
+      await insertRows(client, 'docs_listing', rows(added));
     },
   };
+}
+
+/** The rows have a value for each column, by its name. */
+export async function insertRows(
+  client: pg.ClientBase,
+  table: string,
+  rows: readonly object[],
+  more = '',
+): Promise<void> {
+  await client.query(
+    `INSERT INTO ${table} SELECT * FROM json_populate_recordset(NULL::${table}, $1) ${more}`,
+    [JSON.stringify(rows)],
+  );
 }
 
 function entriesOf(metadata: DocumentMetadata): readonly Entry[] {

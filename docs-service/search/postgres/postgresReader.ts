@@ -10,13 +10,13 @@ import type {
   Term,
 } from '../documentIndex.ts';
 import {
+  type FileRow,
   inOrder,
   isNarrowed,
   joinTerms,
   joinWarnings,
   parseMetadata,
   storable,
-  type WarnedFile,
   type WrittenTerm,
 } from '../documentRecord.ts';
 import { maxTags, slugMark } from '../documentTokens.ts';
@@ -178,7 +178,7 @@ export async function summaryOf(client: Client): Promise<IndexSummary> {
   const problems = await client.query<ContentProblem>(
     'SELECT path, problem AS message FROM docs_files WHERE problem IS NOT NULL ORDER BY path',
   );
-  const warned = await client.query<WarnedFile>(
+  const warned = await client.query<Pick<FileRow, 'path' | 'warnings'>>(
     'SELECT path, warnings FROM docs_files WHERE warnings IS NOT NULL',
   );
   const isComplete = await client.query("SELECT 1 FROM docs_meta WHERE name = 'isComplete'");

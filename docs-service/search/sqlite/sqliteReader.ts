@@ -13,6 +13,7 @@ import type {
   Term,
 } from '../documentIndex.ts';
 import {
+  type FileRow,
   inOrder,
   isNarrowed,
   joinTerms,
@@ -20,7 +21,6 @@ import {
   parseMetadata,
   pathRange,
   scopeName,
-  type WarnedFile,
   type WrittenTerm,
 } from '../documentRecord.ts';
 import { maxTags } from '../documentTokens.ts';
@@ -86,7 +86,9 @@ function createDocumentReader(database: Database) {
   const problems = database.prepare<ContentProblem>(
     'SELECT path, problem AS message FROM files WHERE problem IS NOT NULL ORDER BY path',
   );
-  const warned = database.prepare<WarnedFile>('SELECT path, warnings FROM files WHERE warnings IS NOT NULL');
+  const warned = database.prepare<Pick<FileRow, 'path' | 'warnings'>>(
+    'SELECT path, warnings FROM files WHERE warnings IS NOT NULL',
+  );
   const lost = database.prepare<{ path: string }>(
     `SELECT files.path FROM files LEFT JOIN documents USING (slug)
      WHERE slug IS NOT NULL AND problem IS NULL AND content_hash <> ''

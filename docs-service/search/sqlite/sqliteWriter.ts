@@ -1,13 +1,15 @@
 import type { Database, Statement } from '../../base/sqliteDatabase.ts';
-import type { ContentProblem, ContentWarning } from '../../content/document.ts';
 import { type IndexChanges, type IndexedFile, type IndexedFiles, indexIsAnother } from '../documentIndex.ts';
 import {
   type DocumentRecord,
-  detailsToJson,
-  parseDetails,
+  type FileRemarks,
+  type FileRow,
+  fileToRow,
+  isOther,
+  metaOf,
   parseMetadata,
-  parseWarnings,
-  warningsToJson,
+  rowToFile,
+  storable,
 } from '../documentRecord.ts';
 import { reversed } from '../nearSlugs.ts';
 import { createSampleChanges, isSampled } from '../relevance.ts';
@@ -41,15 +43,7 @@ export function createSqliteWriter(database: Database): SqliteWriter {
       documents.put(changes.put ?? [], changes.at ?? Date.now()),
       files.remove(changes.removeFiles ?? []),
       files.put(changes.putFiles ?? []),
-      changes.collections !== undefined && meta.set('collections', JSON.stringify(changes.collections)),
-      changes.collectionProblems !== undefined &&
-        meta.set(
-          'collectionProblems',
-          JSON.stringify(changes.collectionProblems satisfies readonly ContentProblem[]),
-        ),
-      changes.linkWarnings !== undefined &&
-        meta.set('linkWarnings', JSON.stringify(changes.linkWarnings satisfies readonly ContentWarning[])),
-      changes.isComplete === true && meta.set('isComplete', 'true'),
+      ...metaOf(changes).map(([name, json]) => meta.set(name, json)),
     ];
     documents.finish();
     if (seen.includes(true)) meta.set('changes', String(Number(meta.get('changes') ?? 0) + 1));
@@ -194,53 +188,31 @@ function createSampleTable(database: Database) {
   };
 }
 
-interface FileRow {
-  readonly path: string;
-  readonly look: string;
-  readonly content_hash: string;
-  readonly slug: string | null;
-  readonly problem: string | null;
-  readonly warnings: string | null;
-  readonly details: string;
-}
-
 /** Each change returns whether it changed a problem or a warning, which readers can see. */
 function createFileTable(database: Database) {
   const all = database.prepare<FileRow>('SELECT * FROM files ORDER BY path');
-  const said = database.prepare<Said>('SELECT problem, warnings FROM files WHERE path = ?');
+  const before = database.prepare<FileRemarks>('SELECT path, problem, warnings FROM files WHERE path = ?');
   const put = database.prepare('INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?)');
   const remove = database.prepare('DELETE FROM files WHERE path = ?');
-  const saidOf = (path: string): Said => said.get(path) ?? { problem: null, warnings: null };
   return {
     all: () => all.all().map(rowToFile),
     put: (files: readonly IndexedFile[]) =>
       files
-        .map(({ path, look, contentHash, slug, problem, ...file }) => {
-          const before = saidOf(path);
-          const warnings = warningsToJson(file.warnings);
-          put.run(path, look, contentHash, slug, problem, warnings, detailsToJson(file));
-          return before.problem !== problem || before.warnings !== warnings;
+        .map((file) => {
+          const row = fileToRow(file);
+          const old = before.get(row.path);
+          put.run(...Object.values(row));
+          return isOther(row, old);
         })
         .includes(true),
     remove: (paths: readonly string[]) =>
       paths
         .map((path) => {
-          const before = saidOf(path);
-          remove.run(path);
-          return before.problem !== null || before.warnings !== null;
+          const old = before.get(storable(path));
+          remove.run(storable(path));
+          return isOther(undefined, old);
         })
         .includes(true),
-  };
-}
-
-type Said = Pick<FileRow, 'problem' | 'warnings'>;
-
-function rowToFile({ content_hash, warnings, details, ...row }: FileRow): IndexedFile {
-  return {
-    ...row,
-    contentHash: content_hash,
-    warnings: parseWarnings(warnings),
-    ...parseDetails(details),
   };
 }
 
