@@ -14,11 +14,25 @@ import type {
   Selection,
   Term,
 } from './documentIndex.ts';
-import { maxTags } from './documentTokens.ts';
+
+/** Further tags of a document are in no list. */
+export const maxTags = 200;
+
+/** What lists and filters need of a document. */
+export interface ListedDocument {
+  readonly slug: string;
+  readonly type: string | null;
+  /** The slugs of its tags, each once. */
+  readonly tags: readonly string[];
+  readonly draft: boolean;
+  /** Lists begin with the lowest. */
+  readonly rank: number;
+  /** Orders documents of one rank before their slugs do; empty if the document has a date. */
+  readonly place: string;
+}
 
 /** A document as both engines store it. */
-export interface DocumentRecord {
-  readonly slug: string;
+export interface DocumentRecord extends ListedDocument {
   readonly path: string;
   /**
    * The forms of the slug that the path gives, by which the document is found too. `own` is empty if it is the same as
@@ -30,30 +44,29 @@ export interface DocumentRecord {
   /** `DocumentMetadata` in JSON. */
   readonly metadata: string;
   readonly body: string;
-  readonly type: string | null;
-  /** The slugs of its tags, each once. */
-  readonly tags: readonly string[];
-  readonly draft: boolean;
-  /** Lists begin with the lowest. */
-  readonly rank: number;
-  /** Orders documents of one rank before their slugs do; empty if the document has a date. */
-  readonly place: string;
 }
 
 export function documentToRecord({ path, body, ...metadata }: Document): DocumentRecord {
   const { own, short, long } = pathSlugs(path);
   return {
-    slug: metadata.slug,
+    ...toListed(metadata),
     path: storable(path),
     own: own === short ? '' : own,
     short,
     long,
     metadata: JSON.stringify(metadata),
     body: storable(body),
-    type: metadata.type,
-    tags: [...new Set(metadata.tags.map(({ slug }) => slug))].slice(0, maxTags),
-    draft: metadata.draft,
-    rank: listRank(metadata.date),
+  };
+}
+
+export function toListed(metadata: DocumentMetadata): ListedDocument {
+  const { slug, type, tags, draft, date } = metadata;
+  return {
+    slug,
+    type,
+    tags: [...new Set(tags.map((tag) => tag.slug))].slice(0, maxTags),
+    draft,
+    rank: listRank(date),
     place: placeOf(metadata),
   };
 }
@@ -244,15 +257,16 @@ export function pathRange(folder: string | undefined): readonly [from: string, t
   return folder === undefined ? ['', '\u{10ffff}'] : [folder, `${folder.slice(0, -1)}0`];
 }
 
-/** The lists that a document is in: all of them, those of its type, of its tags, and of its type with each tag. */
-export function scopeNames({ type, tags }: ScopedDocument): string[] {
-  const types = type === null ? [{}] : [{}, { type }];
-  return types.flatMap((typed) => [scopeName(typed), ...tags.map((tag) => scopeName({ ...typed, tag }))]);
+/** The entry of a document in one of the lists, by the name of the list. */
+export interface ListEntry extends Pick<ListedDocument, 'slug' | 'draft' | 'rank' | 'place'> {
+  readonly name: string;
 }
 
-interface ScopedDocument {
-  readonly type: string | null;
-  readonly tags: readonly string[];
+/** In the list of all documents, in those of its type and its tags, and in those of its type with each tag. */
+export function listEntries({ type, tags, ...entry }: ListedDocument): readonly ListEntry[] {
+  const types = type === null ? [{}] : [{}, { type }];
+  const filters = types.flatMap((typed) => [typed, ...tags.map((tag) => ({ ...typed, tag }))]);
+  return filters.map((filter) => ({ ...entry, name: scopeName(filter) }));
 }
 
 /** The list that a filter asks for. Drafts are in it too. */

@@ -36,8 +36,8 @@ type Answer<Value> = Value | Promise<Value>;
 export type StoredDocument = Pick<DocumentRecord, 'path' | 'metadata' | 'body'>;
 
 /**
- * Searches in bounded time: of each tier, at most `maxFound` documents are found. Only the tiers on the page are ranked,
- * and only the texts of the documents on it are read.
+ * Searches in bounded time: of each tier, at most `maxFound` documents are found. Only the tiers on the page are
+ * ranked, and only the texts of the documents on it are read.
  */
 export async function searchWith<Found>(
   engine: SearchEngine<Found>,

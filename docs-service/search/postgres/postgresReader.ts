@@ -15,11 +15,12 @@ import {
   isNarrowed,
   joinTerms,
   joinWarnings,
+  maxTags,
   parseMetadata,
   storable,
   type WrittenTerm,
 } from '../documentRecord.ts';
-import { maxTags, slugMark } from '../documentTokens.ts';
+import { slugMark } from '../documentTokens.ts';
 import { maxNeighbours, nearestSlugs, reversed, slugParts } from '../nearSlugs.ts';
 import { type ListedRow, readNarrowedPage, readPage, tryFindScope } from './listing.ts';
 

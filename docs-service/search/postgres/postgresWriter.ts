@@ -14,7 +14,7 @@ import {
 import { documentTokens } from '../documentTokens.ts';
 import { createSampleChanges, isSampled, type SampleChanges } from '../relevance.ts';
 import { documentToRow } from './documentRow.ts';
-import { createListingChanges, insertRows, type ListingChanges } from './listing.ts';
+import { createListingChanges, insertRows } from './listing.ts';
 import { locks } from './schema.ts';
 
 type Client = pg.ClientBase;
@@ -69,7 +69,7 @@ async function announce(client: Client): Promise<void> {
 
 /** Changes beside the documents, written once at the end of the transaction. */
 interface Beside {
-  readonly listing: ListingChanges;
+  readonly listing: ReturnType<typeof createListingChanges>;
   readonly sample: SampleChanges;
 }
 

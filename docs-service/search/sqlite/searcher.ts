@@ -16,8 +16,8 @@ import type { SearchEngine, StoredDocument } from '../searchEngine.ts';
 import { maxFound, type Place } from '../tier.ts';
 
 /**
- * Finds documents by their sort keys. They are ranked by term statistics beside the index, because FTS5's own rank would
- * first count all documents of each word.
+ * Finds documents by their sort keys. They are ranked by term statistics beside the index, because FTS5's own rank
+ * would first count all documents of each word.
  */
 export function createSearcher(database: Database): SearchEngine<number> {
   const stats = database.prepare<{ rows: string }>(

@@ -18,12 +18,12 @@ import {
   isNarrowed,
   joinTerms,
   joinWarnings,
+  maxTags,
   parseMetadata,
   pathRange,
   scopeName,
   type WrittenTerm,
 } from '../documentRecord.ts';
-import { maxTags } from '../documentTokens.ts';
 import { maxNeighbours, nearestSlugs, reversed, slugParts } from '../nearSlugs.ts';
 import { searchWith } from '../searchEngine.ts';
 import { createSearcher, slugQuery } from './searcher.ts';

@@ -10,6 +10,7 @@ import {
   parseMetadata,
   rowToFile,
   storable,
+  toListed,
 } from '../documentRecord.ts';
 import { reversed } from '../nearSlugs.ts';
 import { createSampleChanges, isSampled } from '../relevance.ts';
@@ -21,15 +22,11 @@ import { assignSortKeys, compareSlugs } from './sortKeys.ts';
 import { createWordParts, createWords } from './wordTables.ts';
 
 /** Changes the index. `apply` is one transaction; the others must run in a snapshot of the database. */
-export interface SqliteWriter {
-  files(): IndexedFiles;
-  indexId(): string;
-  apply(changes: AnalysedChanges): void;
-}
+export type SqliteWriter = ReturnType<typeof createSqliteWriter>;
 
-export type AnalysedChanges = Omit<IndexChanges, 'put'> & { readonly put?: readonly AnalysedDocument[] };
+type AnalysedChanges = Omit<IndexChanges, 'put'> & { readonly put?: readonly AnalysedDocument[] };
 
-export function createSqliteWriter(database: Database): SqliteWriter {
+export function createSqliteWriter(database: Database) {
   const parts = createWordParts(database);
   const documents = createDocumentTables(database);
   const files = createFileTable(database);
@@ -63,9 +60,9 @@ export function createSqliteWriter(database: Database): SqliteWriter {
   };
   const isComplete = () => meta.get('isComplete') !== undefined;
   return {
-    files: () => ({ indexId: indexId(), isComplete: isComplete(), files: files.all() }),
+    files: (): IndexedFiles => ({ indexId: indexId(), isComplete: isComplete(), files: files.all() }),
     indexId,
-    apply: (changes) => {
+    apply: (changes: AnalysedChanges) => {
       const wasComplete = isComplete();
       prepare(wasComplete);
       database.transaction(() => apply(changes));
@@ -101,7 +98,7 @@ function createDocumentTables(database: Database) {
     if (!old) return undefined;
     if (isSampled(slug)) sample.count(words.tokensOf(old.key), -1);
     words.remove(old.sortKey);
-    listing.remove(parseMetadata(old.metadata));
+    listing.remove(toListed(parseMetadata(old.metadata)));
     remove(old.key);
     return old;
   };
