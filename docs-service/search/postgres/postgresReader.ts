@@ -18,6 +18,7 @@ import { maxNeighbours, nearestSlugs, reversed, slugParts } from '../nearSlugs.t
 import { searchWith } from '../searchEngine.ts';
 import { type ListedRow, readNarrowedPage, readPage, tryFindScope } from './listing.ts';
 import { createSearcher } from './postgresSearch.ts';
+import { tryReadMeta } from './postgresWriter.ts';
 
 /** How the index answers. Each of these must run in a transaction that sees one state. */
 export const reader: Reader = {
@@ -151,12 +152,11 @@ export const reader: Reader = {
     const warned = await client.query<Pick<FileRow, 'path' | 'warnings'>>(
       'SELECT path, warnings FROM docs_files WHERE warnings IS NOT NULL',
     );
-    const isComplete = await client.query("SELECT 1 FROM docs_meta WHERE name = 'isComplete'");
     return {
       documents: all?.visible ?? 0,
       problems: [...problems.rows, ...(await metaOf<ContentProblem>(client, 'collectionProblems'))],
       warnings: joinWarnings(warned.rows, await metaOf<ContentWarning>(client, 'linkWarnings')),
-      isComplete: isComplete.rows.length > 0,
+      isComplete: (await tryReadMeta(client, 'isComplete')) !== undefined,
     };
   },
 
@@ -186,8 +186,5 @@ function located({ path, metadata }: ListedRow): LocatedMetadata {
 const safeMetadata = String.raw`regexp_replace(metadata, '\\u(0000|d[89a-f]..)', '?', 'g')::json`;
 
 async function metaOf<T>(client: pg.ClientBase, name: string): Promise<readonly T[]> {
-  const { rows } = await client.query<{ value: string }>('SELECT value FROM docs_meta WHERE name = $1', [
-    name,
-  ]);
-  return JSON.parse(rows[0]?.value ?? '[]') as readonly T[];
+  return JSON.parse((await tryReadMeta(client, name)) ?? '[]') as readonly T[];
 }

@@ -35,7 +35,7 @@ export async function readIndexId(client: Client): Promise<string> {
   return (await tryReadMeta(client, 'indexId')) ?? '';
 }
 
-async function tryReadMeta(client: Client, name: string): Promise<string | undefined> {
+export async function tryReadMeta(client: Client, name: string): Promise<string | undefined> {
   const { rows } = await client.query<{ value: string }>('SELECT value FROM docs_meta WHERE name = $1', [
     name,
   ]);

@@ -86,7 +86,9 @@ function createDocumentTables(database: Database) {
   const words = createWords(database);
   const listing = createListing(database);
   const sample = createSampleTable(database);
-  const remove = removal(database);
+  const removals = ['documents', 'bodies'].map((table) =>
+    database.prepare(`DELETE FROM ${table} WHERE key = ?`),
+  );
   const insert = database.prepare(
     'INSERT INTO documents (key, sort_key, slug, reversed, path, own, short, long, draft, changed, metadata) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   );
@@ -99,7 +101,7 @@ function createDocumentTables(database: Database) {
     if (isSampled(slug)) sample.count(words.tokensOf(old.key), -1);
     words.remove(old.sortKey);
     listing.remove(toListed(parseMetadata(old.metadata)));
-    remove(old.key);
+    for (const statement of removals) statement.run(old.key);
     return old;
   };
   const store = (
@@ -152,15 +154,6 @@ function createDocumentTables(database: Database) {
 
 function hasSameText(one: Pick<StoredDocument, 'metadata'>, other: DocumentRecord): boolean {
   return parseMetadata(one.metadata).contentHash === parseMetadata(other.metadata).contentHash;
-}
-
-function removal(database: Database): (key: number) => void {
-  const statements = ['documents', 'bodies'].map((table) =>
-    database.prepare(`DELETE FROM ${table} WHERE key = ?`),
-  );
-  return (key) => {
-    for (const statement of statements) statement.run(key);
-  };
 }
 
 /** How common words are, from the documents of the sample. */
