@@ -6,7 +6,7 @@ import { ContentError } from '../../protocol/base/contentError.ts';
 import type { ContentProblem } from './document.ts';
 
 /** In bytes. A larger file is left out. */
-export const maxFileBytes = 10 * 1024 * 1024;
+const maxFileBytes = 10 * 1024 * 1024;
 
 /** A file in the folder. The path is relative to the content folder, with `/` between its parts. */
 export interface FoundFile {
