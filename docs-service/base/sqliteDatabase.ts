@@ -6,8 +6,8 @@ export interface Database {
   prepare<Row = unknown>(sql: string): Statement<Row>;
   /** Everything that `work` does or, if it throws, nothing. Meanwhile, others may read but not write. */
   transaction<T>(work: () => T): T;
-  /** Everything that `work` reads is one state of the database. */
-  snapshot<T>(work: () => T): T;
+  /** Everything that `work` reads is one state of the database. Until it is over, nothing else may be asked. */
+  snapshot<T>(work: () => Promise<T>): Promise<T>;
   close(): void;
 }
 
@@ -122,17 +122,6 @@ async function openLibsql(file: string): Promise<Engine> {
 }
 
 function engineToDatabase(engine: Engine): Database {
-  const within = <T>(begin: string, work: () => T): T => {
-    engine.exec(begin);
-    try {
-      const result = work();
-      engine.exec('COMMIT');
-      return result;
-    } catch (error) {
-      rollBack(engine);
-      throw error;
-    }
-  };
   return {
     exec: (sql) => engine.exec(sql),
     prepare: <Row>(sql: string) => {
@@ -144,8 +133,25 @@ function engineToDatabase(engine: Engine): Database {
         all: (...values) => statement.all(...values) as Row[],
       };
     },
-    transaction: (work) => within('BEGIN IMMEDIATE', work),
-    snapshot: (work) => within('BEGIN', work),
+    transaction: (work) => {
+      engine.exec('BEGIN IMMEDIATE');
+      try {
+        const result = work();
+        engine.exec('COMMIT');
+        return result;
+      } catch (error) {
+        rollBack(engine);
+        throw error;
+      }
+    },
+    snapshot: async (work) => {
+      engine.exec('BEGIN');
+      try {
+        return await work();
+      } finally {
+        rollBack(engine);
+      }
+    },
     close: () => engine.close(),
   };
 }

@@ -190,10 +190,9 @@ async function readInside(root: string, path: string): Promise<Uint8Array> {
 const outside = 'The file is outside the content folder.';
 
 async function readWhole(handle: FileHandle): Promise<Uint8Array> {
-  const { size, ...kind } = await handle
-    .stat()
-    .then((found) => ({ size: found.size, isFile: found.isFile() }));
-  if (!kind.isFile) throw new ContentError('It is not a regular file.');
+  const found = await handle.stat();
+  const { size } = found;
+  if (!found.isFile()) throw new ContentError('It is not a regular file.');
   if (size > maxFileBytes)
     throw new ContentError(`The file has more than ${maxFileBytes / 1024 / 1024} MB. Split it.`);
   const buffer = Buffer.alloc(size);

@@ -1,12 +1,10 @@
-import type { FileWarning } from './document.ts';
+import type { FileDetails, FileWarning } from './document.ts';
 import type { FoundValue, FrontMatter } from './frontMatter.ts';
 import { readDate, readTruth } from './writtenValue.ts';
 
-export interface DraftState {
+export interface DraftState extends Pick<FileDetails, 'due'> {
   readonly draft: boolean;
   readonly warnings: readonly FileWarning[];
-  /** When the time alone may make another state of it, in milliseconds since 1970. */
-  readonly due?: number;
 }
 
 export interface DraftOptions {

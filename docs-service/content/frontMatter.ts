@@ -133,15 +133,8 @@ function readBlock({ form, problem }: Block, source: string, line: number): Read
     const [sentence = ''] = (error instanceof Error ? error.message : String(error)).split(/\.?(?:\n|$)/);
     const isText = form !== 'yaml' || problem !== undefined || !beginsWithKey(source);
     if (isText && form === 'lines') return { warnings: [] };
-    if (isText)
-      return {
-        warnings: [
-          {
-            line,
-            message: `${form === 'yaml' && problem === undefined ? notKeys : sentence}. It is read as text.`,
-          },
-        ],
-      };
+    const why = form === 'yaml' && problem === undefined ? notKeys : sentence;
+    if (isText) return { warnings: [{ line, message: `${why}. It is read as text.` }] };
     const at = (error instanceof ContentError && error.line) || line;
     return {
       values: valuesByKey(source),

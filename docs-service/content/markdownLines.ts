@@ -48,3 +48,41 @@ function tryFenceMarker(line: string, inFence: boolean): string | undefined {
 function closes(marker: string, open: string): boolean {
   return marker[0] === open[0] && marker.length >= open.length;
 }
+
+/** Finds the next place of each pattern, and remembers it until the search is past it. */
+export class Ends {
+  readonly #text: string;
+  readonly #next = new Map<string, { readonly start: number; readonly end: number }>();
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  get ofText(): number {
+    return this.#text.length;
+  }
+
+  /** Where the next match ends; undefined if there is none. */
+  after(pattern: string, from: number): number | undefined {
+    const { start, end } = this.#find(pattern, from);
+    return start === Number.POSITIVE_INFINITY ? undefined : end;
+  }
+
+  /** The same, if there is no empty line before it. */
+  inParagraph(pattern: string, from: number): number | undefined {
+    const { start, end } = this.#find(pattern, from);
+    return start < this.#find('\\n[ \\t]*\\n', from).start ? end : undefined;
+  }
+
+  #find(pattern: string, from: number): { readonly start: number; readonly end: number } {
+    const known = this.#next.get(pattern);
+    if (known && known.start >= from) return known;
+    const search = new RegExp(pattern, 'gim');
+    search.lastIndex = from;
+    const found = search.exec(this.#text);
+    const start = found?.index ?? Number.POSITIVE_INFINITY;
+    const place = { start, end: start + (found?.[0].length ?? 0) };
+    this.#next.set(pattern, place);
+    return place;
+  }
+}

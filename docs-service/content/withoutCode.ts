@@ -1,4 +1,4 @@
-import { markdownLines } from './markdownLines.ts';
+import { Ends, markdownLines } from './markdownLines.ts';
 
 /**
  * A Markdown text with spaces in place of its code, its comments and its scripts, so that every character stays in its
@@ -40,16 +40,17 @@ function indentOf(line: string): number {
 /** Removes what is between two marks: runs of equally many backticks, or a tag and its end. */
 function withoutInlineCode(text: string): string {
   const marks = /\\.|`+|<!--|<(pre|script|style)\b/gis;
-  const closings = new Closings(text);
+  const ends = new Ends(text);
   let result = '';
   let at = 0;
   for (let mark = marks.exec(text); mark !== null; mark = marks.exec(text)) {
     const [opening, element] = mark;
     if (opening.startsWith('\\') || opening.length > maxMarkLength) continue;
-    const closing =
-      opening === '<!--' ? '-->' : element === undefined ? opening : `</${element.toLowerCase()}>`;
-    const end = closings.after(mark.index + opening.length, closing);
-    if (end === undefined) continue;
+    const from = mark.index + opening.length;
+    const end = opening.startsWith('`')
+      ? ends.inParagraph(`(?<!\`)${opening}(?!\`)`, from)
+      : ends.after(element === undefined ? '-->' : `</${element.toLowerCase()}>`, from);
+    if (end === undefined || (opening.startsWith('`') && end - from >= maxCodeLength)) continue;
     result += text.slice(at, mark.index) + blanked(text.slice(mark.index, end));
     at = end;
     marks.lastIndex = end;
@@ -59,39 +60,6 @@ function withoutInlineCode(text: string): string {
 
 function blanked(text: string): string {
   return text.replace(/[^\n]/g, ' ');
-}
-
-/** Finds where marks close. Each of them is searched in the whole text once. */
-class Closings {
-  readonly #text: string;
-  readonly #ends = new Map<string, number[]>();
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  /** The end of the first closing mark after a place; for backticks, within the paragraph. */
-  after(place: number, closing: string): number | undefined {
-    const ends = this.#ends.get(closing) ?? this.#find(closing);
-    this.#ends.set(closing, ends);
-    // Places come in ascending order. The list is reversed, so that marks before them are dropped from its end.
-    for (let end = ends.at(-1); end !== undefined; end = ends.at(-1)) {
-      if (end - closing.length >= place) return this.#isReachable(place, end, closing) ? end : undefined;
-      ends.pop();
-    }
-    return undefined;
-  }
-
-  #find(closing: string): number[] {
-    const isCode = closing.startsWith('`');
-    const pattern = isCode ? new RegExp(`(?<!\`)${closing}(?!\`)`, 'g') : new RegExp(closing, 'gi');
-    return Array.from(this.#text.matchAll(pattern), ({ index }) => index + closing.length).reverse();
-  }
-
-  #isReachable(place: number, end: number, closing: string): boolean {
-    if (!closing.startsWith('`')) return true;
-    return end - place < maxCodeLength && !/\n[ \t]*\n/.test(this.#text.slice(place, end));
-  }
 }
 
 /** Longer runs of backticks stay as they are, because each length costs a pass. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
+import { SerialQueue } from '../../protocol/base/serialQueue.ts';
 import type { Document } from '../content/document.ts';
 import type {
   DocumentIndex,
@@ -25,10 +26,7 @@ export interface PublicSearchOptions {
   readonly onError: (error: Error) => void;
 }
 
-interface OwnIndex {
-  readonly index: DocumentIndex & IndexWriter;
-  readonly whole: DocumentIndex;
-}
+type OwnIndex = DocumentIndex & IndexWriter;
 
 interface Content {
   readonly indexId: string;
@@ -51,9 +49,9 @@ export class PublicSearch {
   readonly #listening: { dispose(): void };
   #own: OwnIndex | undefined;
   /** What is indexed; undefined if that must be read. */
-  #content: Promise<Content> | undefined;
+  #content: Content | undefined;
   /** Changes are made one after another. */
-  #applied: Promise<void> = Promise.resolve();
+  readonly #changes = new SerialQueue();
   #filling: Promise<void> | undefined;
   #isClosed = false;
 
@@ -66,22 +64,19 @@ export class PublicSearch {
   /** As the index searches. Rejects with `IndexIncompleteError` until all that is public was indexed once. */
   async search(query: Omit<SearchQuery, 'drafts' | 'near'>): Promise<SearchPage> {
     await Promise.race([this.#follow(), wait(patience, undefined, { ref: false })]);
-    const { whole } = this.#open();
-    await this.#withdraw(await this.#options.readPublic());
-    return whole.search({ ...query, drafts: false });
+    await this.#withdraw();
+    return this.#open().search({ ...query, drafts: false });
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#listening.dispose();
     await this.#filling;
-    await this.#own?.index.close();
+    await this.#own?.close();
   }
 
   #open(): OwnIndex {
-    if (this.#own !== undefined) return this.#own;
-    const index = this.#options.open();
-    this.#own = { index, whole: createWholeIndex(index) };
+    this.#own ??= createWholeIndex(this.#options.open());
     return this.#own;
   }
 
@@ -101,10 +96,8 @@ export class PublicSearch {
   async #fill(): Promise<void> {
     const { index, readPublic } = this.#options;
     while (!this.#isClosed) {
-      const library = await readPublic();
-      if (library.collections.length === 0 && this.#own === undefined) return;
-      const { stamps } = await this.#withdraw(library);
-      const missing = library.documents.filter(({ slug }) => !stamps.has(slug)).slice(0, pieceLength);
+      if (this.#own === undefined && (await readPublic()).collections.length === 0) return;
+      const missing = (await this.#withdraw()).slice(0, pieceLength);
       const documents: Document[] = [];
       for (const { slug } of missing) {
         const document = await index.read(slug);
@@ -117,57 +110,52 @@ export class PublicSearch {
     }
   }
 
-  /** Takes out what is no longer public, or is no longer as it was indexed. */
-  async #withdraw({ documents }: PublicLibrary): Promise<Content> {
-    const content = await this.#read();
-    const current = new Map(documents.map((document) => [document.slug, this.#stampOf(document)]));
-    const gone = [...content.stamps].flatMap(([slug, stamp]) => (current.get(slug) === stamp ? [] : [slug]));
-    for (const slug of gone) content.stamps.delete(slug);
-    if (gone.length > 0) this.#apply(content, { remove: gone, removeFiles: gone });
-    await this.#applied;
-    return content;
+  /** Takes out what is no longer public, or is no longer as it was indexed. Returns what is public and missing. */
+  #withdraw(): Promise<readonly LocatedMetadata[]> {
+    return this.#change(async (stamps) => {
+      const { bySlug, documents } = await this.#options.readPublic();
+      const remove = [...stamps].flatMap(([slug, stamp]) => {
+        const current = bySlug.get(slug);
+        return current && this.#stampOf(current) === stamp ? [] : [slug];
+      });
+      for (const slug of remove) stamps.delete(slug);
+      const missing = documents.filter(({ slug }) => !stamps.has(slug));
+      return { value: missing, changes: remove.length > 0 && { remove, removeFiles: remove } };
+    });
   }
 
   /** Whether any of them was still public, and as it was read. */
-  async #put(documents: readonly Document[], isWhole: boolean): Promise<boolean> {
-    const content = await this.#read();
-    const { bySlug } = await this.#options.readPublic();
-    const put = documents.filter((document) => {
-      const current = bySlug.get(document.slug);
-      return current !== undefined && this.#stampOf(current) === this.#stampOf(document);
+  #put(documents: readonly Document[], isWhole: boolean): Promise<boolean> {
+    return this.#change(async (stamps) => {
+      const { bySlug } = await this.#options.readPublic();
+      const put = documents.filter((document) => {
+        const current = bySlug.get(document.slug);
+        return current && this.#stampOf(current) === this.#stampOf(document);
+      });
+      const putFiles = put.map((document) => fileOf(document.slug, this.#stampOf(document)));
+      for (const { path, look } of putFiles) stamps.set(path, look);
+      return { value: put.length > 0, changes: { put, putFiles, ...(isWhole ? { isComplete: true } : {}) } };
     });
-    for (const document of put) content.stamps.set(document.slug, this.#stampOf(document));
-    const putFiles = put.map((document) => fileOf(document.slug, this.#stampOf(document)));
-    this.#apply(content, { put, putFiles, ...(isWhole ? { isComplete: true } : {}) });
-    await this.#applied;
-    return put.length > 0;
   }
 
-  #read(): Promise<Content> {
-    const { index } = this.#open();
-    const reading = (this.#content ??= this.#applied
-      .catch(() => undefined)
-      .then(() => index.files())
-      .then(({ indexId, files }) => ({
-        indexId,
-        stamps: new Map(files.map(({ path, look }) => [path, look])),
-      })));
-    reading.catch(() => (this.#content = undefined));
-    return reading;
-  }
-
-  /** After a failure, nobody knows what is indexed. */
-  #apply({ indexId }: Content, changes: IndexChanges): void {
-    const { index } = this.#open();
-    this.#applied = this.#applied
-      .catch(() => undefined)
-      .then(() => index.apply({ indexId, ...changes }))
-      .catch((error: Error) => {
+  /** In its turn. After a failure, nobody knows what is indexed. */
+  #change<Value>(
+    work: (
+      stamps: Map<string, string>,
+    ) => Promise<{ readonly value: Value; readonly changes: IndexChanges | false }>,
+  ): Promise<Value> {
+    return this.#changes.run('', async () => {
+      const index = this.#open();
+      try {
+        this.#content ??= await readContent(index);
+        const { value, changes } = await work(this.#content.stamps);
+        if (changes) await index.apply({ indexId: this.#content.indexId, ...changes });
+        return value;
+      } catch (error) {
         this.#content = undefined;
         throw error;
-      });
-    // Whoever waits for it gets the failure.
-    this.#applied.catch(() => undefined);
+      }
+    });
   }
 
   #stampOf(document: LocatedMetadata): string {
@@ -175,6 +163,11 @@ export class PublicSearch {
     const stamp = createHash('sha256').update(JSON.stringify([this.#options.version, metadata]));
     return stamp.digest('base64url');
   }
+}
+
+async function readContent(index: IndexWriter): Promise<Content> {
+  const { indexId, files } = await index.files();
+  return { indexId, stamps: new Map(files.map(({ path, look }) => [path, look])) };
 }
 
 /** A row for the stamp of a document. */

@@ -6,12 +6,33 @@ import type {
   FileWarning,
 } from '../content/document.ts';
 import { pathSlugs } from '../content/slug.ts';
-import type { DocumentFilter, LocatedMetadata, Selection, Term } from './documentIndex.ts';
-import { maxTags } from './documentTokens.ts';
+import type {
+  DocumentFilter,
+  IndexChanges,
+  IndexedFile,
+  LocatedMetadata,
+  Selection,
+  Term,
+} from './documentIndex.ts';
+
+/** Further tags of a document are in no list. */
+export const maxTags = 200;
+
+/** What lists and filters need of a document. */
+export interface ListedDocument {
+  readonly slug: string;
+  readonly type: string | null;
+  /** The slugs of its tags, each once. */
+  readonly tags: readonly string[];
+  readonly draft: boolean;
+  /** Lists begin with the lowest. */
+  readonly rank: number;
+  /** Orders documents of one rank before their slugs do; empty if the document has a date. */
+  readonly place: string;
+}
 
 /** A document as both engines store it. */
-export interface DocumentRecord {
-  readonly slug: string;
+export interface DocumentRecord extends ListedDocument {
   readonly path: string;
   /**
    * The forms of the slug that the path gives, by which the document is found too. `own` is empty if it is the same as
@@ -23,30 +44,29 @@ export interface DocumentRecord {
   /** `DocumentMetadata` in JSON. */
   readonly metadata: string;
   readonly body: string;
-  readonly type: string | null;
-  /** The slugs of its tags, each once. */
-  readonly tags: readonly string[];
-  readonly draft: boolean;
-  /** Lists begin with the lowest. */
-  readonly rank: number;
-  /** Orders documents of one rank before their slugs do; empty if the document has a date. */
-  readonly place: string;
 }
 
 export function documentToRecord({ path, body, ...metadata }: Document): DocumentRecord {
   const { own, short, long } = pathSlugs(path);
   return {
-    slug: metadata.slug,
+    ...toListed(metadata),
     path: storable(path),
     own: own === short ? '' : own,
     short,
     long,
     metadata: JSON.stringify(metadata),
     body: storable(body),
-    type: metadata.type,
-    tags: [...new Set(metadata.tags.map(({ slug }) => slug))].slice(0, maxTags),
-    draft: metadata.draft,
-    rank: listRank(metadata.date),
+  };
+}
+
+export function toListed(metadata: DocumentMetadata): ListedDocument {
+  const { slug, type, tags, draft, date } = metadata;
+  return {
+    slug,
+    type,
+    tags: [...new Set(tags.map((tag) => tag.slug))].slice(0, maxTags),
+    draft,
+    rank: listRank(date),
     place: placeOf(metadata),
   };
 }
@@ -77,34 +97,65 @@ export function storable(text: string): string {
   return (text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text).replace(/\p{Surrogate}/gu, '\ufffd');
 }
 
-/** A file with its warnings as JSON, as both engines store them. */
-export interface WarnedFile {
+/** A file as both engines store it. */
+export interface FileRow {
   readonly path: string;
-  readonly warnings: string;
+  readonly look: string;
+  readonly content_hash: string;
+  readonly slug: string | null;
+  readonly problem: string | null;
+  /** As JSON; null if there are none, so that files with warnings are found fast. */
+  readonly warnings: string | null;
+  /** As JSON. */
+  readonly details: string;
 }
 
-/** Null if there are none, so that files with warnings are found fast. */
-export function warningsToJson(warnings: readonly FileWarning[]): string | null {
-  return warnings.length === 0 ? null : JSON.stringify(warnings);
+/** In the order of the table's columns. */
+export function fileToRow({ path, look, contentHash, slug, problem, ...file }: IndexedFile): FileRow {
+  const { warnings, links, named, due } = file;
+  return {
+    path: storable(path),
+    look,
+    content_hash: contentHash,
+    slug: slug && storable(slug),
+    problem: problem && storable(problem),
+    warnings: warnings.length === 0 ? null : JSON.stringify(warnings),
+    details: JSON.stringify({ links, named, due }),
+  };
 }
 
-export function parseWarnings(json: string | null): readonly FileWarning[] {
-  // Only this program writes the column.
+export function rowToFile({ content_hash, warnings, details, ...row }: FileRow): IndexedFile {
+  // Only this program writes the columns.
+  const more = JSON.parse(details) as FileDetails;
+  return { ...row, contentHash: content_hash, warnings: parseWarnings(warnings), ...more };
+}
+
+function parseWarnings(json: string | null): readonly FileWarning[] {
   return json === null ? [] : (JSON.parse(json) as FileWarning[]);
 }
 
-export function detailsToJson({ links, named, due }: FileDetails): string {
-  return JSON.stringify({ links, named, due });
+/** What readers see of a file besides its document. */
+export type FileRemarks = Pick<FileRow, 'path' | 'problem' | 'warnings'>;
+
+/** Whether readers can see a difference. A file that is not there has no remarks. */
+export function isOther(one: FileRemarks | undefined, other: FileRemarks | undefined): boolean {
+  const remarks = (row?: FileRemarks) => JSON.stringify([row?.problem ?? null, row?.warnings ?? null]);
+  return remarks(one) !== remarks(other);
 }
 
-export function parseDetails(json: string): FileDetails {
-  // Only this program writes the column.
-  return JSON.parse(json) as FileDetails;
+/** What else changes, by the names under which both engines store it as JSON. */
+export function metaOf(
+  changes: Omit<IndexChanges, 'put'>,
+): readonly (readonly [name: string, json: string])[] {
+  const { collections, collectionProblems, linkWarnings, isComplete } = changes;
+  return Object.entries({ collections, collectionProblems, linkWarnings, isComplete }).flatMap(
+    ([name, value]) => (value === undefined ? [] : [[name, JSON.stringify(value)] as const]),
+  );
 }
 
 /** All warnings of the library, by path and line: those of single files, and those that depend on other files. */
 export function joinWarnings(
-  files: readonly WarnedFile[],
+  files: readonly Pick<FileRow, 'path' | 'warnings'>[],
   links: readonly ContentWarning[],
 ): readonly ContentWarning[] {
   const ofFiles = files.flatMap(({ path, warnings }) =>
@@ -206,15 +257,16 @@ export function pathRange(folder: string | undefined): readonly [from: string, t
   return folder === undefined ? ['', '\u{10ffff}'] : [folder, `${folder.slice(0, -1)}0`];
 }
 
-/** The lists that a document is in: all of them, those of its type, of its tags, and of its type with each tag. */
-export function scopeNames({ type, tags }: ScopedDocument): string[] {
-  const types = type === null ? [{}] : [{}, { type }];
-  return types.flatMap((typed) => [scopeName(typed), ...tags.map((tag) => scopeName({ ...typed, tag }))]);
+/** The entry of a document in one of the lists, by the name of the list. */
+export interface ListEntry extends Pick<ListedDocument, 'slug' | 'draft' | 'rank' | 'place'> {
+  readonly name: string;
 }
 
-interface ScopedDocument {
-  readonly type: string | null;
-  readonly tags: readonly string[];
+/** In the list of all documents, in those of its type and its tags, and in those of its type with each tag. */
+export function listEntries({ type, tags, ...entry }: ListedDocument): readonly ListEntry[] {
+  const types = type === null ? [{}] : [{}, { type }];
+  const filters = types.flatMap((typed) => [typed, ...tags.map((tag) => ({ ...typed, tag }))]);
+  return filters.map((filter) => ({ ...entry, name: scopeName(filter) }));
 }
 
 /** The list that a filter asks for. Drafts are in it too. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { headingsOf } from '../content/headings.ts';
 import { analyse, firstLetter, isAscii, isUnspaced, words } from './analyser.ts';
 import type { DocumentFilter } from './documentIndex.ts';
+import type { ListedDocument } from './documentRecord.ts';
 import type { Clause } from './query.ts';
 import { withoutScripts } from './withoutScripts.ts';
 
@@ -33,7 +34,6 @@ export const draftFacet = '§draft';
 /** Words of a text beyond these bounds cannot be found. PostgreSQL holds 1 MB of words for a document. */
 const maxTextTokens = 100_000;
 const maxDistinctBytes = 400_000;
-export const maxTags = 200;
 
 export function documentTokens(title: string, body: string): DocumentTokens {
   const budget = { tokens: maxTextTokens, bytes: maxDistinctBytes };
@@ -71,10 +71,7 @@ function taken(
 }
 
 /** The entries besides the plain words of a document: its words by their place, their beginnings, and its facets. */
-export function documentMarks(
-  { title, headings, text }: DocumentTokens,
-  document: FacetedDocument,
-): string[] {
+export function documentMarks({ title, headings, text }: DocumentTokens, document: ListedDocument): string[] {
   const marked = (tokens: Iterable<string>, mark: string) => Array.from(tokens, (token) => mark + token);
   const inHeadings = headings.flat();
   return [
@@ -88,18 +85,10 @@ export function documentMarks(
   ];
 }
 
-function documentFacets({ slug, type, tags, draft }: FacetedDocument): string[] {
+function documentFacets({ slug, type, tags, draft }: ListedDocument): string[] {
   const typed = type === null ? [] : [typeFacet(type)];
   const parts = [...new Set(analyse(slug))].map((part) => slugMark + part);
   return [anyFacet, ...(draft ? [draftFacet] : []), ...typed, ...tags.map(tagFacet), ...parts];
-}
-
-interface FacetedDocument {
-  readonly slug: string;
-  readonly type: string | null;
-  /** Their slugs. */
-  readonly tags: readonly string[];
-  readonly draft: boolean;
 }
 
 /** The facets that a document must have to pass a filter; `draftFacet` leaves drafts out. */

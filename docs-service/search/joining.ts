@@ -1,6 +1,5 @@
-import type { Nearness, Paging, SearchHit, SearchPage } from './documentIndex.ts';
+import type { Nearness, SearchHit } from './documentIndex.ts';
 import type { Query } from './query.ts';
-import { totalOf } from './tier.ts';
 
 /** One list of results from the order of the text and that of the meaning. */
 export interface Joined<Found> {
@@ -60,20 +59,4 @@ export function nearestDocuments<Found>(
 /** What holds for documents that are only near in meaning. */
 export function narrowingOf({ quoted, none }: Query): Query {
   return { all: quoted, none, quoted };
-}
-
-interface PageParts<Found> {
-  /** How many the text finds. */
-  readonly count: number;
-  readonly hits: (joined: Joined<Found>) => readonly SearchHit[];
-}
-
-export function pageOf<Found>(
-  all: readonly Joined<Found>[],
-  { limit, offset }: Paging,
-  { count, hits }: PageParts<Found>,
-): SearchPage {
-  const { total, approximate } = totalOf(count);
-  const added = all.filter(({ matched }) => matched === 'meaning').length;
-  return { items: all.slice(offset, offset + limit).flatMap(hits), total: total + added, approximate };
 }

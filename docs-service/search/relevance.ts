@@ -1,3 +1,4 @@
+import type { DocumentTokens } from './documentTokens.ts';
 import type { Query } from './query.ts';
 
 /**
@@ -7,7 +8,7 @@ import type { Query } from './query.ts';
  */
 
 /** The term statistics from which a document is scored. */
-export function documentTermStats({ title, text }: ScoredTokens): string {
+export function documentTermStats({ title, text }: CountedTokens): string {
   const counts = new Map<string, number>();
   for (const tokens of [title, text])
     for (const token of tokens) counts.set(token, (counts.get(token) ?? 0) + 1);
@@ -19,10 +20,8 @@ export function documentTermStats({ title, text }: ScoredTokens): string {
   return written;
 }
 
-interface ScoredTokens {
-  readonly title: readonly string[];
-  readonly text: readonly string[];
-}
+/** The words of a document that are counted. */
+type CountedTokens = Pick<DocumentTokens, 'title' | 'text'>;
 
 /** One document in this many is in the sample that shows how common words are. */
 const sampledOf = 16;
@@ -39,11 +38,6 @@ export interface Sample {
   readonly length: number;
   /** By `wordHash`: how many of them have the word. */
   readonly having: ReadonlyMap<number, number>;
-}
-
-/** The words whose frequency the sample must give. */
-function scoredWords({ all }: Query): readonly number[] {
-  return [...new Set(all.flatMap(({ tokens }) => tokens.map(wordHash)))];
 }
 
 /** A function of a document's term statistics: the higher, the better. */
@@ -112,37 +106,27 @@ export function wordHash(token: string): number {
   return (hash ^ (hash >>> 24)) & 0xffffff;
 }
 
-/** The words of a document that are counted. */
-interface CountedTokens {
-  readonly title: readonly string[];
-  readonly text: readonly string[];
-}
-
 /** How often words, by `wordHash`, occur in the sampled documents, as rows that both engines store. */
 export interface SampleRow {
   readonly word: number;
   readonly count: number;
 }
 
-/** The changes of the rows in one transaction. */
-export interface SampleChanges {
-  /** Adds or removes one document. */
-  count(tokens: CountedTokens, by: 1 | -1): void;
-  /** The difference for each row, in the order of the rows. */
-  rows(): readonly SampleRow[];
-  clear(): void;
-}
+export type SampleChanges = ReturnType<typeof createSampleChanges>;
 
-export function createSampleChanges(): SampleChanges {
+/** The changes of the rows in one transaction. */
+export function createSampleChanges() {
   const changes = new Map<number, number>();
   const change = (word: number, by: number) => changes.set(word, (changes.get(word) ?? 0) + by);
   return {
-    count: ({ title, text }, by) => {
+    /** Adds or removes one document. */
+    count: ({ title, text }: CountedTokens, by: 1 | -1) => {
       change(documentsRow, by);
       change(lengthRow, by * (title.length + text.length));
       for (const word of new Set([...title, ...text].map(wordHash))) change(word, by);
     },
-    rows: () =>
+    /** The difference for each row, in the order of the rows. */
+    rows: (): readonly SampleRow[] =>
       Array.from(changes, ([word, count]) => ({ word, count }))
         .filter(({ count }) => count !== 0)
         .sort((one, other) => one.word - other.word),
@@ -151,8 +135,8 @@ export function createSampleChanges(): SampleChanges {
 }
 
 /** The rows that the score of a query needs. */
-export function sampleRowsOf(query: Query): readonly number[] {
-  return [documentsRow, lengthRow, ...scoredWords(query)];
+export function sampleRowsOf({ all }: Query): readonly number[] {
+  return [documentsRow, lengthRow, ...new Set(all.flatMap(({ tokens }) => tokens.map(wordHash)))];
 }
 
 export function rowsToSample(rows: readonly SampleRow[]): Sample {

@@ -1,8 +1,11 @@
 import type { Paging } from './documentIndex.ts';
 import type { Query } from './query.ts';
 
+/** A place with an index of its own. */
+export type Place = 'title' | 'heading';
+
 /** The best place of a document that contains part of the query. */
-export type Tier = 'title' | 'heading' | 'text';
+type Tier = Place | 'text';
 
 /** At most this many candidates are counted or ranked. */
 export const maxCandidates = 2_000;
@@ -11,31 +14,32 @@ export const maxCandidates = 2_000;
 export const maxFound = maxCandidates + 1;
 
 /** The documents of one tier, by slug. A query of exclusions alone finds documents in no tier. */
-export interface FoundTier<Found> {
+interface FoundTier<Found> {
   readonly tier: Tier | undefined;
   readonly found: readonly Found[];
 }
 
-export interface FoundTiers<Found> {
+interface FoundTiers<Found> {
   readonly tiers: readonly FoundTier<Found>[];
   /** How many match, at most `maxFound`; undefined if that must be counted. */
   readonly count: number | undefined;
 }
 
 /**
- * Asks for one tier after another until the page is full: later tiers need not be found, only counted. Each answer has
- * the first `maxFound` by slug of all documents with part of the query in that place; the text is the place of all
- * that match. An answer may repeat documents of a better tier.
+ * Finds one tier after another until the page is full: later tiers need not be found, only counted. `find` returns the
+ * first `maxFound` by slug of all documents with part of the query in that place or, without a place, of all that
+ * match. It may repeat documents of a better tier.
  */
-export function* askTiers<Found>(
+export async function findTiers<Found>(
   { all }: Query,
   { limit, offset }: Paging,
-): Generator<Tier | undefined, FoundTiers<Found>, readonly Found[]> {
+  find: (place: Place | undefined) => Promise<readonly Found[]>,
+): Promise<FoundTiers<Found>> {
   const tiers: FoundTier<Found>[] = [];
   const seen = new Set<Found>();
   const order: readonly (Tier | undefined)[] = all.length === 0 ? [undefined] : ['title', 'heading', 'text'];
   for (const tier of order) {
-    const answer = yield tier;
+    const answer = await find(tier === 'text' ? undefined : tier);
     const found = answer.filter((one) => !seen.has(one)).slice(0, maxFound - seen.size);
     for (const one of found) seen.add(one);
     tiers.push({ tier, found });

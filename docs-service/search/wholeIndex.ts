@@ -4,7 +4,7 @@ import { type DocumentIndex, IndexIncompleteError } from './documentIndex.ts';
  * The index as readers get it. Until all files were read once, whatever lists, counts, searches or suggests is refused,
  * because a part would look like the whole; a single document is there as soon as it was read.
  */
-export function createWholeIndex(index: DocumentIndex): DocumentIndex {
+export function createWholeIndex<Index extends DocumentIndex>(index: Index): Index {
   /** The last generation that was found to be whole. */
   let known = -1;
   const refuseUntilWhole = async () => {
@@ -30,7 +30,7 @@ export function createWholeIndex(index: DocumentIndex): DocumentIndex {
     terms: (kind, who) => whole(() => index.terms(kind, who)),
     collections: () => whole(() => index.collections()),
   };
-  return Object.assign(Object.create(index) as DocumentIndex, methods);
+  return Object.assign(Object.create(index) as Index, methods);
 }
 
 /** Resolves when the index is whole. */

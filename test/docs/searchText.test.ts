@@ -8,7 +8,7 @@ import { createChanges } from '../../docs-service/search/changes.ts';
 import { QueryError } from '../../docs-service/search/documentIndex.ts';
 import { documentTokens } from '../../docs-service/search/documentTokens.ts';
 import { excerptOf } from '../../docs-service/search/excerpt.ts';
-import { joinRanks, nearestDocuments, pageOf } from '../../docs-service/search/joining.ts';
+import { joinRanks, nearestDocuments } from '../../docs-service/search/joining.ts';
 import { nearestSlugs, reversed, slugParts } from '../../docs-service/search/nearSlugs.ts';
 import { type Clause, parseQuery, questionOf } from '../../docs-service/search/query.ts';
 import {
@@ -19,7 +19,7 @@ import {
 } from '../../docs-service/search/relevance.ts';
 import { sectionsOf } from '../../docs-service/search/sections.ts';
 import { maxSnippetLength, snippet } from '../../docs-service/search/snippet.ts';
-import { askTiers, partsOfPage, totalOf } from '../../docs-service/search/tier.ts';
+import { findTiers, partsOfPage, totalOf } from '../../docs-service/search/tier.ts';
 import { withoutScripts } from '../../docs-service/search/withoutScripts.ts';
 import { anyText } from '../support/anyText.ts';
 
@@ -434,44 +434,38 @@ t.test('text and meaning are joined by their ranks', async (t) => {
     ['a', 2],
     ['b', 5],
   ]);
-  const hits = ({ found }: { readonly found: string }) => [{ slug: found }] as never;
-  t.match(pageOf(joined, { limit: 2, offset: 1 }, { count: 3, hits }), {
-    items: [{ slug: 'a' }, { slug: 'c' }],
-    total: 4,
-    approximate: false,
-  });
 });
 
 t.test('a page is found place by place, until it is full', async (t) => {
-  const ask = (text: string, limit: number, answers: Readonly<Record<string, readonly string[]>>) => {
+  const ask = async (text: string, limit: number, answers: Readonly<Record<string, readonly string[]>>) => {
     const asked: unknown[] = [];
-    const asking = askTiers<string>(parseQuery(text), { limit, offset: 0 });
-    for (let step = asking.next(); ; step = asking.next(answers[String(step.value)] ?? [])) {
-      if (step.done) return { asked, ...step.value };
-      asked.push(step.value);
-    }
+    const found = await findTiers(parseQuery(text), { limit, offset: 0 }, async (place) => {
+      asked.push(place);
+      return answers[String(place)] ?? [];
+    });
+    return { asked, ...found };
   };
   const title = { tier: 'title', found: ['a', 'b'] };
-  const answers = { title: ['a', 'b'], heading: ['b', 'c'], text: ['a', 'b', 'c', 'd'], undefined: ['e'] };
-  t.strictSame(ask('x', 2, answers), { asked: ['title'], tiers: [title], count: undefined });
-  t.strictSame(ask('x', 3, answers), {
+  const answers = { title: ['a', 'b'], heading: ['b', 'c'], undefined: ['a', 'b', 'c', 'd'] };
+  t.strictSame(await ask('x', 2, answers), { asked: ['title'], tiers: [title], count: undefined });
+  t.strictSame(await ask('x', 3, answers), {
     asked: ['title', 'heading'],
     tiers: [title, { tier: 'heading', found: ['c'] }],
     count: undefined,
   });
-  t.match(ask('x', 4, answers), { asked: ['title', 'heading', 'text'], count: 4 });
-  t.match(ask('x', 9, answers).tiers[2], { tier: 'text', found: ['d'] });
-  t.strictSame(ask('-x', 2, answers), {
+  t.match(await ask('x', 4, answers), { asked: ['title', 'heading', undefined], count: 4 });
+  t.match((await ask('x', 9, answers)).tiers[2], { tier: 'text', found: ['d'] });
+  t.strictSame(await ask('-x', 2, { undefined: ['e'] }), {
     asked: [undefined],
     tiers: [{ tier: undefined, found: ['e'] }],
     count: 1,
   });
   const many = Array.from({ length: 2_001 }, (_, at) => `${at}`);
-  t.match(ask('x', 9_000, { title: many.slice(2), heading: many }), {
+  t.match(await ask('x', 9_000, { title: many.slice(2), heading: many }), {
     asked: ['title', 'heading'],
     count: 2_001,
   });
-  t.match(ask('x', 9_000, { title: many.slice(1) }), { asked: ['title'], count: undefined });
+  t.match(await ask('x', 9_000, { title: many.slice(1) }), { asked: ['title'], count: undefined });
 
   const tiers = [
     { tier: 'title', found: ['a', 'b'] },

@@ -5,47 +5,22 @@ import { reversed } from '../nearSlugs.ts';
 import { documentTermStats } from '../relevance.ts';
 import { pairMarks } from './wordPairs.ts';
 
-/** The columns of `docs_documents` with their types, in the order of `documentToRow`. */
-export const documentColumns: Readonly<Record<string, string>> = {
-  slug: 'text',
-  reversed: 'text',
-  path: 'text',
-  own: 'text',
-  short: 'text',
-  long: 'text',
-  draft: 'boolean',
-  changed: 'bigint',
-  term_stats: 'text',
-  metadata: 'text',
-  body: 'text',
-  words: 'tsvector',
-  title_words: 'text',
-  heading_words: 'text',
-  all_words: 'text',
-};
-
+/** A row of `docs_documents`, by its columns; the database ignores the rest of the record. */
 export function documentToRow(
   document: Document,
   { tokens, changed }: { readonly tokens: DocumentTokens; readonly changed: number },
-): readonly (string | boolean | number)[] {
-  const { slug, path, own, short, long, draft, metadata, body, type, tags } = documentToRecord(document);
-  return [
-    slug,
-    reversed(slug),
-    path,
-    own,
-    short,
-    long,
-    draft,
+): object {
+  const record = documentToRecord(document);
+  return {
+    ...record,
+    reversed: reversed(record.slug),
     changed,
-    documentTermStats(tokens),
-    metadata,
-    body,
-    wordVector(tokens, documentMarks(tokens, { slug, type, tags, draft })),
-    spaced([tokens.title]),
-    spaced(tokens.headings),
-    spaced([tokens.title, tokens.text]),
-  ];
+    term_stats: documentTermStats(tokens),
+    words: wordVector(tokens, documentMarks(tokens, record)),
+    title_words: spaced([tokens.title]),
+    heading_words: spaced(tokens.headings),
+    all_words: spaced([tokens.title, tokens.text]),
+  };
 }
 
 /** With a space around each word, and a non-word between parts that must not form a phrase. */

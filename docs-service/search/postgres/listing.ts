@@ -2,56 +2,45 @@ import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import type { DocumentMetadata } from '../../content/document.ts';
 import type { DocumentFilter, ListQuery } from '../documentIndex.ts';
-import { documentToRecord, scopeName, scopeNames, storable } from '../documentRecord.ts';
+import { type ListEntry, listEntries, scopeName, storable, toListed } from '../documentRecord.ts';
 
-/** How the lists change in one transaction. */
-export interface ListingChanges {
-  add(metadata: DocumentMetadata): void;
-  remove(metadata: DocumentMetadata): void;
-  write(client: pg.ClientBase): Promise<void>;
-}
-
-interface Entry {
-  readonly name: string;
-  readonly rank: number;
-  readonly place: string;
-  readonly slug: string;
-  readonly draft: boolean;
-}
-
-/** Lists are stored beside the documents, with their lengths, so that no page has to count. */
-export function createListingChanges(): ListingChanges {
-  const [added, removed]: [Entry[], Entry[]] = [[], []];
+/** How the lists change in one transaction. They are stored with their lengths, so that no page has to count. */
+export function createListingChanges() {
+  const [added, removed]: [ListEntry[], ListEntry[]] = [[], []];
   return {
-    add: (metadata) => added.push(...entriesOf(metadata)),
-    remove: (metadata) => removed.push(...entriesOf(metadata)),
-    write: async (client) => {
+    add: (metadata: DocumentMetadata) => void added.push(...entriesOf(metadata)),
+    remove: (metadata: DocumentMetadata) => void removed.push(...entriesOf(metadata)),
+    write: async (client: pg.ClientBase) => {
       if (added.length + removed.length === 0) return;
       const scopes = await countScopes(client, added, removed);
-      const columns = (entries: readonly Entry[]) => [
-        entries.map(({ name }) => scopes.get(name) ?? 0),
-        entries.map(({ rank }) => rank),
-        entries.map(({ place }) => place),
-        entries.map(({ slug }) => slug),
-      ];
+      const rows = (entries: readonly ListEntry[]) =>
+        entries.map(({ name, ...entry }) => ({ ...entry, scope: scopes.get(name) }));
       await client.query(
-        `DELETE FROM docs_listing USING unnest($1::int[], $2::bigint[], $3::text[], $4::text[])
-           AS old (scope, rank, place, slug)
+        `DELETE FROM docs_listing USING json_populate_recordset(NULL::docs_listing, $1) AS old
          WHERE docs_listing.scope = old.scope AND docs_listing.rank = old.rank
            AND docs_listing.place = old.place AND docs_listing.slug = old.slug`,
-        columns(removed),
+        [JSON.stringify(rows(removed))],
       );
-      await client.query(
-        'INSERT INTO docs_listing SELECT * FROM unnest($1::int[], $2::bigint[], $3::text[], $4::text[], $5::boolean[])',
-        [...columns(added), added.map(({ draft }) => draft)],
-      );
+      await insertRows(client, 'docs_listing', rows(added));
     },
   };
 }
 
-function entriesOf(metadata: DocumentMetadata): readonly Entry[] {
-  const { slug, rank, place, draft, ...record } = documentToRecord({ ...metadata, path: '', body: '' });
-  return scopeNames(record).map((name) => ({ name: digest(name), rank, place, slug, draft }));
+/** The rows have a value for each column, by its name. */
+export async function insertRows(
+  client: pg.ClientBase,
+  table: string,
+  rows: readonly object[],
+  more = '',
+): Promise<void> {
+  await client.query(
+    `INSERT INTO ${table} SELECT * FROM json_populate_recordset(NULL::${table}, $1) ${more}`,
+    [JSON.stringify(rows)],
+  );
+}
+
+function entriesOf(metadata: DocumentMetadata): readonly ListEntry[] {
+  return listEntries(toListed(metadata)).map((entry) => ({ ...entry, name: digest(entry.name) }));
 }
 
 /** A type may be longer than an entry of a tree may be. */
@@ -62,11 +51,11 @@ function digest(name: string): string {
 /** The numbers of the lists by their names. */
 async function countScopes(
   client: pg.ClientBase,
-  added: readonly Entry[],
-  removed: readonly Entry[],
+  added: readonly ListEntry[],
+  removed: readonly ListEntry[],
 ): Promise<ReadonlyMap<string, number>> {
   const changes = new Map<string, { visible: number; drafts: number }>();
-  const change = ({ name, draft }: Entry, by: 1 | -1) => {
+  const change = ({ name, draft }: ListEntry, by: 1 | -1) => {
     const known = changes.get(name) ?? { visible: 0, drafts: 0 };
     changes.set(name, known);
     known[draft ? 'drafts' : 'visible'] += by;

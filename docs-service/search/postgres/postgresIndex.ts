@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { SerialQueue } from '../../../protocol/base/serialQueue.ts';
 import {
   connectionOptions,
   createPool,
@@ -14,8 +15,8 @@ import {
   type IndexWriter,
   type WriterLease,
 } from '../documentIndex.ts';
-import * as reader from './postgresReader.ts';
-import { searchDocuments, searchSettings } from './postgresSearch.ts';
+import { reader } from './postgresReader.ts';
+import { searchSettings } from './postgresSearch.ts';
 import { applyChanges, changeChannel, readFiles, readIndexId } from './postgresWriter.ts';
 import { locks, migrate, schemaVersion } from './schema.ts';
 
@@ -68,6 +69,13 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
       },
     ).catch(forgetIfMissing);
   };
+  const answer =
+    <Given extends readonly unknown[], T>(
+      read: (client: pg.ClientBase, ...given: Given) => Promise<T>,
+      settings?: string,
+    ) =>
+    (...given: Given) =>
+      reading((client) => read(client, ...given), settings);
   const state = () => reading(async () => undefined);
   const listener = listenForChanges(url, () => void state().catch(() => undefined));
   const apply = async (wanted: IndexChanges): Promise<void> => {
@@ -78,34 +86,29 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
     await state();
   };
   /** Changes are made one after another, as they were asked for. */
-  let latest: Promise<void> = Promise.resolve();
+  const queue = new SerialQueue();
   return {
     pool,
     get generation() {
       return changes.generation();
     },
-    list: (query) => reading((client) => reader.listDocuments(client, query)),
-    search: (query) => reading((client) => searchDocuments(client, query), searchSettings),
-    read: (slug) => reading((client) => reader.readDocument(client, slug)),
-    metadataOf: (slugs) => reading((client) => reader.metadataOf(client, slugs)),
-    select: (selection) => reading((client) => reader.selectDocuments(client, selection)),
-    slugsOf: (paths) => reading((client) => reader.slugsOf(client, paths)),
-    slugsNamed: (names, who) => reading((client) => reader.slugsNamed(client, names, who)),
-    changedAt: (slugs) => reading((client) => reader.changedAt(client, slugs)),
-    nearSlugs: (slug, limit) => reading((client) => reader.nearSlugs(client, slug, limit)),
-    slugsFrom: (prefix, limit) => reading((client) => reader.slugsFrom(client, prefix, limit)),
-    terms: (kind, who) => reading((client) => reader.readTerms(client, kind, who)),
-    collections: () => reading(reader.readCollections),
-    summary: () => reading(reader.summaryOf),
-    lostFiles: () => reading(reader.lostFiles),
+    list: answer(reader.list),
+    search: answer(reader.search, searchSettings),
+    read: answer(reader.read),
+    metadataOf: answer(reader.metadataOf),
+    select: answer(reader.select),
+    slugsOf: answer(reader.slugsOf),
+    slugsNamed: answer(reader.slugsNamed),
+    changedAt: answer(reader.changedAt),
+    nearSlugs: answer(reader.nearSlugs),
+    slugsFrom: answer(reader.slugsFrom),
+    terms: answer(reader.terms),
+    collections: answer(reader.collections),
+    summary: answer(reader.summary),
+    lostFiles: answer(reader.lostFiles),
     files: () => reading(readFiles),
     indexId: () => reading(readIndexId),
-    apply: (wanted) => {
-      const applied = latest.then(() => apply(wanted));
-      // A failure is that of its caller alone.
-      latest = applied.catch(() => undefined);
-      return applied;
-    },
+    apply: (wanted) => queue.run('', () => apply(wanted)),
     onDidChange: changes.onDidChange,
     tryBecomeWriter: async () => {
       await prepare();

@@ -2,17 +2,19 @@ import type pg from 'pg';
 import type { Document } from '../../content/document.ts';
 import { type IndexChanges, type IndexedFile, type IndexedFiles, indexIsAnother } from '../documentIndex.ts';
 import {
-  detailsToJson,
-  parseDetails,
+  type FileRemarks,
+  type FileRow,
+  fileToRow,
+  isOther,
+  metaOf,
   parseMetadata,
-  parseWarnings,
+  rowToFile,
   storable,
-  warningsToJson,
 } from '../documentRecord.ts';
 import { documentTokens } from '../documentTokens.ts';
 import { createSampleChanges, isSampled, type SampleChanges } from '../relevance.ts';
-import { documentColumns, documentToRow } from './documentRow.ts';
-import { createListingChanges, type ListingChanges } from './listing.ts';
+import { documentToRow } from './documentRow.ts';
+import { createListingChanges, insertRows } from './listing.ts';
 import { locks } from './schema.ts';
 
 type Client = pg.ClientBase;
@@ -20,22 +22,12 @@ type Client = pg.ClientBase;
 /** The channel on which changes of the index are announced. */
 export const changeChannel = 'docs_index';
 
-interface FileRow {
-  readonly path: string;
-  readonly look: string;
-  readonly content_hash: string;
-  readonly slug: string | null;
-  readonly problem: string | null;
-  readonly warnings: string | null;
-  readonly details: string;
-}
-
 export async function readFiles(client: Client): Promise<IndexedFiles> {
-  const files = await readRows(client);
+  const { rows } = await client.query<FileRow>('SELECT * FROM docs_files ORDER BY path');
   return {
     indexId: await readIndexId(client),
     isComplete: (await tryReadMeta(client, 'isComplete')) !== undefined,
-    files,
+    files: rows.map(rowToFile),
   };
 }
 
@@ -43,21 +35,11 @@ export async function readIndexId(client: Client): Promise<string> {
   return (await tryReadMeta(client, 'indexId')) ?? '';
 }
 
-async function tryReadMeta(client: Client, name: string): Promise<string | undefined> {
+export async function tryReadMeta(client: Client, name: string): Promise<string | undefined> {
   const { rows } = await client.query<{ value: string }>('SELECT value FROM docs_meta WHERE name = $1', [
     name,
   ]);
   return rows[0]?.value;
-}
-
-async function readRows(client: Client): Promise<readonly IndexedFile[]> {
-  const { rows } = await client.query<FileRow>('SELECT * FROM docs_files ORDER BY path');
-  return rows.map(({ content_hash, warnings, details, ...row }) => ({
-    ...row,
-    contentHash: content_hash,
-    warnings: parseWarnings(warnings),
-    ...parseDetails(details),
-  }));
 }
 
 /** Must run in a transaction. */
@@ -71,12 +53,8 @@ export async function applyChanges(client: Client, changes: IndexChanges): Promi
     await changeDocuments(client, changes),
     await removeFiles(client, changes.removeFiles ?? []),
     await putFiles(client, changes.putFiles ?? []),
-    changes.collections && (await setMeta(client, 'collections', JSON.stringify(changes.collections))),
-    changes.collectionProblems &&
-      (await setMeta(client, 'collectionProblems', JSON.stringify(changes.collectionProblems))),
-    changes.linkWarnings && (await setMeta(client, 'linkWarnings', JSON.stringify(changes.linkWarnings))),
-    changes.isComplete && (await setMeta(client, 'isComplete', 'true')),
   ];
+  for (const [name, json] of metaOf(changes)) seen.push(await setMeta(client, name, json));
   if (seen.includes(true)) await announce(client);
 }
 
@@ -91,7 +69,7 @@ async function announce(client: Client): Promise<void> {
 
 /** Changes beside the documents, written once at the end of the transaction. */
 interface Beside {
-  readonly listing: ListingChanges;
+  readonly listing: ReturnType<typeof createListingChanges>;
   readonly sample: SampleChanges;
 }
 
@@ -117,11 +95,8 @@ async function changeDocuments(
 async function writeSample(client: Client, sample: SampleChanges): Promise<void> {
   const rows = sample.rows();
   if (rows.length === 0) return;
-  await client.query(
-    `INSERT INTO docs_sample SELECT * FROM unnest($1::int[], $2::bigint[])
-     ON CONFLICT (word) DO UPDATE SET count = docs_sample.count + excluded.count`,
-    [rows.map(({ word }) => word), rows.map(({ count }) => count)],
-  );
+  const add = 'ON CONFLICT (word) DO UPDATE SET count = docs_sample.count + excluded.count';
+  await insertRows(client, 'docs_sample', rows, add);
 }
 
 /** A document that was in the index before. */
@@ -158,7 +133,7 @@ async function takeDocuments(
 }
 
 /** At most this many units of text are sent at once, so that no statement is too large. */
-const maxAtOnce = 4_000_000;
+const maxAtOnce = 1_000_000;
 
 function* batches(documents: readonly Document[]): Generator<readonly Document[]> {
   let batch: Document[] = [];
@@ -173,13 +148,6 @@ function* batches(documents: readonly Document[]): Generator<readonly Document[]
   if (batch.length > 0) yield batch;
 }
 
-const columns = Object.keys(documentColumns);
-const insertion = `INSERT INTO docs_documents (${columns.join(', ')})
-  SELECT ${Object.entries(documentColumns)
-    .map(([name, type]) => `${name}::${type}`)
-    .join(', ')}
-  FROM unnest(${columns.map((_, index) => `$${index + 1}::text[]`).join(', ')}) AS row (${columns.join(', ')})`;
-
 async function insert(
   client: Client,
   documents: readonly Document[],
@@ -191,59 +159,32 @@ async function insert(
     if (isSampled(document.slug)) sample.count(tokens, 1);
     return documentToRow(document, { tokens, changed: changedAt(document) });
   });
-  await client.query(
-    insertion,
-    columns.map((_, column) => rows.map((row) => String(row[column]))),
-  );
+  await insertRows(client, 'docs_documents', rows);
 }
 
 async function removeFiles(client: Client, paths: readonly string[]): Promise<boolean> {
-  const said = await takeFiles(client, paths.map(storable));
-  return said.some(({ problem, warnings }) => problem !== null || warnings !== null);
+  const before = await takeFiles(client, paths.map(storable));
+  return before.some((row) => isOther(undefined, row));
 }
 
 /** Whether the problems and warnings that readers see have changed. */
 async function putFiles(client: Client, files: readonly IndexedFile[]): Promise<boolean> {
   if (files.length === 0) return false;
-  const latest = new Map(files.map((file) => [storable(file.path), file]));
-  const rows = [...latest].map(([path, file]) => fileToRow(path, file));
-  const before = await takeFiles(client, [...latest.keys()]);
-  const said = new Map(before.map((row) => [row.path, row]));
-  await client.query(
-    'INSERT INTO docs_files SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])',
-    fileColumns.map((column) => rows.map((row) => row[column])),
-  );
-  return rows.some(({ path, problem, warnings }) => {
-    const { problem: oldProblem = null, warnings: oldWarnings = null } = said.get(path) ?? {};
-    return oldProblem !== problem || oldWarnings !== warnings;
-  });
+  const latest = new Map(files.map(fileToRow).map((row) => [row.path, row]));
+  const rows = [...latest.values()];
+  const before = new Map((await takeFiles(client, [...latest.keys()])).map((row) => [row.path, row]));
+  await insertRows(client, 'docs_files', rows);
+  return rows.some((row) => isOther(row, before.get(row.path)));
 }
 
 /** Deletes rows, and returns what readers saw of them. */
-async function takeFiles(
-  client: Client,
-  paths: readonly string[],
-): Promise<readonly Pick<FileRow, 'path' | 'problem' | 'warnings'>[]> {
+async function takeFiles(client: Client, paths: readonly string[]): Promise<readonly FileRemarks[]> {
   if (paths.length === 0) return [];
-  const { rows } = await client.query<Pick<FileRow, 'path' | 'problem' | 'warnings'>>(
+  const { rows } = await client.query<FileRemarks>(
     'DELETE FROM docs_files WHERE path = ANY ($1) RETURNING path, problem, warnings',
     [paths],
   );
   return rows;
-}
-
-/** In the order of the table's columns. */
-const fileColumns = ['path', 'look', 'contentHash', 'slug', 'problem', 'warnings', 'details'] as const;
-
-function fileToRow(path: string, { slug, problem, warnings, ...file }: IndexedFile) {
-  return {
-    ...file,
-    path,
-    slug: slug && storable(slug),
-    problem: problem && storable(problem),
-    warnings: warningsToJson(warnings),
-    details: detailsToJson(file),
-  };
 }
 
 async function setMeta(client: Client, name: string, value: string): Promise<boolean> {

@@ -1,5 +1,11 @@
 import type { Document } from '../../content/document.ts';
-import { type DocumentRecord, documentToRecord, parseMetadata } from '../documentRecord.ts';
+import {
+  type DocumentRecord,
+  documentToRecord,
+  type ListedDocument,
+  parseMetadata,
+  toListed,
+} from '../documentRecord.ts';
 import { type DocumentTokens, documentMarks, documentTokens } from '../documentTokens.ts';
 import { documentTermStats, isSampled } from '../relevance.ts';
 
@@ -27,9 +33,8 @@ export function analyseDocument(document: Document): AnalysedDocument {
 }
 
 /** The same from what is stored. */
-export function analyseStored({ metadata, body }: StoredText): AnalysedWords {
-  const record = documentToRecord({ ...parseMetadata(metadata), path: '', body });
-  return tokensToWords(storedTokens({ metadata, body }), record);
+export function analyseStored(stored: StoredText): AnalysedWords {
+  return tokensToWords(storedTokens(stored), toListed(parseMetadata(stored.metadata)));
 }
 
 export function storedTokens({ metadata, body }: StoredText): DocumentTokens {
@@ -38,14 +43,11 @@ export function storedTokens({ metadata, body }: StoredText): DocumentTokens {
 
 type StoredText = Pick<DocumentRecord, 'metadata' | 'body'>;
 
-function tokensToWords(
-  tokens: DocumentTokens,
-  record: Pick<DocumentRecord, 'slug' | 'type' | 'tags' | 'draft'>,
-): AnalysedWords {
+function tokensToWords(tokens: DocumentTokens, document: ListedDocument): AnalysedWords {
   return {
     title: tokens.title.join(' '),
     text: tokens.text.join(' '),
-    marks: documentMarks(tokens, record).join(' '),
+    marks: documentMarks(tokens, document).join(' '),
     termStats: documentTermStats(tokens),
   };
 }

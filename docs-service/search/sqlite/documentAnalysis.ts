@@ -1,21 +1,9 @@
-import { Worker } from 'node:worker_threads';
+import { createCalledWorker } from '../../base/calledWorker.ts';
 import { piecesOf } from '../../base/database.ts';
 import type { Document } from '../../content/document.ts';
 import { IndexUnavailableError } from '../documentIndex.ts';
 import { type AnalysedDocument, analyseDocument } from './analysedDocument.ts';
 import type { IndexThreadData } from './sqliteIndex.ts';
-
-/** Analyses documents before the writer comes to them: many on a second thread, while the writer writes others. */
-export interface DocumentAnalysis {
-  /** Begins at once. */
-  begin(documents: readonly Document[]): PendingAnalysis;
-  close(): void;
-}
-
-export interface PendingAnalysis {
-  /** Called when it is their turn. This thread analyses what the second one has not begun. */
-  take(): Promise<readonly AnalysedDocument[]>;
-}
 
 /** Fewer documents are not worth a thread. */
 const many = 100;
@@ -44,8 +32,11 @@ function wholePiece({ documents, analysed }: Piece): readonly AnalysedDocument[]
   throw new IndexUnavailableError('The analysis of new documents was lost. They are indexed again.');
 }
 
-/** `program` is the worker's program, which is also that of the second thread. */
-export function createDocumentAnalysis(program: string): DocumentAnalysis {
+/**
+ * Analyses documents before the writer comes to them: many on a second thread, while the writer writes others.
+ * @param program the worker's program, which is also that of the second thread
+ */
+export function createDocumentAnalysis(program: string) {
   const thread = createAnalysisThread(program);
   /** The pieces that no thread has begun. */
   const waiting: Piece[] = [];
@@ -63,7 +54,8 @@ export function createDocumentAnalysis(program: string): DocumentAnalysis {
     }
   };
   const pass = async (piece: Piece) => {
-    const analysed = await thread.ask(piece.documents);
+    // The thread may end, such as for lack of memory.
+    const analysed = await thread.analyse(piece.documents).catch(() => undefined);
     ahead -= 1;
     if (analysed) piece.analysed = analysed;
     else analyseHere(piece);
@@ -82,72 +74,53 @@ export function createDocumentAnalysis(program: string): DocumentAnalysis {
     return pieces.flatMap(wholePiece);
   };
   return {
-    begin: (documents) => {
-      if (documents.length < many) return { take: async () => documents.map(analyseDocument) };
+    /**
+     * Begins at once. The function that it returns is called when it is their turn: this thread then analyses what the
+     * second one has not begun.
+     */
+    begin: (documents: readonly Document[]): (() => Promise<readonly AnalysedDocument[]>) => {
+      if (documents.length < many) return async () => documents.map(analyseDocument);
       const pieces: readonly Piece[] = piecesOf(documents, pieceLength).map((piece) => ({
         documents: piece,
       }));
       waiting.push(...pieces);
       send();
-      return { take: () => take(pieces) };
+      return () => take(pieces);
     },
     close: thread.close,
   };
 }
 
-type Answer = readonly AnalysedDocument[] | undefined;
-
-/** What the thread is sent, and what it answers. */
-export interface AnalysisQuestion {
-  readonly id: number;
-  readonly documents: readonly Document[];
-}
-
-export interface AnalysisAnswer {
-  readonly id: number;
-  readonly analysed: readonly AnalysedDocument[];
+export interface AnalysisMethods {
+  analyse(documents: readonly Document[]): readonly AnalysedDocument[];
 }
 
 /** A thread that is started with the first question, and ended when there are no more. */
 function createAnalysisThread(program: string) {
-  let running:
-    | { readonly worker: Worker; readonly questions: Map<number, (answer: Answer) => void> }
-    | undefined;
-  let lastId = 0;
+  const start = () =>
+    createCalledWorker<AnalysisMethods, never>({
+      ...{ program, name: 'analysis', data: { analyses: true } satisfies IndexThreadData },
+      ...{ onNote: () => undefined, log: () => undefined, toError: ({ message }) => new Error(message) },
+    });
+  let worker: ReturnType<typeof start> | undefined;
+  let questions = 0;
   let idle: NodeJS.Timeout | undefined;
   const close = () => {
     clearTimeout(idle);
-    void running?.worker.terminate();
-    running = undefined;
-  };
-  const start = () => {
-    // Each thread has questions of its own, so that the end of one never answers those of the next.
-    const questions = new Map<number, (answer: Answer) => void>();
-    const worker = new Worker(program, { workerData: { analyses: true } satisfies IndexThreadData });
-    const started = { worker, questions };
-    worker.on('message', ({ id, analysed }: AnalysisAnswer) => {
-      questions.get(id)?.(analysed);
-      questions.delete(id);
-      if (questions.size === 0) idle = setTimeout(close, idleTime);
-    });
-    // It ends, such as for lack of memory; what it was asked is undefined then.
-    worker.on('error', () => undefined);
-    worker.on('exit', () => {
-      if (running === started) running = undefined;
-      for (const answer of questions.values()) answer(undefined);
-    });
-    return started;
+    void worker?.close();
+    worker = undefined;
   };
   return {
-    /** Undefined if the thread has died. */
-    ask: (documents: readonly Document[]) =>
-      new Promise<Answer>((resolve) => {
-        clearTimeout(idle);
-        const id = ++lastId;
-        const { worker, questions } = (running ??= start());
-        questions.set(id, resolve);
-        worker.postMessage({ id, documents } satisfies AnalysisQuestion);
-      }),
+    analyse: async (documents: readonly Document[]) => {
+      clearTimeout(idle);
+      questions += 1;
+      try {
+        return await (worker ??= start()).call('analyse', documents);
+      } finally {
+        questions -= 1;
+        if (questions === 0 && worker) idle = setTimeout(close, idleTime);
+      }
+    },
     close,
   };
 }

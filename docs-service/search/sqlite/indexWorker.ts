@@ -2,15 +2,11 @@ import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { WorkerAnswer, WorkerFailure, WorkerRequest } from '../../base/calledWorker.ts';
 import { type Database, isCorruption } from '../../base/sqliteDatabase.ts';
+import type { Document } from '../../content/document.ts';
 import type { LibraryState } from '../changes.ts';
 import { type IndexChanges, IndexUnavailableError, QueryError } from '../documentIndex.ts';
 import { analyseDocument } from './analysedDocument.ts';
-import {
-  type AnalysisAnswer,
-  type AnalysisQuestion,
-  createDocumentAnalysis,
-  type DocumentAnalysis,
-} from './documentAnalysis.ts';
+import { createDocumentAnalysis } from './documentAnalysis.ts';
 import { isCurrent, openIndex, removeDatabase } from './schema.ts';
 import type { IndexFileData, IndexThreadData } from './sqliteIndex.ts';
 import { createSqliteReader, type SqliteReader } from './sqliteReader.ts';
@@ -31,13 +27,16 @@ type IndexAnswer = WorkerAnswer<LibraryState>;
 
 /** The second thread of a writer that has many documents. */
 function analyseFor(port: Port): void {
-  port.on('message', ({ id, documents }: AnalysisQuestion) =>
-    port.postMessage({ id, analysed: documents.map(analyseDocument) } satisfies AnalysisAnswer),
-  );
+  port.on('message', ({ id, method, parameters: [documents] }: WorkerRequest) => {
+    if (method === 'close') return port.close();
+    // The writer asks for nothing but this.
+    const value = (documents as readonly Document[]).map(analyseDocument);
+    return port.postMessage({ id, value } satisfies WorkerAnswer<never>);
+  });
 }
 
 function serve(port: Port, { file, program }: IndexFileData): void {
-  const index = createIndexFile(file, createDocumentAnalysis(program));
+  const index = createIndexFile(file, program);
   // One call after another, even though opening the file takes a moment.
   let latest: Promise<unknown> = Promise.resolve();
   const inTurn = (work: () => Promise<void>) => {
@@ -88,15 +87,7 @@ function isOfDatabase(error: unknown): boolean {
   return /^(?:ERR_)?SQLITE_|^E[A-Z]+$/.test(code) || /ConnectionFailed/.test(String(error));
 }
 
-/** The index file, as one thread has it open. Other threads and processes may change, delete or replace it. */
-interface IndexFile {
-  /** Begins what needs no turn: the analysis of new documents. The rest is done by the work that it returns. */
-  begin(method: string, parameters: readonly unknown[]): IndexWork;
-  state(): Promise<LibraryState>;
-  /** Deletes a damaged file. The next call creates another one. */
-  discard(): void;
-  close(): void;
-}
+type IndexFile = ReturnType<typeof createIndexFile>;
 
 /** Called when it is its turn. */
 type IndexWork = () => Promise<{ readonly value: unknown; readonly note: LibraryState }>;
@@ -109,7 +100,9 @@ interface Opened {
   readonly version: () => number;
 }
 
-function createIndexFile(file: string, analysis: DocumentAnalysis): IndexFile {
+/** The index file, as one thread has it open. Other threads and processes may change, delete or replace it. */
+function createIndexFile(file: string, program: string) {
+  const analysis = createDocumentAnalysis(program);
   let opened: Opened | undefined;
   let seen: { readonly version: number; readonly state: LibraryState } | undefined;
 
@@ -143,32 +136,30 @@ function createIndexFile(file: string, analysis: DocumentAnalysis): IndexFile {
 
   const answer = async (method: string, parameters: readonly unknown[]) => {
     const index = await open();
-    if (isWriting(method)) {
-      const value = call(index.writer, method, parameters);
-      return { value, note: stateOf(index, true) };
-    }
-    return index.database.snapshot(() => ({
+    return index.database.snapshot(async () => ({
       // The state comes first: it begins the snapshot.
       note: stateOf(index),
-      value: call(index.reader, method, parameters),
+      value: await call({ ...index.reader, ...index.writer }, method, parameters),
     }));
   };
 
   return {
-    begin: (method, parameters) => {
+    /** Begins what needs no turn: the analysis of new documents. The rest is done by the work that it returns. */
+    begin: (method: string, parameters: readonly unknown[]): IndexWork => {
       if (method !== 'apply') return () => answer(method, parameters);
       const changes = parameters[0] as IndexChanges;
-      const pending = analysis.begin(changes.put ?? []);
+      const analysed = analysis.begin(changes.put ?? []);
       return async () => {
-        const put = await pending.take();
+        const put = await analysed();
         const index = await open();
         return { value: index.writer.apply({ ...changes, put }), note: stateOf(index, true) };
       };
     },
     state: async () => {
       const index = await open();
-      return index.database.snapshot(() => stateOf(index));
+      return index.database.snapshot(async () => stateOf(index));
     },
+    /** Deletes a damaged file. The next call creates another one. */
     discard: () => {
       close();
       removeDatabase(file);
@@ -182,10 +173,6 @@ function createIndexFile(file: string, analysis: DocumentAnalysis): IndexFile {
 
 function identityOf(file: string): number | undefined {
   return statSync(file, { throwIfNoEntry: false })?.ino;
-}
-
-function isWriting(method: string): boolean {
-  return method === 'files' || method === 'indexId';
 }
 
 function call(target: object, method: string, parameters: readonly unknown[]): unknown {

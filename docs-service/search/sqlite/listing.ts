@@ -1,33 +1,36 @@
 import type { Database } from '../../base/sqliteDatabase.ts';
-import type { DocumentMetadata } from '../../content/document.ts';
-import { type DocumentRecord, documentToRecord, scopeNames } from '../documentRecord.ts';
+import { type ListEntry, type ListedDocument, listEntries } from '../documentRecord.ts';
 import { createRowInsertion } from './rowInsertion.ts';
 
 /** The lists for readers, with their lengths. New entries are written at the end of the transaction. */
 export function createListing(database: Database) {
   const scopes = createScopes(database);
-  const added: ListEntry[] = [];
+  const added: (ListEntry & { readonly scope: number; readonly key: number })[] = [];
   const insertAll = createRowInsertion(database, 'INSERT INTO listing VALUES', 6);
   const remove = database.prepare(
     'DELETE FROM listing WHERE scope = ? AND rank = ? AND place = ? AND slug = ?',
   );
   return {
-    add: (key: number, { rank, place, slug, ...record }: DocumentRecord) => {
-      const draft = Number(record.draft);
-      for (const name of scopeNames(record))
-        added.push({ scope: scopes.count(name, draft, 1), rank, place, slug, draft, key });
+    add: (key: number, document: ListedDocument) => {
+      for (const entry of listEntries(document)) added.push({ ...entry, scope: scopes.count(entry, 1), key });
     },
-    remove: (metadata: DocumentMetadata) => {
-      const { slug, rank, place, ...record } = documentToRecord({ ...metadata, path: '', body: '' });
-      for (const name of scopeNames(record))
-        remove.run(scopes.count(name, Number(record.draft), -1), rank, place, slug);
+    remove: (document: ListedDocument) => {
+      for (const entry of listEntries(document))
+        remove.run(scopes.count(entry, -1), entry.rank, entry.place, entry.slug);
     },
     write: () => {
       scopes.write();
       // In their order, neighbours are on the same page of the file.
       added.sort((one, other) => one.scope - other.scope || one.rank - other.rank);
       insertAll(
-        added.map(({ scope, rank, place, slug, draft, key }) => [scope, rank, place, slug, draft, key]),
+        added.map(({ scope, rank, place, slug, draft, key }) => [
+          scope,
+          rank,
+          place,
+          slug,
+          Number(draft),
+          key,
+        ]),
       );
       added.length = 0;
     },
@@ -36,15 +39,6 @@ export function createListing(database: Database) {
       added.length = 0;
     },
   };
-}
-
-interface ListEntry {
-  readonly scope: number;
-  readonly rank: number;
-  readonly place: string;
-  readonly slug: string;
-  readonly draft: number;
-  readonly key: number;
 }
 
 interface Scope {
@@ -68,7 +62,7 @@ function createScopes(database: Database) {
   };
   return {
     /** Returns the number of the list. */
-    count: (name: string, draft: number, change: 1 | -1) => {
+    count: ({ name, draft }: ListEntry, change: 1 | -1) => {
       const known = changed.get(name) ?? { ...(find.get(name) ?? make(name)) };
       changed.set(name, known);
       known[draft ? 'drafts' : 'visible'] += change;

@@ -1,6 +1,6 @@
 import type { Database } from '../../base/sqliteDatabase.ts';
-import type { DocumentFilter, Nearness, SearchHit, SearchPage, SearchQuery } from '../documentIndex.ts';
-import { isNarrowed, parseMetadata, pathRange } from '../documentRecord.ts';
+import type { DocumentFilter } from '../documentIndex.ts';
+import { isNarrowed, pathRange } from '../documentRecord.ts';
 import {
   anyFacet,
   draftFacet,
@@ -10,68 +10,47 @@ import {
   titleMark,
   tryBeginning,
 } from '../documentTokens.ts';
-import { excerptOf } from '../excerpt.ts';
-import { type Joined, joinRanks, narrowingOf, nearestDocuments, pageOf } from '../joining.ts';
-import { type Clause, isEmptyQuery, parseQuery, type Query } from '../query.ts';
-import { createScore, rowsToSample, type SampleRow, sampleRowsOf } from '../relevance.ts';
-import {
-  askTiers,
-  type FoundTiers,
-  maxCandidates,
-  maxFound,
-  partsOfPage,
-  type Tier,
-  totalOf,
-} from '../tier.ts';
+import type { Clause, Query } from '../query.ts';
+import type { SampleRow } from '../relevance.ts';
+import type { SearchEngine, StoredDocument } from '../searchEngine.ts';
+import { maxFound, type Place } from '../tier.ts';
 
 /**
- * Searches in bounded time. FTS5 finds at most `maxFound` documents of a tier. Only the tiers on the page are ranked,
- * by term statistics beside the index. FTS5's own rank would first count all documents of each word.
+ * Finds documents by their sort keys. They are ranked by term statistics beside the index, because FTS5's own rank
+ * would first count all documents of each word.
  */
-export function createSearcher(database: Database): (asked: SearchQuery) => SearchPage {
-  const find = createFinder(database);
-  const rank = createRanking(database);
-  const bySortKey = database.prepare<{ path: string; metadata: string; body: string }>(
+export function createSearcher(database: Database): SearchEngine<number> {
+  const stats = database.prepare<{ rows: string }>(
+    `SELECT group_concat(sort_key || ' ' || stats, char(10)) AS rows FROM term_stats
+     WHERE sort_key IN (SELECT value FROM json_each(?))`,
+  );
+  const sampled = database.prepare<SampleRow>(
+    'SELECT word, count FROM sample WHERE word IN (SELECT value FROM json_each(?))',
+  );
+  const bySortKey = database.prepare<StoredDocument>(
     'SELECT path, metadata, body FROM documents JOIN bodies USING (key) WHERE sort_key = ?',
   );
-  const hits = (joined: Joined<number>, query: Query): readonly SearchHit[] =>
-    bySortKey.all(joined.found).map(({ path, metadata, body }) => {
-      const document = { ...parseMetadata(metadata), path };
-      const excerpt = excerptOf({ title: document.title, body }, query, joined);
-      return { document, ...excerpt, matched: joined.matched };
-    });
-  const byText = (query: Query, asked: SearchQuery) => {
-    const { tiers, count } = find.tiers(query, asked);
-    const sortKeys = partsOfPage(tiers, asked).flatMap(({ tier, found, from, to }) =>
-      (tier && found.length > 1 ? rank(query, found) : found).slice(from, to),
-    );
-    return { sortKeys, count: count ?? find.count(query, asked) };
-  };
-  const joined = (query: Query, asked: SearchQuery, near: Nearness) => {
-    const everything = { ...asked, limit: maxCandidates, offset: 0 };
-    const { sortKeys, count } = near.isAlone ? { sortKeys: [], count: 0 } : byText(query, everything);
-    const nearest = nearestDocuments(near, find.passing(query, asked, near));
-    const isInText = (sortKey: number) => count > maxCandidates && find.isFound(query, asked, sortKey);
-    return { all: joinRanks(sortKeys, nearest, isInText), count };
-  };
-  return (asked) => {
-    const query = parseQuery(asked.text);
-    if (isEmptyQuery(query)) return { items: [], total: 0, approximate: false };
-    if (!asked.near) {
-      const { sortKeys, count } = byText(query, asked);
-      const found = sortKeys.map((one) => ({ found: one, matched: 'text', place: undefined }) as const);
-      return { items: found.flatMap((one) => hits(one, query)), ...totalOf(count) };
-    }
-    const { all, count } = joined(query, asked, asked.near);
-    return pageOf(all, asked, { count, hits: (one) => hits(one, query) });
+  return {
+    ...createFinder(database),
+    termStats: (found) => {
+      const rows = (stats.get(JSON.stringify(found))?.rows ?? '').split('\n');
+      return new Map(
+        rows.map((row) => {
+          const space = row.indexOf(' ');
+          return [Number(row.slice(0, space)), row.slice(space + 1)];
+        }),
+      );
+    },
+    sample: (words) => sampled.all(JSON.stringify(words)),
+    read: (found) => new Map(found.flatMap((key) => bySortKey.all(key).map((row) => [key, row]))),
   };
 }
 
-/** Separate rows cost more than finding them, so many keys come in one text. */
-function createFinder(database: Database) {
+function createFinder(database: Database): Pick<SearchEngine<number>, 'find' | 'count' | 'matching'> {
   const statements = (condition: string) => {
     const some = `SELECT rowid AS sort_key FROM words WHERE words MATCH ? ${condition} ORDER BY rowid LIMIT ${maxFound}`;
     return {
+      // Separate rows cost more than finding them, so many keys come in one text.
       sortKeys: database.prepare<{ keys: string }>(
         `SELECT json_group_array(sort_key) AS keys FROM (${some})`,
       ),
@@ -82,13 +61,12 @@ function createFinder(database: Database) {
   const within = statements(
     'AND rowid IN (SELECT sort_key FROM documents WHERE path >= ? AND path < ? AND changed >= ?)',
   );
-  const statementsFor = (asked: SearchQuery) => (isNarrowed(asked) ? within : everywhere);
-  const boundsOf = (asked: SearchQuery) =>
-    isNarrowed(asked) ? [...pathRange(asked.folder), asked.changedSince ?? 0] : [];
-  const find = (match: string, asked: SearchQuery): readonly number[] => {
-    const rows = statementsFor(asked).sortKeys.all(match, ...boundsOf(asked));
-    return rows.flatMap(({ keys }) => JSON.parse(keys) as number[]).sort((one, other) => one - other);
-  };
+  const boundsOf = ({ folder, changedSince = 0 }: DocumentFilter) => [...pathRange(folder), changedSince];
+  const parametersOf = (query: Query, filter: DocumentFilter, place?: Place) => [
+    ftsQuery(query, filter, place),
+    ...(isNarrowed(filter) ? boundsOf(filter) : []),
+  ];
+  const statementsFor = (filter: DocumentFilter) => (isNarrowed(filter) ? within : everywhere);
   // Node's own SQLite passes a number on as a real one, which this kind of table does not compare with its rows.
   const isOne = database.prepare('SELECT 1 FROM words WHERE words MATCH ? AND rowid = CAST(? AS INTEGER)');
   const located = database.prepare<{ slug: string; sort_key: number }>(
@@ -96,60 +74,31 @@ function createFinder(database: Database) {
      AND path >= ? AND path < ? AND changed >= ?`,
   );
   return {
-    /** The document of a slug, if it passes everything that narrows the search. */
-    passing: (query: Query, asked: SearchQuery, { sections }: Nearness) => {
-      const slugs = JSON.stringify([...new Set(sections.map(({ slug }) => slug))]);
-      const bounds = [...pathRange(asked.folder), asked.changedSince ?? 0];
-      const keys = new Map(
-        located.all(slugs, Number(asked.drafts), ...bounds).map(({ slug, sort_key }) => [slug, sort_key]),
+    find: (query, filter, place) =>
+      statementsFor(filter)
+        .sortKeys.all(...parametersOf(query, filter, place))
+        .flatMap(({ keys }) => JSON.parse(keys) as number[])
+        .sort((one, other) => one - other),
+    count: (query, filter) => statementsFor(filter).count.get(...parametersOf(query, filter))?.count ?? 0,
+    matching: (query, filter, slugs) => {
+      const rows = located.all(
+        JSON.stringify([...new Set(slugs)]),
+        Number(filter.drafts),
+        ...boundsOf(filter),
       );
-      const narrowed = narrowingOf(query);
-      const isPlain = narrowed.all.length + narrowed.none.length + filterFacets(asked).length === 0;
-      const match = ftsQuery(narrowed, asked);
-      return (slug: string): number | undefined => {
+      const keys = new Map(rows.map(({ slug, sort_key }) => [slug, sort_key]));
+      const isPlain = query.all.length + query.none.length + filterFacets(filter).length === 0;
+      const match = ftsQuery(query, filter);
+      return (slug) => {
         const key = keys.get(slug);
         return key === undefined || isPlain || isOne.get(match, key) !== undefined ? key : undefined;
       };
     },
-    isFound: (query: Query, asked: SearchQuery, sortKey: number) =>
-      isOne.get(ftsQuery(query, asked), sortKey) !== undefined,
-    tiers: (query: Query, asked: SearchQuery): FoundTiers<number> => {
-      const asking = askTiers<number>(query, asked);
-      let step = asking.next();
-      while (!step.done) step = asking.next(find(ftsQuery(query, asked, placeOf(step.value)), asked));
-      return step.value;
-    },
-    count: (query: Query, asked: SearchQuery): number =>
-      statementsFor(asked).count.get(ftsQuery(query, asked), ...boundsOf(asked))?.count ?? 0,
   };
 }
 
-function placeOf(tier: Tier | undefined): 'title' | 'heading' | undefined {
-  return tier === 'text' ? undefined : tier;
-}
-
-/** The best first; equal ones keep their order. */
-function createRanking(database: Database) {
-  const stats = database.prepare<{ rows: string }>(
-    `SELECT group_concat(sort_key || ' ' || stats, char(10)) AS rows FROM term_stats
-     WHERE sort_key IN (SELECT value FROM json_each(?))`,
-  );
-  const sampled = database.prepare<SampleRow>(
-    'SELECT word, count FROM sample WHERE word IN (SELECT value FROM json_each(?))',
-  );
-  return (query: Query, sortKeys: readonly number[]): readonly number[] => {
-    const score = createScore(query, rowsToSample(sampled.all(JSON.stringify(sampleRowsOf(query)))));
-    const scores = new Map<number, number>();
-    for (const row of (stats.get(JSON.stringify(sortKeys))?.rows ?? '').split('\n')) {
-      const space = row.indexOf(' ');
-      scores.set(Number(row.slice(0, space)), score(row.slice(space + 1)));
-    }
-    return sortKeys.toSorted((one, other) => (scores.get(other) ?? 0) - (scores.get(one) ?? 0));
-  };
-}
-
-/** The FTS5 query for the documents of one tier, or of all. It contains no text from the reader. */
-function ftsQuery(query: Query, filter: DocumentFilter, tier?: Tier): string {
+/** The FTS5 query for the documents with part of a query in a place, or for all. It has no text from the reader. */
+function ftsQuery(query: Query, filter: DocumentFilter, place?: Place): string {
   const inTitle = query.all.map((clause) => phrase(clause, titleMark));
   const inHeadings = query.all.map((clause) => phrase(clause, headingMark));
   const all = [...query.all.map((clause) => phrase(clause)), ...filterFacets(filter).map(quoted)];
@@ -157,10 +106,11 @@ function ftsQuery(query: Query, filter: DocumentFilter, tier?: Tier): string {
     ...query.none.map((clause) => phrase(clause)),
     ...(filter.drafts ? [] : [quoted(draftFacet)]),
   ];
-  if (tier === 'title') all.push(`(${inTitle.join(' OR ')})`);
-  if (tier === 'heading') all.push(`(${inHeadings.join(' OR ')})`);
-  if (tier === 'heading' || tier === 'text') none.push(...inTitle);
-  if (tier === 'text') none.push(...inHeadings);
+  if (place === 'title') all.push(`(${inTitle.join(' OR ')})`);
+  if (place === 'heading') {
+    all.push(`(${inHeadings.join(' OR ')})`);
+    none.push(...inTitle);
+  }
   const found = all.length === 0 ? quoted(anyFacet) : all.join(' AND ');
   return none.length === 0 ? found : `(${found}) NOT (${none.join(' OR ')})`;
 }

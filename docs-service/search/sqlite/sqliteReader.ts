@@ -1,54 +1,64 @@
 import type { Database } from '../../base/sqliteDatabase.ts';
 import type { CollectionDefinition } from '../../content/collectionFile.ts';
-import type { ContentProblem, ContentWarning, Document } from '../../content/document.ts';
+import type { ContentProblem, ContentWarning } from '../../content/document.ts';
 import type { LibraryState } from '../changes.ts';
-import type {
-  DocumentPage,
-  IndexSummary,
-  ListQuery,
-  LocatedMetadata,
-  Selection,
-  Term,
-} from '../documentIndex.ts';
+import type { DocumentIndex, DocumentPage, ListQuery, LocatedMetadata } from '../documentIndex.ts';
 import {
+  type FileRow,
   inOrder,
   isNarrowed,
   joinTerms,
   joinWarnings,
+  maxTags,
   parseMetadata,
   pathRange,
   scopeName,
-  type WarnedFile,
   type WrittenTerm,
 } from '../documentRecord.ts';
-import { maxTags } from '../documentTokens.ts';
 import { maxNeighbours, nearestSlugs, reversed, slugParts } from '../nearSlugs.ts';
+import { searchWith } from '../searchEngine.ts';
 import { createSearcher, slugQuery } from './searcher.ts';
 
 /** The reading part of `DocumentIndex` on one thread. Every call must run in a snapshot of the database. */
-export type SqliteReader = ReturnType<typeof createSqliteReader>;
+export type SqliteReader = Methods<Exclude<keyof DocumentIndex, 'generation' | 'onDidChange' | 'close'>> & {
+  state(): LibraryState;
+};
 
-export function createSqliteReader(database: Database) {
-  const documents = createDocumentReader(database);
+/** Only a search is asynchronous. */
+type Methods<Name extends keyof DocumentIndex> = {
+  readonly [One in Name]: DocumentIndex[One] extends (...parameters: infer Parameters) => infer Answer
+    ? (...parameters: Parameters) => One extends 'search' ? Answer : Awaited<Answer>
+    : never;
+};
+
+export function createSqliteReader(database: Database): SqliteReader {
+  const searcher = createSearcher(database);
   const meta = database.prepare<{ value: string }>('SELECT value FROM meta WHERE name = ?');
   const metaJson = <T>(name: string) => JSON.parse(meta.get(name)?.value ?? '[]') as readonly T[];
+  const visible = database.prepare<{ visible: number }>('SELECT visible FROM scopes WHERE name = ?');
+  const problems = database.prepare<ContentProblem>(
+    'SELECT path, problem AS message FROM files WHERE problem IS NOT NULL ORDER BY path',
+  );
+  const warned = database.prepare<Pick<FileRow, 'path' | 'warnings'>>(
+    'SELECT path, warnings FROM files WHERE warnings IS NOT NULL',
+  );
   return {
     ...createListReader(database),
-    ...documents,
-    search: createSearcher(database),
+    ...createDocumentReader(database),
+    search: (query) => searchWith(searcher, query),
     terms: createTermReader(database),
     nearSlugs: createNearReader(database),
-    collections: (): readonly CollectionDefinition[] =>
+    collections: () =>
       metaJson<CollectionDefinition>('collections').toSorted((one, other) =>
         one.name < other.name ? -1 : 1,
       ),
-    summary: (): IndexSummary => ({
-      documents: documents.visible(),
-      problems: [...documents.problems(), ...metaJson<ContentProblem>('collectionProblems')],
-      warnings: joinWarnings(documents.warned(), metaJson<ContentWarning>('linkWarnings')),
+    summary: () => ({
+      documents: visible.get(scopeName({}))?.visible ?? 0,
+      problems: [...problems.all(), ...metaJson<ContentProblem>('collectionProblems')],
+      warnings: joinWarnings(warned.all(), metaJson<ContentWarning>('linkWarnings')),
       isComplete: meta.get('isComplete') !== undefined,
     }),
-    state: (): LibraryState => ({
+    state: () => ({
       indexId: meta.get('indexId')?.value ?? '',
       changes: Number(meta.get('changes')?.value ?? 0),
     }),
@@ -61,7 +71,9 @@ interface Stored {
   readonly metadata: string;
 }
 
-function createDocumentReader(database: Database) {
+function createDocumentReader(
+  database: Database,
+): Methods<'lostFiles' | 'read' | 'metadataOf' | 'slugsOf' | 'slugsNamed' | 'changedAt' | 'slugsFrom'> {
   const bySlug = database.prepare<Stored>('SELECT key, path, metadata FROM documents WHERE slug = ?');
   const body = database.prepare<{ body: string }>('SELECT body FROM bodies WHERE key = ?');
   const byPath = database.prepare<{ slug: string }>(
@@ -72,17 +84,12 @@ function createDocumentReader(database: Database) {
      ORDER BY long <> ?1, short <> ?1, CASE WHEN short = ?1 THEN length(path) - length(replace(path, '/', '')) END, path
      LIMIT 1`,
   );
-  const visible = database.prepare<{ visible: number }>('SELECT visible FROM scopes WHERE name = ?');
   const changed = database.prepare<{ slug: string; changed: number }>(
     'SELECT slug, changed FROM documents WHERE slug IN (SELECT value FROM json_each(?))',
   );
   const from = database.prepare<{ slug: string }>(
     'SELECT slug FROM documents WHERE slug >= ? AND NOT draft ORDER BY slug LIMIT ?',
   );
-  const problems = database.prepare<ContentProblem>(
-    'SELECT path, problem AS message FROM files WHERE problem IS NOT NULL ORDER BY path',
-  );
-  const warned = database.prepare<WarnedFile>('SELECT path, warnings FROM files WHERE warnings IS NOT NULL');
   const lost = database.prepare<{ path: string }>(
     `SELECT files.path FROM files LEFT JOIN documents USING (slug)
      WHERE slug IS NOT NULL AND problem IS NULL AND content_hash <> ''
@@ -90,27 +97,20 @@ function createDocumentReader(database: Database) {
   );
   return {
     lostFiles: () => lost.all().map(({ path }) => path),
-    warned: () => warned.all(),
-    visible: () => visible.get(scopeName({}))?.visible ?? 0,
-    problems: () => problems.all().map(({ path, message }) => ({ path, message })),
-    read: (slug: string): Document | undefined => {
+    read: (slug) => {
       const row = bySlug.get(slug);
       return row && { ...located(row), body: body.get(row.key)?.body ?? '' };
     },
-    metadataOf: (slugs: readonly string[]): readonly LocatedMetadata[] =>
-      slugs.flatMap((slug) => bySlug.get(slug) ?? []).map(located),
-    slugsOf: (paths: readonly string[]): ReadonlyMap<string, string> =>
+    metadataOf: (slugs) => slugs.flatMap((slug) => bySlug.get(slug) ?? []).map(located),
+    slugsOf: (paths) =>
       new Map(paths.flatMap((path) => byPath.all(path).map(({ slug }) => [path, slug] as const))),
-    slugsNamed: (
-      names: readonly string[],
-      { drafts }: { readonly drafts: boolean },
-    ): ReadonlyMap<string, string> =>
+    slugsNamed: (names, { drafts }) =>
       new Map(
         names.flatMap((name) => byName.all(name, Number(drafts)).map(({ slug }) => [name, slug] as const)),
       ),
-    changedAt: (slugs: readonly string[]): ReadonlyMap<string, number> =>
+    changedAt: (slugs) =>
       new Map(changed.all(JSON.stringify(slugs)).map(({ slug, changed }) => [slug, changed])),
-    slugsFrom: (prefix: string, limit: number): readonly string[] =>
+    slugsFrom: (prefix, limit) =>
       from.all(prefix, limit).flatMap(({ slug }) => (slug.startsWith(prefix) ? [slug] : [])),
   };
 }
@@ -119,7 +119,7 @@ function located({ path, metadata }: Stored): LocatedMetadata {
   return { ...parseMetadata(metadata), path };
 }
 
-function createListReader(database: Database) {
+function createListReader(database: Database): Methods<'list' | 'select'> {
   const counts = database.prepare<{ scope: number; visible: number; drafts: number }>(
     'SELECT scope, visible, drafts FROM scopes WHERE name = ?',
   );
@@ -149,7 +149,7 @@ function createListReader(database: Database) {
   };
   const rows = (keys: readonly { readonly key: number }[]) => keys.flatMap(({ key }) => byKey.get(key) ?? []);
   return {
-    list: (query: ListQuery): DocumentPage => {
+    list: (query) => {
       const { limit, offset, drafts, ...filter } = query;
       const found = counts.get(scopeName(filter));
       if (found && isNarrowed(query)) return narrowed(found.scope, query);
@@ -163,7 +163,7 @@ function createListReader(database: Database) {
         : fromEnd.all(found.scope, Number(drafts), taken, total - offset - taken).reverse();
       return { items: rows(keys).map(located), total };
     },
-    select: ({ order, ...filter }: Selection): readonly LocatedMetadata[] => {
+    select: ({ order, ...filter }) => {
       const found = counts.get(scopeName(filter));
       const keys = found ? fromStart.all(found.scope, 1, -1, 0) : [];
       return inOrder(rows(keys).map(located), order);
@@ -171,7 +171,7 @@ function createListReader(database: Database) {
   };
 }
 
-function createTermReader(database: Database) {
+function createTermReader(database: Database): SqliteReader['terms'] {
   const tags = database.prepare<WrittenTerm>(
     `SELECT json_extract(tag.value, '$.slug') AS slug, json_extract(tag.value, '$.title') AS title, count(*) AS count
      FROM documents, json_each(metadata, '$.tags') AS tag WHERE tag.key < ${maxTags} AND draft <= ? GROUP BY 1, 2`,
@@ -180,11 +180,10 @@ function createTermReader(database: Database) {
     `SELECT json_extract(metadata, '$.type') AS slug, json_extract(metadata, '$.type') AS title, count(*) AS count
      FROM documents WHERE json_extract(metadata, '$.type') IS NOT NULL AND draft <= ? GROUP BY 1`,
   );
-  return (kind: 'tag' | 'type', { drafts }: { readonly drafts: boolean }): readonly Term[] =>
-    joinTerms((kind === 'tag' ? tags : types).all(Number(drafts)));
+  return (kind, { drafts }) => joinTerms((kind === 'tag' ? tags : types).all(Number(drafts)));
 }
 
-function createNearReader(database: Database) {
+function createNearReader(database: Database): SqliteReader['nearSlugs'] {
   const sided = (column: 'slug' | 'reversed') => [
     database.prepare<{ slug: string }>(
       `SELECT slug FROM documents WHERE ${column} >= ? AND NOT draft ORDER BY ${column} LIMIT ${maxNeighbours}`,
@@ -198,7 +197,7 @@ function createNearReader(database: Database) {
     `SELECT slug FROM documents WHERE sort_key IN
      (SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid LIMIT ${maxNeighbours})`,
   );
-  return (slug: string, limit: number): readonly string[] => {
+  return (slug, limit) => {
     const sharing = slugParts(slug).map((parts) => slugQuery(parts));
     const rows = [
       ...bySlug.flatMap((statement) => statement.all(slug)),

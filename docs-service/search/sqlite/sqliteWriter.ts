@@ -1,13 +1,16 @@
 import type { Database, Statement } from '../../base/sqliteDatabase.ts';
-import type { ContentProblem, ContentWarning } from '../../content/document.ts';
 import { type IndexChanges, type IndexedFile, type IndexedFiles, indexIsAnother } from '../documentIndex.ts';
 import {
   type DocumentRecord,
-  detailsToJson,
-  parseDetails,
+  type FileRemarks,
+  type FileRow,
+  fileToRow,
+  isOther,
+  metaOf,
   parseMetadata,
-  parseWarnings,
-  warningsToJson,
+  rowToFile,
+  storable,
+  toListed,
 } from '../documentRecord.ts';
 import { reversed } from '../nearSlugs.ts';
 import { createSampleChanges, isSampled } from '../relevance.ts';
@@ -18,16 +21,12 @@ import { createLookups } from './schema.ts';
 import { assignSortKeys, compareSlugs } from './sortKeys.ts';
 import { createWordParts, createWords } from './wordTables.ts';
 
-/** Changes the index. Every call is one transaction. */
-export interface SqliteWriter {
-  files(): IndexedFiles;
-  indexId(): string;
-  apply(changes: AnalysedChanges): void;
-}
+/** Changes the index. `apply` is one transaction; the others must run in a snapshot of the database. */
+export type SqliteWriter = ReturnType<typeof createSqliteWriter>;
 
-export type AnalysedChanges = Omit<IndexChanges, 'put'> & { readonly put?: readonly AnalysedDocument[] };
+type AnalysedChanges = Omit<IndexChanges, 'put'> & { readonly put?: readonly AnalysedDocument[] };
 
-export function createSqliteWriter(database: Database): SqliteWriter {
+export function createSqliteWriter(database: Database) {
   const parts = createWordParts(database);
   const documents = createDocumentTables(database);
   const files = createFileTable(database);
@@ -41,15 +40,7 @@ export function createSqliteWriter(database: Database): SqliteWriter {
       documents.put(changes.put ?? [], changes.at ?? Date.now()),
       files.remove(changes.removeFiles ?? []),
       files.put(changes.putFiles ?? []),
-      changes.collections !== undefined && meta.set('collections', JSON.stringify(changes.collections)),
-      changes.collectionProblems !== undefined &&
-        meta.set(
-          'collectionProblems',
-          JSON.stringify(changes.collectionProblems satisfies readonly ContentProblem[]),
-        ),
-      changes.linkWarnings !== undefined &&
-        meta.set('linkWarnings', JSON.stringify(changes.linkWarnings satisfies readonly ContentWarning[])),
-      changes.isComplete === true && meta.set('isComplete', 'true'),
+      ...metaOf(changes).map(([name, json]) => meta.set(name, json)),
     ];
     documents.finish();
     if (seen.includes(true)) meta.set('changes', String(Number(meta.get('changes') ?? 0) + 1));
@@ -69,14 +60,9 @@ export function createSqliteWriter(database: Database): SqliteWriter {
   };
   const isComplete = () => meta.get('isComplete') !== undefined;
   return {
-    files: () =>
-      database.snapshot(() => ({
-        indexId: indexId(),
-        isComplete: isComplete(),
-        files: files.all(),
-      })),
+    files: (): IndexedFiles => ({ indexId: indexId(), isComplete: isComplete(), files: files.all() }),
     indexId,
-    apply: (changes) => {
+    apply: (changes: AnalysedChanges) => {
       const wasComplete = isComplete();
       prepare(wasComplete);
       database.transaction(() => apply(changes));
@@ -100,7 +86,9 @@ function createDocumentTables(database: Database) {
   const words = createWords(database);
   const listing = createListing(database);
   const sample = createSampleTable(database);
-  const remove = removal(database);
+  const removals = ['documents', 'bodies'].map((table) =>
+    database.prepare(`DELETE FROM ${table} WHERE key = ?`),
+  );
   const insert = database.prepare(
     'INSERT INTO documents (key, sort_key, slug, reversed, path, own, short, long, draft, changed, metadata) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   );
@@ -112,8 +100,8 @@ function createDocumentTables(database: Database) {
     if (!old) return undefined;
     if (isSampled(slug)) sample.count(words.tokensOf(old.key), -1);
     words.remove(old.sortKey);
-    listing.remove(parseMetadata(old.metadata));
-    remove(old.key);
+    listing.remove(toListed(parseMetadata(old.metadata)));
+    for (const statement of removals) statement.run(old.key);
     return old;
   };
   const store = (
@@ -168,15 +156,6 @@ function hasSameText(one: Pick<StoredDocument, 'metadata'>, other: DocumentRecor
   return parseMetadata(one.metadata).contentHash === parseMetadata(other.metadata).contentHash;
 }
 
-function removal(database: Database): (key: number) => void {
-  const statements = ['documents', 'bodies'].map((table) =>
-    database.prepare(`DELETE FROM ${table} WHERE key = ?`),
-  );
-  return (key) => {
-    for (const statement of statements) statement.run(key);
-  };
-}
-
 /** How common words are, from the documents of the sample. */
 function createSampleTable(database: Database) {
   const addAll = createRowInsertion(
@@ -199,53 +178,31 @@ function createSampleTable(database: Database) {
   };
 }
 
-interface FileRow {
-  readonly path: string;
-  readonly look: string;
-  readonly content_hash: string;
-  readonly slug: string | null;
-  readonly problem: string | null;
-  readonly warnings: string | null;
-  readonly details: string;
-}
-
 /** Each change returns whether it changed a problem or a warning, which readers can see. */
 function createFileTable(database: Database) {
   const all = database.prepare<FileRow>('SELECT * FROM files ORDER BY path');
-  const said = database.prepare<Said>('SELECT problem, warnings FROM files WHERE path = ?');
+  const before = database.prepare<FileRemarks>('SELECT path, problem, warnings FROM files WHERE path = ?');
   const put = database.prepare('INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?)');
   const remove = database.prepare('DELETE FROM files WHERE path = ?');
-  const saidOf = (path: string): Said => said.get(path) ?? { problem: null, warnings: null };
   return {
     all: () => all.all().map(rowToFile),
     put: (files: readonly IndexedFile[]) =>
       files
-        .map(({ path, look, contentHash, slug, problem, ...file }) => {
-          const before = saidOf(path);
-          const warnings = warningsToJson(file.warnings);
-          put.run(path, look, contentHash, slug, problem, warnings, detailsToJson(file));
-          return before.problem !== problem || before.warnings !== warnings;
+        .map((file) => {
+          const row = fileToRow(file);
+          const old = before.get(row.path);
+          put.run(...Object.values(row));
+          return isOther(row, old);
         })
         .includes(true),
     remove: (paths: readonly string[]) =>
       paths
         .map((path) => {
-          const before = saidOf(path);
-          remove.run(path);
-          return before.problem !== null || before.warnings !== null;
+          const old = before.get(storable(path));
+          remove.run(storable(path));
+          return isOther(undefined, old);
         })
         .includes(true),
-  };
-}
-
-type Said = Pick<FileRow, 'problem' | 'warnings'>;
-
-function rowToFile({ content_hash, warnings, details, ...row }: FileRow): IndexedFile {
-  return {
-    ...row,
-    contentHash: content_hash,
-    warnings: parseWarnings(warnings),
-    ...parseDetails(details),
   };
 }
 
