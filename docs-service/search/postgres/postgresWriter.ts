@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Document } from '../../content/document.ts';
 import { type IndexChanges, type IndexedFile, type IndexedFiles, indexIsAnother } from '../documentIndex.ts';
 import {
+  documentToRecord,
   type FileRemarks,
   type FileRow,
   fileToRow,
@@ -11,11 +12,12 @@ import {
   rowToFile,
   storable,
 } from '../documentRecord.ts';
-import { documentTokens } from '../documentTokens.ts';
-import { createSampleChanges, isSampled, type SampleChanges } from '../relevance.ts';
-import { documentToRow } from './documentRow.ts';
+import { type DocumentTokens, documentMarks, documentTokens, headingBreak } from '../documentTokens.ts';
+import { reversed } from '../nearSlugs.ts';
+import { createSampleChanges, documentTermStats, isSampled, type SampleChanges } from '../relevance.ts';
 import { createListingChanges, insertRows } from './listing.ts';
 import { locks } from './schema.ts';
+import { pairMarks } from './wordPairs.ts';
 
 type Client = pg.ClientBase;
 
@@ -194,4 +196,33 @@ async function setMeta(client: Client, name: string, value: string): Promise<boo
     [name, value],
   );
   return rowCount !== 0;
+}
+
+/** A row of `docs_documents`, by its columns; the database ignores the rest of the record. */
+function documentToRow(
+  document: Document,
+  { tokens, changed }: { readonly tokens: DocumentTokens; readonly changed: number },
+): object {
+  const record = documentToRecord(document);
+  return {
+    ...record,
+    reversed: reversed(record.slug),
+    changed,
+    term_stats: documentTermStats(tokens),
+    words: wordVector(tokens, documentMarks(tokens, record)),
+    title_words: spaced([tokens.title]),
+    heading_words: spaced(tokens.headings),
+    all_words: spaced([tokens.title, tokens.text]),
+  };
+}
+
+/** With a space around each word, and a non-word between parts that must not form a phrase. */
+function spaced(parts: readonly (readonly string[])[]): string {
+  return parts.map((part) => ` ${part.join(' ')} `).join(headingBreak);
+}
+
+/** In PostgreSQL's notation for a tsvector, without places. No token has a character that must be quoted. */
+function wordVector({ title, text }: DocumentTokens, marks: readonly string[]): string {
+  const all = new Set([...title, ...text, ...marks, ...pairMarks(title), ...pairMarks(text)]);
+  return Array.from(all, (token) => `'${token}'`).join(' ');
 }
