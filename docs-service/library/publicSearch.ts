@@ -2,14 +2,15 @@ import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { SerialQueue } from '../../protocol/base/serialQueue.ts';
 import type { Document } from '../content/document.ts';
-import type {
-  DocumentIndex,
-  IndexChanges,
-  IndexedFile,
-  IndexWriter,
-  LocatedMetadata,
-  SearchPage,
-  SearchQuery,
+import {
+  type DocumentIndex,
+  type IndexChanges,
+  type IndexedFile,
+  IndexUnavailableError,
+  type IndexWriter,
+  type LocatedMetadata,
+  type SearchPage,
+  type SearchQuery,
 } from '../search/documentIndex.ts';
 import { createWholeIndex } from '../search/wholeIndex.ts';
 import type { PublicLibrary } from './publicLibrary.ts';
@@ -84,7 +85,8 @@ export class PublicSearch {
   #follow(): Promise<void> {
     this.#filling ??= this.#fill()
       .catch((error: Error) => {
-        if (!this.#isClosed) this.#options.onError(error);
+        // Where the index is not whole yet, or away, its next change begins this again.
+        if (!this.#isClosed && !(error instanceof IndexUnavailableError)) this.#options.onError(error);
       })
       .finally(() => {
         this.#filling = undefined;
