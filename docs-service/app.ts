@@ -3,8 +3,6 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Grant } from './auth/accessToken.ts';
 import type { BaseUrl } from './base/baseUrl.ts';
-import type { Document } from './content/document.ts';
-import { UnrenderableError } from './formats/renderJob.ts';
 import type { Renditions } from './formats/renditions.ts';
 import { createApiRoutes } from './http/apiRoutes.ts';
 import { authorizeBearers } from './http/authorization.ts';
@@ -102,7 +100,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     const owner = isServer ? await addAuthorizationServer(service, { ...signIn, ...shared }) : noOwner;
     const readPublic = createPublicLibrary(index);
     const publicSearch = new PublicSearch({
-      ...{ ...options.publicIndex, index, readPublic, textOf: (document) => shownText(renditions, document) },
+      ...{ ...options.publicIndex, index, readPublic, textOf: renditions.shownText },
       onError: (error) => service.log.warn({ err: error }, 'what is public could not be indexed'),
     });
     service.addHook('onClose', () => publicSearch.close());
@@ -121,16 +119,6 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(addRoutes, { prefix: baseUrl.path });
   refuse();
   return app;
-}
-
-/** A document that cannot be rendered is found by its title. */
-async function shownText(renditions: Renditions, document: Document): Promise<string> {
-  const rendition = await renditions.shownText(document);
-  const bytes = await rendition.render(new AbortController().signal).catch((error: Error) => {
-    if (error instanceof UnrenderableError) return Buffer.of();
-    throw error;
-  });
-  return Buffer.from(bytes).toString();
 }
 
 function corsOptions(origins: readonly string[]) {

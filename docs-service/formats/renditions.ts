@@ -11,7 +11,6 @@ import {
   type Paper,
   type PartsJob,
   type RenderJob,
-  type ShownTextJob,
   UnrenderableError,
 } from './renderJob.ts';
 import {
@@ -28,8 +27,6 @@ export interface MarkdownRenditions {
   source(document: Document): Promise<Rendition>;
   /** The same Markdown as JSON, with the places where it may be cut, for `readParts`. */
   parts(document: Document): Promise<Rendition>;
-  /** What pages show of the document, in Markdown. */
-  shownText(document: Document): Promise<Rendition>;
 }
 
 export interface Renditions extends MarkdownRenditions {
@@ -48,6 +45,8 @@ export interface Renditions extends MarkdownRenditions {
   /** The same for strangers: links lead only to documents that they may read. */
   openArticle(document: Document, isPublic: (slug: string) => boolean): Promise<Rendition>;
   epub(collection: LibraryCollection): Promise<Rendition>;
+  /** What pages show of the document, in Markdown; empty if they cannot show it. It is not cached. */
+  shownText(document: Document): Promise<string>;
   /** All its documents in one file. */
   collectionPdf(collection: LibraryCollection, paper: Paper): Promise<Rendition>;
 }
@@ -82,14 +81,13 @@ export function createMarkdownRenditions(options: RenditionMakerOptions): Markdo
 }
 
 function markdownRenditions(texts: RenditionMaker): MarkdownRenditions {
-  const renditionOf = (job: MarkdownJob | PartsJob | ShownTextJob, mediaType = markdownType): Rendition => {
+  const renditionOf = (job: MarkdownJob | PartsJob, mediaType = markdownType): Rendition => {
     const identity = identityOf(job.document);
     return texts.make({ job, subject: subjectOf(job.kind, identity), inputs: [identity], mediaType });
   };
   return {
     source: async (document) => renditionOf({ kind: 'markdown', document, targets: {}, pictures: {} }),
     parts: async (document) => renditionOf({ kind: 'parts', document }, 'application/json'),
-    shownText: async (document) => renditionOf({ kind: 'shownText', document }),
   };
 }
 
@@ -160,6 +158,15 @@ export function createRenditions(options: RenditionsOptions): Renditions {
     html: (document) => htmlOf(document, 'page'),
     article: (document) => htmlOf(document, 'article'),
     openArticle: (document, isPublic) => htmlOf(document, 'openArticle', isPublic),
+    async shownText(document) {
+      try {
+        const { bytes } = await options.texts.render({ kind: 'shownText', document });
+        return new TextDecoder().decode(bytes);
+      } catch (error) {
+        if (error instanceof UnrenderableError) return '';
+        throw error;
+      }
+    },
     async pdf(document, paper) {
       const identity = identityOf(document);
       const subject = subjectOf('pdf', identity);

@@ -1,11 +1,12 @@
-import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { SerialQueue } from '../../protocol/base/serialQueue.ts';
+import { piecesOf } from '../base/database.ts';
 import type { Document } from '../content/document.ts';
 import {
   type DocumentIndex,
   type IndexChanges,
   type IndexedFile,
+  IndexIncompleteError,
   IndexUnavailableError,
   type IndexWriter,
   type LocatedMetadata,
@@ -51,6 +52,8 @@ export class PublicSearch {
   #own: OwnIndex | undefined;
   /** What is indexed; undefined if that must be read. */
   #content: Content | undefined;
+  /** What the index has all of, and nothing else; undefined if that is not known. */
+  #indexed: PublicLibrary | undefined;
   /** Changes are made one after another. */
   readonly #changes = new SerialQueue();
   #filling: Promise<void> | undefined;
@@ -64,9 +67,18 @@ export class PublicSearch {
 
   /** As the index searches. Rejects with `IndexIncompleteError` until all that is public was indexed once. */
   async search(query: Omit<SearchQuery, 'drafts' | 'near'>): Promise<SearchPage> {
-    await Promise.race([this.#follow(), wait(patience, undefined, { ref: false })]);
-    await this.#withdraw();
-    return this.#open().search({ ...query, drafts: false });
+    const { readPublic } = this.#options;
+    if ((await readPublic()) !== this.#indexed)
+      await Promise.race([this.#follow(), wait(patience, undefined, { ref: false })]);
+    const library = await readPublic();
+    if (library !== this.#indexed) await this.#withdraw(library);
+    return this.#open()
+      .search({ ...query, drafts: false })
+      .catch((error: Error) => {
+        // Somebody may have deleted the file.
+        if (error instanceof IndexIncompleteError) this.#forget();
+        throw error;
+      });
   }
 
   async close(): Promise<void> {
@@ -94,28 +106,37 @@ export class PublicSearch {
     return this.#filling;
   }
 
-  /** Indexes what is public and is not indexed yet. */
+  /** Indexes what is public and is not indexed yet, and begins again with whatever has changed meanwhile. */
   async #fill(): Promise<void> {
-    const { index, readPublic } = this.#options;
-    while (!this.#isClosed) {
-      if (this.#own === undefined && (await readPublic()).collections.length === 0) return;
-      const missing = (await this.#withdraw()).slice(0, pieceLength);
-      const documents: Document[] = [];
-      for (const { slug } of missing) {
-        const document = await index.read(slug);
-        if (document === undefined || document.draft) continue;
-        documents.push({ ...document, body: await this.#options.textOf(document) });
-      }
-      const isNews = await this.#put(documents, missing.length === 0);
-      // What is missing still has changed meanwhile, which is reported.
-      if (missing.length === 0 || !isNews) return;
+    const { readPublic } = this.#options;
+    for (;;) {
+      const library = await readPublic();
+      const isOver =
+        library === this.#indexed || (this.#own === undefined && library.collections.length === 0);
+      if (isOver || this.#isClosed) return;
+      const missing = await this.#withdraw(library);
+      const isCurrent = async () => !this.#isClosed && (await readPublic()) === library;
+      for (const piece of piecesOf(missing, pieceLength))
+        if (await isCurrent()) await this.#put(library, await this.#read(piece));
+      if (!(await isCurrent())) continue;
+      await this.#change(async () => ({ value: undefined, changes: { isComplete: true } }));
+      this.#indexed = library;
     }
   }
 
+  async #read(piece: readonly LocatedMetadata[]): Promise<readonly Document[]> {
+    const documents: Document[] = [];
+    for (const { slug } of piece) {
+      const document = await this.#options.index.read(slug);
+      if (document === undefined || document.draft) continue;
+      documents.push({ ...document, body: await this.#options.textOf(document) });
+    }
+    return documents;
+  }
+
   /** Takes out what is no longer public, or is no longer as it was indexed. Returns what is public and missing. */
-  #withdraw(): Promise<readonly LocatedMetadata[]> {
+  #withdraw({ bySlug, documents }: PublicLibrary): Promise<readonly LocatedMetadata[]> {
     return this.#change(async (stamps) => {
-      const { bySlug, documents } = await this.#options.readPublic();
       const remove = [...stamps].flatMap(([slug, stamp]) => {
         const current = bySlug.get(slug);
         return current && this.#stampOf(current) === stamp ? [] : [slug];
@@ -126,17 +147,17 @@ export class PublicSearch {
     });
   }
 
-  /** Whether any of them was still public, and as it was read. */
-  #put(documents: readonly Document[], isWhole: boolean): Promise<boolean> {
+  /** Takes those in that are still public, and are as they were read. */
+  #put(library: PublicLibrary, documents: readonly Document[]): Promise<void> {
     return this.#change(async (stamps) => {
-      const { bySlug } = await this.#options.readPublic();
+      const isSame = (await this.#options.readPublic()) === library;
       const put = documents.filter((document) => {
-        const current = bySlug.get(document.slug);
+        const current = isSame ? library.bySlug.get(document.slug) : undefined;
         return current && this.#stampOf(current) === this.#stampOf(document);
       });
       const putFiles = put.map((document) => fileOf(document.slug, this.#stampOf(document)));
       for (const { path, look } of putFiles) stamps.set(path, look);
-      return { value: put.length > 0, changes: { put, putFiles, ...(isWhole ? { isComplete: true } : {}) } };
+      return { value: undefined, changes: put.length > 0 && { put, putFiles } };
     });
   }
 
@@ -154,16 +175,20 @@ export class PublicSearch {
         if (changes) await index.apply({ indexId: this.#content.indexId, ...changes });
         return value;
       } catch (error) {
-        this.#content = undefined;
+        this.#forget();
         throw error;
       }
     });
   }
 
-  #stampOf(document: LocatedMetadata): string {
-    const { body, ...metadata }: LocatedMetadata & { readonly body?: string } = document;
-    const stamp = createHash('sha256').update(JSON.stringify([this.#options.version, metadata]));
-    return stamp.digest('base64url');
+  #forget(): void {
+    this.#content = undefined;
+    this.#indexed = undefined;
+  }
+
+  /** Changes with everything that is indexed of a document. */
+  #stampOf({ path, slug, contentHash }: LocatedMetadata): string {
+    return `${contentHash} ${this.#options.version} ${slug} ${path}`;
   }
 }
 

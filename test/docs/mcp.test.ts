@@ -1074,6 +1074,6 @@ function renditionsOf(rendition: Rendition): Renditions {
   const any = async () => rendition;
   return {
     ...{ pdf: any, markdown: any, source: any, parts: any, html: any, article: any },
-    ...{ openArticle: any, shownText: any, picture: any, epub: any, collectionPdf: any },
+    ...{ openArticle: any, picture: any, shownText: async () => '', epub: any, collectionPdf: any },
   };
 }
