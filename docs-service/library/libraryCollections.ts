@@ -1,3 +1,4 @@
+import { someOf } from '../base/text.ts';
 import {
   type CollectionDefinition,
   type ParsedCollection,
@@ -111,7 +112,9 @@ async function lookUp(
   const missing = others.filter((slug) => !slugs?.has(slug));
   const drafts = docs.filter((slug) => there.get(slug)?.draft);
   const sentence = (wrong: readonly string[], what: string) =>
-    wrong.length === 0 ? [] : [{ path, message: `The collection "${name}" names ${what}: ${some(wrong)}.` }];
+    wrong.length === 0
+      ? []
+      : [{ path, message: `The collection "${name}" names ${what}: ${someOf(wrong, named)}.` }];
   return {
     collection: { ...collection, docs: docs.map((slug) => slugs?.get(slug) ?? slug) },
     problems: [
@@ -119,9 +122,4 @@ async function lookUp(
       ...sentence(drafts, 'drafts, which are left out'),
     ],
   };
-}
-
-function some(slugs: readonly string[]): string {
-  const more = slugs.length - named;
-  return slugs.slice(0, named).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }

@@ -1,4 +1,5 @@
 import { count } from '../../protocol/base/text.ts';
+import { untilChange } from '../search/changes.ts';
 import type { DocumentIndex, LocatedMetadata } from '../search/documentIndex.ts';
 import { inOrder } from '../search/documentRecord.ts';
 import { findCollection, type LibraryCollection } from './libraryCollections.ts';
@@ -15,17 +16,7 @@ export interface PublicLibrary {
 
 /** What is public now. It is worked out again only after the library has changed. */
 export function createPublicLibrary(index: DocumentIndex): () => Promise<PublicLibrary> {
-  let known: { readonly generation: number; readonly found: Promise<PublicLibrary> } | undefined;
-  return () => {
-    const { generation } = index;
-    if (known?.generation !== generation) {
-      const found = readPublicLibrary(index);
-      known = { generation, found };
-      // A failed reading is not kept.
-      found.catch(() => (known = undefined));
-    }
-    return known.found;
-  };
+  return untilChange(index, () => readPublicLibrary(index));
 }
 
 /** At most this many collections are named in a sentence. */

@@ -1,4 +1,5 @@
 import { count } from '../../protocol/base/text.ts';
+import { someOf } from '../base/text.ts';
 import { type ContentProblem, type ContentWarning, keyOf } from '../content/document.ts';
 import type { IndexedFile } from '../search/documentIndex.ts';
 
@@ -16,9 +17,7 @@ const maxNamed = 20;
 
 /** What the index should have of these files, and has not. */
 export function lossSentence(paths: readonly string[]): string {
-  const more = paths.length - maxNamed;
-  const named = paths.slice(0, maxNamed).join(', ') + (more > 0 ? ` and ${count(more, 'other')}` : '');
-  return `The index has lost ${count(paths.length, 'document')}, or has an older text: ${named}.`;
+  return `The index has lost ${count(paths.length, 'document')}, or has an older text: ${someOf(paths, maxNamed)}.`;
 }
 
 /** What is wrong with the files of a library. Each problem and each warning is reported once. */

@@ -7,6 +7,7 @@ import { type DocumentParts, readParts } from '../formats/markdown/partsReader.t
 import type { Renditions } from '../formats/renditions.ts';
 import { findCollection, type LibraryCollection } from '../library/libraryCollections.ts';
 import type { LibrarySearch } from '../meaning/librarySearch.ts';
+import { untilChange } from '../search/changes.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 
 /** The library as one reader sees it. */
@@ -111,22 +112,6 @@ async function readNamed(index: DocumentIndex, name: string, drafts: boolean): P
 
 function isVisible({ draft }: DocumentMetadata, drafts: boolean): boolean {
   return drafts || !draft;
-}
-
-/** Asks once, and again after something in the library has changed; simultaneous callers share the answer. */
-function untilChange<Value>(index: DocumentIndex, ask: () => Promise<Value>): () => Promise<Value> {
-  let generation = -1;
-  let answer: Promise<Value> | undefined;
-  return () => {
-    if (answer !== undefined && generation === index.generation) return answer;
-    generation = index.generation;
-    const asked = ask();
-    answer = asked;
-    asked.catch(() => {
-      if (answer === asked) answer = undefined;
-    });
-    return asked;
-  };
 }
 
 async function countCollections(index: DocumentIndex): Promise<readonly CountedCollection[]> {

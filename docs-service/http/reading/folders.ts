@@ -1,3 +1,4 @@
+import { untilChange } from '../../search/changes.ts';
 import type { DocumentIndex, LocatedMetadata } from '../../search/documentIndex.ts';
 
 /** A folder of the library with what is directly in it. */
@@ -15,17 +16,7 @@ export type Folders = ReadonlyMap<string, Folder>;
 
 /** The folders as the index has them now. They are worked out again only after the library has changed. */
 export function createFolders(index: DocumentIndex): () => Promise<Folders> {
-  let known: { readonly generation: number; readonly folders: Promise<Folders> } | undefined;
-  return () => {
-    const { generation } = index;
-    if (known?.generation !== generation) {
-      const folders = index.select({ order: 'title' }).then(foldersOf);
-      known = { generation, folders };
-      // A failed reading is not kept.
-      folders.catch(() => (known = undefined));
-    }
-    return known.folders;
-  };
+  return untilChange(index, async () => foldersOf(await index.select({ order: 'title' })));
 }
 
 /** The folders of these documents, which keep their order. */
