@@ -28,7 +28,7 @@ export interface FoundFile {
 export function lookOf({ size, mtimeMs, ctimeMs, ino }: Stats): string {
   if (Math.max(mtimeMs, ctimeMs) < firstTime) return '';
   const look = createHash('sha256').update([size, mtimeMs, ctimeMs, ino].join(' '));
-  return look.digest('base64url').slice(0, 12);
+  return look.digest('base64url').slice(0, 8);
 }
 
 /** File systems count time in steps of up to so many ms: what is younger may change again and look the same. */

@@ -6,6 +6,7 @@ import type {
   FileWarning,
 } from '../content/document.ts';
 import { pathSlugs } from '../content/slug.ts';
+import type { FileLinks } from '../content/writtenLinks.ts';
 import type {
   DocumentFilter,
   IndexChanges,
@@ -120,14 +121,15 @@ export function fileToRow({ path, look, contentHash, slug, problem, ...file }: I
     slug: slug && storable(slug),
     problem: problem && storable(problem),
     warnings: warnings.length === 0 ? null : JSON.stringify(warnings),
-    details: JSON.stringify({ links, named, due }),
+    details: JSON.stringify({ ...links, named, due }),
   };
 }
 
 export function rowToFile({ content_hash, warnings, details, ...row }: FileRow): IndexedFile {
   // Only this program writes the columns.
-  const more = JSON.parse(details) as FileDetails;
-  return { ...row, contentHash: content_hash, warnings: parseWarnings(warnings), ...more };
+  const { anchors, links, ...more } = JSON.parse(details) as Partial<FileLinks> & Omit<FileDetails, 'links'>;
+  const known = anchors && links ? { ...more, links: { anchors, links } } : more;
+  return { ...row, contentHash: content_hash, warnings: parseWarnings(warnings), ...known };
 }
 
 function parseWarnings(json: string | null): readonly FileWarning[] {

@@ -4,7 +4,7 @@ import { analyserRules } from '../analyser.ts';
 import { IndexUnavailableError } from '../documentIndex.ts';
 
 /** Grows with every change of the tables, and of how files are read: then all of them are read again. */
-export const schemaVersion = `12 ${analyserRules}`;
+export const schemaVersion = `13 ${analyserRules}`;
 
 /** Advisory locks of this program. Any numbers will do, as long as nobody else in this database uses them. */
 export const locks = { schema: 7_310_001, writing: 7_310_002, lease: 7_310_003 };

@@ -29,7 +29,7 @@ export function isCurrent(database: Database): boolean {
 }
 
 /** Grows with every change of the tables, and of how files are read: then all of them are read again. */
-const schemaVersion = 10;
+const schemaVersion = 11;
 
 /** SQLite stores a number of 31 bits for this. */
 const version =
