@@ -77,4 +77,6 @@ export interface FileDetails {
    * 1970.
    */
   readonly due?: number;
+  /** It makes drafts of all documents in its folder and below. */
+  readonly cascades?: boolean;
 }

@@ -4,7 +4,7 @@ import type * as z from 'zod';
 import { ContentError } from '../../protocol/base/contentError.ts';
 import { isRecord } from '../../protocol/base/json.ts';
 import type { Document, FileDetails, FileWarning, Tag } from './document.ts';
-import { type DraftOptions, isDated, readDraftState } from './drafts.ts';
+import { cascadesDraft, type DraftOptions, isDated, readDraftState } from './drafts.ts';
 import { author, contentPath, description, language, text, title } from './fields.ts';
 import { type FoundValue, type FrontMatter, readFrontMatter } from './frontMatter.ts';
 import { tryFirstHeading } from './headings.ts';
@@ -61,6 +61,7 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Draf
     links: findWrittenLinks(path, body, bodyLine),
     ...(isNamed ? { named: { slug, line: lineOf('slug') } } : {}),
     ...(state.due === undefined ? {} : { due: state.due }),
+    ...(basename(path) === '_index.md' && cascadesDraft(frontMatter) ? { cascades: true } : {}),
   };
 }
 

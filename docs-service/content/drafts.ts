@@ -1,3 +1,4 @@
+import { isRecord } from '../../protocol/base/json.ts';
 import type { FileDetails, FileWarning } from './document.ts';
 import type { FoundValue, FrontMatter } from './frontMatter.ts';
 import { readDate, readTruth } from './writtenValue.ts';
@@ -12,6 +13,8 @@ export interface DraftOptions {
   readonly now: number;
   /** Whether documents with a date in the future are served. */
   readonly future: boolean;
+  /** Whether the page of a folder makes drafts of all documents below it. */
+  readonly below?: boolean;
 }
 
 /**
@@ -25,7 +28,8 @@ export function readDraftState(
 ): DraftState {
   const folders = path.split('/').slice(0, -1);
   const isNever = ({ value }: FoundValue) => value === 'never' || value === false;
-  const isHidden = folders.includes('_drafts') || frontMatter.find(['build.render']).some(isNever);
+  const isHidden =
+    options.below || folders.includes('_drafts') || frontMatter.find(['build.render']).some(isNever);
   const signs = [...wordSigns(frontMatter), ...timeSigns(dates, frontMatter, options)];
   const draft = isHidden || signs.some(({ isDraft }) => isDraft);
   const unread = draft ? undefined : tryUnreadSign(frontMatter, options);
@@ -40,6 +44,19 @@ export function readDraftState(
     ],
     ...(due.length === 0 ? {} : { due: Math.min(...due) }),
   };
+}
+
+/** Whether all documents below a folder are drafts, as the front matter of Hugo's `_index.md` may say. */
+export function cascadesDraft({ find, unread }: FrontMatter): boolean {
+  const maps = find(['cascade']).flatMap(({ value }) => value);
+  const isHeld = ([key, value]: readonly [key: string, value: unknown]) => {
+    const read = readTruth(key, value);
+    return /^draft$/i.test(key) && ('problem' in read || read.value);
+  };
+  return (
+    maps.some((one) => isRecord(one) && Object.entries(one).some(isHeld)) ||
+    unread.some(({ text }) => /^\W*cascade\b/i.test(text))
+  );
 }
 
 interface Sign {

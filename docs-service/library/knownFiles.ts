@@ -2,7 +2,7 @@ import { dirname } from 'node:path/posix';
 import type { IndexedFile } from '../search/documentIndex.ts';
 
 /** The folder of a path; `''` is the content folder. */
-function folderOf(path: string): string {
+export function folderOf(path: string): string {
   const folder = dirname(path);
   return folder === '.' ? '' : folder;
 }
@@ -83,6 +83,11 @@ export class KnownFiles {
     return [...(this.#folders.get(folder)?.values() ?? [])];
   }
 
+  /** The files of a folder and its subfolders. */
+  filesBelow(folder: string): readonly IndexedFile[] {
+    return [...this.foldersIn(folder).flatMap((child) => this.filesBelow(child)), ...this.filesIn(folder)];
+  }
+
   *files(): Generator<IndexedFile> {
     for (const files of this.#folders.values()) yield* files.values();
   }
@@ -93,10 +98,8 @@ export class KnownFiles {
 
   /** Forgets a folder and its subfolders. Returns their files. */
   takeFolder(folder: string): readonly IndexedFile[] {
-    const files = [
-      ...this.foldersIn(folder).flatMap((child) => this.takeFolder(child)),
-      ...this.filesIn(folder),
-    ];
+    const files = this.filesBelow(folder);
+    for (const child of this.foldersIn(folder)) this.takeFolder(child);
     for (const file of this.filesIn(folder)) this.#forgetSlugs(file);
     this.#folders.delete(folder);
     this.#children.delete(folder);

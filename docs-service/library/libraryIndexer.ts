@@ -1,3 +1,4 @@
+import { basename } from 'node:path/posix';
 import type { ContentFolder, FoundFile } from '../content/contentFolder.ts';
 import type { ContentProblem, Document } from '../content/document.ts';
 import type { DocumentIndex, IndexedFile, IndexWriter } from '../search/documentIndex.ts';
@@ -11,7 +12,7 @@ import {
   scanFolders,
 } from './folderScan.ts';
 import { piecesToRead, type ReadFile, readInOrder, tryReadFile } from './indexedFile.ts';
-import { KnownFiles } from './knownFiles.ts';
+import { folderOf, KnownFiles } from './knownFiles.ts';
 import { CollectionShelf, type Shelf } from './libraryCollections.ts';
 import { LibraryLinks } from './libraryLinks.ts';
 import { lossSentence, type ReportListeners, Reports } from './reports.ts';
@@ -69,6 +70,8 @@ export class LibraryIndexer {
   readonly #register: SlugRegister;
   readonly #shelf: CollectionShelf;
   readonly #links = new LibraryLinks();
+  /** Folders whose `_index.md` makes drafts of all documents below. */
+  readonly #drafts = new Set<string>();
   readonly #folderProblems = new Map<string, readonly ContentProblem[]>();
   /** The path that is served for each slug. */
   readonly #served = new Map<string, string>();
@@ -102,12 +105,16 @@ export class LibraryIndexer {
   async #recall(): Promise<void> {
     this.#known.clear();
     this.#served.clear();
+    this.#drafts.clear();
     this.#appliedShelf = '';
     const { index } = this.#options;
     const { indexId, isComplete, files } = await index.files();
     for (const file of files) this.#known.put(this.#isAsRecorded(file) ? file : { ...file, ...unread });
     this.#forget(await index.lostFiles());
-    for (const { slug, path } of files) if (slug !== null) this.#served.set(slug, path);
+    for (const { slug, path, cascades } of files) {
+      if (slug !== null) this.#served.set(slug, path);
+      if (cascades) this.#drafts.add(folderOf(path));
+    }
     this.#links.recall((await index.summary()).warnings);
     this.#indexId = indexId;
     this.#isComplete = isComplete;
@@ -155,7 +162,8 @@ export class LibraryIndexer {
   async sync(folders?: readonly string[], signal?: AbortSignal): Promise<SyncResult> {
     const isRecalled = this.#ahead || (await this.#options.index.indexId()) !== this.#indexId;
     if (isRecalled) await this.#recall();
-    const scan = await this.#scan(isRecalled || !this.#isComplete ? undefined : folders);
+    let scan = await this.#scan(isRecalled || !this.#isComplete ? undefined : folders);
+    if (await this.#readCascades(scan)) scan = await this.#scan();
     if (this.#waitsFor(scan)) return { changed: 0, unsettled: [...scan.keys()] };
     this.#ahead = true;
     const { changed, gone, unsettled } = this.#compare(scan);
@@ -172,7 +180,7 @@ export class LibraryIndexer {
     return { changed: news, unsettled };
   }
 
-  async #scan(folders: readonly string[] | undefined): Promise<FolderScan> {
+  async #scan(folders?: readonly string[]): Promise<FolderScan> {
     const starts = folders ?? [''];
     const scan = await scanFolders(
       this.#options.folder,
@@ -181,6 +189,23 @@ export class LibraryIndexer {
     );
     this.#checkThere(scan, folders === undefined);
     return scan;
+  }
+
+  /** Resolves with whether known files must be read again, because an `_index.md` above them says something else. */
+  async #readCascades(scan: FolderScan): Promise<boolean> {
+    const others: string[] = [];
+    for (const [folder, listing] of scan) {
+      const found = listing?.files.find(({ path }) => basename(path) === '_index.md');
+      const known = found && this.#known.get(found.path);
+      const file = known && known.look === found.look ? known : found && (await this.#read(found))?.file;
+      if (this.#drafts.has(folder) === Boolean(file?.cascades)) continue;
+      others.push(folder);
+      if (file?.cascades) this.#drafts.add(folder);
+      else this.#drafts.delete(folder);
+    }
+    const below = others.flatMap((folder) => this.#known.filesBelow(folder));
+    for (const file of below) this.#known.put({ ...file, ...unread });
+    return below.length > 0;
   }
 
   /** A content folder that is gone or empty because it is not mounted is not an empty library. */
@@ -303,7 +328,8 @@ export class LibraryIndexer {
 
   #read(found: Pick<FoundFile, 'path' | 'changed' | 'look'>, known?: IndexedFile) {
     const { now, future = false } = this.#options;
-    return tryReadFile(this.#options.folder, found, { known, now: now(), future });
+    const below = [...this.#drafts].some((folder) => folder === '' || found.path.startsWith(`${folder}/`));
+    return tryReadFile(this.#options.folder, found, { known, now: now(), future, below });
   }
 
   /** The document that is now served for each slug, and the slugs that have none any more. */

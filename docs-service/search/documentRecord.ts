@@ -113,7 +113,7 @@ export interface FileRow {
 
 /** In the order of the table's columns. */
 export function fileToRow({ path, look, contentHash, slug, problem, ...file }: IndexedFile): FileRow {
-  const { warnings, links, named, due } = file;
+  const { warnings, links, named, due, cascades } = file;
   return {
     path: storable(path),
     look,
@@ -121,7 +121,7 @@ export function fileToRow({ path, look, contentHash, slug, problem, ...file }: I
     slug: slug && storable(slug),
     problem: problem && storable(problem),
     warnings: warnings.length === 0 ? null : JSON.stringify(warnings),
-    details: JSON.stringify({ ...links, named, due }),
+    details: JSON.stringify({ ...links, named, due, cascades }),
   };
 }
 

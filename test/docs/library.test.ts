@@ -304,6 +304,39 @@ t.test('a document appears when its date comes, and disappears when it ends', as
   }
 });
 
+t.test('the page of a folder makes drafts of all that is below it', async (t) => {
+  const file = join(await temporaryFolder(t), 'index.db');
+  const page = (cascade: string) => `---\ntitle: Guide\n${cascade}\n---\n`;
+  const library = await openTestLibrary(
+    t,
+    { 'guide/_index.md': page(''), 'guide/deep/one.md': '---\ndraft: false\n---\n', 'guides.md': '# Two' },
+    { file },
+  );
+  const { content, records } = library;
+  const isServed = async ({ index, indexer }: typeof library, folder?: string) => {
+    await indexer.sync(folder === undefined ? undefined : [folder]);
+    t.equal((await index.read('guides'))?.draft, false, 'another folder');
+    return (await index.read('one'))?.draft === false;
+  };
+  t.ok(await isServed(library));
+  for (const [cascade, served] of [
+    ['cascade:\n  draft: true', false],
+    ['cascade: { draft: false }', true],
+    ['cascade:\n- _target: { path: /x }\n  draft: "yes"', false],
+    ['type: page', true],
+    ['cascade:\n  draft: true\nbad: [', false],
+  ] as const) {
+    await writeFiles(content, { 'guide/_index.md': page(cascade) });
+    t.equal(await isServed(library, 'guide'), served, cascade);
+  }
+  await library.index.close();
+  const again = await openTestLibrary(t, {}, { content, file, records });
+  await writeFiles(content, { 'guide/deep/one.md': '# Other' });
+  t.notOk(await isServed(again, 'guide/deep'), 'after a restart');
+  await rm(join(content, 'guide/_index.md'));
+  t.ok(await isServed(again), 'the page is gone');
+});
+
 t.test('a broken link is a warning as long as it is broken', async (t) => {
   const file = join(await temporaryFolder(t), 'index.db');
   const one = [
@@ -766,7 +799,7 @@ t.test('the slugs of an index of an older version are kept', async (t) => {
 });
 
 t.test('after any changes of files, the index equals a new one', async (t) => {
-  const names = ['a.md', 'x/README.md', 'x/a.md', 'x.md', 'y/x/a.md', 'collections/k.yaml'];
+  const names = ['a.md', 'x/README.md', 'x/a.md', 'x.md', 'y/x/a.md', 'collections/k.yaml', 'x/_index.md'];
   // Of different sizes: what is moved keeps its time, which may be that of the text before.
   const texts = [
     '# One',
@@ -775,12 +808,13 @@ t.test('after any changes of files, the index equals a new one', async (t) => {
     '---\nslug: s\n---\nOther',
     '---\nbad: [\n---\n',
     'docs: [a, s]',
+    '---\ncascade: { draft: true }\n---\n',
   ];
   const change = fc.record({
     kind: fc.constantFrom('write', 'write', 'remove', 'move', 'removeFolder'),
-    at: fc.nat(5),
-    to: fc.nat(5),
-    text: fc.nat(5),
+    at: fc.nat(6),
+    to: fc.nat(6),
+    text: fc.nat(6),
   });
   await fc.assert(
     fc.asyncProperty(
