@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { StreamRedaction } from '../../protocol/base/redaction.ts';
 import type { ChatParams, Message, NoticeCode, ToolCall } from '../../protocol/messages/chat.ts';
 import { RunnerError } from '../base/errors.ts';
 import { nodesIn } from '../base/nesting.ts';
 import type { CallPart, ChatPart } from '../runner/runner.ts';
+import type { sentContext } from './chatRequest.ts';
 import type { DeltaPump } from './deltas.ts';
 import { createThinkingQuote, LongText } from './formatting.ts';
 import {
@@ -11,7 +13,7 @@ import {
   type StreamEvent,
   type WarningEvent,
 } from './thinkingParser.ts';
-import { RequestTools, type ToolCallEvent, toolShapes } from './toolUtilities.ts';
+import { RequestTools, toolShapes } from './toolUtilities.ts';
 
 /** An answer that never ends is stopped at this length: text, thinking and tool calls together, in characters. */
 const maxAnswer = 4 * 1024 * 1024;
@@ -32,10 +34,9 @@ interface AnswerOptions {
   readonly expectsCallsInText: boolean;
   /** The tools that were sent. Only calls of these are recovered from text. */
   readonly tools: NonNullable<ChatParams['tools']>;
-  /** Names of elements. A block of these names is not shown if its content stands in `sent`. */
+  /** Names of elements. One that repeats an element of `sent` is not shown. */
   readonly contextTags: readonly string[];
-  /** The texts that were sent. */
-  readonly sent: readonly string[];
+  readonly sent: ReturnType<typeof sentContext>;
   readonly pump: DeltaPump;
   readonly notice: (code: NoticeCode, message: string) => void;
   /** Creates an id for a tool call that came without one. */
@@ -52,8 +53,14 @@ export class Answer {
   readonly #quote: ReturnType<typeof createThinkingQuote> | undefined;
   readonly #text: AnswerText;
   readonly #toolCalls: ToolCall[] = [];
+  /** Calls that were met. Only the whole answer shows which of them count. */
+  readonly #met: MetCall[] = [];
+  /** The names of calls whose arguments the runner could not read. */
+  readonly #unreadable: string[] = [];
   /** The thinking, of which the template may have opened the first part. */
   readonly #thoughts = new LongText();
+  /** The echoes that were removed. */
+  readonly #echoes = new LongText();
   /** Characters received so far. */
   #size = 0;
   #nodes = 0;
@@ -62,8 +69,6 @@ export class Answer {
   #hasText = false;
   #isUnclosed = false;
   #beganInThinking: boolean | undefined;
-  /** The runner itself has reported calls. */
-  #hasOwnCalls = false;
 
   constructor(options: AnswerOptions) {
     const { params, thinks, startsInThinking, tools, contextTags, sent, pump, createRedaction } = options;
@@ -85,7 +90,7 @@ export class Answer {
   /** Whether anything was sent that cannot be taken back. */
   get begun(): boolean {
     const { text, thinking } = this.#text;
-    return text.length > 0 || thinking.length > 0 || this.hasToolCalls;
+    return text.length > 0 || thinking.length > 0 || this.#met.length > 0;
   }
 
   get hasToolCalls(): boolean {
@@ -120,23 +125,22 @@ export class Answer {
       for (const event of this.#parser.push(piece)) this.#emit(event);
       yield;
     }
-    this.#hasOwnCalls ||= toolCalls.length > 0;
     for (const toolCall of toolCalls) {
       this.#countCall(toolCall);
-      this.#call(toolCall);
+      this.#meet({ call: { ...toolCall, name: this.#nameOf(toolCall.name) }, from: 'runner' });
     }
-    for (const name of malformed)
-      this.#notice(
-        'tool-call-malformed',
-        `The arguments of a call of ${name || 'a tool'} could not be read, so nothing was called.`,
-      );
+    this.#unreadable.push(...malformed);
   }
 
   /** Releases what was withheld. Nothing may be added afterwards. */
   finish(reason: string): void {
     this.#isOver = true;
     for (const event of this.#parser.finish(reason)) this.#emit(event);
-    if (reason !== 'cancelled' && reason !== 'error') this.#answerWithThoughts();
+    this.#makeCalls();
+    if (reason !== 'cancelled' && reason !== 'error') {
+      this.#answerWithThoughts();
+      if (!this.#hasText && !this.hasToolCalls) this.#write(this.#echoes.toString());
+    }
     if (this.#quote) this.#text.add('text', this.#quote.finish());
     this.#text.end();
   }
@@ -154,12 +158,14 @@ export class Answer {
   #emit(event: StreamEvent): void {
     if (event.type === 'text') this.#write(event.text);
     if (event.type === 'thinking') this.#think(event.text);
-    if (event.type === 'toolCall') this.#recover(event);
+    if (event.type === 'context') this.#echoes.add(event.text);
+    if (event.type === 'toolCall')
+      this.#meet({ call: event.call, from: event.fromThinking ? 'thinking' : 'text' });
     if (event.type === 'warning') this.#warn(event);
   }
 
   #write(added: string): void {
-    this.#hasText = true;
+    this.#hasText ||= added.trim() !== '';
     this.#text.add('text', this.#quote ? this.#quote.text(added) : added);
   }
 
@@ -170,12 +176,54 @@ export class Answer {
     else this.#text.add('thinking', added);
   }
 
-  #recover({ call, fromThinking }: ToolCallEvent): void {
-    // A call inside thinking was meant only if the runner has reported no call.
-    if (fromThinking && this.#hasOwnCalls) return;
-    const message = `The model wrote its call of ${call.name} as text; it was taken as a call.`;
-    if (!this.#options.expectsCallsInText) this.#notice('tool-call-recovered', message);
-    this.#call(call);
+  #meet(call: MetCall): void {
+    if (this.#met.length < maxCalls) this.#met.push(call);
+    // Releasing the withheld text at the end may find more calls.
+    else if (!this.#isOver) throw tooLong(`${maxCalls.toLocaleString('en')} tool calls`);
+  }
+
+  /** Makes the calls that count, in their order. */
+  #makeCalls(): void {
+    for (const { call, from } of this.#met) {
+      if (!this.#counts(call, from)) continue;
+      const message = `The model wrote its call of ${call.name} as text; it was taken as a call.`;
+      if (from !== 'runner' && !this.#options.expectsCallsInText)
+        this.#notice('tool-call-recovered', message);
+      this.#call(call);
+    }
+    for (const name of this.#unreadable) {
+      const message = `The arguments of a call of ${name || 'a tool'} could not be read, so nothing was called.`;
+      if (!this.#isWritten(this.#nameOf(name))) this.#notice('tool-call-malformed', message);
+    }
+  }
+
+  /**
+   * A server may report a call and leave it in the text too. Then the text is an echo of the call. But if the schema
+   * refuses what was reported, the text has the arguments that the model wrote. A call inside thinking was meant only
+   * if the runner has reported none.
+   */
+  #counts(call: CallPart, from: MetCall['from']): boolean {
+    if (from === 'runner') return !this.#isRefused(call) || !this.#isWritten(call.name);
+    const reported = this.#met.filter((one) => one.from === 'runner').map((one) => one.call);
+    const same = reported.filter(({ name }) => name === call.name);
+    if (from === 'thinking' && reported.length > 0 && !same.some((one) => this.#isRefused(one))) return false;
+    return !same.some((one) => isDeepStrictEqual({ ...one.arguments }, { ...call.arguments }));
+  }
+
+  /** Whether the text has a call of this tool that its schema accepts. */
+  #isWritten(name: string): boolean {
+    return this.#met.some(
+      ({ call, from }) => from !== 'runner' && call.name === name && !this.#isRefused(call),
+    );
+  }
+
+  #isRefused({ name, arguments: given }: CallPart): boolean {
+    return this.#tools.refuses(name, given);
+  }
+
+  /** Templates rename tools, and a runner may pass on the name as the model wrote it. */
+  #nameOf(name: string): string {
+    return this.#tools.find(name)?.name ?? name;
   }
 
   #warn({ code, message }: WarningEvent): void {
@@ -190,18 +238,8 @@ export class Answer {
   }
 
   #call({ id, name, arguments: given }: CallPart): void {
-    if (this.#toolCalls.length === maxCalls) {
-      // Releasing the withheld text at the end may find more calls.
-      if (this.#isOver) return;
-      throw tooLong(`${maxCalls.toLocaleString('en')} tool calls`);
-    }
     const { createId, pump } = this.#options;
-    // Templates rename tools, and a runner may pass on the name as the model wrote it.
-    const toolCall = {
-      id: id ?? createId(),
-      name: this.#tools.find(name)?.name ?? name,
-      arguments: given,
-    };
+    const toolCall = { id: id ?? createId(), name, arguments: given };
     this.#toolCalls.push(toolCall);
     this.#text.pause();
     pump.push({ kind: 'toolCall', toolCall });
@@ -228,6 +266,12 @@ export class Answer {
     this.#beganInThinking = false;
     this.#write(this.#thoughts.toString());
   }
+}
+
+/** A call, and where it came from. */
+interface MetCall {
+  readonly call: CallPart;
+  readonly from: 'runner' | 'text' | 'thinking';
 }
 
 /** The same parts, with neighbouring text in one part. A read of a fast runner holds hundreds of tokens. */

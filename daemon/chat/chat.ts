@@ -18,7 +18,7 @@ import {
   neededCapabilities,
   type Plan,
   planChat,
-  sentTexts,
+  sentContext,
 } from './chatRequest.ts';
 import { createDeltaPump, createNotices, type DeltaPump, type Notices, type SendDelta } from './deltas.ts';
 import { noticesAbout, type PrivateFile, recipientOf, screenAttachments } from './privateAttachments.ts';
@@ -93,7 +93,7 @@ class Round {
     this.#options = options;
     this.#stop = linkedSignal(options.signal);
     this.#notices = createNotices(options.pump);
-    this.#answer = this.#createAnswer({ messages: [], tools: [] });
+    this.#answer = this.#createAnswer([]);
   }
 
   async run(): Promise<FinishReason> {
@@ -193,7 +193,7 @@ class Round {
     this.#notices.add(code, message);
   }
 
-  #createAnswer({ messages, tools }: Pick<Plan, 'messages' | 'tools'>): Answer {
+  #createAnswer(tools: Plan['tools']): Answer {
     const { runner, params, pump } = this.#options;
     const { knowledge, createId, createRedaction } = this.#dependencies;
     const isOpened = knowledge.startsInThinking(runner.server, params.model);
@@ -204,7 +204,7 @@ class Round {
       expectsCallsInText: knowledge.leavesCalls(runner.server, params.model),
       tools,
       contextTags: contextNames(params),
-      sent: sentTexts(messages),
+      sent: sentContext(params),
       pump,
       notice: this.#notices.add,
       createId,
@@ -219,7 +219,7 @@ class Round {
     const request = chatRequest(params, plan, defaults);
     const fit = this.#createFit(size, request);
     await fit.begin();
-    this.#answer = this.#createAnswer(plan);
+    this.#answer = this.#createAnswer(plan.tools);
     let last: ChatPart | undefined;
     const yieldNow = createYielder();
     try {
@@ -319,7 +319,7 @@ class Round {
     if (hasThought) knowledge.noteThought(runner.server, params.model);
     if (hasThought && runner.facts.triesUnknown)
       knowledge.observe(runner.server, params.model, { capability: 'thinking', value: true });
-    if (beganInThinking !== undefined && mayStartInThinking(params) && reason === 'stop')
+    if (mayStartInThinking(params) && reason === 'stop')
       knowledge.noteStart(runner.server, params.model, beganInThinking);
   }
 

@@ -8,7 +8,7 @@ import {
 import type { Capability, CapabilityName } from '../../protocol/messages/models.ts';
 import type { ServerFacts } from '../runner/runner.ts';
 import { stripThinkingQuotes } from './formatting.ts';
-import { placeContext } from './leadingContext.ts';
+import { contextBlocks, placeContext } from './leadingContext.ts';
 
 /**
  * What a chat sends after the rules on context, images and thinking are applied. Whether the tools are sent is decided
@@ -28,9 +28,14 @@ export function contextNames(params: ChatParams): readonly string[] {
   return [...contextTags, ...(params.contextTags ?? [])];
 }
 
-/** The texts that a model may echo: all that it was sent, except its own earlier answers. */
-export function sentTexts(messages: readonly Message[]): readonly string[] {
-  return messages.flatMap(({ role, content }) => (role === 'assistant' ? [] : [content]));
+/** What a model may echo: the context of this request, and the results of tools. The user's own words are neither. */
+export function sentContext(params: ChatParams) {
+  const { messages, context } = params;
+  const names = new Set(context === 'leading' ? contextNames(params) : []);
+  return {
+    blocks: messages.flatMap((message) => contextBlocks(message, names)),
+    results: messages.flatMap(({ role, content }) => (role === 'tool' ? [content] : [])),
+  };
 }
 
 /** Whether the answer begins inside thinking if the template opens it. A format leaves no room for thinking. */

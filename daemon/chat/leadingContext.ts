@@ -45,6 +45,11 @@ interface SplitMessage {
   readonly message: Message;
 }
 
+/** The texts of the elements that are the context of a message, as they are sent. */
+export function contextBlocks(message: Message, names: ReadonlySet<string>): readonly string[] {
+  return message.role === 'user' ? splitMessage(message, names).blocks.map(({ text }) => text) : [];
+}
+
 function splitMessage({ attachments, ...message }: Message, names: ReadonlySet<string>): SplitMessage {
   const attached = toAttachmentsBlock(attachments);
   // The attachments already make up the block of that name, so another one in the text is the user's own.

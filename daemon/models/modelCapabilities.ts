@@ -117,15 +117,20 @@ export class ModelCapabilities {
     this.#entry(server, model).hasThought = true;
   }
 
-  /** Records whether an answer of the model has begun inside thinking. */
-  noteStart(server: Server, model: string, inThinking: boolean): void {
-    this.#entry(server, model).hasBegunInThinking = inThinking;
+  /** Records whether an answer of the model has begun inside thinking; undefined if it shows neither. */
+  noteStart(server: Server, model: string, inThinking: boolean | undefined): void {
+    const found = this.#entry(server, model);
+    if (inThinking) found.startsInThinking = (found.startsInThinking ?? 0) + 1;
+    else if (inThinking === false || !this.startsInThinking(server, model)) found.startsInThinking = 0;
   }
 
-  /** Whether answers of the model begin inside thinking: its template opens it, or an earlier answer showed it. */
+  /**
+   * Whether answers of the model begin inside thinking: its template opens it, or an earlier answer showed it. A model
+   * that nothing else calls a thinking model may have written about such tags, so it must have shown it twice.
+   */
   startsInThinking(server: Server, model: string): boolean {
-    const { opensThinking, hasBegunInThinking } = this.#entry(server, model);
-    return opensThinking === true || hasBegunInThinking === true;
+    const { opensThinking, startsInThinking = 0 } = this.#entry(server, model);
+    return opensThinking === true || startsInThinking >= (this.thinks(server, model) ? 1 : 2);
   }
 
   /** Whether calls are expected in the text of its answers. */
@@ -251,8 +256,8 @@ interface Known {
   opensThinking?: boolean;
   /** Its server leaves calls in the text. */
   leavesCalls?: boolean;
-  /** An answer closed thinking that it had not opened, and none since then has shown otherwise. */
-  hasBegunInThinking?: boolean;
+  /** How many answers in a row have closed thinking that they had not opened. */
+  startsInThinking?: number;
   isRemote?: boolean;
   turns?: Turns;
   maximumContext?: number;

@@ -155,10 +155,12 @@ export class LineRest implements Mode {
   }
 }
 
-/** Withholds a token that ends a turn. If only blanks follow it, it is not part of the answer. */
+/** Withholds tokens that end a turn. If only blanks follow them, they are not part of the answer. */
 export class EndToken implements Mode {
   readonly #reply: Reply;
   #held = '';
+  /** The beginning of what may be another such token. */
+  #begun = '';
 
   constructor(reply: Reply) {
     this.#reply = reply;
@@ -166,24 +168,39 @@ export class EndToken implements Mode {
 
   begin(token: string): this {
     this.#held = token;
+    this.#begun = '';
     return this;
   }
 
   read(text: string, from: number): number {
     for (let at = from; at < text.length; at++) {
       this.#reply.visit(1);
-      if (!isBlank(text.charCodeAt(at))) {
-        this.#reply.giveBack(this.#held);
-        this.#reply.enterProse();
-        return at;
+      this.#begun += text.charAt(at);
+      if (this.#begun.length > 1 || !isBlank(text.charCodeAt(at))) {
+        const match = this.#reply.openings.match(this.#begun, 0, false);
+        if (match === 'more') continue;
+        if (match === 'none' || match.kind !== 'end') {
+          this.#release();
+          return at + 1;
+        }
       }
-      this.#held += text.charAt(at);
+      this.#held += this.#begun;
+      this.#begun = '';
     }
     return text.length;
   }
 
   finish(): void {
+    if (this.#begun !== '') return this.#release();
     this.#reply.sink.markup(this.#held);
     this.#held = '';
+  }
+
+  #release(): void {
+    const begun = this.#begun;
+    this.#begun = '';
+    this.#reply.giveBack(this.#held);
+    this.#reply.enterProse();
+    this.#reply.replay(begun);
   }
 }

@@ -3,6 +3,7 @@ import type { CallStart } from './callStart.ts';
 import {
   closeBrace,
   closeBracket,
+  greater,
   isBlank,
   less,
   newline,
@@ -51,8 +52,16 @@ export function* readBlock(source: Source, context: CallContext, start: CallStar
     yield* block.readCall(() => readToolElement(source, context, opening.tool));
   else if (opening.kind === 'call' && opening.tag.onlyBefore === 'toolName')
     yield* block.readCall(() => readPrefixedCall(source, context));
+  else if (opening.kind === 'call' && opening.tag.hasAttribute) yield* skipTag(source);
   while (!block.isOver) yield* block.readNextOrStop();
   return yield* block.finish();
+}
+
+/** Skips the rest of a tag. */
+function* skipTag(source: Source): Reading<void> {
+  yield* takeWord(source, (code) => code === greater || code === less, maxFenceLength * 4);
+  if (source.code !== greater) throw new CallRefusal(source.code === over ? 'cut' : 'mention');
+  source.at++;
 }
 
 class BlockReader {
@@ -68,6 +77,10 @@ class BlockReader {
   #fence = 0;
   /** Whether a tag was opened after the last call. */
   #isOpened = false;
+  /** Whether the tag of the last call was not closed. */
+  #isUnclosed = false;
+  /** Whether a call begins within the tag of the last one, and so may be the same call again. */
+  #mayRepeat = false;
   #isFenced = false;
   #isClosed = false;
   isOver = false;
@@ -84,9 +97,10 @@ class BlockReader {
     const found = yield* read();
     for (const call of [found].flat()) {
       this.#source.countPart();
-      this.#calls.push(call);
+      if (!this.#mayRepeat || !isSame(call, this.#calls.at(-1))) this.#calls.push(call);
     }
-    this.#isOpened = false;
+    this.#isUnclosed = true;
+    this.#mayRepeat = this.#isOpened = false;
     const { endAt } = this.#context;
     this.#end = endAt ?? this.#context.pending?.offset ?? this.#source.offset;
     this.#source.settle();
@@ -127,9 +141,14 @@ class BlockReader {
     if (this.#calls.length === 0) throw new CallRefusal(this.#source.code === over ? 'cut' : 'mention');
     if (this.#mustBeAlone && (yield* skipBlanks(this.#source)) !== over) throw new CallRefusal('mention');
     if (this.#isUntagged('closed') && !this.#isClosed) throw new CallRefusal('mention');
+    const isElement =
+      this.#opening.kind === 'element' && /^<(?:function|invoke) /.test(this.#opening.literal);
+    if (isElement && this.#calls[0]?.closesItself) throw new CallRefusal('mention');
     const bare = this.#calls.filter(({ isArgumentFree }) => isArgumentFree);
     const empty = this.#beginsLine ? [] : this.#calls.filter(({ isEmpty }) => isEmpty);
     if (![...bare, ...empty].every((call) => this.#isMeant(call))) throw new CallRefusal('mention');
+    const needsArguments = this.#opening.kind === 'call' && this.#opening.tag.needsArguments === true;
+    if (needsArguments && (bare.length > 0 || !this.#isClosed)) throw new CallRefusal('mention');
     if (bare.length > 0) yield* this.#expectLineEnd();
     return { calls: this.#calls, end: this.#end };
   }
@@ -175,12 +194,14 @@ class BlockReader {
     const { token } = mark;
     switch (token.kind) {
       case 'open':
+        if (token.tag.hasAttribute) yield* skipTag(this.#source);
+        this.#mayRepeat = this.#isUnclosed;
         if (this.#isUntagged('alone') && this.#depth === 0) this.#context.isMarked = true;
         this.#depth++;
         this.#isOpened = true;
         return;
       case 'close':
-        return this.#close(mark);
+        return this.#close();
       case 'callClose':
       case 'end':
         if (this.#calls.length === 0) return this.#stop(mark.offset);
@@ -200,10 +221,11 @@ class BlockReader {
     }
   }
 
-  #close({ offset }: FoundMark): void {
-    if (this.#calls.length === 0) throw new CallRefusal('mention', offset);
+  #close(): void {
+    if (this.#calls.length === 0) throw new CallRefusal('mention');
     this.#end = this.#source.offset;
     this.#isClosed = true;
+    this.#isUnclosed = false;
     this.#depth--;
     // In a fence the block goes on to the end of the fence.
     if (this.#depth <= 0 && this.#fence === 0) this.isOver = true;
@@ -300,6 +322,10 @@ class BlockReader {
     if (this.#source.code === over || blanks.includes('\n') || !isBlankless(this.#source.code)) return;
     throw new CallRefusal('mention');
   }
+}
+
+function isSame(call: WrittenCall, last: WrittenCall | undefined): boolean {
+  return call.name === last?.name && JSON.stringify(call.arguments) === JSON.stringify(last.arguments);
 }
 
 function isBlankless(code: number): boolean {

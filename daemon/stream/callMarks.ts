@@ -1,5 +1,5 @@
 import { closeBracket } from './characters.ts';
-import { pairForm, separators, tagPrefix } from './families.ts';
+import { tagPrefix } from './families.ts';
 import type { CallTag, ElementForm } from './family.ts';
 import type { StreamProfile } from './profile.ts';
 import { CallRefusal, over, peek, type Reading, type Source } from './source.ts';
@@ -26,13 +26,13 @@ export function callMarksOf(profile: StreamProfile): Marks<CallToken> {
   return marks;
 }
 
-function createCallMarks({ callTags, elements, ends }: StreamProfile): Marks<CallToken> {
+function createCallMarks({ callTags, elements, separators, ends }: StreamProfile): Marks<CallToken> {
   const tokens: [string, CallToken][] = [];
   const add = (literal: string, token: CallToken) => {
     if (literal !== '') tokens.push([literal, token]);
   };
   for (const end of ends) add(end, { kind: 'end' });
-  for (const form of [...elements, pairForm]) {
+  for (const form of elements) {
     add(form.call, { kind: 'call', form });
     add(form.callClose, { kind: 'callClose' });
     for (const { open, close } of form.parameters) {

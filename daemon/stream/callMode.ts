@@ -139,6 +139,9 @@ export class CallMode implements Mode {
     const { lead, opening } = this.#start;
     if (opening.kind !== 'untagged') this.#warnOfTagged(reason, begun);
     else if (reason === 'malformed') this.#warn('malformed-tool-call', 'cannot be read');
+    // A server that reports a call may leave the marks around it. At the end of an answer they say nothing.
+    if (this.#start.beginsLine && this.#reply.shown && isEmptyBlock(opening, body))
+      return this.#reply.enter({ mode: 'end', token: lead + opening.literal + body });
     this.#reply.giveBack(lead + opening.literal + body);
     this.#reply.enterProse();
   }
@@ -153,6 +156,12 @@ export class CallMode implements Mode {
     const message = `The model wrote a tool call that ${what}; it is shown as text.`;
     this.#reply.sink.add({ type: 'warning', code, message });
   }
+}
+
+function isEmptyBlock(opening: CallStart['opening'], body: string): boolean {
+  if (opening.kind !== 'call' || opening.tag.onlyBefore !== undefined) return false;
+  const inside = body.trim();
+  return inside === '' || inside === opening.tag.close;
 }
 
 /**

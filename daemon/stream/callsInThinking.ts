@@ -4,6 +4,8 @@ import type { StreamEvent, ToolCall } from './events.ts';
 interface ThoughtParser {
   push(chunk: string): readonly StreamEvent[];
   finish(): readonly StreamEvent[];
+  /** Whether it reads what may be a call, so that tags are part of its values. */
+  readonly isHolding: boolean;
   readonly steps: number;
 }
 
@@ -13,14 +15,15 @@ interface ThoughtParser {
  * call would be lost.
  */
 export class CallsInThinking {
-  readonly #createParser: () => ThoughtParser;
+  /** Creates a parser that finds only calls. */
+  readonly createParser: () => ThoughtParser;
   #parser: ThoughtParser | undefined;
   /** The last calls between which there is no text. */
   #calls: ToolCall[] = [];
   #isFollowed = false;
 
   constructor(createParser: () => ThoughtParser) {
-    this.#createParser = createParser;
+    this.createParser = createParser;
   }
 
   /** Whether something came that may be a call, so that every character counts. */
@@ -38,7 +41,7 @@ export class CallsInThinking {
     if (this.#parser === undefined) {
       from = text.search(/[<[\]]/);
       if (from < 0) return;
-      this.#parser = this.#createParser();
+      this.#parser = this.createParser();
     }
     this.#take(this.#parser.push(text.slice(from)));
   }

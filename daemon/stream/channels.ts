@@ -1,10 +1,14 @@
 import { backslash, doubleQuote, isBlank, less } from './characters.ts';
+import type { StreamEvent } from './events.ts';
 import { tryParseValue } from './forms/values.ts';
 import { LongText } from './longText.ts';
 import type { Mode, Reply } from './reply.ts';
 import { isRecord } from './requestTools.ts';
 
-/** The tags of the harmony format. In it, a reply is a sequence of messages, each with a header and a channel. */
+/**
+ * The tags of the harmony format, and of muse and glimmer. In them, a reply is a sequence of messages, each with a
+ * header that names a channel or a recipient.
+ */
 const tags = [
   '<|start|>',
   '<|channel|>',
@@ -13,13 +17,16 @@ const tags = [
   '<|end|>',
   '<|call|>',
   '<|return|>',
+  '<|eom|>',
+  '<|eot|>',
 ];
 /** Longer text is not a header. */
 const maxHeaderLength = 256;
 /** After that many tags in the strings of a call, tags have their meaning again. */
 const maxTagsInStrings = 16;
 
-type Body = 'thinking' | 'text' | { readonly tool: string };
+/** A `message` is an answer that may hold calls of its own. */
+type Body = 'thinking' | 'text' | 'message' | { readonly tool: string };
 
 /**
  * A reply in channels. `analysis` is thinking, a message to an offered tool is a call, and everything else is the
@@ -37,6 +44,7 @@ export class Channels implements Mode {
   #source = new LongText();
   #argumentsStart = 0;
   #openString = new OpenString();
+  #message: ReturnType<Reply['thoughts']['createParser']> | undefined;
   /** How many tags in the current arguments came within a string, and where the first of them begins. */
   #tagsInStrings = 0;
   #firstTagInString: number | undefined;
@@ -54,7 +62,7 @@ export class Channels implements Mode {
     this.#tag = '';
     this.#isLeft = false;
     this.#header = isWhole ? undefined : header;
-    this.#body = isWhole ? 'text' : undefined;
+    this.#body = isWhole ? this.#beginMessage() : undefined;
     if (isWhole) this.#reply.sink.markup(header);
     return this;
   }
@@ -67,7 +75,7 @@ export class Channels implements Mode {
       at = next;
       // What a call gave back may have ended the channels.
       if (this.#isLeft) return at;
-      if (this.#header !== undefined && this.#header.length > maxHeaderLength) {
+      if (this.#header !== undefined && !mayBeHeader(this.#header)) {
         this.#refuse(this.#header);
         return at;
       }
@@ -80,6 +88,7 @@ export class Channels implements Mode {
     this.#tag = '';
     if (this.#header !== undefined) this.#reply.giveBack(this.#header);
     else if (typeof this.#body === 'object' && !this.#tryAgain('')) this.#endCall(this.#body.tool, '');
+    else this.#endMessage();
   }
 
   #readRun(text: string, from: number): number {
@@ -108,6 +117,7 @@ export class Channels implements Mode {
 
   #takeTag(tag: string): void {
     if (typeof this.#body === 'object' && this.#isInString()) return this.#put(tag);
+    if (this.#message?.isHolding === true) return this.#put(tag);
     const header = this.#header;
     if (header !== undefined && isEnd(tag)) this.#showHeader(header, tag);
     else if (header !== undefined) this.#inHeader(header + tag, tag);
@@ -177,6 +187,8 @@ export class Channels implements Mode {
     const tool = recipient === undefined ? undefined : this.#reply.tools.find(recipient)?.name;
     const isHeader = headerPattern.test(header);
     if (tool !== undefined && isHeader) return { tool };
+    if (isHeader && !header.includes('<|channel|>'))
+      return recipient === 'self' ? 'thinking' : this.#beginMessage();
     const isCall = recipient !== undefined && !isRole(recipient);
     if (isCall && tool === undefined) this.#warnOfUnknown(recipient);
     if (isHeader) return !isCall && /<\|channel\|>\s*analysis\b/.test(header) ? 'thinking' : 'text';
@@ -203,12 +215,44 @@ export class Channels implements Mode {
   #put(text: string): void {
     if (text === '') return;
     if (this.#header !== undefined) this.#header += text;
-    else if (typeof this.#body === 'object') {
+    else if (this.#message !== undefined) this.#relay(this.#message.push(text));
+    else if (typeof this.#body === 'object' && !this.#isElement(text)) {
       this.#source.add(text);
       this.#openString.add(text);
+    } else if (typeof this.#body === 'object') {
+      this.#reply.sink.markup(this.#source.toString());
+      this.#body = this.#beginMessage();
+      this.#put(text);
     } else if (this.#body === 'thinking') this.#think(text);
     else if (this.#body === 'text') this.#show(text);
     else this.#putBetween(text);
+  }
+
+  /** Whether the arguments of a call begin with an element, and not with an object. */
+  #isElement(text: string): boolean {
+    return text.startsWith('<') && this.#source.toString().slice(this.#argumentsStart).trim() === '';
+  }
+
+  #beginMessage(): Body {
+    this.#message = this.#reply.thoughts.createParser();
+    return 'message';
+  }
+
+  #relay(events: readonly StreamEvent[]): void {
+    for (const event of events) {
+      if (event.type === 'text') this.#show(event.text);
+      else if (event.type === 'markup') this.#reply.sink.markup(event.text);
+      else this.#reply.sink.add(event);
+      if (event.type === 'toolCall') this.#reply.noteCall();
+    }
+  }
+
+  #endMessage(): void {
+    const message = this.#message;
+    this.#message = undefined;
+    if (message === undefined) return;
+    this.#relay(message.finish());
+    this.#reply.visit(message.steps);
   }
 
   #think(text: string): void {
@@ -232,6 +276,7 @@ export class Channels implements Mode {
   }
 
   #end(tag: string): void {
+    this.#endMessage();
     if (typeof this.#body === 'object') this.#endCall(this.#body.tool, tag);
     else if (this.#isShownWhole) this.#show(tag);
     else this.#reply.sink.markup(tag);
@@ -263,7 +308,12 @@ export class Channels implements Mode {
 
 /** A role, a recipient, a channel and a content type, and no other words. */
 const headerPattern =
-  /^\s*(?:<\|start\|>\s*(?:assistant|user|system|developer|tool|functions\.[\w.:-]+)?\s*(?:to=[^\s<]+)?\s*)?(?:<\|channel\|>\s*(?:analysis|commentary|final)?\s*(?:to=[^\s<]+)?\s*(?:<\|constrain\|>)?\s*(?:json|code|text)?\s*)?<\|message\|>$/;
+  /^\s*(?:<\|start\|>\s*(?:assistant|user|system|developer|tool|functions\.[\w.:-]+)?\s*)?(?:to=[^\s<]+)?\s*(?:<\|channel\|>\s*(?:analysis|commentary|final)?\s*(?:to=[^\s<]+)?\s*(?:<\|constrain\|>)?\s*(?:json|code|text)?\s*)?<\|message\|>$/;
+
+/** A header that the template has begun is a recipient, and no other words before its tag. */
+function mayBeHeader(header: string): boolean {
+  return header.length <= maxHeaderLength && !/^\s*to=(?:[^\s<]*\s+[^\s<]|[^\w.])/.test(header);
+}
 
 function recipientOf(header: string): string | undefined {
   return /\bto=([^\s<]+)/.exec(header)?.[1];
@@ -275,7 +325,7 @@ function isRole(name: string): boolean {
 }
 
 function isEnd(tag: string): boolean {
-  return tag === '<|end|>' || tag === '<|call|>' || tag === '<|return|>';
+  return /^<\|(?:end|call|return|eom|eot)\|>$/.test(tag);
 }
 
 /** Finds, piece by piece, whether the start of a JSON text ends within a string. */

@@ -2,6 +2,7 @@ export const newline = 10;
 export const doubleQuote = 34;
 export const singleQuote = 39;
 export const slash = 47;
+export const space = 32;
 export const less = 60;
 export const greater = 62;
 export const openBracket = 91;

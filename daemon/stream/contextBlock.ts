@@ -1,4 +1,4 @@
-import { EchoSearch } from './echoes.ts';
+import type { EchoSearch } from './echoes.ts';
 import { BlockReader, MarkReader } from './elementEnd.ts';
 import { LongText } from './longText.ts';
 import { endedBy, type Mode, type OpenBlock, type Reply } from './reply.ts';
@@ -20,14 +20,14 @@ export class ContextBlock implements Mode {
 
   constructor(reply: Reply) {
     this.#reply = reply;
-    this.#search = new EchoSearch(reply.echoes);
+    this.#search = reply.echoes.search();
   }
 
   begin(block: OpenBlock): this {
     this.#block = block;
     this.#held = new LongText();
     this.#reader = block.close === undefined ? new BlockReader(block.name) : new MarkReader(block.close);
-    this.#search = new EchoSearch(this.#reply.echoes);
+    this.#search = this.#reply.echoes.search(block.isResult ? undefined : block.name);
     this.#undecided = '';
     this.#readings = this.#reply.readings;
     return this;
@@ -40,7 +40,7 @@ export class ContextBlock implements Mode {
       this.#held.add(character);
       const isClosed = this.#reader.read(character, 0) >= 0;
       if (!isClosed && this.#mayBeEcho(character)) continue;
-      if (isClosed && !this.#search.isEmpty) this.#remove();
+      if (isClosed && this.#search.isWhole) this.#remove();
       else this.#release();
       return at + 1;
     }

@@ -1,95 +1,115 @@
-import { isBlank } from './characters.ts';
+import { isBlank, slash } from './characters.ts';
 
-/**
- * The most searches of everything that was sent, for one answer. Ordinary answers have fewer passages that might be
- * echoes. Without a limit, an answer full of them would take quadratic time.
- */
+/** What a request sent that an answer may echo: whole elements of context, and the results of tools. */
+export interface SentContext {
+  readonly blocks: readonly string[];
+  readonly results: readonly string[];
+}
+
+/** How often all that was sent may be searched for one answer. Ordinary answers have few such elements. */
 const maxSearches = 64;
 
-/**
- * Finds echoes: passages of an answer that repeat what the chat sent. White space does not count. The texts are joined
- * when the first search begins, because most answers need none.
- */
+/** A place in what was sent at which content begins, and what follows the content. */
+interface Place {
+  readonly text: string;
+  at: number;
+  readonly close: string;
+}
+
+/** Finds echoes: elements of an answer that repeat a whole one of the same name, or the whole result of a tool. */
 export class Echoes {
-  readonly #sent: readonly string[];
-  #text: string | undefined;
-  /** How many characters of the text may still be visited. */
-  #left = 0;
+  readonly #sent: SentContext;
+  readonly #elements = new Map<string, readonly Place[]>();
+  readonly #results: readonly Place[];
+  /** How many characters of what was sent may still be visited. Without a limit, the time would be quadratic. */
+  #left: number;
   /** The number of characters visited, for the tests that the work is linear. */
   steps = 0;
 
-  constructor(sent: readonly string[]) {
+  constructor(sent: SentContext = { blocks: [], results: [] }) {
     this.#sent = sent;
+    this.#results = sent.results.map((text) => ({ text, at: 0, close: '' }));
+    this.#left = maxSearches * [...sent.blocks, ...sent.results].reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** The texts are joined by white space, which is never searched for, so no echo spans two texts. */
-  get text(): string {
-    if (this.#text === undefined) {
-      this.#text = this.#sent.map((one) => one.replace(/[\s\u0085]+/g, '')).join('\n');
-      this.#left = this.#text.length * maxSearches;
-    }
-    return this.#text;
+  /** Begins to compare the content of an element; without a name, that of a tool's result. */
+  search(name?: string): EchoSearch {
+    return new EchoSearch(this, name === undefined ? this.#results : this.#placesOf(name));
   }
 
-  /** Counts one more visited character. False if it is one too many. */
-  spend(): boolean {
-    this.steps++;
-    return this.#left-- > 0;
+  /** Counts visited characters. False if they are too many. */
+  spend(characters: number): boolean {
+    this.steps += characters;
+    this.#left -= characters;
+    return this.#left >= 0;
+  }
+
+  #placesOf(name: string): readonly Place[] {
+    const places = this.#elements.get(name) ?? this.#sent.blocks.flatMap((text) => placesIn(text, name));
+    this.#elements.set(name, places);
+    return places;
   }
 }
 
-/**
- * Whether a passage that grows character by character still stands in what was sent. It keeps the first place where
- * all of the passage stands and goes on from there, as Knuth, Morris and Pratt do it, so nothing is visited again.
- */
+function placesIn(text: string, name: string): Place[] {
+  const places: Place[] = [];
+  for (let from = text.indexOf(`<${name}`); from >= 0; from = text.indexOf(`<${name}`, from + 1)) {
+    const end = text.indexOf('>', from);
+    const after = text.charCodeAt(from + name.length + 1);
+    const isTag = end === from + name.length + 1 || isBlank(after);
+    if (end < 0) return places;
+    if (isTag && text.charCodeAt(end - 1) !== slash) places.push({ text, at: end + 1, close: `</${name}` });
+  }
+  return places;
+}
+
+/** Compares a passage that grows with what was sent. White space does not count. */
 export class EchoSearch {
   readonly #echoes: Echoes;
-  readonly #passage: number[] = [];
-  /** For each beginning of the passage: the length of its longest proper beginning with which it also ends. */
-  readonly #borders: number[] = [];
-  /** The end of the place in the text, and how much of the passage stands before it. */
-  #at = 0;
-  #matched = 0;
+  /** Where the passage so far ends in what was sent. */
+  readonly #places: Place[];
+  #isEmpty = true;
 
-  constructor(echoes: Echoes) {
+  constructor(echoes: Echoes, places: readonly Place[]) {
     this.#echoes = echoes;
+    this.#places = echoes.spend(places.length) ? places.map((place) => ({ ...place })) : [];
   }
 
-  /** Whether the passage has nothing but white space. */
-  get isEmpty(): boolean {
-    return this.#passage.length === 0;
-  }
-
-  /** Adds text to the passage. False if the passage stands nowhere: then nothing may be added any more. */
+  /** Adds text to the passage. False if nothing that was sent begins like that. */
   add(text: string): boolean {
-    for (let at = 0; at < text.length; at++) {
+    for (let at = 0; at < text.length && this.#places.length > 0; at++) {
       const code = text.charCodeAt(at);
-      if (!isBlank(code) && !this.#take(code)) return false;
+      if (!isBlank(code)) this.#take(code);
     }
-    return true;
+    return this.#places.length > 0;
   }
 
-  #take(code: number): boolean {
-    this.#borders.push(this.#borderWith(code));
-    this.#passage.push(code);
-    const { text } = this.#echoes;
-    while (this.#matched < this.#passage.length) {
-      if (this.#at === text.length || !this.#echoes.spend()) return false;
-      if (text.charCodeAt(this.#at) === this.#passage[this.#matched]) {
-        this.#at++;
-        this.#matched++;
-      } else if (this.#matched === 0) this.#at++;
-      else this.#matched = this.#borders[this.#matched - 1] ?? 0;
-    }
-    return true;
+  /** Whether the passage is all of the content of what was sent. */
+  get isWhole(): boolean {
+    return !this.#isEmpty && this.#places.some((place) => this.#isOver(place));
   }
 
-  /** The border of the passage with one more character. */
-  #borderWith(code: number): number {
-    const last = this.#passage.length - 1;
-    if (last < 0) return 0;
-    let border = this.#borders[last] ?? 0;
-    while (border > 0 && this.#passage[border] !== code) border = this.#borders[border - 1] ?? 0;
-    return this.#passage[border] === code ? border + 1 : 0;
+  #take(code: number): void {
+    this.#isEmpty = false;
+    let kept = 0;
+    for (const place of this.#places) {
+      this.#skipBlanks(place);
+      if (place.text.charCodeAt(place.at) !== code) continue;
+      place.at++;
+      this.#places[kept++] = place;
+    }
+    this.#places.length = kept;
+  }
+
+  #isOver(place: Place): boolean {
+    this.#skipBlanks(place);
+    const { text, at, close } = place;
+    return close === '' ? at === text.length : text.startsWith(close, at);
+  }
+
+  #skipBlanks(place: Place): void {
+    const from = place.at;
+    while (isBlank(place.text.charCodeAt(place.at))) place.at++;
+    if (!this.#echoes.spend(place.at - from + 1)) place.at = place.text.length + 1;
   }
 }

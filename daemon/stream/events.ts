@@ -75,7 +75,7 @@ type WarningCode =
 /** Why a stream ended, in the runner's words or our own. */
 export type StreamEnd = 'stop' | 'length' | 'cancelled' | 'error' | (string & {});
 
-/** How many of the last pieces of text are kept, and how many characters of the current line `line` returns at most. */
+/** How many of the last pieces of text are kept, and how many characters of the text `recent` returns at most. */
 const kept = 256;
 
 type RunningKind = 'text' | 'thinking' | 'markup';
@@ -107,16 +107,18 @@ export class EventSink {
     this.#next = (this.#next + 1) % kept;
   }
 
+  /** The end of the text so far. */
+  get recent(): string {
+    let recent = '';
+    for (let back = 1; back <= kept && recent.length < kept; back++)
+      recent = (this.#pieces[(this.#next - back + kept) % kept] ?? '').slice(-kept) + recent;
+    return recent.slice(-kept);
+  }
+
   /** The end of the current line of text. */
   get line(): string {
-    let line = '';
-    let isWhole = false;
-    for (let back = 1; back <= kept && line.length < kept && !isWhole; back++) {
-      const piece = (this.#pieces[(this.#next - back + kept) % kept] ?? '').slice(-kept);
-      isWhole = piece.includes('\n');
-      line = piece + line;
-    }
-    return line.slice(line.lastIndexOf('\n') + 1).slice(-kept);
+    const { recent } = this;
+    return recent.slice(recent.lastIndexOf('\n') + 1);
   }
 
   thinking(text: string): void {

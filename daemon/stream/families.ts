@@ -8,14 +8,17 @@ export const families: readonly Family[] = [
   {
     family: 'hermes, qwen, granite4, glm, exaone',
     source: 'ollama qwen3.go, glm46.go; vllm hermes_tool_parser.py',
-    calls: [{ open: '<tool_call>', close: '</tool_call>' }],
+    calls: [
+      { open: '<tool_call>', close: '</tool_call>' },
+      { open: '<tool_call id=', close: '</tool_call>', hasAttribute: true },
+    ],
+    elements: [pairForm('<arg_key>', '</arg_key>', '<arg_value>', '</arg_value>')],
+    separators: ['<tool_sep>'],
     thinkingTags: ['think', 'thinking', 'thought', 'reasoning'],
-    ends: ['<|im_end|>', '<|endoftext|>', '<|user|>', '<|observation|>', '[|endofturn|]'],
-  },
-  {
-    family: 'qwen2.5-coder',
-    source: 'template of qwen2.5-coder; vllm qwen2_5_coder_tool_parser.py',
-    calls: [{ open: '<tools>', close: '</tools>' }],
+    ends: [
+      ...['<|im_end|>', '<|endoftext|>', '<|user|>', '<|observation|>', '[|endofturn|]', '<|role_end|>'],
+      ...['<eos>', '[EOS]'],
+    ],
   },
   {
     family: 'qwen3-coder, nemotron3, mimo, step3.5, llama3.1',
@@ -56,13 +59,9 @@ export const families: readonly Family[] = [
     thinking: [{ open: '<|thought_start|>', close: '<|thought_end|>' }],
   },
   {
-    family: 'claude style, olmo3, minimax-m1, hunyuan',
-    source: 'ollama olmo3.go; vllm olmo3_tool_parser.py, hunyuan_a13b_tool_parser.py',
-    calls: [
-      { open: '<function_calls>', close: '</function_calls>' },
-      { open: '<function_call>', close: '</function_call>' },
-      { open: '<tool_calls>', close: '</tool_calls>' },
-    ],
+    family: 'claude style, olmo3, minimax-m1, hunyuan, qwen2.5-coder',
+    source: 'ollama olmo3.go; vllm hunyuan_a13b_tool_parser.py, qwen2_5_coder_tool_parser.py',
+    calls: elements('function_calls', 'function_call', 'tool_calls', 'tools'),
     elements: [invokeForm('')],
     ends: ['<|eos|>'],
   },
@@ -115,14 +114,17 @@ export const families: readonly Family[] = [
     ends: ['</s>'],
   },
   {
-    family: 'gemma4, medgemma',
-    source: 'ollama gemma4.go',
-    calls: [{ open: '<|tool_call>', close: '<tool_call|>' }],
+    family: 'gemma4, medgemma, functiongemma',
+    source: 'ollama gemma4.go, functiongemma.go',
+    calls: [
+      { open: '<|tool_call>', close: '<tool_call|>' },
+      { open: '<start_function_call>', close: '<end_function_call>' },
+    ],
     thinking: [
       { open: '<|channel>', close: '<channel|>', label: 'thought' },
       { open: '<unused94>', close: '<unused95>', label: 'thought' },
     ],
-    ends: ['<|tool_response>', '<turn|>', '<end_of_turn>'],
+    ends: ['<|tool_response>', '<turn|>', '<end_of_turn>', '<start_function_response>'],
   },
   {
     family: 'gemma4 without its tags',
@@ -131,26 +133,28 @@ export const families: readonly Family[] = [
     calls: [{ open: 'call:', close: '', onlyBefore: 'toolName' }],
   },
   {
-    family: 'functiongemma',
-    source: 'ollama functiongemma.go',
-    calls: [{ open: '<start_function_call>', close: '<end_function_call>' }],
-    ends: ['<start_function_response>'],
-  },
-  {
     family: 'deepseek, cogito',
     source: 'ollama deepseek3.go, cogito.go; vllm deepseekv32_tool_parser.py',
     calls: [
       { open: '<｜tool▁calls▁begin｜>', close: '<｜tool▁calls▁end｜>' },
       { open: '<｜tool▁call▁begin｜>', close: '<｜tool▁call▁end｜>' },
-      { open: '<｜DSML｜function_calls>', close: '</｜DSML｜function_calls>' },
-      { open: '<｜DSML｜tool_calls>', close: '</｜DSML｜tool_calls>' },
     ],
-    elements: [invokeForm('｜DSML｜')],
+    separators: ['<｜tool▁sep｜>'],
     results: [
       { open: '<｜tool▁outputs▁begin｜>', close: '<｜tool▁outputs▁end｜>' },
       { open: '<｜tool▁output▁begin｜>', close: '<｜tool▁output▁end｜>' },
     ],
     ends: ['<｜end▁of▁sentence｜>'],
+  },
+  {
+    family: 'deepseek-v3.2, deepseek-v4, deepseek-v4.1, gigachat3.5',
+    source: 'vllm deepseekv32_tool_parser.py, sglang deepseekv41_detector.py, gigachat35_detector.py',
+    // A model that writes the mark in other tokens writes its bars in other ways too.
+    ...namespaces(
+      ...['｜DSML｜', '｜DSML｜ ', '|DSML|', '|DSML| ', ' | DSML | ', ' ｜ DSML ｜ ', '||DSML||', 'DSML'],
+      '｜GCML｜',
+    ),
+    ends: ['<|message_sep|>'],
   },
   {
     family: 'step3',
@@ -160,6 +164,7 @@ export const families: readonly Family[] = [
       { open: '<｜tool_call_begin｜>', close: '<｜tool_call_end｜>' },
     ],
     elements: [invokeForm('steptml:')],
+    separators: ['<｜tool_sep｜>'],
     ends: ['<|EOT|>'],
   },
   {
@@ -170,6 +175,7 @@ export const families: readonly Family[] = [
       { open: '<|tool_call_section_begin|>', close: '<|tool_call_section_end|>' },
       { open: '<|tool_call_begin|>', close: '<|tool_call_end|>' },
     ],
+    separators: ['<|tool_call_argument_begin|>'],
   },
   {
     family: 'kimi-k3',
@@ -202,47 +208,42 @@ export const families: readonly Family[] = [
     ends: ['<|END_OF_TURN_TOKEN|>'],
   },
   {
-    family: 'apertus',
-    source: 'sglang apertus2509_detector.py; template of apertus',
-    calls: [{ open: '<|tools_prefix|>', close: '<|tools_suffix|>' }],
-    thinking: [{ open: '<|inner_prefix|>', close: '<|inner_suffix|>' }],
-    answer: [{ open: '<|answer_prefix|>', close: '<|answer_suffix|>' }],
+    family: 'apertus, openthinker, solar-open2',
+    source: 'sglang apertus2509_detector.py; prompt of openthinker; vllm solar_open2_tool_parser.py',
+    calls: [
+      { open: '<|tools_prefix|>', close: '<|tools_suffix|>' },
+      { open: '<|tool_call:start|>', close: '<|tool_call:end|>' },
+    ],
+    elements: [pairForm('<|tool_arg:start|>', '<|tool_arg:value|>', '', '<|tool_arg:end|>')],
+    thinking: [
+      { open: '<|inner_prefix|>', close: '<|inner_suffix|>' },
+      { open: '<|begin_of_thought|>', close: '<|end_of_thought|>' },
+      { open: '<|think:start|>', close: '<|think:end|>' },
+    ],
+    answer: [
+      { open: '<|answer_prefix|>', close: '<|answer_suffix|>' },
+      { open: '<|begin_of_solution|>', close: '<|end_of_solution|>' },
+    ],
     ends: ['<|assistant_end|>'],
   },
   {
-    family: 'minimax-m2, minimax-m3',
-    source: 'vllm minimax_m2_tool_parser.py; llama.cpp minimax-m3.cpp',
+    family: 'minimax-m2, minimax-m3, seed-oss',
+    source: 'vllm minimax_m2_tool_parser.py, seed_oss_tool_parser.py; llama.cpp minimax-m3.cpp',
     calls: [
-      { open: '<minimax:tool_call>', close: '</minimax:tool_call>' },
+      ...elements('minimax:tool_call', 'seed:tool_call'),
       { open: ']<]minimax[>[<tool_call>', close: '</tool_call>' },
     ],
-    thinkingTags: ['mm:think'],
-    ends: ['[e~['],
-  },
-  {
-    family: 'seed-oss',
-    source: 'vllm seed_oss_tool_parser.py',
-    calls: [{ open: '<seed:tool_call>', close: '</seed:tool_call>' }],
-    thinkingTags: ['seed:think'],
-    ends: ['<seed:eos>'],
-  },
-  {
-    family: 'openthinker',
-    source: 'system prompt of openthinker',
-    thinking: [{ open: '<|begin_of_thought|>', close: '<|end_of_thought|>' }],
-    answer: [{ open: '<|begin_of_solution|>', close: '<|end_of_solution|>' }],
+    thinkingTags: ['mm:think', 'seed:think'],
+    ends: ['[e~[', '<seed:eos>'],
   },
   {
     family: 'nemotron, internlm2, longcat, glimmer',
     source:
       'vllm nemotron_json_tool_parser.py, internlm2_tool_parser.py, longcat_tool_parser.py; ollama glimmer.go',
     calls: [
-      { open: '<TOOLCALL>', close: '</TOOLCALL>' },
-      { open: '<toolcall>', close: '</toolcall>' },
       { open: '<|action_start|><|plugin|>', close: '<|action_end|>' },
       { open: '<|action_start|> <|plugin|>', close: '<|action_end|>' },
-      { open: '<longcat_tool_call>', close: '</longcat_tool_call>' },
-      { open: '<atem:function_calls>', close: '</atem:function_calls>' },
+      ...elements('TOOLCALL', 'toolcall', 'longcat_tool_call', 'atem:function_calls'),
     ],
     thinkingTags: ['longcat_think'],
     elements: [invokeForm('atem:'), invokeForm('antml:')],
@@ -259,31 +260,75 @@ export const families: readonly Family[] = [
     ends: ['<|endofresponse|>'],
   },
   {
-    family: 'kimi-vl',
-    source: 'template of kimi-vl-thinking',
-    thinking: [{ open: '◁think▷', close: '◁/think▷' }],
+    family: 'k2-horizon',
+    source: 'sglang k2_v3_detector.py',
+    calls: elements('ifm|tool_calls', 'ifm|tool_call'),
+    elements: [pairForm('<ifm|arg_key>', '</ifm|arg_key>', '<ifm|arg_value>', '</ifm|arg_value>')],
+    thinking: elements('ifm|think', 'ifm|think_fast', 'ifm|think_faster'),
   },
   {
-    family: 'gpt-oss',
-    source: 'ollama harmonyparser.go',
+    family: 'inkling',
+    source: 'sglang inkling_detector.py',
+    calls: [
+      { open: '<|content_invoke_tool_json|>', close: '<|end_message|>' },
+      { open: '<|message_model|>', close: '<|end_message|>' },
+    ],
+    separators: ['<|content_invoke_tool_json|>'],
+    thinking: around('<|content_thinking|>', '<|end_message|>', '<|message_model|>'),
+    answer: around('<|content_text|>', '<|end_message|>', '<|message_model|>'),
+    ends: ['<|content_model_end_sampling|>', '<|end_message|>'],
+  },
+  {
+    family: 'plamo3, iquest-coder2, laguna',
+    source: 'vllm plamo3_tool_parser.py, iquest_coder_v2_tool_parser.py; ollama laguna_test.go',
+    calls: [
+      ...['tool_requests', 'tool_request'].map((name) => ({
+        ...{ open: `<|plamo:begin_${name}:plamo|>`, close: `<|plamo:end_${name}:plamo|>` },
+      })),
+      { open: '<|plamo:begin_tool_name:plamo|>', close: '<|plamo:end_tool_arguments:plamo|>' },
+      ...elements('iquestcoder_tool_call'),
+      { open: '<user>', close: '</user>', needsArguments: true },
+    ],
+    separators: ['<|plamo:end_tool_name:plamo|><|plamo:begin_tool_arguments:plamo|>'],
+    ends: ['<|plamo:tag|>'],
+  },
+  {
+    family: 'kimi-vl, gpt-oss',
+    source: 'template of kimi-vl-thinking; ollama harmonyparser.go',
+    thinking: [{ open: '◁think▷', close: '◁/think▷' }],
     ends: ['<|call|>', '<|return|>', '<|end|>'],
   },
 ];
 
-/** Marks between the name of a tool and its arguments. */
-export const separators = ['<｜tool▁sep｜>', '<｜tool_sep｜>', '<tool_sep>', '<|tool_call_argument_begin|>'];
-
-/** Arguments as pairs after the name of a tool, as in glm, and in hunyuan after a separator. */
-export const pairForm: ElementForm = {
-  call: '',
-  callClose: '',
-  parameters: [{ open: '<arg_key>', close: '</arg_value>' }],
-  tagEnd: '</arg_key>',
-  valueOpen: '<arg_value>',
-};
-
 /** minimax-m3 writes this before each real tag. */
 export const tagPrefix = ']<]minimax[>[';
+
+function elements(...names: readonly string[]) {
+  return names.map((name) => ({ open: `<${name}>`, close: `</${name}>` }));
+}
+
+/** Calls and the tags around them, in each of these namespaces. */
+function namespaces(...names: readonly string[]): Pick<Family, 'calls' | 'elements'> {
+  const blocks = ['function_calls', 'tool_calls', 'calls'];
+  return {
+    calls: names.flatMap((name) => elements(...blocks.map((block) => name + block))),
+    elements: names.map(invokeForm),
+  };
+}
+
+/** Arguments as pairs after the name of a tool. */
+function pairForm(open: string, tagEnd: string, valueOpen: string, close: string): ElementForm {
+  const form = { call: '', callClose: '', parameters: [{ open, close }], tagEnd };
+  return valueOpen === '' ? form : { ...form, valueOpen };
+}
+
+/** Marks that may come with or without the mark of a new message. */
+function around(open: string, close: string, message: string) {
+  return [
+    { open: message + open, close },
+    { open, close },
+  ];
+}
 
 function invokeForm(namespace: string): ElementForm {
   return {

@@ -9,16 +9,21 @@ export interface CallTag {
    * (`toolName`).
    */
   readonly onlyBefore?: 'value' | 'toolName';
+  /** For a tag that data may have too: a name without arguments in it is no call. */
+  readonly needsArguments?: true;
+  /** The rest of the tag has an attribute that says nothing. */
+  readonly hasAttribute?: true;
 }
 
 /** Calls and arguments written as elements, with values as verbatim text. */
 export interface ElementForm {
+  /** Empty for pairs of a name and a value, which follow the name of the tool. */
   readonly call: string;
   readonly callClose: string;
   readonly parameters: readonly ParameterForm[];
   /** The end of the tag with the name of a tool or a parameter. */
   readonly tagEnd: string;
-  /** The text between the name of a parameter and its value. */
+  /** What begins a value. Between the name of the parameter and this mark its type may stand. */
   readonly valueOpen?: string;
   /** A value may be a CDATA section. */
   readonly hasSections?: true;
@@ -35,6 +40,14 @@ interface ParameterForm {
 export interface ThinkingMarks {
   readonly open: string;
   readonly close: string;
+  readonly label?: string;
+}
+
+/** What closes thinking: an element with one of these names, or one of these marks. */
+export interface ThinkingEnd {
+  readonly names: readonly string[];
+  readonly marks?: readonly string[];
+  /** A word that may be on the first line and is not part of the thinking. */
   readonly label?: string;
 }
 
@@ -55,6 +68,8 @@ export interface Family {
   readonly models?: RegExp;
   readonly calls?: readonly CallTag[];
   readonly elements?: readonly ElementForm[];
+  /** Marks between the name of a tool and its arguments. */
+  readonly separators?: readonly string[];
   /** Names of elements that mean thinking, in lower case. A model may write them in upper case too. */
   readonly thinkingTags?: readonly string[];
   readonly thinking?: readonly ThinkingMarks[];

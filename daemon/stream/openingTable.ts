@@ -9,7 +9,7 @@ export type Opening =
   | { readonly kind: 'thinkingMark'; readonly literal: string; readonly marks: ThinkingMarks }
   | { readonly kind: 'thinkingMarkClose'; readonly literal: string }
   | { readonly kind: 'answer'; readonly literal: string; readonly marks: AnswerMarks }
-  | { readonly kind: 'answerClose' | 'callClose' | 'end' | 'channel'; readonly literal: string }
+  | { readonly kind: 'answerClose' | 'callClose' | 'end' | 'channel' | 'suffix'; readonly literal: string }
   | CallOpening;
 
 /** The beginning of a block of context or of a tool's result: an element, or a mark that another one closes. */
@@ -20,6 +20,7 @@ export interface ContextOpening {
   readonly close?: string;
   /** Whether the tag is not shown even if the content is. */
   readonly dropsTag: boolean;
+  readonly isResult?: true;
 }
 
 /**
@@ -33,6 +34,9 @@ export type CallOpening =
 
 /** What the characters at a place are: an opening, the beginning of one, or neither. */
 export type Match = Opening | 'more' | 'none';
+
+/** After the name of thinking a suffix of the checkpoint may follow. */
+const colon = 58;
 
 /** What may begin at a character: nothing (0), an opening anywhere, or an opening at the beginning of a line. */
 export const anywhere = 1;
@@ -77,7 +81,8 @@ export class OpeningTable {
     for (const candidate of candidates) {
       if (!beginsLine && candidate.isWord) continue;
       const match = matchOne(text, at, candidate);
-      if (match === 'whole') return candidate.opening;
+      // A longer opening that may still come has precedence.
+      if (match === 'whole') return answer === 'more' ? answer : candidate.opening;
       if (match === 'part') answer = 'more';
     }
     return answer;
@@ -160,6 +165,9 @@ function pairOf(text: string, at: number): number {
 }
 
 function isWord(opening: Opening): boolean {
+  // Prose has a blank after a `<` too.
+  if (opening.literal.startsWith('< ')) return true;
+  if (opening.kind === 'channel') return /^\w/.test(opening.literal);
   if (opening.kind === 'call') return opening.tag.onlyBefore !== undefined;
   return (
     (opening.kind === 'thinkingMark' || opening.kind === 'thinkingMarkClose') && /^\w/.test(opening.literal)
@@ -179,7 +187,8 @@ function matchOne(
   }
   if (!hasAttributes) return 'whole';
   if (at + literal.length >= text.length) return 'part';
-  return endsName(text.charCodeAt(at + literal.length)) ? 'whole' : 'none';
+  const next = text.charCodeAt(at + literal.length);
+  return endsName(next) || (ignoresCase && next === colon) ? 'whole' : 'none';
 }
 
 /** Whether a character after a tag's name ends the name. */

@@ -24,7 +24,11 @@ export class Openings {
   readonly #toolInitials: ReadonlySet<number>;
   readonly #longestTool: number;
 
+  /** The same names among the openings of another profile. */
+  readonly withProfile: (profile: StreamProfile) => Openings;
+
   constructor(names: OpeningNames) {
+    this.withProfile = (profile) => new Openings({ ...names, profile });
     const toolNames = names.tools.names.filter(isElementName);
     this.#ofProfile = tableOf(names.profile, !names.tools.isEmpty);
     this.#ofRequest = new OpeningTable(contextOpenings(names));
@@ -100,12 +104,14 @@ function tableOf(profile: StreamProfile, withCalls: boolean): OpeningTable {
 
 function profileOpenings(profile: StreamProfile, withCalls: boolean): Opening[] {
   const { resultTags, resultMarks, answerMarks, ends } = profile;
-  const result = { kind: 'context', dropsTag: false } as const;
+  const result = { kind: 'context', dropsTag: false, isResult: true } as const;
   return [
     ...profile.thinkingTags.map((name) => ({ kind: 'thinking' as const, literal: `<${name}`, name })),
     ...profile.thinkingTags.map((name) => ({ kind: 'thinkingClose' as const, literal: `</${name}`, name })),
     ...profile.thinkingMarks.map((marks) => ({ kind: 'thinkingMark' as const, literal: marks.open, marks })),
-    ...profile.thinkingMarks.map(({ close }) => ({ kind: 'thinkingMarkClose' as const, literal: close })),
+    ...profile.thinkingMarks
+      .filter(({ close }) => !ends.includes(close))
+      .map(({ close }) => ({ kind: 'thinkingMarkClose' as const, literal: close })),
     ...resultTags.map((name) => ({ ...result, literal: `<${name}`, name })),
     ...resultMarks.map(({ open, close }) => ({ ...result, literal: open, name: open, close })),
     ...answerMarks.map((marks) => ({ kind: 'answer' as const, literal: marks.open, marks })),
@@ -135,7 +141,10 @@ function callOpenings({ callTags, elements }: StreamProfile): Opening[] {
   closes.delete('');
   return [
     ...callTags.map((tag) => ({ kind: 'call' as const, literal: tag.open, tag })),
-    ...elements.map((form) => ({ kind: 'element' as const, literal: form.call, form })),
+    ...elements
+      .filter(({ call }) => call !== '')
+      .map((form) => ({ kind: 'element' as const, literal: form.call, form })),
+    ...['<tool_calls:', '<tool_call:'].map((literal) => ({ kind: 'suffix' as const, literal })),
     ...[...closes].map((literal) => ({ kind: 'callClose' as const, literal })),
   ];
 }
@@ -145,6 +154,8 @@ const channelOpenings: readonly Opening[] = [
   { kind: 'channel', literal: '<|channel|>' },
   { kind: 'channel', literal: '<|start|>' },
   { kind: 'channel', literal: '<|message|>' },
+  // The template has written the beginning of the header.
+  { kind: 'channel', literal: 'to=' },
 ];
 
 /** Names come from requests. A name that cannot be an element would match text that is not a tag. */

@@ -3,7 +3,7 @@ import { CallMode } from './callMode.ts';
 import { CallsInThinking } from './callsInThinking.ts';
 import { Channels } from './channels.ts';
 import { ContextBlock } from './contextBlock.ts';
-import { Echoes } from './echoes.ts';
+import { Echoes, type SentContext } from './echoes.ts';
 import type { StreamEnd, StreamEvent } from './events.ts';
 import { Openings } from './openings.ts';
 import { defaultProfile, type StreamProfile } from './profile.ts';
@@ -36,10 +36,8 @@ export interface StreamParserOptions {
   readonly tools?: readonly ToolShape[];
   /** Names of elements that hold context. The model may echo one, or write one of its own. */
   readonly contextTags?: readonly string[];
-  /**
-   * The texts that were sent. A context element, or a tool's result, is removed if its content stands in one of them.
-   */
-  readonly sent?: readonly string[];
+  /** What was sent. If the model repeats a whole element of it, or a tool's result, that is removed. */
+  readonly sent?: SentContext;
   /** The open and close tags of `contextTags` are not shown, whatever is between them. */
   readonly dropContextTags?: boolean;
 }
@@ -76,10 +74,8 @@ class Parser implements StreamParser, ReplyReader {
         profile,
         tools,
         openings: new Openings({ profile, contextTags, dropContextTags, tools }),
-        echoes: new Echoes(options.sent ?? []),
-        thoughts: new CallsInThinking(() =>
-          createStreamParser({ tools: shapes, profile: thoughtProfile(profile) }),
-        ),
+        echoes: new Echoes(options.sent),
+        thoughts: new CallsInThinking(() => new Parser({ tools: shapes, profile: messageProfile(profile) })),
       },
       this,
     );
@@ -95,11 +91,15 @@ class Parser implements StreamParser, ReplyReader {
     this.#endToken = new EndToken(reply);
     this.#channels = new Channels(reply);
     this.#mode = this.#lead;
-    if (options.startsInThinking) this.begin({ mode: 'thinking', end: { names: profile.thinkingTags } });
+    if (options.startsInThinking) this.begin({ mode: 'thinking', end: profile.thinkingEnd });
   }
 
   get steps(): number {
     return this.#reply.steps;
+  }
+
+  get isHolding(): boolean {
+    return this.#mode === this.#call;
   }
 
   push(chunk: string): StreamEvent[] {
@@ -180,8 +180,8 @@ class Parser implements StreamParser, ReplyReader {
   }
 }
 
-/** In thinking only calls in their tags count, and nothing else is separated. */
-function thoughtProfile(profile: StreamProfile): StreamProfile {
+/** In thinking, and in a message, only calls in their tags count, and nothing else is separated. */
+function messageProfile(profile: StreamProfile): StreamProfile {
   return {
     ...profile,
     thinkingTags: [],

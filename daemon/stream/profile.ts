@@ -1,5 +1,5 @@
 import { families } from './families.ts';
-import type { AnswerMarks, CallTag, ElementForm, Family, ThinkingMarks } from './family.ts';
+import type { AnswerMarks, CallTag, ElementForm, Family, ThinkingEnd, ThinkingMarks } from './family.ts';
 
 /**
  * What one model writes into its text: which marks mean thinking, where thinking may open, and the marks around its
@@ -10,6 +10,8 @@ export interface StreamProfile {
   readonly thinkingTags: readonly string[];
   /** Other marks around thinking. */
   readonly thinkingMarks: readonly ThinkingMarks[];
+  /** Whatever may close thinking that the template has opened. */
+  readonly thinkingEnd: ThinkingEnd;
   /**
    * Where thinking may open. `beforeText`: while nothing of the answer has been shown. `lineStart`: also at the
    * beginning of any line outside code.
@@ -24,6 +26,7 @@ export interface StreamProfile {
   readonly channels: boolean;
   readonly callTags: readonly CallTag[];
   readonly elements: readonly ElementForm[];
+  readonly separators: readonly string[];
   /** Whether a reply may consist only of calls without a tag around them. */
   readonly bareCalls: boolean;
   readonly answerMarks: readonly AnswerMarks[];
@@ -68,20 +71,35 @@ function profileOf(model: string): StreamProfile {
   const rows = families.filter(({ models }) => models === undefined || models.test(model));
   const all = <Item>(pick: (family: Family) => readonly Item[] | undefined): Item[] =>
     rows.flatMap((row) => pick(row) ?? []);
+  const thinkingTags = all((row) => row.thinkingTags);
+  const thinkingMarks = all((row) => row.thinking);
+  const closes = thinkingMarks.map(({ close }) => close).filter((close) => !/^\w/.test(close));
   return {
-    thinkingTags: all((row) => row.thinkingTags),
-    thinkingMarks: all((row) => row.thinking),
+    thinkingTags,
+    thinkingMarks,
+    thinkingEnd: { names: thinkingTags, marks: [...new Set(closes)] },
     thinkingOpens: 'beforeText',
     thinkingReopens: 'beforeText',
     channels: true,
     callTags: withCapitals(all((row) => row.calls)),
     elements: all((row) => row.elements),
+    separators: all((row) => row.separators),
     bareCalls: true,
     answerMarks: all((row) => row.answer),
     resultTags: ['tool_response', 'tool_output', 'tool_outputs'],
     resultMarks: all((row) => row.results),
     ends: all((row) => row.ends),
   };
+}
+
+/** The same marks with the suffix that a checkpoint of hunyuan 3 or 4 puts into each of them. */
+export function withSuffix(profile: StreamProfile, suffix: string): StreamProfile {
+  const { callTags, elements, separators } = profile;
+  const marks = JSON.stringify({ callTags, elements, separators });
+  const own: Partial<StreamProfile> = JSON.parse(
+    marks.replace(/(<\/?(?:tool_calls?|tool_sep|arg_\w+))>/g, `$1:${suffix}>`),
+  );
+  return { ...profile, ...own };
 }
 
 /** Some models write a tag in capitals. */

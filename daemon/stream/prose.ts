@@ -1,5 +1,5 @@
 import { unopenedCall } from './callStart.ts';
-import { less, openBrace, tick } from './characters.ts';
+import { less, openBrace, space, tick } from './characters.ts';
 import { anywhere } from './openingTable.ts';
 import type { Mode, NextMode, Reply } from './reply.ts';
 
@@ -40,7 +40,7 @@ export class Prose implements Mode {
       const character = text.charCodeAt(at);
       if (!busy && (character > tick || stops[character] !== 1)) continue;
       if (character === less) {
-        if (this.#mayBeTag(text, at)) break;
+        if (this.#mayBeTag(text, at, busy)) break;
         if (!busy) continue;
       } else {
         const begin = begins[character];
@@ -76,9 +76,11 @@ export class Prose implements Mode {
     return match !== 'none';
   }
 
-  #mayBeTag(text: string, at: number): boolean {
+  #mayBeTag(text: string, at: number, busy: boolean): boolean {
     const { code, openings } = this.#reply;
-    if (at + 1 < text.length && !openings.mayFollow(text.charCodeAt(at + 1))) return false;
+    const next = text.charCodeAt(at + 1);
+    // A mark that begins with a blank begins a line.
+    if (at + 1 < text.length && (!openings.mayFollow(next) || (next === space && !busy))) return false;
     code.settle();
     if (code.inside) return false;
     const match = openings.match(text, at, code.beginsLine);

@@ -3,8 +3,9 @@ import type { CallsInThinking } from './callsInThinking.ts';
 import { CodeTracker } from './codeTracker.ts';
 import type { Echoes } from './echoes.ts';
 import { EventSink } from './events.ts';
+import type { ThinkingEnd } from './family.ts';
 import type { Openings } from './openings.ts';
-import type { StreamProfile } from './profile.ts';
+import { type StreamProfile, withSuffix } from './profile.ts';
 import type { RequestTools } from './requestTools.ts';
 
 /**
@@ -49,14 +50,6 @@ export interface TagPlace {
   readonly mayBeCall?: boolean;
 }
 
-/** What closes thinking: an element with one of these names, or a mark. */
-export interface ThinkingEnd {
-  readonly names: readonly string[];
-  readonly mark?: string;
-  /** A word that may be on the first line and is not part of the thinking. */
-  readonly label?: string;
-}
-
 /** A tag of a context block, and what is known of the block. */
 export interface OpenBlock {
   readonly name: string;
@@ -68,6 +61,8 @@ export interface OpenBlock {
   readonly beginsLine: boolean;
   /** Whether the tag is not shown even if the content is. */
   readonly dropsTag: boolean;
+  /** It holds the result of a tool, under any of the names for it. */
+  readonly isResult?: true;
 }
 
 /** What the modes of one stream use and never change. */
@@ -95,8 +90,8 @@ const prose: NextMode = { mode: 'prose' };
 
 /** What is known of one reply so far. Modes change it only by its methods, and enter the next mode by `enter`. */
 export class Reply {
-  readonly profile: StreamProfile;
-  readonly openings: Openings;
+  profile: StreamProfile;
+  openings: Openings;
   readonly tools: RequestTools;
   readonly echoes: Echoes;
   readonly thoughts: CallsInThinking;
@@ -111,6 +106,7 @@ export class Reply {
   #answerClose = '';
   #steps = 0;
   #readings = 0;
+  #strayAt = -1;
 
   constructor({ profile, openings, tools, echoes, thoughts }: ReplyOptions, reader: ReplyReader) {
     this.profile = profile;
@@ -165,6 +161,12 @@ export class Reply {
     this.#steps += characters;
   }
 
+  /** From here on the marks have this suffix. */
+  useSuffix(suffix: string): void {
+    this.profile = withSuffix(this.profile, suffix);
+    this.openings = this.openings.withProfile(this.profile);
+  }
+
   noteText(): void {
     this.#shown = true;
   }
@@ -184,6 +186,16 @@ export class Reply {
   /** The close tag of a mention, if there was one. */
   closeMention(): void {
     if (this.#mentions > 0) this.#mentions--;
+  }
+
+  /** A close tag of thinking that nothing had opened: what was shown before it was no answer. */
+  noteStray(): void {
+    this.#strayAt = this.sink.length;
+  }
+
+  /** Whether nothing was shown since a stray close tag, so that the answer begins here. */
+  get isAfterStray(): boolean {
+    return this.#strayAt === this.sink.length;
   }
 
   noteNested(): void {

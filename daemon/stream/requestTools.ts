@@ -38,7 +38,21 @@ export class RequestTools {
     const known = this.#byName.get(bare);
     if (known !== undefined || bare === '') return known;
     const spelling = spellingOf(bare);
-    return this.#bySpelling.get(spelling) ?? this.#byFoldedSpelling.get(spelling.toLowerCase());
+    // Glimmer may put the namespace of a tool before its name once more.
+    const [, space = '', own = ''] = /^([^.]+)\.(.+)$/.exec(bare) ?? [];
+    const repeated = own === space || own.startsWith(`${space}.`) ? this.#byName.get(own) : undefined;
+    return this.#bySpelling.get(spelling) ?? this.#byFoldedSpelling.get(spelling.toLowerCase()) ?? repeated;
+  }
+
+  /** Whether the schema of a tool refuses arguments: one that it requires is missing, or one has another type. */
+  refuses(name: string, given: Readonly<Record<string, unknown>>): boolean {
+    const schema = this.find(name)?.inputSchema;
+    if (missingArguments(given, schema).length > 0) return true;
+    const properties = isRecord(schema) && isRecord(schema['properties']) ? schema['properties'] : {};
+    return Object.entries(given).some(([key, value]) => {
+      const types = typesOf(Object.hasOwn(properties, key) ? properties[key] : undefined, 0);
+      return types.size > 0 && !typeNames(value).some((one) => types.has(one));
+    });
   }
 
   /** Whether an incomplete name can still become a tool's name. */
@@ -108,10 +122,16 @@ function coerceAll(value: unknown, schema: unknown, known: KnownTypes): unknown 
 }
 
 /** The names of arguments that a schema requires and a call lacks. */
-export function missingArguments(given: Record<string, unknown>, inputSchema: unknown): string[] {
+export function missingArguments(given: Readonly<Record<string, unknown>>, inputSchema: unknown): string[] {
   const required = isRecord(inputSchema) ? inputSchema['required'] : undefined;
   if (!Array.isArray(required)) return [];
   return required.filter((name): name is string => typeof name === 'string' && !Object.hasOwn(given, name));
+}
+
+function typeNames(value: unknown): readonly string[] {
+  if (value === null) return ['null'];
+  if (Array.isArray(value)) return ['array'];
+  return Number.isInteger(value) ? ['integer', 'number'] : [typeof value];
 }
 
 function coerce(word: string, schema: unknown, known: KnownTypes): unknown {

@@ -51,6 +51,23 @@ const separators = /[,;.!?:，、；。！？：．]/;
 const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{Lm}，、；：]/u;
 const codeElement = /<(?:code|pre|kbd|samp|tt|q|td|th|blockquote)\b[^<>]{0,200}>$/i;
 
+/** A sign of a list or of a diff, the start of a document, of a string or of a block, or the turns of a talk. */
+const frame =
+  /(?:^|\n)[ \t]*(?:[-+*]|\d{1,3}[.)])[ \t]*$|<\?xml\s|(?:"{3}|'{3}|:[ \t]*[|>][-+]?)[ \t]*\n\s*$|\buser:[\s\S]*\n\W*assistant:\W*$/i;
+
+/** Whether the text before calls shows that they are a part of a document or of an example. */
+export function isFramed(before: string): boolean {
+  if (frame.test(before)) return true;
+  // Only an indented call is inside of the elements around it. Models wrap calls in elements too.
+  if (!/(?:^|\n)[ \t]+$/.test(before)) return false;
+  const open: string[] = [];
+  for (const [, close, name = ''] of before.matchAll(/<(\/?)([\w:.-]+)(?:\s[^<>]*)?(?<!\/)>/g)) {
+    if (close === '') open.push(name);
+    else if (open.lastIndexOf(name) >= 0) open.length = open.lastIndexOf(name);
+  }
+  return open.length > 0;
+}
+
 /**
  * Judges whether calls within a line are quoted in a sentence: a model that means a call rarely goes on with the
  * sentence after it. The characters after the calls come one by one, until it is decided.

@@ -1,5 +1,5 @@
 /** The part of the stream parsing library that other rooms use. */
-export type { StreamEvent, ToolCallEvent, WarningEvent } from './events.ts';
+export type { StreamEvent, WarningEvent } from './events.ts';
 export { type LeadingBlock, takeLeadingBlocks } from './leadingBlocks.ts';
 export { LongText } from './longText.ts';
 export { afterLeadingThinking, createStreamParser } from './parser.ts';

@@ -1,12 +1,15 @@
 import { bareCall, type CallStart } from './callStart.ts';
-import { greater, isBlank, less, newline } from './characters.ts';
+import { greater, isBlank, less, newline, space } from './characters.ts';
 import { TagEnd } from './elementEnd.ts';
 import type { ThinkingMarks } from './family.ts';
 import type { CallOpening, ContextOpening, Opening } from './openingTable.ts';
 import type { Mode, OpenBlock, Reply, TagPlace } from './reply.ts';
+import { isFramed } from './sentence.ts';
 
 /** `</think` with its blanks may have this length. Longer text is prose. */
 const maxCloseLength = 64;
+const sentenceEnd = /[.!?…。！？]/;
+const wordOrSentenceEnd = /[\p{L}\p{N}.!?…。！？]/u;
 
 /** Withholds text that may be a tag until that is decided. At most one tag of a stream waits here. */
 export class Tag implements Mode {
@@ -43,13 +46,20 @@ export class Tag implements Mode {
   }
 
   finish(): void {
-    if (this.#closed) this.#acceptClose();
+    if (this.#closed) return this.#acceptClose();
+    // Nothing comes that could make it a longer opening.
+    const match = this.#reply.openings.match(`${this.#held}\0`, 0, this.#beginsLine);
+    if (this.#opening === undefined && typeof match === 'object' && match.kind === 'end') this.#takeEnd();
     else this.#reply.giveBack(this.#lead + this.#held);
   }
 
   #readName(text: string, from: number): number {
     const { openings } = this.#reply;
-    if (this.#held === '<' && !openings.mayFollow(text.charCodeAt(from))) return this.#refuseName(from);
+    if (this.#held === '<') {
+      const code = text.charCodeAt(from);
+      // A mark that begins with a blank begins a line.
+      if (!openings.mayFollow(code) || (code === space && !this.#beginsLine)) return this.#refuseName(from);
+    }
     if (this.#held === '' && from === text.length - 1 && text.charCodeAt(from) === less) {
       // Only the `<` itself has come.
       this.#held = '<';
@@ -82,7 +92,8 @@ export class Tag implements Mode {
       case 'answer':
         return this.#takeAnswer(opening.marks.close);
       case 'answerClose':
-        return opening.literal === this.#reply.answerClose ? this.#drop() : this.#refuseAll();
+        if (opening.literal === this.#reply.answerClose) return this.#drop();
+        return this.#reply.profile.ends.includes(opening.literal) ? this.#takeEnd() : this.#refuseAll();
       case 'callClose':
         return this.#afterCall ? this.#takeAfterCall() : this.#refuseAll();
       case 'end':
@@ -91,6 +102,8 @@ export class Tag implements Mode {
         return this.#takeMarkClose(opening);
       case 'context':
         return this.#takeContext(opening);
+      case 'suffix':
+        return this.#wait(opening);
       case 'contextClose':
         return this.#isCodeLine() ? this.#refuseAll() : this.#wait(opening);
       case 'thinking':
@@ -122,6 +135,7 @@ export class Tag implements Mode {
   #takeCall(opening: CallOpening): void {
     const { code, shown } = this.#reply;
     if (shown && !this.#afterCall && (code.isQuote || code.isCodeLine)) return this.#refuseAll();
+    if (shown && !this.#afterCall && isFramed(this.#reply.sink.recent)) return this.#refuseAll();
     const isInLine = shown && !this.#afterCall && !this.#beginsLine;
     // A word is the weakest sign of a call, even at the beginning of a line.
     const mayBeQuoted = isInLine || (opening.kind === 'call' && opening.tag.onlyBefore === 'toolName');
@@ -134,9 +148,20 @@ export class Tag implements Mode {
     this.#reply.enter({ mode: 'call', start });
   }
 
+  /** Reads the tag again as one of the marks with its suffix. */
+  #takeSuffix(begun: string): void {
+    const [lead, held] = [this.#lead, this.#held];
+    const suffix = held.slice(begun.length, -1);
+    if (this.#isCodeLine() || !/^\w{1,16}$/.test(suffix)) return this.#refuseAll();
+    this.#reply.useSuffix(suffix);
+    const place = { beginsLine: this.#beginsLine, afterCall: this.#afterCall };
+    this.#reply.enter({ mode: 'tag', lead, place });
+    this.#reply.replay(held);
+  }
+
   /** Marks around the answer are removed if nothing of the answer came before them. */
   #takeAnswer(close: string): void {
-    if (this.#reply.shown || this.#afterCall) return this.#refuseAll();
+    if ((this.#reply.shown && !this.#reply.isAfterStray) || this.#afterCall) return this.#refuseAll();
     this.#reply.openAnswer(close);
     this.#reply.sink.markup(this.#lead + this.#held);
     this.#reply.enter({ mode: 'blanks' });
@@ -169,9 +194,8 @@ export class Tag implements Mode {
     else this.#reply.enterBlock(this.#blockOf(opening));
   }
 
-  #blockOf({ name, close, dropsTag }: Omit<ContextOpening, 'kind' | 'literal'>): OpenBlock {
-    const block = { name, dropsTag, lead: this.#lead, tag: this.#held, beginsLine: this.#beginsLine };
-    return close === undefined ? block : { ...block, close };
+  #blockOf(opening: Omit<ContextOpening, 'kind' | 'literal'>): OpenBlock {
+    return { ...opening, lead: this.#lead, tag: this.#held, beginsLine: this.#beginsLine };
   }
 
   #isCodeLine(): boolean {
@@ -182,7 +206,7 @@ export class Tag implements Mode {
     if (this.#reply.shown) this.#reply.giveBack(this.#lead);
     else this.#reply.sink.markup(this.#lead);
     this.#reply.sink.markup(this.#held);
-    const end = { names: [], mark: close, ...(label === undefined ? {} : { label }) };
+    const end = { names: [], marks: [close], ...(label === undefined ? {} : { label }) };
     this.#reply.enter({ mode: 'thinking', end });
   }
 
@@ -225,6 +249,7 @@ export class Tag implements Mode {
   #acceptOpen(): void {
     const { sink } = this.#reply;
     const opening = this.#opening;
+    if (opening?.kind === 'suffix') return this.#takeSuffix(opening.literal);
     if (opening?.kind === 'context') {
       const block = this.#blockOf(opening);
       return this.#end.selfClosing ? this.#reply.enterContent(block) : this.#reply.enterBlock(block);
@@ -249,8 +274,8 @@ export class Tag implements Mode {
       const code = text.charCodeAt(at);
       this.#reply.visit(1);
       if (this.#closed) {
-        const isMention = !this.#reply.hasNested && code !== newline && code !== 13;
-        if (isMention) return this.#refuseClose(at);
+        if (!this.#reply.hasNested && code !== newline && code !== 13 && !this.#endsThoughtAt(code))
+          return this.#refuseClose(at);
         this.#acceptClose();
         return at;
       }
@@ -268,10 +293,21 @@ export class Tag implements Mode {
     return text.length;
   }
 
+  /** Whether thinking ends within a line: after a word or a sentence, and nothing after the tag shows a quotation. */
+  #endsThoughtAt(next: number): boolean {
+    const { thought, profile, sink } = this.#reply;
+    const isMark = this.#opening?.kind === 'thinkingMarkClose';
+    if (thought || (!isMark && profile.thinkingOpens !== 'lineStart')) return false;
+    const before = String.fromCharCode(sink.last);
+    if (isBlank(next)) return sentenceEnd.test(before);
+    return wordOrSentenceEnd.test(before) && !/["'`)\]}.,;:!?…”’»]/.test(String.fromCharCode(next));
+  }
+
   #acceptClose(): void {
     const { sink } = this.#reply;
     if (this.#reply.hasNested) this.#reply.closeNested();
     else this.#warnOfStray();
+    this.#reply.noteStray();
     sink.markup(this.#lead + this.#held);
     this.#reply.noteThought();
     if (this.#beginsLine) this.#reply.enter({ mode: 'blanks' });

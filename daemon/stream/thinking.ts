@@ -9,7 +9,8 @@ import {
   slash,
   tick,
 } from './characters.ts';
-import { endedBy, type Mode, type Reply, type ThinkingEnd } from './reply.ts';
+import type { ThinkingEnd } from './family.ts';
+import { endedBy, type Mode, type Reply } from './reply.ts';
 
 /** The longest tag. With more blanks the text is thinking. */
 const maxTagLength = 64;
@@ -22,8 +23,9 @@ const maxTagLength = 64;
 export class Thinking implements Mode {
   readonly #reply: Reply;
   #end: ThinkingEnd = { names: [] };
-  /** The first character of a close tag. */
-  #first = '<';
+  /** The first characters of close tags, and a search for them if they are not only a `<`. */
+  #firsts = '<';
+  #search: RegExp | undefined;
   #held = '';
   #atStart = true;
   #isEmpty = true;
@@ -35,7 +37,12 @@ export class Thinking implements Mode {
 
   begin(end: ThinkingEnd): this {
     this.#end = end;
-    this.#first = end.mark?.charAt(0) ?? '<';
+    const { names, marks = [] } = end;
+    this.#firsts = [
+      ...new Set([...(names.length > 0 ? ['<'] : []), ...marks.map((mark) => mark.charAt(0))]),
+    ].join('');
+    this.#search =
+      this.#firsts === '<' ? undefined : new RegExp(`[${this.#firsts.replace(/[[\]\\^-]/g, '\\$&')}]`, 'g');
     this.#held = '';
     this.#atStart = true;
     this.#isEmpty = true;
@@ -46,11 +53,11 @@ export class Thinking implements Mode {
   /** Whether a chunk is thinking that changes no state, so that it need not be read further. */
   isPlain(chunk: string): boolean {
     if (this.#held !== '' || this.#atStart || this.#reply.thoughts.isReading) return false;
-    const first = this.#first.charCodeAt(0);
     for (let at = 0; at < chunk.length; at++) {
       const code = chunk.charCodeAt(at);
-      if (code === less || code === openBracket || code === closeBracket || code === first) return false;
+      if (code === less || code === openBracket || code === closeBracket) return false;
     }
+    if (this.#search !== undefined && this.#find(chunk, 0) >= 0) return false;
     this.#afterTick = chunk.charCodeAt(chunk.length - 1) === tick;
     this.#reply.visit(chunk.length);
     return true;
@@ -59,14 +66,21 @@ export class Thinking implements Mode {
   read(text: string, from: number): number {
     if (this.#atStart) return this.#readStart(text, from);
     if (this.#held !== '') return this.#readTag(text, from);
-    const found = text.indexOf(this.#first, from);
+    const found = this.#find(text, from);
     const at = found < 0 ? text.length : found;
     this.#reply.visit(at - from + 1);
     if (at > from) this.#afterTick = text.charCodeAt(at - 1) === tick;
     this.#think(from === 0 && found < 0 ? text : text.slice(from, at));
     if (found < 0) return at;
-    this.#held = this.#first;
+    this.#held = text.charAt(at);
     return at + 1;
+  }
+
+  /** The next character that may begin a close tag. */
+  #find(text: string, from: number): number {
+    if (this.#search === undefined) return text.indexOf('<', from);
+    this.#search.lastIndex = from;
+    return this.#search.exec(text)?.index ?? -1;
   }
 
   finish(reason: string): void {
@@ -115,7 +129,7 @@ export class Thinking implements Mode {
       return from + 1;
     }
     const code = text.charCodeAt(from);
-    if (this.#held === label && (code === newline || text.charAt(from) === this.#first)) {
+    if (this.#held === label && (code === newline || this.#firsts.includes(text.charAt(from)))) {
       this.#reply.sink.markup(this.#held);
       this.#held = '';
       return from;
@@ -136,7 +150,7 @@ export class Thinking implements Mode {
       if (length > 0) return this.#decide(code, at);
       if (!this.#mayBeTag() || this.#beginsAnew(text.charAt(at))) return this.#refuse(at);
       this.#held += text[at++];
-      if (this.#afterTick || !this.#mayClose(code)) continue;
+      if (this.#afterTick) continue;
       if (closeLength(this.#held, this.#end) > 0) {
         this.#close();
         return at;
@@ -162,11 +176,10 @@ export class Thinking implements Mode {
 
   /** Whether a new close tag may begin with this character, which does not continue the held one. */
   #beginsAnew(character: string): boolean {
-    return character === this.#first && this.#end.mark?.startsWith(this.#held + character) !== true;
-  }
-
-  #mayClose(code: number): boolean {
-    return this.#end.mark === undefined ? code === greater : this.#held.length === this.#end.mark.length;
+    const longer = this.#held + character;
+    return (
+      this.#firsts.includes(character) && this.#end.marks?.some((mark) => mark.startsWith(longer)) !== true
+    );
   }
 
   /** Decides about a whole close tag after a tick. Another tick makes it a mention. */
@@ -192,15 +205,17 @@ export class Thinking implements Mode {
 }
 
 /** The length of `text` if it is a close tag, 0 if it may become one, -1 if it cannot. */
-function closeLength(text: string, { names, mark }: ThinkingEnd): number {
-  if (mark !== undefined) return text === mark ? text.length : mark.startsWith(text) ? 0 : -1;
+function closeLength(text: string, { names, marks = [] }: ThinkingEnd): number {
+  if (marks.includes(text)) return text.length;
+  if (marks.some((mark) => mark.startsWith(text))) return 0;
+  if (names.length === 0 || text.charCodeAt(0) !== less) return -1;
   if (text.length === 1) return 0;
   return text.charCodeAt(1) === slash ? tagLength(text, 2, names) : -1;
 }
 
 /** The same for an open tag without attributes. */
 function openLength(text: string, { names }: ThinkingEnd): number {
-  return tagLength(text, 1, names);
+  return text.charCodeAt(0) === less ? tagLength(text, 1, names) : -1;
 }
 
 function tagLength(text: string, from: number, names: readonly string[]): number {
@@ -210,7 +225,8 @@ function tagLength(text: string, from: number, names: readonly string[]): number
   let end = body.length;
   while (end > 0 && isBlank(body.charCodeAt(end - 1))) end--;
   const name = body.slice(0, end);
-  if (closed) return names.includes(name) ? text.length : -1;
+  const isName = (one: string) => one === name || name.startsWith(`${one}:`);
+  if (closed) return names.some(isName) ? text.length : -1;
   const blanks = end < body.length;
-  return names.some((one) => (blanks ? one === name : one.startsWith(name))) ? 0 : -1;
+  return names.some((one) => isName(one) || (!blanks && one.startsWith(name))) ? 0 : -1;
 }

@@ -75,7 +75,11 @@ function doubling(make: (length: number) => string): number {
 }
 
 function parse(pieces: readonly string[], sent: string): number {
-  const parser = createStreamParser({ tools, contextTags, sent: [sent] });
+  const parser = createStreamParser({
+    tools,
+    contextTags,
+    sent: { blocks: [`<context>${sent}</context>`], results: [] },
+  });
   let shown = 0;
   for (const piece of pieces)
     for (const event of parser.push(piece)) if ('text' in event) shown += event.text.length;

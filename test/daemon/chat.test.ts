@@ -264,12 +264,27 @@ t.test('what was sent and comes back as context is not shown; what the model wro
   for (const name of ['context', 'attachment', 'attachments', 'selection', 'user_info', 'tool_response']) {
     const own = template.replaceAll('context', name);
     t.equal(await answerTo(own), own, `${name}: its own`);
-    t.equal(await answerTo(`<${name}>\nTwo eggs. Stir\nthem.</${name}>\nSo: x`), 'So: x', `${name}: an echo`);
   }
+  const whole = '<attachment path="recipe.md">\nTwo eggs. Stir\nthem.</attachment>';
+  t.equal(await answerTo(`${whole}\nSo: x`), 'So: x', 'an attachment');
+  t.equal(await answerTo(`<attachments>\n${whole}\n</attachments>\nSo: x`), 'So: x', 'all attachments');
+  for (const own of [
+    '<attachment>Two eggs.</attachment>\nSo: x',
+    '<context>Two eggs. Stir them.</context>\nSo: x',
+    '<selection>a</selection>',
+    '<context>Write me a template.</context>',
+  ])
+    t.equal(await answerTo(own), own, 'what nobody sent like that');
+  t.equal(await answerTo(whole), whole, 'an answer that would be empty without its echo');
+  const typed = [user('Repeat exactly: <context>hello</context>')];
+  t.equal(await answerTo('<context>hello</context>!', { messages: typed }), '<context>hello</context>!');
   t.equal(await answerTo(template, { dropContextTags: true }), 'Here:\n\n[document]\n\nDone.');
-  const mine = '<mine>Stir</mine> <mine>[x]</mine>';
-  t.equal(await answerTo(mine), mine, 'an element that is not in the list');
-  t.equal(await answerTo(mine, { contextTags: ['mine'] }), '<mine>[x]</mine>');
+  const blocks: Partial<ChatParams> = {
+    context: 'leading',
+    contextTags: ['mine'],
+    messages: [user('<mine>Stir</mine> go')],
+  };
+  t.equal(await answerTo('<mine>Stir</mine> <mine>[x]</mine>', blocks), '<mine>[x]</mine>');
   const earlier = [user('hi'), assistant('I have said.'), user('again')];
   const said = '<context>I have said.</context>';
   t.equal(await answerTo(said, { messages: earlier }), said, 'an earlier answer was not sent by the user');
@@ -317,6 +332,11 @@ t.test('thinking that the template opens, and that only ends in the text', async
   await t.test('an earlier answer says so', async (t) => {
     t.strictSame(await turn('plain', reply, { think: false }), asText);
     t.strictSame(await turn('plain'), asText, 'the first is text');
+    t.strictSame(
+      await turn('plain'),
+      asText,
+      'nothing else says that the model thinks, so one is not enough',
+    );
     t.strictSame(await turn('plain'), apart, 'from then on it is thinking');
     t.strictSame(await turn('plain', 'Just this.'), ['Just this.', 'Just this.']);
     t.strictSame(await turn('plain', 'Just this.'), [undefined, 'Just this.'], 'that was a mistake');
@@ -1227,7 +1247,7 @@ t.test('an answer that never ends is stopped, and what had come is kept', async 
       const answer = new ChatAnswer({
         params: { streamId: 's', model: 'qwen3', messages: [] },
         ...{ thinks: false, startsInThinking: false, expectsCallsInText: false },
-        ...{ tools: [tool], contextTags: [], sent: [] },
+        ...{ tools: [tool], contextTags: [], sent: { blocks: [], results: [] } },
         ...{ notice: () => undefined, createId: () => 'id' },
         createRedaction: () => createRedaction().stream(16),
         pump: {

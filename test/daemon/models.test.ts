@@ -256,7 +256,10 @@ t.test('how a model writes is what its runner or an answer has shown', async (t)
   t.strictSame(state(), [true, true, true, true, 'none', undefined]);
   knowledge.learnShown(server, 'm', {});
   t.strictSame(state(), [false, false, true, true, 'none', undefined]);
+  for (const start of [true, undefined, true]) knowledge.noteStart(server, 'm', start);
+  t.notOk(knowledge.startsInThinking(server, 'm'), 'one stray tag may be a word about such tags');
   knowledge.noteStart(server, 'm', true);
+  knowledge.noteStart(server, 'm', undefined);
   knowledge.observe(server, 'm', { capability: 'vision', value: true });
   knowledge.learnListed(server, [{ name: 'm' }]);
   t.strictSame(state(), [true, false, true, false, 'none', true]);

@@ -9,6 +9,7 @@ import { type FamilyForm, familyForms, type Wanted } from './familyForms.ts';
 import { formatCases, type Part } from './formatCases.ts';
 import { formatTools } from './formatTools.ts';
 import { type OddReply, oddReplies } from './oddReplies.ts';
+import { serverReplies, serverTools } from './serverReplies.ts';
 
 /**
  * What models write: each family's form in each situation, and replies that are broken in the ways that were met.
@@ -102,7 +103,7 @@ function parse({ reply, model }: Row, size: number): StreamEvent[] {
   const parser = createStreamParser({
     tools: formatTools,
     contextTags: ['context'],
-    sent: ['It was 11 °C.'],
+    sent: { blocks: ['<context>It was 11 °C.</context>'], results: ['It was 11 °C.', '11 °C'] },
     ...(model === undefined ? {} : { profile: profileForModel(model, false) }),
   });
   const events: StreamEvent[] = [];
@@ -176,12 +177,17 @@ t.test('each mark of each family is in a reply that the tables read', async (t) 
   const isCall = (part: Part) => typeof part === 'object' && 'name' in part;
   const isThinking = (part: Part) => typeof part === 'object' && 'think' in part;
   const isAny = () => true;
+  const served = Object.values(serverReplies)
+    .flat()
+    .map(({ reply }) => reply)
+    .join('\n');
   for (const { family, calls = [], elements = [], thinkingTags = [], thinking = [], ...more } of families) {
     const { answer = [], results = [], ends = [] } = more;
     const marks: readonly (readonly [mark: string, fits: (part: Part) => boolean])[] = [
-      ...[...calls.map(({ open }) => open), ...elements.map(({ call }) => call)].map(
-        (mark) => [mark, isCall] as const,
-      ),
+      ...[
+        ...calls.map(({ open }) => open),
+        ...elements.map(({ call, parameters: [first] }) => call || (first?.open ?? '')),
+      ].map((mark) => [mark, isCall] as const),
       ...[...thinkingTags.map((name) => `<${name}>`), ...thinking.map(({ open }) => open)].map(
         (mark) => [mark, isThinking] as const,
       ),
@@ -190,7 +196,7 @@ t.test('each mark of each family is in a reply that the tables read', async (t) 
     ];
     for (const [mark, fits] of marks)
       t.ok(
-        rows.some(({ reply, want }) => reply.includes(mark) && want.some(fits)),
+        rows.some(({ reply, want }) => reply.includes(mark) && want.some(fits)) || served.includes(mark),
         `${family}: ${mark}`,
       );
   }
@@ -268,7 +274,11 @@ function reportOf({ reply, thinking = '', ended, ...about }: OddReply, size: num
   const { model = 'any', thinks = false, startsInThinking = false, dropContextTags = false } = about;
   const parser = createStreamParser({
     ...{ startsInThinking, dropContextTags, profile: profileForModel(model, thinks) },
-    ...{ tools: about.withoutTools ? [] : formatTools, contextTags: ['context'], sent: ['It was 11 °C.'] },
+    ...{
+      tools: about.withoutTools ? [] : formatTools,
+      contextTags: ['context'],
+      sent: { blocks: ['<context>It was 11 °C.</context>'], results: ['It was 11 °C.', '11 °C'] },
+    },
   });
   const events: StreamEvent[] = [];
   for (let at = 0; at < thinking.length; at += size)
@@ -549,4 +559,24 @@ t.test('a tool is found by what models make of its name', async (t) => {
     [true, false],
   );
   t.strictSame([tools.isEmpty, new RequestTools([]).isEmpty, tools.names], [false, true, named]);
+});
+
+t.test('what the servers test is read, however it is cut', async (t) => {
+  for (const [family, replies] of Object.entries(serverReplies))
+    for (const { reply, text = '', thinking = '', calls = [], opened = false } of replies)
+      for (const size of [reply.length, 1, 2, 3, 7]) {
+        const profile = profileForModel('some-model', opened);
+        const parser = createStreamParser({ tools: serverTools, startsInThinking: opened, profile });
+        const events: StreamEvent[] = [];
+        for (let at = 0; at < reply.length; at += size)
+          events.push(...parser.push(reply.slice(at, at + size)));
+        events.push(...parser.finish());
+        const all = (type: string) =>
+          events.map((event) => (event.type === type && 'text' in event ? event.text : '')).join('');
+        const found = events.flatMap((event) =>
+          event.type === 'toolCall' ? [[event.call.name, event.call.arguments]] : [],
+        );
+        const said = [all('text').trim(), all('thinking').trim(), found];
+        t.strictSame(said, [text.trim(), thinking, calls], `${family}, by ${size}: ${reply}`);
+      }
 });

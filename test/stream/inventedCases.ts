@@ -15,7 +15,7 @@ export const inventedCases: readonly FormatCase[] = [
   ['invented', 'a tag in capitals that a lower one closes', `<TOOL_CALL>${json}</tool_call>`, [cologne]],
   ['invented', 'an attribute and no arguments', '<tool_call name="get_time"></tool_call>', [now]],
   ['invented', 'an attribute in a tag that closes itself', '<tool_call name="get_time"/>', [now]],
-  ['invented', 'an invoke that closes itself', '<invoke name="get_time" />', [now]],
+  ['invented', 'an invoke that closes itself', '<invoke name="get_time" />', ['<invoke name="get_time" />']],
   [
     'invented',
     'an attribute, and elements in it',

@@ -39,14 +39,15 @@ const tools = [
 ];
 const contextTags = ['context', 'selection', 'environment_info'];
 /** What the chat sent, unless a case says otherwise. */
-const sent = [
-  'c',
-  's',
-  'y',
-  'a<context>b</context>c',
-  'It was 11 C.',
-  'The file:\n\tlet a = 1;\n\tlet a = 1;\n\tlet b = 2;\n',
-];
+const sent = {
+  blocks: [
+    ...['c', 's', 'y', 'a<context>b</context>c', 'let a = 1;\n\tlet a = 1;', 'a</contexts>b'].flatMap(
+      (content) => [`<context file="x">${content}</context>`, `<selection>${content}</selection>`],
+    ),
+    '<attachments>\n<context>\n\tlet a = 1;\n\tlet b = 2;\n</context>\n<selection>let b = 2;</selection></attachments>',
+  ],
+  results: ['11 C', 'It was 11 C.'],
+};
 
 /** What a reply says: its parts in order, without markup; warnings by their code. */
 type Said =
@@ -413,6 +414,8 @@ const cases: readonly Case[] = [
     'a block that begins like what was sent': '<context>let a = 1; let c</context>d',
     'a block that begins like all that was sent, and goes on': '<context>c!</context>d',
     'a block that stands across two texts': '<context>cs</context>',
+    'a block that is a part of what was sent': '<context>let a = 1;</context>',
+    'a block with another name': '<context>let b = 2;</context>',
     'a block that is cut': '<context>the doc',
     'a block in a block': '<context>\n<selection>\n(x)\n</selection>\n</context>\nb',
     'a block with an odd close tag': '<context>let a = 1</contextual></context/>x</selection>',
@@ -431,7 +434,6 @@ const cases: readonly Case[] = [
     name: 'an echo that quotes a close tag',
     input: '<context>a</contexts>b</context>\nc',
     want: [{ context: '<context>a</contexts>b</context>' }, 'c'],
-    options: { sent: ['a</contexts>b'] },
   },
   {
     name: 'what is given back is read like all else: code, thinking and calls',
@@ -706,7 +708,7 @@ const cases: readonly Case[] = [
     name: 'a context with a name of one letter',
     input: 'a\n<s>s</s>\nb\n<sx>c</sx>',
     want: ['a\n', { context: '<s>s</s>' }, 'b\n<sx>c</sx>'],
-    options: { contextTags: ['s'] },
+    options: { contextTags: ['s'], sent: { blocks: ['<s>s</s>'], results: [] } },
   },
   {
     name: 'a context with the name of thinking, or with one that no element has',

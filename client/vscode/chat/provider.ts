@@ -53,12 +53,17 @@ class RunnerProvider implements vscode.LanguageModelChatProvider<RunnerModelInfo
     const answering = model ?? offered.preferred;
     if (!answering) throw vscode.LanguageModelError.NotFound(tooltip ?? '');
     const thinkingPart = thinkingFormat() === 'quote' ? undefined : thinkingPartOfEditor();
-    const params = paramsOf(answering, this.#notices.remove(toMessages(messages)), options);
     const partFor = { thinkingPart, notices: this.#notices, initiator: initiatorOf(options) };
+    const params = paramsOf(answering, this.#notices.remove(toMessages(messages)), options);
     if (isChat(partFor.initiator)) onWillAnswerChat();
     try {
       const { usage } = await ask(
-        { ...params, thinkingFormat: thinkingPart ? 'separate' : 'quote' },
+        {
+          ...params,
+          // The editor's own chat joins its blocks and the user's words into one text. Others get what they send.
+          ...(isChat(partFor.initiator) ? { context: 'leading' } : { dropContextTags: false }),
+          thinkingFormat: thinkingPart ? 'separate' : 'quote',
+        },
         (delta) => {
           const part = toPart(delta, partFor);
           if (part) progress.report(part);
@@ -95,8 +100,6 @@ function paramsOf(
     model: name,
     server,
     messages,
-    // The editor's own chat joins its blocks and the user's words into one text.
-    context: 'leading',
     ...(tools.length === 0 ? {} : { tools: toTools(tools) }),
     ...(toolMode === vscode.LanguageModelChatToolMode.Required ? { toolChoice: 'required' } : {}),
     ...(Object.keys(options).length === 0 ? {} : { options }),

@@ -27,8 +27,9 @@ export class CallDeltas {
 
   /** @throws {RunnerError} `bad-response`, once the arguments are longer than the limit. */
   add(deltas: unknown): void {
-    if (!Array.isArray(deltas)) return;
-    for (const [position, delta] of deltas.entries()) if (isRecord(delta)) this.#addOne(delta, position);
+    // TGI sends one call without a list.
+    const list = Array.isArray(deltas) ? deltas : isRecord(deltas) && deltas['function'] ? [deltas] : [];
+    for (const [position, delta] of list.entries()) if (isRecord(delta)) this.#addOne(delta, position);
   }
 
   get isEmpty(): boolean {
@@ -47,15 +48,21 @@ export class CallDeltas {
     return { calls, malformed };
   }
 
+  /** A name may come in pieces before the arguments. Most servers that send it again send all of it. */
+  #addName(call: OpenCall, name: string): void {
+    if (call.name === '' || name.startsWith(call.name)) call.name = name || call.name;
+    else if (call.pieces.every((piece) => piece === '')) call.name += name;
+  }
+
   #addOne({ index, id, function: called }: Readonly<Record<string, unknown>>, position: number): void {
-    const key = typeof index === 'number' ? index : position;
+    const key = /^\d{1,4}$/.test(String(index)) ? Number(index) : position;
     const known = this.#calls.get(key);
     if (!known && this.#calls.size === maxCalls) return;
     const call: OpenCall = known ?? { name: '', pieces: [] };
     this.#calls.set(key, call);
     if (typeof id === 'string' && id !== '') call.id ??= id;
     if (!isRecord(called)) return;
-    if (typeof called['name'] === 'string' && call.name === '') call.name = called['name'];
+    this.#addName(call, textOf(called['name']));
     const piece = textOf(called['arguments']);
     this.#size += piece.length;
     if (this.#size > maxArguments) throw tooLong();

@@ -34,13 +34,18 @@ export class ChatAnswer {
     return isRecord(choice) ? this.#choose(choice) : undefined;
   }
 
-  #choose({ delta, finish_reason: finish }: Readonly<Record<string, unknown>>): ChatPart | undefined {
+  #choose({
+    delta,
+    message,
+    finish_reason: finish,
+  }: Readonly<Record<string, unknown>>): ChatPart | undefined {
     if (typeof finish === 'string') this.#finish ??= finish;
-    if (!isRecord(delta)) return undefined;
-    this.#calls.add(delta['tool_calls']);
-    const content = textOf(delta['content']);
-    // A server that uses both names says the same twice.
-    const thinking = textOf(delta['reasoning_content']) || textOf(delta['reasoning']);
+    // KoboldCpp ends with a message in place of a delta.
+    const given = isRecord(delta) ? delta : message;
+    if (!isRecord(given)) return undefined;
+    this.#calls.add(given['tool_calls'] ?? legacyCall(given['function_call']));
+    const content = textOf(given['content']) || textOf(given['refusal']);
+    const thinking = thinkingOf(given);
     return content === '' && thinking === '' ? undefined : { ...nothing, content, thinking };
   }
 
@@ -76,6 +81,26 @@ export const nothing: ChatPart = {
   promptTokens: 0,
   completionTokens: 0,
 };
+
+/** Before there were tools, a model called one function. */
+function legacyCall(called: unknown): unknown {
+  return isRecord(called) ? { index: 0, function: called } : undefined;
+}
+
+/** The thinking under the names that servers and gateways have for it. One that uses several says the same in each. */
+function thinkingOf(delta: Readonly<Record<string, unknown>>): string {
+  const { provider_specific_fields: more, reasoning_details: details, thinking_blocks: blocks } = delta;
+  for (const fields of [delta, more])
+    for (const name of ['reasoning_content', 'reasoning', 'thinking', 'reasoning_text']) {
+      const text = isRecord(fields) ? textOf(fields[name]) : '';
+      if (text !== '') return text;
+    }
+  const parts = [details, blocks].find(Array.isArray) ?? [];
+  return parts
+    .filter(isRecord)
+    .map(({ text, summary, thinking }) => textOf(text) || textOf(summary) || textOf(thinking))
+    .join('');
+}
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';

@@ -11,6 +11,8 @@ export interface WrittenCall {
   readonly isArgumentFree?: true;
   /** The call has a place for arguments, but that place is empty. */
   readonly isEmpty?: true;
+  /** The element closes itself, as elements of documents do. */
+  readonly closesItself?: true;
 }
 
 /** A mark that was read. */

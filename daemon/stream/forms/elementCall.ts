@@ -1,5 +1,5 @@
 import { isCutClose, readCallMark, readMark } from '../callMarks.ts';
-import { newline, openBrace } from '../characters.ts';
+import { less, newline, openBrace } from '../characters.ts';
 import type { ElementForm } from '../family.ts';
 import { isRecord } from '../requestTools.ts';
 import { CallRefusal, over, type Reading, type Source, skipBlanks } from '../source.ts';
@@ -26,7 +26,7 @@ export function* readElementCall(
   if (title === undefined) throw new CallRefusal('mention');
   if (context.tools.find(title.name) === undefined) throw new CallRefusal('unknown');
   context.begun = true;
-  if (isWhole) return { name: title.name, arguments: {}, isEmpty: true };
+  if (isWhole) return { name: title.name, arguments: {}, isEmpty: true, closesItself: true };
   if ((yield* skipBlanks(source)) === openBrace)
     return yield* readBody(source, context, { name: title.name, form });
   return yield* readParameters(source, context, { name: title.name, form });
@@ -126,7 +126,7 @@ function* readParameter(
   const read = mark.title === undefined ? yield* readTitle(source, form) : { raw: mark.title, isOpen: false };
   const title = titleOf(read.raw);
   if (title === undefined || values.has(title.name)) throw new CallRefusal('malformed');
-  if (form.valueOpen !== undefined && !read.isOpen) yield* readLiteral(source, form.valueOpen);
+  if (form.valueOpen !== undefined && !read.isOpen) yield* readUpTo(source, form.valueOpen);
   const properties = propertiesOf(context.tools.find(called.name)?.inputSchema);
   const isNext = (key: string) => key !== title.name && Object.hasOwn(properties, key) && !values.has(key);
   const end = yield* readVerbatim(source, context, { form, close, isNext });
@@ -176,6 +176,19 @@ export function* readElementName(source: Source, begun: string): Reading<string>
     if (tag.length > maxNameLength || !/^<[\p{L}_]?[\p{L}\p{N}_.:-]*>?$/u.test(tag))
       throw new CallRefusal('malformed');
     if (tag.endsWith('>')) return tag.slice(1, -1);
+  }
+}
+
+/** Reads up to the mark that opens a value, past the type of the value. */
+function* readUpTo(source: Source, mark: string): Reading<void> {
+  let text = '';
+  if ((yield* skipBlanks(source)) !== less) throw new CallRefusal(source.code === over ? 'cut' : 'malformed');
+  while (!text.endsWith(mark)) {
+    while (source.isDry) yield;
+    if (source.code === over) throw new CallRefusal('cut');
+    if (text.length > maxNameLength) throw new CallRefusal('malformed');
+    text += source.character;
+    source.at++;
   }
 }
 

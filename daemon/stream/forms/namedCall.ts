@@ -1,6 +1,6 @@
 import { readMark } from '../callMarks.ts';
 import { isBlank, less, openBrace, openBracket, tick } from '../characters.ts';
-import { pairForm } from '../families.ts';
+import { isRecord } from '../requestTools.ts';
 import { CallRefusal, over, type Reading, type Source, skipBlanks, takeBlanks, takeWord } from '../source.ts';
 import type { CallContext, FoundMark, WrittenCall } from './call.ts';
 import { readElementCall, readParameters } from './elementCall.ts';
@@ -37,9 +37,11 @@ function endsName(code: number): boolean {
   );
 }
 
-/** Some families put an id after the name. */
+/** Some families put an id after the name, and some models a line break that they escape. */
 function nameOf(word: string, { tools }: CallContext): string | undefined {
-  return [word, word.replace(/:[\w-]{1,64}$/, '')].find((name) => tools.find(name) !== undefined);
+  return [word, word.replace(/:[\w-]{1,64}$/, ''), word.replace(/\\n$/, '')].find(
+    (name) => tools.find(name) !== undefined,
+  );
 }
 
 /** Reads a separator and a call after the word `function`. */
@@ -87,9 +89,9 @@ function* readAfterMark(source: Source, context: CallContext, named: Named): Rea
   const { token, text } = yield* readMark(source, context.marks);
   if (token === undefined) throw new CallRefusal('mention', offset);
   const mark: FoundMark = { token, text, offset };
-  if (token.kind === 'parameter' && token.form === pairForm) {
+  if (token.kind === 'parameter' && token.form.call === '') {
     begin(context, named);
-    return yield* readParameters(source, context, { name: known(named), form: pairForm, first: mark });
+    return yield* readParameters(source, context, { name: known(named), form: token.form, first: mark });
   }
   if (token.kind === 'call' && context.isMarked && named.name !== undefined)
     return yield* readElementCall(source, context, token.form);
@@ -121,16 +123,26 @@ function known({ name }: Named): string {
 
 function* readAfterSeparator(source: Source, context: CallContext, name: string): Reading<WrittenCall> {
   const code = yield* skipBlanks(source);
-  if (code === openBrace) return yield* readArguments(source, context, { name, isBroken: false });
+  if (code === openBrace)
+    return unwrapped(yield* readArguments(source, context, { name, isBroken: false }), context);
   if (code === tick) return yield* readFenced(source, context, { name, isBroken: false });
   if (code !== less) throw new CallRefusal(code === over ? 'cut' : 'malformed');
   const { offset } = source;
   const { token, text } = yield* readMark(source, context.marks);
   if (token?.kind === 'parameter')
-    return yield* readParameters(source, context, { name, form: pairForm, first: { token, text, offset } });
+    return yield* readParameters(source, context, { name, form: token.form, first: { token, text, offset } });
   if (token?.kind !== 'close') throw new CallRefusal('malformed');
   context.pending = { token, text, offset };
   return { name, arguments: {} };
+}
+
+/** Inkling repeats the name beside the arguments. */
+function unwrapped(call: WrittenCall, { tools }: CallContext): WrittenCall {
+  const { name, args, ...others } = call.arguments;
+  const isRepeated = typeof name === 'string' && tools.find(name) === tools.find(call.name);
+  return isRepeated && isRecord(args) && Object.keys(others).length === 0
+    ? { ...call, arguments: args }
+    : call;
 }
 
 function* readArguments(source: Source, context: CallContext, { name }: Named): Reading<WrittenCall> {

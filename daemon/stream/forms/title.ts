@@ -22,10 +22,14 @@ export function* readTitle(source: Source, { tagEnd, valueOpen }: ElementForm): 
   for (;;) {
     while (source.isDry) yield;
     if (source.code === over) throw new CallRefusal('cut');
-    if (source.code === less && tagEnd.charCodeAt(0) === greater) throw new CallRefusal('mention');
+    // Glimmer may write a mark of its headers into a name.
+    const isQuoted = /^\s*["'][\w.-]+(?:<[|\w]*)?$/.test(title);
+    if (source.code === less && tagEnd.charCodeAt(0) === greater && !isQuoted)
+      throw new CallRefusal('mention');
     title += source.character;
     source.at++;
-    if (title.endsWith(tagEnd)) return { raw: title.slice(0, -tagEnd.length), isOpen: false };
+    if (title.endsWith(tagEnd) && !/["'][\w.-]+<\|message\|>$/.test(title))
+      return { raw: title.slice(0, -tagEnd.length).replace('<|message|>', ''), isOpen: false };
     if (valueOpen !== undefined && title.endsWith(valueOpen))
       return { raw: title.slice(0, -valueOpen.length), isOpen: true };
     if (title.length > maxTitleLength) throw new CallRefusal('mention');
