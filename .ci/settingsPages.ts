@@ -27,6 +27,7 @@ export function rowOf(name: SettingName): {
   readonly says: string;
   readonly default?: unknown;
   readonly isHarmless?: true;
+  readonly isGuarded?: true;
   readonly isForStart?: true;
   readonly isGroup?: true;
 } {
@@ -122,9 +123,10 @@ function emptyOf({ type }: ValueSchema): unknown {
 /** The table of docs/PROTOCOL.md. */
 export function protocolTable(): string {
   const rows = names.map((name) => {
-    const { says, default: value, isHarmless, isForStart } = rowOf(name);
+    const { says, default: value, isHarmless, isGuarded, isForStart } = rowOf(name);
     const shown = value === undefined ? '' : `\`${JSON.stringify(value)}\``;
-    const when = isForStart ? 'at the start' : isHarmless ? 'always' : 'with trust';
+    const trust = isGuarded ? 'with said trust' : 'with trust';
+    const when = isForStart ? 'at the start' : isHarmless ? 'always' : trust;
     return `| \`${name}\` | \`${shapeOf(valueSchemaOf(name)).replace(/\|/g, '\\|')}\` | ${shown} | ${when} | ${says} |`;
   });
   return ['| key | type | default | counts | what |', '|---|---|---|---|---|', ...rows].join('\n');

@@ -23,6 +23,8 @@ export interface Setting {
   readonly default?: unknown;
   /** An untrusted workspace may change it. Every other setting waits for trust. */
   readonly isHarmless?: true;
+  /** A client that says nothing of trust cannot change it: it decides where prompts go, or what is started or read. */
+  readonly isGuarded?: true;
   /** It counts only in `initializationOptions`, not in changed settings, which may come from a workspace. */
   readonly isForStart?: true;
   /** Only a client sets it: it is unknown in the user's own configuration. */
@@ -49,6 +51,7 @@ interface SettingOf<T> extends Setting {
 export const settings = {
   host: {
     schema: () => exact(address()),
+    isGuarded: true,
     says: 'Address of the runner, with or without `/v1`, or the name of one of `servers`. If it is empty, `OLLAMA_HOST` is used, or else `http://127.0.0.1:11434`.',
   },
   api: {
@@ -59,10 +62,12 @@ export const settings = {
   servers: {
     schema: () => exact(servers()),
     default: [],
+    isGuarded: true,
     says: 'More runners, in addition to the one at `host`, whose name is `default`.',
   },
   caFile: {
     schema: () => exact(absolutePath()),
+    isGuarded: true,
     says: 'Absolute path of a PEM file with certificates to trust for `host`.',
   },
   timeouts: {
@@ -122,15 +127,18 @@ export const settings = {
   },
   cacheDir: {
     schema: () => exact(absolutePath()),
+    isGuarded: true,
     says: 'Absolute path of a folder for data that may be kept between runs. If it is empty, nothing is kept.',
   },
   modelfilesPath: {
     schema: () => exact(z.string()),
+    isGuarded: true,
     says: 'An additional folder whose Modelfiles are listed.',
   },
   catalogUrl: {
     schema: () => exact(address()),
     default: defaultCatalogUrl,
+    isGuarded: true,
     says: 'Base address of the public catalog. If it is empty, `https://ollama.com` is used.',
   },
   keepSessions: {
@@ -152,6 +160,7 @@ export const settings = {
   mcpServers: {
     schema: toolServers,
     default: {},
+    isGuarded: true,
     says: 'Tool servers (MCP) by name, such as `{ "files": { "command": "npx", "args": ["-y", "server"] } }` or `{ "notes": { "url": "http://127.0.0.1:4000/mcp" } }`.',
   },
   approvals: {
@@ -220,8 +229,13 @@ export function isOfUser(name: string): boolean {
   return Object.hasOwn(settings, name) && settingOf(name).isOfClient !== true;
 }
 
-export function isHarmless(name: string): boolean {
-  return settingOf(name).isHarmless === true;
+/**
+ * Whether a setting that may come from a workspace counts.
+ * @param trusted whether the user trusts the workspace; undefined if the client does not say
+ */
+export function counts(name: string, trusted: boolean | undefined): boolean {
+  const { isHarmless = false, isGuarded = false } = settingOf(name);
+  return (trusted ?? !isGuarded) || isHarmless;
 }
 
 /** A schema for options with only these keys. Unknown keys are left out. Each row has the type of its key. */

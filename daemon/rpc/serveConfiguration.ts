@@ -37,7 +37,15 @@ export function serveConfiguration(
 ): ServedConfiguration {
   const changes = createEmitter<void>();
   const { settings, configuration, status, servers, log, closed } = dependencies;
-  const change = (value: unknown) => configuration.change(settings.change(value));
+  let hasWarned = false;
+  const change = (value: unknown) => {
+    const unheard = configuration.change(settings.change(value));
+    if (unheard.length === 0 || hasWarned) return;
+    hasWarned = true;
+    log.warn(
+      `These settings are left out, because they may come from a workspace: ${unheard.join(', ')}. The client sends them as initializationOptions, or sends "trusted" or "sendsUserSettings" there; docs/PROTOCOL.md says when.`,
+    );
+  };
   const changed = () => {
     changes.fire();
     status.check(servers.server(), closed).catch((error) => log.debug(`The check ended: ${String(error)}`));

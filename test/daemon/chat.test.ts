@@ -1654,7 +1654,7 @@ t.test('the daemon looks again at what a request says may have changed, and at n
 });
 
 t.test('another server than the default one comes back: its models are notified', async (t) => {
-  const { runner, daemon } = await setUp(t);
+  const { runner, daemon } = await setUp(t, { trusted: true });
   const box = await startStandIn({ models });
   const servers = [{ name: 'box', url: box.url }];
   await daemon.connection.sendNotification('workspace/didChangeConfiguration', {
@@ -1673,7 +1673,7 @@ t.test('another server than the default one comes back: its models are notified'
 t.test('settings change while the daemon runs', async (t) => {
   const other = await startStandIn({ models });
   t.teardown(() => other.close());
-  const { daemon } = await setUp(t, {}, { pair: { settings: { host: other.url } } });
+  const { daemon } = await setUp(t, { trusted: true }, { pair: { settings: { host: other.url } } });
   await daemon.connection.sendNotification('workspace/didChangeConfiguration', { settings: null });
   other.say('from the new host');
   await other.waitFor(() => true);
