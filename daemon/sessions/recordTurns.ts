@@ -1,5 +1,5 @@
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import type { ChatParams, ChatResult, Message } from '../../protocol/messages/chat.ts';
+import type { ChatParams, ChatResult, Message, Notice } from '../../protocol/messages/chat.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { Lazy } from '../base/lazily.ts';
 import type { Log } from '../base/log.ts';
@@ -21,9 +21,17 @@ export function recordTurns(chat: Chat, { sessions, log }: RecordTurnsDependenci
     if (id === undefined) return chat(client, params, send, signal);
     const store = await sessions.get();
     await naming('session', store.open(id));
+    const { turns } = await store.find(id);
+    const isMissing =
+      turns > Number(replacesLastTurn) && !params.messages.some(({ role }) => role === 'assistant');
     const prompt = { model: params.model, messages: params.messages };
     return store.keepTurn({ id, prompt, replacesLastTurn, signal }, async (turn, until) => {
       let seq = 0;
+      const noticed = async (result: ChatResult, notice: Notice) => {
+        log.warn(notice.message);
+        await send({ streamId: params.streamId, seq, kind: 'notice', notice });
+        return { ...result, notices: [...result.notices, notice] };
+      };
       const counted: typeof send = (delta) => {
         seq = delta.seq + 1;
         turn.add(delta);
@@ -39,16 +47,16 @@ export function recordTurns(chat: Chat, { sessions, log }: RecordTurnsDependenci
       );
       try {
         await turn.end(result.finishReason === 'cancelled' ? 'cancelled' : undefined, addedBy(result));
-        return result;
+        return isMissing ? await noticed(result, { code: 'history-missing', message: missing }) : result;
       } catch (error) {
-        const notice = { code: 'session-not-kept', message: sentenceOf(error) } as const;
-        log.warn(notice.message);
-        await send({ streamId: params.streamId, seq, kind: 'notice', notice });
-        return { ...result, notices: [...result.notices, notice] };
+        return noticed(result, { code: 'session-not-kept', message: sentenceOf(error) });
       }
     });
   };
 }
+
+const missing =
+  'The model has seen none of the earlier turns of this conversation, because the client sent none of them.';
 
 /**
  * Models expect an answer after each prompt. A prompt that was never answered, because its process ended, is sent

@@ -148,6 +148,7 @@ export type NoticeCode =
   | 'format-not-held'
   /** Only of an edit: the model marked no lines as the new ones, so its whole answer is taken. */
   | 'edit-without-block'
+  | 'history-missing'
   /** The runner counted tokens but sent nothing: what the model said was lost in the runner. */
   | 'answer-lost'
   /**
@@ -223,6 +224,11 @@ export type ChatDelta = DeltaBase &
  * message.
  */
 export const chatDelta: NotificationMessage<ChatDelta> = { method: 'runner/chat/delta' };
+
+/** Client to daemon: ends the chat or the edit whose deltas have this `streamId`, as `$/cancelRequest` does. */
+export const cancelChat: NotificationMessage<{ readonly streamId: string }> = {
+  method: 'runner/chat/cancel',
+};
 
 /**
  * The names of the elements in which editors wrap what they put before the user's own words. This is the only such

@@ -1670,6 +1670,52 @@ t.test('another server than the default one comes back: its models are notified'
   await changed;
 });
 
+t.test('what a client may leave out may be null, and an empty map may be any other nothing', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const nothing = {
+    server: null,
+    think: null,
+    keepAlive: null,
+    format: null,
+    options: [],
+    tools: null,
+    session: null,
+  };
+  const called = (call: object) => [
+    { role: 'user', content: 'What time is it?', attachments: null, images: null },
+    { role: 'assistant', content: '', toolCalls: [{ id: '1', name: 'now', ...call }] },
+    { role: 'tool', content: 'Noon.', toolCallId: '1', toolName: null },
+  ];
+  for (const call of [{ arguments: null }, { arguments: [] }, {}, { arguments: { at: null } }]) {
+    runner.say('It is noon.');
+    const params = { streamId: 'a', model: 'plain', messages: called(call), ...nothing };
+    t.match(await daemon.connection.sendRequest('runner/chat', params), { finishReason: 'stop' });
+    const wanted = Object.hasOwn(call.arguments ?? [], 'at') ? { at: null } : {};
+    const { messages } = runner.bodies('/api/chat').at(-1) as {
+      messages: readonly { tool_calls?: readonly { readonly function: object }[] }[];
+    };
+    t.strictSame(messages[1]?.tool_calls?.[0]?.function, { index: 0, name: 'now', arguments: wanted });
+  }
+  t.ok(await daemon.connection.sendRequest('runner/status', null));
+  for (const [wrong, path] of [
+    [{ messages: null }, 'messages'],
+    [{ messages: [null] }, 'messages[0]'],
+    [{ model: null }, 'model'],
+    [{ tools: [{ name: null, description: '' }] }, 'tools[0].name'],
+    [{ think: 5 }, 'think'],
+  ] as const)
+    await t.rejects(
+      daemon.connection.sendRequest('runner/chat', {
+        streamId: 'b',
+        model: 'plain',
+        messages: ask('?'),
+        ...wrong,
+      }),
+      failsWith({ code: -32602, data: { path } }),
+      path,
+    );
+});
+
 t.test('settings change while the daemon runs', async (t) => {
   const other = await startStandIn({ models });
   t.teardown(() => other.close());

@@ -393,7 +393,7 @@ t.test('one edit at a time has a stream, and the status shows that somebody wait
     void again.then(() => cancel.abort());
   });
   t.match(await edit({}, cancel.signal), { finishReason: 'cancelled' });
-  t.match(refusals, [/"streamId" is not valid: another running edit already uses it/]);
+  t.match(refusals, [/"streamId" is not valid: another running chat or edit already uses it/]);
   runner.say('```\nb\n```');
   t.match(await edit(), { text: '  b' }, 'then it is free');
 });
