@@ -96,7 +96,7 @@ export class TokenIssuer {
     const { signIns, tokens, now } = this.#options;
     const hash = hashSecret(token);
     const found = await signIns.findRefreshToken(hash);
-    if (found === undefined || found.expires <= now() || found.grant.client !== client)
+    if (found === undefined || found.grant.expires <= now() || found.grant.client !== client)
       throw new OAuthError(
         'invalid_grant',
         'The refresh token is unknown, has expired or belongs to another client.',
