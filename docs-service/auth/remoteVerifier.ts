@@ -101,7 +101,7 @@ export class RemoteVerifier {
     const isGood = verdict.kind === 'good';
     const until = from + (isGood ? cacheTime.good : cacheTime.bad);
     (isGood ? this.#bad : this.#good).delete(hash);
-    (isGood ? this.#good : this.#bad).set(hash, { verdict, from, until }, 1);
+    (isGood ? this.#good : this.#bad).set(hash, { verdict, from, until });
   }
 
   #note(error: unknown): void {
