@@ -17,11 +17,7 @@ interface IntrospectionClientOptions {
 }
 
 /** Asks a server what a token allows. */
-export interface IntrospectionClient {
-  /** The body of the answer. Rejects if the server does not answer correctly. */
-  ask(token: string): Promise<string>;
-  close(): Promise<void>;
-}
+export type IntrospectionClient = Awaited<ReturnType<typeof createIntrospectionClient>>;
 
 const tokenFlag = '--introspection-token-file';
 /** Milliseconds for a question and its answer. */
@@ -37,7 +33,7 @@ export async function createIntrospectionClient({
   tokenFile,
   warn,
   startTimer = (milliseconds) => AbortSignal.timeout(milliseconds),
-}: IntrospectionClientOptions): Promise<IntrospectionClient> {
+}: IntrospectionClientOptions) {
   const first = await readTokenFile(tokenFlag, tokenFile);
   if (first.isOpenToOthers)
     warn(`All users of this machine can read ${tokenFile}. Run: chmod 600 ${tokenFile}`);
@@ -69,7 +65,8 @@ export async function createIntrospectionClient({
     return textOf(await post(token));
   };
   return {
-    async ask(token) {
+    /** The body of the answer. Rejects if the server does not answer correctly. */
+    async ask(token: string): Promise<string> {
       if (open >= maxOpen) throw new Error('too many tokens are being checked');
       open++;
       try {
