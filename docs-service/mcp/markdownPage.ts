@@ -56,14 +56,7 @@ function endOfPage({ markdown, blocks, lines }: DocumentParts, from: number, lim
 
 /** The last of the ascending places that is after `from` and not after `limit`. */
 function tryLastWithin(places: Uint32Array, from: number, limit: number): number | undefined {
-  let low = 0;
-  let high = places.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((places[middle] ?? 0) <= limit) low = middle + 1;
-    else high = middle;
-  }
-  const found = places[low - 1];
+  const found = places.findLast((place) => place <= limit);
   return found !== undefined && found > from ? found : undefined;
 }
 

@@ -21,51 +21,35 @@ export interface McpContext {
 const invalidParameters = -32_602;
 const internalError = -32_603;
 
-interface McpFailuresOptions {
-  readonly protocol: McpProtocol;
-  /** What went wrong here, and is no mistake of the client. */
-  readonly onDefect: (error: Error) => void;
-}
-
 /** Errors whose messages are for the client. */
-const shown = [ToolError, QueryError, UnrenderableError, RendererBusyError];
+const shown = [ToolError, IndexIncompleteError, QueryError, UnrenderableError, RendererBusyError];
 
-/** What a client learns about a failure. */
-export class McpFailures {
-  readonly #protocol: McpProtocol;
-  readonly #onDefect: (error: Error) => void;
+type McpFailures = ReturnType<typeof createMcpFailures>;
 
-  constructor({ protocol, onDefect }: McpFailuresOptions) {
-    this.#protocol = protocol;
-    this.#onDefect = onDefect;
-  }
-
+/** What a client learns about a failure. `onDefect` is called with what is no mistake of the client. */
+export function createMcpFailures({ ProtocolError }: McpProtocol, onDefect: (error: Error) => void) {
   /** A sentence for the client. An internal error goes only to the log. */
-  sentenceOf(error: unknown): string {
-    if (error instanceof IndexIncompleteError) return error.message;
-    if (error instanceof IndexUnavailableError) return 'The index does not answer. Try again in a moment.';
+  const sentenceOf = (error: unknown): string => {
     if (error instanceof Error && shown.some((kind) => error instanceof kind)) return error.message;
-    this.#onDefect(error instanceof Error ? error : new Error(String(error)));
+    if (error instanceof IndexUnavailableError) return 'The index does not answer. Try again in a moment.';
+    onDefect(error instanceof Error ? error : new Error(String(error)));
     return 'The service has failed. Its log has more.';
-  }
-
-  invalid(message: string): Error {
-    return new this.#protocol.ProtocolError(invalidParameters, message);
-  }
-
-  unknownResource(uri: string, message: string): Error {
-    return new this.#protocol.ProtocolError(invalidParameters, message, { uri: uri.slice(0, 1_000) });
-  }
-
-  /** Runs work that may fail, and throws only errors that a client may see. */
-  async answer<Answer>(signal: AbortSignal, work: () => Promise<Answer>): Promise<Answer> {
-    try {
-      return await work();
-    } catch (error) {
-      if (error instanceof this.#protocol.ProtocolError || signal.aborted) throw error;
-      throw new this.#protocol.ProtocolError(internalError, this.sentenceOf(error));
-    }
-  }
+  };
+  return {
+    sentenceOf,
+    invalid: (message: string): Error => new ProtocolError(invalidParameters, message),
+    unknownResource: (uri: string, message: string): Error =>
+      new ProtocolError(invalidParameters, message, { uri: uri.slice(0, 1_000) }),
+    /** Runs work that may fail, and throws only errors that a client may see. */
+    async answer<Answer>(signal: AbortSignal, work: () => Promise<Answer>): Promise<Answer> {
+      try {
+        return await work();
+      } catch (error) {
+        if (error instanceof ProtocolError || signal.aborted) throw error;
+        throw new ProtocolError(internalError, sentenceOf(error));
+      }
+    },
+  };
 }
 
 /** MCP up to 2025-11-25; since 2026-07-28 it is a wrong parameter. */
