@@ -24,6 +24,11 @@ export const placeOptions = {
   future: { type: 'boolean', help: 'documents with a date in the future are served too' },
 } as const satisfies OptionSpecs;
 
+const { data, database } = placeOptions;
+
+/** For a command that reads no documents. */
+export const storeOptions = { data, database };
+
 /** What "serve" and "mcp" both take. */
 export const libraryOptions = {
   ...placeOptions,

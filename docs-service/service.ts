@@ -103,7 +103,8 @@ async function start(
   const meaning = createLibraryMeaning({ config, stores, isWriter: () => turn.isWriter, log }, context);
   onClose(() => meaning?.close());
   const renderWorker = join(context.parts, 'renderWorker.cjs');
-  const rendering = await hashOfFile(renderWorker);
+  const program = await readFile(renderWorker);
+  const rendering = createHash('sha256').update(program).digest('hex');
   const renditions = await startRenditions({ ...parts, baseUrl, turn, renderWorker, rendering }, onClose);
   const { corsOrigins, trustProxy, limits } = config;
   const verifier = await createVerifier({ ...parts, baseUrl });
@@ -232,12 +233,6 @@ async function startRenditions(
     root: baseUrl.path,
     onNote: (text) => logger.info(text),
   });
-}
-
-async function hashOfFile(path: string): Promise<string> {
-  return createHash('sha256')
-    .update(await readFile(path))
-    .digest('hex');
 }
 
 /** Warnings of one scan that are logged: a library that is new here may have thousands. */

@@ -42,8 +42,8 @@ export async function followDiscovery(options: DiscoveryOptions): Promise<readon
         `${href}/mcp refuses, but names no resource metadata: clients cannot find the sign-in. A proxy must pass the header WWW-Authenticate on.`,
       ),
     ];
-  const named = originOf(metadataUrl);
-  if (named !== baseUrl.origin) return [...clock, wrong(namesAnother(href, named ?? metadataUrl))];
+  const named = URL.canParse(metadataUrl) ? new URL(metadataUrl).origin : metadataUrl;
+  if (named !== baseUrl.origin) return [...clock, wrong(namesAnother(href, named))];
   return [...clock, ...(await followResource(metadataUrl, options))];
 }
 
@@ -134,7 +134,8 @@ function findInEndpoints(metadata: Metadata): readonly Finding[] {
 }
 
 function findInMethods(metadata: Metadata): readonly Finding[] {
-  if (includes(metadata['code_challenge_methods_supported'], 'S256')) return [];
+  const methods = metadata['code_challenge_methods_supported'];
+  if (Array.isArray(methods) && methods.includes('S256')) return [];
   return [
     wrong('The authorization server does not offer PKCE with S256. Clients refuse to sign in without it.'),
   ];
@@ -189,14 +190,6 @@ function isSameResource(resource: string, href: string): boolean {
 function isSafe(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
-}
-
-function originOf(url: string): string | undefined {
-  return URL.canParse(url) ? new URL(url).origin : undefined;
-}
-
-function includes(list: unknown, value: string): boolean {
-  return Array.isArray(list) && list.includes(value);
 }
 
 function namesAnother(href: string, other: string): string {
