@@ -10,6 +10,7 @@ export interface Code {
   readonly client: string;
   readonly redirectUri: string;
   readonly challenge: string;
+  /** Empty if the client only learns who the owner is. */
   readonly scopes: readonly Scope[];
   readonly expires: number;
   /** The owner's epoch, read before the check that the owner is signed in. */

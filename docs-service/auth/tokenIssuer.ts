@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createGrantId, createSecret, hashSecret, type Scope } from './accessToken.ts';
 import { OAuthError } from './oauthError.ts';
-import type { Code, SignInStore } from './signInStore.ts';
+import type { Code, NewCode, SignInStore } from './signInStore.ts';
 import type { TokenStore } from './tokenStore.ts';
 
 interface TokenIssuerOptions {
@@ -12,15 +12,8 @@ interface TokenIssuerOptions {
 }
 
 /** What the owner has allowed. */
-export interface Consent {
-  readonly client: string;
-  readonly redirectUri: string;
-  readonly challenge: string;
-  /** Empty if the client only learns who the owner is. */
-  readonly scopes: readonly Scope[];
+interface Consent extends Omit<NewCode, 'hash' | 'expires' | 'grant'> {
   readonly me: string;
-  /** The owner's epoch, read before the check that the owner is signed in. */
-  readonly epoch: number;
 }
 
 /** What a client presents for its tokens. */
@@ -31,13 +24,7 @@ export interface Redemption {
   readonly verifier: string;
 }
 
-export interface IssuedTokens {
-  readonly access: string;
-  readonly refresh: string;
-  readonly scopes: readonly Scope[];
-  /** The lifetime of the access token in seconds. */
-  readonly lifetime: number;
-}
+export type IssuedTokens = Awaited<ReturnType<TokenIssuer['exchange']>>;
 
 /** All three in milliseconds. */
 const codeLifetime = 60_000;
@@ -65,7 +52,7 @@ export function createTokenIssuer({ signIns, tokens, now }: TokenIssuerOptions) 
     }
     return found;
   };
-  const issue = async (grant: string, scopes: readonly Scope[], parent?: string): Promise<IssuedTokens> => {
+  const issue = async (grant: string, scopes: readonly Scope[], parent?: string) => {
     const issued = now();
     const [access, refresh] = [createSecret('rdocs'), createSecret('rdocs_refresh')];
     const isAlive = await signIns.addTokens({
@@ -76,6 +63,7 @@ export function createTokenIssuer({ signIns, tokens, now }: TokenIssuerOptions) 
       refresh: { hash: refresh.hash, expires: issued + refreshLifetime, parent },
     });
     if (!isAlive) throw invalidGrant('The grant has been revoked. Sign in again.');
+    // The lifetime of the access token in seconds.
     return { access: access.text, refresh: refresh.text, scopes, lifetime: accessLifetime / 1_000 };
   };
   return {
@@ -98,7 +86,7 @@ export function createTokenIssuer({ signIns, tokens, now }: TokenIssuerOptions) 
       return scopes;
     },
     /** Throws OAuthError. A code that is used again ends the tokens that it gave. */
-    async exchange(redemption: Redemption): Promise<IssuedTokens> {
+    async exchange(redemption: Redemption) {
       const { grant, scopes } = await spend(redemption);
       if (grant !== null) return issue(grant, scopes);
       throw new OAuthError(
@@ -110,7 +98,7 @@ export function createTokenIssuer({ signIns, tokens, now }: TokenIssuerOptions) 
     async refresh(
       token: string,
       { client, scopes }: { readonly client: string; readonly scopes: readonly string[] },
-    ): Promise<IssuedTokens> {
+    ) {
       const hash = hashSecret(token);
       const found = await signIns.findRefreshToken(hash);
       if (found === undefined || found.grant.expires <= now() || found.grant.client !== client)

@@ -1,13 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { LruCache } from './lruCache.ts';
 
-export interface Allowance {
-  readonly isAllowed: boolean;
-  /** How much of the limit is left. */
-  readonly remaining: number;
-  /** Seconds until the limit is full again, or, if nothing is left, until one more is allowed; at least 1. */
-  readonly resetAfter: number;
-}
+export type Allowance = ReturnType<RateLimiter['take']>;
 
 /** Milliseconds in which a bucket fills from empty. */
 const period = 60_000;
@@ -33,19 +27,17 @@ export class RateLimiter {
   }
 
   /** Counts one, if the limit allows it. */
-  take(caller: string): Allowance {
+  take(caller: string) {
     const bucket = this.#bucketOf(caller);
     const isAllowed = bucket.level + 1 <= this.limit;
     if (isAllowed) bucket.level += 1;
-    return this.#allowance(bucket, isAllowed);
-  }
-
-  #allowance({ level }: Bucket, isAllowed: boolean): Allowance {
-    const perMillisecond = this.limit / period;
-    const wait = isAllowed ? level / perMillisecond : (level + 1 - this.limit) / perMillisecond;
+    const excess = isAllowed ? bucket.level : bucket.level + 1 - this.limit;
+    const wait = (excess * period) / this.limit;
     return {
       isAllowed,
-      remaining: Math.max(0, Math.floor(this.limit - level)),
+      /** How much of the limit is left. */
+      remaining: Math.max(0, Math.floor(this.limit - bucket.level)),
+      /** Seconds until the limit is full again, or, if nothing is left, until one more is allowed; at least 1. */
       resetAfter: Math.max(1, Math.ceil(wait / 1_000)),
     };
   }
