@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { createGrantId, createSecret, hashSecret, type Scope } from './accessToken.ts';
+import { createGrantId, createSecret, type Grant, hashSecret, type Scope } from './accessToken.ts';
 import { OAuthError } from './oauthError.ts';
-import type { Code, NewCode, SignInStore } from './signInStore.ts';
+import type { Code, NewCode, NewTokens, SignInStore } from './signInStore.ts';
 import type { TokenStore } from './tokenStore.ts';
 
 interface TokenIssuerOptions {
@@ -24,7 +24,7 @@ export interface Redemption {
   readonly verifier: string;
 }
 
-export type IssuedTokens = Awaited<ReturnType<TokenIssuer['exchange']>>;
+export type IssuedTokens = Awaited<ReturnType<typeof issue>>;
 
 /** All three in milliseconds. */
 const codeLifetime = 60_000;
@@ -39,33 +39,8 @@ const refreshGraceTime = 30 * 60_000;
 export type TokenIssuer = ReturnType<typeof createTokenIssuer>;
 
 /** Issues codes to clients that the owner allowed, and tokens for codes. Only the hashes of secrets are kept. */
-export function createTokenIssuer({ signIns, tokens, now }: TokenIssuerOptions) {
-  const spend = async ({ code, client, redirectUri, verifier }: Redemption): Promise<Code> => {
-    const hash = hashSecret(code);
-    const found = await signIns.findCode(hash);
-    const isTheirs = found !== undefined && found.client === client && found.redirectUri === redirectUri;
-    if (!isTheirs || !isVerifier(verifier, found.challenge) || (!found.isUsed && found.expires <= now()))
-      throw invalidGrant('The code is unknown, has expired or was issued for another request.');
-    if (found.isUsed || !(await signIns.useCode(hash, now()))) {
-      if (found.grant !== null) await tokens.revoke(found.grant);
-      throw invalidGrant('The code was used before. Its tokens have ended; sign in again.');
-    }
-    return found;
-  };
-  const issue = async (grant: string, scopes: readonly Scope[], parent?: string) => {
-    const issued = now();
-    const [access, refresh] = [createSecret('rdocs'), createSecret('rdocs_refresh')];
-    const isAlive = await signIns.addTokens({
-      grant,
-      scopes,
-      now: issued,
-      access: { hash: access.hash, expires: issued + accessLifetime },
-      refresh: { hash: refresh.hash, expires: issued + refreshLifetime, parent },
-    });
-    if (!isAlive) throw invalidGrant('The grant has been revoked. Sign in again.');
-    // The lifetime of the access token in seconds.
-    return { access: access.text, refresh: refresh.text, scopes, lifetime: accessLifetime / 1_000 };
-  };
+export function createTokenIssuer(options: TokenIssuerOptions) {
+  const { signIns, tokens, now } = options;
   return {
     /** A code for one use within a minute. */
     async createCode({ me, ...consent }: Consent): Promise<string> {
@@ -80,15 +55,15 @@ export function createTokenIssuer({ signIns, tokens, now }: TokenIssuerOptions) 
     },
     /** Uses up a code that says who the owner is, and nothing else or before any token. Throws OAuthError. */
     async redeem(redemption: Redemption): Promise<readonly Scope[]> {
-      const { grant, scopes } = await spend(redemption);
+      const { grant, scopes } = await useUp(redemption, options);
       // No token will be issued.
       if (grant !== null) await tokens.revoke(grant);
       return scopes;
     },
     /** Throws OAuthError. A code that is used again ends the tokens that it gave. */
     async exchange(redemption: Redemption) {
-      const { grant, scopes } = await spend(redemption);
-      if (grant !== null) return issue(grant, scopes);
+      const { grant, scopes } = await useUp(redemption, options);
+      if (grant !== null) return issue({ grant, scopes }, options);
       throw new OAuthError(
         'invalid_scope',
         'This code has no scope. Redeem it at the authorization endpoint.',
@@ -100,23 +75,12 @@ export function createTokenIssuer({ signIns, tokens, now }: TokenIssuerOptions) 
       { client, scopes }: { readonly client: string; readonly scopes: readonly string[] },
     ) {
       const hash = hashSecret(token);
-      const found = await signIns.findRefreshToken(hash);
-      if (found === undefined || found.grant.expires <= now() || found.grant.client !== client)
-        throw invalidGrant('The refresh token is unknown, has expired or belongs to another client.');
-      // The clocks of instances differ a little.
-      const isOver = (rotated: number | null) =>
-        rotated !== null && Math.abs(now() - rotated) >= refreshGraceTime;
-      if (isOver(found.rotated)) {
-        // A client that is merely late has not gone on with what it got: two have this token, and one is a thief.
-        if (isOver(found.successorRotated)) await tokens.revoke(found.grant.id);
-        throw invalidGrant('The refresh token was replaced long ago. Sign in again.');
-      }
-      const granted = found.grant.scopes;
+      const { id, scopes: granted } = await findGrant(hash, client, options);
       if (!scopes.every((scope) => granted.some((one) => one === scope)))
         throw new OAuthError('invalid_scope', 'A refresh cannot add scopes. Sign in again to ask for more.');
       await signIns.rotate(hash, now());
       const left = scopes.length === 0 ? granted : granted.filter((one) => scopes.includes(one));
-      return issue(found.grant.id, left, hash);
+      return issue({ grant: id, scopes: left, parent: hash }, options);
     },
     /** Ends everything that was granted together with a token, whatever kind of token it is. */
     async revoke(token: string): Promise<void> {
@@ -125,6 +89,59 @@ export function createTokenIssuer({ signIns, tokens, now }: TokenIssuerOptions) 
       if (grant !== undefined) await tokens.revoke(grant.id);
     },
   };
+}
+
+async function useUp(
+  { code, client, redirectUri, verifier }: Redemption,
+  { signIns, tokens, now }: TokenIssuerOptions,
+): Promise<Code> {
+  const hash = hashSecret(code);
+  const found = await signIns.findCode(hash);
+  const isTheirs = found !== undefined && found.client === client && found.redirectUri === redirectUri;
+  if (!isTheirs || !isVerifier(verifier, found.challenge) || (!found.isUsed && found.expires <= now()))
+    throw invalidGrant('The code is unknown, has expired or was issued for another request.');
+  if (found.isUsed || !(await signIns.useCode(hash, now()))) {
+    if (found.grant !== null) await tokens.revoke(found.grant);
+    throw invalidGrant('The code was used before. Its tokens have ended; sign in again.');
+  }
+  return found;
+}
+
+/** The grant of a refresh token that its client may still use. */
+async function findGrant(
+  hash: string,
+  client: string,
+  { signIns, tokens, now }: TokenIssuerOptions,
+): Promise<Grant> {
+  const found = await signIns.findRefreshToken(hash);
+  if (found === undefined || found.grant.expires <= now() || found.grant.client !== client)
+    throw invalidGrant('The refresh token is unknown, has expired or belongs to another client.');
+  // The clocks of instances differ a little.
+  const isOver = (rotated: number | null) =>
+    rotated !== null && Math.abs(now() - rotated) >= refreshGraceTime;
+  if (!isOver(found.rotated)) return found.grant;
+  // A client that is merely late has not gone on with what it got: two have this token, and one is a thief.
+  if (isOver(found.successorRotated)) await tokens.revoke(found.grant.id);
+  throw invalidGrant('The refresh token was replaced long ago. Sign in again.');
+}
+
+async function issue(
+  granted: Pick<NewTokens, 'grant' | 'scopes'> & Pick<NewTokens['refresh'], 'parent'>,
+  { signIns, now }: TokenIssuerOptions,
+) {
+  const { grant, scopes, parent } = granted;
+  const issued = now();
+  const [access, refresh] = [createSecret('rdocs'), createSecret('rdocs_refresh')];
+  const isAlive = await signIns.addTokens({
+    grant,
+    scopes,
+    now: issued,
+    access: { hash: access.hash, expires: issued + accessLifetime },
+    refresh: { hash: refresh.hash, expires: issued + refreshLifetime, parent },
+  });
+  if (!isAlive) throw invalidGrant('The grant has been revoked. Sign in again.');
+  // The lifetime of the access token in seconds.
+  return { access: access.text, refresh: refresh.text, scopes, lifetime: accessLifetime / 1_000 };
 }
 
 function invalidGrant(message: string): OAuthError {
