@@ -1,11 +1,10 @@
 import { chmod, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
-import type { AccessDatabase } from './auth/accessDatabase.ts';
 import { type AccessStores, createAccessStores } from './auth/accessStores.ts';
 import { createSqliteAccess } from './auth/sqliteAccess.ts';
 import { openDataFolder, tryLock } from './base/dataFolder.ts';
-import { isCorruption, openDatabase } from './base/sqliteDatabase.ts';
+import { type Database, isCorruption, openDatabase } from './base/sqliteDatabase.ts';
 import type { ProgramContext } from './cli/command.ts';
 import type { DocumentIndex, IndexWriter, WriterLease } from './search/documentIndex.ts';
 import { createSqliteIndex } from './search/sqlite/sqliteIndex.ts';
@@ -50,23 +49,16 @@ async function openPostgresAccess(pool: Pool, close: () => Promise<void>): Promi
 
 async function openAccessFile(file: string): Promise<AccessStores> {
   await makePrivate(file);
+  let database: Database | undefined;
   try {
-    return createAccessStores(await openAccessDatabase(file));
+    database = await openDatabase(file);
+    return createAccessStores(createSqliteAccess(database));
   } catch (cause) {
+    database?.close();
     if (!isCorruption(cause) && !isIncomplete(cause)) throw cause;
     throw new Error(`${file} is damaged. Put a backup in its place, or delete it and create new tokens.`, {
       cause,
     });
-  }
-}
-
-async function openAccessDatabase(file: string): Promise<AccessDatabase> {
-  const database = await openDatabase(file);
-  try {
-    return createSqliteAccess(database);
-  } catch (error) {
-    database.close();
-    throw error;
   }
 }
 

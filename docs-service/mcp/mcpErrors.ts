@@ -1,4 +1,4 @@
-import type { JSONRPCErrorResponse, JSONRPCMessage, Server } from '@modelcontextprotocol/server';
+import type { JSONRPCMessage, Server } from '@modelcontextprotocol/server';
 import { expectationOf } from '../../protocol/base/expectation.ts';
 import { isRecord, tryJson } from '../../protocol/base/json.ts';
 import { RendererBusyError } from '../formats/renderer.ts';
@@ -81,17 +81,16 @@ function withoutNulls<Message extends JSONRPCMessage>(message: Message): Message
 function mended(message: JSONRPCMessage, era: 'legacy' | 'modern'): JSONRPCMessage {
   if (!('error' in message)) return message;
   const { error } = message;
-  const sentence = tryParameterSentence(error.message);
-  if (sentence !== undefined)
-    return { ...message, error: { ...error, code: invalidParameters, message: sentence } };
-  if (era === 'legacy' && namesResource(error))
-    return { ...message, error: { ...error, code: resourceNotFound } };
+  const issues = tryIssues(error.message);
+  if (issues !== undefined) {
+    // Instead of the findings of the SDK's validator.
+    const sentences = [...new Set(issues.map(issueToSentence))].slice(0, maxNamed).join(' ');
+    return { ...message, error: { ...error, code: invalidParameters, message: sentences } };
+  }
+  // No other error of this server contains an address.
+  const namesResource = isRecord(error.data) && 'uri' in error.data;
+  if (era === 'legacy' && namesResource) return { ...message, error: { ...error, code: resourceNotFound } };
   return message;
-}
-
-/** No other error of this server contains an address. */
-function namesResource({ data }: JSONRPCErrorResponse['error']): boolean {
-  return isRecord(data) && 'uri' in data;
 }
 
 /** The part of a finding of the SDK's validator that is read. */
@@ -104,14 +103,7 @@ interface Issue {
 /** The number of parameters that one sentence names. */
 const maxNamed = 5;
 
-/** Sentences for a client instead of the findings of the SDK's validator; undefined for any other message. */
-function tryParameterSentence(message: string): string | undefined {
-  const issues = tryIssues(message);
-  if (issues === undefined) return undefined;
-  return [...new Set(issues.map(issueToSentence))].slice(0, maxNamed).join(' ');
-}
-
-/** The findings are a list in JSON, sometimes after a few words. */
+/** The findings are a list in JSON, sometimes after a few words; undefined for any other message. */
 function tryIssues(message: string): readonly Issue[] | undefined {
   const start = message.indexOf('[');
   if (start < 0 || start > 100 || !message.endsWith(']')) return undefined;
