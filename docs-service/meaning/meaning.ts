@@ -121,7 +121,7 @@ export function createMeaning(options: MeaningOptions) {
     get generation() {
       return generation;
     },
-    /** Undefined until the documents have been compared with the vectors, which only the process that keeps them does. */
+    /** Undefined until the documents have been compared with the vectors, as only the process that keeps them does. */
     get progress() {
       return progress;
     },
