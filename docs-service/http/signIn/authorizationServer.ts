@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { AccessStores } from '../../auth/accessStores.ts';
 import type { ClientDocuments } from '../../auth/clientDocuments.ts';
 import { PasswordCheck } from '../../auth/passwords.ts';
-import { TokenIssuer } from '../../auth/tokenIssuer.ts';
+import { createTokenIssuer } from '../../auth/tokenIssuer.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
 import type { Authorization } from '../authorization.ts';
 import type { Site } from '../pages.ts';
@@ -43,7 +43,7 @@ export async function addAuthorizationServer(
   const { access, documents, baseUrl, site, authorization, takesRegistrations, passwordLimit, now } = options;
   const { clients, owners, signIns, tokens } = access;
   const sessions = await openOwnerSessions(app, { baseUrl, owners, now });
-  const issuer = new TokenIssuer({ signIns, tokens, now });
+  const issuer = createTokenIssuer({ signIns, tokens, now });
   const passwords = new PasswordCheck({ owners, now, limit: passwordLimit });
   const shared = {
     baseUrl,
