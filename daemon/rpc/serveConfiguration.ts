@@ -5,6 +5,7 @@ import { createEmitter, type Event } from '../base/event.ts';
 import type { Log } from '../base/log.ts';
 import { exact } from '../base/validate.ts';
 import type { ConfigurationStore } from '../config/configuration.ts';
+import { isChangeable } from '../config/settings.ts';
 import type { SettingsReader } from '../config/settingsReader.ts';
 import type { Servers } from '../runner/servers.ts';
 import type { StatusMonitor } from '../status/status.ts';
@@ -55,6 +56,9 @@ export function serveConfiguration(
   };
   connection.onDidChangeConfiguration(async (params) => {
     const pushed: unknown = params.settings?.runner;
+    const flat = Object.keys(params.settings ?? {}).filter(isChangeable);
+    if (flat.length > 0)
+      log.warn(`Settings count under "runner": ${flat.join(', ')} stand beside it, and are left out.`);
     if (pushed === undefined || pushed === null) await pull();
     else change(pushed);
     changed();
