@@ -3,13 +3,13 @@ import { tryAlert } from '../markdown/alerts.ts';
 import { tryCodeCaption } from '../markdown/formulas.ts';
 import type { Footnote } from '../markdown/markdown.ts';
 import { codeBlock } from './codeBlock.ts';
+import { directionOf } from './directions.ts';
 import { htmlParagraphs, inlinePieces, type Mark, type Piece, type TextPiece } from './inlines.ts';
 import { arrange, type Block, heightOf, indented, indentWithin, type Scope } from './layout.ts';
 import { listBlock } from './lists.ts';
 import { fromPageMargin, hang, paragraphNodes, type Setting, textNodes, tryInLine } from './paragraphs.ts';
 import { colors, headingStyle, quoteIndent, quoteLayout, sizes } from './style.ts';
 import { tableBlocks } from './tables.ts';
-import { directionOf } from './visualOrder.ts';
 
 export function blocksOf(tokens: readonly Token[], scope: Scope): Block[] {
   return tokens.flatMap((token) => blockOf(token, scope));

@@ -77,7 +77,7 @@ function ownFamilies(files: readonly FontFile[]): [string, Family][] {
 
 function ownFace(files: readonly FontFile[], name: string, code: boolean): FontFace {
   const file = files.find(({ path }) => basename(path) === name);
-  const face = file && tryFontFace(file.path, { noLigatures: code }, () => undefined);
+  const face = file && tryFontFace(file.path, { noLigatures: code });
   if (!face) throw new Error(`The font ${name} is missing or damaged. Install Runner again.`);
   return face;
 }
@@ -93,10 +93,7 @@ function createFallbacks(files: readonly FontFile[]) {
     if (!opened.has(key)) {
       if (opened.size >= maxFallbacks || bytes + file.size > maxFallbackBytes) return undefined;
       bytes += file.size;
-      opened.set(
-        key,
-        tryFontFace(file.path, { noLigatures: false }, (names) => regionalFace(names, region)),
-      );
+      opened.set(key, tryFontFace(file.path, { choose: (names) => regionalFace(names, region) }));
     }
     return opened.get(key);
   }
@@ -122,17 +119,12 @@ function describeFamilies(families: readonly (readonly [string, Family | undefin
   const fonts: TFontDictionary = {};
   for (const [name, family] of families) {
     if (!family) continue;
-    const [normal, bold, italics, bolditalics] = [
-      family.normal,
-      family.bold,
-      family.italics,
-      family.bolditalics,
-    ].map((face) => {
+    const faces = Object.entries(family).map(([style, face]: [string, FontFace]) => {
       files.set(face.path, face.bytes);
       // PDFMake changes the arrays that it gets, so each document has its own.
-      return face.collection ? [face.path, face.name] : face.path;
+      return [style, face.collection ? [face.path, face.name] : face.path] as const;
     });
-    fonts[name] = { normal, bold, italics, bolditalics } as TFontDictionary[string];
+    fonts[name] = Object.fromEntries(faces);
   }
   return { fonts, files };
 }

@@ -15,21 +15,35 @@ export interface FontFace {
   advance(codePoint: number): number;
 }
 
-/** Chooses a font of a collection by its PostScript name; without an answer, the first one is used. */
-type FaceChoice = (names: readonly string[]) => string | undefined;
+interface FaceOptions {
+  /** Code must look as it was written, so `!=` and `=>` must not become one sign. */
+  readonly noLigatures?: boolean;
+  /** Chooses a font of a collection by its PostScript name; without an answer, the first one is used. */
+  readonly choose?: (names: readonly string[]) => string | undefined;
+}
 
 /** Undefined if the file is not a font that can be embedded. */
-export function tryFontFace(path: string, changes: FontChanges, choose: FaceChoice): FontFace | undefined {
+export function tryFontFace(
+  path: string,
+  { noLigatures = false, choose }: FaceOptions,
+): FontFace | undefined {
   try {
     const bytes = readFileSync(path);
     if (!isDrawable(bytes)) return undefined;
-    prepareFontBytes(bytes, changes);
+    prepareFontBytes(bytes, noLigatures);
     const opened = fontkit.create(bytes);
     const fonts = 'fonts' in opened ? opened.fonts : [opened];
-    const name = choose(fonts.map(({ postscriptName }) => postscriptName));
+    const name = choose?.(fonts.map(({ postscriptName }) => postscriptName));
     const font = fonts.find(({ postscriptName }) => postscriptName === name) ?? fonts[0];
     if (!font?.postscriptName) return undefined;
-    const face = faceOf(font, { path, bytes, collection: 'fonts' in opened });
+    const face: FontFace = {
+      name: font.postscriptName,
+      path,
+      bytes,
+      collection: 'fonts' in opened,
+      has: (codePoint) => font.hasGlyphForCodePoint(codePoint),
+      advance: (codePoint) => font.glyphForCodePoint(codePoint).advanceWidth / font.unitsPerEm,
+    };
     // A file that was cut off fails here, and not while a document is set.
     face.advance(0x20);
     return face;
@@ -39,33 +53,11 @@ export function tryFontFace(path: string, changes: FontChanges, choose: FaceChoi
   }
 }
 
-function faceOf(font: fontkit.Font, file: Pick<FontFace, 'path' | 'bytes' | 'collection'>): FontFace {
-  const advances = new Map<number, number>();
-  return {
-    name: font.postscriptName,
-    ...file,
-    has: (codePoint) => font.hasGlyphForCodePoint(codePoint),
-    advance: (codePoint) => {
-      const known = advances.get(codePoint);
-      if (known !== undefined) return known;
-      const advance = font.glyphForCodePoint(codePoint).advanceWidth / font.unitsPerEm;
-      advances.set(codePoint, advance);
-      return advance;
-    },
-  };
-}
-
-/** What is changed in a font's bytes before use. Its outlines and its name stay. */
-interface FontChanges {
-  /** Code must look as it was written, so `!=` and `=>` must not become one sign. */
-  readonly noLigatures: boolean;
-}
-
 /**
  * Gives every font of a file the same ascent and descent. The tallest font decides the pitch of a line, so a word in
  * Chinese, or in code, would otherwise push its line down. Changes the bytes in place.
  */
-function prepareFontBytes(bytes: Buffer, changes: FontChanges): void {
+function prepareFontBytes(bytes: Buffer, noLigatures: boolean): void {
   for (const directory of directoriesOf(bytes)) {
     const tables = tablesAt(bytes, directory);
     const unitsPerEm = readAt(bytes, tables.get('head'), 18);
@@ -76,7 +68,7 @@ function prepareFontBytes(bytes: Buffer, changes: FontChanges): void {
       bytes.writeInt16BE(0, hhea.offset + 8);
     }
     const substitutions = tables.get('GSUB');
-    if (changes.noLigatures && substitutions) bytes.write('xSUB', substitutions.entry, 'latin1');
+    if (noLigatures && substitutions) bytes.write('xSUB', substitutions.entry, 'latin1');
   }
 }
 

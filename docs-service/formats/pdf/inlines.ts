@@ -126,26 +126,25 @@ function createHtmlReader(outer: Mark, context: InlineContext) {
   const parser = new Parser(
     {
       onopentag(name, attributes) {
-        if (breaks.has(name))
-          pieces.push({ kind: 'text', text: name === 'br' ? '\n' : '\n\n', mark: mark() });
+        if (breaks.has(name)) pieces.push(text(name === 'br' ? '\n' : '\n\n', mark()));
         const image = name === 'img' && !isHidden() ? imageOf(attributes, mark()) : undefined;
         if (image) pieces.push(image);
-        // What is nested too deep is set like its surroundings.
-        if (!voids.has(name) && open.length < maxDepth) {
+        // What is nested too deep is set like its surroundings. An element that is always empty is closed at once.
+        if (open.length < maxDepth) {
           open.push({ name, mark: { ...mark(), ...markOf(name, attributes, context) } });
         }
       },
       onclosetag(name) {
         const index = open.findLastIndex((element) => element.name === name);
         if (index >= 0) open.splice(index);
-        if (name === 'td' || name === 'th') pieces.push({ kind: 'text', text: ' ', mark: mark() });
-        if (breaks.has(name) && name !== 'br') pieces.push({ kind: 'text', text: '\n\n', mark: mark() });
+        if (name === 'td' || name === 'th') pieces.push(text(' ', mark()));
+        if (breaks.has(name) && name !== 'br') pieces.push(text('\n\n', mark()));
       },
-      ontext(text) {
+      ontext(content) {
         if (isHidden()) return;
         const isKept = open.some(({ name }) => name === 'pre');
-        for (const part of isKept ? unbroken(text).split(/(\n)/) : [text.replace(/\s+/g, ' ')])
-          pieces.push({ kind: 'text', text: part, mark: part === '\n' ? {} : mark() });
+        for (const part of isKept ? unbroken(content).split(/(\n)/) : [content.replace(/\s+/g, ' ')])
+          pieces.push(text(part, part === '\n' ? {} : mark()));
       },
     },
     { recognizeSelfClosing: true },
@@ -168,7 +167,6 @@ function unbroken(text: string): string {
 
 const maxDepth = 100;
 const hidden = new Set(['script', 'style', 'template', 'noscript', 'iframe', 'object', 'video', 'audio']);
-const voids = new Set(['br', 'hr', 'img', 'input', 'wbr', 'source', 'meta', 'link', 'col']);
 const breaks = new Set(
   'br p div section article header footer main aside figure figcaption details summary blockquote pre ul ol li dl dt dd table tr h1 h2 h3 h4 h5 h6 hr center picture'.split(
     ' ',
@@ -209,15 +207,13 @@ function markOf(name: string, attributes: Record<string, string>, context: Inlin
 function imageOf(attributes: Record<string, string>, mark: Mark): Piece | undefined {
   const { src, alt = '' } = attributes;
   if (!src) return undefined;
-  const width = tryPixels(attributes['width']);
-  const height = tryPixels(attributes['height']);
   return withoutUndefined<ImagePiece>({
     kind: 'image',
     source: src,
     alt: onOneLine(alt),
     mark,
-    width,
-    height,
+    width: tryPixels(attributes['width']),
+    height: tryPixels(attributes['height']),
   });
 }
 

@@ -1,11 +1,10 @@
 import type { Token, Tokens } from 'marked';
 import type { Direction } from '../language.ts';
-import { inOrder } from './directions.ts';
+import { directionOf, inOrder } from './directions.ts';
 import { arrange, type Block, heightOf, indented, indentWithin, type Scope, twoLines } from './layout.ts';
 import { hang } from './paragraphs.ts';
 import { colors } from './style.ts';
 import type { Run } from './typesetter.ts';
-import { directionOf } from './visualOrder.ts';
 
 /** Sets what stands in an item. */
 type BlocksOf = (tokens: readonly Token[], scope: Scope) => readonly Block[];

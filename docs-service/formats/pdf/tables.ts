@@ -1,11 +1,11 @@
 import type { Tokens } from 'marked';
-import { inOrder } from './directions.ts';
+import { directionOf, inOrder } from './directions.ts';
 import { inlinePieces, type Mark, type Piece, type TextPiece } from './inlines.ts';
 import type { Block, Scope } from './layout.ts';
 import { fromPageMargin, type Placed, paragraphNodes, type TextLook, tryInLine } from './paragraphs.ts';
 import { pitch, sizes, tableLayout, tablePadding, textHeight } from './style.ts';
-import { type ColumnNeed, columnWidths, groupsOf, scaledNeed, smallest } from './tableWidths.ts';
-import { directionOf } from './visualOrder.ts';
+import { columnWidths, groupsOf, scaledNeed, smallest } from './tableWidths.ts';
+import type { TextWidth } from './typesetter.ts';
 
 /** A table, or several below each other if it has more columns than fit on the page. */
 export function tableBlocks(table: Tokens.Table, scope: Scope): Block[] {
@@ -69,14 +69,14 @@ function piecesOf(table: Tokens.Table, columns: readonly number[], { inline }: S
 /** Uses smaller letters if words would have to be cut. */
 function fittingWidths(rows: readonly Piece[][][], room: number, scope: Scope) {
   const needs = needsOf(rows, scope);
-  const scaled = (size: number): ColumnNeed[] => needs.map((need) => scaledNeed(need, size));
+  const scaled = (size: number): TextWidth[] => needs.map((need) => scaledNeed(need, size));
   const fits = (size: number) => scaled(size).reduce((sum, { part }) => sum + part, 0) <= room;
   const fontSize = fontSizes.find(fits) ?? smallest;
   return { fontSize, widths: columnWidths(scaled(fontSize), room) };
 }
 
 /** What each column needs at a font size of 1. */
-function needsOf(rows: readonly Piece[][][], scope: Scope): ColumnNeed[] {
+function needsOf(rows: readonly Piece[][][], scope: Scope): TextWidth[] {
   const count = rows[0]?.length ?? 0;
   const needs = Array.from({ length: count }, () => ({ part: 0, word: 0, whole: 0 }));
   for (const row of rows) {

@@ -1,11 +1,10 @@
 import type { Document } from '../../content/document.ts';
-import { directionOfDocument } from './directions.ts';
+import { directionOfDocument, isolated } from './directions.ts';
 import type { Mark } from './inlines.ts';
 import { directedText, type TextLook } from './paragraphs.ts';
 import type { Pictures } from './pictures.ts';
 import { colors, textHeight } from './style.ts';
 import type { Typesetter } from './typesetter.ts';
-import { isolated } from './visualOrder.ts';
 
 /** What a title block shows: of a document, or of a collection. */
 export type TitledText = Pick<
