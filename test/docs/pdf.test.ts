@@ -10,7 +10,7 @@ import {
   orderedLines,
   withLevels,
 } from '../../docs-service/formats/pdf/directions.ts';
-import { fontCoverage } from '../../docs-service/formats/pdf/fontCoverage.ts';
+import { fontCoverage } from '../../docs-service/formats/pdf/fontBook.ts';
 import { tryFontFace } from '../../docs-service/formats/pdf/fontFace.ts';
 import { fontsFingerprint, listFontFiles } from '../../docs-service/formats/pdf/fontFiles.ts';
 import type { TextPiece } from '../../docs-service/formats/pdf/inlines.ts';

@@ -18,17 +18,15 @@ export function createCover(
 ): Cover {
   const picture = path === null ? undefined : pictures.find(path);
   const file = picture?.file ?? 'cover.svg';
-  return { file, svg: picture ? null : drawing(description), xhtml: coverPage(description, file) };
-}
-
-function coverPage({ title, language }: BookDescription, file: string): string {
-  return xhtmlPage({
+  const { title, language } = description;
+  const xhtml = xhtmlPage({
     title,
     language,
     bodyAttributes: ' class="cover" epub:type="cover"',
     body: `<img src="${file}" alt="${escapeXml(`Cover: ${title}`)}" role="doc-cover"/>
 `,
   });
+  return { file, svg: picture ? null : drawing(description), xhtml };
 }
 
 /** 1600 by 2400, the shape of most covers. Each collection has its own hue. */

@@ -15,7 +15,8 @@ import type { BookDescription } from './xhtmlPage.ts';
  * content folder, and fetches nothing. Pictures that cannot be shown are left out, with a note.
  */
 export async function createEpub(job: EpubJob): Promise<Rendered> {
-  const documents = withoutRepeats(job.documents);
+  // A collection may name a document twice.
+  const documents = [...new Map(job.documents.map((document) => [document.slug, document])).values()];
   if (documents.reduce((length, { body }) => length + body.length, 0) > maxLength) {
     throw new UnrenderableError(
       'The documents of the collection have more than 100 MB. Split it into several collections.',
@@ -37,11 +38,6 @@ export async function createEpub(job: EpubJob): Promise<Rendered> {
 }
 
 const maxLength = 100_000_000;
-
-function withoutRepeats(documents: readonly Document[]): Document[] {
-  const slugs = new Set<string>();
-  return documents.filter(({ slug }) => !slugs.has(slug) && slugs.add(slug));
-}
 
 function describe({ collection }: EpubJob, documents: readonly Document[]): BookDescription {
   const authors = collection.author ? [collection.author] : documents.flatMap((document) => document.authors);

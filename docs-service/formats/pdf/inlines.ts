@@ -173,35 +173,23 @@ const breaks = new Set(
   ),
 );
 
-const marks: Readonly<Record<string, Mark>> = {
-  b: { bold: true },
-  strong: { bold: true },
-  summary: { bold: true },
-  th: { bold: true },
-  i: { italics: true },
-  em: { italics: true },
-  cite: { italics: true },
-  var: { italics: true },
-  dfn: { italics: true },
-  code: { code: true },
-  pre: { code: true },
-  kbd: { code: true },
-  samp: { code: true },
-  tt: { code: true },
-  s: { strike: true },
-  del: { strike: true },
-  strike: { strike: true },
-  u: { underline: true },
-  ins: { underline: true },
-  sub: { small: 'sub' },
-  sup: { small: 'sup' },
-  small: { quiet: true },
-};
+const namesOf: readonly (readonly [Mark, string])[] = [
+  [{ bold: true }, 'b strong summary th h1 h2 h3 h4 h5 h6'],
+  [{ italics: true }, 'i em cite var dfn'],
+  [{ code: true }, 'code pre kbd samp tt'],
+  [{ strike: true }, 's del strike'],
+  [{ underline: true }, 'u ins'],
+  [{ small: 'sub' }, 'sub'],
+  [{ small: 'sup' }, 'sup'],
+  [{ quiet: true }, 'small'],
+];
+/** By the names of elements. */
+const marks = new Map(
+  namesOf.flatMap(([mark, names]) => names.split(' ').map((name) => [name, mark] as const)),
+);
 
 function markOf(name: string, attributes: Record<string, string>, context: InlineContext): Mark {
-  if (/^h[1-6]$/.test(name)) return { bold: true };
-  if (name === 'a' && attributes['href']) return context.linkOf(attributes['href']);
-  return Object.hasOwn(marks, name) ? (marks[name] ?? {}) : {};
+  return name === 'a' && attributes['href'] ? context.linkOf(attributes['href']) : (marks.get(name) ?? {});
 }
 
 function imageOf(attributes: Record<string, string>, mark: Mark): Piece | undefined {

@@ -2,7 +2,7 @@ import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import { endOf } from '../../content/links.ts';
 import type { Direction } from '../language.ts';
 import { directionOf, orderedLines } from './directions.ts';
-import type { ImagePiece, Mark, Piece, TextPiece } from './inlines.ts';
+import type { ImagePiece, Piece, TextPiece } from './inlines.ts';
 import type { Pictures, PlacedPicture } from './pictures.ts';
 import { colors, pitch } from './style.ts';
 import type { Run, Typesetter } from './typesetter.ts';
@@ -169,14 +169,12 @@ function trimmed(pieces: readonly TextPiece[]): TextPiece[] {
   return last ? [...start.slice(0, -1), { ...last, text: last.text.replace(/[ \n]+$/, '') }] : start;
 }
 
-const placeholderMark: Mark = { italics: true, quiet: true };
-
 function placeholder({ alt, source, mark }: ImagePiece): TextPiece {
   const name = alt.trim() || (/^data:/i.test(source) ? '' : endOf(source));
   return {
     kind: 'text',
     text: name ? `[Picture: ${name}]` : '[Picture]',
-    mark: { ...mark, ...placeholderMark },
+    mark: { ...mark, italics: true, quiet: true },
   };
 }
 

@@ -47,13 +47,8 @@ const maxStyle = 1_000_000;
 type SvgElement = ReturnType<typeof DomUtils.getElementsByTagName>[number];
 type ChildNode = Parameters<typeof DomUtils.getText>[0];
 
-interface Rule {
-  readonly selector: string;
-  readonly style: string;
-}
-
 /** The most specific first, and of equal ones the last: each is put before what an element has already. */
-function rulesOf(text: string): Rule[] {
+function rulesOf(text: string) {
   return Array.from(text.matchAll(/([^{}]+)\{([^{}]*)\}/g), ([, selectors = '', style = '']) =>
     selectors.split(',').map((selector) => ({ selector, style: style.replace(/!\s*important/gi, '') })),
   )
