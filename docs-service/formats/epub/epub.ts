@@ -16,7 +16,8 @@ import type { BookDescription } from './xhtmlPage.ts';
  */
 export async function createEpub(job: EpubJob): Promise<Rendered> {
   // A collection may name a document twice.
-  const documents = [...new Map(job.documents.map((document) => [document.slug, document])).values()];
+  const slugs = new Set<string>();
+  const documents = job.documents.filter(({ slug }) => !slugs.has(slug) && slugs.add(slug));
   if (documents.reduce((length, { body }) => length + body.length, 0) > maxLength) {
     throw new UnrenderableError(
       'The documents of the collection have more than 100 MB. Split it into several collections.',

@@ -20,8 +20,9 @@ import { Typesetter } from './typesetter.ts';
  */
 export async function createPdf(job: PdfJob | PdfBookJob): Promise<Rendered> {
   // A collection may name a document twice.
+  const slugs = new Set<string>();
   const named = job.kind === 'pdf' ? [job.document] : job.documents;
-  const documents = [...new Map(named.map((document) => [document.slug, document])).values()];
+  const documents = named.filter(({ slug }) => !slugs.has(slug) && slugs.add(slug));
   const markdown = documents.map(parseTitled);
   const attempt = { job, documents, markdown, book: fontBookOf(job.fonts), excluded: new Set<string>() };
   const pictures = new Set<string>();
