@@ -1,4 +1,4 @@
-// biome-ignore-all lint/style/noDefaultExport: this describes what CommonJS exports, and what the bundler makes of files.
+// biome-ignore-all lint/style/noDefaultExport: this describes what CommonJS and the bundler export.
 
 /** The parts of PDFMake that `printer.ts` changes. PDFMake has no types for them. */
 declare module 'pdfmake/js/Line.js' {
