@@ -161,7 +161,7 @@ interface Examined {
 /** A library without such text needs no such font, so nothing here is a problem. */
 async function findFonts(named: readonly string[], { parts }: ProgramContext): Promise<readonly Finding[]> {
   const [{ fontCoverage }, { usualFontFolders }] = await Promise.all([
-    import('../formats/pdf/fontCoverage.ts'),
+    import('../formats/pdf/fontBook.ts'),
     import('../formats/pdf/fontFiles.ts'),
   ]);
   const { found, missing } = fontCoverage([join(parts, 'fonts'), ...named, ...usualFontFolders()]);
