@@ -210,6 +210,18 @@ t.test('server-sent events are the same in any cut of their bytes', async (t) =>
   t.strictSame(await eventsOf([bytes]), want);
 });
 
+t.test('an event is bounded by its lines, not by their characters alone', async (t) => {
+  const most = 8 * 1024 * 1024;
+  const refused = failsWith({ kind: 'bad-response', message: /an event of more than 8 MB/ });
+  for (const line of ['data\n', 'data:\n', 'data: \r\n', `data: ${'x'.repeat(1_000)}\n`]) {
+    const flood = Buffer.from(line.repeat(Math.ceil(65_536 / line.length)));
+    const chunks = Array.from({ length: Math.ceil((4 * most) / flood.length) }, () => flood);
+    await t.rejects(eventsOf(chunks), refused, JSON.stringify(line.slice(0, 8)));
+  }
+  const [event] = await eventsOf([Buffer.from(`${'data:\n'.repeat(1_000)}\n`)]);
+  t.equal(event?.data, '\n'.repeat(999), 'a thousand lines are no flood');
+});
+
 t.test('what answers at an address is recognised', async (t) => {
   const list = (entry: object) => ({ 'GET /v1/models': { object: 'list', data: [entry] } });
   const locked = (response: Parameters<typeof sendJson>[0]) => sendJson(response, 401, { error: 'no' });
