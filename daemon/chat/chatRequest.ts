@@ -9,6 +9,7 @@ import type { Capability, CapabilityName } from '../../protocol/messages/models.
 import type { ServerFacts } from '../runner/runner.ts';
 import { stripThinkingQuotes } from './formatting.ts';
 import { placeContext } from './leadingContext.ts';
+import { inStrictOrder } from './messageOrder.ts';
 
 /**
  * What a chat sends after the rules on context, images and thinking are applied. Whether the tools are sent is decided
@@ -120,7 +121,7 @@ function conversationOf(params: ChatParams, blind: boolean): readonly Message[] 
   const placed = placeContext(params.messages, names);
   // The chat may have used another format when these messages were written.
   const replayed = placed.map(withoutThinkingQuotes);
-  return blind ? replayed.map(withoutImages) : replayed;
+  return inStrictOrder(blind ? replayed.map(withoutImages) : replayed);
 }
 
 function withoutThinkingQuotes(message: Message): Message {

@@ -673,7 +673,7 @@ t.test('leading context becomes one system message, and the user stays the user'
     {
       name: 'after a system message',
       given: [system('be kind'), user('<context>c</context>hi')],
-      want: [system('<context>c</context>'), system('be kind'), user('hi')],
+      want: [system('be kind\n\n<context>c</context>'), user('hi')],
     },
     {
       name: 'not after an answer',
@@ -719,7 +719,7 @@ t.test('leading context becomes one system message, and the user stays the user'
     {
       name: 'a typed block in an older question',
       given: [user('<context>old</context><context>TYPED</context> one'), user('<context>new</context>two')],
-      want: [system('<context>new</context>'), user('<context>TYPED</context> one'), user('two')],
+      want: [system('<context>new</context>'), user('<context>TYPED</context> one\n\ntwo')],
     },
     ...['vscode_context', 'codebase_context', 'attachments', 'editorContext', 'reminderInstructions'].map(
       (tag) => ({
@@ -807,7 +807,7 @@ t.test('what is attached is context, and what was typed is never searched for an
         { ...user(typed), attachments: [eggs] },
         user('three'),
       ],
-      want: [system(block(eggsBlock)), system('be kind'), user('one'), user(typed), user('three')],
+      want: [system(`be kind\n\n${block(eggsBlock)}`), user(`one\n\n${typed}\n\nthree`)],
     },
     {
       name: 'in history: a typed block stays where it is, and later attachments stand before their words',

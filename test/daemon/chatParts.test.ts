@@ -9,6 +9,7 @@ import type {
   DaemonToolOffer,
 } from '../../daemon/chat/daemonTools.ts';
 import { placeContext } from '../../daemon/chat/leadingContext.ts';
+import { inStrictOrder } from '../../daemon/chat/messageOrder.ts';
 import { PromptFit } from '../../daemon/chat/promptFit.ts';
 import { type RunOptions, runCalls, standsForResult } from '../../daemon/chat/toolCalls.ts';
 import { createToolLoop } from '../../daemon/chat/toolLoop.ts';
@@ -806,7 +807,7 @@ t.test('the context of a conversation stands where a model looks for it', (t) =>
     ['only rules', [system('Be brief.')], [system('Be brief.')]],
     ['no context', [system('r'), user('a'), answer, user('b')], [system('r'), user('a'), answer, user('b')]],
     ['a file', [user('a', file('x'))], [system(block('x')), user('a')]],
-    ['a file with rules', [system('r'), user('a', file('x'))], [system(block('x')), system('r'), user('a')]],
+    ['a file with rules', [system('r'), user('a', file('x'))], [system('r'), system(block('x')), user('a')]],
     [
       'of the files of the first messages, the newest',
       [user('a', file('x')), user('b', file('y')), answer],
@@ -877,6 +878,64 @@ t.test('the context of a conversation stands where a model looks for it', (t) =>
   ];
   for (const [what, given, want, names = []] of cases)
     t.strictSame(placeContext(given, new Set(names)), want, what);
+  t.end();
+});
+
+t.test('a conversation is sent in the order that strict templates take', (t) => {
+  const of =
+    (role: Message['role']) =>
+    (content: string, more: object = {}): Message => ({
+      ...{ role, content },
+      ...more,
+    });
+  const [system, user, answer, result] = [of('system'), of('user'), of('assistant'), of('tool')];
+  const calls = { toolCalls: [{ id: '1', name: 'look', arguments: {} }] };
+  const shown = (...images: readonly string[]) =>
+    user('The pictures in the results of the tools:', { images });
+  const cases: readonly (readonly [what: string, given: readonly Message[], want: readonly Message[]])[] = [
+    ['nothing', [], []],
+    ['rules alone', [system('a'), system('b')], [system('a\n\nb')]],
+    [
+      'two rules, two questions',
+      [system('a'), system('b'), user('c'), user('d')],
+      [system('a\n\nb'), user('c\n\nd')],
+    ],
+    [
+      'rules in the middle go to the next question, not between a call and its result',
+      [user('a'), answer('', calls), system('b'), system('c'), result('d'), answer('e'), user('f')],
+      [user('a'), answer('', calls), result('d'), answer('e'), user('b\n\nc\n\nf')],
+    ],
+    ['rules at the end', [user('a'), answer('b'), system('c')], [user('a'), answer('b'), user('c')]],
+    ['rules after a question', [user('a'), system('b')], [user('a\n\nb')]],
+    [
+      'two answers, with their thoughts and calls',
+      [user('a'), answer('', { thinking: 't' }), answer('b', { thinking: 'u', ...calls }), answer('c')],
+      [user('a'), answer('b', { thinking: 't\n\nu', ...calls }), answer('c')],
+    ],
+    [
+      'pictures of two questions',
+      [user('a', { images: ['A'] }), user('', { images: ['B'] })],
+      [user('a', { images: ['A', 'B'] })],
+    ],
+    [
+      'pictures of tools come after the last result of their round',
+      [
+        answer('', calls),
+        result('x', { images: ['A'] }),
+        result('y'),
+        answer('z'),
+        result('v', { images: ['B'] }),
+      ],
+      [answer('', calls), result('x'), result('y'), shown('A'), answer('z'), result('v'), shown('B')],
+    ],
+    [
+      'and before the question that follows',
+      [result('x', { images: ['A', 'B'] }), user('c', { images: ['C'] })],
+      [result('x'), user('The pictures in the results of the tools:\n\nc', { images: ['A', 'B', 'C'] })],
+    ],
+    ['results without pictures', [result('x', { images: [] }), result('y')], [result('x'), result('y')]],
+  ];
+  for (const [what, given, want] of cases) t.strictSame(inStrictOrder(given), want, what);
   t.end();
 });
 
