@@ -225,10 +225,9 @@ class Round {
     try {
       for await (const parts of runner.chat(request, this.#stop.signal)) {
         const [first] = parts;
-        if (first?.waitsFor) {
-          this.#noticeWaiting(first.waitsFor);
-          continue;
-        }
+        if (first?.waitsFor) this.#noticeWaiting(first.waitsFor);
+        if (first?.simplified) this.#noticeSimplified(first.simplified);
+        if (first?.waitsFor || first?.simplified) continue;
         if (last === undefined) {
           onAnswered();
           void fit.learn();
@@ -292,6 +291,13 @@ class Round {
     this.#notices.add(
       'answer-lost',
       `The model wrote ${tokens} tokens that the runner did not pass on, most likely a tool call that the runner could not read. Ask again.`,
+    );
+  }
+
+  #noticeSimplified(names: readonly string[]): void {
+    this.#notices.add(
+      'tool-schemas-simplified',
+      `The runner refused the schemas of ${new Intl.ListFormat('en-GB').format(names)}, so the model got simpler ones. What it calls is still checked.`,
     );
   }
 

@@ -89,6 +89,8 @@ export interface ChatPart {
   readonly malformed?: readonly string[];
   /** Nothing is written yet: what the request waits for. Sent before any text. */
   readonly waitsFor?: Wait;
+  /** Nothing is written yet: the tools whose schemas the server refused, so that simpler ones were sent. */
+  readonly simplified?: readonly string[];
   readonly done: boolean;
   readonly doneReason?: string;
   readonly promptTokens: number;

@@ -573,6 +573,80 @@ t.test('tool calls arrive in pieces', async (t) => {
   });
 });
 
+t.test('a schema of which the server can make no grammar is sent once more, simpler', async (t) => {
+  const standIn = await startOpenaiStandIn(
+    llamaRoutes('small', { caps: { supports_tools: true } }),
+    llamaHeaders,
+  );
+  const { chat } = await startDaemon(t, standIn);
+  let refusal = 'Failed to initialize samplers: failed to parse grammar';
+  const odd = /pattern|format|maxLength|minimum|"not"|https:|:true|"any"/;
+  standIn.routes['POST /v1/chat/completions'] = (response, asked) => {
+    if (odd.test(JSON.stringify(asked.body['tools'] ?? [])))
+      return sendJson(response, 400, { error: { code: 400, message: refusal, type: 'e' } });
+    const answer = streaming([delta({ content: 'Hi.' }), delta({}, 'stop')]);
+    return typeof answer === 'function' ? answer(response, asked) : undefined;
+  };
+  const schema = {
+    type: 'object',
+    properties: {
+      day: { type: 'string', pattern: '^\\d+$', format: 'date', maxLength: 10_000, description: 'd' },
+      list: { type: 'array', items: { anyOf: [{ type: 'integer', minimum: 1 }, true] }, maxItems: 9 },
+      odd: { type: 'any', not: { type: 'string' } },
+      far: { $ref: 'https://example.org/a' },
+      near: { $ref: '#/$defs/a', default: 1 },
+    },
+    $defs: { a: { enum: [1, 2], const: 1 } },
+    required: ['day'],
+    additionalProperties: false,
+  };
+  const simple = {
+    type: 'object',
+    properties: {
+      day: { type: 'string', description: 'd' },
+      list: { type: 'array', items: { anyOf: [{ type: 'integer' }, {}] } },
+      odd: {},
+      far: {},
+      near: { $ref: '#/$defs/a', default: 1 },
+    },
+    $defs: { a: { enum: [1, 2], const: 1 } },
+    required: ['day'],
+    additionalProperties: false,
+  };
+  const [plain] = tools;
+  const given = [...tools, { name: 'plan', description: 'd', inputSchema: schema }];
+  const sent = () =>
+    standIn.bodies('/v1/chat/completions').map(({ tools }) => (Array.isArray(tools) ? tools.at(-1) : 0));
+  const first = await chat({ tools: given });
+  t.match(first, {
+    message: { content: 'Hi.' },
+    notices: [{ code: 'tool-schemas-simplified', message: /^The runner refused the schemas of plan, so/ }],
+  });
+  t.strictSame(
+    sent().map(({ function: { parameters } }) => parameters),
+    [schema, simple],
+  );
+  t.match(await chat({ tools: given }), { message: { content: 'Hi.' }, notices: [] });
+  t.equal(sent().length, 3, 'it is remembered');
+  for (const words of [
+    '"x": JSON schema conversion failed:\nUnrecognized schema: true',
+    'Pattern must start with',
+  ]) {
+    refusal = words;
+    const other = [{ name: `plan ${words}`, description: 'd', inputSchema: schema }];
+    t.match(await chat({ tools: other }), { notices: [{ code: 'tool-schemas-simplified' }] }, words);
+  }
+  standIn.routes['POST /v1/chat/completions'] = (response) =>
+    sendJson(response, 400, { error: { message: 'failed to parse grammar.' } });
+  await t.rejects(
+    chat({ tools: plain ? [plain] : [] }),
+    failsWith({
+      data: { kind: 'invalid-request' },
+      message: /parse grammar\. Offer fewer tools, or simplify the format\.$/,
+    }),
+  );
+});
+
 t.test('pieces of calls of any kind are joined, and a wrong piece harms no other', async (t) => {
   const read = (...deltas: readonly unknown[]) => {
     const calls = new CallDeltas();

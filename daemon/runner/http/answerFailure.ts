@@ -52,7 +52,7 @@ function failureOfStatus(answer: FailedAnswer, said: ErrorBody | undefined, subj
     return said ? runnerFailed(said.error) : notARunner(subject, `status ${status} without a reason`, said);
   return new RunnerError(
     'invalid-request',
-    `The runner refused the request: ${said?.error ?? `status ${status}`}.`,
+    `The runner refused the request: ${sentenceWithoutEnd(said?.error ?? `status ${status}`)}.`,
   );
 }
 
@@ -96,7 +96,7 @@ function originOf(location: string | undefined, base: string): string | undefine
 }
 
 function unauthorized(said: ErrorBody | undefined, subject: Subject): RunnerError {
-  const reason = said && !/^unauthorized$/i.test(said.error) ? `: ${said.error}` : '';
+  const reason = said && !/^unauthorized$/i.test(said.error) ? `: ${sentenceWithoutEnd(said.error)}` : '';
   const problem = `${subject.url} does not let this request in${reason}.`;
   if (said?.signinUrl)
     return new RunnerError('unauthorized', `${problem} Sign in at ${said.signinUrl} and ask again.`, {
@@ -114,8 +114,8 @@ function busy(answer: FailedAnswer, said: ErrorBody | undefined): RunnerError {
   const retryAfter =
     answer.retryAfter !== undefined && Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
   const wait = retryAfter === undefined ? 'Try again in a moment.' : `Try again in ${retryAfter} seconds.`;
-  const reason = said ? `: ${said.error.replace(/\s+/g, ' ')}` : '';
-  return new RunnerError('busy', `The runner is busy${reason.replace(/[.]$/, '')}. ${wait}`, {
+  const reason = said ? `: ${sentenceWithoutEnd(said.error)}` : '';
+  return new RunnerError('busy', `The runner is busy${reason}. ${wait}`, {
     details: retryAfter === undefined ? {} : { retryAfter },
   });
 }
@@ -146,12 +146,13 @@ export function noRoute(subject: Subject): RunnerError {
   );
 }
 
+/** A server's sentence on one line, without its full stop, as a part of ours. */
+export function sentenceWithoutEnd(text: string): string {
+  return text.replace(/\s+/g, ' ').trim().replace(/\.+$/, '');
+}
+
 export function runnerFailed(text: string): RunnerError {
-  const reason = text
-    .replace(/<[^<>]*>/g, ' ')
-    .replace(/\s+/g, ' ')
-    .trim()
-    .replace(/\.$/, '');
+  const reason = sentenceWithoutEnd(text.replace(/<[^<>]*>/g, ' '));
   return new RunnerError('runner-failed', `The runner failed: ${reason}. ${remedyFor(text)}`, {
     details: isOutOfMemory(text) ? { outOfMemory: true } : {},
   });

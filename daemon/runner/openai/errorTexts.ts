@@ -10,6 +10,7 @@ import {
   notSupported,
   runnerFailed,
   type Subject,
+  sentenceWithoutEnd,
 } from '../http/answerFailure.ts';
 import { errorJson, sentenceOf } from '../http/errorBody.ts';
 
@@ -48,6 +49,7 @@ function failureOf(text: string, value: unknown, subject: Subject): RunnerError 
   if (/^model ['`"].*['`"] not found|^the model ['`"].*['`"] does not exist|model .*not found/i.test(text))
     return noSuchModel(subject);
   if (/failed to load/i.test(text)) return failedToLoad(text);
+  if (grammarTexts.test(text)) return noGrammar(text);
   return undefined;
 }
 
@@ -66,6 +68,15 @@ const lacks: readonly (readonly [RegExp, CapabilityName])[] = [
   [/infill is not supported|does not support (?:insert|suffix)/i, 'insert'],
   [/does not support embedding/i, 'embedding'],
 ];
+
+/** Of llama.cpp, which holds calls and formats to their schemas by a grammar, and of LM Studio. */
+const grammarTexts =
+  /failed to parse grammar|failed to initialize samplers|JSON schema conversion failed|exceeds sane defaults|unrecognized schema:|pattern must start with/i;
+
+/** Whether the server could not make a grammar of a schema. */
+export function isSchemaRefusal(error: unknown): error is RunnerError {
+  return error instanceof RunnerError && grammarTexts.test(error.message);
+}
 
 const contextTexts =
   /exceeds? the available context size|maximum context length|context length of only|greater than the context length|context (?:window|length) (?:is )?(?:too small|exceeded)|context the overflows/i;
@@ -93,9 +104,16 @@ export function noSuchModel({ url, model }: Subject): RunnerError {
   return new RunnerError('model-not-found', `${url} does not serve ${what}. Choose one that it lists.`);
 }
 
+function noGrammar(text: string): RunnerError {
+  return new RunnerError(
+    'invalid-request',
+    `The runner cannot hold an answer to the schemas of its tools or its format: ${sentenceWithoutEnd(text)}. Offer fewer tools, or simplify the format.`,
+  );
+}
+
 export function failedToLoad(text: string): RunnerError {
   return new RunnerError(
     'runner-failed',
-    `The runner could not load the model: ${text.replace(/\.$/, '')}. Look at the runner's own log.`,
+    `The runner could not load the model: ${sentenceWithoutEnd(text)}. Look at the runner's own log.`,
   );
 }

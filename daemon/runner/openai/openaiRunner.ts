@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { withTimeLimit } from '../../../protocol/base/abort.ts';
 import { isRecord } from '../../../protocol/base/json.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import type { Tool } from '../../../protocol/messages/chat.ts';
 import { RunnerError } from '../../base/errors.ts';
 import { detailsOf, notSupported } from '../http/answerFailure.ts';
 import type { Transport } from '../http/transport.ts';
 import type { ChatRequest, FillRequest, Runner, Server, ServerFacts, ShownModel } from '../runner.ts';
-import { ChatAnswer, endedEarly } from './chatAnswer.ts';
-import { noSuchModel, openaiErrors } from './errorTexts.ts';
+import { ChatAnswer, endedEarly, nothing } from './chatAnswer.ts';
+import { isSchemaRefusal, noSuchModel, openaiErrors } from './errorTexts.ts';
 import { readEvents, type StreamEvent } from './eventStream.ts';
 import { createFillReader } from './fillAnswer.ts';
 import { lifetimeOf, listLmStudio, lmStudioOperations } from './lmStudio.ts';
@@ -16,6 +18,7 @@ import { type Props, parseProps } from './props.ts';
 import { chatBody, completionBody, infillBody, type ModelBody } from './requests.ts';
 import { createRouter } from './router.ts';
 import { RouterEvents } from './routerEvents.ts';
+import { withSimpleSchema } from './simpleSchema.ts';
 import { Slots } from './slots.ts';
 import { reasonToWait, sayingWhy } from './waiting.ts';
 
@@ -106,6 +109,30 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
     throw endedEarly(transport.subject(model));
   }
 
+  /** The tools of whose schemas the server could make no grammar. It does not say which one it was. */
+  const refused = new Set<string>();
+  const refuseSchemas = (tools: readonly Tool[]): readonly string[] => {
+    const odd = tools.filter(
+      (tool) => !refused.has(tool.name) && !isDeepStrictEqual(withSimpleSchema(tool), tool),
+    );
+    for (const { name } of odd) refused.add(name);
+    return odd.map(({ name }) => name);
+  };
+  const bodyOf = (request: ChatRequest): ModelBody => {
+    const tools = request.tools.map((tool) => (refused.has(tool.name) ? withSimpleSchema(tool) : tool));
+    return chatBody({ ...request, tools });
+  };
+
+  const chat = (request: ChatRequest, signal: AbortSignal) => {
+    const answer = new ChatAnswer(transport.subject(request.model));
+    const lifetime = isStudio ? lifetimeOf(request) : {};
+    const body = { ...bodyOf(request), ...lifetime, stream_options: { include_usage: true } };
+    const asked = { path: '/v1/chat/completions', body, slotFor: (model: string) => slots.forChat(model) };
+    const parts = partsUntilDone(asked, (event) => answer.read(event), signal);
+    if (!isLlama && !isStudio) return parts;
+    return sayingWhy(parts, async () => reasonToWait(transport, await find(request.model, signal), signal));
+  };
+
   return {
     server,
     facts,
@@ -128,14 +155,15 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
       const insert = props !== undefined && (await canInfill(model, signal));
       return shownModel(entry, props, insert);
     },
-    chat(request, signal) {
-      const answer = new ChatAnswer(transport.subject(request.model));
-      const lifetime = isStudio ? lifetimeOf(request) : {};
-      const body = { ...chatBody(request), ...lifetime, stream_options: { include_usage: true } };
-      const asked = { path: '/v1/chat/completions', body, slotFor: (model: string) => slots.forChat(model) };
-      const parts = partsUntilDone(asked, (event) => answer.read(event), signal);
-      if (!isLlama && !isStudio) return parts;
-      return sayingWhy(parts, async () => reasonToWait(transport, await find(request.model, signal), signal));
+    async *chat(request, signal) {
+      try {
+        yield* chat(request, signal);
+      } catch (error) {
+        const names = isSchemaRefusal(error) ? refuseSchemas(request.tools) : [];
+        if (names.length === 0) throw error;
+        yield [{ ...nothing, simplified: names }];
+        yield* chat(request, signal);
+      }
     },
     fill(request, signal) {
       const read = createFillReader(transport.subject(request.model));
@@ -155,7 +183,7 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
   async function count(request: ChatRequest, signal: AbortSignal): Promise<number> {
     // A router would load the model to count.
     const path = isLlama ? '/v1/chat/completions/input_tokens?autoload=false' : '/tokenize';
-    const said = await post(path, chatBody(request), signal);
+    const said = await post(path, bodyOf(request), signal);
     const counted = isRecord(said) ? (said['input_tokens'] ?? said['count']) : undefined;
     if (typeof counted === 'number' && counted > 0) return counted;
     throw new RunnerError('bad-response', 'The runner did not say how long the prompt is. Ask again.');
