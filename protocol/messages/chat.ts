@@ -152,6 +152,8 @@ export type NoticeCode =
   | 'edit-without-block'
   /** The runner counted tokens but sent nothing: what the model said was lost in the runner. */
   | 'answer-lost'
+  /** The model has stopped without an answer, perhaps after it had thought. */
+  | 'answer-empty'
   /**
    * The client had added private files by itself: files that look like secrets or are excluded. Only names are sent.
    */

@@ -210,6 +210,29 @@ t.test('server-sent events are the same in any cut of their bytes', async (t) =>
   t.strictSame(await eventsOf([bytes]), want);
 });
 
+t.test('bodies of other forms are events all the same, in any cut of their bytes', async (t) => {
+  const whole = JSON.stringify({ choices: [], error: 'ü' }, null, 2);
+  for (const [text, want] of [
+    [`\r\n\n${whole}\n`, [{ name: 'message', data: whole }]],
+    [JSON.stringify({ a: 1 }), [{ name: 'message', data: '{"a":1}' }]],
+    [
+      'data: 1\n\nerror: {"code":500}\n\n{"a":1}\n',
+      [
+        { name: 'message', data: '1' },
+        { name: 'error', data: '{"code":500}' },
+      ],
+    ],
+  ] as const) {
+    const bytes = Buffer.from(text);
+    for (const size of [1, 3, 1_000]) {
+      const length = Math.ceil(bytes.length / size);
+      const chunks = Array.from({ length }, (_, at) => bytes.subarray(at * size, (at + 1) * size));
+      const read = (await eventsOf(chunks)).map(({ name, data }) => ({ name, data: data.trim() }));
+      t.strictSame(read, want, `${text.slice(0, 12)} by ${size}`);
+    }
+  }
+});
+
 t.test('an event is bounded by its lines, not by their characters alone', async (t) => {
   const most = 8 * 1024 * 1024;
   const refused = failsWith({ kind: 'bad-response', message: /an event of more than 8 MB/ });
@@ -655,6 +678,8 @@ t.test('pieces of calls of any kind are joined, and a wrong piece harms no other
     return { ...calls.read(), isEmpty: calls.isEmpty };
   };
   const f = (given?: unknown, name: unknown = 'f') => ({ function: { name, arguments: given } });
+  const more = (given: string) => ({ function: { arguments: given } });
+  const at0 = (delta: object, id?: string) => ({ index: 0, ...(id === undefined ? {} : { id }), ...delta });
   const called = (given: object, id?: string) => ({
     ...(id === undefined ? {} : { id }),
     name: 'f',
@@ -668,14 +693,75 @@ t.test('pieces of calls of any kind are joined, and a wrong piece harms no other
     ['no arguments, or blanks', [[f(), f(' ')]], { calls: [called({}), called({})] }],
     ['an index far away', [[{ index: 7, ...f('{}') }]], { calls: [called({})] }],
     [
-      'the first name and the first identifier count',
-      [[{ id: '', ...f('{') }], [{ id: 'a', ...f('}', 'g') }], [{ id: 'b', ...f('', 'h') }]],
-      { calls: [called({}, 'a')] },
+      'each with an identifier of its own, all numbered 0',
+      [[at0(f('{"a":1}'), 'a')], [at0(f('{"a":2}'), 'b')]],
+      { calls: [called({ a: 1 }, 'a'), called({ a: 2 }, 'b')] },
+    ],
+    [
+      'the same in pieces, of which the first is named',
+      [[at0(f(''), 'a')], [at0(more('{"a":'))], [at0(more('1}'))], [at0(f(''), 'b')], [at0(more('{"a":2}'))]],
+      { calls: [called({ a: 1 }, 'a'), called({ a: 2 }, 'b')] },
+    ],
+    [
+      'each piece with the same identifier and name',
+      [[at0(f('{"a":'), 'a')], [at0(f('{"b":1}'), 'a')], [at0(f('}'), 'a')]],
+      { calls: [called({ a: { b: 1 } }, 'a')] },
+    ],
+    [
+      'each piece with a new identifier, of which the first is named',
+      [[at0(f(''), 'a')], [at0(more('{"a":'), 'b')], [at0(more('1}'), 'c')], [at0(more(''), 'd')]],
+      { calls: [called({ a: 1 }, 'a')] },
+    ],
+    [
+      'all numbered 0, without identifiers, of other names',
+      [[at0(f('{'))], [at0(more('}'))], [at0(f('{}', 'g'))]],
+      { calls: [called({}), { ...called({}), name: 'g' }] },
+    ],
+    [
+      'neither numbers nor identifiers, one in each chunk',
+      [[f('{"a":1}')], [f('{"a":2}')], [more('{"a":"}{"}')]],
+      { calls: [called({ a: 1 }), called({ a: 2 }), called({ a: '}{' })] },
+    ],
+    [
+      'the whole arguments once more, with and without what names them',
+      [[at0(f('{"a":'), 'a')], [at0(more('1}'))], [at0(f('{"a":1}'), 'a')], [at0(more('{"a":1}'))]],
+      { calls: [called({ a: 1 }, 'a')] },
+    ],
+    [
+      'the same arguments under another identifier are another call',
+      [[at0(f('{}'), 'a')], [at0(f('{}'), 'b')]],
+      { calls: [called({}, 'a'), called({}, 'b')] },
+    ],
+    [
+      'one identifier for two numbers, and pieces that take turns',
+      [
+        [
+          { index: 0, id: 'a', ...f('{') },
+          { index: 1, id: 'b', ...f('{') },
+        ],
+        [{ index: 1, ...more('}') }],
+        [at0(more('}'))],
+      ],
+      { calls: [called({}, 'a'), called({}, 'b')] },
+    ],
+    [
+      'marks behind the arguments are no other call',
+      [[at0(f('{"a":"\\"{"}'))], [at0(more('</tool_call>'))]],
+      { malformed: [{ name: 'f', text: '{"a":"\\"{"}</tool_call>' }] },
     ],
     ['a name that comes later', [[f('{', '')], [f('}')]], { calls: [called({})] }],
     ['no name at all', [[f('{}', 7)]], { calls: [], isEmpty: false }],
     ['no function', [[{ id: 'a' }], [f('{}')]], { calls: [called({}, 'a')] }],
-    ['a list, and what nests too deep', [[f('[]'), f(`{"a":${deep}}`)]], { malformed: ['f', 'f'] }],
+    [
+      'a list, and what nests too deep',
+      [[f('[]'), f(`{"a":${deep}}`)]],
+      {
+        malformed: [
+          { name: 'f', text: '[]' },
+          { name: 'f', text: `{"a":${deep}}` },
+        ],
+      },
+    ],
   ];
   for (const [name, deltas, want] of cases)
     t.strictSame(read(...deltas), { calls: [], malformed: [], isEmpty: false, ...want }, name);
@@ -685,8 +771,14 @@ t.test('pieces of calls of any kind are joined, and a wrong piece harms no other
   );
   t.equal(many.calls.length, 1_000, 'an answer has no more calls');
   const most = 4 * 1024 * 1024;
-  t.strictSame(read([f(' '.repeat(most))]).calls, [called({})]);
-  t.throws(() => read([f(' '.repeat(most)), f(' ')]), failsWith({ kind: 'bad-response' }));
+  t.strictSame(read([f(' '.repeat(most - 1))]).calls, [called({})]);
+  const long = 'x'.repeat(most / 4);
+  for (const deltas of [
+    [f(' '.repeat(most)), f(' ')],
+    Array.from({ length: 5 }, () => f('', long)),
+    Array.from({ length: 5 }, (_, at) => ({ id: `${long}${at}`, ...f('') })),
+  ])
+    t.throws(() => read(deltas), failsWith({ kind: 'bad-response' }));
 });
 
 t.test('the events of an answer, of a chat and of a gap', async (t) => {
@@ -748,6 +840,49 @@ t.test('the events of an answer, of a chat and of a gap', async (t) => {
   const failed = { kind: 'runner-failed', message: /it broke/, details: { server: 'default' } };
   for (const read of [chat, fill])
     t.throws(() => read(choice({}), { error: { message: 'it broke' } }), failsWith(failed));
+  for (const data of ['it broke', '"it broke"', '{"error":"it broke"}', '{"message":"it broke"}'])
+    for (const read of [createFillReader(subject), (e: StreamEvent) => new ChatAnswer(subject).read(e)])
+      t.throws(() => read({ name: 'error', data }), failsWith(failed), data);
+
+  for (const [reason, doneReason] of [
+    ...['', 'stop', 'tool_calls', 'function_call', 'eos', 'end_turn'].map((one) => [one, 'stop'] as const),
+    ...['length', 'max_tokens', 'model_length', 'MAX_TOKENS', 'max_output_tokens'].map(
+      (one) => [one, 'length'] as const,
+    ),
+    ...['error', 'abort', 'content_filter', 'odd'].map((one) => [one, one] as const),
+  ])
+    t.match(chat(choice({ finish_reason: reason }), '[DONE]').at(-1), { doneReason }, reason);
+  t.match(
+    chat(choice({ finish_reason: '' }), choice({ finish_reason: 'length' }), '[DONE]').at(-1),
+    { doneReason: 'length' },
+    'an empty reason is none',
+  );
+  const text = (words: unknown) => ({ type: 'text', text: words });
+  t.strictSame(
+    chat(
+      choice({ delta: { content: [{ type: 'thinking', thinking: [text('h'), text('m')] }, text('a')] } }),
+      choice({ delta: { content: [{ text: 'b' }, { type: 'image' }, 7, text(null)] } }),
+      choice({ delta: { reasoning: [text('c')], content: [{ type: 'thinking', thinking: 'no' }] } }),
+    ),
+    [said({ content: 'a', thinking: 'hm' }), said({ content: 'b' }), said({ thinking: 'c' })],
+    'parts in a list',
+  );
+  t.strictSame(
+    chat({
+      ...choice({
+        message: { content: 'a', tool_calls: [{ id: '1', function: { name: 'f' } }] },
+        finish_reason: 'length',
+      }),
+      usage: { prompt_tokens: 3 },
+    }),
+    [
+      said({
+        ...{ content: 'a', toolCalls: [{ id: '1', name: 'f', arguments: {} }] },
+        ...{ done: true, doneReason: 'length', promptTokens: 3 },
+      }),
+    ],
+    'a whole answer in one object',
+  );
   t.match(
     chat(
       choice({ finish_reason: 'stop' }),

@@ -25,12 +25,8 @@ export const openaiErrors: ErrorTexts = {
 };
 
 /** @throws {RunnerError} if an event is a failure, in a stream whose status was 200. */
-export function refuseFailure(
-  name: string,
-  value: Readonly<Record<string, unknown>>,
-  subject: Subject,
-): void {
-  const error = value['error'];
+export function refuseFailure(name: string, value: unknown, subject: Subject): void {
+  const error = isRecord(value) ? value['error'] : undefined;
   if (name === 'error' || (error !== undefined && error !== null)) throw failureOfEvent(value, subject);
 }
 

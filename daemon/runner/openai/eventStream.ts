@@ -16,7 +16,8 @@ const lineCost = 64;
  * Reads server-sent events, as the HTML standard defines them, in linear time; each read of the socket is one batch.
  * Comments, which keep a connection open, and fields other than `event` and `data` are skipped, and so is text of no
  * form, such as the last words of a proxy. A line end is a line feed, with or without a carriage return. An event that
- * no blank line ends is lost. An empty batch says that the runner is still sending.
+ * no blank line ends is lost. A body that is one JSON object, although a stream was asked for, is one event, and so is a
+ * line `error: {…}`, which old versions of llama.cpp send. An empty batch says that the runner is still sending.
  * @throws {RunnerError} `bad-response` at an event that is too long, and at the limits of `readTextLines`.
  */
 export async function* readEvents(
@@ -26,26 +27,33 @@ export async function* readEvents(
   let name = '';
   let data: string | undefined;
   let size = 0;
+  let isFirst = true;
+  let isBare = false;
   for await (const lines of readTextLines(body, limits)) {
     const events: StreamEvent[] = [];
     for (const line of lines) {
       const text = line.endsWith('\r') ? line.slice(0, -1) : line;
-      if (text === '') {
+      isBare ||= isFirst && text.trimStart().startsWith('{');
+      isFirst &&= text === '';
+      if (text === '' && !isBare) {
         if (data !== undefined) events.push({ name: name || 'message', data });
         name = '';
         data = undefined;
         size = 0;
         continue;
       }
-      const value = fieldOf(text, 'data');
+      const value = isBare ? text : fieldOf(text, 'data');
       if (value !== undefined) {
         size += value.length + lineCost;
         if (size > maxData) throw tooLong(maxData, 'an event');
         data = data === undefined ? value : `${data}\n${value}`;
-      } else name = fieldOf(text, 'event') ?? name;
+      } else if (text.startsWith('error: {'))
+        events.push({ name: 'error', data: text.slice('error: '.length) });
+      else name = fieldOf(text, 'event') ?? name;
     }
     yield events;
   }
+  if (isBare && data !== undefined) yield [{ name: 'message', data }];
 }
 
 /** The value of a field, without the one blank that may begin it. */
