@@ -154,6 +154,7 @@ class Round {
     return planChat(params, {
       vision: knowledge.visionByModelId.get(modelId(runner.server, params.model)),
       thinking: knowledge.capability(runner.server, params.model, 'thinking'),
+      mayHaveLevels: knowledge.about(runner.server, params.model).thinkingLevels !== false,
       requiresCalls: runner.facts.requiresCalls === true,
       triesUnknown: runner.facts.triesUnknown === true,
     });
@@ -183,8 +184,10 @@ class Round {
         report('disabled');
         return await this.#converse(plan);
       }
-      if (refused === 'thinking' && plan.think !== undefined) {
-        knowledge.observe(runner.server, params.model, { capability: 'thinking', value: false });
+      const isLevel = refused === 'levels of thinking' && typeof plan.think === 'string';
+      if (isLevel || (refused === 'thinking' && plan.think !== undefined)) {
+        if (isLevel) knowledge.noteNoLevels(runner.server, params.model);
+        else knowledge.observe(runner.server, params.model, { capability: 'thinking', value: false });
         report('unknown');
         return await this.#converse(this.#plan());
       }

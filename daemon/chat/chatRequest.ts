@@ -62,6 +62,8 @@ interface KnownAbilities {
   /** Undefined if not known: then images are sent. */
   readonly vision: boolean | undefined;
   readonly thinking: Capability;
+  /** False if the model has refused a level of thinking. */
+  readonly mayHaveLevels: boolean;
   /** Whether the server can hold a model to calling a tool. */
   readonly requiresCalls: boolean;
   /** Whether to try what is not known. */
@@ -93,12 +95,19 @@ export function planChat(params: ChatParams, known: KnownAbilities): Plan {
       message: `${params.model} has no thinking mode, so it was asked without thinking.`,
     });
   }
+  const isLevel = typeof params.think === 'string' && !known.mayHaveLevels;
+  if (isLevel && canThink) {
+    notices.push({
+      code: 'thinking-unsupported',
+      message: `${params.model} has no levels of thinking, so it thinks as much as it usually does.`,
+    });
+  }
   return {
     messages: conversationOf(params, blind),
     tools,
     ...(wantsCall && requiresCalls && { mustCall: true }),
     notices,
-    ...(params.think !== undefined && canThink ? { think: params.think } : {}),
+    ...(params.think !== undefined && canThink ? { think: isLevel || params.think } : {}),
   };
 }
 

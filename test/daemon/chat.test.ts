@@ -423,6 +423,16 @@ t.test('think goes only to a model that has it', async (t) => {
     t.strictSame(noticesOf(result), notices);
   }
   t.equal(runner.bodies('/api/show').length, 2, 'what a model can do is asked once');
+  const levels = { code: 'thinking-unsupported', message: /has no levels of thinking, so it thinks/ };
+  for (const isRefused of [true, false]) {
+    if (isRefused) runner.failWith(400, { error: 'think value "low" is not supported for this model' });
+    runner.say('on');
+    const { result } = await daemon.chat({ model: 'thinker', messages: ask('hi'), think: 'low' });
+    t.match(result, { message: { content: 'on' }, notices: isRefused ? [levels] : [] });
+    t.equal(lastBody(runner)['think'], true, 'it is remembered');
+  }
+  const { model } = await daemon.request(showModelRequest, { model: 'thinker' });
+  t.match(model, { capabilities: { thinking: { value: true } }, thinkingLevels: false });
   runner.failWith(400, { error: '"thinker" does not support thinking' });
   runner.say('without');
   const { result } = await daemon.chat({ model: 'thinker', messages: ask('hi'), think: true });

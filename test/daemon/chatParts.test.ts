@@ -13,6 +13,7 @@ import { inStrictOrder } from '../../daemon/chat/messageOrder.ts';
 import { PromptFit } from '../../daemon/chat/promptFit.ts';
 import { type RunOptions, runCalls, standsForResult } from '../../daemon/chat/toolCalls.ts';
 import { createToolLoop } from '../../daemon/chat/toolLoop.ts';
+import { mendedArguments } from '../../daemon/chat/toolUtilities.ts';
 import { ModelCapabilities } from '../../daemon/models/modelCapabilities.ts';
 import type { Runner } from '../../daemon/runner/runner.ts';
 import type {
@@ -498,6 +499,8 @@ interface ScriptedRound {
   readonly content?: string;
   readonly thinking?: string;
   readonly calls?: readonly ToolCall[];
+  /** Calls whose arguments cannot be read. */
+  readonly unread?: readonly ToolCall[];
   readonly notices?: readonly Notice[];
   readonly finishReason?: FinishReason;
   readonly usage?: Usage;
@@ -694,6 +697,47 @@ t.test('a turn with tools of the daemon: its rounds, its deltas and its result',
   const runner = { server } as Runner;
   t.strictSame(await through(runner, params, send, signal), { result: 'as it is' });
   t.strictSame(passed, [[runner, params, send, signal]], 'without tools of the daemon, nothing is different');
+});
+
+t.test('a call that cannot be read is answered, and the model goes on', async (t) => {
+  const refusal =
+    'The arguments of this call are no JSON, so it was not run. Call it again, with one JSON object.';
+  const round = { calls: [call('a')], unread: [call('a'), call('c', 'mine')] };
+  const tools = [described('mine')];
+  const { result, asked, deltas } = await turnOf([round, { content: 'So.' }], { params: { tools } });
+  t.match(result, { finishReason: 'stop', message: { content: 'So.' } });
+  t.notOk('unread' in Object(result));
+  const answers = [answered('a', 'look {}'), answered('new-0', refusal)];
+  t.strictSame(asked[1]?.messages?.slice(1), [assistantWith('', call('a'), call('new-0')), ...answers]);
+  t.match(deltas.filter((one) => Object(one).kind === 'toolCall').length, 2);
+  const alone = await turnOf([{ unread: [call('a', 'gone')] }, { content: 'So.' }]);
+  t.match(alone.asked[1]?.messages?.at(-1), answered('a', refusal, 'gone'));
+  const client = await turnOf([{ unread: [call('a', 'mine')] }], { params: { tools } });
+  t.strictSame(Object.keys(Object(client.result)).includes('unread'), false);
+});
+
+t.test('arguments that are no JSON are mended, or are none', (t) => {
+  const properties = { city: { type: 'string' }, n: { type: 'integer' } };
+  const tool = { name: 'get_weather', inputSchema: { type: 'object', properties } };
+  const oslo = { city: 'Oslo' };
+  const cases: readonly (readonly [text: string, want: object | undefined])[] = [
+    ['{"city":"Oslo",}', oslo],
+    ['```json\n{"city":"Oslo"}\n```', oslo],
+    ['{"city":"Oslo"}</tool_call>', oslo],
+    [JSON.stringify('{"city":"Oslo"}'), oslo],
+    ['{"city":"Os\nlo"}', { city: 'Os\nlo' }],
+    ["{'city': 'Oslo', 'n': None}", { ...oslo, n: null }],
+    ['<parameter=city>\nOslo\n</parameter>\n<parameter=n>3</parameter>', { ...oslo, n: 3 }],
+    ['{"city":"Oslo"', oslo],
+    ['{"city":"Osl', undefined],
+    ['["Oslo"]', undefined],
+    ['Oslo', undefined],
+    ['{}{"city":"Oslo"}', undefined],
+    [`{"city":${'['.repeat(600)}`, undefined],
+  ];
+  for (const [text, want] of cases) t.strictSame(mendedArguments(text, tool), want, text.slice(0, 40));
+  t.equal(mendedArguments('{"city":"Oslo",}', undefined), undefined, 'of no tool');
+  t.end();
 });
 
 t.test('the rounds of a turn are counted, and the last one has no tools', async (t) => {

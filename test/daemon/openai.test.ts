@@ -1095,7 +1095,10 @@ t.test('what a llama.cpp server says about its model', async (t) => {
 t.test('why a server of OpenAI’s API refused', async (t) => {
   const subject = { url: 'http://host', server: 'default', model: 'm', redact: (text: string) => text };
   const context = (figures: object = {}) => ({ kind: 'context-exceeded' as const, ...figures });
-  const lacks = (capability: CapabilityName) => ({ kind: 'not-supported' as const, capability });
+  const lacks = (capability: CapabilityName | 'levels of thinking') => ({
+    kind: 'not-supported' as const,
+    capability,
+  });
   const cases: readonly [message: string, want: Partial<RunnerError['data']> | undefined][] = [
     ['the request exceeds the available context size', context()],
     [
@@ -1114,7 +1117,9 @@ t.test('why a server of OpenAI’s API refused', async (t) => {
     ],
     ['"auto" tool choice requires --enable-auto-tool-choice', lacks('tools')],
     ['m does not support images', lacks('vision')],
-    ['Extra inputs are not permitted: reasoning_effort', lacks('thinking')],
+    ['Extra inputs are not permitted: chat_template_kwargs', lacks('thinking')],
+    ['Extra inputs are not permitted: reasoning_effort', lacks('levels of thinking')],
+    ["Invalid value for reasoning_effort: 'max'", lacks('levels of thinking')],
     ['Infill is not supported by this model', lacks('insert')],
     ['This model does not support embeddings', lacks('embedding')],
     ['File Not Found', { kind: 'not-supported' }],
@@ -1400,6 +1405,38 @@ t.test('an answer that is not whole is an error, with what had come', async (t) 
     const error = await chat({}).catch((failure) => failure);
     t.match(error, { data: { partial: { content: 'half' } } }, name);
   }
+});
+
+t.test('an answer that was broken off is an error, and one without a word has a notice', async (t) => {
+  const standIn = await startOpenaiStandIn({ 'GET /v1/models': { data: [{ id: 'small' }] } });
+  const { chat } = await startDaemon(t, standIn);
+  const says = (...events: readonly object[]) => {
+    standIn.routes['POST /v1/chat/completions'] = streaming(events);
+    return chat({ tools });
+  };
+  const first = delta({ content: 'The first' });
+  for (const [reason, message] of [
+    ['error', /^The runner broke the answer off \(error\)\. Ask again;/],
+    ['content_filter', /^A filter of the runner stopped the answer \(content_filter\)\./],
+  ] as const)
+    await t.rejects(
+      says(first, delta({}, reason)),
+      failsWith({ message, data: { kind: 'runner-failed', partial: { content: 'The first' } } }),
+    );
+  t.match(await says(first, delta({}, 'max_tokens')), { finishReason: 'length' });
+  const thought = await says(delta({ reasoning_content: 'hm' }), delta({}, 'stop'), usage(3, 40));
+  t.match(thought, {
+    finishReason: 'stop',
+    notices: [{ code: 'answer-empty', message: /^The model thought/ }],
+  });
+  t.match(await says(delta({}, 'stop')), {
+    notices: [{ code: 'answer-empty', message: /^The model stopped/ }],
+  });
+  const call = { index: 0, id: 'a', function: { name: 'get_weather', arguments: '{"city":"Oslo",}' } };
+  t.match(await says(delta({ tool_calls: [call] }), delta({}, 'tool_calls')), {
+    message: { toolCalls: [{ id: 'a', arguments: { city: 'Oslo' } }] },
+    notices: [{ code: 'tool-call-recovered' }],
+  });
 });
 
 t.test('any other server: list and chat, and what is unknown is said to be unknown', async (t) => {

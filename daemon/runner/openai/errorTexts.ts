@@ -51,16 +51,21 @@ function failureOf(text: string, value: unknown, subject: Subject): RunnerError 
 
 /** Strict servers refuse the fields that switch thinking. */
 const thinkingTexts =
-  /does not support (?:thinking|reasoning)|(?:unrecognized|unknown|unexpected|unsupported|extra)\b.{0,80}?(?:chat_template_kwargs|reasoning_effort)|(?:chat_template_kwargs|reasoning_effort).{0,80}?(?:not permitted|not supported|unsupported)/i;
+  /does not support (?:thinking|reasoning)|(?:unrecognized|unknown|unexpected|unsupported|extra)\b.{0,80}?chat_template_kwargs|chat_template_kwargs.{0,80}?(?:not permitted|not supported|unsupported)/i;
+
+/** The field of a level, which is sent beside the switch. */
+const levelTexts =
+  /(?:unrecognized|unknown|unexpected|unsupported|extra|invalid)\b.{0,80}?reasoning_effort|reasoning_effort.{0,80}?(?:not permitted|not supported|unsupported|invalid)/i;
 
 /** Words for what a model lacks. The first that apply count. */
-const lacks: readonly (readonly [RegExp, CapabilityName])[] = [
+const lacks: readonly (readonly [RegExp, CapabilityName | 'levels of thinking'])[] = [
   [
     /requires --enable-auto-tool-choice|does not support tools|tools? (?:use |calling )?(?:is|are) not supported/i,
     'tools',
   ],
   [/image input is not supported|not a multimodal model|does not support (?:images?|vision)/i, 'vision'],
   [thinkingTexts, 'thinking'],
+  [levelTexts, 'levels of thinking'],
   [/infill is not supported|does not support (?:insert|suffix)/i, 'insert'],
   [/does not support embedding/i, 'embedding'],
 ];
