@@ -2,8 +2,8 @@ import type { Attachment, Message } from '../../protocol/messages/chat.ts';
 import { type LeadingBlock, takeLeadingBlocks } from './formatting.ts';
 
 /**
- * Puts the context of a conversation where it belongs. The context of the leading user messages becomes a system message
- * after those that lead. The attachments of a later message are put before its words.
+ * Puts the context of a conversation where it belongs. The context of the leading user messages becomes a system
+ * message after those that lead. The attachments of a later message are put before its words.
  *
  * The leading user messages come after any system messages and before the first answer. For each element name only one
  * block stays: the one of the newest message. Attachments are context. So are blocks of `names` at the very start of

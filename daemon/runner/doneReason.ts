@@ -4,7 +4,7 @@ const whole =
 /** Reasons for an end at a limit, such as `length`, `model_length`, `max_tokens` and `limit`. */
 const cut = /length|max_|^limit$/i;
 
-/** Why an answer ended: it is whole, it was cut at a limit, or it was broken off for the reason that the server gives. */
+/** Why an answer ended: it is whole, it was cut at a limit, or it was broken off for the reason that is returned. */
 export function endOf(reason: string): string {
   if (whole.test(reason)) return 'stop';
   return cut.test(reason) ? 'length' : reason;

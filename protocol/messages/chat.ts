@@ -138,7 +138,7 @@ export type NoticeCode =
   | 'tool-call-recovered'
   /** A tool call that the model wrote as text could not be read, so it stays text. */
   | 'tool-call-malformed'
-  /** The server refused the schemas of these tools, so the model got simpler ones. The arguments are checked all the same. */
+  /** The server refused the schemas of these tools, so the model got simpler ones. */
   | 'tool-schemas-simplified'
   /** Tool servers that did not start were left out of the turn. */
   | 'tools-unavailable'

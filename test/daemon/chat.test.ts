@@ -532,6 +532,11 @@ t.test('a call that the runner passes on under another spelling is that of the o
   for (const [written, want] of [
     ['functions.get_weather', 'get_weather'],
     ['get weather', 'get_weather'],
+    ['get_weather<|channel|>commentary', 'get_weather'],
+    ['assistant<|channel|>commentary to=functions.get_weather', 'get_weather'],
+    ['functions.get_weather:0', 'get_weather'],
+    ['default_api:get_weather', 'get_weather'],
+    ['tool.get_weather', 'get_weather'],
     ['get_weather', 'get_weather'],
     ['look', 'look'],
   ] as const) {

@@ -375,18 +375,27 @@ t.test('the only model of a server has what its properties say, and a mark of th
   const [{ model, mark } = { model: {}, mark: '' }] = await list();
   const said = {
     ...{ name: 'm', aliases: ['m'], size: 96_576_768, allocatedContext: 4_096, maximumContext: 8_192 },
-    ...{ slots: 1, capabilities: ['completion', 'tools'], parameterSize: '134.5M', quantization: 'Q4_1' },
+    ...{ slots: 1, capabilities: ['completion', 'tools'], lacks: ['vision'] },
+    ...{ parameterSize: '134.5M', quantization: 'Q4_1' },
   };
   t.strictSame(model, said);
   t.match(mark, /^[\da-f]{64}$/);
   t.strictSame(await list(llamaRoutes('m', { caps, template: 'a', slots: 2, window: 9 })), [
     { model: { ...said, slots: 2, allocatedContext: 9 }, mark },
   ]);
+  const sleeping = {
+    ...llamaRoutes('m'),
+    'GET /props': { ...Object(llamaRoutes('m')['GET /props']), is_sleeping: true },
+  };
+  Object.assign(standIn.routes, sleeping);
+  t.strictSame(await runner.running(never), [], 'a sleeping model is not running');
+  standIn.routes['GET /props'] = (response) => sendJson(response, 401, { error: 'Invalid API Key' });
+  await t.rejects(runner.identify(never), failsWith({ kind: 'unauthorized' }), 'it wants a token');
   const marks = new Set([mark]);
   for (const other of [{ caps, template: 'b' }, { template: 'a' }, { caps }])
     for (const { mark: changed } of await list(llamaRoutes('m', other))) marks.add(changed);
   t.equal(marks.size, 4, 'another template, or other abilities, is another model');
-  const { slots: _, capabilities: __, ...alone } = said;
+  const { slots: _, capabilities: __, lacks: ___, ...alone } = said;
   const router = { ...llamaRoutes('m'), 'GET /props': { role: 'router' } };
   t.strictSame(await list(router), [{ model: alone, mark: '' }], 'a router has no only model');
 });
@@ -1115,6 +1124,10 @@ t.test('why a server of OpenAI’s API refused', async (t) => {
       'Trying to keep the first 900 tokens when context the overflows. A context length of only 512 tokens',
       context({ needed: 900, allocated: 512 }),
     ],
+    [
+      "The input (40000 tokens) is longer than the model's context length (32768 tokens).",
+      context({ needed: 40_000, allocated: 32_768 }),
+    ],
     ['"auto" tool choice requires --enable-auto-tool-choice', lacks('tools')],
     ['m does not support images', lacks('vision')],
     ['Extra inputs are not permitted: chat_template_kwargs', lacks('thinking')],
@@ -1147,6 +1160,16 @@ t.test('why a server of OpenAI’s API refused', async (t) => {
   const tooLong = 'The maximum context length is 512 tokens';
   for (const body of [{ message: tooLong }, { detail: tooLong }, { error: tooLong }])
     t.match(openaiErrors.read(JSON.stringify(body), subject)?.failure?.data, { allocated: 512 });
+
+  const detail = [
+    { loc: ['body', 'chat_template_kwargs'], msg: 'Extra inputs are not permitted' },
+    { msg: 'b' },
+    7,
+  ];
+  const fields = openaiErrors.read(JSON.stringify({ detail }), subject);
+  t.equal(fields?.error, 'body.chat_template_kwargs: Extra inputs are not permitted; b');
+  t.match(fields?.failure?.data, lacks('thinking'));
+  t.equal(openaiErrors.read('{"detail":[]}', subject), undefined);
 
   const failing: readonly [name: string, value: object, message: string | undefined][] = [
     ['error', { message: 'it broke' }, 'The runner failed: it broke.'],

@@ -102,6 +102,11 @@ function unauthorized(said: ErrorBody | undefined, subject: Subject): RunnerErro
     return new RunnerError('unauthorized', `${problem} Sign in at ${said.signinUrl} and ask again.`, {
       details: { signinUrl: said.signinUrl },
     });
+  if (said && /subscription|upgrade your plan/i.test(said.error))
+    return new RunnerError(
+      'unauthorized',
+      `${problem} Choose another model, or change what the account pays for.`,
+    );
   const withheld = subject.whyWithheld?.();
   return new RunnerError(
     'unauthorized',
@@ -113,7 +118,10 @@ function busy(answer: FailedAnswer, said: ErrorBody | undefined): RunnerError {
   const seconds = Number(answer.retryAfter);
   const retryAfter =
     answer.retryAfter !== undefined && Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
-  const wait = retryAfter === undefined ? 'Try again in a moment.' : `Try again in ${retryAfter} seconds.`;
+  const isSpent =
+    said !== undefined && /(?:hourly|daily|weekly|monthly|usage) (?:usage )?limit|quota/i.test(said.error);
+  const soon = isSpent ? 'Try again when it is renewed, or choose another model.' : 'Try again in a moment.';
+  const wait = retryAfter === undefined ? soon : `Try again in ${retryAfter} seconds.`;
   const reason = said ? `: ${sentenceWithoutEnd(said.error)}` : '';
   return new RunnerError('busy', `The runner is busy${reason}. ${wait}`, {
     details: retryAfter === undefined ? {} : { retryAfter },

@@ -17,7 +17,7 @@ const contextTexts =
   /input length exceeds the context length|longer than the context length|exceeds? the available context size/i;
 
 /** A model that can only be told whether to think, not how much. */
-const levelTexts = /think value .*not supported|invalid think value/i;
+const levelTexts = /think value .*not supported/i;
 
 /** How Ollama says what failed. */
 export const ollamaErrors: ErrorTexts = { read: parseErrorBody };

@@ -80,7 +80,7 @@ export function isSchemaRefusal(error: unknown): error is RunnerError {
 }
 
 const contextTexts =
-  /exceeds? the available context size|maximum context length|context length of only|greater than the context length|context (?:window|length) (?:is )?(?:too small|exceeded)|context the overflows/i;
+  /exceeds? the available context size|maximum context length|longer than the model['’]s context length|context length of only|greater than the context length|context (?:window|length) (?:is )?(?:too small|exceeded)|context the overflows/i;
 
 /** llama.cpp has the figures in fields, and others have them in their sentence. */
 function figuresIn(text: string, value: unknown): { needed?: number; allocated?: number } {

@@ -16,8 +16,8 @@ const lineCost = 64;
  * Reads server-sent events, as the HTML standard defines them, in linear time; each read of the socket is one batch.
  * Comments, which keep a connection open, and fields other than `event` and `data` are skipped, and so is text of no
  * form, such as the last words of a proxy. A line end is a line feed, with or without a carriage return. An event that
- * no blank line ends is lost. A body that is one JSON object, although a stream was asked for, is one event, and so is a
- * line `error: {…}`, which old versions of llama.cpp send. An empty batch says that the runner is still sending.
+ * no blank line ends is lost. A body that is one JSON object, although a stream was asked for, is one event, and so is
+ * a line `error: {…}`, which old versions of llama.cpp send. An empty batch says that the runner is still sending.
  * @throws {RunnerError} `bad-response` at an event that is too long, and at the limits of `readTextLines`.
  */
 export async function* readEvents(

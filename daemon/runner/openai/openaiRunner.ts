@@ -15,6 +15,7 @@ import { createFillReader } from './fillAnswer.ts';
 import { lifetimeOf, listLmStudio, lmStudioOperations } from './lmStudio.ts';
 import { isLoaded, type ModelEntry, parseEntries } from './modelList.ts';
 import { type Props, parseProps } from './props.ts';
+import { versionOf } from './recognise.ts';
 import { chatBody, completionBody, infillBody, type ModelBody } from './requests.ts';
 import { createRouter } from './router.ts';
 import { RouterEvents } from './routerEvents.ts';
@@ -29,6 +30,7 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
   const isRouter = isLlama && facts.can.includes('load');
   const events = new RouterEvents(transport);
   const isStudio = facts.product === 'lmstudio';
+  const isVllm = facts.product === 'vllm';
   const get = (path: string, signal: AbortSignal) => transport.json({ method: 'GET', path, signal });
   const post = (path: string, body: ModelBody, signal: AbortSignal) =>
     transport.json({ method: 'POST', path, body, model: body.model, signal });
@@ -40,7 +42,8 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
     try {
       return parseProps(await get(`/props${query}`, signal));
     } catch (error) {
-      if (error instanceof RunnerError && !error.data.retryable) return undefined;
+      // Whoever must have a token for these has none for a chat either.
+      if (error instanceof RunnerError && !error.data.retryable && error.status !== 401) return undefined;
       throw error;
     }
   };
@@ -137,8 +140,9 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
     server,
     facts,
     async identify(signal) {
-      if (!isLlama) await get('/v1/models', signal);
-      return withoutUndefined({ version: (await propsOf(signal))?.version });
+      if (isLlama) return withoutUndefined({ version: (await propsOf(signal))?.version });
+      await get('/v1/models', signal);
+      return withoutUndefined({ version: isVllm ? await versionOf(transport, signal) : undefined });
     },
     async list(signal) {
       const { models, leftOut } = await entries(signal);
@@ -146,7 +150,8 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
     },
     async running(signal) {
       const { models } = await entries(signal);
-      return models.filter(isLoaded).map(({ size: _, ...model }) => ({ ...model, expiresAt: never }));
+      const running = models.filter((model) => isLoaded(model) && model.state !== 'sleeping');
+      return running.map(({ size: _, ...model }) => ({ ...model, expiresAt: never }));
     },
     async show(model, signal) {
       const entry = await find(model, signal);
@@ -252,11 +257,21 @@ function isNamed({ name, aliases = [] }: ModelEntry, asked: string): boolean {
 
 /** What the only model of a server can do. The server may be started again with other files and the same name. */
 function withProps(entry: ModelEntry, props: Props): ModelEntry {
-  const { window, slots, capabilities, template } = props;
+  const { window, slots, capabilities, template, isSleeping } = props;
   const identity = [entry.size, entry.parameterSize, entry.quantization, capabilities, template];
   const mark = createHash('sha256').update(JSON.stringify(identity)).digest('hex');
   const allocatedContext = window ?? entry.allocatedContext;
-  return withoutUndefined<ModelEntry>({ ...entry, mark, slots, capabilities, allocatedContext });
+  const lacks = (['tools', 'vision'] as const).filter((name) => !capabilities.includes(name));
+  const state = isSleeping ? 'sleeping' : entry.state;
+  return withoutUndefined<ModelEntry>({
+    ...entry,
+    mark,
+    slots,
+    capabilities,
+    lacks,
+    allocatedContext,
+    state,
+  });
 }
 
 function shownModel(entry: ModelEntry, props: Props | undefined, insert: boolean): ShownModel {

@@ -13,8 +13,8 @@ const byName = ['properties', '$defs', 'definitions'];
 const maxDepth = 32;
 
 /**
- * The tool with a schema of which llama.cpp, and LM Studio with it, can make a grammar: patterns, formats and bounds are
- * refused there, and so are schemas that are only true or false. The schema allows all that the first one allows.
+ * The tool with a schema of which llama.cpp, and LM Studio with it, can make a grammar: patterns, formats and bounds
+ * are refused there, and so are schemas that are only true or false. The schema allows all that the first one allows.
  */
 export function withSimpleSchema(tool: Tool): Tool {
   return { ...tool, inputSchema: simplified(tool.inputSchema, 0) };
