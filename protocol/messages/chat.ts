@@ -138,6 +138,8 @@ export type NoticeCode =
   | 'tool-call-recovered'
   /** A tool call that the model wrote as text could not be read, so it stays text. */
   | 'tool-call-malformed'
+  /** The server refused the schemas of these tools, so the model got simpler ones. */
+  | 'tool-schemas-simplified'
   /** Tool servers that did not start were left out of the turn. */
   | 'tools-unavailable'
   /** All slots of the server are busy, so the answer begins when another one has ended. */
@@ -151,6 +153,8 @@ export type NoticeCode =
   | 'history-missing'
   /** The runner counted tokens but sent nothing: what the model said was lost in the runner. */
   | 'answer-lost'
+  /** The model has stopped without an answer, perhaps after it had thought. */
+  | 'answer-empty'
   /**
    * The client had added private files by itself: files that look like secrets or are excluded. Only names are sent.
    */

@@ -423,6 +423,16 @@ t.test('think goes only to a model that has it', async (t) => {
     t.strictSame(noticesOf(result), notices);
   }
   t.equal(runner.bodies('/api/show').length, 2, 'what a model can do is asked once');
+  const levels = { code: 'thinking-unsupported', message: /has no levels of thinking, so it thinks/ };
+  for (const isRefused of [true, false]) {
+    if (isRefused) runner.failWith(400, { error: 'think value "low" is not supported for this model' });
+    runner.say('on');
+    const { result } = await daemon.chat({ model: 'thinker', messages: ask('hi'), think: 'low' });
+    t.match(result, { message: { content: 'on' }, notices: isRefused ? [levels] : [] });
+    t.equal(lastBody(runner)['think'], true, 'it is remembered');
+  }
+  const { model } = await daemon.request(showModelRequest, { model: 'thinker' });
+  t.match(model, { capabilities: { thinking: { value: true } }, thinkingLevels: false });
   runner.failWith(400, { error: '"thinker" does not support thinking' });
   runner.say('without');
   const { result } = await daemon.chat({ model: 'thinker', messages: ask('hi'), think: true });
@@ -522,6 +532,11 @@ t.test('a call that the runner passes on under another spelling is that of the o
   for (const [written, want] of [
     ['functions.get_weather', 'get_weather'],
     ['get weather', 'get_weather'],
+    ['get_weather<|channel|>commentary', 'get_weather'],
+    ['assistant<|channel|>commentary to=functions.get_weather', 'get_weather'],
+    ['functions.get_weather:0', 'get_weather'],
+    ['default_api:get_weather', 'get_weather'],
+    ['tool.get_weather', 'get_weather'],
     ['get_weather', 'get_weather'],
     ['look', 'look'],
   ] as const) {
@@ -673,7 +688,7 @@ t.test('leading context becomes one system message, and the user stays the user'
     {
       name: 'after a system message',
       given: [system('be kind'), user('<context>c</context>hi')],
-      want: [system('<context>c</context>'), system('be kind'), user('hi')],
+      want: [system('be kind\n\n<context>c</context>'), user('hi')],
     },
     {
       name: 'not after an answer',
@@ -719,7 +734,7 @@ t.test('leading context becomes one system message, and the user stays the user'
     {
       name: 'a typed block in an older question',
       given: [user('<context>old</context><context>TYPED</context> one'), user('<context>new</context>two')],
-      want: [system('<context>new</context>'), user('<context>TYPED</context> one'), user('two')],
+      want: [system('<context>new</context>'), user('<context>TYPED</context> one\n\ntwo')],
     },
     ...['vscode_context', 'codebase_context', 'attachments', 'editorContext', 'reminderInstructions'].map(
       (tag) => ({
@@ -807,7 +822,7 @@ t.test('what is attached is context, and what was typed is never searched for an
         { ...user(typed), attachments: [eggs] },
         user('three'),
       ],
-      want: [system(block(eggsBlock)), system('be kind'), user('one'), user(typed), user('three')],
+      want: [system(`be kind\n\n${block(eggsBlock)}`), user(`one\n\n${typed}\n\nthree`)],
     },
     {
       name: 'in history: a typed block stays where it is, and later attachments stand before their words',

@@ -232,7 +232,7 @@ t.test('a conversation that is not kept can be named, for as long as it is among
   t.match(await read(next.id), { messages: [] });
 });
 
-t.test('a prompt that its client splits on purpose is sent as it is', async (t) => {
+t.test('a prompt that its client splits on purpose is sent whole, as one message', async (t) => {
   const here = await place(t);
   const { daemon, create } = await start(t, here);
   const { id: session } = await create();
@@ -242,7 +242,7 @@ t.test('a prompt that its client splits on purpose is sent as it is', async (t) 
   const sent = here.runner.bodies('/api/chat').at(-1) as { messages: readonly Message[] };
   t.strictSame(
     sent.messages.filter(({ role }) => role === 'user').map(({ content }) => content),
-    ['One.', 'Two.'],
+    ['One.\n\nTwo.'],
   );
 });
 
