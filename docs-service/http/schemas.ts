@@ -234,21 +234,19 @@ const problemDescriptions: Readonly<Record<number, string>> = {
   503: 'The index is being made or is away, tokens cannot be checked, or too much is in progress',
 };
 
-/** The problems of everything that has a name. */
-export const usualProblems = problemResponses(401, 403, 404, 429, 503);
-/** A document may have another slug. */
-export const documentProblems = { ...problemResponses(308), ...usualProblems };
-
 /** An answer with JSON of a named schema. */
 export function json(name: string, description: string) {
   return { description, content: { 'application/json': { schema: Type.Ref(name) } } };
 }
 
-/** The answers to a request that names entity tags. */
-export const conditional = {
-  304: Type.Null({ description: 'Nothing has changed since the answer with this entity tag' }),
-  ...problemResponses(412),
-};
+/** The answers of a route that reads the library: with the problems of all such routes, and its own. */
+export function reads(answer: object, ...problems: readonly number[]) {
+  return {
+    200: answer,
+    304: Type.Null({ description: 'Nothing has changed since the answer with this entity tag' }),
+    ...problemResponses(401, 403, 412, 429, 503, ...problems),
+  };
+}
 
 const schemas = [
   tagSchema,

@@ -1,27 +1,16 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { BaseUrl } from '../../base/baseUrl.ts';
 import type { PublicLibrary } from '../../library/publicLibrary.ts';
-import type { Authorization } from '../authorization.ts';
-import type { Site } from '../pages.ts';
+import { sendText } from '../conditional.ts';
 import { HttpProblem } from '../problems.ts';
-import type { OwnerSession } from '../signIn/ownerSessions.ts';
+import type { Services } from '../services.ts';
 import { openSearch } from './openSearch.ts';
-import { sendText } from './openTexts.ts';
 import { sitemap } from './sitemap.ts';
 
-interface PublicRoutesOptions {
-  readonly readPublic: () => Promise<PublicLibrary>;
-  readonly authorization: Authorization;
-  readonly owner: OwnerSession;
-  readonly baseUrl: BaseUrl;
-  readonly site: Site;
-}
-
 /** What programs of the public web look for beside the pages. It names nothing but what is public. */
-export function createPublicRoutes(options: PublicRoutesOptions): FastifyPluginAsyncTypebox {
-  const { readPublic, authorization, owner, baseUrl, site } = options;
+export function createPublicRoutes(services: Services): FastifyPluginAsyncTypebox {
+  const { readPublic, authorization, owner, baseUrl, site } = services;
   const { href, path } = baseUrl;
   const sitemapOf = createSitemaps(href);
   return async (app) => {

@@ -3,9 +3,7 @@ import type { AccessStores } from '../../auth/accessStores.ts';
 import type { ClientDocuments } from '../../auth/clientDocuments.ts';
 import { PasswordCheck } from '../../auth/passwords.ts';
 import { TokenIssuer } from '../../auth/tokenIssuer.ts';
-import type { BaseUrl } from '../../base/baseUrl.ts';
-import type { Authorization } from '../authorization.ts';
-import type { Site } from '../pages.ts';
+import type { Services } from '../services.ts';
 import { createAuthorizeRoutes } from './authorizeRoutes.ts';
 import { type OwnerSessions, openOwnerSessions } from './ownerSessions.ts';
 import { createRegisterRoute } from './registerRoute.ts';
@@ -22,14 +20,23 @@ export interface SignInOptions {
   readonly dataHint: string;
 }
 
-export interface AuthorizationServerOptions extends SignInOptions {
-  readonly baseUrl: BaseUrl;
-  readonly site: Site;
-  readonly authorization: Authorization;
-  /** Wrong passwords a minute, for an address. */
-  readonly passwordLimit: number;
+interface SharedOptions
+  extends Omit<SignInOptions, 'access'>,
+    Pick<Services, 'baseUrl' | 'site' | 'authorization'> {
   /** Milliseconds since 1970. */
   readonly now: () => number;
+}
+
+interface AuthorizationServerOptions extends SharedOptions, Pick<SignInOptions, 'access'> {
+  /** Wrong passwords a minute, for an address. */
+  readonly passwordLimit: number;
+}
+
+/** What the routes of the sign-in share. */
+export interface SignInServices extends SharedOptions, Pick<AccessStores, 'clients' | 'owners'> {
+  readonly sessions: OwnerSessions;
+  readonly issuer: TokenIssuer;
+  readonly passwords: PasswordCheck;
 }
 
 /**
@@ -40,25 +47,18 @@ export async function addAuthorizationServer(
   app: FastifyInstance,
   options: AuthorizationServerOptions,
 ): Promise<OwnerSessions> {
-  const { access, documents, baseUrl, site, authorization, takesRegistrations, passwordLimit, now } = options;
+  const { access, passwordLimit, ...shared } = options;
   const { clients, owners, signIns, tokens } = access;
-  const sessions = await openOwnerSessions(app, { baseUrl, owners, now });
-  const issuer = new TokenIssuer({ signIns, tokens, now });
-  const passwords = new PasswordCheck({ owners, now, limit: passwordLimit });
-  const shared = {
-    baseUrl,
-    site,
-    owners,
-    clients,
-    sessions,
-    issuer,
-    authorization,
-    now,
-    dataHint: options.dataHint,
+  const { baseUrl, takesRegistrations, now } = options;
+  const services: SignInServices = {
+    ...{ ...shared, clients, owners },
+    sessions: await openOwnerSessions(app, { baseUrl, owners, now }),
+    issuer: new TokenIssuer({ signIns, tokens, now }),
+    passwords: new PasswordCheck({ owners, now, limit: passwordLimit }),
   };
-  await app.register(createSignInRoutes({ ...shared, passwords }));
-  await app.register(createAuthorizeRoutes({ ...shared, documents }));
-  await app.register(createTokenRoutes(shared));
-  if (takesRegistrations) await app.register(createRegisterRoute({ clients, now }));
-  return sessions;
+  await app.register(createSignInRoutes(services));
+  await app.register(createAuthorizeRoutes(services));
+  await app.register(createTokenRoutes(services));
+  if (takesRegistrations) await app.register(createRegisterRoute(services));
+  return services.sessions;
 }

@@ -1,52 +1,31 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { Scope } from '../../auth/accessToken.ts';
-import type { ClientDocuments } from '../../auth/clientDocuments.ts';
 import { isClientId, isDocumentAddress } from '../../auth/clientId.ts';
-import type { ClientStore } from '../../auth/clientStore.ts';
 import { GuardedFetchError } from '../../auth/guardedFetchError.ts';
 import type { OAuthClient } from '../../auth/oauthClient.ts';
 import { OAuthError } from '../../auth/oauthError.ts';
 import { type AuthorizationRequest, Parameters, parseAuthorizationRequest } from '../../auth/oauthRequest.ts';
-import type { OwnerStore } from '../../auth/ownerStore.ts';
 import {
   isLoopbackName,
   isLoopbackRedirect,
   isRedirectAllowed,
   redirectUriProblem,
 } from '../../auth/redirectUri.ts';
-import type { TokenIssuer } from '../../auth/tokenIssuer.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
 import { quoteForShell } from '../../base/text.ts';
-import type { Authorization } from '../authorization.ts';
-import type { Site } from '../pages.ts';
+import type { SignInServices } from './authorizationServer.ts';
 import { type ConsentPage, consentPage } from './consentPage.ts';
 import { formOf, queryOf, readForms } from './formBody.ts';
 import { signInPaths } from './metadataRoutes.ts';
-import type { OwnerSessions } from './ownerSessions.ts';
 import { answerPageErrors, PageError, sendPage } from './signInErrors.ts';
 import type { Solution } from './signInPages.ts';
 import { meOf } from './tokenRoutes.ts';
 
-export interface AuthorizeRoutesOptions {
-  readonly baseUrl: BaseUrl;
-  readonly site: Site;
-  readonly documents: ClientDocuments;
-  readonly clients: ClientStore;
-  readonly owners: OwnerStore;
-  readonly sessions: OwnerSessions;
-  readonly issuer: TokenIssuer;
-  readonly authorization: Authorization;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-  /** The flags that `runner-docs client add` needs for this very service, such as `--data /srv/docs`. */
-  readonly dataHint: string;
-}
-
 const decisionPath = `${signInPaths.authorization}/decision`;
 
 /** A client asks, and the owner answers on a page: the authorization endpoint of OAuth and IndieAuth. */
-export function createAuthorizeRoutes(options: AuthorizeRoutesOptions): FastifyPluginAsync {
+export function createAuthorizeRoutes(options: SignInServices): FastifyPluginAsync {
   const { baseUrl, site, clients, owners, sessions, issuer, authorization, now } = options;
   const hidden = { schema: { hide: true } };
   return async (app) => {
@@ -136,7 +115,7 @@ interface Unknown {
   readonly kind: 'unknown';
 }
 
-interface ReadOptions extends AuthorizeRoutesOptions {
+interface ReadOptions extends SignInServices {
   /** Whether the owner asks, for whom more is fetched than for strangers. */
   readonly isOwner: boolean;
 }
