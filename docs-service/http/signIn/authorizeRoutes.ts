@@ -6,16 +6,11 @@ import { GuardedFetchError } from '../../auth/guardedFetchError.ts';
 import type { OAuthClient } from '../../auth/oauthClient.ts';
 import { OAuthError } from '../../auth/oauthError.ts';
 import { type AuthorizationRequest, Parameters, parseAuthorizationRequest } from '../../auth/oauthRequest.ts';
-import {
-  isLoopbackName,
-  isLoopbackRedirect,
-  isRedirectAllowed,
-  redirectUriProblem,
-} from '../../auth/redirectUri.ts';
+import { isLoopbackRedirect, isRedirectAllowed, redirectUriProblem } from '../../auth/redirectUri.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
 import { quoteForShell } from '../../base/text.ts';
 import type { SignInServices } from './authorizationServer.ts';
-import { type ConsentPage, consentPage } from './consentPage.ts';
+import { consentPage } from './consentPage.ts';
 import { formOf, queryOf, readForms } from './formBody.ts';
 import { signInPaths } from './metadataRoutes.ts';
 import { answerPageErrors, PageError, sendPage } from './signInErrors.ts';
@@ -62,13 +57,8 @@ export function createAuthorizeRoutes(options: SignInServices): FastifyPluginAsy
 
   async function sendConsent(reply: FastifyReply, asked: Asked, problem?: string): Promise<FastifyReply> {
     const me = meOf(await owners.read(), baseUrl);
-    const form = {
-      site,
-      action: site.root + decisionPath,
-      request: asked.query,
-      csrf: sessions.formToken(reply),
-    };
-    const page = consentPage({ ...describe(asked), ...form, me, problem });
+    const form = { action: site.root + decisionPath, request: asked.query, csrf: sessions.formToken(reply) };
+    const page = consentPage({ ...asked, ...form, site, me, problem });
     return sendPage(reply, page, asked.redirectUri);
   }
 
@@ -220,30 +210,3 @@ function tryState(parameters: Parameters): string | undefined {
   const [state, ...more] = parameters.getAll('state');
   return more.length === 0 ? state : undefined;
 }
-
-function describe({
-  client,
-  redirectUri,
-  scopes,
-}: Asked): Omit<ConsentPage, 'site' | 'action' | 'request' | 'csrf' | 'me'> {
-  const redirect = new URL(redirectUri);
-  const clientHost = URL.canParse(client.id) ? new URL(client.id).host : '';
-  const isLocal = redirect.protocol === 'http:' && isLoopbackName(redirect.hostname);
-  // An address with a custom scheme may have no host.
-  const redirectHost = /^https?:$/.test(redirect.protocol) ? redirect.host : redirectUri;
-  return {
-    client,
-    clientHost,
-    redirectHost,
-    isLocal,
-    isRedirectElsewhere: clientHost !== '' && redirectHost !== clientHost,
-    scopes: scopes.map((scope) => ({ scope, sentence: sentences[scope], isAsked: true })),
-  };
-}
-
-const sentences: Readonly<Record<Scope, string>> = {
-  read: 'It can search and read everything that is published, and download it as Markdown, PDF and EPUB.',
-  draft: 'It can also see drafts, which are not published yet.',
-  profile: 'It learns the name, the address and the picture that you have set for yourself.',
-  email: 'It learns your email address, if you have set one.',
-};
