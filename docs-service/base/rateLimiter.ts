@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
 export interface Allowance {
   readonly isAllowed: boolean;
@@ -74,17 +75,7 @@ export class RateLimiter {
 /** One caller is an IPv4 address, or the /64 of an IPv6 address, which one household has. */
 export function callerOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
-  return isIPv6(plain) ? `${networkOf(plain)}::/64` : plain;
-}
-
-function networkOf(address: string): string {
-  const [head = '', tail] = address.split('::', 2);
-  const groups = head === '' ? [] : head.split(':');
-  const behind = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = Array.from({ length: Math.max(0, 8 - groups.length - behind.length) }, () => '0');
-  const all = tail === undefined ? groups : [...groups, ...zeros, ...behind];
-  return all
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':');
+  if (!isIPv6(plain)) return plain;
+  const network = ipaddr.IPv6.parse(plain).parts.slice(0, 4);
+  return `${network.map((part) => part.toString(16)).join(':')}::/64`;
 }

@@ -54,23 +54,25 @@ export const documentSchema = Type.Object(
   { $id: 'Document', description: 'The metadata of a document. A field without a value is null, or empty.' },
 );
 
-/** Of a list: the page that was asked for. */
-const pageFields = {
-  limit: Type.Integer({ description: 'The most results on a page.' }),
-  offset: Type.Integer({ description: 'The number of results before this page.' }),
-};
+/** A page of a list, and which page was asked for. */
+function listSchema(item: string, noun: string, more: Readonly<Record<string, TSchema>> = {}) {
+  return Type.Object(
+    {
+      items: Type.Array(Type.Ref(item)),
+      total: Type.Integer({ minimum: 0, description: `The number of ${noun} on all pages.` }),
+      limit: Type.Integer({ description: 'The most results on a page.' }),
+      offset: Type.Integer({ description: 'The number of results before this page.' }),
+      ...more,
+    },
+    { $id: `${item}List`, description: `A page of the list of ${noun}.` },
+  );
+}
 
-const documentListSchema = Type.Object(
-  {
-    items: Type.Array(Type.Ref('Document')),
-    total: Type.Integer({ minimum: 0, description: 'The number of documents on all pages.' }),
-    ...pageFields,
-    approximate: Type.Optional(
-      Type.Boolean({ description: 'In a search: more documents matched than were ranked.' }),
-    ),
-  },
-  { $id: 'DocumentList', description: 'A page of the list of documents.' },
-);
+const documentListSchema = listSchema('Document', 'documents', {
+  approximate: Type.Optional(
+    Type.Boolean({ description: 'In a search: more documents matched than were ranked.' }),
+  ),
+});
 
 const collectionLinksSchema = Type.Object(
   {
@@ -92,15 +94,6 @@ export const collectionSchema = Type.Object(
     links: Type.Unsafe<Static<typeof collectionLinksSchema>>(Type.Ref('CollectionLinks')),
   },
   { $id: 'Collection', description: 'Documents in an order, which can be read as one book.' },
-);
-
-const collectionListSchema = Type.Object(
-  {
-    items: Type.Array(Type.Ref('Collection')),
-    total: Type.Integer({ minimum: 0, description: 'The number of collections on all pages.' }),
-    ...pageFields,
-  },
-  { $id: 'CollectionList', description: 'A page of the list of collections.' },
 );
 
 const collectionDetailSchema = Type.Object(
@@ -255,7 +248,7 @@ const schemas = [
   documentListSchema,
   collectionLinksSchema,
   collectionSchema,
-  collectionListSchema,
+  listSchema('Collection', 'collections'),
   collectionDetailSchema,
   termSchema,
   termListSchema,

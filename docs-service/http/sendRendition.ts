@@ -98,7 +98,7 @@ function* slices(bytes: Uint8Array): Iterable<Uint8Array> {
   for (let at = 0; at < bytes.length; at += writeSize) yield bytes.subarray(at, at + writeSize);
 }
 
-/** The bytes from the cache, or else from a rendering. */
+/** From the cache, or else from a rendering. If the client has gone, nobody reads it, so its rendering ends too. */
 async function renditionBytes(
   request: FastifyRequest,
   rendition: Rendition,
@@ -107,11 +107,6 @@ async function renditionBytes(
   const cached = await rendition.cached();
   if (cached !== undefined) return cached;
   countRender?.();
-  return render(request, rendition);
-}
-
-/** If the client has gone, nobody reads the answer, so its rendering ends too. */
-async function render(request: FastifyRequest, rendition: Rendition): Promise<Uint8Array> {
   const gone = new AbortController();
   const giveUp = () => gone.abort();
   request.raw.socket.once('close', giveUp);

@@ -12,7 +12,7 @@ import { sitemap } from './sitemap.ts';
 export function createPublicRoutes(services: Services): FastifyPluginAsyncTypebox {
   const { readPublic, authorization, owner, baseUrl, site } = services;
   const { href, path } = baseUrl;
-  const sitemapOf = createSitemaps(href);
+  const sitemaps = new WeakMap<PublicLibrary, Map<number, string>>();
   return async (app) => {
     app.addHook('onSend', async (_request, reply) => {
       reply.header('vary', 'Cookie, Origin');
@@ -43,6 +43,16 @@ export function createPublicRoutes(services: Services): FastifyPluginAsyncTypebo
       });
   };
 
+  /** Each file is made once, until the library changes. */
+  function sitemapOf(library: PublicLibrary, number = 0): string | undefined {
+    const files = sitemaps.get(library) ?? new Map<number, string>();
+    sitemaps.set(library, files);
+    const text = files.get(number) ?? sitemap(library, href, number === 0 ? undefined : number);
+    // A number that leads nowhere is not kept, because anyone can ask for any.
+    if (text !== undefined) files.set(number, text);
+    return text;
+  }
+
   /** Lets the owner pass, and strangers if there is anything for them. Throws HttpProblem. */
   async function admit(request: FastifyRequest, reply: FastifyReply): Promise<PublicLibrary> {
     const library = await readPublic();
@@ -71,18 +81,3 @@ Disallow: /mcp
 const closedRobots = `User-agent: *
 Disallow: /
 `;
-
-/** Each file is made once, until the library changes. */
-function createSitemaps(href: string): typeof sitemapOf {
-  let known: { readonly library: PublicLibrary; readonly files: Map<number, string | undefined> } | undefined;
-  return sitemapOf;
-
-  function sitemapOf(library: PublicLibrary, number = 0): string | undefined {
-    if (known?.library !== library) known = { library, files: new Map() };
-    const { files } = known;
-    const text = files.get(number) ?? sitemap(library, href, number === 0 ? undefined : number);
-    // A number that leads nowhere is not kept, because anyone can ask for any.
-    if (text !== undefined) files.set(number, text);
-    return text;
-  }
-}

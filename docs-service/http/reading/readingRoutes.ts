@@ -13,7 +13,7 @@ import { nameParameter, paperQuery, slugParameter } from '../schemas.ts';
 import { sendRendition } from '../sendRendition.ts';
 import type { Services } from '../services.ts';
 import { collectionPage } from './collectionPage.ts';
-import { libraryAddress } from './documentList.ts';
+import { type LibraryPlace, libraryAddress } from './documentList.ts';
 import { documentPage, neighboursIn } from './documentPage.ts';
 import { folderPage } from './folderPage.ts';
 import { createFolders } from './folders.ts';
@@ -46,11 +46,8 @@ const libraryQuery = Type.Object({
 });
 
 /** What a reader asks the library for. */
-interface Asked {
-  readonly q?: string | undefined;
-  readonly type?: string | undefined;
-  readonly tag?: string | undefined;
-  readonly path?: string | undefined;
+interface Asked extends LibraryPlace {
+  readonly library: ReadersLibrary;
   readonly page: number;
 }
 
@@ -215,7 +212,7 @@ export function createReadingRoutes(services: Services): FastifyPluginAsyncTypeb
   async function sendLibrary(
     request: FastifyRequest,
     reply: FastifyReply,
-    { library, type, tag, page }: Asked & { readonly library: ReadersLibrary },
+    { library, type, tag, page }: Asked,
   ): Promise<FastifyReply> {
     const { site } = library;
     const filter = withoutUndefined<Pick<ListFilter, 'type' | 'tag'>>({ type, tag });
@@ -246,7 +243,7 @@ export function createReadingRoutes(services: Services): FastifyPluginAsyncTypeb
 async function sendResults(
   request: FastifyRequest,
   reply: FastifyReply,
-  { library, q, type, tag, path, page }: Asked & { readonly library: ReadersLibrary; readonly q: string },
+  { library, q, type, tag, path, page }: Asked & { readonly q: string },
 ): Promise<FastifyReply> {
   const { site } = library;
   const folder = path?.replace(/\/?$/, '/');
