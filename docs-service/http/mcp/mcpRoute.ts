@@ -2,7 +2,7 @@ import type { McpHttpHandler } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isRecord } from '../../../protocol/base/json.ts';
 import type { Authorization } from '../authorization.ts';
-import { OpenCount, whenClosed } from '../openCount.ts';
+import { OpenCount } from '../openCount.ts';
 import { HttpProblem } from '../problems.ts';
 
 export interface McpRouteOptions {
@@ -82,13 +82,15 @@ function listens(message: unknown): boolean {
 }
 
 /** Aborts when the answer is sent, has no reader any more, or took too long. */
-function whenGone(reply: FastifyReply): AbortController {
+function whenGone({ raw }: FastifyReply): AbortController {
   const gone = new AbortController();
   const overdue = setTimeout(() => gone.abort(), maxAnswerTime);
-  whenClosed(reply, () => {
+  const end = () => {
     clearTimeout(overdue);
     gone.abort();
-  });
+  };
+  if (raw.destroyed) end();
+  else raw.once('close', end);
   return gone;
 }
 
