@@ -61,8 +61,8 @@ function lastPage(total: number): number {
 
 /**
  * The routes under `/read`: pages for the signed-in owner, who also sees drafts, and those that are public for all
- * others. Here alone, a session replaces the token that the API needs, so that no page of another site can use the cookie
- * to read the API.
+ * others. Here alone, a session replaces the token that the API needs, so that no page of another site can use the
+ * cookie to read the API.
  */
 export function createReadingRoutes(services: Services): FastifyPluginAsyncTypebox {
   const { index, readPublic, renditions, authorization, owner, site, baseUrl, lookups } = services;

@@ -1,42 +1,24 @@
 import type { FastifyInstance } from 'fastify';
 import type { AccessStores } from '../../auth/accessStores.ts';
-import type { ClientDocuments } from '../../auth/clientDocuments.ts';
 import { PasswordCheck } from '../../auth/passwords.ts';
 import { TokenIssuer } from '../../auth/tokenIssuer.ts';
-import type { Services } from '../services.ts';
 import { createAuthorizeRoutes } from './authorizeRoutes.ts';
 import { type OwnerSessions, openOwnerSessions } from './ownerSessions.ts';
 import { createRegisterRoute } from './registerRoute.ts';
 import { createSignInRoutes } from './signInRoutes.ts';
+import type { SignInServices } from './signInServices.ts';
 import { createTokenRoutes } from './tokenRoutes.ts';
 
 /** What the service needs to be the authorization server itself. */
-export interface SignInOptions {
+export interface SignInOptions extends Pick<SignInServices, 'documents' | 'takesRegistrations' | 'dataHint'> {
   readonly access: AccessStores;
-  readonly documents: ClientDocuments;
-  /** Whether clients may register themselves. */
-  readonly takesRegistrations: boolean;
-  /** The flags that commands need for this very service, such as `--data /srv/docs`; for pages that show a command. */
-  readonly dataHint: string;
 }
 
-interface SharedOptions
-  extends Omit<SignInOptions, 'access'>,
-    Pick<Services, 'baseUrl' | 'site' | 'authorization'> {
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-}
-
-interface AuthorizationServerOptions extends SharedOptions, Pick<SignInOptions, 'access'> {
+interface AuthorizationServerOptions
+  extends SignInOptions,
+    Pick<SignInServices, 'baseUrl' | 'site' | 'authorization' | 'now'> {
   /** Wrong passwords a minute, for an address. */
   readonly passwordLimit: number;
-}
-
-/** What the routes of the sign-in share. */
-export interface SignInServices extends SharedOptions, Pick<AccessStores, 'clients' | 'owners'> {
-  readonly sessions: OwnerSessions;
-  readonly issuer: TokenIssuer;
-  readonly passwords: PasswordCheck;
 }
 
 /**

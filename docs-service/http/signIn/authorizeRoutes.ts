@@ -9,12 +9,12 @@ import { type AuthorizationRequest, Parameters, parseAuthorizationRequest } from
 import { isLoopbackRedirect, isRedirectAllowed, redirectUriProblem } from '../../auth/redirectUri.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
 import { quoteForShell } from '../../base/text.ts';
-import type { SignInServices } from './authorizationServer.ts';
 import { consentPage } from './consentPage.ts';
 import { formOf, queryOf, readForms } from './formBody.ts';
 import { signInPaths } from './metadataRoutes.ts';
 import { answerPageErrors, PageError, sendPage } from './signInErrors.ts';
 import type { Solution } from './signInPages.ts';
+import type { SignInServices } from './signInServices.ts';
 import { meOf } from './tokenRoutes.ts';
 
 const decisionPath = `${signInPaths.authorization}/decision`;

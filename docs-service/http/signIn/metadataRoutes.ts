@@ -3,7 +3,7 @@ import { scopes } from '../../auth/accessToken.ts';
 import { resourceMetadataPath } from '../authorization.ts';
 import { originOf } from '../hosts.ts';
 import type { Services } from '../services.ts';
-import type { SignInServices } from './authorizationServer.ts';
+import type { SignInServices } from './signInServices.ts';
 
 /** Where the owner answers clients, and where clients get and revoke their tokens. */
 export const signInPaths = {

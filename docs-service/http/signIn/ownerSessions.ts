@@ -3,10 +3,17 @@ import csrf from '@fastify/csrf-protection';
 import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerHookHandler } from 'fastify';
 import { createSecret, hashSecret } from '../../auth/accessToken.ts';
 import { Parameters } from '../../auth/oauthRequest.ts';
+import type { OwnerStore } from '../../auth/ownerStore.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
 import { originOf } from '../hosts.ts';
 import { HttpProblem } from '../problems.ts';
-import type { SignInServices } from './authorizationServer.ts';
+
+interface OwnerSessionsOptions {
+  readonly baseUrl: BaseUrl;
+  readonly owners: OwnerStore;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
 
 /** The browsers in which the owner is signed in. */
 export interface OwnerSessions extends OwnerSession {
@@ -29,7 +36,7 @@ const lifetime = 7 * 86_400_000;
  */
 export async function openOwnerSessions(
   app: FastifyInstance,
-  { baseUrl, owners, now }: Pick<SignInServices, 'baseUrl' | 'owners' | 'now'>,
+  { baseUrl, owners, now }: OwnerSessionsOptions,
 ): Promise<OwnerSessions> {
   const { name, options } = cookiesOf(baseUrl);
   const cookieName = name('session');

@@ -5,9 +5,9 @@ import { type OAuthClient, tryClientName } from '../../auth/oauthClient.ts';
 import { OAuthError } from '../../auth/oauthError.ts';
 import { redirectUriProblem } from '../../auth/redirectUri.ts';
 import { callerOf, RateLimiter } from '../../base/rateLimiter.ts';
-import type { SignInServices } from './authorizationServer.ts';
 import { signInPaths } from './metadataRoutes.ts';
 import { answerOAuthErrors } from './signInErrors.ts';
+import type { SignInServices } from './signInServices.ts';
 
 /** A minute, for each address. There is no limit for all: with one, a few strangers could lock out everybody else. */
 const limit = 10;

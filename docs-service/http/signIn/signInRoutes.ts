@@ -4,10 +4,10 @@ import { Parameters } from '../../auth/oauthRequest.ts';
 import type { PasswordAnswer } from '../../auth/passwords.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
 import { callerOf } from '../../base/rateLimiter.ts';
-import type { SignInServices } from './authorizationServer.ts';
 import { formOf, queryOf, readForms } from './formBody.ts';
 import { answerPageErrors, sendPage } from './signInErrors.ts';
 import { signedOutPage, signInPage, signOutPage } from './signInPages.ts';
+import type { SignInServices } from './signInServices.ts';
 import { meOf } from './tokenRoutes.ts';
 
 /** The owner's password opens the pages for people and the consent page. */

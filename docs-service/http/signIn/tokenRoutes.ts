@@ -6,10 +6,10 @@ import { checkResources, type Parameters } from '../../auth/oauthRequest.ts';
 import type { Owner, OwnerStore } from '../../auth/ownerStore.ts';
 import type { IssuedTokens, Redemption } from '../../auth/tokenIssuer.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
-import type { SignInServices } from './authorizationServer.ts';
 import { clientFormOf, formOf, readForms } from './formBody.ts';
 import { signInPaths } from './metadataRoutes.ts';
 import { answerOAuthErrors } from './signInErrors.ts';
+import type { SignInServices } from './signInServices.ts';
 
 /** Where clients get, refresh, introspect and revoke tokens. Every answer is only for its caller. */
 export function createTokenRoutes(options: SignInServices): FastifyPluginAsync {
