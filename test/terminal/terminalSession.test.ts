@@ -46,7 +46,7 @@ const pieces: readonly Piece[] = [
 
 async function say({ send }: Turn): Promise<ChatResult> {
   for (const piece of pieces) await send(piece);
-  return resultOf('# Hi\na **b**', { finishReason: 'length', notices: [notice] });
+  return resultOf('# Hi\na **b**', { notices: [notice] });
 }
 
 async function failHalfway({ send }: Turn): Promise<ChatResult> {
