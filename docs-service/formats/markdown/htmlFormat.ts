@@ -1,7 +1,7 @@
 import type { Document } from '../../content/document.ts';
 import { languageOf } from '../language.ts';
 import type { HtmlJob, Rendered } from '../renderJob.ts';
-import { plainArticle, readingArticle } from './article.ts';
+import { articleHtml } from './article.ts';
 import { articleStyle } from './articleStyle.ts';
 import { pictureName, readAsset } from './assets.ts';
 import { codeColouringOf } from './codeColouring.ts';
@@ -38,8 +38,8 @@ export async function createHtml({
   const article = { document, markdown, html: markdownToHtml(markdown, { references, colouring }) };
   const html =
     form === 'page'
-      ? htmlPage(document, plainArticle(article))
-      : readingArticle(article, { root, hasFormats: form === 'article' });
+      ? htmlPage(document, articleHtml(article))
+      : articleHtml(article, { root, hasFormats: form === 'article' });
   return { bytes: new TextEncoder().encode(html), notes: pictures.notes };
 }
 
