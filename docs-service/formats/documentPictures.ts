@@ -2,7 +2,7 @@ import { LruCache } from '../base/lruCache.ts';
 import type { Document } from '../content/document.ts';
 import type { PictureType } from './markdown/pictureType.ts';
 import type { createReferencedFiles } from './referencedFiles.ts';
-import { identityOf, type Rendition, type RenditionMaker, subjectOf } from './renditionMaker.ts';
+import { identityOf, type Rendition, type RenditionMaker } from './renditionMaker.ts';
 
 interface DocumentPicturesOptions
   extends Pick<ReturnType<typeof createReferencedFiles>, 'references' | 'filesAt'> {
@@ -36,13 +36,7 @@ export function createDocumentPictures({
 
   /** Read by a worker, because only a parser can say what is a picture. */
   const shownIn = async (document: Document): Promise<ReadonlySet<string>> => {
-    const identity = identityOf(document);
-    const list = texts.make({
-      job: { kind: 'pictureList', document },
-      subject: subjectOf('pictureList', identity),
-      inputs: [identity],
-      mediaType: 'application/json',
-    });
+    const list = texts.make({ job: { kind: 'pictureList', document }, inputs: [identityOf(document)] });
     const found = known.get(list.etag);
     if (found !== undefined) return found;
     const bytes = (await list.cached()) ?? (await list.render(new AbortController().signal));
@@ -56,11 +50,7 @@ export function createDocumentPictures({
     if (!mayShow || !(await shownIn(document)).has(path)) return undefined;
     const [file] = await filesAt([path]);
     if (file?.type === undefined) return undefined;
-    return texts.make({
-      job: { kind: 'picture', contentFolder, path },
-      subject: subjectOf('picture', [file.stamp]),
-      inputs: [file.stamp],
-      mediaType: mediaTypes[file.type],
-    });
+    const mediaType = mediaTypes[file.type];
+    return texts.make({ job: { kind: 'picture', contentFolder, path, mediaType }, inputs: [file.stamp] });
   };
 }

@@ -83,6 +83,7 @@ export interface PictureJob {
   readonly contentFolder: string;
   /** From the content folder. */
   readonly path: string;
+  readonly mediaType: string;
 }
 
 export interface Rendered {

@@ -13,13 +13,7 @@ import {
   type RenderJob,
   UnrenderableError,
 } from './renderJob.ts';
-import {
-  identityOf,
-  type Rendition,
-  RenditionMaker,
-  type RenditionMakerOptions,
-  subjectOf,
-} from './renditionMaker.ts';
+import { identityOf, type Rendition, RenditionMaker, type RenditionMakerOptions } from './renditionMaker.ts';
 
 /** Markdown as it was written depends on nothing but its document. */
 export interface MarkdownRenditions {
@@ -81,17 +75,13 @@ export function createMarkdownRenditions(options: RenditionMakerOptions): Markdo
 }
 
 function markdownRenditions(texts: RenditionMaker): MarkdownRenditions {
-  const renditionOf = (job: MarkdownJob | PartsJob, mediaType = markdownType): Rendition => {
-    const identity = identityOf(job.document);
-    return texts.make({ job, subject: subjectOf(job.kind, identity), inputs: [identity], mediaType });
-  };
+  const alone = async (job: MarkdownJob | PartsJob) =>
+    texts.make({ job, inputs: [identityOf(job.document)] });
   return {
-    source: async (document) => renditionOf({ kind: 'markdown', document, targets: {}, pictures: {} }),
-    parts: async (document) => renditionOf({ kind: 'parts', document }, 'application/json'),
+    source: (document) => alone({ kind: 'markdown', document, targets: {}, pictures: {} }),
+    parts: (document) => alone({ kind: 'parts', document }),
   };
 }
-
-const markdownType = 'text/markdown; charset=utf-8';
 
 /** Each format looks up what it depends on besides the text, so that its entity tag changes with that. */
 export function createRenditions(options: RenditionsOptions): Renditions {
@@ -112,28 +102,21 @@ export function createRenditions(options: RenditionsOptions): Renditions {
 
   const htmlOf = async (document: Document, form: HtmlJob['form'], isPublic?: (slug: string) => boolean) => {
     const identity = identityOf(document);
-    const subject = subjectOf(form, identity);
-    texts.refuseFailed(subject);
+    const subject = texts.subject(form, identity);
     const { targets, stamp } = await linked(document, form === 'page' ? 'html' : 'article', isPublic);
     const job: RenderJob = { kind: 'html', form, document, contentFolder, targets, root };
-    return texts.make({
-      job,
-      subject,
-      inputs: [form, root, identity, stamp],
-      mediaType: 'text/html; charset=utf-8',
-    });
+    return texts.make({ job, subject, inputs: [form, root, identity, stamp] });
   };
 
   const linkedMarkdown = async (document: Document): Promise<Rendition> => {
     const identity = identityOf(document);
-    const subject = subjectOf('linkedMarkdown', identity);
-    texts.refuseFailed(subject);
+    const subject = texts.subject('linkedMarkdown', identity);
     const found = await linked(document, 'markdown').catch(ifTooMany);
     const addresses = found.pictures.map(({ path }) => [path, options.pictureAddress(document.slug, path)]);
     const pictures = Object.fromEntries(addresses);
     const job: RenderJob = { kind: 'markdown', document, targets: found.targets, pictures };
     const inputs = ['linked', identity, found.targets, pictures];
-    return texts.make({ job, subject, inputs, mediaType: markdownType });
+    return texts.make({ job, subject, inputs });
   };
 
   /** What the books of a collection have in common, in each format. */
@@ -142,8 +125,7 @@ export function createRenditions(options: RenditionsOptions): Renditions {
       throw new UnrenderableError(`The collection "${definition.name}" has no documents that are published.`);
     const documents = await readAll(index, chapters);
     const identities = documents.map(identityOf);
-    const subject = subjectOf(format, [definition, identities]);
-    files.refuseFailed(subject);
+    const subject = files.subject(format, [definition, identities]);
     const pictures = new Set(documents.flatMap((document) => references(document).assets));
     for (const { cover } of [definition, ...documents]) if (cover !== null) pictures.add(cover);
     const inputs = [definition, identities, stampsOf(await filesAt([...pictures]))];
@@ -169,34 +151,19 @@ export function createRenditions(options: RenditionsOptions): Renditions {
     },
     async pdf(document, paper) {
       const identity = identityOf(document);
-      const subject = subjectOf('pdf', identity);
-      files.refuseFailed(subject);
+      const subject = files.subject('pdf', identity);
       const { targets, stamp } = await linked(document, 'pdf');
       const job: RenderJob = { kind: 'pdf', paper, document, contentFolder, targets, fonts: fonts.folders };
-      return files.make({
-        job,
-        subject,
-        inputs: [identity, stamp, fonts.fingerprint, paper],
-        mediaType: 'application/pdf',
-      });
+      return files.make({ job, subject, inputs: [identity, stamp, fonts.fingerprint, paper] });
     },
     async epub(collection) {
       const { subject, inputs, book } = await bookOf(collection, 'epub');
-      return files.make({
-        job: { kind: 'epub', ...book },
-        subject,
-        inputs,
-        mediaType: 'application/epub+zip',
-      });
+      return files.make({ job: { kind: 'epub', ...book }, subject, inputs });
     },
     async collectionPdf(collection, paper) {
       const { subject, inputs, book } = await bookOf(collection, 'pdfBook');
-      return files.make({
-        job: { kind: 'pdfBook', paper, ...book, fonts: fonts.folders },
-        subject,
-        inputs: [...inputs, fonts.fingerprint, paper],
-        mediaType: 'application/pdf',
-      });
+      const job: RenderJob = { kind: 'pdfBook', paper, ...book, fonts: fonts.folders };
+      return files.make({ job, subject, inputs: [...inputs, fonts.fingerprint, paper] });
     },
   };
 }
