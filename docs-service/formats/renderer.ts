@@ -125,7 +125,7 @@ class WorkerPool implements Renderer {
       slot.worker.postMessage(task.job);
     } catch (error) {
       // The job contains something that cannot be cloned.
-      this.#fail(slot, error instanceof Error ? error : new Error(String(error)));
+      this.#fail(slot, error);
     }
   }
 
@@ -183,25 +183,21 @@ class WorkerPool implements Renderer {
     this.#startNext();
   }
 
-  /** The worker cannot be used any more. */
-  #fail(slot: Slot, error: Error): void {
+  /** The worker cannot be used any more: it has failed, or is stopped together with its job. */
+  #fail(slot: Slot, reason: unknown): void {
     const task = this.#release(slot);
     this.#endWorker(slot);
-    task?.reject(error);
+    task?.reject(reason);
     this.#startNext();
   }
 
-  /** A running job can only be stopped together with its worker. */
   #cancel(task: Task, reason: unknown): void {
+    const slot = this.#slots.find((candidate) => candidate.task === task);
+    if (slot) return this.#fail(slot, reason);
     clearTimeout(task.waitTimer);
     task.reject(reason);
     const at = this.#queue.indexOf(task);
     if (at >= 0) this.#queue.splice(at, 1);
-    const slot = this.#slots.find((candidate) => candidate.task === task);
-    if (!slot) return;
-    this.#release(slot);
-    this.#endWorker(slot);
-    this.#startNext();
   }
 
   #release(slot: Slot): Task | undefined {

@@ -32,9 +32,7 @@ export function idsOf({ headings, footnotes }: MarkdownDocument): ReadonlySet<st
 
 class HtmlWriter {
   readonly #document: MarkdownDocument;
-  readonly #references: References;
-  readonly #colouring: CodeColouring;
-  readonly #epubTypes: boolean;
+  readonly #options: HtmlOptions;
   readonly #sanitiser = new HtmlSanitiser();
   /** Ids of the references to footnotes that were printed. */
   readonly #printed = new Set<string>();
@@ -42,11 +40,9 @@ class HtmlWriter {
   /** In a cell of a table, which has little room. */
   #inCell = false;
 
-  constructor(document: MarkdownDocument, { references, colouring, epubTypes = false }: HtmlOptions) {
+  constructor(document: MarkdownDocument, options: HtmlOptions) {
     this.#document = document;
-    this.#references = references;
-    this.#colouring = colouring;
-    this.#epubTypes = epubTypes;
+    this.#options = options;
   }
 
   write(): string {
@@ -66,7 +62,7 @@ class HtmlWriter {
   }
 
   #blocks(tokens: readonly Token[]): void {
-    const scope = new BlockScope(this.#out, this.#references);
+    const scope = new BlockScope(this.#out, this.#options.references);
     for (const token of tokens) {
       if (token.type === 'html') scope.html(this.#sanitiser.partsOf(token.raw));
       else if (!['space', 'def', 'footnoteDefinition'].includes(token.type)) {
@@ -128,7 +124,9 @@ class HtmlWriter {
   #code(token: Tokens.Code): void {
     const [language = ''] = /^[\w+#.-]{1,40}/.exec(token.lang ?? '') ?? [];
     const attribute = language && ` class="language-${escapeXml(language)}"`;
-    const lines = this.#colouring(token.text, token.lang).map((tokens) => tokens.map(codeSpan).join(''));
+    const lines = this.#options
+      .colouring(token.text, token.lang)
+      .map((tokens) => tokens.map(codeSpan).join(''));
     const code = `<pre><code${attribute}>${lines.join('\n')}\n</code></pre>\n`;
     const caption = tryCodeCaption(token);
     if (caption === undefined) this.#out.push(code);
@@ -168,7 +166,7 @@ class HtmlWriter {
   }
 
   #inlines(tokens: readonly Token[], inLink = false): void {
-    const scope = new InlineScope({ out: this.#out, references: this.#references, inLink });
+    const scope = new InlineScope({ out: this.#out, references: this.#options.references, inLink });
     for (const token of withoutUnreadable(tokens)) {
       if (token.type === 'html') for (const part of this.#sanitiser.partsOf(token.raw)) scope.write(part);
       else this.#inline(token, scope.inLink);
@@ -205,7 +203,7 @@ class HtmlWriter {
   }
 
   #link({ href, title, tokens }: Tokens.Link, inLink: boolean): void {
-    const address = inLink ? undefined : this.#references.link(href);
+    const address = inLink ? undefined : this.#options.references.link(href);
     if (address === undefined) return this.#inlines(tokens, inLink);
     const hint = title ? ` title="${escapeXml(decodeEntities(title))}"` : '';
     // On paper, an address that is the text of its link is not printed a second time.
@@ -219,7 +217,7 @@ class HtmlWriter {
   #image({ href, title, tokens, text }: Tokens.Image, inLink: boolean): void {
     const alt = tokens ? plainText(tokens) : decodeEntities(text);
     const picture = { href, alt, title: decodeEntities(title ?? ''), inLink };
-    this.#out.push(pictureTag(this.#references, picture));
+    this.#out.push(pictureTag(this.#options.references, picture));
   }
 
   /** Characters, because readers of books show no form. */
@@ -234,14 +232,14 @@ class HtmlWriter {
     if (!mark) return;
     const id = referenceId(mark.number, mark.occurrence);
     if (!inLink) this.#printed.add(id);
-    const type = this.#epubTypes ? ' epub:type="noteref"' : '';
+    const type = this.#epubType('noteref');
     const link = `<a id="${id}" href="#${footnoteId(mark.number)}" role="doc-noteref"${type}>${mark.number}</a>`;
     this.#out.push(`<sup>${inLink ? mark.number : link}</sup>`);
   }
 
   #footnoteSection(bodies: readonly string[]): string {
     const { footnotes } = this.#document;
-    const type = this.#epubTypes ? ' epub:type="footnotes"' : '';
+    const type = this.#epubType('footnotes');
     const items = footnotes.map((footnote, at) => this.#footnote(footnote, bodies[at] ?? ''));
     return `<section class="footnotes" role="doc-endnotes" aria-label="Footnotes"${type}>\n<ol>\n${items.join('')}</ol>\n</section>\n`;
   }
@@ -254,8 +252,12 @@ class HtmlWriter {
     const text = body.endsWith('</p>\n')
       ? body.replace(/<\/p>\n$/, `${back}</p>\n`)
       : `${body}<p>${back}</p>\n`;
-    const type = this.#epubTypes ? ' epub:type="footnote"' : '';
+    const type = this.#epubType('footnote');
     return `<li id="${footnoteId(number)}"${type}>${text}</li>\n`;
+  }
+
+  #epubType(type: string): string {
+    return this.#options.epubTypes ? ` epub:type="${type}"` : '';
   }
 }
 

@@ -1,7 +1,7 @@
 import { endOf } from '../../content/links.ts';
 import { decodeEntities } from '../../content/plainText.ts';
-import type { HtmlPart } from './rawHtml.ts';
-import type { References } from './references.ts';
+import { blockTags, type HtmlPart, plainTags } from './rawHtml.ts';
+import type { References, ShownPicture } from './references.ts';
 import { escapeXml } from './xmlText.ts';
 
 /**
@@ -43,7 +43,7 @@ export class BlockScope {
     if (part.kind === 'text') {
       if (!this.#paragraph && part.text.trim() === '') return;
       this.#inParagraph().write(part);
-    } else if (!blocks.has(part.name)) {
+    } else if (!blockTags.has(part.name)) {
       if (part.kind === 'open' || this.#paragraph) this.#inParagraph().write(part);
     } else {
       this.#endParagraph();
@@ -95,13 +95,6 @@ export class BlockScope {
 }
 
 const maxDetails = 10;
-const blocks = new Set(
-  (
-    'details summary p div center h1 h2 h3 h4 h5 h6 blockquote pre hr ' +
-    'ul ol li dl dt dd table caption thead tbody tfoot tr th td'
-  ).split(' '),
-);
-
 interface InlineSurroundings {
   readonly out: string[];
   readonly references: References;
@@ -146,7 +139,7 @@ export class InlineScope {
       out.push(pictureTag(references, { href, alt, title, asked, inLink: this.inLink }));
     }
     if (this.#open.length >= maxDepth) return;
-    if (plain.has(name)) this.#push(name, `<${name}>`);
+    if (plainTags.has(name)) this.#push(name, `<${name}>`);
     if (name === 'abbr') this.#push(name, `<abbr title="${escapeXml(attribute('title'))}">`);
     if (name === 'a') this.#openLink(attribute('href'));
   }
@@ -195,6 +188,8 @@ export function nameLink(out: string[], { at, address }: LinkStart): void {
   else out.push(name);
 }
 
+type Size = Pick<ShownPicture, 'width' | 'height'>;
+
 interface PictureText {
   readonly href: string;
   readonly alt: string;
@@ -202,12 +197,6 @@ interface PictureText {
   /** The size that raw HTML asks for. */
   readonly asked?: Size;
   readonly inLink: boolean;
-}
-
-/** In pixels. */
-interface Size {
-  readonly width: number | undefined;
-  readonly height: number | undefined;
 }
 
 /** A picture, or its description if it cannot be shown, as a link to a picture of another site. */
@@ -220,10 +209,7 @@ export function pictureTag(references: References, picture: PictureText): string
     if (address === undefined) return name && `<span class="missing-picture">${name}</span>`;
     return `<a class="missing-picture" href="${escapeXml(address)}">${name}</a>`;
   }
-  const { width, height } = sizeOf(
-    { width: shown.width ?? undefined, height: shown.height ?? undefined },
-    asked,
-  );
+  const { width, height } = sizeOf(shown, asked);
   const attributes = [
     title ? ` title="${escapeXml(title)}"` : '',
     width ? ` width="${Math.ceil(width)}"` : '',
@@ -233,21 +219,21 @@ export function pictureTag(references: References, picture: PictureText): string
 }
 
 /** If only one length is asked for, the other follows from the picture's proportions. */
-function sizeOf({ width, height }: Size, asked?: Size): Size {
-  if (asked?.width === undefined && asked?.height === undefined)
-    return width && height ? { width, height } : { width: undefined, height: undefined };
-  const ratio = width && height ? width / height : undefined;
+function sizeOf({ width, height }: Size, asked: Size = unknownSize): Size {
+  const ratio = width && height ? width / height : null;
+  if (asked.width === null && asked.height === null) return ratio === null ? unknownSize : { width, height };
   return {
     width: asked.width ?? (ratio && asked.height && asked.height * ratio),
     height: asked.height ?? (ratio && asked.width && asked.width / ratio),
   };
 }
 
+const unknownSize: Size = { width: null, height: null };
+
 /** A share of the window, such as `50%`, is no number of pixels. */
-function tryPixels(value: string): number | undefined {
+function tryPixels(value: string): number | null {
   const [, pixels] = /^\s*(\d{1,4})(?:px)?\s*$/.exec(value) ?? [];
-  return Number(pixels) || undefined;
+  return Number(pixels) || null;
 }
 
 const maxDepth = 20;
-const plain = new Set('b i em strong u s del ins sub sup kbd mark small code samp var q cite'.split(' '));

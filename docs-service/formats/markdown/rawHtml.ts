@@ -47,11 +47,19 @@ export class HtmlSanitiser {
   }
 }
 
-const allowedTags: readonly string[] = (
-  'b i em strong u s del ins sub sup kbd mark small code samp var q cite abbr br wbr a img ' +
+/** Elements within a line that need no attributes. */
+export const plainTags = setOf('b i em strong u s del ins sub sup kbd mark small code samp var q cite');
+
+export const blockTags = setOf(
   'details summary p div center h1 h2 h3 h4 h5 h6 blockquote pre hr ' +
-  'ul ol li dl dt dd table caption thead tbody tfoot tr th td'
-).split(' ');
+    'ul ol li dl dt dd table caption thead tbody tfoot tr th td',
+);
+
+const allowedTags = [...plainTags, 'abbr', 'br', 'wbr', 'a', 'img', ...blockTags];
+
+function setOf(words: string): ReadonlySet<string> {
+  return new Set(words.split(' '));
+}
 
 const allowedAttributes: Readonly<Record<string, string[]>> = {
   a: ['href', 'title'],
@@ -64,7 +72,7 @@ const allowedAttributes: Readonly<Record<string, string[]>> = {
 };
 
 const allowed: sanitizeHtml.IOptions = {
-  allowedTags: [...allowedTags],
+  allowedTags,
   allowedAttributes,
   allowedSchemes: ['https', 'http', 'mailto'],
   allowedSchemesByTag: { img: ['https', 'http', 'data'] },
@@ -94,17 +102,7 @@ const silent = {
 };
 
 /** Elements whose text is not for readers. */
-const unreadable = new Set([
-  'script',
-  'style',
-  'textarea',
-  'title',
-  'xmp',
-  'iframe',
-  'noembed',
-  'noframes',
-  'noscript',
-]);
+const unreadable = setOf('script style textarea title xmp iframe noembed noframes noscript');
 
 /**
  * In a line of Markdown, the text of such an element is a token between those of its tags. It takes one pass: an
@@ -225,8 +223,8 @@ const attribute = / ([a-z]+)(?:="([^"]*)")?/gi;
 /** Readers print a box for a task, and their own elements for what is crossed out. */
 const elements: ReadonlySet<string> = new Set([...allowedTags, 'input']);
 
-const schemes: ReadonlySet<string> = new Set(
-  'http https mailto ftp tel sms xmpp irc ircs docs vscode vscode-insiders cursor zed jetbrains'.split(' '),
+const schemes = setOf(
+  'http https mailto ftp tel sms xmpp irc ircs docs vscode vscode-insiders cursor zed jetbrains',
 );
 
 function isHarmlessTag(name = '', attributes = ''): boolean {
