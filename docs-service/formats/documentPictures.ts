@@ -4,13 +4,6 @@ import type { PictureType } from './markdown/pictureType.ts';
 import type { createReferencedFiles } from './referencedFiles.ts';
 import { identityOf, type Rendition, type RenditionMaker } from './renditionMaker.ts';
 
-interface DocumentPicturesOptions
-  extends Pick<ReturnType<typeof createReferencedFiles>, 'references' | 'filesAt'> {
-  readonly texts: RenditionMaker;
-  /** The absolute path of the content folder. */
-  readonly contentFolder: string;
-}
-
 /** How many paths of pictures are kept in memory. */
 const maxPaths = 100_000;
 
@@ -26,12 +19,11 @@ const mediaTypes: Readonly<Record<PictureType, string>> = {
  * Finds a picture that a document shows. Undefined if the document shows none at this path, or if no format could show
  * it. So no other file of the content folder has an address, even if a document names it.
  */
-export function createDocumentPictures({
-  references,
-  filesAt,
-  texts,
-  contentFolder,
-}: DocumentPicturesOptions): (document: Document, path: string) => Promise<Rendition | undefined> {
+export function createDocumentPictures(
+  { references, filesAt }: ReturnType<typeof createReferencedFiles>,
+  texts: RenditionMaker,
+  contentFolder: string,
+): (document: Document, path: string) => Promise<Rendition | undefined> {
   const known = new LruCache<ReadonlySet<string>>(maxPaths);
 
   /** Read by a worker, because only a parser can say what is a picture. */

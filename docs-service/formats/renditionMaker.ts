@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { FileHandle } from 'node:fs/promises';
 import { createSharedWork } from '../../protocol/base/sharedWork.ts';
 import { LruCache } from '../base/lruCache.ts';
 import type { Document } from '../content/document.ts';
@@ -8,18 +7,7 @@ import { type RenderJob, UnrenderableError } from './renderJob.ts';
 import type { RenditionCache } from './renditionCache.ts';
 
 /** A document or a collection in one format. Its entity tag is known before anything is rendered. */
-export interface Rendition {
-  /** Strong, with its quotes: it changes with everything that the bytes depend on. */
-  readonly etag: string;
-  readonly mediaType: string;
-  /** In bytes; undefined if it is not in the cache. */
-  cachedSize(): number | undefined;
-  /** The file in the cache, which the caller closes. */
-  openCached(): Promise<FileHandle | undefined>;
-  cached(): Promise<Uint8Array | undefined>;
-  /** @throws {UnrenderableError} @throws {RendererBusyError} */
-  render(signal: AbortSignal): Promise<Uint8Array>;
-}
+export type Rendition = ReturnType<RenditionMaker['make']>;
 
 export interface RenditionMakerOptions {
   readonly renderer: Renderer;
@@ -88,17 +76,21 @@ export class RenditionMaker {
     if (failure !== undefined && failure.until > this.#options.now()) throw failure.error;
   }
 
-  make({ job, inputs, ...source }: RenditionSource): Rendition {
+  make({ job, inputs, ...source }: RenditionSource) {
     const { cache, version } = this.#options;
     const etag = `"${digestOf([job.kind, version, ...inputs]).slice(0, 32)}"`;
     const { subject = etag } = source;
     return {
+      /** Strong, with its quotes: it changes with everything that the bytes depend on. */
       etag,
       mediaType: job.kind === 'picture' ? job.mediaType : mediaTypes[job.kind],
+      /** In bytes; undefined if it is not in the cache. */
       cachedSize: () => cache?.sizeOf(etag),
+      /** The file in the cache, which the caller closes. */
       openCached: async () => cache?.open(etag),
       cached: async () => cache?.get(etag),
-      render: async (signal) => {
+      /** @throws {UnrenderableError} @throws {RendererBusyError} */
+      render: async (signal: AbortSignal) => {
         this.#refuseFailed(subject);
         return this.#running.join(etag, (ended) => this.#render(job, { etag, subject }, ended), { signal });
       },

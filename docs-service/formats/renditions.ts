@@ -16,34 +16,9 @@ import {
 import { identityOf, type Rendition, RenditionMaker, type RenditionMakerOptions } from './renditionMaker.ts';
 
 /** Markdown as it was written depends on nothing but its document. */
-export interface MarkdownRenditions {
-  /** With raw HTML sanitised, for people. */
-  source(document: Document): Promise<Rendition>;
-  /** The same Markdown as JSON, with the places where it may be cut, for `readParts`. */
-  parts(document: Document): Promise<Rendition>;
-}
+export type MarkdownRenditions = ReturnType<typeof markdownRenditions>;
 
-export interface Renditions extends MarkdownRenditions {
-  /** The Markdown with absolute addresses of documents and pictures, for programs. */
-  markdown(document: Document): Promise<Rendition>;
-  /**
-   * A picture that the document shows. Undefined if it shows none at this path, from the content folder, or if no
-   * format could show it.
-   */
-  picture(document: Document, path: string): Promise<Rendition | undefined>;
-  pdf(document: Document, paper: Paper): Promise<Rendition>;
-  /** A whole page. */
-  html(document: Document): Promise<Rendition>;
-  /** The `<article>` of a reading page. */
-  article(document: Document): Promise<Rendition>;
-  /** The same for strangers: links lead only to documents that they may read. */
-  openArticle(document: Document, isPublic: (slug: string) => boolean): Promise<Rendition>;
-  epub(collection: LibraryCollection): Promise<Rendition>;
-  /** What pages show of the document, in Markdown; empty if they cannot show it. It is not cached. */
-  shownText(document: Document): Promise<string>;
-  /** All its documents in one file. */
-  collectionPdf(collection: LibraryCollection, paper: Paper): Promise<Rendition>;
-}
+export type Renditions = ReturnType<typeof createRenditions>;
 
 export interface RenditionsOptions extends Omit<RenditionMakerOptions, 'renderer'> {
   readonly index: DocumentIndex;
@@ -74,22 +49,25 @@ export function createMarkdownRenditions(options: RenditionMakerOptions): Markdo
   return markdownRenditions(new RenditionMaker(options));
 }
 
-function markdownRenditions(texts: RenditionMaker): MarkdownRenditions {
+function markdownRenditions(texts: RenditionMaker) {
   const alone = async (job: MarkdownJob | PartsJob) =>
     texts.make({ job, inputs: [identityOf(job.document)] });
   return {
-    source: (document) => alone({ kind: 'markdown', document, targets: {}, pictures: {} }),
-    parts: (document) => alone({ kind: 'parts', document }),
+    /** With raw HTML sanitised, for people. */
+    source: (document: Document) => alone({ kind: 'markdown', document, targets: {}, pictures: {} }),
+    /** The same Markdown as JSON, with the places where it may be cut, for `readParts`. */
+    parts: (document: Document) => alone({ kind: 'parts', document }),
   };
 }
 
 /** Each format looks up what it depends on besides the text, so that its entity tag changes with that. */
-export function createRenditions(options: RenditionsOptions): Renditions {
+export function createRenditions(options: RenditionsOptions) {
   const { index, folder, fonts, root, unchangedFiles = () => undefined } = options;
   const contentFolder = folder.root;
   const texts = new RenditionMaker({ ...options, renderer: options.texts });
   const files = new RenditionMaker({ ...options, renderer: options.files });
-  const { references, filesAt, filesOf } = createReferencedFiles({ index, folder, unchangedFiles });
+  const referenced = createReferencedFiles({ index, folder, unchangedFiles });
+  const { references, filesAt, filesOf } = referenced;
 
   const linked = (document: Document, format: LinkingFormat, isPublic?: (slug: string) => boolean) =>
     filesOf({
@@ -135,12 +113,18 @@ export function createRenditions(options: RenditionsOptions): Renditions {
 
   return {
     ...markdownRenditions(texts),
+    /** The Markdown with absolute addresses of documents and pictures, for programs. */
     markdown: linkedMarkdown,
-    picture: createDocumentPictures({ references, filesAt, texts, contentFolder }),
-    html: (document) => htmlOf(document, 'page'),
-    article: (document) => htmlOf(document, 'article'),
-    openArticle: (document, isPublic) => htmlOf(document, 'openArticle', isPublic),
-    async shownText(document) {
+    picture: createDocumentPictures(referenced, texts, contentFolder),
+    /** A whole page. */
+    html: (document: Document) => htmlOf(document, 'page'),
+    /** The `<article>` of a reading page. */
+    article: (document: Document) => htmlOf(document, 'article'),
+    /** The same for strangers: links lead only to documents that they may read. */
+    openArticle: (document: Document, isPublic: (slug: string) => boolean) =>
+      htmlOf(document, 'openArticle', isPublic),
+    /** What pages show of the document, in Markdown; empty if they cannot show it. It is not cached. */
+    async shownText(document: Document): Promise<string> {
       try {
         const { bytes } = await options.texts.render({ kind: 'shownText', document });
         return new TextDecoder().decode(bytes);
@@ -149,18 +133,19 @@ export function createRenditions(options: RenditionsOptions): Renditions {
         throw error;
       }
     },
-    async pdf(document, paper) {
+    async pdf(document: Document, paper: Paper): Promise<Rendition> {
       const identity = identityOf(document);
       const subject = files.subject('pdf', identity);
       const { targets, stamp } = await linked(document, 'pdf');
       const job: RenderJob = { kind: 'pdf', paper, document, contentFolder, targets, fonts: fonts.folders };
       return files.make({ job, subject, inputs: [identity, stamp, fonts.fingerprint, paper] });
     },
-    async epub(collection) {
+    async epub(collection: LibraryCollection): Promise<Rendition> {
       const { subject, inputs, book } = await bookOf(collection, 'epub');
       return files.make({ job: { kind: 'epub', ...book }, subject, inputs });
     },
-    async collectionPdf(collection, paper) {
+    /** All its documents in one file. */
+    async collectionPdf(collection: LibraryCollection, paper: Paper): Promise<Rendition> {
       const { subject, inputs, book } = await bookOf(collection, 'pdfBook');
       const job: RenderJob = { kind: 'pdfBook', paper, ...book, fonts: fonts.folders };
       return files.make({ job, subject, inputs: [...inputs, fonts.fingerprint, paper] });

@@ -1,4 +1,4 @@
-import { type InsideTarget, resolveLink, tryPictureSource } from '../../content/links.ts';
+import { resolveLink, tryPictureSource } from '../../content/links.ts';
 
 /** Resolves the links and pictures of one document, in document order. */
 export interface References {
@@ -40,7 +40,12 @@ export function createReferences(options: ReferenceOptions): References {
           return id === undefined ? undefined : `#${id}`;
         }
         case 'inside':
-          return firstAddress(target, documentAddress);
+          for (const document of target.documents) {
+            // All places in documents have lower-case names.
+            const address = documentAddress(document, target.fragment?.toLowerCase() ?? null);
+            if (address !== undefined) return address;
+          }
+          return undefined;
         case 'none':
           return undefined;
       }
@@ -52,16 +57,4 @@ export function createReferences(options: ReferenceOptions): References {
       return undefined;
     },
   };
-}
-
-function firstAddress(
-  { documents, fragment }: InsideTarget,
-  documentAddress: ReferenceOptions['documentAddress'],
-): string | undefined {
-  for (const path of documents) {
-    // All places in documents have lower-case names.
-    const address = documentAddress(path, fragment?.toLowerCase() ?? null);
-    if (address !== undefined) return address;
-  }
-  return undefined;
 }
