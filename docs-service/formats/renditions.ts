@@ -15,9 +15,6 @@ import {
 } from './renderJob.ts';
 import { identityOf, type Rendition, RenditionMaker, type RenditionMakerOptions } from './renditionMaker.ts';
 
-/** Markdown as it was written depends on nothing but its document. */
-export type MarkdownRenditions = ReturnType<typeof markdownRenditions>;
-
 export type Renditions = ReturnType<typeof createRenditions>;
 
 export interface RenditionsOptions extends Omit<RenditionMakerOptions, 'renderer'> {
@@ -45,10 +42,11 @@ export interface RenditionsOptions extends Omit<RenditionMakerOptions, 'renderer
 /** Formats with links to other documents. An article is part of a reading page. */
 export type LinkingFormat = 'pdf' | 'html' | 'article' | 'markdown';
 
-export function createMarkdownRenditions(options: RenditionMakerOptions): MarkdownRenditions {
+export function createMarkdownRenditions(options: RenditionMakerOptions) {
   return markdownRenditions(new RenditionMaker(options));
 }
 
+/** Markdown as it was written depends on nothing but its document. */
 function markdownRenditions(texts: RenditionMaker) {
   const alone = async (job: MarkdownJob | PartsJob) =>
     texts.make({ job, inputs: [identityOf(job.document)] });

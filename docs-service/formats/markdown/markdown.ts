@@ -8,7 +8,7 @@ import { UnrenderableError } from '../renderJob.ts';
 import { BoundedLexer, BoundedTokenizer } from './boundedLexer.ts';
 import { type FootnoteDefinition, footnoteExtensions, isFootnoteReference } from './footnotes.ts';
 import { formulaExtension } from './formulas.ts';
-import { withRawHeading } from './rawHeadingTokens.ts';
+import { printsNothing, withRawHeading } from './rawHeadingTokens.ts';
 
 /** A document as Marked's tokens (GitHub's Markdown with footnotes), with facts that need the whole document. */
 export interface MarkdownDocument {
@@ -176,7 +176,7 @@ export function childrenOf(token: Token): (readonly Token[])[] {
 
 /** Whether the document begins with a first-level heading, which is then its title. */
 export function startsWithTitle({ tokens, headings, headingOf }: MarkdownDocument): boolean {
-  const first = tokens.find(({ type }) => !['space', 'def', 'footnoteDefinition'].includes(type));
+  const first = tokens.find(({ type }) => !printsNothing.has(type));
   const heading = first && headingOf.get(first);
   return heading?.depth === 1 && heading === headings[0] && heading.text !== '';
 }

@@ -15,7 +15,7 @@ export function withRawHeading(tokens: readonly Token[]): readonly Token[] {
   return tokens;
 }
 
-const printsNothing: ReadonlySet<string> = new Set(['space', 'def', 'footnoteDefinition']);
+export const printsNothing: ReadonlySet<string> = new Set(['space', 'def', 'footnoteDefinition']);
 
 /** A heading of pictures alone stays as it is. */
 function splitAt(heading: RawHeading, raw: string): readonly Token[] {
