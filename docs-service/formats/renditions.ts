@@ -3,7 +3,7 @@ import type { Document } from '../content/document.ts';
 import type { LibraryCollection } from '../library/libraryCollections.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 import { createDocumentPictures } from './documentPictures.ts';
-import { createReferencedFiles, type ReferencedFiles, stampsOf } from './referencedFiles.ts';
+import { createReferencedFiles, type ReferencedFiles } from './referencedFiles.ts';
 import type { Renderer } from './renderer.ts';
 import {
   type HtmlJob,
@@ -104,7 +104,7 @@ export function createRenditions(options: RenditionsOptions) {
     const subject = files.subject(format, [definition, identities]);
     const pictures = new Set(documents.flatMap((document) => references(document).assets));
     for (const { cover } of [definition, ...documents]) if (cover !== null) pictures.add(cover);
-    const inputs = [definition, identities, stampsOf(await filesAt([...pictures]))];
+    const inputs = [definition, identities, (await filesAt([...pictures])).map(({ stamp }) => stamp)];
     // Chapters link to each other; documents that are not in the book are not linked.
     return { subject, inputs, book: { collection: definition, documents, contentFolder, targets: {} } };
   };

@@ -1,16 +1,10 @@
 import type { Token, Tokens } from 'marked';
 
-/** One of GitHub's alerts: a quote that begins with a line such as `[!NOTE]`. */
-export interface Alert {
-  readonly kind: string;
-  /** In English, as on GitHub. */
-  readonly label: string;
-  /** What stands below that line. */
-  readonly tokens: readonly Token[];
-}
-
-/** Undefined for any other quote. */
-export function tryAlert({ tokens }: Tokens.Blockquote): Alert | undefined {
+/**
+ * One of GitHub's alerts: a quote that begins with a line such as `[!NOTE]`. Its label is English, as on GitHub, and its
+ * tokens are what stands below that line. Undefined for any other quote.
+ */
+export function tryAlert({ tokens }: Tokens.Blockquote) {
   const at = tokens.findIndex(({ type }) => type !== 'space');
   const paragraph = tokens[at];
   if (paragraph?.type !== 'paragraph') return undefined;
