@@ -47,15 +47,14 @@ function partsOf({ document, markdown, html }: Article) {
     .replaceAll('<pre>', '<pre tabindex="0">')
     .replaceAll('<div class="table">', '<div class="table" tabindex="0" role="group" aria-label="Table">');
   const end = startsWithTitle(markdown) ? scrolling.indexOf(headingEnd) + headingEnd.length : 0;
-  const title = end > 0 ? scrolling.slice(0, end) : `<h1>${escapeXml(titleOf(document))}</h1>\n`;
+  const title =
+    end > 0
+      ? scrolling.slice(0, end)
+      : `<h1>${escapeXml(visibleText(document.title) || document.slug)}</h1>\n`;
   return { title, text: scrolling.slice(end), headings: markdown.headings.slice(end > 0 ? 1 : 0) };
 }
 
 const headingEnd = '</h1>\n';
-
-function titleOf({ title, slug }: Document): string {
-  return visibleText(title) || slug;
-}
 
 function about({ description }: Document): string {
   const text = visibleText(description ?? '');

@@ -139,7 +139,7 @@ class HtmlWriter {
 
   #inlines(tokens: readonly Token[], inLink = false): string {
     const out: string[] = [];
-    const scope = new InlineScope({ out, references: this.#options.references, inLink });
+    const scope = new InlineScope(out, this.#options.references, inLink);
     for (const token of withoutUnreadable(tokens)) {
       if (token.type === 'html') for (const part of this.#sanitiser.partsOf(token.raw)) scope.write(part);
       else out.push(this.#inline(token, scope.inLink));

@@ -82,7 +82,7 @@ export class BlockScope {
   #beginParagraph(name: 'p' | 'pre' | 'summary') {
     this.beforeBlock();
     this.#out.push(`<${name}>`);
-    const inline = new InlineScope({ out: this.#out, references: this.#references, inLink: false });
+    const inline = new InlineScope(this.#out, this.#references);
     this.#paragraph = { name, inline };
     return this.#paragraph;
   }
@@ -95,32 +95,30 @@ export class BlockScope {
 }
 
 const maxDetails = 10;
-interface InlineSurroundings {
-  readonly out: string[];
-  readonly references: References;
-  /** It is inside a link, and links are never nested. */
-  readonly inLink: boolean;
-}
-
 /**
  * Raw HTML within one run of text, such as a paragraph or a bold part of it. What is opened there is closed there, so
  * the result is well-formed whatever the author wrote.
  */
 export class InlineScope {
-  readonly #surroundings: InlineSurroundings;
+  readonly #out: string[];
+  readonly #references: References;
+  readonly #isInLink: boolean;
   readonly #open: string[] = [];
   #link: LinkStart = { at: 0, address: '' };
 
-  constructor(surroundings: InlineSurroundings) {
-    this.#surroundings = surroundings;
+  /** @param isInLink whether it is inside a link, because links are never nested */
+  constructor(out: string[], references: References, isInLink = false) {
+    this.#out = out;
+    this.#references = references;
+    this.#isInLink = isInLink;
   }
 
   get inLink(): boolean {
-    return this.#surroundings.inLink || this.#open.includes('a');
+    return this.#isInLink || this.#open.includes('a');
   }
 
   write(part: HtmlPart): void {
-    if (part.kind === 'text') this.#surroundings.out.push(escapeXml(decodeEntities(part.text)));
+    if (part.kind === 'text') this.#out.push(escapeXml(decodeEntities(part.text)));
     else if (part.kind === 'close') this.#close(part.name);
     else this.#openTag(part.name, part.attributes);
   }
@@ -130,13 +128,13 @@ export class InlineScope {
   }
 
   #openTag(name: string, attributes: ReadonlyMap<string, string>): void {
-    const { out, references } = this.#surroundings;
+    const out = this.#out;
     const attribute = (key: string) => decodeEntities(attributes.get(key) ?? '');
     if (name === 'br' || name === 'wbr') out.push(`<${name}/>`);
     if (name === 'img') {
       const [href, alt, title] = [attribute('src'), attribute('alt'), attribute('title')];
       const asked = { width: tryPixels(attribute('width')), height: tryPixels(attribute('height')) };
-      out.push(pictureTag(references, { href, alt, title, asked, inLink: this.inLink }));
+      out.push(pictureTag(this.#references, { href, alt, title, asked, inLink: this.inLink }));
     }
     if (this.#open.length >= maxDepth) return;
     if (plainTags.has(name)) this.#push(name, `<${name}>`);
@@ -145,15 +143,15 @@ export class InlineScope {
   }
 
   #openLink(href: string): void {
-    const address = this.inLink ? undefined : this.#surroundings.references.link(href);
+    const address = this.inLink ? undefined : this.#references.link(href);
     if (address === undefined) return;
-    this.#link = { at: this.#surroundings.out.length, address };
+    this.#link = { at: this.#out.length, address };
     this.#push('a', `<a href="${escapeXml(address)}">`);
   }
 
   #push(name: string, tag: string): void {
     this.#open.push(name);
-    this.#surroundings.out.push(tag);
+    this.#out.push(tag);
   }
 
   #close(name: string): void {
@@ -162,7 +160,7 @@ export class InlineScope {
   }
 
   #closeFrom(at: number): void {
-    const { out } = this.#surroundings;
+    const out = this.#out;
     for (const inner of this.#open.splice(at).reverse()) {
       if (inner === 'a') nameLink(out, this.#link);
       out.push(`</${inner}>`);

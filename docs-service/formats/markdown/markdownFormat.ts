@@ -73,9 +73,7 @@ function placeTokens(text: string, tokens: readonly Token[]): readonly PlacedTok
 }
 
 function newlinesIn(text: string): number {
-  let count = 0;
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count += 1;
-  return count;
+  return text.split('\n').length - 1;
 }
 
 function sectionsOf(
