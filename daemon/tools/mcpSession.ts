@@ -270,7 +270,11 @@ function toProgress({ progress, total, message }: Reported): CallProgress {
   return withoutUndefined({ progress, total, message: cut });
 }
 
-const listResult = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.optional(z.string()) });
+/** Some servers have no list where they have no tools, or a cursor that is no text after the last page. */
+const listResult = z.looseObject({
+  tools: z._default(z.array(z.unknown()), []),
+  nextCursor: z.catch(z.optional(z.string()), undefined),
+});
 const callResult = z.looseObject({});
 
 /** A server may list its tools in another order each time. A prompt that stays the same is not read again. */

@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { tryJson } from '../../protocol/base/json.ts';
 import { LineSplitter, type SplitLine } from '../../protocol/base/lineSplitter.ts';
 import type { ProcessGroups } from '../base/processGroups.ts';
 import { createYielder } from '../base/yielder.ts';
 import { maxMessage } from './mcpClient.ts';
+import { tryServerMessage } from './serverMessage.ts';
 
 interface StdioTransportOptions {
   readonly command: string;
@@ -128,7 +130,7 @@ export class StdioTransport implements Transport {
   }
 
   #take(line: string): void {
-    const message = tryMessage(line);
+    const message = tryServerMessage(tryJson(line));
     if (!message) return this.#takeNoise(line);
     this.#noise = 0;
     this.#hasSpoken = true;
@@ -169,14 +171,6 @@ export class StdioTransport implements Transport {
     child.stdin?.end();
     await this.#options.groups.end(child);
     for (const pipe of child.stdio) pipe?.destroy();
-  }
-}
-
-function tryMessage(line: string): JSONRPCMessage | undefined {
-  try {
-    return parseJSONRPCMessage(JSON.parse(line));
-  } catch {
-    return undefined;
   }
 }
 

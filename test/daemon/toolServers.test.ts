@@ -198,6 +198,63 @@ t.test('how a program ends that is no tool server', async (t) => {
   await deaf.transport.close();
 });
 
+t.test(
+  'null in an answer is absent, and an answer that does not follow MCP fails its call at once',
+  async (t) => {
+    const text = { type: 'text', text: 'T' };
+    const unfit = ' sent an answer that does not follow MCP.';
+    const cases: readonly (readonly [Record<string, unknown>, string])[] = [
+      [{ result: { content: [text], _meta: null, isError: null, structuredContent: null } }, 'T'],
+      [{ result: { content: [{ ...text, annotations: null, _meta: null }] } }, 'T'],
+      [{ result: { content: null, structuredContent: { a: null, b: [null] } } }, '{"a":null,"b":[null]}'],
+      [{ result: { content: [text] }, error: null }, 'T'],
+      [{ result: null, error: { code: -1, message: 'no', data: null } }, ' answered with an error: no.'],
+      [{ result: 'T' }, unfit],
+      [{ result: [text] }, unfit],
+      [{ result: null }, unfit],
+      [{ error: 'no' }, unfit],
+      [{ result: { content: 'T' } }, 'The tool server sent an answer that is not the result of a tool.'],
+    ];
+    const rawTools = [{ name: 'raw', description: null, annotations: null, inputSchema: { type: 'object' } }];
+    const answer =
+      (type: string): Parameters<typeof startHttpServer>[1] =>
+      (_, response, { id, method, params }) => {
+        const known = {
+          initialize: { result: { ...httpResults['initialize'], instructions: null, _meta: null } },
+          'tools/list': { result: { tools: rawTools, nextCursor: null, _meta: null } },
+          'tools/call': params?.['arguments'] ?? {},
+        }[method ?? ''];
+        if (!known) return false;
+        const body = JSON.stringify({ jsonrpc: '2.0', id, ...known }, null, type.endsWith('json') ? 1 : 0);
+        response.writeHead(200, { 'content-type': type });
+        response.end(type.endsWith('json') ? body : `: hi\r\nevent: message\r\ndata: ${body}\r\n\r\n`);
+        return true;
+      };
+    const json = await startHttpServer(t, answer('application/json'));
+    const stream = await startHttpServer(t, answer('text/event-stream; charset=utf-8'));
+    const { runner, ask, daemon } = await startWithTools(t, ['raw'], {
+      userConfig: { mcpServers: { json: { url: json.url }, stream: { url: stream.url } } },
+      approvals: { raw: 'always', json: 'always', stream: 'always' },
+      timeouts: { tool: 2_000 },
+    });
+    const { servers } = await daemon.request(listToolsRequest, {});
+    t.match(servers, [
+      { name: 'raw', tools: [{ name: 'raw', description: '', annotations: { readOnlyHint: true } }] },
+      { name: 'json', state: 'ready', tools: [{ name: 'raw', description: '' }] },
+      { name: 'stream', state: 'ready', tools: [{ name: 'raw', description: '' }] },
+    ]);
+    for (const name of ['raw', 'json', 'stream']) {
+      runner.toolCalls(
+        cases.map(([message], index) => ({ id: `${index}`, name: 'raw', arguments: message })),
+      );
+      runner.say('ok');
+      const answers = answersOf((await ask({ hostedTools: [name] })).result.messages);
+      const wants = cases.map(([, want]) => (want.startsWith(' ') ? `The tool server ${name}${want}` : want));
+      t.strictSame(answers, wants, name);
+    }
+  },
+);
+
 t.test('what a tool server failed with is a sentence about it', (t) => {
   const entry = (url: string) => ({ name: 'web', kind: 'http', url, headers: {} }) as const;
   const errorsOf = (url = 'https://a.example/mcp') =>
@@ -501,9 +558,10 @@ async function startHttpServer(
 interface Message {
   readonly id?: number;
   readonly method?: string;
+  readonly params?: Readonly<Record<string, object>>;
 }
 
-const httpResults: Readonly<Record<string, unknown>> = {
+const httpResults: Readonly<Record<string, object>> = {
   initialize: {
     protocolVersion: '2025-11-25',
     capabilities: { tools: {} },
