@@ -18,6 +18,8 @@ interface Configuration extends Omit<ResolvedSettings, 'host' | 'api' | 'caFile'
   readonly timeouts: Required<Timeouts>;
   /** The entries of `mcpServers` that come from the editor itself. */
   readonly editorServers: ResolvedSettings['mcpServers'];
+  /** Those of them that are the user's own, and no workspace's. */
+  readonly ownServers: ResolvedSettings['mcpServers'];
   /** Whether an option, the environment or the user's configuration names the address of the first server. */
   readonly isHostNamed: boolean;
 }
@@ -54,7 +56,8 @@ export function createConfiguration(host = '', user: InitializationOptions = {})
     const mcpServers = { ...started.mcpServers, ...holding.mcpServers };
     said = { ...said, mcpServers };
     const editorServers = started.sendsUserSettings ? mcpServers : (started.mcpServers ?? {});
-    current = { ...resolve({ ...usual, ...said, mcpServers, trusted }), editorServers };
+    const ownServers = (started.sendsUserSettings && started.mcpServers) || {};
+    current = { ...resolve({ ...usual, ...said, mcpServers, trusted }), editorServers, ownServers };
   };
 
   return {
@@ -88,6 +91,7 @@ function resolve(options: InitializationOptions): Configuration {
     ...(contextLength ? { contextLength } : {}),
     isHostNamed: options.host !== undefined,
     editorServers: {},
+    ownServers: {},
     servers: [
       named
         ? serverOf({ ...named, name: defaultServerName })

@@ -69,10 +69,11 @@ export function createMcpRuntime(options: McpRuntimeOptions): McpRuntime {
   };
 }
 
-/** Removes the values of `env` and `headers`, in every form in which a server may quote them. */
+/** Removes the values of `env`, `headers` and variables, in every form in which a server may quote them. */
 function createEntryRedaction(entry: StartableEntry, redact: (text: string) => string) {
   const redaction = createRedaction();
-  for (const value of Object.values(entry.kind === 'stdio' ? entry.env : entry.headers)) {
+  const given = Object.values(entry.kind === 'stdio' ? entry.env : entry.headers);
+  for (const value of [...given, ...(entry.variables?.used ?? [])]) {
     redaction.add(value);
     // A token is echoed with the name of its scheme, or without.
     redaction.add(value.slice(value.lastIndexOf(' ') + 1));

@@ -1009,7 +1009,10 @@ t.test('an entry is read, or what is wrong with it is said without its values', 
     t.same(read({ type, ...web }), { name: 'a', kind: 'http', ...web });
   const plain = { url: 'http://a.example', clientId: '' };
   t.same(read(plain), { name: 'a', kind: 'http', url: 'http://a.example', headers: {} });
-  t.same(read({ disabled: true }), { name: 'a', kind: 'disabled' });
+  for (const off of [{ disabled: true }, { enabled: false }, { enabled: false, disabled: false }])
+    t.same(read({ command: 'x', ...off }), { name: 'a', kind: 'disabled' });
+  t.match(read({ enabled: true, command: 'x' }), { kind: 'stdio' });
+  t.match(read({ command: 'x', env: { PORT: 3000, DEBUG: true } }), { env: { PORT: '3000', DEBUG: 'true' } });
   t.match(read({ disabled: false, command: 'x' }), { kind: 'stdio' });
   const wrong: readonly (readonly [unknown, RegExp])[] = [
     [null, /not an object/],
@@ -1023,7 +1026,11 @@ t.test('an entry is read, or what is wrong with it is said without its values', 
     [{ command: 'x', args: ['a', 'secret\0'] }, /^"args\[1\]" is not/],
     [{ command: 'x', args: Array.from({ length: 1_001 }, () => '') }, /^"args" is not/],
     [{ command: 'x', env: { 'A=B': 'secret' } }, /^"env" is not/],
-    [{ command: 'x', env: { A: 5 } }, /^"env" is not/],
+    [{ command: 'x', env: { A: {} } }, /^"env" is not/],
+    [{ enabled: 'no' }, /"enabled" is true or false/],
+    [{ httpUrl: 'https://secret' }, /has "httpUrl"; here it is .*"url"/],
+    [{ serverUrl: 'https://secret' }, /has "serverUrl"/],
+    [{ type: 'streamableHttp', url: 'https://secret' }, /has "streamableHttp".*"type": "http"/],
     [{ url: 'secret' }, /^"url" is not/],
     [{ url: 'ftp://a.example' }, /^"url" is not/],
     [{ url: 'https://secret@a.example' }, /^"url" is not/],
@@ -1057,6 +1064,89 @@ t.test('an entry is read, or what is wrong with it is said without its values', 
   t.equal(decisiveFolder(read(plain), place), undefined);
 });
 
+/** Written with `#`, because the linter takes `${` in a text for a mistake. */
+const withVariables = <T>(value: T): T => JSON.parse(JSON.stringify(value).replaceAll('#', '$'));
+
+t.test(
+  "variables of the environment are filled into the user's own entries, and named if they are missing",
+  async (t) => {
+    const env = { TOKEN: 's3cret', HOST: 'a.example', EMPTY: '', 'A-B': 'no' };
+    const read = (value: unknown) => readServerEntry('a', withVariables(value), env);
+    const argument = (text: string) => {
+      const entry = read({ command: 'x', args: [text] });
+      return entry.kind === 'stdio' ? entry.args[0] : entry.kind === 'wrong' ? entry.problem : undefined;
+    };
+    for (const [text, want] of [
+      ['Bearer #{TOKEN}', 'Bearer s3cret'],
+      ['#{env:TOKEN}#{TOKEN}', 's3crets3cret'],
+      ['#{NONE:-a b}', 'a b'],
+      ['#{env:NONE:-}', ''],
+      ['#{TOKEN:-d}', 's3cret'],
+      ['#{EMPTY}-#{EMPTY:-d}', '-d'],
+      ['##{TOKEN}', '#{TOKEN}'],
+      ['#TOKEN # {TOKEN} #{A-B} #{x%.*} #{} #{', '#TOKEN # {TOKEN} #{A-B} #{x%.*} #{} #{'],
+      ['#{NONE}', /^The variable NONE is not set in the environment\. .*"\$\{NONE:-…\}"/],
+      ['#{constructor}', /^The variable constructor is not set/],
+      ['#{input:key}', /^"\$\{input:key\}" is no variable of the environment/],
+    ] as const)
+      if (typeof want === 'string') t.equal(argument(text), withVariables(want), text);
+      else t.match(argument(text), want, text);
+    t.match(read({ command: '#{TOKEN}/x', env: { K: '#{HOST}' }, cwd: '/#{HOST}' }), {
+      ...{ command: 's3cret/x', env: { K: 'a.example' }, cwd: withVariables('/#{HOST}') },
+      variables: { used: ['s3cret', 'a.example'] },
+    });
+    const web = withVariables({ url: 'https://#{HOST}/mcp', headers: { 'X-A': '#{env:TOKEN}' } });
+    t.match(read(web), { kind: 'http', url: 'https://a.example/mcp', headers: { 'X-A': 's3cret' } });
+    t.match(read({ url: '#{TOKEN}' }), { kind: 'wrong', problem: /^"url" is not/ });
+    t.match(readServerEntry('a', web), { kind: 'http', url: web.url, headers: web.headers });
+
+    const word = 'plain words of mine';
+    const entry = withVariables({
+      ...{ command: '#{NODE}', args: [toolServerPath, 'secretive'] },
+      env: { PLAIN: '#{WORD}' },
+    });
+    for (const { name, userConfig = {}, options = {}, workspace, want } of [
+      { name: "the user's file", userConfig: { mcpServers: { own: entry } }, want: 'ready' },
+      {
+        name: 'a client that sends the settings of its user',
+        options: { mcpServers: { own: entry }, sendsUserSettings: true },
+        want: 'ready',
+      },
+      { name: 'another client', options: { mcpServers: { own: entry } }, want: 'failed' },
+      {
+        name: 'a workspace, under a name of the client',
+        options: { mcpServers: { own: { ...entry } }, sendsUserSettings: true },
+        workspace: { mcpServers: { own: { ...entry } } },
+        want: 'failed',
+      },
+    ]) {
+      const env = { PATH: process.env['PATH'], NODE: process.execPath, WORD: word };
+      const { daemon, runner, ask } = await startWithTools(t, [], {
+        ...{ approvals: { own: 'always' }, logLevel: 'debug', mcpServers: {}, ...options },
+        userConfig,
+        pair: {
+          env: {
+            ...env,
+            XDG_CONFIG_HOME: await temporaryFolder(t, { 'runner/config.json': JSON.stringify(userConfig) }),
+          },
+        },
+      });
+      if (workspace)
+        await daemon.connection.sendNotification('workspace/didChangeConfiguration', {
+          settings: { runner: workspace },
+        });
+      const { servers } = await daemon.request(listToolsRequest, {});
+      t.match(servers, [{ name: 'own', state: want }], name);
+      if (want === 'failed') continue;
+      runner.toolCalls([echo('x')]);
+      runner.say('ok');
+      const answers = answersOf((await ask()).result.messages);
+      t.strictSame(answers, ['The tool server own answered with an error: no: ***.'], name);
+      t.notOk(JSON.stringify(daemon.logs).includes(word));
+    }
+  },
+);
+
 t.test('what is allowed by name counts for the entry that has the name alone', async (t) => {
   const kept = new Set<string>();
   const open = () =>
@@ -1065,11 +1155,15 @@ t.test('what is allowed by name counts for the entry that has the name alone', a
       add: async (key) => void kept.add(key),
       close: async () => undefined,
     });
+  const named = (given: object) => ({
+    entryOf: (name: string) => (name === 'a' ? readServerEntry(name, given) : undefined),
+  });
   const given = { command: 'x' };
   const entry = readServerEntry('a', given);
   const tool = { entry, folder: undefined, tool: 'read', fingerprint: '1', isAskedEachTime: false };
   const eachTime = { ...tool, isAskedEachTime: true };
-  const none = { user: {}, client: {}, servers: { a: given } };
+  const none = { user: {}, client: {}, ...named(given) };
+  const nobody = { client: {}, entryOf: () => undefined };
   const approvals = open();
   const cases = [
     { tool, named: none, want: false },
@@ -1078,10 +1172,10 @@ t.test('what is allowed by name counts for the entry that has the name alone', a
     { tool, named: { ...none, user: { a: ['read'] } }, want: true },
     { tool, named: { ...none, user: { a: ['write'] } }, want: false },
     { tool, named: { ...none, user: { b: 'always' as const } }, want: false },
-    { tool, named: { user: { a: 'always' as const }, client: {}, servers: {} }, want: false },
+    { tool, named: { user: { a: 'always' as const }, ...nobody }, want: false },
     {
       tool,
-      named: { user: { a: 'always' as const }, client: {}, servers: { a: { command: 'y' } } },
+      named: { user: { a: 'always' as const }, client: {}, ...named({ command: 'y' }) },
       want: false,
     },
     { tool: eachTime, named: { ...none, user: { a: ['read'] } }, want: false },
@@ -1089,7 +1183,7 @@ t.test('what is allowed by name counts for the entry that has the name alone', a
     { tool: eachTime, named: { ...none, client: { a: ['read'] } }, want: true },
     {
       tool: { ...tool, entry: { name: 'builtin', kind: 'builtin' as const, folders: [] } },
-      named: { user: { builtin: ['read'] }, client: {}, servers: {} },
+      named: { user: { builtin: ['read'] }, ...nobody },
       want: true,
     },
   ];
@@ -1109,6 +1203,26 @@ t.test('what is allowed by name counts for the entry that has the name alone', a
     { entry: readServerEntry('b', given) },
   ])
     t.equal(await open().isApproved({ ...tool, ...other }, none), false, JSON.stringify(other));
+
+  const filled = (TOKEN: string, text = '#{TOKEN}') => ({
+    ...tool,
+    entry: readServerEntry('a', withVariables({ command: 'x', args: [text] }), { TOKEN }),
+  });
+  await approvals.allowAlways(filled('1'));
+  t.equal(await open().isApproved(filled('2'), none), true, 'another value of a variable');
+  t.equal(
+    await open().isApproved(filled('1', '#{env:TOKEN}'), none),
+    false,
+    'an entry that is written in another way',
+  );
+  t.equal(
+    await open().isApproved(
+      { ...tool, entry: readServerEntry('a', withVariables({ command: 'x', args: ['#{TOKEN}'] })) },
+      none,
+    ),
+    false,
+    'an entry that gets no variables',
+  );
 });
 
 t.test('any answer is read as a result', async (t) => {
