@@ -1,5 +1,6 @@
 import type { Advised } from '../../protocol/messages/advice.ts';
 import type { Tool } from '../../protocol/messages/chat.ts';
+import type { ToolTimeouts } from '../../protocol/messages/settings.ts';
 import {
   type Approvals,
   builtinServer,
@@ -40,7 +41,7 @@ export interface McpServersOptions
     readonly ownServers: ToolServers;
     readonly approvals: Approvals;
     readonly builtinTools: boolean;
-    readonly timeouts: { readonly tool: number; readonly toolTotal: number };
+    readonly timeouts: ToolTimeouts;
   };
   /** What the user's own configuration says now. */
   readonly readUserConfig: () => Promise<Pick<UserConfig, 'tools'>>;

@@ -4,6 +4,7 @@ import { linkedSignal, orAborted, withTimeLimit } from '../../protocol/base/abor
 import { cutText } from '../../protocol/base/text.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { ElicitResult } from '../../protocol/messages/elicit.ts';
+import type { ToolTimeouts } from '../../protocol/messages/settings.ts';
 import type { CallProgress } from '../../protocol/messages/tools.ts';
 import type { ElicitForCall, ElicitMode } from '../chat/daemonTools.ts';
 import { RunningCalls } from './elicitation/runningCalls.ts';
@@ -16,8 +17,8 @@ export interface McpSessionOptions extends ServerTransportOptions {
   readonly version: string;
   /** How the user can be asked what a server wants to know. */
   readonly elicitModes: () => readonly ElicitMode[];
-  /** In ms: between two signs of life of a call, and for the whole call; 0 is no limit. */
-  readonly timeouts: () => { readonly tool: number; readonly toolTotal: number };
+  /** In ms; 0 is no limit. */
+  readonly timeouts: () => ToolTimeouts;
   readonly errors: ServerErrors;
   /** The server has other tools. */
   readonly onDidChange: () => void;

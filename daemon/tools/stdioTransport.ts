@@ -24,6 +24,8 @@ interface StdioTransportOptions {
 
 /** How long reading the last lines of a server that has ended may take, in ms. */
 const drainLimit = 100;
+/** How long a server has to end by itself once its input has ended, in ms. */
+const inputEndLimit = 1_000;
 /** How much of a line of its standard error is read, in bytes. */
 const maxErrorLine = 8192;
 /** A program that writes this many lines in a row that are not messages is not an MCP server. */
@@ -167,9 +169,10 @@ export class StdioTransport implements Transport {
     this.onclose?.();
   }
 
+  /** As MCP says: a server ends once its input has ended, and is asked and killed only after that. */
   async #endGroup(child: ChildProcess): Promise<void> {
     child.stdin?.end();
-    await this.#options.groups.end(child);
+    await this.#options.groups.end(child, inputEndLimit);
     for (const pipe of child.stdio) pipe?.destroy();
   }
 }

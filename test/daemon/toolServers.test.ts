@@ -188,6 +188,20 @@ t.test('how a program ends that is no tool server', async (t) => {
     t.equal(transport.how, how, `${name}, also after it was closed`);
   }
 
+  const kept = join(await temporaryFolder(t), 'kept');
+  const keep = `setTimeout(() => { require('fs').writeFileSync(${JSON.stringify(kept)}, ''); process.exit(); }, 50)`;
+  const careful = open(
+    process.execPath,
+    `process.stdin.resume().on('end', () => ${keep}); console.error('up');`,
+  );
+  await careful.transport.start();
+  await poll(
+    async () => careful.errorLines.length,
+    (lines) => lines > 0,
+  );
+  await careful.transport.close();
+  t.equal(await readFile(kept, 'utf8'), '', 'a server may end by itself once its input has ended');
+
   const deaf = open(process.execPath, 'setInterval(() => undefined, 1e6);');
   await deaf.transport.start();
   const large = { jsonrpc: '2.0', method: 'x', params: { text: 'x'.repeat(most) } } as const;
@@ -1242,6 +1256,23 @@ t.test('any answer is read as a result', async (t) => {
   t.match(readToolResult(5), { isError: true, content: /not the result of a tool/ });
 });
 
+t.test('a server that starts slowly is waited for as long as the user says, and says so', async (t) => {
+  const { daemon } = await startWithTools(t, ['mute'], { timeouts: { toolStart: 200 } });
+  const { servers } = await daemon.request(listToolsRequest, {});
+  const problem = 'The tool server mute did not answer within 0.2 seconds.';
+  const text =
+    'It is still starting, and is there once it has. A first start may download it, as npx and uvx do. "timeouts.toolStart" sets how long Runner waits.';
+  t.match(servers, [
+    { state: 'failed', message: `${problem} ${text}`, advice: { code: 'wait-for-restart', problem, text } },
+  ]);
+  const message = 'The tool server mute is starting. A first start may download it, as npx and uvx do.';
+  const said = await poll(
+    async () => daemon.logs.filter(({ code }) => code === 'tool-server'),
+    (lines) => lines.length > 0,
+  );
+  t.match(said, [{ level: 'info', message }]);
+});
+
 t.test('a server that does not start is tried at once, and then later and later', async (t) => {
   let now = 1_000;
   const entry = { name: 'none', kind: 'stdio', command: '/no/such/program', args: [], env: {} } as const;
@@ -1257,8 +1288,7 @@ t.test('a server that does not start is tried at once, and then later and later'
     now: () => now,
     onDidChange: nothing,
     elicitModes: () => [],
-    limits: { wait: 60_000, start: 60_000 },
-    timeouts: () => ({ tool: 60_000, toolTotal: 60_000 }),
+    timeouts: () => ({ tool: 60_000, toolTotal: 60_000, toolStart: 60_000 }),
   });
   const problem =
     'The tool server none cannot be started: its command, or the folder in which it should start, does not exist.';
