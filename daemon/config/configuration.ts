@@ -18,6 +18,8 @@ interface Configuration extends Omit<ResolvedSettings, 'host' | 'api' | 'caFile'
   readonly timeouts: Required<Timeouts>;
   /** The entries of `mcpServers` that come from the editor itself. */
   readonly editorServers: ResolvedSettings['mcpServers'];
+  /** Those of them that are the user's own, and no workspace's. */
+  readonly ownServers: ResolvedSettings['mcpServers'];
   /** Whether an option, the environment or the user's configuration names the address of the first server. */
   readonly isHostNamed: boolean;
 }
@@ -56,8 +58,10 @@ export function createConfiguration(host = '', user: InitializationOptions = {})
     const mcpServers = { ...started.mcpServers, ...holding.mcpServers };
     said = { ...said, mcpServers };
     const editorServers = started.sendsUserSettings ? mcpServers : (started.mcpServers ?? {});
+    const ownServers = (started.sendsUserSettings && started.mcpServers) || {};
     const isTrusted = trusted ?? settings.trusted.default;
-    current = { ...resolve({ ...usual, ...said, mcpServers, trusted: isTrusted }), editorServers };
+    const resolved = resolve({ ...usual, ...said, mcpServers, trusted: isTrusted });
+    current = { ...resolved, editorServers, ownServers };
   };
 
   return {
@@ -95,6 +99,7 @@ function resolve(options: InitializationOptions): Configuration {
     ...(contextLength ? { contextLength } : {}),
     isHostNamed: options.host !== undefined,
     editorServers: {},
+    ownServers: {},
     servers: [
       named
         ? serverOf({ ...named, name: defaultServerName })

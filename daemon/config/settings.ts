@@ -80,6 +80,7 @@ export const settings = {
           idle: milliseconds(),
           tool: milliseconds(),
           toolTotal: milliseconds(),
+          toolStart: milliseconds(),
         }),
       ),
     default: {
@@ -89,6 +90,7 @@ export const settings = {
       idle: 300_000,
       tool: 60_000,
       toolTotal: 600_000,
+      toolStart: 15_000,
     },
     says: 'Time limits in whole milliseconds, for runners that are slower than usual. 0 means no limit.',
   },

@@ -1052,7 +1052,7 @@ t.test(
       {
         code: 'private-files-sent',
         message:
-          '.env looks like a file with secrets. It is sent to plain because you attached it. inner/a.ts is excluded by the settings. It is sent to plain because you attached it.',
+          '.env looks like a file with secrets. It is sent to plain because you attached it. inner/a.ts is excluded. It is sent to plain because you attached it.',
       },
     ]);
     const answered = [...named, { role: 'assistant' as const, content: 'ok' }];
