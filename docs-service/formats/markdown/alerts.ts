@@ -1,7 +1,7 @@
 import type { Token, Tokens } from 'marked';
 
 /**
- * One of GitHub's alerts: a quote that begins with a line such as `[!NOTE]`. Its label is English, as on GitHub, and its
+ * One of GitHub's alerts: a quote that begins with a line such as `[!NOTE]`. Its label is English, as on GitHub. Its
  * tokens are what stands below that line. Undefined for any other quote.
  */
 export function tryAlert({ tokens }: Tokens.Blockquote) {

@@ -14,13 +14,8 @@ import { escapeXml, visibleText } from './xmlText.ts';
  * A document as HTML. Its pictures are `data:` addresses inside it, so a page needs no further request, and no picture
  * has an address that would need authorization.
  */
-export async function createHtml({
-  contentFolder,
-  targets,
-  document,
-  form,
-  root,
-}: HtmlJob): Promise<Rendered> {
+export async function createHtml(job: HtmlJob): Promise<Rendered> {
+  const { contentFolder, targets, document, form, root } = job;
   const markdown = parseTitled(document);
   const pictures = createDataPictures(contentFolder);
   const references = createReferences({

@@ -1,7 +1,7 @@
 import type { Token } from 'marked';
 import { childrenOf } from './markdown.ts';
 
-/** What a part of a token becomes, with the same number of lines. Of a link with a text, it is what follows the text. */
+/** What a part of a token becomes, with the same number of lines. The part of a link is what follows its text. */
 export type TokenEdit = (token: Token, raw: string) => string;
 
 export interface TokenEditOptions {
