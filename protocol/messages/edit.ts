@@ -7,7 +7,7 @@ export interface EditParams extends ServerParams {
   readonly model: string;
   /** What the user wants, as typed. */
   readonly instruction: string;
-  /** The whole lines to change, with or without the line end of the last one. If it is blank, the model writes new lines. */
+  /** Whole lines, with or without the line end of the last one. If they are blank, the model writes new lines. */
   readonly text: string;
   /** The lines before them and after them, as many as the client likes; the daemon sends the nearest. */
   readonly before?: string;

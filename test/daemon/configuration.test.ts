@@ -222,7 +222,7 @@ const workspaceValues = {
   host: 'http://workspace:1',
   servers: [{ name: 'workspace', url: 'http://workspace:2' }],
   caFile: '/workspace.pem',
-  timeouts: { connect: 1, list: 1, firstByte: 1, idle: 1, tool: 1, toolTotal: 1 },
+  timeouts: { connect: 1, list: 1, firstByte: 1, idle: 1, tool: 1, toolTotal: 1, toolStart: 1 },
   mcpServers: { workspace: { command: '/workspace' } },
   keepAlive: 5,
   contextLength: 9,
