@@ -87,12 +87,7 @@ export function createProcessLocks(
   const hold = (id: string) => {
     held.add(id);
     timer ??= setInterval(renew, renewal).unref();
-    // Where the system does not watch, nothing is given up.
-    if (mayGiveUp)
-      watcher ??= watch(folder, { persistent: false }, (_, name) => void giveUp(name)).on(
-        'error',
-        () => undefined,
-      );
+    if (mayGiveUp) watcher ??= tryWatch(folder, (name) => void giveUp(name));
   };
   const take = async (id: string) => {
     const until = Date.now() + (mayGiveUp ? patience : 0);
@@ -125,6 +120,15 @@ export function createProcessLocks(
       for (const id of held) await remove(id);
     },
   };
+}
+
+/** Undefined where the system watches no more folders: then nothing is given up. */
+function tryWatch(folder: string, onChange: (name: string | null) => void): FSWatcher | undefined {
+  try {
+    return watch(folder, { persistent: false }, (_, name) => onChange(name)).on('error', () => undefined);
+  } catch {
+    return undefined;
+  }
 }
 
 /**

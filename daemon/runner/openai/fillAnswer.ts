@@ -21,7 +21,7 @@ export function createFillReader(subject: Subject): (event: StreamEvent) => Fill
     const { content, stop, stop_type: type, choices } = value;
     if (typeof content === 'string')
       return stop === true
-        ? { text: content, done: true, doneReason: endOf(String(type)) }
+        ? { text: content, done: true, doneReason: endOf(typeof type === 'string' ? type : '') }
         : { text: content, done: false };
     const choice = Array.isArray(choices) ? choices[0] : undefined;
     if (!isRecord(choice)) return undefined;
