@@ -9,7 +9,7 @@ import {
   type Timeouts,
 } from '../../protocol/messages/settings.ts';
 import type { Server } from '../runner/runner.ts';
-import { counts, type ResolvedSettings, settings, withDefaults } from './settings.ts';
+import { mayChange, type ResolvedSettings, settings, withDefaults } from './settings.ts';
 
 /** The current settings, with every default filled in. */
 interface Configuration extends Omit<ResolvedSettings, 'host' | 'api' | 'caFile' | 'servers' | 'timeouts'> {
@@ -51,7 +51,7 @@ export function createConfiguration(host = '', user: InitializationOptions = {})
 
   const update = () => {
     const holding: ChangedOptions = Object.fromEntries(
-      Object.entries(changes).filter(([name]) => started.sendsUserSettings || counts(name, trusted)),
+      Object.entries(changes).filter(([name]) => started.sendsUserSettings || mayChange(name, trusted)),
     );
     said = withoutNull({ ...started, ...holding });
     // Servers are identified by their names: a setting adds its servers to those of the editor.
@@ -81,7 +81,7 @@ export function createConfiguration(host = '', user: InitializationOptions = {})
       update();
       if (trusted !== undefined || started.sendsUserSettings) return [];
       return Object.entries(changed).flatMap(([name, value]) =>
-        value === null || counts(name, trusted) ? [] : [name],
+        value === null || mayChange(name, trusted) ? [] : [name],
       );
     },
     trust(isTrusted) {
