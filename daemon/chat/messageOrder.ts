@@ -58,8 +58,9 @@ function mayJoin(last: Message, next: Message): boolean {
   return last.role === 'user' || (last.role === 'assistant' && !last.toolCalls?.length);
 }
 
+/** What both have counts once: a prompt that was never answered, because its process ended, is often asked again. */
 function join(one: Message, two: Message): Message {
-  const images = [...(one.images ?? []), ...(two.images ?? [])];
+  const images = [...new Set([...(one.images ?? []), ...(two.images ?? [])])];
   return withoutUndefined<Message>({
     ...one,
     ...two,
@@ -70,5 +71,5 @@ function join(one: Message, two: Message): Message {
 }
 
 function paragraphs(...texts: readonly (string | undefined)[]): string {
-  return texts.filter(Boolean).join('\n\n');
+  return [...new Set(texts)].filter(Boolean).join('\n\n');
 }
