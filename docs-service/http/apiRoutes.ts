@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { Paper } from '../formats/renderJob.ts';
 import { seesDrafts } from './authorization.ts';
 import { createCollectionRoutes } from './collectionRoutes.ts';
-import { createEtag, isNotModified } from './conditional.ts';
+import { createEtag, revalidate } from './conditional.ts';
 import { documentToView } from './documentView.ts';
 import { createListRoute } from './listRoute.ts';
 import { createPictureRoute } from './pictureRoute.ts';
@@ -56,7 +56,7 @@ export function createApiRoutes(services: Services): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const document = await lookups.metadata(request.params.slug, seesDrafts(request));
         const view = documentToView(document, baseUrl);
-        return isNotModified(request, reply, createEtag(JSON.stringify(view))) ? reply.send(null) : view;
+        return revalidate(request, reply, createEtag(JSON.stringify(view))) ? reply.send(null) : view;
       },
     );
 

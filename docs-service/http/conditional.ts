@@ -11,11 +11,11 @@ export function createEtag(...inputs: readonly (string | Uint8Array)[]): string 
 }
 
 /**
- * Whether the client already has this answer (RFC 9110, 13.1.2: weak comparison), which then is a 304. Throws
- * HttpProblem if it wants only other versions (13.1.1: strong comparison). Both take a list or `*`. Answers are for one
- * reader and are revalidated each time, which an entity tag makes cheap.
+ * Sets the validators of an answer. Returns whether the client already has it (RFC 9110, 13.1.2: weak comparison); its
+ * status is 304 then. Throws HttpProblem if the client wants only other versions (13.1.1: strong comparison). Both take
+ * a list or `*`. Answers are for one reader and are revalidated each time, which an entity tag makes cheap.
  */
-export function isNotModified({ headers }: FastifyRequest, reply: FastifyReply, etag: string): boolean {
+export function revalidate({ headers }: FastifyRequest, reply: FastifyReply, etag: string): boolean {
   reply.headers({ etag, 'cache-control': 'private, no-cache' });
   const names = (header: string, ignored: RegExp | '') =>
     header.trim() === '*' || header.split(',').some((one) => one.trim().replace(ignored, '') === etag);
@@ -41,7 +41,7 @@ export function sendText(
   reply: FastifyReply,
   { text, mediaType, etag = createEtag(text), authorization }: TextReply,
 ): FastifyReply {
-  if (isNotModified(request, reply, etag)) return reply.send();
+  if (revalidate(request, reply, etag)) return reply.send();
   authorization?.countDownload(request, reply);
   return reply.type(`${mediaType}; charset=utf-8`).serializer(String).send(text);
 }

@@ -6,7 +6,7 @@ import { countWarnings } from '../content/document.ts';
 import type { Meaning } from '../meaning/meaning.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 import type { Authorization } from './authorization.ts';
-import { createEtag, isNotModified } from './conditional.ts';
+import { createEtag, revalidate } from './conditional.ts';
 import { iconOf, page, pageHeaders, type Site } from './pages.ts';
 import { pictureHeaders } from './pictureRoute.ts';
 import { createReferencePage } from './referencePage.ts';
@@ -39,7 +39,7 @@ export function createOpenRoutes(services: Services): FastifyPluginAsync {
     const icon = iconOf(site);
     const etag = createEtag(icon.bytes);
     app.get('/favicon.ico', { schema: { hide: true } }, async (request, reply) => {
-      const isKnown = isNotModified(request, reply.headers(pictureHeaders), etag);
+      const isKnown = revalidate(request, reply.headers(pictureHeaders), etag);
       reply.header('cache-control', 'public, max-age=86400');
       return isKnown ? reply.send() : reply.type(icon.type).send(icon.bytes);
     });

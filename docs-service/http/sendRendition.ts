@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Rendition } from '../formats/renditionMaker.ts';
 import type { Authorization } from './authorization.ts';
-import { isNotModified } from './conditional.ts';
+import { revalidate } from './conditional.ts';
 import { whenClosed } from './openCount.ts';
 import { HttpProblem } from './problems.ts';
 
@@ -23,7 +23,7 @@ export async function sendRendition(
   options: RenditionReplyOptions,
 ): Promise<FastifyReply> {
   const { fileName, around } = options;
-  if (isNotModified(request, reply, rendition.etag)) return reply.send();
+  if (revalidate(request, reply, rendition.etag)) return reply.send();
   const { size, part } = await openContent(request, reply, { ...options, rendition });
   reply.type(rendition.mediaType);
   if (fileName !== undefined)

@@ -150,6 +150,7 @@ export type NoticeCode =
   | 'format-not-held'
   /** Only of an edit: the model marked no lines as the new ones, so its whole answer is taken. */
   | 'edit-without-block'
+  /** The conversation has turns of which the client has sent none, so the model has not seen them. */
   | 'history-missing'
   /** The runner counted tokens but sent nothing: what the model said was lost in the runner. */
   | 'answer-lost'

@@ -69,7 +69,7 @@ export class CallDeltas {
 }
 
 /** What one piece of a call says; empty where it says nothing. */
-interface Said {
+interface CallPiece {
   readonly id: string;
   readonly name: string;
   readonly piece: string;
@@ -96,7 +96,7 @@ class OpenCall {
   }
 
   /** Whether a piece that is numbered like this call begins the next one. */
-  isFollowedBy({ id, name, piece }: Said): boolean {
+  isFollowedBy({ id, name, piece }: CallPiece): boolean {
     const hasOtherName = name !== '' && this.name !== '' && name !== this.name;
     const hasOtherId = id !== '' && this.id !== '' && id !== this.id;
     // Some servers make a new identifier for each piece, but name only the first.

@@ -6,7 +6,7 @@ import { findCollection } from '../../library/libraryCollections.ts';
 import type { PublicLibrary } from '../../library/publicLibrary.ts';
 import type { DocumentIndex, LocatedMetadata } from '../../search/documentIndex.ts';
 import { seesDrafts } from '../authorization.ts';
-import { createEtag, isNotModified } from '../conditional.ts';
+import { createEtag, revalidate } from '../conditional.ts';
 import { linkAddress, readingPath } from '../documentView.ts';
 import type { Services } from '../services.ts';
 import { type LlmsList, type LlmsSection, llmsText } from './llmsText.ts';
@@ -68,7 +68,7 @@ export function createLlmsRoute(services: Services): FastifyPluginAsync {
 
   function send(request: FastifyRequest, reply: FastifyReply, { key, list }: Asked): FastifyReply {
     const etag = createEtag(instance, key);
-    if (isNotModified(request, reply.type('text/plain; charset=utf-8'), etag)) return reply.send();
+    if (revalidate(request, reply.type('text/plain; charset=utf-8'), etag)) return reply.send();
     if (request.method === 'HEAD') return reply.send(Readable.from([]));
     authorization.countDownload(request, reply);
     return reply.send(Readable.from(llmsText(list)));

@@ -46,7 +46,7 @@ const libraryQuery = Type.Object({
 });
 
 /** What a reader asks the library for. */
-interface Asked extends LibraryPlace {
+interface PageQuery extends LibraryPlace {
   readonly library: ReadersLibrary;
   readonly page: number;
 }
@@ -212,7 +212,7 @@ export function createReadingRoutes(services: Services): FastifyPluginAsyncTypeb
   async function sendLibrary(
     request: FastifyRequest,
     reply: FastifyReply,
-    { library, type, tag, page }: Asked,
+    { library, type, tag, page }: PageQuery,
   ): Promise<FastifyReply> {
     const { site } = library;
     const filter = withoutUndefined<Pick<ListFilter, 'type' | 'tag'>>({ type, tag });
@@ -243,7 +243,7 @@ export function createReadingRoutes(services: Services): FastifyPluginAsyncTypeb
 async function sendResults(
   request: FastifyRequest,
   reply: FastifyReply,
-  { library, q, type, tag, path, page }: Asked & { readonly q: string },
+  { library, q, type, tag, path, page }: PageQuery & { readonly q: string },
 ): Promise<FastifyReply> {
   const { site } = library;
   const folder = path?.replace(/\/?$/, '/');
