@@ -5,7 +5,7 @@ import { createEmitter, type Event } from './event.ts';
 /** What the daemon reports about itself; never a prompt, an answer or a secret. */
 export interface Log {
   debug(message: string): void;
-  info(message: string): void;
+  info(message: string, more?: LogDetails): void;
   warn(message: string, more?: LogDetails): void;
   error(message: string): void;
 }

@@ -5,8 +5,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 export interface ProcessGroups {
   /** Watches a child that leads a process group. The group ends with this process, however that ends. */
   add(child: ChildProcess): void;
-  /** Asks the whole group to end, and kills it after a second. Settles when the group has ended. */
-  end(child: ChildProcess): Promise<void>;
+  /**
+   * Waits for `patience` ms for the group to end by itself, then asks it to, and kills it after a second. Settles when
+   * the group has ended.
+   */
+  end(child: ChildProcess, patience?: number): Promise<void>;
   /** Ends all groups. */
   close(): Promise<void>;
 }
@@ -33,16 +36,21 @@ export function createProcessGroups({ platform, env }: ProcessGroupsOptions): Pr
     guard?.remove(pid);
     if (living.size === 0) process.off('exit', killAll);
   };
-  const end = async (pid: number) => {
-    signal(pid, 'SIGTERM');
-    for (let waited = 0; waited < killAfter && isThere(pid, platform); waited += lookEvery)
+  const isGoneWithin = async (pid: number, limit: number) => {
+    for (let waited = 0; waited < limit && isThere(pid, platform); waited += lookEvery)
       await pause(lookEvery);
-    signal(pid, 'SIGKILL');
+    return !isThere(pid, platform);
+  };
+  const end = async (pid: number, patience: number) => {
+    const hasEnded = await isGoneWithin(pid, patience);
+    if (!hasEnded) signal(pid, 'SIGTERM');
+    // The id of a group that has ended may be another one's by now.
+    if (!hasEnded && !(await isGoneWithin(pid, killAfter))) signal(pid, 'SIGKILL');
     forget(pid);
     ending.delete(pid);
   };
-  const endOnce = (pid: number) => {
-    const ended = ending.get(pid) ?? end(pid);
+  const endOnce = (pid: number, patience = 0) => {
+    const ended = ending.get(pid) ?? end(pid, patience);
     ending.set(pid, ended);
     return ended;
   };
@@ -53,11 +61,11 @@ export function createProcessGroups({ platform, env }: ProcessGroupsOptions): Pr
       living.add(pid);
       guard?.add(pid);
     },
-    async end({ pid }) {
-      if (pid !== undefined && living.has(pid)) await endOnce(pid);
+    async end({ pid }, patience) {
+      if (pid !== undefined && living.has(pid)) await endOnce(pid, patience);
     },
     async close() {
-      await Promise.all([...living].map(endOnce));
+      await Promise.all([...living].map((pid) => endOnce(pid)));
       guard?.close();
     },
   };

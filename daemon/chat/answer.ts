@@ -3,7 +3,7 @@ import type { StreamRedaction } from '../../protocol/base/redaction.ts';
 import type { ChatParams, Message, NoticeCode, ToolCall } from '../../protocol/messages/chat.ts';
 import { RunnerError } from '../base/errors.ts';
 import { nodesIn } from '../base/nesting.ts';
-import type { CallPart, ChatPart } from '../runner/runner.ts';
+import type { CallPart, ChatPart, UnreadCall } from '../runner/runner.ts';
 import type { sentContext } from './chatRequest.ts';
 import type { DeltaPump } from './deltas.ts';
 import { createThinkingQuote, LongText } from './formatting.ts';
@@ -13,7 +13,7 @@ import {
   type StreamEvent,
   type WarningEvent,
 } from './thinkingParser.ts';
-import { RequestTools, toolShapes } from './toolUtilities.ts';
+import { mendedArguments, RequestTools, toolShapes } from './toolUtilities.ts';
 
 /** An answer that never ends is stopped at this length: text, thinking and tool calls together, in characters. */
 const maxAnswer = 4 * 1024 * 1024;
@@ -55,8 +55,8 @@ export class Answer {
   readonly #toolCalls: ToolCall[] = [];
   /** Calls that were met. Only the whole answer shows which of them count. */
   readonly #met: MetCall[] = [];
-  /** The names of calls whose arguments the runner could not read. */
-  readonly #unreadable: string[] = [];
+  /** Calls whose arguments the runner could not read, and nor could we. */
+  readonly #unread: ToolCall[] = [];
   /** The thinking, of which the template may have opened the first part. */
   readonly #thoughts = new LongText();
   /** The echoes that were removed. */
@@ -93,8 +93,18 @@ export class Answer {
     return text.length > 0 || thinking.length > 0 || this.#met.length > 0;
   }
 
+  /** Calls whose arguments can be read nowhere. They are no part of the message. */
+  get unread(): readonly ToolCall[] {
+    return this.#unread.filter(({ name }) => !this.#isWritten(name));
+  }
+
   get hasToolCalls(): boolean {
     return this.#toolCalls.length > 0;
+  }
+
+  /** Whether there is anything that is no thinking. */
+  get hasText(): boolean {
+    return this.#hasText;
   }
 
   /** Whether the model has thought, in whatever form. */
@@ -129,7 +139,7 @@ export class Answer {
       this.#countCall(toolCall);
       this.#meet({ call: { ...toolCall, name: this.#nameOf(toolCall.name) }, from: 'runner' });
     }
-    this.#unreadable.push(...malformed);
+    for (const call of malformed) this.#mend(call);
   }
 
   /** Releases what was withheld. Nothing may be added afterwards. */
@@ -191,9 +201,9 @@ export class Answer {
         this.#notice('tool-call-recovered', message);
       this.#call(call);
     }
-    for (const name of this.#unreadable) {
+    for (const { name } of this.unread) {
       const message = `The arguments of a call of ${name || 'a tool'} could not be read, so nothing was called.`;
-      if (!this.#isWritten(this.#nameOf(name))) this.#notice('tool-call-malformed', message);
+      this.#notice('tool-call-malformed', message);
     }
   }
 
@@ -224,6 +234,21 @@ export class Answer {
   /** Templates rename tools, and a runner may pass on the name as the model wrote it. */
   #nameOf(name: string): string {
     return this.#tools.find(name)?.name ?? name;
+  }
+
+  /** A call whose arguments are no JSON is read as one that stands in the text. */
+  #mend({ text, ...call }: UnreadCall): void {
+    this.#count(text.length);
+    const tool = this.#tools.find(call.name);
+    const name = tool?.name ?? call.name;
+    const given = mendedArguments(text, tool);
+    if (given) {
+      this.#notice('tool-call-recovered', `The arguments of a call of ${name} were no JSON; they were mended.`);
+      this.#meet({ call: { ...call, name, arguments: given }, from: 'runner' });
+    } else {
+      const { id = this.#options.createId() } = call;
+      this.#unread.push({ id, name, arguments: {} });
+    }
   }
 
   #warn({ code, message }: WarningEvent): void {

@@ -98,7 +98,7 @@ interface Sentences {
 
 const looks: Readonly<Record<Privacy, Sentences>> = {
   secret: { one: 'looks like a file with secrets', many: 'look like files with secrets' },
-  excluded: { one: 'is excluded by the settings', many: 'are excluded by the settings' },
+  excluded: { one: 'is excluded', many: 'are excluded' },
 };
 
 function noticeOf(code: Notice['code'], files: readonly PrivateFile[], fate: Sentences): readonly Notice[] {

@@ -13,7 +13,7 @@ export type WhyNotSendable = (uri: string) => Promise<string | undefined>;
 
 const reasons: Readonly<Record<Privacy, string>> = {
   secret: 'it looks like a secret',
-  excluded: 'the settings exclude it',
+  excluded: 'it is excluded',
 };
 
 export function createSendable(findPrivacy: FindPrivacy): WhyNotSendable {

@@ -96,8 +96,8 @@ function startTools(
   const tools = new McpServers({
     settings: () => {
       const { timeouts } = core.configuration.current;
-      const given = { mcpServers: servers, editorServers: servers, approvals: {}, builtinTools: false };
-      return { ...given, timeouts };
+      const given = { mcpServers: servers, editorServers: servers, ownServers: {}, approvals: {} };
+      return { ...given, builtinTools: false, timeouts };
     },
     ...toolServerOptions(core, options, options.userFile),
     openStores: options.openStores,

@@ -147,7 +147,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     userSettings: async () => (await readUserConfig()).sessions,
     secretsAreRead: () => headersFor(servers.server().url),
   });
-  const findPrivacy = createFindPrivacy(() => settings().exclude);
+  const findPrivacy = createFindPrivacy(() => settings().exclude, now);
   const noteModels = (runner: Runner) => {
     models.forgetList(runner);
     modelChanges.note();

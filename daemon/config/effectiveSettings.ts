@@ -87,9 +87,9 @@ function shown(name: string, value: unknown): unknown {
 /** Arguments, variables and headers may be secrets, and so may the path of an address. */
 function shownServer(entry: unknown): string {
   if (!isRecord(entry)) return '';
-  const { command, url, disabled } = entry;
+  const { command, url, disabled, enabled } = entry;
   const where = typeof command === 'string' ? command : originOf(url);
-  return disabled === true ? `${where} (disabled)` : where;
+  return disabled === true || enabled === false ? `${where} (disabled)` : where;
 }
 
 function originOf(url: unknown): string {

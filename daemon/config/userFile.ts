@@ -75,7 +75,7 @@ type UserTools = Required<Pick<InitializationOptions, 'mcpServers' | 'approvals'
  */
 export function enabledServers({ mcpServers, builtinTools }: UserTools): readonly string[] {
   const entered = Object.entries(mcpServers).flatMap(([name, entry]) =>
-    entry?.disabled === true || name === builtinServer ? [] : [name],
+    entry?.disabled === true || entry?.enabled === false || name === builtinServer ? [] : [name],
   );
   return builtinTools ? [builtinServer, ...entered] : entered;
 }

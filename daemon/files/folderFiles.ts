@@ -1,9 +1,9 @@
 import type { Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { count } from '../../protocol/base/text.ts';
+import { type IgnoreRules, readIgnoreRules } from '../base/ignoreRules.ts';
 import { createYielder } from '../base/yielder.ts';
-import { type IgnoreRule, isNoise, readIgnoreRules } from './ignoreRules.ts';
 
 /** A file below a folder. */
 interface FolderFile {
@@ -40,14 +40,14 @@ export async function* filesOf(options: WalkOptions): AsyncGenerator<FolderFile>
   const folders: Folder[] = [{ name: '', depth: 0, rules: await rulesAbove(root) }];
   let seen = 0;
   for (const folder of folders) {
-    const rules = [...folder.rules, await rulesOf(root, folder.name)];
+    const rules = [...folder.rules, await readIgnoreRules(join(root, folder.name), '.gitignore')];
     for (const entry of await entriesOf(join(root, folder.name), left)) {
       signal.throwIfAborted();
       if (++seen > maxEntries || now() > end) return left.stop('the rest of a very large folder');
       await yieldNow();
       const name = folder.name === '' ? entry.name : `${folder.name}/${entry.name}`;
       const isFolder = entry.isDirectory();
-      if (isNoise(entry.name) || isIgnored(join(root, name), isFolder, rules)) left.add('ignored');
+      if (noise.has(entry.name) || isIgnored(join(root, name), isFolder, rules)) left.add('ignored');
       else if (isFolder) {
         if (folder.depth < depth) folders.push({ name, depth: folder.depth + 1, rules });
       } else if (options.isWanted(name)) {
@@ -59,38 +59,47 @@ export async function* filesOf(options: WalkOptions): AsyncGenerator<FolderFile>
   }
 }
 
+/** Folders that hold what programs make, whether or not a `.gitignore` says so. */
+const noise: ReadonlySet<string> = new Set([
+  '.git',
+  '.hg',
+  '.svn',
+  '.jj',
+  'node_modules',
+  'bower_components',
+  '.venv',
+  'venv',
+  '__pycache__',
+  '.mypy_cache',
+  '.pytest_cache',
+  '.tox',
+  '.gradle',
+  '.next',
+  '.nuxt',
+  '.cache',
+  '.DS_Store',
+]);
+
 interface Folder {
   readonly name: string;
   readonly depth: number;
-  readonly rules: readonly FolderRules[];
+  readonly rules: readonly IgnoreRules[];
 }
 
-/** The rules of a `.gitignore`, and its folder. */
-interface FolderRules {
-  readonly folder: string;
-  readonly rules: readonly IgnoreRule[];
-}
-
-/** The last rule that says something counts. */
-function isIgnored(path: string, isFolder: boolean, all: readonly FolderRules[]): boolean {
-  for (const { folder, rules } of all.toReversed()) {
-    const name = relative(folder, path).replaceAll(sep, '/');
-    const said = rules.map((rule) => rule(name, isFolder)).findLast((is) => is !== undefined);
-    if (said !== undefined) return said;
+/** The nearest rules that say something count. */
+function isIgnored(path: string, isFolder: boolean, all: readonly IgnoreRules[]): boolean {
+  for (const rules of all.toReversed()) {
+    const hides = rules.hides(path, isFolder);
+    if (hides !== undefined) return hides;
   }
   return false;
 }
 
-async function rulesOf(root: string, name: string): Promise<FolderRules> {
-  const folder = join(root, name);
-  return { folder, rules: await readIgnoreRules(join(folder, '.gitignore')) };
-}
-
-/** Those of the folders above, as far as the repository goes. */
-async function rulesAbove(root: string): Promise<readonly FolderRules[]> {
-  const above: FolderRules[] = [];
+/** Those of the folders above, as far as the repository goes. They do not hide the folder itself, which is named. */
+async function rulesAbove(root: string): Promise<readonly IgnoreRules[]> {
+  const above: IgnoreRules[] = [];
   for (let folder = root; ; folder = dirname(folder)) {
-    if (folder !== root) above.unshift(await rulesOf(folder, ''));
+    if (folder !== root) above.unshift((await readIgnoreRules(folder, '.gitignore')).withNamed(root));
     if (await isThere(join(folder, '.git'))) return above;
     if (folder === dirname(folder)) return [];
   }
@@ -126,7 +135,7 @@ const reasons = {
     'file that looks like a secret (name it exactly)',
     'files that look like secrets (name them exactly)',
   ],
-  excluded: ['file that the settings exclude', 'files that the settings exclude'],
+  excluded: ['file that is excluded', 'files that are excluded'],
   binary: ['file that is no text', 'files that are no text'],
   large: ['file that is too large', 'files that are too large'],
   links: ['link that leads elsewhere', 'links that lead elsewhere'],

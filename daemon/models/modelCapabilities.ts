@@ -124,6 +124,11 @@ export class ModelCapabilities {
     else if (inThinking === false || !this.startsInThinking(server, model)) found.startsInThinking = 0;
   }
 
+  /** Records that the model has refused a level of thinking. */
+  noteNoLevels(server: Server, model: string): void {
+    this.#entry(server, model).refusesLevels = true;
+  }
+
   /**
    * Whether answers of the model begin inside thinking: its template opens it, or an earlier answer showed it. A model
    * that nothing else calls a thinking model may have written about such tags, so it must have shown it twice.
@@ -163,7 +168,8 @@ export class ModelCapabilities {
       insert: capabilityOf(found, model, 'insert'),
       embedding: capabilityOf(found, model, 'embedding'),
     };
-    return { capabilities, context: contextOf(found) };
+    const levels = found.refusesLevels ? { thinkingLevels: false as const } : {};
+    return { capabilities, context: contextOf(found), ...levels };
   }
 
   context(server: Server, model: string): ContextLength {
@@ -234,6 +240,7 @@ export class ModelCapabilities {
 }
 
 interface ModelAbilities {
+  readonly thinkingLevels?: false;
   readonly capabilities: Readonly<Record<CapabilityName, Capability>>;
   readonly context: ContextLength;
 }
@@ -252,6 +259,8 @@ interface Known {
   readonly observed: Map<CapabilityName, boolean>;
   /** One of its answers had thinking. */
   hasThought?: boolean;
+  /** It can be told whether to think, but not how much. */
+  refusesLevels?: boolean;
   /** Its template opens thinking. */
   opensThinking?: boolean;
   /** Its server leaves calls in the text. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
 import * as z from 'zod/mini';
-import type { Approvals, ToolServers } from '../../protocol/messages/tools.ts';
+import type { Approvals } from '../../protocol/messages/tools.ts';
 import { createExclusiveWork } from '../base/exclusiveWork.ts';
 import { tryReadKept, writePrivateFile } from '../base/privateFile.ts';
-import { readServerEntry, type ServerEntry } from './serverEntry.ts';
+import type { ServerEntry } from './serverEntry.ts';
 
 /** What an approval is for. If any of this changes, earlier approvals no longer count. */
 interface ApprovedTool {
@@ -18,13 +18,14 @@ interface ApprovedTool {
   readonly isAskedEachTime: boolean;
 }
 
-/** What is allowed by the names of servers. Only the entries that have these names in `servers` are meant. */
+/** What is allowed by the names of servers. */
 export interface NamedApprovals {
   /** Of the user's own configuration. */
   readonly user: Approvals;
   /** Of the client, for its session. */
   readonly client: Approvals;
-  readonly servers: ToolServers;
+  /** The entry that they mean by a name. */
+  readonly entryOf: (name: string) => ServerEntry | undefined;
 }
 
 /** What the user has allowed, for the life of this daemon or until the tool changes. */
@@ -54,15 +55,14 @@ export function createApprovals(kept: KeptApprovals): ApprovalStore {
   };
 }
 
-function isNamed(approved: ApprovedTool, { user, client, servers }: NamedApprovals): boolean {
+function isNamed(approved: ApprovedTool, { user, client, entryOf }: NamedApprovals): boolean {
   const { entry, isAskedEachTime } = approved;
   const given = isAskedEachTime ? [client] : [user, client];
   if (!given.some((approvals) => isOneOf(approved, approvals))) return false;
   // Nobody else has its name.
   if (entry.kind === 'builtin') return true;
-  return (
-    Object.hasOwn(servers, entry.name) && isSame(readServerEntry(entry.name, servers[entry.name]), entry)
-  );
+  const meant = entryOf(entry.name);
+  return meant !== undefined && JSON.stringify(asWritten(meant)) === JSON.stringify(asWritten(entry));
 }
 
 function isOneOf({ entry: { name }, tool, isAskedEachTime }: ApprovedTool, approvals: Approvals): boolean {
@@ -71,14 +71,16 @@ function isOneOf({ entry: { name }, tool, isAskedEachTime }: ApprovedTool, appro
   return named?.includes(tool) ?? false;
 }
 
-function isSame(one: ServerEntry, other: ServerEntry): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
+/** Another value of a variable is the same entry. */
+function asWritten(entry: ServerEntry): object {
+  const { name, kind, variables } = entry;
+  return variables === undefined ? entry : { name, kind, written: variables.written };
 }
 
 /** Covers the whole entry: another command, argument, variable, address or header is another server. */
 function keyOf({ entry, folder, tool, fingerprint }: ApprovedTool): string {
   return createHash('sha256')
-    .update(JSON.stringify([entry, folder, tool, fingerprint]))
+    .update(JSON.stringify([asWritten(entry), folder, tool, fingerprint]))
     .digest('hex');
 }
 

@@ -1,6 +1,9 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { TooLargeError } from '../../protocol/base/boundedBody.ts';
+import { tryJson } from '../../protocol/base/json.ts';
+import { LineSplitter } from '../../protocol/base/lineSplitter.ts';
 import { maxMessage } from './mcpClient.ts';
+import { tryServerMessage } from './mcpMessage.ts';
 
 interface HttpTransportOptions {
   readonly url: string;
@@ -88,25 +91,41 @@ function bounded(response: Response): Response {
   if (!response.body) return response;
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
   const { status, statusText, headers } = response;
-  const body = response.body.pipeThrough(limitBytes(isStream));
+  const body = response.body.pipeThrough(readMessages(isStream));
   return new Response(body, { status, statusText, headers });
 }
 
-/** Counts bytes; of a stream of events, from the last blank line on. */
-function limitBytes(perEvent: boolean): TransformStream<Uint8Array, Uint8Array> {
+/** Counts bytes, of a stream of events from the last blank line on, and passes messages on as servers mean them. */
+function readMessages(isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
+  const lines = new LineSplitter(maxMessage);
+  const whole: string[] = [];
   let size = 0;
-  let blankLine = 0;
   return new TransformStream({
     transform(chunk, controller) {
-      if (perEvent)
-        for (const byte of chunk) {
-          if (byte === 0x0a) blankLine += 1;
-          else if (byte !== 0x0d) blankLine = 0;
-          size = blankLine > 1 ? 0 : size + 1;
-        }
-      else size += chunk.length;
-      if (size > maxMessage) throw new TooLargeError('It sent a message of more than 16 MB.');
-      controller.enqueue(chunk);
+      for (const { text, bytes } of lines.push(Buffer.from(chunk))) {
+        size = isStream && text.trim() === '' ? 0 : size + bytes + 1;
+        if (size > maxMessage) break;
+        if (isStream) controller.enqueue(Buffer.from(`${eventLine(text)}\n`));
+        else whole.push(text);
+      }
+      if (size + lines.pending > maxMessage) throw new TooLargeError('It sent a message of more than 16 MB.');
+    },
+    flush(controller) {
+      const rest = lines.end()?.text ?? '';
+      controller.enqueue(Buffer.from(isStream ? eventLine(rest) : asMeant([...whole, rest].join('\n'))));
     },
   });
+}
+
+function eventLine(line: string): string {
+  const [, data] = /^data: ?(\{.*)$/s.exec(line) ?? [];
+  return data === undefined ? line : `data: ${asMeant(data)}`;
+}
+
+/** What is no message is passed on as it is. */
+function asMeant(text: string): string {
+  const value = tryJson(text);
+  const message = Array.isArray(value) ? value.map(tryServerMessage) : tryServerMessage(value);
+  if (message === undefined || (Array.isArray(message) && message.includes(undefined))) return text;
+  return JSON.stringify(message);
 }

@@ -7,7 +7,7 @@ import { type ArgumentsCheck, createArgumentsCheck } from './argumentsCheck.ts';
 import { type BuiltinContext, createBuiltinServer } from './builtin/builtinServer.ts';
 import { createEditorStore } from './builtin/editorStore.ts';
 import { diskStore } from './builtin/fileStore.ts';
-import { McpServer, type McpServerOptions, type ServerLimits } from './mcpServer.ts';
+import { McpServer, type McpServerOptions } from './mcpServer.ts';
 import { createAccessTokens } from './oauth/accessTokens.ts';
 import { createLoginStore, type LoginStore } from './oauth/loginStore.ts';
 import { createLogins, type Logins } from './oauth/logins.ts';
@@ -27,8 +27,7 @@ export interface McpRuntime {
   close(): Promise<void>;
 }
 
-export interface McpRuntimeOptions
-  extends Omit<McpServerOptions, 'entry' | 'groups' | 'limits' | 'root' | 'tokens'> {
+export interface McpRuntimeOptions extends Omit<McpServerOptions, 'entry' | 'groups' | 'root' | 'tokens'> {
   /** A folder of the user's alone. */
   readonly userFolder: string;
   /** Removes a secret from every message from now on. */
@@ -36,8 +35,6 @@ export interface McpRuntimeOptions
   /** Absent: the runtime opens its own. */
   readonly stores?: ToolStores | undefined;
 }
-
-const limits: ServerLimits = { wait: 15_000, start: 120_000 };
 
 export function createMcpRuntime(options: McpRuntimeOptions): McpRuntime {
   const { env, platform, log, hide, now, onDidChange } = options;
@@ -53,7 +50,6 @@ export function createMcpRuntime(options: McpRuntimeOptions): McpRuntime {
         root,
         groups,
         tokens,
-        limits,
         redact: createEntryRedaction(entry, options.redact),
       }),
     createBuiltinServer(entry, { editorFiles, ...context }) {
@@ -69,10 +65,11 @@ export function createMcpRuntime(options: McpRuntimeOptions): McpRuntime {
   };
 }
 
-/** Removes the values of `env` and `headers`, in every form in which a server may quote them. */
+/** Removes the values of `env`, `headers` and variables, in every form in which a server may quote them. */
 function createEntryRedaction(entry: StartableEntry, redact: (text: string) => string) {
   const redaction = createRedaction();
-  for (const value of Object.values(entry.kind === 'stdio' ? entry.env : entry.headers)) {
+  const given = Object.values(entry.kind === 'stdio' ? entry.env : entry.headers);
+  for (const value of [...given, ...(entry.variables?.used ?? [])]) {
     redaction.add(value);
     // A token is echoed with the name of its scheme, or without.
     redaction.add(value.slice(value.lastIndexOf(' ') + 1));

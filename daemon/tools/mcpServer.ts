@@ -1,6 +1,7 @@
 import { orAborted, withTimeLimit } from '../../protocol/base/abort.ts';
 import { messageOf } from '../../protocol/base/errorText.ts';
 import type { CallOutcome } from '../chat/daemonTools.ts';
+import { noTimeout } from './mcpClient.ts';
 import { clauseOf, createServerErrors, McpServerError, type ServerErrors } from './mcpServerError.ts';
 import {
   type CallOptions,
@@ -14,17 +15,15 @@ import type { McpTool } from './toolList.ts';
 import { failedOutcome, readToolResult } from './toolResult.ts';
 import type { AskOptions, ServerState, ToolServer } from './toolServer.ts';
 
-export interface McpServerOptions extends Omit<McpSessionOptions, 'errors' | 'onDidEnd'> {
-  readonly limits: ServerLimits;
-}
+export type McpServerOptions = Omit<McpSessionOptions, 'errors' | 'onDidEnd'>;
 
-/** In ms. */
-export interface ServerLimits {
-  /** How long a request for the tools waits. */
-  readonly wait: number;
-  /** How long a start may take: the first one may have to download the server. */
-  readonly start: number;
-}
+/** How long a start goes on although nobody waits any more, in ms: the first one may have to download the server. */
+const startLimit = 120_000;
+/** After which part of a start users learn what it waits for, in ms. */
+const wordAfter = 3_000;
+const starting = { code: 'tool-server' } as const;
+const firstStart = 'A first start may download it, as npx and uvx do.';
+const stillStarting = `It is still starting, and is there once it has. ${firstStart} "timeouts.toolStart" sets how long Runner waits.`;
 
 /** One server over its life: it starts when it is needed, and again after it has ended. */
 export class McpServer implements ToolServer {
@@ -135,8 +134,11 @@ export class McpServer implements ToolServer {
   }
 
   #inTime<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const limit = this.#options.limits.wait;
-    const reason = this.#errors.of(`did not answer within ${limit / 1_000} seconds. Try again later`);
+    const limit = this.#options.timeouts().toolStart || noTimeout;
+    const clause = `did not answer within ${limit / 1_000} seconds`;
+    const reason = this.#session
+      ? this.#errors.of(`${clause}. Try again later`)
+      : this.#errors.of(clause, { advice: { code: 'wait-for-restart', text: stillStarting } });
     return withTimeLimit({ limit, reason, signal }, work);
   }
 
@@ -151,17 +153,19 @@ export class McpServer implements ToolServer {
   }
 
   async #start(): Promise<McpSession> {
-    const { limits, onDidChange } = this.#options;
-    const reason = this.#errors.of(`did not answer within ${limits.start / 1_000} seconds`);
+    const { entry, log, onDidChange, timeouts } = this.#options;
+    const limit = Math.max(startLimit, timeouts().toolStart || noTimeout);
+    const reason = this.#errors.of(`did not answer within ${limit / 1_000} seconds`);
+    const sayStarting = () => log.info(`The tool server ${entry.name} is starting. ${firstStart}`, starting);
+    const timer = entry.kind === 'stdio' ? setTimeout(sayStarting, wordAfter) : undefined;
     const options: McpSessionOptions = {
       ...this.#options,
       errors: this.#errors,
       onDidEnd: (session, how) => this.#ended(session, how),
     };
     try {
-      const session = await withTimeLimit(
-        { limit: limits.start, reason, signal: this.#closed.signal },
-        (signal) => startSession(options, signal),
+      const session = await withTimeLimit({ limit, reason, signal: this.#closed.signal }, (signal) =>
+        startSession(options, signal),
       );
       this.#session = session;
       onDidChange();
@@ -171,6 +175,7 @@ export class McpServer implements ToolServer {
       if (!(error instanceof McpServerError && error.needsLogin)) this.#restarts.noteEnd(clauseOf(error));
       throw error;
     } finally {
+      clearTimeout(timer);
       this.#starting = undefined;
     }
   }

@@ -5,6 +5,7 @@ import type { Advice, Advised } from '../../protocol/messages/advice.ts';
 import { withAdvice } from '../base/errors.ts';
 import { plainText } from '../base/programOutput.ts';
 import { LoginNeededError } from './httpTransport.ts';
+import { unfitAnswer } from './mcpMessage.ts';
 import { canHaveToken } from './oauth/accessTokens.ts';
 import type { ServerEntry } from './serverEntry.ts';
 
@@ -85,6 +86,7 @@ export function clauseOf(error: unknown): string {
 /** Why a server could not do something, as a clause. */
 function reasonOf(error: unknown): string {
   if (error instanceof SdkHttpError) return httpReason(error);
+  if (error instanceof ProtocolError && error.message.endsWith(unfitAnswer)) return unfitAnswer;
   if (error instanceof ProtocolError) return `answered with an error: ${error.message}`;
   if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed) return 'is gone';
   if (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType)

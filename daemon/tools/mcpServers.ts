@@ -1,5 +1,6 @@
 import type { Advised } from '../../protocol/messages/advice.ts';
 import type { Tool } from '../../protocol/messages/chat.ts';
+import type { ToolTimeouts } from '../../protocol/messages/settings.ts';
 import {
   type Approvals,
   builtinServer,
@@ -36,9 +37,11 @@ export interface McpServersOptions
     readonly mcpServers: ToolServers;
     /** Those of them that the editor itself gives, for which its approvals are meant. */
     readonly editorServers: ToolServers;
+    /** Those of them that are the user's own and no workspace's, which may take variables of the environment. */
+    readonly ownServers: ToolServers;
     readonly approvals: Approvals;
     readonly builtinTools: boolean;
-    readonly timeouts: { readonly tool: number; readonly toolTotal: number };
+    readonly timeouts: ToolTimeouts;
   };
   /** What the user's own configuration says now. */
   readonly readUserConfig: () => Promise<Pick<UserConfig, 'tools'>>;
@@ -51,6 +54,9 @@ export interface McpServersOptions
   /** The stores, if several sets of servers share them. Their owner closes them after the sets. */
   readonly openStores?: () => Promise<ToolStores>;
 }
+
+/** Entries that nobody has checked. */
+type Servers = Readonly<Record<string, unknown>>;
 
 /**
  * The MCP servers of the editor and of the user's own file. What speaks MCP is a bundle of its own: it is loaded, and a
@@ -120,7 +126,10 @@ export class McpServers implements DaemonTools {
       named: () => ({
         user: this.#user.approvals,
         client: settings().approvals,
-        servers: { ...settings().editorServers, ...this.#user.mcpServers },
+        entryOf: (name) => {
+          const servers: Servers = { ...settings().editorServers, ...this.#user.mcpServers };
+          return Object.hasOwn(servers, name) ? this.#read(name, servers[name]) : undefined;
+        },
       }),
       checkArguments,
       root: this.#root,
@@ -229,15 +238,18 @@ export class McpServers implements DaemonTools {
 
   /** In the order in which they were entered first. Values of headers are hidden from every message. */
   #entries(): readonly ServerEntry[] {
-    const servers: Readonly<Record<string, unknown>> = {
-      ...this.#options.settings().mcpServers,
-      ...this.#user.mcpServers,
-    };
-    const entered = Object.entries(servers).map(([name, value]) => readServerEntry(name, value));
+    const servers: Servers = { ...this.#options.settings().mcpServers, ...this.#user.mcpServers };
+    const entered = Object.entries(servers).map(([name, value]) => this.#read(name, value));
     const entries = this.#hasBuiltin() ? this.#withBuiltin(entered) : entered;
     for (const entry of entries)
       if (entry.kind === 'http') for (const value of Object.values(entry.headers)) this.#hide(value);
     return entries;
+  }
+
+  #read(name: string, value: unknown): ServerEntry {
+    const own: Servers = { ...this.#options.settings().ownServers, ...this.#user.mcpServers };
+    // A workspace's entry may have the name of an own one.
+    return readServerEntry(name, value, own[name] === value ? this.#options.env : undefined);
   }
 
   #hasBuiltin(): boolean {

@@ -4,6 +4,7 @@ import { linkedSignal, orAborted, withTimeLimit } from '../../protocol/base/abor
 import { cutText } from '../../protocol/base/text.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { ElicitResult } from '../../protocol/messages/elicit.ts';
+import type { ToolTimeouts } from '../../protocol/messages/settings.ts';
 import type { CallProgress } from '../../protocol/messages/tools.ts';
 import type { ElicitForCall, ElicitMode } from '../chat/daemonTools.ts';
 import { RunningCalls } from './elicitation/runningCalls.ts';
@@ -16,8 +17,8 @@ export interface McpSessionOptions extends ServerTransportOptions {
   readonly version: string;
   /** How the user can be asked what a server wants to know. */
   readonly elicitModes: () => readonly ElicitMode[];
-  /** In ms: between two signs of life of a call, and for the whole call; 0 is no limit. */
-  readonly timeouts: () => { readonly tool: number; readonly toolTotal: number };
+  /** In ms; 0 is no limit. */
+  readonly timeouts: () => ToolTimeouts;
   readonly errors: ServerErrors;
   /** The server has other tools. */
   readonly onDidChange: () => void;
@@ -270,7 +271,11 @@ function toProgress({ progress, total, message }: Reported): CallProgress {
   return withoutUndefined({ progress, total, message: cut });
 }
 
-const listResult = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.optional(z.string()) });
+/** Some servers have no list where they have no tools, or a cursor that is no text after the last page. */
+const listResult = z.looseObject({
+  tools: z._default(z.array(z.unknown()), []),
+  nextCursor: z.catch(z.optional(z.string()), undefined),
+});
 const callResult = z.looseObject({});
 
 /** A server may list its tools in another order each time. A prompt that stays the same is not read again. */

@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import * as z from 'zod/mini';
+import { isRecord } from '../../protocol/base/json.ts';
 import { builtinServer } from '../../protocol/messages/tools.ts';
+import { fillVariables } from '../config/variables.ts';
 
 /** The checked entry of a tool server. */
-export type ServerEntry = { readonly name: string } & (
+export type ServerEntry = { readonly name: string; readonly variables?: FilledEntry } & (
   | {
       readonly kind: 'stdio';
       readonly command: string;
@@ -25,18 +27,29 @@ export type ServerEntry = { readonly name: string } & (
   | { readonly kind: 'wrong'; readonly problem: string }
 );
 
+/** That the user's variables are filled in. */
+interface FilledEntry {
+  /** The entry as it is written, for which approvals hold. */
+  readonly written: string;
+  /** What the variables held. */
+  readonly used: readonly string[];
+}
+
 export type BuiltinEntry = Extract<ServerEntry, { readonly kind: 'builtin' }>;
 export type HttpServerEntry = Extract<ServerEntry, { readonly kind: 'http' }>;
 
 const text = z.string().check(z.maxLength(32_768));
-const texts = z.record(z.string().check(z.regex(/^[^=\0]{1,256}$/)), text);
+const variables = z.record(
+  z.string().check(z.regex(/^[^=\0]{1,256}$/)),
+  z.union([text, z.number(), z.boolean()]),
+);
 const noNul = text.check(z.refine((value) => !value.includes('\0')));
 
 const stdio = z.object({
   type: z.exactOptional(z.literal('stdio')),
   command: noNul.check(z.minLength(1)),
   args: z.exactOptional(z.array(noNul).check(z.maxLength(1_000))),
-  env: z.exactOptional(texts),
+  env: z.exactOptional(variables),
   cwd: z.exactOptional(noNul),
 });
 
@@ -69,27 +82,59 @@ const reservedName = `The name "${builtinServer}" belongs to the built-in tools.
 const nameRule =
   'A name has up to 64 characters: letters, digits, signs other than a comma, a slash and a quotation mark, and single blanks between them.';
 
-/** Reads an entry. Problems name only its keys, because its values may be secrets. */
-export function readServerEntry(name: string, value: unknown): ServerEntry {
+type Entry = Readonly<Record<string, unknown>>;
+
+/** The address under its names in other hosts. */
+const otherKeys = ['httpUrl', 'serverUrl', 'streamableHttp'];
+
+/**
+ * Reads an entry. Problems name only its keys, because its values may be secrets. Variables of `env` are filled in: the
+ * caller passes it for the user's own entries alone, because the server gets their values.
+ */
+export function readServerEntry(name: string, value: unknown, env?: NodeJS.ProcessEnv): ServerEntry {
   if (!isServerName(name)) return wrong(name, nameRule);
   if (name.toLowerCase() === builtinServer) return wrong(name, reservedName);
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return wrong(name, 'It is not an object.');
-  if ('disabled' in value && typeof value.disabled !== 'boolean')
-    return wrong(name, '"disabled" is true or false.');
-  if ('disabled' in value && value.disabled) return { name, kind: 'disabled' };
+  if (!isRecord(value)) return wrong(name, 'It is not an object.');
+  const isOn = readSwitches(value);
+  if (typeof isOn === 'string') return wrong(name, isOn);
+  if (!isOn) return { name, kind: 'disabled' };
   if ('command' in value && 'url' in value)
     return wrong(name, 'It has both "command" and "url"; leave one out.');
-  if ('command' in value) return readStdio(name, value);
-  if ('url' in value) return readHttp(name, value);
-  return wrong(name, 'It needs "command" or "url".');
+  const other = otherKeys.find((key) => key in value || value['type'] === key);
+  if (other !== undefined)
+    return wrong(name, `It has "${other}"; here it is { "type": "http", "url": "https://…" }.`);
+  if (!('command' in value || 'url' in value)) return wrong(name, 'It needs "command" or "url".');
+  return env === undefined ? readEnabled(name, value) : readFilled(name, value, env);
+}
+
+/** Whether the entry is switched on, or what is wrong. Hosts have one key or the other. */
+function readSwitches({ disabled = false, enabled = true }: Entry): boolean | string {
+  if (typeof disabled !== 'boolean') return '"disabled" is true or false.';
+  return typeof enabled === 'boolean' ? enabled && !disabled : '"enabled" is true or false.';
+}
+
+function readFilled(name: string, value: Entry, env: NodeJS.ProcessEnv): ServerEntry {
+  const written = ['command', 'args', 'env', 'url', 'headers'].flatMap((key) =>
+    key in value ? [[key, value[key]] as const] : [],
+  );
+  const filled = fillVariables(Object.fromEntries(written), env);
+  if (filled.problem !== undefined) return wrong(name, filled.problem);
+  const entry = readEnabled(name, { ...value, ...filled.values });
+  if (!filled.isChanged) return entry;
+  const { cwd, clientId } = value;
+  return { ...entry, variables: { written: JSON.stringify([written, cwd, clientId]), used: filled.used } };
+}
+
+function readEnabled(name: string, value: object): ServerEntry {
+  return 'command' in value ? readStdio(name, value) : readHttp(name, value);
 }
 
 function readStdio(name: string, value: object): ServerEntry {
   const parsed = stdio.safeParse(value);
   if (!parsed.success) return wrong(name, problemOf(parsed.error));
   const { command, args = [], env = {}, cwd } = parsed.data;
-  return { name, kind: 'stdio', command, args, env, ...(cwd ? { cwd } : {}) };
+  const texts = Object.fromEntries(Object.entries(env).map(([key, held]) => [key, String(held)]));
+  return { name, kind: 'stdio', command, args, env: texts, ...(cwd ? { cwd } : {}) };
 }
 
 function readHttp(name: string, value: object): ServerEntry {

@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { tryJson } from '../../protocol/base/json.ts';
 import { LineSplitter, type SplitLine } from '../../protocol/base/lineSplitter.ts';
 import type { ProcessGroups } from '../base/processGroups.ts';
 import { createYielder } from '../base/yielder.ts';
 import { maxMessage } from './mcpClient.ts';
+import { tryServerMessage } from './mcpMessage.ts';
 
 interface StdioTransportOptions {
   readonly command: string;
@@ -22,6 +24,8 @@ interface StdioTransportOptions {
 
 /** How long reading the last lines of a server that has ended may take, in ms. */
 const drainLimit = 100;
+/** How long a server has to end by itself once its input has ended, in ms. */
+const inputEndLimit = 1_000;
 /** How much of a line of its standard error is read, in bytes. */
 const maxErrorLine = 8192;
 /** A program that writes this many lines in a row that are not messages is not an MCP server. */
@@ -128,7 +132,7 @@ export class StdioTransport implements Transport {
   }
 
   #take(line: string): void {
-    const message = tryMessage(line);
+    const message = tryServerMessage(tryJson(line));
     if (!message) return this.#takeNoise(line);
     this.#noise = 0;
     this.#hasSpoken = true;
@@ -165,18 +169,11 @@ export class StdioTransport implements Transport {
     this.onclose?.();
   }
 
+  /** As MCP says: a server ends once its input has ended, and is asked and killed only after that. */
   async #endGroup(child: ChildProcess): Promise<void> {
     child.stdin?.end();
-    await this.#options.groups.end(child);
+    await this.#options.groups.end(child, inputEndLimit);
     for (const pipe of child.stdio) pipe?.destroy();
-  }
-}
-
-function tryMessage(line: string): JSONRPCMessage | undefined {
-  try {
-    return parseJSONRPCMessage(JSON.parse(line));
-  } catch {
-    return undefined;
   }
 }
 

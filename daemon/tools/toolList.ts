@@ -61,7 +61,7 @@ export async function readToolList(
       const pause = yieldNow();
       if (pause) await pause;
     }
-    cursor = nextCursor;
+    cursor = nextCursor || undefined;
     if (cursor === undefined || list.isFull) break;
     if (cursors.has(cursor)) break;
     cursors.add(cursor);

@@ -22,7 +22,7 @@ export const adviceCodes = [
   'make-room',
   /** The tool server wants a login; `server` names it. */
   'log-in',
-  /** The tool server has failed, and is started again later. */
+  /** The tool server has failed and is started again later, or is still starting. */
   'wait-for-restart',
   /** The model catalog cannot be reached. */
   'check-network',

@@ -19,10 +19,10 @@ export interface LogParams {
   readonly source: 'daemon' | 'server';
   readonly message: string;
   /**
-   * What a client may show beside its log: the user's configuration file is wrong, a changed setting is wrong, or a
-   * token is not sent.
+   * What a client may show beside its log: the user's configuration file is wrong, a changed setting is wrong, a token
+   * is not sent, or a tool server takes long to start.
    */
-  readonly code?: 'configuration' | 'setting' | 'token';
+  readonly code?: 'configuration' | 'setting' | 'token' | 'tool-server';
   /** With `setting`: the setting, and why it stays as it was. */
   readonly refused?: InvalidParamsData;
 }

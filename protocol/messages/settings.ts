@@ -44,6 +44,8 @@ export interface Timeouts {
   readonly tool?: number;
   /** For such a call in total. Default 600,000. */
   readonly toolTotal?: number;
+  /** For the start of a tool server. It goes on after that, and is there for the next turn. Default 15,000. */
+  readonly toolStart?: number;
 }
 
 export interface EngineSettings {
@@ -51,8 +53,11 @@ export interface EngineSettings {
   readonly keepRunning?: boolean;
 }
 
+/** The time limits of tools, with every default filled in. */
+export type ToolTimeouts = Required<Pick<Timeouts, 'tool' | 'toolTotal' | 'toolStart'>>;
+
 /** The time limits of the runner, with every default filled in. */
-export type RunnerTimeouts = Required<Omit<Timeouts, 'tool' | 'toolTotal'>>;
+export type RunnerTimeouts = Required<Omit<Timeouts, keyof ToolTimeouts>>;
 
 /**
  * The settings in `initializationOptions` of `initialize`, and, with the same keys under `runner`, those of

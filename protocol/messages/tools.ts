@@ -30,6 +30,7 @@ export interface StdioToolServer {
   /** Default: the workspace's root, else `HOME`. */
   readonly cwd?: string;
   readonly disabled?: boolean;
+  readonly enabled?: boolean;
 }
 
 /** A tool server (MCP) at an address, over Streamable HTTP. */
@@ -41,6 +42,7 @@ export interface HttpToolServer {
   /** Our client id at its authorization server, if that server does not register clients itself. */
   readonly clientId?: string;
   readonly disabled?: boolean;
+  readonly enabled?: boolean;
 }
 
 /** Tool servers by name. */

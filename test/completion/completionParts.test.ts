@@ -1,8 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
 import { TextDocument } from 'vscode-languageserver-textdocument';
-import { createFindPrivacy, looksSecret } from '../../daemon/base/filePrivacy.ts';
+import { createFindPrivacy, looksSecret, secretPaths } from '../../daemon/base/filePrivacy.ts';
 import { compileGlob, createExcludes } from '../../daemon/base/globs.ts';
 import { type AnswerContext, answerContextOf } from '../../daemon/completion/answerContext.ts';
 import { AnswerReader } from '../../daemon/completion/answerReader.ts';
@@ -702,17 +703,76 @@ t.test('globs', async (t) => {
 });
 
 t.test('files that look like secrets', async (t) => {
+  const page = await readFile('docs/PROTOCOL.md', 'utf8');
+  for (const path of secretPaths) t.ok(page.includes(`\`${path}\``), `the page names ${path}`);
   for (const path of [
-    '/a/.env',
-    '.ENV.local',
-    'k.PEM',
-    'id_rsa.pub',
-    '.npmrc',
-    'credentials.json',
-    'secrets.yml',
+    ...[
+      '/a/.env',
+      '.ENV.local',
+      'prod.env',
+      'k.PEM',
+      'id_rsa.pub',
+      'id_ecdsa',
+      'id_dsa',
+      'key.ppk',
+      'AuthKey.p8',
+    ],
+    ...[
+      '.npmrc',
+      '.pypirc',
+      '.yarnrc.yml',
+      '.git-credentials',
+      '_netrc',
+      '.my.cnf',
+      '.htpasswd',
+      '.vault-token',
+    ],
+    ...[
+      'credentials.json',
+      'my-credentials.json',
+      'secrets.yml',
+      'secret.yaml',
+      'token.txt',
+      'wp-config.php',
+    ],
+    ...['service-account.json', 'my-service_account-1.json', 'terraform.tfstate', 'terraform.tfstate.backup'],
+    ...[
+      'prod.tfvars',
+      'server.keystore',
+      'app.jks',
+      'passwords.kdbx',
+      'private.asc',
+      'kubeconfig',
+      'a.kubeconfig',
+    ],
+    ...['/h/.docker/config.json', '.dockercfg', '/h/.kube/config', '/h/.aws/config', '/h/.ssh/known_hosts'],
+    ...['C:\\Users\\a\\.SSH\\config', '/h/.gnupg/a/b', '/h/.config/gcloud/a.db'],
   ])
     t.ok(looksSecret('/plain', path), path);
-  for (const path of ['/a/env.ts', 'pem', 'secret.ts', '/.env/a.ts']) t.notOk(looksSecret(path), path);
+  for (const path of [
+    ...[
+      '/a/env.ts',
+      'pem',
+      'secret.ts',
+      '/.env/a.ts',
+      'vite-env.d.ts',
+      'tokenizer.json',
+      'added_tokens.json',
+    ],
+    ...[
+      '/.docker/Dockerfile',
+      '/.config/a.json',
+      'manual.asc',
+      'tokens.ts',
+      'token/a.ts',
+      'config.json',
+      'ssh/a',
+    ],
+    'xkubeconfig.ts',
+  ])
+    t.notOk(looksSecret(path), path);
+  const long = `${'service-account'.repeat(200)}${'/private'.repeat(100)}`;
+  t.notOk(looksSecret(long));
 });
 
 /** Pieces that mean something to the functions, so that random texts reach their corners. */
@@ -1420,10 +1480,10 @@ t.test('whether a document may be sent', async (t) => {
     ['untitled:Untitled-1', undefined],
     ['untitled:/a/.env', /secret/],
     ['vscode-notebook-cell:/a/b.ipynb#W0', undefined],
-    ['file:///a/private/b.ts', /settings/],
-    ['file:///a/%70rivate/b.ts', /settings/],
+    ['file:///a/private/b.ts', /excluded/],
+    ['file:///a/%70rivate/b.ts', /excluded/],
     ['file:///a/%ZZ/.env', /secret/],
-    ['file://host/private/b.ts', /settings/],
+    ['file://host/private/b.ts', /excluded/],
     ['git:/a/b.ts', /not a file/],
     ['b.ts', /not a file/],
     [`file:///${'a'.repeat(4_095)}`, undefined],

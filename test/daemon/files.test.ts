@@ -1,25 +1,31 @@
+import { execFile } from 'node:child_process';
 import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import * as fc from 'fast-check';
 import type { Test } from 'tap';
 import t from 'tap';
+import { createFindPrivacy } from '../../daemon/base/filePrivacy.ts';
+import { createIgnoreRules } from '../../daemon/base/ignoreRules.ts';
+import { createSendable } from '../../daemon/completion/sendable.ts';
 import { searchFiles } from '../../daemon/files/fileSearch.ts';
 import { filesOf, LeftOut } from '../../daemon/files/folderFiles.ts';
 import { textOfHtml } from '../../daemon/files/htmlText.ts';
-import { parseIgnoreRules } from '../../daemon/files/ignoreRules.ts';
 import { looksLikePath, mentionsIn, namesOf } from '../../daemon/files/mentions.ts';
 import { findNamedFiles } from '../../daemon/files/namedFiles.ts';
 import { fetchPage } from '../../daemon/files/page.ts';
 import { bestExcerpts, hitsIn } from '../../daemon/files/searchHits.ts';
 import { soughtWords } from '../../daemon/files/soughtWords.ts';
+import { openWorkspace } from '../../daemon/tools/builtin/workspace.ts';
 import { fetchFileRequest, findFilesRequest, searchFilesRequest } from '../../protocol/messages/files.ts';
 import { trustDidChange } from '../../protocol/messages/initialize.ts';
 import { type PairOptions, startPair } from '../support/daemonPair.ts';
 import { failsWith } from '../support/failsWith.ts';
+import { needs } from '../support/parts.ts';
 import { pictures } from '../support/pictures.ts';
 import { closeServer } from '../support/recordings.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
@@ -103,37 +109,128 @@ t.test('any text is read in linear time, and each mention stands where it says',
     t.ok(mentionsIn(text).length <= text.length, 'it comes to an end');
 });
 
-t.test('the rules of a .gitignore', async (t) => {
-  const isIgnored = (text: string, path: string, isFolder = false) =>
-    parseIgnoreRules(text)
-      .map((rule) => rule(path, isFolder))
-      .findLast((said) => said !== undefined) ?? false;
-  const cases: readonly [text: string, path: string, isFolder: boolean, want: boolean][] = [
-    ['dist', 'dist', true, true],
-    ['dist', 'a/dist', true, true],
-    ['/dist', 'a/dist', true, false],
-    ['dist/', 'dist', false, false],
-    ['*.log\n!keep.log', 'a/keep.log', false, false],
-    ['*.log\n!keep.log', 'a/other.log', false, true],
-    ['a/**/b', 'a/x/y/b', false, true],
-    ['# dist\n\n  ', 'dist', true, false],
-    ['', '', true, false],
-    ['  dist  ', 'dist', true, true],
-    ['a\r\nb', 'a', false, true],
-    ['/dist', 'dist', true, true],
-    ['dist/', 'dist', true, true],
-    ['dist/', 'a/dist', true, true],
-    ['a/b/', 'x/a/b', true, false],
-    ['!dist', 'dist', true, false],
-    ['DIST', 'dist', true, true],
-    ['a#', 'a#', false, true],
-    [`${'a'.repeat(499)}*`, 'a'.repeat(499), false, true],
-    [`${'a'.repeat(500)}*`, 'a'.repeat(500), false, false],
-    [`${'x\n'.repeat(499)}dist`, 'dist', true, true],
-    [`${'x\n'.repeat(500)}dist`, 'dist', true, false],
+t.test('a .gitignore hides what git itself ignores', needs('git'), async (t) => {
+  const files = [
+    ...[
+      'a.txt',
+      'b.txt',
+      '{a,b}.txt',
+      '#notes',
+      '#notes.md#',
+      '.#lock',
+      '!keep',
+      'README.md',
+      'readme.md',
+      'q?',
+      'qq',
+    ],
+    ...[
+      'src/a.log',
+      'src/deep/a.log',
+      'build/x',
+      'src/build/x',
+      'foo/bar',
+      'foo/x/y/bar',
+      'doc/frotz',
+      'a/doc/frotz',
+    ],
+    ...[
+      'trail ',
+      'my keys.txt',
+      'logs/keep.log',
+      'logs/drop.log',
+      'x[1].txt',
+      'x1.txt',
+      'abc/d/e',
+      'star*',
+      'starry',
+    ],
+    ...['vendor/lib/a.js', 'vendor/b.js', 'été.txt', 'a#', 'deep/a/b/c/d/e.ts'],
   ];
-  for (const [text, path, isFolder, want] of cases)
-    t.equal(isIgnored(text, path, isFolder), want, `${text}: ${path}`);
+  const cases = [
+    ...[
+      'a.txt',
+      '{a,b}.txt',
+      '\\#notes',
+      '#notes',
+      '\\#*\\#',
+      '.\\#*',
+      '\\!keep',
+      '*.log\n!logs/keep.log',
+      '/build',
+    ],
+    ...[
+      'build/',
+      'build',
+      'foo/**/bar',
+      'doc/frotz',
+      '/doc/frotz/',
+      'README.md',
+      'README.MD',
+      'trail\\ ',
+      'trail ',
+    ],
+    ...[
+      'my\\ keys.txt',
+      'my keys.txt  ',
+      'logs/*\n!logs/keep.log',
+      'logs/\n!logs/keep.log',
+      'x[1].txt',
+      'x\\[1\\].txt',
+    ],
+    ...[
+      'abc/**',
+      '**/abc',
+      'q\\?',
+      'q?',
+      'star\\*',
+      'vendor/*\n!vendor/lib',
+      '*\n!*.md',
+      '*\n!*/\n!*.js',
+      '[!a].txt',
+    ],
+    ...[
+      '[[:digit:]]*',
+      'x[[:digit:]].txt',
+      '/*\n!/src',
+      './a.txt',
+      'src/./a.log',
+      'a.txt/',
+      '  a.txt',
+      '\ta.txt',
+    ],
+    ...[
+      'foo//bar',
+      'a.txt\r\nb.txt\r',
+      '\ufeffa.txt',
+      'a#',
+      '# a.txt\n\n  ',
+      '!a.txt',
+      '**',
+      '*',
+      '/',
+      'a\\',
+      'été.txt',
+    ],
+    ...['deep/**/b/**/d/**', 'deep/**/e.ts'],
+  ];
+  const root = realpathSync(await temporaryFolder(t, Object.fromEntries(files.map((name) => [name, '']))));
+  const git = async (...args: string[]) => (await promisify(execFile)('git', args, { cwd: root })).stdout;
+  await git('init', '-q');
+  for (const lines of cases) {
+    writeFileSync(join(root, '.gitignore'), `${lines}\n`);
+    const listed = await git('ls-files', '-z', '--others', '--exclude-standard');
+    const want = listed
+      .split('\0')
+      .filter((name) => name !== '' && !name.startsWith('.git'))
+      .sort();
+    const { names } = await walked(root, { depth: 9, isWanted: (name) => name !== '.gitignore' });
+    t.strictSame([...names].sort(), want, JSON.stringify(lines));
+  }
+  const hides = (text: string, path: string) => createIgnoreRules('/r', text).hides(`/r/${path}`, false);
+  t.equal(hides('a/**/b/**/c/**/d/**/e.ts', 'a/e.ts'), true, 'too many stars hide more');
+  t.equal(hides('*.ts\n!a/**/b/**/c/**/d/**/e.ts', 'a/b/c/d/e.ts'), true, 'and bring nothing back');
+  t.equal(hides(`${'**/a/'.repeat(100)}b`, `${'a/'.repeat(100)}c`), undefined, 'in time');
 });
 
 /** The names of the files that a walk finds, and what it leaves out. */
@@ -185,6 +282,13 @@ t.test('a folder counts with the rules of its repository, of which the nearest d
     'deep/c.ts',
   ]);
   t.strictSame((await walked(join(top, 'in/deep'), { depth: 1, isWanted })).names, ['a.ts', 'c.ts']);
+  writeFileSync(join(top, '.gitignore'), 'in/\ndeep\na.ts');
+  t.strictSame(
+    (await walked(join(top, 'in/deep'), { depth: 1, isWanted })).names,
+    ['a.ts', 'c.ts'],
+    'a folder that is named is read, whatever hides it',
+  );
+  writeFileSync(join(top, '.gitignore'), files['.gitignore']);
   writeFileSync(join(top, 'in/.gitignore'), `a.ts${'\n'.repeat(64 * 1_024 - 4)}`);
   t.strictSame((await walked(join(top, 'in'), { isWanted })).names, [], 'the largest');
   mkdirSync(join(top, 'in/.git'));
@@ -367,7 +471,7 @@ t.test(
     );
     t.equal(
       folder?.notes.join(),
-      'Left out of @src/: 1 file that looks like a secret (name it exactly), 1 file that is no text, 4 entries that .gitignore or habit leaves out, 1 file that is too large, 2 links that lead elsewhere and 1 file that the settings exclude.',
+      'Left out of @src/: 1 file that looks like a secret (name it exactly), 1 file that is no text, 4 entries that .gitignore or habit leaves out, 1 file that is too large, 2 links that lead elsewhere and 1 file that is excluded.',
     );
     t.strictSame(await names('@src/*.ts'), ['src/a.ts']);
     t.match(
@@ -757,6 +861,53 @@ t.test('how far excerpts reach, how many there are, and which come first', async
     ['b:0-1', 'a:0-1'],
     'more of a word is a little better',
   );
+});
+
+t.test('a .runnerignore hides files from whatever looks for files, and brings nothing back', async (t) => {
+  const { find, daemon, cwd } = await place(t, {
+    '.runnerignore': 'notes/\n*.draft.md\n!.env\n!dist\n!keep.draft.md\n',
+    '.gitignore': 'dist\n',
+    'a.md': 'retry',
+    'b.draft.md': 'retry',
+    'keep.draft.md': 'retry',
+    'notes/c.md': 'retry',
+    'in/notes/d.md': 'retry',
+    'in/.runnerignore': '!d.md\ne.md\n',
+    'in/e.md': 'retry',
+    'dist/f.md': 'retry',
+    '.env': 'retry',
+  });
+  const [all] = await find('@**/*.md');
+  t.strictSame(
+    all?.files.map(({ path }) => path),
+    ['a.md', 'keep.draft.md'],
+  );
+  t.match(all?.notes, [/4 files that are excluded/]);
+  const found = await daemon.request(searchFilesRequest, { text: 'retry', cwd, tokens: 1_000 });
+  t.strictSame(found.files.map(({ path }) => path).sort(), ['a.md', 'keep.draft.md']);
+  t.match(await find('@notes/c.md @.env @dist/f.md'), [
+    { files: [{ privacy: 'excluded', attachment: { text: 'retry' } }] },
+    { files: [{ privacy: 'secret' }] },
+    { files: [{ path: 'dist/f.md' }] },
+  ]);
+  const findPrivacy = createFindPrivacy(() => []);
+  t.equal(await createSendable(findPrivacy)(pathToFileURL(join(cwd, 'notes/c.md')).href), 'it is excluded');
+  const open = { folders: [cwd], homes: [], platform: process.platform, findPrivacy };
+  const workspace = await openWorkspace(open);
+  t.match(await workspace.find('a.md'), { name: 'a.md' });
+  await t.rejects(workspace.find('notes/c.md'), {
+    message: /the user excluded it \(runner\.exclude or \.runnerignore\)/,
+  });
+  await t.rejects(workspace.find('.runnerignore'), { message: /nothing in \.runnerignore is/ });
+  let now = 0;
+  const later = createFindPrivacy(
+    () => [],
+    () => now,
+  );
+  t.equal(await later(join(cwd, 'a.md')), undefined);
+  writeFileSync(join(cwd, '.runnerignore'), 'a.md');
+  now = 1_000;
+  t.equal(await later(join(cwd, 'a.md')), 'excluded', 'a change counts after a second');
 });
 
 t.test('a search finds what a question is about, and no private file', async (t) => {

@@ -188,6 +188,20 @@ t.test('how a program ends that is no tool server', async (t) => {
     t.equal(transport.how, how, `${name}, also after it was closed`);
   }
 
+  const kept = join(await temporaryFolder(t), 'kept');
+  const keep = `setTimeout(() => { require('fs').writeFileSync(${JSON.stringify(kept)}, ''); process.exit(); }, 50)`;
+  const careful = open(
+    process.execPath,
+    `process.stdin.resume().on('end', () => ${keep}); console.error('up');`,
+  );
+  await careful.transport.start();
+  await poll(
+    async () => careful.errorLines.length,
+    (lines) => lines > 0,
+  );
+  await careful.transport.close();
+  t.equal(await readFile(kept, 'utf8'), '', 'a server may end by itself once its input has ended');
+
   const deaf = open(process.execPath, 'setInterval(() => undefined, 1e6);');
   await deaf.transport.start();
   const large = { jsonrpc: '2.0', method: 'x', params: { text: 'x'.repeat(most) } } as const;
@@ -197,6 +211,63 @@ t.test('how a program ends that is no tool server', async (t) => {
   await t.rejects(deaf.transport.send(large), { message: 'The server is not running.' });
   await deaf.transport.close();
 });
+
+t.test(
+  'null in an answer is absent, and an answer that does not follow MCP fails its call at once',
+  async (t) => {
+    const text = { type: 'text', text: 'T' };
+    const unfit = ' sent an answer that does not follow MCP.';
+    const cases: readonly (readonly [Record<string, unknown>, string])[] = [
+      [{ result: { content: [text], _meta: null, isError: null, structuredContent: null } }, 'T'],
+      [{ result: { content: [{ ...text, annotations: null, _meta: null }] } }, 'T'],
+      [{ result: { content: null, structuredContent: { a: null, b: [null] } } }, '{"a":null,"b":[null]}'],
+      [{ result: { content: [text] }, error: null }, 'T'],
+      [{ result: null, error: { code: -1, message: 'no', data: null } }, ' answered with an error: no.'],
+      [{ result: 'T' }, unfit],
+      [{ result: [text] }, unfit],
+      [{ result: null }, unfit],
+      [{ error: 'no' }, unfit],
+      [{ result: { content: 'T' } }, 'The tool server sent an answer that is not the result of a tool.'],
+    ];
+    const rawTools = [{ name: 'raw', description: null, annotations: null, inputSchema: { type: 'object' } }];
+    const answer =
+      (type: string): Parameters<typeof startHttpServer>[1] =>
+      (_, response, { id, method, params }) => {
+        const known = {
+          initialize: { result: { ...httpResults['initialize'], instructions: null, _meta: null } },
+          'tools/list': { result: { tools: rawTools, nextCursor: null, _meta: null } },
+          'tools/call': params?.['arguments'] ?? {},
+        }[method ?? ''];
+        if (!known) return false;
+        const body = JSON.stringify({ jsonrpc: '2.0', id, ...known }, null, type.endsWith('json') ? 1 : 0);
+        response.writeHead(200, { 'content-type': type });
+        response.end(type.endsWith('json') ? body : `: hi\r\nevent: message\r\ndata: ${body}\r\n\r\n`);
+        return true;
+      };
+    const json = await startHttpServer(t, answer('application/json'));
+    const stream = await startHttpServer(t, answer('text/event-stream; charset=utf-8'));
+    const { runner, ask, daemon } = await startWithTools(t, ['raw'], {
+      userConfig: { mcpServers: { json: { url: json.url }, stream: { url: stream.url } } },
+      approvals: { raw: 'always', json: 'always', stream: 'always' },
+      timeouts: { tool: 2_000 },
+    });
+    const { servers } = await daemon.request(listToolsRequest, {});
+    t.match(servers, [
+      { name: 'raw', tools: [{ name: 'raw', description: '', annotations: { readOnlyHint: true } }] },
+      { name: 'json', state: 'ready', tools: [{ name: 'raw', description: '' }] },
+      { name: 'stream', state: 'ready', tools: [{ name: 'raw', description: '' }] },
+    ]);
+    for (const name of ['raw', 'json', 'stream']) {
+      runner.toolCalls(
+        cases.map(([message], index) => ({ id: `${index}`, name: 'raw', arguments: message })),
+      );
+      runner.say('ok');
+      const answers = answersOf((await ask({ hostedTools: [name] })).result.messages);
+      const wants = cases.map(([, want]) => (want.startsWith(' ') ? `The tool server ${name}${want}` : want));
+      t.strictSame(answers, wants, name);
+    }
+  },
+);
 
 t.test('what a tool server failed with is a sentence about it', (t) => {
   const entry = (url: string) => ({ name: 'web', kind: 'http', url, headers: {} }) as const;
@@ -501,9 +572,10 @@ async function startHttpServer(
 interface Message {
   readonly id?: number;
   readonly method?: string;
+  readonly params?: Readonly<Record<string, object>>;
 }
 
-const httpResults: Readonly<Record<string, unknown>> = {
+const httpResults: Readonly<Record<string, object>> = {
   initialize: {
     protocolVersion: '2025-11-25',
     capabilities: { tools: {} },
@@ -951,7 +1023,10 @@ t.test('an entry is read, or what is wrong with it is said without its values', 
     t.same(read({ type, ...web }), { name: 'a', kind: 'http', ...web });
   const plain = { url: 'http://a.example', clientId: '' };
   t.same(read(plain), { name: 'a', kind: 'http', url: 'http://a.example', headers: {} });
-  t.same(read({ disabled: true }), { name: 'a', kind: 'disabled' });
+  for (const off of [{ disabled: true }, { enabled: false }, { enabled: false, disabled: false }])
+    t.same(read({ command: 'x', ...off }), { name: 'a', kind: 'disabled' });
+  t.match(read({ enabled: true, command: 'x' }), { kind: 'stdio' });
+  t.match(read({ command: 'x', env: { PORT: 3000, DEBUG: true } }), { env: { PORT: '3000', DEBUG: 'true' } });
   t.match(read({ disabled: false, command: 'x' }), { kind: 'stdio' });
   const wrong: readonly (readonly [unknown, RegExp])[] = [
     [null, /not an object/],
@@ -965,7 +1040,11 @@ t.test('an entry is read, or what is wrong with it is said without its values', 
     [{ command: 'x', args: ['a', 'secret\0'] }, /^"args\[1\]" is not/],
     [{ command: 'x', args: Array.from({ length: 1_001 }, () => '') }, /^"args" is not/],
     [{ command: 'x', env: { 'A=B': 'secret' } }, /^"env" is not/],
-    [{ command: 'x', env: { A: 5 } }, /^"env" is not/],
+    [{ command: 'x', env: { A: {} } }, /^"env" is not/],
+    [{ enabled: 'no' }, /"enabled" is true or false/],
+    [{ httpUrl: 'https://secret' }, /has "httpUrl"; here it is .*"url"/],
+    [{ serverUrl: 'https://secret' }, /has "serverUrl"/],
+    [{ type: 'streamableHttp', url: 'https://secret' }, /has "streamableHttp".*"type": "http"/],
     [{ url: 'secret' }, /^"url" is not/],
     [{ url: 'ftp://a.example' }, /^"url" is not/],
     [{ url: 'https://secret@a.example' }, /^"url" is not/],
@@ -999,6 +1078,89 @@ t.test('an entry is read, or what is wrong with it is said without its values', 
   t.equal(decisiveFolder(read(plain), place), undefined);
 });
 
+/** Written with `#`, because the linter takes `${` in a text for a mistake. */
+const withVariables = <T>(value: T): T => JSON.parse(JSON.stringify(value).replaceAll('#', '$'));
+
+t.test(
+  "variables of the environment are filled into the user's own entries, and named if they are missing",
+  async (t) => {
+    const env = { TOKEN: 's3cret', HOST: 'a.example', EMPTY: '', 'A-B': 'no' };
+    const read = (value: unknown) => readServerEntry('a', withVariables(value), env);
+    const argument = (text: string) => {
+      const entry = read({ command: 'x', args: [text] });
+      return entry.kind === 'stdio' ? entry.args[0] : entry.kind === 'wrong' ? entry.problem : undefined;
+    };
+    for (const [text, want] of [
+      ['Bearer #{TOKEN}', 'Bearer s3cret'],
+      ['#{env:TOKEN}#{TOKEN}', 's3crets3cret'],
+      ['#{NONE:-a b}', 'a b'],
+      ['#{env:NONE:-}', ''],
+      ['#{TOKEN:-d}', 's3cret'],
+      ['#{EMPTY}-#{EMPTY:-d}', '-d'],
+      ['##{TOKEN}', '#{TOKEN}'],
+      ['#TOKEN # {TOKEN} #{A-B} #{x%.*} #{} #{', '#TOKEN # {TOKEN} #{A-B} #{x%.*} #{} #{'],
+      ['#{NONE}', /^The variable NONE is not set in the environment\. .*"\$\{NONE:-…\}"/],
+      ['#{constructor}', /^The variable constructor is not set/],
+      ['#{input:key}', /^"\$\{input:key\}" is no variable of the environment/],
+    ] as const)
+      if (typeof want === 'string') t.equal(argument(text), withVariables(want), text);
+      else t.match(argument(text), want, text);
+    t.match(read({ command: '#{TOKEN}/x', env: { K: '#{HOST}' }, cwd: '/#{HOST}' }), {
+      ...{ command: 's3cret/x', env: { K: 'a.example' }, cwd: withVariables('/#{HOST}') },
+      variables: { used: ['s3cret', 'a.example'] },
+    });
+    const web = withVariables({ url: 'https://#{HOST}/mcp', headers: { 'X-A': '#{env:TOKEN}' } });
+    t.match(read(web), { kind: 'http', url: 'https://a.example/mcp', headers: { 'X-A': 's3cret' } });
+    t.match(read({ url: '#{TOKEN}' }), { kind: 'wrong', problem: /^"url" is not/ });
+    t.match(readServerEntry('a', web), { kind: 'http', url: web.url, headers: web.headers });
+
+    const word = 'plain words of mine';
+    const entry = withVariables({
+      ...{ command: '#{NODE}', args: [toolServerPath, 'secretive'] },
+      env: { PLAIN: '#{WORD}' },
+    });
+    for (const { name, userConfig = {}, options = {}, workspace, want } of [
+      { name: "the user's file", userConfig: { mcpServers: { own: entry } }, want: 'ready' },
+      {
+        name: 'a client that sends the settings of its user',
+        options: { mcpServers: { own: entry }, sendsUserSettings: true },
+        want: 'ready',
+      },
+      { name: 'another client', options: { mcpServers: { own: entry } }, want: 'failed' },
+      {
+        name: 'a workspace, under a name of the client',
+        options: { mcpServers: { own: { ...entry } }, sendsUserSettings: true },
+        workspace: { mcpServers: { own: { ...entry } } },
+        want: 'failed',
+      },
+    ]) {
+      const env = { PATH: process.env['PATH'], NODE: process.execPath, WORD: word };
+      const { daemon, runner, ask } = await startWithTools(t, [], {
+        ...{ approvals: { own: 'always' }, logLevel: 'debug', mcpServers: {}, ...options },
+        userConfig,
+        pair: {
+          env: {
+            ...env,
+            XDG_CONFIG_HOME: await temporaryFolder(t, { 'runner/config.json': JSON.stringify(userConfig) }),
+          },
+        },
+      });
+      if (workspace)
+        await daemon.connection.sendNotification('workspace/didChangeConfiguration', {
+          settings: { runner: workspace },
+        });
+      const { servers } = await daemon.request(listToolsRequest, {});
+      t.match(servers, [{ name: 'own', state: want }], name);
+      if (want === 'failed') continue;
+      runner.toolCalls([echo('x')]);
+      runner.say('ok');
+      const answers = answersOf((await ask()).result.messages);
+      t.strictSame(answers, ['The tool server own answered with an error: no: ***.'], name);
+      t.notOk(JSON.stringify(daemon.logs).includes(word));
+    }
+  },
+);
+
 t.test('what is allowed by name counts for the entry that has the name alone', async (t) => {
   const kept = new Set<string>();
   const open = () =>
@@ -1007,11 +1169,15 @@ t.test('what is allowed by name counts for the entry that has the name alone', a
       add: async (key) => void kept.add(key),
       close: async () => undefined,
     });
+  const named = (given: object) => ({
+    entryOf: (name: string) => (name === 'a' ? readServerEntry(name, given) : undefined),
+  });
   const given = { command: 'x' };
   const entry = readServerEntry('a', given);
   const tool = { entry, folder: undefined, tool: 'read', fingerprint: '1', isAskedEachTime: false };
   const eachTime = { ...tool, isAskedEachTime: true };
-  const none = { user: {}, client: {}, servers: { a: given } };
+  const none = { user: {}, client: {}, ...named(given) };
+  const nobody = { client: {}, entryOf: () => undefined };
   const approvals = open();
   const cases = [
     { tool, named: none, want: false },
@@ -1020,10 +1186,10 @@ t.test('what is allowed by name counts for the entry that has the name alone', a
     { tool, named: { ...none, user: { a: ['read'] } }, want: true },
     { tool, named: { ...none, user: { a: ['write'] } }, want: false },
     { tool, named: { ...none, user: { b: 'always' as const } }, want: false },
-    { tool, named: { user: { a: 'always' as const }, client: {}, servers: {} }, want: false },
+    { tool, named: { user: { a: 'always' as const }, ...nobody }, want: false },
     {
       tool,
-      named: { user: { a: 'always' as const }, client: {}, servers: { a: { command: 'y' } } },
+      named: { user: { a: 'always' as const }, client: {}, ...named({ command: 'y' }) },
       want: false,
     },
     { tool: eachTime, named: { ...none, user: { a: ['read'] } }, want: false },
@@ -1031,7 +1197,7 @@ t.test('what is allowed by name counts for the entry that has the name alone', a
     { tool: eachTime, named: { ...none, client: { a: ['read'] } }, want: true },
     {
       tool: { ...tool, entry: { name: 'builtin', kind: 'builtin' as const, folders: [] } },
-      named: { user: { builtin: ['read'] }, client: {}, servers: {} },
+      named: { user: { builtin: ['read'] }, ...nobody },
       want: true,
     },
   ];
@@ -1051,6 +1217,26 @@ t.test('what is allowed by name counts for the entry that has the name alone', a
     { entry: readServerEntry('b', given) },
   ])
     t.equal(await open().isApproved({ ...tool, ...other }, none), false, JSON.stringify(other));
+
+  const filled = (TOKEN: string, text = '#{TOKEN}') => ({
+    ...tool,
+    entry: readServerEntry('a', withVariables({ command: 'x', args: [text] }), { TOKEN }),
+  });
+  await approvals.allowAlways(filled('1'));
+  t.equal(await open().isApproved(filled('2'), none), true, 'another value of a variable');
+  t.equal(
+    await open().isApproved(filled('1', '#{env:TOKEN}'), none),
+    false,
+    'an entry that is written in another way',
+  );
+  t.equal(
+    await open().isApproved(
+      { ...tool, entry: readServerEntry('a', withVariables({ command: 'x', args: ['#{TOKEN}'] })) },
+      none,
+    ),
+    false,
+    'an entry that gets no variables',
+  );
 });
 
 t.test('any answer is read as a result', async (t) => {
@@ -1070,6 +1256,23 @@ t.test('any answer is read as a result', async (t) => {
   t.match(readToolResult(5), { isError: true, content: /not the result of a tool/ });
 });
 
+t.test('a server that starts slowly is waited for as long as the user says, and says so', async (t) => {
+  const { daemon } = await startWithTools(t, ['mute'], { timeouts: { toolStart: 200 } });
+  const { servers } = await daemon.request(listToolsRequest, {});
+  const problem = 'The tool server mute did not answer within 0.2 seconds.';
+  const text =
+    'It is still starting, and is there once it has. A first start may download it, as npx and uvx do. "timeouts.toolStart" sets how long Runner waits.';
+  t.match(servers, [
+    { state: 'failed', message: `${problem} ${text}`, advice: { code: 'wait-for-restart', problem, text } },
+  ]);
+  const message = 'The tool server mute is starting. A first start may download it, as npx and uvx do.';
+  const said = await poll(
+    async () => daemon.logs.filter(({ code }) => code === 'tool-server'),
+    (lines) => lines.length > 0,
+  );
+  t.match(said, [{ level: 'info', message }]);
+});
+
 t.test('a server that does not start is tried at once, and then later and later', async (t) => {
   let now = 1_000;
   const entry = { name: 'none', kind: 'stdio', command: '/no/such/program', args: [], env: {} } as const;
@@ -1085,8 +1288,7 @@ t.test('a server that does not start is tried at once, and then later and later'
     now: () => now,
     onDidChange: nothing,
     elicitModes: () => [],
-    limits: { wait: 60_000, start: 60_000 },
-    timeouts: () => ({ tool: 60_000, toolTotal: 60_000 }),
+    timeouts: () => ({ tool: 60_000, toolTotal: 60_000, toolStart: 60_000 }),
   });
   const problem =
     'The tool server none cannot be started: its command, or the folder in which it should start, does not exist.';

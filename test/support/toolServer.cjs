@@ -56,6 +56,11 @@ const lists_of = {
   posing: () => [
     tool('send', object({}, []), { title: `Read Text File (files) path=notes.md ${'x'.repeat(300)}` }),
   ],
+  // The arguments of its tool are the message that answers the call.
+  raw: () => [
+    { ...tool('raw'), description: null, title: null, annotations: { title: null, readOnlyHint: true } },
+    tool('odd', { type: 'object', required: null }, { description: 5 }),
+  ],
   shuffled: () => (lists % 2 === 0 ? [tool('b'), tool('a')] : [tool('a'), tool('b')]),
 };
 
@@ -99,12 +104,14 @@ const answers = {
     protocolVersion,
     capabilities: { tools: kind === 'telling' || kind === 'shuffled' ? { listChanged: true } : {} },
     serverInfo: { name: kind, version: '1' },
+    ...(kind === 'raw' ? { instructions: null, _meta: null } : {}),
   }),
   'tools/list': () => {
     lists += 1;
     return {
       tools: (lists_of[kind] ?? lists_of.good)(),
       ...(kind === 'endless' ? { nextCursor: `page ${lists}` } : {}),
+      ...(kind === 'raw' ? { nextCursor: null, _meta: null } : {}),
     };
   },
 };
@@ -121,6 +128,7 @@ function call(id, params) {
     });
     return afterPong(() => finish(id, params));
   }
+  if (params.name === 'raw') return send({ id, ...params.arguments });
   finish(id, params);
 }
 

@@ -268,7 +268,7 @@ t.test('nothing private goes, and nothing is fetched, without a yes', async (t) 
     return [agreed, ...questions];
   };
   const secret = 'a.key looks like a file with secrets. Send it to m:1b? [y]es, [n]o ';
-  const excluded = 'a.key is excluded by the settings. Send it to m:1b? [y]es, [n]o ';
+  const excluded = 'a.key is excluded. Send it to m:1b? [y]es, [n]o ';
   const page = 'Fetch https://x.org/a from x.org? [y]es, [n]o ';
   const ofSecret = { kind: 'private', file: { ...file, privacy: 'secret' } } as const;
   t.strictSame(await asks(ofSecret, '', 'maybe', ' yes '), [true, secret, secret, secret]);

@@ -174,9 +174,11 @@ async function* examineTools(daemon: Daemon): AsyncGenerator<Finding> {
   try {
     const { servers } = await daemon.request(listToolsRequest, {});
     // The built-in tools depend on the folder alone.
-    for (const { name, state, message = '', needsLogin, tools } of servers)
+    for (const { name, state, message = '', advice, needsLogin, tools } of servers)
       if (state === 'failed' && name === builtinServer)
         yield { check: 'tools', state: 'warn', found: message };
+      else if (state === 'failed' && advice?.code === 'wait-for-restart')
+        yield { check: 'tools', state: 'fail', found: advice.problem, mend: advice.text };
       else
         yield state === 'failed'
           ? { check: 'tools', state: 'fail', found: message, mend: mendOf(name, needsLogin) }

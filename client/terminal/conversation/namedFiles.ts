@@ -95,7 +95,7 @@ export function consentNeeded(consent: Consent): TerminalError {
 }
 
 function describePrivacy({ path, privacy }: FoundFile): string {
-  const why = privacy === 'secret' ? 'looks like a file with secrets' : 'is excluded by the settings';
+  const why = privacy === 'secret' ? 'looks like a file with secrets' : 'is excluded';
   return `${showLine(path)} ${why}`;
 }
 

@@ -57,10 +57,11 @@ export async function connect(
   }
 }
 
-/** Shows what the daemon finds wrong in the user's configuration. */
+/** Shows what the daemon finds wrong in the user's configuration, and what it waits for. */
 function reportFaults(stderr: Output, daemon: Daemon): void {
   daemon.onNotification(logNotification, ({ code, message }) => {
-    if (code === 'configuration') void stderr.writeText(stderr.style.yellow(showLine(message)));
+    if (code === 'configuration' || code === 'tool-server')
+      void stderr.writeText(stderr.style.yellow(showLine(message)));
   });
 }
 

@@ -1,8 +1,10 @@
 import { isRecord } from '../../../protocol/base/json.ts';
 import { RunnerError } from '../../base/errors.ts';
+import { endOf } from '../doneReason.ts';
 import type { Subject } from '../http/answerFailure.ts';
 import { parseStreamed } from '../http/boundedJson.ts';
-import type { ChatPart } from '../runner.ts';
+import { errorJson } from '../http/errorBody.ts';
+import type { CallPart, ChatPart } from '../runner.ts';
 import { CallDeltas } from './callDeltas.ts';
 import { refuseFailure } from './errorTexts.ts';
 import type { StreamEvent } from './eventStream.ts';
@@ -24,29 +26,27 @@ export class ChatAnswer {
    * The part of the answer that an event brings; undefined if it brings none.
    * @throws {RunnerError} at an event that is a failure, and at an end that is none.
    */
-  read({ name, data }: StreamEvent): ChatPart | undefined {
-    if (data.trim() === '[DONE]') return this.#end();
-    const value = parseStreamed(data);
-    if (!isRecord(value)) return undefined;
-    refuseFailure(name, value, this.#subject);
+  read(event: StreamEvent): ChatPart | undefined {
+    if (isDone(event)) return { ...nothing, ...this.#end() };
+    const value = parseEvent(event, this.#subject);
+    if (!value) return undefined;
     this.#count(value['usage']);
     const choice = Array.isArray(value['choices']) ? value['choices'][0] : undefined;
-    return isRecord(choice) ? this.#choose(choice) : undefined;
+    if (!isRecord(choice)) return undefined;
+    const { delta, message, finish_reason: finish } = choice;
+    // Some send an empty reason with each part.
+    if (typeof finish === 'string') this.#finish ||= finish;
+    if (isRecord(delta)) return this.#add(delta);
+    // A whole answer in one object, although a stream was asked for.
+    return isRecord(message) ? { ...(this.#add(message) ?? nothing), ...this.#end() } : undefined;
   }
 
-  #choose({
-    delta,
-    message,
-    finish_reason: finish,
-  }: Readonly<Record<string, unknown>>): ChatPart | undefined {
-    if (typeof finish === 'string') this.#finish ??= finish;
-    // KoboldCpp ends with a message in place of a delta.
-    const given = isRecord(delta) ? delta : message;
-    if (!isRecord(given)) return undefined;
-    this.#calls.add(given['tool_calls'] ?? legacyCall(given['function_call']));
-    const content = textOf(given['content']) || textOf(given['refusal']);
-    const thinking = thinkingOf(given);
-    return content === '' && thinking === '' ? undefined : { ...nothing, content, thinking };
+  #add(delta: Readonly<Record<string, unknown>>): ChatPart | undefined {
+    this.#calls.add(delta['tool_calls'] ?? legacyCall(delta['function_call']));
+    const content = textOf(delta['content']) || textOf(delta['refusal']);
+    const thinking = thinkingOf(delta);
+    if (content === '' && thinking === '') return undefined;
+    return { content, thinking, toolCalls: noCalls, done: false, promptTokens: 0, completionTokens: 0 };
   }
 
   #count(usage: unknown): void {
@@ -55,28 +55,29 @@ export class ChatAnswer {
     this.#completionTokens = countOf(usage['completion_tokens']) ?? 0;
   }
 
-  #end(): ChatPart {
+  #end(): Omit<ChatPart, 'content' | 'thinking'> {
     if (this.#finish === undefined) throw endedEarly(this.#subject);
     const { calls, malformed } = this.#calls.read();
-    const isCut = this.#finish === 'length';
-    if (isCut && malformed.length > 0) throw cutCall(malformed, this.#subject);
+    const doneReason = endOf(this.#finish);
+    if (doneReason === 'length' && malformed.length > 0) throw cutCall(malformed[0]?.name, this.#subject);
     return {
-      ...nothing,
       toolCalls: calls,
       ...(malformed.length === 0 ? {} : { malformed }),
       done: true,
-      doneReason: isCut ? 'length' : 'stop',
+      doneReason,
       promptTokens: this.#promptTokens,
       completionTokens: this.#completionTokens,
     };
   }
 }
 
+const noCalls: readonly CallPart[] = [];
+
 /** A part that brings nothing. */
 export const nothing: ChatPart = {
   content: '',
   thinking: '',
-  toolCalls: [],
+  toolCalls: noCalls,
   done: false,
   promptTokens: 0,
   completionTokens: 0,
@@ -84,26 +85,51 @@ export const nothing: ChatPart = {
 
 /** Before there were tools, a model called one function. */
 function legacyCall(called: unknown): unknown {
-  return isRecord(called) ? { index: 0, function: called } : undefined;
+  return isRecord(called) ? [{ index: 0, function: called }] : undefined;
 }
+
+const thinkingNames = ['reasoning_content', 'reasoning', 'thinking', 'reasoning_text'];
 
 /** The thinking under the names that servers and gateways have for it. One that uses several says the same in each. */
 function thinkingOf(delta: Readonly<Record<string, unknown>>): string {
-  const { provider_specific_fields: more, reasoning_details: details, thinking_blocks: blocks } = delta;
-  for (const fields of [delta, more])
-    for (const name of ['reasoning_content', 'reasoning', 'thinking', 'reasoning_text']) {
-      const text = isRecord(fields) ? textOf(fields[name]) : '';
+  const { content, provider_specific_fields: more, reasoning_details: details, thinking_blocks: blocks } = delta;
+  for (const fields of isRecord(more) ? [delta, more] : [delta])
+    for (const name of thinkingNames) {
+      const text = textOf(fields[name]);
       if (text !== '') return text;
     }
-  const parts = [details, blocks].find(Array.isArray) ?? [];
-  return parts
-    .filter(isRecord)
-    .map(({ text, summary, thinking }) => textOf(text) || textOf(summary) || textOf(thinking))
-    .join('');
+  const parts = [details, blocks].find(Array.isArray)?.filter(isRecord);
+  if (!parts) return textOf(content, 'thinking');
+  return parts.map(({ text, summary, thinking }) => partText(text ?? summary ?? thinking)).join('');
 }
 
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
+/** A text, or the texts of one kind in a list of parts. Mistral's thinking is a list in such a list. */
+function textOf(value: unknown, kind: 'text' | 'thinking' = 'text'): string {
+  if (typeof value === 'string') return kind === 'text' ? value : '';
+  if (!Array.isArray(value)) return '';
+  const parts = value.filter(isRecord).filter(({ type = 'text' }) => type === kind);
+  return parts.map((part) => partText(part[kind])).join('');
+}
+
+function partText(value: unknown): string {
+  return typeof value === 'string' ? value : textOf(value);
+}
+
+export function isDone({ data }: StreamEvent): boolean {
+  return data.length < 16 && data.trim() === '[DONE]';
+}
+
+/**
+ * The value of an event; undefined if it is no object.
+ * @throws {RunnerError} if the event is a failure, whose reason some servers send as bare text.
+ */
+export function parseEvent(
+  { name, data }: StreamEvent,
+  subject: Subject,
+): Readonly<Record<string, unknown>> | undefined {
+  const value = name === 'error' ? (errorJson(data) ?? data) : parseStreamed(data);
+  if (name === 'error' || isRecord(value)) refuseFailure(name, value, subject);
+  return isRecord(value) ? value : undefined;
 }
 
 /** A stream may end with status 200 although the model was unloaded, or its process was killed. */
@@ -115,10 +141,10 @@ export function endedEarly({ server, model }: Subject): RunnerError {
   );
 }
 
-function cutCall(names: readonly string[], { server, model }: Subject): RunnerError {
+function cutCall(name: string | undefined, { server, model }: Subject): RunnerError {
   return new RunnerError(
     'bad-response',
-    `The answer was cut in the middle of a call of ${names[0] || 'a tool'}. Raise num_predict, or make the context window larger, and ask again.`,
+    `The answer was cut in the middle of a call of ${name || 'a tool'}. Raise num_predict, or make the context window larger, and ask again.`,
     { details: { server, ...(model === undefined ? {} : { model }) } },
   );
 }

@@ -85,7 +85,7 @@ async function findFile(path: string, options: FindOptions): Promise<WorkspaceFi
     throw new FileProblemError(
       privacy === 'secret'
         ? `${path} is not read or changed here, because its name says that it may hold a secret. The user can open it.`
-        : `${path} is not read or changed here, because the user excluded it (runner.exclude).`,
+        : `${path} is not read or changed here, because the user excluded it (runner.exclude or .runnerignore).`,
     );
   return { path: real, name, isThere };
 }
@@ -137,7 +137,7 @@ function isWithin(path: string, folder: string): boolean {
 
 /** What programs run or obey without a question is not for models: version control, and the settings of editors. */
 const reserved =
-  /^(\.git|\.hg|\.svn|\.jj|\.bzr|\.vscode|\.vscode-server|\.idea|\.vs|\.zed|\.fleet|\.cursor|\.runner|\.exrc|\.nvimrc|\.nvim\.lua|\.vimrc)$/;
+  /^(\.git|\.hg|\.svn|\.jj|\.bzr|\.vscode|\.vscode-server|\.idea|\.vs|\.zed|\.fleet|\.cursor|\.runner|\.runnerignore|\.exrc|\.nvimrc|\.nvim\.lua|\.vimrc)$/;
 
 /** The first part of a path that is reserved; undefined if none is. */
 function reservedPart(path: string): string | undefined {

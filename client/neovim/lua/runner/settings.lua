@@ -4,7 +4,7 @@
 ---@field api? 'auto'|'ollama'|'openai'
 ---@field servers? { name: string, url: string, caFile?: string, api?: 'auto'|'ollama'|'openai' }[]
 ---@field caFile? string
----@field timeouts? { connect?: integer, list?: integer, firstByte?: integer, idle?: integer, tool?: integer, toolTotal?: integer }
+---@field timeouts? { connect?: integer, list?: integer, firstByte?: integer, idle?: integer, tool?: integer, toolTotal?: integer, toolStart?: integer }
 ---@field keepAlive? number|string
 ---@field contextLength? integer
 ---@field logLevel? 'debug'|'info'|'warn'|'error'
@@ -30,7 +30,7 @@ return {
   { name = 'api', schema = { type = 'string', enum = { 'auto', 'ollama', 'openai' } } },
   { name = 'servers', schema = { type = 'array', items = { type = 'object', properties = { name = { type = 'string' }, url = { type = 'string' }, caFile = { type = 'string' }, api = { type = 'string', enum = { 'auto', 'ollama', 'openai' } } }, required = { 'name', 'url' } } } },
   { name = 'caFile', schema = { type = 'string' } },
-  { name = 'timeouts', schema = { type = 'object', properties = { connect = { type = 'integer', minimum = 0, maximum = 2147483647 }, list = { type = 'integer', minimum = 0, maximum = 2147483647 }, firstByte = { type = 'integer', minimum = 0, maximum = 2147483647 }, idle = { type = 'integer', minimum = 0, maximum = 2147483647 }, tool = { type = 'integer', minimum = 0, maximum = 2147483647 }, toolTotal = { type = 'integer', minimum = 0, maximum = 2147483647 } } } },
+  { name = 'timeouts', schema = { type = 'object', properties = { connect = { type = 'integer', minimum = 0, maximum = 2147483647 }, list = { type = 'integer', minimum = 0, maximum = 2147483647 }, firstByte = { type = 'integer', minimum = 0, maximum = 2147483647 }, idle = { type = 'integer', minimum = 0, maximum = 2147483647 }, tool = { type = 'integer', minimum = 0, maximum = 2147483647 }, toolTotal = { type = 'integer', minimum = 0, maximum = 2147483647 }, toolStart = { type = 'integer', minimum = 0, maximum = 2147483647 } } } },
   { name = 'keepAlive', schema = { type = { 'number', 'string' } } },
   { name = 'contextLength', schema = { type = 'integer', minimum = 0 } },
   { name = 'logLevel', schema = { type = 'string', enum = { 'debug', 'info', 'warn', 'error' } } },

@@ -33,7 +33,7 @@ local most = 100
 --- The most names of the files of a folder that are shown.
 local most_names = 3
 
-local private = { secret = 'looks like a file with secrets', excluded = 'is excluded by the settings' }
+local private = { secret = 'looks like a file with secrets', excluded = 'is excluded' }
 
 ---@param bytes integer
 ---@return string
