@@ -53,8 +53,8 @@ interface Tested extends RefusedModel {
 }
 
 /**
- * What a failed request with tools shows, if a runner that names tools or functions in words of its own may have refused
- * them: `unknown` where the words are about a single tool or call. Undefined if it was about something else.
+ * What a failed request with tools shows, if the runner names tools or functions in words of its own and so may have
+ * refused them: `unknown` where the words are about a single tool or call. Undefined if it was about something else.
  */
 export function verdictOfRefusal(error: unknown): ToolVerdict | undefined {
   if (!(error instanceof RunnerError) || !/^(invalid-request|runner-failed)$/.test(error.kind))

@@ -3,7 +3,7 @@ import { TooLargeError } from '../../protocol/base/boundedBody.ts';
 import { tryJson } from '../../protocol/base/json.ts';
 import { LineSplitter } from '../../protocol/base/lineSplitter.ts';
 import { maxMessage } from './mcpClient.ts';
-import { tryServerMessage } from './serverMessage.ts';
+import { tryServerMessage } from './mcpMessage.ts';
 
 interface HttpTransportOptions {
   readonly url: string;

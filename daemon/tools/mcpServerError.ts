@@ -5,9 +5,9 @@ import type { Advice, Advised } from '../../protocol/messages/advice.ts';
 import { withAdvice } from '../base/errors.ts';
 import { plainText } from '../base/programOutput.ts';
 import { LoginNeededError } from './httpTransport.ts';
+import { unfitAnswer } from './mcpMessage.ts';
 import { canHaveToken } from './oauth/accessTokens.ts';
 import type { ServerEntry } from './serverEntry.ts';
-import { unfitAnswer } from './serverMessage.ts';
 
 /** A server that failed. The message is a sentence without secrets. */
 export class McpServerError extends Error {

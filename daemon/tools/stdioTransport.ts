@@ -5,7 +5,7 @@ import { LineSplitter, type SplitLine } from '../../protocol/base/lineSplitter.t
 import type { ProcessGroups } from '../base/processGroups.ts';
 import { createYielder } from '../base/yielder.ts';
 import { maxMessage } from './mcpClient.ts';
-import { tryServerMessage } from './serverMessage.ts';
+import { tryServerMessage } from './mcpMessage.ts';
 
 interface StdioTransportOptions {
   readonly command: string;
