@@ -192,7 +192,7 @@ await build({
   outdir: 'dist',
   plugins: [
     inAscii,
-    ...['service', 'stdioService', 'fontCoverage'].map((module) => loadedLater(module, './docs-service')),
+    ...['service', 'stdioService', 'fontBook'].map((module) => loadedLater(module, './docs-service')),
   ],
   banner: { js: '#!/usr/bin/env node' },
 });
@@ -203,7 +203,7 @@ await build({
   entryPoints: {
     service: 'docs-service/service.ts',
     stdioService: 'docs-service/stdioService.ts',
-    fontCoverage: 'docs-service/formats/pdf/fontCoverage.ts',
+    fontBook: 'docs-service/formats/pdf/fontBook.ts',
     mcpProtocol: 'docs-service/mcp/mcpProtocol.ts',
     sanitisedMarkdown: 'docs-service/formats/markdown/sanitisedMarkdown.ts',
     indexWorker: 'docs-service/search/sqlite/indexWorker.ts',

@@ -6,7 +6,7 @@ import { minified } from './minified.mjs';
 import { zipped } from './zipped.mjs';
 
 /** What only `serve` needs. */
-const leftOut = new Set(['service.cjs', 'fontCoverage.cjs']);
+const leftOut = new Set(['service.cjs', 'fontBook.cjs']);
 
 const { version, license } = JSON.parse(readFileSync('package.json', 'utf8'));
 

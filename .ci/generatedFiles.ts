@@ -26,7 +26,9 @@ const saidByNeovim: readonly SettingName[] = ['sendsUserSettings', 'refusedTools
 const saidByEditor: readonly SettingName[] = ['cacheDir', 'mcpServers'];
 
 /** The settings of VS Code's manifest that the daemon reads. */
-export const editorSettings = names.filter((name) => !rowOf(name).isForStart && !saidByEditor.includes(name));
+export const editorSettings = names.filter(
+  (name) => rowOf(name).counts !== 'at the start' && !saidByEditor.includes(name),
+);
 const neovimSettings = names.filter((name) => !saidByNeovim.includes(name));
 
 /** In the order in which they are written: the page of VS Code is made from its manifest. */
@@ -53,7 +55,7 @@ function manifest(text: string): string {
   for (const name of editorSettings)
     for (const own of manifestNames(name)) properties[own] = toManifest(name, own, properties[own]);
   const { untrustedWorkspaces } = parsed.capabilities;
-  const guarded = editorSettings.filter((name) => !rowOf(name).isHarmless).flatMap(manifestNames);
+  const guarded = editorSettings.filter((name) => rowOf(name).counts !== 'always').flatMap(manifestNames);
   untrustedWorkspaces.restrictedConfigurations = [
     ...new Set([...untrustedWorkspaces.restrictedConfigurations, ...guarded]),
   ];

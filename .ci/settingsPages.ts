@@ -26,8 +26,7 @@ export const names = Object.keys(settings) as readonly SettingName[];
 export function rowOf(name: SettingName): {
   readonly says: string;
   readonly default?: unknown;
-  readonly isHarmless?: true;
-  readonly isForStart?: true;
+  readonly counts?: string;
   readonly isGroup?: true;
 } {
   return settings[name];
@@ -122,10 +121,9 @@ function emptyOf({ type }: ValueSchema): unknown {
 /** The table of docs/PROTOCOL.md. */
 export function protocolTable(): string {
   const rows = names.map((name) => {
-    const { says, default: value, isHarmless, isForStart } = rowOf(name);
+    const { says, default: value, counts = 'with trust' } = rowOf(name);
     const shown = value === undefined ? '' : `\`${JSON.stringify(value)}\``;
-    const when = isForStart ? 'at the start' : isHarmless ? 'always' : 'with trust';
-    return `| \`${name}\` | \`${shapeOf(valueSchemaOf(name)).replace(/\|/g, '\\|')}\` | ${shown} | ${when} | ${says} |`;
+    return `| \`${name}\` | \`${shapeOf(valueSchemaOf(name)).replace(/\|/g, '\\|')}\` | ${shown} | ${counts} | ${says} |`;
   });
   return ['| key | type | default | counts | what |', '|---|---|---|---|---|', ...rows].join('\n');
 }

@@ -4,9 +4,11 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Grant } from './auth/accessToken.ts';
 import type { BaseUrl } from './base/baseUrl.ts';
 import type { Renditions } from './formats/renditions.ts';
+import { createAnswers } from './http/answers.ts';
 import { createApiRoutes } from './http/apiRoutes.ts';
 import { authorizeBearers } from './http/authorization.ts';
 import { checkHosts } from './http/hosts.ts';
+import { createLookups } from './http/lookups.ts';
 import { mountLibrary } from './http/mcp/mountLibrary.ts';
 import { refuseOtherMethods } from './http/methods.ts';
 import { createLlmsRoute } from './http/open/llmsRoute.ts';
@@ -16,6 +18,7 @@ import type { Site } from './http/pages.ts';
 import { answerError, answerErrors } from './http/problems.ts';
 import { createReadingRoutes } from './http/reading/readingRoutes.ts';
 import { describeRoutes, readNumbers } from './http/schemas.ts';
+import type { Services } from './http/services.ts';
 import { addAuthorizationServer, type SignInOptions } from './http/signIn/authorizationServer.ts';
 import { createResourceMetadata, createServerMetadata } from './http/signIn/metadataRoutes.ts';
 import { noOwner } from './http/signIn/ownerSessions.ts';
@@ -91,7 +94,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const issuer = isServer ? baseUrl.href : signIn.issuer;
   const site: Site = { title: 'runner-docs', ...options.look, root: baseUrl.path, hasSignIn: isServer };
   const authorization = await authorizeBearers(app, { ...options, issuer });
-  await app.register(createResourceMetadata({ baseUrl, issuer, title: site.title }));
+  await app.register(createResourceMetadata({ baseUrl, issuer, site }));
   if (isServer)
     await app.register(createServerMetadata({ baseUrl, takesRegistrations: signIn.takesRegistrations }));
   const addRoutes = async (service: FastifyInstance) => {
@@ -104,16 +107,18 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
       onError: (error) => service.log.warn({ err: error }, 'what is public could not be indexed'),
     });
     service.addHook('onClose', () => publicSearch.close());
-    const open = { index, readPublic, publicSearch, authorization, owner, baseUrl, site };
-    const reading = createReadingRoutes({ ...open, search, renditions, href: baseUrl.href });
-    await service.register(reading, { prefix: '/read' });
-    await service.register(createPublicRoutes(open));
-    await service.register(createLlmsRoute(open));
-    const api = createApiRoutes({ index, search, renditions, authorization, baseUrl });
-    await service.register(api, { prefix: '/api/v1' });
-    mountLibrary(service, { ...options, index, search, authorization });
+    const services: Services = {
+      ...{ index, search, renditions, readPublic, publicSearch, authorization, owner, baseUrl, site, issuer },
+      lookups: createLookups(index),
+      sendAnswer: createAnswers(search),
+    };
+    await service.register(createReadingRoutes(services), { prefix: '/read' });
+    await service.register(createPublicRoutes(services));
+    await service.register(createLlmsRoute(services));
+    await service.register(createApiRoutes(services), { prefix: '/api/v1' });
+    mountLibrary(service, { ...options, ...services });
     await service.register(createStatusRoutes(index, { ...options, authorization }));
-    await service.register(createOpenRoutes({ baseUrl, site, issuer, readPublic }));
+    await service.register(createOpenRoutes(services));
   };
   // Only well-known documents have places outside of the path.
   await app.register(addRoutes, { prefix: baseUrl.path });

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ProgramContext } from './cli/command.ts';
-import type { ContentFolder } from './content/contentFolder.ts';
 import { createRenderer, type Renderer } from './formats/renderer.ts';
 import { Library } from './library/library.ts';
 import { LibraryIndexer, type LibraryIndexerOptions } from './library/libraryIndexer.ts';
@@ -47,12 +46,7 @@ export function createLibraryMeaning(
   return createMeaning({ index: stores.index, embeddings, place, worker, isWriter, now, log });
 }
 
-export interface FollowOptions
-  extends Pick<
-    LibraryIndexerOptions,
-    'now' | 'future' | 'onProgress' | 'onProblem' | 'onWarnings' | 'onLoss'
-  > {
-  readonly folder: ContentFolder;
+interface FollowOptions extends Omit<LibraryIndexerOptions, 'index' | 'slugs'> {
   readonly stores: Stores;
   /** Seconds between two scans of the whole folder. */
   readonly rescan: number;

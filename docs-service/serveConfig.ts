@@ -1,12 +1,11 @@
 import { join, resolve } from 'node:path';
 import { isLoopbackHost } from '../protocol/base/loopback.ts';
 import { dataHome } from '../protocol/base/userFolders.ts';
-import { type AuthConfig, authOptions, parseAuthConfig } from './auth/authConfig.ts';
+import { authOptions, parseAuthConfig } from './auth/authConfig.ts';
 import { type BaseUrl, parseBaseUrl } from './base/baseUrl.ts';
 import type { LogLevel } from './base/log.ts';
 import { type OptionSpecs, type OptionValues, parseNumber, UsageError } from './base/options.ts';
 import { parseNetwork } from './http/trustedProxies.ts';
-import type { EmbeddingsOptions } from './meaning/embeddings.ts';
 import { embeddingsOptions, parseEmbeddings } from './meaning/embeddingsConfig.ts';
 
 /** Where the data is: every command that touches the library or the tokens takes these. */
@@ -24,6 +23,11 @@ export const placeOptions = {
   },
   future: { type: 'boolean', help: 'documents with a date in the future are served too' },
 } as const satisfies OptionSpecs;
+
+const { data, database } = placeOptions;
+
+/** For a command that reads no documents. */
+export const storeOptions = { data, database };
 
 /** What "serve" and "mcp" both take. */
 export const libraryOptions = {
@@ -101,36 +105,9 @@ export interface Limits {
   readonly authFailures: number;
 }
 
-export interface ServeConfig extends LibraryConfig {
-  readonly host: string;
-  readonly port: number;
-  /** Undefined if it follows from the host and the port. */
-  readonly baseUrl: BaseUrl | undefined;
-  /** The name of the library; undefined for that of the program. */
-  readonly title: string | undefined;
-  /** The file of a picture beside the name. */
-  readonly logo: string | undefined;
-  readonly trustProxy: readonly string[];
-  readonly corsOrigins: readonly string[];
-  readonly limits: Limits;
-  readonly auth: AuthConfig;
-  /** Whether clients may register themselves. */
-  readonly takesRegistrations: boolean;
-  /** Whether MCP has the tools that some hosts look for by their names. */
-  readonly hasConnectorTools: boolean;
-  readonly fonts: readonly string[];
-  /** In seconds. */
-  readonly rescan: number;
-  readonly metricsPort: number | undefined;
-  readonly logLevel: LogLevel;
-}
+export type ServeConfig = Readonly<ReturnType<typeof parseServeConfig>>;
 
-export interface LibraryConfig extends Places {
-  /** The runner that embeds texts; undefined if documents are found by text alone. */
-  readonly embeddings: EmbeddingsOptions | undefined;
-  /** Of processor time, for a PDF or a book. */
-  readonly renderSeconds: number;
-}
+export type LibraryConfig = Readonly<ReturnType<typeof parseLibrary>>;
 
 export interface Places {
   readonly content: string;
@@ -161,10 +138,11 @@ export function parsePlaces(
 export function parseLibrary(
   values: OptionValues<typeof libraryOptions>,
   env: Readonly<Record<string, string | undefined>>,
-): LibraryConfig {
+) {
   return {
     ...parsePlaces(values, env),
     embeddings: parseEmbeddings(values),
+    /** Of processor time, for a PDF or a book. */
     renderSeconds: parseNumber('render-seconds', values['render-seconds'], { min: 1, max: 3_600 }) ?? 30,
   };
 }
@@ -181,7 +159,7 @@ export function parseStorePlaces(
 export function parseServeConfig(
   values: OptionValues<typeof serveOptions>,
   env: Readonly<Record<string, string | undefined>>,
-): ServeConfig {
+) {
   const host = values.host ?? '127.0.0.1';
   const baseUrl = values['base-url'] === undefined ? undefined : parseBaseUrl(values['base-url']);
   checkHost(host, { isOpen: values.container, baseUrl });
@@ -191,6 +169,7 @@ export function parseServeConfig(
     ...parseLibrary(values, env),
     host,
     port: parseNumber('port', values.port, { min: 0, max: 65_535 }) ?? 4_000,
+    /** Undefined if it follows from the host and the port. */
     baseUrl,
     title: values.title === undefined ? undefined : parseTitle(values.title),
     logo: values.logo === undefined ? undefined : resolve(values.logo),
@@ -200,11 +179,12 @@ export function parseServeConfig(
       requests: perMinute('limit-requests', 300),
       renders: perMinute('limit-renders', 30),
       authFailures: perMinute('limit-auth-failures', 10),
-    },
+    } satisfies Limits,
     auth: parseAuthConfig(values),
     takesRegistrations: !values['no-registration'],
     hasConnectorTools: values['connector-tools'],
     fonts: values.fonts.map((folder) => resolve(folder)),
+    /** In seconds. */
     rescan: parseNumber('rescan', values.rescan, { min: 1, max: 86_400 }) ?? 60,
     metricsPort: parseNumber('metrics-port', values['metrics-port'], { min: 0, max: 65_535 }),
     logLevel: parseLogLevel(values['log-level'] ?? 'info'),

@@ -36,14 +36,6 @@ import type { DocumentIndex } from './search/documentIndex.ts';
 import type { ServeConfig } from './serveConfig.ts';
 import { openIndexFile, openStores, type Stores } from './stores.ts';
 
-export interface Service {
-  readonly baseUrl: BaseUrl;
-  /** Resolves once all files have been scanned. Before that, the service serves what the index had. */
-  readonly whole: Promise<void>;
-  /** Finishes the answers in progress, for at most ten seconds, and releases everything. */
-  close(): Promise<void>;
-}
-
 /** In bytes: the size of the cache for PDF and EPUB files. */
 const cacheSize = 512 * 1024 * 1024;
 /** For PDFs and books. A reader whose turn does not come within 30 s gets "try again". */
@@ -59,8 +51,9 @@ const [shutdownTime, closeTime] = [10_000, 5_000];
 type OnClose = (closer: () => unknown) => void;
 
 /** Puts the service together and listens. If one part fails, everything that was started is released. */
-export async function startService(config: ServeConfig, context: ProgramContext): Promise<Service> {
+export async function startService(config: ServeConfig, context: ProgramContext) {
   const closers: (() => unknown)[] = [];
+  /** Finishes the answers in progress, for at most ten seconds, and releases everything. */
   const close = () =>
     endWithin(shutdownTime + closeTime, async () => {
       for (const closer of closers.splice(0).reverse()) await closer();
@@ -74,11 +67,7 @@ export async function startService(config: ServeConfig, context: ProgramContext)
   }
 }
 
-async function start(
-  config: ServeConfig,
-  context: ProgramContext,
-  onClose: OnClose,
-): Promise<Omit<Service, 'close'>> {
+async function start(config: ServeConfig, context: ProgramContext, onClose: OnClose) {
   const { note, isTerminal, now, version } = context;
   const logger = createLogger({ level: config.logLevel, write: note, isForPeople: isTerminal });
   const folder = await openContentFolder(config.content);
@@ -103,7 +92,8 @@ async function start(
   const meaning = createLibraryMeaning({ config, stores, isWriter: () => turn.isWriter, log }, context);
   onClose(() => meaning?.close());
   const renderWorker = join(context.parts, 'renderWorker.cjs');
-  const rendering = await hashOfFile(renderWorker);
+  const program = await readFile(renderWorker);
+  const rendering = createHash('sha256').update(program).digest('hex');
   const renditions = await startRenditions({ ...parts, baseUrl, turn, renderWorker, rendering }, onClose);
   const { corsOrigins, trustProxy, limits } = config;
   const verifier = await createVerifier({ ...parts, baseUrl });
@@ -140,6 +130,7 @@ async function start(
   }
   await app.ready();
   listener.serve((request, response) => app.routing(request, response));
+  /** Resolves once all files have been scanned. Before that, the service serves what the index had. */
   const whole = followLibrary(turn, parts, onClose);
   // Closed first, because answers in progress need everything else until they are sent.
   onClose(() => listener.close(shutdownTime));
@@ -232,12 +223,6 @@ async function startRenditions(
     root: baseUrl.path,
     onNote: (text) => logger.info(text),
   });
-}
-
-async function hashOfFile(path: string): Promise<string> {
-  return createHash('sha256')
-    .update(await readFile(path))
-    .digest('hex');
 }
 
 /** Warnings of one scan that are logged: a library that is new here may have thousands. */

@@ -1,10 +1,10 @@
 import { chmod, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AccessDatabase } from './auth/accessDatabase.ts';
+import type { Pool } from 'pg';
 import { type AccessStores, createAccessStores } from './auth/accessStores.ts';
 import { createSqliteAccess } from './auth/sqliteAccess.ts';
 import { openDataFolder, tryLock } from './base/dataFolder.ts';
-import { isCorruption, openDatabase } from './base/sqliteDatabase.ts';
+import { type Database, isCorruption, openDatabase } from './base/sqliteDatabase.ts';
 import type { ProgramContext } from './cli/command.ts';
 import type { DocumentIndex, IndexWriter, WriterLease } from './search/documentIndex.ts';
 import { createSqliteIndex } from './search/sqlite/sqliteIndex.ts';
@@ -31,42 +31,34 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
 
 /** Only the access stores, for a command that touches nothing else. */
 export async function openAccess({ data, database }: Places): Promise<AccessStores> {
-  if (database === undefined) {
-    return openAccessFile(join(data, 'access.db'));
-  }
-  const [{ createPool }, { createPostgresAccess }] = await Promise.all([
-    import('./base/postgresConnection.ts'),
-    import('./auth/postgresAccess.ts'),
-  ]);
+  if (database === undefined) return openAccessFile(join(data, 'access.db'));
+  const { createPool } = await import('./base/postgresConnection.ts');
   const pool = createPool(database, () => undefined);
+  return openPostgresAccess(pool, () => pool.end());
+}
+
+async function openPostgresAccess(pool: Pool, close: () => Promise<void>): Promise<AccessStores> {
+  const { createPostgresAccess } = await import('./auth/postgresAccess.ts');
   try {
-    const access = createAccessStores(await createPostgresAccess(pool));
-    return { ...access, close: () => pool.end() };
+    return { ...createAccessStores(await createPostgresAccess(pool)), close };
   } catch (error) {
-    await pool.end();
+    await close();
     throw error;
   }
 }
 
 async function openAccessFile(file: string): Promise<AccessStores> {
   await makePrivate(file);
+  let database: Database | undefined;
   try {
-    return createAccessStores(await openAccessDatabase(file));
+    database = await openDatabase(file);
+    return createAccessStores(createSqliteAccess(database));
   } catch (cause) {
+    database?.close();
     if (!isCorruption(cause) && !isIncomplete(cause)) throw cause;
     throw new Error(`${file} is damaged. Put a backup in its place, or delete it and create new tokens.`, {
       cause,
     });
-  }
-}
-
-async function openAccessDatabase(file: string): Promise<AccessDatabase> {
-  const database = await openDatabase(file);
-  try {
-    return createSqliteAccess(database);
-  } catch (error) {
-    database.close();
-    throw error;
   }
 }
 
@@ -108,18 +100,10 @@ export function openIndexFile(name: string, { places, parts, log }: StoresOption
 
 /** Code for PostgreSQL is loaded only if it is used. */
 async function openPostgres(url: string, log: (message: string) => void): Promise<Stores> {
-  const [{ createPostgresIndex }, { createPostgresAccess }] = await Promise.all([
-    import('./search/postgres/postgresIndex.ts'),
-    import('./auth/postgresAccess.ts'),
-  ]);
+  const { createPostgresIndex } = await import('./search/postgres/postgresIndex.ts');
   const index = createPostgresIndex({ url, log });
-  try {
-    const access = createAccessStores(await createPostgresAccess(index.pool));
-    return { index, access, tryBecomeWriter: index.tryBecomeWriter, close: () => index.close() };
-  } catch (error) {
-    await index.close();
-    throw error;
-  }
+  const access = await openPostgresAccess(index.pool, () => index.close());
+  return { index, access, tryBecomeWriter: index.tryBecomeWriter, close: access.close };
 }
 
 /** Runs a command on tokens, clients and the owner, even while the service runs. */

@@ -463,7 +463,7 @@ t.test('docs/PROTOCOL.md and Neovim have words for every advice of the daemon', 
 });
 
 t.test('three modules re-export the stream library, and do nothing else', async (t) => {
-  const helpers = ['createToolCallId', 'toolShapes'];
+  const helpers = ['createToolCallId', 'mendedArguments', 'toolShapes'];
   const modules = { formatting, thinkingParser, toolUtilities };
   const named: readonly (readonly [what: string, module: keyof typeof modules, names: readonly string[]])[] =
     [

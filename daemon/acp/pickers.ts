@@ -46,7 +46,7 @@ export function pickersOf(
       currentValue: chosen?.name ?? '',
       options: [...(chosen ? [] : [noChoice]), ...models.map((one) => choiceOf(one, product))],
     },
-    ...(chosen && canThink(chosen) ? [thinkingOption(thinking)] : []),
+    ...(chosen && canThink(chosen) ? [thinkingOption(thinking, chosen)] : []),
   ];
 }
 
@@ -56,7 +56,7 @@ const noChoice: SessionConfigSelectOption = {
   description: 'All of them run elsewhere: choose the one to send to.',
 };
 
-function thinkingOption(currentValue: ThinkingChoice): SessionConfigOption {
+function thinkingOption(currentValue: ThinkingChoice, { thinkingLevels }: Model): SessionConfigOption {
   return {
     id: thinkingPicker,
     name: 'Thinking',
@@ -64,7 +64,13 @@ function thinkingOption(currentValue: ThinkingChoice): SessionConfigOption {
     type: 'select',
     description: 'How much the model thinks before it answers.',
     currentValue,
-    options: Object.entries(thinkingChoices).map(([value, { name }]) => ({ value, name })),
+    // A level that was chosen before stays, and thinks as `On` does.
+    options: Object.entries(thinkingChoices)
+      .filter(
+        ([value, { think }]) =>
+          thinkingLevels !== false || typeof think !== 'string' || value === currentValue,
+      )
+      .map(([value, { name }]) => ({ value, name })),
   };
 }
 

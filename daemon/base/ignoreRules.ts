@@ -25,7 +25,10 @@ export function createIgnoreRules(folder: string, text: string): IgnoreRules {
   const nameOf = (path: string) => relative(folder, path).replaceAll(sep, '/');
   return {
     hides(path, isFolder) {
-      const { ignored, unignored } = rules.test(isFolder ? `${nameOf(path)}/` : nameOf(path));
+      const name = nameOf(path);
+      // The folder itself, such as the path of `http://host/`.
+      if (name === '') return undefined;
+      const { ignored, unignored } = rules.test(isFolder ? `${name}/` : name);
       return ignored || unignored ? ignored : undefined;
     },
     withNamed(named) {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { type FSWatcher, watch } from 'node:fs';
 import { open, readdir, readFile, readlink, stat, unlink, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +15,14 @@ const renewal = 20_000;
 const staleAfter = 60_000;
 /** If two processes mark at the same moment, both step back and try again. */
 const tries = 4;
+/** How long one waits for the other to give up what it does not use, in ms. */
+const patience = 1_000;
+
+interface LockOptions {
+  readonly ownIdentity?: () => Promise<ProcessIdentity>;
+  /** Whether what this process has open may be given to another one that asks; absent if it never is. */
+  readonly mayGiveUp?: (id: string) => boolean;
+}
 
 /** What only this process may write to, such as a conversation or the file of a login; each has an id. */
 interface ProcessLocks {
@@ -39,12 +48,13 @@ interface ProcessLocks {
  */
 export function createProcessLocks(
   folder: string,
-  ownIdentity: () => Promise<ProcessIdentity> = () => identityOf(process.pid),
+  { ownIdentity = () => identityOf(process.pid), mayGiveUp }: LockOptions = {},
 ): ProcessLocks {
   const held = new Set<string>();
   const taking = new Map<string, Promise<number | undefined>>();
   let self: Promise<ProcessIdentity> | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let watcher: FSWatcher | undefined;
   const own = () => {
     self ??= ownIdentity();
     return self;
@@ -69,16 +79,26 @@ export function createProcessLocks(
     await file?.close();
     return file !== undefined;
   };
+  /** Whoever asks for something marks it: what is not in use is given up then. */
+  const giveUp = async (name: string | null) => {
+    const [id = '', owner = ''] = name?.split('.') ?? [];
+    if (held.has(id) && mayGiveUp?.(id) && owner !== identityToName(await own())) await remove(id);
+  };
+  const hold = (id: string) => {
+    held.add(id);
+    timer ??= setInterval(renew, renewal).unref();
+    if (mayGiveUp) watcher ??= tryWatch(folder, (name) => void giveUp(name));
+  };
   const take = async (id: string) => {
+    const until = Date.now() + (mayGiveUp ? patience : 0);
     for (let left = tries; await mark(id); left -= 1) {
       const other = await findOther(folder, id, await own());
       if (other === undefined) break;
       await remove(id);
-      if (left === 1) return other;
-      await waitFor(Math.random() * 20);
+      if (left <= 1 && Date.now() >= until) return other;
+      await waitFor(Math.random() * (left > 1 ? 20 : 200));
     }
-    held.add(id);
-    timer ??= setInterval(renew, renewal).unref();
+    hold(id);
     return undefined;
   };
 
@@ -96,9 +116,19 @@ export function createProcessLocks(
     },
     async close() {
       clearInterval(timer);
+      watcher?.close();
       for (const id of held) await remove(id);
     },
   };
+}
+
+/** Undefined where the system watches no more folders: then nothing is given up. */
+function tryWatch(folder: string, onChange: (name: string | null) => void): FSWatcher | undefined {
+  try {
+    return watch(folder, { persistent: false }, (_, name) => onChange(name)).on('error', () => undefined);
+  } catch {
+    return undefined;
+  }
 }
 
 /**

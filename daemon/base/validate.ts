@@ -1,5 +1,6 @@
 import type { core, output, ZodMiniType } from 'zod/mini';
 import { expectationOf, type Finding } from '../../protocol/base/expectation.ts';
+import { isRecord } from '../../protocol/base/json.ts';
 import { InvalidParamsError } from './errors.ts';
 
 declare const exactly: unique symbol;
@@ -27,14 +28,53 @@ export function exact<S extends ZodMiniType>(schema: S): Schema<output<S>> {
 }
 
 /**
- * Checks a value and returns it without unknown keys.
+ * Checks a value and returns it without unknown keys. `null` is absent where the schema refuses it, and nothing is a
+ * map where it wants one.
  * @throws {InvalidParamsError} that names the first mistake, such as `messages[0].role`.
  */
 export function validate<T>(schema: Schema<T>, value: unknown, root = ''): T {
-  const parsed = schema.safeParse(isNothing(value) ? {} : value, { error: problemOf });
+  const parse = (one: unknown) => schema.safeParse(isNothing(one) ? {} : one, { error: problemOf });
+  let parsed = parse(value);
+  for (let copy: unknown; !parsed.success; parsed = parse(copy)) {
+    copy = structuredClone(copy ?? value);
+    if (!fillNothing(copy, parsed.error.issues)) break;
+  }
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new InvalidParamsError(pathOf(issue?.path ?? [], root), issue?.message ?? unclear);
+}
+
+/** Lisp has one value for `null`, false, an empty list and an empty map, and Lua one for the last two. */
+function fillNothing(
+  value: unknown,
+  issues: readonly core.$ZodIssue[],
+  above: readonly PropertyKey[] = [],
+): boolean {
+  let isChanged = false;
+  for (const issue of issues) {
+    const path = [...above, ...issue.path];
+    const key = path.at(-1);
+    const holder = path.slice(0, -1).reduce(ownValue, value);
+    const found = key === undefined ? undefined : ownValue(holder, key);
+    if (key === undefined || !isRecord(holder)) continue;
+    if (found === null) isChanged = Reflect.deleteProperty(holder, key);
+    else if (isEmptyMap(found, issue)) isChanged = Reflect.set(holder, key, {});
+    else if (issue.code === 'invalid_union')
+      for (const choice of issue.errors) isChanged = fillNothing(value, choice, path) || isChanged;
+  }
+  return isChanged;
+}
+
+/** The parts of a missing map with known keys are missed by their names. */
+function isEmptyMap(found: unknown, issue: core.$ZodIssue): boolean {
+  if (issue.code !== 'invalid_type' || !isNothing(found)) return false;
+  return issue.expected === 'record' || (issue.expected === 'object' && found !== undefined);
+}
+
+function ownValue(holder: unknown, key: PropertyKey): unknown {
+  return typeof holder === 'object' && holder !== null && Object.hasOwn(holder, key)
+    ? Reflect.get(holder, key)
+    : undefined;
 }
 
 const unclear = 'it is not as the protocol says';

@@ -2,7 +2,7 @@ import type { StreamRedaction } from '../../protocol/base/redaction.ts';
 import type { ChatParams, Message, NoticeCode, ToolCall } from '../../protocol/messages/chat.ts';
 import { RunnerError } from '../base/errors.ts';
 import { nodesIn } from '../base/nesting.ts';
-import type { CallPart, ChatPart } from '../runner/runner.ts';
+import type { CallPart, ChatPart, UnreadCall } from '../runner/runner.ts';
 import type { DeltaPump } from './deltas.ts';
 import { createThinkingQuote, LongText } from './formatting.ts';
 import {
@@ -11,7 +11,7 @@ import {
   type StreamEvent,
   type WarningEvent,
 } from './thinkingParser.ts';
-import { RequestTools, type ToolCallEvent, toolShapes } from './toolUtilities.ts';
+import { mendedArguments, RequestTools, type ToolCallEvent, toolShapes } from './toolUtilities.ts';
 
 /** An answer that never ends is stopped at this length: text, thinking and tool calls together, in characters. */
 const maxAnswer = 4 * 1024 * 1024;
@@ -52,6 +52,7 @@ export class Answer {
   readonly #quote: ReturnType<typeof createThinkingQuote> | undefined;
   readonly #text: AnswerText;
   readonly #toolCalls: ToolCall[] = [];
+  readonly #unread: ToolCall[] = [];
   /** The thinking, of which the template may have opened the first part. */
   readonly #thoughts = new LongText();
   /** Characters received so far. */
@@ -88,8 +89,18 @@ export class Answer {
     return text.length > 0 || thinking.length > 0 || this.hasToolCalls;
   }
 
+  /** Calls whose arguments could not be read. They are no part of the message. */
+  get unread(): readonly ToolCall[] {
+    return this.#unread;
+  }
+
   get hasToolCalls(): boolean {
     return this.#toolCalls.length > 0;
+  }
+
+  /** Whether there is anything that is no thinking. */
+  get hasText(): boolean {
+    return this.#hasText;
   }
 
   /** Whether the model has thought, in whatever form. */
@@ -125,11 +136,7 @@ export class Answer {
       this.#countCall(toolCall);
       this.#call(toolCall);
     }
-    for (const name of malformed)
-      this.#notice(
-        'tool-call-malformed',
-        `The arguments of a call of ${name || 'a tool'} could not be read, so nothing was called.`,
-      );
+    for (const call of malformed) this.#mend(call);
   }
 
   /** Releases what was withheld. Nothing may be added afterwards. */
@@ -176,6 +183,26 @@ export class Answer {
     const message = `The model wrote its call of ${call.name} as text; it was taken as a call.`;
     if (!this.#options.expectsCallsInText) this.#notice('tool-call-recovered', message);
     this.#call(call);
+  }
+
+  /** A call whose arguments are no JSON is read as one that stands in the text. */
+  #mend({ text, ...call }: UnreadCall): void {
+    this.#count(text.length);
+    const tool = this.#tools.find(call.name);
+    const given = mendedArguments(text, tool);
+    if (given) {
+      this.#notice(
+        'tool-call-recovered',
+        `The arguments of a call of ${call.name} were no JSON; they were mended.`,
+      );
+      return this.#call({ ...call, arguments: given });
+    }
+    const { id = this.#options.createId() } = call;
+    this.#unread.push({ id, name: tool?.name ?? call.name, arguments: {} });
+    this.#notice(
+      'tool-call-malformed',
+      `The arguments of a call of ${call.name || 'a tool'} could not be read, so nothing was called.`,
+    );
   }
 
   #warn({ code, message }: WarningEvent): void {

@@ -1,7 +1,14 @@
 import { type LinkedSignal, linkedSignal } from '../../protocol/base/abort.ts';
 import type { StreamRedaction } from '../../protocol/base/redaction.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import type { ChatParams, ChatResult, FinishReason, Notice, Usage } from '../../protocol/messages/chat.ts';
+import type {
+  ChatParams,
+  ChatResult,
+  FinishReason,
+  Notice,
+  ToolCall,
+  Usage,
+} from '../../protocol/messages/chat.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { FindPrivacy } from '../base/filePrivacy.ts';
 import { createYielder } from '../base/yielder.ts';
@@ -9,6 +16,7 @@ import { type ModelCapabilities, modelId } from '../models/modelCapabilities.ts'
 import type { Models } from '../models/models.ts';
 import { checkModelName } from '../models/name.ts';
 import { type ToolSupport, type ToolVerdict, verdictOfRefusal } from '../models/toolSupport.ts';
+import { brokenOff, endOf } from '../runner/doneReason.ts';
 import type { ChatPart, ChatRequest, Runner, Wait } from '../runner/runner.ts';
 import { Answer, joined } from './answer.ts';
 import type { problemOfFormat } from './answerFormat.ts';
@@ -55,7 +63,12 @@ export type Chat = (
   params: ChatParams,
   send: SendDelta,
   signal: AbortSignal,
-) => Promise<ChatResult>;
+) => Promise<RoundResult>;
+
+interface RoundResult extends ChatResult {
+  /** Calls whose arguments cannot be read, for a loop that answers them. They do not cross the wire. */
+  readonly unread?: readonly ToolCall[];
+}
 
 export function createChat(dependencies: ChatDependencies): Chat {
   return async (runner, params, send, signal) => {
@@ -110,8 +123,10 @@ class Round {
     }
   }
 
-  result(finishReason: FinishReason): ChatResult {
+  result(finishReason: FinishReason): RoundResult {
+    const { unread } = this.#answer;
     return {
+      ...(unread.length === 0 ? {} : { unread }),
       finishReason,
       message: this.#answer.message(),
       usage: this.#usage,
@@ -139,6 +154,7 @@ class Round {
     return planChat(params, {
       vision: knowledge.visionByModelId.get(modelId(runner.server, params.model)),
       thinking: knowledge.capability(runner.server, params.model, 'thinking'),
+      mayHaveLevels: knowledge.about(runner.server, params.model).thinkingLevels !== false,
       requiresCalls: runner.facts.requiresCalls === true,
       triesUnknown: runner.facts.triesUnknown === true,
     });
@@ -168,8 +184,10 @@ class Round {
         report('disabled');
         return await this.#converse(plan);
       }
-      if (refused === 'thinking' && plan.think !== undefined) {
-        knowledge.observe(runner.server, params.model, { capability: 'thinking', value: false });
+      const isLevel = refused === 'levels of thinking' && typeof plan.think === 'string';
+      if (isLevel || (refused === 'thinking' && plan.think !== undefined)) {
+        if (isLevel) knowledge.noteNoLevels(runner.server, params.model);
+        else knowledge.observe(runner.server, params.model, { capability: 'thinking', value: false });
         report('unknown');
         return await this.#converse(this.#plan());
       }
@@ -238,10 +256,9 @@ class Round {
     try {
       for await (const parts of runner.chat(request, this.#stop.signal)) {
         const [first] = parts;
-        if (first?.waitsFor) {
-          this.#noticeWaiting(first.waitsFor);
-          continue;
-        }
+        if (first?.waitsFor) this.#noticeWaiting(first.waitsFor);
+        if (first?.simplified) this.#noticeSimplified(first.simplified);
+        if (first?.waitsFor || first?.simplified) continue;
         if (last === undefined) {
           onAnswered();
           void fit.learn();
@@ -280,17 +297,23 @@ class Round {
 
   async #finish(last: ChatPart | undefined, fit: PromptFit, size: PromptSize): Promise<FinishReason> {
     const { runner, params } = this.#options;
-    this.#end(last?.doneReason ?? 'stop');
+    const { server } = runner;
+    const end = endOf(last?.doneReason ?? 'stop');
+    if (end !== 'stop' && end !== 'length')
+      throw new RunnerError('runner-failed', brokenOff(end), {
+        details: { server: server.name, model: params.model },
+      });
+    this.#end(end);
     const { promptTokens = 0, completionTokens = 0 } = last ?? {};
     if (!this.#answer.begun && completionTokens > 1) this.#noticeLost(completionTokens);
+    else if (end === 'stop') this.#noticeEmpty();
     this.#dependencies.estimate.calibrate(modelId(runner.server, params.model), size, promptTokens);
     const contextLength = await fit.allocated(promptTokens);
     this.#usage = withoutUndefined({ promptTokens, completionTokens, contextLength });
-    if (last?.doneReason === 'length') fit.noticeCut(promptTokens + completionTokens);
+    if (end === 'length') fit.noticeCut(promptTokens + completionTokens);
     if (this.#answer.hasToolCalls) return 'toolCalls';
-    const finishReason = last?.doneReason === 'length' ? 'length' : 'stop';
-    await this.#checkFormat(finishReason);
-    return finishReason;
+    await this.#checkFormat(end);
+    return end;
   }
 
   async #checkFormat(finishReason: FinishReason): Promise<void> {
@@ -305,6 +328,23 @@ class Round {
     this.#notices.add(
       'answer-lost',
       `The model wrote ${tokens} tokens that the runner did not pass on, most likely a tool call that the runner could not read. Ask again.`,
+    );
+  }
+
+  #noticeEmpty(): void {
+    const { hasText, hasToolCalls, hasThought, unread } = this.#answer;
+    // An empty answer does not hold a format, which is said.
+    if (hasText || hasToolCalls || unread.length > 0 || this.#options.params.format) return;
+    const message = hasThought
+      ? 'The model thought, and stopped without an answer. Ask again, or with less thinking.'
+      : 'The model stopped without an answer. Ask again, or in other words.';
+    this.#notices.add('answer-empty', message);
+  }
+
+  #noticeSimplified(names: readonly string[]): void {
+    this.#notices.add(
+      'tool-schemas-simplified',
+      `The runner refused the schemas of ${new Intl.ListFormat('en-GB').format(names)}, so the model got simpler ones. What it calls is still checked.`,
     );
   }
 

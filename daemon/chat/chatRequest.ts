@@ -9,6 +9,7 @@ import type { Capability, CapabilityName } from '../../protocol/messages/models.
 import type { ServerFacts } from '../runner/runner.ts';
 import { stripThinkingQuotes } from './formatting.ts';
 import { placeContext } from './leadingContext.ts';
+import { inStrictOrder } from './messageOrder.ts';
 
 /**
  * What a chat sends after the rules on context, images and thinking are applied. Whether the tools are sent is decided
@@ -61,6 +62,8 @@ interface KnownAbilities {
   /** Undefined if not known: then images are sent. */
   readonly vision: boolean | undefined;
   readonly thinking: Capability;
+  /** False if the model has refused a level of thinking. */
+  readonly mayHaveLevels: boolean;
   /** Whether the server can hold a model to calling a tool. */
   readonly requiresCalls: boolean;
   /** Whether to try what is not known. */
@@ -92,12 +95,19 @@ export function planChat(params: ChatParams, known: KnownAbilities): Plan {
       message: `${params.model} has no thinking mode, so it was asked without thinking.`,
     });
   }
+  const isLevel = typeof params.think === 'string' && !known.mayHaveLevels;
+  if (isLevel && canThink) {
+    notices.push({
+      code: 'thinking-unsupported',
+      message: `${params.model} has no levels of thinking, so it thinks as much as it usually does.`,
+    });
+  }
   return {
     messages: conversationOf(params, blind),
     tools,
     ...(wantsCall && requiresCalls && { mustCall: true }),
     notices,
-    ...(params.think !== undefined && canThink ? { think: params.think } : {}),
+    ...(params.think !== undefined && canThink ? { think: isLevel || params.think } : {}),
   };
 }
 
@@ -120,7 +130,7 @@ function conversationOf(params: ChatParams, blind: boolean): readonly Message[] 
   const placed = placeContext(params.messages, names);
   // The chat may have used another format when these messages were written.
   const replayed = placed.map(withoutThinkingQuotes);
-  return blind ? replayed.map(withoutImages) : replayed;
+  return inStrictOrder(blind ? replayed.map(withoutImages) : replayed);
 }
 
 function withoutThinkingQuotes(message: Message): Message {

@@ -2,8 +2,8 @@ import type { Attachment, Message } from '../../protocol/messages/chat.ts';
 import { type LeadingBlock, takeLeadingBlocks } from './formatting.ts';
 
 /**
- * Puts the context of a conversation where it belongs. The context of the leading user messages becomes one system
- * message at index 0. The attachments of a later message are put before its words.
+ * Puts the context of a conversation where it belongs. The context of the leading user messages becomes a system
+ * message after those that lead. The attachments of a later message are put before its words.
  *
  * The leading user messages come after any system messages and before the first answer. For each element name only one
  * block stays: the one of the newest message. Attachments are context. So are blocks of `names` at the very start of
@@ -23,8 +23,8 @@ export function placeContext(messages: readonly Message[], names: ReadonlySet<st
   const users = leading.map(({ message }) => message);
   const said = users.filter(({ content, images }) => content.trim() !== '' || images?.length);
   return [
-    { role: 'system', content: [...newest.values()].join('\n') },
     ...before,
+    { role: 'system', content: [...newest.values()].join('\n') },
     // A message that held only context is not needed any more. But if there is no other, one stays, because a model
     // needs a user message to answer.
     ...(said.length > 0 ? said : users.slice(-1)),

@@ -14,6 +14,8 @@ export interface RunOptions {
   readonly askApproval?: AskApproval;
   /** Whether the turn's rounds of calls are used up. */
   readonly spent?: boolean;
+  /** The ids of calls whose arguments cannot be read. */
+  readonly unread?: ReadonlySet<string>;
   /** The call is allowed, and runs next. */
   readonly onDidAllow?: (call: ToolCall) => Promise<void>;
   /** Settles when the report was written. Those that come meanwhile are left out, except the last. */
@@ -136,10 +138,15 @@ function failed(content: string): CallOutcome {
 }
 
 /** The reason why a call cannot run, found before the user is asked. */
-function problemOf({ call, index, tool }: WantedCall, { tools, spent }: RunOptions): string | undefined {
+function problemOf(
+  { call, index, tool }: WantedCall,
+  { tools, spent, unread }: RunOptions,
+): string | undefined {
   if (spent) return 'No more tools can be called in this turn. Answer with what is known.';
   if (index >= maxCalls)
     return `Only the first ${maxCalls} calls of an answer are run. Call fewer tools at once.`;
+  if (unread?.has(call.id))
+    return 'The arguments of this call are no JSON, so it was not run. Call it again, with one JSON object.';
   if (tool) return tool.problemWith(call.arguments);
   const names = tools.slice(0, maxNamed).map(({ name }) => name);
   return `There is no tool ${JSON.stringify(call.name.slice(0, 64))}. ${

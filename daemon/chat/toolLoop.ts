@@ -40,7 +40,10 @@ interface ToolLoopDependencies {
  */
 export function createToolLoop(dependencies: ToolLoopDependencies): Chat {
   return async (runner, params, send, signal) => {
-    if (params.hostedTools === undefined) return dependencies.chat(runner, params, send, signal);
+    if (params.hostedTools === undefined) {
+      const { unread: _, ...result } = await dependencies.chat(runner, params, send, signal);
+      return result;
+    }
     const loop = new Loop(dependencies, { runner, params, send, signal });
     try {
       return await loop.run();
@@ -70,6 +73,8 @@ class Loop {
   readonly #added: Message[] = [];
   readonly #notices: Notice[] = [];
   readonly #ids: Set<string>;
+  /** Of calls whose arguments cannot be read. */
+  readonly #unread = new Set<string>();
   #seq = 0;
   #completionTokens = 0;
   #usage: Usage = { promptTokens: 0, completionTokens: 0 };
@@ -152,6 +157,7 @@ class Loop {
       (delta) => this.#pass(delta, calls),
       signal,
     );
+    await this.#passUnread(result.unread ?? [], calls);
     this.#completionTokens += result.usage.completionTokens;
     this.#usage = { ...result.usage, completionTokens: this.#completionTokens };
     const message = calls.length === 0 ? result.message : { ...result.message, toolCalls: calls };
@@ -169,6 +175,18 @@ class Loop {
     const toolCall = this.#withNewId(delta.toolCall);
     calls.push(toolCall);
     return this.#send({ ...delta, toolCall });
+  }
+
+  /** A call of the daemon's own tools that cannot be read is answered too, so that the model can mend it. */
+  async #passUnread(unread: readonly ToolCall[], calls: ToolCall[]): Promise<void> {
+    const { tools = [] } = this.#options.params;
+    for (const call of unread) {
+      if (tools.some(({ name }) => name === call.name)) continue;
+      const toolCall = this.#withNewId(call);
+      this.#unread.add(toolCall.id);
+      calls.push(toolCall);
+      await this.#send({ kind: 'toolCall', toolCall });
+    }
   }
 
   #withNewId(call: ToolCall): ToolCall {
@@ -201,6 +219,7 @@ class Loop {
       streamId: params.streamId,
       signal,
       spent,
+      unread: this.#unread,
       askApproval: this.#dependencies.askApproval(),
       askElicitation: this.#dependencies.askElicitation?.(),
       onDidAllow,

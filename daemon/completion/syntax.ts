@@ -66,20 +66,23 @@ function opensQuote(text: string, at: number): boolean {
 const marksByLanguage: readonly { readonly languages: RegExp; readonly marks: readonly string[] }[] = [
   {
     languages:
-      /^(python|ruby|perl|r|julia|elixir|shellscript|sh|bash|zsh|fish|yaml|toml|makefile|dockerfile|modelfile|cmake|powershell|nix|tcl|coffeescript|graphql|terraform|conf|properties)$/,
+      /^(python|ruby|c?perl|r|julia|elixir|shell-?script|sh|bash|zsh|fish|yaml|toml|makefile|dockerfile|modelfile|cmake|powershell|nix|tcl|coffeescript|graphql|terraform|conf|properties)$/,
     marks: ['#'],
   },
   { languages: /^(lua|sql|haskell|ada|vhdl|elm)$/, marks: ['--'] },
-  { languages: /^(lisp|clojure|scheme|racket|elisp|asm|ini)$/, marks: [';'] },
+  { languages: /^((emacs-|common-)?lisp|clojure|scheme|racket|elisp|asm|ini)$/, marks: [';'] },
   { languages: /^(latex|tex|erlang|matlab|prolog)$/, marks: ['%'] },
   { languages: /^(php)$/, marks: ['//', '#'] },
   { languages: /^(vb|basic)$/, marks: ["'"] },
+  { languages: /^(fortran(-modern)?|f90)$/, marks: ['!'] },
+  { languages: /^(ocaml|tuareg)$/, marks: [] },
   { languages: /^(vim|viml)$/, marks: ['"'] },
   { languages: /^(markdown|plaintext|text|html|xml|json|css)$/, marks: [] },
 ];
 
 /** The marks with which a comment line may begin: none in some languages, `//` in those that are not listed. */
 export function commentMarks(languageId: string): readonly string[] {
-  const known = marksByLanguage.find(({ languages }) => languages.test(languageId.toLowerCase()));
+  const name = languageId.toLowerCase().replace(/-(?:ts|mode)$/, '');
+  const known = marksByLanguage.find(({ languages }) => languages.test(name));
   return known?.marks ?? ['//'];
 }

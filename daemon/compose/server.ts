@@ -17,6 +17,7 @@ import {
 } from '../../protocol/messages/tools.ts';
 import { lazily } from '../base/lazily.ts';
 import { serveCatalog } from '../catalog/serveCatalog.ts';
+import { serveAnswerStreams } from '../chat/answerStreams.ts';
 import type { Chat } from '../chat/chat.ts';
 import { serveChat } from '../chat/serveChat.ts';
 import { createToolLoop } from '../chat/toolLoop.ts';
@@ -229,7 +230,7 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
     return core.chat(...request);
   };
   const questions = new SerialQueue();
-  const approvalRequests = createApprovalRequests(endpoint, questions);
+  const approvalRequests = createApprovalRequests(endpoint, { questions, log });
   const elicitation = elicitThrough(endpoint, questions);
   const createId = () => createToolCallId(options.random);
   const { takesTools } = core;
@@ -245,8 +246,9 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
     createId,
   });
   const chat = core.asTurns(loop);
-  serveChat(endpoint, { chat, servers, status, requireTools: (names) => tools.require(names) });
-  serveEdit(endpoint, { chat: round, servers, status, findPrivacy: core.findPrivacy });
+  const stream = serveAnswerStreams(endpoint, { servers, status });
+  serveChat(endpoint, { chat, stream, requireTools: (names) => tools.require(names) });
+  serveEdit(endpoint, { chat: round, stream, findPrivacy: core.findPrivacy });
   serveSessions(endpoint, sessions);
   serveTools(endpoint, tools);
   serveFiles(endpoint, {

@@ -9,7 +9,7 @@ import {
   type Timeouts,
 } from '../../protocol/messages/settings.ts';
 import type { Server } from '../runner/runner.ts';
-import { isHarmless, type ResolvedSettings, settings, withDefaults } from './settings.ts';
+import { mayChange, type ResolvedSettings, settings, withDefaults } from './settings.ts';
 
 /** The current settings, with every default filled in. */
 interface Configuration extends Omit<ResolvedSettings, 'host' | 'api' | 'caFile' | 'servers' | 'timeouts'> {
@@ -31,8 +31,11 @@ export interface ConfigurationStore {
   readonly said: InitializationOptions;
   /** Takes `initializationOptions`, which come from the editor itself. */
   start(options: InitializationOptions): void;
-  /** Takes settings, which may come from a workspace. An absent key keeps its value; `null` restores the default. */
-  change(changes: ChangedOptions): void;
+  /**
+   * Takes settings, which may come from a workspace. An absent key keeps its value; `null` restores the default.
+   * Returns the names of those that do not count because the client says nothing of trust.
+   */
+  change(changes: ChangedOptions): readonly string[];
   trust(trusted: boolean): void;
 }
 
@@ -42,14 +45,13 @@ export function createConfiguration(host = '', user: InitializationOptions = {})
   let started: InitializationOptions = {};
   /** All changes since the start, the newest of each key, including those that wait for trust. */
   let changes: ChangedOptions = {};
-  let trusted = true;
+  let trusted: boolean | undefined;
   let current = resolve(usual);
   let said: InitializationOptions = {};
 
   const update = () => {
-    const holds = (name: string) => trusted || started.sendsUserSettings === true || isHarmless(name);
     const holding: ChangedOptions = Object.fromEntries(
-      Object.entries(changes).filter(([name]) => holds(name)),
+      Object.entries(changes).filter(([name]) => started.sendsUserSettings || mayChange(name, trusted)),
     );
     said = withoutNull({ ...started, ...holding });
     // Servers are identified by their names: a setting adds its servers to those of the editor.
@@ -57,7 +59,9 @@ export function createConfiguration(host = '', user: InitializationOptions = {})
     said = { ...said, mcpServers };
     const editorServers = started.sendsUserSettings ? mcpServers : (started.mcpServers ?? {});
     const ownServers = (started.sendsUserSettings && started.mcpServers) || {};
-    current = { ...resolve({ ...usual, ...said, mcpServers, trusted }), editorServers, ownServers };
+    const isTrusted = trusted ?? settings.trusted.default;
+    const resolved = resolve({ ...usual, ...said, mcpServers, trusted: isTrusted });
+    current = { ...resolved, editorServers, ownServers };
   };
 
   return {
@@ -69,12 +73,16 @@ export function createConfiguration(host = '', user: InitializationOptions = {})
     },
     start(options) {
       started = options;
-      trusted = options.trusted ?? settings.trusted.default;
+      trusted = options.trusted;
       update();
     },
     change(changed) {
       changes = { ...changes, ...changed };
       update();
+      if (trusted !== undefined || started.sendsUserSettings) return [];
+      return Object.entries(changed).flatMap(([name, value]) =>
+        value === null || mayChange(name, trusted) ? [] : [name],
+      );
     },
     trust(isTrusted) {
       trusted = isTrusted;

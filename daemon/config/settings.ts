@@ -21,10 +21,12 @@ export interface Setting {
   readonly schema: () => z.ZodMiniType;
   /** Absent if the setting has no default, or if the environment decides. */
   readonly default?: unknown;
-  /** An untrusted workspace may change it. Every other setting waits for trust. */
-  readonly isHarmless?: true;
-  /** It counts only in `initializationOptions`, not in changed settings, which may come from a workspace. */
-  readonly isForStart?: true;
+  /**
+   * When a changed value counts; absent: unless the client says that the workspace is not trusted. `with said trust` is
+   * for what decides where prompts go, or what is started or read: a client that says nothing of trust cannot change it.
+   * `at the start` is for `initializationOptions` alone, because a workspace may write settings.
+   */
+  readonly counts?: 'always' | 'with said trust' | 'at the start';
   /** Only a client sets it: it is unknown in the user's own configuration. */
   readonly isOfClient?: true;
   /** An object whose parts are settings of their own in VS Code, such as `runner.engine.keepRunning`. */
@@ -49,6 +51,7 @@ interface SettingOf<T> extends Setting {
 export const settings = {
   host: {
     schema: () => exact(address()),
+    counts: 'with said trust',
     says: 'Address of the runner, with or without `/v1`, or the name of one of `servers`. If it is empty, `OLLAMA_HOST` is used, or else `http://127.0.0.1:11434`.',
   },
   api: {
@@ -59,10 +62,12 @@ export const settings = {
   servers: {
     schema: () => exact(servers()),
     default: [],
+    counts: 'with said trust',
     says: 'More runners, in addition to the one at `host`, whose name is `default`.',
   },
   caFile: {
     schema: () => exact(absolutePath()),
+    counts: 'with said trust',
     says: 'Absolute path of a PEM file with certificates to trust for `host`.',
   },
   timeouts: {
@@ -91,7 +96,7 @@ export const settings = {
   },
   keepAlive: {
     schema: () => exact(keepAlive()),
-    isHarmless: true,
+    counts: 'always',
     says: 'How long a model stays loaded after an answer: a number of seconds, or a duration such as `10m`. A negative value means forever. If it is empty, the runner decides.',
   },
   contextLength: {
@@ -101,7 +106,7 @@ export const settings = {
   logLevel: {
     schema: () => exact(z.enum(['debug', 'info', 'warn', 'error'])),
     default: 'info',
-    isHarmless: true,
+    counts: 'always',
     says: 'The lowest level of messages that the daemon logs.',
   },
   chatModel: {
@@ -124,15 +129,18 @@ export const settings = {
   },
   cacheDir: {
     schema: () => exact(absolutePath()),
+    counts: 'with said trust',
     says: 'Absolute path of a folder for data that may be kept between runs. If it is empty, nothing is kept.',
   },
   modelfilesPath: {
     schema: () => exact(z.string()),
+    counts: 'with said trust',
     says: 'An additional folder whose Modelfiles are listed.',
   },
   catalogUrl: {
     schema: () => exact(address()),
     default: defaultCatalogUrl,
+    counts: 'with said trust',
     says: 'Base address of the public catalog. If it is empty, `https://ollama.com` is used.',
   },
   keepSessions: {
@@ -154,38 +162,39 @@ export const settings = {
   mcpServers: {
     schema: toolServers,
     default: {},
+    counts: 'with said trust',
     says: 'Tool servers (MCP) by name, such as `{ "files": { "command": "npx", "args": ["-y", "server"] } }` or `{ "notes": { "url": "http://127.0.0.1:4000/mcp" } }`.',
   },
   approvals: {
     schema: approvals,
     default: {},
-    isForStart: true,
+    counts: 'at the start',
     says: 'Tools that run without a question, by the name of their server: `"always"` for all of its tools, or the names of the tools.',
   },
   builtinTools: {
     schema: () => exact(z.boolean()),
     default: false,
-    isForStart: true,
+    counts: 'at the start',
     says: 'True offers models the built-in tools, which read and edit files of the workspace. You are asked about each edit.',
   },
   trusted: {
     schema: () => exact(z.boolean()),
     default: true,
-    isForStart: true,
+    counts: 'at the start',
     isOfClient: true,
     says: 'False if the user does not trust the workspace.',
   },
   sendsUserSettings: {
     schema: () => exact(z.boolean()),
     default: false,
-    isForStart: true,
+    counts: 'at the start',
     isOfClient: true,
     says: 'True if the client sends only the settings of the user while the workspace is not trusted. These settings then apply immediately.',
   },
   refusedTools: {
     schema: () => exact(z.array(refusal())),
     default: [],
-    isForStart: true,
+    counts: 'at the start',
     isOfClient: true,
     says: 'The `refusals` of the last `runner/tools/didRefuse` that an earlier daemon of the same editor session sent.',
   },
@@ -214,7 +223,7 @@ export function withDefaults(options: InitializationOptions): ResolvedSettings {
 
 /** Whether a setting may change after startup. */
 export function isChangeable(name: string): boolean {
-  return Object.hasOwn(settings, name) && settingOf(name).isForStart !== true;
+  return Object.hasOwn(settings, name) && settingOf(name).counts !== 'at the start';
 }
 
 /** Whether the user's own configuration may contain a setting. */
@@ -222,8 +231,13 @@ export function isOfUser(name: string): boolean {
   return Object.hasOwn(settings, name) && settingOf(name).isOfClient !== true;
 }
 
-export function isHarmless(name: string): boolean {
-  return settingOf(name).isHarmless === true;
+/**
+ * Whether a changed value of a setting counts, which may come from a workspace.
+ * @param trusted whether the user trusts the workspace; undefined if the client does not say
+ */
+export function mayChange(name: string, trusted: boolean | undefined): boolean {
+  const { counts } = settingOf(name);
+  return counts === 'always' || (trusted ?? counts !== 'with said trust');
 }
 
 /** A schema for options with only these keys. Unknown keys are left out. Each row has the type of its key. */

@@ -20,7 +20,8 @@ export function editMessages(asked: Asked, isPrivate: boolean): readonly Message
 const rule =
   'Answer with one code block that has the new lines: all of them, with their indentation, and nothing else. Do not repeat what stands before or after them, and do not explain anything.';
 
-function taskOf({ instruction, text, path = 'a file', language = '' }: Asked): string {
+function taskOf({ instruction, text: lines, path = 'a file', language = '' }: Asked): string {
+  const text = lines.replace(/\r?\n$/, '');
   if (text.trim() === '')
     return `Write new lines for ${path}, where it says "${place}".\n\nWhat to write: ${instruction}\n\n${rule}`;
   const fence = fenceFor(text);

@@ -26,9 +26,12 @@ export class EditReply {
   #block: Block | undefined;
   /** The new lines. */
   readonly #lines: string[] = [];
+  /** Between the lines, and behind the last one. */
+  readonly #lineEnds: readonly [between: string, last: string];
 
-  /** @param original The lines to change. */
+  /** @param original The lines to change. The new ones have its line ends, also that of the last line. */
   constructor(original: string) {
+    this.#lineEnds = [/\r?\n/.exec(original)?.[0] ?? '\n', /\r?\n$/.exec(original)?.[0] ?? ''];
     this.#indent = new Indent(original);
     this.#within = longestFence(original);
   }
@@ -42,8 +45,9 @@ export class EditReply {
       this.#takeLine();
       this.#line.push(part);
     }
-    const added = this.#lines.slice(known).join('\n');
-    return known > 0 && this.#lines.length > known ? `\n${added}` : added;
+    const [between] = this.#lineEnds;
+    const added = this.#lines.slice(known).join(between);
+    return known > 0 && this.#lines.length > known ? between + added : added;
   }
 
   /** The block has ended, and nothing that follows can belong to it. */
@@ -56,7 +60,9 @@ export class EditReply {
     this.#takeLine();
     const isWithoutBlock = this.#block === undefined;
     if (isWithoutBlock) this.#write(withoutBlankEnds(this.#before));
-    return { text: this.#lines.join('\n'), isWithoutBlock };
+    const [between, last] = this.#lineEnds;
+    const text = this.#lines.join(between);
+    return { text: text === '' ? '' : text + last, isWithoutBlock };
   }
 
   #takeLine(): void {

@@ -8,50 +8,36 @@ import {
   editDelta,
   editRequest,
 } from '../../protocol/messages/edit.ts';
-import { InvalidParamsError, RunnerError } from '../base/errors.ts';
+import { RunnerError } from '../base/errors.ts';
 import type { FindPrivacy } from '../base/filePrivacy.ts';
 import { exact, type Schema } from '../base/validate.ts';
+import type { AnswerStream } from '../chat/answerStreams.ts';
 import type { Chat } from '../chat/chat.ts';
 import { requestFields } from '../chat/params.ts';
 import { privacyOf } from '../chat/privateAttachments.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import type { Runner } from '../runner/runner.ts';
-import type { Servers } from '../runner/servers.ts';
-import type { StatusMonitor } from '../status/status.ts';
 import { editMessages } from './editPrompt.ts';
 import { EditReply } from './editReply.ts';
 
 interface EditDependencies {
   /** Answers one round, and keeps nothing. */
   readonly chat: Chat;
-  readonly servers: Servers;
-  readonly status: StatusMonitor;
+  readonly stream: AnswerStream;
   readonly findPrivacy: FindPrivacy;
 }
 
 /** Answers the request for new lines in place of others. */
 export function serveEdit(endpoint: Endpoint, dependencies: EditDependencies): void {
-  const { servers, status } = dependencies;
-  const streams = new Set<string>();
-  endpoint.onRequest(editRequest, editSchema, async (params, signal) => {
-    if (streams.has(params.streamId))
-      throw new InvalidParamsError('streamId', 'another running edit already uses it');
-    streams.add(params.streamId);
-    let done: (() => void) | undefined;
-    try {
-      const runner = await servers.runner(params.server, signal);
-      // The status is that of the default server.
-      if (runner.server.name === servers.server().name) done = status.beginWork();
-      const send = (delta: EditDelta) => endpoint.notify(editDelta, delta);
-      return await edit({ ...dependencies, params, runner, send, signal });
-    } finally {
-      done?.();
-      streams.delete(params.streamId);
-    }
-  });
+  const send = (delta: EditDelta) => endpoint.notify(editDelta, delta);
+  endpoint.onRequest(editRequest, editSchema, (params, asked) =>
+    dependencies.stream(params, asked, (runner, signal) =>
+      edit({ ...dependencies, params, runner, send, signal }),
+    ),
+  );
 }
 
-interface Edit extends EditDependencies {
+interface Edit extends Omit<EditDependencies, 'stream'> {
   readonly params: EditParams;
   readonly runner: Runner;
   readonly send: (delta: EditDelta) => Promise<void>;

@@ -122,6 +122,11 @@ export class ModelCapabilities {
     this.#entry(server, model).hasBegunInThinking = inThinking;
   }
 
+  /** Records that the model has refused a level of thinking. */
+  noteNoLevels(server: Server, model: string): void {
+    this.#entry(server, model).refusesLevels = true;
+  }
+
   /** Whether answers of the model begin inside thinking: its template opens it, or an earlier answer showed it. */
   startsInThinking(server: Server, model: string): boolean {
     const { opensThinking, hasBegunInThinking } = this.#entry(server, model);
@@ -158,7 +163,8 @@ export class ModelCapabilities {
       insert: capabilityOf(found, model, 'insert'),
       embedding: capabilityOf(found, model, 'embedding'),
     };
-    return { capabilities, context: contextOf(found) };
+    const levels = found.refusesLevels ? { thinkingLevels: false as const } : {};
+    return { capabilities, context: contextOf(found), ...levels };
   }
 
   context(server: Server, model: string): ContextLength {
@@ -229,6 +235,7 @@ export class ModelCapabilities {
 }
 
 interface ModelAbilities {
+  readonly thinkingLevels?: false;
   readonly capabilities: Readonly<Record<CapabilityName, Capability>>;
   readonly context: ContextLength;
 }
@@ -247,6 +254,8 @@ interface Known {
   readonly observed: Map<CapabilityName, boolean>;
   /** One of its answers had thinking. */
   hasThought?: boolean;
+  /** It can be told whether to think, but not how much. */
+  refusesLevels?: boolean;
   /** Its template opens thinking. */
   opensThinking?: boolean;
   /** Its server leaves calls in the text. */

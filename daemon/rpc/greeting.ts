@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type {
   ClientCapabilities,
@@ -56,21 +57,23 @@ const incremental = 2 satisfies typeof TextDocumentSyncKind.Incremental;
  * The folder of the workspace; undefined if there is none, or if it is not on this machine. Nobody has checked what the
  * editor sent, so an address that is no text counts as none.
  */
-export function workspaceRoot({ workspaceFolders, rootUri }: Workspace): string | undefined {
-  return tryFolder(workspaceFolders?.[0]?.uri ?? rootUri);
+export function workspaceRoot({ workspaceFolders, rootUri, rootPath }: Workspace): string | undefined {
+  return tryFolder(workspaceFolders?.[0]?.uri ?? rootUri ?? rootPath);
 }
 
 /** All folders of the workspace that are on this machine. */
-export function allWorkspaceFolders({ workspaceFolders, rootUri }: Workspace): readonly string[] {
+export function allWorkspaceFolders({ workspaceFolders, rootUri, rootPath }: Workspace): readonly string[] {
   const uris: readonly unknown[] = Array.isArray(workspaceFolders)
     ? workspaceFolders.map((folder: { readonly uri?: unknown } | null) => folder?.uri)
-    : [rootUri];
+    : [rootUri ?? rootPath];
   return uris.map(tryFolder).filter((folder) => folder !== undefined);
 }
 
-type Workspace = Pick<InitializeParams, 'workspaceFolders' | 'rootUri'>;
+type Workspace = Pick<InitializeParams, 'workspaceFolders' | 'rootUri' | 'rootPath'>;
 
+/** Older editors send a path. */
 function tryFolder(uri: unknown): string | undefined {
+  if (typeof uri === 'string' && isAbsolute(uri)) return uri;
   if (typeof uri !== 'string' || !uri.startsWith('file:')) return undefined;
   try {
     return fileURLToPath(uri);

@@ -15,9 +15,6 @@ type Incoming =
   | { readonly kind: 'problem'; readonly problem: FrameProblem }
   | { readonly kind: 'nothing' };
 
-/** These methods take no parameters, and editors write `null` for that. */
-const withoutParams: readonly unknown[] = ['shutdown', 'exit'];
-
 /**
  * Reads the body of a frame. A message that passes has the shape that JSON-RPC demands, so no later code checks it
  * again.
@@ -34,7 +31,7 @@ export function parseIncoming(text: string): Incoming {
 function readRequest(value: Fields, text: string): Incoming {
   const { id, method, params, ...rest } = value;
   if (!isId(id)) return problem(-32600, 'The "id" of a request must be a string or a number.');
-  if (params === null && withoutParams.includes(method)) return take({ ...rest, id, method }, text);
+  if (params === null && mayLackParams(method)) return take({ ...rest, id, method }, text);
   if ('params' in value && !isStructured(params))
     return problem(-32602, 'The parameters of a request must be an object.', id);
   return isNestedTooDeep(text) ? problem(-32602, tooDeep, id) : take(value, text);
@@ -44,8 +41,13 @@ function readRequest(value: Fields, text: string): Incoming {
 function readNotification(value: Fields, text: string): Incoming {
   const { method, params, ...rest } = value;
   if (method === '$/cancelRequest' && !(isRecord(params) && isId(params['id']))) return { kind: 'nothing' };
-  if (params === null && withoutParams.includes(method)) return take({ ...rest, method }, text);
+  if (params === null && mayLackParams(method)) return take({ ...rest, method }, text);
   return 'params' in value && !isStructured(params) ? { kind: 'nothing' } : take(value, text);
+}
+
+/** `null` says that there are no parameters. Those of LSP that must have some are checked by nobody else. */
+function mayLackParams(method: unknown): boolean {
+  return typeof method === 'string' && /^(?:shutdown$|exit$|runner\/)/.test(method);
 }
 
 function take(value: Fields, text: string): Incoming {

@@ -5,6 +5,7 @@ import { createEmitter, type Event } from '../base/event.ts';
 import type { Log } from '../base/log.ts';
 import { exact } from '../base/validate.ts';
 import type { ConfigurationStore } from '../config/configuration.ts';
+import { isChangeable } from '../config/settings.ts';
 import type { SettingsReader } from '../config/settingsReader.ts';
 import type { Servers } from '../runner/servers.ts';
 import type { StatusMonitor } from '../status/status.ts';
@@ -37,7 +38,15 @@ export function serveConfiguration(
 ): ServedConfiguration {
   const changes = createEmitter<void>();
   const { settings, configuration, status, servers, log, closed } = dependencies;
-  const change = (value: unknown) => configuration.change(settings.change(value));
+  let hasWarned = false;
+  const change = (value: unknown) => {
+    const unheard = configuration.change(settings.change(value));
+    if (unheard.length === 0 || hasWarned) return;
+    hasWarned = true;
+    log.warn(
+      `These settings are left out, because they may come from a workspace: ${unheard.join(', ')}. The client sends them as initializationOptions, or sends "trusted" or "sendsUserSettings" there; docs/PROTOCOL.md says when.`,
+    );
+  };
   const changed = () => {
     changes.fire();
     status.check(servers.server(), closed).catch((error) => log.debug(`The check ended: ${String(error)}`));
@@ -47,6 +56,9 @@ export function serveConfiguration(
   };
   connection.onDidChangeConfiguration(async (params) => {
     const pushed: unknown = params.settings?.runner;
+    const flat = Object.keys(params.settings ?? {}).filter(isChangeable);
+    if (flat.length > 0)
+      log.warn(`Settings count under "runner": ${flat.join(', ')} stand beside it, and are left out.`);
     if (pushed === undefined || pushed === null) await pull();
     else change(pushed);
     changed();

@@ -85,10 +85,12 @@ export interface ChatPart {
   readonly content: string;
   readonly thinking: string;
   readonly toolCalls: readonly CallPart[];
-  /** Names of called tools whose arguments cannot be read. */
-  readonly malformed?: readonly string[];
+  /** Calls whose arguments are no JSON. */
+  readonly malformed?: readonly UnreadCall[];
   /** Nothing is written yet: what the request waits for. Sent before any text. */
   readonly waitsFor?: Wait;
+  /** Nothing is written yet: the tools whose schemas the server refused, so that simpler ones were sent. */
+  readonly simplified?: readonly string[];
   readonly done: boolean;
   readonly doneReason?: string;
   readonly promptTokens: number;
@@ -103,6 +105,12 @@ export interface CallPart {
   readonly id?: string;
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+/** A call whose arguments are no JSON. */
+export interface UnreadCall extends Omit<CallPart, 'arguments'> {
+  /** The arguments, as the model wrote them. */
+  readonly text: string;
 }
 
 /** A gap in a text. A prompt that the runner would have to cut is refused. */

@@ -1,5 +1,4 @@
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import type { ChatParams, ChatResult, Message } from '../../protocol/messages/chat.ts';
+import type { ChatResult, Message, Notice } from '../../protocol/messages/chat.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { Lazy } from '../base/lazily.ts';
 import type { Log } from '../base/log.ts';
@@ -21,66 +20,40 @@ export function recordTurns(chat: Chat, { sessions, log }: RecordTurnsDependenci
     if (id === undefined) return chat(client, params, send, signal);
     const store = await sessions.get();
     await naming('session', store.open(id));
+    const { turns } = await store.find(id);
+    const isMissing =
+      turns > Number(replacesLastTurn) && !params.messages.some(({ role }) => role === 'assistant');
     const prompt = { model: params.model, messages: params.messages };
     return store.keepTurn({ id, prompt, replacesLastTurn, signal }, async (turn, until) => {
       let seq = 0;
+      const noticed = async (result: ChatResult, notice: Notice) => {
+        log.warn(notice.message);
+        await send({ streamId: params.streamId, seq, kind: 'notice', notice });
+        return { ...result, notices: [...result.notices, notice] };
+      };
       const counted: typeof send = (delta) => {
         seq = delta.seq + 1;
         turn.add(delta);
         return send(delta);
       };
-      const result = await chat(client, withPromptsJoined(params), counted, until).catch(
-        async (error: unknown) => {
-          await turn
-            .end(until.aborted ? 'cancelled' : 'failed', partOf(error))
-            .catch((failure) => log.warn(`A turn was not kept: ${String(failure)}`));
-          throw error;
-        },
-      );
+      const result = await chat(client, params, counted, until).catch(async (error: unknown) => {
+        await turn
+          .end(until.aborted ? 'cancelled' : 'failed', partOf(error))
+          .catch((failure) => log.warn(`A turn was not kept: ${String(failure)}`));
+        throw error;
+      });
       try {
         await turn.end(result.finishReason === 'cancelled' ? 'cancelled' : undefined, addedBy(result));
-        return result;
+        return isMissing ? await noticed(result, { code: 'history-missing', message: missing }) : result;
       } catch (error) {
-        const notice = { code: 'session-not-kept', message: sentenceOf(error) } as const;
-        log.warn(notice.message);
-        await send({ streamId: params.streamId, seq, kind: 'notice', notice });
-        return { ...result, notices: [...result.notices, notice] };
+        return noticed(result, { code: 'session-not-kept', message: sentenceOf(error) });
       }
     });
   };
 }
 
-/**
- * Models expect an answer after each prompt. A prompt that was never answered, because its process ended, is sent
- * together with the next one. A client that sends `context` splits what belongs to one prompt on purpose.
- */
-function withPromptsJoined(params: ChatParams): ChatParams {
-  if (params.context !== undefined) return params;
-  const messages: Message[] = [];
-  for (const message of params.messages) {
-    const before = message.role === 'user' ? messages.at(-1) : undefined;
-    if (before?.role === 'user') messages[messages.length - 1] = joined(before, message);
-    else messages.push(message);
-  }
-  return { ...params, messages };
-}
-
-/** What both have counts once, because an unanswered prompt is often asked again. */
-function joined(first: Message, second: Message): Message {
-  const { attachments = [], images = [] } = second;
-  const attached = new Set(attachments.map(({ path }) => path));
-  const allAttachments = [
-    ...(first.attachments ?? []).filter(({ path }) => !attached.has(path)),
-    ...attachments,
-  ];
-  const allImages = [...new Set([...(first.images ?? []), ...images])];
-  return withoutUndefined<Message>({
-    ...second,
-    content: [...new Set([first.content, second.content])].join('\n\n'),
-    attachments: allAttachments.length === 0 ? undefined : allAttachments,
-    images: allImages.length === 0 ? undefined : allImages,
-  });
-}
+const missing =
+  'The model has seen none of the earlier turns of this conversation, because the client sent none of them.';
 
 /** The messages that the turn has added after the prompt. */
 function addedBy({ message, messages }: ChatResult): readonly Message[] {

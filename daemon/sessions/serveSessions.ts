@@ -1,4 +1,5 @@
 import {
+  closeSessionRequest,
   createSessionRequest,
   deleteSessionRequest,
   forkSessionRequest,
@@ -45,6 +46,11 @@ export function serveSessions(endpoint: Endpoint, sessions: Pick<Lazy<Sessions>,
   endpoint.onRequest(forkSessionRequest, forkSessionSchema, async ({ id, turns }) => {
     const store = await sessions.get();
     return store.fork(id, turns);
+  });
+  endpoint.onRequest(closeSessionRequest, sessionSchema, async ({ id }) => {
+    const store = await sessions.get();
+    await store.release(id);
+    return {};
   });
   endpoint.onRequest(deleteSessionRequest, sessionSchema, async ({ id }) => {
     const store = await sessions.get();

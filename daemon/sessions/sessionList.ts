@@ -1,4 +1,5 @@
-import type { FileHandle } from 'node:fs/promises';
+import { type FileHandle, realpath } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { tryJson } from '../../protocol/base/json.ts';
@@ -28,7 +29,15 @@ export async function listPage(
 ): Promise<ListSessionsResult> {
   const after = cursor === undefined ? undefined : parseCursor(cursor);
   const rest = after ? entries.filter((entry) => newestFirst(after, entry) < 0) : entries;
-  const wanted = { words: wordsOf(query), ...(cwd === undefined ? {} : { cwd }) };
+  const places = new Map<string, Promise<string>>();
+  const placeOf = (folder: string) => {
+    const place = places.get(folder) ?? realpath(folder).catch(() => resolve(folder));
+    places.set(folder, place);
+    return place;
+  };
+  const isWanted = async (folder: string | undefined) =>
+    cwd === undefined || (folder !== undefined && (await placeOf(folder)) === (await placeOf(cwd)));
+  const wanted = { words: wordsOf(query), isWanted };
   const sessions: Session[] = [];
   let last: FolderEntry | undefined;
   let read = 0;
@@ -47,20 +56,21 @@ export async function listPage(
 
 interface Wanted {
   readonly words: readonly string[];
-  readonly cwd?: string;
+  /** Whether the folder of a conversation is the one asked for, by whatever name. */
+  readonly isWanted: (cwd: string | undefined) => Promise<boolean>;
 }
 
 /** Undefined if the file does not match, has no turn, is not a conversation, or is gone. */
 async function tryMatch(
   entry: FolderEntry,
-  { words, cwd }: Wanted,
+  { words, isWanted }: Wanted,
   signal: AbortSignal,
 ): Promise<Session | undefined> {
   return withSessionFile(entry.path, 'read', async (file) => {
     const summary = await readSummary(file, entry.id);
     if (!summary || summary.state.turns === 0) return undefined;
     const session = summaryToSession(summary);
-    if (cwd !== undefined && session.cwd !== cwd) return undefined;
+    if (!(await isWanted(session.cwd))) return undefined;
     return words.length === 0 || (await hasWords(file, { title: session.title, words }, signal))
       ? session
       : undefined;

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as waitFor } from 'node:timers/promises';
 import { linkedSignal } from '../../protocol/base/abort.ts';
 import { SerialQueue } from '../../protocol/base/serialQueue.ts';
@@ -70,7 +70,7 @@ export interface Sessions {
   delete(id: string): Promise<void>;
   /** From now on only this process may continue it. Throws `busy` if another process has it open. */
   open(id: string): Promise<void>;
-  /** From now on others may continue it. */
+  /** From now on others may continue it; if a turn is running, when it has ended. */
   release(id: string): Promise<void>;
   /**
    * Runs the work of a turn, which is kept while it goes on. When the daemon ends, the work is aborted, and the daemon
@@ -115,7 +115,9 @@ class SessionStore implements Sessions {
     const { folder = '', redact, now } = options;
     this.#options = options;
     this.#files = new SessionFiles({ folder, redact, now });
-    this.#locks = createProcessLocks(join(folder, 'locks'));
+    this.#locks = createProcessLocks(join(folder, 'locks'), {
+      mayGiveUp: (id) => this.#turnsOf(id).length === 0,
+    });
     options.closed.addEventListener('abort', () => this.#ending.abort(), { once: true });
   }
 
@@ -136,7 +138,7 @@ class SessionStore implements Sessions {
     const session = withoutUndefined<Session>({
       id,
       title: oneLine(title ?? ''),
-      cwd,
+      cwd: cwd && resolve(cwd),
       createdAt: at,
       updatedAt: at,
       turns: 0,
@@ -205,7 +207,12 @@ class SessionStore implements Sessions {
 
   async release(id: string): Promise<void> {
     if (!isSessionId(id) || !this.#options.folder) return;
+    await Promise.allSettled(this.#turnsOf(id).map(({ result }) => result));
     await this.#queue.run(id, () => this.#locks.release(id));
+  }
+
+  #turnsOf(id: string): readonly Working[] {
+    return [...this.#working].filter((working) => working.id === id);
   }
 
   async keepTurn<T>({ signal, ...options }: TurnOptions, work: TurnWork<T>): Promise<T> {
@@ -267,7 +274,7 @@ class SessionStore implements Sessions {
   /** Two turns of one conversation are kept one after another. */
   #createTurn({ id, prompt, replacesLastTurn }: Omit<TurnOptions, 'signal'>): RunningTurn {
     const { redact, now, onDidChange } = this.#options;
-    const earlier = [...this.#working].filter((working) => working.id === id);
+    const earlier = this.#turnsOf(id);
     return new RunningTurn(prompt, {
       replacesLastTurn,
       before: Promise.allSettled(earlier.map(({ result }) => result)),

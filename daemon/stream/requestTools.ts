@@ -37,7 +37,7 @@ export class RequestTools {
     const bare = name.trim().replace(/^(["'`])(.*)\1$/s, '$2');
     const known = this.#byName.get(bare);
     if (known !== undefined || bare === '') return known;
-    const spelling = spellingOf(bare);
+    const spelling = spellingOf(withoutWrapping(bare));
     return this.#bySpelling.get(spelling) ?? this.#byFoldedSpelling.get(spelling.toLowerCase());
   }
 
@@ -48,6 +48,15 @@ export class RequestTools {
     for (const known of this.#byFoldedSpelling.keys()) if (known.startsWith(spelling)) return true;
     return 'functions.'.startsWith(word) || /^functions?[.:/]$/.test(word);
   }
+}
+
+/** A name without the channel, the namespace and the number that servers leave around it (gpt-oss, Gemini, Kimi). */
+function withoutWrapping(name: string): string {
+  const called = /\bto=([^\s<]+)/.exec(name)?.[1] ?? name;
+  return called
+    .replace(/<\|.*$/s, '')
+    .replace(/^(?:default_api|tools?)[.:]/, '')
+    .replace(/:\d+$/, '');
 }
 
 function spellingOf(name: string): string {

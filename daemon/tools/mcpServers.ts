@@ -55,6 +55,9 @@ export interface McpServersOptions
   readonly openStores?: () => Promise<ToolStores>;
 }
 
+/** Entries that nobody has checked. */
+type Servers = Readonly<Record<string, unknown>>;
+
 /**
  * The MCP servers of the editor and of the user's own file. What speaks MCP is a bundle of its own: it is loaded, and a
  * server is started, when a server is first needed.
@@ -123,10 +126,10 @@ export class McpServers implements DaemonTools {
       named: () => ({
         user: this.#user.approvals,
         client: settings().approvals,
-        entryOf: (name) =>
-          this.#read({ ...settings().editorServers, ...this.#user.mcpServers }).find(
-            (entry) => entry.name === name,
-          ),
+        entryOf: (name) => {
+          const servers: Servers = { ...settings().editorServers, ...this.#user.mcpServers };
+          return Object.hasOwn(servers, name) ? this.#read(name, servers[name]) : undefined;
+        },
       }),
       checkArguments,
       root: this.#root,
@@ -235,22 +238,18 @@ export class McpServers implements DaemonTools {
 
   /** In the order in which they were entered first. Values of headers are hidden from every message. */
   #entries(): readonly ServerEntry[] {
-    const entered = this.#read({ ...this.#options.settings().mcpServers, ...this.#user.mcpServers });
+    const servers: Servers = { ...this.#options.settings().mcpServers, ...this.#user.mcpServers };
+    const entered = Object.entries(servers).map(([name, value]) => this.#read(name, value));
     const entries = this.#hasBuiltin() ? this.#withBuiltin(entered) : entered;
     for (const entry of entries)
       if (entry.kind === 'http') for (const value of Object.values(entry.headers)) this.#hide(value);
     return entries;
   }
 
-  #read(servers: Readonly<Record<string, unknown>>): readonly ServerEntry[] {
-    const own: Readonly<Record<string, unknown>> = {
-      ...this.#options.settings().ownServers,
-      ...this.#user.mcpServers,
-    };
+  #read(name: string, value: unknown): ServerEntry {
+    const own: Servers = { ...this.#options.settings().ownServers, ...this.#user.mcpServers };
     // A workspace's entry may have the name of an own one.
-    return Object.entries(servers).map(([name, value]) =>
-      readServerEntry(name, value, own[name] === value ? this.#options.env : undefined),
-    );
+    return readServerEntry(name, value, own[name] === value ? this.#options.env : undefined);
   }
 
   #hasBuiltin(): boolean {

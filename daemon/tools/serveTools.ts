@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path';
 import * as z from 'zod/mini';
+import { messageOf } from '../../protocol/base/errorText.ts';
 import type { SerialQueue } from '../../protocol/base/serialQueue.ts';
 import type {
   ApproveToolResult,
@@ -15,6 +16,7 @@ import {
   logoutRequest,
   type ToolCapabilities,
 } from '../../protocol/messages/tools.ts';
+import type { Log } from '../base/log.ts';
 import { exact, type Schema } from '../base/validate.ts';
 import type { AskApproval } from '../chat/daemonTools.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
@@ -43,11 +45,19 @@ export function builtinFolders(
  * Asks the user before a call, if the client has said that it asks its user: one question at a time for each chat,
  * whoever else asks by the same queue.
  */
-export function createApprovalRequests(endpoint: Endpoint, questions: SerialQueue) {
+export function createApprovalRequests(
+  endpoint: Endpoint,
+  { questions, log }: { readonly questions: SerialQueue; readonly log: Log },
+) {
   let approvesTools = false;
   const ask: AskApproval = (params, signal) =>
     questions.run(params.streamId, async () => {
-      const { decision } = await endpoint.request(approveToolRequest, approveToolSchema, { params, signal });
+      const answer = endpoint.request(approveToolRequest, approveToolSchema, { params, signal });
+      const { decision } = await answer.catch((error: unknown) => {
+        if (!signal.aborted)
+          log.warn(`${approveToolRequest.method}: ${messageOf(error)} The call counts as denied.`);
+        throw error;
+      });
       return decision;
     });
   return {

@@ -1,16 +1,10 @@
-import { UnavailableError } from '../base/database.ts';
+import { type StatementDatabase, UnavailableError } from '../base/database.ts';
 
 /**
- * Where tokens, clients and the owner are kept: `access.db`, or PostgreSQL for all instances. Both run the same
- * statements; `?` stands for a value. Calls reject with `AccessUnavailableError` while the database is down.
+ * Where tokens, clients and the owner are kept: `access.db`, or PostgreSQL for all instances. Calls reject with
+ * `AccessUnavailableError` while the database is down.
  */
-export interface AccessDatabase {
-  /** The rows that the statement returns. */
-  rows<Row>(statement: string, ...values: readonly AccessValue[]): Promise<readonly Row[]>;
-  /** Runs all of the statements or none. */
-  batch(statements: readonly AccessStatement[]): Promise<void>;
-  close(): Promise<void>;
-}
+export type AccessDatabase = StatementDatabase<AccessValue>;
 
 export type AccessValue = string | number | null;
 

@@ -1,22 +1,15 @@
 import { piecesOf } from '../base/database.ts';
 import type { SlugRecord, SlugRecords } from '../library/slugRegister.ts';
 import type { AccessDatabase, AccessStatement } from './accessDatabase.ts';
-import { type ClientStore, createClientStore } from './clientStore.ts';
-import { createOwnerStore, type OwnerStore } from './ownerStore.ts';
-import { createSignInStore, type SignInStore } from './signInStore.ts';
-import { createTokenStore, type TokenStore } from './tokenStore.ts';
+import { createClientStore } from './clientStore.ts';
+import { createOwnerStore } from './ownerStore.ts';
+import { createSignInStore } from './signInStore.ts';
+import { createTokenStore } from './tokenStore.ts';
 
 /** The stores that outlive the index, in one database: who may read, and the addresses of the documents. */
-export interface AccessStores {
-  readonly tokens: TokenStore;
-  readonly signIns: SignInStore;
-  readonly clients: ClientStore;
-  readonly owners: OwnerStore;
-  readonly slugs: SlugRecords;
-  close(): Promise<void>;
-}
+export type AccessStores = ReturnType<typeof createAccessStores>;
 
-export function createAccessStores(database: AccessDatabase): AccessStores {
+export function createAccessStores(database: AccessDatabase) {
   return {
     tokens: createTokenStore(database),
     signIns: createSignInStore(database),

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { AccessStatement } from './accessDatabase.ts';
 
 /** What a bearer of a token may do, and until when. */
 export interface Grant {
@@ -16,17 +17,11 @@ export interface Grant {
   readonly lastUsed: number | null;
 }
 
-/** A secret that is shown once. Only its hash is kept. */
-interface Secret {
-  readonly text: string;
-  readonly hash: string;
-}
-
 /** The prefix of a secret, by which scanners find leaked ones. */
 type SecretKind = 'rdocs' | 'rdocs_refresh' | 'rdocs_code' | 'rdocs_session';
 
-/** 256 bits cannot be guessed, so a plain hash is enough. */
-export function createSecret(kind: SecretKind): Secret {
+/** A secret that is shown once. Only its hash is kept: 256 bits cannot be guessed, so a plain one is enough. */
+export function createSecret(kind: SecretKind) {
   const text = `${kind}_${randomBytes(32).toString('base64url')}`;
   return { text, hash: hashSecret(text) };
 }
@@ -36,37 +31,47 @@ export function hashSecret(text: string): string {
 }
 
 /** A token and its grant, as they are stored. */
-export interface NewToken {
-  /** What its owner calls it in `token list`; null without a name. */
-  readonly name: string | null;
-  readonly token: string;
-  readonly hash: string;
-  readonly grant: Grant;
-}
+export type NewToken = ReturnType<typeof createToken>;
 
 interface TokenOptions {
-  readonly name?: string;
+  /** What its owner calls it in `token list`. */
+  readonly name?: string | null;
   readonly scopes: readonly Scope[];
-  readonly me?: string;
+  readonly me?: string | null;
   /** Milliseconds. Every token expires. */
   readonly lifetime: number;
   readonly now: number;
 }
 
 /** A token without a client, as `token create` makes it. */
-export function createToken({ name, scopes, me, lifetime, now }: TokenOptions): NewToken {
-  const { text, hash } = createSecret('rdocs');
+export function createToken({ name = null, scopes, me = null, lifetime, now }: TokenOptions) {
+  const { text: token, hash } = createSecret('rdocs');
   const times = { created: now, expires: now + lifetime, lastUsed: null };
-  return {
-    token: text,
-    hash,
-    name: name ?? null,
-    grant: { id: createGrantId(), scopes, me: me ?? null, client: null, ...times },
-  };
+  const grant: Grant = { id: createGrantId(), scopes, me, client: null, ...times };
+  return { token, hash, name, grant };
 }
 
 export function createGrantId(): string {
   return randomBytes(6).toString('hex');
+}
+
+/** A row of the database, which has the scopes as one text. */
+export type ScopesAsText<Row> = Omit<Row, 'scopes'> & { readonly scopes: string };
+
+export function readScopes<Row extends { readonly scopes: string }>({ scopes, ...row }: Row) {
+  return { ...row, scopes: scopes.split(' ').filter(isScope) };
+}
+
+/** A grant has a name of its owner's, or ends with the epoch of the owner's password. */
+export function insertGrant(
+  { id, client, scopes, me, created, expires }: Grant,
+  { name = null, epoch = null }: { readonly name?: string | null; readonly epoch?: number | null },
+): AccessStatement {
+  return [
+    `INSERT INTO docs_grants (id, client, scopes, me, created, expires, name, epoch)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    ...[id, client, scopes.join(' '), me, created, expires, name, epoch],
+  ];
 }
 
 /** What a token allows. `read` and `draft` are this service's, the other two IndieAuth's. */

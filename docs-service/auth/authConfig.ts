@@ -28,22 +28,8 @@ export const authOptions = {
   },
 } as const satisfies OptionSpecs;
 
-/** Who decides what a token allows. */
-export type AuthConfig = { readonly mode: 'self' } | RemoteAuth;
-
-export interface RemoteAuth {
-  readonly mode: 'remote';
-  /** As the operator wrote it: clients compare it letter by letter. */
-  readonly issuer: string;
-  readonly introspection: URL;
-  /** The path of a file. */
-  readonly tokenFile: string;
-  /** Profile URLs in the form in which they are compared. */
-  readonly allowed: readonly string[];
-}
-
-/** Throws UsageError. */
-export function parseAuthConfig(values: OptionValues<typeof authOptions>): AuthConfig {
+/** Who decides what a token allows. Throws UsageError. */
+export function parseAuthConfig(values: OptionValues<typeof authOptions>) {
   const {
     auth = 'self',
     issuer,
@@ -53,7 +39,7 @@ export function parseAuthConfig(values: OptionValues<typeof authOptions>): AuthC
   } = values;
   if (auth === 'self') {
     refuseRemoteFlags(values);
-    return { mode: 'self' };
+    return { mode: 'self' } as const;
   }
   if (auth !== 'remote') throw new UsageError(`--auth must be self or remote, not "${auth}".`);
   if (issuer === undefined || introspection === undefined || file === undefined || allowed.length === 0)
@@ -61,10 +47,12 @@ export function parseAuthConfig(values: OptionValues<typeof authOptions>): AuthC
       `--auth remote also needs --${missingFlag(values)}. It takes --issuer URL, --introspection URL, --introspection-token-file FILE and at least one --allow-me URL.`,
     );
   return {
-    mode: 'remote',
+    mode: 'remote' as const,
+    /** As the operator wrote it: clients compare it letter by letter. */
     issuer: parseIssuer(issuer),
     introspection: parseOperatorUrl('introspection', introspection),
     tokenFile: resolve(file),
+    /** Profile URLs in the form in which they are compared. */
     allowed: allowed.map((me) => parseProfileUrl('allow-me', me)),
   };
 }

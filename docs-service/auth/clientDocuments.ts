@@ -9,10 +9,7 @@ import { type OAuthClient, tryClientName } from './oauthClient.ts';
 import { redirectUriProblem } from './redirectUri.ts';
 
 /** The clients that describe themselves in a document at the address that identifies them. */
-export interface ClientDocuments {
-  /** Throws GuardedFetchError, with a sentence for the page that a person sees. */
-  find(clientId: string, requester: Requester): Promise<OAuthClient>;
-}
+export type ClientDocuments = ReturnType<typeof createClientDocuments>;
 
 /** For whom something is fetched. Fetches for strangers take nothing from the owner's limits. */
 export type Requester = 'owner' | 'stranger';
@@ -39,7 +36,7 @@ interface Known {
 }
 
 /** Failures are not cached (the draft forbids it), so whoever repairs a document can try again at once. */
-export function createClientDocuments({ fetch, now, isLoopback }: ClientDocumentsOptions): ClientDocuments {
+export function createClientDocuments({ fetch, now, isLoopback }: ClientDocumentsOptions) {
   const known = new LruCache<Known>(capacity);
   const fetches = createSharedWork<OAuthClient>();
   const asked = new RateLimiter(perMinute, now);
@@ -49,11 +46,12 @@ export function createClientDocuments({ fetch, now, isLoopback }: ClientDocument
     const { content, cacheControl } = await fetch[requester](url);
     const client = parseClientDocument(id, content);
     const from = now();
-    known.set(id, { client, from, until: from + lifetimeOf(cacheControl) }, 1);
+    known.set(id, { client, from, until: from + lifetimeOf(cacheControl) });
     return client;
   };
   return {
-    async find(clientId, requester) {
+    /** Throws GuardedFetchError, with a sentence for the page that a person sees. */
+    async find(clientId: string, requester: Requester): Promise<OAuthClient> {
       const id = parseClientId(clientId);
       if (id.isLoopback) return findLocal(clientId, isLoopback);
       const entry = known.get(clientId);

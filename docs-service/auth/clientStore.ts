@@ -2,18 +2,7 @@ import type { AccessDatabase, AccessStatement } from './accessDatabase.ts';
 import type { OAuthClient } from './oauthClient.ts';
 
 /** The clients that registered themselves, and those that the owner added. */
-export interface ClientStore {
-  find(id: string): Promise<OAuthClient | undefined>;
-  /** Replaces a client with the same id. */
-  add(client: OAuthClient, now: number): Promise<void>;
-  /** Adds a client that registered itself. The oldest without a grant makes room. */
-  register(client: OAuthClient, now: number): Promise<void>;
-  /** The owner has allowed the client, so it stays. */
-  noteGrant(id: string, now: number): Promise<void>;
-  list(): Promise<readonly OAuthClient[]>;
-  /** Also ends what was granted to it. False if there is no such client. */
-  remove(id: string): Promise<boolean>;
-}
+export type ClientStore = ReturnType<typeof createClientStore>;
 
 /**
  * Registrations without a grant that are kept at once. Those with a grant do not count: strangers can neither drop them
@@ -25,14 +14,22 @@ const unusedLifetime = 86_400_000;
 
 const isUngranted = "source = 'registration' AND granted IS NULL";
 
-export function createClientStore(database: AccessDatabase): ClientStore {
+export function createClientStore(database: AccessDatabase) {
+  const read = async (statement: string, ...values: readonly string[]): Promise<readonly OAuthClient[]> => {
+    const rows = await database.rows<ClientRow>(
+      `SELECT id, name, uri, redirect_uris AS "redirectUris", source FROM docs_clients ${statement}`,
+      ...values,
+    );
+    // Only this program writes the column.
+    return rows.map((row) => ({ ...row, redirectUris: JSON.parse(row.redirectUris) as string[] }));
+  };
   return {
-    async find(id) {
-      const [row] = await database.rows<ClientRow>('SELECT * FROM docs_clients WHERE id = ?', id);
-      return row === undefined ? undefined : rowToClient(row);
-    },
-    add: (client, now) => database.batch(replaceClient(client, now)),
-    register: (client, now) =>
+    find: async (id: string): Promise<OAuthClient | undefined> => (await read('WHERE id = ?', id))[0],
+    list: () => read('ORDER BY created DESC, id'),
+    /** Replaces a client with the same id. */
+    add: (client: OAuthClient, now: number): Promise<void> => database.batch(replaceClient(client, now)),
+    /** Adds a client that registered itself. The oldest without a grant makes room. */
+    register: (client: OAuthClient, now: number): Promise<void> =>
       database.batch([
         [`DELETE FROM docs_clients WHERE ${isUngranted} AND created < ?`, now - unusedLifetime],
         [
@@ -42,14 +39,12 @@ export function createClientStore(database: AccessDatabase): ClientStore {
         ],
         ...replaceClient(client, now),
       ]),
-    async noteGrant(id, now) {
+    /** The owner has allowed the client, so it stays. */
+    async noteGrant(id: string, now: number): Promise<void> {
       await database.rows('UPDATE docs_clients SET granted = ? WHERE id = ?', now, id);
     },
-    async list() {
-      const rows = await database.rows<ClientRow>('SELECT * FROM docs_clients ORDER BY created DESC, id');
-      return rows.map(rowToClient);
-    },
-    async remove(id) {
+    /** Also ends what was granted to it. False if there is no such client. */
+    async remove(id: string): Promise<boolean> {
       const removed = await database.rows('DELETE FROM docs_clients WHERE id = ? RETURNING id', id);
       const ended = await database.rows('DELETE FROM docs_grants WHERE client = ? RETURNING id', id);
       return removed.length + ended.length > 0;
@@ -67,16 +62,7 @@ function replaceClient({ id, name, uri, redirectUris, source }: OAuthClient, now
   ];
 }
 
-interface ClientRow {
-  readonly id: string;
-  readonly name: string | null;
-  readonly uri: string | null;
+interface ClientRow extends Omit<OAuthClient, 'redirectUris'> {
   /** As JSON. */
-  readonly redirect_uris: string;
-  readonly source: OAuthClient['source'];
-}
-
-function rowToClient({ redirect_uris, id, name, uri, source }: ClientRow): OAuthClient {
-  // Only this program writes the column.
-  return { id, name, uri, source, redirectUris: JSON.parse(redirect_uris) as string[] };
+  readonly redirectUris: string;
 }

@@ -9,8 +9,8 @@ import {
   type LookUpAddresses,
 } from '../../protocol/base/publicHosts.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import { FetchQueue, type FetchQueueOptions } from './fetchQueue.ts';
 import { GuardedFetchError } from './guardedFetchError.ts';
+import { TurnQueue, type TurnQueueOptions } from './turnQueue.ts';
 
 interface FetchedDocument {
   /** The parsed JSON; if a key occurs twice, the last one counts. */
@@ -24,7 +24,7 @@ export type GuardedFetch = (address: URL) => Promise<FetchedDocument>;
 
 export interface GuardedFetchOptions {
   /** How many fetches may run at once, and how many may wait. */
-  readonly bounds?: FetchQueueOptions;
+  readonly bounds?: TurnQueueOptions;
   // The rest is only for tests, which have no public network.
   readonly resolve?: LookUpAddresses;
   /** Where a checked IP address is reached instead. */
@@ -43,13 +43,15 @@ const usualBounds = { lanes: 8, length: 32 };
 
 export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFetch {
   const { resolve = createDnsLookup(), deadline = usualDeadline, bounds = usualBounds } = options;
-  const queue = new FetchQueue(bounds);
+  const queue = new TurnQueue(bounds);
   return async (address) => {
     const problem = hostProblem(address);
     if (problem !== undefined) throw new GuardedFetchError('refused', problem);
     const signal = AbortSignal.timeout(deadline);
     try {
-      const leave = await queue.enter(address.hostname, signal);
+      const leave = await queue.tryEnter(address.hostname, signal);
+      if (leave === undefined)
+        throw new GuardedFetchError('busy', 'Too many sign-ins are in progress. Try again in a moment.');
       try {
         const found = await orAborted(resolve(address.hostname, signal), signal);
         return await fetchFrom(address, {

@@ -3,7 +3,7 @@ import { readBounded, TooLargeError } from '../../protocol/base/boundedBody.ts';
 import { isRecord } from '../../protocol/base/json.ts';
 import type { BaseUrl } from '../base/baseUrl.ts';
 import { readTokenFile } from '../base/tokenFile.ts';
-import { isScope, type Scope } from './accessToken.ts';
+import { isScope } from './accessToken.ts';
 import { isOwnResource } from './oauthRequest.ts';
 import { tryProfileUrl } from './profileUrl.ts';
 
@@ -17,11 +17,7 @@ interface IntrospectionClientOptions {
 }
 
 /** Asks a server what a token allows. */
-export interface IntrospectionClient {
-  /** The body of the answer. Rejects if the server does not answer correctly. */
-  ask(token: string): Promise<string>;
-  close(): Promise<void>;
-}
+export type IntrospectionClient = Awaited<ReturnType<typeof createIntrospectionClient>>;
 
 const tokenFlag = '--introspection-token-file';
 /** Milliseconds for a question and its answer. */
@@ -37,7 +33,7 @@ export async function createIntrospectionClient({
   tokenFile,
   warn,
   startTimer = (milliseconds) => AbortSignal.timeout(milliseconds),
-}: IntrospectionClientOptions): Promise<IntrospectionClient> {
+}: IntrospectionClientOptions) {
   const first = await readTokenFile(tokenFlag, tokenFile);
   if (first.isOpenToOthers)
     warn(`All users of this machine can read ${tokenFile}. Run: chmod 600 ${tokenFile}`);
@@ -69,7 +65,8 @@ export async function createIntrospectionClient({
     return textOf(await post(token));
   };
   return {
-    async ask(token) {
+    /** The body of the answer. Rejects if the server does not answer correctly. */
+    async ask(token: string): Promise<string> {
       if (open >= maxOpen) throw new Error('too many tokens are being checked');
       open++;
       try {
@@ -98,39 +95,30 @@ function textOf({ status, text }: { readonly status: number; readonly text: stri
   throw new Error(`it answers with the status ${status}`);
 }
 
-/** What the server that issued a token says about it (RFC 7662, 2.2, and IndieAuth, 6.1). */
-type Introspection = { readonly isActive: false } | ActiveToken;
+export type ActiveToken = Extract<ReturnType<typeof parseIntrospection>, { readonly isActive: true }>;
 
-export interface ActiveToken {
-  readonly isActive: true;
-  /** In the form in which profile URLs are compared; undefined if there is no valid one. */
-  readonly me: string | undefined;
-  /** Only those that this service knows. */
-  readonly scopes: readonly Scope[];
-  readonly client: string | null;
-  /** Milliseconds since 1970. */
-  readonly issued: number | undefined;
-  readonly expires: number | undefined;
-  /** The token was issued for this service, or for none in particular. */
-  readonly isForHere: boolean;
-}
-
-/** Throws if the answer makes no sense; then the token is not accepted. */
-export function parseIntrospection(text: string, baseUrl: BaseUrl): Introspection {
+/**
+ * What the server that issued a token says about it (RFC 7662, 2.2, and IndieAuth, 6.1). Throws if the answer makes no
+ * sense; then the token is not accepted.
+ */
+export function parseIntrospection(text: string, baseUrl: BaseUrl) {
   const answer: unknown = JSON.parse(text);
   if (!isRecord(answer)) throw new Error('it is not a JSON object');
   // The examples of IndieAuth have strings where RFC 7662 has other types, and servers follow those examples.
   const { active, exp, iat, scope = '', me, client_id: client } = answer;
-  if (active === false || active === 'false') return { isActive: false };
+  if (active === false || active === 'false') return { isActive: false } as const;
   if (active !== true && active !== 'true') throw new Error('it does not say whether the token is active');
   if (typeof scope !== 'string' && scope !== null) throw new Error('its scope is not a string');
   return {
-    isActive: true,
+    isActive: true as const,
+    /** In the form in which profile URLs are compared; undefined if there is no valid one. */
     me: typeof me === 'string' ? tryProfileUrl(me) : undefined,
+    /** Only those that this service knows. */
     scopes: [...new Set((scope ?? '').split(' ').filter(isScope))],
     client: typeof client === 'string' ? client.slice(0, 1_024) : null,
     issued: parseTime('iat', iat),
     expires: parseTime('exp', exp),
+    /** The token was issued for this service, or for none in particular. */
     isForHere: isForHere(answer['aud'], baseUrl) && isForHere(answer['resource'], baseUrl),
   };
 }

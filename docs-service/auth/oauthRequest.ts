@@ -4,17 +4,10 @@ import { isScope, type Scope } from './accessToken.ts';
 import { OAuthError } from './oauthError.ts';
 
 /** What a client asks of the owner, after its redirect address was checked. */
-export interface AuthorizationRequest {
-  /** Sent back with the answer, if the client sent one. */
-  readonly state: string | undefined;
-  /** The S256 challenge of PKCE. */
-  readonly challenge: string;
-  /** Empty if the client only wants to know who the owner is. */
-  readonly scopes: readonly Scope[];
-}
+export type AuthorizationRequest = ReturnType<typeof parseAuthorizationRequest>;
 
 /** Throws OAuthError, which is sent to the client's redirect address. */
-export function parseAuthorizationRequest(parameters: Parameters, baseUrl: BaseUrl): AuthorizationRequest {
+export function parseAuthorizationRequest(parameters: Parameters, baseUrl: BaseUrl) {
   const state = parameters.tryGet('state');
   if (parameters.get('response_type') !== 'code')
     throw new OAuthError('unsupported_response_type', 'response_type must be code.');
@@ -29,6 +22,7 @@ export function parseAuthorizationRequest(parameters: Parameters, baseUrl: BaseU
   // IndieAuth requires `state` (5.2). The agents that name the resource may rely on PKCE alone (OAuth 2.1, 4.1.1).
   if (state === undefined && resources.length === 0)
     throw new OAuthError('invalid_request', 'state is missing.');
+  // `state` is sent back with the answer. Without scopes, the client only wants to know who the owner is.
   return { state, challenge, scopes: parseScopes(parameters.tryGet('scope'), resources.length > 0) };
 }
 

@@ -20,42 +20,33 @@ export interface Profile {
 }
 
 /** The owner, the browsers that are signed in, and attempts to guess the password. */
-export interface OwnerStore {
-  read(): Promise<Owner>;
-  /** Ends all sessions, and all refresh tokens and codes of clients. */
-  setPassword(owner: { readonly password: string; readonly me?: string }): Promise<void>;
-  setProfile(profile: Profile): Promise<void>;
-  addSession(session: NewSession, now: number): Promise<void>;
-  hasSession(hash: string, now: number): Promise<boolean>;
-  removeSession(hash: string): Promise<void>;
-  /** Records an attempt. Returns the number of attempts from the address since a time, this one included. */
-  noteAttempt(attempt: PasswordAttempt, since: number): Promise<number>;
-  /** The attempt was not a guess. */
-  forgetAttempt(id: string): Promise<void>;
-}
+export type OwnerStore = ReturnType<typeof createOwnerStore>;
 
-export interface NewSession {
+interface NewSession {
   readonly hash: string;
   readonly expires: number;
   /** The owner's epoch when the password was checked. */
   readonly epoch: number;
 }
 
-export interface PasswordAttempt {
+interface PasswordAttempt {
   readonly id: string;
   readonly address: string;
   readonly made: number;
 }
 
-export function createOwnerStore(database: AccessDatabase): OwnerStore {
+export function createOwnerStore(database: AccessDatabase) {
   return {
-    async read() {
-      const [row] = await database.rows<OwnerRow>('SELECT me, password, profile, epoch FROM docs_owner');
+    async read(): Promise<Owner> {
+      const [row] = await database.rows<Omit<Owner, 'profile'> & { readonly profile: string }>(
+        'SELECT me, password, profile, epoch FROM docs_owner',
+      );
       if (row === undefined) return { me: null, password: null, profile: {}, epoch: 0 };
       // Only this program writes the column.
       return { ...row, profile: JSON.parse(row.profile) as Profile };
     },
-    setPassword: ({ password, me }) =>
+    /** Ends all sessions, and all refresh tokens and codes of clients. */
+    setPassword: ({ password, me }: { readonly password: string; readonly me?: string }): Promise<void> =>
       database.batch([
         [
           `INSERT INTO docs_owner (one, me, password, profile) VALUES (1, ?, ?, '{}')
@@ -67,19 +58,19 @@ export function createOwnerStore(database: AccessDatabase): OwnerStore {
         ['DELETE FROM docs_sessions'],
         ['DELETE FROM docs_refresh_tokens'],
       ]),
-    async setProfile(profile) {
+    async setProfile(profile: Profile): Promise<void> {
       await database.rows(
         `INSERT INTO docs_owner (one, profile) VALUES (1, ?)
          ON CONFLICT (one) DO UPDATE SET profile = excluded.profile`,
         JSON.stringify(profile),
       );
     },
-    addSession: ({ hash, expires, epoch }, now) =>
+    addSession: ({ hash, expires, epoch }: NewSession, now: number): Promise<void> =>
       database.batch([
         ['DELETE FROM docs_sessions WHERE expires < ?', now],
         ['INSERT INTO docs_sessions (hash, expires, epoch) VALUES (?, ?, ?)', hash, expires, epoch],
       ]),
-    async hasSession(hash, now) {
+    async hasSession(hash: string, now: number): Promise<boolean> {
       const rows = await database.rows(
         `SELECT 1 AS found FROM docs_sessions
          WHERE hash = ? AND expires > ? AND epoch = coalesce((SELECT epoch FROM docs_owner), 0)`,
@@ -88,10 +79,11 @@ export function createOwnerStore(database: AccessDatabase): OwnerStore {
       );
       return rows.length > 0;
     },
-    async removeSession(hash) {
+    async removeSession(hash: string): Promise<void> {
       await database.rows('DELETE FROM docs_sessions WHERE hash = ?', hash);
     },
-    async noteAttempt({ id, address, made }, since) {
+    /** Records an attempt. Returns the number of attempts from the address since a time, this one included. */
+    async noteAttempt({ id, address, made }: PasswordAttempt, since: number): Promise<number> {
       await database.batch([
         // Attempts in the future were made before the clock was set back.
         ['DELETE FROM docs_password_attempts WHERE made < ? OR made > ?', since, made],
@@ -103,16 +95,9 @@ export function createOwnerStore(database: AccessDatabase): OwnerStore {
       );
       return row?.attempts ?? 0;
     },
-    async forgetAttempt(id) {
+    /** The attempt was not a guess. */
+    async forgetAttempt(id: string): Promise<void> {
       await database.rows('DELETE FROM docs_password_attempts WHERE id = ?', id);
     },
   };
-}
-
-interface OwnerRow {
-  readonly me: string | null;
-  readonly password: string | null;
-  /** As JSON. */
-  readonly profile: string;
-  readonly epoch: number;
 }

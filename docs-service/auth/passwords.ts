@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { UsageError } from '../base/options.ts';
 import { RateLimiter } from '../base/rateLimiter.ts';
 import type { OwnerStore } from './ownerStore.ts';
+import { TurnQueue } from './turnQueue.ts';
 
 export type PasswordAnswer =
   /** With the owner's epoch at the time of the check. */
@@ -17,17 +18,15 @@ interface PasswordCheckOptions {
 }
 
 const minute = 60_000;
-/** Passwords that are hashed at once: each needs 64 MB. */
-const maxHashing = 2;
-const maxQueue = 8;
+/** Passwords that are hashed at once: each needs 64 MB. And how many wait. */
+const hashing = { lanes: 2, length: 8 };
 
 /** Checks passwords, a few at once and a few a minute for each address, across all instances. */
 export class PasswordCheck {
   readonly #options: PasswordCheckOptions;
   /** Refuses excessive attempts before the database is asked. */
   readonly #tries: RateLimiter;
-  readonly #waiting: (() => void)[] = [];
-  #running = 0;
+  readonly #queue = new TurnQueue(hashing);
 
   constructor(options: PasswordCheckOptions) {
     this.#options = options;
@@ -41,38 +40,22 @@ export class PasswordCheck {
     // Recorded before the check, so that a hundred guesses at once count as a hundred.
     const attempt = { id: randomBytes(9).toString('base64url'), address, made: now() };
     const attempts = await owners.noteAttempt(attempt, now() - minute);
-    const answer: PasswordAnswer = attempts > limit ? { kind: 'tooMany' } : await this.#compare(password);
+    const answer: PasswordAnswer =
+      attempts > limit ? { kind: 'tooMany' } : await this.#compare(password, attempt.id);
     if (answer.kind !== 'wrong') await owners.forgetAttempt(attempt.id);
     return answer;
   }
 
-  async #compare(password: string): Promise<PasswordAnswer> {
+  async #compare(password: string, attempt: string): Promise<PasswordAnswer> {
     const { password: hash, epoch } = await this.#options.owners.read();
     if (hash === null) return { kind: 'wrong' };
-    if (!(await this.#begin())) return { kind: 'busy' };
+    const leave = await this.#queue.tryEnter(attempt);
+    if (leave === undefined) return { kind: 'busy' };
     try {
       return (await isPassword(password, hash)) ? { kind: 'right', epoch } : { kind: 'wrong' };
     } finally {
-      this.#end();
+      leave();
     }
-  }
-
-  /** Waits for a turn; false if too many wait. */
-  async #begin(): Promise<boolean> {
-    if (this.#running < maxHashing) {
-      this.#running += 1;
-      return true;
-    }
-    if (this.#waiting.length >= maxQueue) return false;
-    await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    return true;
-  }
-
-  /** The next in line takes over the turn. */
-  #end(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#running -= 1;
-    else next();
   }
 }
 

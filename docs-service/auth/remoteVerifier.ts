@@ -23,10 +23,8 @@ const capacity = 10_000;
 /** In characters. No server issues longer tokens. */
 const maxTokenLength = 4_096;
 
-type Verdict =
-  | { readonly kind: 'good'; readonly grant: Grant }
-  | { readonly kind: 'unknown' }
-  | { readonly kind: 'foreign' };
+/** What the token allows; null for one that is unknown or for another service. */
+type Verdict = Grant | null | 'foreign';
 
 interface Known {
   readonly verdict: Verdict;
@@ -56,21 +54,21 @@ export class RemoteVerifier {
   async verify(token: string): Promise<Grant | undefined> {
     if (token.length > maxTokenLength) return undefined;
     const hash = hashSecret(token);
-    const verdict = this.#find(hash) ?? (await this.#questions.join(hash, () => this.#ask(token, hash)));
-    if (verdict.kind === 'foreign') throw new ForeignProfileError();
-    if (verdict.kind === 'unknown' || verdict.grant.expires <= this.#options.now()) return undefined;
-    return verdict.grant;
+    const known = this.#find(hash);
+    const verdict = known ? known.verdict : await this.#questions.join(hash, () => this.#ask(token, hash));
+    if (verdict === 'foreign') throw new ForeignProfileError();
+    return verdict === null || verdict.expires <= this.#options.now() ? undefined : verdict;
   }
 
   close(): Promise<void> {
     return this.#options.client.close();
   }
 
-  #find(hash: string): Verdict | undefined {
+  #find(hash: string): Known | undefined {
     const known = this.#good.get(hash) ?? this.#bad.get(hash);
     const now = this.#options.now();
     // A clock that is set back must not keep a revoked token alive.
-    return known !== undefined && known.from <= now && now < known.until ? known.verdict : undefined;
+    return known !== undefined && known.from <= now && now < known.until ? known : undefined;
   }
 
   async #ask(token: string, hash: string): Promise<Verdict> {
@@ -79,7 +77,7 @@ export class RemoteVerifier {
     try {
       const answer = parseIntrospection(await client.ask(token), baseUrl);
       this.#note(undefined);
-      const verdict = answer.isActive ? this.#judge(answer, { hash, from }) : unknown;
+      const verdict = answer.isActive ? this.#judge(answer, { hash, from }) : null;
       this.#keep(hash, { verdict, from });
       return verdict;
     } catch (error) {
@@ -90,18 +88,17 @@ export class RemoteVerifier {
 
   #judge(answer: ActiveToken, { hash, from }: { readonly hash: string; readonly from: number }): Verdict {
     const { me, client, scopes, isForHere, issued, expires = from + cacheTime.good } = answer;
-    if (!isForHere || expires <= from) return unknown;
-    if (me === undefined || !this.#options.allowed.includes(me)) return { kind: 'foreign' };
+    if (!isForHere || expires <= from) return null;
+    if (me === undefined || !this.#options.allowed.includes(me)) return 'foreign';
     const id = createHash('sha256').update(this.#salt).update(hash).digest('hex').slice(0, 12);
-    const grant = { id, scopes, me, client, created: issued ?? from, expires, lastUsed: null };
-    return { kind: 'good', grant };
+    return { id, scopes, me, client, created: issued ?? from, expires, lastUsed: null };
   }
 
   #keep(hash: string, { verdict, from }: Pick<Known, 'verdict' | 'from'>): void {
-    const isGood = verdict.kind === 'good';
+    const isGood = verdict !== null && verdict !== 'foreign';
     const until = from + (isGood ? cacheTime.good : cacheTime.bad);
     (isGood ? this.#bad : this.#good).delete(hash);
-    (isGood ? this.#good : this.#bad).set(hash, { verdict, from, until }, 1);
+    (isGood ? this.#good : this.#bad).set(hash, { verdict, from, until });
   }
 
   #note(error: unknown): void {
@@ -115,8 +112,6 @@ export class RemoteVerifier {
     );
   }
 }
-
-const unknown: Verdict = { kind: 'unknown' };
 
 /** The content of a body does not belong in a log. */
 function reasonOf(error: unknown): string {

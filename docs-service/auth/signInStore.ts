@@ -1,19 +1,8 @@
 import type { AccessDatabase, AccessStatement } from './accessDatabase.ts';
-import { type Grant, isScope, type Scope } from './accessToken.ts';
+import { type Grant, insertGrant, readScopes, type Scope, type ScopesAsText } from './accessToken.ts';
 
 /** The authorization codes and refresh tokens of clients, by their hashes. */
-export interface SignInStore {
-  /** Stores a code and its grant, which allows nothing before the code is used. */
-  addCode(code: NewCode, now: number): Promise<void>;
-  findCode(hash: string): Promise<Code | undefined>;
-  /** Marks the code as used. False if it was used before. */
-  useCode(hash: string, now: number): Promise<boolean>;
-  findRefreshToken(hash: string): Promise<RefreshToken | undefined>;
-  /** Marks the token as replaced, unless it already is. */
-  rotate(hash: string, now: number): Promise<void>;
-  /** False if the grant was revoked meanwhile; then the tokens allow nothing. */
-  addTokens(tokens: NewTokens): Promise<boolean>;
-}
+export type SignInStore = ReturnType<typeof createSignInStore>;
 
 export interface Code {
   /** Null if the code only says who the owner is. */
@@ -21,6 +10,7 @@ export interface Code {
   readonly client: string;
   readonly redirectUri: string;
   readonly challenge: string;
+  /** Empty if the client only learns who the owner is. */
   readonly scopes: readonly Scope[];
   readonly expires: number;
   /** The owner's epoch, read before the check that the owner is signed in. */
@@ -34,9 +24,7 @@ export interface NewCode extends Omit<Code, 'isUsed' | 'grant'> {
   readonly grant: Grant | undefined;
 }
 
-export interface RefreshToken {
-  readonly grant: Grant;
-  readonly expires: number;
+interface RefreshToken extends Grant {
   /** When another token replaced this one; null while it is the newest. */
   readonly rotated: number | null;
   /** When the first of the tokens that replaced this one was itself replaced; null while none is. */
@@ -60,26 +48,31 @@ export interface NewTokens {
 /** Milliseconds for which a used code is remembered, so that a second use is noticed. */
 const usedCodeLifetime = 86_400_000;
 
-export function createSignInStore(database: AccessDatabase): SignInStore {
+export function createSignInStore(database: AccessDatabase) {
   return {
-    addCode: ({ hash, grant, client, redirectUri, challenge, scopes, expires, epoch }, now) =>
-      database.batch([
+    /** Stores a code and its grant, which allows nothing before the code is used. */
+    addCode: (code: NewCode, now: number): Promise<void> => {
+      const { hash, grant, client, redirectUri, challenge, scopes, expires, epoch } = code;
+      return database.batch([
         ...forgetOld(now),
-        ...(grant === undefined ? [] : [insertGrant(grant, epoch)]),
+        ...(grant === undefined ? [] : [insertGrant(grant, { epoch })]),
         [
           `INSERT INTO docs_codes (hash, grant_id, client, redirect_uri, challenge, scopes, expires, epoch)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
           ...[hash, grant?.id ?? null, client, redirectUri, challenge, scopes.join(' '), expires, epoch],
         ],
-      ]),
-    async findCode(hash) {
-      const [row] = await database.rows<CodeRow>(
-        `SELECT * FROM docs_codes WHERE hash = ? AND epoch = coalesce((SELECT epoch FROM docs_owner), 0)`,
+      ]);
+    },
+    async findCode(hash: string): Promise<Code | undefined> {
+      const [row] = await database.rows<ScopesAsText<Omit<Code, 'isUsed'> & { used: number | null }>>(
+        `SELECT grant_id AS "grant", client, redirect_uri AS "redirectUri", challenge, scopes, expires, epoch, used
+         FROM docs_codes WHERE hash = ? AND epoch = coalesce((SELECT epoch FROM docs_owner), 0)`,
         hash,
       );
-      return row === undefined ? undefined : rowToCode(row);
+      return row && { ...readScopes(row), isUsed: row.used !== null };
     },
-    async useCode(hash, now) {
+    /** Marks the code as used. False if it was used before. */
+    async useCode(hash: string, now: number): Promise<boolean> {
       const rows = await database.rows(
         'UPDATE docs_codes SET used = ? WHERE hash = ? AND used IS NULL RETURNING hash',
         now,
@@ -87,27 +80,32 @@ export function createSignInStore(database: AccessDatabase): SignInStore {
       );
       return rows.length > 0;
     },
-    async findRefreshToken(hash) {
-      const [row] = await database.rows<RefreshRow>(
-        `SELECT docs_grants.id, client, scopes, me, created, last_used,
+    /** The token with its grant, but when it expires itself. */
+    async findRefreshToken(hash: string) {
+      const [row] = await database.rows<ScopesAsText<RefreshToken>>(
+        `SELECT docs_grants.id, client, scopes, me, created, last_used AS "lastUsed",
            docs_refresh_tokens.expires, docs_refresh_tokens.rotated,
            (SELECT min(successors.rotated) FROM docs_refresh_tokens AS successors
             WHERE successors.grant_id = docs_grants.id AND successors.parent = docs_refresh_tokens.hash
-           ) AS successor_rotated
+           ) AS "successorRotated"
          FROM docs_refresh_tokens JOIN docs_grants ON docs_grants.id = docs_refresh_tokens.grant_id
          WHERE docs_refresh_tokens.hash = ? AND docs_grants.epoch = coalesce((SELECT epoch FROM docs_owner), 0)`,
         hash,
       );
-      return row === undefined ? undefined : rowToRefreshToken(row);
+      if (row === undefined) return undefined;
+      const { rotated, successorRotated, ...grant } = readScopes(row);
+      return { grant, rotated, successorRotated };
     },
-    async rotate(hash, now) {
+    /** Marks the token as replaced, unless it already is. */
+    async rotate(hash: string, now: number): Promise<void> {
       await database.rows(
         'UPDATE docs_refresh_tokens SET rotated = ? WHERE hash = ? AND rotated IS NULL',
         now,
         hash,
       );
     },
-    addTokens: (tokens) => addTokens(database, tokens),
+    /** False if the grant was revoked meanwhile; then the tokens allow nothing. */
+    addTokens: (tokens: NewTokens) => addTokens(database, tokens),
   };
 }
 
@@ -121,13 +119,6 @@ function forgetOld(now: number): readonly AccessStatement[] {
     ['DELETE FROM docs_codes WHERE expires < ?', now - usedCodeLifetime],
     ['DELETE FROM docs_refresh_tokens WHERE expires < ?', now],
     ['DELETE FROM docs_grants WHERE client IS NOT NULL AND expires < ?', now - 30 * usedCodeLifetime],
-  ];
-}
-
-function insertGrant({ id, client, scopes, me, created, expires }: Grant, epoch: number): AccessStatement {
-  return [
-    'INSERT INTO docs_grants (id, client, scopes, me, created, expires, epoch) VALUES (?, ?, ?, ?, ?, ?, ?)',
-    ...[id, client, scopes.join(' '), me, created, expires, epoch],
   ];
 }
 
@@ -171,42 +162,4 @@ function keepNewest(table: 'docs_access_tokens' | 'docs_refresh_tokens', grant: 
        (SELECT hash FROM ${table} WHERE grant_id = ? ORDER BY expires DESC LIMIT 1000000 OFFSET ${maxTokens})`,
     grant,
   ];
-}
-
-interface CodeRow {
-  readonly grant_id: string | null;
-  readonly client: string;
-  readonly redirect_uri: string;
-  readonly challenge: string;
-  readonly scopes: string;
-  readonly expires: number;
-  readonly epoch: number;
-  readonly used: number | null;
-}
-
-function rowToCode({ grant_id, redirect_uri, scopes, used, ...row }: CodeRow): Code {
-  const { client, challenge, expires, epoch } = row;
-  return {
-    client,
-    challenge,
-    expires,
-    epoch,
-    grant: grant_id,
-    redirectUri: redirect_uri,
-    scopes: scopes.split(' ').filter(isScope),
-    isUsed: used !== null,
-  };
-}
-
-interface RefreshRow extends Omit<Grant, 'scopes' | 'lastUsed'> {
-  readonly scopes: string;
-  readonly last_used: number | null;
-  readonly rotated: number | null;
-  readonly successor_rotated: number | null;
-}
-
-function rowToRefreshToken(found: RefreshRow): RefreshToken {
-  const { scopes, last_used, rotated, successor_rotated, ...row } = found;
-  const grant = { ...row, scopes: scopes.split(' ').filter(isScope), lastUsed: last_used };
-  return { grant, expires: row.expires, rotated, successorRotated: successor_rotated };
 }

@@ -1,6 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Database, isBusy, isUnwritable, type Statement } from '../base/sqliteDatabase.ts';
-import { type AccessDatabase, AccessUnavailableError, accessMigrations } from './accessDatabase.ts';
+import { createSqliteStatements, type Database, isBusy, isUnwritable } from '../base/sqliteDatabase.ts';
+import {
+  type AccessDatabase,
+  AccessUnavailableError,
+  type AccessValue,
+  accessMigrations,
+} from './accessDatabase.ts';
 
 /** Milliseconds for which a statement is retried while another process writes, and between two tries. */
 const retryTime = 5_000;
@@ -24,22 +29,11 @@ export function createSqliteAccess(database: Database, clock = realClock): Acces
   migrate(database);
   // SQLite itself would wait on the thread that answers all requests.
   database.exec('PRAGMA busy_timeout = 0');
-  const statements = new Map<string, Statement<unknown>>();
-  const prepared = (text: string) => {
-    const statement = statements.get(text) ?? database.prepare(text);
-    statements.set(text, statement);
-    return statement;
-  };
+  const { rows, batch } = createSqliteStatements(database);
   return {
-    // The caller knows the type of the rows.
-    rows: <Row>(text: string, ...values: readonly (string | number | null)[]) =>
-      withPatience(clock, () => prepared(text).all(...values) as readonly Row[]),
-    batch: (all) =>
-      withPatience(clock, () =>
-        database.transaction(() => {
-          for (const [text, ...values] of all) prepared(text).run(...values);
-        }),
-      ),
+    rows: <Row>(text: string, ...values: readonly AccessValue[]) =>
+      withPatience(clock, () => rows<Row>(text, ...values)),
+    batch: (statements) => withPatience(clock, () => batch(statements)),
     async close() {
       try {
         // Afterwards, the file alone has everything, in case somebody copies it.

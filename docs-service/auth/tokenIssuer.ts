@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { createGrantId, createSecret, hashSecret, type Scope } from './accessToken.ts';
+import { createGrantId, createSecret, type Grant, hashSecret, type Scope } from './accessToken.ts';
 import { OAuthError } from './oauthError.ts';
-import type { Code, SignInStore } from './signInStore.ts';
+import type { Code, NewCode, NewTokens, SignInStore } from './signInStore.ts';
 import type { TokenStore } from './tokenStore.ts';
 
-export interface TokenIssuerOptions {
+interface TokenIssuerOptions {
   readonly signIns: SignInStore;
   readonly tokens: TokenStore;
   /** Milliseconds since 1970. */
@@ -12,15 +12,8 @@ export interface TokenIssuerOptions {
 }
 
 /** What the owner has allowed. */
-export interface Consent {
-  readonly client: string;
-  readonly redirectUri: string;
-  readonly challenge: string;
-  /** Empty if the client only learns who the owner is. */
-  readonly scopes: readonly Scope[];
+interface Consent extends Omit<NewCode, 'hash' | 'expires' | 'grant'> {
   readonly me: string;
-  /** The owner's epoch, read before the check that the owner is signed in. */
-  readonly epoch: number;
 }
 
 /** What a client presents for its tokens. */
@@ -31,13 +24,7 @@ export interface Redemption {
   readonly verifier: string;
 }
 
-export interface IssuedTokens {
-  readonly access: string;
-  readonly refresh: string;
-  readonly scopes: readonly Scope[];
-  /** The lifetime of the access token in seconds. */
-  readonly lifetime: number;
-}
+export type IssuedTokens = Awaited<ReturnType<typeof issue>>;
 
 /** All three in milliseconds. */
 const codeLifetime = 60_000;
@@ -49,115 +36,116 @@ const refreshLifetime = 30 * 86_400_000;
  */
 const refreshGraceTime = 30 * 60_000;
 
+export type TokenIssuer = ReturnType<typeof createTokenIssuer>;
+
 /** Issues codes to clients that the owner allowed, and tokens for codes. Only the hashes of secrets are kept. */
-export class TokenIssuer {
-  readonly #options: TokenIssuerOptions;
-
-  constructor(options: TokenIssuerOptions) {
-    this.#options = options;
-  }
-
-  /** A code for one use within a minute. */
-  async createCode({ client, redirectUri, challenge, scopes, me, epoch }: Consent): Promise<string> {
-    const now = this.#options.now();
-    const expires = now + codeLifetime;
-    const { text, hash } = createSecret('rdocs_code');
-    const times = { created: now, expires, lastUsed: null };
-    const grant = scopes.length === 0 ? undefined : { id: createGrantId(), scopes, me, client, ...times };
-    const code = { hash, client, redirectUri, challenge, scopes, expires, epoch };
-    await this.#options.signIns.addCode({ ...code, grant }, now);
-    return text;
-  }
-
-  /** Uses up a code that says who the owner is, and nothing else or before any token. Throws OAuthError. */
-  async redeem(redemption: Redemption): Promise<readonly Scope[]> {
-    const { grant, scopes } = await this.#use(redemption);
-    // No token will be issued.
-    if (grant !== null) await this.#options.tokens.revoke(grant);
-    return scopes;
-  }
-
-  /** Throws OAuthError. A code that is used again ends the tokens that it gave. */
-  async exchange(redemption: Redemption): Promise<IssuedTokens> {
-    const { grant, scopes } = await this.#use(redemption);
-    if (grant === null)
+export function createTokenIssuer(options: TokenIssuerOptions) {
+  const { signIns, tokens, now } = options;
+  return {
+    /** A code for one use within a minute. */
+    async createCode({ me, ...consent }: Consent): Promise<string> {
+      const created = now();
+      const expires = created + codeLifetime;
+      const { text, hash } = createSecret('rdocs_code');
+      const { client, scopes } = consent;
+      const grant = { id: createGrantId(), scopes, me, client, created, expires, lastUsed: null };
+      const code = { ...consent, hash, expires, grant: scopes.length === 0 ? undefined : grant };
+      await signIns.addCode(code, created);
+      return text;
+    },
+    /** Uses up a code that says who the owner is, and nothing else or before any token. Throws OAuthError. */
+    async redeem(redemption: Redemption): Promise<readonly Scope[]> {
+      const { grant, scopes } = await useUp(redemption, options);
+      // No token will be issued.
+      if (grant !== null) await tokens.revoke(grant);
+      return scopes;
+    },
+    /** Throws OAuthError. A code that is used again ends the tokens that it gave. */
+    async exchange(redemption: Redemption) {
+      const { grant, scopes } = await useUp(redemption, options);
+      if (grant !== null) return issue({ grant, scopes }, options);
       throw new OAuthError(
         'invalid_scope',
         'This code has no scope. Redeem it at the authorization endpoint.',
       );
-    return this.#issue(grant, scopes);
-  }
+    },
+    /** Throws OAuthError. `scopes` may only leave some out. */
+    async refresh(
+      token: string,
+      { client, scopes }: { readonly client: string; readonly scopes: readonly string[] },
+    ) {
+      const hash = hashSecret(token);
+      const { id, scopes: granted } = await findGrant(hash, client, options);
+      if (!scopes.every((scope) => granted.some((one) => one === scope)))
+        throw new OAuthError('invalid_scope', 'A refresh cannot add scopes. Sign in again to ask for more.');
+      await signIns.rotate(hash, now());
+      const left = scopes.length === 0 ? granted : granted.filter((one) => scopes.includes(one));
+      return issue({ grant: id, scopes: left, parent: hash }, options);
+    },
+    /** Ends everything that was granted together with a token, whatever kind of token it is. */
+    async revoke(token: string): Promise<void> {
+      const hash = hashSecret(token);
+      const grant = (await tokens.find(hash)) ?? (await signIns.findRefreshToken(hash))?.grant;
+      if (grant !== undefined) await tokens.revoke(grant.id);
+    },
+  };
+}
 
-  /** Throws OAuthError. `scopes` may only leave some out. */
-  async refresh(
-    token: string,
-    { client, scopes }: { readonly client: string; readonly scopes: readonly string[] },
-  ): Promise<IssuedTokens> {
-    const { signIns, tokens, now } = this.#options;
-    const hash = hashSecret(token);
-    const found = await signIns.findRefreshToken(hash);
-    if (found === undefined || found.expires <= now() || found.grant.client !== client)
-      throw new OAuthError(
-        'invalid_grant',
-        'The refresh token is unknown, has expired or belongs to another client.',
-      );
-    // The clocks of instances differ a little.
-    const isOver = (rotated: number | null) =>
-      rotated !== null && Math.abs(now() - rotated) >= refreshGraceTime;
-    if (isOver(found.rotated)) {
-      // A client that is merely late has not gone on with what it got: two have this token, and one is a thief.
-      if (isOver(found.successorRotated)) await tokens.revoke(found.grant.id);
-      throw new OAuthError('invalid_grant', 'The refresh token was replaced long ago. Sign in again.');
-    }
-    const granted = found.grant.scopes;
-    if (!scopes.every((scope) => granted.some((one) => one === scope)))
-      throw new OAuthError('invalid_scope', 'A refresh cannot add scopes. Sign in again to ask for more.');
-    await signIns.rotate(hash, now());
-    const left = scopes.length === 0 ? granted : granted.filter((one) => scopes.includes(one));
-    return this.#issue(found.grant.id, left, hash);
+async function useUp(
+  { code, client, redirectUri, verifier }: Redemption,
+  { signIns, tokens, now }: TokenIssuerOptions,
+): Promise<Code> {
+  const hash = hashSecret(code);
+  const found = await signIns.findCode(hash);
+  const isTheirs = found !== undefined && found.client === client && found.redirectUri === redirectUri;
+  if (!isTheirs || !isVerifier(verifier, found.challenge) || (!found.isUsed && found.expires <= now()))
+    throw invalidGrant('The code is unknown, has expired or was issued for another request.');
+  if (found.isUsed || !(await signIns.useCode(hash, now()))) {
+    if (found.grant !== null) await tokens.revoke(found.grant);
+    throw invalidGrant('The code was used before. Its tokens have ended; sign in again.');
   }
+  return found;
+}
 
-  /** Ends everything that was granted together with a token, whatever kind of token it is. */
-  async revoke(token: string): Promise<void> {
-    const { signIns, tokens } = this.#options;
-    const hash = hashSecret(token);
-    const grant = (await tokens.find(hash)) ?? (await signIns.findRefreshToken(hash))?.grant;
-    if (grant !== undefined) await tokens.revoke(grant.id);
-  }
+/** The grant of a refresh token that its client may still use. */
+async function findGrant(
+  hash: string,
+  client: string,
+  { signIns, tokens, now }: TokenIssuerOptions,
+): Promise<Grant> {
+  const found = await signIns.findRefreshToken(hash);
+  if (found === undefined || found.grant.expires <= now() || found.grant.client !== client)
+    throw invalidGrant('The refresh token is unknown, has expired or belongs to another client.');
+  // The clocks of instances differ a little.
+  const isOver = (rotated: number | null) =>
+    rotated !== null && Math.abs(now() - rotated) >= refreshGraceTime;
+  if (!isOver(found.rotated)) return found.grant;
+  // A client that is merely late has not gone on with what it got: two have this token, and one is a thief.
+  if (isOver(found.successorRotated)) await tokens.revoke(found.grant.id);
+  throw invalidGrant('The refresh token was replaced long ago. Sign in again.');
+}
 
-  async #use({ code, client, redirectUri, verifier }: Redemption): Promise<Code> {
-    const { signIns, tokens, now } = this.#options;
-    const hash = hashSecret(code);
-    const found = await signIns.findCode(hash);
-    const isTheirs = found !== undefined && found.client === client && found.redirectUri === redirectUri;
-    if (!isTheirs || !isVerifier(verifier, found.challenge) || (!found.isUsed && found.expires <= now()))
-      throw new OAuthError(
-        'invalid_grant',
-        'The code is unknown, has expired or was issued for another request.',
-      );
-    if (found.isUsed || !(await signIns.useCode(hash, now()))) {
-      if (found.grant !== null) await tokens.revoke(found.grant);
-      throw new OAuthError(
-        'invalid_grant',
-        'The code was used before. Its tokens have ended; sign in again.',
-      );
-    }
-    return found;
-  }
+async function issue(
+  granted: Pick<NewTokens, 'grant' | 'scopes'> & Pick<NewTokens['refresh'], 'parent'>,
+  { signIns, now }: TokenIssuerOptions,
+) {
+  const { grant, scopes, parent } = granted;
+  const issued = now();
+  const [access, refresh] = [createSecret('rdocs'), createSecret('rdocs_refresh')];
+  const isAlive = await signIns.addTokens({
+    grant,
+    scopes,
+    now: issued,
+    access: { hash: access.hash, expires: issued + accessLifetime },
+    refresh: { hash: refresh.hash, expires: issued + refreshLifetime, parent },
+  });
+  if (!isAlive) throw invalidGrant('The grant has been revoked. Sign in again.');
+  // The lifetime of the access token in seconds.
+  return { access: access.text, refresh: refresh.text, scopes, lifetime: accessLifetime / 1_000 };
+}
 
-  async #issue(grant: string, scopes: readonly Scope[], parent?: string): Promise<IssuedTokens> {
-    const now = this.#options.now();
-    const [access, refresh] = [createSecret('rdocs'), createSecret('rdocs_refresh')];
-    const isAlive = await this.#options.signIns.addTokens({
-      grant,
-      scopes,
-      now,
-      access: { hash: access.hash, expires: now + accessLifetime },
-      refresh: { hash: refresh.hash, expires: now + refreshLifetime, parent },
-    });
-    if (!isAlive) throw new OAuthError('invalid_grant', 'The grant has been revoked. Sign in again.');
-    return { access: access.text, refresh: refresh.text, scopes, lifetime: accessLifetime / 1_000 };
-  }
+function invalidGrant(message: string): OAuthError {
+  return new OAuthError('invalid_grant', message);
 }
 
 /** RFC 7636, 4.1 and 4.6. The challenge is not a secret. */

@@ -3,6 +3,15 @@ export class UnavailableError extends Error {
   override readonly name: string = 'UnavailableError';
 }
 
+/** SQLite or PostgreSQL, which run the same statements; `?` stands for a value. */
+export interface StatementDatabase<Value> {
+  /** The rows that the statement returns. */
+  rows<Row>(statement: string, ...values: readonly Value[]): Promise<readonly Row[]>;
+  /** Runs all of the statements or none. */
+  batch(statements: readonly (readonly [statement: string, ...values: Value[]])[]): Promise<void>;
+  close(): Promise<void>;
+}
+
 /** Throws for an invalid address, and for one with a password: addresses end up in logs, settings and process lists. */
 export function refusePassword(url: string): void {
   const address = URL.canParse(url) ? new URL(url) : undefined;

@@ -17,7 +17,7 @@ export class LruCache<Value> {
     return entry.value;
   }
 
-  set(key: string, value: Value, size: number): void {
+  set(key: string, value: Value, size = 1): void {
     this.delete(key);
     if (size > this.#capacity) return;
     this.#entries.set(key, { value, size });

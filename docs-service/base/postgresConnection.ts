@@ -1,8 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { messageOf } from '../../protocol/base/errorText.ts';
-import type { UnavailableError } from './database.ts';
-import { refusePassword } from './database.ts';
+import { refusePassword, type StatementDatabase, type UnavailableError } from './database.ts';
 
 /**
  * A pool for a database like `postgres://host/name` or `postgres:///name?host=/var/run/postgresql`. The password comes
@@ -84,6 +83,35 @@ export async function inTransaction<T>(
     return fail(error);
   }
 }
+
+/** A pool that runs the statements of both engines. */
+export function createPostgresStatements(
+  pool: pg.Pool,
+  Unavailable: Unavailable,
+): Omit<StatementDatabase<unknown>, 'close'> {
+  return {
+    async rows<Row>(text: string, ...values: readonly unknown[]) {
+      const { rows } = await pool.query(queryOf(text, values)).catch(toUnavailable(Unavailable));
+      // The caller knows the type of the rows.
+      return rows as readonly Row[];
+    },
+    batch: (statements) =>
+      inTransaction(pool, { Unavailable }, async (client) => {
+        for (const [text, ...values] of statements) await client.query(queryOf(text, values));
+      }),
+  };
+}
+
+function queryOf(text: string, values: readonly unknown[]): pg.QueryConfig {
+  let count = 0;
+  return { text: text.replace(/\?/g, () => `$${++count}`), values: [...values], types };
+}
+
+/** Times are below 2^53, so a number holds them; `pg` would return strings. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (id, format) =>
+    id === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(id, format ?? 'text'),
+};
 
 /** Throws what a query has thrown: as it is if the query caused it, and as unavailable if the database did. */
 export function toUnavailable(Unavailable: Unavailable): (error: unknown) => never {

@@ -1,12 +1,7 @@
-import { isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { LruCache } from './lruCache.ts';
 
-export interface Allowance {
-  readonly isAllowed: boolean;
-  /** How much of the limit is left. */
-  readonly remaining: number;
-  /** Seconds until the limit is full again, or, if nothing is left, until one more is allowed; at least 1. */
-  readonly resetAfter: number;
-}
+export type Allowance = ReturnType<RateLimiter['take']>;
 
 /** Milliseconds in which a bucket fills from empty. */
 const period = 60_000;
@@ -23,7 +18,7 @@ interface Bucket {
 export class RateLimiter {
   readonly limit: number;
   readonly #now: () => number;
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets = new LruCache<Bucket>(capacity);
 
   /** `now` is in milliseconds. */
   constructor(limit: number, now: () => number) {
@@ -32,19 +27,17 @@ export class RateLimiter {
   }
 
   /** Counts one, if the limit allows it. */
-  take(caller: string): Allowance {
+  take(caller: string) {
     const bucket = this.#bucketOf(caller);
     const isAllowed = bucket.level + 1 <= this.limit;
     if (isAllowed) bucket.level += 1;
-    return this.#allowance(bucket, isAllowed);
-  }
-
-  #allowance({ level }: Bucket, isAllowed: boolean): Allowance {
-    const perMillisecond = this.limit / period;
-    const wait = isAllowed ? level / perMillisecond : (level + 1 - this.limit) / perMillisecond;
+    const excess = isAllowed ? bucket.level : bucket.level + 1 - this.limit;
+    const wait = (excess * period) / this.limit;
     return {
       isAllowed,
-      remaining: Math.max(0, Math.floor(this.limit - level)),
+      /** How much of the limit is left. */
+      remaining: Math.max(0, Math.floor(this.limit - bucket.level)),
+      /** Seconds until the limit is full again, or, if nothing is left, until one more is allowed; at least 1. */
       resetAfter: Math.max(1, Math.ceil(wait / 1_000)),
     };
   }
@@ -56,35 +49,16 @@ export class RateLimiter {
     const passed = Math.max(0, now - bucket.at);
     bucket.level = Math.max(0, bucket.level - (passed * this.limit) / period);
     bucket.at = now;
-    // The most recently used bucket is last, so the first ones are dropped.
-    this.#buckets.delete(caller);
     this.#buckets.set(caller, bucket);
-    if (this.#buckets.size > capacity) this.#forgetFirst();
     return bucket;
-  }
-
-  #forgetFirst(): void {
-    for (const caller of this.#buckets.keys()) {
-      this.#buckets.delete(caller);
-      return;
-    }
   }
 }
 
 /** One caller is an IPv4 address, or the /64 of an IPv6 address, which one household has. */
-export function callerOf(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
-  return isIPv6(plain) ? `${networkOf(plain)}::/64` : plain;
-}
-
-function networkOf(address: string): string {
-  const [head = '', tail] = address.split('::', 2);
-  const groups = head === '' ? [] : head.split(':');
-  const behind = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = Array.from({ length: Math.max(0, 8 - groups.length - behind.length) }, () => '0');
-  const all = tail === undefined ? groups : [...groups, ...zeros, ...behind];
-  return all
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':');
+export function callerOf(text: string): string {
+  if (!ipaddr.isValid(text)) return text;
+  const address = ipaddr.process(text);
+  if (!(address instanceof ipaddr.IPv6)) return address.toString();
+  const network = address.parts.slice(0, 4).map((part) => part.toString(16));
+  return `${network.join(':')}::/64`;
 }

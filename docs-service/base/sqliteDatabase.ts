@@ -1,15 +1,7 @@
 import { setTimeout as waitFor } from 'node:timers/promises';
 
 /** The part of SQLite that this program needs, over the engine that this Node has. All of it is synchronous. */
-export interface Database {
-  exec(sql: string): void;
-  prepare<Row = unknown>(sql: string): Statement<Row>;
-  /** Everything that `work` does or, if it throws, nothing. Meanwhile, others may read but not write. */
-  transaction<T>(work: () => T): T;
-  /** Everything that `work` reads is one state of the database. Until it is over, nothing else may be asked. */
-  snapshot<T>(work: () => Promise<T>): Promise<T>;
-  close(): void;
-}
+export type Database = ReturnType<typeof engineToDatabase>;
 
 export interface Statement<Row> {
   run(...values: readonly SqlValue[]): void;
@@ -50,6 +42,25 @@ export async function openDatabase(
     throw error;
   }
   return engineToDatabase(engine);
+}
+
+/** A file that runs the statements of both engines. Each is prepared once. */
+export function createSqliteStatements(database: Database) {
+  const statements = new Map<string, Statement<unknown>>();
+  const prepared = (text: string) => {
+    const statement = statements.get(text) ?? database.prepare(text);
+    statements.set(text, statement);
+    return statement;
+  };
+  return {
+    // The caller knows the type of the rows.
+    rows: <Row>(text: string, ...values: readonly SqlValue[]) =>
+      prepared(text).all(...values) as readonly Row[],
+    batch: (all: readonly (readonly [statement: string, ...values: SqlValue[]])[]) =>
+      database.transaction(() => {
+        for (const [text, ...values] of all) prepared(text).run(...values);
+      }),
+  };
 }
 
 /** In ms. */
@@ -121,10 +132,10 @@ async function openLibsql(file: string): Promise<Engine> {
   };
 }
 
-function engineToDatabase(engine: Engine): Database {
+function engineToDatabase(engine: Engine) {
   return {
-    exec: (sql) => engine.exec(sql),
-    prepare: <Row>(sql: string) => {
+    exec: (sql: string) => engine.exec(sql),
+    prepare: <Row = unknown>(sql: string): Statement<Row> => {
       const statement = engine.prepare(sql);
       return {
         run: (...values) => void statement.run(...values),
@@ -133,7 +144,8 @@ function engineToDatabase(engine: Engine): Database {
         all: (...values) => statement.all(...values) as Row[],
       };
     },
-    transaction: (work) => {
+    /** Everything that `work` does or, if it throws, nothing. Meanwhile, others may read but not write. */
+    transaction: <T>(work: () => T): T => {
       engine.exec('BEGIN IMMEDIATE');
       try {
         const result = work();
@@ -144,7 +156,8 @@ function engineToDatabase(engine: Engine): Database {
         throw error;
       }
     },
-    snapshot: async (work) => {
+    /** Everything that `work` reads is one state of the database. Until it is over, nothing else may be asked. */
+    snapshot: async <T>(work: () => Promise<T>): Promise<T> => {
       engine.exec('BEGIN');
       try {
         return await work();

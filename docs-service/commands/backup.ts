@@ -2,13 +2,13 @@ import { chmod, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Database, openDatabase } from '../base/sqliteDatabase.ts';
 import { defineCommand } from '../cli/command.ts';
-import { parseStorePlaces, placeOptions } from '../serveConfig.ts';
+import { parseStorePlaces, storeOptions } from '../serveConfig.ts';
 
 export const backupCommand = defineCommand({
   usage: 'backup FILE',
   summary: 'Copies access.db (tokens) to FILE, even while the service runs. The index is only a cache.',
   words: 1,
-  options: { data: placeOptions.data, database: placeOptions.database },
+  options: storeOptions,
   async run({ values, words: [file = ''] }, { env, note }) {
     const { data, database } = parseStorePlaces(values, env);
     if (database !== undefined) throw new Error('PostgreSQL keeps the tokens. Back it up with pg_dump.');

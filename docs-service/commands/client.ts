@@ -7,18 +7,15 @@ import { redirectUriProblem } from '../auth/redirectUri.ts';
 import { UsageError } from '../base/options.ts';
 import { table } from '../base/text.ts';
 import { defineCommand } from '../cli/command.ts';
-import { parseStorePlaces, placeOptions } from '../serveConfig.ts';
+import { parseStorePlaces, storeOptions } from '../serveConfig.ts';
 import { withAccess } from '../stores.ts';
-
-const { data, database } = placeOptions;
 
 export const clientAddCommand = defineCommand({
   usage: 'client add',
   summary: 'Adds a client whose own description cannot be fetched. It still has to ask the owner.',
   words: 0,
   options: {
-    data,
-    database,
+    ...storeOptions,
     'client-id': { type: 'string', value: 'URL', help: 'the address that identifies the client' },
     'redirect-uri': {
       type: 'string',
@@ -41,7 +38,7 @@ export const clientListCommand = defineCommand({
   usage: 'client list',
   summary: 'Lists the clients that were added or have registered themselves.',
   words: 0,
-  options: { data, database },
+  options: storeOptions,
   async run({ values }, { env, print }) {
     const places = parseStorePlaces(values, env);
     const clients = await withAccess(places, (access) => access.clients.list());
@@ -60,7 +57,7 @@ export const clientRemoveCommand = defineCommand({
   usage: 'client remove ID',
   summary: 'Removes a client, and ends everything that the owner allowed it.',
   words: 1,
-  options: { data, database },
+  options: storeOptions,
   async run({ values, words: [id = ''] }, { env, note }) {
     const places = parseStorePlaces(values, env);
     const isRemoved = await withAccess(places, ({ clients }) => clients.remove(id));

@@ -75,18 +75,14 @@ type Reach =
   | { readonly kind: 'http'; readonly url: string }
   | { readonly kind: 'stdio'; readonly command: string; readonly args: readonly string[] };
 
-interface AgentEntry {
-  /** Only what goes into the agent's settings, or the command to run. */
-  readonly entry: string;
-  /** Where the entry goes, and what comes next; whole sentences. */
-  readonly advice: string;
-}
-
 /** The name of the server in the agent's settings. */
 const name = 'runner-docs';
 
-/** According to each agent's own documentation; docs/AGENTS.md gives the date. */
-export function agentEntry(agent: Agent, reach: Reach): AgentEntry {
+/**
+ * What goes into the agent's settings, or the command to run, and whole sentences about where it goes and what comes
+ * next. According to each agent's own documentation; docs/AGENTS.md gives the date.
+ */
+export function agentEntry(agent: Agent, reach: Reach) {
   const next = reach.kind === 'http' ? signIn[agent] : ownProcess;
   return { entry: entries[agent](reach), advice: `${places[agent]} ${next}` };
 }

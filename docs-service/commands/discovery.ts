@@ -30,20 +30,20 @@ export async function followDiscovery(options: DiscoveryOptions): Promise<readon
   const { href } = baseUrl;
   const first = await ask(`${href}/mcp`, fetch, firstMessage);
   const missing = findMissing(first, options);
-  if (missing !== undefined) return [isNamed ? missing : { ...missing, isFine: true }];
-  if (first.kind !== 'answer') return [];
+  if (missing.length > 0 || first.kind !== 'answer')
+    return missing.map((one) => (isNamed ? one : { ...one, isFine: true }));
   const clock = findInClock(first.headers, now());
   const challenge = tryBearerChallenge(first.headers.get('www-authenticate'));
   const metadataUrl = challenge?.get('resource_metadata');
   if (metadataUrl === undefined)
     return [
       ...clock,
-      wrong(
+      ...wrong(
         `${href}/mcp refuses, but names no resource metadata: clients cannot find the sign-in. A proxy must pass the header WWW-Authenticate on.`,
       ),
     ];
-  const named = originOf(metadataUrl);
-  if (named !== baseUrl.origin) return [...clock, wrong(namesAnother(href, named ?? metadataUrl))];
+  const named = URL.canParse(metadataUrl) ? new URL(metadataUrl).origin : metadataUrl;
+  if (named !== baseUrl.origin) return [...clock, ...wrong(namesAnother(href, named))];
   return [...clock, ...(await followResource(metadataUrl, options))];
 }
 
@@ -59,15 +59,15 @@ const firstMessage = {
   },
 };
 
-/** Why there is no challenge; undefined if there is one. */
-function findMissing(answer: Answer, { baseUrl: { href }, isNamed }: DiscoveryOptions): Finding | undefined {
+/** Why there is no challenge; empty if there is one. */
+function findMissing(answer: Answer, { baseUrl: { href }, isNamed }: DiscoveryOptions): readonly Finding[] {
   if (answer.kind === 'silence')
     return fine(
       `No service answers at ${href}, so the sign-in of agents was not checked. ${howToStart(isNamed)}`,
     );
   if (answer.kind === 'trouble') return wrong(`${href} cannot be asked: ${answer.reason}.`);
   const { status, headers } = answer;
-  if (status === 401) return undefined;
+  if (status === 401) return [];
   if (status >= 300 && status < 400)
     return wrong(
       `${href}/mcp redirects to ${shown(headers.get('location'))}. Agents send no token after a redirect: use that address as --base-url, and in the agents.`,
@@ -93,15 +93,15 @@ async function followResource(url: string, options: DiscoveryOptions): Promise<r
   const { baseUrl, fetch } = options;
   const metadata = toObject(await ask(url, fetch));
   if (metadata === undefined)
-    return [wrong(`${url} has no resource metadata: a proxy must pass /.well-known/ on.`)];
+    return wrong(`${url} has no resource metadata: a proxy must pass /.well-known/ on.`);
   const { resource, authorization_servers: servers } = metadata;
   if (typeof resource !== 'string' || !isSameResource(resource, baseUrl.href))
-    return [wrong(namesAnother(baseUrl.href, String(resource).replace(/\/mcp\/?$/, '')))];
+    return wrong(namesAnother(baseUrl.href, String(resource).replace(/\/mcp\/?$/, '')));
   const issuer: unknown = Array.isArray(servers) ? servers[0] : undefined;
   if (typeof issuer !== 'string' || !URL.canParse(issuer))
-    return [wrong(`${url} names no authorization server, so nobody can sign in.`)];
+    return wrong(`${url} names no authorization server, so nobody can sign in.`);
   const metadataUrl = metadataUrlOf(issuer);
-  if (!isSafe(metadataUrl)) return [wrong(`The authorization server ${issuer} must have an https address.`)];
+  if (!isSafe(metadataUrl)) return wrong(`The authorization server ${issuer} must have an https address.`);
   return followServer(issuer, metadataUrl, options);
 }
 
@@ -112,45 +112,42 @@ async function followServer(
 ): Promise<readonly Finding[]> {
   const metadata = toObject(await ask(url, fetch));
   if (metadata === undefined)
-    return [wrong(`${url} has no metadata of an authorization server, so clients cannot sign in.`)];
+    return wrong(`${url} has no metadata of an authorization server, so clients cannot sign in.`);
   if (metadata['issuer'] !== issuer)
-    return [
-      wrong(
-        `The authorization server calls itself ${shown(metadata['issuer'])}, but the resource metadata calls it ${issuer}. Clients refuse that: both must be identical, including the final slash.`,
-      ),
-    ];
+    return wrong(
+      `The authorization server calls itself ${shown(metadata['issuer'])}, but the resource metadata calls it ${issuer}. Clients refuse that: both must be identical, including the final slash.`,
+    );
   const problems = [...findInEndpoints(metadata), ...findInMethods(metadata)];
   const found = fine(`Agents find the sign-in of ${baseUrl.href}/mcp at ${issuer}.`);
-  return [...(problems.length === 0 ? [found] : problems), ...findInRegistration(metadata)];
+  return [...(problems.length === 0 ? found : problems), ...findInRegistration(metadata)];
 }
 
 function findInEndpoints(metadata: Metadata): readonly Finding[] {
   return ['authorization_endpoint', 'token_endpoint'].flatMap((name) => {
     const url = metadata[name];
     if (typeof url !== 'string' || !URL.canParse(url))
-      return [wrong(`The authorization server names no ${name}, so clients cannot sign in.`)];
-    return isSafe(url) ? [] : [wrong(`The ${name} ${url} must be https: clients refuse it.`)];
+      return wrong(`The authorization server names no ${name}, so clients cannot sign in.`);
+    return isSafe(url) ? [] : wrong(`The ${name} ${url} must be https: clients refuse it.`);
   });
 }
 
 function findInMethods(metadata: Metadata): readonly Finding[] {
-  if (includes(metadata['code_challenge_methods_supported'], 'S256')) return [];
-  return [
-    wrong('The authorization server does not offer PKCE with S256. Clients refuse to sign in without it.'),
-  ];
+  const methods = metadata['code_challenge_methods_supported'];
+  if (Array.isArray(methods) && methods.includes('S256')) return [];
+  return wrong(
+    'The authorization server does not offer PKCE with S256. Clients refuse to sign in without it.',
+  );
 }
 
 /** Switching registration off is a choice, not a problem. */
 function findInRegistration(metadata: Metadata): readonly Finding[] {
   const hasDocuments = metadata['client_id_metadata_document_supported'] === true;
   if (typeof metadata['registration_endpoint'] === 'string') return [];
-  return [
-    fine(
-      hasDocuments
-        ? 'Registration is off: a client without a metadata document, such as Cursor, needs "runner-docs client add" or a token.'
-        : 'The authorization server supports neither registration nor client metadata documents: each client must be added there, or needs a token.',
-    ),
-  ];
+  return fine(
+    hasDocuments
+      ? 'Registration is off: a client without a metadata document, such as Cursor, needs "runner-docs client add" or a token.'
+      : 'The authorization server supports neither registration nor client metadata documents: each client must be added there, or needs a token.',
+  );
 }
 
 /** Milliseconds; a code is valid for one minute. */
@@ -161,11 +158,9 @@ function findInClock(headers: Headers, now: number): readonly Finding[] {
   const drift = Math.abs(date - now);
   // The header has whole seconds.
   if (!(drift > maxDrift)) return [];
-  return [
-    wrong(
-      `The clocks of the service and of this machine are ${Math.round(drift / 1_000)} seconds apart, so tokens expire too early or too late. Set both by NTP.`,
-    ),
-  ];
+  return wrong(
+    `The clocks of the service and of this machine are ${Math.round(drift / 1_000)} seconds apart, so tokens expire too early or too late. Set both by NTP.`,
+  );
 }
 
 type Metadata = Readonly<Record<string, unknown>>;
@@ -191,14 +186,6 @@ function isSafe(url: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
 }
 
-function originOf(url: string): string | undefined {
-  return URL.canParse(url) ? new URL(url).origin : undefined;
-}
-
-function includes(list: unknown, value: string): boolean {
-  return Array.isArray(list) && list.includes(value);
-}
-
 function namesAnother(href: string, other: string): string {
   return `The service at ${href} calls itself ${shown(other)}, and clients refuse that. Start it with --base-url ${href}.`;
 }
@@ -209,10 +196,10 @@ function shown(value: unknown): string {
   return text.replace(/[^\x21-\x7e]/g, '?').slice(0, 200);
 }
 
-export function fine(text: string): Finding {
-  return { isFine: true, text };
+export function fine(text: string): readonly Finding[] {
+  return [{ isFine: true, text }];
 }
 
-export function wrong(text: string): Finding {
-  return { isFine: false, text };
+export function wrong(text: string): readonly Finding[] {
+  return [{ isFine: false, text }];
 }

@@ -58,39 +58,24 @@ function toFailure(error: unknown): Answer {
 /** The longest header that is read. */
 const maxHeaderLength = 8_192;
 
+/** A name, followed by a value if it is a parameter; anything else is passed over. */
+const words = /([!#$%&'*+.^_`|~\w-]+)(?:\s?=\s?(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*)))?|[^!#$%&'*+.^_`|~\w-]/gy;
+
 /**
  * The parameters of the first `Bearer` challenge of a WWW-Authenticate header (RFC 9110), by their names in lower case;
  * undefined if there is none.
  */
 export function tryBearerChallenge(header: string | null): ReadonlyMap<string, string> | undefined {
   if (header === null || header.length > maxHeaderLength) return undefined;
-  const words = tokensOf(header);
-  const start = words.findIndex(({ kind, text }) => kind === 'scheme' && text.toLowerCase() === 'bearer');
-  if (start === -1) return undefined;
-  const found = new Map<string, string>();
-  for (const word of words.slice(start + 1)) {
-    if (word.kind === 'scheme') break;
-    if (!found.has(word.name)) found.set(word.name, word.text);
+  let found: Map<string, string> | undefined;
+  for (const [, word, quoted, bare] of header.matchAll(words)) {
+    if (word === undefined) continue;
+    const name = word.toLowerCase();
+    const value = quoted?.replace(/\\(.)/g, '$1') ?? bare;
+    // A name without a value is a scheme.
+    if (value !== undefined) found?.set(name, found.get(name) ?? value);
+    else if (found) break;
+    else if (name === 'bearer') found = new Map();
   }
   return found;
-}
-
-type Word =
-  | { readonly kind: 'scheme'; readonly text: string }
-  | { readonly kind: 'parameter'; readonly name: string; readonly text: string };
-
-/** One pass over the characters: a name followed by `=` is a parameter, any other is a scheme. */
-function tokensOf(header: string): readonly Word[] {
-  const words: Word[] = [];
-  const pattern =
-    /([!#$%&'*+.^_`|~\w-]+)(?:\s?=\s?(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*)))?|[^!#$%&'*+.^_`|~\w-]/gy;
-  for (const [, name, quoted, bare] of header.matchAll(pattern)) {
-    if (name === undefined) continue;
-    if (quoted === undefined && bare === undefined) words.push({ kind: 'scheme', text: name });
-    else {
-      const text = quoted?.replace(/\\(.)/g, '$1') ?? bare ?? '';
-      words.push({ kind: 'parameter', name: name.toLowerCase(), text });
-    }
-  }
-  return words;
 }

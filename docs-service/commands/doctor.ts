@@ -33,7 +33,7 @@ export const doctorCommand = defineCommand({
     const named = values['base-url'];
     const baseUrl = parseBaseUrl(named ?? usualOrigin);
     const findings = [
-      fine(`runner-docs ${context.version} on Node ${process.versions.node}, ${engineOf(places)}`),
+      ...fine(`runner-docs ${context.version} on Node ${process.versions.node}, ${engineOf(places)}`),
       ...(await findInContent(places)),
       ...(await findInData(places, { context, baseUrl })),
       ...(await findFonts(values.fonts, context)),
@@ -60,9 +60,9 @@ function engineOf({ database }: Places): string {
 async function findInContent({ content }: Places): Promise<readonly Finding[]> {
   try {
     const { root } = await openContentFolder(content);
-    return [fine(`The content is in ${root}.`)];
+    return fine(`The content is in ${root}.`);
   } catch (error) {
-    return [wrong((error as Error).message)];
+    return wrong((error as Error).message);
   }
 }
 
@@ -70,17 +70,17 @@ async function findInData(places: Places, examined: Examined): Promise<readonly 
   const { data, database } = places;
   const found = await stat(data).catch(() => undefined);
   if (found === undefined && database === undefined)
-    return [
-      wrong(`${data} does not exist: nothing was served or indexed yet. Run "runner-docs index" or "serve".`),
-    ];
+    return wrong(
+      `${data} does not exist: nothing was served or indexed yet. Run "runner-docs index" or "serve".`,
+    );
   const others = found !== undefined && (await isOpenToOthers(data));
   const access = others
     ? wrong(`Other users can read ${data}. Run: chmod 700 ${data}`)
     : fine(`The data is in ${data}, and only its owner can read it.`);
   const isIndexed =
     database !== undefined || (await stat(join(data, 'index.db')).catch(() => undefined)) !== undefined;
-  if (!isIndexed) return [access, wrong('There is no index yet. Run "runner-docs index" or "serve".')];
-  return [access, ...(await findInIndex(places, examined))];
+  if (!isIndexed) return [...access, ...wrong('There is no index yet. Run "runner-docs index" or "serve".')];
+  return [...access, ...(await findInIndex(places, examined))];
 }
 
 async function findInIndex(places: Places, { context, baseUrl }: Examined): Promise<readonly Finding[]> {
@@ -94,7 +94,7 @@ async function findInIndex(places: Places, { context, baseUrl }: Examined): Prom
       ...findReaders((await tokens.list()).length, await owners.read(), baseUrl),
     ];
   } catch (error) {
-    return [wrong((error as Error).message)];
+    return wrong((error as Error).message);
   } finally {
     await stores?.close();
   }
@@ -102,33 +102,32 @@ async function findInIndex(places: Places, { context, baseUrl }: Examined): Prom
 
 function findingsOf({ documents, problems, warnings, isComplete }: IndexSummary): readonly Finding[] {
   return [
-    isComplete
+    ...(isComplete
       ? fine(`${count(documents, 'document')} can be read.`)
-      : wrong('The index is not complete yet. Wait for "serve", or run "runner-docs index".'),
-    ...problems.map((problem) => wrong(toSentence(problem))),
-    ...warnings.map((warning) => ({ ...fine(toSentence(warning)), isWarning: true })),
+      : wrong('The index is not complete yet. Wait for "serve", or run "runner-docs index".')),
+    ...problems.flatMap((problem) => wrong(toSentence(problem))),
+    ...warnings.map((warning) => ({ isFine: true, isWarning: true, text: toSentence(warning) })),
   ];
 }
 
 function findLoss(paths: readonly string[]): readonly Finding[] {
   if (paths.length === 0) return [];
-  return [
-    wrong(`${lossSentence(paths)} "runner-docs index" and the next start of "serve" index them again.`),
-  ];
+  return wrong(`${lossSentence(paths)} "runner-docs index" and the next start of "serve" index them again.`);
 }
 
 function findReaders(tokens: number, { me, password }: Owner, { href }: BaseUrl): readonly Finding[] {
   if (tokens === 0 && password === null)
-    return [
-      wrong(
-        'Nobody can read yet. Run "runner-docs owner set-password" to sign in, or "runner-docs token create".',
-      ),
-    ];
+    return wrong(
+      'Nobody can read yet. Run "runner-docs owner set-password" to sign in, or "runner-docs token create".',
+    );
   const signIn = password === null ? 'Without a password nobody can sign in' : 'The owner can sign in';
   const given = fine(`${signIn}; ${count(tokens, 'token')} issued.`);
-  if (password === null || me === null || me.startsWith(`${href}/`)) return [given];
+  if (password === null || me === null || me.startsWith(`${href}/`)) return given;
   const link = `<link rel="indieauth-metadata" href="${href}${metadataPath}">`;
-  return [given, fine(`The owner is ${me}. For IndieAuth, the head of that page needs this line: ${link}`)];
+  return [
+    ...given,
+    ...fine(`The owner is ${me}. For IndieAuth, the head of that page needs this line: ${link}`),
+  ];
 }
 
 /** Without a runner, everything but the search by meaning works. */
@@ -139,10 +138,11 @@ async function findEmbeddings(options: EmbeddingsOptions | undefined): Promise<r
   try {
     const signal = AbortSignal.timeout(embedWithin);
     const [vector] = await embeddings.embed(['A test.'], { kind: 'text', signal });
-    return [fine(`${options.url} embeds with ${options.model}: ${vector?.length ?? 0} numbers for a text.`)];
+    return fine(`${options.url} embeds with ${options.model}: ${vector?.length ?? 0} numbers for a text.`);
   } catch (error) {
     const said = `${options.url} cannot embed with ${options.model}: ${(error as Error).message}`;
-    return [{ ...fine(`${said} Until it can, documents are found by text alone.`), isWarning: true }];
+    const text = `${said} Until it can, documents are found by text alone.`;
+    return [{ isFine: true, isWarning: true, text }];
   } finally {
     await embeddings.close();
   }
@@ -161,15 +161,15 @@ interface Examined {
 /** A library without such text needs no such font, so nothing here is a problem. */
 async function findFonts(named: readonly string[], { parts }: ProgramContext): Promise<readonly Finding[]> {
   const [{ fontCoverage }, { usualFontFolders }] = await Promise.all([
-    import('../formats/pdf/fontCoverage.ts'),
+    import('../formats/pdf/fontBook.ts'),
     import('../formats/pdf/fontFiles.ts'),
   ]);
   const { found, missing } = fontCoverage([join(parts, 'fonts'), ...named, ...usualFontFolders()]);
   const all = ['Latin', 'Greek', 'Cyrillic', ...found].join(', ');
-  if (missing.length === 0) return [fine(`A PDF has fonts for ${all}.`)];
+  if (missing.length === 0) return fine(`A PDF has fonts for ${all}.`);
   return [
-    fine(`A PDF has fonts for ${all}, and a substitute for ${missing.join(', ')}.`),
-    fine(
+    ...fine(`A PDF has fonts for ${all}, and a substitute for ${missing.join(', ')}.`),
+    ...fine(
       'More fonts: install them (on Debian fonts-noto-core and fonts-noto-cjk), or name a folder with --fonts.',
     ),
   ];

@@ -4,10 +4,8 @@ import { checkPassword, hashPassword } from '../auth/passwords.ts';
 import { parseProfileUrl } from '../auth/profileUrl.ts';
 import { UsageError } from '../base/options.ts';
 import { defineCommand } from '../cli/command.ts';
-import { parseStorePlaces, placeOptions } from '../serveConfig.ts';
+import { parseStorePlaces, storeOptions } from '../serveConfig.ts';
 import { withAccess } from '../stores.ts';
-
-const { data, database } = placeOptions;
 
 export const ownerSetPasswordCommand = defineCommand({
   usage: 'owner set-password',
@@ -15,8 +13,7 @@ export const ownerSetPasswordCommand = defineCommand({
     'Reads one line from standard input: the password for the pages and for allowing apps. It ends all sessions.',
   words: 0,
   options: {
-    data,
-    database,
+    ...storeOptions,
     me: { type: 'string', value: 'URL', help: "the owner's own page (default: the address of the service)" },
   },
   async run({ values }, { env, note, readLine }) {
@@ -40,8 +37,7 @@ export const ownerSetProfileCommand = defineCommand({
   summary: 'Sets what clients with the scope profile learn about the owner. What you leave out is removed.',
   words: 0,
   options: {
-    data,
-    database,
+    ...storeOptions,
     name: { type: 'string', value: 'NAME', help: "the owner's name" },
     url: { type: 'string', value: 'URL', help: "the owner's home page (default: the address of the owner)" },
     photo: { type: 'string', value: 'URL', help: 'the address of a picture' },

@@ -5,18 +5,15 @@ import type { ListedGrant } from '../auth/tokenStore.ts';
 import { parseDuration, UsageError } from '../base/options.ts';
 import { table } from '../base/text.ts';
 import { defineCommand } from '../cli/command.ts';
-import { parseStorePlaces, placeOptions } from '../serveConfig.ts';
+import { parseStorePlaces, storeOptions } from '../serveConfig.ts';
 import { withAccess } from '../stores.ts';
-
-const { data, database } = placeOptions;
 
 export const tokenCreateCommand = defineCommand({
   usage: 'token create',
   summary: 'Prints a new token, and nothing else. The token is shown only once: only its hash is kept.',
   words: 0,
   options: {
-    data,
-    database,
+    ...storeOptions,
     scope: {
       type: 'string',
       value: 'SCOPES',
@@ -47,7 +44,7 @@ export const tokenListCommand = defineCommand({
   summary:
     'Lists the tokens, and the clients that were allowed: id, name, scopes, whose, and when each was made, expires and was last used.',
   words: 0,
-  options: { data, database },
+  options: storeOptions,
   async run({ values }, { env, print }) {
     const places = parseStorePlaces(values, env);
     const grants = await withAccess(places, ({ tokens }) => tokens.list());
@@ -61,7 +58,7 @@ export const tokenRevokeCommand = defineCommand({
   summary:
     "Ends a token, or a client's whole access. It stops working within a second, even while the service runs.",
   words: 1,
-  options: { data, database },
+  options: storeOptions,
   async run({ values, words: [id = ''] }, { env, note }) {
     const places = parseStorePlaces(values, env);
     const isRevoked = await withAccess(places, ({ tokens }) => tokens.revoke(id));

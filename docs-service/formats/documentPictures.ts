@@ -2,14 +2,7 @@ import { LruCache } from '../base/lruCache.ts';
 import type { Document } from '../content/document.ts';
 import type { PictureType } from './markdown/pictureType.ts';
 import type { createReferencedFiles } from './referencedFiles.ts';
-import { identityOf, type Rendition, type RenditionMaker, subjectOf } from './renditionMaker.ts';
-
-interface DocumentPicturesOptions
-  extends Pick<ReturnType<typeof createReferencedFiles>, 'references' | 'filesAt'> {
-  readonly texts: RenditionMaker;
-  /** The absolute path of the content folder. */
-  readonly contentFolder: string;
-}
+import { identityOf, type Rendition, type RenditionMaker } from './renditionMaker.ts';
 
 /** How many paths of pictures are kept in memory. */
 const maxPaths = 100_000;
@@ -26,23 +19,16 @@ const mediaTypes: Readonly<Record<PictureType, string>> = {
  * Finds a picture that a document shows. Undefined if the document shows none at this path, or if no format could show
  * it. So no other file of the content folder has an address, even if a document names it.
  */
-export function createDocumentPictures({
-  references,
-  filesAt,
-  texts,
-  contentFolder,
-}: DocumentPicturesOptions): (document: Document, path: string) => Promise<Rendition | undefined> {
+export function createDocumentPictures(
+  { references, filesAt }: ReturnType<typeof createReferencedFiles>,
+  texts: RenditionMaker,
+  contentFolder: string,
+): (document: Document, path: string) => Promise<Rendition | undefined> {
   const known = new LruCache<ReadonlySet<string>>(maxPaths);
 
   /** Read by a worker, because only a parser can say what is a picture. */
   const shownIn = async (document: Document): Promise<ReadonlySet<string>> => {
-    const identity = identityOf(document);
-    const list = texts.make({
-      job: { kind: 'pictureList', document },
-      subject: subjectOf('pictureList', identity),
-      inputs: [identity],
-      mediaType: 'application/json',
-    });
+    const list = texts.make({ job: { kind: 'pictureList', document }, inputs: [identityOf(document)] });
     const found = known.get(list.etag);
     if (found !== undefined) return found;
     const bytes = (await list.cached()) ?? (await list.render(new AbortController().signal));
@@ -56,11 +42,7 @@ export function createDocumentPictures({
     if (!mayShow || !(await shownIn(document)).has(path)) return undefined;
     const [file] = await filesAt([path]);
     if (file?.type === undefined) return undefined;
-    return texts.make({
-      job: { kind: 'picture', contentFolder, path },
-      subject: subjectOf('picture', [file.stamp]),
-      inputs: [file.stamp],
-      mediaType: mediaTypes[file.type],
-    });
+    const mediaType = mediaTypes[file.type];
+    return texts.make({ job: { kind: 'picture', contentFolder, path, mediaType }, inputs: [file.stamp] });
   };
 }

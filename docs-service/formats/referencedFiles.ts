@@ -73,7 +73,7 @@ export function createReferencedFiles({ index, folder, unchangedFiles }: Referen
     const targets = Object.fromEntries(shown.map(([path, slug]) => [path, addressOf(slug)]));
     const files = await filesAt([...assets, ...pictures]);
     const stamp = createHash('sha256')
-      .update(JSON.stringify([targets, stampsOf(files)]))
+      .update(JSON.stringify([targets, files.map((file) => file.stamp)]))
       .digest('base64url');
     return { targets, pictures: files.filter(({ type }) => type !== undefined), stamp };
   };
@@ -101,10 +101,6 @@ export function createReferencedFiles({ index, folder, unchangedFiles }: Referen
     return found;
   };
   return { references, filesAt, filesOf };
-}
-
-export function stampsOf(files: readonly PictureFile[]): readonly string[] {
-  return files.map(({ stamp }) => stamp);
 }
 
 /** The number of pictures in the cache. */
@@ -171,11 +167,9 @@ function createReferenceFinder(): (document: Document) => References {
   return ({ body, path, contentHash }) => {
     const key = `${contentHash} ${path}`;
     const found = known.get(key) ?? findReferences(body, path);
-    if (found instanceof UnrenderableError) {
-      known.set(key, found, 1);
-      throw found;
-    }
-    known.set(key, found, found.documents.length + found.assets.length + 1);
+    const isRefused = found instanceof UnrenderableError;
+    known.set(key, found, isRefused ? 1 : found.documents.length + found.assets.length + 1);
+    if (isRefused) throw found;
     return found;
   };
 }

@@ -13,6 +13,19 @@ export type RenderJob =
   | PictureListJob
   | PictureJob;
 
+interface DocumentJob<Kind extends string> {
+  readonly kind: Kind;
+  readonly document: Document;
+}
+
+/** A collection as one file. */
+interface BookJob<Kind extends string> extends Rendering {
+  readonly kind: Kind;
+  readonly collection: CollectionDefinition;
+  /** Its chapters, in order; never a draft. */
+  readonly documents: readonly Document[];
+}
+
 interface Rendering {
   /** The absolute path of the content folder. Pictures are read only from inside it. */
   readonly contentFolder: string;
@@ -26,34 +39,17 @@ interface Rendering {
 /** The size of a page of a PDF. */
 export type Paper = 'a4' | 'letter';
 
-export interface PdfJob extends Rendering {
-  readonly kind: 'pdf';
+interface Printing {
   readonly paper: Paper;
-  readonly document: Document;
   /** Folders with the fonts of the program, and those that are searched for other scripts. */
   readonly fonts: readonly string[];
 }
 
-/** A collection as one PDF. */
-export interface PdfBookJob extends Rendering {
-  readonly kind: 'pdfBook';
-  readonly paper: Paper;
-  readonly collection: CollectionDefinition;
-  /** In order, at least one; never a draft. */
-  readonly documents: readonly Document[];
-  readonly fonts: readonly string[];
-}
+export type PdfJob = DocumentJob<'pdf'> & Rendering & Printing;
+export type PdfBookJob = BookJob<'pdfBook'> & Printing;
+export type EpubJob = BookJob<'epub'>;
 
-export interface EpubJob extends Rendering {
-  readonly kind: 'epub';
-  readonly collection: CollectionDefinition;
-  /** Its chapters, in order; never a draft. */
-  readonly documents: readonly Document[];
-}
-
-export interface HtmlJob extends Rendering {
-  readonly kind: 'html';
-  readonly document: Document;
+export interface HtmlJob extends DocumentJob<'html'>, Rendering {
   /**
    * A whole page, or the `<article>` of a reading page, whose links lead to other reading pages. Strangers get an open
    * one, which has no other formats.
@@ -64,9 +60,7 @@ export interface HtmlJob extends Rendering {
 }
 
 /** The Markdown as it was written, with raw HTML sanitised. */
-export interface MarkdownJob {
-  readonly kind: 'markdown';
-  readonly document: Document;
+export interface MarkdownJob extends DocumentJob<'markdown'> {
   /** The absolute addresses of other documents, by their paths. Other links stay as they were written. */
   readonly targets: Readonly<Record<string, string>>;
   /** Those of pictures, by their paths; they count only for what the document shows. */
@@ -74,22 +68,13 @@ export interface MarkdownJob {
 }
 
 /** The same Markdown with the places where its blocks and sections begin, so that it can be read in parts. */
-export interface PartsJob {
-  readonly kind: 'parts';
-  readonly document: Document;
-}
+export type PartsJob = DocumentJob<'parts'>;
 
 /** What pages show of a document, in Markdown, so that strangers find it by nothing else. */
-export interface ShownTextJob {
-  readonly kind: 'shownText';
-  readonly document: Document;
-}
+export type ShownTextJob = DocumentJob<'shownText'>;
 
 /** The paths of the pictures that a document shows, as JSON. */
-export interface PictureListJob {
-  readonly kind: 'pictureList';
-  readonly document: Document;
-}
+export type PictureListJob = DocumentJob<'pictureList'>;
 
 /** One picture of the content folder; an SVG is sanitised. */
 export interface PictureJob {
@@ -98,6 +83,7 @@ export interface PictureJob {
   readonly contentFolder: string;
   /** From the content folder. */
   readonly path: string;
+  readonly mediaType: string;
 }
 
 export interface Rendered {

@@ -29,38 +29,22 @@ async function answerTo(job: RenderJob): Promise<RenderAnswer> {
 /** A format is loaded when it is first needed. */
 async function render(job: RenderJob): Promise<Rendered> {
   switch (job.kind) {
-    case 'epub': {
-      const { createEpub } = await import('./epub/epub.ts');
-      return createEpub(job);
-    }
-    case 'html': {
-      const { createHtml } = await import('./markdown/htmlFormat.ts');
-      return createHtml(job);
-    }
-    case 'markdown': {
-      const { createMarkdown } = await import('./markdown/markdownFormat.ts');
-      return createMarkdown(job);
-    }
-    case 'pictureList': {
-      const { createPictureList } = await import('./markdown/shownPictures.ts');
-      return createPictureList(job);
-    }
-    case 'picture': {
-      const { createPicture } = await import('./markdown/shownPictures.ts');
-      return createPicture(job);
-    }
-    case 'parts': {
-      const { createParts } = await import('./markdown/markdownFormat.ts');
-      return createParts(job);
-    }
-    case 'shownText': {
-      const { createShownText } = await import('./markdown/shownText.ts');
-      return createShownText(job);
-    }
+    case 'epub':
+      return (await import('./epub/epub.ts')).createEpub(job);
+    case 'html':
+      return (await import('./markdown/htmlFormat.ts')).createHtml(job);
+    case 'markdown':
+      return (await import('./markdown/markdownFormat.ts')).createMarkdown(job);
+    case 'pictureList':
+      return (await import('./markdown/shownPictures.ts')).createPictureList(job);
+    case 'picture':
+      return (await import('./markdown/shownPictures.ts')).createPicture(job);
+    case 'parts':
+      return (await import('./markdown/markdownFormat.ts')).createParts(job);
+    case 'shownText':
+      return (await import('./markdown/shownText.ts')).createShownText(job);
     case 'pdf':
-    case 'pdfBook': {
-      const { createPdf } = await import('./pdf/pdf.ts');
-      return createPdf(job);
-    }
+    case 'pdfBook':
+      return (await import('./pdf/pdf.ts')).createPdf(job);
   }
 }

@@ -19,15 +19,7 @@ export interface RendererOptions {
   readonly maxIdle?: number;
 }
 
-export interface Renderer {
-  /**
-   * Renders in a worker. Rejects with `UnrenderableError` for a document out of bounds, with `RendererBusyError` if
-   * there is too much to do, and with the reason of the signal, which is that of this job alone.
-   */
-  render(job: RenderJob, signal?: AbortSignal): Promise<Rendered>;
-  /** Rejects all running and waiting jobs, and ends the workers. */
-  close(): Promise<void>;
-}
+export type Renderer = Pick<WorkerPool, 'render' | 'close'>;
 
 /** There is too much to do, here or on this machine. The caller may try again later, as the message says. */
 export class RendererBusyError extends Error {
@@ -66,7 +58,7 @@ interface Slot {
   idle?: NodeJS.Timeout;
 }
 
-class WorkerPool implements Renderer {
+class WorkerPool {
   readonly #options: RendererOptions;
   readonly #slots: readonly Slot[];
   readonly #queue: Task[] = [];
@@ -78,6 +70,10 @@ class WorkerPool implements Renderer {
     this.#slots = Array.from({ length: options.workers }, () => ({}));
   }
 
+  /**
+   * Renders in a worker. Rejects with `UnrenderableError` for a document out of bounds, with `RendererBusyError` if
+   * there is too much to do, and with the reason of the signal, which is that of this job alone.
+   */
   async render(job: RenderJob, signal?: AbortSignal): Promise<Rendered> {
     signal?.throwIfAborted();
     return new Promise<Rendered>((resolve, reject) => {
@@ -87,6 +83,7 @@ class WorkerPool implements Renderer {
     });
   }
 
+  /** Rejects all running and waiting jobs, and ends the workers. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const closed = new RendererBusyError(shuttingDown);
@@ -125,7 +122,7 @@ class WorkerPool implements Renderer {
       slot.worker.postMessage(task.job);
     } catch (error) {
       // The job contains something that cannot be cloned.
-      this.#fail(slot, error instanceof Error ? error : new Error(String(error)));
+      this.#fail(slot, error);
     }
   }
 
@@ -183,25 +180,21 @@ class WorkerPool implements Renderer {
     this.#startNext();
   }
 
-  /** The worker cannot be used any more. */
-  #fail(slot: Slot, error: Error): void {
+  /** The worker cannot be used any more: it has failed, or is stopped together with its job. */
+  #fail(slot: Slot, reason: unknown): void {
     const task = this.#release(slot);
     this.#endWorker(slot);
-    task?.reject(error);
+    task?.reject(reason);
     this.#startNext();
   }
 
-  /** A running job can only be stopped together with its worker. */
   #cancel(task: Task, reason: unknown): void {
+    const slot = this.#slots.find((candidate) => candidate.task === task);
+    if (slot) return this.#fail(slot, reason);
     clearTimeout(task.waitTimer);
     task.reject(reason);
     const at = this.#queue.indexOf(task);
     if (at >= 0) this.#queue.splice(at, 1);
-    const slot = this.#slots.find((candidate) => candidate.task === task);
-    if (!slot) return;
-    this.#release(slot);
-    this.#endWorker(slot);
-    this.#startNext();
   }
 
   #release(slot: Slot): Task | undefined {

@@ -2,15 +2,7 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-export interface RenditionCache {
-  /** In bytes; undefined if the rendition is not in the cache. Nothing is opened. */
-  sizeOf(key: string): number | undefined;
-  /** The file, which its caller closes. It can be read to its end even if it is deleted meanwhile. */
-  open(key: string): Promise<FileHandle | undefined>;
-  get(key: string): Promise<Uint8Array | undefined>;
-  /** Never rejects: a full disk costs speed, but no answer. */
-  put(key: string, bytes: Uint8Array): Promise<void>;
-}
+export type RenditionCache = Awaited<ReturnType<typeof openRenditionCache>>;
 
 export interface RenditionCacheOptions {
   readonly folder: string;
@@ -23,7 +15,7 @@ export interface RenditionCacheOptions {
 const precision = 60_000;
 
 /** Keeps rendered files across restarts. Its folder may be deleted at any time. */
-export async function openRenditionCache(options: RenditionCacheOptions): Promise<RenditionCache> {
+export async function openRenditionCache(options: RenditionCacheOptions) {
   const makeFolder = () => mkdir(options.folder, { recursive: true, mode: 0o700 });
   await makeFolder();
   const sizes = await readSizes(options.folder);
@@ -57,7 +49,8 @@ export async function openRenditionCache(options: RenditionCacheOptions): Promis
   };
   // Callers that waited for the same rendering also wait for the same file.
   const writing = new Map<string, Promise<void>>();
-  const put = async (key: string, bytes: Uint8Array) => {
+  /** Never rejects: a full disk costs speed, but no answer. */
+  const put = async (key: string, bytes: Uint8Array): Promise<void> => {
     const file = fileOf(key);
     if (bytes.length > options.capacity || sizes.has(file)) return;
     const own = writing.get(file) ?? write(file, bytes).catch(options.onError);
@@ -65,7 +58,8 @@ export async function openRenditionCache(options: RenditionCacheOptions): Promis
     await own;
     writing.delete(file);
   };
-  const openFile = async (key: string) => {
+  /** The file, which its caller closes. It can be read to its end even if it is deleted meanwhile. */
+  const openFile = async (key: string): Promise<FileHandle | undefined> => {
     const file = fileOf(key);
     const size = sizes.get(file);
     if (size === undefined) return undefined;
@@ -83,9 +77,10 @@ export async function openRenditionCache(options: RenditionCacheOptions): Promis
     return handle;
   };
   return {
-    sizeOf: (key) => sizes.get(fileOf(key)),
+    /** In bytes; undefined if the rendition is not in the cache. Nothing is opened. */
+    sizeOf: (key: string) => sizes.get(fileOf(key)),
     open: openFile,
-    async get(key) {
+    async get(key: string): Promise<Uint8Array | undefined> {
       const handle = await openFile(key);
       return handle?.readFile().finally(() => handle.close());
     },

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { FileHandle } from 'node:fs/promises';
 import { createSharedWork } from '../../protocol/base/sharedWork.ts';
 import { LruCache } from '../base/lruCache.ts';
 import type { Document } from '../content/document.ts';
@@ -8,18 +7,7 @@ import { type RenderJob, UnrenderableError } from './renderJob.ts';
 import type { RenditionCache } from './renditionCache.ts';
 
 /** A document or a collection in one format. Its entity tag is known before anything is rendered. */
-export interface Rendition {
-  /** Strong, with its quotes: it changes with everything that the bytes depend on. */
-  readonly etag: string;
-  readonly mediaType: string;
-  /** In bytes; undefined if it is not in the cache. */
-  cachedSize(): number | undefined;
-  /** The file in the cache, which the caller closes. */
-  openCached(): Promise<FileHandle | undefined>;
-  cached(): Promise<Uint8Array | undefined>;
-  /** @throws {UnrenderableError} @throws {RendererBusyError} */
-  render(signal: AbortSignal): Promise<Uint8Array>;
-}
+export type Rendition = ReturnType<RenditionMaker['make']>;
 
 export interface RenditionMakerOptions {
   readonly renderer: Renderer;
@@ -36,12 +24,26 @@ export interface RenditionMakerOptions {
 /** What a rendition is made from. */
 export interface RenditionSource {
   readonly job: RenderJob;
-  /** From `subjectOf`. A rendering that failed fails again while this stays the same, whatever the pictures are. */
-  readonly subject: string;
-  /** Everything else that the bytes depend on. */
+  /**
+   * From `subject`, if the bytes depend on more than that. A rendering that failed fails again while this stays the
+   * same, whatever the pictures are.
+   */
+  readonly subject?: string;
+  /** Everything that the bytes depend on besides the kind of the job. */
   readonly inputs: readonly unknown[];
-  readonly mediaType: string;
 }
+
+const markdownType = 'text/markdown; charset=utf-8';
+const mediaTypes: Readonly<Record<Exclude<RenderJob['kind'], 'picture'>, string>> = {
+  pdf: 'application/pdf',
+  pdfBook: 'application/pdf',
+  epub: 'application/epub+zip',
+  html: 'text/html; charset=utf-8',
+  markdown: markdownType,
+  shownText: markdownType,
+  parts: 'application/json',
+  pictureList: 'application/json',
+};
 
 /** Milliseconds for which an unrenderable document is not tried again, unless it changes. */
 const failureLifetime = 300_000;
@@ -59,29 +61,47 @@ export class RenditionMaker {
     this.#options = options;
   }
 
-  /** Throws if the subject could not be rendered a short time ago. Callers ask before they look at any file. */
-  refuseFailed(subject: string): void {
+  /**
+   * Identifies the text of a rendition in one format. Throws if it could not be rendered a short time ago. Callers ask
+   * before they look at any file.
+   */
+  subject(format: string, text: readonly unknown[]): string {
+    const subject = digestOf([format, ...text]);
+    this.#refuseFailed(subject);
+    return subject;
+  }
+
+  #refuseFailed(subject: string): void {
     const failure = this.#failures.get(subject);
     if (failure !== undefined && failure.until > this.#options.now()) throw failure.error;
   }
 
-  make(source: RenditionSource): Rendition {
+  make({ job, inputs, ...source }: RenditionSource) {
     const { cache, version } = this.#options;
-    const etag = `"${digestOf([source.job.kind, version, ...source.inputs]).slice(0, 32)}"`;
+    const etag = `"${digestOf([job.kind, version, ...inputs]).slice(0, 32)}"`;
+    const { subject = etag } = source;
     return {
+      /** Strong, with its quotes: it changes with everything that the bytes depend on. */
       etag,
-      mediaType: source.mediaType,
+      mediaType: job.kind === 'picture' ? job.mediaType : mediaTypes[job.kind],
+      /** In bytes; undefined if it is not in the cache. */
       cachedSize: () => cache?.sizeOf(etag),
+      /** The file in the cache, which the caller closes. */
       openCached: async () => cache?.open(etag),
       cached: async () => cache?.get(etag),
-      render: async (signal) => {
-        this.refuseFailed(source.subject);
-        return this.#running.join(etag, (ended) => this.#render(source, etag, ended), { signal });
+      /** @throws {UnrenderableError} @throws {RendererBusyError} */
+      render: async (signal: AbortSignal) => {
+        this.#refuseFailed(subject);
+        return this.#running.join(etag, (ended) => this.#render(job, { etag, subject }, ended), { signal });
       },
     };
   }
 
-  async #render({ job, subject }: RenditionSource, etag: string, signal: AbortSignal): Promise<Uint8Array> {
+  async #render(
+    job: RenderJob,
+    { etag, subject }: { readonly etag: string; readonly subject: string },
+    signal: AbortSignal,
+  ): Promise<Uint8Array> {
     const { renderer, cache, now, onNote } = this.#options;
     try {
       const { bytes, notes } = await renderer.render(job, signal);
@@ -95,11 +115,6 @@ export class RenditionMaker {
       throw error;
     }
   }
-}
-
-/** Identifies the text of a rendition in one format. */
-export function subjectOf(format: string, text: readonly unknown[]): string {
-  return digestOf([format, ...text]);
 }
 
 /** What the rendition of a document depends on, links and pictures apart. */

@@ -3,7 +3,7 @@ import type { Document } from '../content/document.ts';
 import type { LibraryCollection } from '../library/libraryCollections.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 import { createDocumentPictures } from './documentPictures.ts';
-import { createReferencedFiles, type ReferencedFiles, stampsOf } from './referencedFiles.ts';
+import { createReferencedFiles, type ReferencedFiles } from './referencedFiles.ts';
 import type { Renderer } from './renderer.ts';
 import {
   type HtmlJob,
@@ -13,43 +13,9 @@ import {
   type RenderJob,
   UnrenderableError,
 } from './renderJob.ts';
-import {
-  identityOf,
-  type Rendition,
-  RenditionMaker,
-  type RenditionMakerOptions,
-  subjectOf,
-} from './renditionMaker.ts';
+import { identityOf, type Rendition, RenditionMaker, type RenditionMakerOptions } from './renditionMaker.ts';
 
-/** Markdown as it was written depends on nothing but its document. */
-export interface MarkdownRenditions {
-  /** With raw HTML sanitised, for people. */
-  source(document: Document): Promise<Rendition>;
-  /** The same Markdown as JSON, with the places where it may be cut, for `readParts`. */
-  parts(document: Document): Promise<Rendition>;
-}
-
-export interface Renditions extends MarkdownRenditions {
-  /** The Markdown with absolute addresses of documents and pictures, for programs. */
-  markdown(document: Document): Promise<Rendition>;
-  /**
-   * A picture that the document shows. Undefined if it shows none at this path, from the content folder, or if no
-   * format could show it.
-   */
-  picture(document: Document, path: string): Promise<Rendition | undefined>;
-  pdf(document: Document, paper: Paper): Promise<Rendition>;
-  /** A whole page. */
-  html(document: Document): Promise<Rendition>;
-  /** The `<article>` of a reading page. */
-  article(document: Document): Promise<Rendition>;
-  /** The same for strangers: links lead only to documents that they may read. */
-  openArticle(document: Document, isPublic: (slug: string) => boolean): Promise<Rendition>;
-  epub(collection: LibraryCollection): Promise<Rendition>;
-  /** What pages show of the document, in Markdown; empty if they cannot show it. It is not cached. */
-  shownText(document: Document): Promise<string>;
-  /** All its documents in one file. */
-  collectionPdf(collection: LibraryCollection, paper: Paper): Promise<Rendition>;
-}
+export type Renditions = ReturnType<typeof createRenditions>;
 
 export interface RenditionsOptions extends Omit<RenditionMakerOptions, 'renderer'> {
   readonly index: DocumentIndex;
@@ -76,30 +42,30 @@ export interface RenditionsOptions extends Omit<RenditionMakerOptions, 'renderer
 /** Formats with links to other documents. An article is part of a reading page. */
 export type LinkingFormat = 'pdf' | 'html' | 'article' | 'markdown';
 
-export function createMarkdownRenditions(options: RenditionMakerOptions): MarkdownRenditions {
+export function createMarkdownRenditions(options: RenditionMakerOptions) {
   return markdownRenditions(new RenditionMaker(options));
 }
 
-function markdownRenditions(texts: RenditionMaker): MarkdownRenditions {
-  const renditionOf = (job: MarkdownJob | PartsJob, mediaType = markdownType): Rendition => {
-    const identity = identityOf(job.document);
-    return texts.make({ job, subject: subjectOf(job.kind, identity), inputs: [identity], mediaType });
-  };
+/** Markdown as it was written depends on nothing but its document. */
+function markdownRenditions(texts: RenditionMaker) {
+  const alone = async (job: MarkdownJob | PartsJob) =>
+    texts.make({ job, inputs: [identityOf(job.document)] });
   return {
-    source: async (document) => renditionOf({ kind: 'markdown', document, targets: {}, pictures: {} }),
-    parts: async (document) => renditionOf({ kind: 'parts', document }, 'application/json'),
+    /** With raw HTML sanitised, for people. */
+    source: (document: Document) => alone({ kind: 'markdown', document, targets: {}, pictures: {} }),
+    /** The same Markdown as JSON, with the places where it may be cut, for `readParts`. */
+    parts: (document: Document) => alone({ kind: 'parts', document }),
   };
 }
 
-const markdownType = 'text/markdown; charset=utf-8';
-
 /** Each format looks up what it depends on besides the text, so that its entity tag changes with that. */
-export function createRenditions(options: RenditionsOptions): Renditions {
+export function createRenditions(options: RenditionsOptions) {
   const { index, folder, fonts, root, unchangedFiles = () => undefined } = options;
   const contentFolder = folder.root;
   const texts = new RenditionMaker({ ...options, renderer: options.texts });
   const files = new RenditionMaker({ ...options, renderer: options.files });
-  const { references, filesAt, filesOf } = createReferencedFiles({ index, folder, unchangedFiles });
+  const referenced = createReferencedFiles({ index, folder, unchangedFiles });
+  const { references, filesAt, filesOf } = referenced;
 
   const linked = (document: Document, format: LinkingFormat, isPublic?: (slug: string) => boolean) =>
     filesOf({
@@ -112,28 +78,21 @@ export function createRenditions(options: RenditionsOptions): Renditions {
 
   const htmlOf = async (document: Document, form: HtmlJob['form'], isPublic?: (slug: string) => boolean) => {
     const identity = identityOf(document);
-    const subject = subjectOf(form, identity);
-    texts.refuseFailed(subject);
+    const subject = texts.subject(form, identity);
     const { targets, stamp } = await linked(document, form === 'page' ? 'html' : 'article', isPublic);
     const job: RenderJob = { kind: 'html', form, document, contentFolder, targets, root };
-    return texts.make({
-      job,
-      subject,
-      inputs: [form, root, identity, stamp],
-      mediaType: 'text/html; charset=utf-8',
-    });
+    return texts.make({ job, subject, inputs: [form, root, identity, stamp] });
   };
 
   const linkedMarkdown = async (document: Document): Promise<Rendition> => {
     const identity = identityOf(document);
-    const subject = subjectOf('linkedMarkdown', identity);
-    texts.refuseFailed(subject);
+    const subject = texts.subject('linkedMarkdown', identity);
     const found = await linked(document, 'markdown').catch(ifTooMany);
     const addresses = found.pictures.map(({ path }) => [path, options.pictureAddress(document.slug, path)]);
     const pictures = Object.fromEntries(addresses);
     const job: RenderJob = { kind: 'markdown', document, targets: found.targets, pictures };
     const inputs = ['linked', identity, found.targets, pictures];
-    return texts.make({ job, subject, inputs, mediaType: markdownType });
+    return texts.make({ job, subject, inputs });
   };
 
   /** What the books of a collection have in common, in each format. */
@@ -142,23 +101,28 @@ export function createRenditions(options: RenditionsOptions): Renditions {
       throw new UnrenderableError(`The collection "${definition.name}" has no documents that are published.`);
     const documents = await readAll(index, chapters);
     const identities = documents.map(identityOf);
-    const subject = subjectOf(format, [definition, identities]);
-    files.refuseFailed(subject);
+    const subject = files.subject(format, [definition, identities]);
     const pictures = new Set(documents.flatMap((document) => references(document).assets));
     for (const { cover } of [definition, ...documents]) if (cover !== null) pictures.add(cover);
-    const inputs = [definition, identities, stampsOf(await filesAt([...pictures]))];
+    const inputs = [definition, identities, (await filesAt([...pictures])).map(({ stamp }) => stamp)];
     // Chapters link to each other; documents that are not in the book are not linked.
     return { subject, inputs, book: { collection: definition, documents, contentFolder, targets: {} } };
   };
 
   return {
     ...markdownRenditions(texts),
+    /** The Markdown with absolute addresses of documents and pictures, for programs. */
     markdown: linkedMarkdown,
-    picture: createDocumentPictures({ references, filesAt, texts, contentFolder }),
-    html: (document) => htmlOf(document, 'page'),
-    article: (document) => htmlOf(document, 'article'),
-    openArticle: (document, isPublic) => htmlOf(document, 'openArticle', isPublic),
-    async shownText(document) {
+    picture: createDocumentPictures(referenced, texts, contentFolder),
+    /** A whole page. */
+    html: (document: Document) => htmlOf(document, 'page'),
+    /** The `<article>` of a reading page. */
+    article: (document: Document) => htmlOf(document, 'article'),
+    /** The same for strangers: links lead only to documents that they may read. */
+    openArticle: (document: Document, isPublic: (slug: string) => boolean) =>
+      htmlOf(document, 'openArticle', isPublic),
+    /** What pages show of the document, in Markdown; empty if they cannot show it. It is not cached. */
+    async shownText(document: Document): Promise<string> {
       try {
         const { bytes } = await options.texts.render({ kind: 'shownText', document });
         return new TextDecoder().decode(bytes);
@@ -167,36 +131,22 @@ export function createRenditions(options: RenditionsOptions): Renditions {
         throw error;
       }
     },
-    async pdf(document, paper) {
+    async pdf(document: Document, paper: Paper): Promise<Rendition> {
       const identity = identityOf(document);
-      const subject = subjectOf('pdf', identity);
-      files.refuseFailed(subject);
+      const subject = files.subject('pdf', identity);
       const { targets, stamp } = await linked(document, 'pdf');
       const job: RenderJob = { kind: 'pdf', paper, document, contentFolder, targets, fonts: fonts.folders };
-      return files.make({
-        job,
-        subject,
-        inputs: [identity, stamp, fonts.fingerprint, paper],
-        mediaType: 'application/pdf',
-      });
+      return files.make({ job, subject, inputs: [identity, stamp, fonts.fingerprint, paper] });
     },
-    async epub(collection) {
+    async epub(collection: LibraryCollection): Promise<Rendition> {
       const { subject, inputs, book } = await bookOf(collection, 'epub');
-      return files.make({
-        job: { kind: 'epub', ...book },
-        subject,
-        inputs,
-        mediaType: 'application/epub+zip',
-      });
+      return files.make({ job: { kind: 'epub', ...book }, subject, inputs });
     },
-    async collectionPdf(collection, paper) {
+    /** All its documents in one file. */
+    async collectionPdf(collection: LibraryCollection, paper: Paper): Promise<Rendition> {
       const { subject, inputs, book } = await bookOf(collection, 'pdfBook');
-      return files.make({
-        job: { kind: 'pdfBook', paper, ...book, fonts: fonts.folders },
-        subject,
-        inputs: [...inputs, fonts.fingerprint, paper],
-        mediaType: 'application/pdf',
-      });
+      const job: RenderJob = { kind: 'pdfBook', paper, ...book, fonts: fonts.folders };
+      return files.make({ job, subject, inputs: [...inputs, fonts.fingerprint, paper] });
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LruCache } from '../base/lruCache.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
-import { createEtag, isNotModified, setValidators } from './conditional.ts';
+import { createEtag, sendText } from './conditional.ts';
 
 /** What a route answers with: JSON that depends on nothing but the index and the key. */
 export interface Answer {
@@ -49,14 +49,12 @@ export function createAnswers(index: Pick<DocumentIndex, 'generation'>): SendAns
     // If the library changed while the answer was made, the answer is sent but not cached.
     if (known === undefined && asked === index.generation && answer.searchMode === undefined)
       answers.set(name, answer, name.length + answer.text.length + (answer.page?.link.length ?? 0));
-    setValidators(reply, answer.etag);
     if (answer.page !== undefined) {
       reply.header('x-total-count', answer.page.total);
       if (answer.page.link.length <= maxLinkLength) reply.header('link', answer.page.link);
     }
     if (answer.searchMode !== undefined) reply.header('search-mode', answer.searchMode);
-    if (isNotModified(request, answer.etag)) return reply.code(304).send();
-    return reply.type('application/json; charset=utf-8').serializer(String).send(answer.text);
+    return sendText(request, reply, { ...answer, mediaType: 'application/json' });
   };
 }
 

@@ -1,55 +1,31 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { BaseUrl } from '../base/baseUrl.ts';
-import type { Document } from '../content/document.ts';
 import type { Paper } from '../formats/renderJob.ts';
-import type { Renditions } from '../formats/renditions.ts';
-import type { LibrarySearch } from '../meaning/librarySearch.ts';
-import type { DocumentIndex } from '../search/documentIndex.ts';
-import { createAnswers } from './answers.ts';
-import { type Authorization, seesDrafts } from './authorization.ts';
+import { seesDrafts } from './authorization.ts';
 import { createCollectionRoutes } from './collectionRoutes.ts';
-import { createEtag, isNotModified, setValidators } from './conditional.ts';
+import { createEtag, revalidate } from './conditional.ts';
 import { documentToView } from './documentView.ts';
 import { createListRoute } from './listRoute.ts';
-import { createLookups } from './lookups.ts';
 import { createPictureRoute } from './pictureRoute.ts';
 import {
-  conditional,
-  documentProblems,
   json,
   listQuerySchema,
   nameParameter,
   paperQuery,
   problemResponses,
+  reads,
   slugParameter,
-  usualProblems,
 } from './schemas.ts';
 import { sendRendition } from './sendRendition.ts';
-
-export interface ApiServices {
-  readonly index: DocumentIndex;
-  readonly search: LibrarySearch;
-  readonly renditions: Renditions;
-  readonly authorization: Authorization;
-  readonly baseUrl: BaseUrl;
-}
+import type { Services } from './services.ts';
 
 /** The routes under `/api/v1`, which need a token. */
-export function createApiRoutes({
-  index,
-  search,
-  renditions,
-  authorization,
-  baseUrl,
-}: ApiServices): FastifyPluginAsyncTypebox {
-  const lookups = createLookups(index);
+export function createApiRoutes(services: Services): FastifyPluginAsyncTypebox {
+  const { renditions, authorization, lookups, baseUrl } = services;
   return async (app) => {
     app.addHook('onRequest', authorization.requireReader);
-    const sendAnswer = createAnswers(search);
-    await app.register(createCollectionRoutes({ index, baseUrl, lookups, sendAnswer }));
-    await app.register(createPictureRoute({ renditions, authorization, lookups }));
+    await app.register(createCollectionRoutes(services));
+    await app.register(createPictureRoute(services));
 
     app.get(
       '/docs',
@@ -60,14 +36,10 @@ export function createApiRoutes({
           summary: 'List documents',
           description: 'Newest first, then those without a date by title; with `q`, the most relevant first.',
           querystring: listQuerySchema,
-          response: {
-            200: json('DocumentList', 'A page of documents'),
-            ...conditional,
-            ...problemResponses(400, 401, 403, 429, 503),
-          },
+          response: reads(json('DocumentList', 'A page of documents'), 400),
         },
       },
-      createListRoute({ index, search, baseUrl, sendAnswer }),
+      createListRoute(services),
     );
 
     app.get(
@@ -78,16 +50,13 @@ export function createApiRoutes({
           tags: ['Documents'],
           summary: 'The metadata of a document',
           params: slugParameter,
-          response: { 200: json('Document', 'The metadata'), ...conditional, ...documentProblems },
+          response: reads(json('Document', 'The metadata'), 308, 404),
         },
       },
       async (request, reply) => {
         const document = await lookups.metadata(request.params.slug, seesDrafts(request));
         const view = documentToView(document, baseUrl);
-        const etag = createEtag(JSON.stringify(view));
-        setValidators(reply, etag);
-        if (isNotModified(request, etag)) return reply.code(304).send(null);
-        return view;
+        return revalidate(request, reply, createEtag(JSON.stringify(view))) ? reply.send(null) : view;
       },
     );
 
@@ -113,12 +82,7 @@ export function createApiRoutes({
           summary: 'A document as PDF',
           params: slugParameter,
           querystring: paperQuery,
-          response: {
-            ...kept('application/pdf'),
-            ...conditional,
-            ...documentProblems,
-            ...problemResponses(400, 422),
-          },
+          response: saves('application/pdf', 308, 400),
         },
       },
       async (request, reply) => {
@@ -127,21 +91,27 @@ export function createApiRoutes({
         return sendRendition(request, reply, pdf, { authorization, fileName: `${document.slug}.pdf` });
       },
     );
-    const markdown = { 200: file('text/markdown') };
-    rendered(
-      '/docs/:slug.md',
-      { operationId: 'getDocMarkdown', summary: 'A document as Markdown' },
-      markdown,
-      async (request, reply, document) =>
-        sendRendition(request, reply, await renditions.markdown(document), { authorization }),
-    );
-    rendered(
-      '/docs/:slug.html',
-      { operationId: 'getDocHtml', summary: 'A document as a page of HTML, with its pictures inside' },
-      { 200: file('text/html') },
-      async (request, reply, document) =>
-        sendRendition(request, reply, await renditions.html(document), { authorization }),
-    );
+
+    for (const [ending, format, operationId, summary] of [
+      ['md', 'markdown', 'getDocMarkdown', 'A document as Markdown'],
+      ['html', 'html', 'getDocHtml', 'A document as a page of HTML, with its pictures inside'],
+    ] as const)
+      app.get(
+        `/docs/:slug.${ending}`,
+        {
+          schema: {
+            operationId,
+            tags: ['Documents'],
+            summary,
+            params: slugParameter,
+            response: reads(file(`text/${format}`), 308, 404, 422),
+          },
+        },
+        async (request, reply) => {
+          const document = await lookups.document(request.params.slug, seesDrafts(request));
+          return sendRendition(request, reply, await renditions[format](document), { authorization });
+        },
+      );
 
     for (const ending of ['epub', 'pdf'] as const)
       app.get(
@@ -153,12 +123,7 @@ export function createApiRoutes({
             summary: ending === 'pdf' ? 'A collection as one PDF' : 'A collection as EPUB',
             params: nameParameter,
             ...(ending === 'pdf' ? { querystring: paperQuery } : {}),
-            response: {
-              ...kept(ending === 'pdf' ? 'application/pdf' : 'application/epub+zip'),
-              ...conditional,
-              ...usualProblems,
-              ...problemResponses(...(ending === 'pdf' ? [400, 422] : [422])),
-            },
+            response: ending === 'pdf' ? saves('application/pdf', 400) : saves('application/epub+zip'),
           },
         },
         async (request, reply) => {
@@ -170,27 +135,6 @@ export function createApiRoutes({
           return sendRendition(request, reply, await book, { authorization, fileName });
         },
       );
-
-    function rendered(
-      path: string,
-      named: { readonly operationId: string; readonly summary: string },
-      files: Readonly<Record<number, object>>,
-      answer: (request: FastifyRequest, reply: FastifyReply, document: Document) => Promise<FastifyReply>,
-    ): void {
-      app.get(
-        path,
-        {
-          schema: {
-            ...named,
-            tags: ['Documents'],
-            params: slugParameter,
-            response: { ...files, ...conditional, ...documentProblems, ...problemResponses(422) },
-          },
-        },
-        async (request, reply) =>
-          answer(request, reply, await lookups.document(request.params.slug, seesDrafts(request))),
-      );
-    }
   };
 }
 
@@ -200,11 +144,10 @@ const openApiAnswer = {
 };
 
 /** Answers with a file to save, of which the client may request a part. */
-function kept(mediaType: string) {
+function saves(mediaType: string, ...problems: readonly number[]) {
   return {
-    200: file(mediaType),
+    ...reads(file(mediaType), 404, 416, 422, ...problems),
     206: file(mediaType, 'The requested range'),
-    ...problemResponses(416),
   };
 }
 

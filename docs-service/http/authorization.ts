@@ -6,7 +6,7 @@ import type { BaseUrl } from '../base/baseUrl.ts';
 import { type Allowance, callerOf, RateLimiter } from '../base/rateLimiter.ts';
 import type { Limits } from '../serveConfig.ts';
 import { originOf } from './hosts.ts';
-import { OpenCount } from './openCount.ts';
+import { OpenCount, whenClosed } from './openCount.ts';
 import { HttpProblem, pathOf, unavailable } from './problems.ts';
 
 declare module 'fastify' {
@@ -142,11 +142,11 @@ export class Authorization {
     count(this.#renders, { caller: request.grant?.id ?? owner, what: 'renders', reply });
   }
 
-  /** Counts a download until the returned function is called. Throws HttpProblem if there are too many. */
-  countDownload(request: FastifyRequest): () => void {
-    const { grant, visitor } = request;
-    if (visitor !== null) return this.#visitorDownloads.add(visitor);
-    return this.#downloads.add(grant?.id ?? owner);
+  /** Counts a download until its answer is closed. Throws HttpProblem if there are too many. */
+  countDownload({ grant, visitor }: FastifyRequest, reply: FastifyReply): void {
+    const end =
+      visitor === null ? this.#downloads.add(grant?.id ?? owner) : this.#visitorDownloads.add(visitor);
+    whenClosed(reply, end);
   }
 
   /** Counts a request of a client without a token, each kind separately. Throws HttpProblem if there were too many. */

@@ -1,22 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
-import type { BaseUrl } from '../base/baseUrl.ts';
 import { pageParameters } from '../base/pageParameters.ts';
 import { findCollection, type LibraryCollection } from '../library/libraryCollections.ts';
-import type { DocumentIndex } from '../search/documentIndex.ts';
 import { newestDate } from '../search/documentRecord.ts';
-import { pageLinks, type SendAnswer } from './answers.ts';
+import { pageLinks } from './answers.ts';
 import { seesDrafts } from './authorization.ts';
 import { type CollectionView, documentToView } from './documentView.ts';
-import type { Lookups } from './lookups.ts';
-import { conditional, json, nameParameter, problemResponses, usualLimit } from './schemas.ts';
-
-export interface CollectionServices {
-  readonly index: DocumentIndex;
-  readonly baseUrl: BaseUrl;
-  readonly lookups: Lookups;
-  readonly sendAnswer: SendAnswer;
-}
+import { json, nameParameter, reads, usualLimit } from './schemas.ts';
+import type { Services } from './services.ts';
 
 /** Collections, tags and types as JSON. */
 export function createCollectionRoutes({
@@ -24,7 +15,7 @@ export function createCollectionRoutes({
   baseUrl,
   lookups,
   sendAnswer,
-}: CollectionServices): FastifyPluginAsyncTypebox {
+}: Services): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get(
       '/collections',
@@ -35,11 +26,7 @@ export function createCollectionRoutes({
           summary: 'List collections',
           description: 'In the order of their names.',
           querystring: Type.Object(pageParameters({ usual: usualLimit, max: 100 })),
-          response: {
-            200: json('CollectionList', 'A page of collections'),
-            ...conditional,
-            ...problemResponses(400, 401, 403, 429, 503),
-          },
+          response: reads(json('CollectionList', 'A page of collections'), 400),
         },
       },
       async (request, reply) => {
@@ -71,11 +58,7 @@ export function createCollectionRoutes({
           summary: 'A collection with its documents',
           description: 'The documents are in the order of the collection, without drafts.',
           params: nameParameter,
-          response: {
-            200: json('CollectionDetail', 'The collection'),
-            ...conditional,
-            ...problemResponses(401, 403, 404, 429, 503),
-          },
+          response: reads(json('CollectionDetail', 'The collection'), 404),
         },
       },
       async (request, reply) => {
@@ -103,11 +86,7 @@ export function createCollectionRoutes({
             tags: ['Tags and types'],
             summary,
             description: `All of them, the most used first. A \`slug\` is what the parameter \`${kind}\` of the list of documents takes.`,
-            response: {
-              200: json('TermList', 'All that documents have'),
-              ...conditional,
-              ...problemResponses(401, 403, 429, 503),
-            },
+            response: reads(json('TermList', 'All that documents have')),
           },
         },
         async (request, reply) => {

@@ -12,11 +12,6 @@ export interface ConnectionBounds {
   readonly isProxy: (address: string) => boolean;
 }
 
-export interface Connections {
-  /** Whether a part of an answer is on its way, so that no other answer can be sent. */
-  hasBegunAnswer(socket: Socket): boolean;
-}
-
 interface Connection {
   readonly socket: Socket;
   /** Who is counted; undefined for a proxy. */
@@ -32,8 +27,9 @@ interface Connection {
 /**
  * Bounds the connections of a server, because each holds a descriptor. If there are too many, the one makes room whose
  * client has kept the service waiting for longest. So strangers who hold connections do not keep others out.
+ * @returns whether a part of an answer is on its way, so that no other answer can be sent
  */
-export function boundConnections(server: Server, bounds: ConnectionBounds): Connections {
+export function boundConnections(server: Server, bounds: ConnectionBounds): (socket: Socket) => boolean {
   const open = new Map<Socket, Connection>();
 
   const end = (connection: Connection) => {
@@ -66,11 +62,9 @@ export function boundConnections(server: Server, bounds: ConnectionBounds): Conn
     for (const connection of open.values()) if (stallOf(connection) > bounds.maxStall) end(connection);
   }, bounds.maxStall / 10).unref();
   server.once('close', () => clearInterval(sweep));
-  return {
-    hasBegunAnswer(socket) {
-      const connection = open.get(socket);
-      return connection !== undefined && openAnswers(connection).some(({ headersSent }) => headersSent);
-    },
+  return (socket) => {
+    const connection = open.get(socket);
+    return connection !== undefined && openAnswers(connection).some(({ headersSent }) => headersSent);
   };
 }
 

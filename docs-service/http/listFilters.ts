@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, type TObject, Type } from 'typebox';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { DocumentFilter } from '../search/documentIndex.ts';
 
@@ -41,15 +41,8 @@ export const filterParameters = {
   ),
 };
 
-export interface FilterParameters {
-  readonly type?: string;
-  readonly tag?: string;
-  readonly path?: string;
-  readonly changed_since?: string;
-}
-
 export function toDocumentFilter(
-  { type, tag, path, changed_since: since }: FilterParameters,
+  { type, tag, path, changed_since: since }: Static<TObject<typeof filterParameters>>,
   drafts: boolean,
 ): DocumentFilter {
   return withoutUndefined<DocumentFilter>({

@@ -1,24 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { BaseUrl } from '../base/baseUrl.ts';
 import { plainSnippet } from '../formats/markdown/snippetText.ts';
 import type { LibrarySearch, SearchMode } from '../meaning/librarySearch.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
-import { type Answer, pageLinks, type SendAnswer } from './answers.ts';
+import { type Answer, pageLinks } from './answers.ts';
 import { seesDrafts } from './authorization.ts';
 import { documentToView } from './documentView.ts';
 import { toDocumentFilter } from './listFilters.ts';
 import { HttpProblem } from './problems.ts';
 import { type ListParameters, usualLimit } from './schemas.ts';
-
-interface ListRouteOptions {
-  readonly index: DocumentIndex;
-  readonly search: LibrarySearch;
-  readonly baseUrl: BaseUrl;
-  readonly sendAnswer: SendAnswer;
-}
+import type { Services } from './services.ts';
 
 /** Answers `GET /api/v1/docs`. */
-export function createListRoute({ index, search, baseUrl, sendAnswer }: ListRouteOptions) {
+export function createListRoute({ index, search, baseUrl, sendAnswer }: Services) {
   return async (request: FastifyRequest<{ Querystring: ListParameters }>, reply: FastifyReply) => {
     const parameters = { limit: usualLimit, offset: 0, ...request.query };
     const { type, tag, path, changed_since: since, q, mode, limit, offset } = parameters;

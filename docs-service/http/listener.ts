@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import { type AddressInfo, isIPv6, type Socket } from 'node:net';
-import { boundConnections, type ConnectionBounds, type Connections } from './connections.ts';
+import { boundConnections, type ConnectionBounds } from './connections.ts';
 
 /** The socket of the service. It exists before the routes, because they contain its address. */
 export interface Listener {
@@ -40,9 +40,9 @@ export async function listen({ host, port, bounds }: ListenerOptions): Promise<L
     keepAliveTimeout: 72_000,
   };
   const server = createServer(times, (request, response) => handler(request, response));
-  const connections = boundConnections(server, bounds);
+  const hasBegunAnswer = boundConnections(server, bounds);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
-    refuseBroken({ error, socket, connections }),
+    refuseBroken({ error, socket, hasBegunAnswer }),
   );
   server.listen(port, host);
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
@@ -69,15 +69,15 @@ const farewell = 1_000;
 interface Broken {
   readonly error: NodeJS.ErrnoException;
   readonly socket: Socket;
-  readonly connections: Connections;
+  readonly hasBegunAnswer: (socket: Socket) => boolean;
 }
 
 /** Input that is not HTTP, or not complete in time, reaches no route. Node has stopped watching its connection. */
-function refuseBroken({ error, socket, connections }: Broken): void {
+function refuseBroken({ error, socket, hasBegunAnswer }: Broken): void {
   // More of the same input, whose connection is ending already.
   if (!socket.writable) return;
   // A client that has sent nothing would take the refusal for the answer to its first request.
-  if (socket.bytesRead === 0 || connections.hasBegunAnswer(socket)) return void socket.destroy();
+  if (socket.bytesRead === 0 || hasBegunAnswer(socket)) return void socket.destroy();
   const { status, detail } = refusals[error.code ?? ''] ?? notHttp;
   const body = problemBody(status, detail);
   socket.end(

@@ -6,15 +6,7 @@ import { findCollection, type LibraryCollection } from '../library/libraryCollec
 import type { DocumentIndex, LocatedMetadata } from '../search/documentIndex.ts';
 import { DocumentMovedError, HttpProblem } from './problems.ts';
 
-/**
- * Looks up what an address names, for all routes. A missing item is a problem with a hint, and one that has another
- * address is a `DocumentMovedError`.
- */
-export interface Lookups {
-  document(slug: string, drafts: boolean): Promise<Document>;
-  metadata(slug: string, drafts: boolean): Promise<LocatedMetadata>;
-  collection(name: string): Promise<LibraryCollection>;
-}
+export type Lookups = ReturnType<typeof createLookups>;
 
 /** There is no such document. */
 export class DocumentMissingError extends HttpProblem {
@@ -29,20 +21,24 @@ export class DocumentMissingError extends HttpProblem {
   }
 }
 
-export function createLookups(index: DocumentIndex): Lookups {
+/**
+ * Looks up what an address names, for all routes. A missing item is a problem with a hint, and one that has another
+ * address is a `DocumentMovedError`.
+ */
+export function createLookups(index: DocumentIndex) {
   const reads = createSharedWork<Document | undefined>();
   return {
-    async document(slug, drafts) {
+    async document(slug: string, drafts: boolean): Promise<Document> {
       // A long text is read once for all who ask for it at the same time.
       const read = () => reads.join(`${index.generation} ${slug}`, () => index.read(slug));
       const document = isSlug(slug) ? await read() : undefined;
       return visible(slug, document, drafts);
     },
-    async metadata(slug, drafts) {
+    async metadata(slug: string, drafts: boolean): Promise<LocatedMetadata> {
       const [document] = isSlug(slug) ? await index.metadataOf([slug]) : [];
       return visible(slug, document, drafts);
     },
-    async collection(name) {
+    async collection(name: string): Promise<LibraryCollection> {
       const collection = isSlug(name) ? await findCollection(index, name) : undefined;
       if (collection !== undefined) return collection;
       const names = (await index.collections()).map((one) => one.name);

@@ -1,6 +1,7 @@
+import type { FastifyReply } from 'fastify';
 import { HttpProblem, unavailable } from './problems.ts';
 
-export interface OpenCountOptions {
+interface OpenCountOptions {
   /** What is counted, in the plural: `downloads`. */
   readonly what: string;
   /** What one caller is: `token` or `address`. */
@@ -41,4 +42,10 @@ export class OpenCount {
     else this.#open.delete(caller);
     this.#all -= 1;
   }
+}
+
+/** Also if the client has gone before there was anything to send. */
+export function whenClosed({ raw }: FastifyReply, work: () => void): void {
+  if (raw.destroyed) work();
+  else raw.once('close', work);
 }

@@ -2,37 +2,24 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { isLoopbackHost } from '../../protocol/base/loopback.ts';
-import type { BaseUrl } from '../base/baseUrl.ts';
 import { countWarnings } from '../content/document.ts';
-import type { PublicLibrary } from '../library/publicLibrary.ts';
 import type { Meaning } from '../meaning/meaning.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 import type { Authorization } from './authorization.ts';
-import { createEtag, isNotModified } from './conditional.ts';
+import { createEtag, revalidate } from './conditional.ts';
 import { iconOf, page, pageHeaders, type Site } from './pages.ts';
 import { pictureHeaders } from './pictureRoute.ts';
 import { createReferencePage } from './referencePage.ts';
 import { json } from './schemas.ts';
+import type { Services } from './services.ts';
 import { metadataPath } from './signIn/metadataRoutes.ts';
-
-interface OpenRoutesOptions {
-  readonly baseUrl: BaseUrl;
-  readonly site: Site;
-  /** The authorization server: this service itself, or another one. */
-  readonly issuer: string;
-  readonly readPublic: () => Promise<PublicLibrary>;
-}
 
 /**
  * Public pages that show nothing from the library. If the service is the authorization server, its address identifies
  * the owner, so the front page says where clients sign in (IndieAuth, 4.1).
  */
-export function createOpenRoutes({
-  baseUrl,
-  site,
-  issuer,
-  readPublic,
-}: OpenRoutesOptions): FastifyPluginAsync {
+export function createOpenRoutes(services: Services): FastifyPluginAsync {
+  const { baseUrl, site, issuer, readPublic } = services;
   const isServer = issuer === baseUrl.href;
   const link = `<${baseUrl.href}${metadataPath}>; rel="indieauth-metadata"`;
   return async (app) => {
@@ -46,15 +33,15 @@ export function createOpenRoutes({
         return sendPage(isServer ? reply.header('link', link) : reply, html);
       });
     app.get('/docs', { schema: { hide: true } }, async (_request, reply) => {
-      reference ??= createReferencePage(app.swagger(), { baseUrl, site, issuer });
+      reference ??= createReferencePage(app.swagger(), services);
       return sendPage(reply, reference);
     });
     const icon = iconOf(site);
     const etag = createEtag(icon.bytes);
     app.get('/favicon.ico', { schema: { hide: true } }, async (request, reply) => {
-      reply.headers({ ...pictureHeaders, etag, 'cache-control': 'public, max-age=86400' });
-      if (isNotModified(request, etag)) return reply.code(304).send();
-      return reply.type(icon.type).send(icon.bytes);
+      const isKnown = revalidate(request, reply.headers(pictureHeaders), etag);
+      reply.header('cache-control', 'public, max-age=86400');
+      return isKnown ? reply.send() : reply.type(icon.type).send(icon.bytes);
     });
   };
 }

@@ -151,7 +151,7 @@ body:has(.reader .text > .table) :is(main, .bar) { max-width: 92rem; }
 }
 /* Above the text, the list begins where the text does. */
 @media screen and (max-width: 75.99rem) {
-  .with-tree:has(> .reader) { width: fit-content; max-width: 100%; margin-inline: auto; }
+  .with-tree:has(> .reader) { width: fit-content; min-width: min(100%, var(--measure)); max-width: 100%; margin-inline: auto; }
   .with-tree > .tree { margin-inline: 0; }
 }
 @media screen and (min-width: 76rem) {

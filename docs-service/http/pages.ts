@@ -50,7 +50,7 @@ export interface Page {
   readonly hasLibrary?: boolean;
   readonly feeds?: readonly FeedLink[];
   /** The address by which search engines know the page. */
-  readonly canonical?: string;
+  readonly canonical?: string | undefined;
 }
 
 /** A whole page without scripts. It follows the reader's colours, fits a phone, and prints. */

@@ -1,24 +1,17 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
-import type { Renditions } from '../formats/renditions.ts';
-import { type Authorization, seesDrafts } from './authorization.ts';
-import type { Lookups } from './lookups.ts';
+import { seesDrafts } from './authorization.ts';
 import { HttpProblem } from './problems.ts';
-import { conditional, documentProblems, problemResponses, slugParameter } from './schemas.ts';
+import { reads, slugParameter } from './schemas.ts';
 import { sendRendition } from './sendRendition.ts';
-
-interface PictureServices {
-  readonly renditions: Pick<Renditions, 'picture'>;
-  readonly authorization: Authorization;
-  readonly lookups: Lookups;
-}
+import type { Services } from './services.ts';
 
 /** The pictures that a document shows, for programs that show its Markdown. */
 export function createPictureRoute({
   renditions,
   authorization,
   lookups,
-}: PictureServices): FastifyPluginAsyncTypebox {
+}: Services): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get(
       '/docs/:slug/files/*',
@@ -29,7 +22,7 @@ export function createPictureRoute({
           summary: 'A picture that a document shows',
           description: 'Other files have no address. The type is that of the bytes, and an SVG is sanitised.',
           params: pictureParameters,
-          response: { 200: picture, ...conditional, ...documentProblems, ...problemResponses(422) },
+          response: reads(picture, 308, 404, 422),
         },
       },
       async (request, reply) => {

@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { expectationOf } from '../../protocol/base/expectation.ts';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import { AccessUnavailableError } from '../auth/accessDatabase.ts';
 import type { BaseUrl } from '../base/baseUrl.ts';
 import { RendererBusyError } from '../formats/renderer.ts';
@@ -9,18 +8,7 @@ import { UnrenderableError } from '../formats/renderJob.ts';
 import { IndexIncompleteError, IndexUnavailableError, QueryError } from '../search/documentIndex.ts';
 import { patternSentences } from './listFilters.ts';
 
-/** RFC 9457. */
-interface Problem {
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  readonly detail: string;
-  /** The requested path. */
-  readonly instance: string;
-  /** For a 400: which parameter is wrong, and why. */
-  readonly errors?: readonly ProblemError[];
-}
-
+/** For a 400: which parameter is wrong, and why. */
 interface ProblemError {
   readonly path: string;
   readonly message: string;
@@ -66,16 +54,17 @@ const newerTitles: Readonly<Record<number, string>> = {
   422: 'Unprocessable Content',
 };
 
+/** As RFC 9457 defines it; `instance` is the requested path. */
 function sendProblem(reply: FastifyReply, problem: HttpProblem): FastifyReply {
   const { status, message, headers, errors } = problem;
-  const body: Problem = withoutUndefined({
+  const body = {
     type: 'about:blank',
     title: newerTitles[status] ?? STATUS_CODES[status] ?? 'Error',
     status,
     detail: message,
     instance: reply.request.url.split('?', 1)[0]?.slice(0, 2_048) ?? '',
     errors,
-  });
+  };
   // These headers were meant for the answer that could not be given.
   for (const name of ['etag', 'content-disposition', 'accept-ranges']) reply.removeHeader(name);
   return reply

@@ -1,5 +1,5 @@
-import type { BaseUrl } from '../base/baseUrl.ts';
-import { escapeHtml, page, type Site } from './pages.ts';
+import { escapeHtml, page } from './pages.ts';
+import type { Services } from './services.ts';
 
 /** The parts of an OpenAPI document that the page shows. */
 interface OpenApi {
@@ -35,10 +35,7 @@ interface Schema {
 }
 
 /** The reference for people, made from the same description as `openapi.json`. It shows no data. */
-export function createReferencePage(
-  description: object,
-  { baseUrl, site, issuer }: { readonly baseUrl: BaseUrl; readonly site: Site; readonly issuer: string },
-): string {
+export function createReferencePage(description: object, { baseUrl, site, issuer }: Services): string {
   const isServer = issuer === baseUrl.href;
   // @fastify/swagger made it from the schemas of this service.
   const { info, paths = {}, components } = description as OpenApi;

@@ -54,23 +54,25 @@ export const documentSchema = Type.Object(
   { $id: 'Document', description: 'The metadata of a document. A field without a value is null, or empty.' },
 );
 
-/** Of a list: the page that was asked for. */
-const pageFields = {
-  limit: Type.Integer({ description: 'The most results on a page.' }),
-  offset: Type.Integer({ description: 'The number of results before this page.' }),
-};
+/** A page of a list, and which page was asked for. */
+function listSchema(item: string, noun: string, more: Readonly<Record<string, TSchema>> = {}) {
+  return Type.Object(
+    {
+      items: Type.Array(Type.Ref(item)),
+      total: Type.Integer({ minimum: 0, description: `The number of ${noun} on all pages.` }),
+      limit: Type.Integer({ description: 'The most results on a page.' }),
+      offset: Type.Integer({ description: 'The number of results before this page.' }),
+      ...more,
+    },
+    { $id: `${item}List`, description: `A page of the list of ${noun}.` },
+  );
+}
 
-const documentListSchema = Type.Object(
-  {
-    items: Type.Array(Type.Ref('Document')),
-    total: Type.Integer({ minimum: 0, description: 'The number of documents on all pages.' }),
-    ...pageFields,
-    approximate: Type.Optional(
-      Type.Boolean({ description: 'In a search: more documents matched than were ranked.' }),
-    ),
-  },
-  { $id: 'DocumentList', description: 'A page of the list of documents.' },
-);
+const documentListSchema = listSchema('Document', 'documents', {
+  approximate: Type.Optional(
+    Type.Boolean({ description: 'In a search: more documents matched than were ranked.' }),
+  ),
+});
 
 const collectionLinksSchema = Type.Object(
   {
@@ -92,15 +94,6 @@ export const collectionSchema = Type.Object(
     links: Type.Unsafe<Static<typeof collectionLinksSchema>>(Type.Ref('CollectionLinks')),
   },
   { $id: 'Collection', description: 'Documents in an order, which can be read as one book.' },
-);
-
-const collectionListSchema = Type.Object(
-  {
-    items: Type.Array(Type.Ref('Collection')),
-    total: Type.Integer({ minimum: 0, description: 'The number of collections on all pages.' }),
-    ...pageFields,
-  },
-  { $id: 'CollectionList', description: 'A page of the list of collections.' },
 );
 
 const collectionDetailSchema = Type.Object(
@@ -234,21 +227,19 @@ const problemDescriptions: Readonly<Record<number, string>> = {
   503: 'The index is being made or is away, tokens cannot be checked, or too much is in progress',
 };
 
-/** The problems of everything that has a name. */
-export const usualProblems = problemResponses(401, 403, 404, 429, 503);
-/** A document may have another slug. */
-export const documentProblems = { ...problemResponses(308), ...usualProblems };
-
 /** An answer with JSON of a named schema. */
 export function json(name: string, description: string) {
   return { description, content: { 'application/json': { schema: Type.Ref(name) } } };
 }
 
-/** The answers to a request that names entity tags. */
-export const conditional = {
-  304: Type.Null({ description: 'Nothing has changed since the answer with this entity tag' }),
-  ...problemResponses(412),
-};
+/** The answers of a route that reads the library: with the problems of all such routes, and its own. */
+export function reads(answer: object, ...problems: readonly number[]) {
+  return {
+    200: answer,
+    304: Type.Null({ description: 'Nothing has changed since the answer with this entity tag' }),
+    ...problemResponses(401, 403, 412, 429, 503, ...problems),
+  };
+}
 
 const schemas = [
   tagSchema,
@@ -257,7 +248,7 @@ const schemas = [
   documentListSchema,
   collectionLinksSchema,
   collectionSchema,
-  collectionListSchema,
+  listSchema('Collection', 'collections'),
   collectionDetailSchema,
   termSchema,
   termListSchema,

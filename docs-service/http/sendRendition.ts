@@ -3,7 +3,8 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Rendition } from '../formats/renditionMaker.ts';
 import type { Authorization } from './authorization.ts';
-import { isNotModified, setValidators } from './conditional.ts';
+import { revalidate } from './conditional.ts';
+import { whenClosed } from './openCount.ts';
 import { HttpProblem } from './problems.ts';
 
 interface RenditionReplyOptions {
@@ -22,8 +23,7 @@ export async function sendRendition(
   options: RenditionReplyOptions,
 ): Promise<FastifyReply> {
   const { fileName, around } = options;
-  setValidators(reply, rendition.etag);
-  if (isNotModified(request, rendition.etag)) return reply.code(304).send();
+  if (revalidate(request, reply, rendition.etag)) return reply.send();
   const { size, part } = await openContent(request, reply, { ...options, rendition });
   reply.type(rendition.mediaType);
   if (fileName !== undefined)
@@ -65,18 +65,12 @@ async function openContent(
   const isLarge = (size = 0) => size > readSize;
   const bytes = isLarge(rendition.cachedSize()) ? undefined : await read();
   if (bytes !== undefined && !isLarge(bytes.length)) return contentOf(bytes);
-  whenClosed(reply, authorization.countDownload(request));
+  authorization.countDownload(request, reply);
   const file = await rendition.openCached();
   // The cache cannot keep it, or has just deleted it.
   if (file === undefined) return contentOf(bytes ?? (await read()));
   whenClosed(reply, () => void file.close());
   return { size: (await file.stat()).size, part: (range) => readPieces(file, range) };
-}
-
-/** Also if the client has gone before there was anything to send. */
-function whenClosed({ raw }: FastifyReply, work: () => void): void {
-  if (raw.destroyed) work();
-  else raw.once('close', work);
 }
 
 function contentOf(bytes: Uint8Array): Content {
@@ -104,7 +98,7 @@ function* slices(bytes: Uint8Array): Iterable<Uint8Array> {
   for (let at = 0; at < bytes.length; at += writeSize) yield bytes.subarray(at, at + writeSize);
 }
 
-/** The bytes from the cache, or else from a rendering. */
+/** From the cache, or else from a rendering. If the client has gone, nobody reads it, so its rendering ends too. */
 async function renditionBytes(
   request: FastifyRequest,
   rendition: Rendition,
@@ -113,11 +107,6 @@ async function renditionBytes(
   const cached = await rendition.cached();
   if (cached !== undefined) return cached;
   countRender?.();
-  return render(request, rendition);
-}
-
-/** If the client has gone, nobody reads the answer, so its rendering ends too. */
-async function render(request: FastifyRequest, rendition: Rendition): Promise<Uint8Array> {
   const gone = new AbortController();
   const giveUp = () => gone.abort();
   request.raw.socket.once('close', giveUp);

@@ -97,7 +97,7 @@ function goneFrom(
   ];
 }
 
-function isKnown({ path, look }: FoundFile, { known, now }: FolderView): boolean {
+export function isKnown({ path, look }: FoundFile, { known, now }: FolderView): boolean {
   const before = known.get(path);
   return look !== '' && before?.look === look && !isDue(before, now);
 }

@@ -9,6 +9,7 @@ import {
   type FolderScan,
   type FolderView,
   hasUnsettled,
+  isKnown,
   scanFolders,
 } from './folderScan.ts';
 import { piecesToRead, type ReadFile, readInOrder, tryReadFile } from './indexedFile.ts';
@@ -196,8 +197,8 @@ export class LibraryIndexer {
     const others: string[] = [];
     for (const [folder, listing] of scan) {
       const found = listing?.files.find(({ path }) => basename(path) === '_index.md');
-      const known = found && this.#known.get(found.path);
-      const file = known && known.look === found.look ? known : found && (await this.#read(found))?.file;
+      const known = found && isKnown(found, this.#view()) ? this.#known.get(found.path) : undefined;
+      const file = known ?? (found && (await this.#read(found))?.file);
       if (this.#drafts.has(folder) === Boolean(file?.cascades)) continue;
       others.push(folder);
       if (file?.cascades) this.#drafts.add(folder);

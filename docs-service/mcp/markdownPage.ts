@@ -1,16 +1,9 @@
 import type { DocumentParts } from '../formats/markdown/partsReader.ts';
 
-/** All places are in UTF-16 units. */
-export interface MarkdownPage {
-  readonly markdown: string;
-  /** From the beginning of the document or section. */
-  readonly offset: number;
-  readonly totalChars: number;
-  /** Where the next page begins; undefined on the last one. */
-  readonly nextOffset: number | undefined;
-}
+export type MarkdownPage = ReturnType<typeof pageOf>;
 
-export interface PageRequest {
+/** All places are in UTF-16 units. */
+interface PageRequest {
   /** Where the document or section begins. */
   readonly start: number;
   readonly end: number;
@@ -24,7 +17,7 @@ export interface PageRequest {
  * An exact slice of the Markdown; joined, the pages are the whole. A page ends between two blocks. If one block is
  * longer than a page, the page ends before one of its lines, outside of code if possible; never inside a character.
  */
-export function pageOf(parts: DocumentParts, { start, end, offset, maxChars }: PageRequest): MarkdownPage {
+export function pageOf(parts: DocumentParts, { start, end, offset, maxChars }: PageRequest) {
   const from = start + offset;
   const limit = Math.min(end, from + maxChars);
   const to = limit === end ? end : endOfPage(parts, from, limit);
@@ -32,6 +25,7 @@ export function pageOf(parts: DocumentParts, { start, end, offset, maxChars }: P
     markdown: parts.markdown.slice(from, to),
     offset,
     totalChars: end - start,
+    /** Where the next page begins; undefined on the last one. */
     nextOffset: to < end ? to - start : undefined,
   };
 }
@@ -56,14 +50,7 @@ function endOfPage({ markdown, blocks, lines }: DocumentParts, from: number, lim
 
 /** The last of the ascending places that is after `from` and not after `limit`. */
 function tryLastWithin(places: Uint32Array, from: number, limit: number): number | undefined {
-  let low = 0;
-  let high = places.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((places[middle] ?? 0) <= limit) low = middle + 1;
-    else high = middle;
-  }
-  const found = places[low - 1];
+  const found = places.findLast((place) => place <= limit);
   return found !== undefined && found > from ? found : undefined;
 }
 

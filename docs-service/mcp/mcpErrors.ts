@@ -1,4 +1,4 @@
-import type { JSONRPCErrorResponse, JSONRPCMessage, Server } from '@modelcontextprotocol/server';
+import type { JSONRPCMessage, Server } from '@modelcontextprotocol/server';
 import { expectationOf } from '../../protocol/base/expectation.ts';
 import { isRecord, tryJson } from '../../protocol/base/json.ts';
 import { RendererBusyError } from '../formats/renderer.ts';
@@ -21,51 +21,35 @@ export interface McpContext {
 const invalidParameters = -32_602;
 const internalError = -32_603;
 
-interface McpFailuresOptions {
-  readonly protocol: McpProtocol;
-  /** What went wrong here, and is no mistake of the client. */
-  readonly onDefect: (error: Error) => void;
-}
-
 /** Errors whose messages are for the client. */
-const shown = [ToolError, QueryError, UnrenderableError, RendererBusyError];
+const shown = [ToolError, IndexIncompleteError, QueryError, UnrenderableError, RendererBusyError];
 
-/** What a client learns about a failure. */
-export class McpFailures {
-  readonly #protocol: McpProtocol;
-  readonly #onDefect: (error: Error) => void;
+type McpFailures = ReturnType<typeof createMcpFailures>;
 
-  constructor({ protocol, onDefect }: McpFailuresOptions) {
-    this.#protocol = protocol;
-    this.#onDefect = onDefect;
-  }
-
+/** What a client learns about a failure. `onDefect` is called with what is no mistake of the client. */
+export function createMcpFailures({ ProtocolError }: McpProtocol, onDefect: (error: Error) => void) {
   /** A sentence for the client. An internal error goes only to the log. */
-  sentenceOf(error: unknown): string {
-    if (error instanceof IndexIncompleteError) return error.message;
-    if (error instanceof IndexUnavailableError) return 'The index does not answer. Try again in a moment.';
+  const sentenceOf = (error: unknown): string => {
     if (error instanceof Error && shown.some((kind) => error instanceof kind)) return error.message;
-    this.#onDefect(error instanceof Error ? error : new Error(String(error)));
+    if (error instanceof IndexUnavailableError) return 'The index does not answer. Try again in a moment.';
+    onDefect(error instanceof Error ? error : new Error(String(error)));
     return 'The service has failed. Its log has more.';
-  }
-
-  invalid(message: string): Error {
-    return new this.#protocol.ProtocolError(invalidParameters, message);
-  }
-
-  unknownResource(uri: string, message: string): Error {
-    return new this.#protocol.ProtocolError(invalidParameters, message, { uri: uri.slice(0, 1_000) });
-  }
-
-  /** Runs work that may fail, and throws only errors that a client may see. */
-  async answer<Answer>(signal: AbortSignal, work: () => Promise<Answer>): Promise<Answer> {
-    try {
-      return await work();
-    } catch (error) {
-      if (error instanceof this.#protocol.ProtocolError || signal.aborted) throw error;
-      throw new this.#protocol.ProtocolError(internalError, this.sentenceOf(error));
-    }
-  }
+  };
+  return {
+    sentenceOf,
+    invalid: (message: string): Error => new ProtocolError(invalidParameters, message),
+    unknownResource: (uri: string, message: string): Error =>
+      new ProtocolError(invalidParameters, message, { uri: uri.slice(0, 1_000) }),
+    /** Runs work that may fail, and throws only errors that a client may see. */
+    async answer<Answer>(signal: AbortSignal, work: () => Promise<Answer>): Promise<Answer> {
+      try {
+        return await work();
+      } catch (error) {
+        if (error instanceof ProtocolError || signal.aborted) throw error;
+        throw new ProtocolError(internalError, sentenceOf(error));
+      }
+    },
+  };
 }
 
 /** MCP up to 2025-11-25; since 2026-07-28 it is a wrong parameter. */
@@ -97,17 +81,16 @@ function withoutNulls<Message extends JSONRPCMessage>(message: Message): Message
 function mended(message: JSONRPCMessage, era: 'legacy' | 'modern'): JSONRPCMessage {
   if (!('error' in message)) return message;
   const { error } = message;
-  const sentence = tryParameterSentence(error.message);
-  if (sentence !== undefined)
-    return { ...message, error: { ...error, code: invalidParameters, message: sentence } };
-  if (era === 'legacy' && namesResource(error))
-    return { ...message, error: { ...error, code: resourceNotFound } };
+  const issues = tryIssues(error.message);
+  if (issues !== undefined) {
+    // Instead of the findings of the SDK's validator.
+    const sentences = [...new Set(issues.map(issueToSentence))].slice(0, maxNamed).join(' ');
+    return { ...message, error: { ...error, code: invalidParameters, message: sentences } };
+  }
+  // No other error of this server contains an address.
+  const namesResource = isRecord(error.data) && 'uri' in error.data;
+  if (era === 'legacy' && namesResource) return { ...message, error: { ...error, code: resourceNotFound } };
   return message;
-}
-
-/** No other error of this server contains an address. */
-function namesResource({ data }: JSONRPCErrorResponse['error']): boolean {
-  return isRecord(data) && 'uri' in data;
 }
 
 /** The part of a finding of the SDK's validator that is read. */
@@ -120,14 +103,7 @@ interface Issue {
 /** The number of parameters that one sentence names. */
 const maxNamed = 5;
 
-/** Sentences for a client instead of the findings of the SDK's validator; undefined for any other message. */
-function tryParameterSentence(message: string): string | undefined {
-  const issues = tryIssues(message);
-  if (issues === undefined) return undefined;
-  return [...new Set(issues.map(issueToSentence))].slice(0, maxNamed).join(' ');
-}
-
-/** The findings are a list in JSON, sometimes after a few words. */
+/** The findings are a list in JSON, sometimes after a few words; undefined for any other message. */
 function tryIssues(message: string): readonly Issue[] | undefined {
   const start = message.indexOf('[');
   if (start < 0 || start > 100 || !message.endsWith(']')) return undefined;

@@ -5,33 +5,13 @@ import { resolveLink, tryDecode } from '../content/links.ts';
 import { isSlug, pathSlugs } from '../content/slug.ts';
 import { type DocumentParts, readParts } from '../formats/markdown/partsReader.ts';
 import type { Renditions } from '../formats/renditions.ts';
-import { findCollection, type LibraryCollection } from '../library/libraryCollections.ts';
+import { findCollection } from '../library/libraryCollections.ts';
 import type { LibrarySearch } from '../meaning/librarySearch.ts';
 import { untilChange } from '../search/changes.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 
 /** The library as one reader sees it. */
-export interface McpLibrary {
-  readonly index: DocumentIndex;
-  readonly search: LibrarySearch;
-  /** Whether this reader sees drafts. */
-  readonly drafts: boolean;
-  /** Where people read a document, or one of its sections. */
-  readonly addressOf: (slug: string, section?: string) => string;
-  /** By its slug, another name or an address of it, or the path of its file. */
-  read(reference: string): Promise<Document | undefined>;
-  parts(document: Document, signal: AbortSignal): Promise<DocumentParts>;
-  collection(name: string): Promise<LibraryCollection | undefined>;
-  /** In the order of their names. */
-  countedCollections(): Promise<readonly CountedCollection[]>;
-}
-
-interface CountedCollection {
-  readonly name: string;
-  readonly title: string;
-  /** The number of its documents, without drafts. */
-  readonly documents: number;
-}
+export type McpLibrary = ReturnType<ReturnType<typeof createMcpLibrary>>;
 
 interface McpLibraryOptions {
   readonly index: DocumentIndex;
@@ -56,7 +36,7 @@ export function createMcpLibrary({
   search,
   renditions,
   addresses = [resourceAddress],
-}: McpLibraryOptions): (reader: { readonly drafts: boolean }) => McpLibrary {
+}: McpLibraryOptions) {
   const texts = new LruCache<DocumentParts>(capacity);
   const counted = untilChange(index, () => countCollections(index));
 
@@ -68,19 +48,23 @@ export function createMcpLibrary({
     texts.set(rendition.etag, read, sizeOf(read));
     return read;
   };
-  return ({ drafts }) => ({
+  return ({ drafts }: { readonly drafts: boolean }) => ({
     index,
     search,
-    addressOf: (slug, section) =>
+    /** Where people read a document, or one of its sections. */
+    addressOf: (slug: string, section?: string) =>
       `${addresses[0]}${encodeURIComponent(slug)}${section === undefined ? '' : `#${encodeURIComponent(section)}`}`,
+    /** Whether this reader sees drafts. */
     drafts,
     parts,
-    async read(reference) {
+    /** By its slug, another name or an address of it, or the path of its file. */
+    async read(reference: string): Promise<Document | undefined> {
       const name = tryNameIn(reference, [resourceAddress, ...addresses]) ?? reference;
       const document = await readNamed(index, name, drafts);
       return document !== undefined && isVisible(document, drafts) ? document : undefined;
     },
-    collection: async (name) => (isSlug(name) ? findCollection(index, name) : undefined),
+    collection: async (name: string) => (isSlug(name) ? findCollection(index, name) : undefined),
+    /** In the order of their names, with the numbers of their documents without drafts. */
     countedCollections: counted,
   });
 }
@@ -114,8 +98,8 @@ function isVisible({ draft }: DocumentMetadata, drafts: boolean): boolean {
   return drafts || !draft;
 }
 
-async function countCollections(index: DocumentIndex): Promise<readonly CountedCollection[]> {
-  const counted: CountedCollection[] = [];
+async function countCollections(index: DocumentIndex) {
+  const counted: { readonly name: string; readonly title: string; readonly documents: number }[] = [];
   for (const { name, title, docs } of await index.collections()) {
     const documents =
       'length' in docs

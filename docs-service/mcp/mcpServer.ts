@@ -1,5 +1,5 @@
 import type { Server } from '@modelcontextprotocol/server';
-import { type McpContext, McpFailures, mendSentErrors } from './mcpErrors.ts';
+import { createMcpFailures, type McpContext, mendSentErrors } from './mcpErrors.ts';
 import type { McpLibrary } from './mcpLibrary.ts';
 import type { McpProtocol } from './mcpProtocol.ts';
 import { answerPrompts } from './prompts.ts';
@@ -41,7 +41,8 @@ export function createMcpServer(options: McpServerOptions): Server {
   );
   mendSentErrors(server, options.era);
   const { hasConnectorTools = false } = options;
-  const context: McpContext = { server, library, failures: new McpFailures(options), hasConnectorTools };
+  const failures = createMcpFailures(protocol, options.onDefect);
+  const context: McpContext = { server, library, failures, hasConnectorTools };
   answerTools(context);
   answerResources(context);
   answerPrompts(context);

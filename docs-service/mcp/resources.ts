@@ -19,7 +19,7 @@ export function answerResources({ server, library, failures }: McpContext): void
       if (offset === undefined) throw failures.invalid('This list has no such cursor. Begin without one.');
       const { resources, total } = await listResources(await library, { limit: pageSize, offset });
       const next = offset + pageSize;
-      return { resources: [...resources], ...(next < total ? { nextCursor: createCursor(next) } : {}) };
+      return { resources, ...(next < total ? { nextCursor: createCursor(next) } : {}) };
     }),
   );
   server.setRequestHandler('resources/read', ({ params: { uri } }, { mcpReq: { signal } }) =>
@@ -51,15 +51,6 @@ async function unknownResource(library: McpLibrary, name: ResourceName | undefin
   if (name === undefined)
     return 'The addresses of resources here are docs://doc/{slug} and docs://collection/{name}.';
   return name.kind === 'doc' ? unknownDocument(library, name.name) : unknownCollection(library, name.name);
-}
-
-/** A resource, as lists contain it. */
-interface ListedResource {
-  readonly uri: string;
-  readonly name: string;
-  readonly title: string;
-  readonly description?: string;
-  readonly mimeType: string;
 }
 
 /** The parts of a resource's address. */
@@ -108,27 +99,26 @@ function tryResourceName(uri: string): ResourceName | undefined {
 async function listResources(
   { index, drafts }: McpLibrary,
   { limit, offset }: { readonly limit: number; readonly offset: number },
-): Promise<{ readonly resources: readonly ListedResource[]; readonly total: number }> {
+) {
   const collections = await index.collections();
-  const shown = collections.slice(offset, offset + limit).map(({ name, title, description }) => ({
-    uri: resourceUri('collection', name),
-    name,
-    title,
-    mimeType,
-    ...(description === null ? {} : { description }),
-  }));
+  const shown = collections.slice(offset, offset + limit).map((one) => listed('collection', one.name, one));
   const documents = await index.list({
     drafts,
     limit: limit - shown.length,
     offset: Math.max(0, offset - collections.length),
   });
   const total = collections.length + documents.total;
-  return { resources: [...shown, ...documents.items.map(listedDocument)], total };
+  return { resources: [...shown, ...documents.items.map((one) => listed('doc', one.slug, one))], total };
 }
 
-function listedDocument({ slug, title, description }: DocumentMetadata): ListedResource {
-  const listed = { uri: resourceUri('doc', slug), name: slug, title, mimeType };
-  return description === null ? listed : { ...listed, description };
+/** A resource, as lists contain it. */
+function listed(
+  kind: ResourceName['kind'],
+  name: string,
+  { title, description }: Pick<DocumentMetadata, 'title' | 'description'>,
+) {
+  const plain = { uri: resourceUri(kind, name), name, title, mimeType };
+  return description === null ? plain : { ...plain, description };
 }
 
 /** The text of a resource; undefined if there is no resource with this name. */

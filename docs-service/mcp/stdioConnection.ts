@@ -12,12 +12,6 @@ export interface StdioConnectionOptions {
   readonly answerTime?: number;
 }
 
-export interface StdioConnection {
-  readonly transport: Transport;
-  /** Resolves when the input has ended and all its requests are answered, or when the transport is closed. */
-  readonly ended: Promise<void>;
-}
-
 /** In bytes of a message: clients send short ones. */
 const maxMessageLength = 1_000_000;
 const usualAnswerTime = 10_000;
@@ -26,7 +20,7 @@ const usualAnswerTime = 10_000;
  * One message a line. The SDK's own transport drops unanswered requests when the input ends; here a script may write
  * its requests and close.
  */
-export function createStdioConnection(options: StdioConnectionOptions): StdioConnection {
+export function createStdioConnection(options: StdioConnectionOptions) {
   const { protocol, input, output, answerTime = usualAnswerTime } = options;
   const lines = new PassThrough();
   const inner = new protocol.StdioServerTransport(lines, output, { maxBufferSize: maxMessageLength });
@@ -51,6 +45,7 @@ export function createStdioConnection(options: StdioConnectionOptions): StdioCon
   };
   input.on('data', (chunk) => lines.write(chunk));
   const answered = () => unanswered.none(answerTime);
+  // `ended` resolves when the input has ended and all its requests are answered, or when the transport is closed.
   return { transport, ended: whenEnded(input, answered, closing.signal) };
 }
 

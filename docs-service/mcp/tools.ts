@@ -1,11 +1,27 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/server';
-import type { TObject } from 'typebox';
+import { type TObject, Type } from 'typebox';
 import { connectorTools } from './connectorTools.ts';
 import { getDocMarkdown } from './getDocMarkdown.ts';
-import { listCollections } from './listCollections.ts';
 import type { McpContext } from './mcpErrors.ts';
 import { searchDocs } from './searchDocs.ts';
-import { parseArguments, type Tool } from './tool.ts';
+import { defineTool, parseArguments, type Tool } from './tool.ts';
+
+const listCollections = defineTool({
+  name: 'list_collections',
+  title: 'List collections',
+  description:
+    'Lists the collections of this library with their numbers of documents. ' +
+    'The resource docs://collection/{name} has the titles and slugs of the documents of one.',
+  input: Type.Object({}, { additionalProperties: false }),
+  output: Type.Object({
+    collections: Type.Array(
+      Type.Object({ name: Type.String(), title: Type.String(), documents: Type.Integer() }),
+    ),
+  }),
+  async call(_args, library) {
+    return { collections: [...(await library.countedCollections())] };
+  },
+});
 
 const usualTools = [searchDocs, getDocMarkdown, listCollections];
 

@@ -16,14 +16,7 @@ export interface EmbeddingsOptions {
 }
 
 /** Turns texts into vectors, by a runner of the user's own. */
-export interface Embeddings {
-  /**
-   * A vector for each text, all of the same length, none of them zero.
-   * @throws {EmbeddingsError} if the runner is away, slow or wrong.
-   */
-  embed(texts: readonly string[], use: EmbeddingUse): Promise<readonly Float32Array[]>;
-  close(): Promise<void>;
-}
+export type Embeddings = ReturnType<typeof createEmbeddings>;
 
 interface EmbeddingUse {
   readonly kind: 'question' | 'text';
@@ -62,7 +55,7 @@ const numberBytes = 26;
 const maxHalvings = 6;
 
 /** No proxy, and no redirect: what is sent goes to the named origin and nowhere else. */
-export function createEmbeddings({ url, model: usual, tokenFile }: EmbeddingsOptions): Embeddings {
+export function createEmbeddings({ url, model: usual, tokenFile }: EmbeddingsOptions) {
   const pool = new Pool(new URL(url).origin, {
     connections: maxCalls,
     allowH2: false,
@@ -120,7 +113,14 @@ export function createEmbeddings({ url, model: usual, tokenFile }: EmbeddingsOpt
     return meanOf(one, await embedWhole(text.slice(middle), asking, halvings + 1));
   };
   return {
-    async embed(texts, { kind, model = usual, signal }) {
+    /**
+     * A vector for each text, all of the same length, none of them zero.
+     * @throws {EmbeddingsError} if the runner is away, slow or wrong.
+     */
+    async embed(
+      texts: readonly string[],
+      { kind, model = usual, signal }: EmbeddingUse,
+    ): Promise<readonly Float32Array[]> {
       const asking = { model, signal, prefix: prefixesFor(model)[kind] };
       try {
         return await embedOnce(

@@ -1,4 +1,4 @@
-import type { DocumentIndex, SearchPage, SearchQuery } from '../search/documentIndex.ts';
+import type { DocumentIndex, SearchQuery } from '../search/documentIndex.ts';
 import { isNarrowed } from '../search/documentRecord.ts';
 import { parseQuery, questionOf } from '../search/query.ts';
 import type { Meaning } from './meaning.ts';
@@ -8,45 +8,35 @@ export const searchModes = ['text', 'meaning', 'both'] as const;
 export type SearchMode = (typeof searchModes)[number];
 
 /** A search, by text and by meaning where that is on. */
-export interface LibrarySearch {
-  /** Grows whenever the same search may have another answer. */
-  readonly generation: number;
-  /** Whether documents can be found by their meaning. */
-  readonly hasMeaning: boolean;
-  /**
-   * As the index searches. Without a mode, by everything that is on.
-   */
-  search(query: Omit<SearchQuery, 'near'>, mode?: SearchMode): Promise<FoundPage>;
-}
-
-export interface FoundPage extends SearchPage {
-  /** The meaning was to count, too, but the runner cannot be asked now. */
-  readonly isTextAlone: boolean;
-}
+export type LibrarySearch = ReturnType<typeof createLibrarySearch>;
 
 /** So many of the nearest sections count. */
 const count = 100;
 /** So many are looked at where filters, exclusions or phrases may leave most of them out. */
 const manySections = 2_000;
 
-export function createLibrarySearch(index: DocumentIndex, meaning?: Meaning): LibrarySearch {
-  const byText = async (query: Omit<SearchQuery, 'near'>, isTextAlone: boolean) => ({
+export function createLibrarySearch(index: DocumentIndex, meaning?: Meaning) {
+  /** `isTextAlone` if the meaning was to count, too, but the runner cannot be asked now. */
+  const searchIndex = async (query: SearchQuery, isTextAlone: boolean) => ({
     ...(await index.search(query)),
     isTextAlone,
   });
   return {
+    /** Grows whenever the same search may have another answer. */
     get generation() {
       return index.generation + (meaning?.generation ?? 0);
     },
+    /** Whether documents can be found by their meaning. */
     hasMeaning: meaning !== undefined,
-    async search(query, mode = meaning ? 'both' : 'text') {
+    /** As the index searches. Without a mode, by everything that is on. */
+    async search(query: Omit<SearchQuery, 'near'>, mode: SearchMode = meaning ? 'both' : 'text') {
       const question = questionOf(query.text);
-      if (!meaning || mode === 'text' || question === '') return byText(query, false);
+      if (!meaning || mode === 'text' || question === '') return searchIndex(query, false);
       const looked = isNarrowing(query) ? manySections : count;
       const sections = await meaning.nearest(question, { drafts: query.drafts, count: looked });
-      if (sections === undefined) return byText(query, true);
+      if (sections === undefined) return searchIndex(query, true);
       const near = { sections, count, isAlone: mode === 'meaning' };
-      return { ...(await index.search({ ...query, near })), isTextAlone: false };
+      return searchIndex({ ...query, near }, false);
     },
   };
 }

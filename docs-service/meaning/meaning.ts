@@ -4,23 +4,9 @@ import { type CalledWorker, createCalledWorker } from '../base/calledWorker.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 import type { EmbeddingsOptions } from './embeddings.ts';
 import type { ListedDocument, MeaningIndex } from './meaningIndex.ts';
-import type { NearSection } from './vectorTable.ts';
 
 /** The meaning of all documents, kept in step with the index by a runner of the user's own. */
-export interface Meaning {
-  /** Grows whenever other sections may be near. */
-  readonly generation: number;
-  /** Undefined until the documents have been compared with the vectors, which only the process that keeps them does. */
-  readonly progress: EmbeddingProgress | undefined;
-  /** The nearest sections first; undefined while the runner cannot say. */
-  nearest(
-    question: string,
-    options: { readonly drafts: boolean; readonly count: number },
-  ): Promise<readonly NearSection[] | undefined>;
-  /** Resolves once every document has been embedded. @throws {Error} with a sentence if the runner cannot. */
-  embedAll(signal: AbortSignal, onProgress?: (progress: EmbeddingProgress) => void): Promise<void>;
-  close(): Promise<void>;
-}
+export type Meaning = ReturnType<typeof createMeaning>;
 
 /** In documents, drafts included. */
 export interface EmbeddingProgress {
@@ -65,7 +51,7 @@ const pieceSize = 16;
 /** Documents on a page of the list. */
 const pageSize = 500;
 
-export function createMeaning(options: MeaningOptions): Meaning {
+export function createMeaning(options: MeaningOptions) {
   const { index, embeddings, place, worker, isWriter, now, log } = options;
   let generation = 0;
   let awayUntil = 0;
@@ -89,7 +75,11 @@ export function createMeaning(options: MeaningOptions): Meaning {
     if (sentence !== problem) log(sentence);
     problem = sentence;
   };
-  const embedAll: Meaning['embedAll'] = async (signal, onProgress) => {
+  /** Resolves once every document has been embedded. @throws {Error} with a sentence if the runner cannot. */
+  const embedAll = async (
+    signal: AbortSignal,
+    onProgress?: (now: EmbeddingProgress) => void,
+  ): Promise<void> => {
     const embed = () =>
       embedWhatIsNew({ index, thread, signal }, (current) => {
         progress = current;
@@ -127,16 +117,19 @@ export function createMeaning(options: MeaningOptions): Meaning {
   }
 
   return {
+    /** Grows whenever other sections may be near. */
     get generation() {
       return generation;
     },
+    /** Undefined until the documents have been compared with the vectors, as only the process that keeps them does. */
     get progress() {
       return progress;
     },
-    async nearest(question, asked) {
+    /** The nearest sections first; undefined while the runner cannot say. */
+    async nearest(...asked: Parameters<MeaningMethods['nearest']>) {
       if (now() < awayUntil) return undefined;
       try {
-        return await thread.call('nearest', question, asked);
+        return await thread.call('nearest', ...asked);
       } catch (error) {
         if (!(error instanceof RunnerAwayError)) done = -1;
         failed(error);

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { LruCache } from '../base/lruCache.ts';
 import type { Document } from '../content/document.ts';
 import { embeddedText, sectionHash, sectionsOf } from '../search/sections.ts';
 import { type CompactVector, compactVector } from './compactVector.ts';
@@ -54,7 +55,7 @@ export class MeaningIndex {
   #isOutdated = false;
   #seen = -1;
   #isCluttered = false;
-  readonly #questions = new Map<string, CompactVector>();
+  readonly #questions = new LruCache<CompactVector>(maxQuestions);
   /** Questions that the runner has not answered yet. */
   readonly #asked = new Map<string, Promise<CompactVector>>();
   /** The most texts of a call, fewer for a slow runner. */
@@ -215,7 +216,7 @@ export class MeaningIndex {
         });
         const compact = vector && compactVector(vector);
         if (!compact) throw new EmbeddingsError('It answered with a vector that has no direction.');
-        if (model === this.#serving) this.#remember(question, compact);
+        if (model === this.#serving) this.#questions.set(question, compact);
         return compact;
       } finally {
         if (this.#asked.get(question) === asking) this.#asked.delete(question);
@@ -224,12 +225,6 @@ export class MeaningIndex {
     const asking = ask();
     this.#asked.set(question, asking);
     return asking;
-  }
-
-  #remember(question: string, vector: CompactVector): void {
-    const [oldest] = this.#questions.keys();
-    if (this.#questions.size >= maxQuestions && oldest !== undefined) this.#questions.delete(oldest);
-    this.#questions.set(question, vector);
   }
 
   async #embed(missing: readonly HashedText[]): Promise<void> {

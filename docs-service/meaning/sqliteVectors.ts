@@ -1,7 +1,12 @@
-import { type Database, isCorruption, openDatabase } from '../base/sqliteDatabase.ts';
+import {
+  createSqliteStatements,
+  type Database,
+  isCorruption,
+  openDatabase,
+  type SqlValue,
+} from '../base/sqliteDatabase.ts';
 import { removeDatabase } from '../search/sqlite/schema.ts';
-import type { CompactVector } from './compactVector.ts';
-import type { StoredDocument, VectorStore } from './vectorStore.ts';
+import { createVectorStore, type VectorStore } from './vectorStore.ts';
 
 /** A file of another version, or a damaged one, is made anew: everything in it can be embedded again. */
 export async function openSqliteVectors(file: string): Promise<VectorStore> {
@@ -46,73 +51,25 @@ async function open(file: string): Promise<Database> {
   }
 }
 
-interface DocumentRow {
-  readonly slug: string;
-  readonly content_hash: string;
-  readonly draft: number;
-  readonly hashes: string;
-}
-
 function createSqliteVectors(database: Database): VectorStore {
-  const meta = database.prepare<{ value: string }>('SELECT value FROM meta WHERE name = ?');
-  const setMeta = database.prepare('INSERT OR REPLACE INTO meta VALUES (?, ?)');
-  const all = database.prepare<DocumentRow>('SELECT slug, content_hash, draft, hashes FROM documents');
-  const putDocument = database.prepare('INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?)');
-  const removeDocument = database.prepare('DELETE FROM documents WHERE slug = ?');
-  const putVector = database.prepare('INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)');
-  const forgetModel = database.prepare('DELETE FROM vectors WHERE model = ?');
-  const found = database.prepare<{ hash: string; vector: Uint8Array | ArrayBuffer }>(
-    'SELECT hash, vector FROM vectors WHERE model = ? AND hash IN (SELECT value FROM json_each(?))',
-  );
-  const unused = database.prepare(
-    `DELETE FROM vectors WHERE model <> ?1
-     OR hash NOT IN (SELECT value FROM documents, json_each('["' || replace(hashes, ' ', '","') || '"]'))`,
-  );
-  const changes = () => Number(meta.get('changes')?.value ?? 0);
-  const change = (work: () => void) =>
-    database.transaction(() => {
-      work();
-      setMeta.run('changes', String(changes() + 1));
-    });
-  return {
-    changes: async () => changes(),
-    documents: async () =>
-      all.all().map(({ slug, content_hash: contentHash, draft, hashes }) => ({
-        slug,
-        contentHash,
-        isDraft: draft !== 0,
-        hashes: hashes === '' ? [] : hashes.split(' '),
-      })),
-    vectors: async (model, hashes) =>
-      new Map(found.all(model, JSON.stringify(hashes)).map(({ hash, vector }) => [hash, stepsIn(vector)])),
-    putVectors: async (model, vectors) =>
-      change(() => {
-        for (const [hash, { buffer, byteOffset, byteLength }] of vectors)
-          putVector.run(model, hash, new Uint8Array(buffer, byteOffset, byteLength));
-      }),
-    forget: async (model) => change(() => forgetModel.run(model)),
-    putDocuments: async (documents: readonly StoredDocument[]) =>
-      change(() => {
-        for (const { slug, contentHash, isDraft, hashes } of documents)
-          putDocument.run(slug, contentHash, Number(isDraft), hashes.join(' '));
-      }),
-    removeDocuments: async (slugs) =>
-      change(() => {
-        for (const slug of slugs) removeDocument.run(slug);
-      }),
-    serving: async () => meta.get('serving')?.value,
-    serve: async (model) =>
-      change(() => {
-        setMeta.run('serving', model);
-        unused.run(model);
-      }),
+  const { rows, batch } = createSqliteStatements(database);
+  return createVectorStore({
+    rows: async <Row>(text: string, ...values: readonly (SqlValue | readonly string[])[]) =>
+      rows<Row>(text, ...values.map(toValue)),
+    batch: async (statements) =>
+      batch(statements.map(([text, ...values]) => [text, ...values.map(toValue)] as const)),
     close: async () => database.close(),
-  };
+    tables: { meta: 'meta', documents: 'documents', vectors: 'vectors' },
+    isAmong: `IN (SELECT value FROM ${eachOf('?')})`,
+    usedHashes: `SELECT value FROM documents, ${eachOf('hashes')}`,
+  });
 }
 
-/** The two engines have bytes in different forms. */
-function stepsIn(bytes: Uint8Array | ArrayBuffer): CompactVector {
-  return bytes instanceof ArrayBuffer
-    ? new Int8Array(bytes)
-    : new Int8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+/** Neither a slug nor a hash has a blank or a quote. */
+function eachOf(list: string): string {
+  return `json_each('["' || replace(${list}, ' ', '","') || '"]')`;
+}
+
+function toValue(value: SqlValue | readonly string[]): SqlValue {
+  return value === null || typeof value !== 'object' || value instanceof Uint8Array ? value : value.join(' ');
 }

@@ -1,3 +1,4 @@
+import { piecesOf, type StatementDatabase } from '../base/database.ts';
 import type { CompactVector } from './compactVector.ts';
 
 /** A document whose sections have vectors, or will have. */
@@ -9,24 +10,103 @@ export interface StoredDocument {
   readonly hashes: readonly string[];
 }
 
+/** The database of one engine, with its own words. SQLite keeps a list as one text, with a blank between each two. */
+export interface VectorDatabase extends StatementDatabase<string | number | Uint8Array | readonly string[]> {
+  readonly tables: { readonly meta: string; readonly documents: string; readonly vectors: string };
+  /** After the name of a column, whether the list that is the next value has it. */
+  readonly isAmong: string;
+  /** Selects the hashes of all documents. */
+  readonly usedHashes: string;
+}
+
+type Statement = Parameters<VectorDatabase['batch']>[0][number];
+
+/** Rows in one statement. */
+const width = 100;
+
 /**
  * What has been embedded, which outlives the index. Several processes may read it while one writes. Calls reject while
  * the database is down.
  */
-export interface VectorStore {
-  /** Grows with each change. */
-  changes(): Promise<number>;
-  documents(): Promise<readonly StoredDocument[]>;
-  /** Those that are there, by their hashes. */
-  vectors(model: string, hashes: readonly string[]): Promise<ReadonlyMap<string, CompactVector>>;
-  putVectors(model: string, vectors: ReadonlyMap<string, CompactVector>): Promise<void>;
-  /** Deletes all vectors of a model. */
-  forget(model: string): Promise<void>;
-  putDocuments(documents: readonly StoredDocument[]): Promise<void>;
-  removeDocuments(slugs: readonly string[]): Promise<void>;
-  /** The model whose vectors answer questions. */
-  serving(): Promise<string | undefined>;
-  /** From now on it is this one. Vectors of other models, and of sections that are gone, are deleted. */
-  serve(model: string): Promise<void>;
-  close(): Promise<void>;
+export type VectorStore = ReturnType<typeof createVectorStore>;
+
+export function createVectorStore({ rows, batch, close, tables, isAmong, usedHashes }: VectorDatabase) {
+  const { meta, documents, vectors } = tables;
+  const read = async (name: string): Promise<string | undefined> => {
+    const [row] = await rows<{ value: string }>(`SELECT value FROM ${meta} WHERE name = ?`, name);
+    return row?.value;
+  };
+  const change = (statements: readonly Statement[]): Promise<void> =>
+    batch([
+      ...statements,
+      [
+        `INSERT INTO ${meta} VALUES ('changes', '1') ON CONFLICT (name) DO UPDATE
+         SET value = CAST(CAST(${meta}.value AS bigint) + 1 AS text)`,
+      ],
+    ]);
+  return {
+    /** Grows with each change. */
+    changes: async () => Number((await read('changes')) ?? 0),
+    async documents(): Promise<readonly StoredDocument[]> {
+      const all = await rows<Omit<StoredDocument, 'hashes'> & { readonly hashes: string | string[] }>(
+        `SELECT slug, content_hash AS "contentHash", draft AS "isDraft", hashes FROM ${documents}`,
+      );
+      return all.map(({ isDraft, hashes, ...rest }) => ({
+        ...{ ...rest, isDraft: Boolean(isDraft) },
+        hashes: typeof hashes === 'string' ? hashes.split(' ').filter(Boolean) : hashes,
+      }));
+    },
+    /** Those that are there, by their hashes. */
+    async vectors(model: string, hashes: readonly string[]): Promise<ReadonlyMap<string, CompactVector>> {
+      const found = await rows<{ hash: string; vector: Uint8Array | ArrayBuffer }>(
+        `SELECT hash, vector FROM ${vectors} WHERE model = ? AND hash ${isAmong}`,
+        model,
+        hashes,
+      );
+      return new Map(found.map(({ hash, vector }) => [hash, stepsIn(vector)]));
+    },
+    putVectors: (model: string, put: ReadonlyMap<string, CompactVector>) =>
+      change(
+        piecesOf([...put], width).map((piece) => [
+          `INSERT INTO ${vectors} (model, hash, vector) VALUES ${piece.map(() => '(?, ?, ?)').join(', ')}
+           ON CONFLICT (model, hash) DO UPDATE SET vector = excluded.vector`,
+          ...piece.flatMap(([hash, steps]) => [
+            model,
+            hash,
+            Buffer.from(steps.buffer, steps.byteOffset, steps.length),
+          ]),
+        ]),
+      ),
+    /** Deletes all vectors of a model. */
+    forget: (model: string) => change([[`DELETE FROM ${vectors} WHERE model = ?`, model]]),
+    putDocuments: (put: readonly StoredDocument[]) =>
+      change(
+        put.map(({ slug, contentHash, isDraft, hashes }) => [
+          `INSERT INTO ${documents} (slug, content_hash, draft, hashes) VALUES (?, ?, ?, ?) ON CONFLICT (slug)
+           DO UPDATE SET content_hash = excluded.content_hash, draft = excluded.draft, hashes = excluded.hashes`,
+          ...[slug, contentHash, Number(isDraft), hashes],
+        ]),
+      ),
+    removeDocuments: (slugs: readonly string[]) =>
+      change([[`DELETE FROM ${documents} WHERE slug ${isAmong}`, slugs]]),
+    /** The model whose vectors answer questions. */
+    serving: () => read('serving'),
+    /** From now on it is this one. Vectors of other models, and of sections that are gone, are deleted. */
+    serve: (model: string) =>
+      change([
+        [
+          `INSERT INTO ${meta} VALUES ('serving', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+          model,
+        ],
+        [`DELETE FROM ${vectors} WHERE model <> ? OR hash NOT IN (${usedHashes})`, model],
+      ]),
+    close,
+  };
+}
+
+/** The engines have bytes in different forms. */
+function stepsIn(bytes: Uint8Array | ArrayBuffer): CompactVector {
+  return bytes instanceof ArrayBuffer
+    ? new Int8Array(bytes)
+    : new Int8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

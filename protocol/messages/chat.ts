@@ -138,6 +138,8 @@ export type NoticeCode =
   | 'tool-call-recovered'
   /** A tool call that the model wrote as text could not be read, so it stays text. */
   | 'tool-call-malformed'
+  /** The server refused the schemas of these tools, so the model got simpler ones. */
+  | 'tool-schemas-simplified'
   /** Tool servers that did not start were left out of the turn. */
   | 'tools-unavailable'
   /** All slots of the server are busy, so the answer begins when another one has ended. */
@@ -148,8 +150,12 @@ export type NoticeCode =
   | 'format-not-held'
   /** Only of an edit: the model marked no lines as the new ones, so its whole answer is taken. */
   | 'edit-without-block'
+  /** The conversation has turns of which the client has sent none, so the model has not seen them. */
+  | 'history-missing'
   /** The runner counted tokens but sent nothing: what the model said was lost in the runner. */
   | 'answer-lost'
+  /** The model has stopped without an answer, perhaps after it had thought. */
+  | 'answer-empty'
   /**
    * The client had added private files by itself: files that look like secrets or are excluded. Only names are sent.
    */
@@ -223,6 +229,11 @@ export type ChatDelta = DeltaBase &
  * message.
  */
 export const chatDelta: NotificationMessage<ChatDelta> = { method: 'runner/chat/delta' };
+
+/** Client to daemon: ends the chat or the edit whose deltas have this `streamId`, as `$/cancelRequest` does. */
+export const cancelChat: NotificationMessage<{ readonly streamId: string }> = {
+  method: 'runner/chat/cancel',
+};
 
 /**
  * The names of the elements in which editors wrap what they put before the user's own words. This is the only such

@@ -7,7 +7,7 @@ export interface EditParams extends ServerParams {
   readonly model: string;
   /** What the user wants, as typed. */
   readonly instruction: string;
-  /** The whole lines to change, without the line end of the last one. If it is blank, the model writes new lines. */
+  /** Whole lines, with or without the line end of the last one. If they are blank, the model writes new lines. */
   readonly text: string;
   /** The lines before them and after them, as many as the client likes; the daemon sends the nearest. */
   readonly before?: string;
@@ -28,7 +28,7 @@ export interface EditParams extends ServerParams {
 export interface EditResult {
   /** `stop` if the text is whole. */
   readonly finishReason: FinishReason;
-  /** Without the line end of the last line. If it is empty, nothing is left of the lines. */
+  /** With the line ends of the lines to change, also of the last one. If it is empty, nothing is left of the lines. */
   readonly text: string;
   readonly usage: Usage;
   readonly notices: readonly Notice[];

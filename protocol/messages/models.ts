@@ -55,6 +55,8 @@ export interface Model {
   /** Set for a model whose requests the runner forwards to another host. */
   readonly remote?: { readonly host: string; readonly model: string };
   readonly running?: RunningState;
+  /** False if it can be told whether to think, but not how much: it has refused a level. */
+  readonly thinkingLevels?: false;
   /** Set while the server loads the model, as far as the server says so. */
   readonly loading?: LoadingState;
 }

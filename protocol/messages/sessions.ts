@@ -122,6 +122,11 @@ export const deleteSessionRequest: RequestMessage<SessionParams, Record<string, 
   method: 'runner/sessions/delete',
 };
 
+/** Client to daemon: other programs may continue the conversation. Its next turn opens it again. */
+export const closeSessionRequest: RequestMessage<SessionParams, Record<string, never>> = {
+  method: 'runner/sessions/close',
+};
+
 /** Daemon to client: a conversation was created, changed or deleted by this daemon. */
 export const sessionsDidChange: NotificationMessage<Record<string, never>> = {
   method: 'runner/sessions/didChange',

@@ -471,9 +471,6 @@ t.test('a conversation goes on in another process: loaded, resumed, listed, dele
   t.equal(sessions.length, 1, 'what has no turn is not kept');
   t.same((await agent.request(call.list, { cwd: '/elsewhere' })).sessions, []);
   const params = { ...place, sessionId };
-  const busy = failsWith({ code: -33007, message: /open in another program/ });
-  await t.rejects(agent.request(call.load, params), busy);
-  await acp.agent.request(call.close, { sessionId });
   const loaded = await agent.request(call.load, params);
   t.equal(picker(loaded?.configOptions, 'model')?.chosen, thinker.name);
   t.equal(other.text(sessionId, 'user_message_chunk'), 'Why?\nSay it.');

@@ -357,7 +357,6 @@ t.test('malformed parameters name what is wrong', async (t) => {
     [{ textDocument: null, position: null }, 'textDocument'],
     [{ textDocument: { uri } }, 'position'],
     [{ textDocument: { uri }, position: { line: null, character: 0 } }, 'position.line'],
-    [{ textDocument: { uri }, position: { line: 0, character: 0 }, context: null }, 'context'],
     [{ textDocument: { uri }, position: { line: 0, character: -1 } }, 'position.character'],
   ] as const)
     await t.rejects(

@@ -423,6 +423,16 @@ t.test('think goes only to a model that has it', async (t) => {
     t.strictSame(noticesOf(result), notices);
   }
   t.equal(runner.bodies('/api/show').length, 2, 'what a model can do is asked once');
+  const levels = { code: 'thinking-unsupported', message: /has no levels of thinking, so it thinks/ };
+  for (const isRefused of [true, false]) {
+    if (isRefused) runner.failWith(400, { error: 'think value "low" is not supported for this model' });
+    runner.say('on');
+    const { result } = await daemon.chat({ model: 'thinker', messages: ask('hi'), think: 'low' });
+    t.match(result, { message: { content: 'on' }, notices: isRefused ? [levels] : [] });
+    t.equal(lastBody(runner)['think'], true, 'it is remembered');
+  }
+  const { model } = await daemon.request(showModelRequest, { model: 'thinker' });
+  t.match(model, { capabilities: { thinking: { value: true } }, thinkingLevels: false });
   runner.failWith(400, { error: '"thinker" does not support thinking' });
   runner.say('without');
   const { result } = await daemon.chat({ model: 'thinker', messages: ask('hi'), think: true });
@@ -522,6 +532,11 @@ t.test('a call that the runner passes on under another spelling is that of the o
   for (const [written, want] of [
     ['functions.get_weather', 'get_weather'],
     ['get weather', 'get_weather'],
+    ['get_weather<|channel|>commentary', 'get_weather'],
+    ['assistant<|channel|>commentary to=functions.get_weather', 'get_weather'],
+    ['functions.get_weather:0', 'get_weather'],
+    ['default_api:get_weather', 'get_weather'],
+    ['tool.get_weather', 'get_weather'],
     ['get_weather', 'get_weather'],
     ['look', 'look'],
   ] as const) {
@@ -704,7 +719,7 @@ t.test('leading context becomes one system message, and the user stays the user'
     {
       name: 'after a system message',
       given: [system('be kind'), user('<context>c</context>hi')],
-      want: [system('<context>c</context>'), system('be kind'), user('hi')],
+      want: [system('be kind\n\n<context>c</context>'), user('hi')],
     },
     {
       name: 'not after an answer',
@@ -750,7 +765,7 @@ t.test('leading context becomes one system message, and the user stays the user'
     {
       name: 'a typed block in an older question',
       given: [user('<context>old</context><context>TYPED</context> one'), user('<context>new</context>two')],
-      want: [system('<context>new</context>'), user('<context>TYPED</context> one'), user('two')],
+      want: [system('<context>new</context>'), user('<context>TYPED</context> one\n\ntwo')],
     },
     ...['vscode_context', 'codebase_context', 'attachments', 'editorContext', 'reminderInstructions'].map(
       (tag) => ({
@@ -838,7 +853,7 @@ t.test('what is attached is context, and what was typed is never searched for an
         { ...user(typed), attachments: [eggs] },
         user('three'),
       ],
-      want: [system(block(eggsBlock)), system('be kind'), user('one'), user(typed), user('three')],
+      want: [system(`be kind\n\n${block(eggsBlock)}`), user(`one\n\n${typed}\n\nthree`)],
     },
     {
       name: 'in history: a typed block stays where it is, and later attachments stand before their words',
@@ -1685,7 +1700,7 @@ t.test('the daemon looks again at what a request says may have changed, and at n
 });
 
 t.test('another server than the default one comes back: its models are notified', async (t) => {
-  const { runner, daemon } = await setUp(t);
+  const { runner, daemon } = await setUp(t, { trusted: true });
   const box = await startStandIn({ models });
   const servers = [{ name: 'box', url: box.url }];
   await daemon.connection.sendNotification('workspace/didChangeConfiguration', {
@@ -1701,10 +1716,56 @@ t.test('another server than the default one comes back: its models are notified'
   await changed;
 });
 
+t.test('what a client may leave out may be null, and an empty map may be any other nothing', async (t) => {
+  const { runner, daemon } = await setUp(t);
+  const nothing = {
+    server: null,
+    think: null,
+    keepAlive: null,
+    format: null,
+    options: [],
+    tools: null,
+    session: null,
+  };
+  const called = (call: object) => [
+    { role: 'user', content: 'What time is it?', attachments: null, images: null },
+    { role: 'assistant', content: '', toolCalls: [{ id: '1', name: 'now', ...call }] },
+    { role: 'tool', content: 'Noon.', toolCallId: '1', toolName: null },
+  ];
+  for (const call of [{ arguments: null }, { arguments: [] }, {}, { arguments: { at: null } }]) {
+    runner.say('It is noon.');
+    const params = { streamId: 'a', model: 'plain', messages: called(call), ...nothing };
+    t.match(await daemon.connection.sendRequest('runner/chat', params), { finishReason: 'stop' });
+    const wanted = Object.hasOwn(call.arguments ?? [], 'at') ? { at: null } : {};
+    const { messages } = runner.bodies('/api/chat').at(-1) as {
+      messages: readonly { tool_calls?: readonly { readonly function: object }[] }[];
+    };
+    t.strictSame(messages[1]?.tool_calls?.[0]?.function, { index: 0, name: 'now', arguments: wanted });
+  }
+  t.ok(await daemon.connection.sendRequest('runner/status', null));
+  for (const [wrong, path] of [
+    [{ messages: null }, 'messages'],
+    [{ messages: [null] }, 'messages[0]'],
+    [{ model: null }, 'model'],
+    [{ tools: [{ name: null, description: '' }] }, 'tools[0].name'],
+    [{ think: 5 }, 'think'],
+  ] as const)
+    await t.rejects(
+      daemon.connection.sendRequest('runner/chat', {
+        streamId: 'b',
+        model: 'plain',
+        messages: ask('?'),
+        ...wrong,
+      }),
+      failsWith({ code: -32602, data: { path } }),
+      path,
+    );
+});
+
 t.test('settings change while the daemon runs', async (t) => {
   const other = await startStandIn({ models });
   t.teardown(() => other.close());
-  const { daemon } = await setUp(t, {}, { pair: { settings: { host: other.url } } });
+  const { daemon } = await setUp(t, { trusted: true }, { pair: { settings: { host: other.url } } });
   await daemon.connection.sendNotification('workspace/didChangeConfiguration', { settings: null });
   other.say('from the new host');
   await other.waitFor(() => true);

@@ -9,9 +9,11 @@ import type {
   DaemonToolOffer,
 } from '../../daemon/chat/daemonTools.ts';
 import { placeContext } from '../../daemon/chat/leadingContext.ts';
+import { inStrictOrder } from '../../daemon/chat/messageOrder.ts';
 import { PromptFit } from '../../daemon/chat/promptFit.ts';
 import { type RunOptions, runCalls, standsForResult } from '../../daemon/chat/toolCalls.ts';
 import { createToolLoop } from '../../daemon/chat/toolLoop.ts';
+import { mendedArguments } from '../../daemon/chat/toolUtilities.ts';
 import { ModelCapabilities } from '../../daemon/models/modelCapabilities.ts';
 import type { Runner } from '../../daemon/runner/runner.ts';
 import type {
@@ -497,6 +499,8 @@ interface ScriptedRound {
   readonly content?: string;
   readonly thinking?: string;
   readonly calls?: readonly ToolCall[];
+  /** Calls whose arguments cannot be read. */
+  readonly unread?: readonly ToolCall[];
   readonly notices?: readonly Notice[];
   readonly finishReason?: FinishReason;
   readonly usage?: Usage;
@@ -695,6 +699,47 @@ t.test('a turn with tools of the daemon: its rounds, its deltas and its result',
   t.strictSame(passed, [[runner, params, send, signal]], 'without tools of the daemon, nothing is different');
 });
 
+t.test('a call that cannot be read is answered, and the model goes on', async (t) => {
+  const refusal =
+    'The arguments of this call are no JSON, so it was not run. Call it again, with one JSON object.';
+  const round = { calls: [call('a')], unread: [call('a'), call('c', 'mine')] };
+  const tools = [described('mine')];
+  const { result, asked, deltas } = await turnOf([round, { content: 'So.' }], { params: { tools } });
+  t.match(result, { finishReason: 'stop', message: { content: 'So.' } });
+  t.notOk('unread' in Object(result));
+  const answers = [answered('a', 'look {}'), answered('new-0', refusal)];
+  t.strictSame(asked[1]?.messages?.slice(1), [assistantWith('', call('a'), call('new-0')), ...answers]);
+  t.match(deltas.filter((one) => Object(one).kind === 'toolCall').length, 2);
+  const alone = await turnOf([{ unread: [call('a', 'gone')] }, { content: 'So.' }]);
+  t.match(alone.asked[1]?.messages?.at(-1), answered('a', refusal, 'gone'));
+  const client = await turnOf([{ unread: [call('a', 'mine')] }], { params: { tools } });
+  t.strictSame(Object.keys(Object(client.result)).includes('unread'), false);
+});
+
+t.test('arguments that are no JSON are mended, or are none', (t) => {
+  const properties = { city: { type: 'string' }, n: { type: 'integer' } };
+  const tool = { name: 'get_weather', inputSchema: { type: 'object', properties } };
+  const oslo = { city: 'Oslo' };
+  const cases: readonly (readonly [text: string, want: object | undefined])[] = [
+    ['{"city":"Oslo",}', oslo],
+    ['```json\n{"city":"Oslo"}\n```', oslo],
+    ['{"city":"Oslo"}</tool_call>', oslo],
+    [JSON.stringify('{"city":"Oslo"}'), oslo],
+    ['{"city":"Os\nlo"}', { city: 'Os\nlo' }],
+    ["{'city': 'Oslo', 'n': None}", { ...oslo, n: null }],
+    ['<parameter=city>\nOslo\n</parameter>\n<parameter=n>3</parameter>', { ...oslo, n: 3 }],
+    ['{"city":"Oslo"', oslo],
+    ['{"city":"Osl', undefined],
+    ['["Oslo"]', undefined],
+    ['Oslo', undefined],
+    ['{}{"city":"Oslo"}', undefined],
+    [`{"city":${'['.repeat(600)}`, undefined],
+  ];
+  for (const [text, want] of cases) t.strictSame(mendedArguments(text, tool), want, text.slice(0, 40));
+  t.equal(mendedArguments('{"city":"Oslo",}', undefined), undefined, 'of no tool');
+  t.end();
+});
+
 t.test('the rounds of a turn are counted, and the last one has no tools', async (t) => {
   const endless = Array.from({ length: 200 }, (_, at) => ({ calls: [call(`c${at}`)] }));
   const roundsOf = async (maxRounds?: number) => {
@@ -806,7 +851,7 @@ t.test('the context of a conversation stands where a model looks for it', (t) =>
     ['only rules', [system('Be brief.')], [system('Be brief.')]],
     ['no context', [system('r'), user('a'), answer, user('b')], [system('r'), user('a'), answer, user('b')]],
     ['a file', [user('a', file('x'))], [system(block('x')), user('a')]],
-    ['a file with rules', [system('r'), user('a', file('x'))], [system(block('x')), system('r'), user('a')]],
+    ['a file with rules', [system('r'), user('a', file('x'))], [system('r'), system(block('x')), user('a')]],
     [
       'of the files of the first messages, the newest',
       [user('a', file('x')), user('b', file('y')), answer],
@@ -877,6 +922,64 @@ t.test('the context of a conversation stands where a model looks for it', (t) =>
   ];
   for (const [what, given, want, names = []] of cases)
     t.strictSame(placeContext(given, new Set(names)), want, what);
+  t.end();
+});
+
+t.test('a conversation is sent in the order that strict templates take', (t) => {
+  const of =
+    (role: Message['role']) =>
+    (content: string, more: object = {}): Message => ({
+      ...{ role, content },
+      ...more,
+    });
+  const [system, user, answer, result] = [of('system'), of('user'), of('assistant'), of('tool')];
+  const calls = { toolCalls: [{ id: '1', name: 'look', arguments: {} }] };
+  const shown = (...images: readonly string[]) =>
+    user('The pictures in the results of the tools:', { images });
+  const cases: readonly (readonly [what: string, given: readonly Message[], want: readonly Message[]])[] = [
+    ['nothing', [], []],
+    ['rules alone', [system('a'), system('b')], [system('a\n\nb')]],
+    [
+      'two rules, two questions',
+      [system('a'), system('b'), user('c'), user('d')],
+      [system('a\n\nb'), user('c\n\nd')],
+    ],
+    [
+      'rules in the middle go to the next question, not between a call and its result',
+      [user('a'), answer('', calls), system('b'), system('c'), result('d'), answer('e'), user('f')],
+      [user('a'), answer('', calls), result('d'), answer('e'), user('b\n\nc\n\nf')],
+    ],
+    ['rules at the end', [user('a'), answer('b'), system('c')], [user('a'), answer('b'), user('c')]],
+    ['rules after a question', [user('a'), system('b')], [user('a\n\nb')]],
+    [
+      'two answers, with their thoughts and calls',
+      [user('a'), answer('', { thinking: 't' }), answer('b', { thinking: 'u', ...calls }), answer('c')],
+      [user('a'), answer('b', { thinking: 't\n\nu', ...calls }), answer('c')],
+    ],
+    [
+      'pictures of two questions',
+      [user('a', { images: ['A'] }), user('', { images: ['B'] })],
+      [user('a', { images: ['A', 'B'] })],
+    ],
+    [
+      'pictures of tools come after the last result of their round',
+      [
+        answer('', calls),
+        result('x', { images: ['A'] }),
+        result('y'),
+        answer('z'),
+        result('v', { images: ['B'] }),
+      ],
+      [answer('', calls), result('x'), result('y'), shown('A'), answer('z'), result('v'), shown('B')],
+    ],
+    [
+      'and before the question that follows',
+      [result('x', { images: ['A', 'B'] }), user('c', { images: ['C'] })],
+      [result('x'), user('The pictures in the results of the tools:\n\nc', { images: ['A', 'B', 'C'] })],
+    ],
+    ['results without pictures', [result('x', { images: [] }), result('y')], [result('x'), result('y')]],
+  ];
+  for (const [what, given, want] of cases) t.strictSame(inStrictOrder(given), want, what);
   t.end();
 });
 

@@ -18,6 +18,7 @@ import {
   unusableUserConfig,
 } from '../../daemon/config/userFile.ts';
 import { keepHost } from '../../daemon/config/userHost.ts';
+import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
 import { logNotification } from '../../protocol/messages/log.ts';
 import { listSettingsRequest, type RunnerOptions } from '../../protocol/messages/settings.ts';
 import { setHostRequest, statusDidChange } from '../../protocol/messages/status.ts';
@@ -80,7 +81,7 @@ t.test('null restores the default, and an absent key keeps its value', async (t)
   ready();
   const configuration = createConfiguration('http://environment:1');
   const fresh = configuration.current;
-  configuration.start(start({ host: 'http://mine:1', keepAlive: '7m', caFile: '', exclude: null }));
+  configuration.start(start({ host: 'http://mine:1', keepAlive: '7m', caFile: '', trusted: true }));
   t.match(configuration.current, { keepAlive: '7m', exclude: [], servers: [{ url: 'http://mine:1' }] });
   configuration.change(
     change({
@@ -187,12 +188,41 @@ t.test("a client that sends only the user's settings is trusted", async (t) => {
   t.match(configuration.current, { trusted: false, servers: [{ url: 'http://environment:1' }] });
 });
 
+t.test(
+  'where a client says nothing of trust, a project cannot redirect prompts or start programs',
+  async (t) => {
+    const { host, servers, caFile, catalogUrl, modelfilesPath, cacheDir, mcpServers, ...free } =
+      workspaceValues;
+    const kept = { host, servers, caFile, catalogUrl, modelfilesPath, cacheDir, mcpServers };
+    const mine = { host: 'http://mine:1', mcpServers: { mine: { command: 'mine' } } };
+    const changed = (options: InitializationOptions) => {
+      const configuration = createConfiguration();
+      configuration.start({ ...mine, ...options });
+      const before = configuration.current;
+      const { change } = readSettings();
+      return { configuration, before, left: configuration.change(change(workspaceValues)) };
+    };
+    const silent = changed({});
+    t.strictSame([...silent.left].sort(), Object.keys(kept).sort());
+    t.strictSame(silent.configuration.current, {
+      ...silent.before,
+      ...rest(free),
+      servers: [{ name: 'default', url: 'http://mine:1', api: free.api }],
+    });
+    t.strictSame(silent.configuration.change({ host: null }), [], 'what is not set is not left out');
+    for (const options of [{ trusted: true }, { sendsUserSettings: true }])
+      t.match(changed(options), { left: [], configuration: { current: { servers: [{ url: host }] } } });
+    silent.configuration.trust(true);
+    t.match(silent.configuration.current, { catalogUrl, modelfilesPath }, 'said later');
+  },
+);
+
 /** A value for each setting that can be changed, as a workspace that is not trusted may try to set it. */
 const workspaceValues = {
   host: 'http://workspace:1',
   servers: [{ name: 'workspace', url: 'http://workspace:2' }],
   caFile: '/workspace.pem',
-  timeouts: { connect: 1, list: 1, firstByte: 1, idle: 1, tool: 1, toolTotal: 1 },
+  timeouts: { connect: 1, list: 1, firstByte: 1, idle: 1, tool: 1, toolTotal: 1, toolStart: 1 },
   mcpServers: { workspace: { command: '/workspace' } },
   keepAlive: 5,
   contextLength: 9,
@@ -416,7 +446,7 @@ t.test("unusable entries of the user's own configuration are named, and the rest
   );
   t.match(read(whole), { tools, sessions, settings: { ...sessions, keepAlive: 5 }, problems: [/"odd"/] });
   const configuration = createConfiguration('', { host: 'http://mine:1', keepAlive: '9m', exclude: ['a'] });
-  configuration.start({ exclude: ['b'] });
+  configuration.start({ exclude: ['b'], trusted: true });
   t.match(configuration.current, { keepAlive: '9m', exclude: ['b'], servers: [{ url: 'http://mine:1' }] });
   configuration.change({ exclude: null, host: 'http://other:1' });
   t.match(configuration.current, { exclude: ['a'], servers: [{ url: 'http://other:1' }] });
@@ -487,7 +517,7 @@ t.test('which settings count, who set them, and no secret', (t) => {
 t.test('an editor is asked for its settings at the start, and when it sends none', async (t) => {
   let asked = 'http://127.0.0.1:9';
   const daemon = await startPair(
-    {},
+    { trusted: true },
     { settings: {}, answers: { 'workspace/configuration': () => [{ host: asked }] } },
   );
   t.teardown(() => daemon.close());

@@ -23,6 +23,9 @@ t.test('the new lines are those of the first code block', async (t) => {
     { name: 'blank lines are lines', reply: lines('```', '', 'a', '', '```'), want: lines('', 'a', '') },
     { name: 'an empty block deletes', reply: lines('```', '```'), want: '' },
     { name: 'line ends of Windows', reply: '```js\r\na\r\nb\r\n```\r\n', want: lines('a', 'b') },
+    { name: 'lines of Windows to change', reply: '```\na\nb\n```', original: 'x\r\ny', want: 'a\r\nb' },
+    { name: 'the end of the last line', reply: '```\na\nb\n```', original: 'x\ny\n', want: 'a\nb\n' },
+    { name: 'deleted with their end', reply: '```\n```', original: 'x\n', want: '' },
     { name: 'a block that never ends', reply: lines('```', 'a', 'b'), want: lines('a', 'b') },
     { name: 'tildes', reply: lines('~~~ js', '```', 'a', '~~~'), want: lines('```', 'a') },
     {
@@ -393,7 +396,7 @@ t.test('one edit at a time has a stream, and the status shows that somebody wait
     void again.then(() => cancel.abort());
   });
   t.match(await edit({}, cancel.signal), { finishReason: 'cancelled' });
-  t.match(refusals, [/"streamId" is not valid: another running edit already uses it/]);
+  t.match(refusals, [/"streamId" is not valid: another running chat or edit already uses it/]);
   runner.say('```\nb\n```');
   t.match(await edit(), { text: '  b' }, 'then it is free');
 });

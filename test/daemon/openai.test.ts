@@ -210,6 +210,41 @@ t.test('server-sent events are the same in any cut of their bytes', async (t) =>
   t.strictSame(await eventsOf([bytes]), want);
 });
 
+t.test('bodies of other forms are events all the same, in any cut of their bytes', async (t) => {
+  const whole = JSON.stringify({ choices: [], error: 'ü' }, null, 2);
+  for (const [text, want] of [
+    [`\r\n\n${whole}\n`, [{ name: 'message', data: whole }]],
+    [JSON.stringify({ a: 1 }), [{ name: 'message', data: '{"a":1}' }]],
+    [
+      'data: 1\n\nerror: {"code":500}\n\n{"a":1}\n',
+      [
+        { name: 'message', data: '1' },
+        { name: 'error', data: '{"code":500}' },
+      ],
+    ],
+  ] as const) {
+    const bytes = Buffer.from(text);
+    for (const size of [1, 3, 1_000]) {
+      const length = Math.ceil(bytes.length / size);
+      const chunks = Array.from({ length }, (_, at) => bytes.subarray(at * size, (at + 1) * size));
+      const read = (await eventsOf(chunks)).map(({ name, data }) => ({ name, data: data.trim() }));
+      t.strictSame(read, want, `${text.slice(0, 12)} by ${size}`);
+    }
+  }
+});
+
+t.test('an event is bounded by its lines, not by their characters alone', async (t) => {
+  const most = 8 * 1024 * 1024;
+  const refused = failsWith({ kind: 'bad-response', message: /an event of more than 8 MB/ });
+  for (const line of ['data\n', 'data:\n', 'data: \r\n', `data: ${'x'.repeat(1_000)}\n`]) {
+    const flood = Buffer.from(line.repeat(Math.ceil(65_536 / line.length)));
+    const chunks = Array.from({ length: Math.ceil((4 * most) / flood.length) }, () => flood);
+    await t.rejects(eventsOf(chunks), refused, JSON.stringify(line.slice(0, 8)));
+  }
+  const [event] = await eventsOf([Buffer.from(`${'data:\n'.repeat(1_000)}\n`)]);
+  t.equal(event?.data, '\n'.repeat(999), 'a thousand lines are no flood');
+});
+
 t.test('what answers at an address is recognised', async (t) => {
   const list = (entry: object) => ({ 'GET /v1/models': { object: 'list', data: [entry] } });
   const locked = (response: Parameters<typeof sendJson>[0]) => sendJson(response, 401, { error: 'no' });
@@ -340,18 +375,27 @@ t.test('the only model of a server has what its properties say, and a mark of th
   const [{ model, mark } = { model: {}, mark: '' }] = await list();
   const said = {
     ...{ name: 'm', aliases: ['m'], size: 96_576_768, allocatedContext: 4_096, maximumContext: 8_192 },
-    ...{ slots: 1, capabilities: ['completion', 'tools'], parameterSize: '134.5M', quantization: 'Q4_1' },
+    ...{ slots: 1, capabilities: ['completion', 'tools'], lacks: ['vision'] },
+    ...{ parameterSize: '134.5M', quantization: 'Q4_1' },
   };
   t.strictSame(model, said);
   t.match(mark, /^[\da-f]{64}$/);
   t.strictSame(await list(llamaRoutes('m', { caps, template: 'a', slots: 2, window: 9 })), [
     { model: { ...said, slots: 2, allocatedContext: 9 }, mark },
   ]);
+  const sleeping = {
+    ...llamaRoutes('m'),
+    'GET /props': { ...Object(llamaRoutes('m')['GET /props']), is_sleeping: true },
+  };
+  Object.assign(standIn.routes, sleeping);
+  t.strictSame(await runner.running(never), [], 'a sleeping model is not running');
+  standIn.routes['GET /props'] = (response) => sendJson(response, 401, { error: 'Invalid API Key' });
+  await t.rejects(runner.identify(never), failsWith({ kind: 'unauthorized' }), 'it wants a token');
   const marks = new Set([mark]);
   for (const other of [{ caps, template: 'b' }, { template: 'a' }, { caps }])
     for (const { mark: changed } of await list(llamaRoutes('m', other))) marks.add(changed);
   t.equal(marks.size, 4, 'another template, or other abilities, is another model');
-  const { slots: _, capabilities: __, ...alone } = said;
+  const { slots: _, capabilities: __, lacks: ___, ...alone } = said;
   const router = { ...llamaRoutes('m'), 'GET /props': { role: 'router' } };
   t.strictSame(await list(router), [{ model: alone, mark: '' }], 'a router has no only model');
 });
@@ -561,6 +605,80 @@ t.test('tool calls arrive in pieces', async (t) => {
   });
 });
 
+t.test('a schema of which the server can make no grammar is sent once more, simpler', async (t) => {
+  const standIn = await startOpenaiStandIn(
+    llamaRoutes('small', { caps: { supports_tools: true } }),
+    llamaHeaders,
+  );
+  const { chat } = await startDaemon(t, standIn);
+  let refusal = 'Failed to initialize samplers: failed to parse grammar';
+  const odd = /pattern|format|maxLength|minimum|"not"|https:|:true|"any"/;
+  standIn.routes['POST /v1/chat/completions'] = (response, asked) => {
+    if (odd.test(JSON.stringify(asked.body['tools'] ?? [])))
+      return sendJson(response, 400, { error: { code: 400, message: refusal, type: 'e' } });
+    const answer = streaming([delta({ content: 'Hi.' }), delta({}, 'stop')]);
+    return typeof answer === 'function' ? answer(response, asked) : undefined;
+  };
+  const schema = {
+    type: 'object',
+    properties: {
+      day: { type: 'string', pattern: '^\\d+$', format: 'date', maxLength: 10_000, description: 'd' },
+      list: { type: 'array', items: { anyOf: [{ type: 'integer', minimum: 1 }, true] }, maxItems: 9 },
+      odd: { type: 'any', not: { type: 'string' } },
+      far: { $ref: 'https://example.org/a' },
+      near: { $ref: '#/$defs/a', default: 1 },
+    },
+    $defs: { a: { enum: [1, 2], const: 1 } },
+    required: ['day'],
+    additionalProperties: false,
+  };
+  const simple = {
+    type: 'object',
+    properties: {
+      day: { type: 'string', description: 'd' },
+      list: { type: 'array', items: { anyOf: [{ type: 'integer' }, {}] } },
+      odd: {},
+      far: {},
+      near: { $ref: '#/$defs/a', default: 1 },
+    },
+    $defs: { a: { enum: [1, 2], const: 1 } },
+    required: ['day'],
+    additionalProperties: false,
+  };
+  const [plain] = tools;
+  const given = [...tools, { name: 'plan', description: 'd', inputSchema: schema }];
+  const sent = () =>
+    standIn.bodies('/v1/chat/completions').map(({ tools }) => (Array.isArray(tools) ? tools.at(-1) : 0));
+  const first = await chat({ tools: given });
+  t.match(first, {
+    message: { content: 'Hi.' },
+    notices: [{ code: 'tool-schemas-simplified', message: /^The runner refused the schemas of plan, so/ }],
+  });
+  t.strictSame(
+    sent().map(({ function: { parameters } }) => parameters),
+    [schema, simple],
+  );
+  t.match(await chat({ tools: given }), { message: { content: 'Hi.' }, notices: [] });
+  t.equal(sent().length, 3, 'it is remembered');
+  for (const words of [
+    '"x": JSON schema conversion failed:\nUnrecognized schema: true',
+    'Pattern must start with',
+  ]) {
+    refusal = words;
+    const other = [{ name: `plan ${words}`, description: 'd', inputSchema: schema }];
+    t.match(await chat({ tools: other }), { notices: [{ code: 'tool-schemas-simplified' }] }, words);
+  }
+  standIn.routes['POST /v1/chat/completions'] = (response) =>
+    sendJson(response, 400, { error: { message: 'failed to parse grammar.' } });
+  await t.rejects(
+    chat({ tools: plain ? [plain] : [] }),
+    failsWith({
+      data: { kind: 'invalid-request' },
+      message: /parse grammar\. Offer fewer tools, or simplify the format\.$/,
+    }),
+  );
+});
+
 t.test('pieces of calls of any kind are joined, and a wrong piece harms no other', async (t) => {
   const read = (...deltas: readonly unknown[]) => {
     const calls = new CallDeltas();
@@ -569,6 +687,8 @@ t.test('pieces of calls of any kind are joined, and a wrong piece harms no other
     return { ...calls.read(), isEmpty: calls.isEmpty };
   };
   const f = (given?: unknown, name: unknown = 'f') => ({ function: { name, arguments: given } });
+  const more = (given: string) => ({ function: { arguments: given } });
+  const at0 = (delta: object, id?: string) => ({ index: 0, ...(id === undefined ? {} : { id }), ...delta });
   const called = (given: object, id?: string) => ({
     ...(id === undefined ? {} : { id }),
     name: 'f',
@@ -582,14 +702,75 @@ t.test('pieces of calls of any kind are joined, and a wrong piece harms no other
     ['no arguments, or blanks', [[f(), f(' ')]], { calls: [called({}), called({})] }],
     ['an index far away', [[{ index: 7, ...f('{}') }]], { calls: [called({})] }],
     [
-      'the first name and the first identifier count',
-      [[{ id: '', ...f('{') }], [{ id: 'a', ...f('}', 'g') }], [{ id: 'b', ...f('', 'h') }]],
-      { calls: [called({}, 'a')] },
+      'each with an identifier of its own, all numbered 0',
+      [[at0(f('{"a":1}'), 'a')], [at0(f('{"a":2}'), 'b')]],
+      { calls: [called({ a: 1 }, 'a'), called({ a: 2 }, 'b')] },
+    ],
+    [
+      'the same in pieces, of which the first is named',
+      [[at0(f(''), 'a')], [at0(more('{"a":'))], [at0(more('1}'))], [at0(f(''), 'b')], [at0(more('{"a":2}'))]],
+      { calls: [called({ a: 1 }, 'a'), called({ a: 2 }, 'b')] },
+    ],
+    [
+      'each piece with the same identifier and name',
+      [[at0(f('{"a":'), 'a')], [at0(f('{"b":1}'), 'a')], [at0(f('}'), 'a')]],
+      { calls: [called({ a: { b: 1 } }, 'a')] },
+    ],
+    [
+      'each piece with a new identifier, of which the first is named',
+      [[at0(f(''), 'a')], [at0(more('{"a":'), 'b')], [at0(more('1}'), 'c')], [at0(more(''), 'd')]],
+      { calls: [called({ a: 1 }, 'a')] },
+    ],
+    [
+      'all numbered 0, without identifiers, of other names',
+      [[at0(f('{'))], [at0(more('}'))], [at0(f('{}', 'g'))]],
+      { calls: [called({}), { ...called({}), name: 'g' }] },
+    ],
+    [
+      'neither numbers nor identifiers, one in each chunk',
+      [[f('{"a":1}')], [f('{"a":2}')], [more('{"a":"}{"}')]],
+      { calls: [called({ a: 1 }), called({ a: 2 }), called({ a: '}{' })] },
+    ],
+    [
+      'the whole arguments once more, with and without what names them',
+      [[at0(f('{"a":'), 'a')], [at0(more('1}'))], [at0(f('{"a":1}'), 'a')], [at0(more('{"a":1}'))]],
+      { calls: [called({ a: 1 }, 'a')] },
+    ],
+    [
+      'the same arguments under another identifier are another call',
+      [[at0(f('{}'), 'a')], [at0(f('{}'), 'b')]],
+      { calls: [called({}, 'a'), called({}, 'b')] },
+    ],
+    [
+      'one identifier for two numbers, and pieces that take turns',
+      [
+        [
+          { index: 0, id: 'a', ...f('{') },
+          { index: 1, id: 'b', ...f('{') },
+        ],
+        [{ index: 1, ...more('}') }],
+        [at0(more('}'))],
+      ],
+      { calls: [called({}, 'a'), called({}, 'b')] },
+    ],
+    [
+      'marks behind the arguments are no other call',
+      [[at0(f('{"a":"\\"{"}'))], [at0(more('</tool_call>'))]],
+      { malformed: [{ name: 'f', text: '{"a":"\\"{"}</tool_call>' }] },
     ],
     ['a name that comes later', [[f('{', '')], [f('}')]], { calls: [called({})] }],
     ['no name at all', [[f('{}', 7)]], { calls: [], isEmpty: false }],
     ['no function', [[{ id: 'a' }], [f('{}')]], { calls: [called({}, 'a')] }],
-    ['a list, and what nests too deep', [[f('[]'), f(`{"a":${deep}}`)]], { malformed: ['f', 'f'] }],
+    [
+      'a list, and what nests too deep',
+      [[f('[]'), f(`{"a":${deep}}`)]],
+      {
+        malformed: [
+          { name: 'f', text: '[]' },
+          { name: 'f', text: `{"a":${deep}}` },
+        ],
+      },
+    ],
   ];
   for (const [name, deltas, want] of cases)
     t.strictSame(read(...deltas), { calls: [], malformed: [], isEmpty: false, ...want }, name);
@@ -599,8 +780,14 @@ t.test('pieces of calls of any kind are joined, and a wrong piece harms no other
   );
   t.equal(many.calls.length, 1_000, 'an answer has no more calls');
   const most = 4 * 1024 * 1024;
-  t.strictSame(read([f(' '.repeat(most))]).calls, [called({})]);
-  t.throws(() => read([f(' '.repeat(most)), f(' ')]), failsWith({ kind: 'bad-response' }));
+  t.strictSame(read([f(' '.repeat(most - 1))]).calls, [called({})]);
+  const long = 'x'.repeat(most / 4);
+  for (const deltas of [
+    [f(' '.repeat(most)), f(' ')],
+    Array.from({ length: 5 }, () => f('', long)),
+    Array.from({ length: 5 }, (_, at) => ({ id: `${long}${at}`, ...f('') })),
+  ])
+    t.throws(() => read(deltas), failsWith({ kind: 'bad-response' }));
 });
 
 t.test('the events of an answer, of a chat and of a gap', async (t) => {
@@ -662,6 +849,49 @@ t.test('the events of an answer, of a chat and of a gap', async (t) => {
   const failed = { kind: 'runner-failed', message: /it broke/, details: { server: 'default' } };
   for (const read of [chat, fill])
     t.throws(() => read(choice({}), { error: { message: 'it broke' } }), failsWith(failed));
+  for (const data of ['it broke', '"it broke"', '{"error":"it broke"}', '{"message":"it broke"}'])
+    for (const read of [createFillReader(subject), (e: StreamEvent) => new ChatAnswer(subject).read(e)])
+      t.throws(() => read({ name: 'error', data }), failsWith(failed), data);
+
+  for (const [reason, doneReason] of [
+    ...['', 'stop', 'tool_calls', 'function_call', 'eos', 'end_turn'].map((one) => [one, 'stop'] as const),
+    ...['length', 'max_tokens', 'model_length', 'MAX_TOKENS', 'max_output_tokens'].map(
+      (one) => [one, 'length'] as const,
+    ),
+    ...['error', 'abort', 'content_filter', 'odd'].map((one) => [one, one] as const),
+  ])
+    t.match(chat(choice({ finish_reason: reason }), '[DONE]').at(-1), { doneReason }, reason);
+  t.match(
+    chat(choice({ finish_reason: '' }), choice({ finish_reason: 'length' }), '[DONE]').at(-1),
+    { doneReason: 'length' },
+    'an empty reason is none',
+  );
+  const text = (words: unknown) => ({ type: 'text', text: words });
+  t.strictSame(
+    chat(
+      choice({ delta: { content: [{ type: 'thinking', thinking: [text('h'), text('m')] }, text('a')] } }),
+      choice({ delta: { content: [{ text: 'b' }, { type: 'image' }, 7, text(null)] } }),
+      choice({ delta: { reasoning: [text('c')], content: [{ type: 'thinking', thinking: 'no' }] } }),
+    ),
+    [said({ content: 'a', thinking: 'hm' }), said({ content: 'b' }), said({ thinking: 'c' })],
+    'parts in a list',
+  );
+  t.strictSame(
+    chat({
+      ...choice({
+        message: { content: 'a', tool_calls: [{ id: '1', function: { name: 'f' } }] },
+        finish_reason: 'length',
+      }),
+      usage: { prompt_tokens: 3 },
+    }),
+    [
+      said({
+        ...{ content: 'a', toolCalls: [{ id: '1', name: 'f', arguments: {} }] },
+        ...{ done: true, doneReason: 'length', promptTokens: 3 },
+      }),
+    ],
+    'a whole answer in one object',
+  );
   t.match(
     chat(
       choice({ finish_reason: 'stop' }),
@@ -874,7 +1104,10 @@ t.test('what a llama.cpp server says about its model', async (t) => {
 t.test('why a server of OpenAI’s API refused', async (t) => {
   const subject = { url: 'http://host', server: 'default', model: 'm', redact: (text: string) => text };
   const context = (figures: object = {}) => ({ kind: 'context-exceeded' as const, ...figures });
-  const lacks = (capability: CapabilityName) => ({ kind: 'not-supported' as const, capability });
+  const lacks = (capability: CapabilityName | 'levels of thinking') => ({
+    kind: 'not-supported' as const,
+    capability,
+  });
   const cases: readonly [message: string, want: Partial<RunnerError['data']> | undefined][] = [
     ['the request exceeds the available context size', context()],
     [
@@ -891,9 +1124,15 @@ t.test('why a server of OpenAI’s API refused', async (t) => {
       'Trying to keep the first 900 tokens when context the overflows. A context length of only 512 tokens',
       context({ needed: 900, allocated: 512 }),
     ],
+    [
+      "The input (40000 tokens) is longer than the model's context length (32768 tokens).",
+      context({ needed: 40_000, allocated: 32_768 }),
+    ],
     ['"auto" tool choice requires --enable-auto-tool-choice', lacks('tools')],
     ['m does not support images', lacks('vision')],
-    ['Extra inputs are not permitted: reasoning_effort', lacks('thinking')],
+    ['Extra inputs are not permitted: chat_template_kwargs', lacks('thinking')],
+    ['Extra inputs are not permitted: reasoning_effort', lacks('levels of thinking')],
+    ["Invalid value for reasoning_effort: 'max'", lacks('levels of thinking')],
     ['Infill is not supported by this model', lacks('insert')],
     ['This model does not support embeddings', lacks('embedding')],
     ['File Not Found', { kind: 'not-supported' }],
@@ -921,6 +1160,16 @@ t.test('why a server of OpenAI’s API refused', async (t) => {
   const tooLong = 'The maximum context length is 512 tokens';
   for (const body of [{ message: tooLong }, { detail: tooLong }, { error: tooLong }])
     t.match(openaiErrors.read(JSON.stringify(body), subject)?.failure?.data, { allocated: 512 });
+
+  const detail = [
+    { loc: ['body', 'chat_template_kwargs'], msg: 'Extra inputs are not permitted' },
+    { msg: 'b' },
+    7,
+  ];
+  const fields = openaiErrors.read(JSON.stringify({ detail }), subject);
+  t.equal(fields?.error, 'body.chat_template_kwargs: Extra inputs are not permitted; b');
+  t.match(fields?.failure?.data, lacks('thinking'));
+  t.equal(openaiErrors.read('{"detail":[]}', subject), undefined);
 
   const failing: readonly [name: string, value: object, message: string | undefined][] = [
     ['error', { message: 'it broke' }, 'The runner failed: it broke.'],
@@ -1179,6 +1428,38 @@ t.test('an answer that is not whole is an error, with what had come', async (t) 
     const error = await chat({}).catch((failure) => failure);
     t.match(error, { data: { partial: { content: 'half' } } }, name);
   }
+});
+
+t.test('an answer that was broken off is an error, and one without a word has a notice', async (t) => {
+  const standIn = await startOpenaiStandIn({ 'GET /v1/models': { data: [{ id: 'small' }] } });
+  const { chat } = await startDaemon(t, standIn);
+  const says = (...events: readonly object[]) => {
+    standIn.routes['POST /v1/chat/completions'] = streaming(events);
+    return chat({ tools });
+  };
+  const first = delta({ content: 'The first' });
+  for (const [reason, message] of [
+    ['error', /^The runner broke the answer off \(error\)\. Ask again;/],
+    ['content_filter', /^A filter of the runner stopped the answer \(content_filter\)\./],
+  ] as const)
+    await t.rejects(
+      says(first, delta({}, reason)),
+      failsWith({ message, data: { kind: 'runner-failed', partial: { content: 'The first' } } }),
+    );
+  t.match(await says(first, delta({}, 'max_tokens')), { finishReason: 'length' });
+  const thought = await says(delta({ reasoning_content: 'hm' }), delta({}, 'stop'), usage(3, 40));
+  t.match(thought, {
+    finishReason: 'stop',
+    notices: [{ code: 'answer-empty', message: /^The model thought/ }],
+  });
+  t.match(await says(delta({}, 'stop')), {
+    notices: [{ code: 'answer-empty', message: /^The model stopped/ }],
+  });
+  const call = { index: 0, id: 'a', function: { name: 'get_weather', arguments: '{"city":"Oslo",}' } };
+  t.match(await says(delta({ tool_calls: [call] }), delta({}, 'tool_calls')), {
+    message: { toolCalls: [{ id: 'a', arguments: { city: 'Oslo' } }] },
+    notices: [{ code: 'tool-call-recovered' }],
+  });
 });
 
 t.test('any other server: list and chat, and what is unknown is said to be unknown', async (t) => {

@@ -577,6 +577,7 @@ t.test('the folder of the workspace is the first one, or what older editors send
       ...{ want: '/a', all: ['/a', '/b'] },
     },
     { name: 'an older editor', sent: { rootUri: folder('/c d').uri }, want: '/c d', all: ['/c d'] },
+    { name: 'the oldest editors', sent: { rootUri: null, rootPath: '/c d' }, want: '/c d', all: ['/c d'] },
     { name: 'no folder', sent: { workspaceFolders: null, rootUri: null }, want: undefined, all: [] },
     {
       name: 'no longer a folder',

@@ -104,6 +104,18 @@ t.test('a failed answer becomes the error of the table', async (t) => {
       body: json("model 'm' not found"),
       want: { kind: 'model-not-found', model: 'm' },
     },
+    {
+      name: 'a model that costs more',
+      status: 403,
+      body: json('this model requires a subscription.'),
+      want: { kind: 'unauthorized', advice: undefined },
+    },
+    {
+      name: 'a limit of the account',
+      status: 429,
+      body: json('you have reached your hourly usage limit'),
+      want: { kind: 'busy', retryAfter: undefined },
+    },
     { name: 'another 404', status: 404, body: json('blob missing'), want: { kind: 'invalid-request' } },
     {
       name: 'tools refused',

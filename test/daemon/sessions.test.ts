@@ -29,9 +29,10 @@ import {
   replyToAddition,
   toKept,
 } from '../../daemon/sessions/turnRecords.ts';
-import { type ChatDelta, chatRequest, type Message } from '../../protocol/messages/chat.ts';
+import { type ChatDelta, cancelChat, chatRequest, type Message } from '../../protocol/messages/chat.ts';
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
 import {
+  closeSessionRequest,
   createSessionRequest,
   deleteSessionRequest,
   forkSessionRequest,
@@ -231,7 +232,7 @@ t.test('a conversation that is not kept can be named, for as long as it is among
   t.match(await read(next.id), { messages: [] });
 });
 
-t.test('a prompt that its client splits on purpose is sent as it is', async (t) => {
+t.test('a prompt that its client splits on purpose is sent whole, as one message', async (t) => {
   const here = await place(t);
   const { daemon, create } = await start(t, here);
   const { id: session } = await create();
@@ -241,7 +242,7 @@ t.test('a prompt that its client splits on purpose is sent as it is', async (t) 
   const sent = here.runner.bodies('/api/chat').at(-1) as { messages: readonly Message[] };
   t.strictSame(
     sent.messages.filter(({ role }) => role === 'user').map(({ content }) => content),
-    ['One.', 'Two.'],
+    ['One.\n\nTwo.'],
   );
 });
 
@@ -565,7 +566,7 @@ t.test('the results of a client’s own tools are kept once', async (t) => {
 });
 
 t.test(
-  'the same conversation in two processes is refused to the second, until the first is gone',
+  'a conversation that is being answered in a process is refused to another one, until that is over',
   async (t) => {
     const here = await place(t);
     const [one, two, three] = await Promise.all([
@@ -574,7 +575,12 @@ t.test(
       startProcess(t, here),
     ]);
     const { id } = await one.create();
-    await one.chat(id, [user('?')]);
+    here.runner.tokens(1_000_000, { perSecond: 50 });
+    const answered = one.chat(id, [user('?')]);
+    await poll(
+      async () => (await two.read(id).catch(() => undefined))?.messages.length,
+      (length) => length === 2,
+    );
     const busy = failsWith({
       code: -33007,
       message: /open in another program.*Close it/,
@@ -587,16 +593,30 @@ t.test(
     await t.rejects(two.daemon.request(updateSessionRequest, { id, title: 'mine' }), busy);
     await t.rejects(two.daemon.request(deleteSessionRequest, { id }), busy);
     t.equal((await two.read(id)).messages.length, 2, 'it can be read');
+    await one.daemon.connection.sendNotification(cancelChat.method, { streamId: 'stream-0' });
+    t.match(await answered, { result: { finishReason: 'cancelled' } });
+    const { messages } = await two.read(id);
+    t.strictSame(
+      (await two.chat(id, [...messages, user('Now?')])).result.notices,
+      [],
+      'the first one gives it up',
+    );
+    t.match((await one.chat(id, [user('And now?')])).result.notices, [{ code: 'history-missing' }]);
     const closed = once(one.daemon.child, 'close');
     one.daemon.child.kill('SIGKILL');
     await closed;
-    await two.chat(id, [user('Now?')]);
-    t.equal((await two.read(id)).session.turns, 2);
+    await two.chat(id, [...messages, user('Then?')]);
+    t.equal((await two.read(id)).session.turns, 4);
+    t.strictSame(await two.daemon.request(closeSessionRequest, { id }), {});
+    t.strictSame(readdirSync(join(here.folder, 'locks')), [], 'closed');
     const { id: other } = await two.create();
     const settled = await Promise.allSettled(
       [two, three].map(({ daemon }) => daemon.request(readSessionRequest, { id: other, open: true })),
     );
-    t.ok(settled.filter(({ status }) => status === 'fulfilled').length <= 1, 'of two that come at once');
+    t.ok(
+      settled.some(({ status }) => status === 'fulfilled'),
+      'of two that come at once',
+    );
   },
 );
 
@@ -690,7 +710,7 @@ t.test(
       },
     ]) {
       const folder = await temporaryFolder(t);
-      const locks = createProcessLocks(folder, async () => own);
+      const locks = createProcessLocks(folder, { ownIdentity: async () => own });
       t.teardown(() => locks.close());
       const mark = `mine.${identityToName(other)}`;
       // What is no mark, or one of something else.

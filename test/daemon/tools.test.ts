@@ -191,9 +191,12 @@ t.test('what a server gives back is read as a result, and as nothing else', asyn
   );
   t.equal(result.finishReason, 'stop', 'calls in a result are not run');
   const { messages } = runner.bodies('/api/chat').at(-1) as {
-    messages: { tool_name?: string; images?: string[] }[];
+    messages: { role: string; images?: string[] }[];
   };
-  t.strictSame(messages.find(({ tool_name }) => tool_name === 'image')?.images, ['AAAA']);
+  t.strictSame(
+    messages.filter(({ images }) => images).map(({ role, images }) => [role, images]),
+    [['user', ['AAAA']]],
+  );
 });
 
 t.test('a call that cannot be run is a result that says so, and nobody is asked', async (t) => {

@@ -4,7 +4,7 @@ import t from 'tap';
 import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
 import { atomFeed } from '../../docs-service/http/open/atomFeed.ts';
 import { type LlmsList, llmsText } from '../../docs-service/http/open/llmsText.ts';
-import { openSearch } from '../../docs-service/http/open/openSearch.ts';
+import { openSearch } from '../../docs-service/http/open/publicRoutes.ts';
 import { sitemap } from '../../docs-service/http/open/sitemap.ts';
 import { openTestApp } from '../support/docsApp.ts';
 import { documentOf } from '../support/documents.ts';

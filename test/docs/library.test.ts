@@ -12,6 +12,7 @@ import { lockDataFolder, openDataFolder, tryLock } from '../../docs-service/base
 import { createLogger } from '../../docs-service/base/log.ts';
 import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
 import { runProgram } from '../../docs-service/cli/program.ts';
+import type { ContentFolder } from '../../docs-service/content/contentFolder.ts';
 import { countWarnings } from '../../docs-service/content/document.ts';
 import { checkLinks, type LinkedFile } from '../../docs-service/content/linkCheck.ts';
 import { piecesToRead } from '../../docs-service/library/indexedFile.ts';
@@ -194,6 +195,17 @@ t.test('a scan reads only changed files', async (t) => {
   t.match(await index.read('one'), { title: 'Uno' });
 });
 
+/** A store or an image gives one time to all files, and shows no other. */
+function withoutTimes(folder: ContentFolder): void {
+  const { list } = folder;
+  Object.assign(folder, {
+    list: async (path: string) => {
+      const listing = await list(path);
+      return listing && { ...listing, files: listing.files.map((file) => ({ ...file, look: '' })) };
+    },
+  });
+}
+
 t.test('a file of the same size and time as before is read again', async (t) => {
   const library = await openTestLibrary(t, { 'one.md': 'port 8080', 'collections/all.yaml': 'docs: [a]' });
   const { content, folder, index, indexer } = library;
@@ -215,14 +227,7 @@ t.test('a file of the same size and time as before is read again', async (t) => 
   t.equal((await index.read('one'))?.body, 'port 7070', 'moved here');
   await replaced('collections/all.yaml', 'docs: [b]', writeFile);
   t.match(await index.collections(), [{ docs: ['b'] }], 'a collection');
-  // A store or an image gives one time to all files, and shows no other.
-  const { list } = folder;
-  Object.assign(folder, {
-    list: async (path: string) => {
-      const listing = await list(path);
-      return listing && { ...listing, files: listing.files.map((file) => ({ ...file, look: '' })) };
-    },
-  });
+  withoutTimes(folder);
   await writeFile(join(content, 'one.md'), 'port 6060');
   t.equal((await indexer.sync()).changed, 1);
   t.equal((await index.read('one'))?.body, 'port 6060', 'its times say nothing');
@@ -335,6 +340,11 @@ t.test('the page of a folder makes drafts of all that is below it', async (t) =>
   t.notOk(await isServed(again, 'guide/deep'), 'after a restart');
   await rm(join(content, 'guide/_index.md'));
   t.ok(await isServed(again), 'the page is gone');
+  withoutTimes(again.folder);
+  for (const draft of [true, false]) {
+    await writeFiles(content, { 'guide/_index.md': page(`cascade: { draft: ${draft} }`) });
+    t.equal(await isServed(again), !draft, `its time says nothing: ${draft}`);
+  }
 });
 
 t.test('a broken link is a warning as long as it is broken', async (t) => {

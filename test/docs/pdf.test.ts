@@ -4,8 +4,13 @@ import * as fontkit from 'fontkit';
 import t from 'tap';
 import { lightPalette } from '../../docs-service/formats/markdown/codeColouring.ts';
 import { breakable } from '../../docs-service/formats/pdf/breakable.ts';
-import { orderedLines } from '../../docs-service/formats/pdf/directions.ts';
-import { fontCoverage } from '../../docs-service/formats/pdf/fontCoverage.ts';
+import {
+  directionOf,
+  inVisualOrder,
+  orderedLines,
+  withLevels,
+} from '../../docs-service/formats/pdf/directions.ts';
+import { fontCoverage } from '../../docs-service/formats/pdf/fontBook.ts';
 import { tryFontFace } from '../../docs-service/formats/pdf/fontFace.ts';
 import { fontsFingerprint, listFontFiles } from '../../docs-service/formats/pdf/fontFiles.ts';
 import type { TextPiece } from '../../docs-service/formats/pdf/inlines.ts';
@@ -17,7 +22,6 @@ import {
   regionOf,
 } from '../../docs-service/formats/pdf/regionalFonts.ts';
 import { metrics } from '../../docs-service/formats/pdf/style.ts';
-import { directionOf, inVisualOrder, withLevels } from '../../docs-service/formats/pdf/visualOrder.ts';
 import type { Paper } from '../../docs-service/formats/renderJob.ts';
 import { needs, places } from '../support/parts.ts';
 import { drawn, pagesOf, pdfJob, poppler, textOf } from '../support/pdfFiles.ts';
@@ -537,7 +541,7 @@ t.test('a font has the same height as every other, and no gap between its lines'
   const at = bytes.readUInt32BE(bytes.indexOf('hhea') + 8);
   for (const [index, value] of [3_000, -2_000, 500].entries()) bytes.writeInt16BE(value, at + 4 + 2 * index);
   await writeFiles(folder, { [name]: bytes });
-  const face = tryFontFace(join(folder, name), { noLigatures: false }, () => undefined);
+  const face = tryFontFace(join(folder, name), {});
   const font = fontkit.create(face?.bytes ?? bytes) as fontkit.Font;
   const inEms = [font.ascent, font.descent, font.lineGap].map((value) => value / font.unitsPerEm);
   t.strictSame(
@@ -561,18 +565,15 @@ t.test('a file that has nothing to draw is no font', async (t) => {
     const bytes = Buffer.from(original);
     bytes.write(to, bytes.indexOf(from), 'latin1');
     writeFileSync(join(folder, 'a.ttf'), bytes);
-    const face = tryFontFace(join(folder, 'a.ttf'), { noLigatures: false }, () => 'Unknown');
+    const face = tryFontFace(join(folder, 'a.ttf'), { choose: () => 'Unknown' });
     t.equal(face?.name, isFont ? 'Roboto-Regular' : undefined, name);
   }
   for (const length of [0, 4, 12, 40, 300, 6_000, original.length / 2]) {
     writeFileSync(join(folder, 'a.ttf'), original.subarray(0, length));
-    const face = tryFontFace(join(folder, 'a.ttf'), { noLigatures: true }, () => undefined);
+    const face = tryFontFace(join(folder, 'a.ttf'), { noLigatures: true });
     t.equal(face, undefined, `the first ${length} bytes`);
   }
-  t.equal(
-    tryFontFace(join(folder, 'gone.ttf'), { noLigatures: true }, () => undefined),
-    undefined,
-  );
+  t.equal(tryFontFace(join(folder, 'gone.ttf'), { noLigatures: true }), undefined);
 });
 
 t.test('the fonts in a folder, and whether they have changed', async (t) => {

@@ -9,7 +9,7 @@ import { PNG } from 'pngjs';
 import t from 'tap';
 import { fontsFingerprint, usualFontFolders } from '../../docs-service/formats/pdf/fontFiles.ts';
 import { createPdf } from '../../docs-service/formats/pdf/pdf.ts';
-import { isSvgInBounds } from '../../docs-service/formats/pdf/svgStyles.ts';
+import { tryDrawableSvg } from '../../docs-service/formats/pdf/svgPictures.ts';
 import { UnrenderableError } from '../../docs-service/formats/renderJob.ts';
 import { markdownText } from '../support/markdownTexts.ts';
 import { needs } from '../support/parts.ts';
@@ -224,12 +224,16 @@ function bomb(attribute: string, refer = (id: string) => `#${id}`): string {
 }
 
 t.test('an SVG whose parts multiply exceeds the bounds', (t) => {
-  t.equal(isSvgInBounds(bomb('href')), false);
-  t.equal(isSvgInBounds(bomb('mask', (id) => `url(#${id})`)), false);
-  t.equal(isSvgInBounds(bomb('fill', (id) => `url( '#${id}')`)), false);
+  t.equal(tryDrawableSvg(bomb('href')), undefined);
+  t.equal(tryDrawableSvg(bomb('mask', (id) => `url(#${id})`)), undefined);
+  t.equal(tryDrawableSvg(bomb('fill', (id) => `url( '#${id}')`)), undefined);
   const light = Array.from({ length: 200 }, (_, id) => `<path id="l${id}"/><use href="#l${id}"/>`).join('');
-  t.equal(isSvgInBounds(bomb('href').replace('<rect', `${light}<rect`)), false, 'behind many that are light');
-  t.equal(isSvgInBounds('<svg><defs><path id="a"/></defs><use href="#a"/><use href="#a"/></svg>'), true);
+  t.equal(
+    tryDrawableSvg(bomb('href').replace('<rect', `${light}<rect`)),
+    undefined,
+    'behind many that are light',
+  );
+  t.type(tryDrawableSvg('<svg><defs><path id="a"/></defs><use href="#a"/><use href="#a"/></svg>'), 'string');
   t.end();
 });
 

@@ -738,8 +738,7 @@ t.test('the consent page names the app, and says what is unverified', async (t) 
       name: 'one that leads elsewhere',
       html: consentPage({
         ...consent,
-        isLocal: false,
-        redirectHost: 'other.example',
+        redirectUri: 'https://other.example/callback',
         client: { ...consent.client, uri: 'https://home.example' },
       }),
       want: [
@@ -772,7 +771,7 @@ t.test('the consent page names the app, and says what is unverified', async (t) 
     boxes(consentPage(consent)).map(({ attributes }) => [attributes['value'], 'checked' in attributes]),
     [
       ['read', true],
-      ['draft', false],
+      ['draft', true],
       ['profile', true],
       ['email', true],
     ],

@@ -81,7 +81,7 @@ t.test(
   async (t) => {
     const late = rendererFor(t, { time: 500 });
     await t.rejects(
-      late.render(long()),
+      unlessBusy(() => late.render(long())),
       failsWith({ name: 'UnrenderableError', message: /more than 0\.5 s of processor time\. Split/ }),
     );
     const tight = rendererFor(t, { memory: 80 });
@@ -92,6 +92,14 @@ t.test(
     t.ok((await tight.render(small())).bytes.length > 0);
   },
 );
+
+/** Asks again where this machine gave the job no time, which is another answer than the one that is tested. */
+async function unlessBusy<Value>(ask: () => Promise<Value>, tries = 20): Promise<Value> {
+  return ask().catch((error: Error) => {
+    if (error.name !== 'RendererBusyError' || tries === 0) throw error;
+    return unlessBusy(ask, tries - 1);
+  });
+}
 
 t.test('a job is limited by what it uses, and on the clock by ten times as much', async (t) => {
   const cases = [
@@ -118,7 +126,8 @@ t.test('a job is limited by what it uses, and on the clock by ten times as much'
     const renderer = rendererFor(t, { worker: await workerOf(t, program), time: 100 });
     const renditions = createMarkdownRenditions({ renderer, now: () => 0 });
     const rendition = await renditions.source(documentOf('a', 'b'));
-    const ask = () => rendition.render(new AbortController().signal).catch((error: unknown) => error);
+    const render = () => rendition.render(new AbortController().signal);
+    const ask = () => (isRemembered ? unlessBusy(render) : render()).catch((error: unknown) => error);
     const [first, second] = [await ask(), await ask()];
     t.match(first, want, name);
     t.equal(first === second, isRemembered, `${name}: the next caller`);

@@ -141,12 +141,12 @@ t.test('the pages in a browser', needs('chromium'), async (t) => {
     });
     await page.goto(`${base}/samples/consent`);
     const box = (name: string) => page.getByRole('checkbox', { name });
-    t.equal(await box('Read drafts').isChecked(), false);
+    t.equal(await box('Read drafts').isChecked(), true);
     await box('See your email address').focus();
     await page.keyboard.press('Space');
     await page.getByRole('button', { name: 'Allow' }).focus();
     await Promise.all([page.waitForURL('**/authorize/decision'), page.keyboard.press('Enter')]);
-    t.equal(sent, 'request=request-1&csrf=csrf-1&scope=read&scope=profile&decision=allow');
+    t.equal(sent, 'request=request-1&csrf=csrf-1&scope=read&scope=draft&scope=profile&decision=allow');
   });
 
   t.test('a button copies code, and a table uses a wide window', async (t) => {

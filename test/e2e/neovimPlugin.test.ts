@@ -254,10 +254,10 @@ t.test('a second setup', parts, async (t) => {
     );
     const { cacheDir = '' } = told[0] ?? {};
     const running = createConfiguration(other.url);
-    running.start({ host: runner.url, ...(first as RunnerOptions), cacheDir });
+    running.start({ host: runner.url, ...(first as RunnerOptions), cacheDir, sendsUserSettings: true });
     running.change(createSettingsReader(silent).change(told[0]));
     const fresh = createConfiguration(other.url);
-    fresh.start({ cacheDir });
+    fresh.start({ cacheDir, sendsUserSettings: true });
     t.strictSame(running.current, fresh.current);
     other.say('Here.');
     await neovim.lua("vim.cmd.RunnerChat('where?')");

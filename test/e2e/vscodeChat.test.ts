@@ -558,8 +558,7 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
         text: `${context}\n${typed}`,
       });
       t.strictSame(lastBody().messages, [
-        { role: 'system', content: context },
-        { role: 'system', content: 'Be brief.' },
+        { role: 'system', content: `Be brief.\n\n${context}` },
         { role: 'user', content: typed },
       ]);
       runner.say('Hello.');

@@ -138,16 +138,8 @@ export const consent: ConsentPage = {
   request: 'request-1',
   csrf: 'csrf-1',
   client,
-  clientHost: 'agent.example',
-  redirectHost: '127.0.0.1:33418',
-  isRedirectElsewhere: true,
-  isLocal: true,
-  scopes: [
-    { scope: 'read', sentence: 'Search the library and read every published document.', isAsked: true },
-    { scope: 'draft', sentence: 'Also see documents that you have not published yet.', isAsked: false },
-    { scope: 'profile', sentence: 'Learn your name and the address of your home page.', isAsked: true },
-    { scope: 'email', sentence: 'Learn your email address.', isAsked: true },
-  ],
+  redirectUri: 'http://127.0.0.1:33418/callback',
+  scopes: ['read', 'draft', 'profile', 'email'],
   me: 'https://ada.example/',
 };
 
@@ -160,25 +152,23 @@ const signIn = {
 export const signInSamples: Readonly<Record<string, string>> = {
   'sign-in': signInPage(signIn),
   'sign-in-error': signInPage({ ...signIn, error: 'This is not the password. Try again.' }),
-  'sign-in-unset': signInPage({ ...signIn, hasPassword: false, me: null }),
+  'sign-in-unset': signInPage({ ...signIn, hasPassword: false }),
   consent: consentPage(consent),
   'consent-hostile': consentPage({
     ...consent,
     problem: 'Nothing was ticked. Tick what the app may do, or cancel.',
     client: {
       ...client,
-      id: `https://evil.example/${'a'.repeat(600)}`,
+      id: `https://${'a-long-name.'.repeat(18)}evil.example/${'a'.repeat(600)}`,
       name: `\u202e${hostileMarks.title}${'W'.repeat(500)}`,
       uri: `https://bank.example/${'x'.repeat(600)}`,
     },
-    clientHost: `${'a-long-name.'.repeat(18)}evil.example`,
-    redirectHost: 'other.example',
-    isLocal: false,
+    redirectUri: 'https://other.example/callback',
   }),
   'consent-registered': consentPage({
     ...consent,
     client: { id: 'c_8f2e1b7a90', name: null, uri: null, redirectUris: [], source: 'registration' },
-    ...{ clientHost: '', redirectHost: 'www.cursor.com', isLocal: false },
+    redirectUri: 'https://www.cursor.com/callback',
     scopes: consent.scopes.slice(0, 1),
   }),
   'client-problem': clientProblemPage({

@@ -53,6 +53,7 @@ export async function startWithTools(
   const { runner, daemon } = await startDaemonWithRunner(
     test,
     {
+      trusted: true,
       mcpServers: Object.fromEntries(kinds.map((kind) => [kind, entry(kind)])),
       ...(decide ? {} : { approvals: Object.fromEntries(kinds.map((kind) => [kind, 'always'])) }),
       ...options,

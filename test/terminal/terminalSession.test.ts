@@ -46,7 +46,11 @@ const pieces: readonly Piece[] = [
 
 async function say({ send }: Turn): Promise<ChatResult> {
   for (const piece of pieces) await send(piece);
-  return resultOf('# Hi\na **b**', { finishReason: 'length', notices: [notice] });
+  return resultOf('# Hi\na **b**', { notices: [notice] });
+}
+
+async function sayCut(turn: Turn): Promise<ChatResult> {
+  return { ...(await say(turn)), finishReason: 'length' };
 }
 
 async function failHalfway({ send }: Turn): Promise<ChatResult> {
@@ -75,10 +79,10 @@ t.test('an answer in a script is its text, and the rest goes to standard error',
     models,
     chat: (turn) => {
       asked = turn.params;
-      return say(turn);
+      return sayCut(turn);
     },
   });
-  t.equal(await run.ended, 0);
+  t.equal(await run.ended, 1);
   t.hasStrict(asked, { model: 'm:1b', messages: [{ role: 'user', content: 'Explain this:\n\n  code' }] });
   t.equal(run.stdout.text(), '# Hi\na **b**\n');
   t.equal(
@@ -126,14 +130,14 @@ t.test('the flags reach the turn', async (t) => {
   const asked: Turn['params'][] = [];
   const chat = (turn: Turn) => {
     asked.push(turn.params);
-    return say(turn);
+    return sayCut(turn);
   };
   for (const words of [
     ['chat', 'hello'],
     ['run', 'm:1b', 'hello'],
   ]) {
     const run = startTerminal({ args: [...words, ...flags, ...more], input: '', models, chat });
-    t.equal(await run.ended, 0, run.stderr.text());
+    t.equal(await run.ended, 1, run.stderr.text());
     t.hasStrict(asked.pop(), want);
   }
   const conversation = startTerminal({ args: [...flags, ...more], isScreen: true, models, chat });
@@ -279,8 +283,8 @@ t.test('a long call shows how long it takes, and how far it has come', async (t)
 });
 
 t.test('an answer on a screen is rendered, with the thinking beside it', async (t) => {
-  const run = startTerminal({ args: ['chat', 'hello'], isScreen: true, models, chat: say });
-  t.equal(await run.ended, 0);
+  const run = startTerminal({ args: ['chat', 'hello'], isScreen: true, models, chat: sayCut });
+  t.equal(await run.ended, 1);
   t.equal(run.stdout.plain(), 'Hi\na b\n');
   t.match(run.stdout.text(), '\u001b[1mb');
   t.match(
@@ -300,6 +304,22 @@ t.test('an answer on a screen is rendered, with the thinking beside it', async (
   t.notMatch(quiet.stderr.text(), /\u001b\[\d*m/);
 });
 
+t.test('the exit code says that an answer was cut, or that there is none', async (t) => {
+  for (const [name, more] of Object.entries({
+    cut: { finishReason: 'length' },
+    empty: { notices: [{ code: 'answer-empty', message: 'Nothing.' }] },
+    lost: { notices: [{ code: 'answer-lost', message: 'Nothing.' }] },
+  } as const)) {
+    const run = startTerminal({
+      args: ['chat'],
+      input: 'hello',
+      models,
+      chat: async () => resultOf('a', more),
+    });
+    t.equal(await run.ended, 1, name);
+  }
+});
+
 t.test('with --json there is one event a line', async (t) => {
   const run = startTerminal({ args: ['chat', '--json'], input: 'hello', models, chat: say });
   t.equal(await run.ended, 0);
@@ -311,7 +331,7 @@ t.test('with --json there is one event a line', async (t) => {
     { event: 'toolCall', toolCall },
     {
       event: 'done',
-      finishReason: 'length',
+      finishReason: 'stop',
       message: { role: 'assistant', content: '# Hi\na **b**' },
       usage: { promptTokens: 3, completionTokens: 20 },
       notices: [notice],

@@ -1,7 +1,7 @@
 import { setTimeout as waitFor } from 'node:timers/promises';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
-import type { ChatDelta } from '../../../protocol/messages/chat.ts';
+import type { ChatDelta, ChatResult, NoticeCode } from '../../../protocol/messages/chat.ts';
 import type { ReadSessionResult } from '../../../protocol/messages/sessions.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { refusedParameter, TerminalError } from '../cli/failure.ts';
@@ -145,7 +145,7 @@ async function giveOneAnswer(
     await waiting.end();
     await output.done(result, model, clock.stats(result));
     if (result.finishReason === 'cancelled') return 130;
-    return result.notices.some(({ code }) => code === 'format-not-held') ? 1 : 0;
+    return isWhole(result) ? 0 : 1;
   } catch (error) {
     await waiting.end();
     await output.failed();
@@ -153,6 +153,13 @@ async function giveOneAnswer(
   } finally {
     stopListening();
   }
+}
+
+/** Notices about an answer that a script cannot use. */
+const useless: ReadonlySet<NoticeCode> = new Set(['answer-empty', 'answer-lost', 'format-not-held']);
+
+function isWhole({ finishReason, notices }: ChatResult): boolean {
+  return finishReason !== 'length' && !notices.some(({ code }) => useless.has(code));
 }
 
 /** The daemon found that the file is no schema. */

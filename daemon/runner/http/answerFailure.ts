@@ -52,7 +52,7 @@ function failureOfStatus(answer: FailedAnswer, said: ErrorBody | undefined, subj
     return said ? runnerFailed(said.error) : notARunner(subject, `status ${status} without a reason`, said);
   return new RunnerError(
     'invalid-request',
-    `The runner refused the request: ${said?.error ?? `status ${status}`}.`,
+    `The runner refused the request: ${sentenceWithoutEnd(said?.error ?? `status ${status}`)}.`,
   );
 }
 
@@ -96,12 +96,17 @@ function originOf(location: string | undefined, base: string): string | undefine
 }
 
 function unauthorized(said: ErrorBody | undefined, subject: Subject): RunnerError {
-  const reason = said && !/^unauthorized$/i.test(said.error) ? `: ${said.error}` : '';
+  const reason = said && !/^unauthorized$/i.test(said.error) ? `: ${sentenceWithoutEnd(said.error)}` : '';
   const problem = `${subject.url} does not let this request in${reason}.`;
   if (said?.signinUrl)
     return new RunnerError('unauthorized', `${problem} Sign in at ${said.signinUrl} and ask again.`, {
       details: { signinUrl: said.signinUrl },
     });
+  if (said && /subscription|upgrade your plan/i.test(said.error))
+    return new RunnerError(
+      'unauthorized',
+      `${problem} Choose another model, or change what the account pays for.`,
+    );
   const withheld = subject.whyWithheld?.();
   return new RunnerError(
     'unauthorized',
@@ -113,9 +118,12 @@ function busy(answer: FailedAnswer, said: ErrorBody | undefined): RunnerError {
   const seconds = Number(answer.retryAfter);
   const retryAfter =
     answer.retryAfter !== undefined && Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
-  const wait = retryAfter === undefined ? 'Try again in a moment.' : `Try again in ${retryAfter} seconds.`;
-  const reason = said ? `: ${said.error.replace(/\s+/g, ' ')}` : '';
-  return new RunnerError('busy', `The runner is busy${reason.replace(/[.]$/, '')}. ${wait}`, {
+  const isSpent =
+    said !== undefined && /(?:hourly|daily|weekly|monthly|usage) (?:usage )?limit|quota/i.test(said.error);
+  const soon = isSpent ? 'Try again when it is renewed, or choose another model.' : 'Try again in a moment.';
+  const wait = retryAfter === undefined ? soon : `Try again in ${retryAfter} seconds.`;
+  const reason = said ? `: ${sentenceWithoutEnd(said.error)}` : '';
+  return new RunnerError('busy', `The runner is busy${reason}. ${wait}`, {
     details: retryAfter === undefined ? {} : { retryAfter },
   });
 }
@@ -146,12 +154,13 @@ export function noRoute(subject: Subject): RunnerError {
   );
 }
 
+/** A server's sentence on one line, without its full stop, as a part of ours. */
+export function sentenceWithoutEnd(text: string): string {
+  return text.replace(/\s+/g, ' ').trim().replace(/\.+$/, '');
+}
+
 export function runnerFailed(text: string): RunnerError {
-  const reason = text
-    .replace(/<[^<>]*>/g, ' ')
-    .replace(/\s+/g, ' ')
-    .trim()
-    .replace(/\.$/, '');
+  const reason = sentenceWithoutEnd(text.replace(/<[^<>]*>/g, ' '));
   return new RunnerError('runner-failed', `The runner failed: ${reason}. ${remedyFor(text)}`, {
     details: isOutOfMemory(text) ? { outOfMemory: true } : {},
   });

@@ -11,8 +11,8 @@ export function errorJson(body: string): unknown {
 }
 
 /**
- * The sentence of an error, without secrets, wherever it stands: servers say it as `error`, `error.message` or
- * `message`, and some put the JSON of an inner error into the text of the outer one.
+ * The sentence of an error, without secrets, wherever it stands: servers say it as `error`, `error.message`, `message`
+ * or `detail`, and some put the JSON of an inner error into the text of the outer one.
  */
 export function sentenceOf(value: unknown, redact: (text: string) => string): string | undefined {
   const sentence = sentenceIn(value);
@@ -28,7 +28,15 @@ function sentenceIn(value: unknown): string | undefined {
   if (!isRecord(value)) return undefined;
   const { error, message, detail } = value;
   if (error !== undefined && error !== null) return sentenceIn(error) ?? JSON.stringify(error);
+  if (Array.isArray(detail)) return detail.flatMap(sentenceOfField).join('; ') || undefined;
   return [message, detail].find((text) => typeof text === 'string');
+}
+
+/** What FastAPI says about a field, such as `body.model: Field required`. */
+function sentenceOfField(problem: unknown): readonly string[] {
+  if (!isRecord(problem) || typeof problem['msg'] !== 'string') return [];
+  const { loc, msg } = problem;
+  return [Array.isArray(loc) ? `${loc.join('.')}: ${msg}` : msg];
 }
 
 /** Of a server whose wire is not known, the sentence is kept, but it says nothing about the kind of the failure. */

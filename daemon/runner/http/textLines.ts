@@ -64,11 +64,12 @@ function linesOf(text: string, maxLine: number): readonly string[] {
   return lines;
 }
 
-function tooLong(limit: number): RunnerError {
+/** The error for a part of a stream that is longer than any answer needs. */
+export function tooLong(limit: number, what = 'a line'): RunnerError {
   const megabytes = Math.round(limit / (1024 * 1024));
   return new RunnerError(
     'bad-response',
-    advise(`The runner sent a line of more than ${megabytes} MB, which no answer needs.`, 'check-address'),
+    advise(`The runner sent ${what} of more than ${megabytes} MB, which no answer needs.`, 'check-address'),
   );
 }
 

@@ -16,6 +16,9 @@ import { failureOfDownload } from './downloadFailure.ts';
 const contextTexts =
   /input length exceeds the context length|longer than the context length|exceeds? the available context size/i;
 
+/** A model that can only be told whether to think, not how much. */
+const levelTexts = /think value .*not supported/i;
+
 /** How Ollama says what failed. */
 export const ollamaErrors: ErrorTexts = { read: parseErrorBody };
 
@@ -28,7 +31,7 @@ export function failureOfErrorLine(line: string, subject: Subject): RunnerError 
 /** Failures that are known by the text alone, whatever the status. */
 function failureOfText(text: string, subject: Subject): RunnerError | undefined {
   if (contextTexts.test(text)) return contextExceeded(figuresIn(text));
-  const capability = capabilityInText(text);
+  const capability = levelTexts.test(text) ? 'levels of thinking' : capabilityInText(text);
   return capability === undefined ? failureOfDownload(text, subject) : notSupported(capability, subject);
 }
 

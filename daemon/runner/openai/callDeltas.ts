@@ -1,67 +1,135 @@
 import { isRecord, tryJson } from '../../../protocol/base/json.ts';
 import { RunnerError } from '../../base/errors.ts';
 import { isNestedTooDeep } from '../../base/nesting.ts';
-import type { CallPart } from '../runner.ts';
+import type { CallPart, UnreadCall } from '../runner.ts';
 
 /** More calls than any answer needs. Further ones are left out. */
 const maxCalls = 1_000;
-/** The most characters of the arguments of all calls. */
-const maxArguments = 4 * 1024 * 1024;
+/** The most characters of all calls. */
+const maxLength = 4 * 1024 * 1024;
 
-interface OpenCall {
-  id?: string;
-  name: string;
-  readonly pieces: string[];
-}
-
-/** The calls of an answer and the names of those whose arguments cannot be read. */
+/** The calls of an answer and those whose arguments cannot be read. */
 export interface ReadCalls {
   readonly calls: readonly CallPart[];
-  readonly malformed: readonly string[];
+  readonly malformed: readonly UnreadCall[];
 }
 
-/** Joins the pieces of tool calls, which arrive by index, until they are whole. */
+/**
+ * Joins the pieces of tool calls until they are whole. OpenAI numbers the calls; others number all of them 0, or none,
+ * or repeat the identifier and the name in each piece, or the whole arguments at the end.
+ */
 export class CallDeltas {
-  readonly #calls = new Map<number, OpenCall>();
+  readonly #calls: OpenCall[] = [];
+  /** The last call of each index. */
+  readonly #byIndex = new Map<number, OpenCall>();
+  readonly #byId = new Map<string, OpenCall>();
   #size = 0;
 
-  /** @throws {RunnerError} `bad-response`, once the arguments are longer than the limit. */
+  /** @throws {RunnerError} `bad-response`, once the calls are longer than the limit. */
   add(deltas: unknown): void {
     if (!Array.isArray(deltas)) return;
     for (const [position, delta] of deltas.entries()) if (isRecord(delta)) this.#addOne(delta, position);
   }
 
   get isEmpty(): boolean {
-    return this.#calls.size === 0;
+    return this.#calls.length === 0;
   }
 
   /** The calls, in their order. Nothing may be added afterwards. */
   read(): ReadCalls {
     const calls: CallPart[] = [];
-    const malformed: string[] = [];
-    for (const { id, name, pieces } of this.#calls.values()) {
-      const given = argumentsIn(pieces.join(''));
-      if (given === undefined) malformed.push(name);
-      else if (name !== '') calls.push({ ...(id === undefined ? {} : { id }), name, arguments: given });
+    const malformed: UnreadCall[] = [];
+    for (const { id, name, text } of this.#calls) {
+      const given = argumentsIn(text);
+      const called = { ...(id === '' ? {} : { id }), name };
+      if (given === undefined) malformed.push({ ...called, text });
+      else if (name !== '') calls.push({ ...called, arguments: given });
     }
     return { calls, malformed };
   }
 
-  #addOne({ index, id, function: called }: Readonly<Record<string, unknown>>, position: number): void {
-    const key = typeof index === 'number' ? index : position;
-    const known = this.#calls.get(key);
-    if (!known && this.#calls.size === maxCalls) return;
-    const call: OpenCall = known ?? { name: '', pieces: [] };
-    this.#calls.set(key, call);
-    if (typeof id === 'string' && id !== '') call.id ??= id;
-    if (!isRecord(called)) return;
-    if (typeof called['name'] === 'string' && call.name === '') call.name = called['name'];
-    const piece = textOf(called['arguments']);
-    this.#size += piece.length;
-    if (this.#size > maxArguments) throw tooLong();
-    call.pieces.push(piece);
+  #addOne(delta: Readonly<Record<string, unknown>>, position: number): void {
+    const called = isRecord(delta['function']) ? delta['function'] : {};
+    const [id, name, piece] = [textOf(delta['id']), textOf(called['name']), textOf(called['arguments'])];
+    this.#size += id.length + name.length + piece.length;
+    if (this.#size > maxLength) throw tooLong();
+    const index = typeof delta['index'] === 'number' ? delta['index'] : position;
+    const known = this.#byId.get(id) ?? this.#byIndex.get(index);
+    const isNext = known?.isFollowedBy({ id, name, piece }) ?? true;
+    if (isNext && this.#calls.length === maxCalls) return;
+    const call = isNext ? new OpenCall(name || known?.name || '') : known;
+    if (!call) return;
+    if (isNext) this.#calls.push(call);
+    this.#byIndex.set(index, call);
+    if (id !== '') this.#byId.set(id, call);
+    call.id ||= id;
+    call.name ||= name;
+    call.add(piece);
   }
 }
+
+/** What one piece of a call says; empty where it says nothing. */
+interface CallPiece {
+  readonly id: string;
+  readonly name: string;
+  readonly piece: string;
+}
+
+/** A call of which there may be more to come. */
+class OpenCall {
+  id = '';
+  name: string;
+  readonly #pieces: string[] = [];
+  #length = 0;
+  #depth = 0;
+  #isInString = false;
+  #isEscaped = false;
+  /** The object of its arguments has ended. */
+  #isWhole = false;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  get text(): string {
+    return this.#pieces.join('');
+  }
+
+  /** Whether a piece that is numbered like this call begins the next one. */
+  isFollowedBy({ id, name, piece }: CallPiece): boolean {
+    const hasOtherName = name !== '' && this.name !== '' && name !== this.name;
+    const hasOtherId = id !== '' && this.id !== '' && id !== this.id;
+    // Some servers make a new identifier for each piece, but name only the first.
+    if (hasOtherName || (hasOtherId && name !== '')) return true;
+    return this.#isWhole && piece.trimStart().startsWith('{') && (hasOtherId || !this.#isRepeatedBy(piece));
+  }
+
+  /** The whole arguments once more say nothing. */
+  add(piece: string): void {
+    if (piece === '' || (this.#isWhole && this.#isRepeatedBy(piece))) return;
+    this.#pieces.push(piece);
+    this.#length += piece.length;
+    for (let at = 0; at < piece.length && !this.#isWhole; at += 1) this.#follow(piece.charCodeAt(at));
+  }
+
+  #isRepeatedBy(piece: string): boolean {
+    return piece.length === this.#length && piece === this.text;
+  }
+
+  #follow(code: number): void {
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (this.#isInString && code === backslash) this.#isEscaped = true;
+    else if (code === quote) this.#isInString = !this.#isInString;
+    else if (this.#isInString) return;
+    else if (code === openBrace) this.#depth += 1;
+    else if (code === closeBrace) this.#isWhole = --this.#depth === 0;
+  }
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
 
 /** Some servers send an object instead of its text. */
 function textOf(given: unknown): string {

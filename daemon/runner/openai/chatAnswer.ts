@@ -1,8 +1,10 @@
 import { isRecord } from '../../../protocol/base/json.ts';
 import { RunnerError } from '../../base/errors.ts';
+import { endOf } from '../doneReason.ts';
 import type { Subject } from '../http/answerFailure.ts';
 import { parseStreamed } from '../http/boundedJson.ts';
-import type { ChatPart } from '../runner.ts';
+import { errorJson } from '../http/errorBody.ts';
+import type { CallPart, ChatPart } from '../runner.ts';
 import { CallDeltas } from './callDeltas.ts';
 import { refuseFailure } from './errorTexts.ts';
 import type { StreamEvent } from './eventStream.ts';
@@ -24,24 +26,30 @@ export class ChatAnswer {
    * The part of the answer that an event brings; undefined if it brings none.
    * @throws {RunnerError} at an event that is a failure, and at an end that is none.
    */
-  read({ name, data }: StreamEvent): ChatPart | undefined {
-    if (data.trim() === '[DONE]') return this.#end();
-    const value = parseStreamed(data);
-    if (!isRecord(value)) return undefined;
-    refuseFailure(name, value, this.#subject);
+  read(event: StreamEvent): ChatPart | undefined {
+    if (isDone(event)) return { ...nothing, ...this.#end() };
+    const value = parseEvent(event, this.#subject);
+    if (!value) return undefined;
     this.#count(value['usage']);
     const choice = Array.isArray(value['choices']) ? value['choices'][0] : undefined;
-    return isRecord(choice) ? this.#choose(choice) : undefined;
+    if (!isRecord(choice)) return undefined;
+    const { delta, message, finish_reason: finish } = choice;
+    // Some send an empty reason with each part.
+    if (typeof finish === 'string') this.#finish ||= finish;
+    if (isRecord(delta)) return this.#add(delta);
+    // A whole answer in one object, although a stream was asked for.
+    return isRecord(message) ? { ...(this.#add(message) ?? nothing), ...this.#end() } : undefined;
   }
 
-  #choose({ delta, finish_reason: finish }: Readonly<Record<string, unknown>>): ChatPart | undefined {
-    if (typeof finish === 'string') this.#finish ??= finish;
-    if (!isRecord(delta)) return undefined;
+  #add(delta: Readonly<Record<string, unknown>>): ChatPart | undefined {
     this.#calls.add(delta['tool_calls']);
-    const content = textOf(delta['content']);
+    const given = delta['content'];
+    const content = textOf(given);
     // A server that uses both names says the same twice.
-    const thinking = textOf(delta['reasoning_content']) || textOf(delta['reasoning']);
-    return content === '' && thinking === '' ? undefined : { ...nothing, content, thinking };
+    const thinking =
+      textOf(delta['reasoning_content']) || textOf(delta['reasoning']) || textOf(given, 'thinking');
+    if (content === '' && thinking === '') return undefined;
+    return { content, thinking, toolCalls: noCalls, done: false, promptTokens: 0, completionTokens: 0 };
   }
 
   #count(usage: unknown): void {
@@ -50,35 +58,61 @@ export class ChatAnswer {
     this.#completionTokens = countOf(usage['completion_tokens']) ?? 0;
   }
 
-  #end(): ChatPart {
+  #end(): Omit<ChatPart, 'content' | 'thinking'> {
     if (this.#finish === undefined) throw endedEarly(this.#subject);
     const { calls, malformed } = this.#calls.read();
-    const isCut = this.#finish === 'length';
-    if (isCut && malformed.length > 0) throw cutCall(malformed, this.#subject);
+    const doneReason = endOf(this.#finish);
+    if (doneReason === 'length' && malformed.length > 0) throw cutCall(malformed[0]?.name, this.#subject);
     return {
-      ...nothing,
       toolCalls: calls,
       ...(malformed.length === 0 ? {} : { malformed }),
       done: true,
-      doneReason: isCut ? 'length' : 'stop',
+      doneReason,
       promptTokens: this.#promptTokens,
       completionTokens: this.#completionTokens,
     };
   }
 }
 
+const noCalls: readonly CallPart[] = [];
+
 /** A part that brings nothing. */
 export const nothing: ChatPart = {
   content: '',
   thinking: '',
-  toolCalls: [],
+  toolCalls: noCalls,
   done: false,
   promptTokens: 0,
   completionTokens: 0,
 };
 
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
+/** A text, or the texts of one kind in a list of parts. Mistral's thinking is a list in such a list. */
+function textOf(value: unknown, kind: 'text' | 'thinking' = 'text'): string {
+  if (typeof value === 'string') return kind === 'text' ? value : '';
+  if (!Array.isArray(value)) return '';
+  const parts = value.filter(isRecord).filter(({ type = 'text' }) => type === kind);
+  return parts.map((part) => partText(part[kind])).join('');
+}
+
+function partText(value: unknown): string {
+  return typeof value === 'string' ? value : textOf(value);
+}
+
+export function isDone({ data }: StreamEvent): boolean {
+  return data.length < 16 && data.trim() === '[DONE]';
+}
+
+/**
+ * The value of an event; undefined if it is no object.
+ * @throws {RunnerError} if the event is a failure, whose reason some servers send as bare text.
+ */
+export function parseEvent(
+  { name, data }: StreamEvent,
+  subject: Subject,
+): Readonly<Record<string, unknown>> | undefined {
+  const value = name === 'error' ? (errorJson(data) ?? data) : parseStreamed(data);
+  if (name === 'error' || isRecord(value)) refuseFailure(name, value, subject);
+  return isRecord(value) ? value : undefined;
 }
 
 /** A stream may end with status 200 although the model was unloaded, or its process was killed. */
@@ -90,10 +124,10 @@ export function endedEarly({ server, model }: Subject): RunnerError {
   );
 }
 
-function cutCall(names: readonly string[], { server, model }: Subject): RunnerError {
+function cutCall(name: string | undefined, { server, model }: Subject): RunnerError {
   return new RunnerError(
     'bad-response',
-    `The answer was cut in the middle of a call of ${names[0] || 'a tool'}. Raise num_predict, or make the context window larger, and ask again.`,
+    `The answer was cut in the middle of a call of ${name || 'a tool'}. Raise num_predict, or make the context window larger, and ask again.`,
     { details: { server, ...(model === undefined ? {} : { model }) } },
   );
 }

@@ -10,6 +10,7 @@ import {
   notSupported,
   runnerFailed,
   type Subject,
+  sentenceWithoutEnd,
 } from '../http/answerFailure.ts';
 import { errorJson, sentenceOf } from '../http/errorBody.ts';
 
@@ -24,12 +25,8 @@ export const openaiErrors: ErrorTexts = {
 };
 
 /** @throws {RunnerError} if an event is a failure, in a stream whose status was 200. */
-export function refuseFailure(
-  name: string,
-  value: Readonly<Record<string, unknown>>,
-  subject: Subject,
-): void {
-  const error = value['error'];
+export function refuseFailure(name: string, value: unknown, subject: Subject): void {
+  const error = isRecord(value) ? value['error'] : undefined;
   if (name === 'error' || (error !== undefined && error !== null)) throw failureOfEvent(value, subject);
 }
 
@@ -48,27 +45,42 @@ function failureOf(text: string, value: unknown, subject: Subject): RunnerError 
   if (/^model ['`"].*['`"] not found|^the model ['`"].*['`"] does not exist|model .*not found/i.test(text))
     return noSuchModel(subject);
   if (/failed to load/i.test(text)) return failedToLoad(text);
+  if (grammarTexts.test(text)) return noGrammar(text);
   return undefined;
 }
 
 /** Strict servers refuse the fields that switch thinking. */
 const thinkingTexts =
-  /does not support (?:thinking|reasoning)|(?:unrecognized|unknown|unexpected|unsupported|extra)\b.{0,80}?(?:chat_template_kwargs|reasoning_effort)|(?:chat_template_kwargs|reasoning_effort).{0,80}?(?:not permitted|not supported|unsupported)/i;
+  /does not support (?:thinking|reasoning)|(?:unrecognized|unknown|unexpected|unsupported|extra)\b.{0,80}?chat_template_kwargs|chat_template_kwargs.{0,80}?(?:not permitted|not supported|unsupported)/i;
+
+/** The field of a level, which is sent beside the switch. */
+const levelTexts =
+  /(?:unrecognized|unknown|unexpected|unsupported|extra|invalid)\b.{0,80}?reasoning_effort|reasoning_effort.{0,80}?(?:not permitted|not supported|unsupported|invalid)/i;
 
 /** Words for what a model lacks. The first that apply count. */
-const lacks: readonly (readonly [RegExp, CapabilityName])[] = [
+const lacks: readonly (readonly [RegExp, CapabilityName | 'levels of thinking'])[] = [
   [
     /requires --enable-auto-tool-choice|does not support tools|tools? (?:use |calling )?(?:is|are) not supported/i,
     'tools',
   ],
   [/image input is not supported|not a multimodal model|does not support (?:images?|vision)/i, 'vision'],
   [thinkingTexts, 'thinking'],
+  [levelTexts, 'levels of thinking'],
   [/infill is not supported|does not support (?:insert|suffix)/i, 'insert'],
   [/does not support embedding/i, 'embedding'],
 ];
 
+/** Of llama.cpp, which holds calls and formats to their schemas by a grammar, and of LM Studio. */
+const grammarTexts =
+  /failed to parse grammar|failed to initialize samplers|JSON schema conversion failed|exceeds sane defaults|unrecognized schema:|pattern must start with/i;
+
+/** Whether the server could not make a grammar of a schema. */
+export function isSchemaRefusal(error: unknown): error is RunnerError {
+  return error instanceof RunnerError && grammarTexts.test(error.message);
+}
+
 const contextTexts =
-  /exceeds? the available context size|maximum context length|context length of only|greater than the context length|context (?:window|length) (?:is )?(?:too small|exceeded)|context the overflows/i;
+  /exceeds? the available context size|maximum context length|longer than the model['’]s context length|context length of only|greater than the context length|context (?:window|length) (?:is )?(?:too small|exceeded)|context the overflows/i;
 
 /** llama.cpp has the figures in fields, and others have them in their sentence. */
 function figuresIn(text: string, value: unknown): { needed?: number; allocated?: number } {
@@ -93,9 +105,16 @@ export function noSuchModel({ url, model }: Subject): RunnerError {
   return new RunnerError('model-not-found', `${url} does not serve ${what}. Choose one that it lists.`);
 }
 
+function noGrammar(text: string): RunnerError {
+  return new RunnerError(
+    'invalid-request',
+    `The runner cannot hold an answer to the schemas of its tools or its format: ${sentenceWithoutEnd(text)}. Offer fewer tools, or simplify the format.`,
+  );
+}
+
 export function failedToLoad(text: string): RunnerError {
   return new RunnerError(
     'runner-failed',
-    `The runner could not load the model: ${text.replace(/\.$/, '')}. Look at the runner's own log.`,
+    `The runner could not load the model: ${sentenceWithoutEnd(text)}. Look at the runner's own log.`,
   );
 }

@@ -1,4 +1,4 @@
-import { type LineLimits, readTextLines } from '../http/textLines.ts';
+import { type LineLimits, readTextLines, tooLong } from '../http/textLines.ts';
 
 /** One event of a server-sent stream. */
 export interface StreamEvent {
@@ -9,13 +9,16 @@ export interface StreamEvent {
 
 /** The most characters of the data of one event. */
 const maxData = 8 * 1024 * 1024;
+/** What a line of it takes beyond its characters: a flood of empty lines must not take more memory than a long one. */
+const lineCost = 64;
 
 /**
  * Reads server-sent events, as the HTML standard defines them, in linear time; each read of the socket is one batch.
  * Comments, which keep a connection open, and fields other than `event` and `data` are skipped, and so is text of no
  * form, such as the last words of a proxy. A line end is a line feed, with or without a carriage return. An event that
- * no blank line ends is lost. An empty batch says that the runner is still sending.
- * @throws {RunnerError} `bad-response` at the limits of `readTextLines`.
+ * no blank line ends is lost. A body that is one JSON object, although a stream was asked for, is one event, and so is
+ * a line `error: {…}`, which old versions of llama.cpp send. An empty batch says that the runner is still sending.
+ * @throws {RunnerError} `bad-response` at an event that is too long, and at the limits of `readTextLines`.
  */
 export async function* readEvents(
   body: AsyncIterable<Buffer>,
@@ -24,26 +27,33 @@ export async function* readEvents(
   let name = '';
   let data: string | undefined;
   let size = 0;
+  let isFirst = true;
+  let isBare = false;
   for await (const lines of readTextLines(body, limits)) {
     const events: StreamEvent[] = [];
     for (const line of lines) {
       const text = line.endsWith('\r') ? line.slice(0, -1) : line;
-      if (text === '') {
+      isBare ||= isFirst && text.trimStart().startsWith('{');
+      isFirst &&= text === '';
+      if (text === '' && !isBare) {
         if (data !== undefined) events.push({ name: name || 'message', data });
         name = '';
         data = undefined;
         size = 0;
         continue;
       }
-      const value = fieldOf(text, 'data');
+      const value = isBare ? text : fieldOf(text, 'data');
       if (value !== undefined) {
-        size += value.length;
-        // The rest of an event that is too long is not kept, so it is no JSON.
-        if (size <= maxData) data = data === undefined ? value : `${data}\n${value}`;
-      } else name = fieldOf(text, 'event') ?? name;
+        size += value.length + lineCost;
+        if (size > maxData) throw tooLong(maxData, 'an event');
+        data = data === undefined ? value : `${data}\n${value}`;
+      } else if (text.startsWith('error: {'))
+        events.push({ name: 'error', data: text.slice('error: '.length) });
+      else name = fieldOf(text, 'event') ?? name;
     }
     yield events;
   }
+  if (isBare && data !== undefined) yield [{ name: 'message', data }];
 }
 
 /** The value of a field, without the one blank that may begin it. */

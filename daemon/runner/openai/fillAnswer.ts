@@ -1,9 +1,8 @@
 import { isRecord } from '../../../protocol/base/json.ts';
+import { endOf } from '../doneReason.ts';
 import type { Subject } from '../http/answerFailure.ts';
-import { parseStreamed } from '../http/boundedJson.ts';
 import type { FillPart } from '../runner.ts';
-import { endedEarly } from './chatAnswer.ts';
-import { refuseFailure } from './errorTexts.ts';
+import { endedEarly, isDone, parseEvent } from './chatAnswer.ts';
 import type { StreamEvent } from './eventStream.ts';
 
 /**
@@ -12,23 +11,21 @@ import type { StreamEvent } from './eventStream.ts';
  */
 export function createFillReader(subject: Subject): (event: StreamEvent) => FillPart | undefined {
   let finish: string | undefined;
-  return ({ name, data }) => {
-    if (data.trim() === '[DONE]') {
+  return (event) => {
+    if (isDone(event)) {
       if (finish === undefined) throw endedEarly(subject);
       return { text: '', done: true, doneReason: finish };
     }
-    const value = parseStreamed(data);
-    if (!isRecord(value)) return undefined;
-    refuseFailure(name, value, subject);
+    const value = parseEvent(event, subject);
+    if (!value) return undefined;
     const { content, stop, stop_type: type, choices } = value;
     if (typeof content === 'string')
       return stop === true
-        ? { text: content, done: true, doneReason: type === 'limit' ? 'length' : 'stop' }
+        ? { text: content, done: true, doneReason: endOf(typeof type === 'string' ? type : '') }
         : { text: content, done: false };
     const choice = Array.isArray(choices) ? choices[0] : undefined;
     if (!isRecord(choice)) return undefined;
-    if (typeof choice['finish_reason'] === 'string')
-      finish ??= choice['finish_reason'] === 'length' ? 'length' : 'stop';
+    if (typeof choice['finish_reason'] === 'string') finish ??= endOf(choice['finish_reason']);
     return typeof choice['text'] === 'string' ? { text: choice['text'], done: false } : undefined;
   };
 }

@@ -1,21 +1,25 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { withTimeLimit } from '../../../protocol/base/abort.ts';
 import { isRecord } from '../../../protocol/base/json.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import type { Tool } from '../../../protocol/messages/chat.ts';
 import { RunnerError } from '../../base/errors.ts';
 import { detailsOf, notSupported } from '../http/answerFailure.ts';
 import type { Transport } from '../http/transport.ts';
 import type { ChatRequest, FillRequest, Runner, Server, ServerFacts, ShownModel } from '../runner.ts';
-import { ChatAnswer, endedEarly } from './chatAnswer.ts';
-import { noSuchModel, openaiErrors } from './errorTexts.ts';
+import { ChatAnswer, endedEarly, nothing } from './chatAnswer.ts';
+import { isSchemaRefusal, noSuchModel, openaiErrors } from './errorTexts.ts';
 import { readEvents, type StreamEvent } from './eventStream.ts';
 import { createFillReader } from './fillAnswer.ts';
 import { lifetimeOf, listLmStudio, lmStudioOperations } from './lmStudio.ts';
 import { isLoaded, type ModelEntry, parseEntries } from './modelList.ts';
 import { type Props, parseProps } from './props.ts';
+import { versionOf } from './recognise.ts';
 import { chatBody, completionBody, infillBody, type ModelBody } from './requests.ts';
 import { createRouter } from './router.ts';
 import { RouterEvents } from './routerEvents.ts';
+import { withSimpleSchema } from './simpleSchema.ts';
 import { Slots } from './slots.ts';
 import { reasonToWait, sayingWhy } from './waiting.ts';
 
@@ -26,6 +30,7 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
   const isRouter = isLlama && facts.can.includes('load');
   const events = new RouterEvents(transport);
   const isStudio = facts.product === 'lmstudio';
+  const isVllm = facts.product === 'vllm';
   const get = (path: string, signal: AbortSignal) => transport.json({ method: 'GET', path, signal });
   const post = (path: string, body: ModelBody, signal: AbortSignal) =>
     transport.json({ method: 'POST', path, body, model: body.model, signal });
@@ -37,7 +42,8 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
     try {
       return parseProps(await get(`/props${query}`, signal));
     } catch (error) {
-      if (error instanceof RunnerError && !error.data.retryable) return undefined;
+      // Whoever must have a token for these has none for a chat either.
+      if (error instanceof RunnerError && !error.data.retryable && error.status !== 401) return undefined;
       throw error;
     }
   };
@@ -106,12 +112,37 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
     throw endedEarly(transport.subject(model));
   }
 
+  /** The tools of whose schemas the server could make no grammar. It does not say which one it was. */
+  const refused = new Set<string>();
+  const refuseSchemas = (tools: readonly Tool[]): readonly string[] => {
+    const odd = tools.filter(
+      (tool) => !refused.has(tool.name) && !isDeepStrictEqual(withSimpleSchema(tool), tool),
+    );
+    for (const { name } of odd) refused.add(name);
+    return odd.map(({ name }) => name);
+  };
+  const bodyOf = (request: ChatRequest): ModelBody => {
+    const tools = request.tools.map((tool) => (refused.has(tool.name) ? withSimpleSchema(tool) : tool));
+    return chatBody({ ...request, tools });
+  };
+
+  const chat = (request: ChatRequest, signal: AbortSignal) => {
+    const answer = new ChatAnswer(transport.subject(request.model));
+    const lifetime = isStudio ? lifetimeOf(request) : {};
+    const body = { ...bodyOf(request), ...lifetime, stream_options: { include_usage: true } };
+    const asked = { path: '/v1/chat/completions', body, slotFor: (model: string) => slots.forChat(model) };
+    const parts = partsUntilDone(asked, (event) => answer.read(event), signal);
+    if (!isLlama && !isStudio) return parts;
+    return sayingWhy(parts, async () => reasonToWait(transport, await find(request.model, signal), signal));
+  };
+
   return {
     server,
     facts,
     async identify(signal) {
-      if (!isLlama) await get('/v1/models', signal);
-      return withoutUndefined({ version: (await propsOf(signal))?.version });
+      if (isLlama) return withoutUndefined({ version: (await propsOf(signal))?.version });
+      await get('/v1/models', signal);
+      return withoutUndefined({ version: isVllm ? await versionOf(transport, signal) : undefined });
     },
     async list(signal) {
       const { models, leftOut } = await entries(signal);
@@ -119,7 +150,8 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
     },
     async running(signal) {
       const { models } = await entries(signal);
-      return models.filter(isLoaded).map(({ size: _, ...model }) => ({ ...model, expiresAt: never }));
+      const running = models.filter((model) => isLoaded(model) && model.state !== 'sleeping');
+      return running.map(({ size: _, ...model }) => ({ ...model, expiresAt: never }));
     },
     async show(model, signal) {
       const entry = await find(model, signal);
@@ -128,14 +160,15 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
       const insert = props !== undefined && (await canInfill(model, signal));
       return shownModel(entry, props, insert);
     },
-    chat(request, signal) {
-      const answer = new ChatAnswer(transport.subject(request.model));
-      const lifetime = isStudio ? lifetimeOf(request) : {};
-      const body = { ...chatBody(request), ...lifetime, stream_options: { include_usage: true } };
-      const asked = { path: '/v1/chat/completions', body, slotFor: (model: string) => slots.forChat(model) };
-      const parts = partsUntilDone(asked, (event) => answer.read(event), signal);
-      if (!isLlama && !isStudio) return parts;
-      return sayingWhy(parts, async () => reasonToWait(transport, await find(request.model, signal), signal));
+    async *chat(request, signal) {
+      try {
+        yield* chat(request, signal);
+      } catch (error) {
+        const names = isSchemaRefusal(error) ? refuseSchemas(request.tools) : [];
+        if (names.length === 0) throw error;
+        yield [{ ...nothing, simplified: names }];
+        yield* chat(request, signal);
+      }
     },
     fill(request, signal) {
       const read = createFillReader(transport.subject(request.model));
@@ -155,7 +188,7 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
   async function count(request: ChatRequest, signal: AbortSignal): Promise<number> {
     // A router would load the model to count.
     const path = isLlama ? '/v1/chat/completions/input_tokens?autoload=false' : '/tokenize';
-    const said = await post(path, chatBody(request), signal);
+    const said = await post(path, bodyOf(request), signal);
     const counted = isRecord(said) ? (said['input_tokens'] ?? said['count']) : undefined;
     if (typeof counted === 'number' && counted > 0) return counted;
     throw new RunnerError('bad-response', 'The runner did not say how long the prompt is. Ask again.');
@@ -224,11 +257,21 @@ function isNamed({ name, aliases = [] }: ModelEntry, asked: string): boolean {
 
 /** What the only model of a server can do. The server may be started again with other files and the same name. */
 function withProps(entry: ModelEntry, props: Props): ModelEntry {
-  const { window, slots, capabilities, template } = props;
+  const { window, slots, capabilities, template, isSleeping } = props;
   const identity = [entry.size, entry.parameterSize, entry.quantization, capabilities, template];
   const mark = createHash('sha256').update(JSON.stringify(identity)).digest('hex');
   const allocatedContext = window ?? entry.allocatedContext;
-  return withoutUndefined<ModelEntry>({ ...entry, mark, slots, capabilities, allocatedContext });
+  const lacks = (['tools', 'vision'] as const).filter((name) => !capabilities.includes(name));
+  const state = isSleeping ? 'sleeping' : entry.state;
+  return withoutUndefined<ModelEntry>({
+    ...entry,
+    mark,
+    slots,
+    capabilities,
+    lacks,
+    allocatedContext,
+    state,
+  });
 }
 
 function shownModel(entry: ModelEntry, props: Props | undefined, insert: boolean): ShownModel {

@@ -14,6 +14,8 @@ export interface Props {
   /** Only our own engine says so. */
   readonly leavesCalls?: true;
   readonly isRouter: boolean;
+  /** Its model was unloaded after a time without requests. The next one loads it again. */
+  readonly isSleeping?: true;
   readonly version?: string;
 }
 
@@ -44,6 +46,7 @@ export function parseProps(value: unknown): Props {
     opensThinking: !thinks && template !== undefined && endsInOpenThinking(template),
     leavesCalls: props['parses_tool_calls'] === false || undefined,
     isRouter: props['role'] === 'router',
+    isSleeping: props['is_sleeping'] === true || undefined,
     version: typeof version === 'string' ? version.slice(0, 64) : undefined,
   });
 }

@@ -90,7 +90,7 @@ export async function recogniseOpenai(
   const hasStudioForm = isLmStudio(look) || (before !== undefined && isLmStudio(before));
   if (look.status === 401 || look.status === 403) {
     if (hasStudioForm) return { facts: facts.lmstudio, isCertain: true, isComplete: false };
-    const isVllm = await hasVersion(transport, signal);
+    const isVllm = (await versionOf(transport, signal)) !== undefined;
     return { facts: isVllm ? facts.vllm : facts.other, isCertain: isVllm, isComplete: isVllm };
   }
   const value = tryJson(look.text);
@@ -123,9 +123,10 @@ async function hasOwnList(transport: Transport, signal: AbortSignal): Promise<bo
   return isRecord(value) && Array.isArray(value['models']);
 }
 
-/** vLLM guards only what is below `/v1`. */
-async function hasVersion(transport: Transport, signal: AbortSignal): Promise<boolean> {
+/** The version of vLLM, which guards only what is below `/v1`; undefined if another server answers. */
+export async function versionOf(transport: Transport, signal: AbortSignal): Promise<string | undefined> {
   const { status, text } = await transport.look({ method: 'GET', path: '/version', signal });
   const value = tryJson(text);
-  return status === 200 && isRecord(value) && typeof value['version'] === 'string';
+  const version = status === 200 && isRecord(value) ? value['version'] : undefined;
+  return typeof version === 'string' ? version.slice(0, 64) : undefined;
 }

@@ -1,28 +1,42 @@
 import { EPub } from 'epub-gen-memory';
+import { escapeXml } from '../markdown/xmlText.ts';
+import type { BookPicture } from './bookPictures.ts';
+import type { Chapter } from './chapter.ts';
+import type { Cover } from './cover.ts';
 import { navigationDocument, ncxDocument } from './navigation.ts';
-import { type BookContents, packageDocument } from './package.ts';
 import { styleSheet } from './styleSheet.ts';
+import type { BookDescription } from './xhtmlPage.ts';
+
+/** All that is packed. */
+interface BookContents {
+  readonly description: BookDescription;
+  readonly chapters: readonly Chapter[];
+  readonly pictures: readonly BookPicture[];
+  readonly cover: Cover;
+}
+
+export function packBook(contents: BookContents): Promise<Uint8Array> {
+  return new BookFile({ title: contents.description.title }, []).pack(contents);
+}
 
 /**
- * Of epub-gen-memory, only the zip file with its `mimetype` entry and the order of the steps are used. The steps are
- * replaced: its own would fetch any address in a chapter, even that of a local file, write random ids and the time of
- * day, and drop attributes of ordinary Markdown.
+ * Of epub-gen-memory, only the zip file with its `mimetype` entry is used. Its own steps would fetch any address in a
+ * chapter, even that of a local file, write random ids and the time of day, and drop attributes of ordinary Markdown.
  */
-export class Book extends EPub {
-  readonly #contents: BookContents;
-
-  constructor(contents: BookContents) {
-    const { title, language, authors } = contents.description;
-    super(
-      { title, author: [...authors], lang: language, date: contents.description.modified, css: styleSheet },
-      [],
-    );
-    this.#contents = contents;
-    this.uuid = contents.description.identifier;
-  }
-
-  async bytes(): Promise<Uint8Array> {
-    await this.render();
+class BookFile extends EPub {
+  pack(contents: BookContents): Promise<Uint8Array> {
+    const { description, chapters, pictures, cover } = contents;
+    this.#put('META-INF/container.xml', container);
+    this.#put('OEBPS/content.opf', packageDocument(contents));
+    this.#put('OEBPS/toc.xhtml', navigationDocument(description, chapters));
+    this.#put('OEBPS/toc.ncx', ncxDocument(description, chapters));
+    this.#put('OEBPS/style.css', styleSheet);
+    for (const { file, xhtml } of chapters) this.#put(`OEBPS/${file}`, xhtml);
+    for (const { file, picture } of pictures) {
+      this.#put(`OEBPS/${file}`, picture.bytes, picture.type === 'svg' ? 'DEFLATE' : 'STORE');
+    }
+    this.#put('OEBPS/cover.xhtml', cover.xhtml);
+    if (cover.svg !== null) this.#put(`OEBPS/${cover.file}`, cover.svg);
     for (const entry of Object.values(this.zip.files)) entry.date = zipDate;
     return this.zip.generateAsync({
       type: 'uint8array',
@@ -30,33 +44,6 @@ export class Book extends EPub {
       compression: 'DEFLATE',
       compressionOptions: { level: 6 },
     });
-  }
-
-  protected override async generateTemplateFiles(): Promise<void> {
-    const { description, chapters } = this.#contents;
-    this.#put('META-INF/container.xml', container);
-    this.#put('OEBPS/content.opf', packageDocument(this.#contents));
-    this.#put('OEBPS/toc.xhtml', navigationDocument(description, chapters));
-    this.#put('OEBPS/toc.ncx', ncxDocument(description, chapters));
-    this.#put('OEBPS/style.css', this.options.css);
-    for (const { file, xhtml } of chapters) this.#put(`OEBPS/${file}`, xhtml);
-  }
-
-  protected override async downloadAllFonts(): Promise<void> {
-    // The book has no fonts: readers choose their own.
-  }
-
-  protected override async downloadAllImages(): Promise<void> {
-    for (const { file, picture } of this.#contents.pictures) {
-      const isPacked = picture.type !== 'svg';
-      this.#put(`OEBPS/${file}`, picture.bytes, isPacked ? 'STORE' : 'DEFLATE');
-    }
-  }
-
-  protected override async makeCover(): Promise<void> {
-    const { file, svg, xhtml } = this.#contents.cover;
-    this.#put('OEBPS/cover.xhtml', xhtml);
-    if (svg !== null) this.#put(`OEBPS/${file}`, svg);
   }
 
   #put(path: string, content: string | Uint8Array, compression: 'STORE' | 'DEFLATE' = 'DEFLATE'): void {
@@ -74,3 +61,85 @@ const container = `<?xml version="1.0" encoding="UTF-8"?>
 </rootfiles>
 </container>
 `;
+
+/** The package document: what the book is, and its parts in reading order. */
+function packageDocument(contents: BookContents): string {
+  const { description, chapters, cover } = contents;
+  const { identifier, title, language, authors, modified } = description;
+  const ids = chapters.map((_, at) => `chapter-${at + 1}`);
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<package xmlns="http://www.idpf.org/2007/opf" version="3.0" unique-identifier="book-id" xml:lang="${language}">
+<metadata xmlns:dc="http://purl.org/dc/elements/1.1/">
+<dc:identifier id="book-id">${identifier}</dc:identifier>
+<dc:title>${escapeXml(title)}</dc:title>
+<dc:language>${language}</dc:language>
+${authors.map((author) => `<dc:creator>${escapeXml(author)}</dc:creator>\n`).join('')}${
+  description.description ? `<dc:description>${escapeXml(description.description)}</dc:description>\n` : ''
+}<meta property="dcterms:modified">${modified}</meta>
+${accessibilityOf(contents)
+  .map(([property, value]) => `<meta property="schema:${property}">${escapeXml(value)}</meta>\n`)
+  .join('')}<meta name="cover" content="${coverId(contents)}"/>
+</metadata>
+<manifest>
+<item id="toc" href="toc.xhtml" media-type="application/xhtml+xml" properties="nav"/>
+<item id="ncx" href="toc.ncx" media-type="application/x-dtbncx+xml"/>
+<item id="style" href="style.css" media-type="text/css"/>
+<item id="cover" href="cover.xhtml" media-type="application/xhtml+xml"/>
+${cover.svg === null ? '' : `<item id="cover-drawing" href="${cover.file}" media-type="image/svg+xml" properties="cover-image"/>\n`}${pictureItems(contents)}${chapters
+  .map(({ file }, at) => `<item id="${ids[at]}" href="${file}" media-type="application/xhtml+xml"/>\n`)
+  .join('')}</manifest>
+<spine toc="ncx">
+<itemref idref="cover"/>
+<itemref idref="toc"/>
+${ids.map((id) => `<itemref idref="${id}"/>\n`).join('')}</spine>
+</package>
+`;
+}
+
+function pictureItems({ pictures, cover }: BookContents): string {
+  return pictures
+    .map(({ file, picture: { type } }, at) => {
+      const mediaType = `image/${type === 'svg' ? 'svg+xml' : type}`;
+      const properties = file === cover.file ? ' properties="cover-image"' : '';
+      return `<item id="picture-${at + 1}" href="${file}" media-type="${mediaType}"${properties}/>\n`;
+    })
+    .join('');
+}
+
+/** For EPUB 2 readers. */
+function coverId({ pictures, cover }: BookContents): string {
+  return cover.svg === null
+    ? `picture-${pictures.findIndex(({ file }) => file === cover.file) + 1}`
+    : 'cover-drawing';
+}
+
+/**
+ * The accessibility that the book can claim, in the words of the Schema.org accessibility vocabulary. Every claim was
+ * checked in this very book.
+ */
+function accessibilityOf({ chapters, pictures, cover }: BookContents): (readonly [string, string])[] {
+  const shown = chapters.flatMap(({ xhtml }) => xhtml.match(/<img [^>]*>/g) ?? []);
+  const hasPictures = shown.length > 0;
+  const areDescribed = shown.every((picture) => !picture.includes(' alt=""'));
+  const mayFlash = pictures.some(({ picture }) => picture.type === 'gif' || picture.type === 'webp');
+  return [
+    ['accessMode', 'textual'],
+    ...(hasPictures || cover.svg === null ? [['accessMode', 'visual'] as const] : []),
+    ...(areDescribed ? [['accessModeSufficient', 'textual'] as const] : []),
+    ['accessibilityFeature', 'tableOfContents'],
+    ['accessibilityFeature', 'readingOrder'],
+    ['accessibilityFeature', 'structuralNavigation'],
+    ['accessibilityFeature', 'displayTransformability'],
+    ...(hasPictures && areDescribed ? [['accessibilityFeature', 'alternativeText'] as const] : []),
+    ['accessibilityHazard', mayFlash ? 'unknown' : 'none'],
+    ['accessibilitySummary', summaryOf(hasPictures, areDescribed)],
+  ];
+}
+
+function summaryOf(hasPictures: boolean, areDescribed: boolean): string {
+  const text = 'The text can be enlarged, restyled and read aloud, and its headings are in the contents.';
+  if (!hasPictures) return `${text} There are no pictures except the cover.`;
+  return areDescribed
+    ? `${text} Each picture has a description.`
+    : `${text} Some pictures have no description.`;
+}

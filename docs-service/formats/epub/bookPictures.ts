@@ -1,11 +1,9 @@
 import { type Asset, type Picture, pictureName, readAsset } from '../markdown/assets.ts';
-import type { PictureType } from '../markdown/pictureType.ts';
 import type { ShownPicture } from '../markdown/references.ts';
 
 export interface BookPicture {
   /** Relative to the folder of the chapters. */
   readonly file: string;
-  readonly mediaType: string;
   readonly picture: Picture;
 }
 
@@ -51,8 +49,7 @@ export class BookPictures {
       this.note(asset.message);
       return undefined;
     }
-    const { extension, mediaType } = formats[asset.type];
-    const file = `images/${asset.hash.slice(0, 32)}.${extension}`;
+    const file = `images/${asset.hash.slice(0, 32)}.${asset.type === 'jpeg' ? 'jpg' : asset.type}`;
     const known = this.#byFile.get(file);
     if (known) return known;
     if (asset.bytes.length > this.#space) {
@@ -62,7 +59,7 @@ export class BookPictures {
       return undefined;
     }
     this.#space -= asset.bytes.length;
-    const added = { file, mediaType, picture: asset };
+    const added = { file, picture: asset };
     this.#byFile.set(file, added);
     return added;
   }
@@ -71,11 +68,3 @@ export class BookPictures {
 /** 100 MB for all pictures, so that a book fits in the memory of a worker. */
 const maxBytes = 100_000_000;
 const maxNotes = 100;
-
-const formats: Readonly<Record<PictureType, { readonly extension: string; readonly mediaType: string }>> = {
-  png: { extension: 'png', mediaType: 'image/png' },
-  jpeg: { extension: 'jpg', mediaType: 'image/jpeg' },
-  gif: { extension: 'gif', mediaType: 'image/gif' },
-  webp: { extension: 'webp', mediaType: 'image/webp' },
-  svg: { extension: 'svg', mediaType: 'image/svg+xml' },
-};

@@ -9,7 +9,7 @@ import { type Heading, parseTitled, startsWithTitle } from '../markdown/markdown
 import { createReferences } from '../markdown/references.ts';
 import { escapeXml, visibleText } from '../markdown/xmlText.ts';
 import type { BookPictures } from './bookPictures.ts';
-import { type XhtmlPage, xhtmlPage } from './xhtmlPage.ts';
+import { xhtmlPage } from './xhtmlPage.ts';
 
 export interface Chapter {
   readonly file: string;
@@ -20,7 +20,7 @@ export interface Chapter {
   readonly xhtml: string;
 }
 
-export interface ChapterOptions {
+interface ChapterOptions {
   readonly documents: readonly Document[];
   /** Addresses of documents that are not in the book, by path. */
   readonly targets: Readonly<Record<string, string>>;
@@ -31,82 +31,73 @@ export interface ChapterOptions {
 }
 
 /** Writes the chapters in order. At the end, it removes links to places that no chapter has. */
-export class ChapterWriter {
-  readonly #options: ChapterOptions;
-  readonly #files: ReadonlyMap<string, string>;
-  /** By slug. */
-  readonly #labels: ReadonlyMap<string, string>;
-  readonly #idsOf = new Map<string, ReadonlySet<string>>();
-  readonly #chapters: { readonly chapter: Chapter; readonly links: readonly PlaceLink[] }[] = [];
-
-  constructor(options: ChapterOptions) {
-    this.#options = options;
-    this.#files = new Map(options.documents.map(({ path, slug }) => [path, fileOf(slug)]));
-    const labels = chapterTitles(options.documents);
-    this.#labels = new Map(options.documents.map(({ slug }, at) => [slug, labels[at] ?? slug]));
-  }
-
-  write(document: Document): void {
+export function writeChapters(options: ChapterOptions): Chapter[] {
+  const { documents, colouring, language } = options;
+  const files = new Map(documents.map(({ path, slug }) => [path, fileOf(slug)]));
+  const labels = chapterTitles(documents);
+  const idsIn = new Map<string, ReadonlySet<string>>();
+  const written = documents.map((document, at) => {
     const file = fileOf(document.slug);
     const markdown = parseTitled(document);
+    const ids = idsOf(markdown);
+    idsIn.set(file, ids);
     const links: PlaceLink[] = [];
-    this.#idsOf.set(file, idsOf(markdown));
-    const body = markdownToHtml(markdown, {
-      references: this.#referencesOf(document, links),
-      colouring: this.#options.colouring,
-      epubTypes: true,
-    });
+    const references = referencesOf(document, ids, { ...options, files, links });
+    const body = markdownToHtml(markdown, { references, colouring, epubTypes: true });
     const title = visibleText(document.title) || document.slug;
     const hasTitle = startsWithTitle(markdown);
-    const language = languageOf(document.lang, this.#options.language);
-    const xhtml = page({ title, language, body: hasTitle ? body : `<h1>${escapeXml(title)}</h1>\n${body}` });
-    this.#chapters.push({
-      chapter: {
-        file,
-        label: this.#labels.get(document.slug) ?? title,
-        headings: markdown.headings.slice(hasTitle ? 1 : 0),
-        xhtml,
-      },
-      links,
+    const xhtml = xhtmlPage({
+      title,
+      language: languageOf(document.lang, language),
+      body: `<section epub:type="chapter" role="doc-chapter">
+${hasTitle ? '' : `<h1>${escapeXml(title)}</h1>\n`}${body}</section>
+`,
     });
-  }
+    const headings = markdown.headings.slice(hasTitle ? 1 : 0);
+    return { file, label: labels[at] ?? title, headings, xhtml, links };
+  });
+  return written.map(({ links, ...chapter }) => {
+    const missing = links.filter(({ file, fragment }) => !idsIn.get(file)?.has(fragment));
+    return { ...chapter, xhtml: withoutMissing(chapter.xhtml, missing) };
+  });
+}
 
-  end(): Chapter[] {
-    return this.#chapters.map(({ chapter, links }) => ({
-      ...chapter,
-      xhtml: withoutMissing(
-        chapter.xhtml,
-        links.filter(({ file, fragment }) => !this.#idsOf.get(file)?.has(fragment)),
+interface Linking extends ChapterOptions {
+  /** The chapters, by the paths of their documents. */
+  readonly files: ReadonlyMap<string, string>;
+  /** Gets the links to places in other chapters. */
+  readonly links: PlaceLink[];
+}
+
+function referencesOf(document: Document, ids: ReadonlySet<string>, linking: Linking) {
+  const { pictures } = linking;
+  return createReferences({
+    path: document.path,
+    ids,
+    documentAddress: (path, fragment) => addressOf(path, fragment, linking),
+    picture: (path) => pictures.show(path),
+    onForeignPicture: (href) =>
+      pictures.note(
+        `${document.path} shows a picture from another site, ${href.slice(0, 200)}. It is left out.`,
       ),
-    }));
-  }
+  });
+}
 
-  #referencesOf(document: Document, links: PlaceLink[]) {
-    const { pictures } = this.#options;
-    return createReferences({
-      path: document.path,
-      ids: this.#idsOf.get(fileOf(document.slug)) ?? new Set(),
-      documentAddress: (path, fragment) => this.#addressOf(path, fragment, links),
-      picture: (path) => pictures.show(path),
-      onForeignPicture: (href) =>
-        pictures.note(
-          `${document.path} shows a picture from another site, ${href.slice(0, 200)}. It is left out.`,
-        ),
-    });
+function addressOf(
+  path: string,
+  fragment: string | null,
+  { files, links, targets }: Linking,
+): string | undefined {
+  const file = files.get(path);
+  if (file && !fragment) return file;
+  if (file && fragment) {
+    links.push({ file, fragment });
+    return `${file}#${fragment}`;
   }
-
-  #addressOf(path: string, fragment: string | null, links: PlaceLink[]): string | undefined {
-    const file = this.#files.get(path);
-    if (file && !fragment) return file;
-    if (file && fragment) {
-      links.push({ file, fragment });
-      return `${file}#${fragment}`;
-    }
-    // A book is read anywhere, so only an absolute address leads out of it.
-    const target = Object.hasOwn(this.#options.targets, path) ? this.#options.targets[path] : undefined;
-    const resolved = target === undefined ? undefined : resolveLink(target, path);
-    return resolved?.kind === 'external' ? resolved.href : undefined;
-  }
+  // A book is read anywhere, so only an absolute address leads out of it.
+  const target = Object.hasOwn(targets, path) ? targets[path] : undefined;
+  const resolved = target === undefined ? undefined : resolveLink(target, path);
+  return resolved?.kind === 'external' ? resolved.href : undefined;
 }
 
 /**
@@ -134,14 +125,4 @@ interface PlaceLink {
 function fileOf(slug: string): string {
   const isPlain = /^[a-z0-9][a-z0-9._-]*$/.test(slug) && !['toc', 'cover'].includes(slug);
   return `${isPlain ? slug : `chapter-${createHash('sha256').update(slug).digest('hex').slice(0, 16)}`}.xhtml`;
-}
-
-function page({ title, language, body }: XhtmlPage): string {
-  return xhtmlPage({
-    title,
-    language,
-    body: `<section epub:type="chapter" role="doc-chapter">
-${body}</section>
-`,
-  });
 }

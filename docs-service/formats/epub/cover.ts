@@ -18,23 +18,21 @@ export function createCover(
 ): Cover {
   const picture = path === null ? undefined : pictures.find(path);
   const file = picture?.file ?? 'cover.svg';
-  return { file, svg: picture ? null : drawing(description), xhtml: coverPage(description, file) };
-}
-
-function coverPage({ title, language }: BookDescription, file: string): string {
-  return xhtmlPage({
+  const { title, language } = description;
+  const xhtml = xhtmlPage({
     title,
     language,
     bodyAttributes: ' class="cover" epub:type="cover"',
     body: `<img src="${file}" alt="${escapeXml(`Cover: ${title}`)}" role="doc-cover"/>
 `,
   });
+  return { file, svg: picture ? null : drawing(description), xhtml };
 }
 
-/** 1600 by 2400, the shape of most covers. Each collection has its own hue; the contrast also works on grey paper. */
+/** 1600 by 2400, the shape of most covers. Each collection has its own hue. */
 function drawing({ identifier, title, authors, language }: BookDescription): string {
-  const hue = hues[(createHash('sha256').update(identifier).digest()[0] ?? 0) % hues.length] ?? 0;
-  const [paper, ink, accent] = [rgbOf(hue, 0.42, 0.18), rgbOf(hue, 0.2, 0.96), rgbOf(40, 0.6, 0.6)];
+  const [first = 0] = createHash('sha256').update(identifier).digest();
+  const [paper, ink] = hues[first % hues.length] ?? hues[0];
   const { size, lines } = fitted(title);
   const text = lines.map((line, at) =>
     textAt(line, 620 + Math.round(at * size * 1.18), `font-size="${size}" font-weight="bold"`),
@@ -48,8 +46,8 @@ function drawing({ identifier, title, authors, language }: BookDescription): str
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1600 2400" width="1600" height="2400" xml:lang="${language}">
 <title>${escapeXml(title)}</title>
 <rect width="1600" height="2400" fill="${paper}"/>
-<rect x="90" y="90" width="1420" height="2220" fill="none" stroke="${accent}" stroke-width="6"/>
-<rect x="180" y="330" width="240" height="18" fill="${accent}"/>
+<rect x="90" y="90" width="1420" height="2220" fill="none" stroke="${gold}" stroke-width="6"/>
+<rect x="180" y="330" width="240" height="18" fill="${gold}"/>
 <g fill="${ink}" font-family="Georgia, 'Noto Serif', 'Noto Serif CJK SC', serif">
 ${[...text, ...authorLines].join('\n')}
 </g>
@@ -57,8 +55,17 @@ ${[...text, ...authorLines].join('\n')}
 `;
 }
 
-/** In degrees: hues that go with gold. */
-const hues = [165, 190, 208, 225, 255, 320, 348];
+/** Paper and ink. Each hue goes with gold, and its contrast also works on grey paper. */
+const hues = [
+  ['#1b4138', '#f3f7f6'],
+  ['#1b3b41', '#f3f6f7'],
+  ['#1b2f41', '#f3f5f7'],
+  ['#1b2441', '#f3f4f7'],
+  ['#241b41', '#f4f3f7'],
+  ['#411b34', '#f7f3f5'],
+  ['#411b22', '#f7f3f4'],
+] as const;
+const gold = '#d6ad5c';
 
 function textAt(line: string, y: number, attributes: string): string {
   return `<text x="180" y="${y}" ${attributes}>${escapeXml(line)}</text>`;
@@ -107,17 +114,4 @@ function widthOf(text: string): number {
     (width, character) => width + (/[\u1100-\uffdc]|[\u{1f000}-\u{3ffff}]/u.test(character) ? 1 : 0.58),
     0,
   );
-}
-
-/** HSL as in CSS Color 4, section 7.1; returned as hexadecimal digits, which every reader supports. */
-function rgbOf(hue: number, saturation: number, lightness: number): string {
-  const channel = (offset: number) => {
-    const position = (offset + hue / 30) % 12;
-    const reach = saturation * Math.min(lightness, 1 - lightness);
-    const value = lightness - reach * Math.max(-1, Math.min(position - 3, 9 - position, 1));
-    return Math.round(value * 255)
-      .toString(16)
-      .padStart(2, '0');
-  };
-  return `#${channel(0)}${channel(8)}${channel(4)}`;
 }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Document } from '../../content/document.ts';
 import { languageOf } from '../language.ts';
-import { type CodeColouring, codeColouringOf } from '../markdown/codeColouring.ts';
+import { codeColouringOf } from '../markdown/codeColouring.ts';
 import { visibleText } from '../markdown/xmlText.ts';
 import { type EpubJob, type Rendered, UnrenderableError } from '../renderJob.ts';
-import { Book } from './book.ts';
+import { packBook } from './book.ts';
 import { BookPictures } from './bookPictures.ts';
-import { type Chapter, ChapterWriter } from './chapter.ts';
+import { writeChapters } from './chapter.ts';
 import { createCover } from './cover.ts';
 import type { BookDescription } from './xhtmlPage.ts';
 
@@ -15,7 +15,9 @@ import type { BookDescription } from './xhtmlPage.ts';
  * content folder, and fetches nothing. Pictures that cannot be shown are left out, with a note.
  */
 export async function createEpub(job: EpubJob): Promise<Rendered> {
-  const documents = withoutRepeats(job.documents);
+  // A collection may name a document twice.
+  const slugs = new Set<string>();
+  const documents = job.documents.filter(({ slug }) => !slugs.has(slug) && slugs.add(slug));
   if (documents.reduce((length, { body }) => length + body.length, 0) > maxLength) {
     throw new UnrenderableError(
       'The documents of the collection have more than 100 MB. Split it into several collections.',
@@ -25,17 +27,18 @@ export async function createEpub(job: EpubJob): Promise<Rendered> {
   const pictures = new BookPictures(job.contentFolder);
   const cover = createCover(description, job.collection.cover, pictures);
   const colouring = await codeColouringOf(documents.map(({ body }) => body));
-  const chapters = writeChapters(job, { documents, description, pictures, colouring });
-  const book = new Book({ description, chapters, pictures: pictures.all, cover });
-  return { bytes: await book.bytes(), notes: pictures.notes };
+  const chapters = writeChapters({
+    documents,
+    targets: job.targets,
+    pictures,
+    colouring,
+    language: description.language,
+  });
+  const bytes = await packBook({ description, chapters, pictures: pictures.all, cover });
+  return { bytes, notes: pictures.notes };
 }
 
 const maxLength = 100_000_000;
-
-function withoutRepeats(documents: readonly Document[]): Document[] {
-  const slugs = new Set<string>();
-  return documents.filter(({ slug }) => !slugs.has(slug) && slugs.add(slug));
-}
 
 function describe({ collection }: EpubJob, documents: readonly Document[]): BookDescription {
   const authors = collection.author ? [collection.author] : documents.flatMap((document) => document.authors);
@@ -50,25 +53,6 @@ function describe({ collection }: EpubJob, documents: readonly Document[]): Book
 }
 
 const maxAuthors = 50;
-
-interface Writing {
-  readonly documents: readonly Document[];
-  readonly description: BookDescription;
-  readonly pictures: BookPictures;
-  readonly colouring: CodeColouring;
-}
-
-function writeChapters(job: EpubJob, { documents, description, pictures, colouring }: Writing): Chapter[] {
-  const writer = new ChapterWriter({
-    documents,
-    targets: job.targets,
-    pictures,
-    colouring,
-    language: description.language,
-  });
-  for (const document of documents) writer.write(document);
-  return writer.end();
-}
 
 /** A name-based UUID like version 5 (RFC 9562, 5.5), but with SHA-256 instead of SHA-1: version 8. */
 function uuidOf(name: string): string {

@@ -31,7 +31,7 @@ h3 {
 h4, h5, h6 {
   font-size: 1em;
 }
-p, ul, ol, pre, blockquote, div.table, details {
+p, ul, ol, pre, blockquote, div.alert, div.table, figure, details {
   margin: 0.75em 0;
 }
 ul, ol {
@@ -70,23 +70,13 @@ kbd {
   border: 1px solid rgba(128, 128, 128, 0.5);
   border-radius: 3px;
 }
-blockquote {
-  margin-left: 0;
-  margin-right: 0;
-  padding-left: 1em;
-  border-left: 3px solid rgba(128, 128, 128, 0.5);
-}
-div.alert {
-  margin: 0.75em 0;
+blockquote, div.alert {
   padding-left: 1em;
   border-left: 3px solid rgba(128, 128, 128, 0.5);
 }
 div.alert p.label {
   margin-bottom: 0.2em;
   font-weight: bold;
-}
-figure {
-  margin: 0.75em 0;
 }
 figcaption {
   font-size: 0.88em;
@@ -168,7 +158,6 @@ body.cover {
   text-align: center;
 }
 body.cover img {
-  max-width: 100%;
   max-height: 100vh;
 }
 `;

@@ -1,7 +1,7 @@
 import { languageAttributes } from '../language.ts';
 import { escapeXml } from '../markdown/xmlText.ts';
 
-export interface XhtmlPage {
+interface XhtmlPage {
   readonly title: string;
   readonly language: string;
   /** Each with a space before it. */

@@ -1,35 +1,23 @@
 import type { Token, Tokens } from 'marked';
 
-/** One of GitHub's alerts: a quote that begins with a line such as `[!NOTE]`. */
-export interface Alert {
-  readonly kind: string;
-  /** In English, as on GitHub. */
-  readonly label: string;
-  /** What stands below that line. */
-  readonly tokens: readonly Token[];
-}
-
-const labels: ReadonlyMap<string, string> = new Map([
-  ['note', 'Note'],
-  ['tip', 'Tip'],
-  ['important', 'Important'],
-  ['warning', 'Warning'],
-  ['caution', 'Caution'],
-]);
-
-/** Undefined for any other quote. */
-export function tryAlert({ tokens }: Tokens.Blockquote): Alert | undefined {
+/**
+ * One of GitHub's alerts: a quote that begins with a line such as `[!NOTE]`. Its label is English, as on GitHub. Its
+ * tokens are what stands below that line. Undefined for any other quote.
+ */
+export function tryAlert({ tokens }: Tokens.Blockquote) {
   const at = tokens.findIndex(({ type }) => type !== 'space');
   const paragraph = tokens[at];
   if (paragraph?.type !== 'paragraph') return undefined;
-  const [opening, word] = /^\[!([a-z]{3,9})\][ \t]*(?:\n|$)/i.exec(paragraph.raw) ?? [];
-  const kind = word?.toLowerCase() ?? '';
-  const label = labels.get(kind);
-  if (opening === undefined || label === undefined) return undefined;
+  const [opening, word] = pattern.exec(paragraph.raw) ?? [];
+  if (opening === undefined || word === undefined) return undefined;
+  const kind = word.toLowerCase();
+  const label = kind.charAt(0).toUpperCase() + kind.slice(1);
   const rest = withoutOpening(paragraph.tokens ?? [], kind.length + '[!]'.length);
   const first = rest.length === 0 ? [] : [{ ...paragraph, tokens: rest }];
   return { kind, label, tokens: [...first, ...tokens.slice(at + 1)] };
 }
+
+const pattern = /^\[!(note|tip|important|warning|caution)\][ \t]*(?:\n|$)/i;
 
 /** The tokens after the first line, which has this many characters and perhaps spaces at its end. */
 function withoutOpening([first, ...rest]: readonly Token[], length: number): Token[] {

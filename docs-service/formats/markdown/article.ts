@@ -10,19 +10,6 @@ export interface Article {
   readonly html: string;
 }
 
-/** A document for a browser: its title, its metadata, and its text. */
-export function plainArticle(article: Article): string {
-  const { document } = article;
-  const { title, text } = partsOf(article);
-  return `<article ${htmlLanguage(document.lang)}>
-<header>
-${title}${byline(document)}</header>
-<div class="text">
-${text}</div>
-</article>
-`;
-}
-
 interface ReadingOptions {
   /** Stands before the addresses of the reading pages. */
   readonly root: string;
@@ -30,14 +17,24 @@ interface ReadingOptions {
   readonly hasFormats: boolean;
 }
 
-/** The same for the reading pages: tags and formats are links, and a long text has a table of contents. */
-export function readingArticle(article: Article, { root, hasFormats }: ReadingOptions): string {
+/**
+ * A document for a browser: its title, its metadata, and its text. On a reading page, tags and formats are links, and a
+ * long text has a table of contents.
+ */
+export function articleHtml(article: Article, reading?: ReadingOptions): string {
   const { document } = article;
   const { title, text, headings } = partsOf(article);
+  const header = [
+    title,
+    reading ? about(document) : '',
+    byline(document),
+    reading ? terms(document, reading.root) : '',
+    reading?.hasFormats ? formats(document, reading.root) : '',
+  ];
   return `<article ${htmlLanguage(document.lang)}>
 <header>
-${title}${about(document)}${byline(document)}${terms(document, root)}${hasFormats ? formats(document, root) : ''}</header>
-${contents(headings)}<div class="text">
+${header.join('')}</header>
+${reading ? contents(headings) : ''}<div class="text">
 ${text}</div>
 </article>
 `;
@@ -50,15 +47,14 @@ function partsOf({ document, markdown, html }: Article) {
     .replaceAll('<pre>', '<pre tabindex="0">')
     .replaceAll('<div class="table">', '<div class="table" tabindex="0" role="group" aria-label="Table">');
   const end = startsWithTitle(markdown) ? scrolling.indexOf(headingEnd) + headingEnd.length : 0;
-  const title = end > 0 ? scrolling.slice(0, end) : `<h1>${escapeXml(titleOf(document))}</h1>\n`;
+  const title =
+    end > 0
+      ? scrolling.slice(0, end)
+      : `<h1>${escapeXml(visibleText(document.title) || document.slug)}</h1>\n`;
   return { title, text: scrolling.slice(end), headings: markdown.headings.slice(end > 0 ? 1 : 0) };
 }
 
 const headingEnd = '</h1>\n';
-
-function titleOf({ title, slug }: Document): string {
-  return visibleText(title) || slug;
-}
 
 function about({ description }: Document): string {
   const text = visibleText(description ?? '');

@@ -61,28 +61,21 @@ const maxPixels = 100_000_000;
 function pictureOf(bytes: Uint8Array, path: string): Asset {
   const found = tryPictureType(bytes);
   if (!found) return problem(path, 'is not a picture in PNG, JPEG, GIF, WebP or SVG');
-  if (found.type !== 'svg') {
-    if (!found.width || !found.height) return problem(path, 'is a damaged picture');
-    if (found.width * found.height > maxPixels) return problem(path, 'has more than 100 million pixels');
-    return picture(found, bytes);
+  const { type, width, height } = found;
+  if (type !== 'svg') {
+    if (!width || !height) return problem(path, 'is a damaged picture');
+    if (width * height > maxPixels) return problem(path, 'has more than 100 million pixels');
+    return { kind: 'picture', type, bytes, width, height, hash: hashOf(bytes) };
   }
   const sanitised = sanitiseSvg(new TextDecoder().decode(bytes));
   if (!sanitised) return problem(path, 'is an SVG with parts that cannot be shown safely');
-  return picture({ ...sanitised, type: 'svg' }, new TextEncoder().encode(sanitised.text));
+  const { text, ...size } = sanitised;
+  const drawn = new TextEncoder().encode(text);
+  return { kind: 'picture', type, bytes: drawn, ...size, hash: hashOf(drawn) };
 }
 
-function picture(
-  { type, width, height }: Pick<Picture, 'type' | 'width' | 'height'>,
-  bytes: Uint8Array,
-): Picture {
-  return {
-    kind: 'picture',
-    type,
-    bytes,
-    width,
-    height,
-    hash: createHash('sha256').update(bytes).digest('hex'),
-  };
+function hashOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }
 
 function problem(path: string, why: string): Asset {

@@ -27,7 +27,7 @@ const maxCost = 4_000_000_000;
 
 const labelledFence = /(?:```|~~~)[ \t]*[a-z]/i;
 
-const plainLinesOf: CodeColouring = (code) =>
+export const plainLinesOf: CodeColouring = (code) =>
   code.split('\n').map((line) => [{ text: line, kind: undefined }]);
 
 /** The worst of the parsers take time in proportion to the cube of a line's length. Time itself would vary. */

@@ -1,11 +1,12 @@
 import type { Token, Tokens } from 'marked';
 import type { CodeToken } from '../../../protocol/base/codeTokens.ts';
 import { decodeEntities, plainText } from '../../content/plainText.ts';
-import { type Alert, tryAlert } from './alerts.ts';
+import { tryAlert } from './alerts.ts';
 import type { CodeColouring } from './codeColouring.ts';
 import { tryCodeCaption } from './formulas.ts';
 import { BlockScope, InlineScope, nameLink, pictureTag } from './htmlScopes.ts';
 import type { Footnote, MarkdownDocument } from './markdown.ts';
+import { printsNothing } from './rawHeadingTokens.ts';
 import { HtmlSanitiser, withoutUnreadable } from './rawHtml.ts';
 import type { References } from './references.ts';
 import { escapeXml } from './xmlText.ts';
@@ -32,57 +33,46 @@ export function idsOf({ headings, footnotes }: MarkdownDocument): ReadonlySet<st
 
 class HtmlWriter {
   readonly #document: MarkdownDocument;
-  readonly #references: References;
-  readonly #colouring: CodeColouring;
-  readonly #epubTypes: boolean;
+  readonly #options: HtmlOptions;
   readonly #sanitiser = new HtmlSanitiser();
   /** Ids of the references to footnotes that were printed. */
   readonly #printed = new Set<string>();
-  #out: string[] = [];
   /** In a cell of a table, which has little room. */
   #inCell = false;
 
-  constructor(document: MarkdownDocument, { references, colouring, epubTypes = false }: HtmlOptions) {
+  constructor(document: MarkdownDocument, options: HtmlOptions) {
     this.#document = document;
-    this.#references = references;
-    this.#colouring = colouring;
-    this.#epubTypes = epubTypes;
+    this.#options = options;
   }
 
   write(): string {
-    this.#blocks(this.#document.tokens);
-    const text = this.#out;
-    const { footnotes } = this.#document;
+    const { tokens, footnotes } = this.#document;
+    const text = this.#blocks(tokens);
     // A footnote can refer to another, so all are printed before the links back from them.
-    const bodies = footnotes.map(({ tokens }) => this.#collect(() => this.#blocks(tokens)));
-    if (footnotes.length > 0) text.push(this.#footnoteSection(bodies));
-    return text.join('');
+    const bodies = footnotes.map((footnote) => this.#blocks(footnote.tokens));
+    return footnotes.length > 0 ? text + this.#footnoteSection(bodies) : text;
   }
 
-  #collect(print: () => void): string {
-    this.#out = [];
-    print();
-    return this.#out.join('');
-  }
-
-  #blocks(tokens: readonly Token[]): void {
-    const scope = new BlockScope(this.#out, this.#references);
+  #blocks(tokens: readonly Token[]): string {
+    const out: string[] = [];
+    const scope = new BlockScope(out, this.#options.references);
     for (const token of tokens) {
       if (token.type === 'html') scope.html(this.#sanitiser.partsOf(token.raw));
-      else if (!['space', 'def', 'footnoteDefinition'].includes(token.type)) {
+      else if (!printsNothing.has(token.type)) {
         scope.beforeBlock();
-        this.#block(token);
+        out.push(this.#block(token));
       }
     }
     scope.end();
+    return out.join('');
   }
 
-  #block(token: Token): void {
+  #block(token: Token): string {
     switch (token.type) {
       case 'heading':
         return this.#heading(token as Tokens.Heading);
       case 'paragraph':
-        return this.#element('p', () => this.#inlines(token.tokens ?? []));
+        return element('p', this.#inlines(token.tokens ?? []));
       case 'blockquote':
         return this.#quote(token as Tokens.Blockquote);
       case 'code':
@@ -92,156 +82,125 @@ class HtmlWriter {
       case 'table':
         return this.#table(token as Tokens.Table);
       case 'hr':
-        this.#out.push('<hr/>\n');
-        return;
+        return '<hr/>\n';
       default:
         // The text of a list item without paragraphs.
-        this.#inlines(isInlineParent(token) ? token.tokens : [token]);
+        return this.#inlines(isInlineParent(token) ? token.tokens : [token]);
     }
   }
 
-  #element(name: string, print: () => void, attributes = ''): void {
-    this.#out.push(`<${name}${attributes}>`);
-    print();
-    this.#out.push(`</${name}>\n`);
-  }
-
-  #heading(token: Tokens.Heading): void {
+  #heading(token: Tokens.Heading): string {
     const id = this.#document.headingOf.get(token)?.id ?? '';
-    this.#element(`h${token.depth}`, () => this.#inlines(token.tokens), id && ` id="${escapeXml(id)}"`);
+    return element(`h${token.depth}`, this.#inlines(token.tokens), id && ` id="${escapeXml(id)}"`);
   }
 
-  #quote(token: Tokens.Blockquote): void {
+  #quote(token: Tokens.Blockquote): string {
     const alert = tryAlert(token);
-    if (alert === undefined) this.#element('blockquote', () => this.#blocks(token.tokens));
-    else this.#alert(alert);
+    if (alert === undefined) return element('blockquote', this.#blocks(token.tokens));
+    const label = `<p class="label"${english}>${alert.label}</p>\n`;
+    return element('div', label + this.#blocks(alert.tokens), ` class="alert ${alert.kind}" role="note"`);
   }
 
-  #alert({ kind, label, tokens }: Alert): void {
-    const print = () => {
-      this.#out.push(`<p class="label"${english}>${label}</p>\n`);
-      this.#blocks(tokens);
-    };
-    this.#element('div', print, ` class="alert ${kind}" role="note"`);
-  }
-
-  #code(token: Tokens.Code): void {
+  #code(token: Tokens.Code): string {
     const [language = ''] = /^[\w+#.-]{1,40}/.exec(token.lang ?? '') ?? [];
     const attribute = language && ` class="language-${escapeXml(language)}"`;
-    const lines = this.#colouring(token.text, token.lang).map((tokens) => tokens.map(codeSpan).join(''));
+    const lines = this.#options
+      .colouring(token.text, token.lang)
+      .map((tokens) => tokens.map(codeSpan).join(''));
     const code = `<pre><code${attribute}>${lines.join('\n')}\n</code></pre>\n`;
     const caption = tryCodeCaption(token);
-    if (caption === undefined) this.#out.push(code);
-    else
-      this.#out.push(
-        `<figure class="source"><figcaption${english}>${caption}</figcaption>\n${code}</figure>\n`,
-      );
+    if (caption === undefined) return code;
+    return `<figure class="source"><figcaption${english}>${caption}</figcaption>\n${code}</figure>\n`;
   }
 
-  #list({ ordered, start, items }: Tokens.List): void {
+  #list({ ordered, start, items }: Tokens.List): string {
     const from = ordered && typeof start === 'number' && start !== 1 ? ` start="${start}"` : '';
-    this.#element(ordered ? 'ol' : 'ul', () => items.map((item) => this.#item(item)), from);
+    const printed = items.map(({ task, tokens }) =>
+      element('li', this.#blocks(tokens), task ? ' class="task"' : ''),
+    );
+    return element(ordered ? 'ol' : 'ul', printed.join(''), from);
   }
 
-  #item({ task, tokens }: Tokens.ListItem): void {
-    this.#element('li', () => this.#blocks(tokens), task ? ' class="task"' : '');
+  #table({ header, rows }: Tokens.Table): string {
+    const print = (cells: readonly Tokens.TableCell[][]) => cells.map((row) => this.#row(row)).join('');
+    const body = rows.length > 0 ? element('tbody', print(rows)) : '';
+    return `<div class="table"><table>\n${element('thead', print([header]))}${body}</table></div>\n`;
   }
 
-  #table({ header, rows }: Tokens.Table): void {
-    const print = (name: 'thead' | 'tbody', cells: readonly Tokens.TableCell[][]) =>
-      this.#element(name, () => cells.map((row) => this.#row(row)));
-    this.#out.push('<div class="table"><table>\n');
-    print('thead', [header]);
-    if (rows.length > 0) print('tbody', rows);
-    this.#out.push('</table></div>\n');
-  }
-
-  #row(cells: readonly Tokens.TableCell[]): void {
-    this.#element('tr', () => {
-      for (const { tokens, header, align } of cells) {
-        const attributes = `${header ? ' scope="col"' : ''}${align ? ` class="align-${align}"` : ''}`;
-        this.#inCell = true;
-        this.#element(header ? 'th' : 'td', () => this.#inlines(tokens), attributes);
-        this.#inCell = false;
-      }
+  #row(cells: readonly Tokens.TableCell[]): string {
+    this.#inCell = true;
+    const printed = cells.map(({ tokens, header, align }) => {
+      const attributes = `${header ? ' scope="col"' : ''}${align ? ` class="align-${align}"` : ''}`;
+      return element(header ? 'th' : 'td', this.#inlines(tokens), attributes);
     });
+    this.#inCell = false;
+    return element('tr', printed.join(''));
   }
 
-  #inlines(tokens: readonly Token[], inLink = false): void {
-    const scope = new InlineScope({ out: this.#out, references: this.#references, inLink });
+  #inlines(tokens: readonly Token[], inLink = false): string {
+    const out: string[] = [];
+    const scope = new InlineScope(out, this.#options.references, inLink);
     for (const token of withoutUnreadable(tokens)) {
       if (token.type === 'html') for (const part of this.#sanitiser.partsOf(token.raw)) scope.write(part);
-      else this.#inline(token, scope.inLink);
+      else out.push(this.#inline(token, scope.inLink));
     }
     scope.end();
+    return out.join('');
   }
 
-  #inline(token: Token, inLink: boolean): void {
+  #inline(token: Token, inLink: boolean): string {
     switch (token.type) {
       case 'strong':
       case 'em':
       case 'del':
-        this.#out.push(`<${token.type}>`);
-        this.#inlines(token.tokens ?? [], inLink);
-        this.#out.push(`</${token.type}>`);
-        return;
+        return `<${token.type}>${this.#inlines(token.tokens ?? [], inLink)}</${token.type}>`;
       case 'codespan':
-        this.#out.push(`<code>${this.#inCell ? breakable(token.text) : escapeXml(token.text)}</code>`);
-        return;
+        return `<code>${this.#inCell ? breakable(token.text) : escapeXml(token.text)}</code>`;
       case 'br':
-        this.#out.push('<br/>\n');
-        return;
+        return '<br/>\n';
       case 'link':
         return this.#link(token as Tokens.Link, inLink);
       case 'image':
         return this.#image(token as Tokens.Image, inLink);
       case 'checkbox':
-        return this.#checkbox(token as Tokens.Checkbox);
+        // Characters, because readers of books show no form.
+        return `<span role="img" aria-label="${token.checked ? 'Done' : 'To do'}">${token.checked ? '☑' : '☐'}</span> `;
       case 'footnoteReference':
         return this.#footnoteReference(token, inLink);
     }
-    if (isInlineParent(token)) this.#inlines(token.tokens, inLink);
-    else this.#out.push(escapeXml(plainText([token])));
+    return isInlineParent(token) ? this.#inlines(token.tokens, inLink) : escapeXml(plainText([token]));
   }
 
-  #link({ href, title, tokens }: Tokens.Link, inLink: boolean): void {
-    const address = inLink ? undefined : this.#references.link(href);
+  #link({ href, title, tokens }: Tokens.Link, inLink: boolean): string {
+    const address = inLink ? undefined : this.#options.references.link(href);
     if (address === undefined) return this.#inlines(tokens, inLink);
     const hint = title ? ` title="${escapeXml(decodeEntities(title))}"` : '';
     // On paper, an address that is the text of its link is not printed a second time.
     const bare = isBareAddress(address, plainText(tokens)) ? ' class="bare"' : '';
-    const at = this.#out.push(`<a href="${escapeXml(address)}"${bare}${hint}>`) - 1;
-    this.#inlines(tokens, true);
-    nameLink(this.#out, { at, address });
-    this.#out.push('</a>');
+    const out = [`<a href="${escapeXml(address)}"${bare}${hint}>`, this.#inlines(tokens, true)];
+    nameLink(out, { at: 0, address });
+    return `${out.join('')}</a>`;
   }
 
-  #image({ href, title, tokens, text }: Tokens.Image, inLink: boolean): void {
+  #image({ href, title, tokens, text }: Tokens.Image, inLink: boolean): string {
     const alt = tokens ? plainText(tokens) : decodeEntities(text);
     const picture = { href, alt, title: decodeEntities(title ?? ''), inLink };
-    this.#out.push(pictureTag(this.#references, picture));
+    return pictureTag(this.#options.references, picture);
   }
 
-  /** Characters, because readers of books show no form. */
-  #checkbox({ checked }: Tokens.Checkbox): void {
-    this.#out.push(
-      `<span role="img" aria-label="${checked ? 'Done' : 'To do'}">${checked ? '☑' : '☐'}</span> `,
-    );
-  }
-
-  #footnoteReference(token: Token, inLink: boolean): void {
+  #footnoteReference(token: Token, inLink: boolean): string {
     const mark = this.#document.footnoteOf.get(token);
-    if (!mark) return;
+    if (!mark) return '';
     const id = referenceId(mark.number, mark.occurrence);
     if (!inLink) this.#printed.add(id);
-    const type = this.#epubTypes ? ' epub:type="noteref"' : '';
+    const type = this.#epubType('noteref');
     const link = `<a id="${id}" href="#${footnoteId(mark.number)}" role="doc-noteref"${type}>${mark.number}</a>`;
-    this.#out.push(`<sup>${inLink ? mark.number : link}</sup>`);
+    return `<sup>${inLink ? mark.number : link}</sup>`;
   }
 
   #footnoteSection(bodies: readonly string[]): string {
     const { footnotes } = this.#document;
-    const type = this.#epubTypes ? ' epub:type="footnotes"' : '';
+    const type = this.#epubType('footnotes');
     const items = footnotes.map((footnote, at) => this.#footnote(footnote, bodies[at] ?? ''));
     return `<section class="footnotes" role="doc-endnotes" aria-label="Footnotes"${type}>\n<ol>\n${items.join('')}</ol>\n</section>\n`;
   }
@@ -254,9 +213,17 @@ class HtmlWriter {
     const text = body.endsWith('</p>\n')
       ? body.replace(/<\/p>\n$/, `${back}</p>\n`)
       : `${body}<p>${back}</p>\n`;
-    const type = this.#epubTypes ? ' epub:type="footnote"' : '';
+    const type = this.#epubType('footnote');
     return `<li id="${footnoteId(number)}"${type}>${text}</li>\n`;
   }
+
+  #epubType(type: string): string {
+    return this.#options.epubTypes ? ` epub:type="${type}"` : '';
+  }
+}
+
+function element(name: string, content: string, attributes = ''): string {
+  return `<${name}${attributes}>${content}</${name}>\n`;
 }
 
 function codeSpan({ text, kind }: CodeToken): string {

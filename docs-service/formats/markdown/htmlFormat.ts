@@ -1,7 +1,7 @@
 import type { Document } from '../../content/document.ts';
 import { languageOf } from '../language.ts';
 import type { HtmlJob, Rendered } from '../renderJob.ts';
-import { plainArticle, readingArticle } from './article.ts';
+import { articleHtml } from './article.ts';
 import { articleStyle } from './articleStyle.ts';
 import { pictureName, readAsset } from './assets.ts';
 import { codeColouringOf } from './codeColouring.ts';
@@ -14,15 +14,10 @@ import { escapeXml, visibleText } from './xmlText.ts';
  * A document as HTML. Its pictures are `data:` addresses inside it, so a page needs no further request, and no picture
  * has an address that would need authorization.
  */
-export async function createHtml({
-  contentFolder,
-  targets,
-  document,
-  form,
-  root,
-}: HtmlJob): Promise<Rendered> {
+export async function createHtml(job: HtmlJob): Promise<Rendered> {
+  const { contentFolder, targets, document, form, root } = job;
   const markdown = parseTitled(document);
-  const pictures = new DataPictures(contentFolder);
+  const pictures = createDataPictures(contentFolder);
   const references = createReferences({
     path: document.path,
     ids: idsOf(markdown),
@@ -30,7 +25,7 @@ export async function createHtml({
       const target = Object.hasOwn(targets, path) ? targets[path] : undefined;
       return target !== undefined && fragment ? `${target}#${encodeURIComponent(fragment)}` : target;
     },
-    picture: (source) => pictures.show(source),
+    picture: pictures.show,
     onForeignPicture: (href) =>
       pictures.note(`A picture from another site is left out: ${href.slice(0, 200)}`),
   });
@@ -38,9 +33,9 @@ export async function createHtml({
   const article = { document, markdown, html: markdownToHtml(markdown, { references, colouring }) };
   const html =
     form === 'page'
-      ? htmlPage(document, plainArticle(article))
-      : readingArticle(article, { root, hasFormats: form === 'article' });
-  return { bytes: new TextEncoder().encode(html), notes: pictures.notes };
+      ? htmlPage(document, articleHtml(article))
+      : articleHtml(article, { root, hasFormats: form === 'article' });
+  return { bytes: new TextEncoder().encode(html), notes: [...pictures.notes] };
 }
 
 /** A page that is complete without the service: it loads nothing, and runs nothing. */
@@ -65,41 +60,27 @@ ${body}</body>
 `;
 }
 
-class DataPictures {
-  readonly #contentFolder: string;
-  readonly #notes = new Set<string>();
-  #space = maxBytes;
-
-  constructor(contentFolder: string) {
-    this.#contentFolder = contentFolder;
-  }
-
-  get notes(): readonly string[] {
-    return [...this.#notes];
-  }
-
-  note(message: string): void {
-    if (this.#notes.size < maxNotes) this.#notes.add(message);
-  }
-
+function createDataPictures(contentFolder: string) {
+  const notes = new Set<string>();
+  let space = maxBytes;
+  const note = (message: string) => {
+    if (notes.size < maxNotes) notes.add(message);
+    return undefined;
+  };
   /** A picture that is shown twice counts twice, because the page contains it twice. */
-  show(source: string): ShownPicture | undefined {
-    const asset = readAsset(this.#contentFolder, source);
-    if (asset.kind === 'problem') {
-      this.note(asset.message);
-      return undefined;
-    }
-    if (asset.bytes.length > this.#space) {
-      this.note(
+  const show = (source: string): ShownPicture | undefined => {
+    const asset = readAsset(contentFolder, source);
+    if (asset.kind === 'problem') return note(asset.message);
+    const { bytes, type, width, height } = asset;
+    if (bytes.length > space)
+      return note(
         `The picture ${pictureName(source)} is left out, because all pictures of the page together have more than 20 MB.`,
       );
-      return undefined;
-    }
-    this.#space -= asset.bytes.length;
-    const type = asset.type === 'svg' ? 'svg+xml' : asset.type;
-    const src = `data:image/${type};base64,${Buffer.from(asset.bytes).toString('base64')}`;
-    return { src, width: asset.width, height: asset.height };
-  }
+    space -= bytes.length;
+    const data = Buffer.from(bytes).toString('base64');
+    return { src: `data:image/${type === 'svg' ? 'svg+xml' : type};base64,${data}`, width, height };
+  };
+  return { notes, note, show };
 }
 
 const maxBytes = 20_000_000;

@@ -1,7 +1,7 @@
 import { endOf } from '../../content/links.ts';
 import { decodeEntities } from '../../content/plainText.ts';
-import type { HtmlPart } from './rawHtml.ts';
-import type { References } from './references.ts';
+import { blockTags, type HtmlPart, plainTags } from './rawHtml.ts';
+import type { References, ShownPicture } from './references.ts';
 import { escapeXml } from './xmlText.ts';
 
 /**
@@ -43,7 +43,7 @@ export class BlockScope {
     if (part.kind === 'text') {
       if (!this.#paragraph && part.text.trim() === '') return;
       this.#inParagraph().write(part);
-    } else if (!blocks.has(part.name)) {
+    } else if (!blockTags.has(part.name)) {
       if (part.kind === 'open' || this.#paragraph) this.#inParagraph().write(part);
     } else {
       this.#endParagraph();
@@ -82,7 +82,7 @@ export class BlockScope {
   #beginParagraph(name: 'p' | 'pre' | 'summary') {
     this.beforeBlock();
     this.#out.push(`<${name}>`);
-    const inline = new InlineScope({ out: this.#out, references: this.#references, inLink: false });
+    const inline = new InlineScope(this.#out, this.#references);
     this.#paragraph = { name, inline };
     return this.#paragraph;
   }
@@ -95,39 +95,30 @@ export class BlockScope {
 }
 
 const maxDetails = 10;
-const blocks = new Set(
-  (
-    'details summary p div center h1 h2 h3 h4 h5 h6 blockquote pre hr ' +
-    'ul ol li dl dt dd table caption thead tbody tfoot tr th td'
-  ).split(' '),
-);
-
-interface InlineSurroundings {
-  readonly out: string[];
-  readonly references: References;
-  /** It is inside a link, and links are never nested. */
-  readonly inLink: boolean;
-}
-
 /**
  * Raw HTML within one run of text, such as a paragraph or a bold part of it. What is opened there is closed there, so
  * the result is well-formed whatever the author wrote.
  */
 export class InlineScope {
-  readonly #surroundings: InlineSurroundings;
+  readonly #out: string[];
+  readonly #references: References;
+  readonly #isInLink: boolean;
   readonly #open: string[] = [];
   #link: LinkStart = { at: 0, address: '' };
 
-  constructor(surroundings: InlineSurroundings) {
-    this.#surroundings = surroundings;
+  /** @param isInLink whether it is inside a link, because links are never nested */
+  constructor(out: string[], references: References, isInLink = false) {
+    this.#out = out;
+    this.#references = references;
+    this.#isInLink = isInLink;
   }
 
   get inLink(): boolean {
-    return this.#surroundings.inLink || this.#open.includes('a');
+    return this.#isInLink || this.#open.includes('a');
   }
 
   write(part: HtmlPart): void {
-    if (part.kind === 'text') this.#surroundings.out.push(escapeXml(decodeEntities(part.text)));
+    if (part.kind === 'text') this.#out.push(escapeXml(decodeEntities(part.text)));
     else if (part.kind === 'close') this.#close(part.name);
     else this.#openTag(part.name, part.attributes);
   }
@@ -137,30 +128,30 @@ export class InlineScope {
   }
 
   #openTag(name: string, attributes: ReadonlyMap<string, string>): void {
-    const { out, references } = this.#surroundings;
+    const out = this.#out;
     const attribute = (key: string) => decodeEntities(attributes.get(key) ?? '');
     if (name === 'br' || name === 'wbr') out.push(`<${name}/>`);
     if (name === 'img') {
       const [href, alt, title] = [attribute('src'), attribute('alt'), attribute('title')];
       const asked = { width: tryPixels(attribute('width')), height: tryPixels(attribute('height')) };
-      out.push(pictureTag(references, { href, alt, title, asked, inLink: this.inLink }));
+      out.push(pictureTag(this.#references, { href, alt, title, asked, inLink: this.inLink }));
     }
     if (this.#open.length >= maxDepth) return;
-    if (plain.has(name)) this.#push(name, `<${name}>`);
+    if (plainTags.has(name)) this.#push(name, `<${name}>`);
     if (name === 'abbr') this.#push(name, `<abbr title="${escapeXml(attribute('title'))}">`);
     if (name === 'a') this.#openLink(attribute('href'));
   }
 
   #openLink(href: string): void {
-    const address = this.inLink ? undefined : this.#surroundings.references.link(href);
+    const address = this.inLink ? undefined : this.#references.link(href);
     if (address === undefined) return;
-    this.#link = { at: this.#surroundings.out.length, address };
+    this.#link = { at: this.#out.length, address };
     this.#push('a', `<a href="${escapeXml(address)}">`);
   }
 
   #push(name: string, tag: string): void {
     this.#open.push(name);
-    this.#surroundings.out.push(tag);
+    this.#out.push(tag);
   }
 
   #close(name: string): void {
@@ -169,7 +160,7 @@ export class InlineScope {
   }
 
   #closeFrom(at: number): void {
-    const { out } = this.#surroundings;
+    const out = this.#out;
     for (const inner of this.#open.splice(at).reverse()) {
       if (inner === 'a') nameLink(out, this.#link);
       out.push(`</${inner}>`);
@@ -195,6 +186,8 @@ export function nameLink(out: string[], { at, address }: LinkStart): void {
   else out.push(name);
 }
 
+type Size = Pick<ShownPicture, 'width' | 'height'>;
+
 interface PictureText {
   readonly href: string;
   readonly alt: string;
@@ -202,12 +195,6 @@ interface PictureText {
   /** The size that raw HTML asks for. */
   readonly asked?: Size;
   readonly inLink: boolean;
-}
-
-/** In pixels. */
-interface Size {
-  readonly width: number | undefined;
-  readonly height: number | undefined;
 }
 
 /** A picture, or its description if it cannot be shown, as a link to a picture of another site. */
@@ -220,10 +207,7 @@ export function pictureTag(references: References, picture: PictureText): string
     if (address === undefined) return name && `<span class="missing-picture">${name}</span>`;
     return `<a class="missing-picture" href="${escapeXml(address)}">${name}</a>`;
   }
-  const { width, height } = sizeOf(
-    { width: shown.width ?? undefined, height: shown.height ?? undefined },
-    asked,
-  );
+  const { width, height } = sizeOf(shown, asked);
   const attributes = [
     title ? ` title="${escapeXml(title)}"` : '',
     width ? ` width="${Math.ceil(width)}"` : '',
@@ -233,21 +217,21 @@ export function pictureTag(references: References, picture: PictureText): string
 }
 
 /** If only one length is asked for, the other follows from the picture's proportions. */
-function sizeOf({ width, height }: Size, asked?: Size): Size {
-  if (asked?.width === undefined && asked?.height === undefined)
-    return width && height ? { width, height } : { width: undefined, height: undefined };
-  const ratio = width && height ? width / height : undefined;
+function sizeOf({ width, height }: Size, asked: Size = unknownSize): Size {
+  const ratio = width && height ? width / height : null;
+  if (asked.width === null && asked.height === null) return ratio === null ? unknownSize : { width, height };
   return {
     width: asked.width ?? (ratio && asked.height && asked.height * ratio),
     height: asked.height ?? (ratio && asked.width && asked.width / ratio),
   };
 }
 
+const unknownSize: Size = { width: null, height: null };
+
 /** A share of the window, such as `50%`, is no number of pixels. */
-function tryPixels(value: string): number | undefined {
+function tryPixels(value: string): number | null {
   const [, pixels] = /^\s*(\d{1,4})(?:px)?\s*$/.exec(value) ?? [];
-  return Number(pixels) || undefined;
+  return Number(pixels) || null;
 }
 
 const maxDepth = 20;
-const plain = new Set('b i em strong u s del ins sub sup kbd mark small code samp var q cite'.split(' '));

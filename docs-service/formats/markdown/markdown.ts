@@ -8,7 +8,7 @@ import { UnrenderableError } from '../renderJob.ts';
 import { BoundedLexer, BoundedTokenizer } from './boundedLexer.ts';
 import { type FootnoteDefinition, footnoteExtensions, isFootnoteReference } from './footnotes.ts';
 import { formulaExtension } from './formulas.ts';
-import { withRawHeading } from './rawHeadingTokens.ts';
+import { printsNothing, withRawHeading } from './rawHeadingTokens.ts';
 
 /** A document as Marked's tokens (GitHub's Markdown with footnotes), with facts that need the whole document. */
 export interface MarkdownDocument {
@@ -52,7 +52,7 @@ interface FootnoteMark {
  */
 export function parseMarkdown(source: string): MarkdownDocument {
   const { tokens, definitions } = lexWithFootnotes(withoutIllegalCharacters(source));
-  return new Survey(definitions, 2 * source.length + 1_000_000).of(withRawHeading(tokens));
+  return survey(withRawHeading(tokens), definitions, 2 * source.length + 1_000_000);
 }
 
 export function lexWithFootnotes(source: string) {
@@ -91,76 +91,64 @@ export function withinStack<Result>(read: () => Result): Result {
 const maxLength = 10_000_000;
 const maxTokens = 4_000_000;
 
-/** One walk over all tokens in reading order. */
-class Survey {
-  readonly #definitions: ReadonlyMap<string, FootnoteDefinition>;
-  /** Characters that the addresses of all links may have, because one definition can serve any number of links. */
-  #addressSpace: number;
-  #tokens = 0;
-  readonly #slugger = new GithubSlugger();
-  readonly #headingOf = new Map<Token, Heading>();
-  readonly #footnoteOf = new Map<Token, FootnoteMark>();
-  readonly #footnotes = new Map<string, { number: number; references: number }>();
+/**
+ * One walk over all tokens in reading order.
+ * @param addressSpace characters that the addresses of all links may have, because one definition can serve any number
+ * of links
+ */
+function survey(
+  tokens: readonly Token[],
+  definitions: ReadonlyMap<string, FootnoteDefinition>,
+  addressSpace: number,
+): MarkdownDocument {
+  let count = 0;
+  let space = addressSpace;
+  const slugger = new GithubSlugger();
+  const headingOf = new Map<Token, Heading>();
+  const footnoteOf = new Map<Token, FootnoteMark>();
+  const footnotes = new Map<string, { number: number; references: number }>();
+  const footnoteTokens = (label: string) => definitions.get(label)?.tokens ?? [];
 
-  constructor(definitions: ReadonlyMap<string, FootnoteDefinition>, addressSpace: number) {
-    this.#definitions = definitions;
-    this.#addressSpace = addressSpace;
-  }
-
-  of(tokens: readonly Token[]): MarkdownDocument {
-    this.#walk(tokens);
-    // The map grows while footnotes refer to further ones.
-    for (const label of this.#footnotes.keys()) this.#walk(this.#definitions.get(label)?.tokens ?? []);
-    return {
-      tokens,
-      headings: [...this.#headingOf.values()],
-      headingOf: this.#headingOf,
-      footnotes: [...this.#footnotes].map(([label, counts]) => ({
-        ...counts,
-        label,
-        tokens: this.#definitions.get(label)?.tokens ?? [],
-      })),
-      footnoteOf: this.#footnoteOf,
-    };
-  }
-
-  #walk(tokens: readonly Token[]): void {
-    this.#tokens += tokens.length;
-    if (this.#tokens > maxTokens) {
+  const nameHeading = (token: Tokens.Heading) => {
+    const text = plainText(token.tokens).trim();
+    const id = slugger.slug(text) || slugger.slug('section');
+    headingOf.set(token, { depth: token.depth, text, id });
+  };
+  const countReference = (token: Token, label: string) => {
+    const footnote = footnotes.get(label) ?? { number: footnotes.size + 1, references: 0 };
+    footnote.references += 1;
+    footnotes.set(label, footnote);
+    footnoteOf.set(token, { number: footnote.number, occurrence: footnote.references });
+  };
+  const visit = (token: Token) => {
+    if (token.type === 'footnoteDefinition') return;
+    if (isFootnoteReference(token)) return countReference(token, token.label);
+    if (token.type === 'heading') nameHeading(token as Tokens.Heading);
+    if (token.type === 'link' || token.type === 'image')
+      space -= token.href.length + (token.title?.length ?? 0);
+    if (space < 0)
+      throw new UnrenderableError('A long link is used too often in the document. Use it less often.');
+    for (const children of childrenOf(token)) walk(children);
+  };
+  const walk = (list: readonly Token[]) => {
+    count += list.length;
+    if (count > maxTokens)
       throw new UnrenderableError(
         'The document has more than 4 million parts. Split it into several documents.',
       );
-    }
-    for (const token of tokens) this.#visit(token);
-  }
+    for (const token of list) visit(token);
+  };
 
-  #visit(token: Token): void {
-    if (token.type === 'footnoteDefinition') return;
-    if (isFootnoteReference(token)) return this.#countReference(token, token.label);
-    if (token.type === 'heading') this.#nameHeading(token as Tokens.Heading);
-    if (token.type === 'link' || token.type === 'image') this.#countAddress(token as Tokens.Link);
-    for (const children of childrenOf(token)) this.#walk(children);
-  }
-
-  #nameHeading(token: Tokens.Heading): void {
-    const text = plainText(token.tokens).trim();
-    const id = this.#slugger.slug(text) || this.#slugger.slug('section');
-    this.#headingOf.set(token, { depth: token.depth, text, id });
-  }
-
-  #countReference(token: Token, label: string): void {
-    const footnote = this.#footnotes.get(label) ?? { number: this.#footnotes.size + 1, references: 0 };
-    footnote.references += 1;
-    this.#footnotes.set(label, footnote);
-    this.#footnoteOf.set(token, { number: footnote.number, occurrence: footnote.references });
-  }
-
-  #countAddress({ href, title }: Tokens.Link): void {
-    this.#addressSpace -= href.length + (title?.length ?? 0);
-    if (this.#addressSpace < 0) {
-      throw new UnrenderableError('A long link is used too often in the document. Use it less often.');
-    }
-  }
+  walk(tokens);
+  // The map grows while footnotes refer to further ones.
+  for (const label of footnotes.keys()) walk(footnoteTokens(label));
+  return {
+    tokens,
+    headings: [...headingOf.values()],
+    headingOf,
+    footnotes: [...footnotes].map(([label, counts]) => ({ ...counts, label, tokens: footnoteTokens(label) })),
+    footnoteOf,
+  };
 }
 
 /** The lists of tokens inside of a token, in reading order. */
@@ -176,7 +164,7 @@ export function childrenOf(token: Token): (readonly Token[])[] {
 
 /** Whether the document begins with a first-level heading, which is then its title. */
 export function startsWithTitle({ tokens, headings, headingOf }: MarkdownDocument): boolean {
-  const first = tokens.find(({ type }) => !['space', 'def', 'footnoteDefinition'].includes(type));
+  const first = tokens.find(({ type }) => !printsNothing.has(type));
   const heading = first && headingOf.get(first);
   return heading?.depth === 1 && heading === headings[0] && heading.text !== '';
 }

@@ -1,11 +1,10 @@
 import type { Token } from 'marked';
 import { resolveLink } from '../../content/links.ts';
 import { markdownLines } from '../../content/markdownLines.ts';
-import { withoutIllegalCharacters } from '../../content/plainText.ts';
 import type { MarkdownJob, PartsJob, Rendered } from '../renderJob.ts';
 import { withAbsoluteLinks } from './absoluteLinks.ts';
 import { type MarkdownDocument, parseMarkdown } from './markdown.ts';
-import type { EncodedParts, MarkdownSection } from './partsReader.ts';
+import { encodeParts, type MarkdownParts, type MarkdownSection } from './partsReader.ts';
 import { sanitiseMarkdown } from './sanitisedMarkdown.ts';
 import { shownPictures } from './shownPictures.ts';
 
@@ -30,26 +29,10 @@ function fragmentOf(fragment: string | null): string {
   return fragment === null ? '' : `#${encodeURIComponent(fragment)}`;
 }
 
-/** The Markdown with raw HTML sanitised, and where it may be cut, as JSON for `readParts`. */
+/** The Markdown with raw HTML sanitised, and where it may be cut, for `readParts`. */
 export function createParts({ document }: PartsJob): Rendered {
   const markdown = sanitiseMarkdown(document.body);
-  const { sections, blocks, lines } = markdownParts(markdown);
-  const parts: EncodedParts = { markdown, sections, blocks: encode(blocks), lines: encode(lines) };
-  return { bytes: new TextEncoder().encode(JSON.stringify(parts)), notes: [] };
-}
-
-/** A long document has a million lines: reading them as JSON text would take too long. */
-function encode(places: readonly number[]): string {
-  return Buffer.from(Uint32Array.from(places).buffer).toString('base64');
-}
-
-/** Where a Markdown text may be cut. All places are in UTF-16 units from its beginning. */
-export interface MarkdownParts {
-  readonly sections: readonly MarkdownSection[];
-  /** Where the blocks begin: paragraphs, headings, tables, lists, code. Ascending. */
-  readonly blocks: readonly number[];
-  /** Where a line begins that does not continue a code fence. Ascending; for blocks that are too long. */
-  readonly lines: readonly number[];
+  return { bytes: encodeParts(markdown, markdownParts(markdown)), notes: [] };
 }
 
 /** Its time is proportional to the length of the text. Throws `UnrenderableError` for a text that is out of bounds. */
@@ -69,48 +52,28 @@ interface PlacedToken {
   readonly start: number;
 }
 
-/** How many searches for tokens may fail: each costs time. */
-const maxLost = 200;
-
 /**
- * Where the tokens of the first level begin in the text. They are searched in the text that Marked sees, and then
- * mapped by line numbers, because Marked sees other line ends and no control characters.
+ * Where the tokens of the first level begin in the text. Lines are counted, because Marked sees other line ends, no
+ * control characters, and in some lists other blanks.
  */
 function placeTokens(text: string, tokens: readonly Token[]): readonly PlacedToken[] {
-  const seen = withoutIllegalCharacters(text).replace(/\r\n|\r/g, '\n');
   const lineStarts = [
     0,
     ...Array.from(text.matchAll(/\r\n|\r|\n/g), ({ 0: end, index }) => index + end.length),
   ];
   const placed: PlacedToken[] = [];
-  let at = 0;
   let line = 0;
-  let lost = 0;
   for (const token of tokens) {
-    const raw = token.raw.trim();
-    if (raw === '' || lost > maxLost) continue;
-    const start = seen.indexOf(raw, at);
-    // Some lists come back with other blanks than the author wrote.
-    const isHere = start >= 0 && /^\s*$/.test(seen.slice(at, Math.min(start, at + maxGap + 1)));
-    if (!isHere && (start < 0 || start - at > raw.length + maxGap)) {
-      lost += 1;
-      continue;
-    }
-    line += newlinesIn(seen, at, start);
-    placed.push({ token, start: lineStarts[line] ?? 0 });
-    line += newlinesIn(seen, start, start + raw.length);
-    at = start + raw.length;
+    const [blank = ''] = /^\s*/.exec(token.raw) ?? [];
+    if (blank.length < token.raw.length)
+      placed.push({ token, start: lineStarts[line + newlinesIn(blank)] ?? 0 });
+    line += newlinesIn(token.raw);
   }
   return placed;
 }
 
-/** Characters between two blocks that are searched. */
-const maxGap = 1_000;
-
-function newlinesIn(text: string, from: number, to: number): number {
-  let count = 0;
-  for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) count += 1;
-  return count;
+function newlinesIn(text: string): number {
+  return text.split('\n').length - 1;
 }
 
 function sectionsOf(

@@ -1,9 +1,15 @@
-/** A document that is read in parts; `MarkdownParts` explains the fields. */
-export interface DocumentParts {
-  readonly markdown: string;
+/** Where a Markdown text may be cut. All places are in UTF-16 units from its beginning. */
+export interface MarkdownParts<Places = readonly number[]> {
   readonly sections: readonly MarkdownSection[];
-  readonly blocks: Uint32Array;
-  readonly lines: Uint32Array;
+  /** Where the blocks begin: paragraphs, headings, tables, lists, code. Ascending. */
+  readonly blocks: Places;
+  /** Where a line begins that does not continue a code fence. Ascending; for blocks that are too long. */
+  readonly lines: Places;
+}
+
+/** A document that is read in parts. */
+export interface DocumentParts<Places = Uint32Array> extends MarkdownParts<Places> {
+  readonly markdown: string;
 }
 
 /** A heading outside of quotes and lists, with everything up to the next heading of its depth or above. */
@@ -18,17 +24,22 @@ export interface MarkdownSection {
   readonly end: number;
 }
 
-/** The places are the bytes of a `Uint32Array` in Base64. */
-export interface EncodedParts {
-  readonly markdown: string;
-  readonly sections: readonly MarkdownSection[];
-  readonly blocks: string;
-  readonly lines: string;
+/** For `readParts`. A long document has a million lines: reading them as JSON text would take too long. */
+export function encodeParts(markdown: string, { sections, blocks, lines }: MarkdownParts): Uint8Array {
+  const encode = (places: readonly number[]) =>
+    Buffer.from(Uint32Array.from(places).buffer).toString('base64');
+  const parts: DocumentParts<string> = {
+    markdown,
+    sections,
+    blocks: encode(blocks),
+    lines: encode(lines),
+  };
+  return new TextEncoder().encode(JSON.stringify(parts));
 }
 
 /** Reads what the render worker wrote. */
 export function readParts(bytes: Uint8Array): DocumentParts {
-  const { blocks, lines, ...rest } = JSON.parse(new TextDecoder().decode(bytes)) as EncodedParts;
+  const { blocks, lines, ...rest } = JSON.parse(new TextDecoder().decode(bytes)) as DocumentParts<string>;
   return { ...rest, blocks: decode(blocks), lines: decode(lines) };
 }
 

@@ -15,12 +15,12 @@ export function withRawHeading(tokens: readonly Token[]): readonly Token[] {
   return tokens;
 }
 
-const printsNothing: ReadonlySet<string> = new Set(['space', 'def', 'footnoteDefinition']);
+export const printsNothing: ReadonlySet<string> = new Set(['space', 'def', 'footnoteDefinition']);
 
 /** A heading of pictures alone stays as it is. */
 function splitAt(heading: RawHeading, raw: string): readonly Token[] {
   const { depth, start, end, pieces } = heading;
-  if (!pieces.some(({ kind, raw }) => kind === 'text' && raw.trim() !== '')) return [htmlToken(raw)];
+  if (!pieces.some(({ kind, raw }) => kind === 'text' && raw.trim() !== '')) return [blockToken(raw)];
   const token: Tokens.Heading = {
     type: 'heading',
     raw: raw.slice(start, end),
@@ -28,11 +28,11 @@ function splitAt(heading: RawHeading, raw: string): readonly Token[] {
     text: raw.slice(start, end),
     tokens: pieces.map(inlineToken),
   };
-  const around = [htmlToken(raw.slice(0, start)), token, htmlToken(raw.slice(end))];
-  return around.filter((one) => one.raw.trim() !== '');
+  return [blockToken(raw.slice(0, start)), token, blockToken(raw.slice(end))];
 }
 
-function htmlToken(raw: string): Tokens.HTML {
+function blockToken(raw: string): Tokens.HTML | Tokens.Space {
+  if (raw.trim() === '') return { type: 'space', raw };
   return { type: 'html', raw, text: raw, pre: false, block: true };
 }
 

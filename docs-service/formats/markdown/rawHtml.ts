@@ -1,4 +1,4 @@
-import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2';
+import { Tokenizer } from 'htmlparser2';
 import type { Token } from 'marked';
 import sanitizeHtml from 'sanitize-html';
 import { decodeEntities } from '../../content/plainText.ts';
@@ -30,11 +30,44 @@ export class HtmlSanitiser {
 
   /** Tags need not be in pairs: raw HTML in Markdown begins in one token and ends in another. */
   partsOf(html: string): HtmlPart[] {
-    const splitter = new Splitter(html, (tag) => this.#sanitiseTag(tag));
-    const tokenizer = new Tokenizer({ decodeEntities: false }, splitter.callbacks);
+    const parts: HtmlPart[] = [];
+    let start = 0;
+    let name = '';
+    /** The element whose text is left out until it ends. */
+    let hidden: string | undefined;
+    const endTag = (last: number) => {
+      if (hidden) return;
+      if (unreadable.has(name)) hidden = name;
+      const end = last + 1;
+      const text = this.#sanitiseTag(html.slice(start, end));
+      if (text) parts.push({ kind: 'open', name, start, end, text, attributes: attributesOf(text) });
+    };
+    // It gives positions in the text. Attributes are read from the sanitised tag, and the rest is ignored.
+    const tokenizer = new Tokenizer(
+      { decodeEntities: false },
+      {
+        ...silent,
+        onopentagname(from, to) {
+          start = from - 1;
+          name = html.slice(from, to).toLowerCase();
+        },
+        onopentagend: endTag,
+        onselfclosingtag: endTag,
+        onclosetag: (from, to) => {
+          const closed = html.slice(from, to).toLowerCase();
+          const end = html.indexOf('>', to) + 1;
+          if (hidden === closed) hidden = undefined;
+          else if (!hidden && end && this.#sanitiseTag(`<${closed}>`))
+            parts.push({ kind: 'close', name: closed, start: from - 2, end, text: `</${closed}>` });
+        },
+        ontext(from, to) {
+          if (!hidden) parts.push({ kind: 'text', start: from, end: to, text: html.slice(from, to) });
+        },
+      },
+    );
     tokenizer.write(html);
     tokenizer.end();
-    return splitter.parts;
+    return parts;
   }
 
   /** Only the opening tag, with the allowed attributes; empty if the element is not allowed. */
@@ -47,11 +80,19 @@ export class HtmlSanitiser {
   }
 }
 
-const allowedTags: readonly string[] = (
-  'b i em strong u s del ins sub sup kbd mark small code samp var q cite abbr br wbr a img ' +
+/** Elements within a line that need no attributes. */
+export const plainTags = setOf('b i em strong u s del ins sub sup kbd mark small code samp var q cite');
+
+export const blockTags = setOf(
   'details summary p div center h1 h2 h3 h4 h5 h6 blockquote pre hr ' +
-  'ul ol li dl dt dd table caption thead tbody tfoot tr th td'
-).split(' ');
+    'ul ol li dl dt dd table caption thead tbody tfoot tr th td',
+);
+
+const allowedTags = [...plainTags, 'abbr', 'br', 'wbr', 'a', 'img', ...blockTags];
+
+function setOf(words: string): ReadonlySet<string> {
+  return new Set(words.split(' '));
+}
 
 const allowedAttributes: Readonly<Record<string, string[]>> = {
   a: ['href', 'title'],
@@ -64,7 +105,7 @@ const allowedAttributes: Readonly<Record<string, string[]>> = {
 };
 
 const allowed: sanitizeHtml.IOptions = {
-  allowedTags: [...allowedTags],
+  allowedTags,
   allowedAttributes,
   allowedSchemes: ['https', 'http', 'mailto'],
   allowedSchemesByTag: { img: ['https', 'http', 'data'] },
@@ -78,7 +119,6 @@ function withoutForeignData({ src = '', ...attributes }: sanitizeHtml.Attributes
   return isHarmlessAddress(src) ? { src, ...attributes } : attributes;
 }
 
-/** Attributes are read from the sanitised tag, and the rest is ignored. */
 const ignore = () => undefined;
 const silent = {
   onattribname: ignore,
@@ -94,17 +134,7 @@ const silent = {
 };
 
 /** Elements whose text is not for readers. */
-const unreadable = new Set([
-  'script',
-  'style',
-  'textarea',
-  'title',
-  'xmp',
-  'iframe',
-  'noembed',
-  'noframes',
-  'noscript',
-]);
+const unreadable = setOf('script style textarea title xmp iframe noembed noframes noscript');
 
 /**
  * In a line of Markdown, the text of such an element is a token between those of its tags. It takes one pass: an
@@ -132,56 +162,6 @@ function closingAt(tokens: readonly Token[], from: number, name: string): number
     if (token?.type === 'html' && token.raw.toLowerCase().startsWith(`</${name}`)) return at;
   }
   return -1;
-}
-
-/** Listens to htmlparser2's tokenizer, which gives positions in the text. */
-class Splitter {
-  readonly parts: HtmlPart[] = [];
-  readonly callbacks: TokenizerCallbacks = {
-    ...silent,
-    onopentagname: (start, end) => this.#beginTag(start, end),
-    onopentagend: (end) => this.#endTag(end + 1),
-    onselfclosingtag: (end) => this.#endTag(end + 1),
-    onclosetag: (start, end) => this.#close(start, end),
-    ontext: (start, end) => this.#text(start, end),
-  };
-  readonly #html: string;
-  readonly #sanitiseTag: (tag: string) => string;
-  #start = 0;
-  #name = '';
-  /** The element whose text is left out until it ends. */
-  #unreadable: string | undefined;
-
-  constructor(html: string, sanitiseTag: (tag: string) => string) {
-    this.#html = html;
-    this.#sanitiseTag = sanitiseTag;
-  }
-
-  #beginTag(start: number, end: number): void {
-    this.#start = start - 1;
-    this.#name = this.#html.slice(start, end).toLowerCase();
-  }
-
-  #endTag(end: number): void {
-    if (this.#unreadable) return;
-    if (unreadable.has(this.#name)) this.#unreadable = this.#name;
-    const text = this.#sanitiseTag(this.#html.slice(this.#start, end));
-    const place = { start: this.#start, end, text };
-    if (text) this.parts.push({ ...place, kind: 'open', name: this.#name, attributes: attributesOf(text) });
-  }
-
-  #close(nameStart: number, nameEnd: number): void {
-    const name = this.#html.slice(nameStart, nameEnd).toLowerCase();
-    const place = { start: nameStart - 2, end: this.#html.indexOf('>', nameEnd) + 1, text: `</${name}>` };
-    if (this.#unreadable === name) this.#unreadable = undefined;
-    else if (!this.#unreadable && place.end && this.#sanitiseTag(`<${name}>`)) {
-      this.parts.push({ ...place, kind: 'close', name });
-    }
-  }
-
-  #text(start: number, end: number): void {
-    if (!this.#unreadable) this.parts.push({ kind: 'text', start, end, text: this.#html.slice(start, end) });
-  }
 }
 
 /** sanitize-html writes each attribute as `name="value"`, with `"` in the value as an entity. */
@@ -225,8 +205,8 @@ const attribute = / ([a-z]+)(?:="([^"]*)")?/gi;
 /** Readers print a box for a task, and their own elements for what is crossed out. */
 const elements: ReadonlySet<string> = new Set([...allowedTags, 'input']);
 
-const schemes: ReadonlySet<string> = new Set(
-  'http https mailto ftp tel sms xmpp irc ircs docs vscode vscode-insiders cursor zed jetbrains'.split(' '),
+const schemes = setOf(
+  'http https mailto ftp tel sms xmpp irc ircs docs vscode vscode-insiders cursor zed jetbrains',
 );
 
 function isHarmlessTag(name = '', attributes = ''): boolean {

@@ -1,4 +1,4 @@
-import { type InsideTarget, type LinkTarget, resolveLink, tryPictureSource } from '../../content/links.ts';
+import { resolveLink, tryPictureSource } from '../../content/links.ts';
 
 /** Resolves the links and pictures of one document, in document order. */
 export interface References {
@@ -30,7 +30,26 @@ export interface ReferenceOptions {
 export function createReferences(options: ReferenceOptions): References {
   const { path, ids, documentAddress, picture, onForeignPicture } = options;
   return {
-    link: (href) => addressOf(resolveLink(href, path), ids, documentAddress),
+    link(href) {
+      const target = resolveLink(href, path);
+      switch (target.kind) {
+        case 'external':
+          return target.href;
+        case 'fragment': {
+          const id = [target.fragment, target.fragment.toLowerCase()].find((candidate) => ids.has(candidate));
+          return id === undefined ? undefined : `#${id}`;
+        }
+        case 'inside':
+          for (const document of target.documents) {
+            // All places in documents have lower-case names.
+            const address = documentAddress(document, target.fragment?.toLowerCase() ?? null);
+            if (address !== undefined) return address;
+          }
+          return undefined;
+        case 'none':
+          return undefined;
+      }
+    },
     picture(href) {
       const source = tryPictureSource(href, path);
       if (source !== undefined) return picture(source);
@@ -38,38 +57,4 @@ export function createReferences(options: ReferenceOptions): References {
       return undefined;
     },
   };
-}
-
-function addressOf(
-  target: LinkTarget,
-  ids: ReadonlySet<string>,
-  documentAddress: ReferenceOptions['documentAddress'],
-): string | undefined {
-  switch (target.kind) {
-    case 'external':
-      return target.href;
-    case 'fragment':
-      return placeOf(target.fragment, ids);
-    case 'inside':
-      return firstAddress(target, documentAddress);
-    case 'none':
-      return undefined;
-  }
-}
-
-function placeOf(fragment: string, ids: ReadonlySet<string>): string | undefined {
-  const id = [fragment, fragment.toLowerCase()].find((candidate) => ids.has(candidate));
-  return id === undefined ? undefined : `#${id}`;
-}
-
-function firstAddress(
-  { documents, fragment }: InsideTarget,
-  documentAddress: ReferenceOptions['documentAddress'],
-): string | undefined {
-  for (const path of documents) {
-    // All places in documents have lower-case names.
-    const address = documentAddress(path, fragment?.toLowerCase() ?? null);
-    if (address !== undefined) return address;
-  }
-  return undefined;
 }

@@ -1,8 +1,8 @@
-import type { Token, Tokens } from 'marked';
-import { childrenOf, lexPlain, lexWithFootnotes, withinStack } from './markdown.ts';
+import type { Token } from 'marked';
+import { lexPlain, lexWithFootnotes, withinStack } from './markdown.ts';
 import { type MarkdownReader, markdownReaders } from './markdownReaders.ts';
 import { escapeActiveTags, HtmlSanitiser, isHarmlessAddress, isHarmlessHtml } from './rawHtml.ts';
-import { keepingLineEnds, type Leaf, lineEndsOf, tryEditTokens } from './tokenEdits.ts';
+import { keepingLineEnds, lineEndsOf, type TokenEdit, tryEditTokens } from './tokenEdits.ts';
 
 /**
  * The Markdown as it was written, but with raw HTML sanitised, and without the addresses of links that may run
@@ -48,8 +48,8 @@ function disarmActive(text: string, reader: MarkdownReader): string {
 
 function edit(text: string, tokens: readonly Token[]): string {
   const sanitiser = new HtmlSanitiser();
-  const leavesOfToken = (token: Token) => leavesOf(token, sanitiser);
-  return tryEditTokens(text, tokens, { leavesOf: leavesOfToken, ifLost: 'fail' }) ?? disarm(text);
+  const edit: TokenEdit = (token, raw) => sanitised(token, raw, sanitiser);
+  return tryEditTokens(text, tokens, { edit, ifLost: 'fail' }) ?? disarm(text);
 }
 
 /** The last resort: marks are shown as they are. */
@@ -57,24 +57,21 @@ function disarm(text: string): string {
   return text.replaceAll('<', '&lt;').replaceAll('[', '&#91;');
 }
 
-function leavesOf(token: Token, sanitiser: HtmlSanitiser): Leaf[] {
-  const { raw } = token;
+function sanitised(token: Token, raw: string, sanitiser: HtmlSanitiser): string {
   switch (token.type) {
     case 'html':
-      return [{ raw, replacement: sanitisedHtml(raw, sanitiser) }];
+      return sanitisedHtml(raw, sanitiser);
     case 'text':
-      if ('tokens' in token && token.tokens) break;
       // Marked prints the text between `<kbd>` and `</kbd>` as it is.
-      return [{ raw, replacement: token.escaped ? raw.replaceAll('<', '&lt;') : raw }];
+      return token.escaped ? raw.replaceAll('<', '&lt;') : raw;
     case 'image':
     case 'def':
-      return [{ raw, replacement: withoutScript(raw, token.href) }];
+      return withoutScript(raw, token.href);
     case 'link':
-      return linkLeaves(token as Tokens.Link, sanitiser);
+      if (token.raw.startsWith('[')) return withoutScript(raw, token.href);
+      return isHarmlessAddress(token.href) ? raw : raw.replace('<', '&lt;');
   }
-  const children = childrenOf(token);
-  if (children.length === 0) return [{ raw, replacement: raw }];
-  return children.flatMap((tokens) => tokens.flatMap((child) => leavesOf(child, sanitiser)));
+  return raw;
 }
 
 /**
@@ -95,24 +92,6 @@ export function sanitisedHtml(
     at = end;
   }
   return result + lineEndsOf(raw.slice(at));
-}
-
-/** The text of a link may also have raw HTML; the address follows the text. */
-function linkLeaves({ raw, text, href, tokens }: Tokens.Link, sanitiser: HtmlSanitiser): Leaf[] {
-  if (!raw.startsWith('['))
-    return [{ raw, replacement: !isHarmlessAddress(href) ? raw.replace('<', '&lt;') : raw }];
-  const rest = raw.slice(endOfLinkText(raw, text));
-  const inner = tokens.flatMap((token) => leavesOf(token, sanitiser));
-  return [...inner, { raw: rest, replacement: withoutScript(rest, href) }];
-}
-
-/** Marked removes the backslash before a bracket in the text of a link. */
-export function endOfLinkText(raw: string, text: string): number {
-  let at = 1;
-  for (const character of text.split('')) {
-    at += raw[at] === '\\' && (character === '[' || character === ']') ? 2 : 1;
-  }
-  return at;
 }
 
 /** A reference has no address of its own: the address in its definition is edited. */

@@ -1,6 +1,6 @@
 import { Parser } from 'htmlparser2';
 import type { Rendered, ShownTextJob } from '../renderJob.ts';
-import { codeColouringOf } from './codeColouring.ts';
+import { plainLinesOf } from './codeColouring.ts';
 import { markdownToHtml } from './html.ts';
 import { parseTitled } from './markdown.ts';
 
@@ -8,11 +8,9 @@ import { parseTitled } from './markdown.ts';
  * What a page shows of a document to everybody, in Markdown: the text of the rendered article with its headings and its
  * code, without anything that only the source has: comments, definitions, attributes, addresses, scripts.
  */
-export async function createShownText({ document }: ShownTextJob): Promise<Rendered> {
+export function createShownText({ document }: ShownTextJob): Rendered {
   const nothing = { link: () => undefined, picture: () => undefined };
-  // Without code there is nothing to colour.
-  const colouring = await codeColouringOf([]);
-  const html = markdownToHtml(parseTitled(document), { references: nothing, colouring });
+  const html = markdownToHtml(parseTitled(document), { references: nothing, colouring: plainLinesOf });
   return { bytes: new TextEncoder().encode(htmlToMarkdown(html)), notes: [] };
 }
 

@@ -3,7 +3,7 @@ import { withCjkRules } from '../../content/cjkRules.ts';
 import { isTitle } from '../../content/headings.ts';
 import { plainText } from '../../content/plainText.ts';
 import { UnrenderableError } from '../renderJob.ts';
-import { lexPlain } from './markdown.ts';
+import { childrenOf, lexPlain } from './markdown.ts';
 
 /** The excerpt for a program: its words alone, and at most 200 characters. */
 export function plainSnippet(snippet: string, title: string): string {
@@ -65,14 +65,11 @@ export function snippetBlocks(snippet: string, title: string): readonly Token[] 
 function wordsOf(token: Token): string {
   switch (token.type) {
     case 'list':
-      return (token as Tokens.List).items.map(({ tokens }) => tokens.map(wordsOf).join(' ')).join(' · ');
-    case 'table': {
-      const { header, rows } = token as Tokens.Table;
-      return [header, ...rows]
-        .flat()
-        .map(({ tokens }) => plainText(tokens))
+      return childrenOf(token)
+        .map((tokens) => tokens.map(wordsOf).join(' '))
         .join(' · ');
-    }
+    case 'table':
+      return childrenOf(token).map(plainText).join(' · ');
     case 'blockquote':
       return (token as Tokens.Blockquote).tokens.map(wordsOf).join(' ');
     case 'heading':

@@ -1,13 +1,11 @@
 import type { Token } from 'marked';
+import { childrenOf } from './markdown.ts';
 
-/** A part of a token in text order, and its replacement. Both have the same number of lines. */
-export interface Leaf {
-  readonly raw: string;
-  readonly replacement: string;
-}
+/** What a part of a token becomes, with the same number of lines. The part of a link is what follows its text. */
+export type TokenEdit = (token: Token, raw: string) => string;
 
 export interface TokenEditOptions {
-  readonly leavesOf: (token: Token) => readonly Leaf[];
+  readonly edit: TokenEdit;
   /** What happens to a token whose edited leaves are not found: it stays, or there is no result. */
   readonly ifLost: 'keep' | 'fail';
 }
@@ -20,37 +18,56 @@ export interface TokenEditOptions {
 export function tryEditTokens(
   text: string,
   tokens: readonly Token[],
-  { leavesOf, ifLost }: TokenEditOptions,
+  { edit, ifLost }: TokenEditOptions,
 ): string | undefined {
   const parts: string[] = [];
   let at = 0;
   let lost = 0;
   for (const token of tokens) {
-    const leaves = leavesOf(token);
-    const isUnchanged = leaves.every(({ raw, replacement }) => replacement === raw);
+    const leaves = leavesOf(token, edit);
     const raw = token.raw.trimEnd();
     const start = text.startsWith(raw, at) ? at : text.indexOf(raw, at);
     if (start < 0) lost += 1;
-    if (start >= 0 && isUnchanged) {
-      parts.push(text.slice(at, start + raw.length));
-      at = start + raw.length;
-      continue;
-    }
-    // Marked changes blanks at the ends of some lists, so their leaves are searched in the following text.
     const from = Math.max(start, at);
-    const edited = editLeaves(text.slice(from, from + 2 * raw.length + 100), leaves);
-    if (!edited || lost > maxLost) {
-      if (ifLost === 'fail') return undefined;
-      if (lost > maxLost) break;
-      if (start < 0) continue;
-      parts.push(text.slice(at, start + raw.length));
-      at = start + raw.length;
-      continue;
-    }
-    parts.push(text.slice(at, from), edited.text);
-    at = from + edited.end;
+    const unchanged = start < 0 ? undefined : { text: raw, end: raw.length };
+    const isUnchanged = leaves.every((leaf) => leaf.replacement === leaf.raw);
+    // Marked changes blanks at the ends of some lists, so their leaves are searched in the following text.
+    const edited =
+      (isUnchanged ? unchanged : undefined) ??
+      editLeaves(text.slice(from, from + 2 * raw.length + 100), leaves);
+    if (ifLost === 'fail' && (edited === undefined || lost > maxLost)) return undefined;
+    if (lost > maxLost) break;
+    const found = edited ?? unchanged;
+    if (found === undefined) continue;
+    parts.push(text.slice(at, from), found.text);
+    at = from + found.end;
   }
   return parts.join('') + text.slice(at);
+}
+
+/** A part of a token in text order, and its replacement. */
+interface Leaf {
+  readonly raw: string;
+  readonly replacement: string;
+}
+
+function leavesOf(token: Token, edit: TokenEdit): Leaf[] {
+  const { raw, type } = token;
+  const leafOf = (part: string) => ({ raw: part, replacement: edit(token, part) });
+  if (type === 'link' && !raw.startsWith('[')) return [leafOf(raw)];
+  const children = childrenOf(token);
+  if (children.length === 0) return [leafOf(raw)];
+  const inner = children.flatMap((tokens) => tokens.flatMap((child) => leavesOf(child, edit)));
+  return type === 'link' ? [...inner, leafOf(raw.slice(endOfLinkText(raw, token.text)))] : inner;
+}
+
+/** Marked removes the backslash before a bracket in the text of a link. */
+function endOfLinkText(raw: string, text: string): number {
+  let at = 1;
+  for (const character of text.split('')) {
+    at += raw[at] === '\\' && (character === '[' || character === ']') ? 2 : 1;
+  }
+  return at;
 }
 
 /** Each failed search for a token costs a pass through the rest of the text. */

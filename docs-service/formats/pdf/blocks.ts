@@ -3,13 +3,13 @@ import { tryAlert } from '../markdown/alerts.ts';
 import { tryCodeCaption } from '../markdown/formulas.ts';
 import type { Footnote } from '../markdown/markdown.ts';
 import { codeBlock } from './codeBlock.ts';
+import { directionOf } from './directions.ts';
 import { htmlParagraphs, inlinePieces, type Mark, type Piece, type TextPiece } from './inlines.ts';
-import { arrange, type Block, heightOf, indented, indentWithin, type Scope } from './layout.ts';
+import { arrange, type Block, heightOf, indented, indentWithin, ruleNode, type Scope } from './layout.ts';
 import { listBlock } from './lists.ts';
 import { fromPageMargin, hang, paragraphNodes, type Setting, textNodes, tryInLine } from './paragraphs.ts';
 import { colors, headingStyle, quoteIndent, quoteLayout, sizes } from './style.ts';
 import { tableBlocks } from './tables.ts';
-import { directionOf } from './visualOrder.ts';
 
 export function blocksOf(tokens: readonly Token[], scope: Scope): Block[] {
   return tokens.flatMap((token) => blockOf(token, scope));
@@ -20,12 +20,8 @@ function blockOf(token: Token, scope: Scope): Block[] {
     case 'heading':
       return headingBlock(token as Tokens.Heading, scope);
     case 'paragraph':
-    case 'text': {
-      const tokens = (token as Tokens.Paragraph).tokens ?? [
-        { type: 'text', raw: token.raw, text: token.raw },
-      ];
-      return paragraphBlocks(inlinePieces(tokens, scope.inline), scope);
-    }
+    case 'text':
+      return paragraphBlocks(inlinePieces((token as Tokens.Text).tokens ?? [token], scope.inline), scope);
     case 'html':
       return htmlParagraphs(token.raw, scope.inline).flatMap((pieces) => paragraphBlocks(pieces, scope));
     case 'code':
@@ -37,7 +33,7 @@ function blockOf(token: Token, scope: Scope): Block[] {
     case 'table':
       return tableBlocks(token as Tokens.Table, scope);
     case 'hr':
-      return [ruleBlock(scope.width)];
+      return [{ node: ruleNode(scope.width), lead: 1, height: 1, before: 14, after: 14 }];
     default:
       // Definitions of links and footnotes, and empty lines, print nothing in their place.
       return [];
@@ -133,16 +129,11 @@ function quotedBlocks(token: Tokens.Blockquote, scope: Scope): Block[] {
   return [...paragraphBlocks([label], scope), ...blocksOf(alert.tokens, scope)];
 }
 
-function ruleBlock(width: number): Block {
-  const line = { type: 'line', x1: 0, y1: 0, x2: width, y2: 0, lineWidth: 0.6, lineColor: colors.rule };
-  return { node: { canvas: [line] }, lead: 1, height: 1, before: 14, after: 14 };
-}
-
 /** The footnotes after a short rule at the end of the document, each with a link back to its reference. */
 export function notesBlocks(footnotes: readonly Footnote[], scope: Scope): Block[] {
   if (footnotes.length === 0) return [];
-  const rule = { type: 'line', x1: 0, y1: 0, x2: 110, y2: 0, lineWidth: 0.6, lineColor: colors.strongRule };
-  const line = { node: { canvas: [rule] }, lead: 24, height: 1, before: 26, after: 8 };
+  const rule = ruleNode(110, 0.6, colors.strongRule);
+  const line = { node: rule, lead: 24, height: 1, before: 26, after: 8 };
   const look = { ...scope.look, fontSize: sizes.note };
   return [line, ...footnotes.map((footnote) => noteBlock(footnote, { ...indented(scope, indent), look }))];
 }
@@ -151,9 +142,10 @@ const indent = 20;
 
 function noteBlock({ number, tokens }: Footnote, scope: Scope): Block {
   const id = { id: `${scope.places}note:${number}` };
-  const mark = { destination: `${scope.places}note-mark:${number}` } as const;
-  const runs = scope.type.runs([{ kind: 'text', text: `${number}.\u00a0\u00a0`, mark }], sizes.note);
-  const { whole } = scope.type.width([{ kind: 'text', text: `${number}.\u00a0\u00a0`, mark }], sizes.note);
+  const mark = { destination: `${scope.places}note-mark:${number}` };
+  const sign = { kind: 'text', text: `${number}.\u00a0\u00a0`, mark } as const;
+  const runs = scope.type.runs([sign], sizes.note);
+  const { whole } = scope.type.width([sign], sizes.note);
   const blocks = blocksOf(tokens, scope);
   const [first, ...rest] = blocks;
   const opens = first && Array.isArray(first.node['text']) && !first.isHeading;

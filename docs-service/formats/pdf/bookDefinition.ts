@@ -40,7 +40,7 @@ export function bookDefinition(
     ...contentsNodes(headings, { about, type, isBook: true }),
     ...bodies.flat(),
   ];
-  return framed(content, { about, type, images: pictures.images });
+  return framed(content, about, first);
 }
 
 interface Chapter {

@@ -4,8 +4,7 @@
  * a place are cut into lengths that PDFMake fills lines with. Its time is proportional to their length.
  */
 export function breakable(text: string, code: boolean): string[] {
-  const limit = code ? 16 : 24;
-  if (!hasLongWord(text, limit)) return [text];
+  if (!(code ? /[^ \n]{17}/ : /[^ \n]{25}/).test(text)) return [text];
   const parts: string[] = [];
   let start = 0;
   let word = 0;
@@ -30,16 +29,6 @@ export function breakable(text: string, code: boolean): string[] {
 }
 
 const maxPart = 400;
-
-function hasLongWord(text: string, limit: number): boolean {
-  let word = 0;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    word = code === 32 || code === 10 ? 0 : word + 1;
-    if (word > limit) return true;
-  }
-  return false;
-}
 
 function isBreak(text: string, at: number, code: boolean): boolean {
   const [character, next] = [text.charAt(at), text.charAt(at + 1)];

@@ -81,16 +81,12 @@ const lineLook = {
 } as const;
 
 function expandTabs(code: string): string {
-  return code
-    .split('\n')
-    .map((line) => {
-      let expanded = '';
-      for (const part of line.split(/(\t)/)) {
-        expanded += part === '\t' ? ' '.repeat(4 - (expanded.length % 4)) : part;
-      }
-      return expanded;
-    })
-    .join('\n');
+  let column = 0;
+  return code.replace(/\t|\n|[^\t\n]+/g, (part) => {
+    const expanded = part === '\t' ? ' '.repeat(4 - (column % 4)) : part;
+    column = part === '\n' ? 0 : column + expanded.length;
+    return expanded;
+  });
 }
 
 /** A part of a line that is set as a line of its own, further in if it is not the first. */

@@ -49,15 +49,10 @@ function listedHeadings(headings: readonly PlacedHeading[], most: number): Place
   return two.length <= 60 ? two : upTo(top).length >= 4 ? upTo(top).slice(0, most) : two.slice(0, most);
 }
 
-interface EntrySetting {
-  readonly type: Typesetter;
-  readonly direction: Direction;
-}
-
 function entryRow(
   heading: PlacedHeading,
   level: number,
-  { type, direction }: EntrySetting,
+  { type, direction }: { readonly type: Typesetter; readonly direction: Direction },
 ): Record<string, unknown>[] {
   const isTop = level === 0;
   const above = isTop ? 4 : 1.5;

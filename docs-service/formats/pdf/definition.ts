@@ -31,7 +31,7 @@ export function documentDefinition(
   parts: DocumentParts,
   targets: Readonly<Record<string, string>>,
 ): TDocumentDefinitions {
-  const { document, markdown, type, pictures } = parts;
+  const { document, markdown, type } = parts;
   const bookmarks = new Bookmarks(markdown.headings);
   const body = setBody(parts, {
     bookmarks,
@@ -49,29 +49,24 @@ export function documentDefinition(
     ...(document.body.length < minLength ? [] : contentsNodes(bookmarks.placed, { about: document, type })),
     ...body.nodes,
   ];
-  return framed(content, { about: document, type, images: pictures.images });
+  return framed(content, document, parts);
 }
 
 /** In characters, about four pages: a document that is shorter needs no contents. */
 const minLength = 9000;
 
-interface Framed {
-  readonly about: TitledText;
-  readonly type: Typesetter;
-  readonly images: Readonly<Record<string, string>>;
-}
-
 /** What is around the content: the format of the page, the properties of the file, and what runs over all pages. */
 export function framed(
   content: readonly Record<string, unknown>[],
-  { about, type, images }: Framed,
+  about: TitledText,
+  { type, pictures }: Pick<DocumentParts, 'type' | 'pictures'>,
 ): TDocumentDefinitions {
   const definition = {
     pageSize: papers[type.paper].name,
     pageMargins: [margins.left, margins.top, margins.right, margins.bottom],
     content,
     defaultStyle: { font: 'Text', fontSize: sizes.body, lineHeight, color: colors.text },
-    images,
+    images: pictures.images,
     info: infoOf(about),
     language: about.lang ?? 'en',
     displayTitle: true,

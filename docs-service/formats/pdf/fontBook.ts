@@ -6,18 +6,10 @@ import { type FallbackFile, fallbackFiles, type Region, regionalFace } from './r
 
 export type BaseFont = 'Text' | 'Code';
 
-/** The available fonts. Each font is read once, when the first document needs it. */
-export interface FontBook {
-  /** The family that sets a sign: the base font's, or another that has the sign; undefined if none has it. */
-  familyFor(codePoint: number, base: BaseFont, region: Region): string | undefined;
-  /** The advance of a sign in ems, in the regular style. */
-  advance(codePoint: number, family: string): number;
-  /** What PDFMake must know about families, by their names. */
-  describe(families: ReadonlySet<string>): { fonts: TFontDictionary; files: ReadonlyMap<string, Buffer> };
-}
+export type FontBook = ReturnType<typeof createFontBook>;
 
-/** Without `others`, only the fonts of the program are used. */
-export function createFontBook(folders: readonly string[], others: 'with others' | 'own alone'): FontBook {
+/** The available fonts, or those of the program alone. Each is read once, when the first document needs it. */
+export function createFontBook(folders: readonly string[], others: 'with others' | 'own alone') {
   const files = listFontFiles(folders);
   const families = new Map<string, Family>(ownFamilies(files));
   const fallbacks = others === 'with others' ? createFallbacks(files) : undefined;
@@ -34,24 +26,58 @@ export function createFontBook(folders: readonly string[], others: 'with others'
   }
 
   return {
-    familyFor(codePoint, base, region) {
+    /** The family that sets a sign: the base font's, or another that has the sign; undefined if none has it. */
+    familyFor(codePoint: number, base: BaseFont, region: Region): string | undefined {
       const key = `${base} ${region}`;
       const known = found.get(key) ?? new Map<number, string | undefined>();
       if (known.size === 0) found.set(key, known);
       if (!known.has(codePoint)) known.set(codePoint, search(codePoint, base, region));
       return known.get(codePoint);
     },
-    advance: (codePoint, family) => families.get(family)?.normal.advance(codePoint) ?? 1,
-    describe: (names) => describeFamilies([...names].map((name) => [name, families.get(name)] as const)),
+    /** The advance of a sign in ems, in the regular style. */
+    advance: (codePoint: number, family: string): number =>
+      families.get(family)?.normal.advance(codePoint) ?? 1,
+    /** What PDFMake must know about families, by their names. */
+    describe(names: ReadonlySet<string>) {
+      const files = new Map<string, Buffer>();
+      const fonts: TFontDictionary = {};
+      for (const name of names) {
+        const faces = Object.entries(families.get(name) ?? {}).map(([style, face]) => {
+          files.set(face.path, face.bytes);
+          // PDFMake changes the arrays that it gets, so each document has its own.
+          return [style, face.collection ? [face.path, face.name] : face.path] as const;
+        });
+        fonts[name] = Object.fromEntries(faces);
+      }
+      return { fonts, files };
+    },
   };
 }
 
-interface Family {
-  readonly normal: FontFace;
-  readonly bold: FontFace;
-  readonly italics: FontFace;
-  readonly bolditalics: FontFace;
+/** Letters of each script that the program's own fonts lack. */
+const samples = {
+  Chinese: '漢',
+  Japanese: 'か',
+  Korean: '한',
+  Arabic: 'ع',
+  Hebrew: 'ש',
+  Hindi: 'अ',
+  Thai: 'ก',
+} as const;
+
+/** The scripts beyond Latin, Greek and Cyrillic for which a PDF has a font. It opens fonts until each has one. */
+export function fontCoverage(folders: readonly string[]) {
+  const { familyFor } = createFontBook(folders, 'with others');
+  const scripts = Object.entries(samples).map(([name, letter]) => {
+    return { name, family: familyFor(letter.codePointAt(0) ?? 0, 'Text', 'sc') };
+  });
+  return {
+    found: scripts.flatMap(({ name, family }) => (family === undefined ? [] : [name])),
+    missing: scripts.flatMap(({ name, family }) => (family === undefined ? [name] : [])),
+  };
 }
+
+type Family = Readonly<Record<'normal' | 'bold' | 'italics' | 'bolditalics', FontFace>>;
 
 const ownFiles = {
   Text: ['Roboto-Regular.ttf', 'Roboto-Medium.ttf', 'Roboto-Italic.ttf', 'Roboto-MediumItalic.ttf'],
@@ -77,7 +103,7 @@ function ownFamilies(files: readonly FontFile[]): [string, Family][] {
 
 function ownFace(files: readonly FontFile[], name: string, code: boolean): FontFace {
   const file = files.find(({ path }) => basename(path) === name);
-  const face = file && tryFontFace(file.path, { noLigatures: code }, () => undefined);
+  const face = file && tryFontFace(file.path, { noLigatures: code });
   if (!face) throw new Error(`The font ${name} is missing or damaged. Install Runner again.`);
   return face;
 }
@@ -93,10 +119,7 @@ function createFallbacks(files: readonly FontFile[]) {
     if (!opened.has(key)) {
       if (opened.size >= maxFallbacks || bytes + file.size > maxFallbackBytes) return undefined;
       bytes += file.size;
-      opened.set(
-        key,
-        tryFontFace(file.path, { noLigatures: false }, (names) => regionalFace(names, region)),
-      );
+      opened.set(key, tryFontFace(file.path, { choose: (names) => regionalFace(names, region) }));
     }
     return opened.get(key);
   }
@@ -116,23 +139,3 @@ function createFallbacks(files: readonly FontFile[]) {
 
 const maxFallbacks = 80;
 const maxFallbackBytes = 320 * 1024 * 1024;
-
-function describeFamilies(families: readonly (readonly [string, Family | undefined])[]) {
-  const files = new Map<string, Buffer>();
-  const fonts: TFontDictionary = {};
-  for (const [name, family] of families) {
-    if (!family) continue;
-    const [normal, bold, italics, bolditalics] = [
-      family.normal,
-      family.bold,
-      family.italics,
-      family.bolditalics,
-    ].map((face) => {
-      files.set(face.path, face.bytes);
-      // PDFMake changes the arrays that it gets, so each document has its own.
-      return face.collection ? [face.path, face.name] : face.path;
-    });
-    fonts[name] = { normal, bold, italics, bolditalics } as TFontDictionary[string];
-  }
-  return { fonts, files };
-}

@@ -15,21 +15,36 @@ export interface FontFace {
   advance(codePoint: number): number;
 }
 
-/** Chooses a font of a collection by its PostScript name; without an answer, the first one is used. */
-type FaceChoice = (names: readonly string[]) => string | undefined;
+interface FaceOptions {
+  /** Code must look as it was written, so `!=` and `=>` must not become one sign. */
+  readonly noLigatures?: boolean;
+  /** Chooses a font of a collection by its PostScript name; without an answer, the first one is used. */
+  readonly choose?: (names: readonly string[]) => string | undefined;
+}
 
 /** Undefined if the file is not a font that can be embedded. */
-export function tryFontFace(path: string, changes: FontChanges, choose: FaceChoice): FontFace | undefined {
+export function tryFontFace(
+  path: string,
+  { noLigatures = false, choose }: FaceOptions,
+): FontFace | undefined {
   try {
     const bytes = readFileSync(path);
-    if (!isDrawable(bytes)) return undefined;
-    prepareFontBytes(bytes, changes);
     const opened = fontkit.create(bytes);
-    const fonts = 'fonts' in opened ? opened.fonts : [opened];
-    const name = choose(fonts.map(({ postscriptName }) => postscriptName));
+    if (opened.type !== 'TTF' && opened.type !== 'TTC') return undefined;
+    const fonts = ('fonts' in opened ? opened.fonts : [opened]) as OpenedFont[];
+    const name = choose?.(fonts.map(({ postscriptName }) => postscriptName));
     const font = fonts.find(({ postscriptName }) => postscriptName === name) ?? fonts[0];
-    if (!font?.postscriptName) return undefined;
-    const face = faceOf(font, { path, bytes, collection: 'fonts' in opened });
+    if (!font?.postscriptName || !isDrawable(font)) return undefined;
+    levelLines(bytes, font);
+    if (noLigatures) removeSubstitutions(bytes, font);
+    const face: FontFace = {
+      name: font.postscriptName,
+      path,
+      bytes,
+      collection: 'fonts' in opened,
+      has: (codePoint) => font.hasGlyphForCodePoint(codePoint),
+      advance: (codePoint) => font.glyphForCodePoint(codePoint).advanceWidth / font.unitsPerEm,
+    };
     // A file that was cut off fails here, and not while a document is set.
     face.advance(0x20);
     return face;
@@ -39,80 +54,32 @@ export function tryFontFace(path: string, changes: FontChanges, choose: FaceChoi
   }
 }
 
-function faceOf(font: fontkit.Font, file: Pick<FontFace, 'path' | 'bytes' | 'collection'>): FontFace {
-  const advances = new Map<number, number>();
-  return {
-    name: font.postscriptName,
-    ...file,
-    has: (codePoint) => font.hasGlyphForCodePoint(codePoint),
-    advance: (codePoint) => {
-      const known = advances.get(codePoint);
-      if (known !== undefined) return known;
-      const advance = font.glyphForCodePoint(codePoint).advanceWidth / font.unitsPerEm;
-      advances.set(codePoint, advance);
-      return advance;
-    },
-  };
-}
-
-/** What is changed in a font's bytes before use. Its outlines and its name stay. */
-interface FontChanges {
-  /** Code must look as it was written, so `!=` and `=>` must not become one sign. */
-  readonly noLigatures: boolean;
-}
-
-/**
- * Gives every font of a file the same ascent and descent. The tallest font decides the pitch of a line, so a word in
- * Chinese, or in code, would otherwise push its line down. Changes the bytes in place.
- */
-function prepareFontBytes(bytes: Buffer, changes: FontChanges): void {
-  for (const directory of directoriesOf(bytes)) {
-    const tables = tablesAt(bytes, directory);
-    const unitsPerEm = readAt(bytes, tables.get('head'), 18);
-    const hhea = tables.get('hhea');
-    if (unitsPerEm && hhea && hhea.offset + 10 <= bytes.length) {
-      bytes.writeInt16BE(Math.round(metrics.ascent * unitsPerEm), hhea.offset + 4);
-      bytes.writeInt16BE(-Math.round(metrics.descent * unitsPerEm), hhea.offset + 6);
-      bytes.writeInt16BE(0, hhea.offset + 8);
-    }
-    const substitutions = tables.get('GSUB');
-    if (changes.noLigatures && substitutions) bytes.write('xSUB', substitutions.entry, 'latin1');
-  }
-}
-
-interface Table {
-  /** Where its entry in the directory begins. */
-  readonly entry: number;
-  readonly offset: number;
-}
-
-/** A collection (`ttcf`) has one directory of tables for each font in it. */
-function directoriesOf(bytes: Buffer): number[] {
-  if (bytes.length < 16 || bytes.toString('latin1', 0, 4) !== 'ttcf') return [0];
-  const count = Math.min(bytes.readUInt32BE(8), (bytes.length - 12) >> 2, 64);
-  return Array.from({ length: count }, (_, index) => bytes.readUInt32BE(12 + index * 4));
-}
-
-function tablesAt(bytes: Buffer, directory: number): ReadonlyMap<string, Table> {
-  const tables = new Map<string, Table>();
-  if (directory + 12 > bytes.length) return tables;
-  const count = bytes.readUInt16BE(directory + 4);
-  for (let index = 0; index < count; index++) {
-    const entry = directory + 12 + index * 16;
-    if (entry + 16 > bytes.length) break;
-    tables.set(bytes.toString('latin1', entry, entry + 4), { entry, offset: bytes.readUInt32BE(entry + 8) });
-  }
-  return tables;
-}
-
-function readAt(bytes: Buffer, table: Table | undefined, offset: number): number | undefined {
-  if (!table || table.offset + offset + 2 > bytes.length) return undefined;
-  return bytes.readUInt16BE(table.offset + offset);
+/** With what fontkit's types do not mention. */
+interface OpenedFont extends fontkit.Font {
+  /** Its tables by their tags, in the order of their entries. */
+  readonly directory: { readonly tables: Readonly<Partial<Record<string, { readonly offset: number }>>> };
 }
 
 /** Fonts whose signs are coloured bitmaps have no outlines that a PDF could embed. */
-function isDrawable(bytes: Buffer): boolean {
-  const tables = tablesAt(bytes, directoriesOf(bytes)[0] ?? 0);
-  const outlines = tables.has('glyf') || tables.has('CFF ');
-  return outlines && tables.has('cmap') && !tables.has('CBDT') && !tables.has('sbix');
+function isDrawable({ directory: { tables } }: OpenedFont): boolean {
+  const outlines = tables['glyf'] ?? tables['CFF '];
+  return Boolean(outlines && tables['cmap'] && !tables['CBDT'] && !tables['sbix']);
+}
+
+/**
+ * Gives every font the same ascent and descent. The tallest font decides the pitch of a line, so a word in Chinese, or
+ * in code, would otherwise push its line down. Its outlines and its name stay.
+ */
+function levelLines(bytes: Buffer, { unitsPerEm, directory }: OpenedFont): void {
+  const { hhea } = directory.tables;
+  if (!hhea) return;
+  bytes.writeInt16BE(Math.round(metrics.ascent * unitsPerEm), hhea.offset + 4);
+  bytes.writeInt16BE(-Math.round(metrics.descent * unitsPerEm), hhea.offset + 6);
+  bytes.writeInt16BE(0, hhea.offset + 8);
+}
+
+/** Renames the table, in a file that has one font. */
+function removeSubstitutions(bytes: Buffer, { directory }: OpenedFont): void {
+  const entry = Object.keys(directory.tables).indexOf('GSUB');
+  if (entry >= 0) bytes.write('xSUB', 12 + 16 * entry, 'latin1');
 }

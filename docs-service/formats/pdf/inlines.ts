@@ -126,26 +126,25 @@ function createHtmlReader(outer: Mark, context: InlineContext) {
   const parser = new Parser(
     {
       onopentag(name, attributes) {
-        if (breaks.has(name))
-          pieces.push({ kind: 'text', text: name === 'br' ? '\n' : '\n\n', mark: mark() });
+        if (breaks.has(name)) pieces.push(text(name === 'br' ? '\n' : '\n\n', mark()));
         const image = name === 'img' && !isHidden() ? imageOf(attributes, mark()) : undefined;
         if (image) pieces.push(image);
-        // What is nested too deep is set like its surroundings.
-        if (!voids.has(name) && open.length < maxDepth) {
+        // What is nested too deep is set like its surroundings. An element that is always empty is closed at once.
+        if (open.length < maxDepth) {
           open.push({ name, mark: { ...mark(), ...markOf(name, attributes, context) } });
         }
       },
       onclosetag(name) {
         const index = open.findLastIndex((element) => element.name === name);
         if (index >= 0) open.splice(index);
-        if (name === 'td' || name === 'th') pieces.push({ kind: 'text', text: ' ', mark: mark() });
-        if (breaks.has(name) && name !== 'br') pieces.push({ kind: 'text', text: '\n\n', mark: mark() });
+        if (name === 'td' || name === 'th') pieces.push(text(' ', mark()));
+        if (breaks.has(name) && name !== 'br') pieces.push(text('\n\n', mark()));
       },
-      ontext(text) {
+      ontext(content) {
         if (isHidden()) return;
         const isKept = open.some(({ name }) => name === 'pre');
-        for (const part of isKept ? unbroken(text).split(/(\n)/) : [text.replace(/\s+/g, ' ')])
-          pieces.push({ kind: 'text', text: part, mark: part === '\n' ? {} : mark() });
+        for (const part of isKept ? unbroken(content).split(/(\n)/) : [content.replace(/\s+/g, ' ')])
+          pieces.push(text(part, part === '\n' ? {} : mark()));
       },
     },
     { recognizeSelfClosing: true },
@@ -168,56 +167,41 @@ function unbroken(text: string): string {
 
 const maxDepth = 100;
 const hidden = new Set(['script', 'style', 'template', 'noscript', 'iframe', 'object', 'video', 'audio']);
-const voids = new Set(['br', 'hr', 'img', 'input', 'wbr', 'source', 'meta', 'link', 'col']);
 const breaks = new Set(
   'br p div section article header footer main aside figure figcaption details summary blockquote pre ul ol li dl dt dd table tr h1 h2 h3 h4 h5 h6 hr center picture'.split(
     ' ',
   ),
 );
 
-const marks: Readonly<Record<string, Mark>> = {
-  b: { bold: true },
-  strong: { bold: true },
-  summary: { bold: true },
-  th: { bold: true },
-  i: { italics: true },
-  em: { italics: true },
-  cite: { italics: true },
-  var: { italics: true },
-  dfn: { italics: true },
-  code: { code: true },
-  pre: { code: true },
-  kbd: { code: true },
-  samp: { code: true },
-  tt: { code: true },
-  s: { strike: true },
-  del: { strike: true },
-  strike: { strike: true },
-  u: { underline: true },
-  ins: { underline: true },
-  sub: { small: 'sub' },
-  sup: { small: 'sup' },
-  small: { quiet: true },
-};
+const namesOf: readonly (readonly [Mark, string])[] = [
+  [{ bold: true }, 'b strong summary th h1 h2 h3 h4 h5 h6'],
+  [{ italics: true }, 'i em cite var dfn'],
+  [{ code: true }, 'code pre kbd samp tt'],
+  [{ strike: true }, 's del strike'],
+  [{ underline: true }, 'u ins'],
+  [{ small: 'sub' }, 'sub'],
+  [{ small: 'sup' }, 'sup'],
+  [{ quiet: true }, 'small'],
+];
+/** By the names of elements. */
+const marks = new Map(
+  namesOf.flatMap(([mark, names]) => names.split(' ').map((name) => [name, mark] as const)),
+);
 
 function markOf(name: string, attributes: Record<string, string>, context: InlineContext): Mark {
-  if (/^h[1-6]$/.test(name)) return { bold: true };
-  if (name === 'a' && attributes['href']) return context.linkOf(attributes['href']);
-  return Object.hasOwn(marks, name) ? (marks[name] ?? {}) : {};
+  return name === 'a' && attributes['href'] ? context.linkOf(attributes['href']) : (marks.get(name) ?? {});
 }
 
 function imageOf(attributes: Record<string, string>, mark: Mark): Piece | undefined {
   const { src, alt = '' } = attributes;
   if (!src) return undefined;
-  const width = tryPixels(attributes['width']);
-  const height = tryPixels(attributes['height']);
   return withoutUndefined<ImagePiece>({
     kind: 'image',
     source: src,
     alt: onOneLine(alt),
     mark,
-    width,
-    height,
+    width: tryPixels(attributes['width']),
+    height: tryPixels(attributes['height']),
   });
 }
 

@@ -3,7 +3,7 @@ import type { CodeColouring } from '../markdown/codeColouring.ts';
 import type { Heading, MarkdownDocument } from '../markdown/markdown.ts';
 import type { InlineContext } from './inlines.ts';
 import type { Placed, Setting } from './paragraphs.ts';
-import { pitch, textHeight } from './style.ts';
+import { colors, textHeight } from './style.ts';
 
 /** A block with its margins. Between two blocks, the larger margin counts. */
 export interface Block extends Placed {
@@ -97,11 +97,11 @@ export function indentWithin(scope: Scope, indent: number): number {
   return scope.width - indent < 150 ? 0 : indent;
 }
 
-export function heightOf(blocks: readonly Block[]): number {
-  return blocks.reduce((sum, { height, before, after }) => sum + height + Math.max(before, after), 0);
+/** A line over a width, in points. */
+export function ruleNode(width: number, lineWidth = 0.6, lineColor: string = colors.rule) {
+  return { canvas: [{ type: 'line', x1: 0, y1: 0, x2: width, y2: 0, lineWidth, lineColor }] };
 }
 
-/** How much a page must have left for a block of text to begin on it. */
-export function twoLines(fontSize: number): number {
-  return 2.2 * pitch(fontSize);
+export function heightOf(blocks: readonly Block[]): number {
+  return blocks.reduce((sum, { height, before, after }) => sum + height + Math.max(before, after), 0);
 }

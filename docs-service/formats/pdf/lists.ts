@@ -1,11 +1,10 @@
 import type { Token, Tokens } from 'marked';
 import type { Direction } from '../language.ts';
-import { inOrder } from './directions.ts';
-import { arrange, type Block, heightOf, indented, indentWithin, type Scope, twoLines } from './layout.ts';
+import { directionOf, inOrder } from './directions.ts';
+import { arrange, type Block, heightOf, indented, indentWithin, type Scope } from './layout.ts';
 import { hang } from './paragraphs.ts';
-import { colors } from './style.ts';
+import { colors, pitch } from './style.ts';
 import type { Run } from './typesetter.ts';
-import { directionOf } from './visualOrder.ts';
 
 /** Sets what stands in an item. */
 type BlocksOf = (tokens: readonly Token[], scope: Scope) => readonly Block[];
@@ -84,12 +83,10 @@ function marked(
     return [{ ...first, node: hang(first.node, marker.runs, place) }, ...rest];
   }
   const node = hang({ text: [{ text: ' ' }], fontSize }, marker.runs, place);
-  const height = twoLines(fontSize) / 2.2;
-  const [opening, ...others] = blocks.map((block, index) => (index === 0 ? { ...block, before: 2 } : block));
+  const height = pitch(fontSize);
   return [
     { node, lead: height, height, before: 0, after: 0, isHeading: true },
-    ...(opening ? [opening] : []),
-    ...others,
+    ...blocks.map((block, index) => (index === 0 ? { ...block, before: 2 } : block)),
   ];
 }
 

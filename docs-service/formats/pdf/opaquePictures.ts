@@ -68,18 +68,7 @@ function pngOf(
   { width, height }: { readonly width: number; readonly height: number },
 ): Buffer {
   const picture = new PNG({ width, height });
-  layOnWhite(pixels);
   picture.data = pixels;
+  // A picture that is written without transparency is laid on white.
   return PNG.sync.write(picture, { colorType: 2, inputHasAlpha: true, filterType: 4 });
-}
-
-function layOnWhite(pixels: Buffer): void {
-  for (let at = 0; at < pixels.length; at += 4) {
-    const alpha = pixels[at + 3] ?? 255;
-    if (alpha === 255) continue;
-    for (let channel = at; channel < at + 3; channel++) {
-      pixels[channel] = Math.round(((pixels[channel] ?? 0) * alpha + 255 * (255 - alpha)) / 255);
-    }
-    pixels[at + 3] = 255;
-  }
 }

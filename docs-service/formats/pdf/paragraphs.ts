@@ -1,8 +1,8 @@
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import { endOf } from '../../content/links.ts';
 import type { Direction } from '../language.ts';
-import { directionOfPieces, orderedLines } from './directions.ts';
-import type { ImagePiece, Mark, Piece, TextPiece } from './inlines.ts';
+import { directionOf, orderedLines } from './directions.ts';
+import type { ImagePiece, Piece, TextPiece } from './inlines.ts';
 import type { Pictures, PlacedPicture } from './pictures.ts';
 import { colors, pitch } from './style.ts';
 import type { Run, Typesetter } from './typesetter.ts';
@@ -102,7 +102,7 @@ export function textNodes(pieces: readonly TextPiece[], { type, width, look }: S
 export function directedText(
   pieces: readonly TextPiece[],
   { type, width, look: { fontSize } }: Pick<Setting, 'type' | 'width' | 'look'>,
-  direction: Direction = directionOfPieces(pieces),
+  direction: Direction = directionOf(pieces.map(({ text }) => text).join('')),
 ): { readonly text: readonly Run[]; readonly alignment?: 'right' } {
   // A little more, for kerning and rounding.
   const widthOf = (piece: TextPiece) => type.width([piece], fontSize).whole * 1.02;
@@ -169,14 +169,12 @@ function trimmed(pieces: readonly TextPiece[]): TextPiece[] {
   return last ? [...start.slice(0, -1), { ...last, text: last.text.replace(/[ \n]+$/, '') }] : start;
 }
 
-const placeholderMark: Mark = { italics: true, quiet: true };
-
 function placeholder({ alt, source, mark }: ImagePiece): TextPiece {
   const name = alt.trim() || (/^data:/i.test(source) ? '' : endOf(source));
   return {
     kind: 'text',
     text: name ? `[Picture: ${name}]` : '[Picture]',
-    mark: { ...mark, ...placeholderMark },
+    mark: { ...mark, italics: true, quiet: true },
   };
 }
 

@@ -19,7 +19,10 @@ import { Typesetter } from './typesetter.ts';
  * fetches nothing. Throws `UnrenderableError` for what is out of bounds.
  */
 export async function createPdf(job: PdfJob | PdfBookJob): Promise<Rendered> {
-  const documents = documentsOf(job);
+  // A collection may name a document twice.
+  const slugs = new Set<string>();
+  const named = job.kind === 'pdf' ? [job.document] : job.documents;
+  const documents = named.filter(({ slug }) => !slugs.has(slug) && slugs.add(slug));
   const markdown = documents.map(parseTitled);
   const attempt = { job, documents, markdown, book: fontBookOf(job.fonts), excluded: new Set<string>() };
   const pictures = new Set<string>();
@@ -35,13 +38,6 @@ export async function createPdf(job: PdfJob | PdfBookJob): Promise<Rendered> {
     );
     return { ...rendered, notes: [...rendered.notes, note] };
   }
-}
-
-/** A collection may name a document twice. */
-function documentsOf(job: PdfJob | PdfBookJob): readonly Document[] {
-  if (job.kind === 'pdf') return [job.document];
-  const slugs = new Set<string>();
-  return job.documents.filter(({ slug }) => !slugs.has(slug) && slugs.add(slug));
 }
 
 interface Attempt {
@@ -92,6 +88,11 @@ async function render(
   }
 }
 
+/** PDFMake takes font bytes only from its own file system. It has one in Node too, which its types do not mention. */
+const { virtualfs } = pdfmake as unknown as {
+  readonly virtualfs: { writeFileSync(path: string, bytes: Buffer): void };
+};
+
 async function print(
   definition: Parameters<typeof pdfmake.createPdf>[0],
   book: FontBook,
@@ -101,7 +102,7 @@ async function print(
   changePrinter();
   pdfmake.setUrlAccessPolicy(() => false);
   pdfmake.setLocalAccessPolicy((path) => files.has(path));
-  for (const [path, bytes] of files) virtualFiles().writeFileSync(path, bytes);
+  for (const [path, bytes] of files) virtualfs.writeFileSync(path, bytes);
   pdfmake.clearFonts();
   pdfmake.addFonts({
     ...fonts,
@@ -143,15 +144,6 @@ const codeFonts = [
   'Courier New',
   'DejaVu Sans Mono',
 ];
-
-/** PDFMake takes font bytes only from its own file system. It has one in Node too, which its types do not mention. */
-function virtualFiles() {
-  return (pdfmake as unknown as { readonly virtualfs: VirtualFiles }).virtualfs;
-}
-
-interface VirtualFiles {
-  writeFileSync(path: string, bytes: Buffer): void;
-}
 
 /** Prints each picture alone, to find out on which of them the printer fails. */
 async function damagedPictures({ job, book }: Attempt, paths: ReadonlySet<string>): Promise<Set<string>> {

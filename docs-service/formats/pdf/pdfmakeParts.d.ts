@@ -1,4 +1,6 @@
-/** The parts of PDFMake that `printer.ts` and `svgFonts.ts` change. PDFMake has no types for them. */
+// biome-ignore-all lint/style/noDefaultExport: this describes what CommonJS and the bundler export.
+
+/** The parts of PDFMake that `printer.ts` changes. PDFMake has no types for them. */
 declare module 'pdfmake/js/Line.js' {
   export interface Inline {
     text: string;
@@ -25,29 +27,26 @@ declare module 'pdfmake/js/Line.js' {
   }
 
   const lineModule: { default: typeof Line };
-  // biome-ignore lint/style/noDefaultExport: this describes what CommonJS exports.
   export default lineModule;
 }
 
 declare module 'pdfmake/js/SVGMeasure.js' {
-  export class SVGMeasure {
-    writeDimensions(svg: string, size: { readonly width: number; readonly height: number }): string;
+  class SVGMeasure {
+    writeDimensions(svg: string): string;
   }
 
   const measureModule: { default: typeof SVGMeasure };
-  // biome-ignore lint/style/noDefaultExport: this describes what CommonJS exports.
   export default measureModule;
 }
 
 declare module 'pdfmake/js/TextInlines.js' {
   import type { Inline } from 'pdfmake/js/Line.js';
 
-  export class TextInlines {
+  class TextInlines {
     measure(inlines: Inline[], styles: unknown): Inline[];
   }
 
   const inlinesModule: { default: typeof TextInlines };
-  // biome-ignore lint/style/noDefaultExport: this describes what CommonJS exports.
   export default inlinesModule;
 }
 
@@ -61,7 +60,7 @@ declare module 'pdfmake/js/Renderer.js' {
     readonly _height: number;
   }
 
-  export class Renderer {
+  class Renderer {
     readonly pdfDocument: { provideImage(name: string): unknown };
     renderLine(line: Line, x: number, y: number): void;
     renderImage(image: Place & { readonly image: string }): void;
@@ -69,7 +68,6 @@ declare module 'pdfmake/js/Renderer.js' {
   }
 
   const rendererModule: { default: typeof Renderer };
-  // biome-ignore lint/style/noDefaultExport: this describes what CommonJS exports.
   export default rendererModule;
 }
 
@@ -94,7 +92,6 @@ declare module 'pdfmake/js/3rd-party/svg-to-pdfkit.js' {
   ) => void;
 
   const svgModule: { default: Draw };
-  // biome-ignore lint/style/noDefaultExport: this describes what CommonJS exports.
   export default svgModule;
 }
 
@@ -112,13 +109,11 @@ declare module '@jsquash/webp/codec/dec/webp_dec.js' {
     decode?(bytes: Uint8Array): { readonly data: Uint8ClampedArray } | null;
   }
 
-  // biome-ignore lint/style/noDefaultExport: this describes what the module exports.
   export default function createDecoder(decoder: WebpDecoder): Promise<unknown>;
 }
 
 declare module '@jsquash/webp/codec/dec/webp_dec.wasm' {
   const code: Uint8Array<ArrayBuffer>;
-  // biome-ignore lint/style/noDefaultExport: this describes what the bundler makes of the file.
   export default code;
 }
 

@@ -3,8 +3,7 @@ import { pictureName, readAsset } from '../markdown/assets.ts';
 import type { ImagePiece, LinePicture } from './inlines.ts';
 import { tryOpaquePicture } from './opaquePictures.ts';
 import { textHeight } from './style.ts';
-import { isSvgInBounds, withInlineStyles } from './svgStyles.ts';
-import { withFallbackFonts } from './svgText.ts';
+import { tryDrawableSvg } from './svgPictures.ts';
 import type { Typesetter } from './typesetter.ts';
 
 /** A picture with its size on the page. */
@@ -62,8 +61,12 @@ export class Pictures {
     return this.placeFile(source, box, piece);
   }
 
-  /** The same for a path from the content folder, in a box of points. */
-  placeFile(path: string, box: Box, asked: AskedSize = {}): PlacedPicture | undefined {
+  /**
+   * The same for a path from the content folder.
+   * @param box in points
+   * @param asked in pixels
+   */
+  placeFile(path: string, box: Box, asked: Partial<Box> = {}): PlacedPicture | undefined {
     if (!this.#read.has(path)) this.#read.set(path, this.#open(path));
     const original = this.#read.get(path);
     if (!original) return undefined;
@@ -82,11 +85,9 @@ export class Pictures {
     this.#bytes += bytes.length;
     if (this.#bytes > maxBytes) return this.#refuse(`With ${path}, the pictures have more than 100 MB.`);
     if (type === 'svg') {
-      const svg = withInlineStyles(new TextDecoder().decode(bytes));
-      if (!isSvgInBounds(svg)) return this.#refuse(`The picture ${path} repeats its parts too often.`);
-      const { type: fonts } = this.#source;
-      const node = { svg: fonts ? withFallbackFonts(svg, fonts) : svg };
-      return { width: width || 300, height: height || 150, node };
+      const svg = tryDrawableSvg(new TextDecoder().decode(bytes), this.#source.type);
+      if (svg === undefined) return this.#refuse(`The picture ${path} repeats its parts too often.`);
+      return { width: width || 300, height: height || 150, node: { svg } };
     }
     if (type === 'gif' || type === 'webp') this.#converted += (width ?? 0) * (height ?? 0);
     if (this.#converted > maxConverted) {
@@ -108,22 +109,16 @@ export class Pictures {
 /** Its size is in pixels. */
 type Original = LinePicture;
 
-type AskedSize = Pick<ImagePiece, 'width' | 'height'>;
-
 const maxBytes = 100_000_000;
 /** They take a few seconds. */
 const maxConverted = 40_000_000;
 /** As on the web: 96 pixels are an inch. */
 const pointsPerPixel = 0.75;
 
-/** In points. */
-interface Box {
-  readonly width: number;
-  readonly height: number;
-}
+type Box = Pick<LinePicture, 'width' | 'height'>;
 
 /** As browsers do it: the width that was asked for counts, or else the height, and the shape stays. */
-function placedSize({ width, height }: Original, asked: AskedSize, box: Box) {
+function placedSize({ width, height }: Original, asked: Partial<Box>, box: Box) {
   const factor = asked.width ? asked.width / width : asked.height ? asked.height / height : 1;
   const [w, h] = [width * factor * pointsPerPixel, height * factor * pointsPerPixel];
   const fit = Math.min(1, box.width / w, box.height / h);
@@ -131,7 +126,7 @@ function placedSize({ width, height }: Original, asked: AskedSize, box: Box) {
 }
 
 /** The output of `sanitiseSvg` begins with its tag, which contains no `>`. */
-function sizedSvg(svg: string, original: Original, size: { width: number; height: number }): string {
+function sizedSvg(svg: string, original: Original, size: Box): string {
   return svg.replace(/^<svg\b[^>]*/, (tag) => {
     const box = /\sviewBox="/.test(tag) ? '' : ` viewBox="0 0 ${original.width} ${original.height}"`;
     return `${tag.replace(/\s(?:width|height)="[^"]*"/g, '')}${box} width="${size.width}" height="${size.height}"`;

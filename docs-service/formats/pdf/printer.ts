@@ -1,8 +1,8 @@
+import svgModule, { type PrintedDocument } from 'pdfmake/js/3rd-party/svg-to-pdfkit.js';
 import lineModule, { type Inline, type Line } from 'pdfmake/js/Line.js';
 import rendererModule from 'pdfmake/js/Renderer.js';
 import measureModule from 'pdfmake/js/SVGMeasure.js';
 import inlinesModule from 'pdfmake/js/TextInlines.js';
-import { drawSvgInOwnFonts } from './svgFonts.ts';
 import type { RunPicture } from './typesetter.ts';
 
 /**
@@ -16,6 +16,9 @@ import type { RunPicture } from './typesetter.ts';
  * draw it there.
  *
  * PDFMake rewrites an SVG to set its size, and trims all texts. Our part leaves it as it is.
+ *
+ * PDFMake opens the fonts of a picture as files, which neither finds a font in a collection nor the fonts that were
+ * prepared in memory. Our part takes those of the document.
  */
 export function changePrinter(): void {
   if (isChanged) return;
@@ -125,4 +128,30 @@ function setPicturesInLines(): void {
 
 function pictureOf(inline: Inline): RunPicture | undefined {
   return inline['picture'] as RunPicture | undefined;
+}
+
+function drawSvgInOwnFonts(): void {
+  const draw = svgModule.default;
+  svgModule.default = (document, svg, x, y, options) => {
+    const fontCallback = (families: string, bold: boolean, italics: boolean) =>
+      fontFor(document, families, { bold, italics });
+    draw(document, svg, x, y, { ...drawing, ...options, fontCallback });
+  };
+}
+
+/** What a picture refers to is never fetched, and what cannot be drawn is left out. */
+const drawing = { imageCallback: () => '', warningCallback: () => undefined };
+
+/** The name of the first font that the document has, or else of its text font. */
+function fontFor(
+  document: PrintedDocument,
+  families: string,
+  { bold, italics }: { readonly bold: boolean; readonly italics: boolean },
+): string {
+  const names = families.split(',').map((name) => name.trim().replace(/['"]/g, '').toLowerCase());
+  const known = new Map(Object.keys(document.fonts).map((name) => [name.toLowerCase(), name]));
+  const family = names.map((name) => known.get(name)).find((name) => name !== undefined) ?? 'Text';
+  const font = document.provideFont(family, bold, italics);
+  document._fontFamilies[font.id] = font;
+  return font.id;
 }

@@ -59,13 +59,23 @@ export function pitch(fontSize: number): number {
   return fontSize * (metrics.ascent + metrics.descent) * lineHeight;
 }
 
+/** Draws nothing and adds nothing: for tables of contents. */
+export const plainLayout: CustomTableLayout = {
+  hLineWidth: () => 0,
+  vLineWidth: () => 0,
+  paddingLeft: () => 0,
+  paddingRight: () => 0,
+  paddingTop: () => 0,
+  paddingBottom: () => 0,
+};
+
 export const tablePadding = { x: 6, y: 4.2 } as const;
 
 /** Hairlines between rows, a stronger one under the header, and no vertical lines. */
 export const tableLayout: CustomTableLayout = {
+  ...plainLayout,
   hLineWidth: (row, node) => (row === 0 ? 0 : row === node.table.headerRows ? 0.9 : 0.5),
   hLineColor: (row, node) => (row === node.table.headerRows ? colors.strongRule : colors.rule),
-  vLineWidth: () => 0,
   paddingLeft: (column) => (column === 0 ? 0 : tablePadding.x),
   paddingRight: (column, node) => (column + 1 === (node.table.body[0]?.length ?? 0) ? 0 : tablePadding.x),
   paddingTop: () => tablePadding.y,
@@ -76,8 +86,7 @@ export const codePadding = { x: 10, y: 7 } as const;
 
 /** A light background that continues across pages. */
 export const codeLayout: CustomTableLayout = {
-  hLineWidth: () => 0,
-  vLineWidth: () => 0,
+  ...plainLayout,
   paddingLeft: () => codePadding.x,
   paddingRight: () => codePadding.x,
   paddingTop: () => codePadding.y,
@@ -91,22 +100,10 @@ export const quoteIndent = 14;
 export function quoteLayout(direction: Direction): CustomTableLayout {
   const [left, right] = inOrder([quoteIndent - 2, 0], direction);
   return {
-    hLineWidth: () => 0,
+    ...plainLayout,
     vLineWidth: (column) => ((column === 0) === (direction === 'ltr') ? 2 : 0),
     vLineColor: () => colors.rule,
     paddingLeft: () => left ?? 0,
     paddingRight: () => right ?? 0,
-    paddingTop: () => 0,
-    paddingBottom: () => 0,
   };
 }
-
-/** Draws nothing and adds nothing: for tables of contents. */
-export const plainLayout: CustomTableLayout = {
-  hLineWidth: () => 0,
-  vLineWidth: () => 0,
-  paddingLeft: () => 0,
-  paddingRight: () => 0,
-  paddingTop: () => 0,
-  paddingBottom: () => 0,
-};

@@ -1,17 +1,8 @@
 import { tablePadding } from './style.ts';
-
-/** In points. */
-export interface ColumnNeed {
-  /** The width of the longest part that is not broken. */
-  readonly part: number;
-  /** The width of the longest word. */
-  readonly word: number;
-  /** The width of the longest line without breaks. */
-  readonly whole: number;
-}
+import type { TextWidth } from './typesetter.ts';
 
 /** With a little more, for kerning and rounding. */
-export function scaledNeed({ part, word, whole }: ColumnNeed, size: number): ColumnNeed {
+export function scaledNeed({ part, word, whole }: TextWidth, size: number): TextWidth {
   const scaled = (width: number) => width * size * 1.02 + 0.5;
   return { part: scaled(part), word: scaled(word), whole: scaled(whole) };
 }
@@ -25,7 +16,7 @@ export const smallest = 8;
  * @param needs at a font size of 1
  * @param width of the page, in points
  */
-export function groupsOf(needs: readonly ColumnNeed[], width: number): number[][] {
+export function groupsOf(needs: readonly TextWidth[], width: number): number[][] {
   const padding = 2 * tablePadding.x;
   // The first and the last column have no padding at their outer side.
   const room = width + padding + 0.1;
@@ -57,7 +48,7 @@ const alwaysWhole = 6;
  * stretched if it nearly fills the room. Otherwise each column gets what its longest word needs, or its longest part if
  * words take too much, and the rest goes to the columns with the most text.
  */
-export function columnWidths(needs: readonly ColumnNeed[], room: number): number[] {
+export function columnWidths(needs: readonly TextWidth[], room: number): number[] {
   const whole = sum(needs.map((need) => need.whole));
   if (whole <= room) {
     const factor = whole > room * 0.55 ? room / whole : Math.min(1.35, room / whole);
@@ -86,7 +77,7 @@ function shrunk(least: readonly number[], room: number): number[] {
  * Shares the rest in proportion to the square root of what each column still needs, so that long ones do not take it
  * all.
  */
-function grown(needs: readonly ColumnNeed[], least: readonly number[], room: number): number[] {
+function grown(needs: readonly TextWidth[], least: readonly number[], room: number): number[] {
   const widths = [...least];
   for (let round = 0; round < 8; round++) {
     const left = room - sum(widths);

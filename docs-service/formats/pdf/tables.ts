@@ -1,26 +1,40 @@
 import type { Tokens } from 'marked';
-import { inOrder } from './directions.ts';
+import { directionOf, inOrder } from './directions.ts';
 import { inlinePieces, type Mark, type Piece, type TextPiece } from './inlines.ts';
 import type { Block, Scope } from './layout.ts';
 import { fromPageMargin, type Placed, paragraphNodes, type TextLook, tryInLine } from './paragraphs.ts';
 import { pitch, sizes, tableLayout, tablePadding, textHeight } from './style.ts';
-import { type ColumnNeed, columnWidths, groupsOf, scaledNeed, smallest } from './tableWidths.ts';
-import { directionOf } from './visualOrder.ts';
+import { columnWidths, groupsOf, scaledNeed, smallest } from './tableWidths.ts';
+import type { TextWidth } from './typesetter.ts';
 
 /** A table, or several below each other if it has more columns than fit on the page. */
 export function tableBlocks(table: Tokens.Table, scope: Scope): Block[] {
-  const columns = [...table.header.keys()];
-  const needs = needsOf(piecesOf(table, columns, scope), scope);
-  return groupsOf(needs, scope.width).map((group) => tableBlock(table, group, scope));
+  const rows = piecesOf(table, scope);
+  const needs = needsOf(rows, scope);
+  return groupsOf(needs, scope.width).map((group) => tableBlock({ table, rows, needs }, group, scope));
 }
 
-function tableBlock(table: Tokens.Table, chosen: readonly number[], scope: Scope): Block {
+interface MeasuredTable {
+  readonly table: Tokens.Table;
+  readonly rows: readonly Piece[][][];
+  /** At a font size of 1. */
+  readonly needs: readonly TextWidth[];
+}
+
+function tableBlock(
+  { table, rows: whole, needs }: MeasuredTable,
+  chosen: readonly number[],
+  scope: Scope,
+): Block {
   const direction = directionOf(table.raw);
   const columns = inOrder(chosen, direction);
   const side = direction === 'rtl' ? 'right' : undefined;
-  const rows = piecesOf(table, columns, scope);
+  const rows = whole.map((row) => columns.map((column) => row[column] ?? []));
   const room = scope.width - 2 * tablePadding.x * (columns.length - 1);
-  const { widths, fontSize } = fittingWidths(rows, room, scope);
+  const { widths, fontSize } = fittingWidths(
+    columns.flatMap((column) => needs[column] ?? []),
+    room,
+  );
   const cells = rows.map((row) =>
     row.map((pieces, index) => {
       const align = table.align[columns[index] ?? 0] ?? side;
@@ -60,39 +74,32 @@ function breaking(heights: readonly number[], hasHeader: boolean): Record<string
   };
 }
 
-function piecesOf(table: Tokens.Table, columns: readonly number[], { inline }: Scope): Piece[][][] {
+function piecesOf(table: Tokens.Table, { inline }: Scope): Piece[][][] {
   const row = (cells: readonly Tokens.TableCell[], mark: Mark) =>
-    columns.map((column) => inlinePieces(cells[column]?.tokens ?? [], inline, mark));
+    cells.map(({ tokens }) => inlinePieces(tokens, inline, mark));
   return [row(table.header, { bold: true }), ...table.rows.map((cells) => row(cells, {}))];
 }
 
 /** Uses smaller letters if words would have to be cut. */
-function fittingWidths(rows: readonly Piece[][][], room: number, scope: Scope) {
-  const needs = needsOf(rows, scope);
-  const scaled = (size: number): ColumnNeed[] => needs.map((need) => scaledNeed(need, size));
+function fittingWidths(needs: readonly TextWidth[], room: number) {
+  const scaled = (size: number): TextWidth[] => needs.map((need) => scaledNeed(need, size));
   const fits = (size: number) => scaled(size).reduce((sum, { part }) => sum + part, 0) <= room;
   const fontSize = fontSizes.find(fits) ?? smallest;
   return { fontSize, widths: columnWidths(scaled(fontSize), room) };
 }
 
 /** What each column needs at a font size of 1. */
-function needsOf(rows: readonly Piece[][][], scope: Scope): ColumnNeed[] {
-  const count = rows[0]?.length ?? 0;
-  const needs = Array.from({ length: count }, () => ({ part: 0, word: 0, whole: 0 }));
-  for (const row of rows) {
-    for (const [index, pieces] of row.entries()) {
-      const need = needs[index];
-      if (!need) continue;
-      const width = scope.type.width(
-        pieces.map((piece) => measured(piece, scope)),
+function needsOf(rows: readonly Piece[][][], scope: Scope): TextWidth[] {
+  return (rows[0] ?? []).map((_, column) => {
+    const widths = rows.map((row) =>
+      scope.type.width(
+        (row[column] ?? []).map((piece) => measured(piece, scope)),
         1,
-      );
-      need.part = Math.max(need.part, width.part);
-      need.word = Math.max(need.word, width.word);
-      need.whole = Math.max(need.whole, width.whole);
-    }
-  }
-  return needs;
+      ),
+    );
+    const widest = (of: keyof TextWidth) => widths.reduce((most, width) => Math.max(most, width[of]), 0);
+    return { part: widest('part'), word: widest('word'), whole: widest('whole') };
+  });
 }
 
 const fontSizes = [sizes.table, 8.6, smallest];

@@ -1,11 +1,11 @@
 import type { Document } from '../../content/document.ts';
-import { directionOfDocument } from './directions.ts';
+import { directionOfDocument, isolated } from './directions.ts';
 import type { Mark } from './inlines.ts';
+import { ruleNode } from './layout.ts';
 import { directedText, type TextLook } from './paragraphs.ts';
 import type { Pictures } from './pictures.ts';
 import { colors, textHeight } from './style.ts';
 import type { Typesetter } from './typesetter.ts';
-import { isolated } from './visualOrder.ts';
 
 /** What a title block shows: of a document, or of a collection. */
 export type TitledText = Pick<
@@ -36,15 +36,6 @@ export function titleNodes(
     const shown = parts.filter(Boolean).join('  ·  ');
     return shown === '' ? [] : [{ ...text(shown, small), margin: [0, above, 0, 0] }];
   };
-  const rule = {
-    type: 'line',
-    x1: 0,
-    y1: 0,
-    x2: type.textWidth,
-    y2: 0,
-    lineWidth: 0.8,
-    lineColor: colors.rule,
-  };
   return [
     { ...text(title, { fontSize: 25 }, { bold: true }), lineHeight: 1.06, ...place },
     ...(description
@@ -52,7 +43,7 @@ export function titleNodes(
       : []),
     ...line(byline, 9),
     ...line(terms, 3),
-    { canvas: [rule], margin: [0, 13, 0, 16] },
+    { ...ruleNode(type.textWidth, 0.8), margin: [0, 13, 0, 16] },
   ];
 }
 

@@ -2,7 +2,6 @@ import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { Paper } from '../renderJob.ts';
 import { breakable } from './breakable.ts';
 import type { BaseFont, FontBook } from './fontBook.ts';
-import { glyphsOf, plainGlyphs } from './glyphs.ts';
 import type { LinePicture, Mark, TextPiece } from './inlines.ts';
 import type { Region } from './regionalFonts.ts';
 import { colors, inlineCodeScale, metrics, pitch, sizes, textWidthOn } from './style.ts';
@@ -38,10 +37,13 @@ export interface RunPicture extends LinePicture {
   readonly pitch: number;
 }
 
-/** Points. */
+/** In points. */
 export interface TextWidth {
+  /** Of the longest part that is not broken. */
   readonly part: number;
+  /** Of the longest word. */
   readonly word: number;
+  /** Of the longest line without breaks. */
   readonly whole: number;
 }
 
@@ -87,28 +89,16 @@ export class Typesetter {
     return width * sizes.code;
   }
 
-  /**
-   * In points: the width of the longest part that is not broken, of the longest word, and of everything on one line.
-   */
   width(pieces: readonly TextPiece[], fontSize: number): TextWidth {
     const width = { part: 0, word: 0, whole: 0 };
     let [part, word, line] = [0, 0, 0];
     for (const { text, mark, picture } of pieces) {
-      if (picture) {
-        part += picture.width;
-        word += picture.width;
-        line += picture.width;
-        width.part = Math.max(width.part, part);
-        width.word = Math.max(width.word, word);
-        width.whole = Math.max(width.whole, line);
-        continue;
-      }
       const size = fontSize * (mark.code ? inlineCodeScale : 1) * (mark.bold ? 1.03 : 1);
       for (const stretch of breakable(plainGlyphs(text), mark.code === true)) {
         if (stretch === '') part = 0;
         for (const character of stretch) {
           if (character === '\n') line = 0;
-          const advance = this.#advance(character, mark.code ? 'Code' : 'Text') * size;
+          const advance = picture?.width ?? this.#advance(character, mark.code ? 'Code' : 'Text') * size;
           line += advance;
           const ends = /[\s\u2e80-\ua4cf\uac00-\ud7a3]/.test(character);
           part = ends ? 0 : part + advance;
@@ -156,14 +146,13 @@ export class Typesetter {
 
   /** Cuts a text where its font changes. A part without a family is one character that no font has. */
   split(text: string, base: BaseFont): { text: string; family: string | undefined }[] {
-    if (/^[\n -~]*$/.test(text)) return text ? [{ text, family: base }] : [];
+    if (ascii.test(text)) return text ? [{ text, family: base }] : [];
     const parts: { text: string; family: string | undefined }[] = [];
-    for (const { text: glyph, alternative } of glyphsOf(text)) {
-      const family = this.#family(glyph, base) ?? (alternative ? this.#family(alternative, base) : undefined);
-      const shown = alternative && this.#family(glyph, base) === undefined && family ? alternative : glyph;
+    for (const glyph of plainGlyphs(text)) {
+      const family = this.#family(glyph, base);
       const last = parts.at(-1);
-      if (last && last.family === family && family !== undefined) last.text += shown;
-      else parts.push({ text: shown, family });
+      if (last && last.family === family && family !== undefined) last.text += glyph;
+      else parts.push({ text: glyph, family });
       if (family === undefined) this.missing.add(glyph.codePointAt(0) ?? 0);
       else this.families.add(family);
     }
@@ -178,15 +167,11 @@ export class Typesetter {
   #advance(character: string, base: BaseFont): number {
     const known = this.#advances[base].get(character);
     if (known !== undefined) return known;
-    const advance = this.#measure(character, base);
-    this.#advances[base].set(character, advance);
-    return advance;
-  }
-
-  #measure(character: string, base: BaseFont): number {
     const codePoint = character.codePointAt(0) ?? 0;
     const family = this.#book.familyFor(codePoint, base, this.#region);
-    return family === undefined ? 1.6 : this.#book.advance(codePoint, family);
+    const advance = family === undefined ? 1.6 : this.#book.advance(codePoint, family);
+    this.#advances[base].set(character, advance);
+    return advance;
   }
 
   #substitute(glyph: string, fontSize: number): Run {
@@ -245,6 +230,15 @@ function pictureRuns(picture: LinePicture, { link, destination }: Mark, fontSize
 
 /** In ems. */
 const middleOfLetters = 0.26;
+
+/** Composed, without what prints nothing: joiners, soft hyphens, direction marks, colours of skin, frames of keys. */
+function plainGlyphs(text: string): string {
+  return ascii.test(text) ? text : text.normalize('NFC').replace(unprinted, '').replace(spaces, ' ');
+}
+
+const ascii = /^[\n -~]*$/;
+const unprinted = /[\p{Default_Ignorable_Code_Point}\p{Emoji_Modifier}]|\u20e3/gu;
+const spaces = /[\t\u2000-\u200a\u202f\u205f\u3000]/g;
 
 /** Each word with the space after it; long words with places to break. */
 function codeWords(text: string): string[] {

@@ -1,20 +1,11 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
-import type { BaseUrl } from '../../base/baseUrl.ts';
-import type { Renditions } from '../../formats/renditions.ts';
 import { createMcpLibrary } from '../../mcp/mcpLibrary.ts';
 import { createListChangeNotifier, createMcpServer } from '../../mcp/mcpServer.ts';
-import type { LibrarySearch } from '../../meaning/librarySearch.ts';
-import type { DocumentIndex } from '../../search/documentIndex.ts';
-import type { Authorization } from '../authorization.ts';
 import { documentAddress, readingPath } from '../documentView.ts';
+import type { Services } from '../services.ts';
 import { listenerBounds, type McpHandler, mountMcp } from './mcpRoute.ts';
 
-export interface MountedLibraryOptions {
-  readonly index: DocumentIndex;
-  readonly search: LibrarySearch;
-  readonly renditions: Pick<Renditions, 'parts'>;
-  readonly authorization: Pick<Authorization, 'requireReader' | 'stillReads'>;
-  readonly baseUrl: BaseUrl;
+interface MountedLibraryOptions extends Services {
   readonly version: string;
   /** The name of the library. */
   readonly look?: { readonly title?: string };

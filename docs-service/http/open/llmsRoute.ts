@@ -2,32 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { count } from '../../../protocol/base/text.ts';
-import type { BaseUrl } from '../../base/baseUrl.ts';
 import { findCollection } from '../../library/libraryCollections.ts';
 import type { PublicLibrary } from '../../library/publicLibrary.ts';
 import type { DocumentIndex, LocatedMetadata } from '../../search/documentIndex.ts';
-import { type Authorization, seesDrafts } from '../authorization.ts';
-import { createEtag, isNotModified, setValidators } from '../conditional.ts';
+import { seesDrafts } from '../authorization.ts';
+import { createEtag, revalidate } from '../conditional.ts';
 import { linkAddress, readingPath } from '../documentView.ts';
-import type { Site } from '../pages.ts';
-import type { OwnerSession } from '../signIn/ownerSessions.ts';
+import type { Services } from '../services.ts';
 import { type LlmsList, type LlmsSection, llmsText } from './llmsText.ts';
-
-interface LlmsRouteOptions {
-  readonly index: DocumentIndex;
-  readonly readPublic: () => Promise<PublicLibrary>;
-  readonly authorization: Authorization;
-  readonly owner: OwnerSession;
-  readonly baseUrl: BaseUrl;
-  readonly site: Site;
-}
 
 /** Documents that are read from the index at once. */
 const pieceSize = 500;
 
 /** `GET /llms.txt`: what the asker may read. It is made while it is sent, so its length does not matter. */
-export function createLlmsRoute(options: LlmsRouteOptions): FastifyPluginAsync {
-  const { index, readPublic, authorization, owner, baseUrl, site } = options;
+export function createLlmsRoute(services: Services): FastifyPluginAsync {
+  const { index, readPublic, authorization, owner, baseUrl, site } = services;
   // Other instances, and this one after a restart, count the changes of the library anew.
   const instance = randomUUID();
   return async (app) => {
@@ -79,11 +68,9 @@ export function createLlmsRoute(options: LlmsRouteOptions): FastifyPluginAsync {
 
   function send(request: FastifyRequest, reply: FastifyReply, { key, list }: Asked): FastifyReply {
     const etag = createEtag(instance, key);
-    setValidators(reply, etag).type('text/plain; charset=utf-8');
-    if (isNotModified(request, etag)) return reply.code(304).send();
+    if (revalidate(request, reply.type('text/plain; charset=utf-8'), etag)) return reply.send();
     if (request.method === 'HEAD') return reply.send(Readable.from([]));
-    const done = authorization.countDownload(request);
-    reply.raw.once('close', done);
+    authorization.countDownload(request, reply);
     return reply.send(Readable.from(llmsText(list)));
   }
 }

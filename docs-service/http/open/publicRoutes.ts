@@ -1,29 +1,19 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { BaseUrl } from '../../base/baseUrl.ts';
+import { cutText } from '../../../protocol/base/text.ts';
+import { escapeXml, visibleText } from '../../formats/markdown/xmlText.ts';
 import type { PublicLibrary } from '../../library/publicLibrary.ts';
-import type { Authorization } from '../authorization.ts';
-import type { Site } from '../pages.ts';
+import { sendText } from '../conditional.ts';
 import { HttpProblem } from '../problems.ts';
-import type { OwnerSession } from '../signIn/ownerSessions.ts';
-import { openSearch } from './openSearch.ts';
-import { sendText } from './openTexts.ts';
+import type { Services } from '../services.ts';
 import { sitemap } from './sitemap.ts';
 
-interface PublicRoutesOptions {
-  readonly readPublic: () => Promise<PublicLibrary>;
-  readonly authorization: Authorization;
-  readonly owner: OwnerSession;
-  readonly baseUrl: BaseUrl;
-  readonly site: Site;
-}
-
 /** What programs of the public web look for beside the pages. It names nothing but what is public. */
-export function createPublicRoutes(options: PublicRoutesOptions): FastifyPluginAsyncTypebox {
-  const { readPublic, authorization, owner, baseUrl, site } = options;
+export function createPublicRoutes(services: Services): FastifyPluginAsyncTypebox {
+  const { readPublic, authorization, owner, baseUrl, site } = services;
   const { href, path } = baseUrl;
-  const sitemapOf = createSitemaps(href);
+  const sitemaps = new WeakMap<PublicLibrary, Map<number, string>>();
   return async (app) => {
     app.addHook('onSend', async (_request, reply) => {
       reply.header('vary', 'Cookie, Origin');
@@ -54,6 +44,16 @@ export function createPublicRoutes(options: PublicRoutesOptions): FastifyPluginA
       });
   };
 
+  /** Each file is made once, until the library changes. */
+  function sitemapOf(library: PublicLibrary, number = 0): string | undefined {
+    const files = sitemaps.get(library) ?? new Map<number, string>();
+    sitemaps.set(library, files);
+    const text = files.get(number) ?? sitemap(library, href, number === 0 ? undefined : number);
+    // A number that leads nowhere is not kept, because anyone can ask for any.
+    if (text !== undefined) files.set(number, text);
+    return text;
+  }
+
   /** Lets the owner pass, and strangers if there is anything for them. Throws HttpProblem. */
   async function admit(request: FastifyRequest, reply: FastifyReply): Promise<PublicLibrary> {
     const library = await readPublic();
@@ -83,17 +83,27 @@ const closedRobots = `User-agent: *
 Disallow: /
 `;
 
-/** Each file is made once, until the library changes. */
-function createSitemaps(href: string): typeof sitemapOf {
-  let known: { readonly library: PublicLibrary; readonly files: Map<number, string | undefined> } | undefined;
-  return sitemapOf;
-
-  function sitemapOf(library: PublicLibrary, number = 0): string | undefined {
-    if (known?.library !== library) known = { library, files: new Map() };
-    const { files } = known;
-    const text = files.get(number) ?? sitemap(library, href, number === 0 ? undefined : number);
-    // A number that leads nowhere is not kept, because anyone can ask for any.
-    if (text !== undefined) files.set(number, text);
-    return text;
-  }
+/**
+ * What a browser needs to search the library from its address bar (OpenSearch 1.1).
+ * @param href the address of the service, without a final slash
+ */
+export function openSearch(title: string, href: string): string {
+  const name = visibleText(title) || 'runner-docs';
+  const address = escapeXml(href);
+  return `<?xml version="1.0" encoding="utf-8"?>
+<OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">
+<ShortName>${escapeXml(cutText(name, maxShortName).trim())}</ShortName>
+<LongName>${escapeXml(cutText(name, maxLongName).trim())}</LongName>
+<Description>${escapeXml(cutText(`Search ${name}`, maxDescription))}</Description>
+<Url type="text/html" template="${address}/read?q={searchTerms}"/>
+<Url type="application/opensearchdescription+xml" rel="self" template="${address}/opensearch.xml"/>
+<InputEncoding>UTF-8</InputEncoding>
+<OutputEncoding>UTF-8</OutputEncoding>
+</OpenSearchDescription>
+`;
 }
+
+/** In characters, as the specification has them. */
+const maxShortName = 16;
+const maxLongName = 48;
+const maxDescription = 1_024;

@@ -45,7 +45,7 @@ interface DocumentView {
   readonly document: Document;
   readonly folders: Folders;
   readonly around: Neighbours | undefined;
-  readonly canonical?: string;
+  readonly canonical?: string | undefined;
 }
 
 /** The HTML before and after the `<article>` of a document. */
@@ -59,7 +59,7 @@ export function documentPage({ site, document, folders, around, canonical }: Doc
     hasSearch: true,
     isOwners: !site.isOpen,
     script: copyScript,
-    ...(canonical === undefined ? {} : { canonical }),
+    canonical,
     feeds: around?.definition.public ? [feedOf(site, around.definition)] : [],
   });
   // Strangers see no folders.

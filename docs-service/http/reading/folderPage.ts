@@ -1,9 +1,8 @@
 import { count } from '../../../protocol/base/text.ts';
 import { escapeHtml, page, type Site } from '../pages.ts';
-import { documentItem, libraryAddress, pager } from './documentList.ts';
+import { documentItem, libraryAddress, pager, searchForm } from './documentList.ts';
 import { type Folder, type Folders, folderName, parentOf } from './folders.ts';
 import { folderCrumbs, folderList, folderTree } from './folderTree.ts';
-import { searchForm } from './searchForm.ts';
 
 interface FolderView {
   readonly site: Site;

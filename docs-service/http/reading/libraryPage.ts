@@ -13,11 +13,11 @@ import {
   type LibraryPlace,
   libraryAddress,
   pager,
+  searchForm,
 } from './documentList.ts';
 import type { Folders } from './folders.ts';
 import { folderList } from './folderTree.ts';
 import { markFound, snippetToHtml } from './foundText.ts';
-import { searchForm } from './searchForm.ts';
 
 interface View {
   readonly site: Site;

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Rendition } from '../../formats/renditionMaker.ts';
 import type { Authorization } from '../authorization.ts';
-import { createEtag, isNotModified, setValidators } from '../conditional.ts';
+import { createEtag, sendText } from '../conditional.ts';
 import { readingPath } from '../documentView.ts';
 import { DocumentMissingError } from '../lookups.ts';
 import { escapeHtml, page, pageHeaders, type Site } from '../pages.ts';
@@ -28,10 +28,7 @@ export function sendAround(
 }
 
 export function sendPage(request: FastifyRequest, reply: FastifyReply, html: string): FastifyReply {
-  const etag = createEtag(html);
-  setValidators(reply, etag).headers(pageHeaders());
-  if (isNotModified(request, etag)) return reply.code(304).send();
-  return reply.type('text/html; charset=utf-8').send(html);
+  return sendText(request, reply.headers(pageHeaders()), { text: html, mediaType: 'text/html' });
 }
 
 /** Answers a browser with a page, and a program with a problem. */

@@ -1,52 +1,26 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { Scope } from '../../auth/accessToken.ts';
-import type { ClientDocuments } from '../../auth/clientDocuments.ts';
 import { isClientId, isDocumentAddress } from '../../auth/clientId.ts';
-import type { ClientStore } from '../../auth/clientStore.ts';
 import { GuardedFetchError } from '../../auth/guardedFetchError.ts';
 import type { OAuthClient } from '../../auth/oauthClient.ts';
 import { OAuthError } from '../../auth/oauthError.ts';
 import { type AuthorizationRequest, Parameters, parseAuthorizationRequest } from '../../auth/oauthRequest.ts';
-import type { OwnerStore } from '../../auth/ownerStore.ts';
-import {
-  isLoopbackName,
-  isLoopbackRedirect,
-  isRedirectAllowed,
-  redirectUriProblem,
-} from '../../auth/redirectUri.ts';
-import type { TokenIssuer } from '../../auth/tokenIssuer.ts';
+import { isLoopbackRedirect, isRedirectAllowed, redirectUriProblem } from '../../auth/redirectUri.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
 import { quoteForShell } from '../../base/text.ts';
-import type { Authorization } from '../authorization.ts';
-import type { Site } from '../pages.ts';
-import { type ConsentPage, consentPage } from './consentPage.ts';
+import { consentPage } from './consentPage.ts';
 import { formOf, queryOf, readForms } from './formBody.ts';
 import { signInPaths } from './metadataRoutes.ts';
-import type { OwnerSessions } from './ownerSessions.ts';
 import { answerPageErrors, PageError, sendPage } from './signInErrors.ts';
 import type { Solution } from './signInPages.ts';
+import type { SignInServices } from './signInServices.ts';
 import { meOf } from './tokenRoutes.ts';
-
-export interface AuthorizeRoutesOptions {
-  readonly baseUrl: BaseUrl;
-  readonly site: Site;
-  readonly documents: ClientDocuments;
-  readonly clients: ClientStore;
-  readonly owners: OwnerStore;
-  readonly sessions: OwnerSessions;
-  readonly issuer: TokenIssuer;
-  readonly authorization: Authorization;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-  /** The flags that `runner-docs client add` needs for this very service, such as `--data /srv/docs`. */
-  readonly dataHint: string;
-}
 
 const decisionPath = `${signInPaths.authorization}/decision`;
 
 /** A client asks, and the owner answers on a page: the authorization endpoint of OAuth and IndieAuth. */
-export function createAuthorizeRoutes(options: AuthorizeRoutesOptions): FastifyPluginAsync {
+export function createAuthorizeRoutes(options: SignInServices): FastifyPluginAsync {
   const { baseUrl, site, clients, owners, sessions, issuer, authorization, now } = options;
   const hidden = { schema: { hide: true } };
   return async (app) => {
@@ -83,13 +57,8 @@ export function createAuthorizeRoutes(options: AuthorizeRoutesOptions): FastifyP
 
   async function sendConsent(reply: FastifyReply, asked: Asked, problem?: string): Promise<FastifyReply> {
     const me = meOf(await owners.read(), baseUrl);
-    const form = {
-      site,
-      action: site.root + decisionPath,
-      request: asked.query,
-      csrf: sessions.formToken(reply),
-    };
-    const page = consentPage({ ...describe(asked), ...form, me, problem });
+    const form = { action: site.root + decisionPath, request: asked.query, csrf: sessions.formToken(reply) };
+    const page = consentPage({ ...asked, ...form, site, me, problem });
     return sendPage(reply, page, asked.redirectUri);
   }
 
@@ -136,7 +105,7 @@ interface Unknown {
   readonly kind: 'unknown';
 }
 
-interface ReadOptions extends AuthorizeRoutesOptions {
+interface ReadOptions extends SignInServices {
   /** Whether the owner asks, for whom more is fetched than for strangers. */
   readonly isOwner: boolean;
 }
@@ -241,30 +210,3 @@ function tryState(parameters: Parameters): string | undefined {
   const [state, ...more] = parameters.getAll('state');
   return more.length === 0 ? state : undefined;
 }
-
-function describe({
-  client,
-  redirectUri,
-  scopes,
-}: Asked): Omit<ConsentPage, 'site' | 'action' | 'request' | 'csrf' | 'me'> {
-  const redirect = new URL(redirectUri);
-  const clientHost = URL.canParse(client.id) ? new URL(client.id).host : '';
-  const isLocal = redirect.protocol === 'http:' && isLoopbackName(redirect.hostname);
-  // An address with a custom scheme may have no host.
-  const redirectHost = /^https?:$/.test(redirect.protocol) ? redirect.host : redirectUri;
-  return {
-    client,
-    clientHost,
-    redirectHost,
-    isLocal,
-    isRedirectElsewhere: clientHost !== '' && redirectHost !== clientHost,
-    scopes: scopes.map((scope) => ({ scope, sentence: sentences[scope], isAsked: true })),
-  };
-}
-
-const sentences: Readonly<Record<Scope, string>> = {
-  read: 'It can search and read everything that is published, and download it as Markdown, PDF and EPUB.',
-  draft: 'It can also see drafts, which are not published yet.',
-  profile: 'It learns the name, the address and the picture that you have set for yourself.',
-  email: 'It learns your email address, if you have set one.',
-};

@@ -1,5 +1,6 @@
 import type { Scope } from '../../auth/accessToken.ts';
 import type { OAuthClient } from '../../auth/oauthClient.ts';
+import { isLoopbackName } from '../../auth/redirectUri.ts';
 import { escapeHtml, type Site } from '../pages.ts';
 import { card, foreign, notice } from './signInPages.ts';
 
@@ -11,38 +12,27 @@ export interface ConsentPage {
   readonly request: string;
   readonly csrf: string;
   readonly client: OAuthClient;
-  /** The host of the `client_id`; empty if it is not an address. */
-  readonly clientHost: string;
-  readonly redirectHost: string;
-  /** The answer goes to another host than the client's. */
-  readonly isRedirectElsewhere: boolean;
-  /** The answer goes to a program on the reader's own computer. */
-  readonly isLocal: boolean;
+  /** Where the answer goes, checked before. */
+  readonly redirectUri: string;
   /** The scopes that may be allowed. */
-  readonly scopes: readonly ConsentScope[];
+  readonly scopes: readonly Scope[];
   /** The address that identifies the owner. */
   readonly me: string;
   /** Why the last answer did not count, in a sentence. */
   readonly problem?: string | undefined;
 }
 
-export interface ConsentScope {
-  readonly scope: Scope;
-  /** What it allows, in a plain sentence. */
-  readonly sentence: string;
-  /** Whether it is ticked. */
-  readonly isAsked: boolean;
-}
-
 /** Asks the owner what an app may do. Everything that the app says about itself is marked as such. */
 export function consentPage(options: ConsentPage): string {
-  const { site, action, request, csrf, scopes, me, problem } = options;
+  const { site, action, request, csrf, client, scopes, me, problem } = options;
   const items = scopes.map(scopeItem);
+  // Empty if the `client_id` is no address.
+  const clientHost = URL.canParse(client.id) ? new URL(client.id).host : '';
   return card(
     site,
     'Allow an app',
-    `<h1>Allow ${appName(options)} to use your library?</h1>
-${problem === undefined ? '' : notice(problem, 'problem')}${facts(options)}
+    `<h1>Allow ${appName(clientHost)} to use your library?</h1>
+${problem === undefined ? '' : notice(problem, 'problem')}${facts(options, clientHost)}
 <form method="post" action="${escapeHtml(action)}">
 <input type="hidden" name="request" value="${escapeHtml(request)}">
 <input type="hidden" name="csrf" value="${escapeHtml(csrf)}">
@@ -71,12 +61,11 @@ function identityOnly(me: string): string {
 }
 
 /** The only certain fact about an app is its address. Without one, nothing is certain. */
-function appName({ clientHost }: ConsentPage): string {
+function appName(clientHost: string): string {
   return clientHost === '' ? 'an app' : `<span class="host">${foreign(clientHost, 260)}</span>`;
 }
 
-function facts(options: ConsentPage): string {
-  const { client, clientHost } = options;
+function facts({ client, redirectUri }: ConsentPage, clientHost: string): string {
   const rows = [
     client.name === null
       ? fact('The app', 'gives no name')
@@ -86,7 +75,7 @@ function facts(options: ConsentPage): string {
       `<code>${foreign(client.id, 2_048)}</code>`,
     ),
     ...(client.uri === null ? [] : [homePage(client.uri, clientHost)]),
-    destination(options),
+    destination(redirectUri, clientHost),
   ];
   return `<dl class="facts">\n${rows.join('\n')}\n</dl>`;
 }
@@ -111,16 +100,19 @@ function homePage(uri: string, clientHost: string): string {
   return fact('It says its home page is', foreign(uri, 150), warning, isElsewhere);
 }
 
-function destination({ redirectHost, isRedirectElsewhere, isLocal }: ConsentPage): string {
+function destination(redirectUri: string, clientHost: string): string {
+  const { protocol, host, hostname } = new URL(redirectUri);
+  // An address with a custom scheme may have no host.
+  const redirectHost = /^https?:$/.test(protocol) ? host : redirectUri;
   const place = `<span class="host">${foreign(redirectHost, 260)}</span>`;
   const title = 'Your answer is sent to';
-  if (isLocal)
+  if (protocol === 'http:' && isLoopbackName(hostname))
     return fact(
       title,
       `a program on the computer that you sit at (${place})`,
       'Allow this only if you started to sign in there yourself, just now.',
     );
-  return isRedirectElsewhere
+  return clientHost !== '' && redirectHost !== clientHost
     ? fact(title, place, "This is not the app's own site.", true)
     : fact(title, place);
 }
@@ -130,10 +122,10 @@ function fact(term: string, value: string, note?: string, isWarning = false): st
   return `<div><dt>${term}</dt><dd>${value}${more}</dd></div>`;
 }
 
-function scopeItem({ scope, sentence, isAsked }: ConsentScope): string {
+function scopeItem(scope: Scope): string {
   const id = `scope-${scope}`;
-  return `<li><input type="checkbox" id="${id}" name="scope" value="${scope}" aria-describedby="${id}-means"${isAsked ? ' checked' : ''}>
-<div><label for="${id}">${names[scope]}</label><p id="${id}-means">${escapeHtml(sentence)}</p></div></li>`;
+  return `<li><input type="checkbox" id="${id}" name="scope" value="${scope}" aria-describedby="${id}-means" checked>
+<div><label for="${id}">${names[scope]}</label><p id="${id}-means">${escapeHtml(sentences[scope])}</p></div></li>`;
 }
 
 const names: Readonly<Record<Scope, string>> = {
@@ -141,4 +133,11 @@ const names: Readonly<Record<Scope, string>> = {
   draft: 'Read drafts',
   profile: 'See your profile',
   email: 'See your email address',
+};
+
+const sentences: Readonly<Record<Scope, string>> = {
+  read: 'It can search and read everything that is published, and download it as Markdown, PDF and EPUB.',
+  draft: 'It can also see drafts, which are not published yet.',
+  profile: 'It learns the name, the address and the picture that you have set for yourself.',
+  email: 'It learns your email address, if you have set one.',
 };

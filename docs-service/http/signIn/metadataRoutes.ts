@@ -1,8 +1,9 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { scopes } from '../../auth/accessToken.ts';
-import type { BaseUrl } from '../../base/baseUrl.ts';
 import { resourceMetadataPath } from '../authorization.ts';
 import { originOf } from '../hosts.ts';
+import type { Services } from '../services.ts';
+import type { SignInServices } from './signInServices.ts';
 
 /** Where the owner answers clients, and where clients get and revoke their tokens. */
 export const signInPaths = {
@@ -14,20 +15,12 @@ export const signInPaths = {
   userinfo: '/userinfo',
 } as const;
 
-export interface ResourceMetadataOptions {
-  readonly baseUrl: BaseUrl;
-  /** The authorization server: this service itself, or another one. */
-  readonly issuer: string;
-  /** The name of the library. */
-  readonly title: string;
-}
-
 /** The metadata of the protected resource (RFC 9728), for the whole service and for `/mcp`. */
 export function createResourceMetadata({
   baseUrl,
   issuer,
-  title,
-}: ResourceMetadataOptions): FastifyPluginAsync {
+  site,
+}: Pick<Services, 'baseUrl' | 'issuer' | 'site'>): FastifyPluginAsync {
   const { path } = baseUrl;
   return async (app) => {
     for (const resource of ['', '/mcp']) {
@@ -39,7 +32,7 @@ export function createResourceMetadata({
           // Clients ask for every scope in this list, and most of them only need to read.
           scopes_supported: ['read'],
           bearer_methods_supported: ['header'],
-          resource_name: title,
+          resource_name: site.title,
           resource_documentation: `${address}/docs`,
         });
       };
@@ -49,16 +42,11 @@ export function createResourceMetadata({
   };
 }
 
-export interface ServerMetadataOptions {
-  readonly baseUrl: BaseUrl;
-  readonly takesRegistrations: boolean;
-}
-
 /** The metadata of the authorization server (RFC 8414, and IndieAuth 4.1.1). */
 export function createServerMetadata({
   baseUrl,
   takesRegistrations,
-}: ServerMetadataOptions): FastifyPluginAsync {
+}: Pick<SignInServices, 'baseUrl' | 'takesRegistrations'>): FastifyPluginAsync {
   const { href, path } = baseUrl;
   const { authorization, token, introspection, revocation, registration, userinfo } = signInPaths;
   const metadata = {

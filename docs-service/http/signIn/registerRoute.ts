@@ -1,19 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyPluginAsync } from 'fastify';
 import { isRecord } from '../../../protocol/base/json.ts';
-import type { ClientStore } from '../../auth/clientStore.ts';
 import { type OAuthClient, tryClientName } from '../../auth/oauthClient.ts';
 import { OAuthError } from '../../auth/oauthError.ts';
 import { redirectUriProblem } from '../../auth/redirectUri.ts';
 import { callerOf, RateLimiter } from '../../base/rateLimiter.ts';
 import { signInPaths } from './metadataRoutes.ts';
 import { answerOAuthErrors } from './signInErrors.ts';
-
-interface RegisterRouteOptions {
-  readonly clients: ClientStore;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-}
+import type { SignInServices } from './signInServices.ts';
 
 /** A minute, for each address. There is no limit for all: with one, a few strangers could lock out everybody else. */
 const limit = 10;
@@ -22,7 +16,7 @@ const limit = 10;
  * Clients register themselves (RFC 7591). They get a name without rights: the owner still has to allow them. A
  * registration costs one row, for which the oldest makes room.
  */
-export function createRegisterRoute({ clients, now }: RegisterRouteOptions): FastifyPluginAsync {
+export function createRegisterRoute({ clients, now }: SignInServices): FastifyPluginAsync {
   const registrations = new RateLimiter(limit, now);
   return async (app) => {
     answerOAuthErrors(app);

@@ -7,17 +7,16 @@ import { clientProblemPage, type Solution, signInHeaders } from './signInPages.t
 
 /** Errors of a plugin's routes are sent as RFC 6749 defines them: `{ error, error_description }`. */
 export function answerOAuthErrors(app: FastifyInstance): void {
-  app.setErrorHandler((error: FastifyError, request, reply) => sendOAuthError(error, request, reply));
-}
-
-function sendOAuthError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { code, message, status, headers } = error instanceof OAuthError ? error : fromOther(error, request);
-  return reply
-    .code(status)
-    .headers({ 'cache-control': 'no-store', ...headers })
-    .type('application/json; charset=utf-8')
-    .serializer(JSON.stringify)
-    .send({ error: code, error_description: message });
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const { code, message, status, headers } =
+      error instanceof OAuthError ? error : fromOther(error, request);
+    return reply
+      .code(status)
+      .headers({ 'cache-control': 'no-store', ...headers })
+      .type('application/json; charset=utf-8')
+      .serializer(JSON.stringify)
+      .send({ error: code, error_description: message });
+  });
 }
 
 /** Converts what other routes would answer as a problem. */

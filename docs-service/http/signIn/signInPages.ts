@@ -10,25 +10,22 @@ export interface SignInPage {
   readonly error?: string | undefined;
   /** Without a password there is no form; the page explains how to set one. */
   readonly hasPassword: boolean;
-  /** The address that identifies the owner; null if none is known. */
-  readonly me: string | null;
+  /** The address that identifies the owner. */
+  readonly me: string;
   /** The flags after `owner set-password` for this very service, such as `--data /srv/docs`. */
   readonly dataHint: string;
 }
 
 export function signInPage({ site, csrf, to, error, hasPassword, me, dataHint }: SignInPage): string {
-  const who = me === null ? '' : `<p>This library belongs to ${foreign(me)}.</p>\n`;
   const problem = error === undefined ? '' : notice(error, 'error');
   const described = error === undefined ? '' : ' aria-invalid="true" aria-describedby="error"';
   // Without a name, the field is not sent: it only tells a password manager whose password this is.
-  const account =
-    me === null
-      ? ''
-      : `<input type="text" autocomplete="username" value="${escapeHtml(me)}" readonly hidden>\n`;
+  const account = `<input type="text" autocomplete="username" value="${escapeHtml(me)}" readonly hidden>`;
   const form = `${problem}<form method="post" action="${site.root}/sign-in">
 <input type="hidden" name="csrf" value="${escapeHtml(csrf)}">
 <input type="hidden" name="to" value="${escapeHtml(to)}">
-${account}<div class="field">
+${account}
+<div class="field">
 <label for="password">Password</label>
 <input id="password" type="password" name="password" autocomplete="current-password" required maxlength="1024" autofocus${described}>
 </div>
@@ -39,7 +36,13 @@ ${account}<div class="field">
 command. It reads one line from standard input: type the password, at least 12 characters, and press Enter.</p>
 ${commandLine(command)}
 <p>Then load this page again.</p>`;
-  return card(site, 'Sign in', `<h1>Sign in</h1>\n${who}${hasPassword ? form : instruction}`);
+  return card(
+    site,
+    'Sign in',
+    `<h1>Sign in</h1>
+<p>This library belongs to ${foreign(me)}.</p>
+${hasPassword ? form : instruction}`,
+  );
 }
 
 export interface ClientProblemPage {

@@ -1,30 +1,18 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { OAuthError } from '../../auth/oauthError.ts';
 import { Parameters } from '../../auth/oauthRequest.ts';
-import type { OwnerStore } from '../../auth/ownerStore.ts';
-import type { PasswordAnswer, PasswordCheck } from '../../auth/passwords.ts';
+import type { PasswordAnswer } from '../../auth/passwords.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
 import { callerOf } from '../../base/rateLimiter.ts';
-import type { Site } from '../pages.ts';
 import { formOf, queryOf, readForms } from './formBody.ts';
-import type { OwnerSessions } from './ownerSessions.ts';
 import { answerPageErrors, sendPage } from './signInErrors.ts';
 import { signedOutPage, signInPage, signOutPage } from './signInPages.ts';
+import type { SignInServices } from './signInServices.ts';
 import { meOf } from './tokenRoutes.ts';
 
-export interface SignInRoutesOptions {
-  readonly baseUrl: BaseUrl;
-  readonly site: Site;
-  readonly owners: OwnerStore;
-  readonly sessions: OwnerSessions;
-  readonly passwords: PasswordCheck;
-  /** The flags that `runner-docs owner set-password` needs for this very service, such as `--data /srv/docs`. */
-  readonly dataHint: string;
-}
-
 /** The owner's password opens the pages for people and the consent page. */
-export function createSignInRoutes(options: SignInRoutesOptions): FastifyPluginAsync {
-  const { baseUrl, site, owners, sessions, passwords, dataHint } = options;
+export function createSignInRoutes(services: SignInServices): FastifyPluginAsync {
+  const { baseUrl, site, owners, sessions, passwords, dataHint } = services;
   const hidden = { schema: { hide: true } };
 
   const sendForm = async (reply: FastifyReply, to: string, error?: string) => {

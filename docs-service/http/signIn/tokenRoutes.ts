@@ -1,27 +1,18 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { Scope } from '../../auth/accessToken.ts';
 import { isClientId, isDocumentAddress } from '../../auth/clientId.ts';
-import type { ClientStore } from '../../auth/clientStore.ts';
 import { OAuthError } from '../../auth/oauthError.ts';
 import { checkResources, type Parameters } from '../../auth/oauthRequest.ts';
 import type { Owner, OwnerStore } from '../../auth/ownerStore.ts';
-import type { IssuedTokens, Redemption, TokenIssuer } from '../../auth/tokenIssuer.ts';
+import type { IssuedTokens, Redemption } from '../../auth/tokenIssuer.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
-import type { Authorization } from '../authorization.ts';
 import { clientFormOf, formOf, readForms } from './formBody.ts';
 import { signInPaths } from './metadataRoutes.ts';
 import { answerOAuthErrors } from './signInErrors.ts';
-
-export interface TokenRoutesOptions {
-  readonly baseUrl: BaseUrl;
-  readonly issuer: TokenIssuer;
-  readonly clients: ClientStore;
-  readonly owners: OwnerStore;
-  readonly authorization: Authorization;
-}
+import type { SignInServices } from './signInServices.ts';
 
 /** Where clients get, refresh, introspect and revoke tokens. Every answer is only for its caller. */
-export function createTokenRoutes(options: TokenRoutesOptions): FastifyPluginAsync {
+export function createTokenRoutes(options: SignInServices): FastifyPluginAsync {
   const { baseUrl, issuer, owners, authorization } = options;
   const readMe = async () => meOf(await owners.read(), baseUrl);
   return async (app) => {
@@ -77,7 +68,7 @@ export function createTokenRoutes(options: TokenRoutesOptions): FastifyPluginAsy
   };
 }
 
-async function issueTokens(form: Parameters, options: TokenRoutesOptions): Promise<IssuedTokens> {
+async function issueTokens(form: Parameters, options: SignInServices): Promise<IssuedTokens> {
   checkResources(form.getAll('resource'), options.baseUrl);
   const grantType = form.get('grant_type');
   if (grantType !== 'authorization_code' && grantType !== 'refresh_token') throw unknownGrantType();

@@ -1,0 +1,58 @@
+import * as z from 'zod/mini';
+import { type LinkedSignal, linkedSignal } from '../../protocol/base/abort.ts';
+import { cancelChat } from '../../protocol/messages/chat.ts';
+import type { ServerParams } from '../../protocol/messages/messageTypes.ts';
+import { InvalidParamsError, RunnerError } from '../base/errors.ts';
+import { exact } from '../base/validate.ts';
+import type { Endpoint } from '../rpc/endpoint.ts';
+import { LSPErrorCodes, ResponseError } from '../rpc/languageServer.ts';
+import type { Runner } from '../runner/runner.ts';
+import type { Servers } from '../runner/servers.ts';
+import type { StatusMonitor } from '../status/status.ts';
+
+interface StreamParts {
+  readonly servers: Servers;
+  readonly status: StatusMonitor;
+}
+
+interface StreamParams extends ServerParams {
+  readonly streamId: string;
+}
+
+/** Runs the work on an answer whose deltas have a `streamId`. The signal is also aborted by `runner/chat/cancel`. */
+export type AnswerStream = <Result>(
+  params: StreamParams,
+  signal: AbortSignal,
+  work: (runner: Runner, signal: AbortSignal) => Promise<Result>,
+) => Promise<Result>;
+
+/**
+ * The chats and edits that are being answered. Two must not have the same `streamId`, because a client could not
+ * distinguish them.
+ */
+export function serveAnswerStreams(endpoint: Endpoint, { servers, status }: StreamParts): AnswerStream {
+  const running = new Map<string, LinkedSignal>();
+  endpoint.onNotification(cancelChat, exact(z.object({ streamId: z.string() })), ({ streamId }) =>
+    running.get(streamId)?.abort(),
+  );
+  return async ({ streamId, server }, asked, work) => {
+    if (running.has(streamId))
+      throw new InvalidParamsError('streamId', 'another running chat or edit already uses it');
+    const stream = linkedSignal(asked);
+    running.set(streamId, stream);
+    let done: (() => void) | undefined;
+    try {
+      const runner = await servers.runner(server, stream.signal);
+      // The status is that of the default server.
+      if (runner.server.name === servers.server().name) done = status.beginWork();
+      return await work(runner, stream.signal);
+    } catch (error) {
+      if (!stream.signal.aborted || error instanceof RunnerError) throw error;
+      throw new ResponseError(LSPErrorCodes.RequestCancelled, 'The request was cancelled.');
+    } finally {
+      done?.();
+      stream.unlink();
+      running.delete(streamId);
+    }
+  };
+}
