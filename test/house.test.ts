@@ -299,17 +299,57 @@ t.test('the built programs take no more memory than their code needs', async (t)
   }
 });
 
+/** Programs that read a command, in any way of starting them. `exec` of a database or of a pattern is no shell. */
+const shellForms = [
+  /\bshell\s*:(?!\s*(?:false|ChildProcess)\b)/,
+  /\bexecSync\(|(?<![.\w])exec\(\s*[`'"]|\{[^}]*\bexec(?:Sync)?\b[^}]*\} from '(?:node:)?child_process'/,
+  /['"`]\/(?:usr\/)?bin\/(?:env |ba|da|z|k|c|tc|fi)?sh['"`]|\(\s*['"`](?:ba|da|z|k|c|tc|fi)?sh['"`]/,
+  /['"`](?:ba|da|z|k|c|tc|fi)?sh['"`]\s*,\s*\[/,
+  /['"`](?:cmd|powershell|pwsh)(?:\.exe)?['"`]\s*,\s*\[|\(\s*['"`](?:cmd|powershell|pwsh)(?:\.exe)?['"`]/i,
+  /\b(?:ComSpec|COMSPEC|SHELL)['"`]\]/,
+];
+
+const startsShell = (text: string) => shellForms.some((form) => form.test(text));
+
 t.test('processes are started by argument arrays, and standard output is left to the protocol', async (t) => {
-  for (const { path, text } of sources) {
-    t.notMatch(
-      text,
-      // `exec` of a database or of a pattern is no shell.
-      /shell:\s*true|\bexecSync\(|(?<![.\w])exec\(\s*[`'"]|\{[^}]*\bexec\b[^}]*\} from 'node:child_process'/,
-      `${path} starts no shell`,
-    );
+  for (const form of [
+    'spawn(a, { shell: true })',
+    "spawn(a, { shell: platform === 'win32' })",
+    "spawn(a, { shell: '/bin/sh' })",
+    "spawn('sh', ['-c', a])",
+    "spawn('/bin/bash', args)",
+    "['sh', ['-c', a]]",
+    "spawn('cmd.exe', ['/c', a])",
+    "spawn(env['ComSpec'] ?? x)",
+    "execSync('a')",
+    'exec(`a b`)',
+    "import { exec } from 'node:child_process'",
+  ])
+    t.ok(startsShell(form), form);
+  for (const form of [
+    "spawn('git', args)",
+    'spawn(a, { shell: false })',
+    'base.exec(`a`)',
+    "all = ['bash', 'zsh']",
+  ])
+    t.notOk(startsShell(form), form);
+  t.strictSame(
+    sources
+      .filter(({ text }) => startsShell(text))
+      .map(({ path }) => path)
+      .sort(),
+    [
+      // The user wrote the command in VISUAL or EDITOR for a shell.
+      'client/terminal/cli/textEditor.ts',
+      // Scripts that never change, which outlive this process: what they end comes as numbers and arguments.
+      'daemon/base/processGroups.ts',
+      'daemon/logs/logChild.ts',
+    ],
+    'test/specification.md says why these start a shell',
+  );
+  for (const { path, text } of sources)
     if (/^(daemon|docs-service)\//.test(path) && !path.endsWith('/main.ts'))
       t.notMatch(text, /process\.(stdout|exit)\b/, path);
-  }
 });
 
 t.test(

@@ -15,7 +15,7 @@ import { createYielder } from '../base/yielder.ts';
 import { type ModelCapabilities, modelId } from '../models/modelCapabilities.ts';
 import type { Models } from '../models/models.ts';
 import { checkModelName } from '../models/name.ts';
-import type { ToolSupport, ToolVerdict } from '../models/toolSupport.ts';
+import { type ToolSupport, type ToolVerdict, verdictOfRefusal } from '../models/toolSupport.ts';
 import { brokenOff, endOf } from '../runner/doneReason.ts';
 import type { ChatPart, ChatRequest, Runner, Wait } from '../runner/runner.ts';
 import { Answer, joined } from './answer.ts';
@@ -191,10 +191,23 @@ class Round {
         report('unknown');
         return await this.#converse(this.#plan());
       }
+      const verdict = tools.length > 0 && !this.#answer.begun ? verdictOfRefusal(error) : undefined;
+      if (verdict !== undefined) return await this.#askWithout(plan, error, () => report(verdict));
       throw error;
     } finally {
       report('unknown');
     }
+  }
+
+  /** Whether the tools were refused shows once the same request is answered without them. */
+  async #askWithout(plan: Plan, refusal: unknown, onAnswered: () => void): Promise<FinishReason> {
+    const answered = () => {
+      onAnswered();
+      this.#noticeWithoutTools();
+    };
+    return await this.#ask({ ...plan, tools: [] }, answered).catch((error) => {
+      throw this.#answer.begun ? error : refusal;
+    });
   }
 
   get #wouldDropTools(): boolean {

@@ -1,34 +1,41 @@
 import { setImmediate } from 'node:timers/promises';
 import { Parser } from 'htmlparser2';
+import { TooLargeError } from '../../protocol/base/boundedBody.ts';
 
 /** How many characters are read before other work gets its turn. */
-const pieceLength = 64 * 1024;
+const pieceLength = 16 * 1024;
+/** The parser moves all open elements at each one, so depth costs as size does. No article is nested so deeply. */
+const maxDepth = 1_000;
 
 /** What holds nothing to read. */
-const silent = new Set([
-  'script',
-  'style',
-  'noscript',
-  'template',
-  'svg',
-  'math',
-  'iframe',
-  'object',
-  'head',
-  'nav',
-]);
+const silent = new Set(['script', 'style', 'noscript', 'template', 'svg', 'math', 'iframe', 'object', 'nav']);
+/** Any other element ends the head, whose end tag may be left out, and so may `<body>`. */
+const headContent = new Set(
+  'title base link meta style script noscript template bgsound basefont noframes'.split(' '),
+);
 const blocks = new Set(
   'address article aside blockquote dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr li main ol p pre section summary table tr ul'.split(
     ' ',
   ),
 );
 
-/** The words of a page, with its headings, lists and code as Markdown has them. Any text is read in linear time. */
+/**
+ * The words of a page, with its headings, lists and code as Markdown has them. Any text is read in linear time.
+ * @throws {TooLargeError} if elements are nested too deeply.
+ */
 export async function textOfHtml(html: string, signal: AbortSignal): Promise<string> {
   const words = new Words();
+  let depth = 0;
   const parser = new Parser({
-    onopentagname: (name) => words.open(name),
-    onclosetag: (name) => words.close(name),
+    onopentagname(name) {
+      depth += 1;
+      if (depth > maxDepth) throw new TooLargeError('The elements are nested too deeply.');
+      words.open(name);
+    },
+    onclosetag(name) {
+      depth -= 1;
+      words.close(name);
+    },
     ontext: (text) => words.add(text),
   });
   for (let at = 0; at < html.length; at += pieceLength) {
@@ -43,12 +50,17 @@ export async function textOfHtml(html: string, signal: AbortSignal): Promise<str
 class Words {
   readonly #parts: string[] = [];
   #silence = 0;
+  /** The silence is that of the head. */
+  #isHead = false;
   #inCode = 0;
   /** Whether a blank or a line end is due before the next word. */
   #gap: '' | ' ' | '\n' | '\n\n' = '';
 
   open(name: string): void {
-    if (silent.has(name)) this.#silence += 1;
+    if (this.#isHead && this.#silence === 1 && !headContent.has(name)) this.#endHead();
+    const beginsHead = name === 'head' && this.#silence === 0;
+    if (beginsHead) this.#isHead = true;
+    if (beginsHead || silent.has(name)) this.#silence += 1;
     if (this.#silence > 0) return;
     if (name === 'br') return this.#separate('\n');
     if (blocks.has(name)) this.#separate(name === 'li' || name === 'tr' ? '\n' : '\n\n');
@@ -62,7 +74,8 @@ class Words {
   }
 
   close(name: string): void {
-    if (silent.has(name)) this.#silence -= 1;
+    if (name === 'head') this.#endHead();
+    else if (silent.has(name)) this.#silence -= 1;
     if (this.#silence > 0) return;
     if (name === 'pre') {
       this.#inCode -= 1;
@@ -82,6 +95,11 @@ class Words {
 
   end(): string {
     return this.#parts.join('').trim();
+  }
+
+  #endHead(): void {
+    if (this.#isHead) this.#silence -= 1;
+    this.#isHead = false;
   }
 
   #separate(gap: ' ' | '\n' | '\n\n'): void {

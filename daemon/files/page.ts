@@ -44,9 +44,9 @@ async function read(url: URL, signal: AbortSignal): Promise<FoundFile> {
     throw refused(url, `is ${type.slice(0, 100)}, which is no text`);
   }
   const bytes = await readWhole(url, response, signal);
-  if (bytes.includes(0)) throw refused(url, 'is no text');
   const raw = decode(bytes, type);
-  const text = /html/i.test(type) ? await textOfHtml(raw, signal) : raw;
+  if (raw.includes('\0')) throw refused(url, 'is no text');
+  const text = /html/i.test(type) ? await readHtml(url, raw, signal) : raw;
   const tokens = usualTokens({ characters: text.length, images: 0 });
   return {
     path: url.href,
@@ -54,6 +54,12 @@ async function read(url: URL, signal: AbortSignal): Promise<FoundFile> {
     tokens,
     attachment: { path: url.href, text, uris: [url.href] },
   };
+}
+
+function readHtml(url: URL, html: string, signal: AbortSignal): Promise<string> {
+  return textOfHtml(html, signal).catch((cause) => {
+    throw cause instanceof TooLargeError ? refused(url, 'nests its elements too deeply', cause) : cause;
+  });
 }
 
 async function readWhole(url: URL, { body }: Response, signal: AbortSignal): Promise<Buffer> {
@@ -111,12 +117,32 @@ function isText(type: string): boolean {
   );
 }
 
-/** By the character set that the server names, if it is known. */
-function decode(bytes: Uint8Array, type: string): string {
-  const label = /charset="?([\w.:-]{1,40})/i.exec(type)?.[1] ?? 'utf-8';
-  try {
-    return new TextDecoder(label).decode(bytes);
-  } catch {
-    return new TextDecoder().decode(bytes);
-  }
+/** As HTML and the Encoding standard say: by the mark at its beginning, then the header, then the page itself. */
+function decode(bytes: Buffer, type: string): string {
+  const start = bytes.toString('latin1', 0, maxPrescan);
+  const labels = [
+    marks.find(([mark]) => start.startsWith(mark))?.[1],
+    /charset="?([\w.:-]{1,40})/i.exec(type)?.[1],
+    // A page whose tag can be read as it stands is not UTF-16, whatever the tag says.
+    /xml|html/i.test(type)
+      ? /<(?:meta|\?xml)\b[^>]*?\b(?:charset|encoding)\s*=\s*["']?\s*(?!utf-16)([\w.:-]{1,40})/i.exec(
+          start,
+        )?.[1]
+      : undefined,
+  ];
+  for (const label of labels)
+    try {
+      if (label !== undefined) return new TextDecoder(label).decode(bytes);
+    } catch {
+      // No such character set is known: the next label counts.
+    }
+  return new TextDecoder().decode(bytes);
 }
+
+const marks = [
+  ['\xef\xbb\xbf', 'utf-8'],
+  ['\xff\xfe', 'utf-16le'],
+  ['\xfe\xff', 'utf-16be'],
+] as const;
+/** Where a page must say its character set, in bytes. */
+const maxPrescan = 1024;

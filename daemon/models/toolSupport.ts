@@ -1,6 +1,7 @@
 import { orAborted } from '../../protocol/base/abort.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { ToolRefusal } from '../../protocol/messages/tools.ts';
+import { RunnerError } from '../base/errors.ts';
 import { createEmitter, type Event } from '../base/event.ts';
 import type { Server } from '../runner/runner.ts';
 import { type ModelCapabilities, modelId } from './modelCapabilities.ts';
@@ -49,6 +50,18 @@ interface Tested extends RefusedModel {
   state: ToolState;
   /** The running test; settles when it is over. */
   test?: Promise<void>;
+}
+
+/**
+ * What a failed request with tools shows, if the runner names tools or functions in words of its own and so may have
+ * refused them: `unknown` where the words are about a single tool or call. Undefined if it was about something else.
+ */
+export function verdictOfRefusal(error: unknown): ToolVerdict | undefined {
+  if (!(error instanceof RunnerError) || !/^(invalid-request|runner-failed)$/.test(error.kind))
+    return undefined;
+  if (!/\b(?:tools?|functions?)\b/i.test(error.message)) return undefined;
+  const isOfOne = /schema|grammar|argument|parameters|pars(?:e|ing)\b|malformed|invalid|missing/i;
+  return isOfOne.test(error.message) ? 'unknown' : 'disabled';
 }
 
 export function createToolSupport(): ToolSupport {

@@ -28,26 +28,22 @@ export interface NamedApprovals {
   readonly entryOf: (name: string) => ServerEntry | undefined;
 }
 
-/** What the user has allowed, for the life of this daemon or until the tool changes. */
-export interface ApprovalStore {
-  /** Whether the user has allowed the tool by configuration, for the session or for always. */
-  isApproved(tool: ApprovedTool, configured: NamedApprovals): Promise<boolean>;
-  allowForSession(tool: ApprovedTool): void;
-  /** Keeps the approval in the user's own folder. @throws {Error} if that cannot be written. */
-  allowAlways(tool: ApprovedTool): Promise<void>;
-}
+export type ApprovalStore = ReturnType<typeof createApprovals>;
 
-export function createApprovals(kept: KeptApprovals): ApprovalStore {
+/** What the user has allowed, for the life of this daemon or until the tool changes. */
+export function createApprovals(kept: KeptApprovals) {
   const session = new Set<string>();
   return {
-    async isApproved(tool, configured) {
+    /** Whether the user has allowed the tool by configuration, for the session or for always. */
+    async isApproved(tool: ApprovedTool, configured: NamedApprovals): Promise<boolean> {
       if (isNamed(tool, configured)) return true;
       if (tool.isAskedEachTime) return false;
       const key = keyOf(tool);
       return session.has(key) || (await kept.has(key));
     },
-    allowForSession: (tool) => void session.add(keyOf(tool)),
-    async allowAlways(tool) {
+    allowForSession: (tool: ApprovedTool) => void session.add(keyOf(tool)),
+    /** Keeps the approval in the user's own folder. @throws {Error} if that cannot be written. */
+    async allowAlways(tool: ApprovedTool): Promise<void> {
       const key = keyOf(tool);
       session.add(key);
       await kept.add(key);
@@ -84,14 +80,7 @@ function keyOf({ entry, folder, tool, fingerprint }: ApprovedTool): string {
     .digest('hex');
 }
 
-/** What the user always allows, in a private file. A key stands for one tool of one entry. */
-export interface KeptApprovals {
-  has(key: string): Promise<boolean>;
-  /** @throws {Error} if the file cannot be written. */
-  add(key: string): Promise<void>;
-  /** Waits until everything is written. */
-  close(): Promise<void>;
-}
+export type KeptApprovals = ReturnType<typeof createKeptApprovals>;
 
 const maxBytes = 1024 * 1024;
 const maxKept = 5_000;
@@ -99,22 +88,27 @@ const maxKept = 5_000;
 const maxTurn = 5_000;
 const keptSchema = z.object({ approved: z.array(z.string()) });
 
-/** If two processes write at once, each adds to what the other has written. */
-export function createKeptApprovals(path: string): KeptApprovals {
+/**
+ * What the user always allows, in a private file. A key stands for one tool of one entry. If two processes write at
+ * once, each adds to what the other has written.
+ */
+export function createKeptApprovals(path: string) {
   const writing = createExclusiveWork({
     folder: dirname(path),
     longest: maxTurn,
     busy: () => new Error('another Runner process is writing the file. Allow the tool again'),
   });
   return {
-    has: async (key) => (await readKept(path)).includes(key),
-    add: (key) =>
+    has: async (key: string) => (await readKept(path)).includes(key),
+    /** @throws {Error} if the file cannot be written. */
+    add: (key: string): Promise<void> =>
       writing.run('approvals', async () => {
         const kept = await readKept(path);
         if (kept.includes(key)) return;
         const approved = [...kept, key].slice(-maxKept);
         await writePrivateFile(path, JSON.stringify({ approved }, undefined, 1));
       }),
+    /** Waits until everything is written. */
     close: writing.close,
   };
 }

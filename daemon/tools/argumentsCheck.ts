@@ -3,15 +3,13 @@ import { createSchemaCheck } from '../base/schemaCheck.ts';
 /** Of the arguments of a call as JSON, in characters. Models write far less. */
 const maxArguments = 1024 * 1024;
 
-/** A sentence for the model that says what is wrong with the arguments of a call; undefined if they are right. */
-export type ArgumentsCheck = (
-  schema: Readonly<Record<string, unknown>>,
-  given: Readonly<Record<string, unknown>>,
-) => string | undefined;
+export type ArgumentsCheck = ReturnType<typeof createArgumentsCheck>;
+type Fields = Readonly<Record<string, unknown>>;
 
-export function createArgumentsCheck(): ArgumentsCheck {
+/** A sentence for the model that says what is wrong with the arguments of a call; undefined if they are right. */
+export function createArgumentsCheck() {
   const check = createSchemaCheck();
-  return (schema, given) => {
+  return (schema: Fields, given: Fields): string | undefined => {
     const size = JSON.stringify(given).length;
     if (size > maxArguments)
       return `The arguments have ${size.toLocaleString('en-US')} characters; at most 1,048,576 are sent to a tool. Make them shorter.`;

@@ -31,13 +31,6 @@ export function serveTools(endpoint: Endpoint, tools: McpServers): void {
   endpoint.onRequest(logoutRequest, loginSchema, (params, signal) => tools.logout(params, signal));
 }
 
-/** Asks the user before a call, if the client has said that it asks its user. */
-interface ApprovalRequests {
-  start(client: ToolCapabilities | undefined): void;
-  /** Undefined if nobody can be asked. */
-  readonly ask: () => AskApproval | undefined;
-}
-
 /** The folders whose files the built-in tools use: those of the workspace, or else the one that a client names. */
 export function builtinFolders(
   workspace: readonly string[],
@@ -48,11 +41,14 @@ export function builtinFolders(
   return typeof folder === 'string' && isAbsolute(folder) ? [folder] : [];
 }
 
-/** One question at a time for each chat, whoever else asks by the same queue. */
+/**
+ * Asks the user before a call, if the client has said that it asks its user: one question at a time for each chat,
+ * whoever else asks by the same queue.
+ */
 export function createApprovalRequests(
   endpoint: Endpoint,
   { questions, log }: { readonly questions: SerialQueue; readonly log: Log },
-): ApprovalRequests {
+) {
   let approvesTools = false;
   const ask: AskApproval = (params, signal) =>
     questions.run(params.streamId, async () => {
@@ -65,9 +61,10 @@ export function createApprovalRequests(
       return decision;
     });
   return {
-    start(client) {
+    start(client: ToolCapabilities | undefined): void {
       approvesTools = client?.approvesTools === true;
     },
+    /** Undefined if nobody can be asked. */
     ask: () => (approvesTools ? ask : undefined),
   };
 }

@@ -41,7 +41,7 @@ export type HttpServerEntry = Extract<ServerEntry, { readonly kind: 'http' }>;
 const text = z.string().check(z.maxLength(32_768));
 const variables = z.record(
   z.string().check(z.regex(/^[^=\0]{1,256}$/)),
-  z.union([text, z.number(), z.boolean()]),
+  z.union([text, z.pipe(z.union([z.number(), z.boolean()]), z.transform(String))]),
 );
 const noNul = text.check(z.refine((value) => !value.includes('\0')));
 
@@ -126,22 +126,14 @@ function readFilled(name: string, value: Entry, env: NodeJS.ProcessEnv): ServerE
 }
 
 function readEnabled(name: string, value: object): ServerEntry {
-  return 'command' in value ? readStdio(name, value) : readHttp(name, value);
-}
-
-function readStdio(name: string, value: object): ServerEntry {
-  const parsed = stdio.safeParse(value);
+  const parsed = 'command' in value ? stdio.safeParse(value) : http.safeParse(value);
   if (!parsed.success) return wrong(name, problemOf(parsed.error));
+  if ('url' in parsed.data) {
+    const { url, headers = {}, clientId } = parsed.data;
+    return { name, kind: 'http', url, headers, ...(clientId ? { clientId } : {}) };
+  }
   const { command, args = [], env = {}, cwd } = parsed.data;
-  const texts = Object.fromEntries(Object.entries(env).map(([key, held]) => [key, String(held)]));
-  return { name, kind: 'stdio', command, args, env: texts, ...(cwd ? { cwd } : {}) };
-}
-
-function readHttp(name: string, value: object): ServerEntry {
-  const parsed = http.safeParse(value);
-  if (!parsed.success) return wrong(name, problemOf(parsed.error));
-  const { url, headers = {}, clientId } = parsed.data;
-  return { name, kind: 'http', url, headers, ...(clientId ? { clientId } : {}) };
+  return { name, kind: 'stdio', command, args, env, ...(cwd ? { cwd } : {}) };
 }
 
 function wrong(name: string, problem: string): ServerEntry {

@@ -32,13 +32,16 @@ const maxParts = 6;
 /** As a share of the longer slug's length. */
 const farthest = 0.5;
 
-/** From 0, for the same slug or the same words in another order, to 1. */
+/** From 0, for the same slug or the same words in another order. Signs between the words make nothing similar. */
 function distance(one: string, other: string): number {
-  const length = Math.max(one.length, other.length, 1);
-  const asWritten = editDistance(one, other);
+  const [words, otherWords] = [inWordOrder(one), inWordOrder(other)];
   // The same words in another order are near, but not as near as a typing mistake.
-  const asWords = editDistance(inWordOrder(one), inWordOrder(other)) + 1;
-  return Math.min(asWritten, asWords) / length;
+  const asWords = (editDistance(words, otherWords) + 1) / longest(words, otherWords);
+  return Math.min(editDistance(one, other) / longest(one, other), asWords);
+}
+
+function longest(one: string, other: string): number {
+  return Math.max(one.length, other.length, 1);
 }
 
 function inWordOrder(slug: string): string {

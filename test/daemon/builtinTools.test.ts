@@ -506,6 +506,26 @@ t.test('a text is written whole where none was, or not at all', async (t) => {
   await diskStore.write(at('there.txt'), { before: there, text: 'new' }, signal);
   t.equal(await readFile(join(folder, 'there.txt'), 'utf8'), 'new');
   t.equal((await stat(join(folder, 'deep', 'new.txt'))).mode & 0o777, 0o666 & ~process.umask());
+
+  await chmod(join(folder, 'there.txt'), 0o600);
+  const modes = new Set<number>();
+  const kept = await diskStore.read(at('there.txt'), signal);
+  let isWritten = false;
+  const writing = diskStore
+    .write(at('there.txt'), { before: kept, text: 'x'.repeat(15_000_000) }, signal)
+    .finally(() => {
+      isWritten = true;
+    });
+  while (!isWritten) {
+    for (const name of await readdir(folder))
+      if (name.endsWith('.tmp'))
+        await stat(join(folder, name)).then(
+          ({ mode }) => modes.add(mode & 0o777),
+          () => undefined,
+        );
+  }
+  await writing;
+  t.strictSame([...modes], [0o600], 'nobody else can read what is written, at any time');
 });
 
 t.test('a file is read as far as it is a text of the workspace', async (t) => {

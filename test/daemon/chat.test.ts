@@ -627,6 +627,37 @@ t.test('a model that refuses tools is asked without, now and from then on', asyn
   }
 });
 
+t.test('tools are refused by what fails, in whatever words', async (t) => {
+  for (const [status, error, lasts] of [
+    [500, 'tools param requires --jinja flag', true],
+    [501, 'Tool calls are not supported', true],
+    [501, 'tools are not supported by this model', true],
+    [404, 'No endpoints found that support tool use', true],
+    [400, '`tool calling` is not supported', true],
+    [400, 'Function calling is not enabled for this model', true],
+    [500, 'Cannot use tools with this model: its template has none', true],
+    [400, 'tools[0].function.parameters: no such keyword', false],
+    [500, 'error parsing tool call: raw={', false],
+  ] as const) {
+    const { runner, daemon } = await setUp(t);
+    runner.failWith(status, { error });
+    for (const text of ['one', 'two']) runner.say(text);
+    const turn = () => daemon.chat({ model: 'plain', messages: ask('hi'), tools: [tool] });
+    const { result } = await turn();
+    t.strictSame([result.message.content, noticesOf(result)], ['one', ['tools-disabled']], error);
+    await turn();
+    const withTools = runner.bodies('/api/chat').filter((body) => 'tools' in (body as object));
+    t.equal(withTools.length, lasts ? 1 : 2, `${error}: for the session`);
+  }
+  const { runner, daemon } = await setUp(t);
+  for (const error of ['tools: first', 'second']) runner.failWith(400, { error });
+  const failed = daemon.chat({ model: 'plain', messages: ask('hi'), tools: [tool] });
+  await t.rejects(failed, { message: /tools: first/ }, 'without the tools it fails as well');
+  runner.failWith(400, { error: 'the disk is full' });
+  const other = daemon.chat({ model: 'plain', messages: ask('hi'), tools: [tool] });
+  await t.rejects(other, { message: /the disk is full/ });
+});
+
 t.test('what a model refused holds for the session of the editor, also in its next daemon', async (t) => {
   const digest = 'a'.repeat(64);
   const seer = { name: 'seer:latest', capabilities: ['completion', 'tools'] as const };

@@ -625,6 +625,32 @@ t.test('an address is found, and fetched only when it is asked for', async (t) =
     '/399': [399, { location: '/data' }, ''],
     '/400': [400, { location: '/data' }, ''],
     '/latin': [200, { 'content-type': 'text/html; charset="iso-8859-1"' }, Buffer.from('\u00e9', 'latin1')],
+    '/meta': [
+      200,
+      { 'content-type': 'text/html' },
+      Buffer.from('<meta charset=windows-1251><p>\xcc\xe8\xf0', 'latin1'),
+    ],
+    '/equiv': [
+      200,
+      { 'content-type': 'text/html' },
+      Buffer.from(
+        '<meta http-equiv="Content-Type" content="text/html; charset=Shift_JIS">\x93\xfa',
+        'latin1',
+      ),
+    ],
+    '/metaOther': [200, { 'content-type': 'text/html; charset=utf-8' }, '<meta charset="gbk"><p>Caf\u00e9'],
+    '/metaWide': [200, { 'content-type': 'text/html' }, '<meta charset="utf-16"><p>Caf\u00e9'],
+    '/metaLate': [200, { 'content-type': 'text/html' }, `${'<p>'.repeat(400)}<meta charset="gbk">Caf\u00e9`],
+    '/metaText': [200, { 'content-type': 'text/plain' }, '<meta charset="gbk">Caf\u00e9'],
+    '/xml': [
+      200,
+      { 'content-type': 'text/xml' },
+      Buffer.from('<?xml version="1.0" encoding="iso-8859-2"?><a>\xb9</a>', 'latin1'),
+    ],
+    '/wide': [200, { 'content-type': 'text/html; charset=utf-16le' }, Buffer.from('<p>\u65e5', 'utf16le')],
+    '/mark': [200, { 'content-type': 'text/html; charset=gbk' }, Buffer.from('\ufeff<p>\u65e5', 'utf16le')],
+    '/headless': [200, { 'content-type': 'text/html' }, '<!doctype html><head><title>T</title><p>text'],
+    '/deep': [200, { 'content-type': 'text/html' }, '<ul><li>'.repeat(200_000)],
     '/short': [200, { 'content-type': 'text/plain', 'content-length': 9, connection: 'close' }, 'cut'],
   });
   const { daemon, find } = await place(
@@ -652,6 +678,16 @@ t.test('an address is found, and fetched only when it is asked for', async (t) =
     ['/300', '{"a":1}'],
     ['/399', '{"a":1}'],
     ['/latin', '\u00e9'],
+    ['/meta', '\u041c\u0438\u0440'],
+    ['/equiv', '\u65e5'],
+    ['/metaOther', 'Caf\u00e9'],
+    ['/metaWide', 'Caf\u00e9'],
+    ['/metaLate', 'Caf\u00e9'],
+    ['/metaText', '<meta charset="gbk">Caf\u00e9'],
+    ['/xml', '<?xml version="1.0" encoding="iso-8859-2"?><a>\u0161</a>'],
+    ['/wide', '\u65e5'],
+    ['/mark', '\u65e5'],
+    ['/headless', 'text'],
   ] as const)
     t.equal((await fetched(path)).attachment?.text, text);
   for (const { headers } of asked)
@@ -673,6 +709,7 @@ t.test('an address is found, and fetched only when it is asked for', async (t) =
     ['/zero', /\/zero is no text\.$/],
     ['/zeroFirst', /\/zeroFirst is no text\.$/],
     ['/short', /\/short broke off\.$/],
+    ['/deep', /\/deep nests its elements too deeply\.$/],
   ];
   for (const [path, says] of failures)
     await t.rejects(fetched(path), failsWith({ message: says, data: { kind: 'bad-response' } }));
@@ -713,14 +750,23 @@ t.test('a page becomes its words', async (t) => {
     ['<nav>a<pre>b</pre></nav>c', 'c'],
     ['<svg><nav>a</nav>b</svg>c', 'c'],
     ['a</pre>  b</script>c', 'a bc'],
+    ['<head><title>T</title><meta charset=a><style>x</style><p>text</head>more', 'text\n\nmore'],
+    ['<head><script>x</script></head><body>text', 'text'],
+    ['<svg><head><p>a</head></svg>b', 'b'],
     ...['script', 'style', 'noscript', 'template', 'svg', 'math', 'iframe', 'object', 'head', 'nav'].map(
       (name) => [`a<${name}>b</${name}>c`, 'ac'] as const,
     ),
   ];
   for (const [html, text] of cases) t.equal(await textOfHtml(html, signal), text, html);
   await t.rejects(textOfHtml('a', AbortSignal.abort(new Error('stopped'))), { message: 'stopped' });
-  const long = '<div>'.repeat(50_000) + 'deep' + '<script>'.repeat(10);
+  const long = `${'<div>'.repeat(900)}deep${'<script>'.repeat(10)}`;
   t.equal(await textOfHtml(long, signal), 'deep');
+  t.equal(
+    await textOfHtml('<i>a</i><br><ul><li>b</ul>'.repeat(1_000), signal).then(({ length }) => length > 0),
+    true,
+  );
+  for (const tag of ['<div>', '<i>', '<ul><li>'])
+    await t.rejects(textOfHtml(tag.repeat(50_000), signal), { message: /nested too deeply/ }, tag);
   await fc.assert(
     fc.asyncProperty(fc.string(), async (text) => {
       const escaped = text.replace(/[&<>\r\0]/g, (one) =>

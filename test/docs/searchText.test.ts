@@ -387,6 +387,8 @@ t.test('the slugs that resemble a wrong one, the nearest first', async (t) => {
       { wrong: 'ab', of: ['cd', 'ac'], want: ['ac'] },
       { wrong: 'abcd', of: ['abxyz', 'abxy', 'axyz'], want: ['abxy'] },
       { wrong: '', of: ['', 'a'], want: [''] },
+      { wrong: '../../x', of: ['f1', 'f2', 'y'], want: [] },
+      { wrong: '../../guide', of: ['guides', 'f1'], want: ['guides'] },
       { wrong: 'cat', of: ['hat', 'bat'], want: ['bat', 'hat'] },
       { wrong: 'cat', of: ['hat', 'bat'], want: ['bat'], limit: 1 },
       { wrong: longest, of: [longest], want: [longest] },

@@ -84,7 +84,8 @@ async function replaceFile(
     throw new FileProblemError(`${name} is read-only, so it was not changed.`);
   });
   const { mode, uid, gid } = await lstat(path);
-  await withFileBeside(path, bytes, async (beside, file) => {
+  await withFileBeside(path, { bytes, mode }, async (beside, file) => {
+    // The system takes some bits from a new file.
     await file.chmod(mode & 0o7777);
     await file.chown(uid, gid).catch(() => undefined);
     await file.sync();
@@ -101,7 +102,7 @@ async function createFile({ path, name }: WorkspaceFile, bytes: Buffer, signal: 
     throw new FileProblemError(
       `The folder of ${name} was moved meanwhile, so nothing was written. Try again.`,
     );
-  await withFileBeside(path, bytes, async (beside, file) => {
+  await withFileBeside(path, { bytes, mode: 0o666 }, async (beside, file) => {
     await file.sync();
     signal.throwIfAborted();
     // Unlike a renamed file, a link never takes the place of another file.
@@ -116,12 +117,12 @@ async function createFile({ path, name }: WorkspaceFile, bytes: Buffer, signal: 
 /** Writes a file with another name into the same folder, which is gone afterwards unless it was renamed. */
 async function withFileBeside(
   path: string,
-  bytes: Buffer,
+  { bytes, mode }: { readonly bytes: Buffer; readonly mode: number },
   finish: (beside: string, file: FileHandle) => Promise<void>,
 ): Promise<void> {
   const beside = join(dirname(path), `.${basename(path).slice(0, 100)}.${randomUUID()}.tmp`);
   try {
-    const file = await open(beside, 'wx', 0o666);
+    const file = await open(beside, 'wx', mode & 0o777);
     try {
       await file.writeFile(bytes);
       await finish(beside, file);

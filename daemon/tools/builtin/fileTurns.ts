@@ -1,16 +1,14 @@
 import { orAborted } from '../../../protocol/base/abort.ts';
 import { SerialQueue } from '../../../protocol/base/serialQueue.ts';
 
-/** Edits of one file wait for each other: the next one is made from what the one before it has written. */
-export interface FileTurns {
-  /** Waits for the turn of a file. The function that it returns ends it. */
-  take(path: string, signal: AbortSignal): Promise<() => void>;
-}
+export type FileTurns = ReturnType<typeof createFileTurns>;
 
-export function createFileTurns(): FileTurns {
+/** Edits of one file wait for each other: the next one is made from what the one before it has written. */
+export function createFileTurns() {
   const queue = new SerialQueue();
   return {
-    async take(path, signal) {
+    /** Waits for the turn of a file. The function that it returns ends it. */
+    async take(path: string, signal: AbortSignal): Promise<() => void> {
       const turn = new Promise<() => void>((begin) => {
         void queue.run(path, () => new Promise<void>((end) => begin(end)));
       });

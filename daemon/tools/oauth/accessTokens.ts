@@ -6,13 +6,7 @@ import { codeOf, loginFailure } from './loginFailure.ts';
 import type { KeptLogin, LoginStore } from './loginStore.ts';
 import { createOAuthFetch } from './oauthFetch.ts';
 
-/** Access tokens of the servers that the user has logged in to. They are kept only in memory. */
-export interface AccessTokens {
-  /** Undefined without a login. @throws {RunnerError} if the token cannot be renewed now. */
-  tokenFor(entry: HttpServerEntry, signal: AbortSignal): Promise<string | undefined>;
-  /** A token other than the one that the server has refused; undefined if only a new login helps. */
-  renew(entry: HttpServerEntry, refused: string, signal: AbortSignal): Promise<string | undefined>;
-}
+export type AccessTokens = ReturnType<typeof createAccessTokens>;
 
 interface AccessTokensOptions {
   readonly store: LoginStore;
@@ -22,7 +16,8 @@ interface AccessTokensOptions {
   readonly now: () => number;
 }
 
-export function createAccessTokens({ store, hide, warn, now }: AccessTokensOptions): AccessTokens {
+/** Access tokens of the servers that the user has logged in to. They are kept only in memory. */
+export function createAccessTokens({ store, hide, warn, now }: AccessTokensOptions) {
   const known = new Map<string, KnownToken>();
   /** Logins that could not be written, by the refresh token that the file still has. */
   const unkept = new Map<string, KeptLogin>();
@@ -97,13 +92,15 @@ export function createAccessTokens({ store, hide, warn, now }: AccessTokensOptio
     }
   };
   return {
-    async tokenFor(entry, signal) {
+    /** Undefined without a login. @throws {RunnerError} if the token cannot be renewed now. */
+    async tokenFor(entry: HttpServerEntry, signal: AbortSignal): Promise<string | undefined> {
       if (!canHaveToken(entry.url)) return undefined;
       const login = await currentLogin(entry);
       // Most servers need no login, and then no lock is taken.
       return login && (knownOf(entry, login) ?? obtain(entry, undefined, signal));
     },
-    async renew(entry, refused, signal) {
+    /** A token other than the one that the server has refused; undefined if only a new login helps. */
+    async renew(entry: HttpServerEntry, refused: string, signal: AbortSignal): Promise<string | undefined> {
       if (known.get(keyOf(entry))?.text === refused) known.delete(keyOf(entry));
       return canHaveToken(entry.url) ? obtain(entry, refused, signal) : undefined;
     },

@@ -39,27 +39,14 @@ const keptSchema = z.object({
 
 export type KeptLogin = z.infer<typeof keptSchema>;
 
-/** Logins, each in a private file. */
-export interface LoginStore {
-  /** Undefined if there is none that can be read. */
-  read(server: string): Promise<KeptLogin | undefined>;
-  /**
-   * Runs work alone on a login, because a refresh token may be valid for one use only. The signal ends only the
-   * waiting. Work that has begun is not interrupted.
-   */
-  alone<T>(server: string, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
-  /** Atomic. @throws {Error} if it cannot be written. */
-  write(login: KeptLogin): Promise<void>;
-  remove(server: string): Promise<void>;
-  /** Waits for work that has begun. */
-  close(): Promise<void>;
-}
+export type LoginStore = ReturnType<typeof createLoginStore>;
 
 const maxBytes = 256 * 1024;
 /** Longer than the requests of another process may take, in ms. */
 const maxTurn = 45_000;
 
-export function createLoginStore(folder: string): LoginStore {
+/** Logins, each in a private file. */
+export function createLoginStore(folder: string) {
   const turns = createExclusiveWork({
     folder,
     longest: maxTurn,
@@ -67,21 +54,29 @@ export function createLoginStore(folder: string): LoginStore {
   });
   const pathOf = (server: string) => join(folder, `${idOf(server)}.json`);
   return {
-    async read(server) {
+    /** Undefined if there is none that can be read. */
+    async read(server: string): Promise<KeptLogin | undefined> {
       const login = await tryReadKept(pathOf(server), { schema: keptSchema, maxBytes });
       return login?.server === server ? login : undefined;
     },
-    alone: (server, work, signal) => turns.run(idOf(server), work, signal),
-    async write(login) {
+    /**
+     * Runs work alone on a login, because a refresh token may be valid for one use only. The signal ends only the
+     * waiting. Work that has begun is not interrupted.
+     */
+    alone: <T>(server: string, work: () => Promise<T>, signal: AbortSignal) =>
+      turns.run(idOf(server), work, signal),
+    /** Atomic. @throws {Error} if it cannot be written. */
+    async write(login: KeptLogin): Promise<void> {
       await makePrivateFolder(folder);
       await chmod(folder, 0o700);
       // The schema drops the metadata that is not needed again.
       const text = `${JSON.stringify(keptSchema.parse(login), undefined, 1)}\n`;
       await writePrivateFile(pathOf(login.server), text, { isSynced: true });
     },
-    async remove(server) {
+    async remove(server: string): Promise<void> {
       await unlink(pathOf(server)).catch(() => undefined);
     },
+    /** Waits for work that has begun. */
     close: turns.close,
   };
 }
