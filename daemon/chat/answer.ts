@@ -243,7 +243,10 @@ export class Answer {
     const name = tool?.name ?? call.name;
     const given = mendedArguments(text, tool);
     if (given) {
-      this.#notice('tool-call-recovered', `The arguments of a call of ${name} were no JSON; they were mended.`);
+      this.#notice(
+        'tool-call-recovered',
+        `The arguments of a call of ${name} were no JSON; they were mended.`,
+      );
       this.#meet({ call: { ...call, name, arguments: given }, from: 'runner' });
     } else {
       const { id = this.#options.createId() } = call;

@@ -92,7 +92,12 @@ const thinkingNames = ['reasoning_content', 'reasoning', 'thinking', 'reasoning_
 
 /** The thinking under the names that servers and gateways have for it. One that uses several says the same in each. */
 function thinkingOf(delta: Readonly<Record<string, unknown>>): string {
-  const { content, provider_specific_fields: more, reasoning_details: details, thinking_blocks: blocks } = delta;
+  const {
+    content,
+    provider_specific_fields: more,
+    reasoning_details: details,
+    thinking_blocks: blocks,
+  } = delta;
   for (const fields of isRecord(more) ? [delta, more] : [delta])
     for (const name of thinkingNames) {
       const text = textOf(fields[name]);
