@@ -23,8 +23,8 @@ export interface Setting {
   readonly default?: unknown;
   /**
    * When a changed value counts; absent: unless the client says that the workspace is not trusted. `with said trust` is
-   * for what decides where prompts go, or what is started or read: a client that says nothing of trust cannot change it.
-   * `at the start` is for `initializationOptions` alone, because a workspace may write settings.
+   * for what decides where prompts go, or what is started or read: a client that says nothing of trust cannot change
+   * it. `at the start` is for `initializationOptions` alone, because a workspace may write settings.
    */
   readonly counts?: 'always' | 'with said trust' | 'at the start';
   /** Only a client sets it: it is unknown in the user's own configuration. */

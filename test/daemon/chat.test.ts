@@ -1380,7 +1380,7 @@ t.test('a cancel is a normal result, and the runner sees it', async (t) => {
 });
 
 t.test('what fails has its error, and what had come is kept', async (t) => {
-  const { runner, daemon } = await setUp(t, { timeouts: { firstByte: 300, idle: 5_000 } });
+  const { runner, daemon } = await setUp(t, { timeouts: { firstByte: 2_000, idle: 5_000 } });
   const cases: readonly { name: string; script: () => void; code: number; kind: string; partial?: string }[] =
     [
       {

@@ -952,6 +952,11 @@ t.test('a conversation is sent in the order that strict templates take', (t) => 
     ['rules at the end', [user('a'), answer('b'), system('c')], [user('a'), answer('b'), user('c')]],
     ['rules after a question', [user('a'), system('b')], [user('a\n\nb')]],
     [
+      'a question that is asked again',
+      [user('a', { images: ['A'] }), user('a', { images: ['A'] })],
+      [user('a', { images: ['A'] })],
+    ],
+    [
       'two answers, with their thoughts and calls',
       [user('a'), answer('', { thinking: 't' }), answer('b', { thinking: 'u', ...calls }), answer('c')],
       [user('a'), answer('b', { thinking: 't\n\nu', ...calls }), answer('c')],
