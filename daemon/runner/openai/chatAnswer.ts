@@ -88,19 +88,25 @@ function legacyCall(called: unknown): unknown {
   return isRecord(called) ? [{ index: 0, function: called }] : undefined;
 }
 
+/** The names that servers and gateways have for the thinking. One that uses several says the same in each. */
 const thinkingNames = ['reasoning_content', 'reasoning', 'thinking', 'reasoning_text'];
 
-/** The thinking under the names that servers and gateways have for it. One that uses several says the same in each. */
 function thinkingOf(delta: Readonly<Record<string, unknown>>): string {
+  // Most deltas have nothing but their text.
+  for (const name in delta) if (name !== 'content' && name !== 'role') return thinkingIn(delta);
+  return typeof delta['content'] === 'string' ? '' : textOf(delta['content'], 'thinking');
+}
+
+function thinkingIn(delta: Readonly<Record<string, unknown>>): string {
   const {
     content,
     provider_specific_fields: more,
     reasoning_details: details,
     thinking_blocks: blocks,
   } = delta;
-  for (const fields of isRecord(more) ? [delta, more] : [delta])
+  for (const fields of [delta, more])
     for (const name of thinkingNames) {
-      const text = textOf(fields[name]);
+      const text = isRecord(fields) ? textOf(fields[name]) : '';
       if (text !== '') return text;
     }
   const parts = [details, blocks].find(Array.isArray)?.filter(isRecord);
