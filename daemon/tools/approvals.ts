@@ -80,7 +80,7 @@ function keyOf({ entry, folder, tool, fingerprint }: ApprovedTool): string {
     .digest('hex');
 }
 
-export type KeptApprovals = ReturnType<typeof createKeptApprovals>;
+type KeptApprovals = ReturnType<typeof createKeptApprovals>;
 
 const maxBytes = 1024 * 1024;
 const maxKept = 5_000;

@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { Advised } from '../../protocol/messages/advice.ts';
 import type { Tool } from '../../protocol/messages/chat.ts';
 import type { ToolTimeouts } from '../../protocol/messages/settings.ts';
@@ -17,7 +18,6 @@ import {
 import { InvalidParamsError } from '../base/errors.ts';
 import { createEmitter } from '../base/event.ts';
 import { lazily } from '../base/lazily.ts';
-import type { Log } from '../base/log.ts';
 import type { DaemonToolOffer, DaemonTools, ElicitMode } from '../chat/daemonTools.ts';
 import type { SecretStore } from '../config/secrets.ts';
 import { emptyUserConfig, type UserConfig } from '../config/userFile.ts';
@@ -46,7 +46,6 @@ export interface McpServersOptions
   /** What the user's own configuration says now. */
   readonly readUserConfig: () => Promise<Pick<UserConfig, 'tools'>>;
   readonly secrets: Pick<SecretStore, 'redact' | 'redaction'>;
-  readonly log: Log;
   /** How the client asks its user what a server wants to know. It is known before a server starts. */
   readonly elicitModes: () => readonly ElicitMode[];
   /** What the built-in tools need of the client. */
@@ -333,16 +332,10 @@ function loginProblem(name: string, entry: ServerEntry | undefined, all: readonl
 
 function problemOf({ entry, message, advice }: ServerState): Advised {
   const sentence = message ?? `The tool server ${entry.name} is disabled.`;
-  return advice === undefined ? { message: sentence } : { message: sentence, advice };
+  return withoutUndefined<Advised>({ message: sentence, advice });
 }
 
-function toListed({ entry, state, message, advice, needsLogin, tools }: ServerState): ListedToolServer {
-  return {
-    name: entry.name,
-    state,
-    tools: tools.map(({ fingerprint: _, isAskedEachTime: __, ...tool }): ListedTool => tool),
-    ...(message === undefined ? {} : { message }),
-    ...(advice === undefined ? {} : { advice }),
-    ...(needsLogin ? { needsLogin } : {}),
-  };
+function toListed({ entry, server: _, tools, ...state }: ServerState): ListedToolServer {
+  const listed = tools.map(({ fingerprint: __, isAskedEachTime: ___, ...tool }): ListedTool => tool);
+  return { name: entry.name, ...state, tools: listed };
 }

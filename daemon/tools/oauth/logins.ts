@@ -6,24 +6,11 @@ import { InvalidParamsError, RunnerError } from '../../base/errors.ts';
 import type { HttpServerEntry } from '../serverEntry.ts';
 import { canHaveToken } from './accessTokens.ts';
 import { findAuthority } from './authority.ts';
-import { type Begun, beginAuthorization, redeemCode } from './authorization.ts';
+import { beginAuthorization } from './authorization.ts';
 import { codeOf, loginFailure } from './loginFailure.ts';
 import type { KeptLogin, LoginStore } from './loginStore.ts';
 import { type LoopbackRedirect, openLoopbackRedirect } from './loopbackRedirect.ts';
 import { createOAuthFetch } from './oauthFetch.ts';
-
-/** Logging in to tool servers, and out. */
-export interface Logins {
-  /** Ends an earlier login to the same server. @throws {RunnerError} */
-  begin(entry: HttpServerEntry, signal: AbortSignal): Promise<LoginResult>;
-  /**
-   * Waits for the browser, or takes the address that it was sent to. An aborted signal ends the login. @throws
-   * {RunnerError}
-   */
-  finish(name: string, redirectedTo: string | undefined, signal: AbortSignal): Promise<FinishLoginResult>;
-  end(entry: HttpServerEntry, signal: AbortSignal): Promise<LogoutResult>;
-  close(): void;
-}
 
 interface LoginsOptions {
   readonly store: LoginStore;
@@ -42,7 +29,8 @@ interface Pending {
   end(): void;
 }
 
-export function createLogins({ store, hide, now, onDidChange }: LoginsOptions): Logins {
+/** Logging in to tool servers, and out. */
+export function createLogins({ store, hide, now, onDidChange }: LoginsOptions) {
   const pending = new Map<string, Pending>();
 
   const keep = (login: KeptLogin) =>
@@ -53,27 +41,28 @@ export function createLogins({ store, hide, now, onDidChange }: LoginsOptions): 
         { cause },
       );
     });
-  const complete = async (begun: Begun, answer: URLSearchParams, signal: AbortSignal) => {
-    const { entry, authority } = begun;
+  const complete = async (redeem: () => Promise<KeptLogin>, issuer: string, signal: AbortSignal) => {
     try {
-      const login = await redeemCode(begun, { answer, now: now(), signal });
+      const login = await redeem();
       for (const secret of [login.refreshToken, login.accessToken, login.client.client_secret])
         if (secret) hide(secret);
-      await store.alone(entry.url, () => keep(login), signal);
+      await store.alone(login.server, () => keep(login), signal);
       onDidChange();
       return login.scope === undefined ? {} : { scope: login.scope };
     } catch (error) {
-      throw loginFailure(error, authority.metadata.issuer);
+      throw loginFailure(error, issuer);
     }
   };
   return {
-    async begin(entry, signal) {
+    /** Ends an earlier login to the same server. @throws {RunnerError} */
+    async begin(entry: HttpServerEntry, signal: AbortSignal): Promise<LoginResult> {
       requireTokenAddress(entry.url);
       pending.get(entry.name)?.end();
       const fetch = createOAuthFetch({ server: entry.url, signal });
       const authority = await findAuthority(entry, fetch, signal).catch((error) => {
         throw loginFailure(error, entry.url);
       });
+      const { issuer } = authority.metadata;
       const state = randomBytes(32).toString('base64url');
       const redirect = await openLoopbackRedirect(state);
       const ended = new AbortController();
@@ -85,9 +74,9 @@ export function createLogins({ store, hide, now, onDidChange }: LoginsOptions): 
         if (pending.get(entry.name)?.redirect === redirect) pending.delete(entry.name);
       };
       try {
-        const { url, begun } = await beginAuthorization(entry, { authority, redirect, state, fetch });
+        const { url, redeem } = await beginAuthorization(entry, { authority, redirect, state, fetch });
         const done = redirect.answer
-          .then((answer) => complete(begun, answer, ended.signal))
+          .then((answer) => complete(() => redeem(answer, now(), ended.signal), issuer, ended.signal))
           .finally(() => setImmediate(end));
         // It may fail before anybody waits for it.
         done.catch(() => undefined);
@@ -95,10 +84,18 @@ export function createLogins({ store, hide, now, onDidChange }: LoginsOptions): 
         return { url, redirectUrl: redirect.address };
       } catch (error) {
         end();
-        throw loginFailure(error, authority.metadata.issuer);
+        throw loginFailure(error, issuer);
       }
     },
-    async finish(name, redirectedTo, signal) {
+    /**
+     * Waits for the browser, or takes the address that it was sent to. An aborted signal ends the login. @throws
+     * {RunnerError}
+     */
+    async finish(
+      name: string,
+      redirectedTo: string | undefined,
+      signal: AbortSignal,
+    ): Promise<FinishLoginResult> {
       const login = pending.get(name);
       if (!login)
         throw new InvalidParamsError('server', 'no login to it was started, or the login has ended');
@@ -109,7 +106,7 @@ export function createLogins({ store, hide, now, onDidChange }: LoginsOptions): 
         if (signal.aborted) login.end();
       }
     },
-    async end({ url }, signal) {
+    async end({ url }: HttpServerEntry, signal: AbortSignal): Promise<LogoutResult> {
       const login = await store.alone(
         url,
         async () => {
@@ -123,7 +120,7 @@ export function createLogins({ store, hide, now, onDidChange }: LoginsOptions): 
       onDidChange();
       return { wasLoggedIn: true, isRevoked: await revoke(login, signal) };
     },
-    close() {
+    close(): void {
       for (const { end } of pending.values()) end();
     },
   };
