@@ -154,7 +154,7 @@ function isHttpAddress(value: string): boolean {
 
 type StdioServerEntry = Extract<ServerEntry, { readonly kind: 'stdio' }>;
 
-interface StartPlace {
+export interface StartPlace {
   /** The workspace's root. */
   readonly root: string | undefined;
   readonly env: NodeJS.ProcessEnv;

@@ -5,17 +5,15 @@ import type { ProcessGroups } from '../base/processGroups.ts';
 import { LineLimit, plainText } from '../base/programOutput.ts';
 import { createHttpTransport } from './httpTransport.ts';
 import type { AccessTokens } from './oauth/accessTokens.ts';
-import { type ServerEntry, startFolder } from './serverEntry.ts';
+import { type ServerEntry, type StartPlace, startFolder } from './serverEntry.ts';
 import { StdioTransport } from './stdioTransport.ts';
 
 export type StartableEntry = Extract<ServerEntry, { readonly kind: 'stdio' | 'http' }>;
 
-export interface ServerTransportOptions {
+/** The server starts at the place if its entry names no folder. */
+export interface ServerTransportOptions extends StartPlace {
   readonly entry: StartableEntry;
-  readonly env: NodeJS.ProcessEnv;
   readonly platform: NodeJS.Platform;
-  /** The workspace's root, where the server starts if its entry names no folder. */
-  readonly root: string | undefined;
   readonly groups: ProcessGroups;
   readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
   readonly tokens: AccessTokens;

@@ -62,8 +62,7 @@ export async function readToolList(
       if (pause) await pause;
     }
     cursor = nextCursor || undefined;
-    if (cursor === undefined || list.isFull) break;
-    if (cursors.has(cursor)) break;
+    if (cursor === undefined || list.isFull || cursors.has(cursor)) break;
     cursors.add(cursor);
   }
   if (cursor !== undefined)
@@ -100,7 +99,7 @@ class BoundedList {
     const { name, title, description = '', inputSchema, annotations } = parsed.data;
     const called = `The tool ${JSON.stringify(name)}`;
     if (this.#names.has(name)) return this.#leaveOut(called, 'another one has the same name');
-    const schema = tryJson(inputSchema);
+    const schema = tryStringify(inputSchema);
     if (schema === undefined || isNestedTooDeep(schema))
       return this.#leaveOut(called, 'its schema is nested too deeply');
     if (schema.length > maxSchema)
@@ -156,7 +155,8 @@ function sayBounded(problems: readonly string[], say: (sentence: string) => void
   if (problems.length > maxSaid) say(`There are ${problems.length - maxSaid} more remarks about its tools.`);
 }
 
-function tryJson(value: unknown): string | undefined {
+/** The JSON of a value; undefined if it is nested too deeply. */
+export function tryStringify(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
   } catch {

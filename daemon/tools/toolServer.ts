@@ -11,7 +11,7 @@ export interface ToolServer {
   /** The outcome, even if the call failed. Rejects with the reason of an aborted signal. */
   call(request: ToolRequest, options: CallOptions): Promise<CallOutcome>;
   /** Looks what a call would do, before the user is asked. Rejects with the reason of an aborted signal. */
-  prepare?(request: ToolRequest, signal: AbortSignal): Promise<PreparedCall>;
+  readonly prepare?: (request: ToolRequest, signal: AbortSignal) => Promise<PreparedCall>;
   /**
    * Asks for something other than a tool; undefined if the server does not offer that.
    * @throws {Error} a sentence, or the reason of an aborted signal.

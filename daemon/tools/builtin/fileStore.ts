@@ -4,9 +4,8 @@ import { access, type FileHandle, link, lstat, mkdir, open, realpath, rename, rm
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import { openRegularFile, readOpenBytes } from '../../base/regularFile.ts';
-import { FileProblemError } from './fileProblem.ts';
 import { decodeText, encodeText, type FileText } from './fileText.ts';
-import type { WorkspaceFile } from './workspace.ts';
+import { FileProblemError, isFound, type WorkspaceFile } from './workspace.ts';
 
 /** Where the text of files is read and written: the disk, or an editor that has a file system of its own. */
 export interface FileStore {
@@ -35,12 +34,12 @@ const maxBytes = 16 * 1024 * 1024;
 
 export const diskStore: FileStore = {
   async read({ path, name }) {
-    const bytes = await reading(name, () => readFile(path));
+    const bytes = await inWords(`${name} cannot be read`, () => readFile(path));
     return { ...decodeText(bytes), bytes };
   },
   async write(file, { before, text }, signal) {
     const bytes = encodeText({ text, hasMark: before?.hasMark ?? false });
-    await writing(file.name, async () => {
+    await inWords(`${file.name} was not written`, async () => {
       if (before?.bytes) await replaceFile(file, { before: before.bytes, bytes, signal });
       else await createFile(file, bytes, signal);
     });
@@ -107,7 +106,7 @@ async function createFile({ path, name }: WorkspaceFile, bytes: Buffer, signal: 
     signal.throwIfAborted();
     // Unlike a renamed file, a link never takes the place of another file.
     await link(beside, path).catch(async (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EEXIST' || (await isThere(path))) throw changedMeanwhile(name);
+      if (error.code === 'EEXIST' || (await isFound(path))) throw changedMeanwhile(name);
       // Not every file system has links.
       await rename(beside, path);
     });
@@ -134,34 +133,26 @@ async function withFileBeside(
   }
 }
 
-function isThere(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
-}
-
 export function changedMeanwhile(name: string): FileProblemError {
   return new FileProblemError(
     `${name} has changed since the edit was made, so nothing was written. Read it again, and make a new edit.`,
   );
 }
 
-function reading<T>(name: string, work: () => Promise<T>): Promise<T> {
-  return inWords(work, (reason) => `${name} cannot be read: ${reason}.`);
+export function unsaved({ name }: WorkspaceFile): FileProblemError {
+  return new FileProblemError(
+    `${name} has unsaved changes in the editor, so it was not changed. Ask the user to save it first.`,
+  );
 }
 
-function writing<T>(name: string, work: () => Promise<T>): Promise<T> {
-  return inWords(work, (reason) => `${name} was not written: ${reason}.`);
-}
-
-async function inWords<T>(work: () => Promise<T>, sentence: (reason: string) => string): Promise<T> {
+/** `problem` is what a sentence begins with, which ends with the reason. */
+async function inWords<T>(problem: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof FileProblemError || (error as Error).name === 'AbortError') throw error;
     const { code } = error as NodeJS.ErrnoException;
-    throw new FileProblemError(sentence(reasons.get(code ?? '') ?? messageOf(error)));
+    throw new FileProblemError(`${problem}: ${reasons.get(code ?? '') ?? messageOf(error)}.`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { FileProblemError } from './fileProblem.ts';
+import { FileProblemError } from './workspace.ts';
 
 /** A file as text. The mark of the byte order is kept apart, because nobody types or sees it. */
 export interface FileText {

@@ -1,5 +1,5 @@
 import { plainEnds } from '../../../protocol/base/text.ts';
-import { FileProblemError } from './fileProblem.ts';
+import { FileProblemError } from './workspace.ts';
 
 /** Replaces a text that occurs exactly once. */
 export interface TextEdit {
