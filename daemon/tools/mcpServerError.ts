@@ -43,12 +43,9 @@ export type ServerErrors = ReturnType<typeof createServerErrors>;
 
 /** Creates the errors of one server. */
 export function createServerErrors({ entry, redact }: Pick<ServerTransportOptions, 'entry' | 'redact'>) {
-  const sentenceOf = (clause: string) => {
-    const reason = cutText(plainText(redact(clause)), maxReason).replace(/\.$/, '');
-    return `The tool server ${entry.name} ${reason}.`;
-  };
   const of = (clause: string, { advice, ...options }: ServerErrorOptions = {}) => {
-    const problem = sentenceOf(clause);
+    const reason = cutText(plainText(redact(clause)), maxReason).replace(/\.$/, '');
+    const problem = `The tool server ${entry.name} ${reason}.`;
     const advised = advice === undefined ? { message: problem } : withAdvice({ ...advice, problem });
     return new McpServerError(advised, options);
   };

@@ -79,12 +79,10 @@ export async function startSession(options: McpSessionOptions, signal: AbortSign
       },
     });
     const session = new McpSession(options, client);
-    try {
-      await session.listTools(signal);
-    } catch (error) {
+    await session.listTools(signal).catch(async (error) => {
       await session.close();
       throw error;
-    }
+    });
     if (hasEnded) throw errors.of(how() ?? gone);
     ready = session;
     return session;

@@ -25,15 +25,8 @@ export interface ServerTransportOptions extends StartPlace {
 
 /** A transport to the server's process or address, which was not started yet. */
 export function createServerTransport(options: ServerTransportOptions): Transport {
-  const { entry, env, platform, groups, headersFor, now, log, tokens } = options;
-  if (entry.kind === 'http') {
-    const { url, headers } = entry;
-    const login = {
-      token: (signal: AbortSignal) => tokens.tokenFor(entry, signal),
-      renew: (refused: string, signal: AbortSignal) => tokens.renew(entry, refused, signal),
-    };
-    return createHttpTransport({ url, headers, headersFor, login, now });
-  }
+  const { entry, env, platform, groups, log } = options;
+  if (entry.kind === 'http') return createHttpTransport({ ...options, entry });
   const { command, args } = entry;
   let isNoisy = false;
   const errors = createErrorLog(options);

@@ -4,7 +4,6 @@ import { access, type FileHandle, link, lstat, mkdir, open, realpath, rename, rm
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import { openRegularFile, readOpenBytes } from '../../base/regularFile.ts';
-import { decodeText, encodeText, type FileText } from './fileText.ts';
 import { FileProblemError, isFound, type WorkspaceFile } from './workspace.ts';
 
 /** Where the text of files is read and written: the disk, or an editor that has a file system of its own. */
@@ -16,6 +15,12 @@ export interface FileStore {
    * @throws {FileProblemError} if it was not written.
    */
   write(file: WorkspaceFile, change: FileChange, signal: AbortSignal): Promise<void>;
+}
+
+/** A file as text. The mark of the byte order is kept apart, because nobody types or sees it. */
+interface FileText {
+  readonly text: string;
+  readonly hasMark: boolean;
 }
 
 /** A text as it was read. */
@@ -45,6 +50,30 @@ export const diskStore: FileStore = {
     });
   },
 };
+
+const mark = '\ufeff';
+
+/** @throws {FileProblemError} if the bytes are not UTF-8. */
+export function decodeText(bytes: Uint8Array): FileText {
+  const [first, second] = bytes;
+  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff))
+    throw new FileProblemError('The file is UTF-16; only UTF-8 is read and changed here.');
+  if (bytes.includes(0))
+    throw new FileProblemError('The file is binary; only text is read and changed here.');
+  try {
+    const whole = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    const hasMark = whole.startsWith(mark);
+    return { text: hasMark ? whole.slice(mark.length) : whole, hasMark };
+  } catch {
+    throw new FileProblemError(
+      'The file is not UTF-8: it is binary, or in another encoding. Only UTF-8 is read and changed here.',
+    );
+  }
+}
+
+export function encodeText({ text, hasMark }: FileText): Buffer {
+  return Buffer.from(hasMark ? mark + text : text, 'utf8');
+}
 
 /** Reads the file that the path leads to over no link, so that nobody can put a link in its place meanwhile. */
 async function readFile(path: string): Promise<Buffer> {

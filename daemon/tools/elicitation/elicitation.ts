@@ -8,7 +8,7 @@ import type { ElicitField, ElicitResult, ElicitValue } from '../../../protocol/m
 import type { ElicitForCall } from '../../chat/daemonTools.ts';
 import { checkValue, type FormField, fieldsOf } from './form.ts';
 
-interface ElicitationOptions {
+export interface ElicitationOptions {
   readonly server: string;
   readonly ask: ElicitForCall;
   readonly signal: AbortSignal;
@@ -90,7 +90,7 @@ function tryAddress(address: string): URL | undefined {
     : undefined;
 }
 
-function refused({ refuse }: ElicitationOptions, clause: string): ElicitResult {
+export function refused({ refuse }: Pick<ElicitationOptions, 'refuse'>, clause: string): ElicitResult {
   refuse(clause);
   return { action: 'decline' };
 }

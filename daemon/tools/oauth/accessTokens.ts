@@ -26,11 +26,17 @@ export function createAccessTokens({ store, hide, warn, now }: AccessTokensOptio
     const token = known.get(keyOf(entry));
     return token && token.loginId === login.id && isFresh(token, now()) ? token.text : undefined;
   };
-  /** Another process may have logged out, or in as somebody else, so the file decides. */
+  /**
+   * Another process may have logged out, or in as somebody else, so the file decides. If the entry names another client
+   * than the login has, it is not its login.
+   */
   const currentLogin = async (entry: HttpServerEntry) => {
-    const login = await loginOf(store, entry);
-    if (!login) known.delete(keyOf(entry));
-    return login;
+    const { url, clientId } = entry;
+    const login = await store.read(url);
+    const isOurs = login?.isClientNamed ? login.client.client_id === clientId : clientId === undefined;
+    if (login && isOurs) return login;
+    known.delete(keyOf(entry));
+    return undefined;
   };
   const obtain = (entry: HttpServerEntry, refused: string | undefined, signal: AbortSignal) =>
     store.alone(
@@ -118,16 +124,6 @@ function keyOf({ url, clientId }: HttpServerEntry): string {
 /** Tokens go over https, or stay on this machine. */
 export function canHaveToken(url: string): boolean {
   return url.startsWith('https:') || isLoopback(url);
-}
-
-/** The login of this entry. If the entry names another client than the login has, it is not its login. */
-async function loginOf(
-  store: LoginStore,
-  { url, clientId }: HttpServerEntry,
-): Promise<KeptLogin | undefined> {
-  const login = await store.read(url);
-  const isOurs = login?.isClientNamed ? login.client.client_id === clientId : clientId === undefined;
-  return isOurs ? login : undefined;
 }
 
 /** Whether the authorization server says that the login has ended, or that it does not know this client. */
