@@ -28,8 +28,6 @@ export interface NamedApprovals {
   readonly entryOf: (name: string) => ServerEntry | undefined;
 }
 
-export type ApprovalStore = ReturnType<typeof createApprovals>;
-
 /** What the user has allowed, for the life of this daemon or until the tool changes. */
 export function createApprovals(kept: KeptApprovals) {
   const session = new Set<string>();
@@ -41,12 +39,11 @@ export function createApprovals(kept: KeptApprovals) {
       const key = keyOf(tool);
       return session.has(key) || (await kept.has(key));
     },
-    allowForSession: (tool: ApprovedTool) => void session.add(keyOf(tool)),
-    /** Keeps the approval in the user's own folder. @throws {Error} if that cannot be written. */
-    async allowAlways(tool: ApprovedTool): Promise<void> {
+    /** `always` is kept in the user's own folder. @throws {Error} if that cannot be written. */
+    async allow(tool: ApprovedTool, decision: 'session' | 'always'): Promise<void> {
       const key = keyOf(tool);
       session.add(key);
-      await kept.add(key);
+      if (decision === 'always') await kept.add(key);
     },
   };
 }

@@ -1,7 +1,6 @@
 import {
   Client,
   type ClientOptions,
-  type JsonSchemaValidator,
   ProtocolError,
   SdkHttpError,
   StreamableHTTPClientTransport,
@@ -10,6 +9,7 @@ import {
 import { withTimeLimit } from '../../protocol/base/abort.ts';
 import type { ElicitResult } from '../../protocol/messages/elicit.ts';
 import type { ElicitMode } from '../chat/daemonTools.ts';
+import { DefaultJsonSchemaValidator } from './clientShims.ts';
 
 /** The SDK's client once the server has answered its greeting, and the transport that it uses. */
 export interface McpClient {
@@ -71,8 +71,7 @@ async function greet(
       capabilities: canElicit
         ? { elicitation: Object.fromEntries(elicitModes.map((mode) => [mode, {}])) }
         : {},
-      // Results are shown and never checked: the SDK would compile their schemas to code.
-      jsonSchemaValidator: { getValidator: acceptAnything },
+      jsonSchemaValidator: new DefaultJsonSchemaValidator(),
       // By the newer revision, a question is an answer of the server, after which the call is sent again.
       inputRequired: { autoFulfill: canElicit, maxRounds: maxQuestions },
     },
@@ -104,10 +103,6 @@ function mutable(content: NonNullable<ElicitResult['content']>) {
   return Object.fromEntries(
     Object.entries(content).map(([name, value]) => [name, typeof value === 'object' ? [...value] : value]),
   );
-}
-
-function acceptAnything<T>(): JsonSchemaValidator<T> {
-  return (input) => ({ valid: true, data: input as T, errorMessage: undefined });
 }
 
 /** The server answers, but does not know the greeting or this revision. */

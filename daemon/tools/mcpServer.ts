@@ -22,7 +22,6 @@ export type McpServerOptions = Omit<McpSessionOptions, 'errors' | 'onDidEnd'>;
 const startLimit = 120_000;
 /** After which part of a start users learn what it waits for, in ms. */
 const wordAfter = 3_000;
-const starting = { code: 'tool-server' } as const;
 const firstStart = 'A first start may download it, as npx and uvx do.';
 const stillStarting = `It is still starting, and is there once it has. ${firstStart} "timeouts.toolStart" sets how long Runner waits.`;
 
@@ -139,7 +138,8 @@ export class McpServer implements ToolServer {
     const { entry, log, onDidChange, timeouts } = this.#options;
     const limit = Math.max(startLimit, timeouts().toolStart || noTimeout);
     const reason = this.#errors.of(`did not answer within ${limit / 1_000} seconds`);
-    const sayStarting = () => log.info(`The tool server ${entry.name} is starting. ${firstStart}`, starting);
+    const sayStarting = () =>
+      log.info(`The tool server ${entry.name} is starting. ${firstStart}`, { code: 'tool-server' });
     const timer = entry.kind === 'stdio' ? setTimeout(sayStarting, wordAfter) : undefined;
     const options: McpSessionOptions = {
       ...this.#options,

@@ -1,4 +1,4 @@
-import type { Transport } from '@modelcontextprotocol/client';
+import type { Progress, Transport } from '@modelcontextprotocol/client';
 import * as z from 'zod/mini';
 import { linkedSignal, orAborted, withTimeLimit } from '../../protocol/base/abort.ts';
 import { cutText } from '../../protocol/base/text.ts';
@@ -6,7 +6,7 @@ import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { ElicitResult } from '../../protocol/messages/elicit.ts';
 import type { ToolTimeouts } from '../../protocol/messages/settings.ts';
 import type { CallProgress } from '../../protocol/messages/tools.ts';
-import type { ElicitForCall, ElicitMode } from '../chat/daemonTools.ts';
+import type { CallListener, ElicitMode } from '../chat/daemonTools.ts';
 import { RunningCalls } from './elicitation/runningCalls.ts';
 import { closeClient, connectClient, isSessionUnknown, type McpClient, noTimeout } from './mcpClient.ts';
 import { McpServerError, type ServerErrors } from './mcpServerError.ts';
@@ -42,11 +42,8 @@ export interface ServerRequest {
   readonly needs: 'completions' | 'prompts' | 'resources';
 }
 
-export interface CallOptions {
+export interface CallOptions extends CallListener {
   readonly signal: AbortSignal;
-  readonly onProgress?: ((progress: CallProgress) => void) | undefined;
-  /** Absent if the user of this call cannot be asked. */
-  readonly elicit?: ElicitForCall | undefined;
 }
 
 /** How long a server has to confirm that it will report changes, in ms. Until then its list is asked for each time. */
@@ -158,7 +155,7 @@ export class McpSession {
       const startTimer = () => (tool === 0 ? undefined : setTimeout(() => idle.abort(silent), tool));
       let timer = startTimer();
       const pause = () => clearTimeout(timer);
-      const onSign = (reported?: Reported) => {
+      const onSign = (reported?: Progress) => {
         pause();
         timer = startTimer();
         if (reported) onProgress?.(toProgress(reported));
@@ -224,7 +221,7 @@ export class McpSession {
   /** An aborted signal is reported to the server. */
   #request(
     { name, arguments: given, inputSchema }: ToolRequest,
-    onprogress: (reported: Reported) => void,
+    onprogress: (reported: Progress) => void,
     signal: AbortSignal,
   ): Promise<unknown> {
     const { client } = this.#mcp;
@@ -259,12 +256,7 @@ export class McpSession {
   }
 }
 
-/** As the SDK passes it on. */
-type Reported = { readonly [K in keyof CallProgress]: CallProgress[K] | undefined } & {
-  readonly progress: number;
-};
-
-function toProgress({ progress, total, message }: Reported): CallProgress {
+function toProgress({ progress, total, message }: Progress): CallProgress {
   const cut = message === undefined ? undefined : cutText(message, 1_000);
   return withoutUndefined({ progress, total, message: cut });
 }

@@ -67,11 +67,9 @@ function toDaemonTool(
     problemWith: (given) => checkArguments(inputSchema, given),
     isApproved: () => approvals.isApproved(approved, named()),
     async allow(decision) {
-      approvals.allowForSession(approved);
-      if (decision === 'always')
-        await approvals.allowAlways(approved).catch((error) => {
-          log.warn(`Runner could not save that ${name} is always allowed: ${messageOf(error)}`);
-        });
+      await approvals.allow(approved, decision).catch((error) => {
+        log.warn(`Runner could not save that ${name} is always allowed: ${messageOf(error)}`);
+      });
     },
     ...(isAskedEachTime ? { decisions: ['once', 'deny'] } : {}),
     ...(prepare ? { prepare: (given, signal) => prepare(requestOf(given), signal) } : {}),

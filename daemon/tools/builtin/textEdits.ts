@@ -128,11 +128,9 @@ function createLineEnds(text: string) {
     withEnds(replacement: string, from: number, to: number): string {
       if (long.length === 0 || !replacement.includes('\n')) return replacement;
       const inside = plain.indexOf('\n', from);
-      const model =
-        inside !== -1 && inside < to
-          ? inside
-          : [from > 0 ? plain.lastIndexOf('\n', from - 1) : -1, inside].find((at) => at !== -1);
-      return model !== undefined && isLong(model) ? replacement.replaceAll('\n', '\r\n') : replacement;
+      const before = from > 0 ? plain.lastIndexOf('\n', from - 1) : -1;
+      const model = before === -1 || (inside !== -1 && inside < to) ? inside : before;
+      return isLong(model) ? replacement.replaceAll('\n', '\r\n') : replacement;
     },
   };
 }

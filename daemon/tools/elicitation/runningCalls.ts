@@ -15,13 +15,13 @@ interface RunningCall {
 
 /** The calls that run at one server, on whose behalf it may ask the user. */
 export class RunningCalls {
-  readonly #calls = new Set<{ readonly call: RunningCall; questions: number }>();
+  readonly #calls = new Set<RunningCall & { questions: number }>();
 
   /** Returns what ends it. */
   begin(call: RunningCall): () => void {
-    const running = { call, questions: 0 };
-    this.#calls.add(running);
-    return () => this.#calls.delete(running);
+    const counted = { ...call, questions: 0 };
+    this.#calls.add(counted);
+    return () => this.#calls.delete(counted);
   }
 
   /**
@@ -29,11 +29,10 @@ export class RunningCalls {
    * is the one that began last.
    */
   async elicit(asked: unknown, options: Omit<ElicitationOptions, 'ask'>): Promise<ElicitResult> {
-    const running = [...this.#calls].at(-1);
-    if (!running) return refused(options, 'asked the user something outside of a call');
-    if (++running.questions > maxQuestions)
+    const call = [...this.#calls].at(-1);
+    if (!call) return refused(options, 'asked the user something outside of a call');
+    if (++call.questions > maxQuestions)
       return refused(options, `asked the user more than ${maxQuestions} times in one call`);
-    const { call } = running;
     const { elicit: ask } = call;
     if (!ask) return { action: 'decline' };
     const open = linkedSignal(options.signal, call.signal);
@@ -46,7 +45,7 @@ export class RunningCalls {
       return { action: 'cancel' };
     } finally {
       open.unlink();
-      if (this.#calls.has(running)) call.goOn();
+      if (this.#calls.has(call)) call.goOn();
     }
   }
 }

@@ -56,7 +56,11 @@ export function createLogins({ store, hide, now, onDidChange }: LoginsOptions) {
   return {
     /** Ends an earlier login to the same server. @throws {RunnerError} */
     async begin(entry: HttpServerEntry, signal: AbortSignal): Promise<LoginResult> {
-      requireTokenAddress(entry.url);
+      if (!canHaveToken(entry.url))
+        throw new RunnerError(
+          'not-supported',
+          'Its address is plain http on another machine, where no token is sent. Enter its https address.',
+        );
       pending.get(entry.name)?.end();
       const fetch = createOAuthFetch({ server: entry.url, signal });
       const authority = await findAuthority(entry, fetch, signal).catch((error) => {
@@ -126,14 +130,6 @@ export function createLogins({ store, hide, now, onDidChange }: LoginsOptions) {
   };
 }
 
-function requireTokenAddress(url: string): void {
-  if (!canHaveToken(url))
-    throw new RunnerError(
-      'not-supported',
-      'Its address is plain http on another machine, where no token is sent. Enter its https address.',
-    );
-}
-
 /**
  * Revokes the tokens of a login that has ended (RFC 7009). False if the server does not offer that or did not confirm
  * it.
@@ -157,16 +153,13 @@ async function revoke(login: KeptLogin, signal: AbortSignal): Promise<boolean> {
 function revocationRequest({ metadata, client, refreshToken }: KeptLogin, token: string) {
   const { client_id: id, client_secret: secret } = client;
   const method = selectClientAuthMethod(client, metadata.token_endpoint_auth_methods_supported ?? []);
-  const inHeader = method === 'client_secret_basic' && secret !== undefined;
-  return {
-    ...(inHeader
-      ? { headers: { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` } }
-      : {}),
-    body: new URLSearchParams({
-      token,
-      token_type_hint: refreshToken === undefined ? 'access_token' : 'refresh_token',
-      ...(inHeader ? {} : { client_id: id }),
-      ...(!inHeader && secret !== undefined ? { client_secret: secret } : {}),
-    }),
-  };
+  const body = new URLSearchParams({
+    token,
+    token_type_hint: refreshToken === undefined ? 'access_token' : 'refresh_token',
+  });
+  if (method === 'client_secret_basic' && secret !== undefined)
+    return { headers: { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` }, body };
+  body.set('client_id', id);
+  if (secret !== undefined) body.set('client_secret', secret);
+  return { body };
 }

@@ -58,7 +58,12 @@ export function createOAuthFetch({ server, signal, network }: OAuthFetchOptions)
         'bad-response',
         `The login leads to ${host}, but no server of this name was found. Check the network, and try again.`,
       );
-    if (!arePublic(addresses)) throw notPublic(host);
+    if (!arePublic(addresses))
+      throw new RunnerError(
+        'bad-response',
+        `The login leads to ${host}, which is not on the public network, so Runner does not contact it. ` +
+          'If you have a token for the tool server, enter it under "auth" in ~/.config/runner/config.json.',
+      );
     return fixedLookup(addresses.map(reach));
   };
   return async (address, init = {}) => {
@@ -107,14 +112,6 @@ function unsafe(where: string): RunnerError {
   return new RunnerError(
     'bad-response',
     `The login leads to an address ${where}, which Runner does not contact.`,
-  );
-}
-
-function notPublic(host: string): RunnerError {
-  return new RunnerError(
-    'bad-response',
-    `The login leads to ${host}, which is not on the public network, so Runner does not contact it. ` +
-      'If you have a token for the tool server, enter it under "auth" in ~/.config/runner/config.json.',
   );
 }
 
