@@ -49,19 +49,15 @@ export function createApprovals(kept: KeptApprovals) {
 }
 
 function isNamed(approved: ApprovedTool, { user, client, entryOf }: NamedApprovals): boolean {
-  const { entry, isAskedEachTime } = approved;
-  const given = isAskedEachTime ? [client] : [user, client];
-  if (!given.some((approvals) => isOneOf(approved, approvals))) return false;
+  const { entry, tool, isAskedEachTime } = approved;
+  const given = (isAskedEachTime ? [client] : [user, client]).map((approvals) =>
+    Object.hasOwn(approvals, entry.name) ? approvals[entry.name] : undefined,
+  );
+  if (!given.some((tools) => (tools === 'always' ? !isAskedEachTime : tools?.includes(tool)))) return false;
   // Nobody else has its name.
   if (entry.kind === 'builtin') return true;
   const meant = entryOf(entry.name);
   return meant !== undefined && JSON.stringify(asWritten(meant)) === JSON.stringify(asWritten(entry));
-}
-
-function isOneOf({ entry: { name }, tool, isAskedEachTime }: ApprovedTool, approvals: Approvals): boolean {
-  const named = Object.hasOwn(approvals, name) ? approvals[name] : undefined;
-  if (named === 'always') return !isAskedEachTime;
-  return named?.includes(tool) ?? false;
 }
 
 /** Another value of a variable is the same entry. */

@@ -26,7 +26,6 @@ interface McpClientOptions {
   readonly elicitModes: readonly ElicitMode[];
   /** Asks the user during a call. */
   readonly elicit: (params: unknown, signal: AbortSignal) => Promise<ElicitResult>;
-  readonly onDidEnd: () => void;
 }
 
 /** The SDK's own time limits are switched off, because ours hold. In ms, the most that a timer takes. */
@@ -59,7 +58,7 @@ export async function connectClient(options: McpClientOptions): Promise<McpClien
 }
 
 async function greet(
-  { openTransport, version, onDidChangeTools, elicitModes, elicit, onDidEnd }: McpClientOptions,
+  { openTransport, version, onDidChangeTools, elicitModes, elicit }: McpClientOptions,
   negotiation: Pick<ClientOptions, 'versionNegotiation'>,
 ): Promise<McpClient> {
   const transport = openTransport();
@@ -82,20 +81,12 @@ async function greet(
       return content === undefined ? { action } : { action, content: mutable(content) };
     });
   client.setNotificationHandler('notifications/tools/list_changed', onDidChangeTools);
-  let isGreeted = false;
-  let hasEnded = false;
-  client.onclose = () => {
-    hasEnded = true;
-    if (isGreeted) onDidEnd();
-  };
   try {
     await client.connect(transport, { timeout: noTimeout });
   } catch (error) {
     await transport.close();
     throw error;
   }
-  isGreeted = true;
-  if (hasEnded) onDidEnd();
   return { client, transport };
 }
 

@@ -113,15 +113,16 @@ export class McpServers implements DaemonTools {
     signal: AbortSignal,
   ): Promise<DaemonToolOffer> {
     const states = await this.#statesOf(servers, signal);
-    const problems = states.flatMap((state) => {
-      const isWanted = servers !== 'all' || state.entry.kind !== 'disabled';
-      return state.state === 'ready' || !isWanted ? [] : [problemOf(state)];
+    const problems = states.flatMap(({ entry, state, advice, message }) => {
+      if (state === 'ready' || (servers === 'all' && entry.kind === 'disabled')) return [];
+      const sentence = message ?? `The tool server ${entry.name} is disabled.`;
+      return withoutUndefined<Advised>({ message: sentence, advice });
     });
     if (states.length === 0) return { tools: [], problems };
-    const { approvals, checkArguments } = await this.#runtime.get();
+    const runtime = await this.#runtime.get();
     const { env, log, settings } = this.#options;
     const tools = offerTools(states, clientTools, {
-      approvals,
+      ...runtime,
       // Servers of a workspace's settings are left out: an approval of their name is not meant for them.
       named: () => ({
         user: this.#user.approvals,
@@ -131,7 +132,6 @@ export class McpServers implements DaemonTools {
           return Object.hasOwn(servers, name) ? this.#read(name, servers[name]) : undefined;
         },
       }),
-      checkArguments,
       root: this.#root,
       env,
       log,
@@ -315,11 +315,6 @@ function loginProblem(name: string, entry: ServerEntry | undefined, all: readonl
   if (entry.kind === 'wrong') return `the entry of "${name}" is wrong. ${entry.problem.replace(/\.$/, '')}`;
   if (entry.kind === 'builtin') return `the tool server "${name}" is built in, and needs no login`;
   return `the tool server "${name}" is a program on this machine, which needs no login`;
-}
-
-function problemOf({ entry, message, advice }: ServerState): Advised {
-  const sentence = message ?? `The tool server ${entry.name} is disabled.`;
-  return withoutUndefined<Advised>({ message: sentence, advice });
 }
 
 function toListed({ entry, server: _, tools, ...state }: ServerState): ListedToolServer {

@@ -55,12 +55,11 @@ export async function startSession(options: McpSessionOptions, signal: AbortSign
   const { version, errors, onDidEnd } = options;
   let transport: Transport | undefined;
   let ready: McpSession | undefined;
-  let hasEnded = false;
   const stop = () => void transport?.close();
   signal.addEventListener('abort', stop, { once: true });
   const how = () => howItEnded(transport);
   try {
-    const client = await connectClient({
+    const mcp = await connectClient({
       openTransport: () => {
         signal.throwIfAborted();
         transport = createServerTransport(options);
@@ -70,17 +69,14 @@ export async function startSession(options: McpSessionOptions, signal: AbortSign
       onDidChangeTools: () => ready?.noteChange(),
       elicitModes: options.elicitModes(),
       elicit: async (asked, withdrawn) => (await ready?.elicit(asked, withdrawn)) ?? { action: 'decline' },
-      onDidEnd: () => {
-        hasEnded = true;
-        if (ready) onDidEnd(ready, how() ?? gone);
-      },
     });
-    const session = new McpSession(options, client);
+    const session = new McpSession(options, mcp);
     await session.listTools(signal).catch(async (error) => {
       await session.close();
       throw error;
     });
-    if (hasEnded) throw errors.of(how() ?? gone);
+    if (!mcp.client.transport) throw errors.of(how() ?? gone);
+    mcp.client.onclose = () => onDidEnd(session, how() ?? gone);
     ready = session;
     return session;
   } catch (error) {
@@ -129,17 +125,16 @@ export class McpSession {
   async listTools(signal: AbortSignal): Promise<readonly McpTool[]> {
     const { entry, log, redact } = this.#options;
     this.#hasChanged = false;
+    const listing = readToolList(
+      (cursor) => this.#toolPage(cursor, signal),
+      (sentence) => log.warn(`Tool server ${entry.name}: ${redact(sentence)}`),
+    );
     try {
-      const listed = await readToolList(
-        (cursor) => this.#toolPage(cursor, signal),
-        (sentence) => log.warn(`Tool server ${entry.name}: ${redact(sentence)}`),
-      );
-      this.#tools = inKnownOrder(this.#tools, listed);
+      this.#tools = inKnownOrder(this.#tools, await this.#answer(listing, signal));
       return this.#tools;
     } catch (error) {
       this.#hasChanged = true;
-      signal.throwIfAborted();
-      throw this.#errorOf(error);
+      throw error;
     }
   }
 
@@ -162,10 +157,7 @@ export class McpSession {
       };
       const end = this.#calls.begin({ elicit, signal: idle.signal, pause, goOn: () => onSign() });
       try {
-        return await orAborted(this.#request(request, onSign, idle.signal), idle.signal);
-      } catch (error) {
-        idle.signal.throwIfAborted();
-        throw this.#errorOf(error);
+        return await this.#answer(this.#request(request, onSign, idle.signal), idle.signal);
       } finally {
         end();
         pause();
@@ -189,12 +181,7 @@ export class McpSession {
   async ask({ method, params, needs }: ServerRequest, signal: AbortSignal): Promise<unknown> {
     if (!this.#mcp.client.getServerCapabilities()?.[needs]) return undefined;
     const asked = this.#mcp.client.request({ method, params }, callResult, { signal, timeout: noTimeout });
-    try {
-      return await orAborted(asked, signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      throw this.#errorOf(error);
-    }
+    return this.#answer(asked, signal);
   }
 
   noteChange(): void {
@@ -248,17 +235,22 @@ export class McpSession {
     }
   }
 
-  #errorOf(error: unknown): McpServerError {
-    const { transport } = this.#mcp;
-    return this.#options.errors.from(error, howItEnded(transport), {
-      isSessionUnknown: isSessionUnknown(error, transport),
-    });
+  /** @throws {McpServerError}, or the reason of an aborted signal. */
+  async #answer<T>(asked: Promise<T>, signal: AbortSignal): Promise<T> {
+    try {
+      return await orAborted(asked, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const { transport } = this.#mcp;
+      throw this.#options.errors.from(error, howItEnded(transport), {
+        isSessionUnknown: isSessionUnknown(error, transport),
+      });
+    }
   }
 }
 
 function toProgress({ progress, total, message }: Progress): CallProgress {
-  const cut = message === undefined ? undefined : cutText(message, 1_000);
-  return withoutUndefined({ progress, total, message: cut });
+  return withoutUndefined({ progress, total, message: message && cutText(message, 1_000) });
 }
 
 /** Some servers have no list where they have no tools, or a cursor that is no text after the last page. */

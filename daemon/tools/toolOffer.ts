@@ -94,8 +94,7 @@ export function namesForModel(tools: readonly NamedTool[], taken: readonly strin
   // A prefixed name may be that of a third tool, which then gets a prefix too.
   for (let before = -1; before !== prefixed.size; ) {
     before = prefixed.size;
-    const clashing = clashesOf(tools.map(nameOf), taken);
-    for (const index of clashing) prefixed.add(index);
+    for (const index of clashesOf(tools.map(nameOf), taken)) prefixed.add(index);
   }
   return numbered(tools.map(nameOf), taken);
 }

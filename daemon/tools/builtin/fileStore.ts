@@ -18,13 +18,9 @@ export interface FileStore {
 }
 
 /** A file as text. The mark of the byte order is kept apart, because nobody types or sees it. */
-interface FileText {
+export interface StoredText {
   readonly text: string;
   readonly hasMark: boolean;
-}
-
-/** A text as it was read. */
-export interface StoredText extends FileText {
   /** Only where the file was read from the disk. */
   readonly bytes?: Buffer;
 }
@@ -54,7 +50,7 @@ export const diskStore: FileStore = {
 const mark = '\ufeff';
 
 /** @throws {FileProblemError} if the bytes are not UTF-8. */
-export function decodeText(bytes: Uint8Array): FileText {
+export function decodeText(bytes: Uint8Array): StoredText {
   const [first, second] = bytes;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff))
     throw new FileProblemError('The file is UTF-16; only UTF-8 is read and changed here.');
@@ -71,7 +67,7 @@ export function decodeText(bytes: Uint8Array): FileText {
   }
 }
 
-export function encodeText({ text, hasMark }: FileText): Buffer {
+export function encodeText({ text, hasMark }: StoredText): Buffer {
   return Buffer.from(hasMark ? mark + text : text, 'utf8');
 }
 
@@ -97,16 +93,10 @@ async function requireSame(file: FileHandle, path: string): Promise<void> {
     throw new FileProblemError('The file was moved while it was opened. Try again.');
 }
 
-interface Replacement {
-  readonly before: Buffer;
-  readonly bytes: Buffer;
-  readonly signal: AbortSignal;
-}
-
 /** Puts a new file in the place of the old one, with its mode and, where that is allowed, its owner. */
 async function replaceFile(
   { path, name }: WorkspaceFile,
-  { before, bytes, signal }: Replacement,
+  { before, bytes, signal }: Readonly<{ before: Buffer; bytes: Buffer; signal: AbortSignal }>,
 ): Promise<void> {
   await access(path, constants.W_OK).catch(() => {
     throw new FileProblemError(`${name} is read-only, so it was not changed.`);

@@ -116,7 +116,6 @@ function createLineEnds(text: string) {
   for (let at = text.indexOf('\r\n'); at !== -1; at = text.indexOf('\r\n', at + 2))
     long.push(at - long.length);
   const longBefore = (at: number) => countBelow(long, at);
-  const isLong = (at: number) => long[longBefore(at)] === at;
   return {
     /** Every `\r\n` is `\n`. */
     plain,
@@ -130,7 +129,7 @@ function createLineEnds(text: string) {
       const inside = plain.indexOf('\n', from);
       const before = from > 0 ? plain.lastIndexOf('\n', from - 1) : -1;
       const model = before === -1 || (inside !== -1 && inside < to) ? inside : before;
-      return isLong(model) ? replacement.replaceAll('\n', '\r\n') : replacement;
+      return long[longBefore(model)] === model ? replacement.replaceAll('\n', '\r\n') : replacement;
     },
   };
 }

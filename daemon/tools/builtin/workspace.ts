@@ -76,7 +76,8 @@ async function findFile(path: string, options: FindOptions): Promise<WorkspaceFi
         : `${path} is a folder. Name a file in it.`,
     );
   const name = relative(root, real).replaceAll(sep, '/');
-  const kept = reservedPart(name) ?? roots.map((folder) => reservedBelow(named, folder)).find(Boolean);
+  const within = roots.filter((folder) => isWithin(named, folder)).map((folder) => relative(folder, named));
+  const kept = [name, ...within].map(reservedPart).find(Boolean);
   if (kept !== undefined)
     throw new FileProblemError(`${path} is not read or changed here, because nothing in ${kept} is.`);
   const privacy = (await findPrivacy(named)) ?? (await findPrivacy(real));
@@ -107,18 +108,15 @@ async function realPathOf(path: string): Promise<{ readonly real: string; readon
     return { real: await realpath(path), isThere: true };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOENT') throw unreachable(path, code);
+    if (code === 'ENOTDIR')
+      throw new FileProblemError(`${path} cannot exist, because a part of it is a file and no folder.`);
+    if (code !== 'ENOENT')
+      throw new FileProblemError(`${path} cannot be reached (${code ?? 'unknown error'}).`);
     if (await isFound(path))
       throw new FileProblemError(`${basename(path)} is a link to a file that does not exist.`);
     const above = await realPathOf(dirname(path));
     return { real: join(above.real, basename(path)), isThere: false };
   }
-}
-
-function unreachable(path: string, code: string | undefined): FileProblemError {
-  if (code === 'ENOTDIR')
-    return new FileProblemError(`${path} cannot exist, because a part of it is a file and no folder.`);
-  return new FileProblemError(`${path} cannot be reached (${code ?? 'unknown error'}).`);
 }
 
 /** Also if it is a link that leads nowhere. */
@@ -142,10 +140,6 @@ const reserved =
 /** The first part of a path that is reserved; undefined if none is. */
 function reservedPart(path: string): string | undefined {
   return path.split(/[/\\]/).find((part) => reserved.test(plainName(part)));
-}
-
-function reservedBelow(path: string, folder: string): string | undefined {
-  return isWithin(path, folder) ? reservedPart(relative(folder, path)) : undefined;
 }
 
 /** File systems take some names as the same: in upper case, with marks that nobody sees, or with dots at the end. */

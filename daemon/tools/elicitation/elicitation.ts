@@ -47,7 +47,8 @@ async function askForm(
   let open = fields;
   let problem: string | undefined;
   for (let tries = 0; tries < maxTries; tries += 1) {
-    const question = { server, message, fields: open.map(toShown), problem, warning };
+    const shown = open.map(({ least: _, most: __, ...field }): ElicitField => field);
+    const question = { server, message, fields: shown, problem, warning };
     const { action, content: given = {} } = await ask(withoutUndefined(question), signal);
     if (action !== 'accept') return { action };
     const problems: string[] = [];
@@ -61,10 +62,6 @@ async function askForm(
     problem = problems.join(' ');
   }
   return { action: 'cancel' };
-}
-
-function toShown({ least: _, most: __, ...field }: FormField): ElicitField {
-  return field;
 }
 
 /** The user opens the address, or does not. Nothing is fetched from it. */

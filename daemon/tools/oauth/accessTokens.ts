@@ -8,7 +8,7 @@ import { createOAuthFetch } from './oauthFetch.ts';
 
 export type AccessTokens = ReturnType<typeof createAccessTokens>;
 
-interface AccessTokensOptions {
+export interface AccessTokensOptions {
   readonly store: LoginStore;
   /** Removes a secret from every message from now on. */
   readonly hide: (secret: string) => void;
@@ -18,7 +18,7 @@ interface AccessTokensOptions {
 
 /** Access tokens of the servers that the user has logged in to. They are kept only in memory. */
 export function createAccessTokens({ store, hide, warn, now }: AccessTokensOptions) {
-  const known = new Map<string, KnownToken>();
+  const known = new Map<string, AccessToken & { readonly loginId: string | undefined }>();
   /** Logins that could not be written, by the refresh token that the file still has. */
   const unkept = new Map<string, KeptLogin>();
   /** Undefined if the token is of a login that has ended, or of another one. */
@@ -111,10 +111,6 @@ export function createAccessTokens({ store, hide, warn, now }: AccessTokensOptio
       return canHaveToken(entry.url) ? obtain(entry, refused, signal) : undefined;
     },
   };
-}
-
-interface KnownToken extends AccessToken {
-  readonly loginId: string | undefined;
 }
 
 function keyOf({ url, clientId }: HttpServerEntry): string {

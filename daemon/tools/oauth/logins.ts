@@ -4,18 +4,15 @@ import { orAborted } from '../../../protocol/base/abort.ts';
 import type { FinishLoginResult, LoginResult, LogoutResult } from '../../../protocol/messages/tools.ts';
 import { InvalidParamsError, RunnerError } from '../../base/errors.ts';
 import type { HttpServerEntry } from '../serverEntry.ts';
-import { canHaveToken } from './accessTokens.ts';
+import { type AccessTokensOptions, canHaveToken } from './accessTokens.ts';
 import { findAuthority } from './authority.ts';
 import { beginAuthorization } from './authorization.ts';
 import { codeOf, loginFailure } from './loginFailure.ts';
-import type { KeptLogin, LoginStore } from './loginStore.ts';
+import type { KeptLogin } from './loginStore.ts';
 import { type LoopbackRedirect, openLoopbackRedirect } from './loopbackRedirect.ts';
 import { createOAuthFetch } from './oauthFetch.ts';
 
-interface LoginsOptions {
-  readonly store: LoginStore;
-  readonly hide: (secret: string) => void;
-  readonly now: () => number;
+interface LoginsOptions extends Omit<AccessTokensOptions, 'warn'> {
   /** A login has begun or ended. */
   readonly onDidChange: () => void;
 }
@@ -33,20 +30,12 @@ interface Pending {
 export function createLogins({ store, hide, now, onDidChange }: LoginsOptions) {
   const pending = new Map<string, Pending>();
 
-  const keep = (login: KeptLogin) =>
-    store.write(login).catch((cause) => {
-      throw new RunnerError(
-        'not-supported',
-        `The login succeeded, but could not be saved on this machine (${codeOf(cause)}). Free some space, and log in again.`,
-        { cause },
-      );
-    });
   const complete = async (redeem: () => Promise<KeptLogin>, issuer: string, signal: AbortSignal) => {
     try {
       const login = await redeem();
       for (const secret of [login.refreshToken, login.accessToken, login.client.client_secret])
         if (secret) hide(secret);
-      await store.alone(login.server, () => keep(login), signal);
+      await store.alone(login.server, () => store.write(login).catch(throwUnsaved), signal);
       onDidChange();
       return login.scope === undefined ? {} : { scope: login.scope };
     } catch (error) {
@@ -128,6 +117,14 @@ export function createLogins({ store, hide, now, onDidChange }: LoginsOptions) {
       for (const { end } of pending.values()) end();
     },
   };
+}
+
+function throwUnsaved(cause: unknown): never {
+  throw new RunnerError(
+    'not-supported',
+    `The login succeeded, but could not be saved on this machine (${codeOf(cause)}). Free some space, and log in again.`,
+    { cause },
+  );
 }
 
 /**
