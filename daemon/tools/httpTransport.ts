@@ -4,11 +4,16 @@ import { tryJson } from '../../protocol/base/json.ts';
 import { LineSplitter } from '../../protocol/base/lineSplitter.ts';
 import { maxMessage } from './mcpClient.ts';
 import { tryServerMessage } from './mcpMessage.ts';
+import type { AccessTokens } from './oauth/accessTokens.ts';
 import type { HttpServerEntry } from './serverEntry.ts';
-import type { ServerTransportOptions } from './serverTransport.ts';
 
-interface HttpTransportOptions extends Pick<ServerTransportOptions, 'headersFor' | 'now' | 'tokens'> {
+export interface HttpTransportOptions {
   readonly entry: HttpServerEntry;
+  /** The token and headers for this address, by its origin. */
+  readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
+  /** Tokens of the user's login, for what has no token otherwise. */
+  readonly tokens: AccessTokens;
+  readonly now: () => number;
 }
 
 /** The user has to log in. The message is a clause. */

@@ -61,7 +61,7 @@ export function createServerErrors({ entry, redact }: Pick<ServerTransportOption
   return {
     /** `clause` becomes a sentence, whose subject is the server. */
     of,
-    /** From what its session throws. If the server has ended, `how` says so, and more than the error of the call does. */
+    /** From what its session throws. If the server has ended, `how` says more than the error of the call does. */
     from(error: unknown, how?: string, options?: Pick<ErrorOptions, 'isSessionUnknown'>): McpServerError {
       if (how === undefined && error instanceof LoginNeededError) return loginNeeded(error);
       return of(how ?? reasonOf(error), { ...options, cause: error });

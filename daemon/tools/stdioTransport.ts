@@ -3,15 +3,18 @@ import { once } from 'node:events';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { tryJson } from '../../protocol/base/json.ts';
 import { LineSplitter, type SplitLine } from '../../protocol/base/lineSplitter.ts';
+import type { ProcessGroups } from '../base/processGroups.ts';
 import { createYielder } from '../base/yielder.ts';
 import { maxMessage } from './mcpClient.ts';
 import { tryServerMessage } from './mcpMessage.ts';
-import type { ServerTransportOptions } from './serverTransport.ts';
 
-interface StdioTransportOptions extends Pick<ServerTransportOptions, 'env' | 'groups' | 'platform'> {
+export interface StdioTransportOptions {
   readonly command: string;
   readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
+  readonly platform: NodeJS.Platform;
+  readonly groups: ProcessGroups;
   /** A line of its standard error. */
   readonly onErrorLine: (line: string) => void;
   /** What it wrote last on its standard error, fit to be shown. */

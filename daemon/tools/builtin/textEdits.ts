@@ -127,8 +127,9 @@ function createLineEnds(text: string) {
     withEnds(replacement: string, from: number, to: number): string {
       if (long.length === 0 || !replacement.includes('\n')) return replacement;
       const inside = plain.indexOf('\n', from);
-      const before = from > 0 ? plain.lastIndexOf('\n', from - 1) : -1;
-      const model = before === -1 || (inside !== -1 && inside < to) ? inside : before;
+      const isInside = inside !== -1 && inside < to;
+      const before = isInside || from === 0 ? -1 : plain.lastIndexOf('\n', from - 1);
+      const model = before === -1 ? inside : before;
       return long[longBefore(model)] === model ? replacement.replaceAll('\n', '\r\n') : replacement;
     },
   };
