@@ -4,7 +4,7 @@ import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { ElicitField, ElicitParams } from '../../protocol/messages/elicit.ts';
 import { validate } from '../base/validate.ts';
 import type { AskElicitation, ElicitMode } from '../chat/daemonTools.ts';
-import { elicitSchema } from '../tools/elicitation/elicitRequests.ts';
+import { elicitSchema } from '../tools/serveTools.ts';
 import type { PromptClient } from './client.ts';
 
 /** How the client has said that it asks its user. */

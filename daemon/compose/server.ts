@@ -50,9 +50,8 @@ import { createTrace } from '../rpc/trace.ts';
 import { createWorks } from '../rpc/workDoneProgress.ts';
 import { serveSessions } from '../sessions/serveSessions.ts';
 import { serveStatus } from '../status/serveStatus.ts';
-import { elicitThrough } from '../tools/elicitation/elicitRequests.ts';
 import { McpServers } from '../tools/mcpServers.ts';
-import { builtinFolders, createApprovalRequests, serveTools } from '../tools/serveTools.ts';
+import { builtinFolders, createApprovalRequests, elicitThrough, serveTools } from '../tools/serveTools.ts';
 import { createCompletionEngine } from './completionEngine.ts';
 import { type Core, type CoreOptions, createCore, toolServerOptions } from './core.ts';
 

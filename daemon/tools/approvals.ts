@@ -28,8 +28,6 @@ export interface NamedApprovals {
   readonly entryOf: (name: string) => ServerEntry | undefined;
 }
 
-export type ApprovalStore = ReturnType<typeof createApprovals>;
-
 /** What the user has allowed, for the life of this daemon or until the tool changes. */
 export function createApprovals(kept: KeptApprovals) {
   const session = new Set<string>();
@@ -41,30 +39,25 @@ export function createApprovals(kept: KeptApprovals) {
       const key = keyOf(tool);
       return session.has(key) || (await kept.has(key));
     },
-    allowForSession: (tool: ApprovedTool) => void session.add(keyOf(tool)),
-    /** Keeps the approval in the user's own folder. @throws {Error} if that cannot be written. */
-    async allowAlways(tool: ApprovedTool): Promise<void> {
+    /** `always` is kept in the user's own folder. @throws {Error} if that cannot be written. */
+    async allow(tool: ApprovedTool, decision: 'session' | 'always'): Promise<void> {
       const key = keyOf(tool);
       session.add(key);
-      await kept.add(key);
+      if (decision === 'always') await kept.add(key);
     },
   };
 }
 
 function isNamed(approved: ApprovedTool, { user, client, entryOf }: NamedApprovals): boolean {
-  const { entry, isAskedEachTime } = approved;
-  const given = isAskedEachTime ? [client] : [user, client];
-  if (!given.some((approvals) => isOneOf(approved, approvals))) return false;
+  const { entry, tool, isAskedEachTime } = approved;
+  const given = (isAskedEachTime ? [client] : [user, client]).map((approvals) =>
+    Object.hasOwn(approvals, entry.name) ? approvals[entry.name] : undefined,
+  );
+  if (!given.some((tools) => (tools === 'always' ? !isAskedEachTime : tools?.includes(tool)))) return false;
   // Nobody else has its name.
   if (entry.kind === 'builtin') return true;
   const meant = entryOf(entry.name);
   return meant !== undefined && JSON.stringify(asWritten(meant)) === JSON.stringify(asWritten(entry));
-}
-
-function isOneOf({ entry: { name }, tool, isAskedEachTime }: ApprovedTool, approvals: Approvals): boolean {
-  const named = Object.hasOwn(approvals, name) ? approvals[name] : undefined;
-  if (named === 'always') return !isAskedEachTime;
-  return named?.includes(tool) ?? false;
 }
 
 /** Another value of a variable is the same entry. */
@@ -80,7 +73,7 @@ function keyOf({ entry, folder, tool, fingerprint }: ApprovedTool): string {
     .digest('hex');
 }
 
-export type KeptApprovals = ReturnType<typeof createKeptApprovals>;
+type KeptApprovals = ReturnType<typeof createKeptApprovals>;
 
 const maxBytes = 1024 * 1024;
 const maxKept = 5_000;

@@ -4,23 +4,16 @@ import { tryJson } from '../../protocol/base/json.ts';
 import { LineSplitter } from '../../protocol/base/lineSplitter.ts';
 import { maxMessage } from './mcpClient.ts';
 import { tryServerMessage } from './mcpMessage.ts';
+import type { AccessTokens } from './oauth/accessTokens.ts';
+import type { HttpServerEntry } from './serverEntry.ts';
 
-interface HttpTransportOptions {
-  readonly url: string;
-  /** Of the entry. */
-  readonly headers: Readonly<Record<string, string>>;
+export interface HttpTransportOptions {
+  readonly entry: HttpServerEntry;
   /** The token and headers for this address, by its origin. */
   readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
   /** Tokens of the user's login, for what has no token otherwise. */
-  readonly login: LoginTokens;
+  readonly tokens: AccessTokens;
   readonly now: () => number;
-}
-
-interface LoginTokens {
-  /** Undefined without a login. */
-  token(signal: AbortSignal): Promise<string | undefined>;
-  /** A token other than the one that the server has refused; undefined if only a new login helps. */
-  renew(refused: string, signal: AbortSignal): Promise<string | undefined>;
 }
 
 /** The user has to log in. The message is a clause. */
@@ -33,11 +26,12 @@ const maxStreams = 30;
 
 /** Streamable HTTP to one origin and no other. Its answers are bounded. */
 export function createHttpTransport(options: HttpTransportOptions): StreamableHTTPClientTransport {
-  return new StreamableHTTPClientTransport(new URL(options.url), { fetch: createOriginFetch(options) });
+  const { url } = options.entry;
+  return new StreamableHTTPClientTransport(new URL(url), { fetch: createOriginFetch(options) });
 }
 
-function createOriginFetch({ url, headers: own, headersFor, login, now }: HttpTransportOptions) {
-  const { origin } = new URL(url);
+function createOriginFetch({ entry, headersFor, tokens, now }: HttpTransportOptions) {
+  const { origin } = new URL(entry.url);
   let streams: number[] = [];
   const countStream = () => {
     const at = now();
@@ -49,11 +43,11 @@ function createOriginFetch({ url, headers: own, headersFor, login, now }: HttpTr
       throw new Error(`The server redirects to an origin other than ${origin}. Runner does not follow it.`);
     if ((init.method ?? 'GET') === 'GET') countStream();
     const headers = new Headers(init.headers);
-    for (const [name, value] of Object.entries({ ...(await headersFor(url)), ...lowerCased(own) }))
-      headers.set(name, value);
+    for (const given of [await headersFor(entry.url), entry.headers])
+      for (const [name, value] of Object.entries(given)) headers.set(name, value);
     const send = () => fetch(address, { ...init, headers, redirect: 'manual' });
     return bounded(
-      await (headers.has('authorization') ? send() : sendLoggedIn(send, headers, { login, init })),
+      await (headers.has('authorization') ? send() : sendLoggedIn(send, headers, { entry, tokens, init })),
     );
   };
 }
@@ -62,15 +56,15 @@ function createOriginFetch({ url, headers: own, headersFor, login, now }: HttpTr
 async function sendLoggedIn(
   send: () => Promise<Response>,
   headers: Headers,
-  { login, init }: { readonly login: LoginTokens; readonly init: RequestInit },
+  { entry, tokens, init }: Pick<HttpTransportOptions, 'entry' | 'tokens'> & { readonly init: RequestInit },
 ): Promise<Response> {
-  const signal = init.signal ?? neverAborted;
-  const token = await login.token(signal);
+  const signal = init.signal ?? new AbortController().signal;
+  const token = await tokens.tokenFor(entry, signal);
   if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
   const response = await send();
   if (response.status !== 401) return response;
   await response.body?.cancel();
-  const renewed = token === undefined ? undefined : await login.renew(token, signal);
+  const renewed = token === undefined ? undefined : await tokens.renew(entry, token, signal);
   if (renewed === undefined)
     throw new LoginNeededError(`wants a ${token === undefined ? '' : 'new '}login (401)`);
   headers.set('authorization', `Bearer ${renewed}`);
@@ -78,12 +72,6 @@ async function sendLoggedIn(
   if (again.status !== 401) return again;
   await again.body?.cancel();
   throw new LoginNeededError('wants a new login (401)');
-}
-
-const neverAborted = new AbortController().signal;
-
-function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /** The same answer, whose body fails once it, or an event of its stream, is too large. */

@@ -1,7 +1,6 @@
 import {
   Client,
   type ClientOptions,
-  type JsonSchemaValidator,
   ProtocolError,
   SdkHttpError,
   StreamableHTTPClientTransport,
@@ -10,6 +9,7 @@ import {
 import { withTimeLimit } from '../../protocol/base/abort.ts';
 import type { ElicitResult } from '../../protocol/messages/elicit.ts';
 import type { ElicitMode } from '../chat/daemonTools.ts';
+import { DefaultJsonSchemaValidator } from './clientShims.ts';
 
 /** The SDK's client once the server has answered its greeting, and the transport that it uses. */
 export interface McpClient {
@@ -26,7 +26,6 @@ interface McpClientOptions {
   readonly elicitModes: readonly ElicitMode[];
   /** Asks the user during a call. */
   readonly elicit: (params: unknown, signal: AbortSignal) => Promise<ElicitResult>;
-  readonly onDidEnd: () => void;
 }
 
 /** The SDK's own time limits are switched off, because ours hold. In ms, the most that a timer takes. */
@@ -59,7 +58,7 @@ export async function connectClient(options: McpClientOptions): Promise<McpClien
 }
 
 async function greet(
-  { openTransport, version, onDidChangeTools, elicitModes, elicit, onDidEnd }: McpClientOptions,
+  { openTransport, version, onDidChangeTools, elicitModes, elicit }: McpClientOptions,
   negotiation: Pick<ClientOptions, 'versionNegotiation'>,
 ): Promise<McpClient> {
   const transport = openTransport();
@@ -71,8 +70,7 @@ async function greet(
       capabilities: canElicit
         ? { elicitation: Object.fromEntries(elicitModes.map((mode) => [mode, {}])) }
         : {},
-      // Results are shown and never checked: the SDK would compile their schemas to code.
-      jsonSchemaValidator: { getValidator: acceptAnything },
+      jsonSchemaValidator: new DefaultJsonSchemaValidator(),
       // By the newer revision, a question is an answer of the server, after which the call is sent again.
       inputRequired: { autoFulfill: canElicit, maxRounds: maxQuestions },
     },
@@ -83,20 +81,12 @@ async function greet(
       return content === undefined ? { action } : { action, content: mutable(content) };
     });
   client.setNotificationHandler('notifications/tools/list_changed', onDidChangeTools);
-  let isGreeted = false;
-  let hasEnded = false;
-  client.onclose = () => {
-    hasEnded = true;
-    if (isGreeted) onDidEnd();
-  };
   try {
     await client.connect(transport, { timeout: noTimeout });
   } catch (error) {
     await transport.close();
     throw error;
   }
-  isGreeted = true;
-  if (hasEnded) onDidEnd();
   return { client, transport };
 }
 
@@ -104,10 +94,6 @@ function mutable(content: NonNullable<ElicitResult['content']>) {
   return Object.fromEntries(
     Object.entries(content).map(([name, value]) => [name, typeof value === 'object' ? [...value] : value]),
   );
-}
-
-function acceptAnything<T>(): JsonSchemaValidator<T> {
-  return (input) => ({ valid: true, data: input as T, errorMessage: undefined });
 }
 
 /** The server answers, but does not know the greeting or this revision. */

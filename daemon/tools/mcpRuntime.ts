@@ -2,30 +2,20 @@ import { join } from 'node:path';
 import { createRedaction } from '../../protocol/base/redaction.ts';
 import { stateFolder } from '../../protocol/base/userFolders.ts';
 import { createProcessGroups } from '../base/processGroups.ts';
-import { type ApprovalStore, createApprovals, createKeptApprovals, type KeptApprovals } from './approvals.ts';
-import { type ArgumentsCheck, createArgumentsCheck } from './argumentsCheck.ts';
+import { createSchemaCheck } from '../base/schemaCheck.ts';
+import { createApprovals, createKeptApprovals } from './approvals.ts';
 import { type BuiltinContext, createBuiltinServer } from './builtin/builtinServer.ts';
 import { createEditorStore } from './builtin/editorStore.ts';
 import { diskStore } from './builtin/fileStore.ts';
 import { McpServer, type McpServerOptions } from './mcpServer.ts';
 import { createAccessTokens } from './oauth/accessTokens.ts';
-import { createLoginStore, type LoginStore } from './oauth/loginStore.ts';
-import { createLogins, type Logins } from './oauth/logins.ts';
+import { createLoginStore } from './oauth/loginStore.ts';
+import { createLogins } from './oauth/logins.ts';
 import type { BuiltinEntry } from './serverEntry.ts';
 import type { StartableEntry } from './serverTransport.ts';
 import type { ToolServer } from './toolServer.ts';
 
-/** What is loaded when a server is first needed: everything that speaks MCP, and what its servers share. */
-export interface McpRuntime {
-  /** `root` is the workspace's, in which the server starts if its entry names no folder. */
-  createMcpServer(entry: StartableEntry, root: string | undefined): ToolServer;
-  createBuiltinServer(entry: BuiltinEntry, context: BuiltinContext): ToolServer;
-  readonly logins: Logins;
-  readonly approvals: ApprovalStore;
-  readonly checkArguments: ArgumentsCheck;
-  /** Called once all servers have ended. */
-  close(): Promise<void>;
-}
+export type McpRuntime = ReturnType<typeof createMcpRuntime>;
 
 export interface McpRuntimeOptions extends Omit<McpServerOptions, 'entry' | 'groups' | 'root' | 'tokens'> {
   /** A folder of the user's alone. */
@@ -36,14 +26,16 @@ export interface McpRuntimeOptions extends Omit<McpServerOptions, 'entry' | 'gro
   readonly stores?: ToolStores | undefined;
 }
 
-export function createMcpRuntime(options: McpRuntimeOptions): McpRuntime {
+/** What is loaded when a server is first needed: everything that speaks MCP, and what its servers share. */
+export function createMcpRuntime(options: McpRuntimeOptions) {
   const { env, platform, log, hide, now, onDidChange } = options;
   const groups = createProcessGroups({ platform, env });
   const stores = options.stores ?? openToolStores(options);
   const { logins: store } = stores;
   const tokens = createAccessTokens({ store, hide, warn: log.warn, now });
   return {
-    createMcpServer: (entry, root) =>
+    /** `root` is the workspace's, in which the server starts if its entry names no folder. */
+    createMcpServer: (entry: StartableEntry, root: string | undefined): ToolServer =>
       new McpServer({
         ...options,
         entry,
@@ -52,14 +44,15 @@ export function createMcpRuntime(options: McpRuntimeOptions): McpRuntime {
         tokens,
         redact: createEntryRedaction(entry, options.redact),
       }),
-    createBuiltinServer(entry, { editorFiles, ...context }) {
+    createBuiltinServer(entry: BuiltinEntry, { editorFiles, ...context }: BuiltinContext): ToolServer {
       const store = editorFiles ? createEditorStore(editorFiles, diskStore) : diskStore;
       return createBuiltinServer({ ...context, store, entry, env, platform });
     },
     logins: createLogins({ store, hide, now, onDidChange }),
     approvals: createApprovals(stores.approvals),
     checkArguments: createArgumentsCheck(),
-    async close() {
+    /** Called once all servers have ended. */
+    async close(): Promise<void> {
       await Promise.all([groups.close(), options.stores ? undefined : stores.close()]);
     },
   };
@@ -79,25 +72,40 @@ function createEntryRedaction(entry: StartableEntry, redact: (text: string) => s
   return (text: string) => redact(redaction.redact(text));
 }
 
-/** What the tools keep on the disk. A process has one, because two would both believe that they hold the lock. */
-export interface ToolStores {
-  readonly logins: LoginStore;
-  readonly approvals: KeptApprovals;
-  close(): Promise<void>;
-}
+export type ToolStores = ReturnType<typeof openToolStores>;
+type StoreOptions = Pick<McpRuntimeOptions, 'env' | 'platform' | 'userFolder'>;
 
-export function openToolStores({
-  userFolder,
-  env,
-  platform,
-}: Pick<McpRuntimeOptions, 'env' | 'platform' | 'userFolder'>): ToolStores {
+/** What the tools keep on the disk. A process has one, because two would both believe that they hold the lock. */
+export function openToolStores({ userFolder, env, platform }: StoreOptions) {
   const logins = createLoginStore(join(stateFolder(env, platform), 'logins'));
   const approvals = createKeptApprovals(join(userFolder, 'approvals.json'));
   return {
     logins,
     approvals,
-    async close() {
+    async close(): Promise<void> {
       await Promise.all([logins.close(), approvals.close()]);
     },
+  };
+}
+
+/** Of the arguments of a call as JSON, in characters. Models write far less. */
+const maxArguments = 1024 * 1024;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A sentence for the model that says what is wrong with the arguments of a call; undefined if they are right. */
+function createArgumentsCheck() {
+  const check = createSchemaCheck();
+  return (schema: Fields, given: Fields): string | undefined => {
+    const size = JSON.stringify(given).length;
+    if (size > maxArguments)
+      return `The arguments have ${size.toLocaleString('en-US')} characters; at most 1,048,576 are sent to a tool. Make them shorter.`;
+    const finding = check(schema, given, 'they');
+    if (finding?.kind === 'wrong')
+      return `The arguments do not match the schema of the tool: ${finding.problems}.`;
+    if (finding?.kind === 'late')
+      return 'The arguments could not be checked against the schema of the tool in time, so the tool was not called.';
+    // A schema that cannot be read is the server's fault. The server checks the arguments itself.
+    return undefined;
   };
 }

@@ -1,5 +1,6 @@
 import { orAborted, withTimeLimit } from '../../protocol/base/abort.ts';
 import { messageOf } from '../../protocol/base/errorText.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { CallOutcome } from '../chat/daemonTools.ts';
 import { noTimeout } from './mcpClient.ts';
 import { clauseOf, createServerErrors, McpServerError, type ServerErrors } from './mcpServerError.ts';
@@ -21,7 +22,6 @@ export type McpServerOptions = Omit<McpSessionOptions, 'errors' | 'onDidEnd'>;
 const startLimit = 120_000;
 /** After which part of a start users learn what it waits for, in ms. */
 const wordAfter = 3_000;
-const starting = { code: 'tool-server' } as const;
 const firstStart = 'A first start may download it, as npx and uvx do.';
 const stillStarting = `It is still starting, and is there once it has. ${firstStart} "timeouts.toolStart" sets how long Runner waits.`;
 
@@ -30,14 +30,14 @@ export class McpServer implements ToolServer {
   readonly #options: McpServerOptions;
   readonly #errors: ServerErrors;
   readonly #closed = new AbortController();
-  readonly #restarts: Restarts;
+  readonly #restarts: ReturnType<typeof createRestarts>;
   #starting: Promise<McpSession> | undefined;
   #session: McpSession | undefined;
 
   constructor(options: McpServerOptions) {
     this.#options = options;
     this.#errors = createServerErrors(options);
-    this.#restarts = new Restarts(options.now);
+    this.#restarts = createRestarts(options.now);
   }
 
   async state(signal: AbortSignal): Promise<ServerState> {
@@ -46,23 +46,22 @@ export class McpServer implements ToolServer {
       return { entry, server: this, state: 'ready', tools: await this.#tools(signal) };
     } catch (error) {
       signal.throwIfAborted();
-      if (!(error instanceof McpServerError))
-        return { entry, state: 'failed', message: messageOf(error), tools: [] };
-      const { message, needsLogin, advice } = error;
-      return {
-        entry,
-        state: 'failed',
-        message,
-        tools: [],
-        ...(needsLogin ? { needsLogin } : {}),
-        ...(advice === undefined ? {} : { advice }),
-      };
+      const failed = { entry, state: 'failed', message: messageOf(error), tools: [] } as const;
+      if (!(error instanceof McpServerError)) return failed;
+      const { advice, needsLogin } = error;
+      return withoutUndefined<ServerState>({ ...failed, advice, needsLogin: needsLogin || undefined });
     }
   }
 
   async call(request: ToolRequest, options: CallOptions): Promise<CallOutcome> {
     try {
-      return readToolResult(await this.#call(request, options));
+      const answer = await this.#withSession(options.signal, async (session, forgotten) => {
+        // The user has allowed the tool as it was before.
+        if (forgotten && fingerprintIn(session, request) !== fingerprintIn(forgotten, request))
+          throw this.#errors.of(`was restarted, and its tool ${request.name} has changed. Ask again`);
+        return session.call(request, options);
+      });
+      return readToolResult(answer);
     } catch (error) {
       options.signal.throwIfAborted();
       if (!(error instanceof McpServerError)) throw error;
@@ -73,15 +72,9 @@ export class McpServer implements ToolServer {
   async ask(request: ServerRequest, { signal, limit, isOnlyIfRunning }: AskOptions): Promise<unknown> {
     if (isOnlyIfRunning && !this.#session) return undefined;
     const reason = this.#errors.of(`did not answer within ${limit / 1_000} seconds. Try again later`);
-    const askOf = (session: McpSession) =>
-      withTimeLimit({ limit, reason, signal }, (inTime) => session.ask(request, inTime));
-    const session = await this.#inTime(signal, (inTime) => this.#connect(inTime));
-    try {
-      return await askOf(session);
-    } catch (error) {
-      if (!this.#isForgotten(session, error)) throw error;
-      return askOf(await this.#inTime(signal, (inTime) => this.#connect(inTime)));
-    }
+    return this.#withSession(signal, (session) =>
+      withTimeLimit({ limit, reason, signal }, (inTime) => session.ask(request, inTime)),
+    );
   }
 
   async close(): Promise<void> {
@@ -91,46 +84,35 @@ export class McpServer implements ToolServer {
   }
 
   async #tools(signal: AbortSignal): Promise<readonly McpTool[]> {
-    return this.#inTime(signal, async (inTime) => {
+    return this.#inTime(signal, (inTime) => {
       const known = this.#session;
-      const session = await this.#connect(inTime);
-      // A new session has just listed its tools.
-      if (session !== known || !session.isStale) return session.tools;
-      try {
-        return await session.listTools(inTime);
-      } catch (error) {
-        if (!this.#isForgotten(session, error)) throw error;
-        return (await this.#connect(inTime)).tools;
-      }
+      return this.#withSession(inTime, async (session) =>
+        // A new session has just listed its tools.
+        session === known && session.isStale ? session.listTools(inTime) : session.tools,
+      );
     });
   }
 
-  async #call(request: ToolRequest, options: CallOptions): Promise<unknown> {
-    const { signal } = options;
-    const session = await this.#inTime(signal, (inTime) => this.#connect(inTime));
-    try {
-      return await session.call(request, options);
-    } catch (error) {
-      if (!this.#isForgotten(session, error)) throw error;
-      const again = await this.#inTime(signal, (inTime) => this.#connect(inTime));
-      // The user has allowed the tool as it was before.
-      if (fingerprintIn(again, request) !== fingerprintIn(session, request))
-        throw this.#errors.of(`was restarted, and its tool ${request.name} has changed. Ask again`);
-      return again.call(request, options);
-    }
-  }
-
   /**
-   * Whether the server has forgotten the session and run nothing. The session is dropped, and the next use opens
-   * another.
+   * Works with the session, and once more with another one if the server has forgotten it: then the server has run
+   * nothing.
    */
-  #isForgotten(session: McpSession, error: unknown): boolean {
-    if (!(error instanceof McpServerError && error.isSessionUnknown)) return false;
-    if (this.#session === session) {
-      this.#session = undefined;
-      void session.close().catch(() => undefined);
+  async #withSession<T>(
+    signal: AbortSignal,
+    work: (session: McpSession, forgotten?: McpSession) => Promise<T>,
+  ): Promise<T> {
+    const connect = () => this.#inTime(signal, (inTime) => this.#connect(inTime));
+    const session = await connect();
+    try {
+      return await work(session);
+    } catch (error) {
+      if (!(error instanceof McpServerError && error.isSessionUnknown)) throw error;
+      if (this.#session === session) {
+        this.#session = undefined;
+        void session.close().catch(() => undefined);
+      }
+      return work(await connect(), session);
     }
-    return true;
   }
 
   #inTime<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -145,7 +127,7 @@ export class McpServer implements ToolServer {
   async #connect(signal: AbortSignal): Promise<McpSession> {
     if (this.#closed.signal.aborted) throw this.#errors.of('was removed');
     if (this.#session) return this.#session;
-    const { delay } = this.#restarts;
+    const delay = this.#restarts.delay();
     if (!this.#starting && delay !== undefined)
       throw this.#errors.of(delay.reason, { advice: { code: 'wait-for-restart', text: delay.text } });
     this.#starting ??= this.#start();
@@ -156,7 +138,8 @@ export class McpServer implements ToolServer {
     const { entry, log, onDidChange, timeouts } = this.#options;
     const limit = Math.max(startLimit, timeouts().toolStart || noTimeout);
     const reason = this.#errors.of(`did not answer within ${limit / 1_000} seconds`);
-    const sayStarting = () => log.info(`The tool server ${entry.name} is starting. ${firstStart}`, starting);
+    const sayStarting = () =>
+      log.info(`The tool server ${entry.name} is starting. ${firstStart}`, { code: 'tool-server' });
     const timer = entry.kind === 'stdio' ? setTimeout(sayStarting, wordAfter) : undefined;
     const options: McpSessionOptions = {
       ...this.#options,
@@ -202,31 +185,25 @@ const maxWait = 60_000;
 const steadyAfter = 60_000;
 
 /** When a server may start again: at once after the first end, then later and later. */
-class Restarts {
-  readonly #now: () => number;
-  #ends = 0;
-  #notBefore = 0;
-  #reason = '';
-
-  constructor(now: () => number) {
-    this.#now = now;
-  }
-
-  /** The server has ended, or did not start; `reason` is a clause. */
-  noteEnd(reason: string, startedAt?: number): void {
-    if (startedAt !== undefined && this.#now() - startedAt >= steadyAfter) this.#ends = 0;
-    this.#ends += 1;
-    this.#reason = reason;
-    const wait = this.#ends === 1 ? 0 : Math.min(maxWait, firstWait * 2 ** (this.#ends - 2));
-    this.#notBefore = this.#now() + wait;
-  }
-
-  /** Why the server is not started now, as a clause, and for how long; undefined if it may start. */
-  get delay(): { readonly reason: string; readonly text: string } | undefined {
-    const wait = this.#notBefore - this.#now();
-    if (wait <= 0) return undefined;
-    const seconds = Math.ceil(wait / 1_000);
-    const length = seconds === 1 ? 'a second' : `${seconds} seconds`;
-    return { reason: this.#reason, text: `It is started again in ${length} at the earliest.` };
-  }
+function createRestarts(now: () => number) {
+  let ends = 0;
+  let notBefore = 0;
+  let lastReason = '';
+  return {
+    /** The server has ended, or did not start; `reason` is a clause. */
+    noteEnd(reason: string, startedAt?: number): void {
+      if (startedAt !== undefined && now() - startedAt >= steadyAfter) ends = 0;
+      ends += 1;
+      lastReason = reason;
+      notBefore = now() + (ends === 1 ? 0 : Math.min(maxWait, firstWait * 2 ** (ends - 2)));
+    },
+    /** Why the server is not started now, as a clause, and for how long; undefined if it may start. */
+    delay(): { readonly reason: string; readonly text: string } | undefined {
+      const wait = notBefore - now();
+      if (wait <= 0) return undefined;
+      const seconds = Math.ceil(wait / 1_000);
+      const length = seconds === 1 ? 'a second' : `${seconds} seconds`;
+      return { reason: lastReason, text: `It is started again in ${length} at the earliest.` };
+    },
+  };
 }

@@ -7,7 +7,8 @@ import { plainText } from '../base/programOutput.ts';
 import { LoginNeededError } from './httpTransport.ts';
 import { unfitAnswer } from './mcpMessage.ts';
 import { canHaveToken } from './oauth/accessTokens.ts';
-import type { ServerEntry } from './serverEntry.ts';
+import { codeOf } from './oauth/loginFailure.ts';
+import type { ServerTransportOptions } from './serverTransport.ts';
 
 /** A server that failed. The message is a sentence without secrets. */
 export class McpServerError extends Error {
@@ -31,30 +32,20 @@ interface ErrorOptions {
   readonly cause?: unknown;
 }
 
+interface ServerErrorOptions extends ErrorOptions {
+  readonly advice?: Omit<Advice, 'problem'>;
+}
+
 /** How much of a server's own words an error quotes, in characters. */
 const maxReason = 500;
 
-/** Creates the errors of one server. */
-export interface ServerErrors {
-  /** `clause` becomes a sentence, whose subject is the server. */
-  of(clause: string, options?: ErrorOptions & { advice?: Omit<Advice, 'problem'> }): McpServerError;
-  /** From what its session throws. If the server has ended, `how` says so, and more than the error of the call does. */
-  from(error: unknown, how?: string, options?: Pick<ErrorOptions, 'isSessionUnknown'>): McpServerError;
-}
+export type ServerErrors = ReturnType<typeof createServerErrors>;
 
-export function createServerErrors({
-  entry,
-  redact,
-}: {
-  readonly entry: ServerEntry;
-  readonly redact: (text: string) => string;
-}): ServerErrors {
-  const sentenceOf = (clause: string) => {
+/** Creates the errors of one server. */
+export function createServerErrors({ entry, redact }: Pick<ServerTransportOptions, 'entry' | 'redact'>) {
+  const of = (clause: string, { advice, ...options }: ServerErrorOptions = {}) => {
     const reason = cutText(plainText(redact(clause)), maxReason).replace(/\.$/, '');
-    return `The tool server ${entry.name} ${reason}.`;
-  };
-  const of: ServerErrors['of'] = (clause, { advice, ...options } = {}) => {
-    const problem = sentenceOf(clause);
+    const problem = `The tool server ${entry.name} ${reason}.`;
     const advised = advice === undefined ? { message: problem } : withAdvice({ ...advice, problem });
     return new McpServerError(advised, options);
   };
@@ -68,8 +59,10 @@ export function createServerErrors({
     return of(message, { needsLogin: true, advice: { code: 'log-in', text, server: entry.name } });
   };
   return {
+    /** `clause` becomes a sentence, whose subject is the server. */
     of,
-    from(error, how, options) {
+    /** From what its session throws. If the server has ended, `how` says more than the error of the call does. */
+    from(error: unknown, how?: string, options?: Pick<ErrorOptions, 'isSessionUnknown'>): McpServerError {
       if (how === undefined && error instanceof LoginNeededError) return loginNeeded(error);
       return of(how ?? reasonOf(error), { ...options, cause: error });
     },
@@ -92,7 +85,7 @@ function reasonOf(error: unknown): string {
   if (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType)
     return 'asked a question during the call, which Runner cannot answer';
   if (error instanceof TypeError && error.message === 'fetch failed')
-    return `cannot be reached (${codeOf(error.cause)})`;
+    return `cannot be reached (${codeOf(error.cause, 'no connection')})`;
   return `failed: ${messageOf(error)}`;
 }
 
@@ -101,8 +94,4 @@ function httpReason({ status, message }: SdkHttpError): string {
     return 'refused the token that Runner sent (401). Enter another one in its entry, or under "auth" in ~/.config/runner/config.json';
   if (status === 403) return 'does not allow this with the token or login that Runner sent (403)';
   return `answered with status ${status}: ${message.replace(/^Error POSTing to endpoint: /, '')}`;
-}
-
-function codeOf(cause: unknown): string {
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : 'no connection';
 }

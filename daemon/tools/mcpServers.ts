@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { Advised } from '../../protocol/messages/advice.ts';
 import type { Tool } from '../../protocol/messages/chat.ts';
 import type { ToolTimeouts } from '../../protocol/messages/settings.ts';
@@ -17,13 +18,13 @@ import {
 import { InvalidParamsError } from '../base/errors.ts';
 import { createEmitter } from '../base/event.ts';
 import { lazily } from '../base/lazily.ts';
-import type { Log } from '../base/log.ts';
 import type { DaemonToolOffer, DaemonTools, ElicitMode } from '../chat/daemonTools.ts';
 import type { SecretStore } from '../config/secrets.ts';
 import { emptyUserConfig, type UserConfig } from '../config/userFile.ts';
 import type { BuiltinContext } from './builtin/builtinServer.ts';
 import type { McpRuntime, McpRuntimeOptions, ToolStores } from './mcpRuntime.ts';
-import { type HttpServerEntry, readServerEntry, type ServerEntry } from './serverEntry.ts';
+import { type BuiltinEntry, type HttpServerEntry, readServerEntry, type ServerEntry } from './serverEntry.ts';
+import type { StartableEntry } from './serverTransport.ts';
 import { offerTools } from './toolOffer.ts';
 import type { AskableServer, ServerState, ToolServer } from './toolServer.ts';
 
@@ -46,7 +47,6 @@ export interface McpServersOptions
   /** What the user's own configuration says now. */
   readonly readUserConfig: () => Promise<Pick<UserConfig, 'tools'>>;
   readonly secrets: Pick<SecretStore, 'redact' | 'redaction'>;
-  readonly log: Log;
   /** How the client asks its user what a server wants to know. It is known before a server starts. */
   readonly elicitModes: () => readonly ElicitMode[];
   /** What the built-in tools need of the client. */
@@ -113,15 +113,16 @@ export class McpServers implements DaemonTools {
     signal: AbortSignal,
   ): Promise<DaemonToolOffer> {
     const states = await this.#statesOf(servers, signal);
-    const problems = states.flatMap((state) => {
-      const isWanted = servers !== 'all' || state.entry.kind !== 'disabled';
-      return state.state === 'ready' || !isWanted ? [] : [problemOf(state)];
+    const problems = states.flatMap(({ entry, state, advice, message }) => {
+      if (state === 'ready' || (servers === 'all' && entry.kind === 'disabled')) return [];
+      const sentence = message ?? `The tool server ${entry.name} is disabled.`;
+      return withoutUndefined<Advised>({ message: sentence, advice });
     });
     if (states.length === 0) return { tools: [], problems };
-    const { approvals, checkArguments } = await this.#runtime.get();
+    const runtime = await this.#runtime.get();
     const { env, log, settings } = this.#options;
     const tools = offerTools(states, clientTools, {
-      approvals,
+      ...runtime,
       // Servers of a workspace's settings are left out: an approval of their name is not meant for them.
       named: () => ({
         user: this.#user.approvals,
@@ -131,7 +132,6 @@ export class McpServers implements DaemonTools {
           return Object.hasOwn(servers, name) ? this.#read(name, servers[name]) : undefined;
         },
       }),
-      checkArguments,
       root: this.#root,
       env,
       log,
@@ -144,14 +144,11 @@ export class McpServers implements DaemonTools {
   async askable(which: 'all' | 'known'): Promise<readonly AskableServer[]> {
     if (which === 'known') return [...this.#known].map(([name, { server }]) => ({ name, server }));
     await this.#readUser();
-    const usable = () => this.#entries().filter(({ kind }) => kind === 'stdio' || kind === 'http');
+    const usable = () => this.#entries().filter((entry) => entry.kind === 'stdio' || entry.kind === 'http');
     if (usable().length === 0) return [];
     const runtime = await this.#runtime.get();
     this.update();
-    return usable().flatMap((entry) => {
-      const server = this.#serverOf(entry, runtime);
-      return server ? [{ name: entry.name, server }] : [];
-    });
+    return usable().map((entry) => ({ name: entry.name, server: this.#serverOf(entry, runtime) }));
   }
 
   has(servers: 'all' | readonly string[]): boolean {
@@ -180,7 +177,10 @@ export class McpServers implements DaemonTools {
 
   /** The settings may have changed: servers that are not entered any more are ended. */
   update(): void {
-    this.#noteSettings();
+    const before = this.#settled;
+    this.#settled = JSON.stringify(this.#options.settings().mcpServers);
+    // Clients may show the list of servers. The first settings are those of the start.
+    if (before !== undefined && before !== this.#settled) this.#changes.fire();
     const entries = this.#entries();
     const current = new Map(entries.map((entry) => [entry.name, JSON.stringify(entry)]));
     for (const [name, { entry }] of this.#known) if (current.get(name) !== entry) this.#end(name);
@@ -193,14 +193,6 @@ export class McpServers implements DaemonTools {
 
   close(): Promise<void> {
     return this.#runtime.close();
-  }
-
-  /** Clients may show the list of servers. The first settings are those of the start. */
-  #noteSettings(): void {
-    const settled = JSON.stringify(this.#options.settings().mcpServers);
-    const before = this.#settled;
-    this.#settled = settled;
-    if (before !== undefined && before !== settled) this.#changes.fire();
   }
 
   async #load(): Promise<McpRuntime> {
@@ -238,22 +230,18 @@ export class McpServers implements DaemonTools {
 
   /** In the order in which they were entered first. Values of headers are hidden from every message. */
   #entries(): readonly ServerEntry[] {
-    const servers: Servers = { ...this.#options.settings().mcpServers, ...this.#user.mcpServers };
+    const { mcpServers, builtinTools } = this.#options.settings();
+    const servers: Servers = { ...mcpServers, ...this.#user.mcpServers };
     const entered = Object.entries(servers).map(([name, value]) => this.#read(name, value));
-    const entries = this.#hasBuiltin() ? this.#withBuiltin(entered) : entered;
-    for (const entry of entries)
+    for (const entry of entered)
       if (entry.kind === 'http') for (const value of Object.values(entry.headers)) this.#hide(value);
-    return entries;
+    return builtinTools || this.#user.builtinTools ? this.#withBuiltin(entered) : entered;
   }
 
   #read(name: string, value: unknown): ServerEntry {
     const own: Servers = { ...this.#options.settings().ownServers, ...this.#user.mcpServers };
     // A workspace's entry may have the name of an own one.
     return readServerEntry(name, value, own[name] === value ? this.#options.env : undefined);
-  }
-
-  #hasBuiltin(): boolean {
-    return this.#options.settings().builtinTools || this.#user.builtinTools;
   }
 
   #withBuiltin(entered: readonly ServerEntry[]): readonly ServerEntry[] {
@@ -267,11 +255,9 @@ export class McpServers implements DaemonTools {
   #check(names: readonly string[], parameter: string): void {
     const known = new Set(this.#entries().map(({ name }) => name));
     const index = names.findIndex((name) => !known.has(name));
-    if (index !== -1)
-      throw new InvalidParamsError(
-        `${parameter}[${index}]`,
-        `there is no tool server "${names[index]}"${known.size === 0 ? '' : `; there are: ${[...known].slice(0, 50).join(', ')}`}`,
-      );
+    if (index === -1) return;
+    const problem = `there is no tool server "${names[index]}"${choiceOf([...known])}`;
+    throw new InvalidParamsError(`${parameter}[${index}]`, problem);
   }
 
   async #httpEntry(name: string): Promise<HttpServerEntry> {
@@ -291,17 +277,14 @@ export class McpServers implements DaemonTools {
   }
 
   async #stateOf(entry: ServerEntry, runtime: McpRuntime, signal: AbortSignal): Promise<ServerState> {
-    if (entry.kind === 'wrong') {
-      const message = `The entry of ${entry.name} is wrong. ${entry.problem}`;
-      return { entry, state: 'failed', message, tools: [] };
-    }
-    const server = this.#serverOf(entry, runtime);
-    return server ? server.state(signal) : { entry, state: 'disabled', tools: [] };
+    if (entry.kind === 'disabled') return { entry, state: 'disabled', tools: [] };
+    if (entry.kind !== 'wrong') return this.#serverOf(entry, runtime).state(signal);
+    const message = `The entry of ${entry.name} is wrong. ${entry.problem}`;
+    return { entry, state: 'failed', message, tools: [] };
   }
 
-  /** The one that is known, or a new one; undefined if the entry is of none that can be used. */
-  #serverOf(entry: ServerEntry, runtime: McpRuntime): ToolServer | undefined {
-    if (entry.kind === 'disabled' || entry.kind === 'wrong') return undefined;
+  /** The one that is known, or a new one. */
+  #serverOf(entry: BuiltinEntry | StartableEntry, runtime: McpRuntime): ToolServer {
     const found = this.#known.get(entry.name)?.server;
     if (found) return found;
     const server =
@@ -321,28 +304,20 @@ export class McpServers implements DaemonTools {
   }
 }
 
+function choiceOf(names: readonly string[]): string {
+  return names.length === 0 ? '' : `; there are: ${names.slice(0, 50).join(', ')}`;
+}
+
 function loginProblem(name: string, entry: ServerEntry | undefined, all: readonly ServerEntry[]): string {
   const web = all.filter(({ kind }) => kind === 'http').map((known) => known.name);
-  const hint = web.length === 0 ? '' : `; there are: ${web.slice(0, 50).join(', ')}`;
-  if (!entry) return `there is no tool server "${name}" at an address${hint}`;
+  if (!entry) return `there is no tool server "${name}" at an address${choiceOf(web)}`;
   if (entry.kind === 'disabled') return `the tool server "${name}" is disabled`;
   if (entry.kind === 'wrong') return `the entry of "${name}" is wrong. ${entry.problem.replace(/\.$/, '')}`;
   if (entry.kind === 'builtin') return `the tool server "${name}" is built in, and needs no login`;
   return `the tool server "${name}" is a program on this machine, which needs no login`;
 }
 
-function problemOf({ entry, message, advice }: ServerState): Advised {
-  const sentence = message ?? `The tool server ${entry.name} is disabled.`;
-  return advice === undefined ? { message: sentence } : { message: sentence, advice };
-}
-
-function toListed({ entry, state, message, advice, needsLogin, tools }: ServerState): ListedToolServer {
-  return {
-    name: entry.name,
-    state,
-    tools: tools.map(({ fingerprint: _, isAskedEachTime: __, ...tool }): ListedTool => tool),
-    ...(message === undefined ? {} : { message }),
-    ...(advice === undefined ? {} : { advice }),
-    ...(needsLogin ? { needsLogin } : {}),
-  };
+function toListed({ entry, server: _, tools, ...state }: ServerState): ListedToolServer {
+  const listed = tools.map(({ fingerprint: __, isAskedEachTime: ___, ...tool }): ListedTool => tool);
+  return { name: entry.name, ...state, tools: listed };
 }

@@ -1,4 +1,4 @@
-import type { Transport } from '@modelcontextprotocol/client';
+import type { Progress, Transport } from '@modelcontextprotocol/client';
 import * as z from 'zod/mini';
 import { linkedSignal, orAborted, withTimeLimit } from '../../protocol/base/abort.ts';
 import { cutText } from '../../protocol/base/text.ts';
@@ -6,7 +6,7 @@ import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { ElicitResult } from '../../protocol/messages/elicit.ts';
 import type { ToolTimeouts } from '../../protocol/messages/settings.ts';
 import type { CallProgress } from '../../protocol/messages/tools.ts';
-import type { ElicitForCall, ElicitMode } from '../chat/daemonTools.ts';
+import type { CallListener, ElicitMode } from '../chat/daemonTools.ts';
 import { RunningCalls } from './elicitation/runningCalls.ts';
 import { closeClient, connectClient, isSessionUnknown, type McpClient, noTimeout } from './mcpClient.ts';
 import { McpServerError, type ServerErrors } from './mcpServerError.ts';
@@ -42,11 +42,8 @@ export interface ServerRequest {
   readonly needs: 'completions' | 'prompts' | 'resources';
 }
 
-export interface CallOptions {
+export interface CallOptions extends CallListener {
   readonly signal: AbortSignal;
-  readonly onProgress?: ((progress: CallProgress) => void) | undefined;
-  /** Absent if the user of this call cannot be asked. */
-  readonly elicit?: ElicitForCall | undefined;
 }
 
 /** How long a server has to confirm that it will report changes, in ms. Until then its list is asked for each time. */
@@ -58,12 +55,11 @@ export async function startSession(options: McpSessionOptions, signal: AbortSign
   const { version, errors, onDidEnd } = options;
   let transport: Transport | undefined;
   let ready: McpSession | undefined;
-  let hasEnded = false;
   const stop = () => void transport?.close();
   signal.addEventListener('abort', stop, { once: true });
   const how = () => howItEnded(transport);
   try {
-    const client = await connectClient({
+    const mcp = await connectClient({
       openTransport: () => {
         signal.throwIfAborted();
         transport = createServerTransport(options);
@@ -73,19 +69,14 @@ export async function startSession(options: McpSessionOptions, signal: AbortSign
       onDidChangeTools: () => ready?.noteChange(),
       elicitModes: options.elicitModes(),
       elicit: async (asked, withdrawn) => (await ready?.elicit(asked, withdrawn)) ?? { action: 'decline' },
-      onDidEnd: () => {
-        hasEnded = true;
-        if (ready) onDidEnd(ready, how() ?? gone);
-      },
     });
-    const session = new McpSession(options, client);
-    try {
-      await session.listTools(signal);
-    } catch (error) {
+    const session = new McpSession(options, mcp);
+    await session.listTools(signal).catch(async (error) => {
       await session.close();
       throw error;
-    }
-    if (hasEnded) throw errors.of(how() ?? gone);
+    });
+    if (!mcp.client.transport) throw errors.of(how() ?? gone);
+    mcp.client.onclose = () => onDidEnd(session, how() ?? gone);
     ready = session;
     return session;
   } catch (error) {
@@ -134,17 +125,16 @@ export class McpSession {
   async listTools(signal: AbortSignal): Promise<readonly McpTool[]> {
     const { entry, log, redact } = this.#options;
     this.#hasChanged = false;
+    const listing = readToolList(
+      (cursor) => this.#toolPage(cursor, signal),
+      (sentence) => log.warn(`Tool server ${entry.name}: ${redact(sentence)}`),
+    );
     try {
-      const listed = await readToolList(
-        (cursor) => this.#toolPage(cursor, signal),
-        (sentence) => log.warn(`Tool server ${entry.name}: ${redact(sentence)}`),
-      );
-      this.#tools = inKnownOrder(this.#tools, listed);
+      this.#tools = inKnownOrder(this.#tools, await this.#answer(listing, signal));
       return this.#tools;
     } catch (error) {
       this.#hasChanged = true;
-      signal.throwIfAborted();
-      throw this.#errorOf(error);
+      throw error;
     }
   }
 
@@ -160,17 +150,14 @@ export class McpSession {
       const startTimer = () => (tool === 0 ? undefined : setTimeout(() => idle.abort(silent), tool));
       let timer = startTimer();
       const pause = () => clearTimeout(timer);
-      const onSign = (reported?: Reported) => {
+      const onSign = (reported?: Progress) => {
         pause();
         timer = startTimer();
         if (reported) onProgress?.(toProgress(reported));
       };
       const end = this.#calls.begin({ elicit, signal: idle.signal, pause, goOn: () => onSign() });
       try {
-        return await orAborted(this.#request(request, onSign, idle.signal), idle.signal);
-      } catch (error) {
-        idle.signal.throwIfAborted();
-        throw this.#errorOf(error);
+        return await this.#answer(this.#request(request, onSign, idle.signal), idle.signal);
       } finally {
         end();
         pause();
@@ -194,12 +181,7 @@ export class McpSession {
   async ask({ method, params, needs }: ServerRequest, signal: AbortSignal): Promise<unknown> {
     if (!this.#mcp.client.getServerCapabilities()?.[needs]) return undefined;
     const asked = this.#mcp.client.request({ method, params }, callResult, { signal, timeout: noTimeout });
-    try {
-      return await orAborted(asked, signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      throw this.#errorOf(error);
-    }
+    return this.#answer(asked, signal);
   }
 
   noteChange(): void {
@@ -226,7 +208,7 @@ export class McpSession {
   /** An aborted signal is reported to the server. */
   #request(
     { name, arguments: given, inputSchema }: ToolRequest,
-    onprogress: (reported: Reported) => void,
+    onprogress: (reported: Progress) => void,
     signal: AbortSignal,
   ): Promise<unknown> {
     const { client } = this.#mcp;
@@ -253,22 +235,22 @@ export class McpSession {
     }
   }
 
-  #errorOf(error: unknown): McpServerError {
-    const { transport } = this.#mcp;
-    return this.#options.errors.from(error, howItEnded(transport), {
-      isSessionUnknown: isSessionUnknown(error, transport),
-    });
+  /** @throws {McpServerError}, or the reason of an aborted signal. */
+  async #answer<T>(asked: Promise<T>, signal: AbortSignal): Promise<T> {
+    try {
+      return await orAborted(asked, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const { transport } = this.#mcp;
+      throw this.#options.errors.from(error, howItEnded(transport), {
+        isSessionUnknown: isSessionUnknown(error, transport),
+      });
+    }
   }
 }
 
-/** As the SDK passes it on. */
-type Reported = { readonly [K in keyof CallProgress]: CallProgress[K] | undefined } & {
-  readonly progress: number;
-};
-
-function toProgress({ progress, total, message }: Reported): CallProgress {
-  const cut = message === undefined ? undefined : cutText(message, 1_000);
-  return withoutUndefined({ progress, total, message: cut });
+function toProgress({ progress, total, message }: Progress): CallProgress {
+  return withoutUndefined({ progress, total, message: message && cutText(message, 1_000) });
 }
 
 /** Some servers have no list where they have no tools, or a cursor that is no text after the last page. */

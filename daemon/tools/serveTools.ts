@@ -2,15 +2,14 @@ import { isAbsolute } from 'node:path';
 import * as z from 'zod/mini';
 import { messageOf } from '../../protocol/base/errorText.ts';
 import type { SerialQueue } from '../../protocol/base/serialQueue.ts';
-import type {
-  ApproveToolResult,
-  FinishLoginParams,
-  ListToolsParams,
-  LoginParams,
-} from '../../protocol/messages/tools.ts';
+import { type ElicitResult, elicitRequest } from '../../protocol/messages/elicit.ts';
 import {
+  type ApproveToolResult,
   approveToolRequest,
+  type FinishLoginParams,
   finishLoginRequest,
+  type ListToolsParams,
+  type LoginParams,
   listToolsRequest,
   loginRequest,
   logoutRequest,
@@ -18,7 +17,7 @@ import {
 } from '../../protocol/messages/tools.ts';
 import type { Log } from '../base/log.ts';
 import { exact, type Schema } from '../base/validate.ts';
-import type { AskApproval } from '../chat/daemonTools.ts';
+import type { AskApproval, AskElicitation } from '../chat/daemonTools.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import type { McpServers } from './mcpServers.ts';
 
@@ -69,6 +68,12 @@ export function createApprovalRequests(
   };
 }
 
+/** Asks through the client, one question at a time for each chat, whoever else asks by the same queue. */
+export function elicitThrough(endpoint: Endpoint, questions: SerialQueue): AskElicitation {
+  return (params, signal) =>
+    questions.run(params.streamId, () => endpoint.request(elicitRequest, elicitSchema, { params, signal }));
+}
+
 const listToolsSchema: Schema<ListToolsParams> = exact(
   z.object({ servers: z.exactOptional(z.array(z.string())) }),
 );
@@ -81,4 +86,14 @@ const finishLoginSchema: Schema<FinishLoginParams> = exact(
 
 const approveToolSchema: Schema<ApproveToolResult> = exact(
   z.object({ decision: z.enum(['once', 'session', 'always', 'deny']) }),
+);
+
+const value = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
+
+/** What a client answers. */
+export const elicitSchema: Schema<ElicitResult> = exact(
+  z.object({
+    action: z.enum(['accept', 'decline', 'cancel']),
+    content: z.exactOptional(z.record(z.string(), value)),
+  }),
 );

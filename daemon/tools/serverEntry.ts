@@ -152,16 +152,14 @@ function isHttpAddress(value: string): boolean {
   return (protocol === 'http:' || protocol === 'https:') && username === '' && password === '';
 }
 
-type StdioServerEntry = Extract<ServerEntry, { readonly kind: 'stdio' }>;
-
-interface StartPlace {
+export interface StartPlace {
   /** The workspace's root. */
   readonly root: string | undefined;
   readonly env: NodeJS.ProcessEnv;
 }
 
 /** The folder in which a program starts. */
-export function startFolder({ cwd }: StdioServerEntry, { root, env }: StartPlace): string {
+export function startFolder({ cwd }: { readonly cwd?: string }, { root, env }: StartPlace): string {
   return resolve(
     cwd ?? [root, env['HOME']].find((folder) => folder !== undefined && existsSync(folder)) ?? '/',
   );

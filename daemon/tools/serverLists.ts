@@ -58,21 +58,14 @@ export function serverLists<T>({ method, needs, pageIn }: ListedThings<T>) {
       return { items: [], problem: showLine(messageOf(error)) };
     });
 
-  return (from: AskableServer, patience: ListPatience, signal: AbortSignal): Promise<ServerList<T>> => {
+  return async (from: AskableServer, patience: ListPatience, signal: AbortSignal): Promise<ServerList<T>> => {
     if (patience === 'long') return tried(from, false, signal);
-    const known = () => last.get(from.server) ?? { items: [] };
     // It goes on when nobody waits any more, so that the next list has it.
-    return within(tried(from, patience === 'running', neverAborted), known, signal);
+    const list = tried(from, patience === 'running', new AbortController().signal);
+    const late = new Error('It is late.');
+    return withTimeLimit({ limit: limits.short, reason: late, signal }, () => list).catch((error) => {
+      if (error !== late) throw error;
+      return last.get(from.server) ?? { items: [] };
+    });
   };
-}
-
-const neverAborted = new AbortController().signal;
-
-/** The list if it comes in time, or else what was known. */
-async function within<T>(list: Promise<T>, known: () => T, signal: AbortSignal): Promise<T> {
-  const late = new Error('It is late.');
-  return withTimeLimit({ limit: limits.short, reason: late, signal }, () => list).catch((error) => {
-    if (error !== late) throw error;
-    return known();
-  });
 }

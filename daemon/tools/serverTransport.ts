@@ -1,44 +1,29 @@
 import type { Transport } from '@modelcontextprotocol/client';
 import { cutText } from '../../protocol/base/text.ts';
 import type { Log } from '../base/log.ts';
-import type { ProcessGroups } from '../base/processGroups.ts';
 import { LineLimit, plainText } from '../base/programOutput.ts';
-import { createHttpTransport } from './httpTransport.ts';
-import type { AccessTokens } from './oauth/accessTokens.ts';
-import { type ServerEntry, startFolder } from './serverEntry.ts';
-import { StdioTransport } from './stdioTransport.ts';
+import { createHttpTransport, type HttpTransportOptions } from './httpTransport.ts';
+import { type ServerEntry, type StartPlace, startFolder } from './serverEntry.ts';
+import { StdioTransport, type StdioTransportOptions } from './stdioTransport.ts';
 
 export type StartableEntry = Extract<ServerEntry, { readonly kind: 'stdio' | 'http' }>;
 
-export interface ServerTransportOptions {
+type SharedOptions = Omit<HttpTransportOptions, 'entry'> & Pick<StdioTransportOptions, 'groups' | 'platform'>;
+
+/** The server starts at the place if its entry names no folder. */
+export interface ServerTransportOptions extends SharedOptions, StartPlace {
   readonly entry: StartableEntry;
-  readonly env: NodeJS.ProcessEnv;
-  readonly platform: NodeJS.Platform;
-  /** The workspace's root, where the server starts if its entry names no folder. */
-  readonly root: string | undefined;
-  readonly groups: ProcessGroups;
-  readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
-  readonly tokens: AccessTokens;
   /** Removes secrets, those of the entry among them. */
   readonly redact: (text: string) => string;
   readonly log: Log;
-  readonly now: () => number;
 }
 
 /** A transport to the server's process or address, which was not started yet. */
 export function createServerTransport(options: ServerTransportOptions): Transport {
-  const { entry, env, platform, groups, headersFor, now, log, tokens } = options;
-  if (entry.kind === 'http') {
-    const { url, headers } = entry;
-    const login = {
-      token: (signal: AbortSignal) => tokens.tokenFor(entry, signal),
-      renew: (refused: string, signal: AbortSignal) => tokens.renew(entry, refused, signal),
-    };
-    return createHttpTransport({ url, headers, headersFor, login, now });
-  }
+  const { entry, env, platform, groups, log } = options;
+  if (entry.kind === 'http') return createHttpTransport({ ...options, entry });
   const { command, args } = entry;
   let isNoisy = false;
-  const errors = createErrorLog(options);
   return new StdioTransport({
     command,
     args,
@@ -46,8 +31,7 @@ export function createServerTransport(options: ServerTransportOptions): Transpor
     groups,
     cwd: startFolder(entry, options),
     env: { ...inheritedEnv(env, platform), ...entry.env },
-    onErrorLine: errors.write,
-    lastWords: errors.lastWords,
+    ...createErrorLog(options),
     onNoise: () => {
       if (!isNoisy)
         log.warn(
@@ -68,7 +52,7 @@ function createErrorLog({ entry, log, redact, now }: ServerTransportOptions) {
   const limit = new LineLimit(now);
   let last: string | undefined;
   return {
-    write(line: string): void {
+    onErrorLine(line: string): void {
       const leftOut = limit.reopen();
       if (leftOut > 0) log.debug(`${entry.name}: ${leftOut} lines were left out.`);
       if (!limit.take()) return;

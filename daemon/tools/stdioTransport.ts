@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { tryJson } from '../../protocol/base/json.ts';
 import { LineSplitter, type SplitLine } from '../../protocol/base/lineSplitter.ts';
@@ -7,7 +8,7 @@ import { createYielder } from '../base/yielder.ts';
 import { maxMessage } from './mcpClient.ts';
 import { tryServerMessage } from './mcpMessage.ts';
 
-interface StdioTransportOptions {
+export interface StdioTransportOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
@@ -30,6 +31,7 @@ const inputEndLimit = 1_000;
 const maxErrorLine = 8192;
 /** A program that writes this many lines in a row that are not messages is not an MCP server. */
 const maxNoise = 5_000;
+const tooLarge = 'sent a message of more than 16 MB';
 
 /**
  * A server as a process that leads a process group of its own. The SDK's transport ends only the leader, and reads in
@@ -56,29 +58,22 @@ export class StdioTransport implements Transport {
     return this.#how;
   }
 
-  start(): Promise<void> {
+  async start(): Promise<void> {
     const { command, args, env, cwd, platform, groups } = this.#options;
-    return new Promise((resolve, reject) => {
-      const child = spawn(command, [...args], {
-        env,
-        cwd,
-        // On Windows a process of its own group would get a window.
-        detached: platform !== 'win32',
-        stdio: ['pipe', 'pipe', 'pipe'],
-        windowsHide: true,
-      });
-      this.#child = child;
-      child.once('spawn', () => {
-        groups.add(child);
-        resolve();
-      });
-      child.on('error', (error: NodeJS.ErrnoException) => {
-        this.#finish(reasonOf(error));
-        reject(error);
-      });
-      child.once('exit', (code, signal) => this.#finishExited(child, signal ?? `code ${code}`));
-      this.#read(child);
+    const child = spawn(command, [...args], {
+      env,
+      cwd,
+      // On Windows a process of its own group would get a window.
+      detached: platform !== 'win32',
+      stdio: ['pipe', 'pipe', 'pipe'],
+      windowsHide: true,
     });
+    this.#child = child;
+    child.once('spawn', () => groups.add(child));
+    child.on('error', (error) => this.#finish(reasonOf(error)));
+    child.once('exit', (code, signal) => this.#finishExited(child, signal ?? `code ${code}`));
+    this.#read(child);
+    await once(child, 'spawn');
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
@@ -117,18 +112,14 @@ export class StdioTransport implements Transport {
     const yieldNow = createYielder();
     for await (const chunk of output) {
       for (const { text, isCut } of lines.push(chunk)) {
-        if (isCut) this.#finishTooLarge();
+        if (isCut) this.#finish(tooLarge);
         if (this.#how !== undefined) return;
         this.#take(text);
         const pause = yieldNow();
         if (pause) await pause;
       }
-      if (lines.pending > maxMessage) return this.#finishTooLarge();
+      if (lines.pending > maxMessage) return this.#finish(tooLarge);
     }
-  }
-
-  #finishTooLarge(): void {
-    this.#finish('sent a message of more than 16 MB');
   }
 
   #take(line: string): void {

@@ -30,19 +30,20 @@ export interface ToolPage {
   readonly nextCursor?: string | undefined;
 }
 
-const toolSchema = z.object({
-  name: z.string().check(z.minLength(1), z.maxLength(maxName)),
-  title: z.optional(z.string()),
-  description: z.optional(z.string()),
-  inputSchema: z.record(z.string(), z.unknown()),
-  annotations: z.optional(z.unknown()),
-});
+/** The annotations that Runner knows. */
 const annotationsSchema = z.object({
   title: z.exactOptional(z.string()),
   readOnlyHint: z.exactOptional(z.boolean()),
   destructiveHint: z.exactOptional(z.boolean()),
   idempotentHint: z.exactOptional(z.boolean()),
   openWorldHint: z.exactOptional(z.boolean()),
+});
+const toolSchema = z.object({
+  name: z.string().check(z.minLength(1), z.maxLength(maxName)),
+  title: z.optional(z.string()),
+  description: z.optional(z.string()),
+  inputSchema: z.record(z.string(), z.unknown()),
+  annotations: z.catch(z.optional(annotationsSchema), undefined),
 });
 
 /** Reads the tools of a server page by page, within bounds. Each cut or omission is reported in a sentence. */
@@ -62,8 +63,7 @@ export async function readToolList(
       if (pause) await pause;
     }
     cursor = nextCursor || undefined;
-    if (cursor === undefined || list.isFull) break;
-    if (cursors.has(cursor)) break;
+    if (cursor === undefined || list.isFull || cursors.has(cursor)) break;
     cursors.add(cursor);
   }
   if (cursor !== undefined)
@@ -72,26 +72,25 @@ export async function readToolList(
         ? `It lists more than ${maxTools.toLocaleString('en-US')} tools; the rest is left out.`
         : 'Its list of tools does not end; the rest is left out.',
     );
-  sayBounded(list.problems, say);
-  return list.tools;
+  for (const problem of list.problems.slice(0, maxSaid)) say(problem);
+  const more = list.problems.length - maxSaid;
+  if (more > 0) say(`There are ${more} more remarks about its tools.`);
+  return [...list.tools.values()];
 }
 
 class BoundedList {
-  readonly tools: McpTool[] = [];
+  /** By their names. */
+  readonly tools = new Map<string, McpTool>();
   readonly problems: string[] = [];
-  readonly #names = new Set<string>();
   #schemas = 0;
 
   get isFull(): boolean {
-    return this.tools.length >= maxTools;
+    return this.tools.size >= maxTools;
   }
 
   add(value: unknown): void {
-    if (this.isFull) return;
-    const tool = this.#read(value);
-    if (!tool) return;
-    this.#names.add(tool.name);
-    this.tools.push(tool);
+    const tool = this.isFull ? undefined : this.#read(value);
+    if (tool) this.tools.set(tool.name, tool);
   }
 
   #read(value: unknown): McpTool | undefined {
@@ -99,8 +98,8 @@ class BoundedList {
     if (!parsed.success) return this.#leaveOut('A tool', 'its description does not follow MCP');
     const { name, title, description = '', inputSchema, annotations } = parsed.data;
     const called = `The tool ${JSON.stringify(name)}`;
-    if (this.#names.has(name)) return this.#leaveOut(called, 'another one has the same name');
-    const schema = tryJson(inputSchema);
+    if (this.tools.has(name)) return this.#leaveOut(called, 'another one has the same name');
+    const schema = tryStringify(inputSchema);
     if (schema === undefined || isNestedTooDeep(schema))
       return this.#leaveOut(called, 'its schema is nested too deeply');
     if (schema.length > maxSchema)
@@ -115,7 +114,7 @@ class BoundedList {
       this.problems.push(
         `The description of the tool ${JSON.stringify(name)} is cut at ${maxDescription.toLocaleString('en-US')} characters.`,
       );
-    const known = tryAnnotations(annotations);
+    const known = annotations && Object.keys(annotations).length > 0 ? annotations : undefined;
     return {
       name,
       ...(title === undefined ? {} : { title: cutText(toUSVString(title), maxName) }),
@@ -129,12 +128,6 @@ class BoundedList {
   #leaveOut(what: string, why: string): undefined {
     this.problems.push(`${what} is left out: ${why}.`);
   }
-}
-
-/** Only the annotations that Runner knows. */
-function tryAnnotations(value: unknown): ToolAnnotations | undefined {
-  const parsed = annotationsSchema.safeParse(value);
-  return parsed.success && Object.keys(parsed.data).length > 0 ? parsed.data : undefined;
 }
 
 function withCutTitle({ title, ...hints }: ToolAnnotations): ToolAnnotations {
@@ -151,12 +144,8 @@ export function fingerprintOf(description: readonly unknown[]): string {
   return createHash('sha256').update(canonical).digest('hex');
 }
 
-function sayBounded(problems: readonly string[], say: (sentence: string) => void): void {
-  for (const problem of problems.slice(0, maxSaid)) say(problem);
-  if (problems.length > maxSaid) say(`There are ${problems.length - maxSaid} more remarks about its tools.`);
-}
-
-function tryJson(value: unknown): string | undefined {
+/** The JSON of a value; undefined if it is nested too deeply. */
+export function tryStringify(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
   } catch {

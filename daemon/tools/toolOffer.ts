@@ -2,23 +2,19 @@ import { messageOf } from '../../protocol/base/errorText.ts';
 import type { Tool } from '../../protocol/messages/chat.ts';
 import type { Log } from '../base/log.ts';
 import type { DaemonTool } from '../chat/daemonTools.ts';
-import type { ApprovalStore, NamedApprovals } from './approvals.ts';
-import type { ArgumentsCheck } from './argumentsCheck.ts';
-import { decisiveFolder, type ServerEntry } from './serverEntry.ts';
+import type { NamedApprovals } from './approvals.ts';
+import type { McpRuntime } from './mcpRuntime.ts';
+import type { ToolRequest } from './mcpSession.ts';
+import { decisiveFolder, type ServerEntry, type StartPlace } from './serverEntry.ts';
 import type { McpTool } from './toolList.ts';
 import type { ServerState, ToolServer } from './toolServer.ts';
 
 /** A model is offered at most this many tools, those of the client among them. */
 const maxOffered = 128;
 
-interface OfferOptions {
-  readonly approvals: ApprovalStore;
+interface OfferOptions extends StartPlace, Pick<McpRuntime, 'approvals' | 'checkArguments'> {
   /** What the user allows by name, as it is now. */
   readonly named: () => NamedApprovals;
-  readonly checkArguments: ArgumentsCheck;
-  /** The workspace's root. */
-  readonly root: string | undefined;
-  readonly env: NodeJS.ProcessEnv;
   readonly log: Log;
   readonly warnOnce: (sentence: string) => void;
 }
@@ -38,12 +34,10 @@ export function offerTools(
     options.warnOnce(
       `There are ${all.length + clientTools.length} tools, but a model is offered at most ${maxOffered}: the last ${all.length - room} are left out. Switch off some tool servers.`,
     );
-  const offered = all.slice(0, room);
-  const names = namesForModel(
-    offered.map(({ entry, tool }) => ({ server: entry.name, ownName: tool.name })),
-    clientTools.map(({ name }) => name),
-  );
-  return offered.map((tool, index) => toDaemonTool(tool, names[index] ?? tool.tool.name, options));
+  const offered = all.slice(0, room).map((tool) => toDaemonTool(tool, options));
+  const taken = clientTools.map(({ name }) => name);
+  const names = namesForModel(offered, taken);
+  return offered.map((tool, index) => ({ ...tool, name: names[index] ?? tool.ownName }));
 }
 
 interface Offered {
@@ -53,40 +47,32 @@ interface Offered {
   readonly tool: McpTool;
 }
 
+/** Under the server's own name. */
 function toDaemonTool(
   { entry, folder, server, tool }: Offered,
-  name: string,
   { approvals, named, checkArguments, log }: OfferOptions,
 ): DaemonTool {
-  const { title, description, inputSchema, annotations, fingerprint, isAskedEachTime = false } = tool;
-  const approved = { entry, folder, tool: tool.name, fingerprint, isAskedEachTime };
-  const requestOf = (given: Readonly<Record<string, unknown>>) => {
-    return { name: tool.name, arguments: given, inputSchema };
-  };
+  const { name, title, description, inputSchema, annotations, fingerprint, isAskedEachTime = false } = tool;
+  const { prepare } = server;
+  const approved = { entry, folder, tool: name, fingerprint, isAskedEachTime };
+  const requestOf = (given: ToolRequest['arguments']) => ({ name, arguments: given, inputSchema });
   return {
     name,
     description,
     inputSchema,
     server: entry.name,
-    ownName: tool.name,
+    ownName: name,
     ...(title === undefined ? {} : { title }),
     ...(annotations === undefined ? {} : { annotations }),
     problemWith: (given) => checkArguments(inputSchema, given),
     isApproved: () => approvals.isApproved(approved, named()),
     async allow(decision) {
-      approvals.allowForSession(approved);
-      if (decision === 'always')
-        await approvals.allowAlways(approved).catch((error) => {
-          log.warn(`Runner could not save that ${tool.name} is always allowed: ${messageOf(error)}`);
-        });
+      await approvals.allow(approved, decision).catch((error) => {
+        log.warn(`Runner could not save that ${name} is always allowed: ${messageOf(error)}`);
+      });
     },
     ...(isAskedEachTime ? { decisions: ['once', 'deny'] } : {}),
-    ...(server.prepare
-      ? {
-          prepare: (given, signal) =>
-            server.prepare?.(requestOf(given), signal) ?? Promise.resolve(undefined),
-        }
-      : {}),
+    ...(prepare ? { prepare: (given, signal) => prepare(requestOf(given), signal) } : {}),
     call: (given, signal, listener) => server.call(requestOf(given), { signal, ...listener }),
   };
 }
@@ -94,11 +80,7 @@ function toDaemonTool(
 /** The most characters of a name that a model sees. */
 const maxNameLength = 64;
 
-interface NamedTool {
-  readonly server: string;
-  /** The server's own name for it. */
-  readonly ownName: string;
-}
+type NamedTool = Pick<DaemonTool, 'ownName' | 'server'>;
 
 /**
  * The names that a model sees, in the order of the tools: each matches `[A-Za-z0-9_-]{1,64}`, and no two are the same.
@@ -112,8 +94,7 @@ export function namesForModel(tools: readonly NamedTool[], taken: readonly strin
   // A prefixed name may be that of a third tool, which then gets a prefix too.
   for (let before = -1; before !== prefixed.size; ) {
     before = prefixed.size;
-    const clashing = clashesOf(tools.map(nameOf), taken);
-    for (const index of clashing) prefixed.add(index);
+    for (const index of clashesOf(tools.map(nameOf), taken)) prefixed.add(index);
   }
   return numbered(tools.map(nameOf), taken);
 }

@@ -1,14 +1,8 @@
 import { toUSVString } from 'node:util';
 import * as z from 'zod/mini';
 import { cutText } from '../../protocol/base/text.ts';
-
-/** The result of a call, as the model reads it. */
-interface ToolOutcome {
-  readonly content: string;
-  readonly isError: boolean;
-  /** Base64; sent to models with vision. */
-  readonly images?: readonly string[];
-}
+import type { CallOutcome } from '../chat/daemonTools.ts';
+import { tryStringify } from './toolList.ts';
 
 /** Of the text, in characters, with the note on what is left out. */
 const maxLength = 32_000;
@@ -38,7 +32,7 @@ const result = z.object({
 });
 
 /** Reads the texts, links, images and structured content of a server's answer, and nothing else. */
-export function readToolResult(answer: unknown): ToolOutcome {
+export function readToolResult(answer: unknown): CallOutcome {
   const parsed = result.safeParse(answer);
   if (!parsed.success)
     return failedOutcome('The tool server sent an answer that is not the result of a tool.');
@@ -53,7 +47,9 @@ export function readToolResult(answer: unknown): ToolOutcome {
   };
   const texts = content.flatMap((value) => textOf(value, takeImage));
   const joined =
-    texts.length === 0 && structuredContent !== undefined ? toJson(structuredContent) : texts.join('\n');
+    texts.length === 0 && structuredContent !== undefined
+      ? (tryStringify(structuredContent) ?? '[structured content that is nested too deep is left out]')
+      : texts.join('\n');
   return {
     content: boundedContent(toUSVString(joined)),
     isError,
@@ -61,7 +57,7 @@ export function readToolResult(answer: unknown): ToolOutcome {
   };
 }
 
-export function failedOutcome(sentence: string): ToolOutcome {
+export function failedOutcome(sentence: string): CallOutcome {
   return { content: boundedContent(sentence), isError: true };
 }
 
@@ -72,24 +68,15 @@ function textOf(value: unknown, takeImage: (data: string) => boolean): readonly 
   if ('text' in part) return [part.text];
   if ('data' in part)
     return takeImage(part.data) ? [`[image, ${part.mimeType}]`] : ['[an image that is too much is left out]'];
-  if ('uri' in part) return [linkText(part.title ?? part.name, part.uri)];
+  if ('uri' in part) {
+    const name = part.title ?? part.name;
+    return [name ? `${name}: ${part.uri}` : part.uri];
+  }
   if ('resource' in part)
     return 'text' in part.resource
       ? [part.resource.text]
       : [`[the data of ${part.resource.uri} is left out: it is no text]`];
   return [`[${cutText(part.type, 64)} is left out: models here read text and images]`];
-}
-
-function linkText(name: string | undefined, uri: string): string {
-  return name ? `${name}: ${uri}` : uri;
-}
-
-function toJson(value: unknown): string {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    return '[structured content that is nested too deep is left out]';
-  }
 }
 
 /** At most 32,000 characters. A note at the end says how much is left out. */

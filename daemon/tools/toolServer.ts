@@ -1,4 +1,3 @@
-import type { Advice } from '../../protocol/messages/advice.ts';
 import type { ListedToolServer } from '../../protocol/messages/tools.ts';
 import type { CallOutcome, PreparedCall } from '../chat/daemonTools.ts';
 import type { CallOptions, ServerRequest, ToolRequest } from './mcpSession.ts';
@@ -12,7 +11,7 @@ export interface ToolServer {
   /** The outcome, even if the call failed. Rejects with the reason of an aborted signal. */
   call(request: ToolRequest, options: CallOptions): Promise<CallOutcome>;
   /** Looks what a call would do, before the user is asked. Rejects with the reason of an aborted signal. */
-  prepare?(request: ToolRequest, signal: AbortSignal): Promise<PreparedCall>;
+  readonly prepare?: (request: ToolRequest, signal: AbortSignal) => Promise<PreparedCall>;
   /**
    * Asks for something other than a tool; undefined if the server does not offer that.
    * @throws {Error} a sentence, or the reason of an aborted signal.
@@ -36,14 +35,9 @@ export interface AskableServer {
 }
 
 /** What a server offers now, or why it offers nothing. */
-export interface ServerState {
+export interface ServerState extends Omit<ListedToolServer, 'name' | 'tools'> {
   readonly entry: ServerEntry;
   /** Absent if the server cannot be used. */
   readonly server?: ToolServer;
-  readonly state: ListedToolServer['state'];
   readonly tools: readonly McpTool[];
-  /** A sentence, if it failed. */
-  readonly message?: string;
-  readonly advice?: Advice;
-  readonly needsLogin?: boolean;
 }

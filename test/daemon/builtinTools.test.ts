@@ -21,8 +21,13 @@ import { createBuiltinServer } from '../../daemon/tools/builtin/builtinServer.ts
 import { builtinTools } from '../../daemon/tools/builtin/builtinTools.ts';
 import { createEditorStore } from '../../daemon/tools/builtin/editorStore.ts';
 import { createFileDiff } from '../../daemon/tools/builtin/fileDiff.ts';
-import { diskStore, type FileStore, type StoredText } from '../../daemon/tools/builtin/fileStore.ts';
-import { decodeText, encodeText } from '../../daemon/tools/builtin/fileText.ts';
+import {
+  decodeText,
+  diskStore,
+  encodeText,
+  type FileStore,
+  type StoredText,
+} from '../../daemon/tools/builtin/fileStore.ts';
 import { readLines } from '../../daemon/tools/builtin/readLines.ts';
 import { applyEdits, type TextEdit } from '../../daemon/tools/builtin/textEdits.ts';
 import { openWorkspace } from '../../daemon/tools/builtin/workspace.ts';

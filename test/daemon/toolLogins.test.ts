@@ -1036,10 +1036,9 @@ t.test('a token that is refused is renewed once', async (t) => {
       },
     }));
     const transport = createHttpTransport({
-      url: peer.url,
-      headers: {},
+      entry: { name: server, kind: 'http', url: peer.url, headers: {} },
       headersFor: async () => ({}),
-      login: { token: async () => token, renew: async () => renewed },
+      tokens: { tokenFor: async () => token, renew: async () => renewed },
       now: Date.now,
     });
     await transport.start();

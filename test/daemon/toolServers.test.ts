@@ -1203,12 +1203,12 @@ t.test('what is allowed by name counts for the entry that has the name alone', a
   ];
   for (const { tool, named, want } of cases)
     t.equal(await approvals.isApproved(tool, named), want, JSON.stringify({ tool, named }));
-  approvals.allowForSession(tool);
-  approvals.allowForSession(eachTime);
+  await approvals.allow(tool, 'session');
+  await approvals.allow(eachTime, 'session');
   t.equal(await approvals.isApproved(tool, none), true);
   t.equal(await approvals.isApproved(eachTime, none), false, 'it is asked about each time');
   t.equal(await open().isApproved(tool, none), false, 'for the session alone');
-  await approvals.allowAlways(tool);
+  await approvals.allow(tool, 'always');
   t.equal(await open().isApproved(tool, none), true);
   for (const other of [
     { fingerprint: '2' },
@@ -1222,7 +1222,7 @@ t.test('what is allowed by name counts for the entry that has the name alone', a
     ...tool,
     entry: readServerEntry('a', withVariables({ command: 'x', args: [text] }), { TOKEN }),
   });
-  await approvals.allowAlways(filled('1'));
+  await approvals.allow(filled('1'), 'always');
   t.equal(await open().isApproved(filled('2'), none), true, 'another value of a variable');
   t.equal(
     await open().isApproved(filled('1', '#{env:TOKEN}'), none),

@@ -1,6 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
+import { orAborted } from '../../../protocol/base/abort.ts';
 import { messageOf } from '../../../protocol/base/errorText.ts';
+import { SerialQueue } from '../../../protocol/base/serialQueue.ts';
 import { plainEnds } from '../../../protocol/base/text.ts';
 import type { FileDiff } from '../../../protocol/messages/tools.ts';
 import { type FindPrivacy, tryPathOf } from '../../base/filePrivacy.ts';
@@ -18,12 +20,10 @@ import {
 } from './builtinTools.ts';
 import type { EditorFiles } from './editorStore.ts';
 import { createFileDiff } from './fileDiff.ts';
-import { FileProblemError } from './fileProblem.ts';
-import { changedMeanwhile, type FileStore, type StoredText } from './fileStore.ts';
-import { createFileTurns } from './fileTurns.ts';
+import { changedMeanwhile, type FileStore, type StoredText, unsaved } from './fileStore.ts';
 import { readLines } from './readLines.ts';
 import { applyEdits } from './textEdits.ts';
-import { openWorkspace, type Workspace, type WorkspaceFile } from './workspace.ts';
+import { FileProblemError, openWorkspace, type Workspace, type WorkspaceFile } from './workspace.ts';
 
 /** What the built-in tools know of the client and its user. */
 export interface BuiltinContext {
@@ -54,7 +54,7 @@ const maxEdited = 1024 * 1024;
 /** The tools for files of the workspace, as a tool server that runs in the daemon. */
 export function createBuiltinServer(options: BuiltinServerOptions): ToolServer {
   const { entry, env, store, showsDiffs } = options;
-  const turns = createFileTurns();
+  const takeTurn = createFileTurns();
   let opened: Promise<Workspace> | undefined;
   const workspace = () => {
     const homes = [env['HOME'], env['USERPROFILE'], homedir()].filter((home) => home !== undefined);
@@ -74,7 +74,7 @@ export function createBuiltinServer(options: BuiltinServerOptions): ToolServer {
         outcomeOf(signal, async () => {
           const found = await sameFile(await workspace(), path, file);
           const { text } = await store.read(found, signal);
-          const note = (await unsavedText(options, found)) === undefined ? '' : unsavedNote;
+          const note = (await isUnsaved(options, found)) ? unsavedNote : '';
           return readLines(plainEnds(text), { from, to }) + note;
         }),
     };
@@ -82,7 +82,7 @@ export function createBuiltinServer(options: BuiltinServerOptions): ToolServer {
 
   const prepareEdit = async ({ path, edits }: EditFile, signal: AbortSignal): Promise<PreparedCall> => {
     const first = await (await workspace()).find(path);
-    const end = await turns.take(first.path, signal);
+    const end = await takeTurn(first.path, signal);
     try {
       // An edit that came first may have made it.
       const file = await (await workspace()).find(path);
@@ -103,18 +103,15 @@ export function createBuiltinServer(options: BuiltinServerOptions): ToolServer {
     }
   };
 
-  const prepare = async (request: ToolRequest, signal: AbortSignal): Promise<PreparedCall> => {
-    try {
-      return request.name === 'edit_file'
-        ? await prepareEdit(editFileSchema.parse(request.arguments), signal)
-        : await prepareRead(readFileSchema.parse(request.arguments));
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!(error instanceof FileProblemError)) throw error;
-      const problem = error.message;
-      return { problem, end: () => undefined, call: async () => failedOutcome(problem) };
-    }
-  };
+  const prepare = ({ name, arguments: given }: ToolRequest, signal: AbortSignal): Promise<PreparedCall> =>
+    orProblem(
+      signal,
+      async () =>
+        name === 'edit_file'
+          ? prepareEdit(editFileSchema.parse(given), signal)
+          : prepareRead(readFileSchema.parse(given)),
+      (problem) => ({ problem, end: () => undefined, call: async () => failedOutcome(problem) }),
+    );
 
   return {
     async state(): Promise<ServerState> {
@@ -142,7 +139,10 @@ async function sameFile(workspace: Workspace, path: string, before: WorkspaceFil
 }
 
 function changed(file: WorkspaceFile, before: StoredText | undefined, edits: EditFile['edits']): string {
-  const text = before ? edited(file, before.text, edits) : created(file, edits);
+  if (before) requireEditable(file, before.text);
+  const text = before ? applyEdits(before.text, edits) : created(file, edits);
+  if (text === before?.text)
+    throw new FileProblemError(`The edits would not change ${file.name}: "old" and "new" are the same.`);
   requireEditable(file, text);
   return text;
 }
@@ -154,13 +154,6 @@ function created({ name }: WorkspaceFile, [first, ...others]: EditFile['edits'])
   );
 }
 
-function edited(file: WorkspaceFile, before: string, edits: EditFile['edits']): string {
-  requireEditable(file, before);
-  const text = applyEdits(before, edits);
-  if (text !== before) return text;
-  throw new FileProblemError(`The edits would not change ${file.name}: "old" and "new" are the same.`);
-}
-
 function requireEditable({ name }: WorkspaceFile, { length }: string): void {
   if (length > maxEdited)
     throw new FileProblemError(`${name} is longer than a million characters, which are not edited here.`);
@@ -168,38 +161,58 @@ function requireEditable({ name }: WorkspaceFile, { length }: string): void {
 
 const unsavedNote = '\n[The editor has unsaved changes of this file. This is what is on the disk.]';
 
-async function refuseUnsaved(context: UnsavedContext, file: WorkspaceFile): Promise<void> {
-  if ((await unsavedText(context, file)) === undefined) return;
-  throw new FileProblemError(
-    `${file.name} has unsaved changes in the editor, so it was not changed. Ask the user to save it first.`,
-  );
-}
-
 type UnsavedContext = Pick<BuiltinServerOptions, 'openDocuments' | 'store'>;
 
-/** What the editor shows, if that is not what the disk has. Line ends do not count, since editors have their own. */
-async function unsavedText(
-  { openDocuments, store }: UnsavedContext,
-  file: WorkspaceFile,
-): Promise<string | undefined> {
+async function refuseUnsaved(context: UnsavedContext, file: WorkspaceFile): Promise<void> {
+  if (await isUnsaved(context, file)) throw unsaved(file);
+}
+
+/** Whether the editor shows what the disk does not have. Line ends do not count, since editors have their own. */
+async function isUnsaved({ openDocuments, store }: UnsavedContext, file: WorkspaceFile): Promise<boolean> {
   for (const document of openDocuments()) {
     const named = document.uri.startsWith('file:') ? tryPathOf(document.uri) : undefined;
     if (named === undefined || (await realpath(named).catch(() => named)) !== file.path) continue;
-    const onScreen = plainEnds(document.getText());
     const onDisk = file.isThere ? await store.read(file, new AbortController().signal) : undefined;
-    if (onDisk === undefined || plainEnds(onDisk.text) !== onScreen) return onScreen;
+    if (onDisk === undefined || plainEnds(onDisk.text) !== plainEnds(document.getText())) return true;
   }
-  return undefined;
+  return false;
 }
 
-async function outcomeOf(signal: AbortSignal, work: () => Promise<string>): Promise<CallOutcome> {
+function outcomeOf(signal: AbortSignal, work: () => Promise<string>): Promise<CallOutcome> {
+  const succeed = async (): Promise<CallOutcome> => ({ content: await work(), isError: false });
+  return orProblem(signal, succeed, failedOutcome);
+}
+
+/** What the work gives, or else what stands for the problem that it has with a file. */
+async function orProblem<T>(
+  signal: AbortSignal,
+  work: () => Promise<T>,
+  otherwise: (problem: string) => T,
+): Promise<T> {
   try {
-    return { content: await work(), isError: false };
+    return await work();
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof FileProblemError)) throw error;
-    return failedOutcome(error.message);
+    return otherwise(error.message);
   }
+}
+
+/** Edits of one file wait for each other: the next one is made from what the one before it has written. */
+function createFileTurns() {
+  const queue = new SerialQueue();
+  /** Waits for the turn of a file. The function that it returns ends it. */
+  return async (path: string, signal: AbortSignal): Promise<() => void> => {
+    const turn = new Promise<() => void>((begin) => {
+      void queue.run(path, () => new Promise<void>((end) => begin(end)));
+    });
+    try {
+      return await orAborted(turn, signal);
+    } catch (error) {
+      void turn.then((end) => end());
+      throw error;
+    }
+  };
 }
 
 /** Such as `+3 -1 lines`. */

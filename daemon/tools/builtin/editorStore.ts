@@ -1,9 +1,8 @@
 import { orAborted } from '../../../protocol/base/abort.ts';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import { plainEnds } from '../../../protocol/base/text.ts';
-import { FileProblemError } from './fileProblem.ts';
-import { changedMeanwhile, type FileStore, type StoredText } from './fileStore.ts';
-import type { WorkspaceFile } from './workspace.ts';
+import { changedMeanwhile, type FileStore, type StoredText, unsaved } from './fileStore.ts';
+import { FileProblemError } from './workspace.ts';
 
 /** The file system of an editor, as far as it has one: it knows what was not saved yet. */
 export interface EditorFiles {
@@ -30,7 +29,7 @@ export function createEditorStore(editor: () => EditorFiles | undefined, disk: F
       const { write } = editor() ?? {};
       if (before && !isSame(await store.read(file, signal), before)) throw changedMeanwhile(file.name);
       if (!write) {
-        if (before) await requireSaved(file, before, signal);
+        if (before && (await disk.read(file, signal)).text !== before.text) throw unsaved(file);
         return disk.write(file, { before, text }, signal);
       }
       signal.throwIfAborted();
@@ -38,13 +37,6 @@ export function createEditorStore(editor: () => EditorFiles | undefined, disk: F
     },
   };
 
-  const requireSaved = async (file: WorkspaceFile, before: StoredText, signal: AbortSignal) => {
-    const { text } = await disk.read(file, signal);
-    if (text !== before.text)
-      throw new FileProblemError(
-        `${file.name} has unsaved changes in the editor, so it was not changed. Ask the user to save it first.`,
-      );
-  };
   return store;
 }
 

@@ -4,9 +4,7 @@ import { access, type FileHandle, link, lstat, mkdir, open, realpath, rename, rm
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import { openRegularFile, readOpenBytes } from '../../base/regularFile.ts';
-import { FileProblemError } from './fileProblem.ts';
-import { decodeText, encodeText, type FileText } from './fileText.ts';
-import type { WorkspaceFile } from './workspace.ts';
+import { FileProblemError, isFound, type WorkspaceFile } from './workspace.ts';
 
 /** Where the text of files is read and written: the disk, or an editor that has a file system of its own. */
 export interface FileStore {
@@ -19,8 +17,10 @@ export interface FileStore {
   write(file: WorkspaceFile, change: FileChange, signal: AbortSignal): Promise<void>;
 }
 
-/** A text as it was read. */
-export interface StoredText extends FileText {
+/** A file as text. The mark of the byte order is kept apart, because nobody types or sees it. */
+export interface StoredText {
+  readonly text: string;
+  readonly hasMark: boolean;
   /** Only where the file was read from the disk. */
   readonly bytes?: Buffer;
 }
@@ -35,17 +35,41 @@ const maxBytes = 16 * 1024 * 1024;
 
 export const diskStore: FileStore = {
   async read({ path, name }) {
-    const bytes = await reading(name, () => readFile(path));
+    const bytes = await inWords(`${name} cannot be read`, () => readFile(path));
     return { ...decodeText(bytes), bytes };
   },
   async write(file, { before, text }, signal) {
     const bytes = encodeText({ text, hasMark: before?.hasMark ?? false });
-    await writing(file.name, async () => {
+    await inWords(`${file.name} was not written`, async () => {
       if (before?.bytes) await replaceFile(file, { before: before.bytes, bytes, signal });
       else await createFile(file, bytes, signal);
     });
   },
 };
+
+const mark = '\ufeff';
+
+/** @throws {FileProblemError} if the bytes are not UTF-8. */
+export function decodeText(bytes: Uint8Array): StoredText {
+  const [first, second] = bytes;
+  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff))
+    throw new FileProblemError('The file is UTF-16; only UTF-8 is read and changed here.');
+  if (bytes.includes(0))
+    throw new FileProblemError('The file is binary; only text is read and changed here.');
+  try {
+    const whole = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    const hasMark = whole.startsWith(mark);
+    return { text: hasMark ? whole.slice(mark.length) : whole, hasMark };
+  } catch {
+    throw new FileProblemError(
+      'The file is not UTF-8: it is binary, or in another encoding. Only UTF-8 is read and changed here.',
+    );
+  }
+}
+
+export function encodeText({ text, hasMark }: StoredText): Buffer {
+  return Buffer.from(hasMark ? mark + text : text, 'utf8');
+}
 
 /** Reads the file that the path leads to over no link, so that nobody can put a link in its place meanwhile. */
 async function readFile(path: string): Promise<Buffer> {
@@ -69,16 +93,10 @@ async function requireSame(file: FileHandle, path: string): Promise<void> {
     throw new FileProblemError('The file was moved while it was opened. Try again.');
 }
 
-interface Replacement {
-  readonly before: Buffer;
-  readonly bytes: Buffer;
-  readonly signal: AbortSignal;
-}
-
 /** Puts a new file in the place of the old one, with its mode and, where that is allowed, its owner. */
 async function replaceFile(
   { path, name }: WorkspaceFile,
-  { before, bytes, signal }: Replacement,
+  { before, bytes, signal }: Readonly<{ before: Buffer; bytes: Buffer; signal: AbortSignal }>,
 ): Promise<void> {
   await access(path, constants.W_OK).catch(() => {
     throw new FileProblemError(`${name} is read-only, so it was not changed.`);
@@ -107,7 +125,7 @@ async function createFile({ path, name }: WorkspaceFile, bytes: Buffer, signal: 
     signal.throwIfAborted();
     // Unlike a renamed file, a link never takes the place of another file.
     await link(beside, path).catch(async (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EEXIST' || (await isThere(path))) throw changedMeanwhile(name);
+      if (error.code === 'EEXIST' || (await isFound(path))) throw changedMeanwhile(name);
       // Not every file system has links.
       await rename(beside, path);
     });
@@ -134,34 +152,26 @@ async function withFileBeside(
   }
 }
 
-function isThere(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
-}
-
 export function changedMeanwhile(name: string): FileProblemError {
   return new FileProblemError(
     `${name} has changed since the edit was made, so nothing was written. Read it again, and make a new edit.`,
   );
 }
 
-function reading<T>(name: string, work: () => Promise<T>): Promise<T> {
-  return inWords(work, (reason) => `${name} cannot be read: ${reason}.`);
+export function unsaved({ name }: WorkspaceFile): FileProblemError {
+  return new FileProblemError(
+    `${name} has unsaved changes in the editor, so it was not changed. Ask the user to save it first.`,
+  );
 }
 
-function writing<T>(name: string, work: () => Promise<T>): Promise<T> {
-  return inWords(work, (reason) => `${name} was not written: ${reason}.`);
-}
-
-async function inWords<T>(work: () => Promise<T>, sentence: (reason: string) => string): Promise<T> {
+/** `problem` is what a sentence begins with, which ends with the reason. */
+async function inWords<T>(problem: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof FileProblemError || (error as Error).name === 'AbortError') throw error;
     const { code } = error as NodeJS.ErrnoException;
-    throw new FileProblemError(sentence(reasons.get(code ?? '') ?? messageOf(error)));
+    throw new FileProblemError(`${problem}: ${reasons.get(code ?? '') ?? messageOf(error)}.`);
   }
 }
 

@@ -1,5 +1,5 @@
 import { plainEnds } from '../../../protocol/base/text.ts';
-import { FileProblemError } from './fileProblem.ts';
+import { FileProblemError } from './workspace.ts';
 
 /** Replaces a text that occurs exactly once. */
 export interface TextEdit {
@@ -106,38 +106,31 @@ function changedPart({ old, new: wanted }: TextEdit, start: number, end: number)
   return { from: start + head, to: end - tail, middle: wanted.slice(head, wanted.length - tail) };
 }
 
-/** A text with plain line ends, and the way back to the text as it is. */
-interface LineEnds {
-  /** Every `\r\n` is `\n`. */
-  readonly plain: string;
-  /** The place in the text as it is, for a place in the plain one. */
-  offset(at: number): number;
-  /** The line of a place in the plain text, from 1. */
-  lineAt(at: number): number;
-  /** A text with the line ends of what it replaces, or of the text before it, or else of the first line. */
-  withEnds(text: string, from: number, to: number): string;
-}
+type LineEnds = ReturnType<typeof createLineEnds>;
 
-function createLineEnds(text: string): LineEnds {
+/** A text with plain line ends, and the way back to the text as it is. */
+function createLineEnds(text: string) {
   const plain = plainEnds(text);
   /** The places of the line ends in the plain text that are `\r\n`. */
   const long: number[] = [];
   for (let at = text.indexOf('\r\n'); at !== -1; at = text.indexOf('\r\n', at + 2))
     long.push(at - long.length);
   const longBefore = (at: number) => countBelow(long, at);
-  const isLong = (at: number) => long[longBefore(at)] === at;
   return {
+    /** Every `\r\n` is `\n`. */
     plain,
-    offset: (at) => at + longBefore(at),
-    lineAt: (at) => plain.slice(0, at).split('\n').length,
-    withEnds(replacement, from, to) {
+    /** The place in the text as it is, for a place in the plain one. */
+    offset: (at: number) => at + longBefore(at),
+    /** The line of a place in the plain text, from 1. */
+    lineAt: (at: number) => plain.slice(0, at).split('\n').length,
+    /** A text with the line ends of what it replaces, or of the text before it, or else of the first line. */
+    withEnds(replacement: string, from: number, to: number): string {
       if (long.length === 0 || !replacement.includes('\n')) return replacement;
       const inside = plain.indexOf('\n', from);
-      const model =
-        inside !== -1 && inside < to
-          ? inside
-          : [from > 0 ? plain.lastIndexOf('\n', from - 1) : -1, inside].find((at) => at !== -1);
-      return model !== undefined && isLong(model) ? replacement.replaceAll('\n', '\r\n') : replacement;
+      const isInside = inside !== -1 && inside < to;
+      const before = isInside || from === 0 ? -1 : plain.lastIndexOf('\n', from - 1);
+      const model = before === -1 ? inside : before;
+      return long[longBefore(model)] === model ? replacement.replaceAll('\n', '\r\n') : replacement;
     },
   };
 }

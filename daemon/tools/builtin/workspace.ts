@@ -1,7 +1,11 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, parse, relative, resolve, sep } from 'node:path';
 import { type FindPrivacy, maxPath } from '../../base/filePrivacy.ts';
-import { FileProblemError } from './fileProblem.ts';
+
+/** Why a file is not read or not changed. The message is a sentence for the model, which says what to do instead. */
+export class FileProblemError extends Error {
+  override readonly name = 'FileProblemError';
+}
 
 /** A path that the built-in tools may use. It was checked when it was found, and is checked again at each use. */
 export interface WorkspaceFile {
@@ -12,12 +16,7 @@ export interface WorkspaceFile {
   readonly isThere: boolean;
 }
 
-export interface Workspace {
-  /** The absolute paths of its folders, which lead over no link. */
-  readonly folders: readonly string[];
-  /** @throws {FileProblemError} if the path leads out, or to a file that is not for models. */
-  find(path: string): Promise<WorkspaceFile>;
-}
+export type Workspace = Awaited<ReturnType<typeof openWorkspace>>;
 
 export interface WorkspaceOptions {
   readonly folders: readonly string[];
@@ -28,37 +27,37 @@ export interface WorkspaceOptions {
 }
 
 /** @throws {FileProblemError} if none of the folders is that of a project. */
-export async function openWorkspace({ folders, homes, ...options }: WorkspaceOptions): Promise<Workspace> {
+export async function openWorkspace({ folders, homes, ...options }: WorkspaceOptions) {
   if (folders.length === 0)
     throw new FileProblemError(
       'The built-in tools need a folder. Open that of a project, or start Runner in it.',
     );
   const homeFolders = await Promise.all(homes.map((home) => realpath(home).catch(() => home)));
-  const checked = await Promise.all(folders.map((folder) => tryProjectFolder(folder, homeFolders)));
-  const roots = checked.flatMap((root) => (typeof root === 'string' ? [root] : []));
-  const [problem] = checked.flatMap((root) => (typeof root === 'string' ? [] : [root]));
-  if (roots.length === 0 && problem) throw problem;
-  return { folders: roots, find: (path) => findFile(path, { ...options, roots }) };
+  const checked = await Promise.allSettled(folders.map((folder) => projectFolder(folder, homeFolders)));
+  const roots = checked.flatMap((root) => (root.status === 'fulfilled' ? root.value : []));
+  const [problem] = checked.flatMap((root) => (root.status === 'rejected' ? [root.reason] : []));
+  if (roots.length === 0) throw problem;
+  return {
+    /** The absolute paths of its folders, which lead over no link. */
+    folders: roots,
+    /** @throws {FileProblemError} if the path leads out, or to a file that is not for models. */
+    find: (path: string) => findFile(path, { ...options, roots }),
+  };
 }
 
-async function tryProjectFolder(
-  folder: string,
-  homes: readonly string[],
-): Promise<string | FileProblemError> {
+async function projectFolder(folder: string, homes: readonly string[]): Promise<string> {
   const root = await realpath(folder).catch(() => undefined);
-  if (root === undefined)
-    return new FileProblemError(`The folder ${folder} of the workspace does not exist.`);
+  if (root === undefined) throw new FileProblemError(`The folder ${folder} of the workspace does not exist.`);
   const isHome = homes.some((home) => isWithin(home, root));
   if (isHome || root === parse(root).root)
-    return new FileProblemError(
+    throw new FileProblemError(
       `The built-in tools do not work in ${root}: ${homes.includes(root) ? 'it is your home folder' : 'it holds more than a project'}. Start Runner in the folder of a project.`,
     );
   const kept = reservedPart(root);
-  return kept === undefined
-    ? root
-    : new FileProblemError(
-        `The built-in tools do not work in ${kept}. Start Runner in the folder of a project.`,
-      );
+  if (kept === undefined) return root;
+  throw new FileProblemError(
+    `The built-in tools do not work in ${kept}. Start Runner in the folder of a project.`,
+  );
 }
 
 interface FindOptions extends Pick<WorkspaceOptions, 'platform' | 'findPrivacy'> {
@@ -77,7 +76,8 @@ async function findFile(path: string, options: FindOptions): Promise<WorkspaceFi
         : `${path} is a folder. Name a file in it.`,
     );
   const name = relative(root, real).replaceAll(sep, '/');
-  const kept = reservedPart(name) ?? roots.map((folder) => reservedBelow(named, folder)).find(Boolean);
+  const within = roots.filter((folder) => isWithin(named, folder)).map((folder) => relative(folder, named));
+  const kept = [name, ...within].map(reservedPart).find(Boolean);
   if (kept !== undefined)
     throw new FileProblemError(`${path} is not read or changed here, because nothing in ${kept} is.`);
   const privacy = (await findPrivacy(named)) ?? (await findPrivacy(real));
@@ -108,7 +108,10 @@ async function realPathOf(path: string): Promise<{ readonly real: string; readon
     return { real: await realpath(path), isThere: true };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOENT') throw unreachable(path, code);
+    if (code === 'ENOTDIR')
+      throw new FileProblemError(`${path} cannot exist, because a part of it is a file and no folder.`);
+    if (code !== 'ENOENT')
+      throw new FileProblemError(`${path} cannot be reached (${code ?? 'unknown error'}).`);
     if (await isFound(path))
       throw new FileProblemError(`${basename(path)} is a link to a file that does not exist.`);
     const above = await realPathOf(dirname(path));
@@ -116,13 +119,8 @@ async function realPathOf(path: string): Promise<{ readonly real: string; readon
   }
 }
 
-function unreachable(path: string, code: string | undefined): FileProblemError {
-  if (code === 'ENOTDIR')
-    return new FileProblemError(`${path} cannot exist, because a part of it is a file and no folder.`);
-  return new FileProblemError(`${path} cannot be reached (${code ?? 'unknown error'}).`);
-}
-
-function isFound(path: string): Promise<boolean> {
+/** Also if it is a link that leads nowhere. */
+export function isFound(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,
     () => false,
@@ -142,10 +140,6 @@ const reserved =
 /** The first part of a path that is reserved; undefined if none is. */
 function reservedPart(path: string): string | undefined {
   return path.split(/[/\\]/).find((part) => reserved.test(plainName(part)));
-}
-
-function reservedBelow(path: string, folder: string): string | undefined {
-  return isWithin(path, folder) ? reservedPart(relative(folder, path)) : undefined;
 }
 
 /** File systems take some names as the same: in upper case, with marks that nobody sees, or with dots at the end. */

@@ -8,7 +8,7 @@ import type { ElicitField, ElicitResult, ElicitValue } from '../../../protocol/m
 import type { ElicitForCall } from '../../chat/daemonTools.ts';
 import { checkValue, type FormField, fieldsOf } from './form.ts';
 
-interface ElicitationOptions {
+export interface ElicitationOptions {
   readonly server: string;
   readonly ask: ElicitForCall;
   readonly signal: AbortSignal;
@@ -47,7 +47,8 @@ async function askForm(
   let open = fields;
   let problem: string | undefined;
   for (let tries = 0; tries < maxTries; tries += 1) {
-    const question = { server, message, fields: open.map(toShown), problem, warning };
+    const shown = open.map(({ least: _, most: __, ...field }): ElicitField => field);
+    const question = { server, message, fields: shown, problem, warning };
     const { action, content: given = {} } = await ask(withoutUndefined(question), signal);
     if (action !== 'accept') return { action };
     const problems: string[] = [];
@@ -61,10 +62,6 @@ async function askForm(
     problem = problems.join(' ');
   }
   return { action: 'cancel' };
-}
-
-function toShown({ least: _, most: __, ...field }: FormField): ElicitField {
-  return field;
 }
 
 /** The user opens the address, or does not. Nothing is fetched from it. */
@@ -90,7 +87,7 @@ function tryAddress(address: string): URL | undefined {
     : undefined;
 }
 
-function refused({ refuse }: ElicitationOptions, clause: string): ElicitResult {
+export function refused({ refuse }: Pick<ElicitationOptions, 'refuse'>, clause: string): ElicitResult {
   refuse(clause);
   return { action: 'decline' };
 }

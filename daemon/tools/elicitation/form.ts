@@ -79,26 +79,18 @@ function toField(name: string, given: z.output<typeof property>, required: boole
   });
 }
 
-type Kind = {
-  readonly [K in 'format' | 'least' | 'most' | 'options']: FormField[K] | undefined;
-} & Pick<FormField, 'type'>;
-
-function kindOf(given: z.output<typeof property>): Partial<Kind> & Pick<Kind, 'type'> {
-  if (given.type === 'boolean') return { type: 'boolean' };
+function kindOf(given: z.output<typeof property>) {
+  if (given.type === 'boolean') return { type: 'boolean' } as const;
   if (given.type === 'number' || given.type === 'integer')
     return { type: given.type, least: given.minimum, most: given.maximum };
   if (given.type === 'array') {
     const { items, minItems: least, maxItems: most } = given;
-    return {
-      type: 'choices',
-      options: 'enum' in items ? toOptions(items.enum) : fromNamed(items.anyOf),
-      least,
-      most,
-    };
+    const options = 'enum' in items ? toOptions(items.enum) : fromNamed(items.anyOf);
+    return { type: 'choices', options, least, most } as const;
   }
-  if ('enum' in given) return { type: 'choice', options: toOptions(given.enum, given.enumNames) };
-  if ('oneOf' in given) return { type: 'choice', options: fromNamed(given.oneOf) };
-  return { type: 'text', format: given.format, least: given.minLength, most: given.maxLength };
+  if ('enum' in given) return { type: 'choice', options: toOptions(given.enum, given.enumNames) } as const;
+  if ('oneOf' in given) return { type: 'choice', options: fromNamed(given.oneOf) } as const;
+  return { type: 'text', format: given.format, least: given.minLength, most: given.maxLength } as const;
 }
 
 function toOptions(values: readonly string[], titles: readonly string[] = []): readonly ElicitOption[] {

@@ -8,7 +8,7 @@ import { createOAuthFetch } from './oauthFetch.ts';
 
 export type AccessTokens = ReturnType<typeof createAccessTokens>;
 
-interface AccessTokensOptions {
+export interface AccessTokensOptions {
   readonly store: LoginStore;
   /** Removes a secret from every message from now on. */
   readonly hide: (secret: string) => void;
@@ -18,7 +18,7 @@ interface AccessTokensOptions {
 
 /** Access tokens of the servers that the user has logged in to. They are kept only in memory. */
 export function createAccessTokens({ store, hide, warn, now }: AccessTokensOptions) {
-  const known = new Map<string, KnownToken>();
+  const known = new Map<string, AccessToken & { readonly loginId: string | undefined }>();
   /** Logins that could not be written, by the refresh token that the file still has. */
   const unkept = new Map<string, KeptLogin>();
   /** Undefined if the token is of a login that has ended, or of another one. */
@@ -26,11 +26,17 @@ export function createAccessTokens({ store, hide, warn, now }: AccessTokensOptio
     const token = known.get(keyOf(entry));
     return token && token.loginId === login.id && isFresh(token, now()) ? token.text : undefined;
   };
-  /** Another process may have logged out, or in as somebody else, so the file decides. */
+  /**
+   * Another process may have logged out, or in as somebody else, so the file decides. If the entry names another client
+   * than the login has, it is not its login.
+   */
   const currentLogin = async (entry: HttpServerEntry) => {
-    const login = await loginOf(store, entry);
-    if (!login) known.delete(keyOf(entry));
-    return login;
+    const { url, clientId } = entry;
+    const login = await store.read(url);
+    const isOurs = login?.isClientNamed ? login.client.client_id === clientId : clientId === undefined;
+    if (login && isOurs) return login;
+    known.delete(keyOf(entry));
+    return undefined;
   };
   const obtain = (entry: HttpServerEntry, refused: string | undefined, signal: AbortSignal) =>
     store.alone(
@@ -107,10 +113,6 @@ export function createAccessTokens({ store, hide, warn, now }: AccessTokensOptio
   };
 }
 
-interface KnownToken extends AccessToken {
-  readonly loginId: string | undefined;
-}
-
 function keyOf({ url, clientId }: HttpServerEntry): string {
   return JSON.stringify([url, clientId]);
 }
@@ -118,16 +120,6 @@ function keyOf({ url, clientId }: HttpServerEntry): string {
 /** Tokens go over https, or stay on this machine. */
 export function canHaveToken(url: string): boolean {
   return url.startsWith('https:') || isLoopback(url);
-}
-
-/** The login of this entry. If the entry names another client than the login has, it is not its login. */
-async function loginOf(
-  store: LoginStore,
-  { url, clientId }: HttpServerEntry,
-): Promise<KeptLogin | undefined> {
-  const login = await store.read(url);
-  const isOurs = login?.isClientNamed ? login.client.client_id === clientId : clientId === undefined;
-  return isOurs ? login : undefined;
 }
 
 /** Whether the authorization server says that the login has ended, or that it does not know this client. */

@@ -33,11 +33,12 @@ const maxScopeLength = 1_000;
  * @throws {RunnerError}
  */
 export async function findAuthority(
-  { url, headers }: HttpServerEntry,
+  entry: HttpServerEntry,
   fetch: FetchLike,
   signal: AbortSignal,
 ): Promise<Authority> {
-  const challenge = await challengeOf(url, headers, signal);
+  const { url } = entry;
+  const challenge = await challengeOf(entry, signal);
   const document = await resourceMetadata(url, challenge.resourceMetadataUrl, fetch);
   if (document && !checkResourceAllowed({ requestedResource: url, configuredResource: document.resource }))
     throw unusable(`is for ${JSON.stringify(document.resource).slice(0, 200)} and not for ${url}`);
@@ -53,17 +54,11 @@ export async function findAuthority(
   return { metadata, resource, ...(scope === undefined ? {} : { scope }) };
 }
 
-interface Challenge extends ReturnType<typeof extractWWWAuthenticateParams> {
-  /** The server accepts requests without a token. */
-  readonly isOpen: boolean;
-}
-
-/** How the server answers a request without a token. The answer may be a stream, so its body is not read. */
-async function challengeOf(
-  url: string,
-  headers: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): Promise<Challenge> {
+/**
+ * How the server answers a request without a token; `isOpen` if it accepts that. The answer may be a stream, so its
+ * body is not read.
+ */
+async function challengeOf({ url, headers }: HttpServerEntry, signal: AbortSignal) {
   const { origin } = requireSafeAddress(url, true);
   const reason = new RunnerError('timeout', `${origin} did not answer within ${probeLimit / 1_000} s.`);
   return withTimeLimit({ limit: probeLimit, reason, signal }, async (inTime) => {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import {
-  type AuthorizationServerMetadata,
   exchangeAuthorization,
   type FetchLike,
   type OAuthClientInformationMixed,
@@ -18,76 +17,55 @@ import type { KeptLogin } from './loginStore.ts';
 import type { LoopbackRedirect } from './loopbackRedirect.ts';
 import { createOAuthFetch } from './oauthFetch.ts';
 
-/** An authorization that has begun: what is needed when the browser comes back. */
-export interface Begun {
-  readonly entry: HttpServerEntry;
-  readonly authority: Authority;
-  readonly client: OAuthClientInformationMixed;
-  readonly codeVerifier: string;
-  readonly redirectUrl: string;
-}
-
 interface AuthorizationOptions {
   readonly authority: Authority;
   readonly redirect: LoopbackRedirect;
   readonly state: string;
-  readonly fetch: ReturnType<typeof createOAuthFetch>;
+  readonly fetch: FetchLike;
 }
 
-/**
- * The address for the browser, and what is needed when it comes back. @throws {RunnerError}, or what the SDK throws.
- */
+/** Begins an authorization at the address for the browser. @throws {RunnerError}, or what the SDK throws. */
 export async function beginAuthorization(
-  entry: HttpServerEntry,
+  { url: server, clientId }: HttpServerEntry,
   { authority, redirect, state, fetch }: AuthorizationOptions,
-): Promise<{ readonly url: string; readonly begun: Begun }> {
+) {
   const { metadata, resource, scope } = authority;
+  const { issuer } = metadata;
   const { address: redirectUrl } = redirect;
-  const client = await identifyClient({ metadata, clientId: entry.clientId, redirectUrl, scope, fetch });
-  const { authorizationUrl, codeVerifier } = await startAuthorization(metadata.issuer, {
-    metadata,
-    clientInformation: client,
+  const client =
+    clientId === undefined ? await identify(authority, redirectUrl, fetch) : { client_id: clientId };
+  const shared = { metadata, clientInformation: client, resource };
+  const { authorizationUrl, codeVerifier } = await startAuthorization(issuer, {
+    ...shared,
     redirectUrl,
     state,
-    resource,
     ...(scope === undefined ? {} : { scope }),
   });
-  return { url: authorizationUrl.href, begun: { entry, authority, client, codeVerifier, redirectUrl } };
-}
-
-interface RedeemOptions {
-  /** What the browser came back with; its state was compared. */
-  readonly answer: URLSearchParams;
-  /** In ms since 1970. */
-  readonly now: number;
-  readonly signal: AbortSignal;
-}
-
-/** Redeems the code for a login that can be kept. */
-export async function redeemCode(begun: Begun, { answer, now, signal }: RedeemOptions): Promise<KeptLogin> {
-  const { entry, authority, client, codeVerifier, redirectUrl } = begun;
-  const { metadata, resource } = authority;
-  const issued = await exchangeAuthorization(metadata.issuer, {
-    metadata,
-    clientInformation: client,
-    codeVerifier,
-    resource,
-    ...codeOf(answer, authority),
-    redirectUri: redirectUrl,
-    fetchFn: createOAuthFetch({ server: entry.url, signal }),
-  });
-  const { text, expiresAt } = toAccessToken(issued, now);
-  const { refresh_token: refreshToken, scope } = issued;
   return {
-    version: 1,
-    id: randomUUID(),
-    server: entry.url,
-    metadata,
-    client,
-    resource,
-    isClientNamed: entry.clientId !== undefined,
-    ...(scope === undefined ? {} : { scope }),
-    ...(refreshToken === undefined ? { accessToken: text, expiresAt } : { refreshToken }),
+    url: authorizationUrl.href,
+    /** Redeems what the browser came back with, whose state was compared; `now` is in ms since 1970. */
+    async redeem(answer: URLSearchParams, now: number, signal: AbortSignal): Promise<KeptLogin> {
+      const issued = await exchangeAuthorization(issuer, {
+        ...shared,
+        ...codeOf(answer, authority),
+        codeVerifier,
+        redirectUri: redirectUrl,
+        fetchFn: createOAuthFetch({ server, signal }),
+      });
+      const { text, expiresAt } = toAccessToken(issued, now);
+      const { refresh_token: refreshToken } = issued;
+      return {
+        version: 1,
+        id: randomUUID(),
+        server,
+        metadata,
+        client,
+        resource,
+        isClientNamed: clientId !== undefined,
+        ...(issued.scope === undefined ? {} : { scope: issued.scope }),
+        ...(refreshToken === undefined ? { accessToken: text, expiresAt } : { refreshToken }),
+      };
+    },
   };
 }
 
@@ -107,28 +85,17 @@ function codeOf(answer: URLSearchParams, { metadata }: Authority) {
   throw refusedLogin(new URL(metadata.issuer).origin, answer.get('error') ?? 'it gave no code', description);
 }
 
-interface ClientIdentityOptions {
-  readonly metadata: AuthorizationServerMetadata;
-  /** Of the entry. */
-  readonly clientId: string | undefined;
-  readonly redirectUrl: string;
-  readonly scope: string | undefined;
-  readonly fetch: FetchLike;
-}
-
 /**
- * Our client id at an authorization server: the one of the entry, or one by registration if that is offered, or else
+ * Our client id at an authorization server, if the entry names none: one by registration if that is offered, or else
  * the address of the redirect, as IndieAuth specifies for programs on the same machine.
  * @throws {RunnerError}
  */
-async function identifyClient(options: ClientIdentityOptions): Promise<OAuthClientInformationMixed> {
-  const { metadata, clientId, redirectUrl } = options;
-  if (clientId !== undefined) return { client_id: clientId };
+async function identify(
+  { metadata, scope }: Authority,
+  redirectUrl: string,
+  fetchFn: FetchLike,
+): Promise<OAuthClientInformationMixed> {
   if (metadata.registration_endpoint === undefined) return { client_id: redirectUrl };
-  return register(options);
-}
-
-async function register({ metadata, redirectUrl, scope, fetch }: ClientIdentityOptions) {
   try {
     return await registerClient(metadata.issuer, {
       metadata,
@@ -141,7 +108,7 @@ async function register({ metadata, redirectUrl, scope, fetch }: ClientIdentityO
         application_type: 'native',
       },
       ...(scope === undefined ? {} : { scope }),
-      fetchFn: fetch,
+      fetchFn,
     });
   } catch (cause) {
     if (!(cause instanceof RegistrationRejectedError)) throw cause;

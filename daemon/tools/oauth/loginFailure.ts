@@ -30,6 +30,6 @@ export function refusedLogin(origin: string, code: string, description?: string)
 }
 
 /** The code of a system error, such as ENOSPC. */
-export function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'an unknown error';
+export function codeOf(error: unknown, otherwise = 'an unknown error'): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : otherwise;
 }

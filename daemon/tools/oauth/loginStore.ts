@@ -73,9 +73,7 @@ export function createLoginStore(folder: string) {
       const text = `${JSON.stringify(keptSchema.parse(login), undefined, 1)}\n`;
       await writePrivateFile(pathOf(login.server), text, { isSynced: true });
     },
-    async remove(server: string): Promise<void> {
-      await unlink(pathOf(server)).catch(() => undefined);
-    },
+    remove: (server: string): Promise<void> => unlink(pathOf(server)).catch(() => undefined),
     /** Waits for work that has begun. */
     close: turns.close,
   };

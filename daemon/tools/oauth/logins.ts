@@ -4,31 +4,15 @@ import { orAborted } from '../../../protocol/base/abort.ts';
 import type { FinishLoginResult, LoginResult, LogoutResult } from '../../../protocol/messages/tools.ts';
 import { InvalidParamsError, RunnerError } from '../../base/errors.ts';
 import type { HttpServerEntry } from '../serverEntry.ts';
-import { canHaveToken } from './accessTokens.ts';
+import { type AccessTokensOptions, canHaveToken } from './accessTokens.ts';
 import { findAuthority } from './authority.ts';
-import { type Begun, beginAuthorization, redeemCode } from './authorization.ts';
+import { beginAuthorization } from './authorization.ts';
 import { codeOf, loginFailure } from './loginFailure.ts';
-import type { KeptLogin, LoginStore } from './loginStore.ts';
+import type { KeptLogin } from './loginStore.ts';
 import { type LoopbackRedirect, openLoopbackRedirect } from './loopbackRedirect.ts';
 import { createOAuthFetch } from './oauthFetch.ts';
 
-/** Logging in to tool servers, and out. */
-export interface Logins {
-  /** Ends an earlier login to the same server. @throws {RunnerError} */
-  begin(entry: HttpServerEntry, signal: AbortSignal): Promise<LoginResult>;
-  /**
-   * Waits for the browser, or takes the address that it was sent to. An aborted signal ends the login. @throws
-   * {RunnerError}
-   */
-  finish(name: string, redirectedTo: string | undefined, signal: AbortSignal): Promise<FinishLoginResult>;
-  end(entry: HttpServerEntry, signal: AbortSignal): Promise<LogoutResult>;
-  close(): void;
-}
-
-interface LoginsOptions {
-  readonly store: LoginStore;
-  readonly hide: (secret: string) => void;
-  readonly now: () => number;
+interface LoginsOptions extends Omit<AccessTokensOptions, 'warn'> {
   /** A login has begun or ended. */
   readonly onDidChange: () => void;
 }
@@ -42,38 +26,36 @@ interface Pending {
   end(): void;
 }
 
-export function createLogins({ store, hide, now, onDidChange }: LoginsOptions): Logins {
+/** Logging in to tool servers, and out. */
+export function createLogins({ store, hide, now, onDidChange }: LoginsOptions) {
   const pending = new Map<string, Pending>();
 
-  const keep = (login: KeptLogin) =>
-    store.write(login).catch((cause) => {
-      throw new RunnerError(
-        'not-supported',
-        `The login succeeded, but could not be saved on this machine (${codeOf(cause)}). Free some space, and log in again.`,
-        { cause },
-      );
-    });
-  const complete = async (begun: Begun, answer: URLSearchParams, signal: AbortSignal) => {
-    const { entry, authority } = begun;
+  const complete = async (redeem: () => Promise<KeptLogin>, issuer: string, signal: AbortSignal) => {
     try {
-      const login = await redeemCode(begun, { answer, now: now(), signal });
+      const login = await redeem();
       for (const secret of [login.refreshToken, login.accessToken, login.client.client_secret])
         if (secret) hide(secret);
-      await store.alone(entry.url, () => keep(login), signal);
+      await store.alone(login.server, () => store.write(login).catch(throwUnsaved), signal);
       onDidChange();
       return login.scope === undefined ? {} : { scope: login.scope };
     } catch (error) {
-      throw loginFailure(error, authority.metadata.issuer);
+      throw loginFailure(error, issuer);
     }
   };
   return {
-    async begin(entry, signal) {
-      requireTokenAddress(entry.url);
+    /** Ends an earlier login to the same server. @throws {RunnerError} */
+    async begin(entry: HttpServerEntry, signal: AbortSignal): Promise<LoginResult> {
+      if (!canHaveToken(entry.url))
+        throw new RunnerError(
+          'not-supported',
+          'Its address is plain http on another machine, where no token is sent. Enter its https address.',
+        );
       pending.get(entry.name)?.end();
       const fetch = createOAuthFetch({ server: entry.url, signal });
       const authority = await findAuthority(entry, fetch, signal).catch((error) => {
         throw loginFailure(error, entry.url);
       });
+      const { issuer } = authority.metadata;
       const state = randomBytes(32).toString('base64url');
       const redirect = await openLoopbackRedirect(state);
       const ended = new AbortController();
@@ -85,9 +67,9 @@ export function createLogins({ store, hide, now, onDidChange }: LoginsOptions): 
         if (pending.get(entry.name)?.redirect === redirect) pending.delete(entry.name);
       };
       try {
-        const { url, begun } = await beginAuthorization(entry, { authority, redirect, state, fetch });
+        const { url, redeem } = await beginAuthorization(entry, { authority, redirect, state, fetch });
         const done = redirect.answer
-          .then((answer) => complete(begun, answer, ended.signal))
+          .then((answer) => complete(() => redeem(answer, now(), ended.signal), issuer, ended.signal))
           .finally(() => setImmediate(end));
         // It may fail before anybody waits for it.
         done.catch(() => undefined);
@@ -95,10 +77,18 @@ export function createLogins({ store, hide, now, onDidChange }: LoginsOptions): 
         return { url, redirectUrl: redirect.address };
       } catch (error) {
         end();
-        throw loginFailure(error, authority.metadata.issuer);
+        throw loginFailure(error, issuer);
       }
     },
-    async finish(name, redirectedTo, signal) {
+    /**
+     * Waits for the browser, or takes the address that it was sent to. An aborted signal ends the login. @throws
+     * {RunnerError}
+     */
+    async finish(
+      name: string,
+      redirectedTo: string | undefined,
+      signal: AbortSignal,
+    ): Promise<FinishLoginResult> {
       const login = pending.get(name);
       if (!login)
         throw new InvalidParamsError('server', 'no login to it was started, or the login has ended');
@@ -109,7 +99,7 @@ export function createLogins({ store, hide, now, onDidChange }: LoginsOptions): 
         if (signal.aborted) login.end();
       }
     },
-    async end({ url }, signal) {
+    async end({ url }: HttpServerEntry, signal: AbortSignal): Promise<LogoutResult> {
       const login = await store.alone(
         url,
         async () => {
@@ -123,18 +113,18 @@ export function createLogins({ store, hide, now, onDidChange }: LoginsOptions): 
       onDidChange();
       return { wasLoggedIn: true, isRevoked: await revoke(login, signal) };
     },
-    close() {
+    close(): void {
       for (const { end } of pending.values()) end();
     },
   };
 }
 
-function requireTokenAddress(url: string): void {
-  if (!canHaveToken(url))
-    throw new RunnerError(
-      'not-supported',
-      'Its address is plain http on another machine, where no token is sent. Enter its https address.',
-    );
+function throwUnsaved(cause: unknown): never {
+  throw new RunnerError(
+    'not-supported',
+    `The login succeeded, but could not be saved on this machine (${codeOf(cause)}). Free some space, and log in again.`,
+    { cause },
+  );
 }
 
 /**
@@ -160,16 +150,13 @@ async function revoke(login: KeptLogin, signal: AbortSignal): Promise<boolean> {
 function revocationRequest({ metadata, client, refreshToken }: KeptLogin, token: string) {
   const { client_id: id, client_secret: secret } = client;
   const method = selectClientAuthMethod(client, metadata.token_endpoint_auth_methods_supported ?? []);
-  const inHeader = method === 'client_secret_basic' && secret !== undefined;
-  return {
-    ...(inHeader
-      ? { headers: { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` } }
-      : {}),
-    body: new URLSearchParams({
-      token,
-      token_type_hint: refreshToken === undefined ? 'access_token' : 'refresh_token',
-      ...(inHeader ? {} : { client_id: id }),
-      ...(!inHeader && secret !== undefined ? { client_secret: secret } : {}),
-    }),
-  };
+  const body = new URLSearchParams({
+    token,
+    token_type_hint: refreshToken === undefined ? 'access_token' : 'refresh_token',
+  });
+  if (method === 'client_secret_basic' && secret !== undefined)
+    return { headers: { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` }, body };
+  body.set('client_id', id);
+  if (secret !== undefined) body.set('client_secret', secret);
+  return { body };
 }

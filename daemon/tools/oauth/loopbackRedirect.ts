@@ -4,23 +4,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { InvalidParamsError, RunnerError } from '../../base/errors.ts';
 
-/** Where the browser is sent with the answer of an authorization server (RFC 8252, 7.3). */
-export interface LoopbackRedirect {
-  readonly address: string;
-  /** The parameters of the first request that has the state. */
-  readonly answer: Promise<URLSearchParams>;
-  /**
-   * Takes the address that a browser on another machine was sent to. @throws {InvalidParamsError} if it is not this
-   * login's.
-   */
-  takeAddress(text: string): void;
-  close(): void;
-}
+export type LoopbackRedirect = Awaited<ReturnType<typeof openLoopbackRedirect>>;
 
 const path = '/callback';
 
-/** Only we and the authorization server know `state`. A request without it is refused. */
-export async function openLoopbackRedirect(state: string): Promise<LoopbackRedirect> {
+/**
+ * Where the browser is sent with the answer of an authorization server (RFC 8252, 7.3). Only we and that server know
+ * `state`. A request without it is refused.
+ */
+export async function openLoopbackRedirect(state: string) {
   let resolve: (parameters: URLSearchParams) => void = () => undefined;
   let reject: (error: Error) => void = () => undefined;
   const answer = new Promise<URLSearchParams>((...settle) => {
@@ -45,8 +37,13 @@ export async function openLoopbackRedirect(state: string): Promise<LoopbackRedir
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
   return {
     address,
+    /** The parameters of the first request that has the state. */
     answer,
-    takeAddress(text) {
+    /**
+     * Takes the address that a browser on another machine was sent to. @throws {InvalidParamsError} if it is not this
+     * login's.
+     */
+    takeAddress(text: string): void {
       const url = URL.canParse(text) ? new URL(text) : undefined;
       if (!url?.href.startsWith(`${address}?`) || !take(url.searchParams))
         throw new InvalidParamsError(
@@ -54,7 +51,7 @@ export async function openLoopbackRedirect(state: string): Promise<LoopbackRedir
           `it is not the address at which this login ends, which begins with ${address}?`,
         );
     },
-    close() {
+    close(): void {
       reject(new RunnerError('timeout', 'The login ended before the browser returned. Start it again.'));
       server.close();
       // The page may still be on its way to the browser.

@@ -1,6 +1,6 @@
 import { type IncomingMessage, request as openHttp } from 'node:http';
-import { request as openHttps } from 'node:https';
-import { isIP, type LookupFunction } from 'node:net';
+import { request as openHttps, type RequestOptions } from 'node:https';
+import { isIP } from 'node:net';
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { withTimeLimit } from '../../../protocol/base/abort.ts';
 import { readBounded, TooLargeError } from '../../../protocol/base/boundedBody.ts';
@@ -58,7 +58,12 @@ export function createOAuthFetch({ server, signal, network }: OAuthFetchOptions)
         'bad-response',
         `The login leads to ${host}, but no server of this name was found. Check the network, and try again.`,
       );
-    if (!arePublic(addresses)) throw notPublic(host);
+    if (!arePublic(addresses))
+      throw new RunnerError(
+        'bad-response',
+        `The login leads to ${host}, which is not on the public network, so Runner does not contact it. ` +
+          'If you have a token for the tool server, enter it under "auth" in ~/.config/runner/config.json.',
+      );
     return fixedLookup(addresses.map(reach));
   };
   return async (address, init = {}) => {
@@ -110,33 +115,22 @@ function unsafe(where: string): RunnerError {
   );
 }
 
-function notPublic(host: string): RunnerError {
-  return new RunnerError(
-    'bad-response',
-    `The login leads to ${host}, which is not on the public network, so Runner does not contact it. ` +
-      'If you have a token for the tool server, enter it under "auth" in ~/.config/runner/config.json.',
-  );
-}
-
 function unreachable({ origin }: URL, cause: unknown): RunnerError {
   const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
   return new RunnerError('bad-response', `${origin} cannot be reached${code}.`, { cause });
 }
 
-interface SocketOptions {
-  /** Absent if the machine resolves the name. */
-  readonly lookup?: LookupFunction;
-  readonly ca?: string;
-}
-
-/** One request by a connection of its own, without a proxy and without following redirects. */
-async function send(request: Request, socketOptions: SocketOptions): Promise<Response> {
+/**
+ * One request by a connection of its own, without a proxy and without following redirects. The machine resolves the
+ * name if there is no `lookup`.
+ */
+async function send(request: Request, socket: Pick<RequestOptions, 'ca' | 'lookup'>): Promise<Response> {
   const { url, method, signal } = request;
   const body = Buffer.from(await request.arrayBuffer());
   const headers = { 'user-agent': 'runner', ...Object.fromEntries(request.headers) };
   const open = url.startsWith('https:') ? openHttps : openHttp;
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    const options = { method, headers, signal, agent: false, ...socketOptions };
+    const options = { method, headers, signal, agent: false, ...socket };
     open(url, options, resolve).on('error', reject).end(body);
   });
   const answered = await readBounded(answer, maxBody).catch((error) => {
