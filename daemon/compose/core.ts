@@ -63,8 +63,8 @@ export interface Core {
   readonly engine?: Lazy<Engine>;
   /** The usual address counts again, until nothing answers there. */
   readonly forgetStarted: () => void;
-  /** The settings have changed, which say how long what was started is kept. */
-  readonly keepStarted: () => Promise<void>;
+  /** The settings have changed, which say what models can do, and how long what was started is kept. */
+  readonly followSettings: () => Promise<void>;
   readonly status: StatusMonitor;
   readonly knowledge: ModelCapabilities;
   readonly models: Models;
@@ -190,7 +190,10 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     servers,
     ...(engine && { engine }),
     forgetStarted: () => started?.forget(),
-    keepStarted: async () => keepAsSet?.(),
+    async followSettings() {
+      if (knowledge.configure(settings().modelCapabilities)) modelChanges.note();
+      await keepAsSet?.();
+    },
     status,
     knowledge,
     models,
@@ -221,7 +224,10 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     },
     headersFor,
     noteModels,
-    start: () => reading.start(servers.server().url),
+    start() {
+      knowledge.configure(settings().modelCapabilities);
+      reading.start(servers.server().url);
+    },
   };
 }
 
