@@ -9,7 +9,7 @@ import { createTokenEstimate } from '../chat/tokenEstimate.ts';
 import { createToolCallId } from '../chat/toolUtilities.ts';
 import { type ConfigurationStore, createConfiguration, readHost } from '../config/configuration.ts';
 import { createWordsRedaction, redactMessage } from '../config/messageRedaction.ts';
-import { createRequestSecrets } from '../config/requestSecrets.ts';
+import { createRequestSecrets, type RequestSecrets } from '../config/requestSecrets.ts';
 import type { SecretSources } from '../config/secretSources.ts';
 import { createSecretStore, type SecretStore } from '../config/secrets.ts';
 import type { UserConfig, UserFile } from '../config/userFile.ts';
@@ -85,7 +85,7 @@ export interface Core {
   readonly readUserConfig: () => Promise<UserConfig>;
   /** Logs what was wrong before a client could read the log. */
   readonly warnOfStart: () => void;
-  readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
+  readonly headersFor: RequestSecrets['headersFor'];
   /** Called when the list of models of this server has changed. */
   readonly noteModels: (runner: Runner) => void;
   /** The configuration is known: the secrets are read. */

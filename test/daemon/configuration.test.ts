@@ -408,6 +408,10 @@ t.test("unusable entries of the user's own configuration are named, and the rest
       '{"keepAlive": 5,\n"contextLength": "planted"}',
       / "contextLength", which is left out: it must be a number\./,
     ],
+    [
+      '{"keepAlive": 5, "host": "http://me:planted@box"}',
+      / has "host", which is left out: it has a user name or a password; .* store "user:password" as the token/,
+    ],
     ['{"keepAlive": 5,\n"contextLength": -1}', /: it must be at least 0\./],
     ['{"keepAlive": 5,\n"servers": "planted"}', /: it must be a list of \{ "name": "…", "url": "…" \}\./],
     ['{"keepAlive": 5,\n"logLevel": "planted"}', /: it must be one of "debug", "info", "warn", "error"\./],
@@ -471,8 +475,8 @@ t.test("unusable entries of the user's own configuration are named, and the rest
 t.test('which settings count, who set them, and no secret', (t) => {
   const user = parseUserConfig(
     JSON.stringify({
-      host: 'http://me:secret@box/v1',
-      servers: [{ name: 'far', url: 'https://me:secret@far/x' }],
+      host: 'http://box/v1',
+      servers: [{ name: 'far', url: 'https://far/x' }],
       sessionDays: 30,
       keepSessions: true,
       engine: { keepRunning: true },
