@@ -34,12 +34,12 @@ function closesElement(mark: string, text: string): boolean {
 /** Removes thinking at the beginning. Some models think although they are asked not to. */
 export const withoutThinking: Filter = (text) => afterLeadingThinking(text);
 
-/** Whether a line is the first one of an answer in a code fence, as chat models write it. In Markdown a fence is text. */
+/** Whether a line opens the code fence that a chat model puts around its answer. In Markdown a fence is text. */
 export function opensFence(line: string, { languageId }: AnswerContext): boolean {
   return languageId !== 'markdown' && /^\s*```[^`]*$/.test(line);
 }
 
-/** Removes the code fence that a chat model puts around its answer. In Markdown a fence is text. */
+/** Removes such a fence. */
 export const withoutFences: Filter = (text, { languageId }) => {
   if (languageId === 'markdown') return text;
   const [fence] = /^\s*```[^\n`]*(\n|$)/.exec(text) ?? [];

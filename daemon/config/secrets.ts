@@ -33,7 +33,8 @@ export interface SecretStore {
    */
   headersFor(url: string, wantsPassword?: boolean): Readonly<Record<string, string>>;
   /**
-   * The same for a runner at this address. Over plain http, another machine gets them only if the user has allowed that.
+   * The same for a runner at this address. Over plain http, another machine gets them only if the user has allowed
+   * that.
    */
   runnerHeadersFor(url: string, wantsPassword?: boolean): Readonly<Record<string, string>>;
   /** Whether secrets for a runner at this address are withheld because it uses plain http. */

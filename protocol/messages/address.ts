@@ -5,8 +5,9 @@ const defaultPort = 11434;
 /**
  * Reads the base address of a runner from what users write, by the rules of `OLLAMA_HOST`: ``, `host`, `:port`,
  * `host:port`, `[::1]:11434`, `http://h` (port 80), `https://h` (port 443), `http://h:1234/prefix`, and `ollama.com`
- * alone for its https address. Surrounding quotes and blanks are removed. `0.0.0.0` and `::` become loopback. A `/v1` at
- * its end, with which OpenAI's API is often named, is removed. Returns a URL without a trailing slash, query or fragment.
+ * alone for its https address. Surrounding quotes and blanks are removed. `0.0.0.0` and `::` become loopback. A `/v1`
+ * at its end, with which OpenAI's API is often named, is removed. Returns a URL without a trailing slash, query or
+ * fragment.
  * @throws {TypeError} with a sentence, when the text is not an address, or has a user name or a password: no setting
  * keeps a secret.
  */

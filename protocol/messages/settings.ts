@@ -1,5 +1,4 @@
 import type { RequestMessage } from './messageTypes.ts';
-import type { CapabilityName } from './models.ts';
 import type { ToolServers } from './tools.ts';
 
 /** The address of the runner if neither `host` nor `OLLAMA_HOST` names one. */
@@ -55,9 +54,12 @@ export interface EngineSettings {
 }
 
 /** What the user says that a model can do or cannot do. What is absent is learnt as usual. */
-export type ModelOverride = {
-  readonly [K in Exclude<CapabilityName, 'completion' | 'embedding'>]?: boolean;
-};
+export interface ModelOverride {
+  readonly tools?: boolean;
+  readonly vision?: boolean;
+  readonly thinking?: boolean;
+  readonly insert?: boolean;
+}
 
 /** The time limits of tools, with every default filled in. */
 export type ToolTimeouts = Required<Pick<Timeouts, 'tool' | 'toolTotal' | 'toolStart'>>;
