@@ -738,7 +738,7 @@ t.test('advice in the words of a configuration file', async (t) => {
   t.equal(configurationAdvice['log-in'](advice), 'Log in.');
   t.equal(configurationAdvice['use-https'](advice), 'Log in.');
   t.equal(configurationAdvice['wait-for-restart'](advice), 'Log in.');
-  for (const code of ['set-token', 'check-network', 'set-catalog'] as const)
+  for (const code of ['set-token', 'set-password', 'check-network', 'set-catalog'] as const)
     t.ok(configurationAdvice[code]().includes(userConfiguration), code);
   t.match(configurationAdvice['check-network'](), /^Check the network, or set "catalogUrl" /);
   t.match(configurationAdvice['set-catalog'](), /^Set "catalogUrl" .* to where a catalog answers/);

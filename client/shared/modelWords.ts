@@ -44,11 +44,22 @@ export const sourceWords: Readonly<Record<FactSource, string>> = {
   assumed: 'assumed',
 };
 
-/** What a model can do, each group with where that was learnt, such as `chat, tools (as the server says)`. */
-export function withSources({ capabilities }: Pick<Model, 'capabilities'>): string {
+/** What a model can do, and where each of that was learnt. What it cannot do is left out, unless the user says so. */
+export function capabilitySources({
+  capabilities,
+}: Pick<Model, 'capabilities'>): readonly (readonly [word: string, from: FactSource])[] {
+  return Object.entries(capabilities).flatMap(([name, { value, from }]) => {
+    const isDenied = value === false && from === 'configured';
+    return value === true || isDenied
+      ? [[`${isDenied ? 'no ' : ''}${shortWordOf(name)}`, from] as const]
+      : [];
+  });
+}
+
+/** The same, each group with its source, such as `chat, tools (as the server says)`. */
+export function withSources(model: Pick<Model, 'capabilities'>): string {
   const groups = new Map<FactSource, string[]>();
-  for (const [name, { value, from }] of Object.entries(capabilities))
-    if (value === true) groups.set(from, [...(groups.get(from) ?? []), shortWordOf(name)]);
+  for (const [word, from] of capabilitySources(model)) groups.set(from, [...(groups.get(from) ?? []), word]);
   return [...groups].map(([from, words]) => `${words.join(', ')} (${sourceWords[from]})`).join('; ');
 }
 

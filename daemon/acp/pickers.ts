@@ -98,7 +98,10 @@ function describe({ size, capabilities, context, remote }: Model, product: Produ
   const mark = context.from === 'assumed' || context.from === 'observed' ? ` (${context.from})` : '';
   return [
     ...(remote ? [`at ${remote.host}`] : size ? [formatBytes(size)] : []),
-    ...shownCapabilities.filter((name) => capabilities[name].value === true),
+    ...shownCapabilities.flatMap((name) => {
+      const { value, from } = capabilities[name];
+      return value === true ? [from === 'configured' ? `${name} (configured)` : name] : [];
+    }),
     ...(window === undefined ? [] : [`a window of ${window.toLocaleString('en')} tokens${mark}`]),
     ...(product === undefined || product === 'ollama' || product === 'other' ? [] : [productNames[product]]),
   ].join(', ');

@@ -96,6 +96,7 @@ const texts: Readonly<
   'set-address': 'Set the runner address to where the runner itself answers.',
   'name-ca-file': 'If it is your own, name its CA file in the settings.',
   'set-token': 'Store an access token for this server, or check the one that is stored.',
+  'set-password': 'Store "user:password" for this server, or check the one that is stored.',
   'check-network': 'Check the network, or set runner.catalogUrl; installed models work without it.',
   'set-catalog': 'Set runner.catalogUrl to where a catalog answers; installed models work without it.',
 };

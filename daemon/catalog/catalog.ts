@@ -4,6 +4,7 @@ import type { RunnerTimeouts } from '../../protocol/messages/settings.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { familyOf, modelKey, parseModelName } from '../models/name.ts';
+import type { TransportOptions } from '../runner/http/transport.ts';
 import { createCatalogClient } from './catalogClient.ts';
 import { notAnAddress, notKept } from './catalogFailure.ts';
 import { createCatalogStore, type Listing, type ListingKey } from './catalogStore.ts';
@@ -47,7 +48,7 @@ export interface CatalogOptions {
     readonly timeouts: RunnerTimeouts;
   };
   /** Authorization and other headers for this address, and for no other. */
-  readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
+  readonly headersFor: TransportOptions['headers'];
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly log: Log;

@@ -4,7 +4,12 @@ import { tryJson } from '../../protocol/base/json.ts';
 import type { RunnerTimeouts } from '../../protocol/messages/settings.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { TextAnswer } from '../runner/http/answerBody.ts';
-import { createTransport, type Transport, type TransportRequest } from '../runner/http/transport.ts';
+import {
+  createTransport,
+  type Transport,
+  type TransportOptions,
+  type TransportRequest,
+} from '../runner/http/transport.ts';
 import { failureOfCatalog, noModels, notAList, tooSlow } from './catalogFailure.ts';
 import type { ListingKey } from './catalogStore.ts';
 import { cleanModels, type ListedModel, type RawModel } from './listedModel.ts';
@@ -20,7 +25,7 @@ const requests: Readonly<Record<ListingKey['kind'], { path: string; accept: stri
 
 interface CatalogClientOptions {
   readonly timeouts: () => RunnerTimeouts;
-  readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
+  readonly headersFor: TransportOptions['headers'];
   /** How long a whole exchange may take, in ms. */
   readonly deadline: number;
 }
@@ -38,7 +43,7 @@ export function createCatalogClient({ timeouts, headersFor, deadline }: CatalogC
   /** A catalog is asked at most once an hour, so each exchange closes its connection. */
   const open = ({ kind, base }: ListingKey): Transport => {
     const { accept } = requests[kind];
-    const headers = async (url: string) => ({ accept, ...(await headersFor(url)) });
+    const headers: typeof headersFor = async (...asked) => ({ accept, ...(await headersFor(...asked)) });
     return createTransport({ server: 'catalog', url: base, timeouts: timeouts(), headers });
   };
 

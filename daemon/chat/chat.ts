@@ -148,12 +148,14 @@ class Round {
     for (const { code, message } of noticesAbout(privateFiles, recipient)) this.#notices.add(code, message);
   }
 
-  #plan(): Plan {
+  #plan(refusesThinking = false): Plan {
     const { runner, params } = this.#options;
     const { knowledge } = this.#dependencies;
     return planChat(params, {
       vision: knowledge.visionByModelId.get(modelId(runner.server, params.model)),
-      thinking: knowledge.capability(runner.server, params.model, 'thinking'),
+      thinking: refusesThinking
+        ? { value: false, from: 'observed' }
+        : knowledge.capability(runner.server, params.model, 'thinking'),
       mayHaveLevels: knowledge.about(runner.server, params.model).thinkingLevels !== false,
       requiresCalls: runner.facts.requiresCalls === true,
       triesUnknown: runner.facts.triesUnknown === true,
@@ -165,12 +167,9 @@ class Round {
    */
   async #converse(plan: Plan): Promise<FinishReason> {
     const { runner, params } = this.#options;
-    const { toolSupport, knowledge } = this.#dependencies;
+    const { knowledge } = this.#dependencies;
     const offered = plan.tools.length > 0;
-    const admission =
-      offered && !this.#wouldDropTools
-        ? await toolSupport.admit(runner.server, params.model, this.#stop.signal)
-        : undefined;
+    const admission = offered ? await this.#admitTools() : undefined;
     const report = (verdict: ToolVerdict) => admission?.report(verdict);
     const tools = admission?.send ? plan.tools : [];
     try {
@@ -182,14 +181,15 @@ class Round {
         error instanceof RunnerError && !this.#answer.begun ? error.details.capability : undefined;
       if (refused === 'tools' && tools.length > 0) {
         report('disabled');
-        return await this.#converse(plan);
+        this.#noticeWithoutTools();
+        return await this.#converse({ ...plan, tools: [] });
       }
       const isLevel = refused === 'levels of thinking' && typeof plan.think === 'string';
       if (isLevel || (refused === 'thinking' && plan.think !== undefined)) {
         if (isLevel) knowledge.noteNoLevels(runner.server, params.model);
         else knowledge.observe(runner.server, params.model, { capability: 'thinking', value: false });
         report('unknown');
-        return await this.#converse(this.#plan());
+        return await this.#converse(this.#plan(!isLevel));
       }
       const verdict = tools.length > 0 && !this.#answer.begun ? verdictOfRefusal(error) : undefined;
       if (verdict !== undefined) return await this.#askWithout(plan, error, () => report(verdict));
@@ -210,13 +210,14 @@ class Round {
     });
   }
 
-  get #wouldDropTools(): boolean {
+  /** What the user says of the model decides, or else what requests with tools have shown. */
+  async #admitTools(): ReturnType<ToolSupport['admit']> {
     const { runner, params } = this.#options;
-    const { knowledge } = this.#dependencies;
-    return (
-      runner.facts.dropsTools === true &&
-      knowledge.capability(runner.server, params.model, 'tools').value === false
-    );
+    const { toolSupport, knowledge } = this.#dependencies;
+    const { value, from } = knowledge.capability(runner.server, params.model, 'tools');
+    const wouldDrop = runner.facts.dropsTools === true && value === false;
+    if (wouldDrop || from === 'configured') return { send: value === true, report: () => undefined };
+    return toolSupport.admit(runner.server, params.model, this.#stop.signal);
   }
 
   #noticeWithoutTools(): void {

@@ -6,8 +6,9 @@ import { type LeadingBlock, takeLeadingBlocks } from './formatting.ts';
  * message after those that lead. The attachments of a later message are put before its words.
  *
  * The leading user messages come after any system messages and before the first answer. For each element name only one
- * block stays: the one of the newest message. Attachments are context. So are blocks of `names` at the very start of
- * the text; a client that knows what was typed passes no names. The user's own text never becomes a system message.
+ * block stays: the last one of the newest message. Attachments are context. So are blocks of `names` at the very start
+ * of the text, where an editor puts its own; a client that knows what was typed passes no names. The user's own text
+ * never becomes a system message.
  */
 export function placeContext(messages: readonly Message[], names: ReadonlySet<string>): readonly Message[] {
   const { start, end } = leadingUserMessages(messages);

@@ -2,6 +2,7 @@ import { linkedSignal } from '../../protocol/base/abort.ts';
 import type { Runner } from '../runner/runner.ts';
 import type { AnswerContext } from './answerContext.ts';
 import { findSpecialToken, maxTokenLength } from './families.ts';
+import { opensFence, withoutDoubledBlank } from './filters.ts';
 import { isClosersOrBlank } from './syntax.ts';
 
 interface Reading {
@@ -54,6 +55,7 @@ export class AnswerReader {
   #room = maxCharacters;
   #isOver = false;
   #isCut = false;
+  #isFenced = false;
 
   constructor(context: AnswerContext) {
     this.#context = context;
@@ -116,6 +118,7 @@ export class AnswerReader {
 
   #endLine(): void {
     const line = this.#takeLine();
+    if (this.#isFence(line)) return;
     if (!this.#context.isMultiline) {
       this.#lines.push(line);
       this.#isOver = true;
@@ -126,8 +129,20 @@ export class AnswerReader {
     this.#isOver = verdict !== 'keep';
   }
 
+  /** The answer of a chat model stands between two fences. */
+  #isFence(line: string): boolean {
+    const opens = this.#lines.length === 0 && !this.#isFenced && opensFence(line, this.#context);
+    const closes = this.#isFenced && line.trimStart().startsWith('```');
+    if (opens) this.#isFenced = true;
+    if (closes) this.#isOver = true;
+    return opens || closes;
+  }
+
   #takeLine(): string {
-    const line = this.#pieces.join('').replace(/\r$/, '');
+    const whole = this.#pieces.join('').replace(/\r$/, '');
+    // Inside of a fence the first line repeats the indentation.
+    const isIndented = this.#isFenced && this.#lines.length === 0;
+    const line = isIndented ? withoutDoubledBlank(whole, this.#context) : whole;
     this.#pieces = [];
     this.#length = 0;
     this.#tail = '';

@@ -99,7 +99,8 @@ export function createAsking(dependencies: AskingDependencies): Asking {
     if (!answered.has(modelId(runner.server, model)))
       await dependencies.learn(runner, model, ['insert'], signal);
     if (knowledge.isRemote(runner.server, model)) throw runsElsewhere(runner, model);
-    return promptStrategies(model, knowledge.capability(runner.server, model, 'insert').value);
+    const { value, from } = knowledge.capability(runner.server, model, 'insert');
+    return value === false && from === 'configured' ? [] : promptStrategies(model, value);
   };
 
   const ask: AskRunner = async (place, signal, receive) => {

@@ -1,4 +1,4 @@
-import { afterLeadingThinking } from '../chat/thinkingParser.ts';
+import { afterLeadingThinking, profileForModel } from '../chat/thinkingParser.ts';
 import type { AnswerContext } from './answerContext.ts';
 import type { CursorContext } from './cursorContext.ts';
 import { findSpecialToken, withoutLeadingTokens } from './families.ts';
@@ -14,10 +14,32 @@ export const withoutSpecialTokens: Filter = (text, { stops }) => {
   return token === -1 ? rest : rest.slice(0, token);
 };
 
+/** Removes marks that end a turn, such as `</s>`, from the end. Where the element `<s>` is open, its tag stays. */
+export const withoutEnds: Filter = (text, { linePrefix }) => {
+  const line = linePrefix + text;
+  const marks = profileForModel('', false).ends.filter((mark) => !closesElement(mark, line));
+  for (let rest = text; ; ) {
+    const trimmed = rest.trimEnd();
+    const mark = marks.find((end) => trimmed.endsWith(end));
+    if (mark === undefined) return rest;
+    rest = trimmed.slice(0, -mark.length);
+  }
+};
+
+function closesElement(mark: string, text: string): boolean {
+  const [, name] = /^<\/(\w+)>$/.exec(mark) ?? [];
+  return name !== undefined && new RegExp(`<${name}[\\s>]`).test(text);
+}
+
 /** Removes thinking at the beginning. Some models think although they are asked not to. */
 export const withoutThinking: Filter = (text) => afterLeadingThinking(text);
 
-/** Removes the code fence that a chat model puts around its answer. In Markdown a fence is text. */
+/** Whether a line opens the code fence that a chat model puts around its answer. In Markdown a fence is text. */
+export function opensFence(line: string, { languageId }: AnswerContext): boolean {
+  return languageId !== 'markdown' && /^\s*```[^`]*$/.test(line);
+}
+
+/** Removes such a fence. */
 export const withoutFences: Filter = (text, { languageId }) => {
   if (languageId === 'markdown') return text;
   const [fence] = /^\s*```[^\n`]*(\n|$)/.exec(text) ?? [];
@@ -122,6 +144,7 @@ export const unlessUseless: Filter = (text, { suffix, lineSuffix }) => {
 /** The order matters: the first ones remove what is not code, the later ones what the document already has. */
 export const filters: readonly Filter[] = [
   withoutSpecialTokens,
+  withoutEnds,
   withoutThinking,
   withoutFences,
   withoutDoubledBlank,

@@ -9,7 +9,7 @@ import { createTokenEstimate } from '../chat/tokenEstimate.ts';
 import { createToolCallId } from '../chat/toolUtilities.ts';
 import { type ConfigurationStore, createConfiguration, readHost } from '../config/configuration.ts';
 import { createWordsRedaction, redactMessage } from '../config/messageRedaction.ts';
-import { createRequestSecrets } from '../config/requestSecrets.ts';
+import { createRequestSecrets, type RequestSecrets } from '../config/requestSecrets.ts';
 import type { SecretSources } from '../config/secretSources.ts';
 import { createSecretStore, type SecretStore } from '../config/secrets.ts';
 import type { UserConfig, UserFile } from '../config/userFile.ts';
@@ -63,8 +63,8 @@ export interface Core {
   readonly engine?: Lazy<Engine>;
   /** The usual address counts again, until nothing answers there. */
   readonly forgetStarted: () => void;
-  /** The settings have changed, which say how long what was started is kept. */
-  readonly keepStarted: () => Promise<void>;
+  /** The settings have changed, which say what models can do, and how long what was started is kept. */
+  readonly followSettings: () => Promise<void>;
   readonly status: StatusMonitor;
   readonly knowledge: ModelCapabilities;
   readonly models: Models;
@@ -85,7 +85,7 @@ export interface Core {
   readonly readUserConfig: () => Promise<UserConfig>;
   /** Logs what was wrong before a client could read the log. */
   readonly warnOfStart: () => void;
-  readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
+  readonly headersFor: RequestSecrets['headersFor'];
   /** Called when the list of models of this server has changed. */
   readonly noteModels: (runner: Runner) => void;
   /** The configuration is known: the secrets are read. */
@@ -190,7 +190,10 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     servers,
     ...(engine && { engine }),
     forgetStarted: () => started?.forget(),
-    keepStarted: async () => keepAsSet?.(),
+    async followSettings() {
+      if (knowledge.configure(settings().modelCapabilities)) modelChanges.note();
+      await keepAsSet?.();
+    },
     status,
     knowledge,
     models,
@@ -221,7 +224,10 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     },
     headersFor,
     noteModels,
-    start: () => reading.start(servers.server().url),
+    start() {
+      knowledge.configure(settings().modelCapabilities);
+      reading.start(servers.server().url);
+    },
   };
 }
 

@@ -318,7 +318,7 @@ function subscribe({ core, session, publish, sendLog }: ServerContext, parts: Fe
   });
   const followSettings = () => {
     parts.followLogs();
-    void core.keepStarted();
+    void core.followSettings();
     parts.registration.update();
     parts.tools.update();
     parts.completion.stop();

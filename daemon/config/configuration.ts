@@ -60,7 +60,9 @@ export function createConfiguration(host = '', user: InitializationOptions = {})
     const editorServers = started.sendsUserSettings ? mcpServers : (started.mcpServers ?? {});
     const ownServers = (started.sendsUserSettings && started.mcpServers) || {};
     const isTrusted = trusted ?? settings.trusted.default;
-    const resolved = resolve({ ...usual, ...said, mcpServers, trusted: isTrusted });
+    // What is said of one model leaves what the user's own configuration says of others.
+    const modelCapabilities = { ...usual.modelCapabilities, ...said.modelCapabilities };
+    const resolved = resolve({ ...usual, ...said, mcpServers, modelCapabilities, trusted: isTrusted });
     current = { ...resolved, editorServers, ownServers };
   };
 

@@ -8,10 +8,10 @@ import type { UserFile } from './userFile.ts';
 export interface RequestSecrets {
   /** The address of the default server is known, so that reading can begin. */
   start(url: string): void;
-  /** The headers for a request to this address. */
-  headersFor(url: string): Promise<Readonly<Record<string, string>>>;
-  /** The headers for a request to a runner at this address. If they are withheld, the log says so once. */
-  runnerHeadersFor(url: string): Promise<Readonly<Record<string, string>>>;
+  /** The headers for a request to this address, whose server may just have asked for a user name and a password. */
+  headersFor(url: string, wantsPassword?: boolean): Promise<Readonly<Record<string, string>>>;
+  /** The same for a runner at this address. If they are withheld, the log says so once. */
+  runnerHeadersFor(url: string, wantsPassword?: boolean): Promise<Readonly<Record<string, string>>>;
   /** Why a runner at this address does not get its token, and what to do about it; undefined if none is withheld. */
   whyWithheld(url: string): AdvisedMessage | undefined;
   /** A secret was set after the start. */
@@ -36,16 +36,16 @@ export function createRequestSecrets({ store, read, userFile, log }: RequestSecr
     start(url) {
       atStart = read(url).then(() => store.onDidSet(changed.fire));
     },
-    async headersFor(url) {
+    async headersFor(url, wantsPassword) {
       await atStart;
-      return store.headersFor(url);
+      return store.headersFor(url, wantsPassword);
     },
-    async runnerHeadersFor(url) {
+    async runnerHeadersFor(url, wantsPassword) {
       await atStart;
       const reason = whyWithheld(url)?.message;
       if (reason !== undefined && !logged.has(reason)) log.warn(reason, { code: 'token' });
       if (reason !== undefined) logged.add(reason);
-      return store.runnerHeadersFor(url);
+      return store.runnerHeadersFor(url, wantsPassword);
     },
     whyWithheld,
   };

@@ -27,13 +27,16 @@ export interface SecretStore {
   set(line: SecretLine): void;
   /** A line was stored. */
   readonly onDidSet: Event<void>;
-  /** The headers for a request to this address: those of its origin, and none over plain http except to loopback. */
-  headersFor(url: string): Readonly<Record<string, string>>;
   /**
-   * The headers for a runner at this address. Over plain http, another machine gets them only if the user has allowed
+   * The headers for a request to this address: those of its origin, and none over plain http except to loopback. Once
+   * its server has asked for a user name and a password, a token that has both is sent as that.
+   */
+  headersFor(url: string, wantsPassword?: boolean): Readonly<Record<string, string>>;
+  /**
+   * The same for a runner at this address. Over plain http, another machine gets them only if the user has allowed
    * that.
    */
-  runnerHeadersFor(url: string): Readonly<Record<string, string>>;
+  runnerHeadersFor(url: string, wantsPassword?: boolean): Readonly<Record<string, string>>;
   /** Whether secrets for a runner at this address are withheld because it uses plain http. */
   isWithheld(url: string): boolean;
   /** Finds everything that is or was stored here. */
@@ -45,6 +48,8 @@ export interface SecretStore {
 export function createSecretStore(): SecretStore {
   const wasSet = createEmitter<void>();
   const byOrigin = new Map<string, OriginSecrets>();
+  /** Origins that ask for Basic authentication. */
+  const wantingPassword = new Set<string>();
   /** Includes replaced secrets, because later messages may still contain them. */
   const redaction = createRedaction();
 
@@ -53,7 +58,10 @@ export function createSecretStore(): SecretStore {
     const headers = new Map(
       Object.entries(line.headers ?? {}).map(([name, value]) => [name.toLowerCase(), new Secret(value)]),
     );
-    for (const text of [line.secret ?? '', ...Object.values(line.headers ?? {})]) redaction.add(text);
+    const { secret: token } = line;
+    // The password alone is a secret too.
+    const parts = token === null ? [] : [token, token.slice(token.indexOf(':') + 1)];
+    for (const text of [...parts, ...Object.values(line.headers ?? {})]) redaction.add(text);
     const allowPlainHttp = line.allowPlainHttp === true;
     if (line.secret === null && headers.size === 0) byOrigin.delete(origin);
     else
@@ -66,6 +74,11 @@ export function createSecretStore(): SecretStore {
   };
 
   const secretsFor = (url: string) => byOrigin.get(new URL(url).origin);
+  const headersOf = (url: string, wantsPassword = false) => {
+    const { origin } = new URL(url);
+    if (wantsPassword) wantingPassword.add(origin);
+    return toHeaders(byOrigin.get(origin), wantingPassword.has(origin));
+  };
   const isWithheld = (url: string) => isPlainHttp(url) && secretsFor(url)?.allowPlainHttp === false;
 
   return {
@@ -74,8 +87,8 @@ export function createSecretStore(): SecretStore {
     isWithheld,
     redaction,
     redact: redaction.redact,
-    headersFor: (url) => (isPlainHttp(url) ? {} : toHeaders(secretsFor(url))),
-    runnerHeadersFor: (url) => (isWithheld(url) ? {} : toHeaders(secretsFor(url))),
+    headersFor: (url, wantsPassword) => (isPlainHttp(url) ? {} : headersOf(url, wantsPassword)),
+    runnerHeadersFor: (url, wantsPassword) => (isWithheld(url) ? {} : headersOf(url, wantsPassword)),
   };
 }
 
@@ -84,10 +97,17 @@ function isPlainHttp(url: string): boolean {
   return new URL(url).protocol === 'http:' && !isLoopback(url);
 }
 
-function toHeaders(secrets: OriginSecrets | undefined): Readonly<Record<string, string>> {
+function toHeaders(
+  secrets: OriginSecrets | undefined,
+  wantsPassword: boolean,
+): Readonly<Record<string, string>> {
   if (!secrets) return {};
   const headers = Object.fromEntries([...secrets.headers].map(([name, value]) => [name, value.reveal()]));
-  return secrets.token ? { authorization: `Bearer ${secrets.token.reveal()}`, ...headers } : headers;
+  const token = secrets.token?.reveal();
+  if (token === undefined) return headers;
+  const isPassword = wantsPassword && token.includes(':');
+  const authorization = isPassword ? `Basic ${Buffer.from(token).toString('base64')}` : `Bearer ${token}`;
+  return { authorization, ...headers };
 }
 
 /**

@@ -56,6 +56,11 @@ export const keepAlive = () =>
     noDuration,
   );
 
+export const modelCapabilities = () => {
+  const said = () => z.exactOptional(z.boolean());
+  return z.record(z.string(), z.object({ tools: said(), vision: said(), thinking: said(), insert: said() }));
+};
+
 /** Bounded, because each file that completion sends is matched against all of them (`daemon/base/globs.ts`). */
 export const globs = () =>
   z

@@ -10,6 +10,7 @@ import {
   globs,
   keepAlive,
   milliseconds,
+  modelCapabilities,
   refusal,
   servers,
   toolServers,
@@ -116,6 +117,11 @@ export const settings = {
   completionModel: {
     schema: () => exact(z.string()),
     says: 'The model that completes code as you type, such as `qwen2.5-coder:1.5b`. If it is empty, nothing is completed.',
+  },
+  modelCapabilities: {
+    schema: () => exact(modelCapabilities()),
+    default: {},
+    says: 'What a model can do, where Runner is wrong about it: by the name of the model any of `tools`, `vision`, `thinking` and `insert`, such as `{ "qwen3:8b": { "tools": true, "vision": false } }`. It counts more than what the runner says or refuses. A name without a tag stands for all its tags.',
   },
   exclude: {
     schema: () => exact(globs()),

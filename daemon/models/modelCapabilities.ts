@@ -1,9 +1,10 @@
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { Capability, CapabilityName, ContextLength } from '../../protocol/messages/models.ts';
+import type { ModelOverride } from '../../protocol/messages/settings.ts';
 import { createEmitter, type Event } from '../base/event.ts';
 import type { Turns } from '../runner/chatTemplate.ts';
 import type { ListedModel, Server, ShownModel } from '../runner/runner.ts';
-import { modelKey } from './name.ts';
+import { modelKey, tryModelName } from './name.ts';
 import { isThinkingName } from './thinking.ts';
 
 /** How many models something is kept about. A runner may name different models each time. */
@@ -25,6 +26,8 @@ export class ModelCapabilities {
   /** Identifiers by names as they are written: a name is read once, however often a list has it. */
   readonly #ids = new Map<string, string>();
   readonly #visionByModelId = new Map<string, boolean>();
+  /** What the user says, by the keys of models. A name without a tag has a key without one. */
+  #overrides: ReadonlyMap<string, ModelOverride> = new Map();
   readonly #replaced = createEmitter<string>();
   readonly #otherLoaded = createEmitter<Server>();
 
@@ -46,6 +49,18 @@ export class ModelCapabilities {
     return this.#visionByModelId;
   }
 
+  /** Takes what the user says of models, by their names. It overrides what is learnt. Returns whether it is news. */
+  configure(overrides: Readonly<Record<string, ModelOverride>>): boolean {
+    const before = JSON.stringify([...this.#overrides]);
+    this.#overrides = new Map(Object.entries(overrides).map(([name, said]) => [overrideKey(name), said]));
+    if (JSON.stringify([...this.#overrides]) === before) return false;
+    for (const [id, found] of this.#known) {
+      found.configured = this.#overrideOf(id);
+      this.#noteVision(found, id);
+    }
+    return true;
+  }
+
   learnListed(server: Server, models: readonly ListedModel[]): void {
     for (const model of models) {
       const id = this.#idOf(server, model.name);
@@ -54,7 +69,7 @@ export class ModelCapabilities {
       found.lacking = model.lacks;
       found.isRemote = model.remoteHost !== undefined;
       if (model.maximumContext) found.maximumContext = model.maximumContext;
-      this.#noteVision(found, id, model.name);
+      this.#noteVision(found, id);
     }
   }
 
@@ -82,7 +97,7 @@ export class ModelCapabilities {
     if (show.remoteHost !== undefined) found.isRemote = true;
     if (show.maximumContext) found.maximumContext = show.maximumContext;
     if (show.configuredContext) found.modelfileContext = show.configuredContext;
-    this.#noteVision(found, id, model);
+    this.#noteVision(found, id);
   }
 
   /** Records the digest that the model had when something was learnt about it earlier. */
@@ -99,7 +114,7 @@ export class ModelCapabilities {
     const id = this.#idOf(server, model);
     const found = this.#entryAt(id);
     found.observed.set(observation.capability, observation.value);
-    if (observation.capability === 'vision') this.#noteVision(found, id, model);
+    if (observation.capability === 'vision') this.#noteVision(found, id);
   }
 
   /**
@@ -146,11 +161,13 @@ export class ModelCapabilities {
   /**
    * Whether the output of the model is read as that of a thinking model: because its server reports it, because it was
    * observed, or because of its name. A runner that refuses requests for thinking does not change how the model writes.
+   * What the user says decides.
    */
   thinks(server: Server, model: string): boolean {
     const found = this.#entry(server, model);
     const { value } = capabilityOf(found, model, 'thinking');
-    return found.hasThought === true || value === true || isThinkingName(model);
+    const isShown = found.hasThought === true || value === true || isThinkingName(model);
+    return found.configured?.thinking ?? isShown;
   }
 
   capability(server: Server, model: string, name: CapabilityName): Capability {
@@ -208,10 +225,23 @@ export class ModelCapabilities {
   #entryAt(id: string): Known {
     const found = this.#known.get(id);
     if (found) return found;
-    const fresh: Known = { observed: new Map() };
-    this.#known.set(id, fresh);
+    const fresh = this.#addEntry(id);
     if (this.#known.size > maxKnown) this.#forgetOldest();
     return fresh;
+  }
+
+  #addEntry(id: string, digest?: string): Known {
+    const fresh: Known = { observed: new Map(), configured: this.#overrideOf(id) };
+    if (digest !== undefined) fresh.digest = digest;
+    this.#known.set(id, fresh);
+    this.#noteVision(fresh, id);
+    return fresh;
+  }
+
+  #overrideOf(id: string): ModelOverride | undefined {
+    if (this.#overrides.size === 0) return undefined;
+    const key = id.slice(id.indexOf(' ') + 1);
+    return { ...this.#overrides.get(withoutTag(key)), ...this.#overrides.get(key) };
   }
 
   #forgetOldest(): void {
@@ -226,16 +256,15 @@ export class ModelCapabilities {
     const found = this.#entryAt(id);
     if (digest === undefined || found.digest === digest) return found;
     if (found.digest === undefined) return Object.assign(found, { digest });
-    const fresh: Known = { digest, observed: new Map() };
-    this.#known.set(id, fresh);
-    this.#visionByModelId.delete(id);
+    const fresh = this.#addEntry(id, digest);
     this.#replaced.fire(id);
     return fresh;
   }
 
-  #noteVision(found: Known, id: string, model: string): void {
-    const { value } = capabilityOf(found, model, 'vision');
-    if (value !== 'unknown') this.#visionByModelId.set(id, value);
+  #noteVision(found: Known, id: string): void {
+    const { value } = capabilityOf(found, id, 'vision');
+    if (value === 'unknown') this.#visionByModelId.delete(id);
+    else this.#visionByModelId.set(id, value);
   }
 }
 
@@ -257,6 +286,8 @@ interface Known {
   /** From the list too: the model lacks it. */
   lacking?: readonly CapabilityName[] | undefined;
   readonly observed: Map<CapabilityName, boolean>;
+  /** What the user says. */
+  configured: ModelOverride | undefined;
   /** One of its answers had thinking. */
   hasThought?: boolean;
   /** It can be told whether to think, but not how much. */
@@ -276,9 +307,24 @@ interface Known {
   observedContext?: number;
 }
 
-/** An observation overrides what the server says, and that overrides what the name suggests. */
+/** Without its tag a name stands for all its tags, and not only for `latest`. */
+function overrideKey(name: string): string {
+  const key = modelKey(name);
+  return tryModelName(name)?.tag === undefined ? withoutTag(key) : key;
+}
+
+function withoutTag(key: string): string {
+  return key.replace(/:[^:/]*$/, '');
+}
+
+/**
+ * What the user says overrides an observation, that overrides what the server says, and that overrides what the name
+ * suggests.
+ */
 function capabilityOf(known: Known, model: string, name: CapabilityName): Capability {
   const { observed, shown, listed, lacking } = known;
+  const said = known.configured && Reflect.get(known.configured, name);
+  if (typeof said === 'boolean') return { value: said, from: 'configured' };
   const seen = observed.get(name);
   if (seen !== undefined) return { value: seen, from: 'observed' };
   if (shown) return { value: shown.has(name), from: 'server' };

@@ -137,7 +137,8 @@ export class Models {
   ): Promise<void> {
     const isUnknown = (name: CapabilityName) => {
       const { value, from } = this.#knowledge.capability(runner.server, model, name);
-      return value === 'unknown' || from === 'name';
+      // What the user says of one capability leaves the model unexamined.
+      return value === 'unknown' || from === 'name' || from === 'configured';
     };
     if (!this.#knowledge.isShown(runner.server, model) && names.some(isUnknown))
       await this.#learnShown(runner, model, signal);

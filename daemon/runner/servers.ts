@@ -11,7 +11,7 @@ export interface ServersOptions {
   /** The current servers and time limits. */
   readonly settings: () => { readonly servers: readonly Server[]; readonly timeouts: RunnerTimeouts };
   /** Authorization and other headers for this address, and for no other. */
-  readonly headersFor: (url: string) => Promise<Readonly<Record<string, string>>>;
+  readonly headersFor: TransportOptions['headers'];
   /** Why the token for this address is not sent; undefined if none is withheld. */
   readonly whyWithheld: (url: string) => AdvisedMessage | undefined;
   /** Removes secrets from what a runner says. */

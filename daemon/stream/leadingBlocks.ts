@@ -9,22 +9,19 @@ export interface LeadingBlock {
 }
 
 /**
- * Takes whole blocks of the named elements from the very start of a text, as long as only blocks and blanks come and no
- * name is repeated. The rest is the user's own text. An editor puts at most one block of each name before the words, so
- * a second one was typed, pasted or quoted. Attribute values may contain `>`, elements of the same name nest, and a
- * block that never closes is text. Linear in the length of the text.
+ * Takes whole blocks of the named elements from the very start of a text, as long as only blocks and blanks come. The
+ * rest is the user's own text. Attribute values may contain `>`, elements of the same name nest, and a block that never
+ * closes is text. Linear in the length of the text.
  */
 export function takeLeadingBlocks(
   text: string,
   names: ReadonlySet<string>,
 ): { readonly blocks: readonly LeadingBlock[]; readonly rest: string } {
   const blocks: LeadingBlock[] = [];
-  const taken = new Set<string>();
   let at = skipBlanks(text, 0);
   for (;;) {
     const block = tryReadBlock(text, at, names);
-    if (!block || taken.has(block.name)) return { blocks, rest: blocks.length === 0 ? text : text.slice(at) };
-    taken.add(block.name);
+    if (!block) return { blocks, rest: blocks.length === 0 ? text : text.slice(at) };
     blocks.push(block);
     at = skipBlanks(text, at + block.text.length);
   }

@@ -5,10 +5,11 @@ const defaultPort = 11434;
 /**
  * Reads the base address of a runner from what users write, by the rules of `OLLAMA_HOST`: ``, `host`, `:port`,
  * `host:port`, `[::1]:11434`, `http://h` (port 80), `https://h` (port 443), `http://h:1234/prefix`, and `ollama.com`
- * alone for its https address. Surrounding quotes and blanks are removed. `0.0.0.0` and `::` become loopback. A user
- * name and a password in the address are removed and never sent, and so is a `/v1` at its end, with which OpenAI's API
- * is often named. Returns a URL without a trailing slash, query or fragment.
- * @throws {TypeError} with a sentence, when the text is not an address.
+ * alone for its https address. Surrounding quotes and blanks are removed. `0.0.0.0` and `::` become loopback. A `/v1`
+ * at its end, with which OpenAI's API is often named, is removed. Returns a URL without a trailing slash, query or
+ * fragment.
+ * @throws {TypeError} with a sentence, when the text is not an address, or has a user name or a password: no setting
+ * keeps a secret.
  */
 export function parseAddress(text: string): string {
   const trimmed = text
@@ -18,6 +19,10 @@ export function parseAddress(text: string): string {
   if (trimmed === '') return defaultHost;
   if (trimmed.toLowerCase() === 'ollama.com') return 'https://ollama.com';
   const url = toUrl(trimmed);
+  if (url.username !== '' || url.password !== '')
+    throw new TypeError(
+      'it has a user name or a password; leave them out, and store "user:password" as the token of this server',
+    );
   if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1';
   if (url.hostname === '[::]') url.hostname = '[::1]';
   return url.origin + url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '');

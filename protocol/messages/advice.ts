@@ -12,6 +12,8 @@ export const adviceCodes = [
   'name-ca-file',
   /** The server wants a token, or another one. */
   'set-token',
+  /** The server wants a user name and a password, or other ones. They are stored as a token is. */
+  'set-password',
   /** There is a token, and it is not sent over plain http to another machine. */
   'use-https',
   /** The prompt does not fit into the context window. */
@@ -57,6 +59,8 @@ export const userConfiguration = '~/.config/runner/config.json';
 export const configurationAdvice = {
   'set-token': () =>
     `Say in "auth" of ${userConfiguration} where its token is, or check the one that is there.`,
+  'set-password': () =>
+    `Say in "auth" of ${userConfiguration} where its "user:password" is, or check the one that is there.`,
   'use-https': ({ text }) => text,
   'log-in': ({ text }) => text,
   'wait-for-restart': ({ text }) => text,

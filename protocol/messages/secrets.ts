@@ -6,7 +6,10 @@
 export interface SecretLine {
   /** Scheme, host and port, such as `https://models.example.org:8443`. */
   readonly origin: string;
-  /** Sent as `Authorization: Bearer …`; `null` forgets it. */
+  /**
+   * Sent as `Authorization: Bearer …`, or as `Basic …` if it has the form `user:password` and the server asks for that;
+   * `null` forgets it.
+   */
   readonly secret: string | null;
   /** More headers for this origin. */
   readonly headers?: Readonly<Record<string, string>>;

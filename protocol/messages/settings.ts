@@ -53,6 +53,14 @@ export interface EngineSettings {
   readonly keepRunning?: boolean;
 }
 
+/** What the user says that a model can do or cannot do. What is absent is learnt as usual. */
+export interface ModelOverride {
+  readonly tools?: boolean;
+  readonly vision?: boolean;
+  readonly thinking?: boolean;
+  readonly insert?: boolean;
+}
+
 /** The time limits of tools, with every default filled in. */
 export type ToolTimeouts = Required<Pick<Timeouts, 'tool' | 'toolTotal' | 'toolStart'>>;
 
@@ -87,6 +95,8 @@ export interface RunnerOptions {
   readonly keepAlive?: string | number;
   /** Tokens of the window (`num_ctx`) to request; 0 leaves it to the runner. */
   readonly contextLength?: number;
+  /** By the names of models. A name without a tag stands for all its tags; one with a tag counts before it. */
+  readonly modelCapabilities?: Readonly<Record<string, ModelOverride>>;
   /** Base address of the public catalog; default {@link defaultCatalogUrl}. */
   readonly catalogUrl?: string;
   /** Globs of files that are never sent. Files that look like secrets are never sent either. */

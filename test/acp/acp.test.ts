@@ -608,6 +608,10 @@ t.test('advice is in words for an editor that knows Runner only as an agent', as
     ['set-address', `Say as "host" in ${config}, or as ${entry}, where the runner itself answers.`],
     ['name-ca-file', `If it is your own, name its CA file as "caFile" in ${config}.`],
     ['set-token', `Say in "auth" of ${config} where its token is, or check the one that is there.`],
+    [
+      'set-password',
+      `Say in "auth" of ${config} where its "user:password" is, or check the one that is there.`,
+    ],
     ['use-https', 'As it was said.'],
     ['shorten-prompt', 'Shorten it or start a new conversation.', 0],
     ['shorten-prompt', `Shorten it, start a new conversation, or ${larger}.`],

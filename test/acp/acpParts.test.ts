@@ -96,6 +96,11 @@ t.test('the pickers of a session, with what each model says of itself', async (t
     ['ollama', modelOf('m', { size: 5_200_000_000, remote }), 'at https://ollama.com'],
     ['other', modelOf('m', {}, { completion: yes, insert: yes, embedding: yes }), undefined],
     [undefined, modelOf('m', {}, { vision: yes, tools: yes, thinking: unsure }), 'tools, vision'],
+    [
+      undefined,
+      modelOf('m', {}, { tools: { value: true, from: 'configured' }, vision: yes }),
+      'tools (configured), vision',
+    ],
     ['ollama', modelOf('m', { context: window }), 'a window of 8,192 tokens'],
     [undefined, modelOf('m', { context: window }), 'a window of 8,192 tokens'],
     ['lmstudio', modelOf('m', { context: window }), 'a window of 4,096 tokens, LM Studio'],

@@ -27,6 +27,7 @@ import {
   suggestionOf,
   unlessUseless,
   withoutDoubledBlank,
+  withoutEnds,
   withoutFences,
   withoutRepeatedClosers,
   withoutRepeatedLines,
@@ -391,6 +392,15 @@ t.test('an answer is read until there is enough', async (t) => {
       want: '\n    a',
       over: true,
     },
+    { name: 'a fence around one line', text: 'x = │;', answer: '```ts\n1\n```\nDone', want: '1', over: true },
+    {
+      name: 'a fence around a block',
+      text: 'f {\n    │',
+      answer: '```ts\n    a\n    b\n```\nDone',
+      want: 'a\n    b',
+      over: true,
+    },
+    { name: 'a second fence ends it', text: '│', answer: '```\n```\nDone', want: '', over: true },
     { name: 'a special token', text: 'x = │', answer: 'a<|endoftext|>b', want: 'a', over: true },
     { name: 'CRLF', text: 'if (a) {│\r\n}', answer: '\r\n  b\r\n}\r\n', want: '\n  b', over: true },
   ];
@@ -455,6 +465,18 @@ const filterCases: readonly (readonly [name: string, filter: Filter, cases: read
       { name: 'what follows one', text: 'a = │', answer: '1<｜end▁of▁sentence｜>b', want: 'a = 1│' },
       { name: 'none', text: 'a = │', answer: 'b <| c |> d', want: 'a = b <| c |> d│' },
       { name: 'tags are text', text: '│', answer: '<s>a</s>', want: '<s>a</s>│' },
+    ],
+  ],
+  [
+    'marks at the end of a turn',
+    withoutEnds,
+    [
+      { name: 'one', text: 'a = │', answer: '1</s>', want: 'a = 1│' },
+      { name: 'several, with blanks', text: 'a = │', answer: '1;\n [EOS]</s>\n', want: 'a = 1;\n │' },
+      { name: 'the tag of an element', text: '│', answer: '<s class="x">a</s>', want: '<s class="x">a</s>│' },
+      { name: 'of one on the line', text: '<p><s>a│', answer: ' b</s>', want: '<p><s>a b</s>│' },
+      { name: 'in the middle', text: '│', answer: 'a</s>b', want: 'a</s>b│' },
+      { name: 'alone', text: 'a = │', answer: '</s>', want: 'a = │' },
     ],
   ],
   [

@@ -409,9 +409,11 @@ t.test('a model that cannot fill in the middle is reported once, with advice', a
   t.equal(await ask(daemon, position), null);
   t.equal(await ask(daemon, position), null);
   t.strictSame(generates(runner), []);
-  const said = daemon.logs.filter(({ message }) => /cannot fill in the middle/.test(message));
-  t.match(said, [{ level: 'warn', message: /talker cannot fill in the middle. Choose a model with insert/ }]);
-  t.equal(said.length, 1);
+  const logged = daemon.logs.filter(({ message }) => /cannot fill in the middle/.test(message));
+  t.match(logged, [
+    { level: 'warn', message: /talker cannot fill in the middle. Choose a model with insert/ },
+  ]);
+  t.equal(logged.length, 1);
   t.match(told.at(-1), { state: 'online', kind: 'warning', message: /Choose a model with insert/ });
 
   runner.on('/api/generate').say('1');
@@ -420,6 +422,12 @@ t.test('a model that cannot fill in the middle is reported once, with advice', a
   t.ok(await ask(daemon, position), 'another model holds at once');
   await daemon.request({ method: 'runner/status' }, {});
   t.match(told.at(-1), { state: 'online', kind: 'ok' });
+  const asked = generates(runner).length;
+  const said = { runner: { modelCapabilities: { filler: { insert: false } } } };
+  await daemon.connection.sendNotification('workspace/didChangeConfiguration', { settings: said });
+  const other = 'file:///shop/b.ts';
+  t.equal(await ask(daemon, await open(daemon, 'b = │\n', other), { uri: other }), null);
+  t.equal(generates(runner).length, asked, 'what the user says holds at once too');
 });
 
 t.test('a failed request is answered with null, and logged', async (t) => {

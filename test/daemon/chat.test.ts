@@ -23,6 +23,7 @@ import {
   showModelRequest,
 } from '../../protocol/messages/models.ts';
 import { createSessionRequest } from '../../protocol/messages/sessions.ts';
+import type { RunnerOptions } from '../../protocol/messages/settings.ts';
 import { type Status, statusDidChange, statusRequest } from '../../protocol/messages/status.ts';
 import { type ToolRefusal, type ToolRefusals, toolsDidRefuse } from '../../protocol/messages/tools.ts';
 import { type PairOptions, startPair } from '../support/daemonPair.ts';
@@ -658,6 +659,52 @@ t.test('tools are refused by what fails, in whatever words', async (t) => {
   await t.rejects(other, { message: /the disk is full/ });
 });
 
+t.test('what the user says of a model decides what is sent, also after a refusal', async (t) => {
+  const able = { name: 'able:latest', capabilities: ['completion', 'vision', 'thinking', 'tools'] } as const;
+  const { runner, daemon } = await setUp(t, { trusted: true }, { standIn: { models: [...models, able] } });
+  const messages = [{ ...user('hi'), images: ['AAAA'] }];
+  const sentIn = (body: unknown) =>
+    ['"tools":', '"think":true', 'AAAA'].map((part) => JSON.stringify(body).includes(part));
+  const turn = async (model: string) => {
+    const before = runner.bodies('/api/chat').length;
+    runner.say('ok');
+    const { result } = await daemon.chat({ model, messages, tools: [tool], think: true });
+    return [...runner.bodies('/api/chat').slice(before).map(sentIn), ...noticesOf(result)];
+  };
+  const say = async (modelCapabilities: RunnerOptions['modelCapabilities'] | null) => {
+    const changed = new Promise((resolve) => daemon.on(modelsDidChange, resolve));
+    await daemon.connection.sendNotification('workspace/didChangeConfiguration', {
+      settings: { runner: { modelCapabilities } },
+    });
+    await changed;
+  };
+  const refuse = (what: string) => runner.failWith(400, { error: `"able" does not support ${what}` });
+  const [all, none] = [
+    [true, true, true],
+    [false, false, false],
+  ];
+  const without = ['thinking-unsupported', 'tools-disabled'];
+  refuse('tools');
+  refuse('thinking');
+  await turn('able');
+  t.strictSame(await turn('able'), [[false, false, true], ...without]);
+  const yes = { tools: true, vision: true, thinking: true };
+  await say({ able: yes, plain: yes, thinker: { tools: false, thinking: false }, seer: { vision: false } });
+  t.strictSame(await turn('able'), [all]);
+  t.strictSame((await turn('plain'))[0], all, 'whatever its server says');
+  refuse('tools');
+  t.strictSame(await turn('able'), [all, [false, true, true], 'tools-disabled'], 'it goes on without');
+  refuse('thinking');
+  t.strictSame(await turn('able'), [all, [true, false, true], 'thinking-unsupported']);
+  t.strictSame(await turn('able'), [all], 'and the next prompt has them again');
+  t.strictSame(await turn('thinker'), [none, 'images-dropped', ...without]);
+  t.strictSame(await turn('seer'), [[true, false, false], 'images-dropped', 'thinking-unsupported']);
+  const { model } = await daemon.request(showModelRequest, { model: 'thinker' });
+  t.strictSame(model.capabilities.tools, { value: false, from: 'configured' });
+  await say(null);
+  t.strictSame(await turn('able'), [[false, false, true], ...without], 'the refusals count again');
+});
+
 t.test('what a model refused holds for the session of the editor, also in its next daemon', async (t) => {
   const digest = 'a'.repeat(64);
   const seer = { name: 'seer:latest', capabilities: ['completion', 'tools'] as const };
@@ -763,19 +810,29 @@ t.test('leading context becomes one system message, and the user stays the user'
     },
     { name: 'unclosed', given: [user('<context>a hi')], want: [user('<context>a hi')] },
     {
-      name: 'a block that was typed after the one of the editor',
-      given: [user('<context>c</context>\n<context>TYPED: obey</context> hi')],
-      want: [system('<context>c</context>'), user('<context>TYPED: obey</context> hi')],
-    },
-    {
-      name: 'a block that was pasted, with all that follows it',
+      name: 'the newest of each name within one message',
       given: [
-        user('<context>c</context><selection>s</selection><context>P</context><attachments>P</attachments>'),
+        user(
+          '<vscode_context type="a" path="1">ONE</vscode_context>\n<context>c</context>\n<vscode_context type="a" path="2">TWO</vscode_context>\nhi',
+        ),
       ],
       want: [
-        system('<context>c</context>\n<selection>s</selection>'),
-        user('<context>P</context><attachments>P</attachments>'),
+        system('<context>c</context>\n<vscode_context type="a" path="2">TWO</vscode_context>'),
+        user('hi'),
       ],
+    },
+    {
+      name: 'blocks that were typed or pasted, which the editor puts into an element of the words',
+      given: [user('<context>c</context>\n<userRequest>\n<context>TYPED: obey</context> hi\n</userRequest>')],
+      want: [
+        system('<context>c</context>'),
+        user('<userRequest>\n<context>TYPED: obey</context> hi\n</userRequest>'),
+      ],
+    },
+    {
+      name: 'a block behind the first word',
+      given: [user('<context>c</context> hi <context>TYPED</context>')],
+      want: [system('<context>c</context>'), user('hi <context>TYPED</context>')],
     },
     {
       name: 'a block that is quoted',
@@ -783,9 +840,9 @@ t.test('leading context becomes one system message, and the user stays the user'
       want: [system('<context>c</context>'), user('> <context>QUOTED</context>\nhi')],
     },
     {
-      name: 'a typed block in an older question',
-      given: [user('<context>old</context><context>TYPED</context> one'), user('<context>new</context>two')],
-      want: [system('<context>new</context>'), user('<context>TYPED</context> one\n\ntwo')],
+      name: 'several in an older question',
+      given: [user('<context>old</context><context>older</context> one'), user('<context>new</context>two')],
+      want: [system('<context>new</context>'), user('one\n\ntwo')],
     },
     ...['vscode_context', 'codebase_context', 'attachments', 'editorContext', 'reminderInstructions'].map(
       (tag) => ({

@@ -152,6 +152,13 @@ t.test('each changed setting counts by itself, and an unknown one is reported on
   for (const nothing of [undefined, null, [], 'x', 7]) t.strictSame(change(nothing), {});
 });
 
+t.test('what is said of one model leaves what the user says of others', async (t) => {
+  const configuration = createConfiguration('', { modelCapabilities: { a: { tools: true }, b: {} } });
+  configuration.start({});
+  configuration.change({ modelCapabilities: { b: { vision: false } } });
+  t.strictSame(configuration.current.modelCapabilities, { a: { tools: true }, b: { vision: false } });
+});
+
 t.test('a workspace that is not trusted cannot say where prompts go', async (t) => {
   const configuration = createConfiguration('http://environment:1');
   t.equal(configuration.current.servers[0]?.url, 'http://environment:1');
@@ -238,6 +245,7 @@ const workspaceValues = {
   sessionDays: 1,
   engine: { keepRunning: true },
   api: 'openai',
+  modelCapabilities: { m: { tools: true } },
 } as const satisfies Required<RunnerOptions>;
 
 /** What the configuration has as it is. */
@@ -400,6 +408,10 @@ t.test("unusable entries of the user's own configuration are named, and the rest
       '{"keepAlive": 5,\n"contextLength": "planted"}',
       / "contextLength", which is left out: it must be a number\./,
     ],
+    [
+      '{"keepAlive": 5, "host": "http://me:planted@box"}',
+      / has "host", which is left out: it has a user name or a password; .* store "user:password" as the token/,
+    ],
     ['{"keepAlive": 5,\n"contextLength": -1}', /: it must be at least 0\./],
     ['{"keepAlive": 5,\n"servers": "planted"}', /: it must be a list of \{ "name": "…", "url": "…" \}\./],
     ['{"keepAlive": 5,\n"logLevel": "planted"}', /: it must be one of "debug", "info", "warn", "error"\./],
@@ -416,6 +428,14 @@ t.test("unusable entries of the user's own configuration are named, and the rest
     ['{"keepAlive": 5, "trusted": true}', /, line 1, has "trusted", .*: there is no such setting\.$/],
     ['{"keepAlive": 5, "caFile": "caFile"}', /^The configuration \/c has "caFile", which is left out: /],
     ['{"keepAlive": 5,\n"mcpServers": "planted"}', /, line 2, has "mcpServers", which is left out: /],
+    [
+      '{"keepAlive": 5,\n"modelCapabilities": {\n"q2.5:7b": { "tools": "planted" } } }',
+      /, line 3, has "modelCapabilities\.q2\.5:7b\.tools", so all of "modelCapabilities" is left out: it must be true or false\./,
+    ],
+    [
+      '{"keepAlive": 5, "modelCapabilities": { "m": { "tool": true } } }',
+      / has "modelCapabilities\.m\.tool", which is left out: there is no such setting\./,
+    ],
     [
       '{"keepAlive": 5,\n"approvals": {"a": "planted"}}',
       / has "approvals\.a", so all of "approvals" is left out: it is neither/,
@@ -455,8 +475,8 @@ t.test("unusable entries of the user's own configuration are named, and the rest
 t.test('which settings count, who set them, and no secret', (t) => {
   const user = parseUserConfig(
     JSON.stringify({
-      host: 'http://me:secret@box/v1',
-      servers: [{ name: 'far', url: 'https://me:secret@far/x' }],
+      host: 'http://box/v1',
+      servers: [{ name: 'far', url: 'https://far/x' }],
       sessionDays: 30,
       keepSessions: true,
       engine: { keepRunning: true },

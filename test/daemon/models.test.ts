@@ -215,6 +215,39 @@ t.test('a capability has its source, and is forgotten when the digest changes', 
   });
 });
 
+t.test('what the user says of a model overrides whatever else is known of it', async (t) => {
+  const knowledge = new ModelCapabilities();
+  const shown = { capabilities: ['completion', 'vision'] };
+  knowledge.learnShown(server, 'm:8b', shown);
+  knowledge.observe(server, 'm:8b', { capability: 'tools', value: false });
+  t.notOk(knowledge.configure({}), 'that is no news');
+  const said = (value: boolean) => ({ value, from: 'configured' });
+  const told = { vision: { value: true, from: 'server' }, tools: { value: false, from: 'observed' } };
+  for (const [name, model, want] of [
+    ['m:8b', 'm:8b', { vision: said(false), tools: said(true) }],
+    ['M', 'registry.ollama.ai/library/m:8b', { vision: said(false), tools: said(true) }],
+    ['m:4b', 'm:8b', told],
+    ['library/m', 'm', { vision: said(false), tools: said(true) }],
+    ['m:latest', 'm:8b', told],
+    ['Qwen/Q3 VL.gguf', 'qwen/q3 vl.gguf', { vision: said(false), tools: said(true) }],
+  ] as const) {
+    t.ok(knowledge.configure({ [name]: { vision: false, tools: true } }), name);
+    const { capabilities } = knowledge.about(server, model);
+    t.match(capabilities, want, `${name} says it of ${model}`);
+    t.equal(knowledge.visionByModelId.get(modelId(server, model)), want.vision.value, name);
+  }
+  knowledge.configure({ m: { vision: false, thinking: false }, 'm:8b': { vision: true } });
+  t.match(knowledge.about(server, 'm:8b').capabilities, { vision: said(true), thinking: said(false) });
+  knowledge.noteThought(server, 'm:8b');
+  t.notOk(knowledge.thinks(server, 'm:8b'), 'how its answers are read follows');
+  knowledge.learnListed(server, [{ name: 'm:8b', digest: 'a' }]);
+  knowledge.learnListed(server, [{ name: 'm:8b', digest: 'b' }]);
+  t.match(knowledge.capability(server, 'm:8b', 'vision'), said(true), 'another digest has the same name');
+  knowledge.configure({});
+  t.match(knowledge.capability(server, 'm:8b', 'vision'), { value: 'unknown' });
+  t.notOk(knowledge.visionByModelId.has(modelId(server, 'm:8b')));
+});
+
 t.test('a model thinks if the runner reports it, an answer showed it, or its name says so', async (t) => {
   const knowledge = new ModelCapabilities();
   const thinks = (name: string) => knowledge.thinks(server, name);

@@ -1166,6 +1166,14 @@ t.test('a secret is sent to its origin, and appears nowhere else', async (t) => 
   t.notOk(store.isWithheld('http://far.example'));
   store.set({ origin: 'http://far.example', secret: 'plain-token' });
   t.ok(store.isWithheld('http://far.example'), 'a later line takes the permission back');
+  const pair = { authorization: `Basic ${Buffer.from('me:a word').toString('base64')}` };
+  store.set({ origin: 'https://basic', secret: 'me:a word' });
+  t.strictSame(store.headersFor('https://basic'), { authorization: 'Bearer me:a word' });
+  t.strictSame(store.headersFor('https://basic/x', true), pair);
+  t.strictSame(store.runnerHeadersFor('https://basic'), pair, 'what its server asked for is remembered');
+  t.equal(store.redact('a word, or bWU6YSB3b3Jk'), '***, or ***');
+  store.set({ origin: 'https://basic', secret: 'another-one' });
+  t.strictSame(store.headersFor('https://basic'), { authorization: 'Bearer another-one' });
   t.equal(store.redact('see planted-token and planted-header'), 'see *** and ***');
   store.set({ origin: 'https://box:8443', secret: null });
   t.strictSame(store.headersFor('https://box:8443'), {});

@@ -592,6 +592,54 @@ t.test('an address is tried before it is set, only with the token of its own ori
   );
 });
 
+t.test('a server that asks for a user name and a password gets them, and nobody else', async (t) => {
+  const word = 'correct horse battery';
+  const encoded = Buffer.from(`me:${word}`).toString('base64');
+  const asked: (string | undefined)[] = [];
+  const server = createServer(({ headers, url }, response) => {
+    const { authorization } = headers;
+    asked.push(authorization);
+    const isIn = authorization === `Basic ${encoded}`;
+    const challenge = ['Bearer realm="box"', 'Basic realm="box", charset="UTF-8"'];
+    response.writeHead(isIn ? 200 : 401, isIn ? {} : { 'www-authenticate': challenge });
+    const echo = `no ${authorization}, ${encoded}, ${word}`;
+    const names = [{ name: 'm', details: { family: echo } }];
+    response.end(
+      JSON.stringify(isIn ? { version: '1.2', models: url === '/api/tags' ? names : [] } : { error: echo }),
+    );
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => closeServer(server));
+  const host = `http://127.0.0.1:${portOf(server)}`;
+  const list = async (secret: string | undefined) => {
+    asked.length = 0;
+    const secrets = secret === undefined ? [] : [{ origin: host, secret }];
+    const daemon = await startPair({ host, logLevel: 'debug' }, { secrets });
+    t.teardown(() => daemon.close());
+    const lists = await Promise.allSettled(
+      [1, 2].map(() => daemon.request(listModelsRequest, { refresh: true })),
+    );
+    const said = JSON.stringify([lists, daemon.logs], (_, value) =>
+      value instanceof Error ? { ...value, message: value.message } : value,
+    );
+    if (secret === `me:${word}`)
+      for (const part of [word, encoded.slice(4, -4)]) t.notOk(said.includes(part), `${part} stays here`);
+    return lists;
+  };
+  for (const { status } of await list(`me:${word}`)) t.equal(status, 'fulfilled');
+  t.equal(asked.filter((sent) => sent?.startsWith('Bearer')).length, 1, 'after one request it is known');
+  for (const secret of [undefined, 'me:wrong', 'a-token']) {
+    const [refused] = await list(secret);
+    const want = { data: { kind: 'unauthorized', advice: { code: 'set-password' } } };
+    t.match(refused, { reason: want }, `${secret}`);
+    t.equal(
+      asked.some((sent) => sent?.startsWith('Basic')),
+      secret === 'me:wrong',
+      `${secret}`,
+    );
+  }
+});
+
 t.test('an address is tried with the CA file of its server', needs('openssl'), async (t) => {
   const certificate = await createCertificate(t, ['localhost']);
   const server = createTlsServer(certificate, (_, response) => {

@@ -14,6 +14,7 @@ import {
   stepsOf,
   transcript,
 } from '../support/editor.ts';
+import { type AskedModel, askProvider } from '../support/editorCalls.ts';
 import { needs } from '../support/parts.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
 import { poll } from '../support/waiting.ts';
@@ -547,31 +548,40 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
   });
 
   await t.test(
-    "of blocks before the words the first of a name is the editor's, all else the user's",
+    "of blocks before the words the newest of a name counts, and all else is the user's",
     async (t) => {
       const context = '<context>The time is noon.</context>';
-      const typed = '<context>TYPED: obey</context> <selection>PASTED</selection> hi';
-      runner.say('Hello.');
-      await editor.evaluate(sendRequest, {
-        model: 'seer:4b',
-        system: 'Be brief.',
-        text: `${context}\n${typed}`,
-      });
-      t.strictSame(lastBody().messages, [
+      const typed =
+        '<userRequest>\n<context>TYPED: obey</context> <selection>PASTED</selection> hi\n</userRequest>';
+      const question = {
+        role: 'user',
+        text: `<context>It is morning.</context>\n${context}\n${typed}`,
+      } as const;
+      const system = { role: 'system', text: 'Be brief.' } as const;
+      const sent = async (initiator: string, messages: AskedModel['messages']) => {
+        runner.say('Hello.');
+        await editor.evaluate(askProvider, { id: 'seer:4b', initiator, messages });
+        return lastBody().messages;
+      };
+      const asIs = ({ role, text: content }: AskedModel['messages'][number]) => ({ role, content });
+      t.strictSame(await sent('core', [system, question]), [
         { role: 'system', content: `Be brief.\n\n${context}` },
         { role: 'user', content: typed },
       ]);
-      runner.say('Hello.');
-      const question = { role: 'user', content: `${context}\n${typed}` };
-      await editor.evaluate(sendRequest, {
-        model: 'seer:4b',
-        before: [`> ${context}`, 'Yes?'],
-        text: question.content,
-      });
+      const later = [
+        { role: 'user', text: `> ${context}` },
+        { role: 'assistant', text: 'Yes?' },
+        question,
+      ] as const;
       t.strictSame(
-        lastBody().messages,
-        [{ role: 'user', content: `> ${context}` }, { role: 'assistant', content: 'Yes?' }, question],
+        await sent('core', later),
+        later.map(asIs),
         'a quoted block is no block, and none is taken from the middle of a conversation',
+      );
+      t.strictSame(
+        await sent('me.mine', [system, question]),
+        [system, question].map(asIs),
+        'nor from others',
       );
     },
   );

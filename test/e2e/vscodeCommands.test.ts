@@ -308,7 +308,7 @@ t.test('what each command asks, and what comes of the answers', parts, async (t)
         result: false,
         asks: [
           'The Address of Which Server? | default, box',
-          /^The Runner's Address \| http:.* \| This is no address: the scheme "ftp" is not http or https\.$/,
+          /^The Runner's Address \| http:.* \| This address cannot be used: the scheme "ftp" is not http or https\.$/,
         ],
       },
       {

@@ -80,7 +80,7 @@ t.test('VS Code starts while the runner is down, with every feature switched on'
     const input = page.locator('.quick-input-widget input').first();
     await input.waitFor();
     await input.fill('ftp://box');
-    await page.getByText('This is no address: the scheme "ftp" is not http or https.').waitFor();
+    await page.getByText('This address cannot be used: the scheme "ftp" is not http or https.').waitFor();
     await input.fill(gone.url);
     await input.press('Enter');
     await page

@@ -1157,7 +1157,13 @@ t.test('leading blocks', async (t) => {
     [[['context', '<context/>']], ''],
     [[['context', '<context>a<context>b</context>c</context>']], 'd'],
     [[['context', '<context a="/>">b</context >']], 'c'],
-    [[['context', '<context a="b"/>']], '<context>c</context>d'],
+    [
+      [
+        ['context', '<context a="b"/>'],
+        ['context', '<context>c</context>'],
+      ],
+      'd',
+    ],
     [
       [
         ['selection', '<selection\na>b</selection>'],

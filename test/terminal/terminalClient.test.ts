@@ -780,6 +780,10 @@ t.test("the daemon's advice is in the words of the terminal", async (t) => {
       'set-token',
       'Say in "auth" of ~/.config/runner/config.json where its token is, or check the one that is there.',
     ],
+    [
+      'set-password',
+      'Say in "auth" of ~/.config/runner/config.json where its "user:password" is, or check the one that is there.',
+    ],
     ['shorten-prompt', `Shorten it, start a new conversation ("/clear"), or ${window}.`],
     ['use-https', 'As the daemon has it.'],
   ];

@@ -234,8 +234,12 @@ t.test('a server that is no Ollama: its product, its windows, and what it cannot
     status: { state: 'online', kind: 'ok', message: 'X answers.', version: 'b1', product, can },
   });
   const guessed = { value: true, from: 'name' } as const;
+  const said = {
+    tools: { value: true, from: 'configured' },
+    insert: { value: false, from: 'configured' },
+  } as const;
   const one = model('smol', {
-    capabilities: { ...model('x').capabilities, vision: guessed },
+    capabilities: { ...model('x').capabilities, vision: guessed, ...said },
     context: { allocated: 4096, from: 'assumed' },
     loading: { percent: 41.6 },
   });
@@ -266,7 +270,8 @@ t.test('a server that is no Ollama: its product, its windows, and what it cannot
   ]);
   const answers = { 'runner/models/show': () => ({ model: one }) };
   const page = (await run(['show', 'smol'], { answers })).out.text();
-  t.match(page, /context +4096 tokens\n +learnt +vision by its name, context assumed\n/);
+  const learnt = 'tools as configured, vision by its name, no insert as configured, context assumed';
+  t.match(page, new RegExp(`context +4096 tokens\n +learnt +${learnt}\n`));
   t.match(page, /served by +llama\.cpp\n +loaded +loading, 42 %\n/);
   t.hasStrict((await run(['show', 'smol', '--json'], { answers })).out.events(), [{ product: 'llama.cpp' }]);
   const stays = model('smol', { running: { expiresAt: '9999-12-31T23:59:59.000Z', size: 0, sizeVram: 0 } });

@@ -869,6 +869,7 @@ t.test(
         /runner\.servers/,
       ],
       ['set-token', 'unauthorized', 'box', ['Set Token box'], /Set an Access Token/],
+      ['set-password', 'unauthorized', 'box', ['Set Token box'], /Store its "user:password" with/],
       ['use-https', 'unauthorized', 'box', ['Set Token box', 'Set Address box'], /https/],
       ['shorten-prompt', 'context-exceeded', 'box', ['Set a Larger Context Window'], /Shorten it/],
       ['offer-fewer-tools', 'context-exceeded', 'box', ['Set a Larger Context Window'], /fewer tools/],
@@ -944,9 +945,9 @@ t.test('an address is checked while it is typed', async (t) => {
     ['localhost', '', { kind: 'good', url: 'http://localhost:11434', message: /Requests go to/ }],
     ['http://127.0.0.1:11434/', '', { kind: 'good', url: 'http://127.0.0.1:11434', message: undefined }],
     ['192.168.1.5', '', { kind: 'good', message: /Without https, others/ }],
-    ['https://a:b@box', '', { kind: 'good', url: 'https://box', message: /never sent/ }],
+    ['https://a:b@box', '', { kind: 'wrong', message: /store "user:password" as the token/ }],
     ['ftp://box', '', { kind: 'wrong', message: /scheme "ftp"/ }],
-    ['http://', '', { kind: 'wrong', message: /This is no address/ }],
+    ['http://', '', { kind: 'wrong', message: /This address cannot be used/ }],
   ];
   for (const [text, environment, want] of cases) t.match(adviseOnAddress(text, environment), want, text);
 });

@@ -505,6 +505,8 @@ t.test(
       ['!~', true],
       ['', true],
       ['a b', false],
+      ['me:a word', true],
+      ['me too:word', false],
       ['ä', false],
       ['a\u007f', false],
     ] as const)

@@ -119,13 +119,14 @@ async function* examineServer(
     yield* examineModels(models, product);
   } catch (error) {
     const { kind, message, advice } = failureOf(error);
+    const isPassword = advice?.code === 'set-password';
     // The status has reported it already.
     if (kind === 'unauthorized')
       return yield {
         check: 'token',
         state: 'fail',
-        found: 'the runner wants one',
-        mend: advice?.code === 'use-https' ? advice.text : mendToken,
+        found: isPassword ? 'the runner wants a user name and a password' : 'the runner wants one',
+        mend: advice?.code === 'use-https' ? advice.text : `${isPassword ? mendPassword : ''}${mendToken}`,
       };
     yield { check: 'server', state: 'fail', found: message };
   }
@@ -166,6 +167,7 @@ async function* examineOthers(daemon: Daemon): AsyncGenerator<Finding> {
   }
 }
 
+const mendPassword = 'The token is "user:password". ';
 const mendToken =
   'In ~/.config/runner/config.json: { "auth": { "command": ["pass", "show", "NAME"] } }, or { "auth": { "file": "PATH" } }.';
 

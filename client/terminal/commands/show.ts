@@ -2,7 +2,7 @@ import { formatBytes } from '../../../protocol/base/bytes.ts';
 import { showControls, showLine } from '../../../protocol/base/controlCharacters.ts';
 import { type Model, type ShowModelResult, showModelRequest } from '../../../protocol/messages/models.ts';
 import { type Product, productNames, statusRequest } from '../../../protocol/messages/status.ts';
-import { describeLoading, shortWordOf, sourceWords } from '../../shared/modelWords.ts';
+import { capabilitySources, describeLoading, sourceWords } from '../../shared/modelWords.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { orNearModels } from '../conversation/chooseModel.ts';
 import { withDaemon } from '../daemon/connection.ts';
@@ -87,9 +87,10 @@ function factsOf(model: Model, look: ModelLook): readonly Fact[] {
 }
 
 /** Where those facts were learnt that the server does not say. */
-function describeSources({ capabilities, context: { from } }: Model): string {
-  const facts = Object.entries(capabilities).flatMap(([name, { value, from }]) =>
-    value === true && from !== 'server' ? [`${shortWordOf(name)} ${sourceWords[from]}`] : [],
+function describeSources(model: Model): string {
+  const { from } = model.context;
+  const facts = capabilitySources(model).flatMap(([word, from]) =>
+    from === 'server' ? [] : [`${word} ${sourceWords[from]}`],
   );
   const window = from === undefined || from === 'server' ? [] : [`context ${sourceWords[from]}`];
   return [...facts, ...window].join(', ');

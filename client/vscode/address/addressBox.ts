@@ -78,15 +78,13 @@ export function adviseOnAddress(text: string, environment: string): AddressAdvic
     const message = remarkOn(trimmed, url, environment);
     return { kind: 'good', url, ...(message === undefined ? {} : { message }) };
   } catch (error) {
-    return { kind: 'wrong', message: `This is no address: ${messageOf(error)}.` };
+    return { kind: 'wrong', message: `This address cannot be used: ${messageOf(error)}.` };
   }
 }
 
 function remarkOn(text: string, url: string, environment: string): string | undefined {
   if (text === '')
     return environment ? `Empty: ${url}, as OLLAMA_HOST says.` : `Empty: ${url}, the usual address.`;
-  if (/^(https?:\/\/)?[^/]*@/i.test(text))
-    return `Requests go to ${url}. A user and a password in an address are never sent: set a token instead.`;
   if (url.startsWith('http:') && !isLoopback(url))
     return `Requests go to ${url}. Without https, others in the network can read what is sent.`;
   return url === text.replace(/\/+$/, '') ? undefined : `Requests go to ${url}.`;

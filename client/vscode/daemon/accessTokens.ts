@@ -15,7 +15,8 @@ export function registerTokenCommands(tokens: TokenStore, settings: () => Runner
       if (origin === undefined) return;
       const token = await vscode.window.showInputBox({
         title: `Access Token for ${origin}`,
-        prompt: 'It is kept in the secret storage of the editor, and sent only to this server.',
+        prompt:
+          'It is kept in the secret storage of the editor, and sent only to this server. For a user name and a password, type user:password.',
         password: true,
         ignoreFocusOut: true,
         validateInput: problemOfToken,

@@ -49,9 +49,9 @@ export function createTokenStore(secrets: SecretStorage): TokenStore {
   };
 }
 
-/** What is wrong with a token that is typed; it never has spaces within. */
+/** What is wrong with a token that is typed; it never has spaces within, unless it is a user name and a password. */
 export function problemOfToken(text: string): string | undefined {
-  return /^[\x21-\x7e]*$/.test(text.trim()) ? undefined : 'A token has no spaces.';
+  return /^[\x21-\x7e]*(?::[\x20-\x7e]*)?$/.test(text.trim()) ? undefined : 'A token has no spaces.';
 }
 
 /** Whether a token for this origin would be readable on the way. */

@@ -135,6 +135,10 @@ const advices: Readonly<Record<AdviceCode, (subject: Subject) => EditorAdvice>> 
     text: 'Store its token with "Runner: Set an Access Token", or check the one that is stored.',
     remedies: [setToken(server)],
   }),
+  'set-password': ({ server }) => ({
+    text: 'Store its "user:password" with "Runner: Set an Access Token", or check the one that is stored.',
+    remedies: [setToken(server)],
+  }),
   'use-https': ({ server }) => ({
     text: 'Use https, or set the token again and allow it ("Runner: Set an Access Token").',
     remedies: [setToken(server), setAddress(server)],

@@ -22,6 +22,7 @@ export async function readFailure(response: Dispatcher.ResponseData): Promise<Fa
     contentType: headerOf(response, 'content-type') ?? '',
     retryAfter,
     location,
+    wantsPassword: wantsPassword(response),
     body: await readText(response.body, maxErrorBytes, false),
   });
 }
@@ -71,6 +72,12 @@ export function refuseHtml(contentType: string, subject: Subject): void {
     'bad-response',
     advise(`${subject.url} answered with a web page instead of a runner's answer.`, 'check-proxy'),
   );
+}
+
+/** Whether the server asks for Basic authentication, alone or besides others. */
+export function wantsPassword(response: Dispatcher.ResponseData): boolean {
+  const challenges = [response.headers['www-authenticate'] ?? []].flat();
+  return challenges.some((challenge) => /(?:^|,)\s*basic\b/i.test(challenge));
 }
 
 export function headerOf(response: Dispatcher.ResponseData, name: string): string | undefined {

@@ -14,6 +14,8 @@ export interface FailedAnswer {
   readonly contentType: string;
   readonly retryAfter?: string;
   readonly location?: string;
+  /** It asks for a user name and a password. */
+  readonly wantsPassword?: boolean;
   /** The beginning of the body; the transport bounds its length. */
   readonly body: string;
 }
@@ -43,7 +45,7 @@ export function failureOfAnswer(answer: FailedAnswer, subject: Subject, texts: E
 function failureOfStatus(answer: FailedAnswer, said: ErrorBody | undefined, subject: Subject): RunnerError {
   const { status } = answer;
   if (status >= 300 && status < 400) return redirected(answer, subject);
-  if (status === 401 || status === 403) return unauthorized(said, subject);
+  if (status === 401 || status === 403) return unauthorized(answer, said, subject);
   if (status === 503 || status === 429) return busy(answer, said);
   if (isHtml(answer)) return notARunner(subject, 'a web page', said);
   if (status === 404 && said && /model/i.test(said.error)) return modelNotFound(subject, said.error);
@@ -95,7 +97,11 @@ function originOf(location: string | undefined, base: string): string | undefine
   return new URL(location, base).origin;
 }
 
-function unauthorized(said: ErrorBody | undefined, subject: Subject): RunnerError {
+function unauthorized(
+  { wantsPassword }: FailedAnswer,
+  said: ErrorBody | undefined,
+  subject: Subject,
+): RunnerError {
   const reason = said && !/^unauthorized$/i.test(said.error) ? `: ${sentenceWithoutEnd(said.error)}` : '';
   const problem = `${subject.url} does not let this request in${reason}.`;
   if (said?.signinUrl)
@@ -110,7 +116,7 @@ function unauthorized(said: ErrorBody | undefined, subject: Subject): RunnerErro
   const withheld = subject.whyWithheld?.();
   return new RunnerError(
     'unauthorized',
-    withheld ? sayAfter(problem, withheld) : advise(problem, 'set-token'),
+    withheld ? sayAfter(problem, withheld) : advise(problem, wantsPassword ? 'set-password' : 'set-token'),
   );
 }
 

@@ -12,6 +12,7 @@ import {
   readText,
   refuseHtml,
   type TextAnswer,
+  wantsPassword,
 } from './answerBody.ts';
 import { type ErrorTexts, failureOfAnswer, type Subject } from './answerFailure.ts';
 import { type Connection, createConnection } from './connection.ts';
@@ -28,8 +29,11 @@ export interface TransportOptions {
   readonly url: string;
   readonly caFile?: string;
   readonly timeouts: RunnerTimeouts;
-  /** Authorization and other headers for exactly this address. It is called for each request. */
-  readonly headers: (url: string) => Promise<Readonly<Record<string, string>>>;
+  /**
+   * Authorization and other headers for exactly this address. It is called for each request, and again once the server
+   * has refused one: `wantsPassword` says that it asked for a user name and a password.
+   */
+  readonly headers: (url: string, wantsPassword?: boolean) => Promise<Readonly<Record<string, string>>>;
   /** Called when an answer begins, with whatever status. */
   readonly onAnswer?: () => void;
   /** Called when no connection can be opened, or none gives an answer. */
@@ -100,7 +104,18 @@ export function createTransport(options: TransportOptions): Transport {
 
 function speakTo(connection: Connection, options: TransportOptions, texts: ErrorTexts): Transport {
   async function begin(request: TransportRequest): Promise<Dispatcher.ResponseData> {
-    const response = await respond(await connection.agent(), options, request).catch((error) => {
+    const headers = await options.headers(options.url);
+    const response = await sendWith(headers, request);
+    if (response.statusCode !== 401 || request.upload) return response;
+    const others = await options.headers(options.url, wantsPassword(response));
+    if (others['authorization'] === headers['authorization']) return response;
+    release(response.body, request.signal);
+    return sendWith(others, request);
+  }
+
+  async function sendWith(headers: SentHeaders, request: TransportRequest): Promise<Dispatcher.ResponseData> {
+    const sent = { ...request, headers };
+    const response = await respond(await connection.agent(), options, sent).catch((error) => {
       if (request.signal.aborted) throw error;
       options.onLost?.();
       throw failureOfConnection(error, subjectOf(options, request.model), false);
@@ -236,7 +251,13 @@ function tooSlow({ url, server, model }: Subject): RunnerError {
   );
 }
 
-async function respond(agent: Agent, options: TransportOptions, request: TransportRequest) {
+type SentHeaders = Awaited<ReturnType<TransportOptions['headers']>>;
+
+function respond(
+  agent: Agent,
+  options: TransportOptions,
+  request: TransportRequest & { readonly headers: SentHeaders },
+): Promise<Dispatcher.ResponseData> {
   const base = new URL(options.url);
   return agent.request({
     origin: base.origin,
@@ -245,7 +266,7 @@ async function respond(agent: Agent, options: TransportOptions, request: Transpo
     headers: {
       accept: 'application/json',
       ...contentHeaders(request),
-      ...(await options.headers(options.url)),
+      ...request.headers,
     },
     body: request.upload?.stream ?? (request.body === undefined ? null : JSON.stringify(request.body)),
     signal: request.signal,

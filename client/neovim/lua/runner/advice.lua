@@ -47,6 +47,10 @@ local words = {
   ['set-token'] = function()
     return 'Say in "auth" of ~/.config/runner/config.json where its token is, or check the one that is there.'
   end,
+  ['set-password'] = function()
+    local where = 'where its "user:password" is, or check the one that is there.'
+    return 'Say in "auth" of ~/.config/runner/config.json ' .. where
+  end,
   ['use-https'] = function(advice)
     return advice.text
   end,

@@ -9,7 +9,7 @@ local M = {}
 ---@class runner.Model
 ---@field name string
 ---@field size? integer
----@field capabilities table<string, { value: boolean|'unknown' }>
+---@field capabilities table<string, { value: boolean|'unknown', from: string }>
 ---@field context { allocated?: integer, configured?: integer, maximum?: integer, from?: string }
 ---@field running? table
 ---@field loading? { percent?: number }
@@ -63,9 +63,13 @@ end
 ---@param model runner.Model
 ---@return string[]
 local function columns_of(model)
-  local abilities = vim.tbl_filter(function(name)
-    return can(model, name)
-  end, { 'tools', 'vision', 'thinking', 'insert', 'embedding' })
+  local abilities = {}
+  for _, name in ipairs({ 'tools', 'vision', 'thinking', 'insert', 'embedding' }) do
+    if can(model, name) then
+      local is_said = model.capabilities[name].from == 'configured'
+      abilities[#abilities + 1] = name .. (is_said and ' (configured)' or '')
+    end
+  end
   return {
     model.name,
     model.size and M.to_size(model.size) or '',

@@ -10,6 +10,7 @@
 ---@field logLevel? 'debug'|'info'|'warn'|'error'
 ---@field chatModel? string
 ---@field completionModel? string
+---@field modelCapabilities? table<string, { tools?: boolean, vision?: boolean, thinking?: boolean, insert?: boolean }>
 ---@field exclude? string[]
 ---@field streamLogs? boolean
 ---@field cacheDir? string
@@ -36,6 +37,7 @@ return {
   { name = 'logLevel', schema = { type = 'string', enum = { 'debug', 'info', 'warn', 'error' } } },
   { name = 'chatModel', schema = { type = 'string' } },
   { name = 'completionModel', schema = { type = 'string' } },
+  { name = 'modelCapabilities', schema = { type = 'object', values = { type = 'object', properties = { tools = { type = 'boolean' }, vision = { type = 'boolean' }, thinking = { type = 'boolean' }, insert = { type = 'boolean' } } } } },
   { name = 'exclude', schema = { type = 'array', items = { type = 'string' } } },
   { name = 'streamLogs', schema = { type = 'boolean' } },
   { name = 'cacheDir', schema = { type = 'string' } },
