@@ -9,17 +9,12 @@ import type { Mode, Reply } from './reply.ts';
  */
 export class Lead implements Mode {
   readonly #reply: Reply;
+  readonly #afterCall: boolean;
   #blanks = '';
-  #afterCall = false;
 
-  constructor(reply: Reply) {
+  constructor(reply: Reply, afterCall: boolean) {
     this.#reply = reply;
-  }
-
-  begin(afterCall: boolean): this {
-    this.#blanks = '';
     this.#afterCall = afterCall;
-    return this;
   }
 
   read(text: string, from: number): number {
@@ -107,17 +102,12 @@ export class Blanks implements Mode {
  */
 export class LineRest implements Mode {
   readonly #reply: Reply;
-  #after: 'thinking' | 'context' = 'context';
+  readonly #after: 'thinking' | 'context';
   #held = '';
 
-  constructor(reply: Reply) {
+  constructor(reply: Reply, after: 'thinking' | 'context') {
     this.#reply = reply;
-  }
-
-  begin(after: 'thinking' | 'context'): this {
     this.#after = after;
-    this.#held = '';
-    return this;
   }
 
   read(text: string, from: number): number {
@@ -158,18 +148,13 @@ export class LineRest implements Mode {
 /** Withholds tokens that end a turn. If only blanks follow them, they are not part of the answer. */
 export class EndToken implements Mode {
   readonly #reply: Reply;
-  #held = '';
+  #held: string;
   /** The beginning of what may be another such token. */
   #begun = '';
 
-  constructor(reply: Reply) {
+  constructor(reply: Reply, token: string) {
     this.#reply = reply;
-  }
-
-  begin(token: string): this {
     this.#held = token;
-    this.#begun = '';
-    return this;
   }
 
   read(text: string, from: number): number {

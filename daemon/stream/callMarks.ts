@@ -2,7 +2,7 @@ import { closeBracket } from './characters.ts';
 import { tagPrefix } from './families.ts';
 import type { CallTag, ElementForm } from './family.ts';
 import type { StreamProfile } from './profile.ts';
-import { CallRefusal, over, peek, type Reading, type Source } from './source.ts';
+import { CallRefusal, over, peek, type Reading, type Source, takeLiteral } from './source.ts';
 
 /** What a mark among calls means. */
 export type CallToken =
@@ -129,10 +129,7 @@ export function* readCallMark(source: Source, marks: Marks<CallToken>): Reading<
   source.at++;
   if ((yield* peek(source)) !== closeBracket)
     return { ...(yield* readMark(source, marks, '<')), offset: offset + 1, isStray: true };
-  for (const character of tagPrefix.slice(2)) {
-    yield* peek(source);
-    if (source.character !== character) throw new CallRefusal('mention');
-    source.at++;
-  }
+  const rest = tagPrefix.slice(2);
+  if ((yield* takeLiteral(source, rest)) !== rest) throw new CallRefusal('mention');
   return { ...(yield* readMark(source, marks)), offset, isStray: false };
 }

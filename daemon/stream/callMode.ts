@@ -1,6 +1,6 @@
 import { type Block, readBlock } from './callBlock.ts';
 import { callMarksOf } from './callMarks.ts';
-import { bareCall, type CallStart, closeOf } from './callStart.ts';
+import { type CallStart, closeOf } from './callStart.ts';
 import type { ToolCall } from './events.ts';
 import type { CallContext, WrittenCall } from './forms/call.ts';
 import { LongText } from './longText.ts';
@@ -12,26 +12,18 @@ import { CallRefusal, type Reading, type RefusalReason, Source } from './source.
 /** Withholds text that may be tool calls until that is decided. Text that is not a call is given back. */
 export class CallMode implements Mode {
   readonly #reply: Reply;
-  #start = bareCall('');
+  readonly #start: CallStart;
   #reader: CallReader | undefined;
   /** The text after the opening, from earlier pieces. */
   #held = new LongText();
   /** Calls that may be quoted in a sentence. What follows them decides. */
   #found: BlockResult | undefined;
   #sentence = new Sentence('', 'unknown');
-  /** Whether the last calls were meant, and the length of the text up to them. */
-  #judged: { readonly verdict: Verdict; readonly at: number } | undefined;
 
-  constructor(reply: Reply) {
+  constructor(reply: Reply, start: CallStart) {
     this.#reply = reply;
-  }
-
-  begin(start: CallStart): this {
     this.#start = start;
-    this.#held = new LongText();
-    this.#found = undefined;
-    this.#reader = new CallReader(this.#reply, start);
-    return this;
+    this.#reader = new CallReader(reply, start);
   }
 
   read(text: string, from: number): number {
@@ -83,12 +75,12 @@ export class CallMode implements Mode {
 
   /** What the calls before these were, if they stand in the same sentence. */
   #earlier(line: string): Verdict {
-    const { sink } = this.#reply;
-    if (this.#judged === undefined) return 'unknown';
-    const since = sink.length - this.#judged.at;
+    const { sink, judged } = this.#reply;
+    if (judged === undefined) return 'unknown';
+    const since = sink.length - judged.at;
     const between = line.slice(Math.max(0, line.length - since));
     const isSame = since <= line.length && !/[.:!?。：！？]/.test(between);
-    return isSame ? this.#judged.verdict : 'unknown';
+    return isSame ? judged.verdict : 'unknown';
   }
 
   #judge(text: string, from: number): { verdict: Verdict; end: number } {
@@ -113,12 +105,9 @@ export class CallMode implements Mode {
     this.#held = new LongText();
     if (result.kind === 'calls') this.#report(result, own);
     else this.#refuse(result, own);
-    if (result.kind === 'calls' || isQuoted) this.#remember(isQuoted ? 'mention' : 'meant');
+    if (result.kind === 'calls' || isQuoted)
+      this.#reply.judged = { verdict: isQuoted ? 'mention' : 'meant', at: this.#reply.sink.length };
     if (rest !== '') this.#reply.replay(rest);
-  }
-
-  #remember(verdict: Verdict): void {
-    this.#judged = { verdict, at: this.#reply.sink.length };
   }
 
   #report({ block }: BlockResult & { readonly kind: 'calls' }, body: string): void {

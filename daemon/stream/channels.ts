@@ -53,18 +53,12 @@ export class Channels implements Mode {
   /** Whether the header of the message was shown as text: then its end tag is shown too. */
   #isShownWhole = false;
 
-  constructor(reply: Reply) {
+  constructor(reply: Reply, header: string) {
     this.#reply = reply;
-  }
-
-  begin(header: string): this {
     const isWhole = header.endsWith('<|message|>');
-    this.#tag = '';
-    this.#isLeft = false;
     this.#header = isWhole ? undefined : header;
     this.#body = isWhole ? this.#beginMessage() : undefined;
-    if (isWhole) this.#reply.sink.markup(header);
-    return this;
+    if (isWhole) reply.sink.markup(header);
   }
 
   read(text: string, from: number): number {
@@ -243,7 +237,7 @@ export class Channels implements Mode {
       if (event.type === 'text') this.#show(event.text);
       else if (event.type === 'markup') this.#reply.sink.markup(event.text);
       else this.#reply.sink.add(event);
-      if (event.type === 'toolCall') this.#reply.noteCall();
+      if (event.type === 'toolCall') this.#reply.called = true;
     }
   }
 
@@ -271,7 +265,7 @@ export class Channels implements Mode {
   }
 
   #show(text: string): void {
-    this.#reply.noteText();
+    this.#reply.shown = true;
     this.#reply.giveBack(text);
   }
 
@@ -281,7 +275,7 @@ export class Channels implements Mode {
     else if (this.#isShownWhole) this.#show(tag);
     else this.#reply.sink.markup(tag);
     this.#isShownWhole = false;
-    if (this.#body === 'thinking') this.#reply.noteThought();
+    if (this.#body === 'thinking') this.#reply.thought = true;
     this.#body = undefined;
   }
 
@@ -290,7 +284,7 @@ export class Channels implements Mode {
     const source = this.#source.toString();
     if (isRecord(given)) {
       this.#reply.sink.add({ type: 'toolCall', call: { name, arguments: given }, text: source + tag });
-      this.#reply.noteCall();
+      this.#reply.called = true;
       return;
     }
     const message = 'The model wrote a tool call that cannot be read; it is shown as text.';

@@ -48,16 +48,7 @@ export function createStreamParser(options: StreamParserOptions = {}): StreamPar
 
 class Parser implements StreamParser, ReplyReader {
   readonly #reply: Reply;
-  readonly #lead: Lead;
   readonly #prose: Prose;
-  readonly #tag: Tag;
-  readonly #thinking: Thinking;
-  readonly #blanks: Blanks;
-  readonly #lineRest: LineRest;
-  readonly #block: ContextBlock;
-  readonly #call: CallMode;
-  readonly #endToken: EndToken;
-  readonly #channels: Channels;
   #mode: Mode;
   #hasReplayed = false;
 
@@ -80,18 +71,8 @@ class Parser implements StreamParser, ReplyReader {
       this,
     );
     this.#reply = reply;
-    this.#lead = new Lead(reply);
     this.#prose = new Prose(reply);
-    this.#tag = new Tag(reply);
-    this.#thinking = new Thinking(reply);
-    this.#blanks = new Blanks(reply);
-    this.#lineRest = new LineRest(reply);
-    this.#block = new ContextBlock(reply);
-    this.#call = new CallMode(reply);
-    this.#endToken = new EndToken(reply);
-    this.#channels = new Channels(reply);
-    this.#mode = this.#lead;
-    if (options.startsInThinking) this.begin({ mode: 'thinking', end: profile.thinkingEnd });
+    this.#mode = options.startsInThinking ? new Thinking(reply, profile.thinkingEnd) : new Lead(reply, false);
   }
 
   get steps(): number {
@@ -99,14 +80,14 @@ class Parser implements StreamParser, ReplyReader {
   }
 
   get isHolding(): boolean {
-    return this.#mode === this.#call;
+    return this.#mode instanceof CallMode;
   }
 
   push(chunk: string): StreamEvent[] {
     if (chunk === '') return [];
-    if (this.#mode === this.#prose && this.#prose.isPlain(chunk)) return [{ type: 'text', text: chunk }];
-    if (this.#mode === this.#thinking && this.#thinking.isPlain(chunk))
-      return [{ type: 'thinking', text: chunk }];
+    const mode = this.#mode;
+    if (mode === this.#prose && this.#prose.isPlain(chunk)) return [{ type: 'text', text: chunk }];
+    if (mode instanceof Thinking && mode.isPlain(chunk)) return [{ type: 'thinking', text: chunk }];
     this.read(chunk);
     return this.#reply.sink.take();
   }
@@ -131,7 +112,7 @@ class Parser implements StreamParser, ReplyReader {
       mode.finish(reason);
     } while (this.#mode !== mode || this.#hasReplayed);
     // A reply that ends while the model thinks, without being cut off, has no end of its thinking.
-    this.#recover(reason === 'stop' && mode === this.#thinking);
+    this.#recover(reason === 'stop' && mode instanceof Thinking);
     return this.#reply.sink.take();
   }
 
@@ -150,32 +131,33 @@ class Parser implements StreamParser, ReplyReader {
   }
 
   begin(next: NextMode): void {
-    this.#mode = this.#begun(next);
+    this.#mode = this.#modeOf(next);
   }
 
-  #begun(next: NextMode): Mode {
+  #modeOf(next: NextMode): Mode {
+    const reply = this.#reply;
     switch (next.mode) {
       case 'prose':
         return this.#prose;
       case 'lead':
-        if (next.afterCall) this.#reply.noteCall();
-        return this.#lead.begin(next.afterCall);
+        if (next.afterCall) reply.called = true;
+        return new Lead(reply, next.afterCall);
       case 'tag':
-        return this.#tag.begin(next.lead, next.place);
+        return new Tag(reply, next.lead, next.place);
       case 'thinking':
-        return this.#thinking.begin(next.end);
+        return new Thinking(reply, next.end);
       case 'blanks':
-        return this.#blanks;
+        return new Blanks(reply);
       case 'lineRest':
-        return this.#lineRest.begin(next.after);
+        return new LineRest(reply, next.after);
       case 'block':
-        return this.#block.begin(next.block);
+        return new ContextBlock(reply, next.block);
       case 'call':
-        return this.#call.begin(next.start);
+        return new CallMode(reply, next.start);
       case 'end':
-        return this.#endToken.begin(next.token);
+        return new EndToken(reply, next.token);
       case 'channels':
-        return this.#channels.begin(next.header);
+        return new Channels(reply, next.header);
     }
   }
 }

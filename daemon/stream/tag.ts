@@ -14,28 +14,21 @@ const wordOrSentenceEnd = /[\p{L}\p{N}.!?…。！？]/u;
 /** Withholds text that may be a tag until that is decided. At most one tag of a stream waits here. */
 export class Tag implements Mode {
   readonly #reply: Reply;
-  #lead = '';
+  readonly #lead: string;
+  readonly #beginsLine: boolean;
+  readonly #afterCall: boolean;
+  readonly #mayBeCall: boolean;
   #held = '';
-  #beginsLine = false;
-  #afterCall = false;
-  #mayBeCall = false;
   #opening: Opening | undefined;
   #end = new TagEnd();
   #closed = false;
 
-  constructor(reply: Reply) {
+  constructor(reply: Reply, lead: string, { beginsLine, afterCall = false, mayBeCall = false }: TagPlace) {
     this.#reply = reply;
-  }
-
-  begin(lead: string, { beginsLine, afterCall = false, mayBeCall = false }: TagPlace): this {
     this.#lead = lead;
-    this.#held = '';
     this.#beginsLine = beginsLine;
     this.#afterCall = afterCall;
     this.#mayBeCall = mayBeCall;
-    this.#opening = undefined;
-    this.#closed = false;
-    return this;
   }
 
   read(text: string, from: number): number {
@@ -123,7 +116,7 @@ export class Tag implements Mode {
 
   /** A thinking tag in prose is a mention, and prose closes it too. */
   #takeMention(): void {
-    this.#reply.noteMention();
+    this.#reply.mentions++;
     this.#refuseAll();
   }
 
@@ -162,7 +155,7 @@ export class Tag implements Mode {
   /** Marks around the answer are removed if nothing of the answer came before them. */
   #takeAnswer(close: string): void {
     if ((this.#reply.shown && !this.#reply.isAfterStray) || this.#afterCall) return this.#refuseAll();
-    this.#reply.openAnswer(close);
+    this.#reply.answerClose = close;
     this.#reply.sink.markup(this.#lead + this.#held);
     this.#reply.enter({ mode: 'blanks' });
   }
@@ -170,7 +163,7 @@ export class Tag implements Mode {
   #drop(): void {
     this.#reply.giveBack(this.#lead);
     this.#reply.sink.markup(this.#held);
-    this.#reply.closeAnswer();
+    this.#reply.answerClose = '';
     this.#reply.enterProse();
   }
 
@@ -212,8 +205,8 @@ export class Tag implements Mode {
 
   #takeMarkClose(opening: Opening): void {
     this.#opening = opening;
-    if (this.#reply.hasMention) {
-      this.#reply.closeMention();
+    if (this.#reply.mentions > 0) {
+      this.#reply.mentions--;
       return this.#refuseAll();
     }
     if (this.#beginsLine) this.#acceptClose();
@@ -274,14 +267,17 @@ export class Tag implements Mode {
       const code = text.charCodeAt(at);
       this.#reply.visit(1);
       if (this.#closed) {
-        if (!this.#reply.hasNested && code !== newline && code !== 13 && !this.#endsThoughtAt(code))
-          return this.#refuseClose(at);
+        if (this.#reply.nested === 0 && code !== newline && code !== 13 && !this.#endsThoughtAt(code))
+          return this.#refuse(at);
         this.#acceptClose();
         return at;
       }
       if (code === greater) {
         this.#held += '>';
-        if (this.#reply.hasMention) return this.#refuseClose(at + 1);
+        if (this.#reply.mentions > 0) {
+          this.#reply.mentions--;
+          return this.#refuse(at + 1);
+        }
         if (this.#beginsLine) {
           this.#acceptClose();
           return at + 1;
@@ -305,11 +301,11 @@ export class Tag implements Mode {
 
   #acceptClose(): void {
     const { sink } = this.#reply;
-    if (this.#reply.hasNested) this.#reply.closeNested();
+    if (this.#reply.nested > 0) this.#reply.nested--;
     else this.#warnOfStray();
     this.#reply.noteStray();
     sink.markup(this.#lead + this.#held);
-    this.#reply.noteThought();
+    this.#reply.thought = true;
     if (this.#beginsLine) this.#reply.enter({ mode: 'blanks' });
     else this.#reply.enterProse();
   }
@@ -320,11 +316,6 @@ export class Tag implements Mode {
       code: 'stray-thinking-close',
       message: `${this.#held} came without its opening tag; the text before it may have been thinking.`,
     });
-  }
-
-  #refuseClose(next: number): number {
-    this.#reply.closeMention();
-    return this.#refuse(next);
   }
 
   /** The text is not an opening, but another opening may begin in it, or a reply that consists only of calls. */

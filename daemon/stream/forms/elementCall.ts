@@ -2,9 +2,19 @@ import { isCutClose, readCallMark, readMark } from '../callMarks.ts';
 import { less, newline, openBrace } from '../characters.ts';
 import type { ElementForm } from '../family.ts';
 import { isRecord } from '../requestTools.ts';
-import { CallRefusal, over, type Reading, type Source, skipBlanks } from '../source.ts';
+import {
+  CallRefusal,
+  over,
+  type Reading,
+  refuse,
+  type Source,
+  skipBlanks,
+  take,
+  takeLiteral,
+  takeWord,
+} from '../source.ts';
 import type { CallContext, FoundMark, WrittenCall } from './call.ts';
-import { readElementValue } from './elementValue.ts';
+import { readElementValue, readTag } from './elementValue.ts';
 import { readTitle, titleOf } from './title.ts';
 import { jsonStyle, readObject } from './values.ts';
 import { readVerbatim, sectionClose, sectionOpen, type VerbatimEnd } from './verbatim.ts';
@@ -126,7 +136,7 @@ function* readParameter(
   const read = mark.title === undefined ? yield* readTitle(source, form) : { raw: mark.title, isOpen: false };
   const title = titleOf(read.raw);
   if (title === undefined || values.has(title.name)) throw new CallRefusal('malformed');
-  if (form.valueOpen !== undefined && !read.isOpen) yield* readUpTo(source, form.valueOpen);
+  if (form.valueOpen !== undefined && !read.isOpen) yield* readOpen(source, form.valueOpen);
   const properties = propertiesOf(context.tools.find(called.name)?.inputSchema);
   const isNext = (key: string) => key !== title.name && Object.hasOwn(properties, key) && !values.has(key);
   const end = yield* readVerbatim(source, context, { form, close, isNext });
@@ -169,36 +179,28 @@ function* nextMark(source: Source, context: CallContext): Reading<FoundMark | un
 export function* readElementName(source: Source, begun: string): Reading<string> {
   let tag = begun;
   for (;;) {
-    while (source.isDry) yield;
-    if (source.code === over) throw new CallRefusal('cut');
-    tag += source.character;
-    source.at++;
+    tag += yield* take(source);
     if (tag.length > maxNameLength || !/^<[\p{L}_]?[\p{L}\p{N}_.:-]*>?$/u.test(tag))
       throw new CallRefusal('malformed');
     if (tag.endsWith('>')) return tag.slice(1, -1);
   }
 }
 
-/** Reads up to the mark that opens a value, past the type of the value. */
-function* readUpTo(source: Source, mark: string): Reading<void> {
-  let text = '';
-  if ((yield* skipBlanks(source)) !== less) throw new CallRefusal(source.code === over ? 'cut' : 'malformed');
-  while (!text.endsWith(mark)) {
-    while (source.isDry) yield;
-    if (source.code === over) throw new CallRefusal('cut');
-    if (text.length > maxNameLength) throw new CallRefusal('malformed');
-    text += source.character;
-    source.at++;
+/** Reads the mark that opens a value, past an element with the type of the value. */
+function* readOpen(source: Source, mark: string): Reading<void> {
+  if ((yield* skipBlanks(source)) !== less) refuse(source);
+  for (;;) {
+    const tag = yield* readTag(source);
+    if (tag === mark) return;
+    if (source.code === over && mark.startsWith(tag)) throw new CallRefusal('cut');
+    if (!/type>$/.test(tag)) throw new CallRefusal('malformed');
+    yield* takeWord(source, (code) => code === less, maxNameLength, 'malformed');
   }
 }
 
 export function* readLiteral(source: Source, literal: string): Reading<void> {
   yield* skipBlanks(source);
-  for (const character of literal) {
-    while (source.isDry) yield;
-    if (source.character !== character) throw new CallRefusal(source.code === over ? 'cut' : 'malformed');
-    source.at++;
-  }
+  if ((yield* takeLiteral(source, literal)) !== literal) refuse(source);
 }
 
 export function propertiesOf(inputSchema: unknown): Readonly<Record<string, unknown>> {

@@ -1,6 +1,6 @@
-import { greater, less } from '../characters.ts';
+import { greater } from '../characters.ts';
 import type { ElementForm } from '../family.ts';
-import { CallRefusal, over, type Reading, type Source } from '../source.ts';
+import { CallRefusal, type Reading, type Source, take } from '../source.ts';
 
 const maxTitleLength = 256;
 
@@ -20,14 +20,12 @@ interface RawTitle {
 export function* readTitle(source: Source, { tagEnd, valueOpen }: ElementForm): Reading<RawTitle> {
   let title = '';
   for (;;) {
-    while (source.isDry) yield;
-    if (source.code === over) throw new CallRefusal('cut');
+    const character = yield* take(source);
     // Glimmer may write a mark of its headers into a name.
     const isQuoted = /^\s*["'][\w.-]+(?:<[|\w]*)?$/.test(title);
-    if (source.code === less && tagEnd.charCodeAt(0) === greater && !isQuoted)
-      throw new CallRefusal('mention');
-    title += source.character;
-    source.at++;
+    if (character === '<' && tagEnd.charCodeAt(0) === greater && !isQuoted)
+      throw new CallRefusal('mention', source.offset - 1);
+    title += character;
     if (title.endsWith(tagEnd) && !/["'][\w.-]+<\|message\|>$/.test(title))
       return { raw: title.slice(0, -tagEnd.length).replace('<|message|>', ''), isOpen: false };
     if (valueOpen !== undefined && title.endsWith(valueOpen))

@@ -2,7 +2,7 @@ import { isCutClose, readMark } from '../callMarks.ts';
 import { greater, isBlank, less, openBrace, openBracket } from '../characters.ts';
 import type { ElementForm } from '../family.ts';
 import { LongText } from '../longText.ts';
-import { CallRefusal, over, peek, type Reading, type Source, takeBlanks } from '../source.ts';
+import { CallRefusal, over, peek, type Reading, type Source, takeBlanks, takeLiteral } from '../source.ts';
 import type { CallContext, FoundMark } from './call.ts';
 import { titleOf } from './title.ts';
 
@@ -51,24 +51,17 @@ export function* readVerbatim(
     if (mark === undefined) {
       const mayBeSection = asked.form.hasSections && value.isBlank && sectionOpen.startsWith(text);
       value.add(text);
-      if (mayBeSection && (yield* takeSectionOpen(source, value, text))) yield* takeSection(source, value);
+      if (!mayBeSection) continue;
+      const rest = sectionOpen.slice(text.length);
+      const more = yield* takeLiteral(source, rest);
+      value.add(more);
+      if (more === rest) yield* takeSection(source, value);
     }
   }
 }
 
 function mayBeginMark(code: number): boolean {
   return code === less;
-}
-
-/** Takes the rest of the mark that opens a section, as far as it comes. */
-function* takeSectionOpen(source: Source, value: Value, begun: string): Reading<boolean> {
-  for (const character of sectionOpen.slice(begun.length)) {
-    while (source.isDry) yield;
-    if (source.character !== character) return false;
-    source.at++;
-    value.add(character);
-  }
-  return true;
 }
 
 function* takeSection(source: Source, value: Value): Reading<void> {
