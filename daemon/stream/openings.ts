@@ -1,4 +1,4 @@
-import { greater, less, openBrace } from './characters.ts';
+import { greater, less, openBrace, space } from './characters.ts';
 import { endsName, lineStart, type Match, type Opening, OpeningTable } from './openingTable.ts';
 import type { StreamProfile } from './profile.ts';
 import type { RequestTools } from './requestTools.ts';
@@ -50,14 +50,14 @@ export class Openings {
   }
 
   /** Whether any opening has this character after its `<`. */
-  mayFollow(code: number): boolean {
-    return code < 128 ? this.#seconds[code] === 1 : this.#isSecond(code);
+  mayFollow(code: number, beginsLine: boolean): boolean {
+    return (code < 128 ? this.#seconds[code] === 1 : this.#isSecond(code)) && (beginsLine || code !== space);
   }
 
   /** Reads the opening that may begin at `at`. Words count only at the beginning of a line. */
   match(text: string, at: number, beginsLine: boolean): Match {
     if (text.charCodeAt(at) !== less) return this.#ofProfile.match(text, at, beginsLine);
-    if (at + 1 >= text.length) return 'more';
+    if (at + 1 < text.length && !this.mayFollow(text.charCodeAt(at + 1), beginsLine)) return 'none';
     const own = this.#ofRequest.match(text, at, beginsLine);
     if (isOpening(own)) return own;
     const match = this.#ofProfile.match(text, at, beginsLine);
@@ -65,6 +65,11 @@ export class Openings {
     const tool = this.#matchTool(text, at);
     if (tool !== 'none') return tool;
     return own === 'more' ? own : match;
+  }
+
+  #isSecond(code: number): boolean {
+    const tables = [this.#ofProfile, this.#ofRequest];
+    return this.#toolInitials.has(code) || tables.some((table) => table.mayFollow(code));
   }
 
   /** There may be many tools, so a whole name is looked up. */
@@ -77,10 +82,6 @@ export class Openings {
     const name = text.slice(at + 1, end);
     if (text.charCodeAt(end) !== greater || this.#tools.find(name) === undefined) return 'none';
     return { kind: 'tool', literal: `<${name}>`, tool: name };
-  }
-
-  #isSecond(code: number): boolean {
-    return this.#ofProfile.mayFollow(code) || this.#ofRequest.mayFollow(code) || this.#toolInitials.has(code);
   }
 }
 

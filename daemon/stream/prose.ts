@@ -1,5 +1,5 @@
 import { unopenedCall } from './callStart.ts';
-import { less, openBrace, space, tick } from './characters.ts';
+import { less, openBrace, tick } from './characters.ts';
 import { anywhere } from './openingTable.ts';
 import type { Mode, NextMode, Reply } from './reply.ts';
 
@@ -78,9 +78,7 @@ export class Prose implements Mode {
 
   #mayBeTag(text: string, at: number, busy: boolean): boolean {
     const { code, openings } = this.#reply;
-    const next = text.charCodeAt(at + 1);
-    // A mark that begins with a blank begins a line.
-    if (at + 1 < text.length && (!openings.mayFollow(next) || (next === space && !busy))) return false;
+    if (at + 1 < text.length && !openings.mayFollow(text.charCodeAt(at + 1), busy)) return false;
     code.settle();
     if (code.inside) return false;
     const match = openings.match(text, at, code.beginsLine);

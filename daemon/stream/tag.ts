@@ -1,5 +1,5 @@
 import { bareCall, type CallStart } from './callStart.ts';
-import { greater, isBlank, less, newline, space } from './characters.ts';
+import { greater, isBlank, less, newline } from './characters.ts';
 import { TagEnd } from './elementEnd.ts';
 import type { ThinkingMarks } from './family.ts';
 import type { CallOpening, ContextOpening, Opening } from './openingTable.ts';
@@ -48,11 +48,8 @@ export class Tag implements Mode {
 
   #readName(text: string, from: number): number {
     const { openings } = this.#reply;
-    if (this.#held === '<') {
-      const code = text.charCodeAt(from);
-      // A mark that begins with a blank begins a line.
-      if (!openings.mayFollow(code) || (code === space && !this.#beginsLine)) return this.#refuseName(from);
-    }
+    if (this.#held === '<' && !openings.mayFollow(text.charCodeAt(from), this.#beginsLine))
+      return this.#refuseName(from);
     if (this.#held === '' && from === text.length - 1 && text.charCodeAt(from) === less) {
       // Only the `<` itself has come.
       this.#held = '<';
