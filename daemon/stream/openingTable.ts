@@ -1,4 +1,4 @@
-import { backslash, greater, isBlank, less, newline, slash, space, tick } from './characters.ts';
+import { backslash, greater, isBlank, less, newline, slash, tick } from './characters.ts';
 import type { AnswerMarks, CallTag, ElementForm, ThinkingMarks } from './family.ts';
 
 /** The beginning of a tag with a meaning: the whole tag, or its name if attributes may follow. */
@@ -50,8 +50,8 @@ export class OpeningTable {
   readonly begins = new Uint8Array(128);
   /** The characters of prose that have a meaning to some part of the parser (1), up to the tick. */
   readonly stops = new Uint8Array(128);
-  /** The characters that may follow a `<`. */
-  readonly #seconds = new Set<number>();
+  /** What may begin with a `<` before a character, by its code. */
+  readonly #seconds = new Map<number, number>();
   readonly #candidates = new Map<number, Candidate[]>();
 
   constructor(openings: readonly Opening[]) {
@@ -61,9 +61,10 @@ export class OpeningTable {
     for (const [code, begins] of this.begins.entries()) if (begins === anywhere) this.stops[code] = 1;
   }
 
-  /** Whether any opening has this character after its `<`. One that begins with a blank begins a line. */
+  /** Whether an opening may have this character after its `<`. */
   mayFollow(code: number, beginsLine = true): boolean {
-    return this.#seconds.has(code) && (beginsLine || code !== space);
+    const begins = this.#seconds.get(code);
+    return begins === anywhere || (begins === lineStart && beginsLine);
   }
 
   /** Reads the opening that may begin at `at`. Words count only at the beginning of a line. */
@@ -93,9 +94,10 @@ export class OpeningTable {
     const pairs = cases(literal.charAt(1)).flatMap((second) => thirds.map((third) => second + third));
     for (const key of new Set(first === less ? pairs.map((pair) => pairOf(pair, 0)) : [first]))
       this.#candidates.set(key, [...(this.#candidates.get(key) ?? []), candidate]);
-    if (first === less) for (const pair of pairs) this.#seconds.add(pair.charCodeAt(0));
-    else if (first < 128 && !isWord) this.begins[first] = anywhere;
-    else if (first < 128) this.begins[first] ||= lineStart;
+    const begins = isWord ? lineStart : anywhere;
+    if (first < 128 && first !== less) this.begins[first] = Math.min(this.begins[first] || begins, begins);
+    for (const code of first === less ? pairs.map((pair) => pair.charCodeAt(0)) : [])
+      this.#seconds.set(code, Math.min(this.#seconds.get(code) ?? begins, begins));
   }
 }
 
