@@ -55,7 +55,7 @@ export class Lead implements Mode {
   /** A reply that consists only of calls may begin with a brace, a bracket, a fence or the name of a tool. */
   #mayBeCall(code: number, character: string): boolean {
     const { tools, profile } = this.#reply;
-    if (tools.isEmpty || !profile.bareCalls) return false;
+    if (tools.isEmpty || !profile.isReply) return false;
     return code === openBrace || code === openBracket || code === tick || tools.mayBecome(character);
   }
 }

@@ -15,18 +15,18 @@ export type CallToken =
   | { readonly kind: 'element' };
 
 /** A table of marks is the same for all replies, so it is kept. */
-const known = new WeakMap<StreamProfile['callTags'], Marks<CallToken>>();
+const known = new WeakMap<StreamProfile['calls'], Marks<CallToken>>();
 
 /** All marks that may occur among the calls of a model. */
 export function callMarksOf(profile: StreamProfile): Marks<CallToken> {
-  const found = known.get(profile.callTags);
+  const found = known.get(profile.calls);
   if (found !== undefined) return found;
   const marks = createCallMarks(profile);
-  known.set(profile.callTags, marks);
+  known.set(profile.calls, marks);
   return marks;
 }
 
-function createCallMarks({ callTags, elements, separators, ends }: StreamProfile): Marks<CallToken> {
+function createCallMarks({ calls, elements, separators, ends }: StreamProfile): Marks<CallToken> {
   const tokens: [string, CallToken][] = [];
   const add = (literal: string, token: CallToken) => {
     if (literal !== '') tokens.push([literal, token]);
@@ -41,7 +41,7 @@ function createCallMarks({ callTags, elements, separators, ends }: StreamProfile
     }
   }
   // A tag around calls may also have the name of a tool as its attribute. Its close tag closes either.
-  for (const tag of callTags) {
+  for (const tag of calls) {
     // Open tags that begin with another character are found only by `Openings`, where a block begins.
     if (/^[<[]/.test(tag.open)) add(tag.open, { kind: 'open', tag });
     add(tag.close, { kind: 'close' });

@@ -1,5 +1,5 @@
 import { backslash, greater, isBlank, less, newline, slash, tick } from './characters.ts';
-import type { AnswerMarks, CallTag, ElementForm, ThinkingMarks } from './family.ts';
+import type { CallTag, ElementForm, Marks, ThinkingMarks } from './family.ts';
 
 /** The beginning of a tag with a meaning: the whole tag, or its name if attributes may follow. */
 export type Opening =
@@ -8,7 +8,7 @@ export type Opening =
   | { readonly kind: 'contextClose'; readonly literal: string; readonly name: string }
   | { readonly kind: 'thinkingMark'; readonly literal: string; readonly marks: ThinkingMarks }
   | { readonly kind: 'thinkingMarkClose'; readonly literal: string }
-  | { readonly kind: 'answer'; readonly literal: string; readonly marks: AnswerMarks }
+  | { readonly kind: 'answer'; readonly literal: string; readonly marks: Marks }
   | { readonly kind: 'answerClose' | 'callClose' | 'end' | 'channel' | 'suffix'; readonly literal: string }
   | CallOpening;
 

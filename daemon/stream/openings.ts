@@ -104,20 +104,20 @@ function tableOf(profile: StreamProfile, withCalls: boolean): OpeningTable {
 }
 
 function profileOpenings(profile: StreamProfile, withCalls: boolean): Opening[] {
-  const { resultTags, resultMarks, answerMarks, ends } = profile;
+  const { resultTags, results, answer, ends } = profile;
   const result = { kind: 'context', dropsTag: false, isResult: true } as const;
   return [
     ...profile.thinkingTags.map((name) => ({ kind: 'thinking' as const, literal: `<${name}`, name })),
     ...profile.thinkingTags.map((name) => ({ kind: 'thinkingClose' as const, literal: `</${name}`, name })),
-    ...profile.thinkingMarks.map((marks) => ({ kind: 'thinkingMark' as const, literal: marks.open, marks })),
-    ...profile.thinkingMarks
+    ...profile.thinking.map((marks) => ({ kind: 'thinkingMark' as const, literal: marks.open, marks })),
+    ...profile.thinking
       .filter(({ close }) => !ends.includes(close))
       .map(({ close }) => ({ kind: 'thinkingMarkClose' as const, literal: close })),
     ...resultTags.map((name) => ({ ...result, literal: `<${name}`, name })),
-    ...resultMarks.map(({ open, close }) => ({ ...result, literal: open, name: open, close })),
-    ...answerMarks.map((marks) => ({ kind: 'answer' as const, literal: marks.open, marks })),
-    ...answerMarks.map(({ close }) => ({ kind: 'answerClose' as const, literal: close })),
-    ...(profile.channels ? channelOpenings : []),
+    ...results.map(({ open, close }) => ({ ...result, literal: open, name: open, close })),
+    ...answer.map((marks) => ({ kind: 'answer' as const, literal: marks.open, marks })),
+    ...answer.map(({ close }) => ({ kind: 'answerClose' as const, literal: close })),
+    ...(profile.isReply ? channelOpenings : []),
     ...(withCalls ? callOpenings(profile) : []),
     ...ends.map((literal) => ({ kind: 'end' as const, literal })),
   ];
@@ -134,14 +134,11 @@ function contextOpenings({ profile, contextTags, dropContextTags: dropsTag }: Op
   ];
 }
 
-function callOpenings({ callTags, elements }: StreamProfile): Opening[] {
-  const closes = new Set([
-    ...callTags.map(({ close }) => close),
-    ...elements.map(({ callClose }) => callClose),
-  ]);
+function callOpenings({ calls, elements }: StreamProfile): Opening[] {
+  const closes = new Set([...calls.map(({ close }) => close), ...elements.map(({ callClose }) => callClose)]);
   closes.delete('');
   return [
-    ...callTags.map((tag) => ({ kind: 'call' as const, literal: tag.open, tag })),
+    ...calls.map((tag) => ({ kind: 'call' as const, literal: tag.open, tag })),
     ...elements
       .filter(({ call }) => call !== '')
       .map((form) => ({ kind: 'element' as const, literal: form.call, form })),

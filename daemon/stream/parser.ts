@@ -167,12 +167,11 @@ function messageProfile(profile: StreamProfile): StreamProfile {
   return {
     ...profile,
     thinkingTags: [],
-    thinkingMarks: [],
-    channels: false,
-    bareCalls: false,
-    answerMarks: [],
+    thinking: [],
+    isReply: false,
+    answer: [],
     resultTags: [],
-    resultMarks: [],
+    results: [],
   };
 }
 
@@ -181,7 +180,7 @@ function messageProfile(profile: StreamProfile): StreamProfile {
  * keeps its indentation, and everything after it is unchanged. If the thinking never ends, nothing is left.
  */
 export function afterLeadingThinking(text: string): string {
-  const parser = createStreamParser({ profile: { ...defaultProfile, callTags: [] } });
+  const parser = createStreamParser();
   const events = [...parser.push(text), ...parser.finish()];
   const first = events.findIndex(({ type }) => type === 'text');
   const before = first < 0 ? events : events.slice(0, first);

@@ -70,7 +70,7 @@ export class Prose implements Mode {
     const { code, openings, profile } = this.#reply;
     code.settle();
     if (code.inside || code.isQuote || code.isCodeLine) return false;
-    if (character === openBrace) return profile.bareCalls && code.beginsLine;
+    if (character === openBrace) return profile.isReply && code.beginsLine;
     const match = openings.match(text, at, code.beginsLine);
     this.#reply.visit(match === 'none' ? 2 : openings.longest);
     return match !== 'none';

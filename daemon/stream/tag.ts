@@ -221,9 +221,7 @@ export class Tag implements Mode {
   #mayThink(): boolean {
     const { profile, shown, thought } = this.#reply;
     if (profile.thinkingOpens === 'lineStart' && this.#beginsLine) return true;
-    if (!thought) return !shown;
-    if (profile.thinkingReopens === 'lineStart') return this.#beginsLine;
-    return profile.thinkingReopens === 'beforeText' && !shown;
+    return thought && profile.thinkingReopens === 'lineStart' ? this.#beginsLine : !shown;
   }
 
   #readAttributes(text: string, from: number): number {

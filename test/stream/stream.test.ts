@@ -4,7 +4,7 @@ import { CodeTracker } from '../../daemon/stream/codeTracker.ts';
 import { TagEnd } from '../../daemon/stream/elementEnd.ts';
 import { OpeningTable } from '../../daemon/stream/openingTable.ts';
 import type { StreamParserOptions } from '../../daemon/stream/parser.ts';
-import { interleavedProfile, profileForModel, type StreamProfile } from '../../daemon/stream/profile.ts';
+import { profileForModel, type StreamProfile } from '../../daemon/stream/profile.ts';
 import { coerceArguments, missingArguments, RequestTools } from '../../daemon/stream/requestTools.ts';
 import {
   afterLeadingThinking,
@@ -287,7 +287,7 @@ const cases: readonly Case[] = [
     name: 'a second block after the answer, interleaved',
     input: '<think>a</think>b\n<think>c</think>d',
     want: [{ think: 'a' }, 'b\n', { think: 'c' }, 'd'],
-    profile: interleavedProfile,
+    profile: profileForModel('qwen3-vl', false),
   },
   {
     name: 'thinking that never closes',

@@ -1,7 +1,7 @@
 import { isCutClose, readCallMark, readMark } from '../callMarks.ts';
 import { less, newline, openBrace } from '../characters.ts';
 import type { ElementForm } from '../family.ts';
-import { isRecord } from '../requestTools.ts';
+import { propertiesOf } from '../requestTools.ts';
 import {
   CallRefusal,
   over,
@@ -201,11 +201,6 @@ function* readOpen(source: Source, mark: string): Reading<void> {
 export function* readLiteral(source: Source, literal: string): Reading<void> {
   yield* skipBlanks(source);
   if ((yield* takeLiteral(source, literal)) !== literal) refuse(source);
-}
-
-export function propertiesOf(inputSchema: unknown): Readonly<Record<string, unknown>> {
-  const properties = isRecord(inputSchema) ? inputSchema['properties'] : undefined;
-  return isRecord(properties) ? properties : {};
 }
 
 /** A value without its close tag has the line break before the next tag. */

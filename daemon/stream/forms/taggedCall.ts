@@ -1,9 +1,9 @@
 import { readCallMark } from '../callMarks.ts';
 import { less, openBrace } from '../characters.ts';
-import { missingArguments } from '../requestTools.ts';
+import { missingArguments, propertiesOf } from '../requestTools.ts';
 import { CallRefusal, over, type Reading, type Source, skipBlanks } from '../source.ts';
 import type { CallContext, WrittenCall } from './call.ts';
-import { propertiesOf, readElementName, readLiteral, withoutFrame } from './elementCall.ts';
+import { readElementName, readLiteral, withoutFrame } from './elementCall.ts';
 import { readElementValue } from './elementValue.ts';
 import { argumentKeys, nameKeys } from './objectCall.ts';
 import { jsonStyle, readObject } from './values.ts';
