@@ -17,9 +17,11 @@ export interface ContextOpening {
   readonly kind: 'context';
   readonly literal: string;
   readonly name: string;
+  /** The mark that closes it, if it is not an element. */
   readonly close?: string;
   /** Whether the tag is not shown even if the content is. */
   readonly dropsTag: boolean;
+  /** It holds the result of a tool, under any of the names for it. */
   readonly isResult?: true;
 }
 
@@ -102,28 +104,22 @@ export class OpeningTable {
 }
 
 /** An opening, with what matching asks of it again and again. */
-interface Candidate {
-  readonly opening: Opening;
-  readonly literal: string;
-  /** Whether it counts only at the beginning of a line. */
-  readonly isWord: boolean;
-  readonly ignoresCase: boolean;
-  /** Whether it is the name of an element, after which its attributes may follow. */
-  readonly hasAttributes: boolean;
-}
-
-function candidateOf(opening: Opening): Candidate {
+function candidateOf(opening: Opening) {
   const ignoresCase = opening.kind === 'thinking' || opening.kind === 'thinkingClose';
   const isElement =
     opening.kind === 'context' ? opening.close === undefined : opening.kind === 'contextClose';
   return {
     opening,
     literal: opening.literal,
-    isWord: isWord(opening),
     ignoresCase,
+    /** Whether it counts only at the beginning of a line. */
+    isWord: isWord(opening),
+    /** Whether it is the name of an element, after which its attributes may follow. */
     hasAttributes: isElement || ignoresCase,
   };
 }
+
+type Candidate = ReturnType<typeof candidateOf>;
 
 /** Two characters as one number. */
 function pairOf(text: string, at: number): number {

@@ -5,6 +5,7 @@ import type { Echoes } from './echoes.ts';
 import { EventSink } from './events.ts';
 import type { ThinkingEnd } from './family.ts';
 import type { Openings } from './openings.ts';
+import type { ContextOpening } from './openingTable.ts';
 import { type StreamProfile, withSuffix } from './profile.ts';
 import type { RequestTools } from './requestTools.ts';
 import type { Verdict } from './sentence.ts';
@@ -52,18 +53,11 @@ export interface TagPlace {
 }
 
 /** A tag of a context block, and what is known of the block. */
-export interface OpenBlock {
-  readonly name: string;
-  /** The mark that closes it, if it is not an element. */
-  readonly close?: string;
+export interface OpenBlock extends Omit<ContextOpening, 'kind' | 'literal'> {
   /** The blanks that are withheld before the tag. */
   readonly lead: string;
   readonly tag: string;
   readonly beginsLine: boolean;
-  /** Whether the tag is not shown even if the content is. */
-  readonly dropsTag: boolean;
-  /** It holds the result of a tool, under any of the names for it. */
-  readonly isResult?: true;
 }
 
 /** Reads text with the current mode, and changes the mode. The parser implements it. */

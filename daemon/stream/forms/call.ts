@@ -21,8 +21,8 @@ export interface FoundMark {
   readonly text: string;
   /** The offset at which it begins. */
   readonly offset: number;
-  /** The name of a parameter, if it was already read. */
-  readonly title?: string;
+  /** The rest of its tag, if it was already read. */
+  readonly title?: { readonly raw: string; readonly isOpen?: true };
 }
 
 /** What the forms need to know to read a call. */

@@ -133,7 +133,7 @@ function* readParameter(
   const { close } = mark.token;
   const form = called.form.parameters.some(({ open }) => open === mark.text) ? called.form : mark.token.form;
   const { values, words } = given;
-  const read = mark.title === undefined ? yield* readTitle(source, form) : { raw: mark.title, isOpen: false };
+  const read = mark.title ?? (yield* readTitle(source, form));
   const title = titleOf(read.raw);
   if (title === undefined || values.has(title.name)) throw new CallRefusal('malformed');
   if (form.valueOpen !== undefined && !read.isOpen) yield* readOpen(source, form.valueOpen);

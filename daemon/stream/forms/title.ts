@@ -1,6 +1,6 @@
-import { greater } from '../characters.ts';
+import { greater, less } from '../characters.ts';
 import type { ElementForm } from '../family.ts';
-import { CallRefusal, type Reading, type Source, take } from '../source.ts';
+import { CallRefusal, over, type Reading, type Source } from '../source.ts';
 
 const maxTitleLength = 256;
 
@@ -11,27 +11,38 @@ export interface Title {
   readonly isString?: boolean;
 }
 
-/** The text between the start of a tag and its end. `isOpen` means that a value began instead of the end. */
-interface RawTitle {
-  readonly raw: string;
-  readonly isOpen: boolean;
+/** What was read of the rest of a tag. */
+export interface TagRest {
+  readonly text: string;
+  /** The text up to the end of the tag; undefined if it is not a tag. */
+  readonly raw?: string;
+  /** Whether a value began instead of the end. */
+  readonly isOpen?: true;
 }
 
-export function* readTitle(source: Source, { tagEnd, valueOpen }: ElementForm): Reading<RawTitle> {
-  let title = '';
+/** Reads the rest of a tag that holds a name. */
+export function* readTagRest(source: Source, { tagEnd, valueOpen }: ElementForm): Reading<TagRest> {
+  let text = '';
   for (;;) {
-    const character = yield* take(source);
+    while (source.isDry) yield;
     // Glimmer may write a mark of its headers into a name.
-    const isQuoted = /^\s*["'][\w.-]+(?:<[|\w]*)?$/.test(title);
-    if (character === '<' && tagEnd.charCodeAt(0) === greater && !isQuoted)
-      throw new CallRefusal('mention', source.offset - 1);
-    title += character;
-    if (title.endsWith(tagEnd) && !/["'][\w.-]+<\|message\|>$/.test(title))
-      return { raw: title.slice(0, -tagEnd.length).replace('<|message|>', ''), isOpen: false };
-    if (valueOpen !== undefined && title.endsWith(valueOpen))
-      return { raw: title.slice(0, -valueOpen.length), isOpen: true };
-    if (title.length > maxTitleLength) throw new CallRefusal('mention');
+    const isQuoted = /^\s*["'][\w.-]+(?:<[|\w]*)?$/.test(text);
+    const isBroken = source.code === less && tagEnd.charCodeAt(0) === greater && !isQuoted;
+    if (source.code === over || isBroken || text.length > maxTitleLength) return { text };
+    text += source.character;
+    source.at++;
+    if (text.endsWith(tagEnd) && !/["'][\w.-]+<\|message\|>$/.test(text))
+      return { text, raw: text.slice(0, -tagEnd.length).replace('<|message|>', '') };
+    if (valueOpen !== undefined && text.endsWith(valueOpen))
+      return { text, raw: text.slice(0, -valueOpen.length), isOpen: true };
   }
+}
+
+/** The same, refusing what is not a tag. */
+export function* readTitle(source: Source, form: ElementForm): Reading<{ raw: string; isOpen?: true }> {
+  const { raw, isOpen } = yield* readTagRest(source, form);
+  if (raw === undefined) throw new CallRefusal(source.code === over ? 'cut' : 'mention');
+  return { raw, ...(isOpen ? { isOpen } : {}) };
 }
 
 const attributes = /^(?:\s+(?:string|type|index)\s*=\s*(["'])\w*\1)*\s*$/;

@@ -4,7 +4,7 @@ import type { ElementForm } from '../family.ts';
 import { LongText } from '../longText.ts';
 import { CallRefusal, over, peek, type Reading, type Source, takeBlanks, takeLiteral } from '../source.ts';
 import type { CallContext, FoundMark } from './call.ts';
-import { titleOf } from './title.ts';
+import { readTagRest, titleOf } from './title.ts';
 
 interface VerbatimForm {
   readonly form: ElementForm;
@@ -167,13 +167,14 @@ class Value {
   /** The next parameter ends a value without a close tag, if this tool can have that parameter. */
   *#takeNext(mark: FoundMark, { form, isNext }: VerbatimForm): Reading<VerbatimEnd | undefined> {
     const { length } = this.#text;
-    const read = yield* readName(this.#source, form.tagEnd);
-    if (read.name !== undefined && isNext(read.name)) {
+    const { text, raw, isOpen } = yield* readTagRest(this.#source, form);
+    const name = raw === undefined ? undefined : titleOf(raw)?.name;
+    if (raw !== undefined && name !== undefined && isNext(name)) {
       // The words between the value's close tag and the next parameter would become a part of the value.
       if (this.#early !== undefined) throw new CallRefusal('malformed');
-      return { value: this.#upTo(length), next: { ...mark, title: read.name } };
+      return { value: this.#upTo(length), next: { ...mark, title: { raw, ...(isOpen ? { isOpen } : {}) } } };
     }
-    this.add(mark.text + read.text);
+    this.add(mark.text + text);
     return undefined;
   }
 
@@ -182,7 +183,7 @@ class Value {
     const { token } = mark;
     const read =
       token.kind === 'call'
-        ? yield* readName(this.#source, token.form.tagEnd)
+        ? yield* readName(this.#source, token.form)
         : yield* readBeginning(this.#source, context);
     const isCall =
       read.name !== undefined && (read.name === '' || context.tools.find(read.name) !== undefined);
@@ -242,19 +243,10 @@ interface Beginning {
   readonly text: string;
 }
 
-function* readName(source: Source, tagEnd: string): Reading<Beginning> {
-  let text = '';
-  for (;;) {
-    while (source.isDry) yield;
-    if (source.code === over || (source.code === less && !tagEnd.startsWith('<'))) return { text };
-    text += source.character;
-    source.at++;
-    if (text.endsWith(tagEnd)) {
-      const name = titleOf(text.slice(0, -tagEnd.length))?.name;
-      return { text, ...(name === undefined ? {} : { name }) };
-    }
-    if (text.length > maxNameLength) return { text };
-  }
+function* readName(source: Source, form: ElementForm): Reading<Beginning> {
+  const { text, raw } = yield* readTagRest(source, form);
+  const name = raw === undefined ? undefined : titleOf(raw)?.name;
+  return { text, ...(name === undefined ? {} : { name }) };
 }
 
 /** Reads what follows the open tag of a wrapper. */
