@@ -1,4 +1,4 @@
-import { backslash, doubleQuote, isBlank, less } from './characters.ts';
+import { backslash, doubleQuote, less, skipBlanks } from './characters.ts';
 import type { StreamEvent } from './events.ts';
 import { tryParseValue } from './forms/values.ts';
 import { LongText } from './longText.ts';
@@ -9,17 +9,9 @@ import { isRecord } from './requestTools.ts';
  * The tags of the harmony format, and of muse and glimmer. In them, a reply is a sequence of messages, each with a
  * header that names a channel or a recipient.
  */
-const tags = [
-  '<|start|>',
-  '<|channel|>',
-  '<|constrain|>',
-  '<|message|>',
-  '<|end|>',
-  '<|call|>',
-  '<|return|>',
-  '<|eom|>',
-  '<|eot|>',
-];
+const tags = 'start channel constrain message end call return eom eot'
+  .split(' ')
+  .map((name) => `<|${name}|>`);
 /** Longer text is not a header. */
 const maxHeaderLength = 256;
 /** After that many tags in the strings of a call, tags have their meaning again. */
@@ -256,8 +248,7 @@ export class Channels implements Mode {
 
   /** White space between messages has no meaning. Text without a header is the answer. */
   #putBetween(text: string): void {
-    let at = 0;
-    while (at < text.length && isBlank(text.charCodeAt(at))) at++;
+    const at = skipBlanks(text, 0);
     this.#reply.sink.markup(text.slice(0, at));
     if (at === text.length) return;
     this.#body = 'text';

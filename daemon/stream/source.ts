@@ -189,15 +189,6 @@ export function* takeWord(
   }
 }
 
-/** Takes the next character, once it has come. The reply must not end before it. */
-export function* take(source: Source): Reading<string> {
-  while (source.isDry) yield;
-  const { character } = source;
-  if (character === '') throw new CallRefusal('cut');
-  source.at++;
-  return character;
-}
-
 /** Takes as much of a literal as comes here, and returns it. */
 export function* takeLiteral(source: Source, literal: string): Reading<string> {
   for (let length = 0; length < literal.length; length++) {

@@ -5,11 +5,11 @@ import { propertiesOf } from '../requestTools.ts';
 import {
   CallRefusal,
   over,
+  peek,
   type Reading,
   refuse,
   type Source,
   skipBlanks,
-  take,
   takeLiteral,
   takeWord,
 } from '../source.ts';
@@ -179,7 +179,9 @@ function* nextMark(source: Source, context: CallContext): Reading<FoundMark | un
 export function* readElementName(source: Source, begun: string): Reading<string> {
   let tag = begun;
   for (;;) {
-    tag += yield* take(source);
+    if ((yield* peek(source)) === over) throw new CallRefusal('cut');
+    tag += source.character;
+    source.at++;
     if (tag.length > maxNameLength || !/^<[\p{L}_]?[\p{L}\p{N}_.:-]*>?$/u.test(tag))
       throw new CallRefusal('malformed');
     if (tag.endsWith('>')) return tag.slice(1, -1);
