@@ -53,6 +53,7 @@ type WarningCode =
   | 'unclosed-context'
   | 'unclosed-tool-call'
   | 'malformed-tool-call'
+  | 'call-in-thinking'
   | 'unknown-tool'
   | 'missing-argument'
   | 'stray-thinking-close';

@@ -46,11 +46,17 @@ export function createStreamParser(options: StreamParserOptions = {}): StreamPar
   return new Parser(options);
 }
 
+/** A server that separates the thinking may leave this before it. Longer text is thinking. */
+const openTag = '<think>';
+const maxBegun = 64;
+
 class Parser implements StreamParser, ReplyReader {
   readonly #reply: Reply;
   readonly #prose: Prose;
   #mode: Mode;
   #hasReplayed = false;
+  /** The beginning of separate thinking, as long as it may be the open tag. */
+  #begun: string | undefined = '';
 
   constructor(options: StreamParserOptions) {
     const {
@@ -85,6 +91,7 @@ class Parser implements StreamParser, ReplyReader {
 
   push(chunk: string): StreamEvent[] {
     if (chunk === '') return [];
+    if (this.#begun !== undefined && this.#begun !== '') return [...this.#endBegun(), ...this.push(chunk)];
     const mode = this.#mode;
     if (mode === this.#prose && this.#prose.isPlain(chunk)) return [{ type: 'text', text: chunk }];
     if (mode instanceof Thinking && mode.isPlain(chunk)) return [{ type: 'thinking', text: chunk }];
@@ -94,17 +101,32 @@ class Parser implements StreamParser, ReplyReader {
 
   pushThinking(chunk: string): StreamEvent[] {
     if (chunk === '') return [];
-    const { steps, tools, thoughts } = this.#reply;
-    // A runner that separates the thinking leaves none in the text.
-    if (steps === 0) this.begin({ mode: 'lead', afterCall: false });
-    if (!tools.isEmpty) thoughts.read(chunk);
-    return [{ type: 'thinking', text: chunk }];
+    // A runner that separates the thinking leaves none in the text, but perhaps blank lines before it.
+    if (this.#reply.steps === 0) this.begin({ mode: 'blanks' });
+    if (this.#begun === undefined) return this.#think(chunk);
+    this.#begun += chunk;
+    const mayBeTag = this.#begun.length < maxBegun && openTag.startsWith(this.#begun.trimEnd());
+    return mayBeTag ? [] : this.#endBegun();
+  }
+
+  #endBegun(): StreamEvent[] {
+    const begun = this.#begun ?? '';
+    this.#begun = undefined;
+    return this.#think(begun.startsWith(openTag) ? begun.slice(openTag.length).trimStart() : begun);
+  }
+
+  #think(text: string): StreamEvent[] {
+    const { tools, thoughts } = this.#reply;
+    if (text === '') return [];
+    if (!tools.isEmpty) thoughts.read(text);
+    return [{ type: 'thinking', text }];
   }
 
   /**
    * What one mode gives back at the end may open another mode. So this repeats until the last mode has nothing left.
    */
   finish(reason: StreamEnd = 'stop'): StreamEvent[] {
+    const begun = this.#endBegun();
     let mode: Mode;
     do {
       mode = this.#mode;
@@ -113,15 +135,18 @@ class Parser implements StreamParser, ReplyReader {
     } while (this.#mode !== mode || this.#hasReplayed);
     // A reply that ends while the model thinks, without being cut off, has no end of its thinking.
     this.#recover(reason === 'stop' && mode instanceof Thinking);
-    return this.#reply.sink.take();
+    return [...begun, ...this.#reply.sink.take()];
   }
 
   /** Calls at the end of the thinking, or within thinking that never ended, count if the model wrote nothing else. */
   #recover(neverEnded: boolean): void {
     const { shown, called, thoughts, sink } = this.#reply;
-    if (shown || called) return;
-    for (const call of thoughts.finish(neverEnded))
-      sink.add({ type: 'toolCall', call, text: '', fromThinking: true });
+    if (called) return;
+    for (const call of thoughts.finish(neverEnded)) {
+      const message = `The model wrote a call of ${call.name} in its thinking and then an answer; it was not called.`;
+      if (shown) sink.add({ type: 'warning', code: 'call-in-thinking', message });
+      else sink.add({ type: 'toolCall', call, text: '', fromThinking: true });
+    }
   }
 
   read(text: string): void {
