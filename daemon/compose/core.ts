@@ -29,6 +29,7 @@ import { createServers, type Servers } from '../runner/servers.ts';
 import { createLazySessions, type LazySessions } from '../sessions/lazySessions.ts';
 import { recordTurns } from '../sessions/recordTurns.ts';
 import { createStatus, type StatusMonitor } from '../status/status.ts';
+import { unknownMarks } from '../stream/stream.ts';
 import type { McpServersOptions } from '../tools/mcpServers.ts';
 
 export interface CoreOptions {
@@ -168,6 +169,13 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
   servers.onDidAnswer(status.answered);
   status.onDidReturn(modelChanges.note);
   knowledge.onDidLoad(modelChanges.note);
+  knowledge.onDidShowTemplate(({ model, template }) => {
+    const marks = unknownMarks(template).join(', ');
+    if (marks === '') return;
+    log.warn(
+      `${model} may mark its tool calls with ${marks}, which Runner does not know: its server must read them.`,
+    );
+  });
   models.onDidFindChange(modelChanges.note);
   // A runner that refused requests may accept them now, and may list other models.
   reading.onDidChange(() => {

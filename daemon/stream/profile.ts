@@ -88,3 +88,17 @@ function withCapitals(tags: readonly CallTag[]): CallTag[] {
     .map((tag) => ({ ...tag, open: tag.open.toUpperCase(), close: tag.close.toUpperCase() }));
   return [...tags, ...capitals.filter(({ open }) => !known.has(open))];
 }
+
+/** Marks around calls, such as `<|tool_call_start|>`. Those of results and definitions are not read in answers. */
+const callMark =
+  /<[/|｜]?[\w:▁.-]{0,40}(?:tool|function)[_▁-]?calls?(?!s?[_▁-]?(?:id|result|response|output))[\w:▁.-]{0,40}[|｜]?>/gi;
+/** The most characters of a template that are searched. */
+const maxTemplate = 256 * 1024;
+
+/** The marks around calls in a chat template that no family has, so that such a call in the text is not read. */
+export function unknownMarks(template: string): readonly string[] {
+  const known = JSON.stringify(families).toLowerCase();
+  const marks = new Set(template.slice(0, maxTemplate).match(callMark));
+  const spellings = (mark: string) => [mark.toLowerCase(), mark.toLowerCase().replace(/:\w{1,16}>$/, '>')];
+  return [...marks].filter((mark) => !spellings(mark).some((one) => known.includes(one)));
+}
