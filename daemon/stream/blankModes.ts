@@ -1,5 +1,5 @@
-import { bareCall } from './callStart.ts';
 import { isBlank, newline, openBrace, openBracket, skipBlanks, tick } from './characters.ts';
+import { bareCall } from './openingTable.ts';
 import type { Mode, Reply } from './reply.ts';
 
 /**
@@ -40,11 +40,7 @@ export class Lead implements Mode {
     const beginsLine = !reply.shown || this.#blanks.includes('\n');
     const mayBeCall = !isCode && !reply.shown && this.#mayBeCall(code, text.charAt(at));
     if (!isCode && reply.openings.match(text, at, true) !== 'none')
-      reply.enter({
-        mode: 'tag',
-        lead: this.#blanks,
-        place: { beginsLine, afterCall: this.#afterCall, mayBeCall },
-      });
+      reply.enter({ mode: 'tag', lead: this.#blanks, beginsLine, afterCall: this.#afterCall, mayBeCall });
     else if (mayBeCall) reply.enter({ mode: 'call', start: bareCall(this.#blanks) });
     else {
       reply.giveBack(this.#blanks);

@@ -1,7 +1,7 @@
 import { closeBracket } from './characters.ts';
 import { tagPrefix } from './families.ts';
 import type { CallTag, ElementForm } from './family.ts';
-import type { StreamProfile } from './profile.ts';
+import { perProfile, type StreamProfile } from './profile.ts';
 import { CallRefusal, over, peek, type Reading, type Source, takeLiteral } from './source.ts';
 
 /** What a mark among calls means. */
@@ -14,17 +14,8 @@ export type CallToken =
   /** An element with the name of a parameter. */
   | { readonly kind: 'element' };
 
-/** A table of marks is the same for all replies, so it is kept. */
-const known = new WeakMap<StreamProfile['calls'], Marks<CallToken>>();
-
 /** All marks that may occur among the calls of a model. */
-export function callMarksOf(profile: StreamProfile): Marks<CallToken> {
-  const found = known.get(profile.calls);
-  if (found !== undefined) return found;
-  const marks = createCallMarks(profile);
-  known.set(profile.calls, marks);
-  return marks;
-}
+export const callMarksOf = perProfile(createCallMarks);
 
 function createCallMarks({ calls, elements, separators, ends }: StreamProfile): Marks<CallToken> {
   const tokens: [string, CallToken][] = [];

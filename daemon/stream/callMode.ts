@@ -1,9 +1,9 @@
 import { type Block, readBlock } from './callBlock.ts';
 import { callMarksOf } from './callMarks.ts';
-import { type CallStart, closeOf } from './callStart.ts';
 import type { ToolCall } from './events.ts';
 import type { CallContext, WrittenCall } from './forms/call.ts';
 import { LongText } from './longText.ts';
+import type { CallStart } from './openingTable.ts';
 import type { Mode, Reply } from './reply.ts';
 import { coerceArguments, missingArguments, type RequestTools } from './requestTools.ts';
 import { Sentence, type Verdict } from './sentence.ts';
@@ -13,7 +13,9 @@ import { CallRefusal, type Reading, type RefusalReason, Source } from './source.
 export class CallMode implements Mode {
   readonly #reply: Reply;
   readonly #start: CallStart;
-  #reader: CallReader | undefined;
+  readonly #source: Source;
+  readonly #context: CallContext;
+  readonly #reading: Reading<Block>;
   /** The text after the opening, from earlier pieces. */
   #held = new LongText();
   /** Calls that may be quoted in a sentence. What follows them decides. */
@@ -23,12 +25,22 @@ export class CallMode implements Mode {
   constructor(reply: Reply, start: CallStart) {
     this.#reply = reply;
     this.#start = start;
-    this.#reader = new CallReader(reply, start);
+    this.#source = new Source(closeOf(start.opening));
+    this.#context = {
+      tools: reply.tools,
+      marks: callMarksOf(reply.profile),
+      isMarked: start.opening.kind !== 'untagged',
+      begun: false,
+      pending: undefined,
+      endAt: undefined,
+    };
+    this.#reading = readBlock(this.#source, this.#context, start);
   }
 
   read(text: string, from: number): number {
     if (this.#found !== undefined) return this.#readOn(this.#found, text, from);
-    const result = this.#reader?.read(text, from);
+    this.#source.feed(text, from);
+    const result = this.#resume();
     if (result === undefined) {
       this.#reply.visit(text.length - from);
       this.#held.add(text.slice(from));
@@ -44,11 +56,33 @@ export class CallMode implements Mode {
   }
 
   finish(): void {
-    const result = this.#found ?? this.#reader?.finish();
-    if (result === undefined) return;
+    const result = this.#found ?? this.#end();
     if (!this.#mayBeMention(result)) return this.#take(result);
     this.#decide(result, this.#held.toString().slice(result.end));
     if (this.#found === result) this.#settle(result, this.#sentence.end());
+  }
+
+  /** Resumes the reading of the block. A result may come before the end of the piece. */
+  #resume(): BlockResult | undefined {
+    try {
+      const step = this.#reading.next();
+      if (step.done) return { kind: 'calls', block: step.value, end: step.value.end };
+      return this.#source.isLost ? this.#refused('malformed') : undefined;
+    } catch (error) {
+      if (error instanceof CallRefusal) return this.#refused(error.reason, error.at);
+      throw error;
+    }
+  }
+
+  /** The reply is over. */
+  #end(): BlockResult {
+    this.#source.feed('', 0);
+    this.#source.ended = true;
+    return this.#resume() ?? this.#refused('cut');
+  }
+
+  #refused(reason: RefusalReason, end = this.#source.offset): BlockResult {
+    return { kind: 'refused', reason, end, begun: this.#context.begun };
   }
 
   #mayBeMention({ kind }: BlockResult): boolean {
@@ -101,7 +135,6 @@ export class CallMode implements Mode {
     this.#found = undefined;
     const text = this.#held.toString();
     const [own, rest] = [text.slice(0, result.end), text.slice(result.end)];
-    this.#reader = undefined;
     this.#held = new LongText();
     if (result.kind === 'calls') this.#report(result, own);
     else this.#refuse(result, own);
@@ -182,50 +215,9 @@ type BlockResult =
       readonly begun: boolean;
     };
 
-/** Drives the reading of one block of calls, piece by piece. */
-class CallReader {
-  readonly #source: Source;
-  readonly #context: CallContext;
-  readonly #reading: Reading<Block>;
-
-  constructor({ tools, profile }: Pick<Reply, 'profile' | 'tools'>, start: CallStart) {
-    this.#source = new Source(closeOf(start.opening));
-    this.#context = {
-      tools,
-      marks: callMarksOf(profile),
-      isMarked: start.opening.kind !== 'untagged',
-      begun: false,
-      pending: undefined,
-      endAt: undefined,
-    };
-    this.#reading = readBlock(this.#source, this.#context, start);
-  }
-
-  /** Reads the rest of a piece. A result may come before the end of the piece. */
-  read(text: string, from: number): BlockResult | undefined {
-    this.#source.feed(text, from);
-    return this.#resume();
-  }
-
-  /** The reply is over. */
-  finish(): BlockResult {
-    this.#source.feed('', 0);
-    this.#source.ended = true;
-    return this.#resume() ?? this.#refused('cut');
-  }
-
-  #resume(): BlockResult | undefined {
-    try {
-      const step = this.#reading.next();
-      if (step.done) return { kind: 'calls', block: step.value, end: step.value.end };
-      return this.#source.isLost ? this.#refused('malformed') : undefined;
-    } catch (error) {
-      if (error instanceof CallRefusal) return this.#refused(error.reason, error.at);
-      throw error;
-    }
-  }
-
-  #refused(reason: RefusalReason, end = this.#source.offset): BlockResult {
-    return { kind: 'refused', reason, end, begun: this.#context.begun };
-  }
+/** What closes the block of calls; empty if nothing does. */
+function closeOf(opening: CallStart['opening']): string {
+  if (opening.kind === 'tool') return `</${opening.tool}>`;
+  if (opening.kind === 'element') return opening.form.callClose;
+  return opening.kind === 'call' ? opening.tag.close : '';
 }

@@ -34,6 +34,33 @@ export type CallOpening =
   | { readonly kind: 'call'; readonly literal: string; readonly tag: CallTag }
   | { readonly kind: 'element'; readonly literal: string; readonly form: ElementForm };
 
+/**
+ * Calls without an open tag. They count only if nothing else is in the reply (`alone`), or if a close tag follows them
+ * (`closed`).
+ */
+interface Untagged {
+  readonly kind: 'untagged';
+  readonly literal: '';
+  readonly onlyIf: 'alone' | 'closed';
+}
+
+/** How text begins that may be calls. */
+export interface CallStart {
+  /** The blanks that were withheld before it. */
+  readonly lead: string;
+  /** What shows that calls are meant. */
+  readonly opening: CallOpening | Untagged;
+  /** True if there is no text before it on its line. */
+  readonly beginsLine: boolean;
+  /** Calls here may be quoted in a sentence: they stand within a line, or begin with a word. */
+  readonly mayBeQuoted?: true;
+}
+
+/** The start of a reply that may consist only of calls. */
+export function bareCall(lead: string): CallStart {
+  return { lead, opening: { kind: 'untagged', literal: '', onlyIf: 'alone' }, beginsLine: true };
+}
+
 /** What the characters at a place are: an opening, the beginning of one, or neither. */
 export type Match = Opening | 'more' | 'none';
 

@@ -1,6 +1,6 @@
 import { greater, less, openBrace, space } from './characters.ts';
 import { endsName, lineStart, type Match, type Opening, OpeningTable } from './openingTable.ts';
-import type { StreamProfile } from './profile.ts';
+import { perProfile, type StreamProfile } from './profile.ts';
 import type { RequestTools } from './requestTools.ts';
 
 interface OpeningNames {
@@ -30,7 +30,7 @@ export class Openings {
   constructor(names: OpeningNames) {
     this.withProfile = (profile) => new Openings({ ...names, profile });
     const toolNames = names.tools.names.filter(isElementName);
-    this.#ofProfile = tableOf(names.profile, !names.tools.isEmpty);
+    this.#ofProfile = (names.tools.isEmpty ? tableWithoutCalls : tableWithCalls)(names.profile);
     this.#ofRequest = new OpeningTable(contextOpenings(names));
     this.#tools = names.tools;
     this.#toolInitials = new Set(toolNames.map((name) => name.charCodeAt(0)));
@@ -89,19 +89,13 @@ function isOpening(match: Match): match is Opening {
   return typeof match === 'object';
 }
 
-const tables = {
-  withCalls: new WeakMap<StreamProfile, OpeningTable>(),
-  withoutCalls: new WeakMap<StreamProfile, OpeningTable>(),
-};
-
-/** The table of a profile, made once. A call without its open tag begins a line with its brace. */
-function tableOf(profile: StreamProfile, withCalls: boolean): OpeningTable {
-  const known = withCalls ? tables.withCalls : tables.withoutCalls;
-  const table = known.get(profile) ?? new OpeningTable(profileOpenings(profile, withCalls));
-  if (withCalls) table.begins[openBrace] = lineStart;
-  known.set(profile, table);
+const tableWithoutCalls = perProfile((profile) => new OpeningTable(profileOpenings(profile, false)));
+const tableWithCalls = perProfile((profile) => {
+  const table = new OpeningTable(profileOpenings(profile, true));
+  // A call without its open tag begins a line with its brace.
+  table.begins[openBrace] = lineStart;
   return table;
-}
+});
 
 function profileOpenings(profile: StreamProfile, withCalls: boolean): Opening[] {
   const { resultTags, results, answer, ends } = profile;

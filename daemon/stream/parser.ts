@@ -6,7 +6,7 @@ import { ContextBlock } from './contextBlock.ts';
 import { Echoes, type SentContext } from './echoes.ts';
 import type { StreamEnd, StreamEvent } from './events.ts';
 import { Openings } from './openings.ts';
-import { defaultProfile, type StreamProfile } from './profile.ts';
+import { defaultProfile, perProfile, type StreamProfile } from './profile.ts';
 import { Prose } from './prose.ts';
 import { type Mode, type NextMode, Reply, type ReplyReader } from './reply.ts';
 import { RequestTools, type ToolShape } from './requestTools.ts';
@@ -168,7 +168,7 @@ class Parser implements StreamParser, ReplyReader {
         if (next.afterCall) reply.called = true;
         return new Lead(reply, next.afterCall);
       case 'tag':
-        return new Tag(reply, next.lead, next.place);
+        return new Tag(reply, next);
       case 'thinking':
         return new Thinking(reply, next.end);
       case 'blanks':
@@ -188,17 +188,15 @@ class Parser implements StreamParser, ReplyReader {
 }
 
 /** In thinking, and in a message, only calls in their tags count, and nothing else is separated. */
-function messageProfile(profile: StreamProfile): StreamProfile {
-  return {
-    ...profile,
-    thinkingTags: [],
-    thinking: [],
-    isReply: false,
-    answer: [],
-    resultTags: [],
-    results: [],
-  };
-}
+const messageProfile = perProfile((profile) => ({
+  ...profile,
+  thinkingTags: [],
+  thinking: [],
+  isReply: false,
+  answer: [],
+  resultTags: [],
+  results: [],
+}));
 
 /**
  * A whole text without the thinking at its beginning, in any form that a stream may have. The first remaining line

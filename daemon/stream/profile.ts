@@ -21,6 +21,18 @@ export interface StreamProfile extends Required<Omit<Family, 'family' | 'source'
   readonly resultTags: readonly string[];
 }
 
+/** Keeps what is made of a profile, because it is the same for all of its replies. */
+export function perProfile<Value>(
+  make: (profile: StreamProfile) => Value,
+): (profile: StreamProfile) => Value {
+  const known = new WeakMap<StreamProfile, Value>();
+  return (profile) => {
+    const value = known.get(profile) ?? make(profile);
+    known.set(profile, value);
+    return value;
+  };
+}
+
 /** The profile for every model whose name does not show its family. */
 export const defaultProfile: StreamProfile = profileOf('');
 

@@ -1,10 +1,9 @@
-import { unopenedCall } from './callStart.ts';
 import { less, openBrace, tick } from './characters.ts';
 import { anywhere } from './openingTable.ts';
 import type { Mode, NextMode, Reply } from './reply.ts';
 
-const tagAtLineStart: NextMode = { mode: 'tag', lead: '', place: { beginsLine: true } };
-const tagInLine: NextMode = { mode: 'tag', lead: '', place: { beginsLine: false } };
+const tagAtLineStart: NextMode = { mode: 'tag', lead: '', beginsLine: true };
+const tagInLine: NextMode = { mode: 'tag', lead: '', beginsLine: false };
 
 /** The answer itself. All of it streams at once, up to a `<` outside code that may begin a tag. */
 export class Prose implements Mode {
@@ -63,7 +62,8 @@ export class Prose implements Mode {
   #leave(character: number): void {
     const { beginsLine } = this.#reply.code;
     if (character !== openBrace) return this.#reply.enter(beginsLine ? tagAtLineStart : tagInLine);
-    this.#reply.enter({ mode: 'call', start: unopenedCall(beginsLine) });
+    const opening = { kind: 'untagged', literal: '', onlyIf: 'closed' } as const;
+    this.#reply.enter({ mode: 'call', start: { lead: '', opening, beginsLine } });
   }
 
   #mayBegin(character: number, text: string, at: number): boolean {

@@ -1,11 +1,10 @@
-import type { CallStart } from './callStart.ts';
 import type { CallsInThinking } from './callsInThinking.ts';
 import { CodeTracker } from './codeTracker.ts';
 import type { Echoes } from './echoes.ts';
 import { EventSink } from './events.ts';
 import type { ThinkingEnd } from './family.ts';
 import type { Openings } from './openings.ts';
-import type { ContextOpening } from './openingTable.ts';
+import type { CallStart, ContextOpening } from './openingTable.ts';
 import { type StreamProfile, withSuffix } from './profile.ts';
 import type { RequestTools } from './requestTools.ts';
 import type { Verdict } from './sentence.ts';
@@ -27,8 +26,8 @@ export type NextMode =
   | { readonly mode: 'prose' }
   /** Before the answer, or right after a tool call. Blanks are withheld until it is known what follows. */
   | { readonly mode: 'lead'; readonly afterCall: boolean }
-  /** At a character that may begin a tag. `lead` holds the blanks that are withheld before it. */
-  | { readonly mode: 'tag'; readonly lead: string; readonly place: TagPlace }
+  /** At a character that may begin a tag. */
+  | ({ readonly mode: 'tag' } & TagPlace)
   | { readonly mode: 'thinking'; readonly end: ThinkingEnd }
   /** After a tag. The white space after it is dropped. */
   | { readonly mode: 'blanks' }
@@ -45,6 +44,8 @@ export type NextMode =
 
 /** Where a tag stands. */
 export interface TagPlace {
+  /** The blanks that are withheld before it. */
+  readonly lead: string;
   readonly beginsLine: boolean;
   /** True right after a tool call. */
   readonly afterCall?: boolean;

@@ -1,8 +1,13 @@
-import { bareCall, type CallStart } from './callStart.ts';
 import { greater, isBlank, less, newline } from './characters.ts';
 import { TagEnd } from './elementEnd.ts';
 import type { ThinkingMarks } from './family.ts';
-import type { CallOpening, ContextOpening, Opening } from './openingTable.ts';
+import {
+  bareCall,
+  type CallOpening,
+  type CallStart,
+  type ContextOpening,
+  type Opening,
+} from './openingTable.ts';
 import type { Mode, OpenBlock, Reply, TagPlace } from './reply.ts';
 import { isFramed } from './sentence.ts';
 
@@ -23,7 +28,7 @@ export class Tag implements Mode {
   #end = new TagEnd();
   #closed = false;
 
-  constructor(reply: Reply, lead: string, { beginsLine, afterCall = false, mayBeCall = false }: TagPlace) {
+  constructor(reply: Reply, { lead, beginsLine, afterCall = false, mayBeCall = false }: TagPlace) {
     this.#reply = reply;
     this.#lead = lead;
     this.#beginsLine = beginsLine;
@@ -144,8 +149,7 @@ export class Tag implements Mode {
     const suffix = held.slice(begun.length, -1);
     if (this.#isCodeLine() || !/^\w{1,16}$/.test(suffix)) return this.#refuseAll();
     this.#reply.useSuffix(suffix);
-    const place = { beginsLine: this.#beginsLine, afterCall: this.#afterCall };
-    this.#reply.enter({ mode: 'tag', lead, place });
+    this.#reply.enter({ mode: 'tag', lead, beginsLine: this.#beginsLine, afterCall: this.#afterCall });
     this.#reply.replay(held);
   }
 

@@ -496,7 +496,7 @@ const cases: readonly Case[] = [
   {
     name: 'a call inside thinking is thinking',
     input: `<think><tool_call>${json}</tool_call></think>a`,
-    want: [{ think: `<tool_call>${json}</tool_call>` }, 'a'],
+    want: [{ think: `<tool_call>${json}</tool_call>` }, 'a', { warn: 'call-in-thinking' }],
   },
   {
     name: 'a tool that was not offered',

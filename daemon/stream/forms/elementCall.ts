@@ -91,7 +91,10 @@ export function* readParameters(source: Source, context: CallContext, called: Ca
       break;
     }
     const next: Next = yield* mark.token.kind === 'element'
-      ? readElement(source, mark, { given, properties: propertiesOf(context.tools.find(name)?.inputSchema) })
+      ? readElement(source, mark, {
+          ...given,
+          properties: propertiesOf(context.tools.find(name)?.inputSchema),
+        })
       : readParameter(source, context, { mark, given, called });
     if (next === 'over') break;
     mark = next;
@@ -147,17 +150,15 @@ function* readParameter(
   return end.next ?? 'over';
 }
 
-interface OwnElement {
-  readonly given: Given;
-  readonly properties: Readonly<Record<string, unknown>>;
-}
-
 /**
  * Reads a parameter that is an element with its own name. `<param>` and `<parameter>` without a name are not, unless
  * the tool has such a parameter.
  */
-function* readElement(source: Source, mark: FoundMark, { given, properties }: OwnElement): Reading<Next> {
-  const { values, words } = given;
+function* readElement(
+  source: Source,
+  mark: FoundMark,
+  { values, words, properties }: Given & { readonly properties: Readonly<Record<string, unknown>> },
+): Reading<Next> {
   const isNameless = nameless.test(mark.text) && !Object.hasOwn(properties, mark.text);
   if (isNameless || values.has(mark.text)) throw new CallRefusal('malformed');
   const value = yield* readElementValue(source, mark.text);
