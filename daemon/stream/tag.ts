@@ -25,7 +25,8 @@ export class Tag implements Mode {
   readonly #mayBeCall: boolean;
   #held = '';
   #opening: Opening | undefined;
-  #end = new TagEnd();
+  /** The attributes of the opening, if it may have any. */
+  #end: TagEnd | undefined;
   #closed = false;
 
   constructor(reply: Reply, { lead, beginsLine, afterCall = false, mayBeCall = false }: TagPlace) {
@@ -40,7 +41,7 @@ export class Tag implements Mode {
     if (this.#opening === undefined) return this.#readName(text, from);
     const { kind } = this.#opening;
     if (kind === 'thinkingClose' || kind === 'thinkingMarkClose') return this.#readClose(text, from);
-    return this.#readAttributes(text, from);
+    return this.#readAttributes(this.#end ?? new TagEnd(), text, from);
   }
 
   finish(): void {
@@ -228,23 +229,23 @@ export class Tag implements Mode {
     return thought && profile.thinkingReopens === 'lineStart' ? this.#beginsLine : !shown;
   }
 
-  #readAttributes(text: string, from: number): number {
-    const at = this.#end.read(text, from);
+  #readAttributes(end: TagEnd, text: string, from: number): number {
+    const at = end.read(text, from);
     const next = at < 0 ? text.length : at;
     this.#reply.visit(next - from + 1);
     this.#held += text.slice(from, next);
-    if (at >= 0 && this.#end.failed) return this.#refuse(next);
-    if (at >= 0) this.#acceptOpen();
+    if (at >= 0 && end.failed) return this.#refuse(next);
+    if (at >= 0) this.#acceptOpen(end.selfClosing);
     return next;
   }
 
-  #acceptOpen(): void {
+  #acceptOpen(closesItself: boolean): void {
     const { sink } = this.#reply;
     const opening = this.#opening;
     if (opening?.kind === 'suffix') return this.#takeSuffix(opening.literal);
     if (opening?.kind === 'context') {
       const block = this.#blockOf(opening);
-      return this.#end.selfClosing ? this.#reply.enterContent(block) : this.#reply.enterBlock(block);
+      return closesItself ? this.#reply.enterContent(block) : this.#reply.enterBlock(block);
     }
     if (opening?.kind === 'contextClose')
       return this.#reply.enterContent(this.#blockOf({ name: opening.name, dropsTag: true }));
@@ -252,7 +253,7 @@ export class Tag implements Mode {
     if (this.#reply.shown) this.#reply.giveBack(this.#lead);
     else sink.markup(this.#lead);
     sink.markup(this.#held);
-    if (opening?.kind !== 'thinking' || this.#end.selfClosing) return this.#reply.enterLineRest('thinking');
+    if (opening?.kind !== 'thinking' || closesItself) return this.#reply.enterLineRest('thinking');
     this.#reply.enter({ mode: 'thinking', end: { names: [opening.name] } });
   }
 
