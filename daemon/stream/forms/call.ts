@@ -1,5 +1,6 @@
 import type { CallToken, Marks } from '../callMarks.ts';
 import type { RequestTools } from '../requestTools.ts';
+import type { RawTitle } from './title.ts';
 
 /** A call as it was written. */
 export interface WrittenCall {
@@ -22,7 +23,7 @@ export interface FoundMark {
   /** The offset at which it begins. */
   readonly offset: number;
   /** The rest of its tag, if it was already read. */
-  readonly title?: { readonly raw: string; readonly isOpen?: true };
+  readonly title?: RawTitle;
 }
 
 /** What the forms need to know to read a call. */

@@ -12,12 +12,16 @@ export interface Title {
 }
 
 /** What was read of the rest of a tag. */
-export interface TagRest {
+interface TagRest {
   readonly text: string;
-  /** The text up to the end of the tag; undefined if it is not a tag. */
-  readonly raw?: string;
-  /** Whether a value began instead of the end. */
-  readonly isOpen?: true;
+  /** The title of the tag, if it is one. */
+  readonly title?: RawTitle;
+}
+
+/** The text up to the end of a tag, or up to a value that began instead of the end (`isOpen`). */
+export interface RawTitle {
+  readonly raw: string;
+  readonly isOpen: boolean;
 }
 
 /** Reads the rest of a tag that holds a name. */
@@ -31,18 +35,18 @@ export function* readTagRest(source: Source, { tagEnd, valueOpen }: ElementForm)
     if (source.code === over || isBroken || text.length > maxTitleLength) return { text };
     text += source.character;
     source.at++;
-    if (text.endsWith(tagEnd) && !/["'][\w.-]+<\|message\|>$/.test(text))
-      return { text, raw: text.slice(0, -tagEnd.length).replace('<|message|>', '') };
-    if (valueOpen !== undefined && text.endsWith(valueOpen))
-      return { text, raw: text.slice(0, -valueOpen.length), isOpen: true };
+    const isOpen = valueOpen !== undefined && text.endsWith(valueOpen);
+    if (!isOpen && (!text.endsWith(tagEnd) || /["'][\w.-]+<\|message\|>$/.test(text))) continue;
+    const raw = text.slice(0, -(isOpen ? valueOpen : tagEnd).length).replace('<|message|>', '');
+    return { text, title: { raw, isOpen } };
   }
 }
 
 /** The same, refusing what is not a tag. */
-export function* readTitle(source: Source, form: ElementForm): Reading<{ raw: string; isOpen?: true }> {
-  const { raw, isOpen } = yield* readTagRest(source, form);
-  if (raw === undefined) throw new CallRefusal(source.code === over ? 'cut' : 'mention');
-  return { raw, ...(isOpen ? { isOpen } : {}) };
+export function* readTitle(source: Source, form: ElementForm): Reading<RawTitle> {
+  const { title } = yield* readTagRest(source, form);
+  if (title === undefined) throw new CallRefusal(source.code === over ? 'cut' : 'mention');
+  return title;
 }
 
 const attributes = /^(?:\s+(?:string|type|index)\s*=\s*(["'])\w*\1)*\s*$/;

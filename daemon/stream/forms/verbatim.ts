@@ -117,7 +117,7 @@ class Value {
   atTheEnd(): VerbatimEnd {
     const candidate = this.#candidate();
     if (candidate === undefined) throw new CallRefusal('cut');
-    return this.#endAt(candidate);
+    return { value: this.#upTo(candidate.length), endAt: candidate.endAt };
   }
 
   /** The end of the value at a mark, or undefined if the mark is text. */
@@ -167,12 +167,12 @@ class Value {
   /** The next parameter ends a value without a close tag, if this tool can have that parameter. */
   *#takeNext(mark: FoundMark, { form, isNext }: VerbatimForm): Reading<VerbatimEnd | undefined> {
     const { length } = this.#text;
-    const { text, raw, isOpen } = yield* readTagRest(this.#source, form);
-    const name = raw === undefined ? undefined : titleOf(raw)?.name;
-    if (raw !== undefined && name !== undefined && isNext(name)) {
+    const { text, title } = yield* readTagRest(this.#source, form);
+    const name = titleOf(title?.raw ?? '')?.name;
+    if (title !== undefined && name !== undefined && isNext(name)) {
       // The words between the value's close tag and the next parameter would become a part of the value.
       if (this.#early !== undefined) throw new CallRefusal('malformed');
-      return { value: this.#upTo(length), next: { ...mark, title: { raw, ...(isOpen ? { isOpen } : {}) } } };
+      return { value: this.#upTo(length), next: { ...mark, title } };
     }
     this.add(mark.text + text);
     return undefined;
@@ -215,10 +215,6 @@ class Value {
     return this.#early ?? this.#late;
   }
 
-  #endAt({ length, endAt }: Candidate): VerbatimEnd {
-    return { value: this.#upTo(length), endAt };
-  }
-
   #upTo(length: number): string {
     return this.#text.toString().slice(0, length);
   }
@@ -244,8 +240,8 @@ interface Beginning {
 }
 
 function* readName(source: Source, form: ElementForm): Reading<Beginning> {
-  const { text, raw } = yield* readTagRest(source, form);
-  const name = raw === undefined ? undefined : titleOf(raw)?.name;
+  const { text, title } = yield* readTagRest(source, form);
+  const name = titleOf(title?.raw ?? '')?.name;
   return { text, ...(name === undefined ? {} : { name }) };
 }
 
