@@ -6,7 +6,7 @@ import { createLog, type WrittenLog } from '../base/log.ts';
 import { type Chat, createChat } from '../chat/chat.ts';
 import { createLastingNotices } from '../chat/lastingNotices.ts';
 import { createTokenEstimate } from '../chat/tokenEstimate.ts';
-import { createToolCallId } from '../chat/toolUtilities.ts';
+import { createToolCallId, unknownMarks } from '../chat/toolUtilities.ts';
 import { type ConfigurationStore, createConfiguration, readHost } from '../config/configuration.ts';
 import { createWordsRedaction, redactMessage } from '../config/messageRedaction.ts';
 import { createRequestSecrets } from '../config/requestSecrets.ts';
@@ -29,7 +29,7 @@ import { createServers, type Servers } from '../runner/servers.ts';
 import { createLazySessions, type LazySessions } from '../sessions/lazySessions.ts';
 import { recordTurns } from '../sessions/recordTurns.ts';
 import { createStatus, type StatusMonitor } from '../status/status.ts';
-import { unknownMarks } from '../stream/stream.ts';
+
 import type { McpServersOptions } from '../tools/mcpServers.ts';
 
 export interface CoreOptions {

@@ -5,8 +5,8 @@
 export type StreamEvent = PieceEvent | ContextEvent | ToolCallEvent | WarningEvent;
 
 /**
- * A piece of the answer (`text`), which can be shown at once; of the model's thinking, without the tags around it; or of
- * tags and the white space that belongs to them (`markup`), which are never shown.
+ * A piece of the answer (`text`), which can be shown at once; of thinking, without the tags around it; or of the
+ * tags and white space that belongs to them (`markup`), which are never shown.
  */
 interface PieceEvent {
   readonly type: 'text' | 'thinking' | 'markup';
