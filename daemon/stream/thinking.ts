@@ -1,4 +1,14 @@
-import { greater, isBlank, less, newline, skipBlanks, slash, tick } from './characters.ts';
+import {
+  closeBracket,
+  greater,
+  isBlank,
+  less,
+  newline,
+  openBracket,
+  skipBlanks,
+  slash,
+  tick,
+} from './characters.ts';
 import type { ThinkingEnd } from './family.ts';
 import { endedBy, type Mode, type Reply } from './reply.ts';
 
@@ -35,7 +45,10 @@ export class Thinking implements Mode {
   /** Whether a chunk is thinking that changes no state, so that it need not be read further. */
   isPlain(chunk: string): boolean {
     if (this.#held !== '' || this.#atStart || this.#reply.thoughts.isReading) return false;
-    if (/[<[\]]/.test(chunk)) return false;
+    for (let at = 0; at < chunk.length; at++) {
+      const code = chunk.charCodeAt(at);
+      if (code === less || code === openBracket || code === closeBracket) return false;
+    }
     if (this.#search !== undefined && this.#find(chunk, 0) >= 0) return false;
     this.#afterTick = chunk.charCodeAt(chunk.length - 1) === tick;
     this.#reply.visit(chunk.length);
