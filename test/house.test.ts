@@ -470,7 +470,7 @@ t.test('three modules re-export the stream library, and do nothing else', async 
       ['extraction of context tags', 'formatting', ['takeLeadingBlocks']],
       ['formatting of responses', 'formatting', ['LongText', 'createThinkingQuote', 'stripThinkingQuotes']],
       ['thinking', 'thinkingParser', ['afterLeadingThinking', 'createStreamParser', 'profileForModel']],
-      ['tool calls', 'toolUtilities', ['RequestTools']],
+      ['tool calls', 'toolUtilities', ['RequestTools', 'unknownMarks']],
     ];
   for (const [what, module, names] of named)
     for (const name of names)

@@ -8,6 +8,7 @@ import type { sentContext } from './chatRequest.ts';
 import type { DeltaPump } from './deltas.ts';
 import { createThinkingQuote, LongText } from './formatting.ts';
 import {
+  afterLeadingThinking,
   createStreamParser,
   profileForModel,
   type StreamEvent,
@@ -57,8 +58,9 @@ export class Answer {
   readonly #met: MetCall[] = [];
   /** Calls whose arguments the runner could not read, and nor could we. */
   readonly #unread: ToolCall[] = [];
-  /** The thinking, of which the template may have opened the first part. */
   readonly #thoughts = new LongText();
+  /** The thinking that the runner has separated and that was not repeated in the text. */
+  #separate = '';
   /** The echoes that were removed. */
   readonly #echoes = new LongText();
   /** Characters received so far. */
@@ -127,12 +129,13 @@ export class Answer {
   *add({ thinking, content, toolCalls, malformed = [] }: ChatPart): Iterable<void> {
     for (const piece of piecesOf(thinking)) {
       this.#count(piece.length);
+      this.#separate += piece;
       for (const event of this.#parser.pushThinking(piece)) this.#emit(event);
       yield;
     }
     for (const piece of piecesOf(content)) {
       this.#count(piece.length);
-      for (const event of this.#parser.push(piece)) this.#emit(event);
+      for (const event of this.#parser.push(piece)) if (!this.#isRepeated(event)) this.#emit(event);
       yield;
     }
     for (const toolCall of toolCalls) {
@@ -148,7 +151,7 @@ export class Answer {
     for (const event of this.#parser.finish(reason)) this.#emit(event);
     this.#makeCalls();
     if (reason !== 'cancelled' && reason !== 'error') {
-      this.#answerWithThoughts();
+      this.#answerWithThoughts(reason);
       if (!this.#hasText && !this.hasToolCalls) this.#write(this.#echoes.toString());
     }
     if (this.#quote) this.#text.add('text', this.#quote.finish());
@@ -174,6 +177,15 @@ export class Answer {
     if (event.type === 'warning') this.#warn(event);
   }
 
+  /** Whether an event is thinking in the text that the runner has separated too, as for an older client. */
+  #isRepeated(event: StreamEvent): boolean {
+    if (event.type !== 'thinking' || this.#separate === '') return false;
+    const [ahead, said] = [this.#separate.trimStart(), event.text.trim()];
+    if (!ahead.startsWith(said)) return false;
+    this.#separate = ahead.slice(said.length);
+    return true;
+  }
+
   #write(added: string): void {
     this.#hasText ||= added.trim() !== '';
     this.#text.add('text', this.#quote ? this.#quote.text(added) : added);
@@ -181,7 +193,7 @@ export class Answer {
 
   #think(added: string): void {
     this.#hasThought = true;
-    if (this.#options.startsInThinking) this.#thoughts.add(added);
+    this.#thoughts.add(added);
     if (this.#quote) this.#text.add('text', this.#quote.thinking(added));
     else this.#text.add('thinking', added);
   }
@@ -255,7 +267,8 @@ export class Answer {
   }
 
   #warn({ code, message }: WarningEvent): void {
-    if (code === 'malformed-tool-call') this.#notice('tool-call-malformed', message);
+    const isUncalled = code === 'call-in-thinking' && this.#met.every(({ from }) => from !== 'runner');
+    if (code === 'malformed-tool-call' || isUncalled) this.#notice('tool-call-malformed', message);
     if (code === 'stray-thinking-close' && !this.#hasThought) this.#beganInThinking = true;
     if (code === 'unclosed-thinking') this.#isUnclosed = true;
   }
@@ -286,13 +299,16 @@ export class Answer {
   }
 
   /**
-   * A reply that begins in thinking and never closes it was the answer. What was shown as thinking is not taken back.
+   * A reply that begins in thinking and never closes it was the answer. Thinking that closes in what the runner has
+   * separated has the answer after it. What was shown as thinking is not taken back.
    */
-  #answerWithThoughts(): void {
-    const { startsInThinking } = this.#options;
-    if (!startsInThinking || !this.#isUnclosed || this.#hasText || this.hasToolCalls) return;
-    this.#beganInThinking = false;
-    this.#write(this.#thoughts.toString());
+  #answerWithThoughts(reason: string): void {
+    if (this.#hasText || this.hasToolCalls) return;
+    const thoughts = this.#thoughts.toString();
+    if (this.#options.startsInThinking && this.#isUnclosed) {
+      this.#beganInThinking = false;
+      this.#write(thoughts);
+    } else if (reason === 'stop') this.#write(afterLeadingThinking(`<think>${thoughts}`));
   }
 }
 

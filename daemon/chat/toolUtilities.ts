@@ -6,7 +6,7 @@ import { createStreamParser, profileForModel, type ToolShape } from '../stream/s
  * Finding tool calls in streamed text, and the tool that a model means. The module is prescribed by the specification
  * (stream 2), and re-exports the stream library, with a few helpers of ours.
  */
-export { RequestTools, type ToolShape } from '../stream/stream.ts';
+export { RequestTools, type ToolShape, unknownMarks } from '../stream/stream.ts';
 
 /** What the stream library needs to know about the tools that a request offers. */
 export function toolShapes(tools: readonly Tool[]) {

@@ -6,7 +6,7 @@ import { createLog, type WrittenLog } from '../base/log.ts';
 import { type Chat, createChat } from '../chat/chat.ts';
 import { createLastingNotices } from '../chat/lastingNotices.ts';
 import { createTokenEstimate } from '../chat/tokenEstimate.ts';
-import { createToolCallId } from '../chat/toolUtilities.ts';
+import { createToolCallId, unknownMarks } from '../chat/toolUtilities.ts';
 import { type ConfigurationStore, createConfiguration, readHost } from '../config/configuration.ts';
 import { createWordsRedaction, redactMessage } from '../config/messageRedaction.ts';
 import { createRequestSecrets, type RequestSecrets } from '../config/requestSecrets.ts';
@@ -29,6 +29,7 @@ import { createServers, type Servers } from '../runner/servers.ts';
 import { createLazySessions, type LazySessions } from '../sessions/lazySessions.ts';
 import { recordTurns } from '../sessions/recordTurns.ts';
 import { createStatus, type StatusMonitor } from '../status/status.ts';
+
 import type { McpServersOptions } from '../tools/mcpServers.ts';
 
 export interface CoreOptions {
@@ -168,6 +169,13 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
   servers.onDidAnswer(status.answered);
   status.onDidReturn(modelChanges.note);
   knowledge.onDidLoad(modelChanges.note);
+  knowledge.onDidShowTemplate(({ model, template }) => {
+    const marks = unknownMarks(template).join(', ');
+    if (marks === '') return;
+    log.warn(
+      `${model} may mark its tool calls with ${marks}, which Runner does not know: its server must read them.`,
+    );
+  });
   models.onDidFindChange(modelChanges.note);
   // A runner that refused requests may accept them now, and may list other models.
   reading.onDidChange(() => {

@@ -30,10 +30,16 @@ export class ModelCapabilities {
   #overrides: ReadonlyMap<string, ModelOverride> = new Map();
   readonly #replaced = createEmitter<string>();
   readonly #otherLoaded = createEmitter<Server>();
+  readonly #templateShown = createEmitter<{ readonly model: string; readonly template: string }>();
 
   /** The digest of the model with this identifier changed. Everything else that is kept about it is stale. */
   get onDidReplace(): Event<string> {
     return this.#replaced.event;
+  }
+
+  /** The template of a model is known, for the first time. The runner does not read calls for such a model itself. */
+  get onDidShowTemplate(): Event<{ readonly model: string; readonly template: string }> {
+    return this.#templateShown.event;
   }
 
   /** The server has other models loaded than when it was last asked. */
@@ -92,6 +98,10 @@ export class ModelCapabilities {
     found.isShown = show.isPartial !== true;
     if (show.capabilities) found.shown = new Set(show.capabilities);
     if (show.turns) found.turns = show.turns;
+    const hasParser = /^PARSER /m.test(show.modelfile ?? '');
+    if (show.template !== undefined && !found.hasTemplate && !hasParser)
+      this.#templateShown.fire({ model, template: show.template });
+    found.hasTemplate ||= show.template !== undefined;
     found.opensThinking = show.opensThinking === true;
     found.leavesCalls = show.leavesCalls === true;
     if (show.remoteHost !== undefined) found.isRemote = true;
@@ -292,6 +302,8 @@ interface Known {
   hasThought?: boolean;
   /** It can be told whether to think, but not how much. */
   refusesLevels?: boolean;
+  /** Its template was reported. */
+  hasTemplate?: boolean;
   /** Its template opens thinking. */
   opensThinking?: boolean;
   /** Its server leaves calls in the text. */

@@ -1,5 +1,5 @@
-import { bareCall } from './callStart.ts';
 import { isBlank, newline, openBrace, openBracket, skipBlanks, tick } from './characters.ts';
+import { bareCall } from './openingTable.ts';
 import type { Mode, Reply } from './reply.ts';
 
 /**
@@ -9,17 +9,12 @@ import type { Mode, Reply } from './reply.ts';
  */
 export class Lead implements Mode {
   readonly #reply: Reply;
+  readonly #afterCall: boolean;
   #blanks = '';
-  #afterCall = false;
 
-  constructor(reply: Reply) {
+  constructor(reply: Reply, afterCall: boolean) {
     this.#reply = reply;
-  }
-
-  begin(afterCall: boolean): this {
-    this.#blanks = '';
     this.#afterCall = afterCall;
-    return this;
   }
 
   read(text: string, from: number): number {
@@ -45,11 +40,7 @@ export class Lead implements Mode {
     const beginsLine = !reply.shown || this.#blanks.includes('\n');
     const mayBeCall = !isCode && !reply.shown && this.#mayBeCall(code, text.charAt(at));
     if (!isCode && reply.openings.match(text, at, true) !== 'none')
-      reply.enter({
-        mode: 'tag',
-        lead: this.#blanks,
-        place: { beginsLine, afterCall: this.#afterCall, mayBeCall },
-      });
+      reply.enter({ mode: 'tag', lead: this.#blanks, beginsLine, afterCall: this.#afterCall, mayBeCall });
     else if (mayBeCall) reply.enter({ mode: 'call', start: bareCall(this.#blanks) });
     else {
       reply.giveBack(this.#blanks);
@@ -60,7 +51,7 @@ export class Lead implements Mode {
   /** A reply that consists only of calls may begin with a brace, a bracket, a fence or the name of a tool. */
   #mayBeCall(code: number, character: string): boolean {
     const { tools, profile } = this.#reply;
-    if (tools.isEmpty || !profile.bareCalls) return false;
+    if (tools.isEmpty || !profile.isReply) return false;
     return code === openBrace || code === openBracket || code === tick || tools.mayBecome(character);
   }
 }
@@ -107,17 +98,12 @@ export class Blanks implements Mode {
  */
 export class LineRest implements Mode {
   readonly #reply: Reply;
-  #after: 'thinking' | 'context' = 'context';
+  readonly #after: 'thinking' | 'context';
   #held = '';
 
-  constructor(reply: Reply) {
+  constructor(reply: Reply, after: 'thinking' | 'context') {
     this.#reply = reply;
-  }
-
-  begin(after: 'thinking' | 'context'): this {
     this.#after = after;
-    this.#held = '';
-    return this;
   }
 
   read(text: string, from: number): number {
@@ -158,18 +144,13 @@ export class LineRest implements Mode {
 /** Withholds tokens that end a turn. If only blanks follow them, they are not part of the answer. */
 export class EndToken implements Mode {
   readonly #reply: Reply;
-  #held = '';
+  #held: string;
   /** The beginning of what may be another such token. */
   #begun = '';
 
-  constructor(reply: Reply) {
+  constructor(reply: Reply, token: string) {
     this.#reply = reply;
-  }
-
-  begin(token: string): this {
     this.#held = token;
-    this.#begun = '';
-    return this;
   }
 
   read(text: string, from: number): number {

@@ -1,5 +1,4 @@
 import { isCutClose, readCallMark } from './callMarks.ts';
-import type { CallStart } from './callStart.ts';
 import {
   closeBrace,
   closeBracket,
@@ -17,6 +16,7 @@ import { readNamedCall, readPrefixedCall } from './forms/namedCall.ts';
 import { readObjectCall, readRestOfList } from './forms/objectCall.ts';
 import { readPythonList } from './forms/pythonCall.ts';
 import { readTaggedCall, readToolElement } from './forms/taggedCall.ts';
+import type { CallStart } from './openingTable.ts';
 import { missingArguments } from './requestTools.ts';
 import {
   CallRefusal,

@@ -1,8 +1,8 @@
 import { closeBracket } from './characters.ts';
 import { tagPrefix } from './families.ts';
 import type { CallTag, ElementForm } from './family.ts';
-import type { StreamProfile } from './profile.ts';
-import { CallRefusal, over, peek, type Reading, type Source } from './source.ts';
+import { perProfile, type StreamProfile } from './profile.ts';
+import { CallRefusal, over, peek, type Reading, type Source, takeLiteral } from './source.ts';
 
 /** What a mark among calls means. */
 export type CallToken =
@@ -14,19 +14,10 @@ export type CallToken =
   /** An element with the name of a parameter. */
   | { readonly kind: 'element' };
 
-/** A table of marks is the same for all replies, so it is kept. */
-const known = new WeakMap<StreamProfile['callTags'], Marks<CallToken>>();
-
 /** All marks that may occur among the calls of a model. */
-export function callMarksOf(profile: StreamProfile): Marks<CallToken> {
-  const found = known.get(profile.callTags);
-  if (found !== undefined) return found;
-  const marks = createCallMarks(profile);
-  known.set(profile.callTags, marks);
-  return marks;
-}
+export const callMarksOf = perProfile(createCallMarks);
 
-function createCallMarks({ callTags, elements, separators, ends }: StreamProfile): Marks<CallToken> {
+function createCallMarks({ calls, elements, separators, ends }: StreamProfile): Marks<CallToken> {
   const tokens: [string, CallToken][] = [];
   const add = (literal: string, token: CallToken) => {
     if (literal !== '') tokens.push([literal, token]);
@@ -41,7 +32,7 @@ function createCallMarks({ callTags, elements, separators, ends }: StreamProfile
     }
   }
   // A tag around calls may also have the name of a tool as its attribute. Its close tag closes either.
-  for (const tag of callTags) {
+  for (const tag of calls) {
     // Open tags that begin with another character are found only by `Openings`, where a block begins.
     if (/^[<[]/.test(tag.open)) add(tag.open, { kind: 'open', tag });
     add(tag.close, { kind: 'close' });
@@ -129,10 +120,7 @@ export function* readCallMark(source: Source, marks: Marks<CallToken>): Reading<
   source.at++;
   if ((yield* peek(source)) !== closeBracket)
     return { ...(yield* readMark(source, marks, '<')), offset: offset + 1, isStray: true };
-  for (const character of tagPrefix.slice(2)) {
-    yield* peek(source);
-    if (source.character !== character) throw new CallRefusal('mention');
-    source.at++;
-  }
+  const rest = tagPrefix.slice(2);
+  if ((yield* takeLiteral(source, rest)) !== rest) throw new CallRefusal('mention');
   return { ...(yield* readMark(source, marks)), offset, isStray: false };
 }

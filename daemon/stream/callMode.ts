@@ -1,9 +1,9 @@
 import { type Block, readBlock } from './callBlock.ts';
 import { callMarksOf } from './callMarks.ts';
-import { bareCall, type CallStart, closeOf } from './callStart.ts';
 import type { ToolCall } from './events.ts';
 import type { CallContext, WrittenCall } from './forms/call.ts';
 import { LongText } from './longText.ts';
+import type { CallStart } from './openingTable.ts';
 import type { Mode, Reply } from './reply.ts';
 import { coerceArguments, missingArguments, type RequestTools } from './requestTools.ts';
 import { Sentence, type Verdict } from './sentence.ts';
@@ -12,31 +12,35 @@ import { CallRefusal, type Reading, type RefusalReason, Source } from './source.
 /** Withholds text that may be tool calls until that is decided. Text that is not a call is given back. */
 export class CallMode implements Mode {
   readonly #reply: Reply;
-  #start = bareCall('');
-  #reader: CallReader | undefined;
+  readonly #start: CallStart;
+  readonly #source: Source;
+  readonly #context: CallContext;
+  readonly #reading: Reading<Block>;
   /** The text after the opening, from earlier pieces. */
   #held = new LongText();
   /** Calls that may be quoted in a sentence. What follows them decides. */
   #found: BlockResult | undefined;
   #sentence = new Sentence('', 'unknown');
-  /** Whether the last calls were meant, and the length of the text up to them. */
-  #judged: { readonly verdict: Verdict; readonly at: number } | undefined;
 
-  constructor(reply: Reply) {
+  constructor(reply: Reply, start: CallStart) {
     this.#reply = reply;
-  }
-
-  begin(start: CallStart): this {
     this.#start = start;
-    this.#held = new LongText();
-    this.#found = undefined;
-    this.#reader = new CallReader(this.#reply, start);
-    return this;
+    this.#source = new Source(closeOf(start.opening));
+    this.#context = {
+      tools: reply.tools,
+      marks: callMarksOf(reply.profile),
+      isMarked: start.opening.kind !== 'untagged',
+      begun: false,
+      pending: undefined,
+      endAt: undefined,
+    };
+    this.#reading = readBlock(this.#source, this.#context, start);
   }
 
   read(text: string, from: number): number {
     if (this.#found !== undefined) return this.#readOn(this.#found, text, from);
-    const result = this.#reader?.read(text, from);
+    this.#source.feed(text, from);
+    const result = this.#resume();
     if (result === undefined) {
       this.#reply.visit(text.length - from);
       this.#held.add(text.slice(from));
@@ -52,11 +56,33 @@ export class CallMode implements Mode {
   }
 
   finish(): void {
-    const result = this.#found ?? this.#reader?.finish();
-    if (result === undefined) return;
+    const result = this.#found ?? this.#end();
     if (!this.#mayBeMention(result)) return this.#take(result);
     this.#decide(result, this.#held.toString().slice(result.end));
     if (this.#found === result) this.#settle(result, this.#sentence.end());
+  }
+
+  /** Resumes the reading of the block. A result may come before the end of the piece. */
+  #resume(): BlockResult | undefined {
+    try {
+      const step = this.#reading.next();
+      if (step.done) return { kind: 'calls', block: step.value, end: step.value.end };
+      return this.#source.isLost ? this.#refused('malformed') : undefined;
+    } catch (error) {
+      if (error instanceof CallRefusal) return this.#refused(error.reason, error.at);
+      throw error;
+    }
+  }
+
+  /** The reply is over. */
+  #end(): BlockResult {
+    this.#source.feed('', 0);
+    this.#source.ended = true;
+    return this.#resume() ?? this.#refused('cut');
+  }
+
+  #refused(reason: RefusalReason, end = this.#source.offset): BlockResult {
+    return { kind: 'refused', reason, end, begun: this.#context.begun };
   }
 
   #mayBeMention({ kind }: BlockResult): boolean {
@@ -83,12 +109,12 @@ export class CallMode implements Mode {
 
   /** What the calls before these were, if they stand in the same sentence. */
   #earlier(line: string): Verdict {
-    const { sink } = this.#reply;
-    if (this.#judged === undefined) return 'unknown';
-    const since = sink.length - this.#judged.at;
+    const { sink, judged } = this.#reply;
+    if (judged === undefined) return 'unknown';
+    const since = sink.length - judged.at;
     const between = line.slice(Math.max(0, line.length - since));
     const isSame = since <= line.length && !/[.:!?。：！？]/.test(between);
-    return isSame ? this.#judged.verdict : 'unknown';
+    return isSame ? judged.verdict : 'unknown';
   }
 
   #judge(text: string, from: number): { verdict: Verdict; end: number } {
@@ -109,16 +135,12 @@ export class CallMode implements Mode {
     this.#found = undefined;
     const text = this.#held.toString();
     const [own, rest] = [text.slice(0, result.end), text.slice(result.end)];
-    this.#reader = undefined;
     this.#held = new LongText();
     if (result.kind === 'calls') this.#report(result, own);
     else this.#refuse(result, own);
-    if (result.kind === 'calls' || isQuoted) this.#remember(isQuoted ? 'mention' : 'meant');
+    if (result.kind === 'calls' || isQuoted)
+      this.#reply.judged = { verdict: isQuoted ? 'mention' : 'meant', at: this.#reply.sink.length };
     if (rest !== '') this.#reply.replay(rest);
-  }
-
-  #remember(verdict: Verdict): void {
-    this.#judged = { verdict, at: this.#reply.sink.length };
   }
 
   #report({ block }: BlockResult & { readonly kind: 'calls' }, body: string): void {
@@ -193,50 +215,9 @@ type BlockResult =
       readonly begun: boolean;
     };
 
-/** Drives the reading of one block of calls, piece by piece. */
-class CallReader {
-  readonly #source: Source;
-  readonly #context: CallContext;
-  readonly #reading: Reading<Block>;
-
-  constructor({ tools, profile }: Pick<Reply, 'profile' | 'tools'>, start: CallStart) {
-    this.#source = new Source(closeOf(start.opening));
-    this.#context = {
-      tools,
-      marks: callMarksOf(profile),
-      isMarked: start.opening.kind !== 'untagged',
-      begun: false,
-      pending: undefined,
-      endAt: undefined,
-    };
-    this.#reading = readBlock(this.#source, this.#context, start);
-  }
-
-  /** Reads the rest of a piece. A result may come before the end of the piece. */
-  read(text: string, from: number): BlockResult | undefined {
-    this.#source.feed(text, from);
-    return this.#resume();
-  }
-
-  /** The reply is over. */
-  finish(): BlockResult {
-    this.#source.feed('', 0);
-    this.#source.ended = true;
-    return this.#resume() ?? this.#refused('cut');
-  }
-
-  #resume(): BlockResult | undefined {
-    try {
-      const step = this.#reading.next();
-      if (step.done) return { kind: 'calls', block: step.value, end: step.value.end };
-      return this.#source.isLost ? this.#refused('malformed') : undefined;
-    } catch (error) {
-      if (error instanceof CallRefusal) return this.#refused(error.reason, error.at);
-      throw error;
-    }
-  }
-
-  #refused(reason: RefusalReason, end = this.#source.offset): BlockResult {
-    return { kind: 'refused', reason, end, begun: this.#context.begun };
-  }
+/** What closes the block of calls; empty if nothing does. */
+function closeOf(opening: CallStart['opening']): string {
+  if (opening.kind === 'tool') return `</${opening.tool}>`;
+  if (opening.kind === 'element') return opening.form.callClose;
+  return opening.kind === 'call' ? opening.tag.close : '';
 }

@@ -1,4 +1,4 @@
-import { backslash, doubleQuote, isBlank, less } from './characters.ts';
+import { backslash, doubleQuote, less, skipBlanks } from './characters.ts';
 import type { StreamEvent } from './events.ts';
 import { tryParseValue } from './forms/values.ts';
 import { LongText } from './longText.ts';
@@ -9,17 +9,9 @@ import { isRecord } from './requestTools.ts';
  * The tags of the harmony format, and of muse and glimmer. In them, a reply is a sequence of messages, each with a
  * header that names a channel or a recipient.
  */
-const tags = [
-  '<|start|>',
-  '<|channel|>',
-  '<|constrain|>',
-  '<|message|>',
-  '<|end|>',
-  '<|call|>',
-  '<|return|>',
-  '<|eom|>',
-  '<|eot|>',
-];
+const tags = 'start channel constrain message end call return eom eot'
+  .split(' ')
+  .map((name) => `<|${name}|>`);
 /** Longer text is not a header. */
 const maxHeaderLength = 256;
 /** After that many tags in the strings of a call, tags have their meaning again. */
@@ -53,18 +45,12 @@ export class Channels implements Mode {
   /** Whether the header of the message was shown as text: then its end tag is shown too. */
   #isShownWhole = false;
 
-  constructor(reply: Reply) {
+  constructor(reply: Reply, header: string) {
     this.#reply = reply;
-  }
-
-  begin(header: string): this {
     const isWhole = header.endsWith('<|message|>');
-    this.#tag = '';
-    this.#isLeft = false;
     this.#header = isWhole ? undefined : header;
     this.#body = isWhole ? this.#beginMessage() : undefined;
-    if (isWhole) this.#reply.sink.markup(header);
-    return this;
+    if (isWhole) reply.sink.markup(header);
   }
 
   read(text: string, from: number): number {
@@ -243,7 +229,7 @@ export class Channels implements Mode {
       if (event.type === 'text') this.#show(event.text);
       else if (event.type === 'markup') this.#reply.sink.markup(event.text);
       else this.#reply.sink.add(event);
-      if (event.type === 'toolCall') this.#reply.noteCall();
+      if (event.type === 'toolCall') this.#reply.called = true;
     }
   }
 
@@ -262,8 +248,7 @@ export class Channels implements Mode {
 
   /** White space between messages has no meaning. Text without a header is the answer. */
   #putBetween(text: string): void {
-    let at = 0;
-    while (at < text.length && isBlank(text.charCodeAt(at))) at++;
+    const at = skipBlanks(text, 0);
     this.#reply.sink.markup(text.slice(0, at));
     if (at === text.length) return;
     this.#body = 'text';
@@ -271,7 +256,7 @@ export class Channels implements Mode {
   }
 
   #show(text: string): void {
-    this.#reply.noteText();
+    this.#reply.shown = true;
     this.#reply.giveBack(text);
   }
 
@@ -281,7 +266,7 @@ export class Channels implements Mode {
     else if (this.#isShownWhole) this.#show(tag);
     else this.#reply.sink.markup(tag);
     this.#isShownWhole = false;
-    if (this.#body === 'thinking') this.#reply.noteThought();
+    if (this.#body === 'thinking') this.#reply.thought = true;
     this.#body = undefined;
   }
 
@@ -290,7 +275,7 @@ export class Channels implements Mode {
     const source = this.#source.toString();
     if (isRecord(given)) {
       this.#reply.sink.add({ type: 'toolCall', call: { name, arguments: given }, text: source + tag });
-      this.#reply.noteCall();
+      this.#reply.called = true;
       return;
     }
     const message = 'The model wrote a tool call that cannot be read; it is shown as text.';

@@ -34,7 +34,8 @@ export class CodeTracker {
   #fenceMark = 0;
   #closing = false;
   #isCodeLine = false;
-  #isQuote = false;
+  /** Whether this line is quoted. */
+  isQuote = false;
 
   get inside(): boolean {
     return this.#fence > 0 || this.#opening > 0 || this.#inline > 0;
@@ -48,11 +49,6 @@ export class CodeTracker {
   /** Whether this line is indented code. The indentation counts from the text of its list item. */
   get isCodeLine(): boolean {
     return this.#phase === inIndent ? this.#column >= this.#margin + 4 : this.#isCodeLine;
-  }
-
-  /** Whether this line is quoted. */
-  get isQuote(): boolean {
-    return this.#isQuote;
   }
 
   /** Whether this line has only blanks so far, and at least one. */
@@ -93,7 +89,7 @@ export class CodeTracker {
   /** Called at the first visible character of a line. */
   #beginVisible(code: number): void {
     this.#isCodeLine = this.#column >= this.#margin + 4;
-    this.#isQuote = code === greater;
+    this.isQuote = code === greater;
   }
 
   /** The phase after a visible character near the beginning of a line. */
@@ -173,7 +169,7 @@ export class CodeTracker {
     }
     this.#phase = inIndent;
     this.#column = 0;
-    this.#isCodeLine = this.#isQuote = false;
+    this.#isCodeLine = this.isQuote = false;
     this.#closing = this.#escaped = false;
   }
 }

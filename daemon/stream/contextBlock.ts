@@ -9,28 +9,21 @@ import { endedBy, type Mode, type OpenBlock, type Reply } from './reply.ts';
  */
 export class ContextBlock implements Mode {
   readonly #reply: Reply;
-  #block: OpenBlock = { name: '', lead: '', tag: '', beginsLine: true, dropsTag: false };
+  readonly #block: OpenBlock;
   #held = new LongText();
-  #reader: BlockReader | MarkReader = new BlockReader('');
-  #search: EchoSearch;
+  readonly #reader: BlockReader | MarkReader;
+  readonly #search: EchoSearch;
   /** The end of the withheld text, which may be the close tag. */
   #undecided = '';
   /** How often the text of the block was read before. */
-  #readings = 0;
+  readonly #readings: number;
 
-  constructor(reply: Reply) {
+  constructor(reply: Reply, block: OpenBlock) {
     this.#reply = reply;
-    this.#search = reply.echoes.search();
-  }
-
-  begin(block: OpenBlock): this {
     this.#block = block;
-    this.#held = new LongText();
     this.#reader = block.close === undefined ? new BlockReader(block.name) : new MarkReader(block.close);
-    this.#search = this.#reply.echoes.search(block.isResult ? undefined : block.name);
-    this.#undecided = '';
-    this.#readings = this.#reply.readings;
-    return this;
+    this.#search = reply.echoes.search(block.isResult ? undefined : block.name);
+    this.#readings = reply.readings;
   }
 
   read(text: string, from: number): number {

@@ -2,23 +2,14 @@
  * What a stream parser reports about a reply. The `text` fields of all events, joined in order, are the input: nothing
  * is ever dropped. Only `text` events are the answer; the other events are separated from it.
  */
-export type StreamEvent =
-  | TextEvent
-  | ThinkingEvent
-  | ContextEvent
-  | ToolCallEvent
-  | MarkupEvent
-  | WarningEvent;
+export type StreamEvent = PieceEvent | ContextEvent | ToolCallEvent | WarningEvent;
 
-/** A piece of the answer, which can be shown at once. */
-interface TextEvent {
-  readonly type: 'text';
-  readonly text: string;
-}
-
-/** A piece of the model's thinking, without the tags around it. */
-interface ThinkingEvent {
-  readonly type: 'thinking';
+/**
+ * A piece of the answer (`text`), which can be shown at once; of thinking, without the tags around it; or of the
+ * tags and white space that belongs to them (`markup`), which are never shown.
+ */
+interface PieceEvent {
+  readonly type: 'text' | 'thinking' | 'markup';
   readonly text: string;
 }
 
@@ -50,12 +41,6 @@ export interface ToolCall {
   readonly arguments: Record<string, unknown>;
 }
 
-/** Tags and the white space that belongs to them. They are never shown. */
-interface MarkupEvent {
-  readonly type: 'markup';
-  readonly text: string;
-}
-
 /** Something that matters to a reader of the log. It takes nothing from the stream. */
 export interface WarningEvent {
   readonly type: 'warning';
@@ -68,6 +53,7 @@ type WarningCode =
   | 'unclosed-context'
   | 'unclosed-tool-call'
   | 'malformed-tool-call'
+  | 'call-in-thinking'
   | 'unknown-tool'
   | 'missing-argument'
   | 'stray-thinking-close';
@@ -78,13 +64,11 @@ export type StreamEnd = 'stop' | 'length' | 'cancelled' | 'error' | (string & {}
 /** How many of the last pieces of text are kept, and how many characters of the text `recent` returns at most. */
 const kept = 256;
 
-type RunningKind = 'text' | 'thinking' | 'markup';
-
 /** Collects the events of one push. Neighbouring events of one kind become one event. */
 export class EventSink {
   #events: StreamEvent[] = [];
   /** The event that may still grow. */
-  #kind: RunningKind = 'text';
+  #kind: PieceEvent['type'] = 'text';
   #running = '';
   /** The code of the last character of text. */
   last = 0;
@@ -141,7 +125,7 @@ export class EventSink {
     return events;
   }
 
-  #add(kind: RunningKind, text: string): void {
+  #add(kind: PieceEvent['type'], text: string): void {
     if (this.#kind !== kind) this.#close();
     this.#kind = kind;
     this.#running = this.#running === '' ? text : this.#running + text;

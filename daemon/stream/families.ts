@@ -69,7 +69,7 @@ export const families: readonly Family[] = [
     family: 'any model that invents its tags',
     source: 'replies of small models that were asked for a call',
     calls: [{ open: '<tool_use>', close: '</tool_use>' }],
-    elements: [attributeForm('tool_call'), attributeForm('function_call'), attributeForm('tool_use')],
+    elements: [namedForm('tool_call'), namedForm('function_call'), namedForm('tool_use')],
   },
   {
     family: 'hunyuan-a13b',
@@ -330,23 +330,17 @@ function around(open: string, close: string, message: string) {
   ];
 }
 
-function invokeForm(namespace: string): ElementForm {
+/** A tag with the name of the tool as its attribute, and one for each argument. */
+function namedForm(tag: string, parameter = 'parameter'): ElementForm {
   return {
-    call: `<${namespace}invoke name=`,
-    callClose: `</${namespace}invoke>`,
-    parameters: [{ open: `<${namespace}parameter name=`, close: `</${namespace}parameter>` }],
+    call: `<${tag} name=`,
+    callClose: `</${tag}>`,
+    parameters: [{ open: `<${parameter} name=`, close: `</${parameter}>` }],
     tagEnd: '>',
     isRaw: true,
   };
 }
 
-/** A tag around a call that has the name of the tool as its attribute. */
-function attributeForm(tag: string): ElementForm {
-  return {
-    call: `<${tag} name=`,
-    callClose: `</${tag}>`,
-    parameters: [{ open: '<parameter name=', close: '</parameter>' }],
-    tagEnd: '>',
-    isRaw: true,
-  };
+function invokeForm(namespace: string): ElementForm {
+  return namedForm(`${namespace}invoke`, `${namespace}parameter`);
 }

@@ -1,8 +1,12 @@
-/** A tag around tool calls, whose content may have any form. */
-export interface CallTag {
+/** A pair of literal marks. The answer or a tool's result may stand between them. */
+export interface Marks {
   readonly open: string;
   /** Empty if nothing closes it. */
   readonly close: string;
+}
+
+/** A tag around tool calls, whose content may have any form. */
+export interface CallTag extends Marks {
   /**
    * For a tag that is a word, as prose may have it: it counts only at the beginning of a line, and only before an
    * object, a list or a fence (`value`), or before the name of a tool with arguments whose keys have no quotes
@@ -20,7 +24,7 @@ export interface ElementForm {
   /** Empty for pairs of a name and a value, which follow the name of the tool. */
   readonly call: string;
   readonly callClose: string;
-  readonly parameters: readonly ParameterForm[];
+  readonly parameters: readonly Marks[];
   /** The end of the tag with the name of a tool or a parameter. */
   readonly tagEnd: string;
   /** What begins a value. Between the name of the parameter and this mark its type may stand. */
@@ -31,15 +35,8 @@ export interface ElementForm {
   readonly isRaw?: true;
 }
 
-interface ParameterForm {
-  readonly open: string;
-  readonly close: string;
-}
-
 /** Literal marks around thinking. `label` is a word on the first line that names the channel. */
-export interface ThinkingMarks {
-  readonly open: string;
-  readonly close: string;
+export interface ThinkingMarks extends Marks {
   readonly label?: string;
 }
 
@@ -49,12 +46,6 @@ export interface ThinkingEnd {
   readonly marks?: readonly string[];
   /** A word that may be on the first line and is not part of the thinking. */
   readonly label?: string;
-}
-
-/** Marks around the answer. They are removed if they begin the answer. */
-export interface AnswerMarks {
-  readonly open: string;
-  readonly close: string;
 }
 
 /**
@@ -73,9 +64,10 @@ export interface Family {
   /** Names of elements that mean thinking, in lower case. A model may write them in upper case too. */
   readonly thinkingTags?: readonly string[];
   readonly thinking?: readonly ThinkingMarks[];
-  readonly answer?: readonly AnswerMarks[];
+  /** Marks around the answer. They are removed if they begin the answer. */
+  readonly answer?: readonly Marks[];
   /** Marks around a tool's result that a model echoes. */
-  readonly results?: readonly AnswerMarks[];
+  readonly results?: readonly Marks[];
   /** Special tokens that end a turn. */
   readonly ends?: readonly string[];
 }

@@ -1,5 +1,5 @@
 import { backslash, greater, isBlank, less, newline, slash, tick } from './characters.ts';
-import type { AnswerMarks, CallTag, ElementForm, ThinkingMarks } from './family.ts';
+import type { CallTag, ElementForm, Marks, ThinkingMarks } from './family.ts';
 
 /** The beginning of a tag with a meaning: the whole tag, or its name if attributes may follow. */
 export type Opening =
@@ -8,7 +8,7 @@ export type Opening =
   | { readonly kind: 'contextClose'; readonly literal: string; readonly name: string }
   | { readonly kind: 'thinkingMark'; readonly literal: string; readonly marks: ThinkingMarks }
   | { readonly kind: 'thinkingMarkClose'; readonly literal: string }
-  | { readonly kind: 'answer'; readonly literal: string; readonly marks: AnswerMarks }
+  | { readonly kind: 'answer'; readonly literal: string; readonly marks: Marks }
   | { readonly kind: 'answerClose' | 'callClose' | 'end' | 'channel' | 'suffix'; readonly literal: string }
   | CallOpening;
 
@@ -17,9 +17,11 @@ export interface ContextOpening {
   readonly kind: 'context';
   readonly literal: string;
   readonly name: string;
+  /** The mark that closes it, if it is not an element. */
   readonly close?: string;
   /** Whether the tag is not shown even if the content is. */
   readonly dropsTag: boolean;
+  /** It holds the result of a tool, under any of the names for it. */
   readonly isResult?: true;
 }
 
@@ -32,6 +34,33 @@ export type CallOpening =
   | { readonly kind: 'call'; readonly literal: string; readonly tag: CallTag }
   | { readonly kind: 'element'; readonly literal: string; readonly form: ElementForm };
 
+/**
+ * Calls without an open tag. They count only if nothing else is in the reply (`alone`), or if a close tag follows them
+ * (`closed`).
+ */
+interface Untagged {
+  readonly kind: 'untagged';
+  readonly literal: '';
+  readonly onlyIf: 'alone' | 'closed';
+}
+
+/** How text begins that may be calls. */
+export interface CallStart {
+  /** The blanks that were withheld before it. */
+  readonly lead: string;
+  /** What shows that calls are meant. */
+  readonly opening: CallOpening | Untagged;
+  /** True if there is no text before it on its line. */
+  readonly beginsLine: boolean;
+  /** Calls here may be quoted in a sentence: they stand within a line, or begin with a word. */
+  readonly mayBeQuoted?: true;
+}
+
+/** The start of a reply that may consist only of calls. */
+export function bareCall(lead: string): CallStart {
+  return { lead, opening: { kind: 'untagged', literal: '', onlyIf: 'alone' }, beginsLine: true };
+}
+
 /** What the characters at a place are: an opening, the beginning of one, or neither. */
 export type Match = Opening | 'more' | 'none';
 
@@ -42,7 +71,7 @@ const colon = 58;
 export const anywhere = 1;
 export const lineStart = 2;
 
-/** Openings by their first character; those with a `<` by the character after it. The first one given wins. */
+/** Openings by their first character; those with a `<` by the two characters after it. The first one given wins. */
 export class OpeningTable {
   /** The length of the longest opening, with the character that ends its name. */
   readonly longest: number;
@@ -50,10 +79,9 @@ export class OpeningTable {
   readonly begins = new Uint8Array(128);
   /** The characters of prose that have a meaning to some part of the parser (1), up to the tick. */
   readonly stops = new Uint8Array(128);
-  readonly #bySecond = new ByCharacter();
-  readonly #byFirst = new ByCharacter();
-  /** The pairs of characters that may follow the `<`. */
-  readonly #thirds = new Set<number>();
+  /** What may begin with a `<` before a character, by its code. */
+  readonly #seconds = new Map<number, number>();
+  readonly #candidates = new Map<number, Candidate[]>();
 
   constructor(openings: readonly Opening[]) {
     for (const opening of openings) this.#add(candidateOf(opening));
@@ -62,21 +90,19 @@ export class OpeningTable {
     for (const [code, begins] of this.begins.entries()) if (begins === anywhere) this.stops[code] = 1;
   }
 
-  /** Whether any opening has this character after its `<`. */
-  mayFollow(code: number): boolean {
-    return this.#bySecond.get(code) !== undefined;
+  /** Whether an opening may have this character after its `<`. */
+  mayFollow(code: number, beginsLine = true): boolean {
+    const begins = this.#seconds.get(code);
+    return begins === anywhere || (begins === lineStart && beginsLine);
   }
 
   /** Reads the opening that may begin at `at`. Words count only at the beginning of a line. */
   match(text: string, at: number, beginsLine: boolean): Match {
     const first = text.charCodeAt(at);
-    if (first === less && at + 1 >= text.length) return 'more';
-    const candidates =
-      first === less ? this.#bySecond.get(text.charCodeAt(at + 1)) : this.#byFirst.get(first);
-    if (candidates === undefined) return 'none';
     if (first === less && at + 2 >= text.length)
-      return candidates.some(({ isWord }) => beginsLine || !isWord) ? 'more' : 'none';
-    if (first === less && !this.#thirds.has(pairOf(text, at + 1))) return 'none';
+      return at + 1 === text.length || this.mayFollow(text.charCodeAt(at + 1), beginsLine) ? 'more' : 'none';
+    const candidates = this.#candidates.get(first === less ? pairOf(text, at + 1) : first);
+    if (candidates === undefined) return 'none';
     let answer: Match = 'none';
     for (const candidate of candidates) {
       if (!beginsLine && candidate.isWord) continue;
@@ -89,75 +115,38 @@ export class OpeningTable {
   }
 
   #add(candidate: Candidate): void {
-    const { literal } = candidate;
+    const { literal, isWord, ignoresCase } = candidate;
     const first = literal.charCodeAt(0);
-    const list = first === less ? this.#bySecond : this.#byFirst;
-    const code = first === less ? literal.charCodeAt(1) : first;
-    list.add(code, candidate);
-    if (first === less) this.#addThird(candidate);
-    if (first === less && candidate.ignoresCase) list.add(upper(code), candidate);
-    if (first === less || first >= 128) return;
-    if (candidate.isWord) this.begins[first] ||= lineStart;
-    else this.begins[first] = anywhere;
-  }
-
-  #addThird({ literal, ignoresCase }: Candidate): void {
+    const cases = (character: string) => (ignoresCase ? [character, character.toUpperCase()] : [character]);
     // After a name of one character, the third character is the one that ends the name.
-    const ends = literal.length === 2 ? [...'> /\t\n\r'].map((end) => literal + end) : [literal];
-    for (const one of ends) {
-      this.#thirds.add(pairOf(one, 1));
-      if (!ignoresCase) continue;
-      for (const [a, b] of [
-        [one[1]?.toUpperCase(), one[2]],
-        [one[1], one[2]?.toUpperCase()],
-        [one[1]?.toUpperCase(), one[2]?.toUpperCase()],
-      ])
-        this.#thirds.add(pairOf(`<${a}${b}`, 1));
-    }
+    const thirds = literal.length === 2 ? [...'> /\t\n\r'] : cases(literal.charAt(2));
+    const pairs = cases(literal.charAt(1)).flatMap((second) => thirds.map((third) => second + third));
+    for (const key of new Set(first === less ? pairs.map((pair) => pairOf(pair, 0)) : [first]))
+      this.#candidates.set(key, [...(this.#candidates.get(key) ?? []), candidate]);
+    const begins = isWord ? lineStart : anywhere;
+    if (first < 128 && first !== less) this.begins[first] = Math.min(this.begins[first] || begins, begins);
+    for (const code of first === less ? pairs.map((pair) => pair.charCodeAt(0)) : [])
+      this.#seconds.set(code, Math.min(this.#seconds.get(code) ?? begins, begins));
   }
 }
 
 /** An opening, with what matching asks of it again and again. */
-interface Candidate {
-  readonly opening: Opening;
-  readonly literal: string;
-  /** Whether it counts only at the beginning of a line. */
-  readonly isWord: boolean;
-  readonly ignoresCase: boolean;
-  /** Whether it is the name of an element, after which its attributes may follow. */
-  readonly hasAttributes: boolean;
-}
-
-function candidateOf(opening: Opening): Candidate {
+function candidateOf(opening: Opening) {
   const ignoresCase = opening.kind === 'thinking' || opening.kind === 'thinkingClose';
   const isElement =
     opening.kind === 'context' ? opening.close === undefined : opening.kind === 'contextClose';
   return {
     opening,
     literal: opening.literal,
-    isWord: isWord(opening),
     ignoresCase,
+    /** Whether it counts only at the beginning of a line. */
+    isWord: isWord(opening),
+    /** Whether it is the name of an element, after which its attributes may follow. */
     hasAttributes: isElement || ignoresCase,
   };
 }
 
-/** Candidates by the code of a character. The few codes beyond ASCII would make an array slow. */
-class ByCharacter {
-  readonly #ascii: (readonly Candidate[] | undefined)[] = Array.from({ length: 128 });
-  readonly #others = new Map<number, readonly Candidate[]>();
-
-  get(code: number): readonly Candidate[] | undefined {
-    return code < 128 ? this.#ascii[code] : this.#others.get(code);
-  }
-
-  add(code: number, candidate: Candidate): void {
-    const known = code < 128 ? this.#ascii[code] : this.#others.get(code);
-    if (known?.at(-1) === candidate) return;
-    const all = [...(known ?? []), candidate];
-    if (code < 128) this.#ascii[code] = all;
-    else this.#others.set(code, all);
-  }
-}
+type Candidate = ReturnType<typeof candidateOf>;
 
 /** Two characters as one number. */
 function pairOf(text: string, at: number): number {
@@ -194,10 +183,6 @@ function matchOne(
 /** Whether a character after a tag's name ends the name. */
 export function endsName(code: number): boolean {
   return code === greater || code === slash || isBlank(code);
-}
-
-function upper(code: number): number {
-  return code >= 97 && code <= 122 ? code - 32 : code;
 }
 
 function lower(code: number): number {

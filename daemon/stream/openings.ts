@@ -1,6 +1,6 @@
-import { greater, less, openBrace } from './characters.ts';
+import { greater, less, openBrace, space } from './characters.ts';
 import { endsName, lineStart, type Match, type Opening, OpeningTable } from './openingTable.ts';
-import type { StreamProfile } from './profile.ts';
+import { perProfile, type StreamProfile } from './profile.ts';
 import type { RequestTools } from './requestTools.ts';
 
 interface OpeningNames {
@@ -30,7 +30,7 @@ export class Openings {
   constructor(names: OpeningNames) {
     this.withProfile = (profile) => new Openings({ ...names, profile });
     const toolNames = names.tools.names.filter(isElementName);
-    this.#ofProfile = tableOf(names.profile, !names.tools.isEmpty);
+    this.#ofProfile = (names.tools.isEmpty ? tableWithoutCalls : tableWithCalls)(names.profile);
     this.#ofRequest = new OpeningTable(contextOpenings(names));
     this.#tools = names.tools;
     this.#toolInitials = new Set(toolNames.map((name) => name.charCodeAt(0)));
@@ -50,14 +50,14 @@ export class Openings {
   }
 
   /** Whether any opening has this character after its `<`. */
-  mayFollow(code: number): boolean {
-    return code < 128 ? this.#seconds[code] === 1 : this.#isSecond(code);
+  mayFollow(code: number, beginsLine: boolean): boolean {
+    return (code < 128 ? this.#seconds[code] === 1 : this.#isSecond(code)) && (beginsLine || code !== space);
   }
 
   /** Reads the opening that may begin at `at`. Words count only at the beginning of a line. */
   match(text: string, at: number, beginsLine: boolean): Match {
     if (text.charCodeAt(at) !== less) return this.#ofProfile.match(text, at, beginsLine);
-    if (at + 1 >= text.length) return 'more';
+    if (at + 1 < text.length && !this.mayFollow(text.charCodeAt(at + 1), beginsLine)) return 'none';
     const own = this.#ofRequest.match(text, at, beginsLine);
     if (isOpening(own)) return own;
     const match = this.#ofProfile.match(text, at, beginsLine);
@@ -65,6 +65,11 @@ export class Openings {
     const tool = this.#matchTool(text, at);
     if (tool !== 'none') return tool;
     return own === 'more' ? own : match;
+  }
+
+  #isSecond(code: number): boolean {
+    const tables = [this.#ofProfile, this.#ofRequest];
+    return this.#toolInitials.has(code) || tables.some((table) => table.mayFollow(code));
   }
 
   /** There may be many tools, so a whole name is looked up. */
@@ -78,45 +83,35 @@ export class Openings {
     if (text.charCodeAt(end) !== greater || this.#tools.find(name) === undefined) return 'none';
     return { kind: 'tool', literal: `<${name}>`, tool: name };
   }
-
-  #isSecond(code: number): boolean {
-    return this.#ofProfile.mayFollow(code) || this.#ofRequest.mayFollow(code) || this.#toolInitials.has(code);
-  }
 }
 
 function isOpening(match: Match): match is Opening {
   return typeof match === 'object';
 }
 
-const tables = {
-  withCalls: new WeakMap<StreamProfile, OpeningTable>(),
-  withoutCalls: new WeakMap<StreamProfile, OpeningTable>(),
-};
-
-/** The table of a profile, made once. A call without its open tag begins a line with its brace. */
-function tableOf(profile: StreamProfile, withCalls: boolean): OpeningTable {
-  const known = withCalls ? tables.withCalls : tables.withoutCalls;
-  const table = known.get(profile) ?? new OpeningTable(profileOpenings(profile, withCalls));
-  if (withCalls) table.begins[openBrace] = lineStart;
-  known.set(profile, table);
+const tableWithoutCalls = perProfile((profile) => new OpeningTable(profileOpenings(profile, false)));
+const tableWithCalls = perProfile((profile) => {
+  const table = new OpeningTable(profileOpenings(profile, true));
+  // A call without its open tag begins a line with its brace.
+  table.begins[openBrace] = lineStart;
   return table;
-}
+});
 
 function profileOpenings(profile: StreamProfile, withCalls: boolean): Opening[] {
-  const { resultTags, resultMarks, answerMarks, ends } = profile;
+  const { resultTags, results, answer, ends } = profile;
   const result = { kind: 'context', dropsTag: false, isResult: true } as const;
   return [
     ...profile.thinkingTags.map((name) => ({ kind: 'thinking' as const, literal: `<${name}`, name })),
     ...profile.thinkingTags.map((name) => ({ kind: 'thinkingClose' as const, literal: `</${name}`, name })),
-    ...profile.thinkingMarks.map((marks) => ({ kind: 'thinkingMark' as const, literal: marks.open, marks })),
-    ...profile.thinkingMarks
+    ...profile.thinking.map((marks) => ({ kind: 'thinkingMark' as const, literal: marks.open, marks })),
+    ...profile.thinking
       .filter(({ close }) => !ends.includes(close))
       .map(({ close }) => ({ kind: 'thinkingMarkClose' as const, literal: close })),
     ...resultTags.map((name) => ({ ...result, literal: `<${name}`, name })),
-    ...resultMarks.map(({ open, close }) => ({ ...result, literal: open, name: open, close })),
-    ...answerMarks.map((marks) => ({ kind: 'answer' as const, literal: marks.open, marks })),
-    ...answerMarks.map(({ close }) => ({ kind: 'answerClose' as const, literal: close })),
-    ...(profile.channels ? channelOpenings : []),
+    ...results.map(({ open, close }) => ({ ...result, literal: open, name: open, close })),
+    ...answer.map((marks) => ({ kind: 'answer' as const, literal: marks.open, marks })),
+    ...answer.map(({ close }) => ({ kind: 'answerClose' as const, literal: close })),
+    ...(profile.isReply ? channelOpenings : []),
     ...(withCalls ? callOpenings(profile) : []),
     ...ends.map((literal) => ({ kind: 'end' as const, literal })),
   ];
@@ -133,14 +128,11 @@ function contextOpenings({ profile, contextTags, dropContextTags: dropsTag }: Op
   ];
 }
 
-function callOpenings({ callTags, elements }: StreamProfile): Opening[] {
-  const closes = new Set([
-    ...callTags.map(({ close }) => close),
-    ...elements.map(({ callClose }) => callClose),
-  ]);
+function callOpenings({ calls, elements }: StreamProfile): Opening[] {
+  const closes = new Set([...calls.map(({ close }) => close), ...elements.map(({ callClose }) => callClose)]);
   closes.delete('');
   return [
-    ...callTags.map((tag) => ({ kind: 'call' as const, literal: tag.open, tag })),
+    ...calls.map((tag) => ({ kind: 'call' as const, literal: tag.open, tag })),
     ...elements
       .filter(({ call }) => call !== '')
       .map((form) => ({ kind: 'element' as const, literal: form.call, form })),

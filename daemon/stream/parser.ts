@@ -6,7 +6,7 @@ import { ContextBlock } from './contextBlock.ts';
 import { Echoes, type SentContext } from './echoes.ts';
 import type { StreamEnd, StreamEvent } from './events.ts';
 import { Openings } from './openings.ts';
-import { defaultProfile, type StreamProfile } from './profile.ts';
+import { defaultProfile, perProfile, type StreamProfile } from './profile.ts';
 import { Prose } from './prose.ts';
 import { type Mode, type NextMode, Reply, type ReplyReader } from './reply.ts';
 import { RequestTools, type ToolShape } from './requestTools.ts';
@@ -46,20 +46,17 @@ export function createStreamParser(options: StreamParserOptions = {}): StreamPar
   return new Parser(options);
 }
 
+/** A server that separates the thinking may leave this before it. Longer text is thinking. */
+const openTag = '<think>';
+const maxBegun = 64;
+
 class Parser implements StreamParser, ReplyReader {
   readonly #reply: Reply;
-  readonly #lead: Lead;
   readonly #prose: Prose;
-  readonly #tag: Tag;
-  readonly #thinking: Thinking;
-  readonly #blanks: Blanks;
-  readonly #lineRest: LineRest;
-  readonly #block: ContextBlock;
-  readonly #call: CallMode;
-  readonly #endToken: EndToken;
-  readonly #channels: Channels;
   #mode: Mode;
   #hasReplayed = false;
+  /** The beginning of separate thinking, as long as it may be the open tag. */
+  #begun: string | undefined = '';
 
   constructor(options: StreamParserOptions) {
     const {
@@ -80,18 +77,8 @@ class Parser implements StreamParser, ReplyReader {
       this,
     );
     this.#reply = reply;
-    this.#lead = new Lead(reply);
     this.#prose = new Prose(reply);
-    this.#tag = new Tag(reply);
-    this.#thinking = new Thinking(reply);
-    this.#blanks = new Blanks(reply);
-    this.#lineRest = new LineRest(reply);
-    this.#block = new ContextBlock(reply);
-    this.#call = new CallMode(reply);
-    this.#endToken = new EndToken(reply);
-    this.#channels = new Channels(reply);
-    this.#mode = this.#lead;
-    if (options.startsInThinking) this.begin({ mode: 'thinking', end: profile.thinkingEnd });
+    this.#mode = options.startsInThinking ? new Thinking(reply, profile.thinkingEnd) : new Lead(reply, false);
   }
 
   get steps(): number {
@@ -99,31 +86,47 @@ class Parser implements StreamParser, ReplyReader {
   }
 
   get isHolding(): boolean {
-    return this.#mode === this.#call;
+    return this.#mode instanceof CallMode;
   }
 
   push(chunk: string): StreamEvent[] {
     if (chunk === '') return [];
-    if (this.#mode === this.#prose && this.#prose.isPlain(chunk)) return [{ type: 'text', text: chunk }];
-    if (this.#mode === this.#thinking && this.#thinking.isPlain(chunk))
-      return [{ type: 'thinking', text: chunk }];
+    if (this.#begun !== undefined && this.#begun !== '') return [...this.#endBegun(), ...this.push(chunk)];
+    const mode = this.#mode;
+    if (mode === this.#prose && this.#prose.isPlain(chunk)) return [{ type: 'text', text: chunk }];
+    if (mode instanceof Thinking && mode.isPlain(chunk)) return [{ type: 'thinking', text: chunk }];
     this.read(chunk);
     return this.#reply.sink.take();
   }
 
   pushThinking(chunk: string): StreamEvent[] {
     if (chunk === '') return [];
-    const { steps, tools, thoughts } = this.#reply;
-    // A runner that separates the thinking leaves none in the text.
-    if (steps === 0) this.begin({ mode: 'lead', afterCall: false });
-    if (!tools.isEmpty) thoughts.read(chunk);
-    return [{ type: 'thinking', text: chunk }];
+    // A runner that separates the thinking leaves none in the text, but perhaps blank lines before it.
+    if (this.#reply.steps === 0) this.begin({ mode: 'blanks' });
+    if (this.#begun === undefined) return this.#think(chunk);
+    this.#begun += chunk;
+    const mayBeTag = this.#begun.length < maxBegun && openTag.startsWith(this.#begun.trimEnd());
+    return mayBeTag ? [] : this.#endBegun();
+  }
+
+  #endBegun(): StreamEvent[] {
+    const begun = this.#begun ?? '';
+    this.#begun = undefined;
+    return this.#think(begun.startsWith(openTag) ? begun.slice(openTag.length).trimStart() : begun);
+  }
+
+  #think(text: string): StreamEvent[] {
+    const { tools, thoughts } = this.#reply;
+    if (text === '') return [];
+    if (!tools.isEmpty) thoughts.read(text);
+    return [{ type: 'thinking', text }];
   }
 
   /**
    * What one mode gives back at the end may open another mode. So this repeats until the last mode has nothing left.
    */
   finish(reason: StreamEnd = 'stop'): StreamEvent[] {
+    const begun = this.#endBegun();
     let mode: Mode;
     do {
       mode = this.#mode;
@@ -131,16 +134,19 @@ class Parser implements StreamParser, ReplyReader {
       mode.finish(reason);
     } while (this.#mode !== mode || this.#hasReplayed);
     // A reply that ends while the model thinks, without being cut off, has no end of its thinking.
-    this.#recover(reason === 'stop' && mode === this.#thinking);
-    return this.#reply.sink.take();
+    this.#recover(reason === 'stop' && mode instanceof Thinking);
+    return [...begun, ...this.#reply.sink.take()];
   }
 
   /** Calls at the end of the thinking, or within thinking that never ended, count if the model wrote nothing else. */
   #recover(neverEnded: boolean): void {
     const { shown, called, thoughts, sink } = this.#reply;
-    if (shown || called) return;
-    for (const call of thoughts.finish(neverEnded))
-      sink.add({ type: 'toolCall', call, text: '', fromThinking: true });
+    if (called) return;
+    for (const call of thoughts.finish(neverEnded)) {
+      const message = `The model wrote a call of ${call.name} in its thinking and then an answer; it was not called.`;
+      if (shown) sink.add({ type: 'warning', code: 'call-in-thinking', message });
+      else sink.add({ type: 'toolCall', call, text: '', fromThinking: true });
+    }
   }
 
   read(text: string): void {
@@ -150,56 +156,54 @@ class Parser implements StreamParser, ReplyReader {
   }
 
   begin(next: NextMode): void {
-    this.#mode = this.#begun(next);
+    this.#mode = this.#modeOf(next);
   }
 
-  #begun(next: NextMode): Mode {
+  #modeOf(next: NextMode): Mode {
+    const reply = this.#reply;
     switch (next.mode) {
       case 'prose':
         return this.#prose;
       case 'lead':
-        if (next.afterCall) this.#reply.noteCall();
-        return this.#lead.begin(next.afterCall);
+        if (next.afterCall) reply.called = true;
+        return new Lead(reply, next.afterCall);
       case 'tag':
-        return this.#tag.begin(next.lead, next.place);
+        return new Tag(reply, next);
       case 'thinking':
-        return this.#thinking.begin(next.end);
+        return new Thinking(reply, next.end);
       case 'blanks':
-        return this.#blanks;
+        return new Blanks(reply);
       case 'lineRest':
-        return this.#lineRest.begin(next.after);
+        return new LineRest(reply, next.after);
       case 'block':
-        return this.#block.begin(next.block);
+        return new ContextBlock(reply, next.block);
       case 'call':
-        return this.#call.begin(next.start);
+        return new CallMode(reply, next.start);
       case 'end':
-        return this.#endToken.begin(next.token);
+        return new EndToken(reply, next.token);
       case 'channels':
-        return this.#channels.begin(next.header);
+        return new Channels(reply, next.header);
     }
   }
 }
 
 /** In thinking, and in a message, only calls in their tags count, and nothing else is separated. */
-function messageProfile(profile: StreamProfile): StreamProfile {
-  return {
-    ...profile,
-    thinkingTags: [],
-    thinkingMarks: [],
-    channels: false,
-    bareCalls: false,
-    answerMarks: [],
-    resultTags: [],
-    resultMarks: [],
-  };
-}
+const messageProfile = perProfile((profile) => ({
+  ...profile,
+  thinkingTags: [],
+  thinking: [],
+  isReply: false,
+  answer: [],
+  resultTags: [],
+  results: [],
+}));
 
 /**
  * A whole text without the thinking at its beginning, in any form that a stream may have. The first remaining line
  * keeps its indentation, and everything after it is unchanged. If the thinking never ends, nothing is left.
  */
 export function afterLeadingThinking(text: string): string {
-  const parser = createStreamParser({ profile: { ...defaultProfile, callTags: [] } });
+  const parser = createStreamParser();
   const events = [...parser.push(text), ...parser.finish()];
   const first = events.findIndex(({ type }) => type === 'text');
   const before = first < 0 ? events : events.slice(0, first);

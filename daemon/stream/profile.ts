@@ -1,15 +1,11 @@
 import { families } from './families.ts';
-import type { AnswerMarks, CallTag, ElementForm, Family, ThinkingEnd, ThinkingMarks } from './family.ts';
+import type { CallTag, Family, ThinkingEnd } from './family.ts';
 
 /**
- * What one model writes into its text: which marks mean thinking, where thinking may open, and the marks around its
- * answer and its tool calls. All of it comes from the table of families.
+ * What one model writes into its text: the marks of all the families that it may belong to, and where thinking may
+ * open.
  */
-export interface StreamProfile {
-  /** Names of elements that mean thinking, in lower case. A model may write them in upper case too. */
-  readonly thinkingTags: readonly string[];
-  /** Other marks around thinking. */
-  readonly thinkingMarks: readonly ThinkingMarks[];
+export interface StreamProfile extends Required<Omit<Family, 'family' | 'source' | 'models'>> {
   /** Whatever may close thinking that the template has opened. */
   readonly thinkingEnd: ThinkingEnd;
   /**
@@ -17,35 +13,30 @@ export interface StreamProfile {
    * beginning of any line outside code.
    */
   readonly thinkingOpens: 'beforeText' | 'lineStart';
-  /**
-   * Where thinking may open again after a completed block. `never`. `beforeText`: while nothing of the answer has been
-   * shown. `lineStart`: at the beginning of any line outside code.
-   */
-  readonly thinkingReopens: 'never' | 'beforeText' | 'lineStart';
-  /** Whether a reply may come in the channels of the harmony format. */
-  readonly channels: boolean;
-  readonly callTags: readonly CallTag[];
-  readonly elements: readonly ElementForm[];
-  readonly separators: readonly string[];
-  /** Whether a reply may consist only of calls without a tag around them. */
-  readonly bareCalls: boolean;
-  readonly answerMarks: readonly AnswerMarks[];
+  /** The same for thinking after a completed block. */
+  readonly thinkingReopens: 'beforeText' | 'lineStart';
+  /** Whether it is a whole reply, which may come in the channels of the harmony format, or consist only of calls. */
+  readonly isReply: boolean;
   /** Elements that hold a tool's result. If the model echoes one, it is not shown, like a context block. */
   readonly resultTags: readonly string[];
-  readonly resultMarks: readonly AnswerMarks[];
-  /** Special tokens that end a turn. They are not shown after a call or at the end of the answer. */
-  readonly ends: readonly string[];
+}
+
+/** Keeps what is made of a profile, because it is the same for all of its replies. */
+export function perProfile<Value>(
+  make: (profile: StreamProfile) => Value,
+): (profile: StreamProfile) => Value {
+  const known = new WeakMap<StreamProfile, Value>();
+  return (profile) => {
+    const value = known.get(profile) ?? make(profile);
+    known.set(profile, value);
+    return value;
+  };
 }
 
 /** The profile for every model whose name does not show its family. */
 export const defaultProfile: StreamProfile = profileOf('');
 
-/** The profile for families that think again between parts of the answer. */
-export const interleavedProfile: StreamProfile = {
-  ...defaultProfile,
-  thinkingReopens: 'lineStart',
-};
-
+/** Families that think again between parts of the answer. */
 const interleavedFamilies = /(^|\/)(gemma-?4|qwen3-?vl|minimax-m2)/i;
 const limited = families.filter(({ models }) => models !== undefined);
 const known = new Map<string, StreamProfile>();
@@ -72,30 +63,29 @@ function profileOf(model: string): StreamProfile {
   const all = <Item>(pick: (family: Family) => readonly Item[] | undefined): Item[] =>
     rows.flatMap((row) => pick(row) ?? []);
   const thinkingTags = all((row) => row.thinkingTags);
-  const thinkingMarks = all((row) => row.thinking);
-  const closes = thinkingMarks.map(({ close }) => close).filter((close) => !/^\w/.test(close));
+  const thinking = all((row) => row.thinking);
+  const closes = thinking.map(({ close }) => close).filter((close) => !/^\w/.test(close));
   return {
     thinkingTags,
-    thinkingMarks,
+    thinking,
     thinkingEnd: { names: thinkingTags, marks: [...new Set(closes)] },
     thinkingOpens: 'beforeText',
     thinkingReopens: 'beforeText',
-    channels: true,
-    callTags: withCapitals(all((row) => row.calls)),
+    isReply: true,
+    calls: withCapitals(all((row) => row.calls)),
     elements: all((row) => row.elements),
     separators: all((row) => row.separators),
-    bareCalls: true,
-    answerMarks: all((row) => row.answer),
+    answer: all((row) => row.answer),
     resultTags: ['tool_response', 'tool_output', 'tool_outputs'],
-    resultMarks: all((row) => row.results),
+    results: all((row) => row.results),
     ends: all((row) => row.ends),
   };
 }
 
 /** The same marks with the suffix that a checkpoint of hunyuan 3 or 4 puts into each of them. */
 export function withSuffix(profile: StreamProfile, suffix: string): StreamProfile {
-  const { callTags, elements, separators } = profile;
-  const marks = JSON.stringify({ callTags, elements, separators });
+  const { calls, elements, separators } = profile;
+  const marks = JSON.stringify({ calls, elements, separators });
   const own: Partial<StreamProfile> = JSON.parse(
     marks.replace(/(<\/?(?:tool_calls?|tool_sep|arg_\w+))>/g, `$1:${suffix}>`),
   );
@@ -109,4 +99,18 @@ function withCapitals(tags: readonly CallTag[]): CallTag[] {
     .filter(({ open }) => /^<[a-z_]+>$/.test(open))
     .map((tag) => ({ ...tag, open: tag.open.toUpperCase(), close: tag.close.toUpperCase() }));
   return [...tags, ...capitals.filter(({ open }) => !known.has(open))];
+}
+
+/** Marks around calls, such as `<|tool_call_start|>`. Those of results and definitions are not read in answers. */
+const callMark =
+  /<[/|｜]?[\w:▁.-]{0,40}(?:tool|function)[_▁-]?calls?(?!s?[_▁-]?(?:id|result|response|output))[\w:▁.-]{0,40}[|｜]?>/gi;
+/** The most characters of a template that are searched. */
+const maxTemplate = 256 * 1024;
+
+/** The marks around calls in a chat template that no family has, so that such a call in the text is not read. */
+export function unknownMarks(template: string): readonly string[] {
+  const known = JSON.stringify(families).toLowerCase();
+  const marks = new Set(template.slice(0, maxTemplate).match(callMark));
+  const spellings = (mark: string) => [mark.toLowerCase(), mark.toLowerCase().replace(/:\w{1,16}>$/, '>')];
+  return [...marks].filter((mark) => !spellings(mark).some((one) => known.includes(one)));
 }

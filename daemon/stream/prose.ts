@@ -1,10 +1,9 @@
-import { unopenedCall } from './callStart.ts';
-import { less, openBrace, space, tick } from './characters.ts';
+import { less, openBrace, tick } from './characters.ts';
 import { anywhere } from './openingTable.ts';
 import type { Mode, NextMode, Reply } from './reply.ts';
 
-const tagAtLineStart: NextMode = { mode: 'tag', lead: '', place: { beginsLine: true } };
-const tagInLine: NextMode = { mode: 'tag', lead: '', place: { beginsLine: false } };
+const tagAtLineStart: NextMode = { mode: 'tag', lead: '', beginsLine: true };
+const tagInLine: NextMode = { mode: 'tag', lead: '', beginsLine: false };
 
 /** The answer itself. All of it streams at once, up to a `<` outside code that may begin a tag. */
 export class Prose implements Mode {
@@ -63,14 +62,15 @@ export class Prose implements Mode {
   #leave(character: number): void {
     const { beginsLine } = this.#reply.code;
     if (character !== openBrace) return this.#reply.enter(beginsLine ? tagAtLineStart : tagInLine);
-    this.#reply.enter({ mode: 'call', start: unopenedCall(beginsLine) });
+    const opening = { kind: 'untagged', literal: '', onlyIf: 'closed' } as const;
+    this.#reply.enter({ mode: 'call', start: { lead: '', opening, beginsLine } });
   }
 
   #mayBegin(character: number, text: string, at: number): boolean {
     const { code, openings, profile } = this.#reply;
     code.settle();
     if (code.inside || code.isQuote || code.isCodeLine) return false;
-    if (character === openBrace) return profile.bareCalls && code.beginsLine;
+    if (character === openBrace) return profile.isReply && code.beginsLine;
     const match = openings.match(text, at, code.beginsLine);
     this.#reply.visit(match === 'none' ? 2 : openings.longest);
     return match !== 'none';
@@ -78,9 +78,7 @@ export class Prose implements Mode {
 
   #mayBeTag(text: string, at: number, busy: boolean): boolean {
     const { code, openings } = this.#reply;
-    const next = text.charCodeAt(at + 1);
-    // A mark that begins with a blank begins a line.
-    if (at + 1 < text.length && (!openings.mayFollow(next) || (next === space && !busy))) return false;
+    if (at + 1 < text.length && !openings.mayFollow(text.charCodeAt(at + 1), busy)) return false;
     code.settle();
     if (code.inside) return false;
     const match = openings.match(text, at, code.beginsLine);

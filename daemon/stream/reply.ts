@@ -1,12 +1,13 @@
-import type { CallStart } from './callStart.ts';
 import type { CallsInThinking } from './callsInThinking.ts';
 import { CodeTracker } from './codeTracker.ts';
 import type { Echoes } from './echoes.ts';
 import { EventSink } from './events.ts';
 import type { ThinkingEnd } from './family.ts';
 import type { Openings } from './openings.ts';
+import type { CallStart, ContextOpening } from './openingTable.ts';
 import { type StreamProfile, withSuffix } from './profile.ts';
 import type { RequestTools } from './requestTools.ts';
+import type { Verdict } from './sentence.ts';
 
 /**
  * One state of the parser. A mode reads every character once, and keeps what it withholds itself. So the result cannot
@@ -25,8 +26,8 @@ export type NextMode =
   | { readonly mode: 'prose' }
   /** Before the answer, or right after a tool call. Blanks are withheld until it is known what follows. */
   | { readonly mode: 'lead'; readonly afterCall: boolean }
-  /** At a character that may begin a tag. `lead` holds the blanks that are withheld before it. */
-  | { readonly mode: 'tag'; readonly lead: string; readonly place: TagPlace }
+  /** At a character that may begin a tag. */
+  | ({ readonly mode: 'tag' } & TagPlace)
   | { readonly mode: 'thinking'; readonly end: ThinkingEnd }
   /** After a tag. The white space after it is dropped. */
   | { readonly mode: 'blanks' }
@@ -43,6 +44,8 @@ export type NextMode =
 
 /** Where a tag stands. */
 export interface TagPlace {
+  /** The blanks that are withheld before it. */
+  readonly lead: string;
   readonly beginsLine: boolean;
   /** True right after a tool call. */
   readonly afterCall?: boolean;
@@ -51,29 +54,11 @@ export interface TagPlace {
 }
 
 /** A tag of a context block, and what is known of the block. */
-export interface OpenBlock {
-  readonly name: string;
-  /** The mark that closes it, if it is not an element. */
-  readonly close?: string;
+export interface OpenBlock extends Omit<ContextOpening, 'kind' | 'literal'> {
   /** The blanks that are withheld before the tag. */
   readonly lead: string;
   readonly tag: string;
   readonly beginsLine: boolean;
-  /** Whether the tag is not shown even if the content is. */
-  readonly dropsTag: boolean;
-  /** It holds the result of a tool, under any of the names for it. */
-  readonly isResult?: true;
-}
-
-/** What the modes of one stream use and never change. */
-interface ReplyOptions {
-  readonly profile: StreamProfile;
-  readonly openings: Openings;
-  readonly tools: RequestTools;
-  /** What the chat sent, which the model may echo. */
-  readonly echoes: Echoes;
-  /** Searches the model's thinking for calls. */
-  readonly thoughts: CallsInThinking;
 }
 
 /** Reads text with the current mode, and changes the mode. The parser implements it. */
@@ -88,27 +73,48 @@ const maxReadings = 8;
 
 const prose: NextMode = { mode: 'prose' };
 
-/** What is known of one reply so far. Modes change it only by its methods, and enter the next mode by `enter`. */
+/** What is known of one reply so far. Modes note there what they read, and enter the next mode by `enter`. */
 export class Reply {
   profile: StreamProfile;
   openings: Openings;
   readonly tools: RequestTools;
+  /** What the chat sent, which the model may echo. */
   readonly echoes: Echoes;
+  /** Searches the model's thinking for calls. */
   readonly thoughts: CallsInThinking;
   readonly sink = new EventSink();
   readonly code = new CodeTracker();
+  /** Whether a part of the answer was shown. */
+  shown = false;
+  /** Whether a call was reported. */
+  called = false;
+  /** Whether a thinking block was completed. */
+  thought = false;
+  /** How many thinking tags in prose were only mentions, so that their close tags are prose too. */
+  mentions = 0;
+  /** How many thinking tags thinking held. Their close tags may come after the thinking. */
+  nested = 0;
+  /** The mark that closes the answer, or nothing if no mark has opened it. */
+  answerClose = '';
+  /** Whether the last calls within a line were meant, and the length of the text up to them. */
+  judged: { readonly verdict: Verdict; readonly at: number } | undefined;
+  /** The number of characters visited, for the tests that the work is linear. */
+  steps = 0;
+  /** How often the text that is read now was read before, because a block that held it is no echo. */
+  readings = 0;
   readonly #reader: ReplyReader;
-  #shown = false;
-  #called = false;
-  #thought = false;
-  #nested = 0;
-  #mentions = 0;
-  #answerClose = '';
-  #steps = 0;
-  #readings = 0;
   #strayAt = -1;
 
-  constructor({ profile, openings, tools, echoes, thoughts }: ReplyOptions, reader: ReplyReader) {
+  constructor(
+    {
+      profile,
+      openings,
+      tools,
+      echoes,
+      thoughts,
+    }: Pick<Reply, 'profile' | 'openings' | 'tools' | 'echoes' | 'thoughts'>,
+    reader: ReplyReader,
+  ) {
     this.profile = profile;
     this.openings = openings;
     this.tools = tools;
@@ -117,75 +123,14 @@ export class Reply {
     this.#reader = reader;
   }
 
-  /** Whether a part of the answer was shown. */
-  get shown(): boolean {
-    return this.#shown;
-  }
-
-  /** Whether a call was reported. */
-  get called(): boolean {
-    return this.#called;
-  }
-
-  /** Whether a thinking block was completed. */
-  get thought(): boolean {
-    return this.#thought;
-  }
-
-  /** The mark that closes the answer, or nothing if no mark has opened it. */
-  get answerClose(): string {
-    return this.#answerClose;
-  }
-
-  /** Whether a thinking tag in prose was only a mention, so that its close tag is prose too. */
-  get hasMention(): boolean {
-    return this.#mentions > 0;
-  }
-
-  /** Whether thinking held a thinking tag, whose close tag may come after the thinking. */
-  get hasNested(): boolean {
-    return this.#nested > 0;
-  }
-
-  /** The number of characters visited, for the tests that the work is linear. */
-  get steps(): number {
-    return this.#steps;
-  }
-
-  /** How often the text that is read now was read before, because a block that held it is no echo. */
-  get readings(): number {
-    return this.#readings;
-  }
-
   visit(characters: number): void {
-    this.#steps += characters;
+    this.steps += characters;
   }
 
   /** From here on the marks have this suffix. */
   useSuffix(suffix: string): void {
     this.profile = withSuffix(this.profile, suffix);
     this.openings = this.openings.withProfile(this.profile);
-  }
-
-  noteText(): void {
-    this.#shown = true;
-  }
-
-  noteCall(): void {
-    this.#called = true;
-  }
-
-  noteThought(): void {
-    this.#thought = true;
-  }
-
-  noteMention(): void {
-    this.#mentions++;
-  }
-
-  /** The close tag of a mention, if there was one. */
-  closeMention(): void {
-    if (this.#mentions > 0) this.#mentions--;
   }
 
   /** A close tag of thinking that nothing had opened: what was shown before it was no answer. */
@@ -198,25 +143,9 @@ export class Reply {
     return this.#strayAt === this.sink.length;
   }
 
-  noteNested(): void {
-    this.#nested++;
-  }
-
-  closeNested(): void {
-    this.#nested--;
-  }
-
-  openAnswer(close: string): void {
-    this.#answerClose = close;
-  }
-
-  closeAnswer(): void {
-    this.#answerClose = '';
-  }
-
   /** Reports withheld `text` as plain text after all. */
   giveBack(text: string): void {
-    this.#steps += text.length;
+    this.steps += text.length;
     this.sink.text(text);
     if (text.length === 1) this.code.step(text.charCodeAt(0));
     else this.code.track(text);
@@ -229,10 +158,10 @@ export class Reply {
 
   /** Reads the text of a block that is no echo; it was read `readings` times before. */
   readAgain(text: string, readings: number): void {
-    const before = this.#readings;
-    this.#readings = readings;
+    const before = this.readings;
+    this.readings = readings;
     this.#reader.read(text);
-    this.#readings = before;
+    this.readings = before;
   }
 
   enter(next: NextMode): void {
@@ -240,17 +169,17 @@ export class Reply {
   }
 
   enterProse(): void {
-    this.#shown = true;
+    this.shown = true;
     this.#reader.begin(prose);
   }
 
   /** Before the answer, all white space after a block is dropped with it, so that thinking may still open. */
   enterLineRest(after: 'thinking' | 'context'): void {
-    this.enter(this.#shown ? { mode: 'lineRest', after } : { mode: 'blanks' });
+    this.enter(this.shown ? { mode: 'lineRest', after } : { mode: 'blanks' });
   }
 
   enterBlock(block: OpenBlock): void {
-    if (this.#readings === maxReadings) this.enterContent(block);
+    if (this.readings === maxReadings) this.enterContent(block);
     else this.enter({ mode: 'block', block });
   }
 
@@ -258,7 +187,7 @@ export class Reply {
    * After the tag of a block that is no echo. In the middle of an answer the lines around a dropped tag stay separate.
    */
   enterContent({ lead, tag, beginsLine, dropsTag }: OpenBlock): void {
-    if (dropsTag && !this.#shown) this.sink.markup(lead);
+    if (dropsTag && !this.shown) this.sink.markup(lead);
     else this.giveBack(lead);
     if (dropsTag) {
       this.sink.markup(tag);

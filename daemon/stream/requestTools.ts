@@ -48,7 +48,7 @@ export class RequestTools {
   refuses(name: string, given: Readonly<Record<string, unknown>>): boolean {
     const schema = this.find(name)?.inputSchema;
     if (missingArguments(given, schema).length > 0) return true;
-    const properties = isRecord(schema) && isRecord(schema['properties']) ? schema['properties'] : {};
+    const properties = propertiesOf(schema);
     return Object.entries(given).some(([key, value]) => {
       const types = typesOf(Object.hasOwn(properties, key) ? properties[key] : undefined, 0);
       return types.size > 0 && !typeNames(value).some((one) => types.has(one));
@@ -85,8 +85,8 @@ const parsers: Record<string, Parser> = {
   number: (text) => (text !== '' && Number.isFinite(Number(text)) ? Number(text) : undefined),
   boolean: (text) => ({ true: true, false: false })[text.toLowerCase()],
   null: (text) => (/^(?:null|none)$/i.test(text) ? null : undefined),
-  array: (text) => arrayOf(tryParseValue(text)),
-  object: (text) => (isRecord(tryParseValue(text)) ? tryParseValue(text) : undefined),
+  array: (text) => [tryParseValue(text)].find(Array.isArray),
+  object: (text) => [tryParseValue(text)].find(isRecord),
 };
 
 /** Wider types come last: with integer or string, `"5"` is a number. */
@@ -102,8 +102,7 @@ export function coerceArguments(
   words: ReadonlySet<string>,
   inputSchema: unknown,
 ): Record<string, unknown> {
-  const properties = isRecord(inputSchema) ? inputSchema['properties'] : undefined;
-  if (!isRecord(properties)) return { ...given };
+  const properties = propertiesOf(inputSchema);
   const known: KnownTypes = new WeakMap();
   return Object.fromEntries(
     Object.entries(given).map(([key, word]) => [
@@ -121,7 +120,7 @@ function coerceAll(value: unknown, schema: unknown, known: KnownTypes): unknown 
   if (!isRecord(schema)) return value;
   if (Array.isArray(value)) return value.map((item) => coerceAll(item, schema['items'], known));
   if (!isRecord(value)) return value;
-  const properties = isRecord(schema['properties']) ? schema['properties'] : {};
+  const properties = propertiesOf(schema);
   return Object.fromEntries(
     Object.entries(value).map(([key, part]) => {
       const own = Object.hasOwn(properties, key) ? properties[key] : schema['additionalProperties'];
@@ -162,8 +161,10 @@ function typesOf(schema: unknown, depth: number): Set<string> {
   return new Set([...own, ...choices.flatMap((choice) => [...typesOf(choice, depth + 1)])]);
 }
 
-function arrayOf(value: unknown): unknown[] | undefined {
-  return Array.isArray(value) ? value : undefined;
+/** What a schema declares of an object, by name. */
+export function propertiesOf(schema: unknown): Readonly<Record<string, unknown>> {
+  const properties = isRecord(schema) ? schema['properties'] : undefined;
+  return isRecord(properties) ? properties : {};
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {

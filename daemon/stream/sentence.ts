@@ -4,40 +4,15 @@ import { isBlank, newline } from './characters.ts';
 export type Verdict = 'mention' | 'meant' | 'unknown';
 
 /**
- * Openers and closers of quotes and brackets. One mark may be both, because languages use quotes in opposite
- * directions.
+ * Openers of quotes and brackets, each before its closers. One mark may be both, because languages use quotes in
+ * opposite directions.
  */
-const closersOf: Readonly<Record<string, string>> = {
-  '(': ')',
-  '[': ']',
-  '{': '}',
-  '“': '”“',
-  '‘': '’‘',
-  '„': '“”',
-  '‚': '‘’',
-  '«': '»',
-  '‹': '›',
-  '»': '«',
-  '›': '‹',
-  '「': '」',
-  '『': '』',
-  '（': '）',
-  '【': '】',
-  '［': '］',
-  '｛': '｝',
-  '《': '》',
-  '〈': '〉',
-};
+const closersOf: Readonly<Record<string, string>> = Object.fromEntries(
+  '() [] {} “”“ ‘’‘ „“” ‚‘’ «» ‹› »« ›‹ 「」 『』 （） 【】 ［］ ｛｝ 《》 〈〉'
+    .split(' ')
+    .map((marks) => [marks.charAt(0), marks.slice(1)]),
+);
 const quotes = '"“‘„‚«‹»›「『';
-/** These open only right before a call: elsewhere they may be apostrophes, closers, or marks of emphasis. */
-const closeOpeners: Readonly<Record<string, string>> = {
-  "'": "'",
-  '”': '”',
-  '’': '’',
-  '*': '*',
-  _: '_',
-  '~': '~',
-};
 const ends = /[.:!?…。．：！？\p{Extended_Pictographic}]\p{M}?$/u;
 /** A dot after a single letter, as in "e.g.", ends no sentence. */
 const abbreviation = /(?:^|[^\p{L}\p{N}])\p{L}\.$/u;
@@ -170,7 +145,7 @@ function mayOpen(text: string, at: number): boolean {
   return !/[\p{L}\p{N}]/u.test(text.charAt(at - 1)) && !isBlank(text.charCodeAt(at + 1));
 }
 
+/** These open only right before a call: elsewhere they may be apostrophes, closers, or marks of emphasis. */
 function closeOpenerOf(before: string): string | undefined {
-  const [, character = ''] = /(?:^|[\s([{"“«])(['”’]|[*]{1,3}|_{1,3}|~~?)$/u.exec(before) ?? [];
-  return closeOpeners[character.charAt(0)];
+  return /(?:^|[\s([{"“«])(['”’]|[*]{1,3}|_{1,3}|~~?)$/u.exec(before)?.[1]?.charAt(0);
 }

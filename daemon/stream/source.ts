@@ -118,11 +118,12 @@ export class Source {
     this.#limit();
   }
 
-  /** Takes the characters up to the first for which `isStop` is true, as far as they have come. */
-  takeUntil(isStop: (code: number) => boolean): string {
+  /** Takes at most `most` characters, up to the first for which `isStop` is true, as far as they have come. */
+  takeUntil(isStop: (code: number) => boolean, most = Number.POSITIVE_INFINITY): string {
     const from = this.at;
+    const end = Math.min(this.#end, from + most);
     let at = from;
-    while (at < this.#end && !isStop(this.#text.charCodeAt(at))) at++;
+    while (at < end && !isStop(this.#text.charCodeAt(at))) at++;
     this.at = at;
     return this.#text.slice(from, at);
   }
@@ -177,13 +178,28 @@ export function* takeWord(
   source: Source,
   isStop: (code: number) => boolean,
   longest: number,
+  reason: RefusalReason = 'mention',
 ): Reading<string> {
   let word = '';
   for (;;) {
     while (source.isDry) yield;
-    if (source.code === over || isStop(source.code)) return word;
-    word += source.character;
-    source.at++;
-    if (word.length > longest) throw new CallRefusal('mention');
+    word += source.takeUntil(isStop, longest + 1 - word.length);
+    if (word.length > longest) throw new CallRefusal(reason);
+    if (!source.isDry) return word;
   }
+}
+
+/** Takes as much of a literal as comes here, and returns it. */
+export function* takeLiteral(source: Source, literal: string): Reading<string> {
+  for (let length = 0; length < literal.length; length++) {
+    while (source.isDry) yield;
+    if (source.character !== literal.charAt(length)) return literal.slice(0, length);
+    source.at++;
+  }
+  return literal;
+}
+
+/** Distinguishes text that is cut off from text that is wrong. */
+export function refuse(source: Source): never {
+  throw new CallRefusal(source.code === over ? 'cut' : 'malformed');
 }

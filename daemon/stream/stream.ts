@@ -3,6 +3,6 @@ export type { StreamEvent, WarningEvent } from './events.ts';
 export { type LeadingBlock, takeLeadingBlocks } from './leadingBlocks.ts';
 export { LongText } from './longText.ts';
 export { afterLeadingThinking, createStreamParser } from './parser.ts';
-export { profileForModel } from './profile.ts';
+export { profileForModel, unknownMarks } from './profile.ts';
 export { RequestTools, type ToolShape } from './requestTools.ts';
 export { createThinkingQuote, stripThinkingQuotes } from './thinkingQuote.ts';

@@ -1,8 +1,13 @@
-import { bareCall, type CallStart } from './callStart.ts';
-import { greater, isBlank, less, newline, space } from './characters.ts';
+import { greater, isBlank, less, newline } from './characters.ts';
 import { TagEnd } from './elementEnd.ts';
 import type { ThinkingMarks } from './family.ts';
-import type { CallOpening, ContextOpening, Opening } from './openingTable.ts';
+import {
+  bareCall,
+  type CallOpening,
+  type CallStart,
+  type ContextOpening,
+  type Opening,
+} from './openingTable.ts';
 import type { Mode, OpenBlock, Reply, TagPlace } from './reply.ts';
 import { isFramed } from './sentence.ts';
 
@@ -14,35 +19,29 @@ const wordOrSentenceEnd = /[\p{L}\p{N}.!?…。！？]/u;
 /** Withholds text that may be a tag until that is decided. At most one tag of a stream waits here. */
 export class Tag implements Mode {
   readonly #reply: Reply;
-  #lead = '';
+  readonly #lead: string;
+  readonly #beginsLine: boolean;
+  readonly #afterCall: boolean;
+  readonly #mayBeCall: boolean;
   #held = '';
-  #beginsLine = false;
-  #afterCall = false;
-  #mayBeCall = false;
   #opening: Opening | undefined;
-  #end = new TagEnd();
+  /** The attributes of the opening, if it may have any. */
+  #end: TagEnd | undefined;
   #closed = false;
 
-  constructor(reply: Reply) {
+  constructor(reply: Reply, { lead, beginsLine, afterCall = false, mayBeCall = false }: TagPlace) {
     this.#reply = reply;
-  }
-
-  begin(lead: string, { beginsLine, afterCall = false, mayBeCall = false }: TagPlace): this {
     this.#lead = lead;
-    this.#held = '';
     this.#beginsLine = beginsLine;
     this.#afterCall = afterCall;
     this.#mayBeCall = mayBeCall;
-    this.#opening = undefined;
-    this.#closed = false;
-    return this;
   }
 
   read(text: string, from: number): number {
     if (this.#opening === undefined) return this.#readName(text, from);
     const { kind } = this.#opening;
     if (kind === 'thinkingClose' || kind === 'thinkingMarkClose') return this.#readClose(text, from);
-    return this.#readAttributes(text, from);
+    return this.#readAttributes(this.#end ?? new TagEnd(), text, from);
   }
 
   finish(): void {
@@ -55,11 +54,8 @@ export class Tag implements Mode {
 
   #readName(text: string, from: number): number {
     const { openings } = this.#reply;
-    if (this.#held === '<') {
-      const code = text.charCodeAt(from);
-      // A mark that begins with a blank begins a line.
-      if (!openings.mayFollow(code) || (code === space && !this.#beginsLine)) return this.#refuseName(from);
-    }
+    if (this.#held === '<' && !openings.mayFollow(text.charCodeAt(from), this.#beginsLine))
+      return this.#refuseName(from);
     if (this.#held === '' && from === text.length - 1 && text.charCodeAt(from) === less) {
       // Only the `<` itself has come.
       this.#held = '<';
@@ -123,7 +119,7 @@ export class Tag implements Mode {
 
   /** A thinking tag in prose is a mention, and prose closes it too. */
   #takeMention(): void {
-    this.#reply.noteMention();
+    this.#reply.mentions++;
     this.#refuseAll();
   }
 
@@ -154,15 +150,14 @@ export class Tag implements Mode {
     const suffix = held.slice(begun.length, -1);
     if (this.#isCodeLine() || !/^\w{1,16}$/.test(suffix)) return this.#refuseAll();
     this.#reply.useSuffix(suffix);
-    const place = { beginsLine: this.#beginsLine, afterCall: this.#afterCall };
-    this.#reply.enter({ mode: 'tag', lead, place });
+    this.#reply.enter({ mode: 'tag', lead, beginsLine: this.#beginsLine, afterCall: this.#afterCall });
     this.#reply.replay(held);
   }
 
   /** Marks around the answer are removed if nothing of the answer came before them. */
   #takeAnswer(close: string): void {
     if ((this.#reply.shown && !this.#reply.isAfterStray) || this.#afterCall) return this.#refuseAll();
-    this.#reply.openAnswer(close);
+    this.#reply.answerClose = close;
     this.#reply.sink.markup(this.#lead + this.#held);
     this.#reply.enter({ mode: 'blanks' });
   }
@@ -170,7 +165,7 @@ export class Tag implements Mode {
   #drop(): void {
     this.#reply.giveBack(this.#lead);
     this.#reply.sink.markup(this.#held);
-    this.#reply.closeAnswer();
+    this.#reply.answerClose = '';
     this.#reply.enterProse();
   }
 
@@ -212,8 +207,8 @@ export class Tag implements Mode {
 
   #takeMarkClose(opening: Opening): void {
     this.#opening = opening;
-    if (this.#reply.hasMention) {
-      this.#reply.closeMention();
+    if (this.#reply.mentions > 0) {
+      this.#reply.mentions--;
       return this.#refuseAll();
     }
     if (this.#beginsLine) this.#acceptClose();
@@ -231,28 +226,26 @@ export class Tag implements Mode {
   #mayThink(): boolean {
     const { profile, shown, thought } = this.#reply;
     if (profile.thinkingOpens === 'lineStart' && this.#beginsLine) return true;
-    if (!thought) return !shown;
-    if (profile.thinkingReopens === 'lineStart') return this.#beginsLine;
-    return profile.thinkingReopens === 'beforeText' && !shown;
+    return thought && profile.thinkingReopens === 'lineStart' ? this.#beginsLine : !shown;
   }
 
-  #readAttributes(text: string, from: number): number {
-    const at = this.#end.read(text, from);
+  #readAttributes(end: TagEnd, text: string, from: number): number {
+    const at = end.read(text, from);
     const next = at < 0 ? text.length : at;
     this.#reply.visit(next - from + 1);
     this.#held += text.slice(from, next);
-    if (at >= 0 && this.#end.failed) return this.#refuse(next);
-    if (at >= 0) this.#acceptOpen();
+    if (at >= 0 && end.failed) return this.#refuse(next);
+    if (at >= 0) this.#acceptOpen(end.selfClosing);
     return next;
   }
 
-  #acceptOpen(): void {
+  #acceptOpen(closesItself: boolean): void {
     const { sink } = this.#reply;
     const opening = this.#opening;
     if (opening?.kind === 'suffix') return this.#takeSuffix(opening.literal);
     if (opening?.kind === 'context') {
       const block = this.#blockOf(opening);
-      return this.#end.selfClosing ? this.#reply.enterContent(block) : this.#reply.enterBlock(block);
+      return closesItself ? this.#reply.enterContent(block) : this.#reply.enterBlock(block);
     }
     if (opening?.kind === 'contextClose')
       return this.#reply.enterContent(this.#blockOf({ name: opening.name, dropsTag: true }));
@@ -260,7 +253,7 @@ export class Tag implements Mode {
     if (this.#reply.shown) this.#reply.giveBack(this.#lead);
     else sink.markup(this.#lead);
     sink.markup(this.#held);
-    if (opening?.kind !== 'thinking' || this.#end.selfClosing) return this.#reply.enterLineRest('thinking');
+    if (opening?.kind !== 'thinking' || closesItself) return this.#reply.enterLineRest('thinking');
     this.#reply.enter({ mode: 'thinking', end: { names: [opening.name] } });
   }
 
@@ -274,14 +267,17 @@ export class Tag implements Mode {
       const code = text.charCodeAt(at);
       this.#reply.visit(1);
       if (this.#closed) {
-        if (!this.#reply.hasNested && code !== newline && code !== 13 && !this.#endsThoughtAt(code))
-          return this.#refuseClose(at);
+        if (this.#reply.nested === 0 && code !== newline && code !== 13 && !this.#endsThoughtAt(code))
+          return this.#refuse(at);
         this.#acceptClose();
         return at;
       }
       if (code === greater) {
         this.#held += '>';
-        if (this.#reply.hasMention) return this.#refuseClose(at + 1);
+        if (this.#reply.mentions > 0) {
+          this.#reply.mentions--;
+          return this.#refuse(at + 1);
+        }
         if (this.#beginsLine) {
           this.#acceptClose();
           return at + 1;
@@ -305,11 +301,11 @@ export class Tag implements Mode {
 
   #acceptClose(): void {
     const { sink } = this.#reply;
-    if (this.#reply.hasNested) this.#reply.closeNested();
+    if (this.#reply.nested > 0) this.#reply.nested--;
     else this.#warnOfStray();
     this.#reply.noteStray();
     sink.markup(this.#lead + this.#held);
-    this.#reply.noteThought();
+    this.#reply.thought = true;
     if (this.#beginsLine) this.#reply.enter({ mode: 'blanks' });
     else this.#reply.enterProse();
   }
@@ -320,11 +316,6 @@ export class Tag implements Mode {
       code: 'stray-thinking-close',
       message: `${this.#held} came without its opening tag; the text before it may have been thinking.`,
     });
-  }
-
-  #refuseClose(next: number): number {
-    this.#reply.closeMention();
-    return this.#refuse(next);
   }
 
   /** The text is not an opening, but another opening may begin in it, or a reply that consists only of calls. */

@@ -22,20 +22,17 @@ const maxTagLength = 64;
  */
 export class Thinking implements Mode {
   readonly #reply: Reply;
-  #end: ThinkingEnd = { names: [] };
+  readonly #end: ThinkingEnd;
   /** The first characters of close tags, and a search for them if they are not only a `<`. */
-  #firsts = '<';
-  #search: RegExp | undefined;
+  readonly #firsts: string;
+  readonly #search: RegExp | undefined;
   #held = '';
   #atStart = true;
   #isEmpty = true;
   #afterTick = false;
 
-  constructor(reply: Reply) {
+  constructor(reply: Reply, end: ThinkingEnd) {
     this.#reply = reply;
-  }
-
-  begin(end: ThinkingEnd): this {
     this.#end = end;
     const { names, marks = [] } = end;
     this.#firsts = [
@@ -43,11 +40,6 @@ export class Thinking implements Mode {
     ].join('');
     this.#search =
       this.#firsts === '<' ? undefined : new RegExp(`[${this.#firsts.replace(/[[\]\\^-]/g, '\\$&')}]`, 'g');
-    this.#held = '';
-    this.#atStart = true;
-    this.#isEmpty = true;
-    this.#afterTick = false;
-    return this;
   }
 
   /** Whether a chunk is thinking that changes no state, so that it need not be read further. */
@@ -166,7 +158,7 @@ export class Thinking implements Mode {
 
   /** An open tag inside. At the very beginning it only repeats the tag, or the template, that opened the thinking. */
   #nest(next: number): number {
-    this.#reply.noteNested();
+    this.#reply.nested++;
     if (!this.#isEmpty) return this.#refuse(next);
     this.#reply.sink.markup(this.#held);
     this.#held = '';
@@ -198,7 +190,7 @@ export class Thinking implements Mode {
 
   #close(): void {
     this.#reply.sink.markup(this.#held);
-    this.#reply.noteThought();
+    this.#reply.thought = true;
     this.#held = '';
     this.#reply.enterLineRest('thinking');
   }

@@ -136,7 +136,7 @@ export type NoticeCode =
   | 'thinking-unsupported'
   /** A tool call that the model wrote as text was taken as a call. */
   | 'tool-call-recovered'
-  /** A tool call that the model wrote as text could not be read, so it stays text. */
+  /** A tool call that the model wrote as text, or at the end of its thinking, does not count. It stays there. */
   | 'tool-call-malformed'
   /** The server refused the schemas of these tools, so the model got simpler ones. */
   | 'tool-schemas-simplified'

@@ -301,6 +301,31 @@ t.test('what was sent and comes back as context is not shown; what the model wro
 const opening =
   '{{ if .System }}{{ .System }}{{ end }}<｜User｜>{{ .Prompt }}<｜Assistant｜><think>\n{{ .Response }}';
 
+t.test('marks of calls that no family has are named in the log, once for a model', async (t) => {
+  const of = (name: string, template: string): StandInModel => ({
+    name,
+    capabilities: ['completion', 'tools'],
+    template,
+  });
+  const odd = '{{ .Prompt }}{{ range .ToolCalls }}<|odd_tool_call|>{{ . }}<|end_odd_tool_call|>{{ end }}';
+  const known = odd.replaceAll(/<\|(?:end_)?odd/g, '<|').replaceAll('<|_', '<|');
+  const { runner, daemon } = await setUp(
+    t,
+    {},
+    { standIn: { models: [of('odd:latest', odd), of('m:latest', known)] } },
+  );
+  for (const model of ['odd', 'm', 'odd']) {
+    runner.say(['Hi.']);
+    await daemon.chat({ model, messages: ask('hi') });
+  }
+  const named = daemon.logs.filter(({ message }) => message.includes('tool_call'));
+  t.strictSame(
+    named.map(({ level }) => level),
+    ['warn'],
+  );
+  t.match(named[0]?.message, /^odd(?::latest)? .*<\|odd_tool_call\|>, <\|end_odd_tool_call\|>/);
+});
+
 t.test('thinking that the template opens, and that only ends in the text', async (t) => {
   const opened: StandInModel = {
     name: 'opened:latest',

@@ -80,6 +80,21 @@ t.test('the marks of a reported call are not shown', async (t) => {
     }
 });
 
+t.test('a call at the end of thinking that text follows is named', async (t) => {
+  const { onWires } = await startWires(t);
+  const rows: readonly (readonly [sent: readonly Sent[], names: readonly string[]])[] = [
+    [[{ content: `<think>I pay.\n${element}\n</think>\nIt is paid.` }], ['tool-call-malformed']],
+    [[{ thinking: `I pay.\n${element}` }, { content: 'It is paid.' }], ['tool-call-malformed']],
+    [[{ thinking: `I pay.\n${element}\nOr not.` }, { content: 'It is not paid.' }], []],
+    [[{ thinking: `I pay.\n${element}` }, { content: 'I pay.' }, { call: paid }], []],
+  ];
+  for (const [sent, codes] of rows)
+    for (const { wire, message, notices } of await onWires(sent)) {
+      const named = notices.map(({ code }) => code).filter((code) => code.startsWith('tool-call'));
+      t.strictSame(named, codes, `${wire}: ${message.content}`);
+    }
+});
+
 t.test('what the servers test is read on both wires, however it is cut', async (t) => {
   const { onWires } = await startWires(t);
   const counts = { chats: 0, missed: 0, wrong: 0 };
@@ -159,6 +174,39 @@ const deltas: Readonly<Record<string, readonly [sent: readonly object[], want: r
       { content: '9.' },
     ],
     ['9.', thought, []],
+  ],
+  'the open tag at the beginning of thinking': [
+    [{ reasoning_content: '<thi' }, { reasoning_content: `nk>\n${thought}` }, { content: '9.' }],
+    ['9.', thought, []],
+  ],
+  'what only begins like the tag': [
+    [{ reasoning_content: '<th' }, { reasoning_content: 'e root>' }, { content: '9.' }],
+    ['9.', '<the root>', []],
+  ],
+  'thinking that holds its end and the answer': [
+    [{ reasoning_content: `${thought}\n</thi` }, { reasoning_content: 'nk>\n\nIt is 9.' }],
+    ['It is 9.', `${thought}\n</think>\n\nIt is 9.`, []],
+  ],
+  'thinking that names the tag, before an answer': [
+    [{ reasoning_content: 'A </think> ends it. So.' }, { content: 'It is 9.' }],
+    ['It is 9.', 'A </think> ends it. So.', []],
+  ],
+  'the same thinking in the text': [
+    [
+      { content: '<think>\n' },
+      { content: 'Three ', reasoning_content: 'Three ' },
+      { content: 'squared.\n', reasoning_content: 'squared.' },
+      { content: '</think>\n\n9.' },
+    ],
+    ['9.', thought, []],
+  ],
+  'other thinking in the text': [
+    [{ reasoning_content: 'Three' }, { content: '<think>squared.</think>9.' }],
+    ['9.', 'Threesquared.', []],
+  ],
+  'blank lines before the answer': [
+    [{ reasoning_content: thought }, { content: '\n\n' }, { content: '9.\n\nYes.' }],
+    ['9.\n\nYes.', thought, []],
   ],
   'a refusal': [[{ content: null, refusal: 'I cannot.' }], ['I cannot.', '', []]],
   'one call without a list': [
@@ -260,8 +308,8 @@ async function answersOf(
   openai.routes['POST /v1/chat/completions'] = streaming([...sent.map(toDelta), delta({}, 'stop')]);
   const asked = { model, messages: [{ role: 'user' as const, content: 'hi' }], tools };
   return [
-    { wire: 'ollama', message: (await first.chat(asked)).result.message },
-    { wire: 'openai', message: (await second.chat(asked)).result.message },
+    { wire: 'ollama', ...(await first.chat(asked)).result },
+    { wire: 'openai', ...(await second.chat(asked)).result },
   ];
 }
 

@@ -1,9 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
 import { families } from '../../daemon/stream/families.ts';
 import { profileForModel } from '../../daemon/stream/profile.ts';
 import { coerceArguments, missingArguments, RequestTools } from '../../daemon/stream/requestTools.ts';
-import { createStreamParser, type StreamEvent } from '../../daemon/stream/stream.ts';
+import { createStreamParser, type StreamEvent, unknownMarks } from '../../daemon/stream/stream.ts';
 import { golden } from '../support/golden.ts';
 import { type FamilyForm, familyForms, type Wanted } from './familyForms.ts';
 import { formatCases, type Part } from './formatCases.ts';
@@ -579,4 +580,28 @@ t.test('what the servers test is read, however it is cut', async (t) => {
         const said = [all('text').trim(), all('thinking').trim(), found];
         t.strictSame(said, [text.trim(), thinking, calls], `${family}, by ${size}: ${reply}`);
       }
+});
+
+t.test('marks of a template that no family has', (t) => {
+  const template = (name: string) =>
+    JSON.stringify(JSON.parse(readFileSync(`test/fixtures/recordings-openai/${name}`, 'utf8')));
+  const rows: readonly (readonly [template: string, want: readonly string[]])[] = [
+    [families.map((row) => JSON.stringify(row)).join('\n'), []],
+    [template('096-props-thinking.json'), []],
+    [
+      "<tool_calls:6124c78e> <available_tools> <tool_response> <function-name-1> <|think|> '<|tool_call>'",
+      [],
+    ],
+    ['<tool_call_id> <|tool_calls_result|> <|tool_declare|> <TOOLCALL>[ <SPECIAL_12> </TOOLCALL>', []],
+    [
+      '{{ "<|new_tool_call_start|>" }}{"name"}<|new_tool_call_end|>',
+      ['<|new_tool_call_start|>', '<|new_tool_call_end|>'],
+    ],
+    [
+      '<new:function_calls><a/></new:function_calls> <new:function_calls>',
+      ['<new:function_calls>', '</new:function_calls>'],
+    ],
+  ];
+  for (const [text, want] of rows) t.strictSame(unknownMarks(text), want, text.slice(0, 60));
+  t.end();
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { Echoes } from '../../daemon/stream/echoes.ts';
 import type { StreamParserOptions } from '../../daemon/stream/parser.ts';
-import { defaultProfile, interleavedProfile, profileForModel } from '../../daemon/stream/profile.ts';
+import { defaultProfile, profileForModel } from '../../daemon/stream/profile.ts';
 import {
   createStreamParser,
   createThinkingQuote,
@@ -31,7 +31,7 @@ const sent = {
 const variants: Readonly<Record<string, StreamParserOptions>> = {
   default: {},
   'starts in thinking': { startsInThinking: true },
-  interleaved: { profile: interleavedProfile },
+  interleaved: { profile: profileForModel('qwen3-vl', false) },
   'thinking model': { profile: thinkingProfile },
   'tags are dropped': { dropContextTags: true },
 };

@@ -1,5 +1,6 @@
 import type { CallToken, Marks } from '../callMarks.ts';
 import type { RequestTools } from '../requestTools.ts';
+import type { RawTitle } from './title.ts';
 
 /** A call as it was written. */
 export interface WrittenCall {
@@ -21,8 +22,8 @@ export interface FoundMark {
   readonly text: string;
   /** The offset at which it begins. */
   readonly offset: number;
-  /** The name of a parameter, if it was already read. */
-  readonly title?: string;
+  /** The rest of its tag, if it was already read. */
+  readonly title?: RawTitle;
 }
 
 /** What the forms need to know to read a call. */

@@ -1,10 +1,20 @@
 import { isCutClose, readCallMark, readMark } from '../callMarks.ts';
 import { less, newline, openBrace } from '../characters.ts';
 import type { ElementForm } from '../family.ts';
-import { isRecord } from '../requestTools.ts';
-import { CallRefusal, over, type Reading, type Source, skipBlanks } from '../source.ts';
+import { propertiesOf } from '../requestTools.ts';
+import {
+  CallRefusal,
+  over,
+  peek,
+  type Reading,
+  refuse,
+  type Source,
+  skipBlanks,
+  takeLiteral,
+  takeWord,
+} from '../source.ts';
 import type { CallContext, FoundMark, WrittenCall } from './call.ts';
-import { readElementValue } from './elementValue.ts';
+import { readElementValue, readTag } from './elementValue.ts';
 import { readTitle, titleOf } from './title.ts';
 import { jsonStyle, readObject } from './values.ts';
 import { readVerbatim, sectionClose, sectionOpen, type VerbatimEnd } from './verbatim.ts';
@@ -81,7 +91,10 @@ export function* readParameters(source: Source, context: CallContext, called: Ca
       break;
     }
     const next: Next = yield* mark.token.kind === 'element'
-      ? readElement(source, mark, { given, properties: propertiesOf(context.tools.find(name)?.inputSchema) })
+      ? readElement(source, mark, {
+          ...given,
+          properties: propertiesOf(context.tools.find(name)?.inputSchema),
+        })
       : readParameter(source, context, { mark, given, called });
     if (next === 'over') break;
     mark = next;
@@ -123,10 +136,10 @@ function* readParameter(
   const { close } = mark.token;
   const form = called.form.parameters.some(({ open }) => open === mark.text) ? called.form : mark.token.form;
   const { values, words } = given;
-  const read = mark.title === undefined ? yield* readTitle(source, form) : { raw: mark.title, isOpen: false };
+  const read = mark.title ?? (yield* readTitle(source, form));
   const title = titleOf(read.raw);
   if (title === undefined || values.has(title.name)) throw new CallRefusal('malformed');
-  if (form.valueOpen !== undefined && !read.isOpen) yield* readUpTo(source, form.valueOpen);
+  if (form.valueOpen !== undefined && !read.isOpen) yield* readOpen(source, form.valueOpen);
   const properties = propertiesOf(context.tools.find(called.name)?.inputSchema);
   const isNext = (key: string) => key !== title.name && Object.hasOwn(properties, key) && !values.has(key);
   const end = yield* readVerbatim(source, context, { form, close, isNext });
@@ -137,17 +150,15 @@ function* readParameter(
   return end.next ?? 'over';
 }
 
-interface OwnElement {
-  readonly given: Given;
-  readonly properties: Readonly<Record<string, unknown>>;
-}
-
 /**
  * Reads a parameter that is an element with its own name. `<param>` and `<parameter>` without a name are not, unless
  * the tool has such a parameter.
  */
-function* readElement(source: Source, mark: FoundMark, { given, properties }: OwnElement): Reading<Next> {
-  const { values, words } = given;
+function* readElement(
+  source: Source,
+  mark: FoundMark,
+  { values, words, properties }: Given & { readonly properties: Readonly<Record<string, unknown>> },
+): Reading<Next> {
   const isNameless = nameless.test(mark.text) && !Object.hasOwn(properties, mark.text);
   if (isNameless || values.has(mark.text)) throw new CallRefusal('malformed');
   const value = yield* readElementValue(source, mark.text);
@@ -169,8 +180,7 @@ function* nextMark(source: Source, context: CallContext): Reading<FoundMark | un
 export function* readElementName(source: Source, begun: string): Reading<string> {
   let tag = begun;
   for (;;) {
-    while (source.isDry) yield;
-    if (source.code === over) throw new CallRefusal('cut');
+    if ((yield* peek(source)) === over) throw new CallRefusal('cut');
     tag += source.character;
     source.at++;
     if (tag.length > maxNameLength || !/^<[\p{L}_]?[\p{L}\p{N}_.:-]*>?$/u.test(tag))
@@ -179,31 +189,21 @@ export function* readElementName(source: Source, begun: string): Reading<string>
   }
 }
 
-/** Reads up to the mark that opens a value, past the type of the value. */
-function* readUpTo(source: Source, mark: string): Reading<void> {
-  let text = '';
-  if ((yield* skipBlanks(source)) !== less) throw new CallRefusal(source.code === over ? 'cut' : 'malformed');
-  while (!text.endsWith(mark)) {
-    while (source.isDry) yield;
-    if (source.code === over) throw new CallRefusal('cut');
-    if (text.length > maxNameLength) throw new CallRefusal('malformed');
-    text += source.character;
-    source.at++;
+/** Reads the mark that opens a value, past an element with the type of the value. */
+function* readOpen(source: Source, mark: string): Reading<void> {
+  if ((yield* skipBlanks(source)) !== less) refuse(source);
+  for (;;) {
+    const tag = yield* readTag(source);
+    if (tag === mark) return;
+    if (source.code === over && mark.startsWith(tag)) throw new CallRefusal('cut');
+    if (!/type>$/.test(tag)) throw new CallRefusal('malformed');
+    yield* takeWord(source, (code) => code === less, maxNameLength, 'malformed');
   }
 }
 
 export function* readLiteral(source: Source, literal: string): Reading<void> {
   yield* skipBlanks(source);
-  for (const character of literal) {
-    while (source.isDry) yield;
-    if (source.character !== character) throw new CallRefusal(source.code === over ? 'cut' : 'malformed');
-    source.at++;
-  }
-}
-
-export function propertiesOf(inputSchema: unknown): Readonly<Record<string, unknown>> {
-  const properties = isRecord(inputSchema) ? inputSchema['properties'] : undefined;
-  return isRecord(properties) ? properties : {};
+  if ((yield* takeLiteral(source, literal)) !== literal) refuse(source);
 }
 
 /** A value without its close tag has the line break before the next tag. */

@@ -34,7 +34,8 @@ export function* readElementValue(source: Source, name: string): Reading<unknown
   }
 }
 
-function* readTag(source: Source): Reading<string> {
+/** Reads a tag, as far as it is one. */
+export function* readTag(source: Source): Reading<string> {
   let tag = '';
   for (;;) {
     while (source.isDry) yield;

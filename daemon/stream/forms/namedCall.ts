@@ -90,8 +90,8 @@ function* readAfterMark(source: Source, context: CallContext, named: Named): Rea
   if (token === undefined) throw new CallRefusal('mention', offset);
   const mark: FoundMark = { token, text, offset };
   if (token.kind === 'parameter' && token.form.call === '') {
-    begin(context, named);
-    return yield* readParameters(source, context, { name: known(named), form: token.form, first: mark });
+    const name = begin(context, named);
+    return yield* readParameters(source, context, { name, form: token.form, first: mark });
   }
   if (token.kind === 'call' && context.isMarked && named.name !== undefined)
     return yield* readElementCall(source, context, token.form);
@@ -99,24 +99,18 @@ function* readAfterMark(source: Source, context: CallContext, named: Named): Rea
     yield* takeWord(source, (code) => code === openBracket, maxNameLength);
     return yield* readAfterMark(source, context, named);
   }
-  if (token.kind === 'arguments' || token.kind === 'separator') {
-    begin(context, named);
-    return yield* readAfterSeparator(source, context, known(named));
-  }
+  if (token.kind === 'arguments' || token.kind === 'separator')
+    return yield* readAfterSeparator(source, context, begin(context, named));
   const isOver = token.kind === 'close' || token.kind === 'end';
   if (named.name === undefined || !isOver || !context.isMarked) throw new CallRefusal('mention', offset);
   context.pending = mark;
   return { name: named.name, arguments: {}, isArgumentFree: true };
 }
 
-function begin(context: CallContext, { name }: Named): void {
+function begin(context: CallContext, { name }: Named): string {
   context.begun = true;
   // A mark that occurs only in calls shows that a call was meant.
   context.isMarked = true;
-  if (name === undefined) throw new CallRefusal('unknown');
-}
-
-function known({ name }: Named): string {
   if (name === undefined) throw new CallRefusal('unknown');
   return name;
 }

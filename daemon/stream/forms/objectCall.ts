@@ -1,5 +1,6 @@
 import { readMark } from '../callMarks.ts';
 import {
+  backslash,
   closeBrace,
   closeBracket,
   doubleQuote,
@@ -10,9 +11,10 @@ import {
   singleQuote,
 } from '../characters.ts';
 import { isRecord } from '../requestTools.ts';
-import { CallRefusal, over, peek, type Reading, type Source, skipBlanks } from '../source.ts';
+import { CallRefusal, over, peek, type Reading, refuse, type Source, skipBlanks } from '../source.ts';
 import type { CallContext, WrittenCall } from './call.ts';
 import {
+  afterItem,
   expect,
   jsonStyle,
   readKey,
@@ -27,7 +29,6 @@ import {
 const bareKeyStyle: ValueStyle = { bareKeys: true };
 const comma = 44;
 const colon = 58;
-const backslash = 92;
 /** A longer string is neither a key of a call nor a tool's name. */
 const maxNameLength = 256;
 /** Wrappers around a call may nest. */
@@ -68,13 +69,12 @@ export function* readObjectCall(source: Source, context: CallContext, depth = 0)
       found.name = key;
       found.given = yield* readObject(source, styleOf(context));
     } else yield* readEntry(source, context, { key, found, depth });
-    code = yield* skipBlanks(source);
-    if (code === comma) {
-      source.at++;
-      code = yield* skipBlanks(source);
-    } else if (code === less && depth === 0 && (yield* closesWithoutBrace(source, context, found)))
+    if ((yield* skipBlanks(source)) === less) {
+      if (depth > 0 || !(yield* closesWithoutBrace(source, context, found)))
+        throw new CallRefusal('malformed');
       return callsOf(found, context);
-    else if (code !== closeBrace) throw new CallRefusal(code === over ? 'cut' : 'malformed');
+    }
+    code = yield* afterItem(source, closeBrace);
     if (found.name !== undefined && keys.size > 1 && isNamedByKey(found.name, keys, context))
       throw new CallRefusal('malformed');
   }
@@ -233,8 +233,7 @@ export function* readRestOfList(source: Source, context: CallContext, depth = 0)
     } else if (context.isMarked && (code === over || code === less)) {
       // The model forgot the bracket, but each of its calls is whole.
       return calls;
-    } else if (code !== closeBracket && code !== openBrace)
-      throw new CallRefusal(code === over ? 'cut' : 'malformed');
+    } else if (code !== closeBracket && code !== openBrace) refuse(source);
   }
   source.at++;
   return calls;

@@ -1,7 +1,7 @@
 import { closeBracket, less } from '../characters.ts';
 import { CallRefusal, over, type Reading, type Source, skipBlanks, takeWord } from '../source.ts';
 import type { CallContext, WrittenCall } from './call.ts';
-import { expect, pythonStyle, readKey, readValue } from './values.ts';
+import { afterItem, expect, pythonStyle, readKey, readValue } from './values.ts';
 
 const comma = 44;
 const equals = 61;
@@ -22,11 +22,7 @@ export function* readPythonCall(source: Source, context: CallContext, name: stri
     yield* expect(source, equals);
     if (given.has(key)) throw new CallRefusal('malformed');
     given.set(key, yield* readValue(source, pythonStyle));
-    code = yield* skipBlanks(source);
-    if (code === comma) {
-      source.at++;
-      code = yield* skipBlanks(source);
-    } else if (code !== closeParenthesis) throw new CallRefusal(code === over ? 'cut' : 'malformed');
+    code = yield* afterItem(source, closeParenthesis);
   }
   source.at++;
   return {

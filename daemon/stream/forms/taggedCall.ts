@@ -1,18 +1,12 @@
 import { readCallMark } from '../callMarks.ts';
 import { less, openBrace } from '../characters.ts';
-import { missingArguments } from '../requestTools.ts';
+import { missingArguments, propertiesOf } from '../requestTools.ts';
 import { CallRefusal, over, type Reading, type Source, skipBlanks } from '../source.ts';
 import type { CallContext, WrittenCall } from './call.ts';
-import { propertiesOf, readElementName, readLiteral, withoutFrame } from './elementCall.ts';
+import { readElementName, readLiteral, withoutFrame } from './elementCall.ts';
 import { readElementValue } from './elementValue.ts';
 import { argumentKeys, nameKeys } from './objectCall.ts';
 import { jsonStyle, readObject } from './values.ts';
-
-/** What stands in an element: an object, or one element for each argument, whose values are words. */
-interface Content {
-  readonly arguments: Readonly<Record<string, unknown>>;
-  readonly words?: ReadonlySet<string>;
-}
 
 /**
  * Reads a call whose parts are elements in the tag of a call: `<name>tool</name><parameters>…</parameters>` and its
@@ -48,8 +42,12 @@ export function* readToolElement(source: Source, context: CallContext, tag: stri
   return { name: tool.name, ...content };
 }
 
-/** Reads what stands in `<tag>`, and its close tag. */
-function* readContent(source: Source, tag: string, mayBe: (key: string) => boolean): Reading<Content> {
+/** Reads what stands in `<tag>`, an object or an element for each argument, and its close tag. */
+function* readContent(
+  source: Source,
+  tag: string,
+  mayBe: (key: string) => boolean,
+): Reading<Omit<WrittenCall, 'name'>> {
   if ((yield* skipBlanks(source)) === openBrace) {
     const given = yield* readObject(source, jsonStyle);
     if (!Object.keys(given).every(mayBe)) throw new CallRefusal('mention');

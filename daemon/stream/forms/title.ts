@@ -11,29 +11,42 @@ export interface Title {
   readonly isString?: boolean;
 }
 
-/** The text between the start of a tag and its end. `isOpen` means that a value began instead of the end. */
-interface RawTitle {
+/** What was read of the rest of a tag. */
+interface TagRest {
+  readonly text: string;
+  /** The title of the tag, if it is one. */
+  readonly title?: RawTitle;
+}
+
+/** The text up to the end of a tag, or up to a value that began instead of the end (`isOpen`). */
+export interface RawTitle {
   readonly raw: string;
   readonly isOpen: boolean;
 }
 
-export function* readTitle(source: Source, { tagEnd, valueOpen }: ElementForm): Reading<RawTitle> {
-  let title = '';
+/** Reads the rest of a tag that holds a name. */
+export function* readTagRest(source: Source, { tagEnd, valueOpen }: ElementForm): Reading<TagRest> {
+  let text = '';
   for (;;) {
     while (source.isDry) yield;
-    if (source.code === over) throw new CallRefusal('cut');
     // Glimmer may write a mark of its headers into a name.
-    const isQuoted = /^\s*["'][\w.-]+(?:<[|\w]*)?$/.test(title);
-    if (source.code === less && tagEnd.charCodeAt(0) === greater && !isQuoted)
-      throw new CallRefusal('mention');
-    title += source.character;
+    const isQuoted = /^\s*["'][\w.-]+(?:<[|\w]*)?$/.test(text);
+    const isBroken = source.code === less && tagEnd.charCodeAt(0) === greater && !isQuoted;
+    if (source.code === over || isBroken || text.length > maxTitleLength) return { text };
+    text += source.character;
     source.at++;
-    if (title.endsWith(tagEnd) && !/["'][\w.-]+<\|message\|>$/.test(title))
-      return { raw: title.slice(0, -tagEnd.length).replace('<|message|>', ''), isOpen: false };
-    if (valueOpen !== undefined && title.endsWith(valueOpen))
-      return { raw: title.slice(0, -valueOpen.length), isOpen: true };
-    if (title.length > maxTitleLength) throw new CallRefusal('mention');
+    const isOpen = valueOpen !== undefined && text.endsWith(valueOpen);
+    if (!isOpen && (!text.endsWith(tagEnd) || /["'][\w.-]+<\|message\|>$/.test(text))) continue;
+    const raw = text.slice(0, -(isOpen ? valueOpen : tagEnd).length).replace('<|message|>', '');
+    return { text, title: { raw, isOpen } };
   }
+}
+
+/** The same, refusing what is not a tag. */
+export function* readTitle(source: Source, form: ElementForm): Reading<RawTitle> {
+  const { title } = yield* readTagRest(source, form);
+  if (title === undefined) throw new CallRefusal(source.code === over ? 'cut' : 'mention');
+  return title;
 }
 
 const attributes = /^(?:\s+(?:string|type|index)\s*=\s*(["'])\w*\1)*\s*$/;

@@ -11,7 +11,17 @@ import {
   singleQuote,
 } from '../characters.ts';
 import { LongText } from '../longText.ts';
-import { CallRefusal, over, peek, type Reading, Source, skipBlanks, takeBlanks } from '../source.ts';
+import {
+  CallRefusal,
+  over,
+  peek,
+  type Reading,
+  refuse,
+  Source,
+  skipBlanks,
+  takeBlanks,
+  takeWord,
+} from '../source.ts';
 
 /** How a form writes its values. */
 export interface ValueStyle {
@@ -80,11 +90,7 @@ export function* readObject(
     if (entries.has(key)) throw new CallRefusal('malformed');
     source.countPart();
     entries.set(key, yield* readValue(source, style, depth + 1));
-    code = yield* skipBlanks(source);
-    if (code === comma) {
-      source.at++;
-      code = yield* skipBlanks(source);
-    } else if (code !== closeBrace) refuse(source);
+    code = yield* afterItem(source, closeBrace);
   }
   source.at++;
   return Object.fromEntries(entries);
@@ -97,11 +103,7 @@ function* readList(source: Source, style: ValueStyle, depth: number): Reading<un
   const items: unknown[] = [];
   for (let code = yield* skipBlanks(source); code !== close; ) {
     items.push(yield* readValue(source, style, depth + 1));
-    code = yield* skipBlanks(source);
-    if (code === comma) {
-      source.at++;
-      code = yield* skipBlanks(source);
-    } else if (code !== close) refuse(source);
+    code = yield* afterItem(source, close);
   }
   source.at++;
   return items;
@@ -116,29 +118,27 @@ export function* readKey(
   if (code === doubleQuote || code === singleQuote) return yield* readString(source, style, longest);
   if (!style.bareKeys && !style.python) refuse(source);
   if (code === less && style.bareWords) return yield* readMarked(source);
-  const key = yield* takeName(source);
+  const key = yield* takeWord(source, endsName, maxWordLength, 'malformed');
   if (key === '') refuse(source);
   return key;
 }
 
-function* takeName(source: Source): Reading<string> {
-  let name = '';
-  for (;;) {
-    while (source.isDry) yield;
-    if (!/^[\p{L}\p{N}_$.-]$/u.test(source.character) || name.length > maxWordLength) return name;
-    name += source.character;
-    source.at++;
-  }
+/** Skips the comma after an item. The first character of the next item, or the one that closes the list. */
+export function* afterItem(source: Source, close: number): Reading<number> {
+  const code = yield* skipBlanks(source);
+  if (code === close) return code;
+  if (code !== comma) refuse(source);
+  source.at++;
+  return yield* skipBlanks(source);
+}
+
+function endsName(code: number): boolean {
+  return !/[\p{L}\p{N}_$.-]/u.test(String.fromCharCode(code));
 }
 
 export function* expect(source: Source, code: number): Reading<void> {
   if ((yield* skipBlanks(source)) !== code) refuse(source);
   source.at++;
-}
-
-/** Distinguishes a value that is cut off from one that is wrong. */
-function refuse(source: Source): never {
-  throw new CallRefusal(source.code === over ? 'cut' : 'malformed');
 }
 
 /**
@@ -280,22 +280,13 @@ function* readMarked(source: Source): Reading<string> {
 
 /** Reads a number, or a word that means a value. In a style without quotes a word may be a string. */
 function* readWord(source: Source, style: ValueStyle): Reading<unknown> {
-  const word = (yield* takeWord(source, style)).trim();
+  const longest = style.bareWords ? maxBareWordLength : maxWordLength;
+  const isStop = (code: number) => endsWord(code) || (!style.bareWords && isBlank(code));
+  const word = (yield* takeWord(source, isStop, longest, 'malformed')).trim();
   if (words.has(word)) return words.get(word);
   if (/^[-+]?(?:\d|\.\d)/.test(word) && !Number.isNaN(Number(word))) return Number(word);
   if (!style.bareWords || word === '') refuse(source);
   return word;
-}
-
-function* takeWord(source: Source, style: ValueStyle): Reading<string> {
-  const longest = style.bareWords ? maxBareWordLength : maxWordLength;
-  let word = '';
-  for (;;) {
-    while (source.isDry) yield;
-    word += source.takeUntil((code) => endsWord(code) || (!style.bareWords && isBlank(code)));
-    if (word.length > longest) throw new CallRefusal('malformed');
-    if (!source.isDry) return word;
-  }
 }
 
 function endsWord(code: number): boolean {

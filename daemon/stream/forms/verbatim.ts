@@ -2,9 +2,9 @@ import { isCutClose, readMark } from '../callMarks.ts';
 import { greater, isBlank, less, openBrace, openBracket } from '../characters.ts';
 import type { ElementForm } from '../family.ts';
 import { LongText } from '../longText.ts';
-import { CallRefusal, over, peek, type Reading, type Source, takeBlanks } from '../source.ts';
+import { CallRefusal, over, peek, type Reading, type Source, takeBlanks, takeLiteral } from '../source.ts';
 import type { CallContext, FoundMark } from './call.ts';
-import { titleOf } from './title.ts';
+import { readTagRest, titleOf } from './title.ts';
 
 interface VerbatimForm {
   readonly form: ElementForm;
@@ -51,24 +51,17 @@ export function* readVerbatim(
     if (mark === undefined) {
       const mayBeSection = asked.form.hasSections && value.isBlank && sectionOpen.startsWith(text);
       value.add(text);
-      if (mayBeSection && (yield* takeSectionOpen(source, value, text))) yield* takeSection(source, value);
+      if (!mayBeSection) continue;
+      const rest = sectionOpen.slice(text.length);
+      const more = yield* takeLiteral(source, rest);
+      value.add(more);
+      if (more === rest) yield* takeSection(source, value);
     }
   }
 }
 
 function mayBeginMark(code: number): boolean {
   return code === less;
-}
-
-/** Takes the rest of the mark that opens a section, as far as it comes. */
-function* takeSectionOpen(source: Source, value: Value, begun: string): Reading<boolean> {
-  for (const character of sectionOpen.slice(begun.length)) {
-    while (source.isDry) yield;
-    if (source.character !== character) return false;
-    source.at++;
-    value.add(character);
-  }
-  return true;
 }
 
 function* takeSection(source: Source, value: Value): Reading<void> {
@@ -124,7 +117,7 @@ class Value {
   atTheEnd(): VerbatimEnd {
     const candidate = this.#candidate();
     if (candidate === undefined) throw new CallRefusal('cut');
-    return this.#endAt(candidate);
+    return { value: this.#upTo(candidate.length), endAt: candidate.endAt };
   }
 
   /** The end of the value at a mark, or undefined if the mark is text. */
@@ -174,13 +167,14 @@ class Value {
   /** The next parameter ends a value without a close tag, if this tool can have that parameter. */
   *#takeNext(mark: FoundMark, { form, isNext }: VerbatimForm): Reading<VerbatimEnd | undefined> {
     const { length } = this.#text;
-    const read = yield* readName(this.#source, form.tagEnd);
-    if (read.name !== undefined && isNext(read.name)) {
+    const { text, title } = yield* readTagRest(this.#source, form);
+    const name = titleOf(title?.raw ?? '')?.name;
+    if (title !== undefined && name !== undefined && isNext(name)) {
       // The words between the value's close tag and the next parameter would become a part of the value.
       if (this.#early !== undefined) throw new CallRefusal('malformed');
-      return { value: this.#upTo(length), next: { ...mark, title: read.name } };
+      return { value: this.#upTo(length), next: { ...mark, title } };
     }
-    this.add(mark.text + read.text);
+    this.add(mark.text + text);
     return undefined;
   }
 
@@ -189,7 +183,7 @@ class Value {
     const { token } = mark;
     const read =
       token.kind === 'call'
-        ? yield* readName(this.#source, token.form.tagEnd)
+        ? yield* readName(this.#source, token.form)
         : yield* readBeginning(this.#source, context);
     const isCall =
       read.name !== undefined && (read.name === '' || context.tools.find(read.name) !== undefined);
@@ -221,10 +215,6 @@ class Value {
     return this.#early ?? this.#late;
   }
 
-  #endAt({ length, endAt }: Candidate): VerbatimEnd {
-    return { value: this.#upTo(length), endAt };
-  }
-
   #upTo(length: number): string {
     return this.#text.toString().slice(0, length);
   }
@@ -249,19 +239,10 @@ interface Beginning {
   readonly text: string;
 }
 
-function* readName(source: Source, tagEnd: string): Reading<Beginning> {
-  let text = '';
-  for (;;) {
-    while (source.isDry) yield;
-    if (source.code === over || (source.code === less && !tagEnd.startsWith('<'))) return { text };
-    text += source.character;
-    source.at++;
-    if (text.endsWith(tagEnd)) {
-      const name = titleOf(text.slice(0, -tagEnd.length))?.name;
-      return { text, ...(name === undefined ? {} : { name }) };
-    }
-    if (text.length > maxNameLength) return { text };
-  }
+function* readName(source: Source, form: ElementForm): Reading<Beginning> {
+  const { text, title } = yield* readTagRest(source, form);
+  const name = titleOf(title?.raw ?? '')?.name;
+  return { text, ...(name === undefined ? {} : { name }) };
 }
 
 /** Reads what follows the open tag of a wrapper. */
