@@ -173,10 +173,10 @@ export class Channels implements Mode {
     const tool = recipient === undefined ? undefined : this.#reply.tools.find(recipient)?.name;
     const isHeader = headerPattern.test(header);
     if (tool !== undefined && isHeader) return { tool };
-    if (isHeader && !header.includes('<|channel|>'))
-      return recipient === 'self' ? 'thinking' : this.#beginMessage();
     const isCall = recipient !== undefined && !isRole(recipient);
     if (isCall && tool === undefined) this.#warnOfUnknown(recipient);
+    if (isHeader && !header.includes('<|channel|>'))
+      return recipient === 'self' ? 'thinking' : this.#beginMessage();
     if (isHeader) return !isCall && /<\|channel\|>\s*analysis\b/.test(header) ? 'thinking' : 'text';
     this.#body = 'text';
     this.#isShownWhole = true;
